@@ -1,0 +1,44 @@
+# The few commands people type; Meson does the work (build/meson), `make` lays it out as installed (build/stage).
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+MESON_FLAGS ?=
+
+all: $(BUILD)/deadheat
+
+packages:
+	@tools/install-packages
+
+$(BUILD)/meson/build.ninja: | packages
+	@meson setup $(BUILD)/meson --prefix=/ --libdir=lib $(MESON_FLAGS) >$(BUILD).setup.log 2>&1 || { cat $(BUILD).setup.log; exit 1; }
+	@mkdir -p $(BUILD) && mv $(BUILD).setup.log $(BUILD)/setup.log
+
+$(BUILD)/deadheat: $(BUILD)/meson/build.ninja FORCE
+	@ninja -C $(BUILD)/meson --quiet
+	@DESTDIR=$(abspath $(BUILD)/stage) meson install -C $(BUILD)/meson --only-changed --quiet
+	@ln -sfn stage/bin/deadheat $(BUILD)/deadheat
+
+install: all
+	@mkdir -p $(DESTDIR)$(PREFIX)
+	@cp -a $(BUILD)/stage/. $(DESTDIR)$(PREFIX)/
+
+check: all
+	@tests/run-check $(BUILD)
+
+check-long: all
+	@tests/run-check-long $(BUILD)
+
+demo: all
+	@examples/demo $(BUILD)
+
+fuzz: all
+	@tests/fuzz/run $(BUILD)
+
+bench-real: all
+	@bench/real $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
+
+FORCE:
+.PHONY: all packages install check check-long demo fuzz bench-real clean FORCE

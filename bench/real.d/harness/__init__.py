@@ -1,0 +1,1 @@
+"""What the programs of the bench share: fetching, building, running, comparing, tables."""

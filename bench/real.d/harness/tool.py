@@ -1,0 +1,97 @@
+"""The compilers that are compared, and the ways in which a program built by them is run."""
+import dataclasses
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .proc import Failure
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode:
+    """A way to run what a tool built: words before the program, and environment."""
+    name: str
+    prefix: tuple = ()
+    env: tuple = ()
+    derives: bool = False  # the first run makes a variant of the program
+
+
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    name: str
+    cc: str
+    cxx: str
+    key: str  # changes when the tool does: what was built with another key is built again
+    modes: tuple
+    path: str = ""  # put before PATH
+
+    def environment(self, base):
+        env = dict(base, CC=self.cc, CXX=self.cxx)
+        if self.path:
+            env["PATH"] = self.path + os.pathsep + env["PATH"]
+        return env
+
+
+def _clang_key(compiler):
+    try:
+        out = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as e:
+        raise Failure(f"{compiler} does not run") from e
+    return hashlib.sha256(out.encode()).hexdigest()[:16]
+
+
+def _clang(name, flags, modes):
+    cc, cxx = " ".join(["clang-19", *flags]), " ".join(["clang++-19", *flags])
+    return Tool(name, cc, cxx, _clang_key("clang-19") + "".join(flags), modes)
+
+
+def clang():
+    return _clang("clang", (), (Mode("clang"),))
+
+
+def lto():
+    """The yardstick of --link-cost."""
+    return _clang("lto", ("-O2", "-flto", "-fuse-ld=lld"), (Mode("lto"),))
+
+
+def tsan():
+    quiet = (("TSAN_OPTIONS", "report_bugs=0"),)
+    return _clang("tsan", ("-fsanitize=thread",), (Mode("tsan", env=quiet),))
+
+
+def _hash_tree(top):
+    h = hashlib.sha256()
+    for path in sorted(p for p in top.rglob("*") if p.is_file()):
+        h.update(f"{path.relative_to(top)}\0".encode())
+        h.update(path.read_bytes())
+    return h.hexdigest()[:16]
+
+
+def deadheat(build, cache, modes):
+    """Runs from a copy in the cache: a rebuild during a long run must not change the tool under our feet."""
+    stage = Path(build).resolve() / "stage"
+    if not (stage / "bin" / "deadheat").exists():
+        raise Failure(f"{build}: no stage/bin/deadheat; run make first")
+    key = _hash_tree(stage)
+    home = cache / "tool" / key
+    if not home.exists():
+        shutil.rmtree(cache / "tool", ignore_errors=True)
+        fresh = cache / "tool" / (key + ".new")
+        shutil.copytree(stage, fresh, symlinks=True)
+        fresh.rename(home)
+    program = home / "bin" / "deadheat"
+    if subprocess.run([program, "cc", "--version"], capture_output=True, check=False).returncode != 0:
+        raise Failure(f"{build}/deadheat has no working 'cc' command")
+    return Tool("deadheat", "deadheat cc", "deadheat c++", key, modes, path=str(home / "bin"))
+
+
+PLAIN = Mode("deadheat")
+
+
+def empty(placement=None):
+    """The variant with empty hooks, derived from the executable; placement None is the tool's default."""
+    option = (f"--placement={placement}",) if placement else ()
+    name = "empty" + (f"-{placement}" if placement else "")
+    return Mode(name, ("deadheat", "run", "--detect=none", *option, "--"), derives=True)

@@ -1,0 +1,120 @@
+"""redis: plain Makefiles, libc's malloc; a server with two I/O threads answers redis-cli and redis-benchmark, saves, ends and comes back."""
+import re
+
+from harness.proc import Failure, free_port, run
+from harness.program import Program
+
+SERVER, CLI, LOAD = "src/redis-server", "src/redis-cli", "src/redis-benchmark"
+
+# Each answer must be the plain build's.
+SCRIPT = """
+SET greeting hello
+APPEND greeting world
+GET greeting
+INCRBY number 41
+INCR number
+LPUSH list a b c d
+LRANGE list 0 -1
+HSET hash f1 v1 f2 v2
+HGETALL hash
+SADD set 3 1 2
+SORT set
+ZADD scores 3 c 1 a 2 b
+ZRANGE scores 0 -1 WITHSCORES
+XADD stream 1-1 field value
+XRANGE stream - +
+PFADD log a b c d e
+PFCOUNT log
+SETBIT bits 7 1
+BITCOUNT bits
+GEOADD places 13.361389 38.115556 Palermo 15.087269 37.502669 Catania
+GEODIST places Palermo Catania
+EVAL "local s=0 for i=1,1000 do s=s+i end redis.call('SET','lua',s) return redis.call('GET','lua')" 0
+MULTI
+INCR number
+EXEC
+OBJECT ENCODING list
+CONFIG GET io-threads
+DEBUG DIGEST
+"""
+
+
+class Redis(Program):
+    package = "redis"
+    executables = (SERVER, CLI, LOAD)
+
+    def build(self, b):
+        b.make("MALLOC=libc", f"CC={b.tool.cc}")
+
+    def configuration(self, b):
+        """No configure; the Makefile probes and keeps what it found in .make-settings."""
+        found = {}
+        for line in (b.dir / "src/.make-settings").read_text().splitlines():
+            key, _, value = line.partition("=")
+            for text, name in b.placeholders():
+                value = value.replace(text, name)
+            found[key] = value
+        return found
+
+    def _start(self, r, port):
+        return r.start(SERVER, "--port", port, "--bind", "127.0.0.1", "--io-threads", 2, "--io-threads-do-reads", "yes", "--dir",
+                       r.scratch, "--save", "", "--appendonly", "no", "--daemonize", "no", "--enable-debug-command", "yes",
+                       "--logfile", r.scratch / "server.log", port=port)
+
+    def _ask(self, r, port, *words):
+        return r.output(CLI, "-p", port, *words, limit=60).strip()
+
+    def _load(self, r, port, client, requests=20000, *more):
+        argv = [client, "-h", "127.0.0.1", "-p", str(port), "-q", "-n", str(requests), "-r", "1000", "-t", "set,get,incr,lpush,rpop,sadd,hset,mset",
+                *more]
+        run(argv, cwd=r.scratch, env=r.env, log=r.out, limit=self.drive_limit)
+
+    def _session(self, r, port):
+        script = r.scratch / "script"
+        script.write_text(SCRIPT.lstrip())
+        seen = {"answers": r.output(CLI, "-p", port, stdin=script, limit=60)}
+        r.run(LOAD, "-h", "127.0.0.1", "-p", port, "-q", "-n", 5000, "-c", 50, "-P", 4, "--threads", 2, "-t", "set,get,lpush,hset", limit=200)
+        self._ask(r, port, "FLUSHALL")
+        self._ask(r, port, "DEBUG", "POPULATE", "20000", "key", "64")
+        seen["background save"] = self._ask(r, port, "BGREWRITEAOF")
+        self._ask(r, port, "CONFIG", "SET", "appendonly", "yes")
+        seen["keys"] = self._ask(r, port, "DBSIZE")
+        seen["digest"] = self._ask(r, port, "DEBUG", "DIGEST")
+        threaded = re.search(r"io_threaded_reads_processed:(\d+)", self._ask(r, port, "INFO", "stats"))
+        if not threaded or int(threaded.group(1)) == 0:
+            raise Failure("redis: the I/O threads had nothing to do")
+        return seen
+
+    def _shut_down(self, r, port, server, how):
+        r.run(CLI, "-p", port, "SHUTDOWN", *how, limit=60, check=False)
+        return r.stop(server, limit=60)
+
+    def _served(self, r, work, how):
+        """Starts a server, works with it, ends it; (answer of work, CPU seconds of the server)"""
+        port = free_port()
+        server = self._start(r, port)
+        try:
+            answer = work(port)
+            return answer, self._shut_down(r, port, server, how)
+        finally:
+            server.end()
+
+    def drive(self, r):
+        seen, _ = self._served(r, lambda port: self._session(r, port), ("SAVE",))
+        back, _ = self._served(r, lambda port: self._ask(r, port, "DEBUG", "DIGEST"), ("NOSAVE",))
+        if back != seen["digest"]:
+            raise Failure("redis: other data after a restart")
+        return seen
+
+    def costs(self):
+        def pipelined(r):
+            client = r.plain(LOAD)
+            return self._served(r, lambda port: self._load(r, port, client, 200000, "-P", "16"), ("NOSAVE",))[1]
+
+        def single(r):
+            client = r.plain(LOAD)
+            return self._served(r, lambda port: self._load(r, port, client, 10000), ("NOSAVE",))[1]
+        return (("server, pipelined", pipelined), ("server", single))
+
+
+PROGRAM = Redis

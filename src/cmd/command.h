@@ -1,0 +1,56 @@
+/* Subcommands: one file, one row, one option table each; --help and the man page come from the same row.
+ * Layer: cmd. Exit codes: 0 done, 1 findings, 2 usage or bad input, 3 our own failure. */
+#ifndef DH_CMD_COMMAND_H
+#define DH_CMD_COMMAND_H
+
+#include "host/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { DH_EXIT_OK = 0, DH_EXIT_FINDINGS = 1, DH_EXIT_USAGE = 2, DH_EXIT_FAILURE = 3 };
+
+enum dh_option_type { DH_OPTION_FLAG, DH_OPTION_STRING, DH_OPTION_CHOICE };
+
+struct dh_option {
+    const char *name; /* "format" for --format=..., "-o" style one-letter names with the dash */
+    enum dh_option_type type;
+    const char *value;    /* what stands for the value in help: "FILE"; for a choice "text|json" */
+    const char *fallback; /* default, or NULL */
+    const char *help;
+};
+
+struct dh_command {
+    const char *name;
+    const char *usage;               /* after the name: "[OPTION...] PROG" */
+    const char *summary;             /* one line */
+    const char *description;         /* paragraphs separated by blank lines, for man page and --help */
+    const char *examples;            /* lines for the man page, or NULL */
+    const struct dh_option *options; /* ends with name == NULL; NULL when the command parses itself */
+    /* argv[0] is the command's own name; parsed options are asked for with dh_option_get. */
+    int (*run)(const struct dh_command *self, int argc, char **argv);
+};
+
+struct dh_parsed; /* option values and operands of one call */
+
+/* Prints one line and answers NULL on misuse; --help prints and sets *done. */
+struct dh_parsed *dh_options_parse(const struct dh_command *c, int argc, char **argv, bool *done);
+void dh_parsed_free(struct dh_parsed *p);
+const char *dh_option_get(const struct dh_parsed *p, const char *name); /* value, default, or NULL */
+bool dh_option_given(const struct dh_parsed *p, const char *name);
+/* What is left, after "--" too; ends with NULL, as exec wants it. */
+int dh_operands(const struct dh_parsed *p, char ***operands);
+
+/* "deadheat: " + text on stderr, one line. */
+void dh_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int dh_fail(struct dh_err *err, int exit_code); /* prints err, releases it, answers exit_code */
+
+extern const struct dh_command dh_command_cc, dh_command_cxx, dh_command_run, dh_command_sites, dh_command_info,
+    dh_command_help, dh_command_version;
+/* Entries that other programs call, not people: the linker of clang, the runtime at program start. */
+int dh_main_ld(int argc, char **argv);
+int dh_main_exec_variant(int argc, char **argv);
+const struct dh_command *const *dh_commands(size_t *n);
+const struct dh_command *dh_command_find(const char *name);
+
+#endif

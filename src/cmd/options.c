@@ -1,0 +1,163 @@
+/* Option tables: parsing and the messages of misuse. */
+#include "base/str.h"
+#include "base/vec.h"
+#include "cmd/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dh_parsed {
+    const struct dh_command *command;
+    DH_VEC(struct {
+        const struct dh_option *option;
+        const char *value;
+    })
+    given;
+    DH_VEC(char *) operands;
+};
+
+void dh_complain(const char *fmt, ...)
+{
+    struct dh_str s = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    dh_str_vaddf(&s, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "deadheat: %s\n", s.at);
+    dh_str_release(&s);
+}
+
+int dh_fail(struct dh_err *err, int exit_code)
+{
+    dh_complain("%s", err->text ? err->text : "failed");
+    dh_err_release(err);
+    return exit_code;
+}
+
+static const struct dh_option *find_option(const struct dh_command *c, const char *name, size_t n)
+{
+    for (const struct dh_option *o = c->options; o && o->name; o++)
+        if (strlen(o->name) == n && strncmp(o->name, name, n) == 0)
+            return o;
+    return NULL;
+}
+
+static bool choice_allows(const char *choices, const char *value)
+{
+    size_t n = strlen(value);
+    for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+        if (strncmp(at, value, n) == 0 && (at[n] == '|' || at[n] == 0))
+            return true;
+    return false;
+}
+
+static bool take_option(struct dh_parsed *p, const struct dh_option *o, const char *value)
+{
+    const char *command = p->command->name;
+    if (o->type == DH_OPTION_FLAG && value) {
+        dh_complain("%s: --%s takes no value", command, o->name);
+        return false;
+    }
+    if (o->type != DH_OPTION_FLAG && (!value || !*value)) {
+        dh_complain("%s: %s%s needs a value: %s", command, o->name[0] == '-' ? "" : "--", o->name, o->value);
+        return false;
+    }
+    if (o->type == DH_OPTION_CHOICE && !choice_allows(o->value, value)) {
+        dh_complain("%s: --%s=%s: expected one of %s", command, o->name, value, o->value);
+        return false;
+    }
+    dh_vec_reserve(&p->given, 1);
+    p->given.at[p->given.n].option = o;
+    p->given.at[p->given.n++].value = value;
+    return true;
+}
+
+/* One argument that starts with a dash; *i moves when a value follows as its own word. */
+static bool parse_one(struct dh_parsed *p, int argc, char **argv, int *i)
+{
+    const char *arg = argv[*i];
+    const struct dh_option *o;
+    const char *value = NULL;
+    if (dh_starts_with(arg, "--")) {
+        const char *equals = strchr(arg, '=');
+        o = find_option(p->command, arg + 2, equals ? (size_t)(equals - arg - 2) : strlen(arg) - 2);
+        value = equals ? equals + 1 : NULL;
+    } else {
+        o = find_option(p->command, arg, 2);
+        value = arg[2] ? arg + 2 : NULL;
+    }
+    if (!o) {
+        dh_complain("%s: unknown option %s; 'deadheat %s --help' lists them", p->command->name, arg, p->command->name);
+        return false;
+    }
+    if (o->type != DH_OPTION_FLAG && !value && *i + 1 < argc)
+        value = argv[++*i];
+    return take_option(p, o, value);
+}
+
+struct dh_parsed *dh_options_parse(const struct dh_command *c, int argc, char **argv, bool *done)
+{
+    struct dh_parsed *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->command = c;
+    *done = false;
+    int i = 1;
+    for (; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (strcmp(argv[i], "--help") == 0) {
+            const char *words[] = {"help", c->name};
+            dh_command_help.run(&dh_command_help, 2, (char **)words);
+            *done = true;
+            return p;
+        }
+        if (argv[i][0] != '-' || !argv[i][1])
+            dh_vec_push(&p->operands, argv[i]);
+        else if (!parse_one(p, argc, argv, &i)) {
+            dh_parsed_free(p);
+            return NULL;
+        }
+    }
+    for (; i < argc; i++)
+        dh_vec_push(&p->operands, argv[i]);
+    dh_vec_reserve(&p->operands, 1);
+    p->operands.at[p->operands.n] = NULL;
+    return p;
+}
+
+void dh_parsed_free(struct dh_parsed *p)
+{
+    if (!p)
+        return;
+    dh_vec_release(&p->given);
+    dh_vec_release(&p->operands);
+    free(p);
+}
+
+const char *dh_option_get(const struct dh_parsed *p, const char *name)
+{
+    const struct dh_option *o = find_option(p->command, name, strlen(name));
+    for (size_t i = p->given.n; i-- > 0;)
+        if (p->given.at[i].option == o)
+            return p->given.at[i].value;
+    return o ? o->fallback : NULL;
+}
+
+bool dh_option_given(const struct dh_parsed *p, const char *name)
+{
+    const struct dh_option *o = find_option(p->command, name, strlen(name));
+    for (size_t i = 0; i < p->given.n; i++)
+        if (p->given.at[i].option == o)
+            return true;
+    return false;
+}
+
+int dh_operands(const struct dh_parsed *p, char ***operands)
+{
+    *operands = p->operands.at;
+    return (int)p->operands.n;
+}

@@ -1,0 +1,128 @@
+/* deadheat run: derive the variant, become it. exec-variant: the same for a program that a script started. */
+#include "base/str.h"
+#include "cmd/command.h"
+#include "driver/container.h"
+#include "driver/derive.h"
+#include "driver/variant.h"
+#include "host/process.h"
+#include "host/resources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Programs that this one starts find their variant through these when they start. */
+static bool pass_on(const char *plan, struct dh_err *err)
+{
+    char *self = dh_resource_self(err);
+    if (!self)
+        return false;
+    setenv("DEADHEAT_VARIANT", plan, 1);
+    setenv("DEADHEAT_TOOL", self, 1);
+    free(self);
+    return true;
+}
+
+static int become(const char *path, char **argv)
+{
+    execv(path, argv);
+    dh_complain("cannot run %s: %s", path, strerror(errno));
+    return DH_EXIT_FAILURE;
+}
+
+static bool is_script_or_foreign(const char *path)
+{
+    struct dh_container c;
+    struct dh_err ignored = {0};
+    bool ours = dh_container_open(&c, path, &ignored);
+    bool damaged = !ours && ignored.text && strstr(ignored.text, DH_CONTAINER_SECTION);
+    if (ours)
+        dh_container_release(&c);
+    dh_err_release(&ignored);
+    return !ours && !damaged;
+}
+
+static bool is_elf(const char *path)
+{
+    struct dh_bytes b;
+    struct dh_err ignored = {0};
+    bool elf = dh_file_read(path, &b, &ignored) && b.n > 4 && memcmp(b.at, "\177ELF", 4) == 0;
+    if (!ignored.text)
+        dh_bytes_release(&b);
+    dh_err_release(&ignored);
+    return elf;
+}
+
+static int start(const char *plan, char **argv)
+{
+    struct dh_err err = {0};
+    struct dh_plan checked;
+    if (!dh_plan_parse(plan, &checked, &err))
+        return dh_fail(&err, DH_EXIT_USAGE);
+    char *program = dh_program_find(argv[0]);
+    if (!program) {
+        dh_complain("run: %s: %s", argv[0], strchr(argv[0], '/') ? strerror(errno) : "not found on PATH");
+        return DH_EXIT_USAGE;
+    }
+    if (!pass_on(plan, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    /* A script or libtool wrapper: what it starts finds its variant by itself. */
+    if (is_script_or_foreign(program) && !is_elf(program))
+        return become(program, argv);
+    char *variant = dh_derive(program, plan, &err);
+    if (!variant)
+        return dh_fail(&err, is_script_or_foreign(program) ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
+    return become(variant, argv);
+}
+
+static int run_run(const struct dh_command *self, int argc, char **argv)
+{
+    bool done;
+    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
+    if (!p)
+        return DH_EXIT_USAGE;
+    char **operands;
+    int n = dh_operands(p, &operands), code = DH_EXIT_OK;
+    if (!done && n < 1) {
+        dh_complain("run: name a program: deadheat run [OPTION...] -- PROG args");
+        code = DH_EXIT_USAGE;
+    } else if (!done)
+        code = start(dh_option_get(p, "plan"), operands);
+    dh_parsed_free(p);
+    return code;
+}
+
+static const struct dh_option options[] = {
+    {"detect", DH_OPTION_CHOICE, "none", "none", "detectors to run with; 'none' leaves every hook empty"},
+    {"plan", DH_OPTION_STRING, "CLASS,...", "race",
+     "which hooks the variant carries: race, lockset (placed late, after optimisation), view, consistency, atomrace, "
+     "engine, heal (placed exactly, before it), stale (loads answer through the runtime), none"},
+    {0}};
+
+const struct dh_command dh_command_run = {
+    .name = "run",
+    .usage = "[OPTION...] -- PROG [ARG...]",
+    .summary = "run a program with chosen detectors",
+    .description =
+        "Derives the variant of the program that the options ask for from the module it carries, keeps it in the\n"
+        "cache, and runs it. Output, exit code and signals are the program's own. PROG may be a script or a\n"
+        "libtool wrapper: programs built with 'deadheat cc' that it starts run as that variant too.",
+    .examples =
+        "  deadheat run --detect=none -- ./server -p 8080\n  deadheat run --detect=none --plan=engine -- ./bank\n",
+    .options = options,
+    .run = run_run,
+};
+
+/* exec-variant --variant=NAME -- EXE ARGV0 ARGS...: called by the runtime at program start. */
+int dh_main_exec_variant(int argc, char **argv)
+{
+    static const char prefix[] = "--variant=";
+    if (argc < 5 || !dh_starts_with(argv[1], prefix) || strcmp(argv[2], "--") != 0) {
+        dh_complain("exec-variant: for the runtime's use only");
+        return DH_EXIT_USAGE;
+    }
+    struct dh_err err = {0};
+    char *variant = dh_derive(argv[3], argv[1] + strlen(prefix), &err);
+    return variant ? become(variant, argv + 4) : dh_fail(&err, DH_EXIT_FAILURE);
+}

@@ -1,0 +1,132 @@
+#include "cmd/sites_print.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const flag_names[] = {"volatile", "vector", "bitfield", "element",    "pointer",
+                                         "local",    "global", "tls",      "artificial", "size-varies"};
+static const char *const order_names[] = {"", "relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+
+static const char *order_name(unsigned order)
+{
+    return order < sizeof order_names / sizeof *order_names ? order_names[order] : "";
+}
+
+static void print_place(FILE *out, const struct dh_site_table *t, uint32_t file, uint32_t line, uint32_t column)
+{
+    const char *name = dh_site_string(t, file);
+    fprintf(out, "%s:%u:%u", *name ? name : "<unknown>", line, column);
+}
+
+static void print_row(FILE *out, const struct dh_site_table *t, const struct dh_site *s)
+{
+    const char *variable = dh_site_string(t, s->variable), *type = dh_site_string(t, s->type);
+    const char *callee = dh_site_string(t, s->callee);
+    print_place(out, t, s->file, s->line, s->column);
+    fprintf(out, ": %s", dh_op_info(s->op)->name);
+    if (s->order)
+        fprintf(out, " %s", order_name(s->order));
+    if (s->flags & DH_SITE_SIZE_VARIES)
+        fputs(" *", out);
+    else if (s->size)
+        fprintf(out, " %u", s->size);
+    if (*variable)
+        fprintf(out, " %s", variable);
+    if (*type)
+        fprintf(out, " (%s)", type);
+    if (*callee)
+        fprintf(out, " by %s", callee);
+    fprintf(out, " in %s  [%s]\n", dh_site_string(t, s->function), dh_site_string(t, s->name));
+    for (uint32_t c = s->inlined; c < t->n_chains; c = t->chains[c].next) {
+        const struct dh_chain *link = &t->chains[c];
+        fputs("    inlined at ", out);
+        print_place(out, t, link->file, link->line, link->column);
+        fprintf(out, " in %s\n", dh_site_string(t, link->function));
+    }
+}
+
+void dh_sites_print_text(FILE *out, const struct dh_site_table *t)
+{
+    for (uint32_t i = 0; i < t->n_sites; i++)
+        print_row(out, t, &t->sites[i]);
+}
+
+/* Names from object files need not be UTF-8, which JSON must be: other bytes become '?'. */
+static json_t *text(const struct dh_site_table *t, uint32_t offset)
+{
+    const char *s = dh_site_string(t, offset);
+    json_t *j = json_string(s);
+    if (j)
+        return j;
+    char *copy = strdup(s);
+    if (!copy)
+        return json_null();
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p >= 0x80)
+            *p = '?';
+    j = json_string(copy);
+    free(copy);
+    return j;
+}
+
+static json_t *flags_json(unsigned flags)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < sizeof flag_names / sizeof *flag_names; i++)
+        if (flags & 1u << i)
+            json_array_append_new(list, json_string(flag_names[i]));
+    return list;
+}
+
+static json_t *chain_json(const struct dh_site_table *t, uint32_t chain)
+{
+    json_t *list = json_array();
+    for (uint32_t c = chain; c < t->n_chains; c = t->chains[c].next) {
+        const struct dh_chain *link = &t->chains[c];
+        json_t *one = json_object();
+        json_object_set_new(one, "function", text(t, link->function));
+        json_object_set_new(one, "file", text(t, link->file));
+        json_object_set_new(one, "line", json_integer(link->line));
+        json_object_set_new(one, "column", json_integer(link->column));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static json_t *row_json(const struct dh_site_table *t, uint32_t id)
+{
+    const struct dh_site *s = &t->sites[id];
+    const struct dh_op_info *op = dh_op_info(s->op);
+    json_t *row = json_object();
+    json_object_set_new(row, "id", json_integer(id));
+    json_object_set_new(row, "name", text(t, s->name));
+    json_object_set_new(row, "op", json_string(op->name));
+    json_object_set_new(row, "group", json_string(dh_group_name(op->group)));
+    json_object_set_new(row, "size", json_integer(s->size));
+    json_object_set_new(row, "type", text(t, s->type));
+    json_object_set_new(row, "variable", text(t, s->variable));
+    json_object_set_new(row, "field", text(t, s->field));
+    json_object_set_new(row, "expr", text(t, s->expr));
+    json_object_set_new(row, "file", text(t, s->file));
+    json_object_set_new(row, "line", json_integer(s->line));
+    json_object_set_new(row, "column", json_integer(s->column));
+    json_object_set_new(row, "function", text(t, s->function));
+    json_object_set_new(row, "callee", text(t, s->callee));
+    json_object_set_new(row, "order", json_string(order_name(s->order)));
+    json_object_set_new(row, "flags", flags_json(s->flags));
+    json_object_set_new(row, "inlined", chain_json(t, s->inlined));
+    return row;
+}
+
+void dh_sites_print_json(FILE *out, const struct dh_site_table *t)
+{
+    fputs("{\"version\":1,\"sites\":[", out);
+    for (uint32_t i = 0; i < t->n_sites; i++) {
+        json_t *row = row_json(t, i);
+        fputs(i ? ",\n" : "\n", out);
+        json_dumpf(row, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
+        json_decref(row);
+    }
+    fputs("\n]}\n", out);
+}

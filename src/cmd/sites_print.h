@@ -1,0 +1,12 @@
+/* Site tables for people and for programs. Layer: cmd. Prints row by row: a table may have 100,000 of them. */
+#ifndef DH_CMD_SITES_PRINT_H
+#define DH_CMD_SITES_PRINT_H
+
+#include "event/site.h"
+
+#include <stdio.h>
+
+void dh_sites_print_text(FILE *out, const struct dh_site_table *t);
+void dh_sites_print_json(FILE *out, const struct dh_site_table *t);
+
+#endif

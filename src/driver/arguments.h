@@ -1,0 +1,46 @@
+/* Reads a clang command line as far as the driver must understand it. Layer: driver.
+ * Owns copies of all words. Response files are expanded. */
+#ifndef DH_DRIVER_ARGUMENTS_H
+#define DH_DRIVER_ARGUMENTS_H
+
+#include "host/err.h"
+#include "host/process.h"
+
+#include <stdbool.h>
+
+enum dh_cc_step {
+    DH_CC_OTHER,   /* -E, -S, -M, --version, -print-*, no inputs: clang's business alone */
+    DH_CC_COMPILE, /* -c */
+    DH_CC_LINK     /* compiles what is source and links */
+};
+
+struct dh_cc_args {
+    struct dh_argv words;   /* what clang is to get, our own and unwanted options taken out */
+    struct dh_argv sources; /* inputs that become objects with bitcode */
+    enum dh_cc_step step;
+    const char *output; /* of -o, or NULL */
+    int n_inputs;
+    char level; /* '0' '1' '2' '3' 's' 'z' */
+    bool debug; /* asks for full debug information itself */
+    bool static_link;
+    bool probe;    /* configure, cmake or meson asking what the compiler can do: answer as clang does */
+    bool no_embed; /* -fdeadheat-no-embed */
+    bool cxx;
+};
+
+bool dh_cc_args_read(struct dh_cc_args *a, int argc, char **argv, struct dh_err *err);
+void dh_cc_args_release(struct dh_cc_args *a);
+/* Names that configure, cmake and meson give their test programs. */
+bool dh_is_probe_name(const char *path);
+
+/* Splits the text of a response file by GNU's quoting rules. */
+void dh_response_split(const char *text, struct dh_argv *out);
+/* Copies words to `out`, replacing @FILE by the words of FILE, nested ones too. */
+bool dh_response_expand(int argc, char *const *argv, struct dh_argv *out, struct dh_err *err);
+
+/* Our own options, each once for parser, help and man page. */
+#define DH_CC_OWN_OPTIONS(X)                                                                                           \
+    X("-fdeadheat-no-embed", "leave the embedded module out of what is linked: smaller, but no variant can be "        \
+                             "derived")
+
+#endif

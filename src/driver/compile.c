@@ -1,0 +1,125 @@
+#include "driver/compile.h"
+
+#include "base/str.h"
+#include "driver/object.h"
+#include "host/file.h"
+#include "host/resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bitcode before optimisation beside native code, in one clang run. "bitcode" rather than "all": no .llvmcmd, whose
+ * command line would carry the builder's paths. */
+static void add_embedding(const struct dh_cc_args *a, struct dh_argv *out)
+{
+    if (!a->sources.n)
+        return;
+    dh_argv_add(out, "-Xclang");
+    dh_argv_add(out, "-fembed-bitcode=bitcode");
+    if (a->level == '0') {
+        dh_argv_add(out, "-Xclang");
+        dh_argv_add(out, "-disable-O0-optnone");
+    }
+    if (!a->debug)
+        dh_argv_add(out, "-g");
+}
+
+static bool add_linking(const struct dh_cc_args *a, struct dh_argv *out, struct dh_err *err)
+{
+    char *linker = dh_resource_find("deadheat-ld", err);
+    if (!linker)
+        return false;
+    dh_argv_addf(out, "--ld-path=%s", linker);
+    dh_argv_add(out, "-Xlinker");
+    dh_argv_addf(out, "--deadheat-level=%c", a->level);
+    if (a->no_embed) {
+        dh_argv_add(out, "-Xlinker");
+        dh_argv_add(out, "--deadheat-no-embed");
+    }
+    free(linker);
+    return true;
+}
+
+/* Long command lines go through a response file, as the kernel limits arguments. */
+static bool shorten(struct dh_argv *a, char **file, struct dh_err *err)
+{
+    size_t n = 0;
+    for (int i = 0; i < a->n; i++)
+        n += strlen(a->at[i]) + 1;
+    *file = NULL;
+    if (n < 100000)
+        return true;
+    struct dh_str text = {0};
+    for (int i = 1; i < a->n; i++) {
+        dh_str_add(&text, "\"");
+        for (const char *c = a->at[i]; *c; c++)
+            dh_str_addf(&text, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        dh_str_add(&text, "\"\n");
+    }
+    const char *base = getenv("TMPDIR");
+    *file = dh_format("%s/deadheat-args-%d", base && *base ? base : "/tmp", (int)getpid());
+    bool ok = dh_file_write(*file, text.at, text.n, 0600, err);
+    dh_str_release(&text);
+    struct dh_argv less = {0};
+    dh_argv_add(&less, a->at[0]);
+    dh_argv_addf(&less, "@%s", *file);
+    dh_argv_release(a);
+    *a = less;
+    return ok;
+}
+
+static bool mark_one(const struct dh_cc_args *a, const char *path, struct dh_err *err)
+{
+    return !dh_file_is_regular(path) || dh_object_mark(path, a->level, err);
+}
+
+static bool mark_objects(const struct dh_cc_args *a, struct dh_err *err)
+{
+    if (a->output)
+        return !a->sources.n || mark_one(a, a->output, err);
+    bool ok = true;
+    for (int i = 0; ok && i < a->sources.n; i++) {
+        const char *base = dh_basename(a->sources.at[i]);
+        const char *dot = strrchr(base, '.');
+        char *object = dh_format("%.*s.o", (int)(dot ? dot - base : (long)strlen(base)), base);
+        ok = mark_one(a, object, err);
+        free(object);
+    }
+    return ok;
+}
+
+static bool command_line(const struct dh_cc_args *a, struct dh_argv *out, struct dh_err *err)
+{
+    char *clang = a->cxx ? dh_tool_clangxx(err) : dh_tool_clang(err);
+    if (!clang)
+        return false;
+    dh_argv_add(out, clang);
+    free(clang);
+    /* Ours come first: what the user says later wins, and "--" or a trailing -x cannot swallow them. */
+    if (a->step != DH_CC_OTHER)
+        add_embedding(a, out);
+    if (a->step == DH_CC_LINK && !add_linking(a, out, err))
+        return false;
+    dh_argv_add_all(out, a->words.at, a->words.n);
+    return true;
+}
+
+int dh_compile(struct dh_cc_args *a, struct dh_err *err)
+{
+    struct dh_argv line = {0};
+    char *file = NULL;
+    int status = 0, code = -1;
+    if (a->step == DH_CC_LINK && a->static_link && !a->probe)
+        dh_err_set(err, "-static: a statically linked program cannot be intercepted; link it dynamically");
+    else if (command_line(a, &line, err) && shorten(&line, &file, err) && dh_process_run(&line, NULL, &status, err)) {
+        code = dh_status_code(status);
+        if (code == 0 && a->step == DH_CC_COMPILE && !mark_objects(a, err))
+            code = -1;
+    }
+    if (file)
+        unlink(file);
+    free(file);
+    dh_argv_release(&line);
+    return code;
+}

@@ -1,0 +1,222 @@
+#include "driver/derive.h"
+
+#include "base/str.h"
+#include "driver/merge.h"
+#include "driver/variant.h"
+#include "host/cache.h"
+#include "host/resources.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct deriving {
+    const char *program, *plan_name;
+    struct dh_container *container;
+    struct dh_plan plan;
+    char *folder; /* work */
+    char *output;
+};
+
+/* The site table is rebuilt into a builder, because placing late may add chains to it. */
+static struct dh_site_builder *reopen_sites(const struct dh_site_table *t)
+{
+    struct dh_site_builder *b = dh_site_builder_new();
+    for (uint32_t i = 0; i < t->n_chains; i++) {
+        struct dh_chain c = t->chains[i];
+        c.file = dh_site_builder_string(b, dh_site_string(t, t->chains[i].file));
+        c.function = dh_site_builder_string(b, dh_site_string(t, t->chains[i].function));
+        dh_site_builder_chain(b, &c);
+    }
+    for (uint32_t i = 0; i < t->n_sites; i++) {
+        struct dh_site s = t->sites[i];
+        uint32_t *strings[] = {&s.file, &s.function, &s.type, &s.variable, &s.field, &s.expr, &s.name, &s.callee};
+        for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
+            *strings[k] = dh_site_builder_string(b, dh_site_string(t, *strings[k]));
+        dh_site_builder_add(b, &s);
+    }
+    return b;
+}
+
+static bool load(struct deriving *d, struct dh_variant *v, struct dh_recipe *recipe, struct dh_err *err)
+{
+    struct dh_bytes sites, link, module;
+    struct dh_site_table table;
+    const char *why;
+    if (!dh_container_read(d->container, DH_PART_SITES, &sites, err) ||
+        !dh_container_read(d->container, DH_PART_LINK, &link, err) ||
+        !dh_container_read(d->container, DH_PART_MODULE, &module, err) || !dh_recipe_read(recipe, link.at, link.n, err))
+        return false;
+    if (!dh_site_table_read(&table, sites.at, sites.n, &why))
+        return dh_err_set(err, "%s; build the program again", why);
+    v->sites = reopen_sites(&table);
+    v->module = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
+    dh_bytes_release(&module);
+    if (!v->module)
+        return false;
+    LLVMSetIsNewDbgInfoFormat(v->module, 0);
+    return true;
+}
+
+static bool build(struct deriving *d, struct dh_err *err)
+{
+    struct dh_recipe recipe;
+    char *real = dh_path_real(d->program);
+    char *origin = dh_format("%.*s", (int)(dh_basename(real ? real : d->program) - (real ? real : d->program)),
+                             real ? real : d->program);
+    struct dh_variant v = {.recipe = &recipe,
+                           .plan = &d->plan,
+                           .name = d->plan_name,
+                           .id = d->container->id,
+                           .folder = d->folder,
+                           .origin = origin,
+                           .output = d->output};
+    struct dh_argv objects = {0};
+    struct dh_bytes places = {0};
+    if (!load(d, &v, &recipe, err) || !dh_variant_compile(&v, &objects, &places, err))
+        return false;
+    struct dh_container_writer *w = dh_container_writer_new(d->plan_name);
+    if (!dh_container_copy(w, d->container, DH_PART_SITES, err) ||
+        !dh_container_copy(w, d->container, DH_PART_UNITS, err) ||
+        !dh_container_add(w, DH_PART_PLACES, places.at, places.n, err))
+        return false;
+    struct dh_bytes section = dh_container_finish(w, &d->container->id);
+    v.container = &section;
+    return dh_variant_link(&v, &objects, err);
+}
+
+static bool build_in_child(void *arg, struct dh_err *err)
+{
+    struct deriving *d = arg;
+    return build(d, err) || dh_err_while(err, "deriving the variant '%s' of %s", d->plan_name, d->program);
+}
+
+/* Everything the variant depends on: program, plan, and the tool with its runtime. */
+static bool cache_key(const struct deriving *d, char text[33], struct dh_err *err)
+{
+    static const char *const parts[] = {"libdeadheat_rt.a", "libdeadheat_dso.a", "inline.bc", "exports.list"};
+    struct dh_str key = {0};
+    struct dh_bytes b;
+    char *self = dh_resource_self(err);
+    bool ok = self && dh_file_read(self, &b, err);
+    free(self);
+    for (size_t i = 0; ok && i <= sizeof parts / sizeof *parts; i++) {
+        struct dh_id h = dh_hash(b.at, b.n);
+        dh_str_add_n(&key, (const char *)h.bytes, sizeof h.bytes);
+        dh_bytes_release(&b);
+        if (i == sizeof parts / sizeof *parts)
+            break;
+        char *path = dh_resource_find(parts[i], err);
+        ok = path && dh_file_read(path, &b, err);
+        free(path);
+    }
+    char *real = dh_path_real(d->program);
+    dh_str_add_n(&key, (const char *)d->container->id.bytes, sizeof d->container->id.bytes);
+    dh_str_addf(&key, "%s\n%s", d->plan_name, real ? real : d->program);
+    free(real);
+    struct dh_id id = dh_hash(key.at, key.n);
+    dh_id_text(&id, text);
+    dh_str_release(&key);
+    return ok;
+}
+
+/* <cache>/<program id>-<plan>-<key>/<name of the program> */
+static char *cached_path(const struct deriving *d, const char *cache, const char *key)
+{
+    char id[33];
+    dh_id_text(&d->container->id, id);
+    return dh_format("%s/%s-%s-%.16s", cache, id, d->plan_name, key);
+}
+
+static bool make(struct deriving *d, const char *entry, struct dh_err *err)
+{
+    char *made = dh_format("%s.new-%d", entry, (int)getpid());
+    char *output = d->output;
+    d->output = dh_format("%s/%s", made, dh_basename(d->program));
+    d->folder = dh_temp_folder(err);
+    bool ok =
+        d->folder && dh_mkdir_parents(made, 0700, err) && dh_child_run("deriving the variant", build_in_child, d, err);
+    /* Another process may have made the same entry meanwhile: either is good. */
+    ok = ok && (rename(made, entry) == 0 || dh_file_exists(output) || dh_err_errno(err, "cannot write %s", entry));
+    dh_remove_tree(made);
+    if (d->folder)
+        dh_remove_tree(d->folder);
+    free(d->folder);
+    free(d->output);
+    d->output = output;
+    free(made);
+    return ok;
+}
+
+static char *derive(struct deriving *d, struct dh_err *err)
+{
+    char key[33];
+    char *cache = dh_cache_folder(err);
+    if (!cache || !cache_key(d, key, err)) {
+        free(cache);
+        return NULL;
+    }
+    char *entry = cached_path(d, cache, key);
+    d->output = dh_format("%s/%s", entry, dh_basename(d->program));
+    bool ok = true;
+    if (dh_file_exists(d->output))
+        utimensat(AT_FDCWD, entry, NULL, 0); /* used now */
+    else {
+        ok = make(d, entry, err);
+        dh_cache_trim(cache, entry);
+    }
+    free(entry);
+    free(cache);
+    if (ok)
+        return d->output;
+    free(d->output);
+    return NULL;
+}
+
+char *dh_derive(const char *program, const char *plan, struct dh_err *err)
+{
+    struct dh_container c;
+    struct deriving d = {.program = program, .plan_name = plan, .container = &c};
+    if (!dh_plan_parse(plan, &d.plan, err) || !dh_container_open(&c, program, err))
+        return NULL;
+    char *path = strcmp(c.variant, plan) == 0 ? dh_strdup(program) : derive(&d, err);
+    dh_container_release(&c);
+    return path;
+}
+
+void dh_derived_each(const struct dh_id *id, void (*fn)(void *arg, const char *plan, const char *path, long long bytes),
+                     void *arg)
+{
+    char text[33];
+    struct dh_err ignored = {0};
+    char *cache = dh_cache_folder(&ignored);
+    DIR *d = cache ? opendir(cache) : NULL;
+    dh_id_text(id, text);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (strncmp(e->d_name, text, 32) != 0 || e->d_name[32] != '-' || strstr(e->d_name, ".new-"))
+            continue;
+        const char *plan = e->d_name + 33, *dash = strrchr(plan, '-');
+        char *name = dh_format("%.*s", dash ? (int)(dash - plan) : 0, plan);
+        char *folder = dh_format("%s/%s", cache, e->d_name);
+        DIR *inner = opendir(folder);
+        for (struct dirent *f; inner && (f = readdir(inner));) {
+            char *path = dh_format("%s/%s", folder, f->d_name);
+            struct stat s;
+            if (stat(path, &s) == 0 && S_ISREG(s.st_mode))
+                fn(arg, name, path, s.st_size);
+            free(path);
+        }
+        if (inner)
+            closedir(inner);
+        free(folder);
+        free(name);
+    }
+    if (d)
+        closedir(d);
+    free(cache);
+    dh_err_release(&ignored);
+}

@@ -1,0 +1,14 @@
+/* Derives a variant from an executable or library alone, through the cache. Layer: driver. */
+#ifndef DH_DRIVER_DERIVE_H
+#define DH_DRIVER_DERIVE_H
+
+#include "driver/container.h"
+
+/* Path of the variant of `program` for that plan; the program itself if it is that variant. Owned by the caller. */
+char *dh_derive(const char *program, const char *plan, struct dh_err *err);
+
+/* Calls fn for every variant of this program in the cache. */
+void dh_derived_each(const struct dh_id *id, void (*fn)(void *arg, const char *plan, const char *path, long long bytes),
+                     void *arg);
+
+#endif

@@ -1,0 +1,32 @@
+/* What the native link really used: objects with bitcode, objects without, shared libraries. Layer: driver.
+ * Found from the linker's trace, so archives contribute exactly the members that were needed. */
+#ifndef DH_DRIVER_INPUTS_H
+#define DH_DRIVER_INPUTS_H
+
+#include "driver/link_line.h"
+#include "host/file.h"
+
+struct dh_input {
+    char *name;            /* "lib.a(part.o)" or a path, for people */
+    struct dh_bytes bytes; /* the object; owned */
+    char level;            /* of its bitcode; 0 = native only */
+    size_t word;           /* index of the link line's word it came from */
+    bool lazy;             /* one of several archive members of that name: which one was used is unknown */
+    bool system;           /* from the toolchain or a system folder, without bitcode: kept by path */
+};
+
+struct dh_inputs {
+    DH_VEC(struct dh_input) objects;
+};
+
+/* `trace` is the output of ld.lld --trace; `native` the linked file, which tells members of one name apart. */
+bool dh_inputs_collect(struct dh_inputs *in, const struct dh_link_line *line, const char *trace,
+                       const struct dh_bytes *native, struct dh_err *err);
+void dh_inputs_release(struct dh_inputs *in);
+
+/* Calls fn for every bitcode stream of an object. */
+bool dh_input_each_stream(const struct dh_input *in, char fallback_level,
+                          bool (*fn)(void *arg, const uint8_t *bytes, size_t n, char level, struct dh_err *err),
+                          void *arg, struct dh_err *err);
+
+#endif

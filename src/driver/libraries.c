@@ -1,0 +1,135 @@
+#include "driver/libraries.h"
+
+#include "base/names.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "driver/container.h"
+#include "driver/elf_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where ld.so looks when no path says otherwise; its cache holds the same folders. */
+static const char *const standard_folders[] = {
+    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"};
+
+struct walk {
+    DH_VEC(char *) queue; /* files to look into */
+    struct dh_names seen;
+    void (*fn)(void *, const char *, const char *, bool);
+    void *arg;
+};
+
+struct dynamic {
+    DH_VEC(char *) needed;
+    char *run_path;
+};
+
+static void note_dynamic(void *arg, int64_t tag, const char *text)
+{
+    struct dynamic *d = arg;
+    if (tag == DT_NEEDED)
+        dh_vec_push(&d->needed, dh_strdup(text));
+    else if ((tag == DT_RUNPATH || tag == DT_RPATH) && !d->run_path)
+        d->run_path = dh_strdup(text);
+}
+
+/* One folder of a path list, $ORIGIN replaced. */
+static char *try_folder(const char *folder, size_t n, const char *origin, const char *name)
+{
+    char *path = dh_format("%.*s/%s", (int)n, folder, name);
+    if (dh_starts_with(path, "$ORIGIN")) {
+        char *there = dh_format("%s%s", origin, path + strlen("$ORIGIN"));
+        free(path);
+        path = there;
+    }
+    if (n && dh_file_exists(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *try_list(const char *list, const char *origin, const char *name)
+{
+    for (const char *at = list; at && *at;) {
+        size_t n = strcspn(at, ":");
+        char *path = try_folder(at, n, origin, name);
+        if (path)
+            return path;
+        at += n + (at[n] == ':');
+    }
+    return NULL;
+}
+
+static char *locate(const char *name, const char *run_path, const char *origin)
+{
+    if (strchr(name, '/'))
+        return dh_file_exists(name) ? dh_strdup(name) : NULL;
+    char *path = try_list(getenv("LD_LIBRARY_PATH"), origin, name);
+    if (!path)
+        path = try_list(run_path, origin, name);
+    for (size_t i = 0; !path && i < sizeof standard_folders / sizeof *standard_folders; i++)
+        path = try_folder(standard_folders[i], strlen(standard_folders[i]), origin, name);
+    return path;
+}
+
+static bool is_instrumented(const char *path)
+{
+    struct dh_container c;
+    struct dh_err ignored = {0};
+    bool ours = dh_container_open(&c, path, &ignored);
+    if (ours)
+        dh_container_release(&c);
+    dh_err_release(&ignored);
+    return ours;
+}
+
+static void visit(struct walk *w, const char *name, const char *run_path, const char *origin)
+{
+    if (dh_names_has(&w->seen, name))
+        return;
+    dh_names_add(&w->seen, name);
+    char *path = locate(name, run_path, origin);
+    w->fn(w->arg, name, path, path && is_instrumented(path));
+    if (path)
+        dh_vec_push(&w->queue, path);
+}
+
+static bool expand(struct walk *w, const char *file, struct dh_err *err)
+{
+    struct dh_bytes b;
+    struct dh_elf e;
+    struct dynamic d = {0};
+    if (!dh_file_read(file, &b, err))
+        return false;
+    bool ok = dh_elf_open(&e, file, b.at, b.n, err);
+    if (ok) {
+        dh_elf_each_dynamic(&e, note_dynamic, &d);
+        dh_elf_release(&e);
+    }
+    char *origin = dh_format("%.*s.", (int)(dh_basename(file) - file), file);
+    for (size_t i = 0; i < d.needed.n; i++) {
+        visit(w, d.needed.at[i], d.run_path, origin);
+        free(d.needed.at[i]);
+    }
+    free(origin);
+    free(d.run_path);
+    dh_vec_release(&d.needed);
+    dh_bytes_release(&b);
+    return ok;
+}
+
+bool dh_libraries_each(const char *program,
+                       void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
+                       struct dh_err *err)
+{
+    struct walk w = {.fn = fn, .arg = arg};
+    bool ok = expand(&w, program, err);
+    for (size_t i = 0; ok && i < w.queue.n; i++)
+        ok = expand(&w, w.queue.at[i], err);
+    for (size_t i = 0; i < w.queue.n; i++)
+        free(w.queue.at[i]);
+    dh_vec_release(&w.queue);
+    dh_names_release(&w.seen);
+    return ok;
+}

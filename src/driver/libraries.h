@@ -1,0 +1,14 @@
+/* Shared libraries a program loads, found as the dynamic linker would, without running anything. Layer: driver. */
+#ifndef DH_DRIVER_LIBRARIES_H
+#define DH_DRIVER_LIBRARIES_H
+
+#include "host/err.h"
+
+#include <stdbool.h>
+
+/* Calls fn for each library, direct and indirect, once; path is NULL when it was not found. */
+bool dh_libraries_each(const char *program,
+                       void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
+                       struct dh_err *err);
+
+#endif

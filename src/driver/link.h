@@ -1,0 +1,10 @@
+/* The linker clang calls: native link, then merge, number, instrument, embed, link again. Layer: driver.
+ * Answers the exit code; our own failures are in err with code -1. */
+#ifndef DH_DRIVER_LINK_H
+#define DH_DRIVER_LINK_H
+
+#include "host/err.h"
+
+int dh_link(int argc, char **argv, struct dh_err *err);
+
+#endif

@@ -1,0 +1,328 @@
+#include "driver/merge.h"
+
+#include "base/str.h"
+#include "driver/elf_image.h"
+#include "driver/passes.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    LLVMModuleRef module;
+    char level;
+    const char *name;
+};
+
+struct merging {
+    struct dh_merged *out;
+    const struct dh_link_line *line;
+    DH_VEC(struct unit) units;
+    const struct dh_input *input;
+};
+
+static char *diagnostic; /* first error of the context at work */
+
+static void note_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
+{
+    (void)arg;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || diagnostic)
+        return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    diagnostic = dh_strdup(text);
+    LLVMDisposeMessage(text);
+}
+
+LLVMContextRef dh_context_new(void)
+{
+    LLVMContextRef c = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(c, note_diagnostic, NULL);
+    return c;
+}
+
+static bool llvm_error(struct dh_err *err, const char *what, const char *name)
+{
+    dh_err_set(err, "%s: %s: %s", name, what, diagnostic ? diagnostic : "LLVM gave no reason");
+    free(diagnostic);
+    diagnostic = NULL;
+    return false;
+}
+
+LLVMModuleRef dh_parse_bitcode(LLVMContextRef context, const char *name, const void *bytes, size_t n,
+                               struct dh_err *err)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes, n, name);
+    LLVMModuleRef m = NULL;
+    if (LLVMParseBitcodeInContext2(context, buffer, &m))
+        llvm_error(err, "its bitcode cannot be read", name);
+    LLVMDisposeMemoryBuffer(buffer);
+    return m;
+}
+
+static bool parse_stream(void *arg, const uint8_t *bytes, size_t n, char level, struct dh_err *err)
+{
+    struct merging *g = arg;
+    struct unit u = {.module = dh_parse_bitcode(g->out->context, g->input->name, bytes, n, err),
+                     .level = level,
+                     .name = g->input->name};
+    if (!u.module)
+        return false;
+    LLVMSetIsNewDbgInfoFormat(u.module, 0);
+    dh_vec_push(&g->units, u);
+    return true;
+}
+
+static void note_names(LLVMModuleRef m, struct dh_names *names)
+{
+    size_t n;
+    for (LLVMValueRef v = LLVMGetFirstFunction(m); v; v = LLVMGetNextFunction(v))
+        dh_names_add(names, LLVMGetValueName2(v, &n));
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
+        dh_names_add(names, LLVMGetValueName2(v, &n));
+    for (LLVMValueRef v = LLVMGetFirstGlobalAlias(m); v; v = LLVMGetNextGlobalAlias(v))
+        dh_names_add(names, LLVMGetValueName2(v, &n));
+    for (LLVMValueRef v = LLVMGetFirstGlobalIFunc(m); v; v = LLVMGetNextGlobalIFunc(v))
+        dh_names_add(names, LLVMGetValueName2(v, &n));
+}
+
+/* Every word of the text that could be a symbol. */
+static void note_words(const char *text, size_t n, struct dh_names *names)
+{
+    struct dh_str word = {0};
+    for (size_t i = 0; i <= n; i++) {
+        bool part = i < n && (strchr("_.$", text[i]) ? text[i] != 0 : false);
+        part = part || (i < n && ((text[i] >= '0' && text[i] <= '9') ||
+                                  ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') || (text[i] & 0x80)));
+        if (part)
+            dh_str_add_n(&word, text + i, 1);
+        else {
+            if (word.n)
+                dh_names_add(names, word.at);
+            dh_str_clear(&word);
+        }
+    }
+    dh_str_release(&word);
+}
+
+static void note_asm(LLVMModuleRef m, struct dh_names *names)
+{
+    size_t n;
+    const char *text = LLVMGetModuleInlineAsm(m, &n);
+    note_words(text, n, names);
+}
+
+struct foreign {
+    const struct dh_names *known;
+    bool found;
+};
+
+static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
+{
+    struct foreign *f = arg;
+    /* The assembler makes names of its own with .L or a version suffix; only what others can link to counts. */
+    if (s->defined && s->global && !strchr(s->name, '@') && s->type != STT_SECTION && s->type != STT_FILE)
+        f->found = f->found || !dh_names_has(f->known, s->name);
+}
+
+/* ld -r may have put assembly and bitcode into one object: its symbols tell. */
+static bool is_mixed(const struct dh_input *in, const struct merging *g, size_t first)
+{
+    struct dh_names known = {0};
+    for (size_t i = first; i < g->units.n; i++) {
+        note_names(g->units.at[i].module, &known);
+        note_asm(g->units.at[i].module, &known);
+    }
+    struct foreign f = {.known = &known};
+    struct dh_elf e;
+    struct dh_err ignored = {0};
+    if (dh_elf_open(&e, in->name, in->bytes.at, in->bytes.n, &ignored)) {
+        dh_elf_each_symbol(&e, false, notice_foreign, &f);
+        dh_elf_release(&e);
+    }
+    dh_err_release(&ignored);
+    dh_names_release(&known);
+    return f.found;
+}
+
+static bool parse_input(struct merging *g, struct dh_input *in, struct dh_err *err)
+{
+    size_t first = g->units.n;
+    g->input = in;
+    if (!in->level) {
+        if (!in->system)
+            dh_str_addf(&g->out->units, "native %s\n", in->name);
+        return true;
+    }
+    if (!dh_input_each_stream(in, g->line->level, parse_stream, g, err))
+        return false;
+    if (is_mixed(in, g, first)) {
+        while (g->units.n > first)
+            LLVMDisposeModule(g->units.at[--g->units.n].module);
+        in->level = 0;
+        dh_str_addf(&g->out->units, "mixed %s\n", in->name);
+        return true;
+    }
+    for (size_t i = first; i < g->units.n; i++) {
+        size_t n;
+        dh_str_addf(&g->out->units, "merged %s\n", LLVMGetSourceFileName(g->units.at[i].module, &n));
+    }
+    return true;
+}
+
+/* --wrap acts on names between objects; once merged there is nothing left to act on, so it is done on each module:
+ * a reference to NAME becomes __wrap_NAME, one to __real_NAME becomes NAME. */
+static void rename_wrapped(LLVMModuleRef m, const char *name)
+{
+    char *wrap = dh_format("__wrap_%s", name), *real = dh_format("__real_%s", name);
+    LLVMValueRef plain = LLVMGetNamedFunction(m, name), resolved = LLVMGetNamedFunction(m, real);
+    if (plain && LLVMIsDeclaration(plain)) {
+        LLVMValueRef there = LLVMGetNamedFunction(m, wrap);
+        if (there)
+            LLVMReplaceAllUsesWith(plain, there);
+        else
+            LLVMSetValueName2(plain, wrap, strlen(wrap));
+    }
+    if (resolved && LLVMIsDeclaration(resolved)) {
+        LLVMValueRef there = LLVMGetNamedFunction(m, name);
+        if (there)
+            LLVMReplaceAllUsesWith(resolved, there);
+        else
+            LLVMSetValueName2(resolved, name, strlen(name));
+    }
+    free(wrap);
+    free(real);
+}
+
+/* Functions of a unit compiled with -O0 stay unoptimised beside others that are. */
+static void keep_unoptimised(LLVMModuleRef m)
+{
+    static const char *const names[] = {"noinline", "optnone"};
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    unsigned always = LLVMGetEnumAttributeKindForName("alwaysinline", strlen("alwaysinline"));
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) ||
+            LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, always))
+            continue;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            LLVMAddAttributeAtIndex(
+                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                LLVMCreateEnumAttribute(c, LLVMGetEnumAttributeKindForName(names[i], strlen(names[i])), 0));
+    }
+}
+
+static int level_rank(char level)
+{
+    static const char order[] = "01zs23";
+    const char *at = strchr(order, level);
+    return at ? (int)(at - order) : 4;
+}
+
+static void prepare_units(struct merging *g)
+{
+    for (size_t i = 0; i < g->units.n; i++)
+        if (level_rank(g->units.at[i].level) > level_rank(g->out->level))
+            g->out->level = g->units.at[i].level;
+    for (size_t i = 0; i < g->units.n; i++) {
+        for (int w = 0; w < g->line->wrapped.n; w++)
+            rename_wrapped(g->units.at[i].module, g->line->wrapped.at[w]);
+        if (g->units.at[i].level == '0' && g->out->level != '0')
+            keep_unoptimised(g->units.at[i].module);
+    }
+}
+
+/* Pairwise, as a tree: one after the other costs four times as much on large programs. */
+static bool link_units(struct merging *g, struct dh_err *err)
+{
+    for (size_t n = g->units.n; n > 1; n = (n + 1) / 2) {
+        for (size_t i = 0; i < n / 2; i++) {
+            struct unit *to = &g->units.at[2 * i], *from = &g->units.at[2 * i + 1];
+            bool failed = LLVMLinkModules2(to->module, from->module);
+            from->module = NULL;
+            if (failed)
+                return llvm_error(err, "cannot be merged with the rest", from->name);
+            g->units.at[i] = *to;
+        }
+        if (n & 1)
+            g->units.at[n / 2] = g->units.at[n - 1];
+    }
+    g->out->module = g->units.at[0].module;
+    return true;
+}
+
+bool dh_merge(struct dh_merged *m, struct dh_inputs *in, const struct dh_link_line *line, struct dh_err *err)
+{
+    *m = (struct dh_merged){.context = dh_context_new(), .level = '0'};
+    struct merging g = {.out = m, .line = line};
+    bool ok = true;
+    for (size_t i = 0; ok && i < in->objects.n; i++)
+        ok = parse_input(&g, &in->objects.at[i], err);
+    m->n_merged = g.units.n;
+    if (ok && g.units.n) {
+        prepare_units(&g);
+        ok = link_units(&g, err);
+    }
+    dh_vec_release(&g.units);
+    return ok || dh_err_while(err, "merging bitcode");
+}
+
+/* Code generation may call these although nothing in the module does yet. */
+static const char *const called_by_code_generation[] = {
+    "memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "__stack_chk_fail", "__stack_chk_guard",
+    "fmod",   "fmodf",   "sqrt",   "malloc", "free", "abort",  "__cxa_throw",      "_Unwind_Resume"};
+
+/* A variable in a section of its own may be reached through __start_ and __stop_ symbols. */
+static void keep_sections(LLVMModuleRef m, struct dh_names *keep)
+{
+    size_t n;
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) {
+        const char *section = LLVMGetSection(v);
+        if (section && *section && LLVMGetInitializer(v) && strcmp(section, "llvm.metadata") != 0)
+            dh_names_add(keep, LLVMGetValueName2(v, &n));
+    }
+}
+
+static void write_preserved(LLVMModuleRef m, const struct dh_names *keep, struct dh_str *passes)
+{
+    size_t n;
+    bool first = true;
+    for (LLVMValueRef v = LLVMGetFirstFunction(m); v; v = LLVMGetNextFunction(v)) {
+        const char *name = LLVMGetValueName2(v, &n);
+        if (!LLVMIsDeclaration(v) && dh_names_has(keep, name))
+            dh_str_addf(passes, "%spreserve-gv=%s", first ? "" : ";", name), first = false;
+    }
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) {
+        const char *name = LLVMGetValueName2(v, &n);
+        if (LLVMGetInitializer(v) && *name && dh_names_has(keep, name))
+            dh_str_addf(passes, "%spreserve-gv=%s", first ? "" : ";", name), first = false;
+    }
+    for (LLVMValueRef v = LLVMGetFirstGlobalAlias(m); v; v = LLVMGetNextGlobalAlias(v)) {
+        const char *name = LLVMGetValueName2(v, &n);
+        if (dh_names_has(keep, name))
+            dh_str_addf(passes, "%spreserve-gv=%s", first ? "" : ";", name), first = false;
+    }
+    for (LLVMValueRef v = LLVMGetFirstGlobalIFunc(m); v; v = LLVMGetNextGlobalIFunc(v))
+        dh_str_addf(passes, "%spreserve-gv=%s", first ? "" : ";", LLVMGetValueName2(v, &n)), first = false;
+    if (first)
+        dh_str_add(passes, "preserve-gv=main");
+}
+
+bool dh_internalise(LLVMModuleRef m, const struct dh_names *keep, struct dh_err *err)
+{
+    struct dh_names all = {0};
+    for (size_t i = 0; i < keep->cap; i++)
+        if (keep->at[i])
+            dh_names_add(&all, keep->at[i]);
+    for (size_t i = 0; i < sizeof called_by_code_generation / sizeof *called_by_code_generation; i++)
+        dh_names_add(&all, called_by_code_generation[i]);
+    note_asm(m, &all);
+    keep_sections(m, &all);
+    struct dh_str passes = {0};
+    dh_str_add(&passes, "internalize<");
+    write_preserved(m, &all, &passes);
+    dh_str_add(&passes, ">,globaldce");
+    bool ok = dh_passes_run(m, passes.at, err);
+    dh_str_release(&passes);
+    dh_names_release(&all);
+    return ok || dh_err_while(err, "making symbols internal");
+}

@@ -1,0 +1,22 @@
+/* Objects that carry bitcode. Layer: driver. The section that clang writes (.llvmbc) makes GNU nm and ar take an object
+ * for LLVM IR, so the compile step renames it in place; its last letter tells the optimisation level asked for. */
+#ifndef DH_DRIVER_OBJECT_H
+#define DH_DRIVER_OBJECT_H
+
+#include "driver/elf_image.h"
+
+#define DH_CLANG_BITCODE ".llvmbc"
+#define DH_OBJECT_BITCODE ".dh_ir" /* + one of 0 1 2 3 s z */
+
+/* Renames the bitcode section of the object file `path`; true when it has none. */
+bool dh_object_mark(const char *path, char level, struct dh_err *err);
+
+/* Level letter if the section carries bitcode, 0 otherwise; `fallback` stands for sections clang named. */
+char dh_object_bitcode_level(const char *section, char fallback);
+bool dh_object_has_bitcode(struct dh_elf *e);
+
+/* Length of the bitcode stream that starts at `bytes`: sections that ld -r or the linker joined hold several.
+ * 0 when it is not a stream. */
+size_t dh_bitcode_stream(const uint8_t *bytes, size_t n);
+
+#endif

@@ -1,0 +1,18 @@
+/* LLVM's pass pipelines, by name and optimisation level. Layer: driver (LLVM). */
+#ifndef DH_DRIVER_PASSES_H
+#define DH_DRIVER_PASSES_H
+
+#include "host/err.h"
+
+#include <llvm-c/Core.h>
+
+bool dh_passes_run(LLVMModuleRef m, const char *passes, struct dh_err *err);
+
+/* Locals become values, so that what is left is memory others can see: sites are numbered after this. */
+bool dh_passes_promote(LLVMModuleRef m, struct dh_err *err);
+/* Inlining and scalar simplification; late hooks are placed after this. */
+bool dh_passes_simplify(LLVMModuleRef m, char level, struct dh_err *err);
+/* Inline hooks, vectorisation and the rest; then, if asked, AddressSanitizer. */
+bool dh_passes_optimise(LLVMModuleRef m, char level, bool asan, struct dh_err *err);
+
+#endif

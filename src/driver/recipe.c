@@ -1,0 +1,188 @@
+#include "driver/recipe.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[8] = "DHLINK01";
+enum { ENDIAN_MARK = 0x01020304, LAST_KIND = DH_RECIPE_READS };
+
+struct item_header {
+    uint32_t kind, n_text, n_option;
+    uint64_t n_bytes;
+} __attribute__((packed));
+
+struct header {
+    char magic[8];
+    uint32_t endian, n_items, output;
+    char level;
+    uint8_t asan, reserved[2];
+};
+
+void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *text, const char *option,
+                   const void *bytes, size_t n)
+{
+    struct dh_recipe_item i = {.kind = kind, .text = dh_strdup(text), .option = dh_strdup(option ? option : "")};
+    if (bytes) {
+        i.bytes.at = malloc(n ? n : 1);
+        if (!i.bytes.at)
+            abort();
+        memcpy(i.bytes.at, bytes, n);
+        i.bytes.n = n;
+    }
+    dh_vec_push(&r->items, i);
+}
+
+void dh_recipe_release(struct dh_recipe *r)
+{
+    for (size_t i = 0; i < r->items.n; i++) {
+        free(r->items.at[i].text);
+        free(r->items.at[i].option);
+        dh_bytes_release(&r->items.at[i].bytes);
+    }
+    dh_vec_release(&r->items);
+}
+
+struct dh_bytes dh_recipe_write(const struct dh_recipe *r)
+{
+    struct dh_str out = {0};
+    struct header h = {.endian = ENDIAN_MARK,
+                       .n_items = (uint32_t)r->items.n,
+                       .output = r->output,
+                       .level = r->level,
+                       .asan = r->asan};
+    memcpy(h.magic, magic, sizeof magic);
+    dh_str_add_n(&out, (const char *)&h, sizeof h);
+    for (size_t i = 0; i < r->items.n; i++) {
+        const struct dh_recipe_item *it = &r->items.at[i];
+        struct item_header ih = {.kind = it->kind,
+                                 .n_text = (uint32_t)strlen(it->text),
+                                 .n_option = (uint32_t)strlen(it->option),
+                                 .n_bytes = it->bytes.n};
+        dh_str_add_n(&out, (const char *)&ih, sizeof ih);
+        dh_str_add_n(&out, it->text, ih.n_text);
+        dh_str_add_n(&out, it->option, ih.n_option);
+        dh_str_add_n(&out, it->bytes.at ? (const char *)it->bytes.at : "", it->bytes.n);
+    }
+    return dh_bytes_take(&out);
+}
+
+static bool read_item(struct dh_recipe *r, const uint8_t *bytes, size_t n, size_t *at)
+{
+    struct item_header h;
+    if (n - *at < sizeof h)
+        return false;
+    memcpy(&h, bytes + *at, sizeof h);
+    *at += sizeof h;
+    size_t left = n - *at;
+    if (h.kind > LAST_KIND || h.n_text > left || h.n_option > left - h.n_text ||
+        h.n_bytes > left - h.n_text - h.n_option)
+        return false;
+    char *text = dh_format("%.*s", (int)h.n_text, (const char *)bytes + *at);
+    char *option = dh_format("%.*s", (int)h.n_option, (const char *)bytes + *at + h.n_text);
+    bool has_bytes = h.kind == DH_RECIPE_OBJECT || h.kind == DH_RECIPE_LAZY || h.kind == DH_RECIPE_READS;
+    dh_recipe_add(r, h.kind, text, option, has_bytes ? bytes + *at + h.n_text + h.n_option : NULL, h.n_bytes);
+    free(text);
+    free(option);
+    *at += h.n_text + h.n_option + h.n_bytes;
+    return true;
+}
+
+bool dh_recipe_read(struct dh_recipe *r, const void *bytes, size_t n, struct dh_err *err)
+{
+    *r = (struct dh_recipe){0};
+    struct header h;
+    if (n < sizeof h)
+        return dh_err_set(err, "link recipe is cut short; build the program again");
+    memcpy(&h, bytes, sizeof h);
+    bool ok = memcmp(h.magic, magic, sizeof magic) == 0 && h.endian == ENDIAN_MARK && h.output <= DH_LINK_RELOCATABLE;
+    size_t at = sizeof h;
+    for (uint32_t i = 0; ok && i < h.n_items; i++)
+        ok = read_item(r, bytes, n, &at);
+    if (!ok) {
+        dh_recipe_release(r);
+        return dh_err_set(err, "link recipe is damaged; build the program again");
+    }
+    r->output = h.output;
+    r->level = h.level;
+    r->asan = h.asan;
+    return true;
+}
+
+static char *replace_origin(const char *text, const char *origin)
+{
+    static const char *const forms[] = {"$ORIGIN", "${ORIGIN}"};
+    for (size_t i = 0; origin && i < 2; i++) {
+        const char *at = strstr(text, forms[i]);
+        if (!at)
+            continue;
+        char *once = dh_format("%.*s%s%s", (int)(at - text), text, origin, at + strlen(forms[i]));
+        char *all = replace_origin(once, origin);
+        free(once);
+        return all;
+    }
+    return dh_strdup(text);
+}
+
+static bool lay_file(const struct dh_recipe_item *it, const char *folder, size_t number, char **path,
+                     struct dh_err *err)
+{
+    *path = dh_format("%s/%zu-%s", folder, number, dh_basename(it->text));
+    return dh_file_write(*path, it->bytes.at, it->bytes.n, 0600, err);
+}
+
+static bool add_item(const struct dh_recipe *r, size_t number, const char *folder, const struct dh_argv *merged,
+                     const char *origin, struct dh_argv *out, struct dh_err *err)
+{
+    const struct dh_recipe_item *it = &r->items.at[number];
+    char *path = NULL;
+    bool ok = true;
+    switch (it->kind) {
+    case DH_RECIPE_OPTION:
+        path = replace_origin(it->text, origin);
+        dh_argv_add(out, path);
+        break;
+    case DH_RECIPE_MERGED:
+        dh_argv_add_all(out, merged->at, merged->n);
+        break;
+    case DH_RECIPE_OBJECT:
+        ok = lay_file(it, folder, number, &path, err);
+        dh_argv_add(out, path);
+        break;
+    case DH_RECIPE_LAZY:
+        ok = lay_file(it, folder, number, &path, err);
+        dh_argv_add(out, "--start-lib");
+        dh_argv_add(out, path);
+        dh_argv_add(out, "--end-lib");
+        break;
+    case DH_RECIPE_LIBRARY:
+        dh_argv_addf(out, "-l%s", it->text);
+        break;
+    case DH_RECIPE_PATH:
+        ok = dh_file_exists(it->text) ||
+             dh_err_set(err, "%s, which the program was linked with, is gone; build the program again", it->text);
+        dh_argv_add(out, it->text);
+        break;
+    case DH_RECIPE_SEARCH:
+        dh_argv_addf(out, "-L%s", it->text);
+        break;
+    case DH_RECIPE_READS: {
+        ok = lay_file(it, folder, number, &path, err);
+        struct dh_link_word w = {.kind = DH_WORD_READS, .text = path, .option = it->option};
+        dh_link_word_write(&w, out);
+        break;
+    }
+    }
+    free(path);
+    return ok;
+}
+
+bool dh_recipe_command(const struct dh_recipe *r, const char *folder, const struct dh_argv *merged, const char *origin,
+                       struct dh_argv *out, struct dh_err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->items.n; i++)
+        ok = add_item(r, i, folder, merged, origin, out, err);
+    return ok;
+}

@@ -1,0 +1,309 @@
+#include "driver/variant.h"
+
+#include "base/str.h"
+#include "driver/merge.h"
+#include "driver/partition.h"
+#include "driver/passes.h"
+#include "host/resources.h"
+#include "instrument/instrument.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    unsigned classes;
+} plan_names[] = {{"race", DH_CLASS_RACE},
+                  {"lockset", DH_CLASS_LOCKSET},
+                  {"view", DH_CLASS_VIEW},
+                  {"consistency", DH_CLASS_CONSISTENCY},
+                  {"atomrace", DH_CLASS_ATOMRACE},
+                  {"engine", DH_CLASS_ENGINE},
+                  {"stale", DH_CLASS_STALE},
+                  {"heal", DH_CLASS_HEAL},
+                  {"none", 0}};
+
+bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err)
+{
+    *plan = (struct dh_plan){0};
+    for (const char *at = name; at;) {
+        size_t n = strcspn(at, ","), i = 0, rows = sizeof plan_names / sizeof *plan_names;
+        while (i < rows && !(strlen(plan_names[i].name) == n && strncmp(plan_names[i].name, at, n) == 0))
+            i++;
+        if (i == rows) {
+            struct dh_str known = {0};
+            for (i = 0; i < rows; i++)
+                dh_str_addf(&known, "%s%s", i ? ", " : "", plan_names[i].name);
+            dh_err_set(err, "no plan '%.*s'; there are: %s", (int)n, at, known.at);
+            dh_str_release(&known);
+            return false;
+        }
+        plan->everywhere |= plan_names[i].classes;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return true;
+}
+
+static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
+{
+    LLVMValueRef g = LLVMAddGlobal(m, LLVMTypeOf(value), name);
+    LLVMSetInitializer(g, value);
+    LLVMSetGlobalConstant(g, 1);
+    LLVMSetVisibility(g, LLVMHiddenVisibility);
+}
+
+/* What the runtime asks the program about itself. */
+static void add_identity(struct dh_variant *v)
+{
+    LLVMContextRef c = LLVMGetModuleContext(v->module);
+    struct dh_site_table t = dh_site_builder_view(v->sites);
+    add_constant(v->module, "__dh_variant", LLVMConstStringInContext2(c, v->name, strlen(v->name), 0));
+    add_constant(v->module, "__dh_module_id",
+                 LLVMConstStringInContext2(c, (const char *)v->id.bytes, sizeof v->id.bytes, 1));
+    add_constant(v->module, "__dh_site_count", LLVMConstInt(LLVMInt32TypeInContext(c), t.n_sites, 0));
+}
+
+/* Fast paths of hooks, written in C: linked in as always_inline. Libraries call through their table instead. */
+static bool add_inline_hooks(struct dh_variant *v, struct dh_err *err)
+{
+    char *path = dh_resource_find("inline.bc", err);
+    struct dh_bytes b;
+    if (!path || !dh_file_read(path, &b, err)) {
+        free(path);
+        return false;
+    }
+    LLVMModuleRef hooks = dh_parse_bitcode(LLVMGetModuleContext(v->module), path, b.at, b.n, err);
+    dh_bytes_release(&b);
+    if (!hooks) {
+        free(path);
+        return false;
+    }
+    LLVMSetIsNewDbgInfoFormat(hooks, 0);
+    LLVMSetTarget(hooks, LLVMGetTarget(v->module));
+    LLVMSetDataLayout(hooks, LLVMGetDataLayoutStr(v->module));
+    bool failed = LLVMLinkModules2(v->module, hooks);
+    if (failed)
+        dh_err_set(err, "%s cannot be linked into the program", path);
+    free(path);
+    return !failed;
+}
+
+static bool verify(LLVMModuleRef m, const char *step, struct dh_err *err)
+{
+    char *why = NULL;
+    bool broken = LLVMVerifyModule(m, LLVMReturnStatusAction, &why);
+    if (broken)
+        dh_err_set(err, "the module is broken after %s: %.300s", step, why);
+    LLVMDisposeMessage(why);
+    return !broken;
+}
+
+static bool is_executable(const struct dh_variant *v)
+{
+    return v->recipe->output == DH_LINK_EXECUTABLE || v->recipe->output == DH_LINK_PIE;
+}
+
+static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh_err *err)
+{
+    struct dh_instrument_counts counts = {0};
+    bool exact = v->plan->everywhere & DH_CLASSES_EXACT, late = v->plan->everywhere & DH_CLASSES_LATE;
+    if (exact && !(dh_instrument_exact(v->module, v->plan, places, &counts, err) &&
+                   verify(v->module, "exact instrumentation", err)))
+        return false;
+    if (late)
+        dh_instrument_prepare(v->module);
+    if (!dh_passes_simplify(v->module, v->recipe->level, err))
+        return false;
+    if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
+                  verify(v->module, "late instrumentation", err)))
+        return false;
+    return true;
+}
+
+struct generating {
+    const struct dh_variant *v;
+    const struct dh_partition *partition;
+    unsigned part;
+    char *object;
+};
+
+static bool run_clang(const struct generating *g, const char *bitcode, struct dh_err *err)
+{
+    char *clang = dh_tool_clang(err);
+    if (!clang)
+        return false;
+    struct dh_argv a = {0};
+    const char level = g->v->recipe->level;
+    dh_argv_add(&a, clang);
+    free(clang);
+    dh_argv_addf(&a, "-O%c", level);
+    /* The passes ran already; clang's back end knows .init_array, sections and the rest of the platform. */
+    static const char *const fixed[] = {"-x",
+                                        "ir",
+                                        "-c",
+                                        "-Xclang",
+                                        "-disable-llvm-passes",
+                                        "-Wno-override-module",
+                                        "-Qunused-arguments",
+                                        "-ffunction-sections",
+                                        "-fdata-sections"};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        dh_argv_add(&a, fixed[i]);
+    dh_argv_add(&a, g->v->recipe->output == DH_LINK_SHARED ? "-fPIC" : "-fPIE");
+    dh_argv_add(&a, bitcode);
+    dh_argv_add(&a, "-o");
+    dh_argv_add(&a, g->object);
+    int status = 0;
+    bool ok = dh_process_run(&a, NULL, &status, err);
+    if (ok && status != 0) {
+        char *words = dh_status_words(status);
+        ok = dh_err_set(err, "clang ended with %s, while generating code for %s", words, g->v->output);
+        free(words);
+    }
+    dh_argv_release(&a);
+    return ok;
+}
+
+static bool generate_part(void *arg, struct dh_err *err)
+{
+    struct generating *g = arg;
+    LLVMModuleRef m = g->v->module;
+    dh_partition_keep(g->partition, m, g->part);
+    if (g->partition->n > 1 && !dh_passes_run(m, "elim-avail-extern,globaldce", err))
+        return dh_err_while(err, "taking part %u of the program", g->part);
+    if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
+        return false;
+    char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
+    bool ok = LLVMWriteBitcodeToFile(m, bitcode) == 0 || dh_err_set(err, "cannot write %s", bitcode);
+    ok = ok && run_clang(g, bitcode, err);
+    free(bitcode);
+    return ok;
+}
+
+static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_err *err)
+{
+    struct dh_partition p;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    dh_partition_plan(&p, v->module, processors > 8 ? 8 : processors < 1 ? 1 : (unsigned)processors);
+    struct generating g[8];
+    struct dh_child children[8];
+    unsigned started = 0;
+    bool ok = true;
+    for (; ok && started < p.n; started += ok) {
+        g[started] = (struct generating){
+            .v = v, .partition = &p, .part = started, .object = dh_format("%s/part%u.o", v->folder, started)};
+        dh_argv_add(objects, g[started].object);
+        ok = dh_child_start(&children[started], "code generation", generate_part, &g[started], err);
+    }
+    for (unsigned i = 0; i < started; i++) {
+        struct dh_err own = {0};
+        if (!dh_child_finish(&children[i], &own)) {
+            if (ok)
+                dh_err_set(err, "%s", own.text);
+            ok = false;
+        }
+        dh_err_release(&own);
+        free(g[i].object);
+    }
+    dh_partition_release(&p);
+    return ok;
+}
+
+/* u32 count of sites, count of places, count of chains, bytes of strings, then these: all that late placement added. */
+static struct dh_bytes write_places(const struct dh_variant *v, const struct dh_places *places)
+{
+    uint32_t n;
+    const struct dh_place *all = dh_places_all(places, &n);
+    struct dh_site_table t = dh_site_builder_view(v->sites);
+    uint32_t counts[4] = {t.n_sites, n, t.n_chains, t.n_strings};
+    struct dh_str out = {0};
+    dh_str_add_n(&out, (const char *)counts, sizeof counts);
+    dh_str_add_n(&out, (const char *)all, n * sizeof *all);
+    dh_str_add_n(&out, (const char *)t.chains, t.n_chains * sizeof *t.chains);
+    dh_str_add_n(&out, t.strings, t.n_strings);
+    return dh_bytes_take(&out);
+}
+
+bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh_bytes *out, struct dh_err *err)
+{
+    struct dh_places *places = dh_places_new(v->sites);
+    bool ok = instrument(v, places, err);
+    if (ok && is_executable(v)) {
+        ok = add_inline_hooks(v, err);
+        add_identity(v);
+    }
+    ok = ok && generate(v, objects, err);
+    if (ok)
+        *out = write_places(v, places);
+    dh_places_free(places);
+    return ok || dh_err_while(err, "instrumenting %s", v->output);
+}
+
+static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct dh_err *err)
+{
+    char *archive = dh_resource_find(is_executable(v) ? "libdeadheat_rt.a" : "libdeadheat_dso.a", err);
+    if (!archive)
+        return false;
+    dh_argv_add(line, "--whole-archive");
+    dh_argv_add(line, archive);
+    dh_argv_add(line, "--no-whole-archive");
+    free(archive);
+    if (!is_executable(v))
+        return true;
+    char *exports = dh_resource_find("exports.list", err);
+    if (!exports)
+        return false;
+    dh_argv_addf(line, "--export-dynamic-symbol-list=%s", exports);
+    free(exports);
+    return true;
+}
+
+static bool run_linker(const struct dh_variant *v, const struct dh_argv *objects, const char *temp, struct dh_err *err)
+{
+    struct dh_argv line = {0}, merged = {0};
+    char *lld = dh_tool_lld(err);
+    bool ok = lld != NULL;
+    if (ok) {
+        dh_argv_add(&line, lld);
+        dh_argv_add(&line, "--undefined-version");
+        dh_argv_add_all(&merged, objects->at, objects->n);
+        ok = add_runtime(v, &merged, err) && dh_recipe_command(v->recipe, v->folder, &merged, v->origin, &line, err);
+        dh_argv_add(&line, "-o");
+        dh_argv_add(&line, temp);
+    }
+    free(lld);
+    int status = 0;
+    ok = ok && dh_process_run(&line, NULL, &status, err);
+    if (ok && status != 0)
+        ok = dh_err_set(err, "the linker refuses the instrumented program");
+    dh_argv_release(&line);
+    dh_argv_release(&merged);
+    return ok;
+}
+
+bool dh_variant_link(struct dh_variant *v, const struct dh_argv *objects, struct dh_err *err)
+{
+    struct dh_argv all = {0};
+    dh_argv_add_all(&all, objects->at, objects->n);
+    bool ok = true;
+    if (v->container) {
+        char *path = dh_format("%s/container.o", v->folder);
+        ok = dh_container_write_object(path, v->container, err);
+        dh_argv_add(&all, path);
+        free(path);
+    }
+    char *temp = dh_format("%s.dh-%d", v->output, (int)getpid());
+    ok = ok && run_linker(v, &all, temp, err);
+    ok = ok && (rename(temp, v->output) == 0 || dh_err_errno(err, "cannot write %s", v->output));
+    if (!ok)
+        unlink(temp);
+    free(temp);
+    dh_argv_release(&all);
+    return ok || dh_err_while(err, "linking %s", v->output);
+}

@@ -1,0 +1,35 @@
+/* Plans: which site gets which class of hooks. Layer: event. CONTRACTS: pruning is per class.
+ * Caller owns the bits array. */
+#ifndef DH_EVENT_PLAN_H
+#define DH_EVENT_PLAN_H
+
+#include <stdint.h>
+
+enum dh_class {
+    DH_CLASS_RACE = 1 << 0,
+    DH_CLASS_LOCKSET = 1 << 1,
+    DH_CLASS_VIEW = 1 << 2,
+    DH_CLASS_CONSISTENCY = 1 << 3,
+    DH_CLASS_ATOMRACE = 1 << 4,
+    DH_CLASS_ENGINE = 1 << 5,
+    DH_CLASS_STALE = 1 << 6,
+    DH_CLASS_HEAL = 1 << 7
+};
+
+/* Race and lockset share one filter and are placed late; every other class is placed exactly at the tags. */
+#define DH_CLASSES_LATE (DH_CLASS_RACE | DH_CLASS_LOCKSET)
+#define DH_CLASSES_EXACT                                                                                               \
+    (DH_CLASS_VIEW | DH_CLASS_CONSISTENCY | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE | DH_CLASS_HEAL)
+
+struct dh_plan {
+    uint16_t everywhere;  /* classes of sites that have no entry of their own */
+    const uint16_t *bits; /* per site, or NULL: `everywhere` holds for all */
+    uint32_t n_bits;
+};
+
+static inline unsigned dh_plan_classes(const struct dh_plan *p, uint32_t site)
+{
+    return p->bits && site < p->n_bits ? p->bits[site] : p->everywhere;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* Errors as a chain of causes. Layer: host. Functions that can fail return bool or a pointer and take
+ * `struct dh_err *` last; the innermost says what went wrong, each layer above adds one "while ...".
+ * Only cmd/ prints. Zero-initialise; release when done. */
+#ifndef DH_HOST_ERR_H
+#define DH_HOST_ERR_H
+
+#include <stdbool.h>
+
+struct dh_err {
+    char *text; /* "what: where; what to do", then ", while ..." for each layer; NULL = no error */
+};
+
+/* Both return false, so that `return dh_err_set(...)` reads well. */
+bool dh_err_set(struct dh_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool dh_err_while(struct dh_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* As dh_err_set, with ": " and the message of errno appended. */
+bool dh_err_errno(struct dh_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void dh_err_release(struct dh_err *e);
+
+#endif

@@ -1,0 +1,36 @@
+/* Files and folders. Layer: host. Everything returned is owned by the caller. */
+#ifndef DH_HOST_FILE_H
+#define DH_HOST_FILE_H
+
+#include "base/str.h"
+#include "host/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dh_bytes {
+    uint8_t *at; /* malloc'ed */
+    size_t n;
+};
+
+bool dh_file_read(const char *path, struct dh_bytes *out, struct dh_err *err);
+/* Whole or not at all: written beside `path`, flushed, renamed over it. */
+bool dh_file_write(const char *path, const void *bytes, size_t n, unsigned mode, struct dh_err *err);
+void dh_bytes_release(struct dh_bytes *b);
+/* Takes over what a string gathered. */
+struct dh_bytes dh_bytes_take(struct dh_str *s);
+
+bool dh_file_exists(const char *path);
+bool dh_file_is_regular(const char *path);
+bool dh_mkdir_parents(const char *path, unsigned mode, struct dh_err *err);
+/* Removes a tree; what cannot be removed stays. */
+void dh_remove_tree(const char *path);
+/* A fresh private folder below TMPDIR, removed by the caller with dh_remove_tree. */
+char *dh_temp_folder(struct dh_err *err);
+/* Absolute form of a path; links are not followed, the file need not exist. */
+char *dh_path_absolute(const char *path);
+/* Absolute form with links followed, or NULL. */
+char *dh_path_real(const char *path);
+
+#endif

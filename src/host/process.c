@@ -1,0 +1,186 @@
+#include "host/process.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+void dh_argv_add(struct dh_argv *a, const char *word)
+{
+    if (a->n + 2 > a->cap) {
+        a->cap = a->cap ? a->cap * 2 : 32;
+        a->at = realloc(a->at, (size_t)a->cap * sizeof *a->at);
+        if (!a->at)
+            abort();
+    }
+    a->at[a->n++] = dh_strdup(word);
+    a->at[a->n] = NULL;
+}
+
+void dh_argv_addf(struct dh_argv *a, const char *fmt, ...)
+{
+    struct dh_str s = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    dh_str_vaddf(&s, fmt, ap);
+    va_end(ap);
+    dh_argv_add(a, s.at);
+    dh_str_release(&s);
+}
+
+void dh_argv_add_all(struct dh_argv *a, char *const *words, int n)
+{
+    for (int i = 0; i < n; i++)
+        dh_argv_add(a, words[i]);
+}
+
+void dh_argv_release(struct dh_argv *a)
+{
+    for (int i = 0; i < a->n; i++)
+        free(a->at[i]);
+    free(a->at);
+    *a = (struct dh_argv){0};
+}
+
+char *dh_program_find(const char *name)
+{
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? dh_strdup(name) : NULL;
+    const char *path = getenv("PATH");
+    for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
+        size_t n = strcspn(at, ":");
+        char *full = dh_format("%.*s/%s", (int)n, at, name);
+        if (n && access(full, X_OK) == 0)
+            return full;
+        free(full);
+        at += n + (at[n] == ':');
+    }
+    return NULL;
+}
+
+static pid_t spawn(const struct dh_argv *a, int out_fd, struct dh_err *err)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (out_fd >= 0)
+        posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
+    pid_t pid;
+    int failed = posix_spawnp(&pid, a->at[0], &actions, NULL, a->at, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (!failed)
+        return pid;
+    errno = failed;
+    dh_err_errno(err, "cannot start %s", a->at[0]);
+    return -1;
+}
+
+static void drain(int fd, struct dh_str *out)
+{
+    char buffer[1 << 14];
+    ssize_t n;
+    while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0)
+            dh_str_add_n(out, buffer, (size_t)n);
+}
+
+bool dh_process_run(const struct dh_argv *a, struct dh_str *out, int *status, struct dh_err *err)
+{
+    int ends[2] = {-1, -1};
+    if (out && pipe2(ends, O_CLOEXEC) != 0)
+        return dh_err_errno(err, "cannot make a pipe");
+    pid_t pid = spawn(a, ends[1], err);
+    if (out)
+        close(ends[1]);
+    if (pid > 0 && out)
+        drain(ends[0], out);
+    if (out)
+        close(ends[0]);
+    return pid > 0 && dh_process_wait(pid, status);
+}
+
+pid_t dh_process_start(const struct dh_argv *a, struct dh_err *err)
+{
+    return spawn(a, -1, err);
+}
+
+bool dh_process_wait(pid_t pid, int *status)
+{
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+int dh_status_code(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+char *dh_status_words(int status)
+{
+    if (WIFEXITED(status))
+        return dh_format("exit code %d", WEXITSTATUS(status));
+    return dh_format("signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+static _Noreturn void child_main(int fd, bool (*fn)(void *, struct dh_err *), void *arg)
+{
+    struct dh_err err = {0};
+    bool ok = fn(arg, &err);
+    fflush(NULL);
+    const char *text = err.text ? err.text : "failed without a reason";
+    if (!ok)
+        (void)!write(fd, text, strlen(text));
+    _exit(ok ? 0 : 3);
+}
+
+bool dh_child_start(struct dh_child *c, const char *what, bool (*fn)(void *, struct dh_err *), void *arg,
+                    struct dh_err *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return dh_err_errno(err, "cannot make a pipe");
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        child_main(ends[1], fn, arg);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return dh_err_errno(err, "cannot fork");
+    }
+    *c = (struct dh_child){.pid = pid, .pipe = ends[0], .what = what};
+    return true;
+}
+
+bool dh_child_finish(struct dh_child *c, struct dh_err *err)
+{
+    struct dh_str text = {0};
+    drain(c->pipe, &text);
+    close(c->pipe);
+    int status = 0;
+    bool ok = dh_process_wait(c->pid, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!ok && text.n)
+        dh_err_set(err, "%s", text.at);
+    else if (!ok) {
+        char *words = dh_status_words(status);
+        dh_err_set(err, "%s ended with %s; its input may be damaged", c->what, words);
+        free(words);
+    }
+    dh_str_release(&text);
+    return ok;
+}
+
+bool dh_child_run(const char *what, bool (*fn)(void *, struct dh_err *), void *arg, struct dh_err *err)
+{
+    struct dh_child c;
+    return dh_child_start(&c, what, fn, arg, err) && dh_child_finish(&c, err);
+}

@@ -1,0 +1,30 @@
+/* From an address in a file to source places, with inlined calls. Layer: host (elfutils). Keeps every module it
+ * opened; one symbolizer per thread of the tool. Answers are owned by the caller. */
+#ifndef DH_HOST_SYMBOLIZE_H
+#define DH_HOST_SYMBOLIZE_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dh_source_frame {
+    char *function; /* source name with its scopes ("Account::deposit"); a bare symbol when only that is known */
+    char *file;     /* as the debug information names it, or NULL: then line and column are 0 */
+    unsigned line, column;
+};
+
+struct dh_source_frames {
+    DH_VEC(struct dh_source_frame) frames; /* innermost first; the last is the function that holds the code */
+};
+
+struct dh_symbolizer;
+struct dh_symbolizer *dh_symbolizer_new(void);
+void dh_symbolizer_free(struct dh_symbolizer *s);
+
+/* `offset` is an address as the file has it, of an instruction: for a return address, one less. Adds nothing and
+ * answers false when neither debug information nor a symbol covers it. */
+bool dh_symbolize(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_frames *out);
+void dh_source_frames_release(struct dh_source_frames *f);
+
+#endif

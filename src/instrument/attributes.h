@@ -1,0 +1,11 @@
+/* Attributes around instrumentation: what must be said before, what is no longer true after. Layer: instrument. */
+#ifndef DH_INSTRUMENT_ATTRIBUTES_H
+#define DH_INSTRUMENT_ATTRIBUTES_H
+
+#include <llvm-c/Core.h>
+
+/* Functions that now call hooks write memory, synchronise and may not return: removes every claim to the contrary
+ * from definitions that call anything, and from the calls of them. */
+void dh_attributes_relax(LLVMModuleRef m);
+
+#endif

@@ -1,0 +1,175 @@
+#include "instrument/escape.h"
+
+#include "instrument/weave.h"
+
+#include <string.h>
+
+/* LLVM's own capture analysis gives up at about this many uses, too. */
+enum { USES_MAX = 128, STEPS_MAX = 32 };
+
+void dh_escape_init(struct dh_escape *e, LLVMContextRef c)
+{
+    *e = (struct dh_escape){.tbaa = LLVMGetMDKindIDInContext(c, "tbaa", 4)};
+}
+
+void dh_escape_release(struct dh_escape *e)
+{
+    dh_ptrmap_release(&e->locals);
+    dh_ptrmap_release(&e->vtables);
+    dh_ptrmap_release(&e->seen);
+    dh_vec_release(&e->work);
+}
+
+void dh_escape_next_function(struct dh_escape *e)
+{
+    dh_ptrmap_clear(&e->locals);
+}
+
+static bool is_offset(LLVMValueRef v)
+{
+    if (LLVMIsAConstantExpr(v))
+        return LLVMGetConstOpcode(v) == LLVMGetElementPtr || LLVMGetConstOpcode(v) == LLVMBitCast;
+    return LLVMIsAGetElementPtrInst(v) || LLVMIsABitCastInst(v);
+}
+
+static LLVMValueRef base_of(LLVMValueRef addr)
+{
+    for (int i = 0; i < STEPS_MAX && is_offset(addr); i++)
+        addr = LLVMGetOperand(addr, 0);
+    return addr;
+}
+
+static bool passes_without_capture(LLVMValueRef call, LLVMValueRef pointer)
+{
+    if (LLVMGetCalledValue(call) == pointer)
+        return false;
+    if (LLVMIsAMemIntrinsic(call) || dh_hooks_is_hook(LLVMGetCalledValue(call)))
+        return true;
+    /* A bundle's operand is no argument and has no attribute. */
+    if (LLVMGetNumOperandBundles(call))
+        return false;
+    unsigned n = LLVMGetNumArgOperands(call);
+    for (unsigned i = 0; i < n; i++)
+        if (LLVMGetOperand(call, i) == pointer && !dh_call_has(call, i + 1, "nocapture"))
+            return false;
+    return true;
+}
+
+enum use { USE_HARMLESS, USE_FOLLOW, USE_ESCAPES };
+
+static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
+{
+    if (!LLVMIsAInstruction(user))
+        return USE_ESCAPES;
+    switch (LLVMGetInstructionOpcode(user)) {
+    case LLVMLoad:
+    case LLVMICmp:
+        return USE_HARMLESS;
+    case LLVMStore:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: {
+        unsigned where = LLVMIsAStoreInst(user) ? 1 : 0;
+        for (int i = 0; i < LLVMGetNumOperands(user); i++)
+            if ((unsigned)i != where && LLVMGetOperand(user, (unsigned)i) == pointer)
+                return USE_ESCAPES;
+        return USE_HARMLESS;
+    }
+    case LLVMGetElementPtr:
+    case LLVMBitCast:
+    case LLVMPHI:
+    case LLVMSelect:
+        return USE_FOLLOW;
+    case LLVMCall:
+    case LLVMInvoke:
+        return passes_without_capture(user, pointer) ? USE_HARMLESS : USE_ESCAPES;
+    default:
+        return USE_ESCAPES;
+    }
+}
+
+static void follow(struct dh_escape *e, LLVMValueRef pointer)
+{
+    if (dh_ptrmap_find(&e->seen, dh_ptrmap_key(pointer)))
+        return;
+    dh_ptrmap_add(&e->seen, dh_ptrmap_key(pointer), 1);
+    dh_vec_push(&e->work, pointer);
+}
+
+static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
+{
+    int budget = USES_MAX;
+    dh_ptrmap_clear(&e->seen);
+    e->work.n = 0;
+    follow(e, local);
+    while (e->work.n) {
+        LLVMValueRef pointer = e->work.at[--e->work.n];
+        for (LLVMUseRef u = LLVMGetFirstUse(pointer); u; u = LLVMGetNextUse(u)) {
+            enum use kind = use_of(LLVMGetUser(u), pointer);
+            if (kind == USE_ESCAPES || !--budget)
+                return true;
+            if (kind == USE_FOLLOW)
+                follow(e, LLVMGetUser(u));
+        }
+    }
+    return false;
+}
+
+/* Counters of coverage and profile instrumentation race by design. */
+static bool is_compiler_data(LLVMValueRef global)
+{
+    size_t n;
+    const char *name = LLVMGetValueName2(global, &n);
+    return n >= 7 && (!memcmp(name, "__llvm_", 7) || !memcmp(name, "__profc", 7));
+}
+
+bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr)
+{
+    LLVMValueRef base = base_of(addr);
+    if (!LLVMIsAAllocaInst(base))
+        return LLVMIsAGlobalVariable(base) && is_compiler_data(base);
+    uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
+    if (known)
+        return !*known;
+    bool escapes = walk_finds_escape(e, base);
+    dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
+    return !escapes;
+}
+
+/* An access tag is !{base type, access type, offset}; a type node starts with its name. */
+static bool tag_names_vtable(LLVMValueRef tag)
+{
+    LLVMValueRef operands[4], type[8];
+    unsigned n = LLVMGetMDNodeNumOperands(tag), length = 0;
+    if (n < 3 || n > 4)
+        return false;
+    LLVMGetMDNodeOperands(tag, operands);
+    if (!operands[1] || !LLVMIsAMDNode(operands[1]))
+        return false;
+    n = LLVMGetMDNodeNumOperands(operands[1]);
+    if (!n || n > 8)
+        return false;
+    LLVMGetMDNodeOperands(operands[1], type);
+    const char *name = type[0] ? LLVMGetMDString(type[0], &length) : NULL;
+    return name && length == strlen("vtable pointer") && !memcmp(name, "vtable pointer", length);
+}
+
+static bool loads_vtable_pointer(struct dh_escape *e, LLVMValueRef load)
+{
+    LLVMValueRef tag = LLVMGetMetadata(load, e->tbaa);
+    if (!tag)
+        return false;
+    uint32_t *known = dh_ptrmap_find(&e->vtables, dh_ptrmap_key(tag));
+    if (known)
+        return *known;
+    bool is = tag_names_vtable(tag);
+    dh_ptrmap_add(&e->vtables, dh_ptrmap_key(tag), is);
+    return is;
+}
+
+bool dh_escape_is_constant(struct dh_escape *e, LLVMValueRef addr)
+{
+    LLVMValueRef base = base_of(addr);
+    if (LLVMIsAGlobalVariable(base))
+        return LLVMIsGlobalConstant(base);
+    return LLVMIsALoadInst(base) && loads_vtable_pointer(e, base);
+}

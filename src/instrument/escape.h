@@ -1,0 +1,29 @@
+/* Which memory cannot be shared: locals whose address stays in the function, constant data. Layer: instrument.
+ * Answers are conservative ("may be shared") beyond a bounded walk. One per module; owns its caches. */
+#ifndef DH_INSTRUMENT_ESCAPE_H
+#define DH_INSTRUMENT_ESCAPE_H
+
+#include "base/vec.h"
+#include "instrument/ptrmap.h"
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+struct dh_escape {
+    unsigned tbaa;
+    struct dh_ptrmap locals;  /* alloca -> does it escape */
+    struct dh_ptrmap vtables; /* type-based alias tag -> is it the tag of vtable pointers */
+    struct dh_ptrmap seen;    /* of the walk under way */
+    DH_VEC(LLVMValueRef) work;
+};
+
+void dh_escape_init(struct dh_escape *e, LLVMContextRef c);
+void dh_escape_release(struct dh_escape *e);
+/* Forgets locals: their handles may be used again after the module changed. */
+void dh_escape_next_function(struct dh_escape *e);
+/* No other thread can reach `addr`, or only by the compiler's own design (coverage counters). */
+bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr);
+/* What lies there never changes: reads of it cannot race. */
+bool dh_escape_is_constant(struct dh_escape *e, LLVMValueRef addr);
+
+#endif

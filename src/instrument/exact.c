@@ -1,0 +1,118 @@
+/* Exact placement: hooks on both sides of every tagged instruction, and value-replacing loads.
+ * Needs: a module as numbered. Provides: order-exact events for views, consistency, AtomRace, the engine, healing and
+ * stale values, and frames. */
+#include "instrument/attributes.h"
+#include "instrument/frames.h"
+#include "instrument/instrument.h"
+#include "instrument/places.h"
+#include "instrument/stale.h"
+#include "instrument/weave.h"
+#include "ir/sites.h"
+
+#include <llvm-c/DebugInfo.h>
+
+struct exact {
+    struct dh_weave w;
+    struct dh_stale stale;
+    dh_value_vec work;
+};
+
+static void place_access(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+{
+    LLVMValueRef args[] = {a->addr, dh_weave_u32(&e->w, dh_access_what(a)), place};
+    dh_weave_before(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE, args);
+    dh_weave_after(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_AFTER, args);
+    if (a->kind == DH_ACCESS_ATOMIC)
+        e->w.counts->atomics++;
+    else if (a->op == DH_OP_READ)
+        e->w.counts->reads++;
+    else
+        e->w.counts->writes++;
+}
+
+static void place_fence(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+{
+    LLVMValueRef args[] = {dh_weave_u32(&e->w, dh_access_what(a)), place};
+    dh_weave_before(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_FENCE, args);
+    e->w.counts->atomics++;
+}
+
+static void place_memory(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+{
+    dh_weave_before(&e->w, a->at);
+    LLVMValueRef args[] = {a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_weave_size(&e->w, a->size),
+                           dh_weave_u32(&e->w, dh_access_what(a)), place};
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE_RANGE, args);
+    dh_weave_after(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_AFTER_RANGE, args);
+    e->w.counts->ranges++;
+}
+
+static void place_call(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+{
+    dh_weave_before(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_CALL, &place);
+    e->w.counts->calls++;
+}
+
+static bool is_load(const struct dh_access *a)
+{
+    return a->op == DH_OP_READ || a->op == DH_OP_ATOMIC_LOAD;
+}
+
+static void place(struct exact *e, LLVMValueRef i)
+{
+    static void (*const placers[])(struct exact *, const struct dh_access *, LLVMValueRef) = {
+        [DH_ACCESS_PLAIN] = place_access,  [DH_ACCESS_ATOMIC] = place_access, [DH_ACCESS_FENCE] = place_fence,
+        [DH_ACCESS_MEMORY] = place_memory, [DH_ACCESS_CALL] = place_call,
+    };
+    struct dh_access a;
+    uint32_t site = dh_ir_site_of(i);
+    if (site == DH_NO_SITE)
+        return;
+    unsigned classes = dh_plan_classes(e->w.plan, site) & DH_CLASSES_EXACT;
+    if (!classes || !dh_access_of(&e->w, i, &a) || !dh_access_is_ordinary(&a))
+        return;
+    uint32_t id = dh_places_id(e->w.places, site, LLVMInstructionGetDebugLoc(i));
+    LLVMValueRef place = dh_weave_u32(&e->w, id);
+    bool around = classes & ~(unsigned)DH_CLASS_STALE;
+    if (around || !a.addr)
+        placers[a.kind](e, &a, place);
+    /* Placed last, it stands between the load and its `after`: choosing the value is part of the load. */
+    if ((classes & DH_CLASS_STALE) && is_load(&a)) {
+        dh_stale_place(&e->stale, &e->w, &a, place);
+        if (!around)
+            e->w.counts->reads++;
+    }
+}
+
+bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                         struct dh_instrument_counts *counts, struct dh_err *err)
+{
+    struct exact e = {0};
+    if (!dh_weave_init(&e.w, m, plan, places, counts, err))
+        return false;
+    bool frames = !dh_frames_present(m);
+    dh_places_begin(places, m);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        if (!dh_weave_allows(&e.w, f))
+            continue;
+        dh_weave_function(&e.w, f);
+        dh_stale_next_function(&e.stale);
+        e.work.n = 0;
+        dh_weave_collect(f, &e.work);
+        for (size_t i = 0; i < e.work.n; i++)
+            place(&e, e.work.at[i]);
+        if (frames)
+            dh_frames_place(&e.w, f);
+    }
+    dh_attributes_relax(m);
+    dh_places_end(places);
+    dh_stale_release(&e.stale);
+    dh_vec_release(&e.work);
+    dh_weave_release(&e.w);
+    return true;
+}

@@ -1,0 +1,12 @@
+/* Shadow call stack: enter, leave and resume of every function that can be on a stack when a hook runs.
+ * Layer: instrument. Runs after the other hooks of a function are placed. */
+#ifndef DH_INSTRUMENT_FRAMES_H
+#define DH_INSTRUMENT_FRAMES_H
+
+#include "instrument/weave.h"
+
+/* True when the module was given frames before; a second set would push every function twice. */
+bool dh_frames_present(LLVMModuleRef m);
+void dh_frames_place(struct dh_weave *w, LLVMValueRef function);
+
+#endif

@@ -1,0 +1,116 @@
+#include "instrument/hooks.h"
+
+#include <string.h>
+
+/* Letters: v nothing, p pointer, b u8, h u16, i u32, l u64 or size_t. */
+static const struct {
+    const char *name;
+    char result;
+    const char *params;
+} table[DH_HOOK_COUNT] = {
+    [DH_HOOK_READ1] = {"__dh_read1", 'v', "pi"},
+    [DH_HOOK_READ2] = {"__dh_read2", 'v', "pi"},
+    [DH_HOOK_READ4] = {"__dh_read4", 'v', "pi"},
+    [DH_HOOK_READ8] = {"__dh_read8", 'v', "pi"},
+    [DH_HOOK_READ16] = {"__dh_read16", 'v', "pi"},
+    [DH_HOOK_WRITE1] = {"__dh_write1", 'v', "pi"},
+    [DH_HOOK_WRITE2] = {"__dh_write2", 'v', "pi"},
+    [DH_HOOK_WRITE4] = {"__dh_write4", 'v', "pi"},
+    [DH_HOOK_WRITE8] = {"__dh_write8", 'v', "pi"},
+    [DH_HOOK_WRITE16] = {"__dh_write16", 'v', "pi"},
+    [DH_HOOK_READ_RANGE] = {"__dh_read_range", 'v', "pli"},
+    [DH_HOOK_WRITE_RANGE] = {"__dh_write_range", 'v', "pli"},
+    [DH_HOOK_ATOMIC] = {"__dh_atomic", 'v', "pii"},
+    [DH_HOOK_FENCE] = {"__dh_fence", 'v', "ii"},
+    [DH_HOOK_CALL] = {"__dh_call", 'v', "i"},
+    [DH_HOOK_BEFORE] = {"__dh_before", 'v', "pii"},
+    [DH_HOOK_AFTER] = {"__dh_after", 'v', "pii"},
+    [DH_HOOK_BEFORE_RANGE] = {"__dh_before_range", 'v', "pplii"},
+    [DH_HOOK_AFTER_RANGE] = {"__dh_after_range", 'v', "pplii"},
+    [DH_HOOK_LOAD1] = {"__dh_load1", 'b', "pbi"},
+    [DH_HOOK_LOAD2] = {"__dh_load2", 'h', "phi"},
+    [DH_HOOK_LOAD4] = {"__dh_load4", 'i', "pii"},
+    [DH_HOOK_LOAD8] = {"__dh_load8", 'l', "pli"},
+    [DH_HOOK_LOAD_ANY] = {"__dh_load_any", 'v', "ppli"},
+    [DH_HOOK_ENTER] = {"__dh_enter", 'i', "pp"},
+    [DH_HOOK_LEAVE] = {"__dh_leave", 'v', "i"},
+    [DH_HOOK_RESUME] = {"__dh_resume", 'v', "i"},
+};
+
+static LLVMTypeRef type_of(LLVMContextRef c, char letter)
+{
+    switch (letter) {
+    case 'p':
+        return LLVMPointerTypeInContext(c, 0);
+    case 'b':
+        return LLVMInt8TypeInContext(c);
+    case 'h':
+        return LLVMInt16TypeInContext(c);
+    case 'i':
+        return LLVMInt32TypeInContext(c);
+    case 'l':
+        return LLVMInt64TypeInContext(c);
+    default:
+        return LLVMVoidTypeInContext(c);
+    }
+}
+
+static void add_attribute(LLVMContextRef c, LLVMValueRef f, LLVMAttributeIndex where, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(f, where, LLVMCreateEnumAttribute(c, kind, 0));
+}
+
+/* The x86-64 ABI as clang follows it: who passes a narrow integer widens it. */
+static void add_widening(LLVMContextRef c, LLVMValueRef f, LLVMAttributeIndex where, char letter)
+{
+    if (letter == 'b' || letter == 'h')
+        add_attribute(c, f, where, "zeroext");
+}
+
+static void declare(struct dh_hooks *h, enum dh_hook hook)
+{
+    LLVMContextRef c = LLVMGetModuleContext(h->m);
+    const char *params = table[hook].params;
+    unsigned n = (unsigned)strlen(params);
+    LLVMTypeRef types[DH_HOOK_MAX_ARGS];
+    for (unsigned i = 0; i < n; i++)
+        types[i] = type_of(c, params[i]);
+    h->type[hook] = LLVMFunctionType(type_of(c, table[hook].result), types, n, false);
+    LLVMValueRef f = LLVMGetNamedFunction(h->m, table[hook].name);
+    if (!f) {
+        f = LLVMAddFunction(h->m, table[hook].name, h->type[hook]);
+        add_attribute(c, f, LLVMAttributeFunctionIndex, "nounwind");
+        add_widening(c, f, LLVMAttributeReturnIndex, table[hook].result);
+        for (unsigned i = 0; i < n; i++)
+            add_widening(c, f, i + 1, params[i]);
+    }
+    h->function[hook] = f;
+}
+
+bool dh_hooks_init(struct dh_hooks *h, LLVMModuleRef m, struct dh_err *err)
+{
+    *h = (struct dh_hooks){.m = m};
+    for (int i = 0; i < DH_HOOK_COUNT; i++)
+        if (LLVMGetNamedGlobal(m, table[i].name) || LLVMGetNamedGlobalAlias(m, table[i].name, strlen(table[i].name)))
+            return dh_err_set(err, "the program defines '%s', a name reserved for the runtime; rename it",
+                              table[i].name);
+    return true;
+}
+
+LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook hook, LLVMValueRef *args)
+{
+    if (!h->function[hook])
+        declare(h, hook);
+    unsigned n = (unsigned)strlen(table[hook].params);
+    return LLVMBuildCall2(b, h->type[hook], h->function[hook], args, n, "");
+}
+
+bool dh_hooks_is_hook(LLVMValueRef called)
+{
+    size_t n;
+    if (!LLVMIsAFunction(called))
+        return false;
+    const char *name = LLVMGetValueName2(called, &n);
+    return n > strlen(DH_HOOK_PREFIX) && !memcmp(name, DH_HOOK_PREFIX, strlen(DH_HOOK_PREFIX));
+}

@@ -1,0 +1,57 @@
+/* Declares and calls the hooks of event/hooks.h from LLVM IR. Layer: instrument.
+ * A hook is declared in the module when first called; `struct dh_hooks` owns nothing but the cache. */
+#ifndef DH_INSTRUMENT_HOOKS_H
+#define DH_INSTRUMENT_HOOKS_H
+
+#include "host/err.h"
+
+#include <llvm-c/Core.h>
+
+enum dh_hook {
+    DH_HOOK_READ1,
+    DH_HOOK_READ2,
+    DH_HOOK_READ4,
+    DH_HOOK_READ8,
+    DH_HOOK_READ16,
+    DH_HOOK_WRITE1,
+    DH_HOOK_WRITE2,
+    DH_HOOK_WRITE4,
+    DH_HOOK_WRITE8,
+    DH_HOOK_WRITE16,
+    DH_HOOK_READ_RANGE,
+    DH_HOOK_WRITE_RANGE,
+    DH_HOOK_ATOMIC,
+    DH_HOOK_FENCE,
+    DH_HOOK_CALL,
+    DH_HOOK_BEFORE,
+    DH_HOOK_AFTER,
+    DH_HOOK_BEFORE_RANGE,
+    DH_HOOK_AFTER_RANGE,
+    DH_HOOK_LOAD1,
+    DH_HOOK_LOAD2,
+    DH_HOOK_LOAD4,
+    DH_HOOK_LOAD8,
+    DH_HOOK_LOAD_ANY,
+    DH_HOOK_ENTER,
+    DH_HOOK_LEAVE,
+    DH_HOOK_RESUME,
+    DH_HOOK_COUNT
+};
+
+/* Every symbol that generated code may call starts like this; nothing of that name is instrumented. */
+#define DH_HOOK_PREFIX "__dh_"
+#define DH_HOOK_MAX_ARGS 5
+
+struct dh_hooks {
+    LLVMModuleRef m;
+    LLVMValueRef function[DH_HOOK_COUNT];
+    LLVMTypeRef type[DH_HOOK_COUNT];
+};
+
+/* Fails when the program itself gives a hook's name to something that is no function. */
+bool dh_hooks_init(struct dh_hooks *h, LLVMModuleRef m, struct dh_err *err);
+/* Emits a call at the builder's position; as many arguments as the hook has parameters. */
+LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook hook, LLVMValueRef *args);
+bool dh_hooks_is_hook(LLVMValueRef called);
+
+#endif

@@ -1,0 +1,38 @@
+/* Puts hooks into a tagged module as a plan says. Layer: instrument.
+ * Needs: tags of dh_ir_number_sites; debug intrinsics in the old format. Late: after simplification, before
+ * vectorisation. Exact: right after numbering. Provides: a module that calls the hooks of event/hooks.h. */
+#ifndef DH_INSTRUMENT_INSTRUMENT_H
+#define DH_INSTRUMENT_INSTRUMENT_H
+
+#include "event/plan.h"
+#include "event/site.h"
+#include "host/err.h"
+
+#include <llvm-c/Core.h>
+
+/* (site, inlining chain) pairs that late placement met; place id = n_sites + index. */
+struct dh_place {
+    uint32_t site;  /* DH_NO_SITE when neither tag nor location names one */
+    uint32_t chain; /* index into the builder's chains, DH_NO_CHAIN = none */
+};
+
+struct dh_places;
+struct dh_places *dh_places_new(struct dh_site_builder *sites);
+void dh_places_free(struct dh_places *p);
+const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
+
+struct dh_instrument_counts {
+    uint32_t reads, writes, atomics, ranges, calls, functions; /* hooks placed */
+    uint32_t lost_tags;                                        /* resolved by location or type instead */
+    uint32_t unplaced;                                         /* no site could be told */
+};
+
+/* Before simplification: marks functions so that no access is speculated or invented (sanitize_thread). */
+void dh_instrument_prepare(LLVMModuleRef m);
+/* Places the classes of `plan` that belong to DH_CLASSES_LATE or DH_CLASSES_EXACT. */
+bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                        struct dh_instrument_counts *counts, struct dh_err *err);
+bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                         struct dh_instrument_counts *counts, struct dh_err *err);
+
+#endif

@@ -1,0 +1,84 @@
+#include "instrument/places.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+
+struct dh_places *dh_places_new(struct dh_site_builder *sites)
+{
+    struct dh_places *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->sites = sites;
+    dh_scopes_init(&p->scopes, sites);
+    return p;
+}
+
+void dh_places_free(struct dh_places *p)
+{
+    if (!p)
+        return;
+    dh_scopes_release(&p->scopes);
+    dh_ptrmap_release(&p->chains);
+    dh_ptrmap_release(&p->ids);
+    dh_vec_release(&p->all);
+    free(p);
+}
+
+const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n)
+{
+    *n = (uint32_t)p->all.n;
+    return p->all.at;
+}
+
+void dh_places_begin(struct dh_places *p, LLVMModuleRef m)
+{
+    dh_scopes_begin(&p->scopes, m);
+    dh_ptrmap_clear(&p->chains);
+}
+
+void dh_places_end(struct dh_places *p)
+{
+    dh_places_begin(p, NULL);
+}
+
+static uint32_t chain_of(struct dh_places *p, LLVMMetadataRef inlined_at)
+{
+    if (!inlined_at)
+        return DH_NO_CHAIN;
+    uint32_t *known = dh_ptrmap_find(&p->chains, dh_ptrmap_key(inlined_at));
+    if (known)
+        return *known;
+    struct dh_scope_names names = dh_scopes_names(&p->scopes, LLVMDILocationGetScope(inlined_at));
+    struct dh_chain link = {
+        .file = names.file,
+        .function = names.function,
+        .line = LLVMDILocationGetLine(inlined_at),
+        .column = LLVMDILocationGetColumn(inlined_at),
+        .next = chain_of(p, LLVMDILocationGetInlinedAt(inlined_at)),
+    };
+    uint32_t id = dh_site_builder_chain(p->sites, &link);
+    dh_ptrmap_add(&p->chains, dh_ptrmap_key(inlined_at), id);
+    return id;
+}
+
+static uint32_t intern(struct dh_places *p, struct dh_place place)
+{
+    /* The mask keeps (0, 0) off the free key; its own pair lies beyond any real table. */
+    uint64_t key = ((uint64_t)place.site << 32 | place.chain) ^ 0x8000000080000001u;
+    uint32_t *known = dh_ptrmap_find(&p->ids, key);
+    if (known)
+        return *known;
+    uint32_t index = (uint32_t)p->all.n;
+    dh_ptrmap_add(&p->ids, key, index);
+    dh_vec_push(&p->all, place);
+    return index;
+}
+
+uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc)
+{
+    uint32_t chain = loc ? chain_of(p, LLVMDILocationGetInlinedAt(loc)) : DH_NO_CHAIN;
+    struct dh_site_table t = dh_site_builder_view(p->sites);
+    if (site < t.n_sites && (chain == DH_NO_CHAIN || chain == t.sites[site].inlined))
+        return site;
+    return t.n_sites + intern(p, (struct dh_place){site, chain});
+}

@@ -1,0 +1,22 @@
+/* Places: sites as seen through later inlining. Layer: instrument. Internal half of instrument.h's dh_places. */
+#ifndef DH_INSTRUMENT_PLACES_H
+#define DH_INSTRUMENT_PLACES_H
+
+#include "instrument/instrument.h"
+#include "instrument/scopes.h"
+
+struct dh_places {
+    struct dh_site_builder *sites;
+    struct dh_scopes scopes;
+    struct dh_ptrmap chains; /* inlined-at location -> chain */
+    struct dh_ptrmap ids;    /* (site, chain) -> index into all */
+    DH_VEC(struct dh_place) all;
+};
+
+/* Around the weaving of a module: handles of another one say nothing. */
+void dh_places_begin(struct dh_places *p, LLVMModuleRef m);
+void dh_places_end(struct dh_places *p);
+/* Id to hand to a hook for `site` (may be DH_NO_SITE) at debug location `loc` (may be NULL). */
+uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc);
+
+#endif

@@ -1,0 +1,30 @@
+/* Source names of memory places: variable, field, expression and type of what an address leads to. Layer: ir.
+ * Needs: debug intrinsics in the old format. Call dh_namer_enter for each function; answers live until the next. */
+#ifndef DH_IR_NAMES_H
+#define DH_IR_NAMES_H
+
+#include "ir/debug_info.h"
+
+struct dh_name {
+    const char *variable, *field, *expr, *type; /* never NULL */
+    unsigned flags;                             /* dh_site_flag */
+};
+
+/* An address somewhere in an instruction, and what is done to it. */
+struct dh_address {
+    LLVMValueRef instruction, pointer;
+    LLVMTypeRef type; /* of the value, NULL for memory operations and arguments */
+    uint64_t bytes;   /* 0 = unknown */
+    uint32_t order;   /* instruction count of the function at that point */
+};
+
+struct dh_namer;
+struct dh_namer *dh_namer_new(LLVMModuleRef m, struct dh_di *di);
+void dh_namer_free(struct dh_namer *n);
+void dh_namer_enter(struct dh_namer *n, LLVMValueRef function);
+void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_name *name);
+
+/* Hint left before SROA on an access: the local pointer variable that its address was read from. */
+#define DH_VIA_METADATA "dh.via"
+
+#endif

@@ -1,0 +1,35 @@
+/* From a type and a bit offset to the member that an access touches. Layer: ir.
+ * Answers live in the arena given. */
+#ifndef DH_IR_PATH_H
+#define DH_IR_PATH_H
+
+#include "ir/debug_info.h"
+
+enum dh_value_kind { DH_VALUE_ANY, DH_VALUE_INTEGER, DH_VALUE_FLOAT, DH_VALUE_POINTER };
+
+/* What is known of an access, to tell apart what lies at the same offset. */
+struct dh_access {
+    uint64_t bits;            /* 0 = unknown */
+    LLVMValueRef instruction; /* the load or store; its neighbours tell which bits matter. May be NULL */
+    const char *tbaa;         /* name of the scalar type, "" = unknown */
+    const char *ir_record;    /* innermost record the address went through, "" = none */
+    unsigned steps;           /* levels the address certainly went down */
+    enum dh_value_kind kind;
+    bool whole; /* a memory operation or an argument: may mean an aggregate */
+};
+
+struct dh_path {
+    const char *text;      /* ".limits.max", "[].key", "" = the object itself */
+    struct dh_type *type;  /* of what was found */
+    struct dh_type *owner; /* base class that declares the first member, or NULL */
+    bool bitfield, element, artificial;
+};
+
+void dh_path_find(struct dh_di *di, struct dh_arena *arena, struct dh_type *t, uint64_t offset,
+                  const struct dh_access *want, struct dh_path *path);
+/* Whether a record the IR calls so lies at `offset` of `t`, at any depth. */
+bool dh_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, const char *ir_name);
+/* std::atomic and its bases: one named thing, whatever the library keeps inside. */
+bool dh_type_is_std_atomic(struct dh_di *di, struct dh_type *t);
+
+#endif

@@ -1,0 +1,18 @@
+/* Numbers and names every site of a merged module. Layer: ir.
+ * Needs: module after SROA, debug intrinsics in the old format (LLVMSetIsNewDbgInfoFormat(m, 0)).
+ * Provides: metadata !dh.site (one i32) on every numbered instruction; rows in `b` in module order. */
+#ifndef DH_IR_SITES_H
+#define DH_IR_SITES_H
+
+#include "event/site.h"
+#include "host/err.h"
+
+#include <llvm-c/Core.h>
+
+#define DH_SITE_METADATA "dh.site"
+
+bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_err *err);
+/* Site of a tagged instruction, DH_NO_SITE when it carries none. */
+uint32_t dh_ir_site_of(LLVMValueRef instruction);
+
+#endif

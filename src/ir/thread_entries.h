@@ -1,0 +1,12 @@
+/* Functions that threads start in, as far as the program names them. Layer: ir. */
+#ifndef DH_IR_THREAD_ENTRIES_H
+#define DH_IR_THREAD_ENTRIES_H
+
+#include "base/names.h"
+
+#include <llvm-c/Core.h>
+
+/* Adds the source names of functions given to pthread_create, thrd_create or std::thread. */
+void dh_ir_thread_entries(LLVMModuleRef m, struct dh_names *entries);
+
+#endif

@@ -1,0 +1,113 @@
+/* The ways out of the process: return from main, exit, quick_exit (registered at the start), _exit. The exit code
+ * stays the program's. Format of the threads file: see src/cmd/threads_print.h. */
+#include "runtime/alloc.h"
+#include "runtime/context.h"
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/print.h"
+#include "runtime/raw_syscall.h"
+#include "runtime/start.h"
+#include "runtime/threads.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FRAMES_WRITTEN 128
+
+/* Tabs separate and a newline ends: both, and the backslash, are written as \xNN in names. */
+static void write_escaped(struct dh_sink *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == '\\' || c == 127)
+            dh_sink_printf(out, "\\x%c%c", "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
+        else
+            dh_sink_char(out, *text);
+    }
+}
+
+static void write_frame(struct dh_sink *out, uintptr_t address)
+{
+    const struct dh_module *m = dh_modules_find(address);
+    dh_sink_char(out, '\t');
+    write_escaped(out, m ? m->path : "?");
+    dh_sink_printf(out, "+0x%lx", (unsigned long)(m ? address - m->base : address));
+}
+
+static void write_thread(struct dh_sink *out, const struct dh_thread *t)
+{
+    uintptr_t frames[FRAMES_WRITTEN];
+    dh_sink_printf(out, "%u\t", t->index);
+    write_escaped(out, t->name);
+    if (t->parent == DH_THREAD_NONE)
+        dh_sink_printf(out, "\t-");
+    else
+        dh_sink_printf(out, "\t%u", t->parent);
+    dh_sink_printf(out, "\t%s\t%d", dh_thread_state_name(t), t->tid);
+    dh_modules_note(t->context);
+    size_t n = dh_context_frames(t->context, frames, FRAMES_WRITTEN);
+    for (size_t i = 0; i < n && i < FRAMES_WRITTEN; i++)
+        write_frame(out, frames[i]);
+    dh_sink_char(out, '\n');
+}
+
+static void write_threads(struct dh_sink *out)
+{
+    uint32_t n = dh_threads_count();
+    dh_sink_printf(out, "deadheat-threads 1\n");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dh_thread *t = dh_threads_find(i);
+        if (t)
+            write_thread(out, t);
+    }
+    if (n > DH_THREADS_KEPT)
+        dh_sink_printf(out, "# %u later threads were not kept\n", n - DH_THREADS_KEPT);
+    dh_sink_flush(out);
+}
+
+static void write_threads_file(const char *path)
+{
+    char child_path[DH_PRINT_BUFFER], scratch[32];
+    if (dh_process.forked) {
+        dh_print_text(child_path, sizeof child_path, "%s.%d", path, dh_process.pid);
+        path = child_path;
+    }
+    long fd = dh_sys_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    struct dh_sink out;
+    dh_sink_start(&out, (int)fd);
+    if (fd >= 0) {
+        write_threads(&out);
+        dh_sys_close((int)fd);
+    }
+    if (fd < 0 || out.failed)
+        dh_print("deadheat: cannot write threads_file: %s: %s\n", path,
+                 fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
+}
+
+void dh_finish(void)
+{
+    static int finished_pid;
+    int pid = dh_sys_getpid();
+    /* A child of vfork shares our memory, one of a raw fork is none of our business. */
+    if (!dh_process.started || pid != dh_process.pid || __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
+        return;
+    if (dh_options.threads_file)
+        write_threads_file(dh_options.threads_file);
+    if (dh_options.verbosity >= 1)
+        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost)\n", pid, dh_threads_count(),
+                 dh_context_count(), dh_context_lost());
+}
+
+__attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;
+
+__attribute__((visibility("default"))) void _exit(int status)
+{
+    dh_finish();
+    dh_sys_exit_group(status);
+}
+
+__attribute__((visibility("default"))) void _Exit(int status)
+{
+    _exit(status);
+}

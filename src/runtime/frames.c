@@ -1,0 +1,174 @@
+#include "runtime/public_hooks.h"
+
+#include "runtime/frames.h"
+
+#include "runtime/alloc.h"
+#include "runtime/bytes.h"
+#include "runtime/threads.h"
+
+#include <stddef.h>
+
+#define FIRST_BLOCK ((size_t)8 << 10)
+
+__thread struct dh_thread_state __dh_thread;
+
+/* Block sizes are powers of two; one entry lies below frames[0]. */
+static uint32_t capacity_of(size_t block)
+{
+    size_t n = block / sizeof(struct dh_frame) - 1;
+    return n < DH_FRAMES_MAX ? (uint32_t)n : DH_FRAMES_MAX;
+}
+
+static size_t block_of(uint32_t capacity)
+{
+    size_t block = FIRST_BLOCK;
+    while (capacity_of(block) < capacity)
+        block *= 2;
+    return block;
+}
+
+static struct dh_frame *new_frames(size_t block)
+{
+    struct dh_frame *f = dh_alloc(block);
+    if (!f)
+        return NULL;
+    *f = (struct dh_frame){.frame = UINTPTR_MAX};
+    return f + 1;
+}
+
+static void free_frames(struct dh_frame *frames, uint32_t capacity)
+{
+    if (frames)
+        dh_free(frames - 1, block_of(capacity));
+}
+
+bool dh_frames_init(struct dh_thread_state *t)
+{
+    struct dh_frame *frames = new_frames(FIRST_BLOCK);
+    if (!frames)
+        return false;
+    t->depth = 0;
+    t->frames = frames;
+    t->capacity = capacity_of(FIRST_BLOCK);
+    return true;
+}
+
+void dh_frames_release(struct dh_thread_state *t)
+{
+    struct dh_frame *frames = t->frames;
+    uint32_t capacity = t->capacity;
+    t->capacity = 0; /* first: a signal handler from here on only counts */
+    t->frames = NULL;
+    free_frames(frames, capacity);
+}
+
+static bool grow(struct dh_thread_state *t)
+{
+    if (t->capacity >= DH_FRAMES_MAX || t->growing)
+        return false;
+    t->growing = 1;
+    struct dh_frame *old = t->frames;
+    uint32_t old_capacity = t->capacity;
+    size_t block = block_of(old_capacity) * 2;
+    struct dh_frame *frames = new_frames(block);
+    if (frames) {
+        dh_bytes_copy(frames, old, old_capacity * sizeof *frames);
+        t->frames = frames;
+        t->capacity = capacity_of(block);
+        free_frames(old, old_capacity);
+    }
+    t->growing = 0;
+    return frames;
+}
+
+static bool on_stack(const struct dh_thread_state *t, uintptr_t address)
+{
+    return address >= t->stack_low && address < t->stack_high;
+}
+
+/* Stacks grow down: an entry at or below a new frame was left by longjmp or an exception. That holds on the
+ * thread's ordinary stack only; alternate stacks and coroutines lie anywhere. */
+static void pop_dead(struct dh_thread_state *t, uintptr_t frame)
+{
+    if (!on_stack(t, frame))
+        return;
+    uint32_t depth = dh_frames_known(t), live = depth;
+    while (live && t->frames[live - 1].frame <= frame && on_stack(t, t->frames[live - 1].frame))
+        live--;
+    if (live < depth)
+        t->depth = live;
+}
+
+/* Called through __dh_enter_slow or __dh_enter. */
+uint32_t dh_frames_enter_slow(const void *frame, const void *return_address)
+{
+    struct dh_thread_state *t = &__dh_thread;
+    if (!t->capacity)
+        dh_thread_attach();
+    if (t->capacity)
+        pop_dead(t, (uintptr_t)frame);
+    uint32_t depth = t->depth;
+    if (depth < t->capacity || (t->capacity && depth == t->capacity && grow(t))) {
+        struct dh_frame *f = &t->frames[depth];
+        f->frame = (uintptr_t)frame;
+        f->return_address = (uintptr_t)return_address;
+        f->context = dh_context_step(f[-1].context, f->return_address);
+    }
+    t->depth = depth + (depth < DH_DEPTH_NONE - 1);
+    return depth;
+}
+
+uint32_t __dh_enter(const void *frame, const void *return_address)
+{
+    struct dh_thread_state *t = &__dh_thread;
+    uint32_t depth = t->depth;
+    if (depth >= t->capacity)
+        return dh_frames_enter_slow(frame, return_address);
+    struct dh_frame *f = &t->frames[depth];
+    if (f[-1].frame <= (uintptr_t)frame)
+        return dh_frames_enter_slow(frame, return_address);
+    f->frame = (uintptr_t)frame;
+    f->return_address = (uintptr_t)return_address;
+    f->context = dh_context_step(f[-1].context, f->return_address);
+    t->depth = depth + 1;
+    return depth;
+}
+
+void __dh_leave(uint32_t depth)
+{
+    if (depth != DH_DEPTH_NONE)
+        __dh_thread.depth = depth;
+}
+
+void __dh_resume(uint32_t depth)
+{
+    if (depth != DH_DEPTH_NONE)
+        __dh_thread.depth = depth + 1;
+}
+
+/* The inline fast path calls this one with the convention preserve_most, which gcc does not know: everything but
+ * rax and r11 stays as it was, so the common way through the caller spills nothing. */
+__asm__(".text\n"
+        ".globl __dh_enter_slow\n"
+        ".hidden __dh_enter_slow\n"
+        ".type __dh_enter_slow, @function\n"
+        "__dh_enter_slow:\n"
+        ".cfi_startproc\n"
+        "push %rcx\n.cfi_adjust_cfa_offset 8\n"
+        "push %rdx\n.cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n.cfi_adjust_cfa_offset 8\n"
+        "push %rdi\n.cfi_adjust_cfa_offset 8\n"
+        "push %r8\n.cfi_adjust_cfa_offset 8\n"
+        "push %r9\n.cfi_adjust_cfa_offset 8\n"
+        "push %r10\n.cfi_adjust_cfa_offset 8\n"
+        "call dh_frames_enter_slow\n"
+        "pop %r10\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r9\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r8\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rdx\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rcx\n.cfi_adjust_cfa_offset -8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size __dh_enter_slow, .-__dh_enter_slow\n");

@@ -1,0 +1,200 @@
+#include "runtime/start.h"
+
+#include "runtime/alloc.h"
+#include "runtime/bytes.h"
+#include "runtime/options.h"
+#include "runtime/print.h"
+#include "runtime/raw_syscall.h"
+#include "runtime/real.h"
+#include "runtime/threads.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define UNLIMITED_STACK ((size_t)1 << 30)
+
+struct dh_process dh_process;
+
+/* What pthread_atfork and at_quick_exit call; those are not functions of the shared libc themselves. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
+
+static const char *find_variable(char **envp, const char *name_and_equals)
+{
+    for (; envp && *envp; envp++) {
+        const char *value = dh_text_after(*envp, name_and_equals);
+        if (value)
+            return value;
+    }
+    return NULL;
+}
+
+static char **slot_of(char **envp, const char *name_and_equals)
+{
+    for (; *envp; envp++)
+        if (dh_text_after(*envp, name_and_equals))
+            return envp;
+    return NULL;
+}
+
+static void remove_slot(char **slot)
+{
+    if (slot)
+        do
+            slot[0] = slot[1];
+        while (*slot++);
+}
+
+static char *join_text(const char *a, const char *b)
+{
+    size_t na = dh_text_length(a), nb = dh_text_length(b);
+    char *text = dh_alloc_forever(na + nb + 1);
+    if (text) {
+        dh_bytes_copy(text, a, na);
+        dh_bytes_copy(text + na, b, nb);
+    }
+    return text;
+}
+
+/* The tool adds to LD_LIBRARY_PATH so that a variant finds its libraries; the program and its children are to
+ * see the user's own. The array is changed in place: nobody has read it yet. */
+static void restore_library_path(char **envp)
+{
+    static const char saved[] = "DEADHEAT_RESTORE_LD_LIBRARY_PATH=", path[] = "LD_LIBRARY_PATH=";
+    char **from = envp ? slot_of(envp, saved) : NULL;
+    if (!from)
+        return;
+    const char *value = dh_text_after(*from, saved);
+    char *restored = *value ? join_text(path, value) : NULL;
+    remove_slot(slot_of(envp, path));
+    from = slot_of(envp, saved);
+    if (restored)
+        *from = restored;
+    else
+        remove_slot(from);
+}
+
+/* Without /proc: what the kernel was asked to execute, made absolute. */
+static const char *executable_path(void)
+{
+    static char path[PATH_MAX];
+    long n = dh_sys_readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n > 0) {
+        path[n] = 0;
+        return path;
+    }
+    const char *asked = (const char *)getauxval(AT_EXECFN);
+    if (!asked || asked[0] == '/')
+        return asked;
+    n = dh_sys_getcwd(path, sizeof path);
+    if (n <= 0 || (size_t)n + dh_text_length(asked) + 1 > sizeof path)
+        return asked;
+    path[n - 1] = '/';
+    dh_text_copy(path + n, sizeof path - (size_t)n, asked);
+    return path;
+}
+
+__attribute__((noreturn)) static void exec_tool(const char *tool, const char *variant, int argc, char **argv,
+                                                char **envp)
+{
+    static const size_t fixed = 5;
+    long result = -ENOMEM;
+    char **call = dh_alloc_forever(((size_t)argc + fixed + 1) * sizeof *call);
+    if (call) {
+        call[0] = (char *)"deadheat";
+        call[1] = (char *)"exec-variant";
+        call[2] = join_text("--variant=", variant);
+        call[3] = (char *)"--";
+        call[4] = (char *)dh_process.path;
+        for (int i = 0; i < argc; i++)
+            call[fixed + (size_t)i] = argv[i];
+        result = dh_sys_execve(tool, call, envp);
+    }
+    char scratch[32];
+    dh_print_stderr("deadheat: cannot derive the variant %s: %s: %s\n", variant, tool,
+                    dh_print_error((int)-result, scratch, sizeof scratch));
+    dh_sys_exit_group(3);
+}
+
+/* The program was started by a script or a wrapper under `deadheat run`: it becomes what was asked for here. */
+static void become_variant(int argc, char **argv, char **envp)
+{
+    const char *variant = find_variable(envp, "DEADHEAT_VARIANT="), *tool = find_variable(envp, "DEADHEAT_TOOL=");
+    if (variant && *variant && tool && *tool && dh_process.path && !dh_text_equal(variant, __dh_variant))
+        exec_tool(tool, variant, argc, argv, envp);
+}
+
+static void in_forked_child(void)
+{
+    dh_process.pid = dh_sys_getpid();
+    dh_process.forked = true;
+    dh_threads_forked();
+}
+
+static void at_quick_exit(void *unused)
+{
+    (void)unused;
+    dh_finish();
+}
+
+static size_t main_stack_size(void)
+{
+    struct rlimit limit;
+    long failed = dh_syscall6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
+    return failed || limit.rlim_cur > UNLIMITED_STACK ? UNLIMITED_STACK : (size_t)limit.rlim_cur;
+}
+
+static void say_hello(void)
+{
+    static const uint8_t none[sizeof __dh_module_id];
+    char id[2 * sizeof none + 1];
+    for (size_t i = 0; i < sizeof none; i++) {
+        id[2 * i] = "0123456789abcdef"[__dh_module_id[i] >> 4];
+        id[2 * i + 1] = "0123456789abcdef"[__dh_module_id[i] & 15];
+    }
+    id[2 * sizeof none] = 0;
+    dh_print("deadheat: process %d: %s, variant %s, module %s, %u sites\n", dh_process.pid,
+             dh_process.path ? dh_process.path : "?", __dh_variant, id, __dh_site_count);
+}
+
+/* Everything but what needs the arguments; `high` is above every frame of the program's. */
+static void start(char **envp, uintptr_t high)
+{
+    dh_process.pid = dh_sys_getpid();
+    dh_process.path = executable_path();
+    dh_options_read(getauxval(AT_SECURE) ? NULL : find_variable(envp, "DEADHEAT_OPTIONS="));
+    dh_threads_init(high, main_stack_size());
+    dh_real_init();
+    dh_threads_watch_ends();
+    __register_atfork(NULL, NULL, in_forked_child, NULL);
+    __cxa_at_quick_exit(at_quick_exit, NULL);
+    dh_process.started = true;
+    if (dh_options.verbosity >= 1)
+        say_hello();
+}
+
+/* The address of the environment's array is on the main stack, above every frame. */
+void dh_start_early(void)
+{
+    if (!dh_process.started)
+        start(environ, (uintptr_t)environ);
+}
+
+/* Called by the dynamic linker before any constructor, in the executable only. */
+static void before_constructors(int argc, char **argv, char **envp)
+{
+    if (!getauxval(AT_SECURE)) {
+        restore_library_path(envp);
+        dh_process.path = executable_path();
+        become_variant(argc, argv, envp);
+    }
+    if (!dh_process.started)
+        start(envp, (uintptr_t)argv);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **,
+                                                                             char **) = before_constructors;

@@ -1,0 +1,40 @@
+/* What each thread keeps for the hooks, in thread-local storage of the executable. Layer: runtime; also compiled
+ * into the inline fast paths. All zero before the thread is known: capacity 0 sends every hook to the slow path. */
+#ifndef DH_RUNTIME_THREAD_STATE_H
+#define DH_RUNTIME_THREAD_STATE_H
+
+#include <stdint.h>
+
+struct dh_frame {
+    uintptr_t frame;          /* address of the function's return address */
+    uintptr_t return_address; /* where in the caller it was called */
+    uint64_t context;         /* V = 3 * V of the caller + hash of the return address */
+};
+
+struct dh_thread;
+
+struct dh_thread_state {
+    uint32_t depth;    /* may exceed `capacity`: such frames are counted only */
+    uint32_t capacity; /* of `frames`, without the one below the first */
+    struct dh_frame *frames; /* frames[-1] is above every frame and starts V */
+    uintptr_t stack_low, stack_high; /* the ordinary stack */
+    struct dh_thread *thread;        /* the record in the registry, or NULL */
+    uint32_t index;                  /* creation index; tells whether `thread` is still about us */
+    uint8_t growing;                 /* a signal handler must leave the frames where they are */
+    uint8_t ended;                   /* destructors of the thread are through: frames are counted only */
+    uint8_t rounds;                  /* of destructors seen */
+    uintptr_t last_handle;           /* of the thread created last by this one, */
+    struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
+};
+
+extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
+
+static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)
+{
+    return 3 * caller + return_address * 0x9e3779b97f4a7c15u;
+}
+
+/* For a hook that may not have run: `leave` ignores it. */
+#define DH_DEPTH_NONE UINT32_MAX
+
+#endif

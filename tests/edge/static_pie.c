@@ -1,0 +1,10 @@
+// -static-pie: one clear refusal.
+// FLAGS: -static-pie -fPIE
+// REFUSED: -static-pie
+#include <stdio.h>
+
+int main(void)
+{
+    puts("static pie");
+    return 0;
+}
