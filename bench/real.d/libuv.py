@@ -44,6 +44,11 @@ class Libuv(Program):
     def drive(self, r):
         return {program: self._suite(r, program) for program in self.executables}
 
+    def summary(self, seen):
+        tests = [passed for suite in seen.values() for passed in suite.values()]
+        bad = sorted({name for suite in seen.values() for name, passed in suite.items() if not passed})
+        return f"{sum(tests)}/{len(tests)}" + (f" without {' '.join(bad)}" if bad else "")
+
     def compare(self, plain, mine):
         for program, expected in plain.items():
             lost = [n for n in expected if n not in mine[program]]

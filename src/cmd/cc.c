@@ -39,7 +39,7 @@ static const struct dh_option options[] = {DH_CC_OWN_OPTIONS(ROW){0}};
     "what is linked, numbers every access as a site, puts the checks in and embeds the merged module, from which\n"    \
     "every later command derives what it needs.\n\n"                                                                   \
     "Debug information (-g) is added. -flto is dropped: the link step sees the whole program anyway. Options that\n"   \
-    "only gcc knows are left out. -fsanitize=thread, profiling and coverage options are refused; address and\n"        \
+    "only gcc knows are left out. -fsanitize=thread and -fprofile-generate are refused; address and\n"                 \
     "undefined work beside deadheat. -static is refused. Programs that configure, cmake or meson build as probes "     \
     "are\n"                                                                                                            \
     "linked natively, so that their answers are clang's.\n\n"                                                          \

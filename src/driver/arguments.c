@@ -140,13 +140,7 @@ static const struct {
     const char *option, *why;
 } refused[] = {
     {"-fprofile-generate*", "profiling passes do not run on the merged program; leave it out of a checked build"},
-    {"-fprofile-instr-generate*", "profiling passes do not run on the merged program; leave it out of a checked build"},
     {"-fcs-profile-generate*", "profiling passes do not run on the merged program; leave it out of a checked build"},
-    {"-fprofile-arcs", "coverage passes do not run on the merged program; leave it out of a checked build"},
-    {"-ftest-coverage", "coverage passes do not run on the merged program; leave it out of a checked build"},
-    {"--coverage", "coverage passes do not run on the merged program; leave it out of a checked build"},
-    {"-coverage", "coverage passes do not run on the merged program; leave it out of a checked build"},
-    {"-fcoverage-mapping", "coverage passes do not run on the merged program; leave it out of a checked build"},
 };
 
 static const struct {

@@ -119,10 +119,15 @@ struct foreign {
 
 static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
 {
+    /* Code generation and sanitizers add these; they are made again. */
+    static const char *const made[] = {"DW.ref.", "__asan_", "___asan_", "__odr_asan", "asan.", "__emutls_", "__ubsan_"};
     struct foreign *f = arg;
-    /* The assembler makes names of its own with .L or a version suffix; only what others can link to counts. */
-    if (s->defined && s->global && !strchr(s->name, '@') && s->type != STT_SECTION && s->type != STT_FILE)
-        f->found = f->found || !dh_names_has(f->known, s->name);
+    if (!s->defined || !s->global || strchr(s->name, '@') || s->type == STT_SECTION || s->type == STT_FILE)
+        return;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (dh_starts_with(s->name, made[i]))
+            return;
+    f->found = f->found || !dh_names_has(f->known, s->name);
 }
 
 /* ld -r may have put assembly and bitcode into one object: its symbols tell. */

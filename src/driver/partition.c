@@ -167,10 +167,12 @@ static bool is_local(LLVMValueRef v)
     return l == LLVMInternalLinkage || l == LLVMPrivateLinkage;
 }
 
-/* Every part may have its own copy of a string literal: its address means nothing. */
+/* Every part may have its own copy of a string literal: its address means nothing, and it refers to nothing. */
 static bool is_copied(LLVMValueRef v)
 {
-    return LLVMGetLinkage(v) == LLVMPrivateLinkage && LLVMIsGlobalConstant(v) &&
+    LLVMValueRef init = LLVMGetInitializer(v);
+    return init && (LLVMIsAConstantDataArray(init) || LLVMIsAConstantAggregateZero(init)) &&
+           LLVMGetLinkage(v) == LLVMPrivateLinkage && LLVMIsGlobalConstant(v) &&
            LLVMGetUnnamedAddress(v) == LLVMGlobalUnnamedAddr && !LLVMGetComdat(v);
 }
 

@@ -20,7 +20,8 @@
     "float2int,"                                                                                                       \
     "lower-constant-intrinsics,loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion),"
 #define AFTER_VECTORISING(unroll)                                                                                      \
-    unroll ",transform-warning,sroa<preserve-cfg>,infer-alignment,instcombine,loop-mssa(licm<allowspeculation>),"      \
+    unroll ",transform-warning,sroa<preserve-cfg>,infer-alignment,instcombine<no-verify-fixpoint>,loop-mssa(licm<"     \
+           "allowspeculation>),"                                                                                       \
            "alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,tailcallelim,simplifycfg),globaldce,"      \
            "constmerge,cg-profile,rel-lookup-table-converter"
 
@@ -30,21 +31,24 @@ static const struct level {
 } levels[] = {
     {'0', "default<O0>", "always-inline,globaldce"},
     {'1', "thinlto-pre-link<O1>",
-     BEFORE_VECTORISING "instcombine," SIMPLIFYCFG_LATE "," AFTER_VECTORISING("loop-unroll<O1>")},
+     BEFORE_VECTORISING "instcombine<no-verify-fixpoint>," SIMPLIFYCFG_LATE "," AFTER_VECTORISING("loop-unroll<O1>")},
     {'2', "thinlto-pre-link<O2>",
      BEFORE_VECTORISING
-     "loop-distribute,inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine," SIMPLIFYCFG_LATE
-     ",slp-vectorizer,vector-combine,instcombine," AFTER_VECTORISING("loop-unroll<O2>")},
+     "loop-distribute,inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine<no-verify-fixpoint>"
+     "," SIMPLIFYCFG_LATE
+     ",slp-vectorizer,vector-combine,instcombine<no-verify-fixpoint>," AFTER_VECTORISING("loop-unroll<O2>")},
     {'3', "thinlto-pre-link<O3>",
      BEFORE_VECTORISING
-     "loop-distribute,inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine," SIMPLIFYCFG_LATE
-     ",slp-vectorizer,vector-combine,instcombine," AFTER_VECTORISING("loop-unroll<O3>")},
+     "loop-distribute,inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine<no-verify-fixpoint>"
+     "," SIMPLIFYCFG_LATE
+     ",slp-vectorizer,vector-combine,instcombine<no-verify-fixpoint>," AFTER_VECTORISING("loop-unroll<O3>")},
     {'s', "thinlto-pre-link<Os>",
      BEFORE_VECTORISING
-     "loop-distribute,inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine," SIMPLIFYCFG_LATE
-     ",slp-vectorizer,vector-combine,instcombine," AFTER_VECTORISING("loop-unroll<O2>")},
+     "loop-distribute,inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,instcombine<no-verify-fixpoint>"
+     "," SIMPLIFYCFG_LATE
+     ",slp-vectorizer,vector-combine,instcombine<no-verify-fixpoint>," AFTER_VECTORISING("loop-unroll<O2>")},
     {'z', "thinlto-pre-link<Oz>",
-     BEFORE_VECTORISING "instcombine," SIMPLIFYCFG_LATE "," AFTER_VECTORISING("loop-unroll<O1>")},
+     BEFORE_VECTORISING "instcombine<no-verify-fixpoint>," SIMPLIFYCFG_LATE "," AFTER_VECTORISING("loop-unroll<O1>")},
 };
 
 static const struct level *find_level(char letter)
@@ -103,6 +107,15 @@ bool dh_passes_promote(LLVMModuleRef m, struct dh_err *err)
 bool dh_passes_simplify(LLVMModuleRef m, char level, struct dh_err *err)
 {
     return dh_passes_run(m, find_level(level)->simplify, err) || dh_err_while(err, "simplifying");
+}
+
+bool dh_passes_coverage(LLVMModuleRef m, struct dh_err *err)
+{
+    bool gcov = LLVMGetNamedMetadataNumOperands(m, "llvm.gcov") > 0;
+    bool counters = LLVMGetNamedFunction(m, "llvm.instrprof.increment") != NULL;
+    bool ok =
+        (!gcov || dh_passes_run(m, "insert-gcov-profiling", err)) && (!counters || dh_passes_run(m, "instrprof", err));
+    return ok || dh_err_while(err, "adding coverage counters");
 }
 
 bool dh_passes_optimise(LLVMModuleRef m, char level, bool asan, struct dh_err *err)

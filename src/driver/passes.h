@@ -12,6 +12,9 @@ bool dh_passes_run(LLVMModuleRef m, const char *passes, struct dh_err *err);
 bool dh_passes_promote(LLVMModuleRef m, struct dh_err *err);
 /* Inlining and scalar simplification; late hooks are placed after this. */
 bool dh_passes_simplify(LLVMModuleRef m, char level, struct dh_err *err);
+/* Coverage counters, where -fprofile-arcs or -fprofile-instr-generate asked for them; after hooks were placed, so that
+ * the counters, which are never synchronised, are no sites. */
+bool dh_passes_coverage(LLVMModuleRef m, struct dh_err *err);
 /* Inline hooks, vectorisation and the rest; then, if asked, AddressSanitizer. */
 bool dh_passes_optimise(LLVMModuleRef m, char level, bool asan, struct dh_err *err);
 

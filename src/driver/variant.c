@@ -123,7 +123,7 @@ static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
         return false;
-    return true;
+    return dh_passes_coverage(v->module, err);
 }
 
 struct generating {

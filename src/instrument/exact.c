@@ -17,14 +17,14 @@ struct exact {
     dh_value_vec work;
 };
 
-static void place_access(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+static void place_access(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {a->addr, dh_weave_u32(&e->w, dh_access_what(a)), place};
+    LLVMValueRef args[] = {a->addr, dh_weave_u32(&e->w, dh_memop_what(a)), place};
     dh_weave_before(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE, args);
     dh_weave_after(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_AFTER, args);
-    if (a->kind == DH_ACCESS_ATOMIC)
+    if (a->kind == DH_MEMOP_ATOMIC)
         e->w.counts->atomics++;
     else if (a->op == DH_OP_READ)
         e->w.counts->reads++;
@@ -32,49 +32,49 @@ static void place_access(struct exact *e, const struct dh_access *a, LLVMValueRe
         e->w.counts->writes++;
 }
 
-static void place_fence(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+static void place_fence(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {dh_weave_u32(&e->w, dh_access_what(a)), place};
+    LLVMValueRef args[] = {dh_weave_u32(&e->w, dh_memop_what(a)), place};
     dh_weave_before(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_FENCE, args);
     e->w.counts->atomics++;
 }
 
-static void place_memory(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+static void place_memory(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
     dh_weave_before(&e->w, a->at);
     LLVMValueRef args[] = {a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_weave_size(&e->w, a->size),
-                           dh_weave_u32(&e->w, dh_access_what(a)), place};
+                           dh_weave_u32(&e->w, dh_memop_what(a)), place};
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE_RANGE, args);
     dh_weave_after(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_AFTER_RANGE, args);
     e->w.counts->ranges++;
 }
 
-static void place_call(struct exact *e, const struct dh_access *a, LLVMValueRef place)
+static void place_call(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
     dh_weave_before(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_CALL, &place);
     e->w.counts->calls++;
 }
 
-static bool is_load(const struct dh_access *a)
+static bool is_load(const struct dh_memop *a)
 {
     return a->op == DH_OP_READ || a->op == DH_OP_ATOMIC_LOAD;
 }
 
 static void place(struct exact *e, LLVMValueRef i)
 {
-    static void (*const placers[])(struct exact *, const struct dh_access *, LLVMValueRef) = {
-        [DH_ACCESS_PLAIN] = place_access,  [DH_ACCESS_ATOMIC] = place_access, [DH_ACCESS_FENCE] = place_fence,
-        [DH_ACCESS_MEMORY] = place_memory, [DH_ACCESS_CALL] = place_call,
+    static void (*const placers[])(struct exact *, const struct dh_memop *, LLVMValueRef) = {
+        [DH_MEMOP_PLAIN] = place_access,  [DH_MEMOP_ATOMIC] = place_access, [DH_MEMOP_FENCE] = place_fence,
+        [DH_MEMOP_MEMORY] = place_memory, [DH_MEMOP_CALL] = place_call,
     };
-    struct dh_access a;
+    struct dh_memop a;
     uint32_t site = dh_ir_site_of(i);
     if (site == DH_NO_SITE)
         return;
     unsigned classes = dh_plan_classes(e->w.plan, site) & DH_CLASSES_EXACT;
-    if (!classes || !dh_access_of(&e->w, i, &a) || !dh_access_is_ordinary(&a))
+    if (!classes || !dh_memop_of(&e->w, i, &a) || !dh_memop_is_ordinary(&a))
         return;
     uint32_t id = dh_places_id(e->w.places, site, LLVMInstructionGetDebugLoc(i));
     LLVMValueRef place = dh_weave_u32(&e->w, id);

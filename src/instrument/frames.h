@@ -5,7 +5,7 @@
 
 #include "instrument/weave.h"
 
-/* True when the module was given frames before; a second set would push every function twice. */
+/* Was the module given frames before? A second set would push every function twice. */
 bool dh_frames_present(LLVMModuleRef m);
 void dh_frames_place(struct dh_weave *w, LLVMValueRef function);
 

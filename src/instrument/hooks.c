@@ -114,3 +114,14 @@ bool dh_hooks_is_hook(LLVMValueRef called)
     const char *name = LLVMGetValueName2(called, &n);
     return n > strlen(DH_HOOK_PREFIX) && !memcmp(name, DH_HOOK_PREFIX, strlen(DH_HOOK_PREFIX));
 }
+
+bool dh_hooks_takes_place(LLVMValueRef called)
+{
+    if (!dh_hooks_is_hook(called))
+        return false;
+    const char *name = LLVMGetValueName2(called, &(size_t){0});
+    for (int i = 0; i < DH_HOOK_ENTER; i++)
+        if (!strcmp(name, table[i].name))
+            return true;
+    return false;
+}

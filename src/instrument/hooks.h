@@ -53,5 +53,7 @@ bool dh_hooks_init(struct dh_hooks *h, LLVMModuleRef m, struct dh_err *err);
 /* Emits a call at the builder's position; as many arguments as the hook has parameters. */
 LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook hook, LLVMValueRef *args);
 bool dh_hooks_is_hook(LLVMValueRef called);
+/* Is it a hook whose last argument is a place? */
+bool dh_hooks_takes_place(LLVMValueRef called);
 
 #endif

@@ -7,6 +7,7 @@
 #include "instrument/instrument.h"
 #include "instrument/places.h"
 #include "instrument/resolve.h"
+#include "instrument/settle.h"
 #include "instrument/weave.h"
 #include "ir/sites.h"
 
@@ -22,12 +23,12 @@ struct late {
 };
 
 /* Sites that could not be told are worth hooks only as long as some site wants them. */
-static bool wanted(struct late *l, const struct dh_access *a, uint32_t *site)
+static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
 {
     *site = dh_ir_site_of(a->at);
     if (*site != DH_NO_SITE)
         return dh_plan_classes(l->w.plan, *site) & DH_CLASSES_LATE;
-    if (a->kind == DH_ACCESS_CALL)
+    if (a->kind == DH_MEMOP_CALL)
         return false; /* calls are known by their tag alone */
     struct dh_resolved r = dh_resolver_find(&l->resolver, a);
     *site = r.site;
@@ -51,23 +52,23 @@ static bool is_shared(struct late *l, LLVMValueRef addr, bool read)
 }
 
 /* Can anybody else see it? For memory intrinsics either end will do; each is asked again when placed. */
-static bool matters(struct late *l, const struct dh_access *a)
+static bool matters(struct late *l, const struct dh_memop *a)
 {
     if (!a->addr)
         return true;
-    if (!dh_access_is_ordinary(a) || LLVMGetMetadata(a->at, l->nosanitize))
+    if (!dh_memop_is_ordinary(a) || LLVMGetMetadata(a->at, l->nosanitize))
         return false;
-    if (a->kind == DH_ACCESS_MEMORY && a->size && LLVMIsAConstantInt(a->size) && !a->bytes)
+    if (a->kind == DH_MEMOP_MEMORY && a->size && LLVMIsAConstantInt(a->size) && !a->bytes)
         return false;
     return is_shared(l, a->addr, reads_only(a->op)) || (a->src && is_shared(l, a->src, true));
 }
 
-static bool is_read(const struct dh_access *a)
+static bool is_read(const struct dh_memop *a)
 {
     return a->op == DH_OP_READ;
 }
 
-static bool has_sized_hook(const struct dh_access *a, int *row)
+static bool has_sized_hook(const struct dh_memop *a, int *row)
 {
     static const uint64_t sizes[] = {1, 2, 4, 8, 16};
     bool vector = LLVMGetTypeKind(a->type) == LLVMVectorTypeKind;
@@ -84,7 +85,7 @@ static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bo
     l->w.counts->ranges++;
 }
 
-static void place_plain(struct late *l, const struct dh_access *a, LLVMValueRef place)
+static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     int row;
     if (!has_sized_hook(a, &row)) {
@@ -99,21 +100,21 @@ static void place_plain(struct late *l, const struct dh_access *a, LLVMValueRef 
         l->w.counts->writes++;
 }
 
-static void place_atomic(struct late *l, const struct dh_access *a, LLVMValueRef place)
+static void place_atomic(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {a->addr, dh_weave_u32(&l->w, dh_access_what(a)), place};
+    LLVMValueRef args[] = {a->addr, dh_weave_u32(&l->w, dh_memop_what(a)), place};
     dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_ATOMIC, args);
     l->w.counts->atomics++;
 }
 
-static void place_fence(struct late *l, const struct dh_access *a, LLVMValueRef place)
+static void place_fence(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {dh_weave_u32(&l->w, dh_access_what(a)), place};
+    LLVMValueRef args[] = {dh_weave_u32(&l->w, dh_memop_what(a)), place};
     dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_FENCE, args);
     l->w.counts->atomics++;
 }
 
-static void place_memory(struct late *l, const struct dh_access *a, LLVMValueRef place)
+static void place_memory(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     LLVMValueRef size = dh_weave_size(&l->w, a->size);
     if (a->src && is_shared(l, a->src, true))
@@ -122,7 +123,7 @@ static void place_memory(struct late *l, const struct dh_access *a, LLVMValueRef
         place_range(l, a->addr, size, false, place);
 }
 
-static void place_call(struct late *l, const struct dh_access *a, LLVMValueRef place)
+static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     (void)a;
     dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_CALL, &place);
@@ -131,13 +132,13 @@ static void place_call(struct late *l, const struct dh_access *a, LLVMValueRef p
 
 static void place(struct late *l, LLVMValueRef i)
 {
-    static void (*const placers[])(struct late *, const struct dh_access *, LLVMValueRef) = {
-        [DH_ACCESS_PLAIN] = place_plain,   [DH_ACCESS_ATOMIC] = place_atomic, [DH_ACCESS_FENCE] = place_fence,
-        [DH_ACCESS_MEMORY] = place_memory, [DH_ACCESS_CALL] = place_call,
+    static void (*const placers[])(struct late *, const struct dh_memop *, LLVMValueRef) = {
+        [DH_MEMOP_PLAIN] = place_plain,   [DH_MEMOP_ATOMIC] = place_atomic, [DH_MEMOP_FENCE] = place_fence,
+        [DH_MEMOP_MEMORY] = place_memory, [DH_MEMOP_CALL] = place_call,
     };
-    struct dh_access a;
+    struct dh_memop a;
     uint32_t site;
-    if (!dh_access_of(&l->w, i, &a) || !matters(l, &a) || !wanted(l, &a, &site))
+    if (!dh_memop_of(&l->w, i, &a) || !matters(l, &a) || !wanted(l, &a, &site))
         return;
     dh_weave_before(&l->w, i);
     uint32_t id = dh_places_id(l->w.places, site, LLVMInstructionGetDebugLoc(i));
@@ -160,16 +161,18 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     struct late l = {.nosanitize = LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), "nosanitize", 10)};
     if (!dh_weave_init(&l.w, m, plan, places, counts, err))
         return false;
-    bool frames = !dh_frames_present(m);
     dh_places_begin(places, m);
+    if (dh_frames_present(m)) {
+        dh_settle_strip_frames(&l.w);
+        dh_settle_places(&l.w);
+    }
     dh_escape_init(&l.escape, l.w.c);
     dh_resolver_init(&l.resolver, places, plan);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         if (!dh_weave_allows(&l.w, f))
             continue;
         place_all(&l, f);
-        if (frames)
-            dh_frames_place(&l.w, f);
+        dh_frames_place(&l.w, f);
     }
     dh_attributes_relax(m);
     dh_places_end(places);

@@ -82,3 +82,11 @@ uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc)
         return site;
     return t.n_sites + intern(p, (struct dh_place){site, chain});
 }
+
+uint32_t dh_places_site(const struct dh_places *p, uint32_t id)
+{
+    uint32_t n_sites = dh_site_builder_view(p->sites).n_sites;
+    if (id < n_sites)
+        return id;
+    return id - n_sites < p->all.n ? p->all.at[id - n_sites].site : DH_NO_SITE;
+}

@@ -71,7 +71,7 @@ static unsigned direction(unsigned op)
 }
 
 /* 0 = cannot be it. The weights put function before column before operation before size. */
-static unsigned score(const struct dh_site *row, const struct dh_access *a, uint32_t function, uint32_t column)
+static unsigned score(const struct dh_site *row, const struct dh_memop *a, uint32_t function, uint32_t column)
 {
     bool fits = a->op == DH_OP_FENCE ? row->op == DH_OP_FENCE : (direction(row->op) & direction(a->op)) != 0;
     if (!fits || (row->function != function && row->column != column))
@@ -81,7 +81,7 @@ static unsigned score(const struct dh_site *row, const struct dh_access *a, uint
            4u * (row->size == a->bytes) + 2u * (pointer == !!(row->flags & DH_SITE_POINTER));
 }
 
-struct dh_resolved dh_resolver_find(struct dh_resolver *r, const struct dh_access *a)
+struct dh_resolved dh_resolver_find(struct dh_resolver *r, const struct dh_memop *a)
 {
     struct dh_resolved none = {DH_NO_SITE, r->any}, best = {DH_NO_SITE, 0};
     LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(a->at);

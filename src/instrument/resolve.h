@@ -21,6 +21,6 @@ struct dh_resolved {
 
 void dh_resolver_init(struct dh_resolver *r, struct dh_places *places, const struct dh_plan *plan);
 void dh_resolver_release(struct dh_resolver *r);
-struct dh_resolved dh_resolver_find(struct dh_resolver *r, const struct dh_access *a);
+struct dh_resolved dh_resolver_find(struct dh_resolver *r, const struct dh_memop *a);
 
 #endif

@@ -79,7 +79,7 @@ static void replace_uses(LLVMValueRef old, LLVMValueRef new, LLVMValueRef except
     LLVMSetOperand(except, operand, old);
 }
 
-static void place_scalar(struct dh_weave *w, const struct dh_access *a, enum dh_hook hook, LLVMValueRef place)
+static void place_scalar(struct dh_weave *w, const struct dh_memop *a, enum dh_hook hook, LLVMValueRef place)
 {
     LLVMTypeRef bits = LLVMIntTypeInContext(w->c, (unsigned)a->bytes * 8);
     LLVMValueRef before = to_bits(w->b, a->at, bits);
@@ -92,7 +92,7 @@ static void place_scalar(struct dh_weave *w, const struct dh_access *a, enum dh_
         replace_uses(a->at, after, before, 0);
 }
 
-static LLVMValueRef slot_for(struct dh_stale *s, struct dh_weave *w, const struct dh_access *a)
+static LLVMValueRef slot_for(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a)
 {
     for (size_t i = 0; i < s->slots.n; i++)
         if (LLVMGetAllocatedType(s->slots.at[i]) == a->type)
@@ -105,7 +105,7 @@ static LLVMValueRef slot_for(struct dh_stale *s, struct dh_weave *w, const struc
     return slot;
 }
 
-static void place_any(struct dh_stale *s, struct dh_weave *w, const struct dh_access *a, LLVMValueRef place)
+static void place_any(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a, LLVMValueRef place)
 {
     LLVMValueRef slot = slot_for(s, w, a);
     dh_weave_after(w, a->at);
@@ -115,7 +115,7 @@ static void place_any(struct dh_stale *s, struct dh_weave *w, const struct dh_ac
     replace_uses(a->at, LLVMBuildLoad2(w->b, a->type, slot, ""), store, 0);
 }
 
-void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_access *a, LLVMValueRef place)
+void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a, LLVMValueRef place)
 {
     int hook = is_scalar(a->type) ? hook_for(a->bytes) : -1;
     if (hook < 0) {

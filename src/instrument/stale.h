@@ -12,6 +12,6 @@ struct dh_stale {
 void dh_stale_release(struct dh_stale *s);
 void dh_stale_next_function(struct dh_stale *s);
 /* `a` is an ordinary load. */
-void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_access *a, LLVMValueRef place);
+void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a, LLVMValueRef place);
 
 #endif

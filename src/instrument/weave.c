@@ -152,18 +152,18 @@ static enum dh_order order_of(LLVMAtomicOrdering o)
     }
 }
 
-static void describe(const struct dh_weave *w, struct dh_access *a, unsigned addr, LLVMTypeRef type)
+static void describe(const struct dh_weave *w, struct dh_memop *a, unsigned addr, LLVMTypeRef type)
 {
     a->addr = LLVMGetOperand(a->at, addr);
     a->type = type;
     a->bytes = LLVMStoreSizeOfType(w->layout, type);
-    a->kind = a->order == DH_ORDER_NONE ? DH_ACCESS_PLAIN : DH_ACCESS_ATOMIC;
+    a->kind = a->order == DH_ORDER_NONE ? DH_MEMOP_PLAIN : DH_MEMOP_ATOMIC;
 }
 
-static void describe_memory(struct dh_access *a)
+static void describe_memory(struct dh_memop *a)
 {
     bool set = LLVMIsAMemSetInst(a->at) != NULL;
-    a->kind = DH_ACCESS_MEMORY;
+    a->kind = DH_MEMOP_MEMORY;
     a->op = set ? DH_OP_SET : LLVMIsAMemMoveInst(a->at) ? DH_OP_MOVE : DH_OP_COPY;
     a->addr = LLVMGetOperand(a->at, 0);
     a->src = set ? NULL : LLVMGetOperand(a->at, 1);
@@ -172,17 +172,17 @@ static void describe_memory(struct dh_access *a)
         a->bytes = LLVMConstIntGetZExtValue(a->size);
 }
 
-static void describe_call(struct dh_access *a)
+static void describe_call(struct dh_memop *a)
 {
     if (LLVMIsAMemIntrinsic(a->at))
         describe_memory(a);
     else if (!dh_is_intrinsic_call(a->at))
-        a->kind = DH_ACCESS_CALL;
+        a->kind = DH_MEMOP_CALL;
 }
 
-bool dh_access_of(const struct dh_weave *w, LLVMValueRef i, struct dh_access *a)
+bool dh_memop_of(const struct dh_weave *w, LLVMValueRef i, struct dh_memop *a)
 {
-    *a = (struct dh_access){.at = i};
+    *a = (struct dh_memop){.at = i};
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
         a->order = order_of(LLVMGetOrdering(i));
@@ -207,7 +207,7 @@ bool dh_access_of(const struct dh_weave *w, LLVMValueRef i, struct dh_access *a)
     case LLVMFence:
         a->order = order_of(LLVMGetOrdering(i));
         a->op = DH_OP_FENCE;
-        a->kind = LLVMIsAtomicSingleThread(i) ? DH_ACCESS_NONE : DH_ACCESS_FENCE;
+        a->kind = LLVMIsAtomicSingleThread(i) ? DH_MEMOP_NONE : DH_MEMOP_FENCE;
         break;
     case LLVMCall:
     case LLVMInvoke:
@@ -217,7 +217,7 @@ bool dh_access_of(const struct dh_weave *w, LLVMValueRef i, struct dh_access *a)
     default:
         break;
     }
-    return a->kind != DH_ACCESS_NONE;
+    return a->kind != DH_MEMOP_NONE;
 }
 
 static bool in_main_memory(LLVMValueRef pointer)
@@ -226,7 +226,7 @@ static bool in_main_memory(LLVMValueRef pointer)
     return LLVMGetTypeKind(t) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(t) == 0;
 }
 
-bool dh_access_is_ordinary(const struct dh_access *a)
+bool dh_memop_is_ordinary(const struct dh_memop *a)
 {
     if ((a->addr && !in_main_memory(a->addr)) || (a->src && !in_main_memory(a->src)))
         return false;
@@ -235,11 +235,11 @@ bool dh_access_is_ordinary(const struct dh_access *a)
            kind != LLVMScalableVectorTypeKind && kind != LLVMTokenTypeKind;
 }
 
-uint32_t dh_access_what(const struct dh_access *a)
+uint32_t dh_memop_what(const struct dh_memop *a)
 {
-    uint32_t size = a->kind == DH_ACCESS_MEMORY || a->kind == DH_ACCESS_FENCE ? 0
-                    : a->bytes > UINT16_MAX                                   ? UINT16_MAX
-                                                                              : (uint32_t)a->bytes;
+    uint32_t size = a->kind == DH_MEMOP_MEMORY || a->kind == DH_MEMOP_FENCE ? 0
+                    : a->bytes > UINT16_MAX                                 ? UINT16_MAX
+                                                                            : (uint32_t)a->bytes;
     return (uint32_t)a->op | (uint32_t)a->order << 8 | size << 16;
 }
 

@@ -27,23 +27,23 @@ struct dh_weave {
 typedef DH_VEC(LLVMValueRef) dh_value_vec;
 
 /* Every access, fence, memory intrinsic and call falls into one of these. */
-enum dh_access_kind {
-    DH_ACCESS_NONE,
-    DH_ACCESS_PLAIN,  /* load, store */
-    DH_ACCESS_ATOMIC, /* load, store, rmw, compare-exchange */
-    DH_ACCESS_FENCE,
-    DH_ACCESS_MEMORY, /* memcpy, memmove, memset intrinsics */
-    DH_ACCESS_CALL    /* any other call, inline assembly included */
+enum dh_memop_kind {
+    DH_MEMOP_NONE,
+    DH_MEMOP_PLAIN,  /* load, store */
+    DH_MEMOP_ATOMIC, /* load, store, rmw, compare-exchange */
+    DH_MEMOP_FENCE,
+    DH_MEMOP_MEMORY, /* memcpy, memmove, memset intrinsics */
+    DH_MEMOP_CALL    /* any other call, inline assembly included */
 };
 
-struct dh_access {
+struct dh_memop {
     LLVMValueRef at;
     LLVMValueRef addr; /* destination of a memory intrinsic; NULL for fences and calls */
     LLVMValueRef src;  /* source of a copy; NULL else */
     LLVMValueRef size; /* of a memory intrinsic */
     LLVMTypeRef type;  /* of the value accessed; NULL when there is none */
     uint64_t bytes;    /* 0 when only known at run time */
-    enum dh_access_kind kind;
+    enum dh_memop_kind kind;
     enum dh_op op; /* DH_OP_NONE for calls */
     enum dh_order order;
 };
@@ -56,12 +56,12 @@ void dh_weave_release(struct dh_weave *w);
 bool dh_weave_allows(const struct dh_weave *w, LLVMValueRef function);
 /* Must precede the placing of hooks in a function: sets what dh_weave_before falls back on. */
 void dh_weave_function(struct dh_weave *w, LLVMValueRef function);
-/* Instructions of `function` that dh_access_of could describe, in order; hook calls and debug intrinsics left out. */
+/* Instructions of `function` that dh_memop_of could describe, in order; hook calls and debug intrinsics left out. */
 void dh_weave_collect(LLVMValueRef function, dh_value_vec *out);
-bool dh_access_of(const struct dh_weave *w, LLVMValueRef instruction, struct dh_access *out);
+bool dh_memop_of(const struct dh_weave *w, LLVMValueRef instruction, struct dh_memop *out);
 /* Both address and value lie where hooks can be given them: no segment registers, no machine-only types. */
-bool dh_access_is_ordinary(const struct dh_access *a);
-uint32_t dh_access_what(const struct dh_access *a);
+bool dh_memop_is_ordinary(const struct dh_memop *a);
+uint32_t dh_memop_what(const struct dh_memop *a);
 
 /* Position the builder with the debug location of `near`. */
 void dh_weave_before(struct dh_weave *w, LLVMValueRef near);

@@ -21,12 +21,12 @@ struct dh_namer {
     struct dh_arena arena;   /* of the function at hand */
     LLVMValueRef function;
     bool cxx;
-    unsigned tbaa_kind, via_kind, sret_attribute;
+    unsigned tbaa_kind, via_kind, record_kind, sret_attribute;
 };
 
 /* How the source writes a value. */
 struct spelling {
-    const char *variable, *expr;
+    const char *variable, *expr, *field;
     struct dh_type *type;
     bool known, artificial;
     bool is_reference; /* a call that gives back a reference whose type is not known */
@@ -38,6 +38,7 @@ enum target_kind { TARGET_UNKNOWN, TARGET_VARIABLE, TARGET_POINTEE };
 struct target {
     enum target_kind kind;
     const char *variable, *expr; /* of the object, or of the pointer that leads to it */
+    const char *field;           /* member part of a pointer that is itself a member, "" = none */
     struct dh_type *type;        /* of the object */
     const char *record;          /* IR name of the record when `type` is unknown or for unions, "" = none */
     int64_t offset;              /* bytes */
@@ -73,6 +74,7 @@ struct dh_namer *dh_namer_new(LLVMModuleRef m, struct dh_di *di)
     n->layout = LLVMGetModuleDataLayout(m);
     n->tbaa_kind = LLVMGetMDKindIDInContext(context, "tbaa", 4);
     n->via_kind = LLVMGetMDKindIDInContext(context, DH_VIA_METADATA, strlen(DH_VIA_METADATA));
+    n->record_kind = LLVMGetMDKindIDInContext(context, DH_RECORD_METADATA, strlen(DH_RECORD_METADATA));
     n->sret_attribute = LLVMGetEnumAttributeKindForName("sret", 4);
     return n;
 }
@@ -177,6 +179,24 @@ static const char *record_name_of(LLVMTypeRef t)
     return name ? name : "";
 }
 
+/* The record that an address computation is about. Linking unites records of one layout whatever their names, so
+ * the type's own name is to be trusted only as far as the debug information does not contradict it. */
+static const char *record_of_gep(struct dh_namer *n, LLVMValueRef gep, bool *certain)
+{
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
+    LLVMValueRef note = LLVMIsAInstruction(gep) && LLVMGetTypeKind(type) == LLVMStructTypeKind && LLVMHasMetadata(gep)
+                            ? LLVMGetMetadata(gep, n->record_kind)
+                            : NULL;
+    LLVMValueRef text = NULL;
+    unsigned len;
+    *certain = false;
+    if (!note || LLVMGetMDNodeNumOperands(note) != 1)
+        return record_name_of(type);
+    LLVMGetMDNodeOperands(note, &text);
+    *certain = true;
+    return dh_arena_text(&n->arena, LLVMGetMDString(text, &len), len);
+}
+
 /* ---- local variables ---- */
 
 /* Holding the value in a pointer of the type that is used counts most. */
@@ -184,7 +204,7 @@ static int binding_score(struct dh_namer *n, const struct dh_binding *b, const s
 {
     bool reference;
     int score = b->inlined ? 0 : 1;
-    if (b->node == use->via)
+    if (b->node == use->via && !b->inlined)
         return 1000;
     if (b->expression->fragment_size)
         return score + 1;
@@ -193,7 +213,7 @@ static int binding_score(struct dh_namer *n, const struct dh_binding *b, const s
     if (!s)
         return score;
     if (*use->record)
-        return score + (dh_path_has_record(n->di, to, 0, use->record) ? 16 : dh_type_is_record(s) ? 4 : 2);
+        return score + (dh_path_has_record(n->di, to, 0, use->record, 0) ? 16 : dh_type_is_record(s) ? 4 : 2);
     if (dh_type_is_record(s))
         return score + 6;
     return score + (use->bits && dh_type_bits(n->di, s) == use->bits ? 8 : 4);
@@ -218,7 +238,7 @@ static const struct dh_binding *best_binding(struct dh_namer *n, LLVMValueRef v,
 
 static bool spell_binding(struct dh_namer *n, const struct dh_binding *b, struct spelling *s)
 {
-    *s = (struct spelling){b->variable->name, b->variable->name, b->variable->type, true, false, false};
+    *s = (struct spelling){b->variable->name, b->variable->name, "", b->variable->type, true, false, false};
     if (b->expression->fragment_size) {
         struct dh_access whole = {.bits = b->expression->fragment_size, .tbaa = "", .ir_record = ""};
         struct dh_path path;
@@ -272,6 +292,7 @@ static bool spell_operator(struct dh_namer *n, LLVMValueRef call, const char *na
         s->variable =
             join(n, operators[i].before, *object.variable ? object.variable : object.expr, operators[i].after);
         s->expr = join(n, operators[i].before, object.expr, operators[i].after);
+        s->field = *object.field ? join(n, operators[i].before, object.field, operators[i].after) : "";
         return true;
     }
     return false;
@@ -308,6 +329,7 @@ static bool spell_read(struct dh_namer *n, LLVMValueRef pointer, LLVMValueRef in
     compose(n, &t, &access, &name, &s->type);
     s->variable = name.variable;
     s->expr = *name.expr ? name.expr : name.variable;
+    s->field = name.field;
     s->artificial = name.flags & DH_SITE_ARTIFICIAL;
     return s->known = *s->variable != '\0';
 }
@@ -316,7 +338,7 @@ static bool spell_either(struct dh_namer *n, LLVMValueRef v, unsigned from, unsi
 {
     struct use use = {"", 0, NULL, UINT32_MAX};
     bool phi = opcode_of(v) == LLVMPHI;
-    struct spelling untyped = {.known = false};
+    struct spelling untyped = {.variable = "", .expr = "", .field = ""};
     for (unsigned i = from; i < to; i++) {
         LLVMValueRef operand = phi ? LLVMGetIncomingValue(v, i) : LLVMGetOperand(v, i);
         if (operand == v || !spell_value(n, operand, &use, depth + 1, s))
@@ -388,7 +410,7 @@ static bool spell_unnamed(struct dh_namer *n, LLVMValueRef v, int depth, struct 
 
 static bool spell_value(struct dh_namer *n, LLVMValueRef v, const struct use *use, int depth, struct spelling *s)
 {
-    *s = (struct spelling){"", "", NULL, false, false, false};
+    *s = (struct spelling){"", "", "", NULL, false, false, false};
     if (depth > MAX_RECURSION)
         return false;
     const struct dh_binding *b = best_binding(n, v, use);
@@ -400,10 +422,10 @@ static bool spell_value(struct dh_namer *n, LLVMValueRef v, const struct use *us
         return s->known;
     }
     known = dh_arena_take(&n->arena, sizeof *known);
-    known->variable = known->expr = "";
+    known->variable = known->expr = known->field = "";
     *dh_map_at(&n->spellings, v) = known; /* unknown while we look: ends cycles of phis */
     if (!spell_unnamed(n, v, depth, s))
-        *s = (struct spelling){"", "", NULL, false, false, false};
+        *s = (struct spelling){"", "", "", NULL, false, false, false};
     *known = *s;
     return s->known;
 }
@@ -425,22 +447,11 @@ static bool target_address_binding(struct dh_namer *n, LLVMValueRef v, struct ta
     return false;
 }
 
-static bool target_record_type(struct dh_namer *n, struct target *t, LLVMTypeRef type)
-{
-    while (LLVMGetTypeKind(type) == LLVMArrayTypeKind)
-        type = LLVMGetElementType(type);
-    const char *name = record_name_of(type);
-    if (*name)
-        t->type = dh_di_record_named(n->di, name, LLVMABISizeOfType(n->layout, type) * 8);
-    return t->type;
-}
-
-static bool target_alloca(struct dh_namer *n, LLVMValueRef v, struct target *t)
+static bool target_temporary(struct target *t)
 {
     t->kind = TARGET_VARIABLE;
     t->variable = t->expr = "(temporary)";
     t->flags = DH_SITE_LOCAL | DH_SITE_ARTIFICIAL;
-    target_record_type(n, t, LLVMGetAllocatedType(v));
     return true;
 }
 
@@ -465,7 +476,6 @@ static bool target_global(struct dh_namer *n, LLVMValueRef v, struct target *t)
         t->flags |= DH_SITE_ARTIFICIAL;
     } else {
         t->variable = t->expr = dh_symbol_source_name(&n->arena, symbol, &artificial);
-        target_record_type(n, t, LLVMGlobalGetValueType(v));
     }
     if (artificial)
         t->flags |= DH_SITE_ARTIFICIAL;
@@ -492,6 +502,7 @@ static bool target_pointee(struct dh_namer *n, LLVMValueRef v, const struct use 
     t->kind = TARGET_POINTEE;
     t->variable = s.variable;
     t->expr = s.expr;
+    t->field = s.field;
     t->type = dh_type_pointee(n->di, s.type, &t->reference);
     t->reference |= s.is_reference;
     t->flags = s.artificial ? DH_SITE_ARTIFICIAL : 0;
@@ -503,7 +514,7 @@ static bool target_root(struct dh_namer *n, LLVMValueRef v, const struct use *us
     if (target_address_binding(n, v, t))
         return true;
     if (LLVMIsAAllocaInst(v))
-        return target_alloca(n, v, t);
+        return target_temporary(t);
     if (LLVMIsAGlobalAlias(v))
         v = LLVMAliasGetAliasee(v);
     if (LLVMIsAGlobalVariable(v))
@@ -548,12 +559,16 @@ static uint64_t offset_inside(struct dh_namer *n, const struct target *t)
 
 /* The code treats the place as a record that the debug type does not have there: a cast, container_of, or a base
  * class at an offset known at run time only. */
-static void follow_cast(struct dh_namer *n, struct target *t, LLVMTypeRef record)
+static void follow_cast(struct dh_namer *n, struct target *t, LLVMValueRef gep)
 {
-    const char *name = record_name_of(record);
-    if (!*name || (t->type && dh_path_has_record(n->di, t->type, offset_inside(n, t) * 8, name)))
+    bool certain;
+    const char *name = record_of_gep(n, gep, &certain);
+    if (!*name)
         return;
-    struct dh_type *other = dh_di_record_named(n->di, name, LLVMABISizeOfType(n->layout, record) * 8);
+    uint64_t bits = LLVMABISizeOfType(n->layout, LLVMGetGEPSourceElementType(gep)) * 8;
+    if (t->type && dh_path_has_record(n->di, t->type, offset_inside(n, t) * 8, name, certain ? 0 : bits))
+        return;
+    struct dh_type *other = dh_di_record_named(n->di, name, bits);
     if (!other)
         return;
     if (t->kind == TARGET_VARIABLE && t->type && !has_virtual_base(n, t->type))
@@ -584,7 +599,7 @@ static void apply_gep(struct dh_namer *n, struct target *t, LLVMValueRef gep)
     unsigned count = LLVMGetNumIndices(gep);
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     if (count > 1)
-        follow_cast(n, t, type);
+        follow_cast(n, t, gep);
     apply_first_index(n, t, type, LLVMGetOperand(gep, 1), count == 1);
     for (unsigned i = 2; i <= count; i++) {
         LLVMValueRef index = LLVMGetOperand(gep, i);
@@ -606,7 +621,7 @@ static void apply_gep(struct dh_namer *n, struct target *t, LLVMValueRef gep)
 static const struct dh_binding *binding_via(struct dh_namer *n, LLVMValueRef v, LLVMMetadataRef via)
 {
     for (const struct dh_binding *b = via ? dh_bindings_of(&n->bindings, v) : NULL; b; b = b->next)
-        if (b->node == via && !b->is_address)
+        if (b->node == via && !b->is_address && !b->inlined)
             return b;
     return NULL;
 }
@@ -620,22 +635,40 @@ static bool ends_at(struct dh_namer *n, LLVMValueRef v, const struct use *use)
     return !use->via && opcode_of(v) == LLVMGetElementPtr && LLVMGetNumIndices(v) == 1 && best_binding(n, v, use);
 }
 
-static bool find_target(struct dh_namer *n, LLVMValueRef pointer, const struct use *use, int depth, struct target *t)
+/* One step towards the object, NULL at its root. */
+static LLVMValueRef step_up(LLVMValueRef pointer)
 {
+    return opcode_of(pointer) == LLVMGetElementPtr ? LLVMGetOperand(pointer, 0) : passed_on(pointer);
+}
+
+/* The hint helps only where SROA left the variable's value on the way; elsewhere it must not hide other names. */
+static LLVMMetadataRef usable_via(struct dh_namer *n, LLVMValueRef pointer, LLVMMetadataRef via)
+{
+    for (int i = 0; via && pointer && i < MAX_CHAIN; i++, pointer = step_up(pointer))
+        if (binding_via(n, pointer, via))
+            return via;
+    return NULL;
+}
+
+static bool find_target(struct dh_namer *n, LLVMValueRef pointer, const struct use *asked, int depth, struct target *t)
+{
+    struct use with_via = *asked, *use = &with_via;
+    with_via.via = usable_via(n, pointer, asked->via);
     LLVMValueRef chain[MAX_CHAIN];
     unsigned count = 0;
     struct use inner = *use;
-    *t = (struct target){.variable = "", .expr = "", .record = ""};
+    *t = (struct target){.variable = "", .expr = "", .field = "", .record = ""};
     if (depth > MAX_RECURSION)
         return false;
     while (count < MAX_CHAIN && !ends_at(n, pointer, use)) {
         bool gep = opcode_of(pointer) == LLVMGetElementPtr;
-        LLVMValueRef next = gep ? LLVMGetOperand(pointer, 0) : passed_on(pointer);
+        LLVMValueRef next = step_up(pointer);
         if (!next || (!gep && best_binding(n, pointer, use)))
             break;
         if (gep) {
             chain[count++] = pointer;
-            const char *record = record_name_of(LLVMGetGEPSourceElementType(pointer));
+            bool certain;
+            const char *record = record_of_gep(n, pointer, &certain);
             inner.record = *record ? record : inner.record;
         }
         pointer = next;
@@ -673,7 +706,9 @@ static void compose_record(struct dh_namer *n, const struct target *t, const str
     const char *label = label_of(n, path->owner ? path->owner : t->type);
     const char *member = without_dot(path->text);
     if (is_lambda(record) && *member) { /* a capture reads as the variable captured */
+        const char *deeper = strchr(member, '.');
         name->variable = name->expr = member;
+        name->field = deeper ? deeper + 1 : "";
         return;
     }
     const char *reached = t->wandered ? join(n, primary(n, t->expr), "[]", "") : t->expr;
@@ -689,9 +724,9 @@ static void compose_record(struct dh_namer *n, const struct target *t, const str
 
 static void compose_scalar(struct dh_namer *n, const struct target *t, const struct dh_path *path, struct dh_name *name)
 {
-    const char *const from[2] = {t->variable, t->expr};
-    const char **to[2] = {&name->variable, &name->expr};
-    for (int i = 0; i < 2; i++) {
+    const char *const from[] = {t->variable, t->expr, t->field};
+    const char **to[] = {&name->variable, &name->expr, &name->field};
+    for (int i = 0; i < 3; i++) {
         if (!*from[i])
             continue;
         if (t->reference)
@@ -727,6 +762,8 @@ static void compose(struct dh_namer *n, const struct target *t, struct dh_access
         dh_path_find(n->di, &n->arena, t->type, offset_inside(n, t) * 8, access, &path);
         *type = path.type;
     }
+    const char *dot = strchr(path.text, '.');
+    name->field = dot ? dot + 1 : "";
     struct dh_type *s = dh_type_strip(n->di, t->type);
     if (t->kind == TARGET_VARIABLE)
         name->variable = name->expr = join(n, t->variable, path.text, "");
@@ -736,8 +773,6 @@ static void compose(struct dh_namer *n, const struct target *t, struct dh_access
         compose_scalar(n, t, &path, name);
     if (!*name->variable && *t->record)
         name->variable = ir_label(n, t->record);
-    const char *dot = strchr(path.text, '.');
-    name->field = dot ? dot + 1 : "";
     if (path.bitfield)
         name->flags |= DH_SITE_BITFIELD;
     if (path.element || t->wandered)

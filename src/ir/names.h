@@ -27,4 +27,7 @@ void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_nam
 /* Hint left before SROA on an access: the local pointer variable that its address was read from. */
 #define DH_VIA_METADATA "dh.via"
 
+/* Hint left before linking on an address computation: the name of the record it is about. */
+#define DH_RECORD_METADATA "dh.record"
+
 #endif

@@ -48,7 +48,7 @@ bool dh_type_is_std_atomic(struct dh_di *di, struct dh_type *t)
     return false;
 }
 
-bool dh_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, const char *ir_name)
+bool dh_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, const char *ir_name, uint64_t bits)
 {
     for (int depth = 0; t && depth < MAX_DEPTH; depth++) {
         if (!offset && dh_type_has_ir_name(di, t, ir_name))
@@ -56,6 +56,8 @@ bool dh_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, co
         struct dh_type *s = dh_type_strip(di, t);
         if (!s)
             return false;
+        if (bits && !offset && dh_type_is_record(s) && s->size == bits)
+            return true;
         if (s->tag == DH_TAG_ARRAY) {
             unsigned dimensions;
             t = dh_type_element(di, s, &dimensions);
@@ -71,7 +73,7 @@ bool dh_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, co
         for (uint32_t i = 0; i < n; i++) {
             if (is_bitfield(members[i]) || !holds(di, members[i], offset, 0))
                 continue;
-            if (only && dh_path_has_record(di, dh_type_base(di, only), offset - only->offset, ir_name))
+            if (only && dh_path_has_record(di, dh_type_base(di, only), offset - only->offset, ir_name, bits))
                 return true;
             only = members[i];
         }
@@ -112,7 +114,7 @@ static int fitness(struct dh_di *di, struct dh_type *m, uint64_t offset, const s
         return 0;
     if (dh_type_is_record(t) || t->tag == DH_TAG_ARRAY) {
         int score = want->steps ? 6 : 3;
-        if (*want->ir_record && dh_path_has_record(di, dh_type_base(di, m), offset - m->offset, want->ir_record))
+        if (*want->ir_record && dh_path_has_record(di, dh_type_base(di, m), offset - m->offset, want->ir_record, 0))
             score += 16;
         unsigned dimensions;
         if (t->tag == DH_TAG_ARRAY && dh_type_bits(di, dh_type_element(di, t, &dimensions)) != want->bits)

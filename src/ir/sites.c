@@ -28,7 +28,7 @@ struct walk {
     struct dh_map ordinals; /* by interned text of the name so far */
     struct dh_arena arena;
     struct dh_str text;
-    unsigned site_kind, nosanitize_kind, via_kind;
+    unsigned site_kind, nosanitize_kind, via_kind, record_kind;
     /* of the function at hand */
     const struct dh_scope *scope;
     uint32_t order;
@@ -396,6 +396,20 @@ static const struct dh_scope *scope_of(struct walk *w, LLVMValueRef function)
     return s;
 }
 
+/* The hints served their purpose and would only make the module larger. */
+static void remove_hints(struct walk *w, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMHasMetadata(i))
+                continue;
+            if (LLVMGetInstructionOpcode(i) == LLVMGetElementPtr)
+                LLVMSetMetadata(i, w->record_kind, NULL);
+            else
+                LLVMSetMetadata(i, w->via_kind, NULL);
+        }
+}
+
 static void walk_function(struct walk *w, LLVMValueRef function)
 {
     w->scope = scope_of(w, function);
@@ -404,6 +418,7 @@ static void walk_function(struct walk *w, LLVMValueRef function)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), w->order++)
             visit(w, i);
+    remove_hints(w, function);
 }
 
 static unsigned kind_id(LLVMContextRef c, const char *name)
@@ -424,7 +439,8 @@ bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_er
                      .di = dh_di_new(m),
                      .site_kind = kind_id(c, DH_SITE_METADATA),
                      .nosanitize_kind = kind_id(c, "nosanitize"),
-                     .via_kind = kind_id(c, DH_VIA_METADATA)};
+                     .via_kind = kind_id(c, DH_VIA_METADATA),
+                     .record_kind = kind_id(c, DH_RECORD_METADATA)};
     w.names = dh_namer_new(m, w.di);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && !is_ours(f))

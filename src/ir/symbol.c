@@ -32,7 +32,7 @@ static const char *nested_name(struct dh_arena *a, const char **at)
     if (nested)
         ++*at;
     for (const char *part; (part = take_identifier(a, at));) {
-        text = dh_arena_join(a, text, part, **at && **at != 'E' && *part ? "::" : "", NULL);
+        text = dh_arena_join(a, text, part, isdigit((unsigned char)**at) && *part && nested ? "::" : "", NULL);
         if (!nested)
             break;
     }

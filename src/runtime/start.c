@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define UNLIMITED_STACK ((size_t)1 << 30)
 
 struct dh_process dh_process;
 
+extern void *__libc_stack_end;
 /* What pthread_atfork and at_quick_exit call; those are not functions of the shared libc themselves. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
@@ -161,13 +161,18 @@ static void say_hello(void)
              dh_process.path ? dh_process.path : "?", __dh_variant, id, __dh_site_count);
 }
 
-/* Everything but what needs the arguments; `high` is above every frame of the program's. */
-static void start(char **envp, uintptr_t high)
+/* `argv` lies on the main stack, above every frame of the program's. */
+static void start(int argc, char **argv, char **envp)
 {
-    dh_process.pid = dh_sys_getpid();
+    bool trusted = !getauxval(AT_SECURE);
     dh_process.path = executable_path();
-    dh_options_read(getauxval(AT_SECURE) ? NULL : find_variable(envp, "DEADHEAT_OPTIONS="));
-    dh_threads_init(high, main_stack_size());
+    if (trusted) {
+        restore_library_path(envp);
+        become_variant(argc, argv, envp);
+    }
+    dh_process.pid = dh_sys_getpid();
+    dh_options_read(trusted ? find_variable(envp, "DEADHEAT_OPTIONS=") : NULL);
+    dh_threads_init((uintptr_t)argv, main_stack_size());
     dh_real_init();
     dh_threads_watch_ends();
     __register_atfork(NULL, NULL, in_forked_child, NULL);
@@ -177,23 +182,22 @@ static void start(char **envp, uintptr_t high)
         say_hello();
 }
 
-/* The address of the environment's array is on the main stack, above every frame. */
+/* Other pre-initialisers may come before ours, and libc's `environ` is not set yet then. What the kernel laid on
+ * the stack is there: argc, argv, a null, the environment. */
 void dh_start_early(void)
 {
-    if (!dh_process.started)
-        start(environ, (uintptr_t)environ);
+    if (dh_process.started)
+        return;
+    uintptr_t *at = __libc_stack_end;
+    char **argv = (char **)(at + 1);
+    start((int)*at, argv, argv + *at + 1);
 }
 
 /* Called by the dynamic linker before any constructor, in the executable only. */
 static void before_constructors(int argc, char **argv, char **envp)
 {
-    if (!getauxval(AT_SECURE)) {
-        restore_library_path(envp);
-        dh_process.path = executable_path();
-        become_variant(argc, argv, envp);
-    }
     if (!dh_process.started)
-        start(envp, (uintptr_t)argv);
+        start(argc, argv, envp);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **,

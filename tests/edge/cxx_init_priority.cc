@@ -1,4 +1,5 @@
 // init_priority and the order inside one file, beside constructor functions; destruction in reverse.
+// GCC: differs
 #include <cstdio>
 
 struct Speaker {

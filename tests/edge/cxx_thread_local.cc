@@ -1,4 +1,5 @@
 // thread_local objects with constructors and destructors, in functions, templates and classes; order at thread end.
+// GCC: differs
 // FLAGS: -pthread
 #include <cstdio>
 #include <mutex>

@@ -2,6 +2,7 @@
 cache and not done again until the tool, the source or the program's own file changes."""
 import fcntl
 import hashlib
+import inspect
 import json
 import os
 import re
@@ -52,11 +53,14 @@ class Bench:
 
     # Stamps
 
-    def _key(self, program, tool, *more):
+    def _build_key(self, program, tool):
         _, version = self.source(program)
-        recipe = Path(sys.modules[type(program).__module__].__file__).read_bytes()
-        text = "\0".join([version, tool.key, tool.cc, hashlib.sha256(recipe).hexdigest(), *map(str, more)])
-        return hashlib.sha256(text.encode()).hexdigest()
+        recipe = [inspect.getsource(getattr(type(program), step)) for step in ("configure", "build", "configuration")]
+        return _digest(version, tool.key, tool.cc, *recipe)
+
+    def _drive_key(self, program, tool, mode):
+        recipe = Path(sys.modules[type(program).__module__].__file__).read_text()
+        return _digest(self._build_key(program, tool), recipe, mode)
 
     @staticmethod
     def _stamped(path, key):
@@ -78,7 +82,7 @@ class Bench:
         """Configured and built: {configure, build: [wall, cpu], configuration}; raises Failure."""
         tree, _ = self.source(program)
         place = Build(self, program, tool)
-        stamp, key = place.home / "built.json", self._key(program, tool)
+        stamp, key = place.home / "built.json", self._build_key(program, tool)
         record = None if self.fresh else self._stamped(stamp, key)
         if record:
             return record
@@ -120,7 +124,7 @@ class Bench:
     def driven(self, program, tool, mode):
         """What drive() saw, and its wall time; raises Failure."""
         stamp = Build(self, program, tool).home / f"driven.{mode.name}.json"
-        key = self._key(program, tool, mode)
+        key = self._drive_key(program, tool, mode)
         record = None if self.fresh or self.again else self._stamped(stamp, key)
         if record:
             return record
@@ -135,6 +139,10 @@ class Bench:
         lines = config.difference(plain["configuration"], mine["configuration"])
         Build(self, program, tool).log("configuration").write_text("".join(l + "\n" for l in lines))
         return lines
+
+
+def _digest(*parts):
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
 
 
 def timed(work):

@@ -41,6 +41,10 @@ class Program:
             if mine.get(key) is not None and mine[key] != plain[key] or key not in mine:
                 raise Failure(f"{key}: {mine.get(key)}, with clang {plain[key]}")
 
+    def summary(self, seen):
+        """A few words for the table on what drive() saw."""
+        return ""
+
     def costs(self):
         """Pairs (name, function(r) -> CPU seconds) for --hook-cost."""
         return ()

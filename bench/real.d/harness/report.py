@@ -111,7 +111,7 @@ class Real:
                 row[3:6] = ["derived", *map(_seconds, done["derive"])]
             if plain_seen is not None:
                 program.compare(plain_seen, done["seen"])
-            row[8:10] = ["ok", _seconds(done["wall"])]
+            row[8:10] = [f"ok {program.summary(done['seen'])}".strip(), _seconds(done["wall"])]
             return done["seen"]
         except Failure as e:
             row[8] = "FAILED"

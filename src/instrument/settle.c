@@ -1,0 +1,72 @@
+#include "instrument/settle.h"
+
+#include "instrument/attributes.h"
+#include "instrument/frames.h"
+#include "instrument/places.h"
+
+#include <llvm-c/DebugInfo.h>
+
+static void strip(struct dh_weave *w, const char *hook)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(w->m, hook);
+    for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL; u;) {
+        LLVMValueRef call = LLVMGetUser(u);
+        u = LLVMGetNextUse(u);
+        if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f)
+            continue;
+        if (LLVMGetFirstUse(call)) /* merged exits leave phis of depths behind, which nobody reads any more */
+            LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
+void dh_settle_strip_frames(struct dh_weave *w)
+{
+    strip(w, "__dh_leave");
+    strip(w, "__dh_resume");
+    strip(w, "__dh_enter");
+    w->counts->functions = 0;
+}
+
+static void settle_place(struct dh_weave *w, LLVMValueRef call)
+{
+    unsigned n = LLVMGetNumArgOperands(call);
+    LLVMValueRef place = n ? LLVMGetOperand(call, n - 1) : NULL;
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(call);
+    /* Two hooks that were merged into one choose their place at run time; each is right but for its chain. */
+    if (!place || !LLVMIsAConstantInt(place) || !loc || !LLVMDILocationGetInlinedAt(loc))
+        return;
+    uint32_t id = (uint32_t)LLVMConstIntGetZExtValue(place);
+    uint32_t site = dh_places_site(w->places, id);
+    LLVMSetOperand(call, n - 1, dh_weave_u32(w, dh_places_id(w->places, site, loc)));
+}
+
+void dh_settle_places(struct dh_weave *w)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+                if (LLVMGetInstructionOpcode(i) == LLVMCall && dh_hooks_takes_place(LLVMGetCalledValue(i)))
+                    settle_place(w, i);
+}
+
+bool dh_instrument_settle(LLVMModuleRef m, struct dh_places *places, struct dh_instrument_counts *counts,
+                          struct dh_err *err)
+{
+    struct dh_plan none = {0};
+    struct dh_weave w;
+    if (!dh_weave_init(&w, m, &none, places, counts, err))
+        return false;
+    dh_places_begin(places, m);
+    dh_settle_strip_frames(&w);
+    dh_settle_places(&w);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (dh_weave_allows(&w, f)) {
+            dh_weave_function(&w, f);
+            dh_frames_place(&w, f);
+        }
+    dh_attributes_relax(m);
+    dh_places_end(places);
+    dh_weave_release(&w);
+    return true;
+}

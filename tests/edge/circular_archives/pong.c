@@ -1,0 +1,7 @@
+int ping(int);
+int pong_calls;
+int pong(int n)
+{
+    pong_calls++;
+    return n ? ping(n - 1) + 100 : 0;
+}

@@ -1,0 +1,2 @@
+long initialised = 77;
+int buffer[10];

@@ -1,0 +1,5 @@
+static double k = 4;
+double other(double x)
+{
+    return (x *= k++) + 5;
+}

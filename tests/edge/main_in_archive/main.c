@@ -1,0 +1,5 @@
+int app(int, char **);
+int main(int argc, char **argv)
+{
+    return app(argc, argv);
+}

@@ -1,0 +1,5 @@
+static int secret = 3;
+int from_x(void)
+{
+    return secret++;
+}

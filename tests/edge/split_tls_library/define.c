@@ -1,0 +1,3 @@
+__thread int a = 1;
+__thread char b[100] = "text";
+__thread long zero;

@@ -1,0 +1,2 @@
+#include "entry.h"
+ENTRY(from_two, 4);

@@ -1,0 +1,5 @@
+int level = 100;
+int setting(void)
+{
+    return level + 1;
+}

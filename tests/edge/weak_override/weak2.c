@@ -1,0 +1,4 @@
+__attribute__((weak)) int twice_weak(void)
+{
+    return 20;
+}
