@@ -24,6 +24,23 @@ static bool pass_on(const char *plan, struct dh_err *err)
     return true;
 }
 
+/* The runtime puts the user's LD_LIBRARY_PATH back before the program's own code runs. */
+static bool lead_to_libraries(const char *program, const char *plan, struct dh_err *err)
+{
+    char *folder;
+    if (!dh_derive_libraries(program, plan, &folder, err))
+        return false;
+    if (folder) {
+        const char *old = getenv("LD_LIBRARY_PATH");
+        char *path = old && *old ? dh_format("%s:%s", folder, old) : dh_strdup(folder);
+        setenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH", old ? old : "", 1);
+        setenv("LD_LIBRARY_PATH", path, 1);
+        free(path);
+    }
+    free(folder);
+    return true;
+}
+
 static int become(const char *path, char **argv)
 {
     execv(path, argv);
@@ -71,7 +88,7 @@ static int start(const char *plan, char **argv)
     if (is_script_or_foreign(program) && !is_elf(program))
         return become(program, argv);
     char *variant = dh_derive(program, plan, &err);
-    if (!variant)
+    if (!variant || !lead_to_libraries(program, plan, &err))
         return dh_fail(&err, is_script_or_foreign(program) ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
     return become(variant, argv);
 }
@@ -123,6 +140,9 @@ int dh_main_exec_variant(int argc, char **argv)
         return DH_EXIT_USAGE;
     }
     struct dh_err err = {0};
-    char *variant = dh_derive(argv[3], argv[1] + strlen(prefix), &err);
-    return variant ? become(variant, argv + 4) : dh_fail(&err, DH_EXIT_FAILURE);
+    const char *plan = argv[1] + strlen(prefix);
+    char *variant = dh_derive(argv[3], plan, &err);
+    if (!variant || !lead_to_libraries(argv[3], plan, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    return become(variant, argv + 4);
 }

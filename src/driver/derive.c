@@ -1,12 +1,14 @@
 #include "driver/derive.h"
 
 #include "base/str.h"
+#include "driver/libraries.h"
 #include "driver/merge.h"
 #include "driver/variant.h"
 #include "host/cache.h"
 #include "host/resources.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,6 +188,73 @@ char *dh_derive(const char *program, const char *plan, struct dh_err *err)
     char *path = strcmp(c.variant, plan) == 0 ? dh_strdup(program) : derive(&d, err);
     dh_container_release(&c);
     return path;
+}
+
+struct derived_library {
+    char *name, *path;
+};
+
+struct library_set {
+    const char *plan;
+    DH_VEC(struct derived_library) derived;
+    struct dh_err *err;
+    bool ok;
+};
+
+static void derive_library(void *arg, const char *name, const char *path, bool instrumented)
+{
+    struct library_set *l = arg;
+    if (!instrumented || !l->ok)
+        return;
+    char *variant = dh_derive(path, l->plan, l->err);
+    l->ok = variant != NULL;
+    if (variant && strcmp(variant, path) != 0) {
+        struct derived_library d = {.name = dh_strdup(name), .path = dh_strdup(variant)};
+        dh_vec_push(&l->derived, d);
+    }
+    free(variant);
+}
+
+/* Links under the names asked for, in a folder named after what it holds. */
+static char *lay_out_libraries(const struct library_set *l, struct dh_err *err)
+{
+    struct dh_str key = {0};
+    for (size_t i = 0; i < l->derived.n; i++)
+        dh_str_addf(&key, "%s=%s\n", l->derived.at[i].name, l->derived.at[i].path);
+    struct dh_id id = dh_hash(key.at, key.n);
+    char text[33];
+    dh_id_text(&id, text);
+    dh_str_release(&key);
+    char *cache = dh_cache_folder(err);
+    char *folder = cache ? dh_format("%s/libraries-%s", cache, text) : NULL;
+    bool ok = folder && dh_mkdir_parents(folder, 0700, err);
+    for (size_t i = 0; ok && i < l->derived.n; i++) {
+        char *link = dh_format("%s/%s", folder, l->derived.at[i].name);
+        ok = symlink(l->derived.at[i].path, link) == 0 || errno == EEXIST || dh_err_errno(err, "cannot write %s", link);
+        free(link);
+    }
+    free(cache);
+    if (ok)
+        return folder;
+    free(folder);
+    return NULL;
+}
+
+bool dh_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err)
+{
+    struct library_set l = {.plan = plan, .err = err, .ok = true};
+    *folder = NULL;
+    bool ok = dh_libraries_each(program, derive_library, &l, err) && l.ok;
+    if (ok && l.derived.n) {
+        *folder = lay_out_libraries(&l, err);
+        ok = *folder != NULL;
+    }
+    for (size_t i = 0; i < l.derived.n; i++) {
+        free(l.derived.at[i].name);
+        free(l.derived.at[i].path);
+    }
+    dh_vec_release(&l.derived);
+    return ok;
 }
 
 void dh_derived_each(const struct dh_id *id, void (*fn)(void *arg, const char *plan, const char *path, long long bytes),

@@ -7,6 +7,10 @@
 /* Path of the variant of `program` for that plan; the program itself if it is that variant. Owned by the caller. */
 char *dh_derive(const char *program, const char *plan, struct dh_err *err);
 
+/* Derives the instrumented libraries a program loads, too. *folder gets a folder that holds them under the names the
+ * dynamic linker asks for, to be put first in LD_LIBRARY_PATH; NULL when there are none or none need it. */
+bool dh_derive_libraries(const char *program, const char *plan, char **folder, struct dh_err *err);
+
 /* Calls fn for every variant of this program in the cache. */
 void dh_derived_each(const struct dh_id *id, void (*fn)(void *arg, const char *plan, const char *path, long long bytes),
                      void *arg);

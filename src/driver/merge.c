@@ -120,7 +120,8 @@ struct foreign {
 static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
 {
     /* Code generation and sanitizers add these; they are made again. */
-    static const char *const made[] = {"DW.ref.", "__asan_", "___asan_", "__odr_asan", "asan.", "__emutls_", "__ubsan_"};
+    static const char *const made[] = {"DW.ref.", "__asan_",   "___asan_", "__odr_asan",
+                                       "asan.",   "__emutls_", "__ubsan_"};
     struct foreign *f = arg;
     if (!s->defined || !s->global || strchr(s->name, '@') || s->type == STT_SECTION || s->type == STT_FILE)
         return;

@@ -9,7 +9,8 @@
 struct dh_resolver {
     struct dh_places *places;
     const struct dh_plan *plan;
-    uint32_t *by_line; /* site ids in order of file, line, id */
+    uint32_t *by_line;     /* site ids in order of file, line, id */
+    uint32_t *by_function; /* site ids in order of file, function, id */
     uint32_t n;
     unsigned any; /* classes that at least one site has: what an access of no known site gets */
 };

@@ -23,6 +23,8 @@ struct dh_namer *dh_namer_new(LLVMModuleRef m, struct dh_di *di);
 void dh_namer_free(struct dh_namer *n);
 void dh_namer_enter(struct dh_namer *n, LLVMValueRef function);
 void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_name *name);
+/* Names a value that is passed itself, such as the thread a join waits for. */
+void dh_namer_value(struct dh_namer *n, LLVMValueRef value, uint32_t order, struct dh_name *name);
 
 /* Hint left before SROA on an access: the local pointer variable that its address was read from. */
 #define DH_VIA_METADATA "dh.via"

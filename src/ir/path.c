@@ -106,21 +106,8 @@ static bool same_tbaa(const struct dh_type *t, const char *tbaa)
     return !strcmp(name, tbaa);
 }
 
-/* How well a member that holds the access fits it; only unions have more than one. */
-static int fitness(struct dh_di *di, struct dh_type *m, uint64_t offset, const struct dh_access *want)
+static int scalar_fitness(struct dh_di *di, struct dh_type *t, const struct dh_access *want)
 {
-    struct dh_type *t = dh_type_strip(di, m);
-    if (!t)
-        return 0;
-    if (dh_type_is_record(t) || t->tag == DH_TAG_ARRAY) {
-        int score = want->steps ? 6 : 3;
-        if (*want->ir_record && dh_path_has_record(di, dh_type_base(di, m), offset - m->offset, want->ir_record, 0))
-            score += 16;
-        unsigned dimensions;
-        if (t->tag == DH_TAG_ARRAY && dh_type_bits(di, dh_type_element(di, t, &dimensions)) != want->bits)
-            score -= 2;
-        return score;
-    }
     int score = 1;
     if (want->bits && dh_type_bits(di, t) == want->bits)
         score += 4;
@@ -131,7 +118,30 @@ static int fitness(struct dh_di *di, struct dh_type *m, uint64_t offset, const s
     return score;
 }
 
-static struct dh_type *choose_member(struct dh_di *di, struct dh_type *record, uint64_t offset,
+/* How well a member that holds the access fits it, by what the access would meet inside; only unions have more
+ * than one. What the source says on that line counts more than sizes. */
+static int fitness(struct dh_di *di, struct dh_arena *arena, struct dh_type *m, uint64_t offset,
+                   const struct dh_access *want)
+{
+    struct dh_path path;
+    struct dh_type *t = dh_type_strip(di, m);
+    if (!t)
+        return 0;
+    dh_path_find(di, arena, dh_type_base(di, m), offset - m->offset, want, &path);
+    struct dh_type *leaf = dh_type_strip(di, path.type);
+    int score = leaf ? scalar_fitness(di, leaf, want) : 0;
+    if (dh_type_is_record(t)) {
+        score += want->steps ? 2 : 0;
+        if (want->record_bits && t->size == want->record_bits)
+            score += 3;
+        if (*want->ir_record && dh_path_has_record(di, dh_type_base(di, m), offset - m->offset, want->ir_record, 0))
+            score += 16;
+    }
+    const char *whole = dh_arena_join(arena, m->name, path.text, NULL);
+    return score + (want->sources && dh_sources_mention(want->sources, want->location, whole) ? 20 : 0);
+}
+
+static struct dh_type *choose_member(struct dh_di *di, struct dh_arena *arena, struct dh_type *record, uint64_t offset,
                                      const struct dh_access *want)
 {
     uint32_t n;
@@ -144,7 +154,7 @@ static struct dh_type *choose_member(struct dh_di *di, struct dh_type *record, u
         /* An empty base shares its place with the first member. */
         int score = members[i]->tag == DH_TAG_INHERITANCE ? 0 : 2;
         if (record->tag == DH_TAG_UNION || best)
-            score += fitness(di, members[i], offset, want);
+            score += fitness(di, arena, members[i], offset, want);
         else
             score += 1;
         if (members[i]->tag == DH_TAG_INHERITANCE) {
@@ -233,7 +243,7 @@ static bool down_array(struct descent *d, struct dh_type *array)
 
 static bool down_record(struct descent *d, struct dh_type *record)
 {
-    struct dh_type *m = choose_member(d->di, record, d->offset, d->want);
+    struct dh_type *m = choose_member(d->di, d->arena, record, d->offset, d->want);
     if (!m) {
         if (!d->want->whole && find_bitfields(d->di, d->arena, record, d->offset, d->want, d->path))
             d->t = d->path->type;

@@ -4,16 +4,20 @@
 #define DH_IR_PATH_H
 
 #include "ir/debug_info.h"
+#include "ir/source_line.h"
 
 enum dh_value_kind { DH_VALUE_ANY, DH_VALUE_INTEGER, DH_VALUE_FLOAT, DH_VALUE_POINTER };
 
 /* What is known of an access, to tell apart what lies at the same offset. */
 struct dh_access {
-    uint64_t bits;            /* 0 = unknown */
-    LLVMValueRef instruction; /* the load or store; its neighbours tell which bits matter. May be NULL */
-    const char *tbaa;         /* name of the scalar type, "" = unknown */
-    const char *ir_record;    /* innermost record the address went through, "" = none */
-    unsigned steps;           /* levels the address certainly went down */
+    uint64_t bits;              /* 0 = unknown */
+    LLVMValueRef instruction;   /* the load or store; its neighbours tell which bits matter. May be NULL */
+    LLVMMetadataRef location;   /* where it is, NULL = unknown */
+    struct dh_sources *sources; /* NULL = do not look */
+    const char *tbaa;           /* name of the scalar type, "" = unknown */
+    const char *ir_record;      /* innermost record the address went through, "" = none */
+    uint64_t record_bits;       /* size of that record */
+    unsigned steps;             /* levels the address certainly went down */
     enum dh_value_kind kind;
     bool whole; /* a memory operation or an argument: may mean an aggregate */
 };

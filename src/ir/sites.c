@@ -32,6 +32,7 @@ struct walk {
     /* of the function at hand */
     const struct dh_scope *scope;
     uint32_t order;
+    bool thunk; /* adjusts `this` and calls on: nothing in it was written by anybody */
 };
 
 /* What one instruction is, before it has a name. */
@@ -333,12 +334,14 @@ static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, str
     }
     if (f->pointer)
         dh_namer_find(w->names, &a, &name);
+    else if ((f->op == DH_OP_THREAD_JOIN || f->op == DH_OP_THREAD_DETACH) && LLVMGetNumArgOperands(i))
+        dh_namer_value(w->names, LLVMGetOperand(i, 0), w->order, &name);
     const char *start = start_routine(w, i, f);
     row->variable = intern(w, name.variable);
     row->field = intern(w, name.field);
     row->expr = intern(w, start ? start : name.expr);
     row->type = intern(w, name.type);
-    row->flags |= (uint16_t)name.flags;
+    row->flags |= (uint16_t)(name.flags | (w->thunk ? DH_SITE_ARTIFICIAL : 0));
     row->name = stable_name(w, row, name.variable);
 }
 
@@ -388,9 +391,7 @@ static const struct dh_scope *scope_of(struct walk *w, LLVMValueRef function)
     if (node)
         return dh_di_scope(w->di, node);
     size_t n;
-    bool artificial = false;
     struct dh_scope *s = dh_arena_take(&w->arena, sizeof *s);
-    (void)artificial;
     s->function = LLVMGetValueName2(function, &n);
     s->file = "";
     return s;
@@ -410,8 +411,16 @@ static void remove_hints(struct walk *w, LLVMValueRef function)
         }
 }
 
+static bool is_thunk(LLVMValueRef function)
+{
+    size_t n;
+    const char *name = LLVMGetValueName2(function, &n);
+    return dh_starts_with(name, "_ZTh") || dh_starts_with(name, "_ZTv") || dh_starts_with(name, "_ZTc");
+}
+
 static void walk_function(struct walk *w, LLVMValueRef function)
 {
+    w->thunk = is_thunk(function);
     w->scope = scope_of(w, function);
     w->order = 0;
     dh_namer_enter(w->names, function);

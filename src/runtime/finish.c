@@ -2,10 +2,12 @@
  * stays the program's. Format of the threads file: see src/cmd/threads_print.h. */
 #include "runtime/alloc.h"
 #include "runtime/context.h"
+#include "runtime/interpose.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/real.h"
 #include "runtime/start.h"
 #include "runtime/threads.h"
 
@@ -90,7 +92,8 @@ void dh_finish(void)
     static int finished_pid;
     int pid = dh_sys_getpid();
     /* A child of vfork shares our memory, one of a raw fork is none of our business. */
-    if (!dh_process.started || pid != dh_process.pid || __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
+    if (!dh_process.started || pid != dh_process.pid ||
+        __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
         return;
     if (dh_options.threads_file)
         write_threads_file(dh_options.threads_file);
@@ -101,13 +104,17 @@ void dh_finish(void)
 
 __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;
 
-__attribute__((visibility("default"))) void _exit(int status)
+static void dh_interposed__exit(int status)
 {
     dh_finish();
+    if (dh_real._exit)
+        dh_real._exit(status);
     dh_sys_exit_group(status);
 }
+DH_INTERPOSE(_exit);
 
-__attribute__((visibility("default"))) void _Exit(int status)
+static void dh_interposed__Exit(int status)
 {
-    _exit(status);
+    dh_interposed__exit(status);
 }
+DH_INTERPOSE(_Exit);

@@ -27,24 +27,27 @@ static size_t block_of(uint32_t capacity)
     return block;
 }
 
-static struct dh_frame *new_frames(size_t block)
+/* Where a block keeps the smaller one that it replaced. A hook that a signal interrupted may still write there, so
+ * it lives as long as the thread. */
+static uintptr_t *replaced_of(struct dh_frame *frames)
 {
-    struct dh_frame *f = dh_alloc(block);
-    if (!f)
-        return NULL;
-    *f = (struct dh_frame){.frame = UINTPTR_MAX};
-    return f + 1;
+    return &frames[-1].return_address;
 }
 
-static void free_frames(struct dh_frame *frames, uint32_t capacity)
+static struct dh_frame *new_frames(size_t block, struct dh_frame *replaced)
 {
-    if (frames)
-        dh_free(frames - 1, block_of(capacity));
+    struct dh_frame *frames = dh_alloc(block);
+    if (!frames)
+        return NULL;
+    frames++;
+    frames[-1] = (struct dh_frame){.frame = UINTPTR_MAX};
+    *replaced_of(frames) = (uintptr_t)replaced;
+    return frames;
 }
 
 bool dh_frames_init(struct dh_thread_state *t)
 {
-    struct dh_frame *frames = new_frames(FIRST_BLOCK);
+    struct dh_frame *frames = new_frames(FIRST_BLOCK, NULL);
     if (!frames)
         return false;
     t->depth = 0;
@@ -59,7 +62,11 @@ void dh_frames_release(struct dh_thread_state *t)
     uint32_t capacity = t->capacity;
     t->capacity = 0; /* first: a signal handler from here on only counts */
     t->frames = NULL;
-    free_frames(frames, capacity);
+    for (size_t block = block_of(capacity); frames; block /= 2) {
+        struct dh_frame *next = (struct dh_frame *)*replaced_of(frames);
+        dh_free(frames - 1, block);
+        frames = next;
+    }
 }
 
 static bool grow(struct dh_thread_state *t)
@@ -70,12 +77,11 @@ static bool grow(struct dh_thread_state *t)
     struct dh_frame *old = t->frames;
     uint32_t old_capacity = t->capacity;
     size_t block = block_of(old_capacity) * 2;
-    struct dh_frame *frames = new_frames(block);
+    struct dh_frame *frames = new_frames(block, old);
     if (frames) {
         dh_bytes_copy(frames, old, old_capacity * sizeof *frames);
         t->frames = frames;
         t->capacity = capacity_of(block);
-        free_frames(old, old_capacity);
     }
     t->growing = 0;
     return frames;
@@ -108,13 +114,10 @@ uint32_t dh_frames_enter_slow(const void *frame, const void *return_address)
     if (t->capacity)
         pop_dead(t, (uintptr_t)frame);
     uint32_t depth = t->depth;
-    if (depth < t->capacity || (t->capacity && depth == t->capacity && grow(t))) {
-        struct dh_frame *f = &t->frames[depth];
-        f->frame = (uintptr_t)frame;
-        f->return_address = (uintptr_t)return_address;
-        f->context = dh_context_step(f[-1].context, f->return_address);
-    }
-    t->depth = depth + (depth < DH_DEPTH_NONE - 1);
+    if (depth < t->capacity || (t->capacity && depth == t->capacity && grow(t)))
+        dh_frame_push(t, depth, frame, return_address);
+    else
+        t->depth = depth + (depth < DH_DEPTH_NONE - 1);
     return depth;
 }
 
@@ -124,13 +127,9 @@ uint32_t __dh_enter(const void *frame, const void *return_address)
     uint32_t depth = t->depth;
     if (depth >= t->capacity)
         return dh_frames_enter_slow(frame, return_address);
-    struct dh_frame *f = &t->frames[depth];
-    if (f[-1].frame <= (uintptr_t)frame)
+    if (t->frames[(int64_t)depth - 1].frame <= (uintptr_t)frame)
         return dh_frames_enter_slow(frame, return_address);
-    f->frame = (uintptr_t)frame;
-    f->return_address = (uintptr_t)return_address;
-    f->context = dh_context_step(f[-1].context, f->return_address);
-    t->depth = depth + 1;
+    dh_frame_push(t, depth, frame, return_address);
     return depth;
 }
 

@@ -20,7 +20,6 @@ static inline uint32_t dh_frames_known(const struct dh_thread_state *t)
     return t->depth < t->capacity ? t->depth : t->capacity;
 }
 
-
 /* `enter` when the fast path cannot do it: unknown thread, dead frames, full block. */
 uint32_t dh_frames_enter_slow(const void *frame, const void *return_address);
 

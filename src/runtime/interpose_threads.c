@@ -3,6 +3,7 @@
 #include "runtime/alloc.h"
 #include "runtime/context.h"
 #include "runtime/frames.h"
+#include "runtime/interpose.h"
 #include "runtime/modules.h"
 #include "runtime/real.h"
 #include "runtime/start.h"
@@ -13,7 +14,6 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-#define PUBLIC __attribute__((visibility("default")))
 /* Where the return address of an interposed function is stored. */
 #define CALL_SLOT ((uintptr_t *)__builtin_frame_address(0) + 1)
 #define NATIVE_FRAMES 32
@@ -112,7 +112,8 @@ static void conclude(struct beginning *b, struct dh_thread *thread, bool created
     }
 }
 
-PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
+static int dh_interposed_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *),
+                                        void *argument)
 {
     dh_start_early();
     struct beginning *b = prepare(argument, attr, CALL_SLOT);
@@ -124,8 +125,9 @@ PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(
     conclude(b, thread, result == 0, result == 0 ? *handle : 0);
     return result;
 }
+DH_INTERPOSE(pthread_create);
 
-PUBLIC int thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
+static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
     dh_start_early();
     struct beginning *b = prepare(argument, NULL, CALL_SLOT);
@@ -137,10 +139,11 @@ PUBLIC int thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
     conclude(b, thread, result == thrd_success, result == thrd_success ? *handle : 0);
     return result;
 }
+DH_INTERPOSE(thrd_create);
 
 /* The record is looked up first: after a join the thread's memory is gone. */
 #define INTERPOSE_END(name, success, flag, parameters, arguments)                                                      \
-    PUBLIC int name parameters                                                                                         \
+    static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_start_early();                                                                                              \
         struct dh_thread *thread = dh_thread_of_handle(handle);                                                        \
@@ -148,12 +151,13 @@ PUBLIC int thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
         if (result == success)                                                                                         \
             dh_thread_mark(thread ? thread : dh_threads_find_handle(handle), flag);                                    \
         return result;                                                                                                 \
-    }
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
 
 INTERPOSE_END(pthread_join, 0, DH_THREAD_JOINED, (pthread_t handle, void **value), (handle, value))
 INTERPOSE_END(pthread_tryjoin_np, 0, DH_THREAD_JOINED, (pthread_t handle, void **value), (handle, value))
-INTERPOSE_END(pthread_timedjoin_np, 0, DH_THREAD_JOINED,
-              (pthread_t handle, void **value, const struct timespec *until), (handle, value, until))
+INTERPOSE_END(pthread_timedjoin_np, 0, DH_THREAD_JOINED, (pthread_t handle, void **value, const struct timespec *until),
+              (handle, value, until))
 INTERPOSE_END(pthread_clockjoin_np, 0, DH_THREAD_JOINED,
               (pthread_t handle, void **value, clockid_t clock, const struct timespec *until),
               (handle, value, clock, until))
@@ -161,7 +165,7 @@ INTERPOSE_END(pthread_detach, 0, DH_THREAD_DETACHED, (pthread_t handle), (handle
 INTERPOSE_END(thrd_join, thrd_success, DH_THREAD_JOINED, (thrd_t handle, int *value), (handle, value))
 INTERPOSE_END(thrd_detach, thrd_success, DH_THREAD_DETACHED, (thrd_t handle), (handle))
 
-PUBLIC int pthread_setname_np(pthread_t handle, const char *name)
+static int dh_interposed_pthread_setname_np(pthread_t handle, const char *name)
 {
     dh_start_early();
     int result = dh_real.pthread_setname_np(handle, name);
@@ -169,8 +173,9 @@ PUBLIC int pthread_setname_np(pthread_t handle, const char *name)
         dh_thread_set_name(dh_thread_of_handle(handle), name);
     return result;
 }
+DH_INTERPOSE(pthread_setname_np);
 
-PUBLIC int prctl(int option, ...)
+static int dh_interposed_prctl(int option, ...)
 {
     unsigned long a[4];
     va_list ap;
@@ -184,3 +189,4 @@ PUBLIC int prctl(int option, ...)
         dh_thread_set_name(__dh_thread.thread, (const char *)a[0]);
     return result;
 }
+DH_INTERPOSE(prctl);

@@ -158,10 +158,17 @@ const char *dh_print_error(int number, char *scratch, size_t n)
         int number;
         const char *text;
     } known[] = {
-        {EPERM, "Operation not permitted"}, {ENOENT, "No such file or directory"}, {EACCES, "Permission denied"},
-        {ENOEXEC, "Exec format error"},     {ENOMEM, "Cannot allocate memory"},    {ENOTDIR, "Not a directory"},
-        {EISDIR, "Is a directory"},         {E2BIG, "Argument list too long"},     {EROFS, "Read-only file system"},
-        {ENOSPC, "No space left on device"}, {ELOOP, "Too many levels of symbolic links"},
+        {EPERM, "Operation not permitted"},
+        {ENOENT, "No such file or directory"},
+        {EACCES, "Permission denied"},
+        {ENOEXEC, "Exec format error"},
+        {ENOMEM, "Cannot allocate memory"},
+        {ENOTDIR, "Not a directory"},
+        {EISDIR, "Is a directory"},
+        {E2BIG, "Argument list too long"},
+        {EROFS, "Read-only file system"},
+        {ENOSPC, "No space left on device"},
+        {ELOOP, "Too many levels of symbolic links"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].number == number)

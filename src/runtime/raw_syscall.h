@@ -23,10 +23,7 @@ static inline long dh_syscall6(long number, long a, long b, long c, long d, long
 static inline long dh_syscall3(long number, long a, long b, long c)
 {
     long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"(number), "D"(a), "S"(b), "d"(c)
-                     : "rcx", "r11", "memory");
+    __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
     return result;
 }
 

@@ -20,8 +20,8 @@ static void *next_function(const char *name, const char *version)
 void dh_real_init(void)
 {
 #define FILL(name, version, result, parameters)                                                                        \
-    dh_real.name = ___interceptor_##name ? ___interceptor_##name                                                       \
-                                         : (__typeof__(dh_real.name))next_function(#name, version);
+    dh_real.name =                                                                                                     \
+        ___interceptor_##name ? ___interceptor_##name : (__typeof__(dh_real.name))next_function(#name, version);
     DH_REAL_FUNCTIONS(FILL)
 #undef FILL
 }

@@ -20,7 +20,8 @@
     F(thrd_create, "GLIBC_2.34", int, (thrd_t *, thrd_start_t, void *))                                                \
     F(thrd_join, "GLIBC_2.34", int, (thrd_t, int *))                                                                   \
     F(thrd_detach, "GLIBC_2.34", int, (thrd_t))                                                                        \
-    F(prctl, "GLIBC_2.2.5", int, (int, ...))
+    F(prctl, "GLIBC_2.2.5", int, (int, ...))                                                                           \
+    F(_exit, "GLIBC_2.2.5", void, (int))
 
 struct dh_real {
 #define DH_REAL_FIELD(name, version, result, parameters) result(*name) parameters;

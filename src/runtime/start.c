@@ -201,4 +201,4 @@ static void before_constructors(int argc, char **argv, char **envp)
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **,
-                                                                             char **) = before_constructors;
+                                                                              char **) = before_constructors;

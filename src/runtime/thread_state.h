@@ -14,9 +14,9 @@ struct dh_frame {
 struct dh_thread;
 
 struct dh_thread_state {
-    uint32_t depth;    /* may exceed `capacity`: such frames are counted only */
-    uint32_t capacity; /* of `frames`, without the one below the first */
-    struct dh_frame *frames; /* frames[-1] is above every frame and starts V */
+    uint32_t depth;                  /* may exceed `capacity`: such frames are counted only */
+    uint32_t capacity;               /* of `frames`, without the one below the first */
+    struct dh_frame *frames;         /* frames[-1] is above every frame and starts V */
     uintptr_t stack_low, stack_high; /* the ordinary stack */
     struct dh_thread *thread;        /* the record in the registry, or NULL */
     uint32_t index;                  /* creation index; tells whether `thread` is still about us */
@@ -32,6 +32,21 @@ extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("de
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)
 {
     return 3 * caller + return_address * 0x9e3779b97f4a7c15u;
+}
+
+/* Puts a frame into its slot. A signal handler may come at any point and push frames of its own: the entry is whole
+ * before it counts, and its address is written once more in case a handler used the slot just before. */
+static inline void dh_frame_push(struct dh_thread_state *t, uint32_t depth, const void *frame,
+                                 const void *return_address)
+{
+    struct dh_frame *f = &t->frames[depth];
+    f->frame = (uintptr_t)frame;
+    f->return_address = (uintptr_t)return_address;
+    f->context = dh_context_step(f[-1].context, f->return_address);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->depth = depth + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    f->frame = (uintptr_t)frame;
 }
 
 /* For a hook that may not have run: `leave` ignores it. */

@@ -1,6 +1,6 @@
 // -static-pie: one clear refusal.
 // FLAGS: -static-pie -fPIE
-// REFUSED: -static-pie
+// REFUSED: -static
 #include <stdio.h>
 
 int main(void)

@@ -1,5 +1,6 @@
 /* Accesses of every kind. What stands after SITE is what check_names.py demands of the sites on that line, in any
- * order, separated by ';': variable|field|op. All accesses of a marked line are listed. */
+ * order, separated by ';': variable|field|op. All accesses of a marked line are listed. Only `globals`
+ * runs; `kept` makes the others survive the link. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -44,6 +45,19 @@ union number {
     struct {
         uint16_t lo, hi;
     } half;
+};
+
+struct message {
+    int kind;
+    union {
+        struct {
+            int from, to;
+        } range;
+        struct {
+            int first, step;
+        } keys;
+        unsigned mask;
+    } body;
 };
 
 struct buffer {
@@ -143,7 +157,7 @@ int pointers(struct account *a, int *p, range_t *r, void *arg, int **pp, int n)
     return (n ? a : b)->balance;      // SITE: struct account.balance|balance|read
 }
 
-void overlays(struct account *a, union number *u)
+int overlays(struct account *a, union number *u, struct message *m)
 {
     a->whole = 1;                     // SITE: struct account.whole|whole|write
     a->part = 2.0f;                   // SITE: struct account.part|part|write
@@ -153,6 +167,10 @@ void overlays(struct account *a, union number *u)
     u->bytes[3] = 3;                  // SITE: union number.bytes[]|bytes[]|write
     u->half.hi = 4;                   // SITE: union number.half.hi|half.hi|write
     number.d = 5.0;                   // SITE: number.d|d|write
+    m->body.keys.step = 6;            // SITE: struct message.body.keys.step|body.keys.step|write
+    m->body.range.to = 7;             // SITE: struct message.body.range.to|body.range.to|write
+    m->body.mask = 8;                 // SITE: struct message.body.mask|body.mask|write
+    return m->body.keys.first;        // SITE: struct message.body.keys.first|body.keys.first|read
 }
 
 int bits(struct account *a)
@@ -234,11 +252,14 @@ void library(struct account *a, pthread_t *t)
     mtx_lock(&plain);                 // SITE: plain||lock
     pthread_create(t, 0, body, 0);    // SITE: *t||thread create
     pthread_create(&t[1], 0, body, 0); // SITE: t[]||thread create
+    pthread_join(*t, 0);              // SITE: *t||read; *t||thread join
     free(a->history);                 // SITE: struct account.history|history|read; *struct account.history|*history|free
     callback(1);                      // SITE: callback||read
 }
 
+void *volatile kept[] = {pointers, overlays, bits, walk, container, escaping, copies, atomics, library};
+
 int main(void)
 {
-    return globals(1);
+    return kept[globals(1)] == 0;
 }

@@ -1,4 +1,5 @@
 // Accesses of every kind that C++ adds. See names.c for what SITE means.
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -202,6 +203,14 @@ void notify()
 template class bank::Account<int>;
 template class bank::Account<double>;
 
+template <class F> void *address(F *f)
+{
+    return reinterpret_cast<void *>(f);
+}
+void *volatile kept[] = {address(plain),   address(virtual_bases), address(vbase_member), address(templates),
+                         address(lambdas), address(containers),    address(statics),      address(caught),
+                         address(notify)};
+
 int main()
 {
     bank::Account<int> local;
@@ -215,5 +224,5 @@ int main()
     counter += plain(&local, reinterpret_cast<bank::Account<double> &>(local), number, 2, &inner);
     Holder holder{{}, nullptr, &Counter::value, number};
     holder.run();
-    return statics(1);
+    return statics(local.get()) + (kept[local.get()] == nullptr);
 }

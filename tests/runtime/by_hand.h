@@ -14,8 +14,7 @@ extern "C" {
 }
 #endif
 
-#define ENTER                                                                                                          \
-    uint32_t dh_depth = __dh_enter((const char *)__builtin_frame_address(0) + 8, __builtin_return_address(0))
+#define ENTER uint32_t dh_depth = __dh_enter((const char *)__builtin_frame_address(0) + 8, __builtin_return_address(0))
 #define LEAVE __dh_leave(dh_depth)
 #define RESUME __dh_resume(dh_depth)
 #define NOINLINE __attribute__((noinline, disable_tail_calls))

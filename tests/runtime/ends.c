@@ -15,6 +15,9 @@ static int destroyed;
 NOINLINE static void destroy(void *value)
 {
     ENTER;
+    static __thread int round;
+    if (++round < 4)
+        CHECK(__dh_thread.capacity && !(__dh_thread.thread->flags & DH_THREAD_FINISHED));
     __atomic_fetch_add(&destroyed, 1, __ATOMIC_SEQ_CST);
     pthread_setspecific(key, value);
     LEAVE;

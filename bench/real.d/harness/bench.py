@@ -102,13 +102,13 @@ class Bench:
     def described(self, program, tool):
         """Counts from `deadheat info` of what was built, summed over executables and libraries."""
         place = Build(self, program, tool)
-        text = ""
+        env, text = dict(place.env, **program.environment(place)), ""
         for name in (*program.executables, *program.libraries):
-            done = subprocess.run(["deadheat", "info", place.dir / name], env=place.env, capture_output=True, text=True,
+            done = subprocess.run(["deadheat", "info", place.dir / name], env=env, capture_output=True, text=True,
                                   check=False, timeout=120)
             text += f"$ deadheat info {name}\n{done.stdout}{done.stderr}"
             if done.returncode != 0:
-                raise Failure(f"deadheat info {name}: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
+                raise Failure(f"deadheat info {name}: {(done.stderr or done.stdout).strip()}")
         place.log("info").write_text(text)
         return info_counts(text)
 
@@ -123,7 +123,7 @@ class Bench:
 
     def driven(self, program, tool, mode):
         """What drive() saw, and its wall time; raises Failure."""
-        stamp = Build(self, program, tool).home / f"driven.{mode.name}.json"
+        stamp = Build(self, program, tool).home / f"driven.{mode.file}.json"
         key = self._drive_key(program, tool, mode)
         record = None if self.fresh or self.again else self._stamped(stamp, key)
         if record:
@@ -155,11 +155,8 @@ def timed(work):
 
 
 def info_counts(text):
-    """'N instrumented, N not' as far as the text says so."""
-    numbers = {}
-    for label, pattern in (("modules", r"^\s*modules:?\s+(\d+)"), ("sites", r"^\s*sites:?\s+(\d+)"),
-                           ("native", r"^\s*(?:uninstrumented|native) objects:?\s+(\d+)")):
-        found = re.findall(pattern, text, re.M | re.I)
-        if found:
-            numbers[label] = sum(map(int, found))
-    return " ".join(f"{n} {label}" for label, n in numbers.items()) or "-"
+    """What 'deadheat info' says about objects and sites, summed over the programs it was asked about."""
+    def total(label):
+        return sum(int(n) for n in re.findall(rf"^{label} +(\d+)", text, re.M))
+    native = total("without bitcode") + total("mixed, uninstrumented")
+    return f"{total('modules')} objects, {native} native, {total('sites')} sites"

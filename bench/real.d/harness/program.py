@@ -98,10 +98,10 @@ class Runner(Place):
         super().__init__(bench, program, tool)
         self.mode = mode
         self.env = dict(self.env, **dict(mode.env))
-        self.scratch = self.home / "run" / mode.name
+        self.scratch = self.home / "run" / mode.file
         shutil.rmtree(self.scratch, ignore_errors=True)
         self.scratch.mkdir(parents=True)
-        self.out = self.log(f"drive.{mode.name}")
+        self.out = self.log(f"drive.{mode.file}")
         self.out.parent.mkdir(parents=True, exist_ok=True)
         self.out.write_bytes(b"")
 

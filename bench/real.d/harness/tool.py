@@ -17,6 +17,10 @@ class Mode:
     env: tuple = ()
     derives: bool = False  # the first run makes a variant of the program
 
+    @property
+    def file(self):
+        return self.name.replace(" ", "-")
+
 
 @dataclasses.dataclass(frozen=True)
 class Tool:
@@ -90,8 +94,6 @@ def deadheat(build, cache, modes):
 PLAIN = Mode("deadheat")
 
 
-def empty(placement=None):
-    """The variant with empty hooks, derived from the executable; placement None is the tool's default."""
-    option = (f"--placement={placement}",) if placement else ()
-    name = "empty" + (f"-{placement}" if placement else "")
-    return Mode(name, ("deadheat", "run", "--detect=none", *option, "--"), derives=True)
+def empty(plan):
+    """The variant with empty hooks for a plan, derived from the executable."""
+    return Mode(f"empty {plan}", ("deadheat", "run", "--detect=none", f"--plan={plan}", "--"), derives=True)

@@ -16,13 +16,9 @@ INLINE uint32_t __dh_enter(const void *frame, const void *return_address)
     uint32_t depth = t->depth;
     if (__builtin_expect(depth >= t->capacity, 0))
         return __dh_enter_slow(frame, return_address);
-    struct dh_frame *f = &t->frames[depth];
-    if (__builtin_expect(f[-1].frame <= (uintptr_t)frame, 0))
+    if (__builtin_expect(t->frames[(int64_t)depth - 1].frame <= (uintptr_t)frame, 0))
         return __dh_enter_slow(frame, return_address);
-    f->frame = (uintptr_t)frame;
-    f->return_address = (uintptr_t)return_address;
-    f->context = dh_context_step(f[-1].context, f->return_address);
-    t->depth = depth + 1;
+    dh_frame_push(t, depth, frame, return_address);
     return depth;
 }
 

@@ -1,0 +1,5 @@
+static int memory;
+int calc_add(int x)
+{
+    return memory += x;
+}

@@ -1,0 +1,52 @@
+# Program tests: RUN lines of the files under tests/driver, checked by FileCheck.
+#   lit.py tests/driver -DBUILD=build          (or DEADHEAT=path in the environment)
+import os
+import shutil
+import sys
+
+import lit.formats
+
+config.name = "deadheat"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".test"]
+config.excludes = ["projects"]
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+
+build = os.path.abspath(lit_config.params.get("BUILD", os.path.join(config.test_source_root, "..", "build")))
+config.test_exec_root = os.path.join(build, "lit")
+tool = os.environ.get("DEADHEAT", os.path.join(build, "deadheat"))
+if not os.access(tool, os.X_OK):
+    lit_config.fatal(f"no tool at {tool}: build it, or give -DBUILD=DIR")
+
+
+def find(*names):
+    return next((p for p in map(shutil.which, names) if p), None)
+
+
+def tool_or_die(*names):
+    return find(*names) or lit_config.fatal(f"none of {' '.join(names)} is installed")
+
+
+config.substitutions += [
+    ("%deadheat", tool),
+    ("%cc", tool + " cc"),
+    ("%cxx", tool + " c++"),
+    ("%clangxx", tool_or_die("clang++-19")),
+    ("%clang", tool_or_die("clang-19")),
+    ("%filecheck", tool_or_die("FileCheck-19", "FileCheck") + " --dump-input=fail"),
+    ("%projects", os.path.join(config.test_source_root, "driver", "projects")),
+    ("%count_lines", f"{sys.executable} -c \"import sys; n = len(sys.stdin.read().splitlines()); "
+                     "sys.exit(n != int(sys.argv[1]) and f'{n} lines')\""),
+]
+
+# cmake and friends look compilers up themselves: a directory with two small wrappers serves those that want a path.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+config.environment["LC_ALL"] = "C.UTF-8"
+for name in list(os.environ):
+    if name.startswith("DEADHEAT_"):
+        config.environment.pop(name, None)
+for name in ("cmake", "meson", "ninja", "gcc", "autoconf", "make", "libtool", "strace"):
+    if shutil.which(name):
+        config.available_features.add(name)
+if os.geteuid() == 0:
+    config.available_features.add("root")
