@@ -1,6 +1,7 @@
 """redis: plain Makefiles, libc's malloc; a server with two I/O threads answers redis-cli and redis-benchmark, saves, ends and comes back."""
 import re
 
+from harness import config
 from harness.proc import Failure, free_port, run
 from harness.program import Program
 
@@ -51,9 +52,7 @@ class Redis(Program):
         found = {}
         for line in (b.dir / "src/.make-settings").read_text().splitlines():
             key, _, value = line.partition("=")
-            for text, name in b.placeholders():
-                value = value.replace(text, name)
-            found[key] = value
+            found[key] = config.neutral(value, b.placeholders())
         return found
 
     def _start(self, r, port, threads):

@@ -13,7 +13,7 @@ static int run_compiler(int argc, char **argv, bool cxx)
     }
     a.cxx = cxx;
     int code = dh_compile(&a, &err);
-    bool refused = a.static_link && a.step == DH_CC_LINK;
+    bool refused = a.static_link && !a.probe && a.step == DH_CC_LINK;
     dh_cc_args_release(&a);
     return code < 0 ? dh_fail(&err, refused ? DH_EXIT_USAGE : DH_EXIT_FAILURE) : code;
 }

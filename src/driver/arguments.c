@@ -245,6 +245,8 @@ static void note_debug(struct dh_cc_args *a, const char *word)
     a->debug = a->debug || listed(word, full);
 }
 
+static const char *const links_statically[] = {"-static", "-static-pie", "--static", NULL};
+
 /* Words after which clang neither compiles to an object nor links. */
 static bool stops_early(const char *word)
 {
@@ -299,12 +301,13 @@ static void note_option(struct dh_cc_args *a, struct reading *r, const char *wor
         r->language = word + 2;
     else if (strcmp(word, "-c") == 0)
         r->compile = true;
-    else if (strcmp(word, "-static") == 0 || strcmp(word, "-static-pie") == 0 || strcmp(word, "--static") == 0)
-        a->static_link = true;
     else if (dh_starts_with(word, "-O"))
         note_level(a, word);
     else if (dh_starts_with(word, "-g"))
         note_debug(a, word);
+    for (const char *const *s = links_statically; *s; s++)
+        if (strcmp(word, *s) == 0)
+            a->static_link = *s;
     r->early = r->early || stops_early(word);
 }
 

@@ -20,11 +20,11 @@ struct dh_cc_args {
     enum dh_cc_step step;
     const char *output; /* of -o, or NULL */
     int n_inputs;
-    char level; /* '0' '1' '2' '3' 's' 'z' */
-    bool debug; /* asks for full debug information itself */
-    bool static_link;
-    bool probe;    /* configure, cmake or meson asking what the compiler can do: answer as clang does */
-    bool no_embed; /* -fdeadheat-no-embed */
+    char level;              /* '0' '1' '2' '3' 's' 'z' */
+    bool debug;              /* asks for full debug information itself */
+    const char *static_link; /* -static, -static-pie or --static as given; NULL = none */
+    bool probe;              /* configure, cmake or meson asking what the compiler can do: answer as clang does */
+    bool no_embed;           /* -fdeadheat-no-embed */
     bool cxx;
 };
 

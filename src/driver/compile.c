@@ -111,7 +111,7 @@ int dh_compile(struct dh_cc_args *a, struct dh_err *err)
     char *file = NULL;
     int status = 0, code = -1;
     if (a->step == DH_CC_LINK && a->static_link && !a->probe)
-        dh_err_set(err, "-static: a statically linked program cannot be intercepted; link it dynamically");
+        dh_err_set(err, "%s: a statically linked program cannot be intercepted; link it dynamically", a->static_link);
     else if (command_line(a, &line, err) && shorten(&line, &file, err) && dh_process_run(&line, NULL, &status, err)) {
         code = dh_status_code(status);
         if (code == 0 && a->step == DH_CC_COMPILE && !mark_objects(a, err))

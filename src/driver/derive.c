@@ -100,7 +100,7 @@ static bool build_in_child(void *arg, struct dh_err *err)
 /* Everything the variant depends on: program, plan, and the tool with its runtime. */
 static bool cache_key(const struct deriving *d, char text[33], struct dh_err *err)
 {
-    static const char *const parts[] = {"libdeadheat_rt.a", "libdeadheat_dso.a", "inline.bc", "exports.list"};
+    static const char *const parts[] = {"deadheat_rt.o", "deadheat_dso.o", "inline.bc", "exports.list"};
     struct dh_str key = {0};
     struct dh_bytes b;
     char *self = dh_resource_self(err);

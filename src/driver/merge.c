@@ -3,6 +3,8 @@
 #include "base/str.h"
 #include "driver/elf_image.h"
 #include "driver/passes.h"
+#include "driver/retain.h"
+#include "ir/mark.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
@@ -86,32 +88,6 @@ static void note_names(LLVMModuleRef m, struct dh_names *names)
         dh_names_add(names, LLVMGetValueName2(v, &n));
 }
 
-/* Every word of the text that could be a symbol. */
-static void note_words(const char *text, size_t n, struct dh_names *names)
-{
-    struct dh_str word = {0};
-    for (size_t i = 0; i <= n; i++) {
-        bool part = i < n && (strchr("_.$", text[i]) ? text[i] != 0 : false);
-        part = part || (i < n && ((text[i] >= '0' && text[i] <= '9') ||
-                                  ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') || (text[i] & 0x80)));
-        if (part)
-            dh_str_add_n(&word, text + i, 1);
-        else {
-            if (word.n)
-                dh_names_add(names, word.at);
-            dh_str_clear(&word);
-        }
-    }
-    dh_str_release(&word);
-}
-
-static void note_asm(LLVMModuleRef m, struct dh_names *names)
-{
-    size_t n;
-    const char *text = LLVMGetModuleInlineAsm(m, &n);
-    note_words(text, n, names);
-}
-
 struct foreign {
     const struct dh_names *known;
     bool found;
@@ -137,7 +113,7 @@ static bool is_mixed(const struct dh_input *in, const struct merging *g, size_t 
     struct dh_names known = {0};
     for (size_t i = first; i < g->units.n; i++) {
         note_names(g->units.at[i].module, &known);
-        note_asm(g->units.at[i].module, &known);
+        dh_note_assembly_words(g->units.at[i].module, &known);
     }
     struct foreign f = {.known = &known};
     struct dh_elf e;
@@ -149,6 +125,33 @@ static bool is_mixed(const struct dh_input *in, const struct merging *g, size_t 
     dh_err_release(&ignored);
     dh_names_release(&known);
     return f.found;
+}
+
+static void note_defined(void *arg, const struct dh_elf_symbol *s)
+{
+    if (s->defined)
+        dh_names_add(arg, s->name);
+}
+
+/* Per unit, while it is still as the compiler made it. */
+static void prepare_input(struct merging *g, const struct dh_input *in, size_t first)
+{
+    struct dh_names defined = {0};
+    struct dh_elf e;
+    struct dh_err ignored = {0};
+    if (dh_elf_open(&e, in->name, in->bytes.at, in->bytes.n, &ignored)) {
+        dh_elf_each_symbol(&e, false, note_defined, &defined);
+        dh_elf_release(&e);
+    }
+    for (size_t i = first; i < g->units.n; i++) {
+        dh_retain(g->units.at[i].module, &defined);
+        dh_ir_mark_names(g->units.at[i].module);
+        dh_ir_inline_atomics(g->units.at[i].module);
+        size_t n;
+        dh_str_addf(&g->out->units, "merged %s\n", LLVMGetSourceFileName(g->units.at[i].module, &n));
+    }
+    dh_names_release(&defined);
+    dh_err_release(&ignored);
 }
 
 static bool parse_input(struct merging *g, struct dh_input *in, struct dh_err *err)
@@ -169,15 +172,13 @@ static bool parse_input(struct merging *g, struct dh_input *in, struct dh_err *e
         dh_str_addf(&g->out->units, "mixed %s\n", in->name);
         return true;
     }
-    for (size_t i = first; i < g->units.n; i++) {
-        size_t n;
-        dh_str_addf(&g->out->units, "merged %s\n", LLVMGetSourceFileName(g->units.at[i].module, &n));
-    }
+    prepare_input(g, in, first);
     return true;
 }
 
-/* --wrap acts on names between objects; once merged there is nothing left to act on, so it is done on each module:
- * a reference to NAME becomes __wrap_NAME, one to __real_NAME becomes NAME. */
+/* --wrap acts on names between objects. Where NAME is defined in bitcode there is nothing left to act on once merged,
+ * so it is done on each module: a reference to NAME becomes __wrap_NAME, one to __real_NAME becomes NAME. The linker
+ * still does it for native objects and for names defined elsewhere. */
 static void rename_wrapped(LLVMModuleRef m, const char *name)
 {
     char *wrap = dh_format("__wrap_%s", name), *real = dh_format("__real_%s", name);
@@ -224,14 +225,26 @@ static int level_rank(char level)
     return at ? (int)(at - order) : 4;
 }
 
+static bool is_defined(const struct merging *g, const char *name)
+{
+    for (size_t i = 0; i < g->units.n; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(g->units.at[i].module, name);
+        if (f && !LLVMIsDeclaration(f))
+            return true;
+    }
+    return false;
+}
+
 static void prepare_units(struct merging *g)
 {
     for (size_t i = 0; i < g->units.n; i++)
         if (level_rank(g->units.at[i].level) > level_rank(g->out->level))
             g->out->level = g->units.at[i].level;
+    for (int w = 0; w < g->line->wrapped.n; w++)
+        if (is_defined(g, g->line->wrapped.at[w]))
+            for (size_t i = 0; i < g->units.n; i++)
+                rename_wrapped(g->units.at[i].module, g->line->wrapped.at[w]);
     for (size_t i = 0; i < g->units.n; i++) {
-        for (int w = 0; w < g->line->wrapped.n; w++)
-            rename_wrapped(g->units.at[i].module, g->line->wrapped.at[w]);
         if (g->units.at[i].level == '0' && g->out->level != '0')
             keep_unoptimised(g->units.at[i].module);
     }
@@ -256,6 +269,20 @@ static bool link_units(struct merging *g, struct dh_err *err)
     return true;
 }
 
+/* lld would redirect the program's own references to a wrapped definition once more: they get a name of their own, and
+ * the old one stays for native objects. */
+static void separate_wrapped(LLVMModuleRef m, const char *name)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(m, name);
+    if (!f || LLVMIsDeclaration(f))
+        return;
+    char *own = dh_format("%s.dh_real", name);
+    LLVMSetValueName2(f, own, strlen(own));
+    LLVMValueRef alias = LLVMAddAlias2(m, LLVMGlobalGetValueType(f), 0, f, name);
+    LLVMSetVisibility(alias, LLVMGetVisibility(f));
+    free(own);
+}
+
 bool dh_merge(struct dh_merged *m, struct dh_inputs *in, const struct dh_link_line *line, struct dh_err *err)
 {
     *m = (struct dh_merged){.context = dh_context_new(), .level = '0'};
@@ -267,6 +294,8 @@ bool dh_merge(struct dh_merged *m, struct dh_inputs *in, const struct dh_link_li
     if (ok && g.units.n) {
         prepare_units(&g);
         ok = link_units(&g, err);
+        for (int w = 0; ok && w < line->wrapped.n; w++)
+            separate_wrapped(m->module, line->wrapped.at[w]);
     }
     dh_vec_release(&g.units);
     return ok || dh_err_while(err, "merging bitcode");
@@ -321,7 +350,7 @@ bool dh_internalise(LLVMModuleRef m, const struct dh_names *keep, struct dh_err 
             dh_names_add(&all, keep->at[i]);
     for (size_t i = 0; i < sizeof called_by_code_generation / sizeof *called_by_code_generation; i++)
         dh_names_add(&all, called_by_code_generation[i]);
-    note_asm(m, &all);
+    dh_note_assembly_words(m, &all);
     keep_sections(m, &all);
     struct dh_str passes = {0};
     dh_str_add(&passes, "internalize<");

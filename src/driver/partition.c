@@ -40,13 +40,19 @@ static size_t instructions(LLVMValueRef f)
     return n;
 }
 
-static bool has_indirect_branch(LLVMValueRef f)
+static bool is_assembly(LLVMValueRef i)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
-        if (t && LLVMGetInstructionOpcode(t) == LLVMIndirectBr)
-            return true;
-    }
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    return (op == LLVMCall || op == LLVMInvoke || op == LLVMCallBr) && LLVMIsAInlineAsm(LLVMGetCalledValue(i));
+}
+
+/* Block addresses bind a function to the table that holds them; assembly may name local symbols in its text. */
+static bool is_bound(LLVMValueRef f)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetInstructionOpcode(i) == LLVMIndirectBr || is_assembly(i))
+                return true;
     return false;
 }
 
@@ -133,7 +139,7 @@ static void assign(struct planning *g, size_t total)
             continue;
         size_t s = slot_of(g, f);
         g->slots[s].function = f;
-        g->slots[s].part = has_indirect_branch(f) ? 0 : (unsigned)(done * g->p->n / (total + 1));
+        g->slots[s].part = is_bound(f) ? 0 : (unsigned)(done * g->p->n / (total + 1));
         done += instructions(f);
     }
     pin_all(g);

@@ -101,7 +101,8 @@ bool dh_passes_run(LLVMModuleRef m, const char *passes, struct dh_err *err)
 
 bool dh_passes_promote(LLVMModuleRef m, struct dh_err *err)
 {
-    return dh_passes_run(m, "function(sroa<modify-cfg>)", err) || dh_err_while(err, "promoting locals");
+    return dh_passes_run(m, "always-inline,function(sroa<modify-cfg>,sccp)", err) ||
+           dh_err_while(err, "promoting locals");
 }
 
 bool dh_passes_simplify(LLVMModuleRef m, char level, struct dh_err *err)

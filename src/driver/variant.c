@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_PARTS = 8 };
+
 static const struct {
     const char *name;
     unsigned classes;
@@ -69,7 +71,8 @@ static void add_identity(struct dh_variant *v)
     add_constant(v->module, "__dh_site_count", LLVMConstInt(LLVMInt32TypeInContext(c), t.n_sites, 0));
 }
 
-/* Fast paths of hooks, written in C: linked in as always_inline. Libraries call through their table instead. */
+/* Fast paths of hooks, written in C: linked in as always_inline. Libraries call through their table instead; without
+ * optimisation, inlining would only make frames larger. */
 static bool add_inline_hooks(struct dh_variant *v, struct dh_err *err)
 {
     char *path = dh_resource_find("inline.bc", err);
@@ -122,6 +125,8 @@ static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh
         return false;
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
+        return false;
+    if (exact && !late && !dh_instrument_settle(v->module, places, &counts, err))
         return false;
     return dh_passes_coverage(v->module, err);
 }
@@ -190,9 +195,10 @@ static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_er
 {
     struct dh_partition p;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    dh_partition_plan(&p, v->module, processors > 8 ? 8 : processors < 1 ? 1 : (unsigned)processors);
-    struct generating g[8];
-    struct dh_child children[8];
+    unsigned most = processors > MOST_PARTS ? MOST_PARTS : processors < 1 ? 1 : (unsigned)processors;
+    dh_partition_plan(&p, v->module, most);
+    struct generating g[MOST_PARTS];
+    struct dh_child children[MOST_PARTS];
     unsigned started = 0;
     bool ok = true;
     for (; ok && started < p.n; started += ok) {
@@ -235,7 +241,7 @@ bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh
     struct dh_places *places = dh_places_new(v->sites);
     bool ok = instrument(v, places, err);
     if (ok && is_executable(v)) {
-        ok = add_inline_hooks(v, err);
+        ok = v->recipe->level == '0' || add_inline_hooks(v, err);
         add_identity(v);
     }
     ok = ok && generate(v, objects, err);
@@ -247,13 +253,12 @@ bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh
 
 static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct dh_err *err)
 {
-    char *archive = dh_resource_find(is_executable(v) ? "libdeadheat_rt.a" : "libdeadheat_dso.a", err);
-    if (!archive)
+    /* One object rather than an archive: --exclude-libs would hide what must be seen. */
+    char *runtime = dh_resource_find(is_executable(v) ? "deadheat_rt.o" : "deadheat_dso.o", err);
+    if (!runtime)
         return false;
-    dh_argv_add(line, "--whole-archive");
-    dh_argv_add(line, archive);
-    dh_argv_add(line, "--no-whole-archive");
-    free(archive);
+    dh_argv_add(line, runtime);
+    free(runtime);
     if (!is_executable(v))
         return true;
     char *exports = dh_resource_find("exports.list", err);

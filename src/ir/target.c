@@ -85,7 +85,8 @@ static const char *record_of_gep(struct dh_namer *n, LLVMValueRef gep, bool *cer
         return record_name_of(type);
     LLVMGetMDNodeOperands(note, &text);
     *certain = true;
-    return dh_arena_text(&n->arena, LLVMGetMDString(text, &len), len);
+    const char *name = LLVMGetMDString(text, &len);
+    return dh_arena_text(&n->arena, name, len);
 }
 
 /* ---- objects ---- */

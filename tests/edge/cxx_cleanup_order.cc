@@ -22,7 +22,8 @@ struct Part {
 struct Whole : Part {
     Part a, b;
     Part many[3];
-    Whole() try : a(), b() {
+    Whole()
+    try : a(), b() {
         std::printf("built ");
     } catch (int n) {
         std::printf("(try block %d) ", n);

@@ -28,7 +28,8 @@ int main()
     std::rotate(v.begin(), v.begin() + 333, v.end());
     std::stable_partition(v.begin(), v.end(), [](double d) { return static_cast<int>(d) % 3 == 0; });
     std::ostringstream out;
-    out << std::setprecision(3) << std::fixed << std::accumulate(v.begin(), v.begin() + 100, 0.0) << std::hex << ' ' << 255;
+    out << std::setprecision(3) << std::fixed << std::accumulate(v.begin(), v.begin() + 100, 0.0) << std::hex << ' '
+        << 255;
     std::istringstream in(out.str());
     double d;
     std::string rest;

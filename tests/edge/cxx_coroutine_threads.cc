@@ -9,22 +9,44 @@ struct Task {
     struct promise_type {
         std::coroutine_handle<> next = std::noop_coroutine();
         int result = 0;
-        Task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
-        std::suspend_always initial_suspend() { return {}; }
+        Task get_return_object()
+        {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend()
+        {
+            return {};
+        }
         struct Final {
-            bool await_ready() noexcept { return false; }
+            bool await_ready() noexcept
+            {
+                return false;
+            }
             std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept
             {
                 return h.promise().next;
             }
-            void await_resume() noexcept {}
+            void await_resume() noexcept
+            {
+            }
         };
-        Final final_suspend() noexcept { return {}; }
-        void return_value(int v) { result = v; }
-        void unhandled_exception() {}
+        Final final_suspend() noexcept
+        {
+            return {};
+        }
+        void return_value(int v)
+        {
+            result = v;
+        }
+        void unhandled_exception()
+        {
+        }
     };
     std::coroutine_handle<promise_type> h;
-    bool await_ready() { return false; }
+    bool await_ready()
+    {
+        return false;
+    }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> who)
     {
         h.promise().next = who;

@@ -8,20 +8,38 @@ template <class T> struct Generator {
     struct promise_type {
         T value{};
         std::exception_ptr error;
-        Generator get_return_object() { return Generator{std::coroutine_handle<promise_type>::from_promise(*this)}; }
-        std::suspend_always initial_suspend() { return {}; }
-        std::suspend_always final_suspend() noexcept { return {}; }
+        Generator get_return_object()
+        {
+            return Generator{std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend()
+        {
+            return {};
+        }
+        std::suspend_always final_suspend() noexcept
+        {
+            return {};
+        }
         std::suspend_always yield_value(T v)
         {
             value = v;
             return {};
         }
-        void return_void() {}
-        void unhandled_exception() { error = std::current_exception(); }
+        void return_void()
+        {
+        }
+        void unhandled_exception()
+        {
+            error = std::current_exception();
+        }
     };
     std::coroutine_handle<promise_type> h;
-    explicit Generator(std::coroutine_handle<promise_type> handle) : h(handle) {}
-    Generator(Generator &&o) noexcept : h(std::exchange(o.h, {})) {}
+    explicit Generator(std::coroutine_handle<promise_type> handle) : h(handle)
+    {
+    }
+    Generator(Generator &&o) noexcept : h(std::exchange(o.h, {}))
+    {
+    }
     ~Generator()
     {
         if (h)
@@ -34,10 +52,16 @@ template <class T> struct Generator {
             std::rethrow_exception(h.promise().error);
         return !h.done();
     }
-    T value() const { return h.promise().value; }
+    T value() const
+    {
+        return h.promise().value;
+    }
 };
 struct Scope {
-    ~Scope() { std::printf("[scope ends]"); }
+    ~Scope()
+    {
+        std::printf("[scope ends]");
+    }
 };
 static Generator<int> fibonacci(int n)
 {

@@ -5,28 +5,47 @@
 
 struct Tracer {
     char name;
-    explicit Tracer(char n) : name(n) { std::printf("+%c", name); }
-    ~Tracer() { std::printf("-%c", name); }
+    explicit Tracer(char n) : name(n)
+    {
+        std::printf("+%c", name);
+    }
+    ~Tracer()
+    {
+        std::printf("-%c", name);
+    }
 };
 struct Base {
     virtual ~Base() = default;
-    virtual int code() const { return 1; }
+    virtual int code() const
+    {
+        return 1;
+    }
 };
 struct Derived : Base {
     int value;
-    explicit Derived(int v) : value(v) {}
-    int code() const override { return value; }
+    explicit Derived(int v) : value(v)
+    {
+    }
+    int code() const override
+    {
+        return value;
+    }
 };
 
 static void thrower(int n)
 {
     Tracer t('t');
     switch (n) {
-    case 0: throw 42;
-    case 1: throw std::runtime_error("runtime");
-    case 2: throw Derived(7);
-    case 3: throw "text";
-    case 4: throw new int(9);
+    case 0:
+        throw 42;
+    case 1:
+        throw std::runtime_error("runtime");
+    case 2:
+        throw Derived(7);
+    case 3:
+        throw "text";
+    case 4:
+        throw new int(9);
     }
     std::printf("(none)");
 }

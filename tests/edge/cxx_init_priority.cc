@@ -4,8 +4,14 @@
 
 struct Speaker {
     int n;
-    explicit Speaker(int k) : n(k) { std::printf("+%d ", n); }
-    ~Speaker() { std::printf("-%d ", n); }
+    explicit Speaker(int k) : n(k)
+    {
+        std::printf("+%d ", n);
+    }
+    ~Speaker()
+    {
+        std::printf("-%d ", n);
+    }
 };
 Speaker last(9);
 __attribute__((init_priority(3000))) Speaker third(3);

@@ -61,6 +61,6 @@ int main()
         }
     of_type<int>() = 4;
     of_type<double>() += 1.5;
-    std::printf("%d %d %d %d %d %g %d\n", built.load(), sum.load(), failures, retry(), of_type<int>(), of_type<double>(),
-                chain(1));
+    std::printf("%d %d %d %d %d %g %d\n", built.load(), sum.load(), failures, retry(), of_type<int>(),
+                of_type<double>(), chain(1));
 }

@@ -3,18 +3,33 @@
 
 struct First {
     int pad = 9;
-    virtual int f(int x) { return x + pad; }
+    virtual int f(int x)
+    {
+        return x + pad;
+    }
     virtual ~First() = default;
 };
 struct Second {
     int v = 5;
-    virtual int g(int x) { return x * v; }
-    int plain(int x) const { return x - v; }
+    virtual int g(int x)
+    {
+        return x * v;
+    }
+    int plain(int x) const
+    {
+        return x - v;
+    }
     virtual ~Second() = default;
 };
 struct Both : First, Second {
-    int g(int x) override { return x * v + pad; }
-    int f(int x) override { return -x; }
+    int g(int x) override
+    {
+        return x * v + pad;
+    }
+    int f(int x) override
+    {
+        return -x;
+    }
     int fields[3] = {1, 2, 3};
     char c = 'c';
 };

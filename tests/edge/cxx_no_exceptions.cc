@@ -8,12 +8,21 @@ struct Animal {
     virtual ~Animal() = default;
 };
 struct Cat final : Animal {
-    const char *says() const override { return "meow"; }
+    const char *says() const override
+    {
+        return "meow";
+    }
 };
 struct Dog final : Animal {
     char text[8];
-    Dog() { std::strcpy(text, "woof"); }
-    const char *says() const override { return text; }
+    Dog()
+    {
+        std::strcpy(text, "woof");
+    }
+    const char *says() const override
+    {
+        return text;
+    }
 };
 static Animal &pick(int i)
 {

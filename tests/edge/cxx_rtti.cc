@@ -18,11 +18,12 @@ struct C : A, B {
 struct D : private A, public B {
     int d = 4;
 };
-namespace {
+namespace
+{
 struct Hidden : C {
     int h = 5;
 };
-}
+} // namespace
 template <class T> static void probe(T *p)
 {
     C *c = dynamic_cast<C *>(p);

@@ -11,8 +11,13 @@ struct Node : std::enable_shared_from_this<Node> {
     int v;
     std::weak_ptr<Node> parent;
     std::vector<std::shared_ptr<Node>> children;
-    explicit Node(int n) : v(n) {}
-    ~Node() { destroyed++; }
+    explicit Node(int n) : v(n)
+    {
+    }
+    ~Node()
+    {
+        destroyed++;
+    }
     std::shared_ptr<Node> add(int n)
     {
         auto c = std::make_shared<Node>(n);

@@ -18,13 +18,21 @@ concept Shape = requires(const T &t) {
     { t.area() } -> std::convertible_to<double>;
 };
 template <class D> struct Named {
-    const char *name() const { return static_cast<const D *>(this)->label; }
+    const char *name() const
+    {
+        return static_cast<const D *>(this)->label;
+    }
 };
 struct Square : Named<Square> {
     static constexpr const char *label = "square";
     double side;
-    explicit Square(double s) : side(s) {}
-    double area() const { return side * side; }
+    explicit Square(double s) : side(s)
+    {
+    }
+    double area() const
+    {
+        return side * side;
+    }
 };
 static double measure(const Shape auto &s)
 {

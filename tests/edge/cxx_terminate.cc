@@ -5,7 +5,10 @@
 #include <exception>
 
 struct Quiet {
-    ~Quiet() { std::printf("destroyed\n"); }
+    ~Quiet()
+    {
+        std::printf("destroyed\n");
+    }
 };
 static void inner()
 {

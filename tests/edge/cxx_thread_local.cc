@@ -10,7 +10,10 @@ static std::mutex lock;
 static std::string trace;
 struct Noisy {
     char c;
-    explicit Noisy(char n) : c(n) { trace += c; }
+    explicit Noisy(char n) : c(n)
+    {
+        trace += c;
+    }
     ~Noisy()
     {
         std::lock_guard g(lock);

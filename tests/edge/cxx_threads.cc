@@ -8,7 +8,8 @@
 #include <thread>
 #include <vector>
 
-class Queue {
+class Queue
+{
     std::mutex m;
     std::condition_variable ready;
     std::deque<std::string> items;

@@ -4,9 +4,18 @@
 static int calls;
 struct Top {
     int top;
-    explicit Top(int t) : top(t) { who(); }
-    virtual ~Top() { std::printf("~Top "); }
-    virtual void who() const { std::printf("Top%d ", top); }
+    explicit Top(int t) : top(t)
+    {
+        who();
+    }
+    virtual ~Top()
+    {
+        std::printf("~Top ");
+    }
+    virtual void who() const
+    {
+        std::printf("Top%d ", top);
+    }
     virtual Top *self()
     {
         calls++;
@@ -15,21 +24,48 @@ struct Top {
 };
 struct Left : virtual Top {
     int left = 2;
-    Left() : Top(100) { who(); }
-    void who() const override { std::printf("Left%d ", left + top); }
-    Left *self() override { return this; }
+    Left() : Top(100)
+    {
+        who();
+    }
+    void who() const override
+    {
+        std::printf("Left%d ", left + top);
+    }
+    Left *self() override
+    {
+        return this;
+    }
 };
 struct Right : virtual Top {
     int right = 3;
-    Right() : Top(200) { who(); }
-    void who() const override { std::printf("Right%d ", right * top); }
+    Right() : Top(200)
+    {
+        who();
+    }
+    void who() const override
+    {
+        std::printf("Right%d ", right * top);
+    }
 };
 struct Bottom : Left, Right {
     int bottom = 4;
-    Bottom() : Top(5) { who(); }
-    void who() const override { std::printf("Bottom%d ", bottom + left + right + top); }
-    Bottom *self() override { return this; }
-    ~Bottom() override { who(); }
+    Bottom() : Top(5)
+    {
+        who();
+    }
+    void who() const override
+    {
+        std::printf("Bottom%d ", bottom + left + right + top);
+    }
+    Bottom *self() override
+    {
+        return this;
+    }
+    ~Bottom() override
+    {
+        who();
+    }
 };
 
 int main()

@@ -3,7 +3,7 @@
 
 static volatile int table[256];
 #define S1(n)                                                                                                          \
-    x = (x ^ (x >> 13)) * 2654435761u + n;                                                                                           \
+    x = (x ^ (x >> 13)) * 2654435761u + n;                                                                             \
     t[x >> 24] += (int)(x & 15);
 #define S5 S1(1) S1(2) S1(3) S1(4) S1(5)
 #define S25 S5 S5 S5 S5 S5

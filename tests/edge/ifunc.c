@@ -23,6 +23,7 @@ int main(void)
 {
     fn p = chosen;
     printf("%d %d %d %d\n", chosen(1), chosen_static(10), p(100), table[0](1000));
-    printf("%d\n", p == table[0]);
+    p = plain;
+    printf("%d\n", p == table[1]);
     return 0;
 }

@@ -20,13 +20,27 @@ static double sum(const char *kinds, ...)
         va_list *l = pass ? &again : &ap;
         for (const char *k = kinds; *k; k++)
             switch (*k) {
-            case 'i': total += va_arg(*l, int); break;
-            case 'd': total += va_arg(*l, double); break;
-            case 'l': total += (double)va_arg(*l, long double); break;
-            case 'p': total += (double)va_arg(*l, struct pair).b; break;
-            case 'b': total += va_arg(*l, struct big).v[9]; break;
-            case 'x': total += (double)va_arg(*l, __int128); break;
-            case 's': total += (double)strlen(va_arg(*l, char *)); break;
+            case 'i':
+                total += va_arg(*l, int);
+                break;
+            case 'd':
+                total += va_arg(*l, double);
+                break;
+            case 'l':
+                total += (double)va_arg(*l, long double);
+                break;
+            case 'p':
+                total += (double)va_arg(*l, struct pair).b;
+                break;
+            case 'b':
+                total += va_arg(*l, struct big).v[9];
+                break;
+            case 'x':
+                total += (double)va_arg(*l, __int128);
+                break;
+            case 's':
+                total += (double)strlen(va_arg(*l, char *));
+                break;
             }
     }
     va_end(again);

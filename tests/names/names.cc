@@ -221,8 +221,10 @@ int main()
     int number = 1;
     Inner inner{2};
     Counter counter{3};
-    counter += plain(&local, reinterpret_cast<bank::Account<double> &>(local), number, 2, &inner);
+    bank::Account<double> other;
+    local.next = &local;
+    counter += plain(&local, other, number, 2, &inner);
     Holder holder{{}, nullptr, &Counter::value, number};
     holder.run();
-    return statics(local.get()) + (kept[local.get()] == nullptr);
+    return statics(1), kept[local.get() % 2] == nullptr;
 }

@@ -8,7 +8,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-static sem_t forever, ready;
+static sem_t forever, ready, named;
 
 static void *child(void *arg)
 {
@@ -20,6 +20,7 @@ NOINLINE static void *parent(void *arg)
     ENTER;
     pthread_t t;
     void *result;
+    sem_wait(&named);
     CHECK(pthread_create(&t, NULL, child, (void *)42) == 0);
     CHECK(pthread_join(t, &result) == 0 && result == (void *)42);
     LEAVE;
@@ -57,8 +58,10 @@ int main(void)
     pthread_t t;
     sem_init(&forever, 0, 0);
     sem_init(&ready, 0, 0);
+    sem_init(&named, 0, 0);
     start_parent(&t); /* 1; its child is 2 */
     CHECK(pthread_setname_np(t, "parent") == 0);
+    sem_post(&named);
     pthread_join(t, NULL);
     pthread_create(&t, NULL, by_prctl, NULL); /* 3 */
     pthread_join(t, NULL);

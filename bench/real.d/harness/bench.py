@@ -55,7 +55,7 @@ class Bench:
 
     def _build_key(self, program, tool):
         _, version = self.source(program)
-        recipe = [inspect.getsource(getattr(type(program), step)) for step in ("configure", "build", "configuration")]
+        recipe = [inspect.getsource(getattr(type(program), step)) for step in ("configure", "build")]
         return _digest(version, tool.key, tool.cc, *recipe)
 
     def _drive_key(self, program, tool, mode):
@@ -79,7 +79,7 @@ class Bench:
     # Building
 
     def built(self, program, tool):
-        """Configured and built: {configure, build: [wall, cpu], configuration}; raises Failure."""
+        """Configured and built: {configure, build: [wall, cpu]}; raises Failure."""
         tree, _ = self.source(program)
         place = Build(self, program, tool)
         stamp, key = place.home / "built.json", self._build_key(program, tool)
@@ -93,7 +93,6 @@ class Bench:
             place.log(step).unlink(missing_ok=True)
             say(f"{program.name}: {tool.name}: {step}")
             record[step] = timed(lambda s=step: getattr(program, s)(place))
-        record["configuration"] = program.configuration(place)
         return self._stamp(stamp, key, record)
 
     def exports_of(self, program, tool):
@@ -134,9 +133,12 @@ class Bench:
         seen = program.drive(Runner(self, program, tool, mode))
         return self._stamp(stamp, key, {"seen": seen, "wall": time.monotonic() - start, "derive": derive})
 
-    def differences(self, program, plain, mine, tool):
-        """Written to a log when there are any."""
-        lines = config.difference(plain["configuration"], mine["configuration"])
+    def configuration(self, program, tool):
+        return program.configuration(Build(self, program, tool))
+
+    def differences(self, program, plain, tool):
+        """In what configuring found, from the plain tool's; kept in a log too."""
+        lines = config.difference(self.configuration(program, plain), self.configuration(program, tool))
         Build(self, program, tool).log("configuration").write_text("".join(l + "\n" for l in lines))
         return lines
 

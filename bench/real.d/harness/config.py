@@ -34,8 +34,15 @@ _READERS = (("config.log", _autoconf), ("CMakeCache.txt", _cmake_cache), ("CMake
 _NAMES = {"CMAKE_C_COMPILER", "CMAKE_C_COMPILER_ARG1", "CMAKE_CXX_COMPILER", "CMAKE_CXX_COMPILER_ARG1"}
 
 
+def neutral(value, replace):
+    """Quotes depend on whether the compiler's name has a blank in it."""
+    for text, name in replace:
+        value = value.replace(text, name)
+    return re.sub(r"^'(.*)'$", r"\1", value)
+
+
 def collect(top, replace):
-    """replace: text -> placeholder, applied in order."""
+    """replace: pairs (text, placeholder), applied in order."""
     found = {}
     for pattern, reader in _READERS:
         for path in sorted(top.rglob(pattern)):
@@ -45,9 +52,7 @@ def collect(top, replace):
             for key, value in reader(path.read_text(errors="replace")).items():
                 if key.split()[-1] in _NAMES:
                     continue
-                for text, name in replace:
-                    value = value.replace(text, name)
-                found[f"{where}: {key}"] = value
+                found[f"{where}: {key}"] = neutral(value, replace)
     return found
 
 

@@ -74,8 +74,8 @@ class Place:
         for name, call in (("$CXX", self.tool.cxx), ("$CC", self.tool.cc)):
             first, *rest = call.split()
             found = shutil.which(first, path=self.env["PATH"]) or first
-            words += [(" ".join([found, *rest]), name), (call, name), (found, name), (first, name)]
-        return [w for w in words if w[0]]
+            words += [(" ".join([found, *rest]), name), (call, name)]
+        return words
 
 
 class Build(Place):

@@ -62,7 +62,7 @@ class Real:
         except Failure as e:
             self.report.note(who, e, counts)
             return None
-        built["same"] = self._same_configuration(program, tool, plain, built, who, counts)
+        built["same"] = self._same_configuration(program, tool, plain, who, counts)
         built["described"] = "-"
         try:
             if plain and tool.name != "clang":
@@ -73,14 +73,15 @@ class Real:
             self.report.note(who, e, counts)
         return built
 
-    def _same_configuration(self, program, tool, plain, built, who, counts):
-        if not built["configuration"]:
+    def _same_configuration(self, program, tool, plain, who, counts):
+        found = self.bench.configuration(program, tool)
+        if not found:
             return "none"
         if tool.name == "clang":
-            return f"{len(built['configuration'])} values"
+            return f"{len(found)} values"
         if not plain:
             return "?"
-        lines = self.bench.differences(program, plain, built, tool)
+        lines = self.bench.differences(program, self.tools[0], tool)
         for line in lines[:20]:
             self.report.note(f"{who}: configuration (clang | {tool.name})", line, counts)
         return f"{len(lines)} differ" if lines else "equal"

@@ -12,14 +12,23 @@ template <class T> struct Registry {
 };
 template <class T> int Registry<T>::count = 3;
 struct Base {
-    virtual int id() const { return 1; }
+    virtual int id() const
+    {
+        return 1;
+    }
     virtual ~Base() = default;
 };
 template <int N> struct Made : Base {
-    int id() const override { return N; }
+    int id() const override
+    {
+        return N;
+    }
 };
 struct Announce {
-    Announce() { std::printf("constructed once\n"); }
+    Announce()
+    {
+        std::printf("constructed once\n");
+    }
 };
 inline Announce announce;
 Base *make();

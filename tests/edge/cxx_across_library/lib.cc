@@ -1,11 +1,15 @@
 #include "shapes.h"
 Shape::~Shape() = default;
-namespace {
+namespace
+{
 struct Box : Shape {
     double a = 2, b = 4;
-    double area() const override { return a * b; }
+    double area() const override
+    {
+        return a * b;
+    }
 };
-}
+} // namespace
 std::unique_ptr<Shape> make_shape(int kind)
 {
     shared_count()++;

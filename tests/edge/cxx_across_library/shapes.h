@@ -6,12 +6,19 @@ struct Shape {
 };
 struct Circle : Shape {
     double r;
-    explicit Circle(double x) : r(x) {}
-    double area() const override { return r * r * 3; }
+    explicit Circle(double x) : r(x)
+    {
+    }
+    double area() const override
+    {
+        return r * r * 3;
+    }
 };
 struct BadShape : std::runtime_error {
     int code;
-    BadShape(int c) : std::runtime_error("bad shape"), code(c) {}
+    BadShape(int c) : std::runtime_error("bad shape"), code(c)
+    {
+    }
 };
 inline int &shared_count()
 {

@@ -3,7 +3,10 @@
 #include <string>
 struct Noisy {
     std::string s = "static object";
-    ~Noisy() { std::printf("~%s\n", s.c_str()); }
+    ~Noisy()
+    {
+        std::printf("~%s\n", s.c_str());
+    }
 };
 static Noisy noisy;
 extern "C" int plugin_run(int x)

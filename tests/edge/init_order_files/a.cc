@@ -1,8 +1,14 @@
 #include <cstdio>
 struct Tell {
     const char *s;
-    explicit Tell(const char *t) : s(t) { std::printf("+%s ", s); }
-    ~Tell() { std::printf("-%s ", s); }
+    explicit Tell(const char *t) : s(t)
+    {
+        std::printf("+%s ", s);
+    }
+    ~Tell()
+    {
+        std::printf("-%s ", s);
+    }
 };
 static Tell plain("a");
 __attribute__((init_priority(2000))) static Tell early("a2000");

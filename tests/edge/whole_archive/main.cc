@@ -9,7 +9,10 @@ List &list()
     return l;
 }
 struct Part {
-    explicit Part(const char *s) { list().names[list().n++] = s; }
+    explicit Part(const char *s)
+    {
+        list().names[list().n++] = s;
+    }
 };
 static Part own("main");
 

@@ -4,6 +4,9 @@ struct List {
 };
 List &list();
 struct Part {
-    explicit Part(const char *s) { list().names[list().n++] = s; }
+    explicit Part(const char *s)
+    {
+        list().names[list().n++] = s;
+    }
 };
 static Part own("two");
