@@ -1,11 +1,13 @@
 /* deadheat run: derive the variant, become it. exec-variant: the same for a program that a script started. */
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/threads_print.h"
 #include "driver/container.h"
 #include "driver/derive.h"
 #include "driver/variant.h"
 #include "host/process.h"
 #include "host/resources.h"
+#include "host/supervise.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +43,32 @@ static bool lead_to_libraries(const char *program, const char *plan, struct dh_e
     return true;
 }
 
+/* With the runtime's list of threads, shown after the program ended. */
+static int run_and_list_threads(const char *path, char **argv)
+{
+    struct dh_err err = {0};
+    char *folder = dh_temp_folder(&err);
+    if (!folder)
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    char *file = dh_format("%s/threads", folder);
+    const char *old = getenv("DEADHEAT_OPTIONS");
+    char *options = dh_format("%s%sthreads_file='%s'", old ? old : "", old && *old ? ":" : "", file);
+    setenv("DEADHEAT_OPTIONS", options, 1);
+    int status = 0;
+    bool ok = dh_supervise(path, argv, &status, &err);
+    if (ok && !dh_file_exists(file))
+        dh_complain("run: the program left no list of threads: it was killed, or is not built with 'deadheat cc'");
+    else if (ok)
+        ok = dh_threads_print(file, stderr, &err);
+    dh_remove_tree(folder);
+    free(options);
+    free(file);
+    free(folder);
+    if (ok)
+        dh_end_like(status);
+    return dh_fail(&err, DH_EXIT_FAILURE);
+}
+
 static int become(const char *path, char **argv)
 {
     execv(path, argv);
@@ -71,8 +99,9 @@ static bool is_elf(const char *path)
     return elf;
 }
 
-static int start(const char *plan, char **argv)
+static int start(const char *plan, bool threads, char **argv)
 {
+    int (*go)(const char *, char **) = threads ? run_and_list_threads : become;
     struct dh_err err = {0};
     struct dh_plan checked;
     if (!dh_plan_parse(plan, &checked, &err))
@@ -86,11 +115,11 @@ static int start(const char *plan, char **argv)
         return dh_fail(&err, DH_EXIT_FAILURE);
     /* A script or libtool wrapper: what it starts finds its variant by itself. */
     if (is_script_or_foreign(program) && !is_elf(program))
-        return become(program, argv);
+        return go(program, argv);
     char *variant = dh_derive(program, plan, &err);
     if (!variant || !lead_to_libraries(program, plan, &err))
         return dh_fail(&err, is_script_or_foreign(program) ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
-    return become(variant, argv);
+    return go(variant, argv);
 }
 
 static int run_run(const struct dh_command *self, int argc, char **argv)
@@ -105,7 +134,7 @@ static int run_run(const struct dh_command *self, int argc, char **argv)
         dh_complain("run: name a program: deadheat run [OPTION...] -- PROG args");
         code = DH_EXIT_USAGE;
     } else if (!done)
-        code = start(dh_option_get(p, "plan"), operands);
+        code = start(dh_option_get(p, "plan"), dh_option_given(p, "threads"), operands);
     dh_parsed_free(p);
     return code;
 }
@@ -115,6 +144,8 @@ static const struct dh_option options[] = {
     {"plan", DH_OPTION_STRING, "CLASS,...", "race",
      "which hooks the variant carries: race, lockset (placed late, after optimisation), view, consistency, atomrace, "
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), none"},
+    {"threads", DH_OPTION_FLAG, NULL, NULL,
+     "when the program has ended, list its threads on standard error: name, creator, state, and where it was created"},
     {0}};
 
 const struct dh_command dh_command_run = {

@@ -311,9 +311,22 @@ static void note_option(struct dh_cc_args *a, struct reading *r, const char *wor
     r->early = r->early || stops_early(word);
 }
 
-static void note_input(struct dh_cc_args *a, const struct reading *r, const char *word)
+/* Precompiling a header ends neither in an object nor in a link. */
+static bool is_header(const char *path, const char *language)
+{
+    static const char *const endings[] = {".h", ".hh", ".hp", ".hpp", ".hxx", ".H", ".tcc", ".hpp11", NULL};
+    if (language && strcmp(language, "none") != 0)
+        return dh_ends_with(language, "-header");
+    for (const char *const *e = endings; *e; e++)
+        if (dh_ends_with(path, *e))
+            return true;
+    return false;
+}
+
+static void note_input(struct dh_cc_args *a, struct reading *r, const char *word)
 {
     a->n_inputs++;
+    r->early = r->early || is_header(word, r->language);
     a->probe = a->probe || dh_is_probe_name(word) || strcmp(word, "-") == 0;
     if (is_source(word, r->language))
         dh_argv_add(&a->sources, word);

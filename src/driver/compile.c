@@ -1,7 +1,9 @@
 #include "driver/compile.h"
 
 #include "base/str.h"
+#include "driver/link.h"
 #include "driver/object.h"
+#include "driver/source_name.h"
 #include "host/file.h"
 #include "host/resources.h"
 
@@ -31,13 +33,14 @@ static bool add_linking(const struct dh_cc_args *a, struct dh_argv *out, struct 
     if (!linker)
         return false;
     dh_argv_addf(out, "--ld-path=%s", linker);
-    dh_argv_add(out, "-Xlinker");
-    dh_argv_addf(out, "--deadheat-level=%c", a->level);
-    if (a->no_embed) {
-        dh_argv_add(out, "-Xlinker");
-        dh_argv_add(out, "--deadheat-no-embed");
-    }
     free(linker);
+    /* By environment: clang would take words for the linker as inputs of the link. */
+    char level[2] = {a->level, 0};
+    setenv(DH_LD_LEVEL, level, 1);
+    if (a->no_embed)
+        setenv(DH_LD_NO_EMBED, "1", 1);
+    else
+        unsetenv(DH_LD_NO_EMBED);
     return true;
 }
 
@@ -69,21 +72,25 @@ static bool shorten(struct dh_argv *a, char **file, struct dh_err *err)
     return ok;
 }
 
-static bool mark_one(const struct dh_cc_args *a, const char *path, struct dh_err *err)
+static bool mark_one(const struct dh_cc_args *a, const char *source, const char *object, struct dh_err *err)
 {
-    return !dh_file_is_regular(path) || dh_object_mark(path, a->level, err);
+    if (!dh_file_is_regular(object))
+        return true;
+    char *mapped = dh_map_path(&a->words, source);
+    bool ok = dh_object_mark(object, a->level, err) && (!mapped || dh_object_rename_source(object, mapped, err));
+    free(mapped);
+    return ok;
 }
 
 static bool mark_objects(const struct dh_cc_args *a, struct dh_err *err)
 {
-    if (a->output)
-        return !a->sources.n || mark_one(a, a->output, err);
     bool ok = true;
     for (int i = 0; ok && i < a->sources.n; i++) {
         const char *base = dh_basename(a->sources.at[i]);
         const char *dot = strrchr(base, '.');
-        char *object = dh_format("%.*s.o", (int)(dot ? dot - base : (long)strlen(base)), base);
-        ok = mark_one(a, object, err);
+        char *object =
+            a->output ? dh_strdup(a->output) : dh_format("%.*s.o", (int)(dot ? dot - base : (long)strlen(base)), base);
+        ok = mark_one(a, a->sources.at[i], object, err);
         free(object);
     }
     return ok;

@@ -24,6 +24,7 @@ struct linking {
     struct dh_str trace;
     struct dh_bytes native; /* the natively linked file */
     char *folder;
+    bool answered;
 };
 
 /* The user's words with another output; lld, unlike GNU ld, minds version scripts that name missing symbols. */
@@ -63,7 +64,12 @@ static int link_for_trace(struct linking *k, struct dh_err *err)
     bool ok = native_command(k, path, true, &a, err) && dh_process_run(&a, &k->trace, &status, err);
     if (ok && k->line.traces && k->trace.n)
         fputs(k->trace.at, stdout);
-    ok = ok && (status != 0 || dh_file_read(path, &k->native, err));
+    /* Questions to the linker (--version, --help) end well and link nothing. */
+    k->answered = ok && status == 0 && !dh_file_exists(path);
+    if (k->answered)
+        fputs(k->trace.at ? k->trace.at : "", stdout);
+    else
+        ok = ok && (status != 0 || dh_file_read(path, &k->native, err));
     free(path);
     dh_argv_release(&a);
     return ok ? dh_status_code(status) : -1;
@@ -279,7 +285,7 @@ static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *
     ok = ok && dh_variant_compile(&v, &objects, &places, err) &&
          dh_container_add(writer, DH_PART_PLACES, places.at, places.n, err);
     section = dh_container_finish(writer, &id);
-    v.container = k->line.no_embed ? NULL : &section;
+    v.container = getenv(DH_LD_NO_EMBED) ? NULL : &section;
     ok = ok && dh_variant_link(&v, &objects, err);
     dh_bytes_release(&section);
     dh_bytes_release(&places);
@@ -309,7 +315,11 @@ static bool link_instrumented(void *arg, struct dh_err *err)
 /* Links that stay native: what a probe asks, what is linked further, what clang asks of its linker. */
 static bool stays_native(const struct dh_link_line *l)
 {
-    return l->kind == DH_LINK_RELOCATABLE || l->asks_only || dh_is_probe_name(l->output) ||
+    /* An output that cannot be written is for the linker to complain about. */
+    char *folder = dh_format("%.*s.", (int)(dh_basename(l->output) - l->output), l->output);
+    bool writable = access(folder, W_OK) == 0;
+    free(folder);
+    return !writable || l->kind == DH_LINK_RELOCATABLE || l->asks_only || dh_is_probe_name(l->output) ||
            (dh_file_exists(l->output) && !dh_file_is_regular(l->output));
 }
 
@@ -319,7 +329,7 @@ static int link_fully(struct linking *k, struct dh_err *err)
     if (!k->folder)
         return -1;
     int code = link_for_trace(k, err);
-    if (code == 0 && !dh_child_run("the link step", link_instrumented, k, err))
+    if (code == 0 && !k->answered && !dh_child_run("the link step", link_instrumented, k, err))
         code = -1;
     if (getenv("DEADHEAT_KEEP_TEMPS"))
         fprintf(stderr, "deadheat: note: temporary files kept in %s\n", k->folder);
@@ -333,6 +343,8 @@ int dh_link(int argc, char **argv, struct dh_err *err)
     struct linking k = {0};
     int code = -1;
     if (dh_link_line_read(&k.line, argc, argv, err)) {
+        const char *level = getenv(DH_LD_LEVEL);
+        k.line.level = level && *level ? *level : '2';
         if (stays_native(&k.line))
             code = link_natively(&k, err);
         else if (k.line.is_static)

@@ -5,6 +5,10 @@
 
 #include "host/err.h"
 
+/* What the compile side tells the linker, in the environment. */
+#define DH_LD_LEVEL "DEADHEAT_LD_LEVEL"
+#define DH_LD_NO_EMBED "DEADHEAT_LD_NO_EMBED"
+
 int dh_link(int argc, char **argv, struct dh_err *err);
 
 #endif

@@ -237,17 +237,6 @@ static void take_valued(struct reading *r, const struct valued *v, const char *w
     add_option_words(r, word, next);
 }
 
-static bool own_option(struct dh_link_line *l, const char *word)
-{
-    if (dh_starts_with(word, "--deadheat-level="))
-        l->level = word[strlen("--deadheat-level=")];
-    else if (strcmp(word, "--deadheat-no-embed") == 0)
-        l->no_embed = true;
-    else
-        return false;
-    return true;
-}
-
 static void take_flag(struct reading *r, const char *word)
 {
     struct dh_link_line *l = r->line;
@@ -277,8 +266,6 @@ static void take_flag(struct reading *r, const char *word)
 static bool read_word(struct reading *r, const struct dh_argv *in, int *i, struct dh_err *err)
 {
     const char *word = in->at[*i], *value = NULL, *next = NULL;
-    if (own_option(r->line, word))
-        return true;
     if (word[0] != '-' || !word[1]) {
         r->n_inputs++;
         add_word(r, DH_WORD_FILE, word, NULL);

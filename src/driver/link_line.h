@@ -27,7 +27,7 @@ struct dh_link_word {
 enum dh_link_output { DH_LINK_EXECUTABLE, DH_LINK_PIE, DH_LINK_SHARED, DH_LINK_RELOCATABLE };
 
 struct dh_link_line {
-    DH_VEC(struct dh_link_word) words; /* without -o and our own options */
+    DH_VEC(struct dh_link_word) words; /* without -o */
     struct dh_argv kept_symbols;       /* -u, -e, --init, --fini, --defsym right sides, export lists */
     struct dh_argv wrapped;            /* --wrap */
     char *output;                      /* "a.out" when not given */
@@ -35,8 +35,7 @@ struct dh_link_line {
     enum dh_link_output kind;
     bool export_dynamic, is_static, traces, has_libc;
     bool asks_only; /* --version, --help, -v without inputs */
-    char level;     /* for sources compiled on the link line */
-    bool no_embed;
+    char level;     /* for sources compiled on the link line; set by the caller */
 };
 
 bool dh_link_line_read(struct dh_link_line *l, int argc, char **argv, struct dh_err *err);

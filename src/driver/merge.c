@@ -7,6 +7,7 @@
 #include "ir/mark.h"
 
 #include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Linker.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,20 @@ static void note_defined(void *arg, const struct dh_elf_symbol *s)
         dh_names_add(arg, s->name);
 }
 
+/* As the debug information has it, where prefix maps are applied. */
+static void add_unit_name(LLVMModuleRef m, struct dh_str *units)
+{
+    LLVMValueRef unit = NULL;
+    unsigned n_file = 0;
+    if (LLVMGetNamedMetadataNumOperands(m, "llvm.dbg.cu") == 1)
+        LLVMGetNamedMetadataOperands(m, "llvm.dbg.cu", &unit);
+    LLVMMetadataRef file = unit ? LLVMDIScopeGetFile(LLVMValueAsMetadata(unit)) : NULL;
+    const char *name = file ? LLVMDIFileGetFilename(file, &n_file) : NULL;
+    size_t n_source;
+    const char *source = LLVMGetSourceFileName(m, &n_source);
+    dh_str_addf(units, "merged %.*s\n", name ? (int)n_file : (int)n_source, name ? name : source);
+}
+
 /* Per unit, while it is still as the compiler made it. */
 static void prepare_input(struct merging *g, const struct dh_input *in, size_t first)
 {
@@ -147,8 +162,7 @@ static void prepare_input(struct merging *g, const struct dh_input *in, size_t f
         dh_retain(g->units.at[i].module, &defined);
         dh_ir_mark_names(g->units.at[i].module);
         dh_ir_inline_atomics(g->units.at[i].module);
-        size_t n;
-        dh_str_addf(&g->out->units, "merged %s\n", LLVMGetSourceFileName(g->units.at[i].module, &n));
+        add_unit_name(g->units.at[i].module, &g->out->units);
     }
     dh_names_release(&defined);
     dh_err_release(&ignored);
@@ -294,6 +308,9 @@ bool dh_merge(struct dh_merged *m, struct dh_inputs *in, const struct dh_link_li
     if (ok && g.units.n) {
         prepare_units(&g);
         ok = link_units(&g, err);
+        const char *name = dh_basename(line->output);
+        if (ok) /* not that of whichever unit came first */
+            LLVMSetSourceFileName(m->module, name, strlen(name));
         for (int w = 0; ok && w < line->wrapped.n; w++)
             separate_wrapped(m->module, line->wrapped.at[w]);
     }

@@ -21,7 +21,6 @@ struct row {
 static const struct row table[] = {
     ROW(help, FLAG, "0", "print these options and go on"),
     ROW(verbosity, NUMBER, "0", "1: say what was started and, at the end, what was counted"),
-    ROW(exitcode, NUMBER, "66", "exit code of a run with findings, unless the program failed itself; 0 keeps its own"),
     ROW(log_path, TEXT, "stderr", "where messages go: stderr, stdout, or the file PATH.PID"),
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
 };

@@ -8,7 +8,6 @@
 struct dh_options {
     bool help;
     int verbosity;
-    int exitcode;
     const char *log_path;
     const char *threads_file; /* NULL = none */
 };

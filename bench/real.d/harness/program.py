@@ -190,4 +190,6 @@ def exported(library):
                          capture_output=True, text=True, check=False)
     if out.returncode != 0:
         raise Failure(f"nm {Path(library).name}: {out.stderr.strip()}")
-    return {line.split()[0] for line in out.stdout.splitlines()}
+    symbols = [line.split() for line in out.stdout.splitlines()]
+    # Absolute ones are GNU ld's names of the versions; lld makes none, and the symbols' names carry their versions.
+    return {s[0] for s in symbols if s[1] != "A"}

@@ -1,0 +1,59 @@
+#include "host/supervise.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static volatile sig_atomic_t child;
+
+static void pass_on(int signal)
+{
+    if (child > 0)
+        kill((pid_t)child, signal);
+}
+
+static void watch_signals(void)
+{
+    static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+    struct sigaction a = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+        sigaction(passed[i], &a, NULL);
+    a.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGQUIT, &a, NULL);
+}
+
+bool dh_supervise(const char *path, char **argv, int *status, struct dh_err *err)
+{
+    pid_t pid;
+    /* Spawned before our handlers are set: the program starts with the signals its user gave it. */
+    int failed = posix_spawn(&pid, path, NULL, NULL, argv, environ);
+    if (failed) {
+        errno = failed;
+        return dh_err_errno(err, "cannot run %s", path);
+    }
+    child = pid;
+    watch_signals();
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return dh_err_errno(err, "cannot wait for %s", path);
+    child = 0;
+    return true;
+}
+
+_Noreturn void dh_end_like(int status)
+{
+    if (WIFSIGNALED(status)) {
+        struct rlimit none = {0};
+        setrlimit(RLIMIT_CORE, &none); /* the program left its core already */
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}

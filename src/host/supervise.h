@@ -1,0 +1,14 @@
+/* Runs the user's program as a child and ends as it ended. Layer: host. */
+#ifndef DH_HOST_SUPERVISE_H
+#define DH_HOST_SUPERVISE_H
+
+#include "host/err.h"
+
+#include <stdbool.h>
+
+/* Starts the program and waits. Signals sent to us are passed on; those of the terminal reach it anyway. */
+bool dh_supervise(const char *path, char **argv, int *status, struct dh_err *err);
+/* Ends this process as a child with that status ended: same exit code, or killed by the same signal. */
+_Noreturn void dh_end_like(int status);
+
+#endif
