@@ -93,8 +93,10 @@ static int show(const char *path, bool all)
         return dh_fail(&err, DH_EXIT_USAGE);
     char id[33];
     dh_id_text(&c.id, id);
-    printf("%-22s %s\n%-22s %s\n%-22s %s\n", "program", path, "build id", id, "variant", c.variant);
-    bool ok = show_units(&c, all, &err) && show_sites(&c, &err);
+    bool ok = dh_container_check(&c, &err);
+    if (ok)
+        printf("%-22s %s\n%-22s %s\n%-22s %s\n", "program", path, "build id", id, "variant", c.variant);
+    ok = ok && show_units(&c, all, &err) && show_sites(&c, &err);
     if (ok) {
         show_parts(&c);
         size_t uninstrumented = 0, variants = 0;

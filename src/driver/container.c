@@ -16,7 +16,7 @@ struct header {
     uint32_t version, endian, n_parts, reserved;
     struct dh_id id;
     char variant[32];
-    struct dh_id table_hash; /* of the part table that follows */
+    struct dh_id hash; /* of this header, with zeroes here, and the part table that follows */
 };
 
 struct dh_container_writer {
@@ -92,6 +92,19 @@ bool dh_container_copy(struct dh_container_writer *w, const struct dh_container 
     return true;
 }
 
+/* What names the program and finds its parts is checked as a whole, or a flipped bit would pass for another program. */
+static struct dh_id head_hash(const struct header *h, const void *table)
+{
+    struct header blank = *h;
+    blank.hash = (struct dh_id){0};
+    struct dh_str both = {0};
+    dh_str_add_n(&both, (const char *)&blank, sizeof blank);
+    dh_str_add_n(&both, table, h->n_parts * sizeof(struct dh_container_part));
+    struct dh_id id = dh_hash(both.at, both.n);
+    dh_str_release(&both);
+    return id;
+}
+
 struct dh_bytes dh_container_finish(struct dh_container_writer *w, const struct dh_id *id)
 {
     size_t table = w->parts.n * sizeof *w->parts.at;
@@ -101,7 +114,7 @@ struct dh_bytes dh_container_finish(struct dh_container_writer *w, const struct 
     memcpy(h.variant, w->variant, sizeof h.variant);
     for (size_t i = 0; i < w->parts.n; i++)
         w->parts.at[i].offset += sizeof h + table;
-    h.table_hash = dh_hash(w->parts.at, table);
+    h.hash = head_hash(&h, w->parts.at);
     struct dh_str out = {0};
     dh_str_add_n(&out, (const char *)&h, sizeof h);
     dh_str_add_n(&out, (const char *)w->parts.at, table);
@@ -133,8 +146,8 @@ bool dh_container_parse(struct dh_container *c, const char *name, struct dh_byte
         dh_container_release(c);
         return false;
     }
-    struct dh_id hash = dh_hash(section.at + sizeof h, h.n_parts * sizeof(struct dh_container_part));
-    bool ok = memcmp(&hash, &h.table_hash, sizeof hash) == 0;
+    struct dh_id hash = head_hash(&h, section.at + sizeof h);
+    bool ok = memcmp(&hash, &h.hash, sizeof hash) == 0;
     for (uint32_t i = 0; ok && i < h.n_parts; i++) {
         struct dh_container_part p;
         memcpy(&p, section.at + sizeof h + i * sizeof p, sizeof p);
@@ -196,6 +209,21 @@ const struct dh_container_part *dh_container_find(const struct dh_container *c, 
     return NULL;
 }
 
+static bool check_part(const struct dh_container *c, const struct dh_container_part *p, struct dh_err *err)
+{
+    struct dh_id hash = dh_hash(c->section.at + p->offset, p->stored);
+    return memcmp(&hash, &p->hash, sizeof hash) == 0 ||
+           dh_err_set(err, "part '%.8s' is damaged (its hash differs); build it again", p->name);
+}
+
+bool dh_container_check(const struct dh_container *c, struct dh_err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < c->parts.n; i++)
+        ok = check_part(c, &c->parts.at[i], err);
+    return ok;
+}
+
 bool dh_container_read(const struct dh_container *c, const char *part, struct dh_bytes *out, struct dh_err *err)
 {
     *out = (struct dh_bytes){0};
@@ -203,9 +231,8 @@ bool dh_container_read(const struct dh_container *c, const char *part, struct dh
     if (!p)
         return dh_err_set(err, "part '%s' is missing; build it again", part);
     const uint8_t *stored = c->section.at + p->offset;
-    struct dh_id hash = dh_hash(stored, p->stored);
-    if (memcmp(&hash, &p->hash, sizeof hash) != 0)
-        return dh_err_set(err, "part '%s' is damaged (its hash differs); build it again", part);
+    if (!check_part(c, p, err))
+        return false;
     /* The hash speaks for the stored bytes only; the size comes from the table. */
     if (ZSTD_getFrameContentSize(stored, p->stored) != p->raw)
         return dh_err_set(err, "part '%s' is damaged (its size differs); build it again", part);

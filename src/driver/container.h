@@ -56,6 +56,8 @@ bool dh_container_open(struct dh_container *c, const char *path, struct dh_err *
 bool dh_container_parse(struct dh_container *c, const char *name, struct dh_bytes section, struct dh_err *err);
 void dh_container_release(struct dh_container *c);
 const struct dh_container_part *dh_container_find(const struct dh_container *c, const char *part);
+/* That no part is damaged, before anything of it is shown. */
+bool dh_container_check(const struct dh_container *c, struct dh_err *err);
 bool dh_container_read(const struct dh_container *c, const char *part, struct dh_bytes *out, struct dh_err *err);
 
 /* A relocatable ELF object whose only content is that section. */

@@ -185,8 +185,11 @@ static bool generate_part(void *arg, struct dh_err *err)
     if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
         return false;
     char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
-    bool ok = LLVMWriteBitcodeToFile(m, bitcode) == 0 || dh_err_set(err, "cannot write %s", bitcode);
-    ok = ok && run_clang(g, bitcode, err);
+    /* Not LLVMWriteBitcodeToFile, which aborts when the disk is full. */
+    LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(m);
+    bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes), 0600, err) &&
+              run_clang(g, bitcode, err);
+    LLVMDisposeMemoryBuffer(bytes);
     free(bitcode);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "driver/arguments.h"
 #include "driver/link_line.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
