@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,5 +52,9 @@ int main(int argc, char **argv)
         dh_complain("no command '%s'; 'deadheat help' lists them", name);
         return DH_EXIT_USAGE;
     }
-    return c->run(c, argc - 1, argv + 1);
+    int code = c->run(c, argc - 1, argv + 1);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    dh_complain("%s: cannot write the output: %s", name, strerror(errno));
+    return code ? code : DH_EXIT_FAILURE;
 }

@@ -24,6 +24,11 @@ void dh_complain(const char *fmt, ...)
     va_start(ap, fmt);
     dh_str_vaddf(&s, fmt, ap);
     va_end(ap);
+    while (s.n && s.at[s.n - 1] == '\n')
+        s.at[--s.n] = 0;
+    for (size_t i = 0; i < s.n; i++) /* what LLVM and the linker say may have several */
+        if (s.at[i] == '\n')
+            s.at[i] = ' ';
     fprintf(stderr, "deadheat: %s\n", s.at);
     dh_str_release(&s);
 }

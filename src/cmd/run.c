@@ -76,18 +76,6 @@ static int become(const char *path, char **argv)
     return DH_EXIT_FAILURE;
 }
 
-static bool is_script_or_foreign(const char *path)
-{
-    struct dh_container c;
-    struct dh_err ignored = {0};
-    bool ours = dh_container_open(&c, path, &ignored);
-    bool damaged = !ours && ignored.text && strstr(ignored.text, DH_CONTAINER_SECTION);
-    if (ours)
-        dh_container_release(&c);
-    dh_err_release(&ignored);
-    return !ours && !damaged;
-}
-
 static bool is_elf(const char *path)
 {
     struct dh_bytes b;
@@ -114,11 +102,11 @@ static int start(const char *plan, bool threads, char **argv)
     if (!pass_on(plan, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     /* A script or libtool wrapper: what it starts finds its variant by itself. */
-    if (is_script_or_foreign(program) && !is_elf(program))
+    if (!is_elf(program))
         return go(program, argv);
     char *variant = dh_derive(program, plan, &err);
     if (!variant || !lead_to_libraries(program, plan, &err))
-        return dh_fail(&err, is_script_or_foreign(program) ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
+        return dh_fail(&err, dh_container_present(program) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
     return go(variant, argv);
 }
 

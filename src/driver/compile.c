@@ -77,7 +77,8 @@ static bool mark_one(const struct dh_cc_args *a, const char *source, const char 
     if (!dh_file_is_regular(object))
         return true;
     char *mapped = dh_map_path(&a->words, source);
-    bool ok = dh_object_mark(object, a->level, err) && (!mapped || dh_object_rename_source(object, mapped, err));
+    bool ok = dh_object_mark(object, a->level, err) && (!mapped || dh_object_rename_source(object, mapped, err)) &&
+              dh_object_seal(object, err);
     free(mapped);
     return ok;
 }

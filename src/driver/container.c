@@ -164,35 +164,50 @@ bool dh_container_parse(struct dh_container *c, const char *name, struct dh_byte
     return true;
 }
 
-bool dh_container_open(struct dh_container *c, const char *path, struct dh_err *err)
+/* A copy of the section; true without bytes when the file has none. */
+static bool copy_section(const char *path, struct dh_bytes *section, struct dh_err *err)
 {
     struct dh_bytes file;
     struct dh_elf e;
-    *c = (struct dh_container){0};
+    struct dh_elf_section s;
+    *section = (struct dh_bytes){0};
     if (!dh_file_read(path, &file, err))
         return false;
-    if (!dh_elf_open(&e, path, file.at, file.n, err)) {
-        dh_bytes_release(&file);
-        return false;
-    }
-    struct dh_elf_section s;
-    bool found = dh_elf_find_section(&e, DH_CONTAINER_SECTION, &s);
-    struct dh_bytes section = {0};
-    if (found) {
-        section.at = malloc(s.n ? s.n : 1);
-        if (!section.at)
+    bool ok = dh_elf_open(&e, path, file.at, file.n, err);
+    if (ok && dh_elf_find_section(&e, DH_CONTAINER_SECTION, &s)) {
+        *section = (struct dh_bytes){.at = malloc(s.n ? s.n : 1), .n = s.n};
+        if (!section->at)
             abort();
-        memcpy(section.at, s.bytes, s.n);
-        section.n = s.n;
+        memcpy(section->at, s.bytes, s.n);
     }
-    dh_elf_release(&e);
+    if (ok)
+        dh_elf_release(&e);
     dh_bytes_release(&file);
-    if (!found)
+    return ok;
+}
+
+bool dh_container_open(struct dh_container *c, const char *path, struct dh_err *err)
+{
+    struct dh_bytes section;
+    *c = (struct dh_container){0};
+    if (!copy_section(path, &section, err))
+        return false;
+    if (!section.at)
         return dh_err_set(err,
                           "%s: carries no deadheat module: not built with 'deadheat cc', built with "
                           "-fdeadheat-no-embed, or stripped",
                           path);
     return dh_container_parse(c, path, section, err);
+}
+
+bool dh_container_present(const char *path)
+{
+    struct dh_bytes section;
+    struct dh_err ignored = {0};
+    bool present = copy_section(path, &section, &ignored) && section.at;
+    dh_bytes_release(&section);
+    dh_err_release(&ignored);
+    return present;
 }
 
 void dh_container_release(struct dh_container *c)

@@ -52,6 +52,8 @@ void dh_container_writer_free(struct dh_container_writer *w);
 
 /* Opens the container of an ELF file; the message says what is wrong with which file and what to do. */
 bool dh_container_open(struct dh_container *c, const char *path, struct dh_err *err);
+/* Whether the file has one at all, sound or damaged. */
+bool dh_container_present(const char *path);
 /* From the bytes of a section, which are taken over. */
 bool dh_container_parse(struct dh_container *c, const char *name, struct dh_bytes section, struct dh_err *err);
 void dh_container_release(struct dh_container *c);

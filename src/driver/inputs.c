@@ -262,6 +262,8 @@ static bool walk_section(void *arg, const struct dh_elf_section *s)
         size_t n = dh_bitcode_stream(s->bytes + at, s->n - at);
         if (!n)
             w->ok = dh_err_set(w->err, "%s: its bitcode is damaged at offset %zu; compile it again", w->in->name, at);
+        else if (!dh_bitcode_check(s->bytes + at, n))
+            w->ok = dh_err_set(w->err, "%s: its bitcode is damaged (its hash differs); compile it again", w->in->name);
         else
             w->ok = w->fn(w->arg, s->bytes + at, n, level, w->err);
         at += n;

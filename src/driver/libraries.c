@@ -73,26 +73,31 @@ static char *locate(const char *name, const char *run_path, const char *origin)
     return path;
 }
 
-static bool is_instrumented(const char *path)
+/* A damaged library must not pass for one that is not instrumented. */
+static bool is_instrumented(const char *path, bool *ours, struct dh_err *err)
 {
     struct dh_container c;
-    struct dh_err ignored = {0};
-    bool ours = dh_container_open(&c, path, &ignored);
-    if (ours)
+    *ours = path && dh_container_present(path);
+    if (!*ours)
+        return true;
+    bool ok = dh_container_open(&c, path, err);
+    if (ok)
         dh_container_release(&c);
-    dh_err_release(&ignored);
-    return ours;
+    return ok;
 }
 
-static void visit(struct walk *w, const char *name, const char *run_path, const char *origin)
+static bool visit(struct walk *w, const char *name, const char *run_path, const char *origin, struct dh_err *err)
 {
     if (dh_names_has(&w->seen, name))
-        return;
+        return true;
     dh_names_add(&w->seen, name);
     char *path = locate(name, run_path, origin);
-    w->fn(w->arg, name, path, path && is_instrumented(path));
+    bool ours, ok = is_instrumented(path, &ours, err);
+    if (ok)
+        w->fn(w->arg, name, path, ours);
     if (path)
         dh_vec_push(&w->queue, path);
+    return ok;
 }
 
 static bool expand(struct walk *w, const char *file, struct dh_err *err)
@@ -109,7 +114,7 @@ static bool expand(struct walk *w, const char *file, struct dh_err *err)
     }
     char *origin = dh_format("%.*s.", (int)(dh_basename(file) - file), file);
     for (size_t i = 0; i < d.needed.n; i++) {
-        visit(w, d.needed.at[i], d.run_path, origin);
+        ok = ok && visit(w, d.needed.at[i], d.run_path, origin, err);
         free(d.needed.at[i]);
     }
     free(origin);

@@ -1,11 +1,14 @@
 #include "driver/object.h"
 
+#include "driver/container.h"
 #include "host/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 char dh_object_bitcode_level(const char *section, char fallback)
 {
@@ -29,37 +32,6 @@ bool dh_object_has_bitcode(struct dh_elf *e)
     bool has = false;
     dh_elf_each_section(e, notice_bitcode, &has);
     return has;
-}
-
-static bool patch(const char *path, size_t offset, char level, struct dh_err *err)
-{
-    char name[sizeof DH_CLANG_BITCODE] = DH_OBJECT_BITCODE;
-    _Static_assert(sizeof DH_CLANG_BITCODE == sizeof DH_OBJECT_BITCODE + 1, "renaming in place needs equal lengths");
-    name[sizeof name - 2] = level;
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && pwrite(fd, name, sizeof name - 1, (off_t)offset) == (ssize_t)sizeof name - 1;
-    if (!ok)
-        dh_err_errno(err, "%s", path);
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
-bool dh_object_mark(const char *path, char level, struct dh_err *err)
-{
-    struct dh_bytes b;
-    struct dh_elf e;
-    if (!dh_file_read(path, &b, err))
-        return dh_err_while(err, "marking the bitcode of %s", path);
-    bool ok = dh_elf_open(&e, path, b.at, b.n, err);
-    if (ok) {
-        struct dh_elf_section s;
-        if (dh_elf_find_section(&e, DH_CLANG_BITCODE, &s))
-            ok = patch(path, s.name_offset, level, err);
-        dh_elf_release(&e);
-    }
-    dh_bytes_release(&b);
-    return ok || dh_err_while(err, "marking the bitcode of %s", path);
 }
 
 /* A top-level record of a bitstream: ENTER_SUBBLOCK (abbreviation 1, two bits), vbr8 id, vbr4 width, word aligned,
@@ -92,4 +64,116 @@ size_t dh_bitcode_stream(const uint8_t *bytes, size_t n)
         at += size;
     }
     return at;
+}
+
+/* The symbol table that clang adds for linkers of bitcode is of no use to us: the tail of it, before the word that ends
+ * the block, is where the seal goes. So an object keeps its layout, and streams that ld -r joins bring theirs along. */
+enum { SYMBOL_TABLE_BLOCK = 25, LEAST_SYMBOL_TABLE = 64 };
+static const char seal_mark[8] = "DHSEAL1";
+struct seal {
+    char mark[sizeof seal_mark];
+    struct dh_id hash; /* of the stream with zeroes in place of the seal */
+};
+
+static const uint8_t *find_seal(const uint8_t *stream, size_t n)
+{
+    unsigned id;
+    for (size_t at = 4, size; (size = top_level_block(stream + at, n - at, &id)); at += size)
+        if (id == SYMBOL_TABLE_BLOCK && size >= LEAST_SYMBOL_TABLE)
+            return stream + at + size - 4 - sizeof(struct seal);
+    return NULL;
+}
+
+static struct seal make_seal(const uint8_t *stream, size_t n, const uint8_t *place)
+{
+    static const uint8_t blank[sizeof(struct seal)];
+    struct seal s;
+    size_t before = (size_t)(place - stream);
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        abort();
+    XXH3_128bits_reset(state);
+    XXH3_128bits_update(state, stream, before);
+    XXH3_128bits_update(state, blank, sizeof blank);
+    XXH3_128bits_update(state, place + sizeof blank, n - before - sizeof blank);
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+    XXH3_freeState(state);
+    memcpy(s.mark, seal_mark, sizeof s.mark);
+    memcpy(s.hash.bytes, canonical.digest, sizeof s.hash.bytes);
+    return s;
+}
+
+bool dh_bitcode_check(const uint8_t *stream, size_t n)
+{
+    const uint8_t *place = find_seal(stream, n);
+    if (!place || memcmp(place, seal_mark, sizeof seal_mark) != 0)
+        return true;
+    struct seal s = make_seal(stream, n, place);
+    return memcmp(place, &s, sizeof s) == 0;
+}
+
+static bool patch(const char *path, size_t offset, const void *bytes, size_t n, struct dh_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && pwrite(fd, bytes, n, (off_t)offset) == (ssize_t)n;
+    if (!ok)
+        dh_err_errno(err, "%s", path);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool dh_object_mark(const char *path, char level, struct dh_err *err)
+{
+    char name[sizeof DH_CLANG_BITCODE] = DH_OBJECT_BITCODE;
+    _Static_assert(sizeof DH_CLANG_BITCODE == sizeof DH_OBJECT_BITCODE + 1, "renaming in place needs equal lengths");
+    name[sizeof name - 2] = level;
+    struct dh_bytes b;
+    struct dh_elf e;
+    if (!dh_file_read(path, &b, err))
+        return dh_err_while(err, "marking the bitcode of %s", path);
+    bool ok = dh_elf_open(&e, path, b.at, b.n, err);
+    if (ok) {
+        struct dh_elf_section s;
+        if (dh_elf_find_section(&e, DH_CLANG_BITCODE, &s))
+            ok = patch(path, s.name_offset, name, sizeof name - 1, err);
+        dh_elf_release(&e);
+    }
+    dh_bytes_release(&b);
+    return ok || dh_err_while(err, "marking the bitcode of %s", path);
+}
+
+struct sealing {
+    const char *path;
+    const uint8_t *file;
+    struct dh_err *err;
+    bool ok;
+};
+
+static bool seal_section(void *arg, const struct dh_elf_section *s)
+{
+    struct sealing *g = arg;
+    size_t n = dh_object_bitcode_level(s->name, 0) ? dh_bitcode_stream(s->bytes, s->n) : 0;
+    const uint8_t *place = n ? find_seal(s->bytes, n) : NULL;
+    if (place) {
+        struct seal made = make_seal(s->bytes, n, place);
+        g->ok = patch(g->path, (size_t)(place - g->file), &made, sizeof made, g->err);
+    }
+    return g->ok;
+}
+
+bool dh_object_seal(const char *path, struct dh_err *err)
+{
+    struct dh_bytes b;
+    struct dh_elf e;
+    bool ok = dh_file_read(path, &b, err);
+    if (ok && (ok = dh_elf_open(&e, path, b.at, b.n, err))) {
+        struct sealing g = {.path = path, .file = b.at, .err = err, .ok = true};
+        dh_elf_each_section(&e, seal_section, &g);
+        dh_elf_release(&e);
+        ok = g.ok;
+    }
+    dh_bytes_release(&b);
+    return ok || dh_err_while(err, "sealing the bitcode of %s", path);
 }

@@ -15,6 +15,11 @@ bool dh_object_mark(const char *path, char level, struct dh_err *err);
 char dh_object_bitcode_level(const char *section, char fallback);
 bool dh_object_has_bitcode(struct dh_elf *e);
 
+/* Puts a hash into the object's bitcode, once it is final. */
+bool dh_object_seal(const char *path, struct dh_err *err);
+/* False when the stream has a hash that differs. Unsealed ones, of sources given on a link line, pass. */
+bool dh_bitcode_check(const uint8_t *stream, size_t n);
+
 /* Length of the bitcode stream that starts at `bytes`: sections that ld -r or the linker joined hold several.
  * 0 when it is not a stream. */
 size_t dh_bitcode_stream(const uint8_t *bytes, size_t n);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,15 +51,24 @@ void dh_argv_release(struct dh_argv *a)
     *a = (struct dh_argv){0};
 }
 
+static bool is_program(const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) != 0 || access(path, X_OK) != 0)
+        return false;
+    errno = S_ISDIR(s.st_mode) ? EISDIR : 0;
+    return !S_ISDIR(s.st_mode);
+}
+
 char *dh_program_find(const char *name)
 {
     if (strchr(name, '/'))
-        return access(name, X_OK) == 0 ? dh_strdup(name) : NULL;
+        return is_program(name) ? dh_strdup(name) : NULL;
     const char *path = getenv("PATH");
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
         size_t n = strcspn(at, ":");
         char *full = dh_format("%.*s/%s", (int)n, at, name);
-        if (n && access(full, X_OK) == 0)
+        if (n && is_program(full))
             return full;
         free(full);
         at += n + (at[n] == ':');

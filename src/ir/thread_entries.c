@@ -1,6 +1,7 @@
 #include "ir/thread_entries.h"
 
 #include "base/str.h"
+#include "host/demangle.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -63,6 +64,21 @@ static void scan_uses(LLVMValueRef callee, unsigned operand, struct dh_names *en
     }
 }
 
+/* std::thread wraps its function in a _State_impl<_Invoker<tuple<F, ARGS...>>> whose _M_run the new thread calls: the
+ * tuple is what people wrote. */
+static void add_std_thread(const char *mangled, struct dh_names *entries)
+{
+    static const char start[] = "std::tuple<", end[] = " > > >::_M_run()";
+    char *name = dh_demangle(mangled);
+    const char *tuple = strstr(name, start), *stop = strstr(name, end);
+    char *entry = tuple && stop && stop > tuple
+                      ? dh_format("std::thread of %.*s", (int)(stop - tuple - strlen(start)), tuple + strlen(start))
+                      : dh_strdup(name);
+    dh_names_add(entries, entry);
+    free(entry);
+    free(name);
+}
+
 void dh_ir_thread_entries(LLVMModuleRef m, struct dh_names *entries)
 {
     for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
@@ -70,13 +86,11 @@ void dh_ir_thread_entries(LLVMModuleRef m, struct dh_names *entries)
         if (callee)
             scan_uses(callee, starters[i].operand, entries);
     }
-    /* std::thread wraps its function in a _State_impl whose _M_run the new thread calls; libstdc++'s name says which.
-     */
     size_t n;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         const char *name = LLVMGetValueName2(f, &n);
         if (!LLVMIsDeclaration(f) && dh_starts_with(name, "_ZNSt6thread11_State_impl") &&
             dh_ends_with(name, "6_M_runEv"))
-            dh_names_add(entries, name);
+            add_std_thread(name, entries);
     }
 }

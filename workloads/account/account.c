@@ -1,7 +1,8 @@
 /* A bank with account objects after von Praun, Programs 2.3, 5.1 and 5.2.
  * Every access to a balance is made under the account's lock, so there is no data race. But account_update reads the
  * balance in one critical section and writes it in another: a booking made by another teller in between is lost.
- * The tellers post a fixed stream of bookings; the closing balances are compared with the same bookings posted by one. */
+ * The tellers post a fixed stream of bookings; the closing balances are compared with the same bookings posted by one.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -67,7 +67,8 @@ static long total_uses(void)
 
 static int usage(const char *prog, int code)
 {
-    fprintf(code ? stderr : stdout, "usage: %s [-t philosophers (2 or more)] [-n meals] [-s steps of a thought]\n", prog);
+    fprintf(code ? stderr : stdout, "usage: %s [-t philosophers (2 or more)] [-n meals] [-s steps of a thought]\n",
+            prog);
     return code;
 }
 

@@ -1,7 +1,7 @@
-/* The Remote Agent's executive: a task locks a property in the lock table, achieves it on the space craft, and then sets
- * the flag `achieved`. A daemon, woken by unexpected events, checks that what is marked achieved still holds.
- * Value and flag are written in two synchronised blocks, but checked in one: a property that breaks between achieving it
- * and setting the flag is passed over by the daemon, and the task goes on with a property that does not hold. */
+/* The Remote Agent's executive: a task locks a property in the lock table, achieves it on the space craft, and then
+ * sets the flag `achieved`. A daemon, woken by unexpected events, checks that what is marked achieved still holds.
+ * Value and flag are written in two synchronised blocks, but checked in one: a property that breaks between achieving
+ * it and setting the flag is passed over by the daemon, and the task goes on with a property that does not hold. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 
 enum { GRID = 64, HEADINGS = 32, LOOKAHEAD = 48 };
 enum command_kind { DRIVE, RECHARGE, STOP };
+enum box_state { IDLE, POSTED, RUNNING };
 
 struct pose {
     double x, y, heading;
@@ -34,8 +35,7 @@ struct command {
 struct mailbox {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool busy; /* a command is posted or being executed */
-    bool posted;
+    enum box_state state;
     struct command command;
 };
 
@@ -91,7 +91,7 @@ static void read_status(struct status *s, struct pose *pose, struct power *power
 static void post(struct mailbox *b, const struct command *c)
 {
     pthread_mutex_lock(&b->lock);
-    b->busy = b->posted = true;
+    b->state = POSTED;
     b->command = *c;
     pthread_cond_signal(&b->changed);
     pthread_mutex_unlock(&b->lock);
@@ -100,9 +100,9 @@ static void post(struct mailbox *b, const struct command *c)
 static struct command take(struct mailbox *b)
 {
     pthread_mutex_lock(&b->lock);
-    while (!b->posted)
+    while (b->state != POSTED)
         pthread_cond_wait(&b->changed, &b->lock);
-    b->posted = false;
+    b->state = RUNNING;
     struct command c = b->command;
     pthread_mutex_unlock(&b->lock);
     return c;
@@ -111,14 +111,14 @@ static struct command take(struct mailbox *b)
 static void report_done(struct mailbox *b)
 {
     pthread_mutex_lock(&b->lock);
-    b->busy = false;
+    b->state = IDLE;
     pthread_mutex_unlock(&b->lock);
 }
 
 static bool is_busy(struct mailbox *b)
 {
     pthread_mutex_lock(&b->lock);
-    bool busy = b->busy;
+    bool busy = b->state != IDLE;
     pthread_mutex_unlock(&b->lock);
     return busy;
 }
@@ -240,9 +240,8 @@ static void build_terrain(void)
 
 static void launch(struct rover *r, unsigned seed)
 {
-    *r = (struct rover){.seed = seed,
-                        .status = {.x = GRID / 2, .y = GRID / 2, .battery = 100.0},
-                        .worst_temperature = 0};
+    *r = (struct rover){
+        .seed = seed, .status = {.x = GRID / 2, .y = GRID / 2, .battery = 100.0}, .worst_temperature = 0};
     pthread_mutex_init(&r->status.lock, NULL);
     pthread_mutex_init(&r->box.lock, NULL);
     pthread_cond_init(&r->box.changed, NULL);

@@ -18,7 +18,9 @@ static const int longest_line = 120;
 class StringBuffer
 {
   public:
-    explicit StringBuffer(size_t capacity) : value(capacity) {}
+    explicit StringBuffer(size_t capacity) : value(capacity)
+    {
+    }
 
     size_t length()
     {

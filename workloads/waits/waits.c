@@ -43,7 +43,8 @@ static void join_all(struct worker *crew, int count)
         pthread_join(crew[i].thread, NULL);
 }
 
-/* ---- critical: the printer waits for jobs with the device locked, and clients load paper before their first job ---- */
+/* ---- critical: the printer waits for jobs with the device locked, and clients load paper before their first job ----
+ */
 
 static pthread_mutex_t device = PTHREAD_MUTEX_INITIALIZER; /* protects paper and pages */
 static long paper, pages;
