@@ -68,9 +68,11 @@ static void scan_uses(LLVMValueRef callee, unsigned operand, struct dh_names *en
  * tuple is what people wrote. */
 static void add_std_thread(const char *mangled, struct dh_names *entries)
 {
-    static const char start[] = "std::tuple<", end[] = " > > >::_M_run()";
+    static const char start[] = "std::tuple<", end[] = "> > >::_M_run()";
     char *name = dh_demangle(mangled);
     const char *tuple = strstr(name, start), *stop = strstr(name, end);
+    while (tuple && stop && stop > tuple && stop[-1] == ' ')
+        stop--;
     char *entry = tuple && stop && stop > tuple
                       ? dh_format("std::thread of %.*s", (int)(stop - tuple - strlen(start)), tuple + strlen(start))
                       : dh_strdup(name);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define MAX_DOUBLERS 40
-#define COUNTERS 256
+#define COUNTERS 1024
 
 struct counter {
     pthread_mutex_t lock; /* recursive, as a Java monitor is */

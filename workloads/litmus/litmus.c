@@ -480,6 +480,8 @@ static void rcu_reader(const void *ops, void *cell, int thread)
     while (version < UPDATES) {
         version = rcu_read(ops, c);
         atomic_store_explicit(&c->seen[thread], atomic_load_explicit(&c->epoch, ACQUIRE), RELEASE);
+        if (version < UPDATES)
+            sched_yield();
     }
     atomic_store_explicit(&c->seen[thread], UPDATES + 1, RELEASE); /* never reads again */
 }

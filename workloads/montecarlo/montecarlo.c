@@ -27,6 +27,7 @@ static bool universal_debug;
 static struct {
     int threads, paths, days;
     uint64_t seed;
+    bool debug;
 } opt = {.threads = 2, .paths = 60, .days = TRADING_DAYS, .seed = 4711};
 
 struct rates {
@@ -79,7 +80,7 @@ static void debug_print(const char *what, int task, double value)
 
 static void path_init(struct price_path *path, int task, int days, double *prices)
 {
-    set_debug(false);
+    set_debug(opt.debug);
     *path = (struct price_path){task, days, prices, opt.seed + 0x9e3779b97f4a7c15u * (uint64_t)(task + 1)};
     random_unit(&path->random);
 }
@@ -196,7 +197,7 @@ static int number(const char *text, int low, int high)
 
 static void parse(int argc, char **argv)
 {
-    for (int c; (c = getopt(argc, argv, "t:n:d:s:h")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "t:n:d:s:vh")) != -1;) {
         if (c == 't')
             opt.threads = number(optarg, 1, MAX_THREADS);
         else if (c == 'n')
@@ -205,8 +206,10 @@ static void parse(int argc, char **argv)
             opt.days = number(optarg, 3, 1000000);
         else if (c == 's')
             opt.seed = (uint64_t)number(optarg, 0, INT32_MAX);
+        else if (c == 'v')
+            opt.debug = true;
         else {
-            fputs("usage: montecarlo [-t threads] [-n paths] [-d days] [-s seed]\n", c == 'h' ? stdout : stderr);
+            fputs("usage: montecarlo [-t threads] [-n paths] [-d days] [-s seed] [-v]\n", c == 'h' ? stdout : stderr);
             exit(c == 'h' ? 0 : 2);
         }
     }
