@@ -1,0 +1,40 @@
+/* Epochs: who accessed which bytes of a granule when, in 32 bits. Layer: detect.
+ * mask(4) | slot(8) | clock(20). A granule is four aligned bytes; the mask says which of them. Mask 0 is no epoch:
+ * 0 = never, otherwise an index (see race.h). Slots are names for threads, reused with care. */
+#ifndef DH_DETECT_EPOCH_H
+#define DH_DETECT_EPOCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    DH_SLOTS = 256,
+    DH_CLOCK_BITS = 20,
+    DH_CLOCK_MAX = (1 << DH_CLOCK_BITS) - 1,
+    DH_MASK_SHIFT = 28,
+    DH_MASK_ALL = 0xF
+};
+#define DH_EPOCH_TIME 0x0FFFFFFFu /* slot and clock */
+
+static inline uint32_t dh_epoch(unsigned slot, uint32_t clock)
+{
+    return (uint32_t)slot << DH_CLOCK_BITS | clock;
+}
+static inline unsigned dh_epoch_slot(uint32_t e)
+{
+    return e >> DH_CLOCK_BITS & (DH_SLOTS - 1);
+}
+static inline uint32_t dh_epoch_clock(uint32_t e)
+{
+    return e & DH_CLOCK_MAX;
+}
+static inline unsigned dh_epoch_mask(uint32_t e)
+{
+    return e >> DH_MASK_SHIFT;
+}
+static inline uint32_t dh_epoch_with(uint32_t time, unsigned mask)
+{
+    return (time & DH_EPOCH_TIME) | (uint32_t)mask << DH_MASK_SHIFT;
+}
+
+#endif
