@@ -13,6 +13,7 @@ enum { NOBODY = -1 };
 struct person {
     int from, to;
     int got_off_at;
+    unsigned came_at;
     struct person *next;
 };
 
@@ -226,6 +227,7 @@ static void *arrivals(void *unused)
     (void)unused;
     for (int i = 0; i < n_people; i++) {
         clock = turn_motor(clock, 4000);
+        people[i].came_at = clock;
         if (!push_button(&floors[people[i].from], &people[i]))
             board_ring();
     }

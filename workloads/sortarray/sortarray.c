@@ -79,7 +79,7 @@ static void swap(struct worker *w, int i, int j)
 /* Elements before the result are smaller than those from it on; both parts are shorter than s. */
 static int partition(struct worker *w, struct segment s)
 {
-    int pivot = array[s.from + (s.to - s.from) / 2], i = s.from - 1, j = s.to;
+    int pivot = array[s.from + (s.to - s.from - 1) / 2], i = s.from - 1, j = s.to;
     for (;;) {
         do
             i++;
