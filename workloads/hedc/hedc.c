@@ -1,8 +1,8 @@
 /* A meta crawler that searches several archives at once, after the application kernel hedc of ETH.
  *
- * Principals issue queries; a query becomes one task per archive, here two. Reusable workers take tasks from a queue and
- * crawl the archive (a linked site of pages in memory) for pages with the keyword. As soon as one archive has answered, the
- * principal cancels the other task: if a worker is on it, that worker is interrupted.
+ * Principals issue queries; a query becomes one task per archive, here two. Reusable workers take tasks from a queue
+ * and crawl the archive (a linked site of pages in memory) for pages with the keyword. As soon as one archive has
+ * answered, the principal cancels the other task: if a worker is on it, that worker is interrupted.
  *
  * task->thread is the worker that is on a task. cancel_task reads it twice under the task's lock, but the worker sets
  * it back to NULL at its end without the lock: the second read may find NULL, or the interrupt reach a worker that is
@@ -47,7 +47,9 @@ struct worker {
     bool *discovered;
 };
 
+/* A principal's query; it runs one after the other. */
 struct query {
+    int principal;
     pthread_mutex_t lock;
     pthread_cond_t answered;
     int unanswered;
@@ -57,6 +59,7 @@ struct task {
     pthread_mutex_t lock;
     struct worker *thread; /* who is on it */
     bool cancelled;
+    bool answered; /* under the query's lock */
     const struct archive *archive;
     int keyword, n_hits;
     int *hits;
@@ -151,10 +154,11 @@ static bool begin_task(struct task *t, struct worker *self)
     return wanted;
 }
 
-static void answer(struct query *q)
+static void answer(struct query *q, struct task *t)
 {
     pthread_mutex_lock(&q->lock);
     q->unanswered--;
+    t->answered = true;
     pthread_cond_signal(&q->answered);
     pthread_mutex_unlock(&q->lock);
 }
@@ -171,7 +175,7 @@ static void run_task(struct task *t, struct worker *self)
         pthread_mutex_unlock(&t->lock);
 #endif
     }
-    answer(t->query);
+    answer(t->query, t);
 }
 
 static void *worker(void *arg)
@@ -205,10 +209,23 @@ static void cancel_task(struct task *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void wait_for_answers(struct query *q, int unanswered)
+/* Returns the set of tasks that have answered, as bits. */
+static unsigned wait_for_one(struct query *q, const struct task *tasks)
+{
+    unsigned done = 0;
+    pthread_mutex_lock(&q->lock);
+    while (q->unanswered == TASKS_PER_QUERY)
+        pthread_cond_wait(&q->answered, &q->lock);
+    for (int i = 0; i < TASKS_PER_QUERY; i++)
+        done |= (unsigned)tasks[i].answered << i;
+    pthread_mutex_unlock(&q->lock);
+    return done;
+}
+
+static void wait_for_all(struct query *q)
 {
     pthread_mutex_lock(&q->lock);
-    while (q->unanswered > unanswered)
+    while (q->unanswered > 0)
         pthread_cond_wait(&q->answered, &q->lock);
     pthread_mutex_unlock(&q->lock);
 }
@@ -232,25 +249,22 @@ static bool task_release(struct task *t)
 }
 
 /* True when all answers were right. */
-static bool run_query(int keyword, int first_archive)
+static bool run_query(struct query *q, int keyword, int first_archive)
 {
-    struct query q = {.unanswered = TASKS_PER_QUERY};
     struct task *tasks = calloc(TASKS_PER_QUERY, sizeof *tasks);
     bool right = true;
-    pthread_mutex_init(&q.lock, NULL);
-    pthread_cond_init(&q.answered, NULL);
+    q->unanswered = TASKS_PER_QUERY; /* nobody else knows the query yet */
     for (int i = 0; i < TASKS_PER_QUERY; i++)
-        task_init(&tasks[i], &q, &archives[(first_archive + i) % ARCHIVES], keyword);
+        task_init(&tasks[i], q, &archives[(first_archive + i) % ARCHIVES], keyword);
     for (int i = 0; i < TASKS_PER_QUERY; i++)
         enqueue(&tasks[i]);
-    wait_for_answers(&q, TASKS_PER_QUERY - 1);
-    for (int i = 1; i < TASKS_PER_QUERY; i++)
-        cancel_task(&tasks[i]);
-    wait_for_answers(&q, 0);
+    unsigned done = wait_for_one(q, tasks);
+    for (int i = 0; i < TASKS_PER_QUERY; i++)
+        if (!(done >> i & 1))
+            cancel_task(&tasks[i]);
+    wait_for_all(q);
     for (int i = 0; i < TASKS_PER_QUERY; i++)
         right &= task_release(&tasks[i]);
-    pthread_cond_destroy(&q.answered);
-    pthread_mutex_destroy(&q.lock);
     free(tasks);
     return right;
 }
@@ -258,11 +272,12 @@ static bool run_query(int keyword, int first_archive)
 /* Returns the number of queries with a wrong answer. */
 static void *principal(void *arg)
 {
-    uint64_t state = opt.seed + (uint64_t)(uintptr_t)arg;
+    struct query *q = arg;
+    uint64_t state = opt.seed + (uint64_t)q->principal;
     intptr_t wrong = 0;
     for (int i = 0; i < opt.queries; i++) {
         int keyword = (int)(next_random(&state) % KEYWORDS);
-        wrong += !run_query(keyword, (int)(next_random(&state) % ARCHIVES));
+        wrong += !run_query(q, keyword, (int)(next_random(&state) % ARCHIVES));
     }
     return (void *)wrong;
 }
@@ -317,27 +332,39 @@ static void free_archives(void)
 }
 
 /* Returns the number of queries with a wrong answer. */
-static long run_crawler(void)
+static long run_principals(struct query *queries)
 {
-    struct worker *workers = calloc((size_t)opt.workers, sizeof *workers);
     pthread_t principals[MAX_THREADS];
     long wrong = 0;
-    for (int i = 0; i < opt.workers; i++) {
-        worker_init(&workers[i]);
-        pthread_create(&workers[i].handle, NULL, worker, &workers[i]);
+    for (int i = 0; i < opt.principals; i++) {
+        queries[i].principal = i;
+        pthread_mutex_init(&queries[i].lock, NULL);
+        pthread_cond_init(&queries[i].answered, NULL);
+        pthread_create(&principals[i], NULL, principal, &queries[i]);
     }
-    for (int i = 0; i < opt.principals; i++)
-        pthread_create(&principals[i], NULL, principal, (void *)(intptr_t)i);
     for (int i = 0; i < opt.principals; i++) {
         void *result;
         pthread_join(principals[i], &result);
         wrong += (intptr_t)result;
     }
+    return wrong;
+}
+
+static long run_crawler(void)
+{
+    struct worker *workers = calloc((size_t)opt.workers, sizeof *workers);
+    for (int i = 0; i < opt.workers; i++) {
+        worker_init(&workers[i]);
+        pthread_create(&workers[i].handle, NULL, worker, &workers[i]);
+    }
+    struct query *queries = calloc((size_t)opt.principals, sizeof *queries);
+    long wrong = run_principals(queries);
     close_queue();
     for (int i = 0; i < opt.workers; i++) {
         pthread_join(workers[i].handle, NULL);
         worker_release(&workers[i]);
     }
+    free(queries);
     free(workers);
     return wrong;
 }
@@ -355,7 +382,8 @@ static int number(const char *text, int low, int high)
 
 static void usage(FILE *to)
 {
-    fputs("usage: hedc [-t workers] [-p principals] [-n queries per principal] [-k pages per archive] [-s seed] [-v]\n", to);
+    fputs("usage: hedc [-t workers] [-p principals] [-n queries per principal] [-k pages per archive] [-s seed] [-v]\n",
+          to);
 }
 
 static void parse(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* The travelling salesman by branch and bound, after our_our_tsp: ETH's tsp as enhanced by Shacham, Sagiv and Schuster.
+/* The travelling salesman by branch and bound, after our_tsp: ETH's tsp as enhanced by Shacham, Sagiv and Schuster.
  *
  * As in tsp a queue holds the beginnings of tours, best lower bound first. A solver takes the best one; short ones it
  * splits into their continuations, under the queue's lock; a long one it takes with it and tries all ways to complete,
@@ -138,24 +138,22 @@ static void split(const struct tour *t)
     }
 }
 
-/* Gives `previous` back to the pool and takes the next beginning to complete, -1 when there is none left. */
-static int next_tour(int previous)
+enum find { NONE_LEFT, NOT_READY, READY };
+
+/* Gives the tour the solver holds back to the pool and takes the best beginning instead; a short one is split at once.
+ */
+static enum find exchange(int *mine)
 {
-    int found = -1;
+    enum find found = NONE_LEFT;
     pthread_mutex_lock(&tour_lock);
-    if (previous >= 0)
-        unused[n_unused++] = previous;
-    while (found < 0 && n_queued > 0) {
-        int index = dequeue();
-        struct tour *t = &pool[index];
+    unused[n_unused++] = *mine;
+    if (n_queued > 0) {
+        *mine = dequeue();
+        const struct tour *t = &pool[*mine];
         bool promising = t->bound < shortest_known();
-        if (promising && t->n >= SPLIT_LENGTH) {
-            found = index;
-            break;
-        }
-        if (promising)
+        found = promising && t->n >= SPLIT_LENGTH ? READY : NOT_READY;
+        if (promising && found == NOT_READY)
             split(t);
-        unused[n_unused++] = index;
     }
     pthread_mutex_unlock(&tour_lock);
     return found;
@@ -200,9 +198,10 @@ static void complete(const struct tour *t)
 
 static void *solver(void *arg)
 {
-    (void)arg;
-    for (int index = -1; (index = next_tour(index)) >= 0;)
-        complete(&pool[index]);
+    int mine = (int)(intptr_t)arg;
+    for (enum find found; (found = exchange(&mine)) != NONE_LEFT;)
+        if (found == READY)
+            complete(&pool[mine]);
     return NULL;
 }
 
@@ -210,7 +209,7 @@ static void run_solvers(void)
 {
     pthread_t solvers[MAX_THREADS];
     for (int id = 0; id < opt.threads; id++)
-        pthread_create(&solvers[id], NULL, solver, NULL);
+        pthread_create(&solvers[id], NULL, solver, (void *)(intptr_t)(1 + id));
     for (int id = 0; id < opt.threads; id++)
         pthread_join(solvers[id], NULL);
 }
@@ -236,11 +235,11 @@ static void place_cities(void)
 
 static void fill_pool(void)
 {
-    int size = opt.cities * opt.cities * opt.cities;
+    int size = opt.cities * opt.cities * opt.cities + MAX_THREADS;
     pool = calloc((size_t)size, sizeof *pool);
     queue = calloc((size_t)size, sizeof *queue);
     unused = calloc((size_t)size, sizeof *unused);
-    for (int i = 1; i < size; i++)
+    for (int i = 1 + opt.threads; i < size; i++) /* each solver starts with one in its hands */
         unused[n_unused++] = i;
     pool[0] = (struct tour){.path = {0}, .n = 1, .bound = 0};
     enqueue(0);

@@ -127,23 +127,22 @@ static void split(const struct tour *t)
     }
 }
 
-/* Gives `previous` back to the pool and takes the next beginning to complete, -1 when there is none left. */
-static int next_tour(int previous)
+enum find { NONE_LEFT, NOT_READY, READY };
+
+/* Gives the tour the solver holds back to the pool and takes the best beginning instead; a short one is split at once.
+ */
+static enum find exchange(int *mine)
 {
-    int found = -1;
+    enum find found = NONE_LEFT;
     pthread_mutex_lock(&tour_lock);
-    if (previous >= 0)
-        unused[n_unused++] = previous;
-    while (found < 0 && n_queued > 0) {
-        int index = dequeue();
-        struct tour *t = &pool[index];
-        if (t->bound < min_tour_length && t->n >= SPLIT_LENGTH) {
-            found = index;
-            break;
-        }
-        if (t->bound < min_tour_length)
+    unused[n_unused++] = *mine;
+    if (n_queued > 0) {
+        *mine = dequeue();
+        const struct tour *t = &pool[*mine];
+        bool promising = t->bound < min_tour_length;
+        found = promising && t->n >= SPLIT_LENGTH ? READY : NOT_READY;
+        if (promising && found == NOT_READY)
             split(t);
-        unused[n_unused++] = index;
     }
     pthread_mutex_unlock(&tour_lock);
     return found;
@@ -186,9 +185,10 @@ static void complete(const struct tour *t)
 
 static void *solver(void *arg)
 {
-    (void)arg;
-    for (int index = -1; (index = next_tour(index)) >= 0;)
-        complete(&pool[index]);
+    int mine = (int)(intptr_t)arg;
+    for (enum find found; (found = exchange(&mine)) != NONE_LEFT;)
+        if (found == READY)
+            complete(&pool[mine]);
     return NULL;
 }
 
@@ -196,7 +196,7 @@ static void run_solvers(void)
 {
     pthread_t solvers[MAX_THREADS];
     for (int id = 0; id < opt.threads; id++)
-        pthread_create(&solvers[id], NULL, solver, NULL);
+        pthread_create(&solvers[id], NULL, solver, (void *)(intptr_t)(1 + id));
     for (int id = 0; id < opt.threads; id++)
         pthread_join(solvers[id], NULL);
 }
@@ -222,11 +222,11 @@ static void place_cities(void)
 
 static void fill_pool(void)
 {
-    int size = opt.cities * opt.cities * opt.cities;
+    int size = opt.cities * opt.cities * opt.cities + MAX_THREADS;
     pool = calloc((size_t)size, sizeof *pool);
     queue = calloc((size_t)size, sizeof *queue);
     unused = calloc((size_t)size, sizeof *unused);
-    for (int i = 1; i < size; i++)
+    for (int i = 1 + opt.threads; i < size; i++) /* each solver starts with one in its hands */
         unused[n_unused++] = i;
     pool[0] = (struct tour){.path = {0}, .n = 1, .bound = 0};
     enqueue(0);
