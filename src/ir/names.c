@@ -241,7 +241,8 @@ void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_nam
                                .record_bits = t.record_bits,
                                .steps = t.steps,
                                .kind = value_kind(a->type),
-                               .whole = !a->type || value_kind(a->type) == DH_VALUE_ANY};
+                               .whole = !a->type || value_kind(a->type) == DH_VALUE_ANY,
+                               .synchronises = a->synchronises};
     dh_name_compose(n, &t, &access, name, &type);
     name->type = type ? dh_type_spell(n->di, type, n->cxx) : ir_type_text(a->type);
     if (a->type && value_kind(a->type) == DH_VALUE_POINTER)

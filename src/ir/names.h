@@ -13,9 +13,10 @@ struct dh_name {
 /* An address somewhere in an instruction, and what is done to it. */
 struct dh_address {
     LLVMValueRef instruction, pointer;
-    LLVMTypeRef type; /* of the value, NULL for memory operations and arguments */
-    uint64_t bytes;   /* 0 = unknown */
-    uint32_t order;   /* instruction count of the function at that point */
+    LLVMTypeRef type;  /* of the value, NULL for memory operations and arguments */
+    uint64_t bytes;    /* 0 = unknown */
+    uint32_t order;    /* instruction count of the function at that point */
+    bool synchronises; /* it is what a synchronisation call works on */
 };
 
 struct dh_namer;

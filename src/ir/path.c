@@ -210,9 +210,37 @@ struct descent {
     unsigned steps;
 };
 
+static bool is_synchronisation(const struct dh_type *t)
+{
+    static const char *const begins[] = {"pthread_", "mtx_t", "cnd_t", "sem_t", "once_flag", "std::mutex", "mutex"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(t->name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a record begins, at any depth, with an object to synchronise by. */
+static bool begins_with_synchronisation(struct dh_di *di, struct dh_type *t)
+{
+    for (int depth = 0; t && depth < MAX_DEPTH && !is_synchronisation(t); depth++) {
+        struct dh_type *s = dh_type_strip(di, t), *first = NULL;
+        uint32_t n = 0;
+        struct dh_type *const *members = s && dh_type_is_record(s) ? dh_type_elements(di, s, &n) : NULL;
+        for (uint32_t i = 0; !first && i < n; i++)
+            if (holds(di, members[i], 0, 0))
+                first = members[i];
+        t = first ? dh_type_base(di, first) : NULL;
+        if (t && is_synchronisation(t))
+            return true;
+    }
+    return false;
+}
+
 static bool stops_at(const struct descent *d, uint64_t size)
 {
     if (d->steps < d->want->steps)
+        return false;
+    if (d->want->synchronises && !d->offset && begins_with_synchronisation(d->di, d->t))
         return false;
     if (!d->want->whole)
         return size && d->want->bits > size;
@@ -227,7 +255,9 @@ static bool down_array(struct descent *d, struct dh_type *array)
     uint64_t size = dh_type_bits(d->di, element);
     if (array->flags & LLVMDIFlagVector)
         return false;
-    if (d->want->whole && d->steps >= d->want->steps) {
+    bool of_locks = d->want->synchronises && element &&
+                    (is_synchronisation(element) || begins_with_synchronisation(d->di, element));
+    if (d->want->whole && d->steps >= d->want->steps && !of_locks) {
         bool slice = !d->want->bits || d->want->bits > size;
         if (slice || !size)
             return false;

@@ -20,6 +20,8 @@ struct dh_access {
     unsigned steps;             /* levels the address certainly went down */
     enum dh_value_kind kind;
     bool whole; /* a memory operation or an argument: may mean an aggregate */
+    bool
+        synchronises; /* a lock, condition, semaphore...: the member of that type, not the record that begins with it */
 };
 
 struct dh_path {

@@ -326,7 +326,7 @@ static const char *start_routine(struct walk *w, LLVMValueRef call, const struct
 static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
 {
     struct dh_name name = {"", "", "", "", 0};
-    struct dh_address a = {i, f->pointer, f->type, f->bytes, w->order};
+    struct dh_address a = {i, f->pointer, f->type, f->bytes, w->order, dh_op_info(f->op)->group == DH_GROUP_SYNC};
     if (f->callee) {
         /* The object an argument points to is whole, whatever the size argument says of its contents. */
         if (dh_op_info(f->op)->group != DH_GROUP_MEMORY)
