@@ -109,10 +109,10 @@ static void eliminate_column(int k, int n)
         col[i] *= scale;
 }
 
-static void add_multiple(double *y, const double *x, double factor, int from, int to)
+static void add_multiple(double *col, const double *other, double factor, int from, int to)
 {
     for (int i = from; i < to; i++)
-        y[i] += factor * x[i];
+        col[i] += factor * other[i];
 }
 
 static void update_own_columns(int id, int k, int n)

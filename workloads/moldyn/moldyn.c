@@ -42,8 +42,9 @@ struct particle {
 
 /* What one mover found in the current step. */
 struct partial {
-    double potential, kinetic;
+    double potential;
     long pairs;
+    double kinetic;
     char line[40];
 };
 
@@ -142,8 +143,8 @@ static void interact(int i, double (*share)[3], struct partial *sum)
     double here[3], pull[3] = {0};
     memcpy(here, particles[i].pos, sizeof here);
     for (int j = i + 1; j < n_particles; j++) {
-        const double *there = particles[j].pos;
-        double dx = nearest(here[0] - there[0]), dy = nearest(here[1] - there[1]), dz = nearest(here[2] - there[2]);
+        const struct particle *q = &particles[j];
+        double dx = nearest(here[0] - q->pos[0]), dy = nearest(here[1] - q->pos[1]), dz = nearest(here[2] - q->pos[2]);
         double r2 = dx * dx + dy * dy + dz * dz;
         if (r2 > cutoff2)
             continue;
@@ -163,9 +164,10 @@ static void interact(int i, double (*share)[3], struct partial *sum)
 static void find_forces(int id)
 {
     struct partial sum = {0};
-    memset(shares[id], 0, (size_t)n_particles * sizeof *shares[id]);
+    double(*share)[3] = shares[id];
+    memset(share, 0, (size_t)n_particles * sizeof *share);
     for (int i = id; i < n_particles; i += opt.threads)
-        interact(i, shares[id], &sum);
+        interact(i, share, &sum);
     partials[id].potential = sum.potential;
     partials[id].pairs = sum.pairs;
 }
@@ -185,8 +187,10 @@ static void add_forces(int i)
 {
     for (int d = 0; d < 3; d++) {
         double force = 0;
-        for (int id = 0; id < opt.threads; id++)
-            force += shares[id][i][d];
+        for (int id = 0; id < opt.threads; id++) {
+            double(*share)[3] = shares[id];
+            force += share[i][d];
+        }
         particles[i].force[d] = force;
     }
 }
