@@ -21,7 +21,8 @@ static void reserve(struct dh_str *s, size_t more)
 void dh_str_add_n(struct dh_str *s, const char *text, size_t n)
 {
     reserve(s, n);
-    memcpy(s->at + s->n, text, n);
+    if (n) /* empty tables have no address */
+        memcpy(s->at + s->n, text, n);
     s->n += n;
     s->at[s->n] = 0;
 }

@@ -41,6 +41,10 @@ bool dh_option_given(const struct dh_parsed *p, const char *name);
 /* What is left, after "--" too; ends with NULL, as exec wants it. */
 int dh_operands(const struct dh_parsed *p, char ***operands);
 
+/* For commands that take options and exactly one program or library: parses, then calls fn. */
+int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
+                       int (*fn)(const struct dh_parsed *p, const char *path));
+
 /* "deadheat: " + text on stderr, one line. */
 void dh_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int dh_fail(struct dh_err *err, int exit_code); /* prints err, releases it, answers exit_code */

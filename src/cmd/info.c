@@ -77,6 +77,11 @@ static void show_library(void *arg, const char *name, const char *path, bool ins
     *hidden += !instrumented;
 }
 
+static void show_nothing(void *arg, const char *name, const char *path, bool instrumented)
+{
+    (void)arg, (void)name, (void)path, (void)instrumented;
+}
+
 static void show_variant(void *arg, const char *plan, const char *path, long long bytes)
 {
     size_t *n = arg;
@@ -85,15 +90,17 @@ static void show_variant(void *arg, const char *plan, const char *path, long lon
     printf("  %-20s %lld bytes  %s\n", plan, bytes, path);
 }
 
-static int show(const char *path, bool all)
+static int show(const struct dh_parsed *p, const char *path)
 {
+    bool all = dh_option_given(p, "all");
     struct dh_err err = {0};
     struct dh_container c;
     if (!dh_container_open(&c, path, &err))
         return dh_fail(&err, DH_EXIT_USAGE);
     char id[33];
     dh_id_text(&c.id, id);
-    bool ok = dh_container_check(&c, &err);
+    /* What is damaged is noticed before the first line is printed. */
+    bool ok = dh_container_check(&c, &err) && dh_libraries_each(path, show_nothing, NULL, &err);
     if (ok)
         printf("%-22s %s\n%-22s %s\n%-22s %s\n", "program", path, "build id", id, "variant", c.variant);
     ok = ok && show_units(&c, all, &err) && show_sites(&c, &err);
@@ -115,19 +122,7 @@ static int show(const char *path, bool all)
 
 static int run_info(const struct dh_command *self, int argc, char **argv)
 {
-    bool done;
-    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
-    if (!p)
-        return DH_EXIT_USAGE;
-    char **operands;
-    int n = dh_operands(p, &operands), code = DH_EXIT_OK;
-    if (!done && n != 1) {
-        dh_complain("info: name one program or library; 'deadheat info --help' tells more");
-        code = DH_EXIT_USAGE;
-    } else if (!done)
-        code = show(operands[0], dh_option_given(p, "all"));
-    dh_parsed_free(p);
-    return code;
+    return dh_command_on_file(self, argc, argv, show);
 }
 
 static const struct dh_option options[] = {{"all", DH_OPTION_FLAG, NULL, NULL, "list every merged source file, too"},

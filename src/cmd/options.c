@@ -166,3 +166,20 @@ int dh_operands(const struct dh_parsed *p, char ***operands)
     *operands = p->operands.at;
     return (int)p->operands.n;
 }
+
+int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
+                       int (*fn)(const struct dh_parsed *p, const char *path))
+{
+    bool done;
+    struct dh_parsed *p = dh_options_parse(c, argc, argv, &done);
+    if (!p)
+        return DH_EXIT_USAGE;
+    int code = DH_EXIT_OK;
+    if (!done && p->operands.n != 1) {
+        dh_complain("%s: name one program or library; 'deadheat %s --help' tells more", c->name, c->name);
+        code = DH_EXIT_USAGE;
+    } else if (!done)
+        code = fn(p, p->operands.at[0]);
+    dh_parsed_free(p);
+    return code;
+}

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-static int print_sites(const char *path, bool json)
+static int print_sites(const struct dh_parsed *p, const char *path)
 {
+    bool json = strcmp(dh_option_get(p, "format"), "json") == 0;
     struct dh_err err = {0};
     struct dh_container c;
     struct dh_bytes bytes;
@@ -31,19 +32,7 @@ static int print_sites(const char *path, bool json)
 
 static int run_sites(const struct dh_command *self, int argc, char **argv)
 {
-    bool done;
-    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
-    if (!p)
-        return DH_EXIT_USAGE;
-    char **operands;
-    int n = dh_operands(p, &operands), code = DH_EXIT_OK;
-    if (!done && n != 1) {
-        dh_complain("sites: name one program or library; 'deadheat sites --help' tells more");
-        code = DH_EXIT_USAGE;
-    } else if (!done)
-        code = print_sites(operands[0], strcmp(dh_option_get(p, "format"), "json") == 0);
-    dh_parsed_free(p);
-    return code;
+    return dh_command_on_file(self, argc, argv, print_sites);
 }
 
 static const struct dh_option options[] = {

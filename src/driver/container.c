@@ -178,7 +178,8 @@ static bool copy_section(const char *path, struct dh_bytes *section, struct dh_e
         *section = (struct dh_bytes){.at = malloc(s.n ? s.n : 1), .n = s.n};
         if (!section->at)
             abort();
-        memcpy(section->at, s.bytes, s.n);
+        if (s.n)
+            memcpy(section->at, s.bytes, s.n);
     }
     if (ok)
         dh_elf_release(&e);

@@ -209,7 +209,8 @@ static void derive_library(void *arg, const char *name, const char *path, bool i
     char *variant = dh_derive(path, l->plan, l->err);
     l->ok = variant != NULL;
     if (variant && strcmp(variant, path) != 0) {
-        struct derived_library d = {.name = dh_strdup(name), .path = dh_strdup(variant)};
+        /* One needed by its path has no soname; recipe.c makes the variant ask for its base name. */
+        struct derived_library d = {.name = dh_strdup(dh_basename(name)), .path = dh_strdup(variant)};
         dh_vec_push(&l->derived, d);
     }
     free(variant);

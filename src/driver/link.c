@@ -37,8 +37,10 @@ static bool native_command(const struct linking *k, const char *output, bool tra
     dh_argv_add(out, lld);
     free(lld);
     dh_argv_add(out, "--undefined-version");
-    if (trace)
+    if (trace) {
         dh_argv_add(out, "--trace");
+        dh_argv_add(out, "--no-mmap-output-file"); /* a full disk ends in a message, not in a bus error */
+    }
     for (size_t i = 0; i < k->line.words.n; i++)
         dh_link_word_write(&k->line.words.at[i], out);
     dh_argv_add(out, "-o");
@@ -55,13 +57,24 @@ static int link_natively(struct linking *k, struct dh_err *err)
     return ok ? dh_status_code(status) : -1;
 }
 
+/* At least what the objects hold will be written. */
+static bool has_room(const struct linking *k, struct dh_err *err)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < k->line.words.n; i++)
+        if (k->line.words.at[i].kind == DH_WORD_FILE && dh_ends_with(k->line.words.at[i].text, ".o"))
+            bytes += dh_file_size(k->line.words.at[i].text);
+    return dh_disk_has(k->folder, bytes, "linking", err) ||
+           dh_err_while(err, "linking %s; TMPDIR names another place", k->line.output);
+}
+
 /* Into the folder, with a trace of what was used. */
 static int link_for_trace(struct linking *k, struct dh_err *err)
 {
     struct dh_argv a = {0};
     int status = -1;
     char *path = dh_format("%s/native", k->folder);
-    bool ok = native_command(k, path, true, &a, err) && dh_process_run(&a, &k->trace, &status, err);
+    bool ok = has_room(k, err) && native_command(k, path, true, &a, err) && dh_process_run(&a, &k->trace, &status, err);
     if (ok && k->line.traces && k->trace.n)
         fputs(k->trace.at, stdout);
     /* Questions to the linker (--version, --help) end well and link nothing. */

@@ -1,9 +1,12 @@
 #include "driver/recipe.h"
 
 #include "base/str.h"
+#include "driver/container.h"
+#include "driver/elf_image.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char magic[8] = "DHLINK01";
 enum { ENDIAN_MARK = 0x01020304, LAST_KIND = DH_RECIPE_READS };
@@ -132,6 +135,46 @@ static bool lay_file(const struct dh_recipe_item *it, const char *folder, size_t
     return dh_file_write(*path, it->bytes.at, it->bytes.n, 0600, err);
 }
 
+static void note_soname(void *arg, int64_t tag, const char *text)
+{
+    (void)text;
+    *(bool *)arg |= tag == DT_SONAME;
+}
+
+/* An instrumented library without a soname: programs linked with it name its path, where no variant can be put. */
+static bool is_needed_by_path(const char *path)
+{
+    struct dh_bytes b;
+    struct dh_elf e;
+    struct dh_err ignored = {0};
+    bool has_soname = true;
+    if (dh_container_present(path) && dh_file_read(path, &b, &ignored)) {
+        if (dh_elf_open(&e, path, b.at, b.n, &ignored)) {
+            has_soname = e.type != ET_DYN;
+            dh_elf_each_dynamic(&e, note_soname, &has_soname);
+            dh_elf_release(&e);
+        }
+        dh_bytes_release(&b);
+    }
+    dh_err_release(&ignored);
+    return !has_soname;
+}
+
+/* The linker records a library found by -l under its base name; a folder of its own keeps others out. */
+static bool add_by_name(const struct dh_recipe_item *it, size_t number, const char *folder, struct dh_argv *out,
+                        struct dh_err *err)
+{
+    char *place = dh_format("%s/%zu-library", folder, number);
+    char *link = dh_format("%s/%s", place, dh_basename(it->text));
+    bool ok = dh_mkdir_parents(place, 0700, err) &&
+              (symlink(it->text, link) == 0 || dh_err_errno(err, "cannot write %s", link));
+    dh_argv_addf(out, "-L%s", place);
+    dh_argv_addf(out, "-l:%s", dh_basename(it->text));
+    free(place);
+    free(link);
+    return ok;
+}
+
 static bool add_item(const struct dh_recipe *r, size_t number, const char *folder, const struct dh_argv *merged,
                      const char *origin, struct dh_argv *out, struct dh_err *err)
 {
@@ -162,7 +205,10 @@ static bool add_item(const struct dh_recipe *r, size_t number, const char *folde
     case DH_RECIPE_PATH:
         ok = dh_file_exists(it->text) ||
              dh_err_set(err, "%s, which the program was linked with, is gone; build the program again", it->text);
-        dh_argv_add(out, it->text);
+        if (ok && origin && is_needed_by_path(it->text))
+            ok = add_by_name(it, number, folder, out, err);
+        else
+            dh_argv_add(out, it->text);
         break;
     case DH_RECIPE_SEARCH:
         dh_argv_addf(out, "-L%s", it->text);

@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_PARTS = 8 };
+/* Objects with debug information are at most so many times as large; clang crashes when the disk is full. */
+enum { MOST_PARTS = 8, OBJECT_PER_BITCODE = 4 };
 
 static const struct {
     const char *name;
@@ -154,6 +155,7 @@ static bool run_clang(const struct generating *g, const char *bitcode, struct dh
                                         "-c",
                                         "-Xclang",
                                         "-disable-llvm-passes",
+                                        "-fno-crash-diagnostics",
                                         "-Wno-override-module",
                                         "-Qunused-arguments",
                                         "-ffunction-sections",
@@ -187,8 +189,9 @@ static bool generate_part(void *arg, struct dh_err *err)
     char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
     /* Not LLVMWriteBitcodeToFile, which aborts when the disk is full. */
     LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(m);
-    bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes), 0600, err) &&
-              run_clang(g, bitcode, err);
+    size_t n = LLVMGetBufferSize(bytes);
+    bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), n, 0600, err) &&
+              dh_disk_has(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) && run_clang(g, bitcode, err);
     LLVMDisposeMemoryBuffer(bytes);
     free(bitcode);
     return ok;
@@ -272,6 +275,18 @@ static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct
     return true;
 }
 
+/* All of the objects, debug information included, will be in the output. */
+static bool has_room(const struct dh_variant *v, const struct dh_argv *objects, struct dh_err *err)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < objects->n; i++)
+        bytes += dh_file_size(objects->at[i]);
+    char *folder = dh_format("%.*s.", (int)(dh_basename(v->output) - v->output), v->output);
+    bool ok = dh_disk_has(folder, bytes, "the program", err);
+    free(folder);
+    return ok;
+}
+
 static bool run_linker(const struct dh_variant *v, const struct dh_argv *objects, const char *temp, struct dh_err *err)
 {
     struct dh_argv line = {0}, merged = {0};
@@ -280,6 +295,7 @@ static bool run_linker(const struct dh_variant *v, const struct dh_argv *objects
     if (ok) {
         dh_argv_add(&line, lld);
         dh_argv_add(&line, "--undefined-version");
+        dh_argv_add(&line, "--no-mmap-output-file"); /* a full disk ends in a message, not in a bus error */
         dh_argv_add_all(&merged, objects->at, objects->n);
         ok = add_runtime(v, &merged, err) && dh_recipe_command(v->recipe, v->folder, &merged, v->origin, &line, err);
         dh_argv_add(&line, "-o");
@@ -287,7 +303,7 @@ static bool run_linker(const struct dh_variant *v, const struct dh_argv *objects
     }
     free(lld);
     int status = 0;
-    ok = ok && dh_process_run(&line, NULL, &status, err);
+    ok = ok && has_room(v, &merged, err) && dh_process_run(&line, NULL, &status, err);
     if (ok && status != 0)
         ok = dh_err_set(err, "the linker refuses the instrumented program");
     dh_argv_release(&line);

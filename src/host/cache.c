@@ -5,6 +5,8 @@
 #include "host/file.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +28,8 @@ char *dh_cache_folder(struct dh_err *err)
 {
     char *path = cache_path();
     struct stat s;
-    bool ok = dh_mkdir_parents(path, 0700, err);
+    bool ok =
+        dh_mkdir_parents(path, 0700, err) || dh_err_while(err, "making the cache; XDG_CACHE_HOME names another place");
     if (ok && (stat(path, &s) != 0 || s.st_uid != getuid()))
         ok = dh_err_set(err, "the cache %s belongs to another user; set XDG_CACHE_HOME", path);
     if (ok)
@@ -63,6 +66,14 @@ static long long folder_bytes(const char *path)
     return total;
 }
 
+/* NAME.new-PID, whose maker was killed. */
+static bool is_abandoned(const char *name)
+{
+    const char *mark = strstr(name, ".new-");
+    long pid = mark ? strtol(mark + strlen(".new-"), NULL, 10) : 0;
+    return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
 void dh_cache_trim(const char *folder, const char *keep)
 {
     DH_VEC(struct entry) all = {0};
@@ -71,6 +82,8 @@ void dh_cache_trim(const char *folder, const char *keep)
     for (struct dirent *e; d && (e = readdir(d));) {
         struct entry n = {.path = dh_format("%s/%s", folder, e->d_name)};
         struct stat s;
+        if (is_abandoned(e->d_name))
+            dh_remove_tree(n.path);
         if (e->d_name[0] == '.' || stat(n.path, &s) != 0) {
             free(n.path);
             continue;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static bool read_all(int fd, const char *path, struct dh_bytes *out, struct dh_err *err)
@@ -95,6 +96,22 @@ bool dh_file_is_regular(const char *path)
 {
     struct stat s;
     return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+size_t dh_file_size(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (size_t)s.st_size : 0;
+}
+
+bool dh_disk_has(const char *folder, size_t bytes, const char *what, struct dh_err *err)
+{
+    struct statvfs s;
+    if (statvfs(folder, &s) != 0 || !s.f_blocks) /* some file systems do not tell */
+        return true;
+    size_t free_bytes = (geteuid() ? s.f_bavail : s.f_bfree) * s.f_frsize;
+    return free_bytes >= bytes || dh_err_set(err, "%s: No space left on device: %s needs about %zu KiB, %zu are free",
+                                             folder, what, bytes / 1024 + 1, free_bytes / 1024);
 }
 
 bool dh_mkdir_parents(const char *path, unsigned mode, struct dh_err *err)

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,6 +146,7 @@ char *dh_status_words(int status)
 static _Noreturn void child_main(int fd, bool (*fn)(void *, struct dh_err *), void *arg)
 {
     struct dh_err err = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would take what we make */
     bool ok = fn(arg, &err);
     fflush(NULL);
     const char *text = err.text ? err.text : "failed without a reason";

@@ -1,5 +1,7 @@
 #include "instrument/weave.h"
 
+#include "ir/sites.h"
+
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -133,25 +135,6 @@ bool dh_call_has(LLVMValueRef call, LLVMAttributeIndex where, const char *attrib
 
 /* ---- accesses ---- */
 
-static enum dh_order order_of(LLVMAtomicOrdering o)
-{
-    switch (o) {
-    case LLVMAtomicOrderingUnordered:
-    case LLVMAtomicOrderingMonotonic:
-        return DH_ORDER_RELAXED;
-    case LLVMAtomicOrderingAcquire:
-        return DH_ORDER_ACQUIRE;
-    case LLVMAtomicOrderingRelease:
-        return DH_ORDER_RELEASE;
-    case LLVMAtomicOrderingAcquireRelease:
-        return DH_ORDER_ACQ_REL;
-    case LLVMAtomicOrderingSequentiallyConsistent:
-        return DH_ORDER_SEQ_CST;
-    default:
-        return DH_ORDER_NONE;
-    }
-}
-
 static void describe(const struct dh_weave *w, struct dh_memop *a, unsigned addr, LLVMTypeRef type)
 {
     a->addr = LLVMGetOperand(a->at, addr);
@@ -185,27 +168,27 @@ bool dh_memop_of(const struct dh_weave *w, LLVMValueRef i, struct dh_memop *a)
     *a = (struct dh_memop){.at = i};
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
-        a->order = order_of(LLVMGetOrdering(i));
+        a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = a->order ? DH_OP_ATOMIC_LOAD : DH_OP_READ;
         describe(w, a, 0, LLVMTypeOf(i));
         break;
     case LLVMStore:
-        a->order = order_of(LLVMGetOrdering(i));
+        a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = a->order ? DH_OP_ATOMIC_STORE : DH_OP_WRITE;
         describe(w, a, 1, LLVMTypeOf(LLVMGetOperand(i, 0)));
         break;
     case LLVMAtomicRMW:
-        a->order = order_of(LLVMGetOrdering(i));
+        a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = DH_OP_ATOMIC_RMW;
         describe(w, a, 0, LLVMTypeOf(LLVMGetOperand(i, 1)));
         break;
     case LLVMAtomicCmpXchg:
-        a->order = order_of(LLVMGetCmpXchgSuccessOrdering(i));
+        a->order = dh_ir_order(LLVMGetCmpXchgSuccessOrdering(i));
         a->op = DH_OP_ATOMIC_CAS;
         describe(w, a, 0, LLVMTypeOf(LLVMGetOperand(i, 2)));
         break;
     case LLVMFence:
-        a->order = order_of(LLVMGetOrdering(i));
+        a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = DH_OP_FENCE;
         a->kind = LLVMIsAtomicSingleThread(i) ? DH_MEMOP_NONE : DH_MEMOP_FENCE;
         break;

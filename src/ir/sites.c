@@ -48,7 +48,7 @@ struct found {
 
 /* ---- what an instruction is ---- */
 
-static enum dh_order order_of(LLVMAtomicOrdering o)
+enum dh_order dh_ir_order(LLVMAtomicOrdering o)
 {
     switch (o) {
     case LLVMAtomicOrderingUnordered:
@@ -82,28 +82,28 @@ static bool is_access(struct walk *w, LLVMValueRef i, unsigned operand, LLVMType
 
 static bool is_load(struct walk *w, LLVMValueRef i, struct found *f)
 {
-    f->order = order_of(LLVMGetOrdering(i));
+    f->order = dh_ir_order(LLVMGetOrdering(i));
     f->op = f->order ? DH_OP_ATOMIC_LOAD : DH_OP_READ;
     return is_access(w, i, 0, LLVMTypeOf(i), f);
 }
 
 static bool is_store(struct walk *w, LLVMValueRef i, struct found *f)
 {
-    f->order = order_of(LLVMGetOrdering(i));
+    f->order = dh_ir_order(LLVMGetOrdering(i));
     f->op = f->order ? DH_OP_ATOMIC_STORE : DH_OP_WRITE;
     return is_access(w, i, 1, LLVMTypeOf(LLVMGetOperand(i, 0)), f);
 }
 
 static bool is_rmw(struct walk *w, LLVMValueRef i, struct found *f)
 {
-    f->order = order_of(LLVMGetOrdering(i));
+    f->order = dh_ir_order(LLVMGetOrdering(i));
     f->op = DH_OP_ATOMIC_RMW;
     return is_access(w, i, 0, LLVMTypeOf(LLVMGetOperand(i, 1)), f);
 }
 
 static bool is_cas(struct walk *w, LLVMValueRef i, struct found *f)
 {
-    f->order = order_of(LLVMGetCmpXchgSuccessOrdering(i));
+    f->order = dh_ir_order(LLVMGetCmpXchgSuccessOrdering(i));
     f->op = DH_OP_ATOMIC_CAS;
     return is_access(w, i, 0, LLVMTypeOf(LLVMGetOperand(i, 1)), f);
 }
@@ -111,7 +111,7 @@ static bool is_cas(struct walk *w, LLVMValueRef i, struct found *f)
 static bool is_fence(struct walk *w, LLVMValueRef i, struct found *f)
 {
     (void)w;
-    f->order = order_of(LLVMGetOrdering(i));
+    f->order = dh_ir_order(LLVMGetOrdering(i));
     f->op = DH_OP_FENCE;
     return true;
 }

@@ -14,5 +14,7 @@
 bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_err *err);
 /* Site of a tagged instruction, DH_NO_SITE when it carries none. */
 uint32_t dh_ir_site_of(LLVMValueRef instruction);
+/* LLVM's order in our terms. */
+enum dh_order dh_ir_order(LLVMAtomicOrdering order);
 
 #endif

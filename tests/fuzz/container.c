@@ -26,6 +26,29 @@ static void read_container(const uint8_t *input, size_t n)
     dh_err_release(&err);
 }
 
+/* Makes every hash fit, as only so the code behind them is reached; places as in docs/formats/container.md. */
+static void repair(uint8_t *bytes, size_t n)
+{
+    enum { N_PARTS = 16, HASH = 72, HEADER = 88 };
+    const size_t row = sizeof(struct dh_container_part);
+    uint32_t parts;
+    if (n < HEADER)
+        return;
+    memcpy(&parts, bytes + N_PARTS, sizeof parts);
+    if (parts > (n - HEADER) / row)
+        return;
+    for (uint32_t i = 0; i < parts; i++) {
+        struct dh_container_part p;
+        memcpy(&p, bytes + HEADER + i * row, row);
+        if (p.offset <= n && p.stored <= n - p.offset)
+            p.hash = dh_hash(bytes + p.offset, p.stored);
+        memcpy(bytes + HEADER + i * row, &p, row);
+    }
+    memset(bytes + HASH, 0, sizeof(struct dh_id));
+    struct dh_id head = dh_hash(bytes, HEADER + parts * row);
+    memcpy(bytes + HASH, &head, sizeof head);
+}
+
 static void read_recipe(const uint8_t *input, size_t n)
 {
     struct dh_err err = {0};
@@ -44,6 +67,11 @@ static void read_recipe(const uint8_t *input, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t n)
 {
     read_container(input, n);
+    uint8_t *repaired = malloc(n ? n : 1);
+    memcpy(repaired, input, n);
+    repair(repaired, n);
+    read_container(repaired, n);
+    free(repaired);
     read_recipe(input, n);
     return 0;
 }

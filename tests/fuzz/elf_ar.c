@@ -16,7 +16,7 @@ static bool look_at_section(void *arg, const struct dh_elf_section *s)
         *sum ^= s->bytes[i];
     *sum ^= (uint8_t)strlen(s->name);
     for (size_t at = 0, k; at < s->n && (k = dh_bitcode_stream(s->bytes + at, s->n - at)); at += k)
-        ;
+        *sum ^= dh_bitcode_check(s->bytes + at, k);
     return true;
 }
 
