@@ -218,6 +218,14 @@ static void expose(struct planning *g)
     }
 }
 
+/* Tests split small programs, too. */
+static size_t smallest_part(void)
+{
+    const char *set = getenv("DEADHEAT_SMALLEST_PART");
+    long n = set ? strtol(set, NULL, 10) : 0;
+    return n > 0 ? (size_t)n : SMALLEST_PART;
+}
+
 void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max)
 {
     *p = (struct dh_partition){.n = 1};
@@ -226,7 +234,7 @@ void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max)
         total += instructions(f);
         functions++;
     }
-    size_t parts = total / SMALLEST_PART;
+    size_t parts = total / smallest_part();
     p->n = parts < 1 ? 1 : parts > max ? max : (unsigned)parts;
     if (p->n == 1)
         return;
