@@ -34,6 +34,15 @@ demo: all
 fuzz: all
 	@tests/fuzz/run $(BUILD)
 
+bench-detect: all
+	@bench/detect $(BUILD)
+
+bench-speed: all
+	@bench/speed $(BUILD)
+
+bench-speed-full: all
+	@bench/speed $(BUILD) --full
+
 bench-real: all
 	@bench/real $(BUILD)
 
@@ -41,4 +50,4 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all packages install check check-long demo fuzz bench-real clean FORCE
+.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-real clean FORCE

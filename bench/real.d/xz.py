@@ -52,12 +52,12 @@ class Xz(Program):
 
     def costs(self):
         def compress(r):
-            return r.cpu(self.real, *self.blocks, "-k", "-c", r.data(8), stdout="/dev/null", env=self.environment(r))
+            return r.cpu(self.real, *self.blocks, "-k", "-c", r.data(4), stdout="/dev/null", env=self.environment(r))
 
         def decompress(r):
-            packed = r.bench.cache / "data" / "mixed-8M.xz"
+            packed = r.bench.cache / "data" / "mixed-4M.xz"
             if not packed.exists():
-                r.run(self.real, *self.blocks, "-k", "-c", r.data(8), stdout=packed, env=self.environment(r))
+                r.run(self.real, *self.blocks, "-k", "-c", r.data(4), stdout=packed, env=self.environment(r))
             return r.cpu(self.real, "-T2", "-d", "-c", packed, stdout="/dev/null", env=self.environment(r))
         return (("-T2", compress), ("-T2 -d", decompress))
 

@@ -35,9 +35,10 @@ _NAMES = {"CMAKE_C_COMPILER", "CMAKE_C_COMPILER_ARG1", "CMAKE_CXX_COMPILER", "CM
 
 
 def neutral(value, replace):
-    """Quotes depend on whether the compiler's name has a blank in it."""
+    """Quotes depend on whether the compiler's name has a blank in it; CMake prefers binutils that end as that name does, in -19."""
     for text, name in replace:
         value = value.replace(text, name)
+    value = re.sub(r"(/(?:llvm-\w+|ld\.lld))-19\b", r"\1", value)
     return re.sub(r"^'(.*)'$", r"\1", value)
 
 

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-')
         return 0;
-    sweeps = 60 * atoi(argv[1]);
+    sweeps = 300 * atoi(argv[1]);
     for (int i = 0; i < SIDE; i++)
         grid[0][0][i] = grid[1][0][i] = 100.0;
     pthread_barrier_init(&sweep_done, NULL, THREADS);
