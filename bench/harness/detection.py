@@ -242,11 +242,15 @@ class Detection:
                 continue
             for peer in self.peers:
                 for fixed in (False, True):
-                    bad = self.bad_ends(case, peer, fixed)
-                    if bad:
-                        times = len(self.records[case.name, peer.name, fixed])
-                        which = " (twin)" if fixed else ""
-                        self.problems.append((f"{case.name}{which}, {peer.name}", f"{len(bad)} of {times} runs: {bad[0]['why']}"))
+                    self._tell_ends(case, peer, fixed)
+
+    def _tell_ends(self, case, peer, fixed):
+        runs = self.records.get((case.name, peer.name, fixed), ())
+        who = f"{case.name}{' (twin)' if fixed else ''}, {peer.name}"
+        if bad := self.bad_ends(case, peer, fixed):
+            self.problems.append((who, f"{len(bad)} of {len(runs)} runs: {bad[0]['why']}"))
+        elif ended := [r for r in runs if r["status"] not in ("ok", "fails")]:
+            self.notes.append(f"{who}: {len(ended)} of {len(runs)} runs: {ended[0]['why']} (as its defect may make it)")
 
     def _no_truth(self):
         for case in self.cases:
