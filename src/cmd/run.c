@@ -69,6 +69,15 @@ static int run_and_list_threads(const char *path, char **argv)
     return dh_fail(&err, DH_EXIT_FAILURE);
 }
 
+/* The variant answers with this path when the program asks where it is. */
+static void name_original(const char *program, const char *variant)
+{
+    char *real = dh_path_real(program);
+    if (strcmp(program, variant) != 0)
+        setenv("DEADHEAT_PROGRAM", real ? real : program, 1);
+    free(real);
+}
+
 static int become(const char *path, char **argv)
 {
     execv(path, argv);
@@ -107,6 +116,7 @@ static int start(const char *plan, bool threads, char **argv)
     char *variant = dh_derive(program, plan, &err);
     if (!variant || !lead_to_libraries(program, plan, &err))
         return dh_fail(&err, dh_container_present(program) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
+    name_original(program, variant);
     return go(variant, argv);
 }
 
@@ -163,5 +173,6 @@ int dh_main_exec_variant(int argc, char **argv)
     char *variant = dh_derive(argv[3], plan, &err);
     if (!variant || !lead_to_libraries(argv[3], plan, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
+    name_original(argv[3], variant);
     return become(variant, argv + 4);
 }

@@ -4,6 +4,7 @@
 #define DH_RUNTIME_REAL_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include <threads.h>
 #include <time.h>
 
@@ -21,6 +22,11 @@
     F(thrd_join, "GLIBC_2.34", int, (thrd_t, int *))                                                                   \
     F(thrd_detach, "GLIBC_2.34", int, (thrd_t))                                                                        \
     F(prctl, "GLIBC_2.2.5", int, (int, ...))                                                                           \
+    F(readlink, "GLIBC_2.2.5", ssize_t, (const char *, char *, size_t))                                                \
+    F(readlinkat, "GLIBC_2.4", ssize_t, (int, const char *, char *, size_t))                                           \
+    F(__readlink_chk, "GLIBC_2.4", ssize_t, (const char *, char *, size_t, size_t))                                    \
+    F(realpath, "GLIBC_2.3", char *, (const char *, char *))                                                           \
+    F(__realpath_chk, "GLIBC_2.4", char *, (const char *, char *, size_t))                                             \
     F(_exit, "GLIBC_2.2.5", void, (int))
 
 struct dh_real {

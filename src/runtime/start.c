@@ -78,6 +78,18 @@ static void restore_library_path(char **envp)
         remove_slot(from);
 }
 
+/* `deadheat run` says which program the variant stands for; children are programs of their own. */
+static const char *take_original(char **envp)
+{
+    static const char name[] = "DEADHEAT_PROGRAM=";
+    char **slot = envp ? slot_of(envp, name) : NULL;
+    if (!slot)
+        return NULL;
+    const char *original = dh_text_after(*slot, name);
+    remove_slot(slot);
+    return original;
+}
+
 /* Without /proc: what the kernel was asked to execute, made absolute. */
 static const char *executable_path(void)
 {
@@ -167,6 +179,7 @@ static void start(int argc, char **argv, char **envp)
     bool trusted = !getauxval(AT_SECURE);
     dh_process.path = executable_path();
     if (trusted) {
+        dh_process.original = take_original(envp);
         restore_library_path(envp);
         become_variant(argc, argv, envp);
     }

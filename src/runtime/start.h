@@ -8,9 +8,10 @@
 
 struct dh_process {
     bool started;
-    bool forked;      /* not the process that started, but a child of it */
-    int pid;          /* differs from getpid() in a child made by vfork or a raw system call */
-    const char *path; /* of the executable, absolute where that can be told */
+    bool forked;          /* not the process that started, but a child of it */
+    int pid;              /* differs from getpid() in a child made by vfork or a raw system call */
+    const char *path;     /* of the executable, absolute where that can be told */
+    const char *original; /* of the program this is a derived variant of, or NULL */
 };
 
 extern struct dh_process dh_process;
