@@ -1,5 +1,6 @@
 """redis: plain Makefiles, libc's malloc; a server with two I/O threads answers redis-cli and redis-benchmark, saves, ends and comes back."""
 import re
+import time
 
 from harness import config
 from harness.proc import Failure, free_port, run
@@ -78,12 +79,22 @@ class Redis(Program):
         self._ask(r, port, "DEBUG", "POPULATE", "20000", "key", "64")
         seen["background save"] = self._ask(r, port, "BGREWRITEAOF")
         self._ask(r, port, "CONFIG", "SET", "appendonly", "yes")
+        self._wait_for_children(r, port)
         seen["keys"] = self._ask(r, port, "DBSIZE")
         seen["digest"] = self._ask(r, port, "DEBUG", "DIGEST")
         threaded = re.search(r"io_threaded_reads_processed:(\d+)", self._ask(r, port, "INFO", "stats"))
         if not threaded or int(threaded.group(1)) == 0:
             raise Failure("redis: the I/O threads had nothing to do")
         return seen
+
+    def _wait_for_children(self, r, port):
+        """The server refuses to end while it writes its first append-only file."""
+        for _ in range(120):
+            state = self._ask(r, port, "INFO", "persistence")
+            if not re.search(r"aof_rewrite_(in_progress|scheduled):1|rdb_bgsave_in_progress:1", state):
+                return
+            time.sleep(0.5)
+        raise Failure("redis: its background save does not end")
 
     def _shut_down(self, r, port, server, how):
         r.run(CLI, "-p", port, "SHUTDOWN", *how, limit=60, check=False)

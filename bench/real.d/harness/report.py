@@ -115,6 +115,8 @@ class Real:
                 row[3:6] = ["derived", *map(_seconds, done["derive"])]
             if plain_seen is not None:
                 program.compare(plain_seen, done["seen"])
+            elif tool.name != "clang":
+                raise Failure("ran, but there is no result of the plain build to compare with")
             row[8:10] = [f"ok {program.summary(done['seen'])}".strip(), _seconds(done["wall"])]
             return done["seen"]
         except Failure as e:
