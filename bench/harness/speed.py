@@ -68,13 +68,17 @@ class Unit:
 
 
 def _units(workloads, full, size):
+    """Full size at two threads; all of it: also the other sizes at two threads, and other threads at full size."""
     for w in workloads:
-        sizes = [("test", w.test_args)] if size == "test" else [("full", w.full_args)]
-        if full and size == "full" and len(w.sizes) > 1:
-            sizes = [(f"{n}/{len(w.sizes)}", args) for n, args in enumerate(w.sizes[:-1], 1)] + [("full", w.sizes[-1])]
+        if size == "test":
+            sizes = [("test", w.test_args)]
+        elif full:
+            sizes = [("full" if args == w.full_args else f"{n}/{len(w.sizes)}", args) for n, args in enumerate(w.sizes, 1)]
+        else:
+            sizes = [("full", w.full_args)]
         for threads in (2, 1, 4) if full else (2,):
             for name, args in sizes:
-                if threads == 2 or name == sizes[-1][0]:  # sizes at two threads, threads at the last size
+                if threads == 2 or name in ("full", "test"):
                     yield Unit(w.plain_case(), threads, name, tuple(with_threads(args, threads)))
 
 
@@ -350,7 +354,7 @@ class Speed:
 
     def _growth(self):
         """How a ratio moves with size and with threads: above 1, the tool's cost grows faster than the program's."""
-        header, rows = ["program", "tool", "least to full size", "1 to 4 threads"], []
+        header, rows = ["program", "tool", "least to largest size", "1 to 4 threads"], []
         for name in dict.fromkeys(u.name for u in self.units):
             mine = [u for u in self.units if u.name == name]
             for way in self.tools:
@@ -362,12 +366,8 @@ class Speed:
         return ["Growth of the ratio to native (1.00: as the program itself)", table.text(header, rows), ""]
 
     def series(self):
-        """(groups, {tool: ratios}, {tool: added}) for the chart: two threads, last size."""
-        last = {}
-        for u in self.units:
-            if u.threads == 2:
-                last[u.name] = u
-        units = list(last.values())
+        """(groups, {tool: ratios}, {tool: added}) for the chart: two threads, full size."""
+        units = [u for u in self.units if u.threads == 2 and u.size in ("full", "test")]
         def with_mean(values):
             return [*values, _geometric([max(v, _LEAST) for v in values if v is not None])]
         ratios = {w.name: with_mean([self.ratio(u, w.name)[0] for u in units]) for w in self.tools}

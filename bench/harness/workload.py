@@ -88,7 +88,9 @@ class Workload:
         self.name = data.get("name", self.dir.name)
         self.test_args = [str(a) for a in data.get("test_args", [])]
         self.full_args = [str(a) for a in data.get("full_args", self.test_args)]
-        self.sizes = [[str(a) for a in args] for args in data.get("sizes", [])] or [self.full_args]
+        self.sizes = [[str(a) for a in args] for args in data.get("sizes", [])]
+        if self.full_args not in self.sizes:
+            self.sizes.append(self.full_args)
         self.speed, self.expect_fail = bool(data.get("speed")), bool(data.get("expect_fail"))
         self.timeout = float(data.get("timeout", 10))
         self.variants = data.get("variants") or [{"name": ""}]
