@@ -1,11 +1,12 @@
-"""memcached: autoconf; two clients set, get, count and delete over loopback."""
+"""memcached: autoconf; two clients set, get, count and delete over loopback. Load: memcaslap."""
 import os
+import re
 import signal
 import socket
 import threading
 
 from harness.proc import Failure, free_port
-from harness.program import Program
+from harness.program import Load, Program
 
 KEYS = 3000  # for each of two clients
 
@@ -68,9 +69,9 @@ class Memcached(Program):
     def build(self, b):
         b.make()
 
-    def _start(self, r, port):
-        # It refuses to serve as root.
-        user = ("-u", "nobody") if os.geteuid() == 0 else ()
+    def _start(self, r, port, user="nobody"):
+        # It refuses to serve as root unless told to.
+        user = ("-u", user) if os.geteuid() == 0 else ()
         return r.start("memcached", "-l", "127.0.0.1", "-p", port, "-U", 0, "-t", 2, "-m", 64, *user, port=port)
 
     def _use_twice(self, port):
@@ -110,6 +111,27 @@ class Memcached(Program):
 
     def costs(self):
         return (("-t 2", lambda r: self._session(r)[1]),)
+
+    def _slapped(self, r, operations):
+        port = free_port()
+        server = self._start(r, port, user="root")  # the tools have to write their reports
+        try:
+            said = r.load(server, "memcaslap", "-s", f"127.0.0.1:{port}", "-T", 2, "-c", 16, "-x", operations, "-w", "1k", "-X", 100, "-v", 0.1)
+            counts = {name: int(n) for name, n in re.findall(r"^(\w+): (\d+)$", said, re.M)}
+            rate = re.search(r"TPS: (\d+)", said)
+            served = Client(port).stats()
+            if not rate or int(served["cmd_get"]) + int(served["cmd_set"]) < operations:
+                raise Failure(f"memcached: served {served['cmd_get']} gets and {served['cmd_set']} sets of {operations} ({r.out})")
+            if counts.get("get_misses") or counts.get("verify_failed"):
+                raise Failure(f"memcached: {counts.get('get_misses')} misses, {counts.get('verify_failed')} wrong values")
+            server.signal(signal.SIGTERM)
+            r.stop(server)
+            return float(rate.group(1)), None
+        finally:
+            server.end()
+
+    def loads(self):
+        return (Load("9 gets, 1 set", "op/s", 200000, 5000, self._slapped),)
 
 
 PROGRAM = Memcached

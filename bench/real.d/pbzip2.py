@@ -1,5 +1,5 @@
 """pbzip2: C++, a plain Makefile; a -p2 round trip, and libbzip2's own bunzip2 semantics by the same bytes as the plain build's."""
-from harness.program import Program, digest, same_file
+from harness.program import Load, Program, digest, same_file
 
 
 class Pbzip2(Program):
@@ -19,6 +19,15 @@ class Pbzip2(Program):
 
     def costs(self):
         return (("-p2", lambda r: r.cpu("pbzip2", "-p2", "-k", "-c", r.data(20), stdout="/dev/null")),)
+
+    def loads(self):
+        def compress(r, megabytes):
+            return r.filtered(megabytes, "pbzip2", "-p2", "-k", "-c", r.data(megabytes))
+
+        def decompress(r, megabytes):
+            packed = r.prepared(f"mixed-{megabytes}M.bz2", "pbzip2", "-p2", "-k", "-c", r.data(megabytes))
+            return r.filtered(megabytes, "pbzip2", "-p2", "-k", "-d", "-c", packed)
+        return Load("compress", "MB/s", 20, 2, compress), Load("decompress", "MB/s", 40, 2, decompress)
 
 
 PROGRAM = Pbzip2

@@ -1,10 +1,12 @@
-"""redis: plain Makefiles, libc's malloc; a server with two I/O threads answers redis-cli and redis-benchmark, saves, ends and comes back."""
+"""redis: plain Makefiles, libc's malloc; a server with two I/O threads answers redis-cli and redis-benchmark, saves, ends and comes back.
+Load: Debian's redis-benchmark."""
 import re
+import signal
 import time
 
 from harness import config
 from harness.proc import Failure, free_port, run
-from harness.program import Program
+from harness.program import Load, Program
 
 SERVER, CLI, LOAD = "src/redis-server", "src/redis-cli", "src/redis-benchmark"
 
@@ -122,6 +124,29 @@ class Redis(Program):
         def loaded(threads):
             return lambda r: self._served(r, lambda port: self._load(r, port), ("NOSAVE",), threads)[1]
         return (("server", loaded(1)), ("server, io-threads 2", loaded(2)))
+
+    def _benchmarked(self, r, requests, threads):
+        """Half of the requests set, then half get what was set."""
+        port = free_port()
+        server = self._start(r, port, threads)
+        try:
+            said = r.load(server, "redis-benchmark", "-h", "127.0.0.1", "-p", port, "-q", "-n", requests // 2, "-c", 50, "-P", 16, "-r", 10000,
+                          "-d", 100, "-t", "set,get")
+            rates = [float(x) for x in re.findall(r"[SG]ET: ([\d.]+) requests per second", said)]
+            stats = dict(re.findall(r"^(\w+):(\d+)", r.load(server, "redis-cli", "-h", "127.0.0.1", "-p", port, "INFO", "stats"), re.M))
+            if len(rates) != 2 or int(stats["total_commands_processed"]) < requests or int(stats["total_error_replies"]):
+                raise Failure(f"redis: {stats['total_commands_processed']} of {requests} requests, {stats['total_error_replies']} errors ({r.out})")
+            if threads > 1 and not int(stats["io_threaded_reads_processed"]):
+                raise Failure("redis: the I/O threads had nothing to do")
+            server.signal(signal.SIGTERM)
+            r.stop(server, limit=60)
+            return len(rates) / sum(1 / x for x in rates), None
+        finally:
+            server.end()
+
+    def loads(self):
+        return (Load("one thread", "op/s", 600000, 6000, lambda r, n: self._benchmarked(r, n, 1)),
+                Load("I/O threads", "op/s", 400000, 6000, lambda r, n: self._benchmarked(r, n, 2)))
 
 
 PROGRAM = Redis

@@ -3,7 +3,7 @@ library loaded by a process that was not built here."""
 import sys
 
 from harness.proc import run
-from harness.program import Program, digest, same_file
+from harness.program import Load, Program, digest, same_file
 
 FOREIGN = """
 import lzma, sys
@@ -60,6 +60,15 @@ class Xz(Program):
                 r.run(self.real, *self.blocks, "-k", "-c", r.data(4), stdout=packed, env=self.environment(r))
             return r.cpu(self.real, "-T2", "-d", "-c", packed, stdout="/dev/null", env=self.environment(r))
         return (("-T2", compress), ("-T2 -d", decompress))
+
+    def loads(self):
+        def compress(r, megabytes):
+            return r.filtered(megabytes, self.real, *self.blocks, "-k", "-c", r.data(megabytes), env=self.environment(r))
+
+        def decompress(r, megabytes):
+            packed = r.prepared(f"mixed-{megabytes}M-0.xz", self.wrapper, *self.blocks, "-0", "-k", "-c", r.data(megabytes))
+            return r.filtered(megabytes, self.real, "-T2", "-d", "-k", "-c", packed, env=self.environment(r))
+        return Load("compress", "MB/s", 4, 2, compress), Load("decompress", "MB/s", 40, 2, decompress)
 
 
 PROGRAM = Xz

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from harness.proc import run
-from harness.program import Program, digest, same_file
+from harness.program import Load, Program, digest, same_file
 
 CLIENTS = Path(__file__).resolve().parent / "clients"
 
@@ -42,6 +42,11 @@ class Zstd(Program):
 
     def costs(self):
         return (("-T2", lambda r: r.cpu("programs/zstd", "-T2", "-q", "-k", "-c", "-12", r.data(20), stdout="/dev/null")),)
+
+    def loads(self):
+        # Without -B one worker would have the whole of a small file.
+        return (Load("compress", "MB/s", 20, 2,
+                     lambda r, mb: r.filtered(mb, "programs/zstd", "-T2", "-B1MB", "-q", "-k", "-c", "-12", r.data(mb))),)
 
 
 PROGRAM = Zstd

@@ -36,22 +36,34 @@ struct dh_race_hit {
     uintptr_t addr;     /* first byte they share */
     unsigned mask;      /* bytes of its granule they share */
     bool writes, wrote; /* now, before */
-    uint32_t before;    /* epoch of the earlier access */
-    uint32_t place;     /* of the access now */
+    bool atomic, was_atomic;
+    uint32_t before; /* epoch of the earlier access */
+    uint32_t place;  /* of the access now */
 };
+
+enum { DH_SPARE_SPLITS = 128 };
 
 struct dh_race_thread {
     uint32_t time; /* slot and clock: the current epoch without mask */
     bool dirty;    /* something was accessed in this epoch */
     struct dh_clock clock;
+    /* Split blocks to use next, oldest first: one that was given back rests for a while, since another thread may have
+     * looked up its index just before. */
+    uint32_t spare[DH_SPARE_SPLITS], first_spare, n_spare;
     void *owner; /* the caller's */
+};
+
+/* A granule whose bytes differ, or that atomics touched: plain accesses and atomic ones by byte. */
+struct dh_split {
+    dh_cell byte[4], atomic[4];
 };
 
 struct dh_race {
     struct dh_read_sets sets;
-    dh_cell (*splits)[4]; /* split blocks by index; index 0 unused */
-    uint32_t n_splits, cap_splits, free_split;
-    uint64_t lost; /* accesses not recorded because a table was full */
+    struct dh_split *splits; /* by index; index 0 unused */
+    uint32_t n_splits, cap_splits;
+    uint32_t free_splits; /* of threads that ended, chained through byte[0] */
+    uint64_t lost;        /* accesses not recorded because a table was full */
     void (*lock)(void);
     void (*unlock)(void); /* around sets and splits; NULL when only one thread works */
     void (*report)(struct dh_race_thread *t, const struct dh_race_hit *hit);
@@ -64,6 +76,9 @@ void dh_race_read(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, ui
                   uint32_t place);
 void dh_race_write(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
                    uint32_t place);
+/* Atomic accesses race with plain ones only. */
+void dh_race_atomic(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
+                    uint32_t place, bool writes);
 /* A repeated access in one epoch changes nothing. */
 static inline bool dh_race_repeats(const struct dh_race_thread *t, uint32_t half, unsigned mask)
 {
@@ -71,7 +86,9 @@ static inline bool dh_race_repeats(const struct dh_race_thread *t, uint32_t half
     return (half & (DH_EPOCH_TIME | (uint32_t)mask << DH_MASK_SHIFT)) == want;
 }
 /* The granule holds a new object: nothing of the old one counts. */
-void dh_race_forget(struct dh_race *r, dh_cell *cell);
+void dh_race_forget(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell);
+/* The thread ends, or its slot is given up: its spare blocks go back. */
+void dh_race_thread_release(struct dh_race *r, struct dh_race_thread *t);
 
 /* Synchronisation. What a thread did before a release is known to whoever acquires; what it does later is not, so a
  * release ends the epoch. An epoch in which nothing was accessed goes on: what is published is the one before. */

@@ -27,26 +27,60 @@ static bool equal(const struct dh_read_set *s, unsigned mask, const uint32_t *re
     return true;
 }
 
+/* A free set of that size, or a new one; 0 when there is no room. */
+static uint32_t take(struct dh_read_sets *t, unsigned n)
+{
+    uint32_t index = t->free[n];
+    if (index) {
+        t->free[n] = t->at[index]->next;
+        return index;
+    }
+    struct dh_read_set *s = t->n < t->cap ? t->allocate(sizeof *s + n * sizeof *s->reader) : NULL;
+    if (!s)
+        return 0;
+    t->at[t->n] = s;
+    return t->n++;
+}
+
 static uint32_t intern(struct dh_read_sets *t, unsigned mask, const uint32_t *reader, unsigned n)
 {
     uint32_t hash = hash_of(mask, reader, n), *bucket = &t->buckets[hash & (t->n_buckets - 1)];
     for (uint32_t i = *bucket; i; i = t->at[i]->next)
-        if (t->at[i]->hash == hash && equal(t->at[i], mask, reader, n))
+        if (t->at[i]->hash == hash && equal(t->at[i], mask, reader, n)) {
+            t->at[i]->references++;
             return i;
-    if (t->n == t->cap)
+        }
+    uint32_t index = take(t, n);
+    if (!index)
         return 0;
-    struct dh_read_set *s = t->allocate(sizeof *s + n * sizeof *reader);
-    if (!s)
-        return 0;
+    struct dh_read_set *s = t->at[index];
     s->next = *bucket;
     s->hash = hash;
+    s->references = 1;
     s->mask = (uint16_t)mask;
     s->n = (uint16_t)n;
     for (unsigned i = 0; i < n; i++)
         s->reader[i] = reader[i];
-    t->at[t->n] = s;
-    *bucket = t->n;
-    return t->n++;
+    *bucket = index;
+    return index;
+}
+
+void dh_read_set_release(struct dh_read_sets *t, uint32_t index)
+{
+    struct dh_read_set *s = t->at[index];
+    if (--s->references)
+        return;
+    uint32_t *link = &t->buckets[s->hash & (t->n_buckets - 1)];
+    while (*link != index)
+        link = &t->at[*link]->next;
+    *link = s->next;
+    s->next = t->free[s->n];
+    t->free[s->n] = index;
+}
+
+uint32_t dh_read_set_for(struct dh_read_sets *t, uint32_t index, unsigned mask)
+{
+    return intern(t, mask, t->at[index]->reader, t->at[index]->n);
 }
 
 uint32_t dh_read_set_of(struct dh_read_sets *t, unsigned mask, uint32_t one, uint32_t other)

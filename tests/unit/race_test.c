@@ -23,7 +23,7 @@ struct first {
 
 struct naive {
     uint32_t clock[THREADS][THREADS], lock[LOCKS][THREADS];
-    uint32_t read[BYTES][THREADS], write[BYTES][THREADS];
+    uint32_t read[BYTES][THREADS], write[BYTES][THREADS], atomic_read[BYTES][THREADS], atomic_write[BYTES][THREADS];
     struct first first[BYTES];
 };
 
@@ -36,17 +36,31 @@ static void naive_init(struct naive *n)
         n->first[b].op = -1;
 }
 
-static void naive_access(struct naive *n, int op, int t, int at, int size, bool writes)
+static void naive_access(struct naive *n, int op, int t, int at, int size, bool writes, bool atomic)
 {
     for (int b = at; b < at + size; b++) {
         bool w = false, r = false;
         for (int u = 0; u < THREADS; u++) {
-            w = w || n->write[b][u] > n->clock[t][u];
-            r = r || (writes && n->read[b][u] > n->clock[t][u]);
+            uint32_t now = n->clock[t][u];
+            w = w || n->write[b][u] > now || (!atomic && n->atomic_write[b][u] > now);
+            r = r || (writes && (n->read[b][u] > now || (!atomic && n->atomic_read[b][u] > now)));
         }
         if ((w || r) && n->first[b].op < 0)
             n->first[b] = (struct first){op, w, r};
-        (writes ? n->write : n->read)[b][t] = n->clock[t][t];
+        if (atomic)
+            (writes ? n->atomic_write : n->atomic_read)[b][t] = n->clock[t][t];
+        else
+            (writes ? n->write : n->read)[b][t] = n->clock[t][t];
+    }
+}
+
+static void naive_forget(struct naive *n, int granule)
+{
+    for (int b = granule * 4; b < granule * 4 + 4; b++) {
+        memset(n->read[b], 0, sizeof n->read[b]);
+        memset(n->write[b], 0, sizeof n->write[b]);
+        memset(n->atomic_read[b], 0, sizeof n->atomic_read[b]);
+        memset(n->atomic_write[b], 0, sizeof n->atomic_write[b]);
     }
 }
 
@@ -102,7 +116,7 @@ static void ours_init(struct ours *o)
 {
     memset(o, 0, sizeof *o);
     pool_used = 0;
-    dh_race_init(&o->race, from_pool, 4096, 1024);
+    dh_race_init(&o->race, from_pool, 8192, 4096);
     o->race.report = note_hit;
     for (unsigned t = 0; t < THREADS; t++) {
         o->thread[t].time = dh_epoch(t + 1, 1);
@@ -113,7 +127,7 @@ static void ours_init(struct ours *o)
     current = o;
 }
 
-static void ours_access(struct ours *o, int t, int at, int size, bool writes)
+static void ours_access(struct ours *o, int t, int at, int size, bool writes, bool atomic)
 {
     for (int g = at / 4; g <= (at + size - 1) / 4; g++) {
         unsigned mask = 0;
@@ -121,6 +135,10 @@ static void ours_access(struct ours *o, int t, int at, int size, bool writes)
             if (g * 4 + i >= at && g * 4 + i < at + size)
                 mask |= 1u << i;
         dh_cell c = o->cells[g];
+        if (atomic) {
+            dh_race_atomic(&o->race, &o->thread[t], &o->cells[g], (uintptr_t)g * 4, mask, 0, writes);
+            continue;
+        }
         if (dh_race_repeats(&o->thread[t], writes ? dh_cell_write(c) : dh_cell_read(c), mask))
             continue;
         (writes ? dh_race_write : dh_race_read)(&o->race, &o->thread[t], &o->cells[g], (uintptr_t)g * 4, mask, 0);
@@ -141,6 +159,7 @@ struct world {
     struct ours ours;
     int holder[LOCKS];
     unsigned synchronised; /* of 20 steps */
+    unsigned atomics;      /* of 10 accesses */
 };
 
 static void acquire(struct world *w, int t, int lock)
@@ -180,6 +199,12 @@ static void step(struct world *w, int op)
             acquire(w, t, lock);
         return;
     }
+    if (pick(40) == 0) {
+        int granule = (int)pick(BYTES / 4);
+        naive_forget(&w->naive, granule);
+        dh_race_forget(&w->ours.race, &w->ours.thread[t], &w->ours.cells[granule]);
+        return;
+    }
     if (what == (int)w->synchronised) {
         order(w, t, (int)pick(THREADS));
         return;
@@ -187,10 +212,21 @@ static void step(struct world *w, int op)
     int size = sizes[pick(8)], at = (int)pick((unsigned)(BYTES - size + 1));
     if (pick(3))
         at -= at % (size == 3 ? 1 : size > 8 ? 8 : size);
-    bool writes = pick(3) == 0;
+    bool writes = pick(3) == 0, atomic = pick(10) < w->atomics;
     current_op = op;
-    naive_access(&w->naive, op, t, at, size, writes);
-    ours_access(&w->ours, t, at, size, writes);
+    naive_access(&w->naive, op, t, at, size, writes, atomic);
+    ours_access(&w->ours, t, at, size, writes, atomic);
+}
+
+/* Every set is given back when nothing names it any more. */
+static size_t sets_left(struct ours *o)
+{
+    size_t n = 0;
+    for (int g = 0; g < BYTES / 4; g++)
+        dh_race_forget(&o->race, &o->thread[0], &o->cells[g]);
+    for (uint32_t i = 1; i < o->race.sets.n; i++)
+        n += o->race.sets.at[i]->references != 0;
+    return n;
 }
 
 static void same_first_races(void **state)
@@ -207,6 +243,7 @@ static void same_first_races(void **state)
             w->holder[l] = -1;
         int ops = 10 + (int)pick(OPS);
         w->synchronised = 3 + pick(14);
+        w->atomics = pick(3) ? pick(8) : 0;
         for (int op = 0; op < ops; op++)
             step(w, op);
         assert_int_equal(w->ours.race.lost, 0);
@@ -218,6 +255,7 @@ static void same_first_races(void **state)
                 fail_msg("trace %u byte %d: naive says op %d (write %d, read %d), ours op %d (write %d, read %d)",
                          trace, b, n.op, n.after_write, n.after_read, o.op, o.after_write, o.after_read);
         }
+        assert_int_equal(sets_left(&w->ours), 0);
     }
     print_message("%d traces, %zu racy bytes\n", TRACES, races);
     assert_true(races > TRACES);

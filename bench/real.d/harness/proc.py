@@ -114,14 +114,18 @@ def reason_in(log):
     return lines[-1] if lines else "empty log"
 
 
-def run(argv, *, cwd, env, log, limit, stdin=None, stdout=None, check=True):
+def ending(rc):
+    return f"ended by {signal.Signals(-rc).name}" if rc < 0 else f"exit {rc}"
+
+
+def run(argv, *, cwd, env, log, limit, stdin=None, stdout=None, check=True, codes=(0,)):
+    """codes: exit codes that mean success."""
     child = Child(argv, cwd=cwd, env=env, log=log, stdin=stdin, stdout=stdout)
     use = child.wait(limit)
     if child.timed_out:
         raise Failure(f"{child.name}: no end within {limit} s ({log})")
-    if check and use.rc != 0:
-        how = f"signal {-use.rc}" if use.rc < 0 else f"exit {use.rc}"
-        raise Failure(f"{child.name}: {how}: {reason_in(log)} ({log})")
+    if check and use.rc not in codes:
+        raise Failure(f"{child.name}: {ending(use.rc)}: {reason_in(log)} ({log})")
     return use
 
 

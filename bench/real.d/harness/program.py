@@ -1,13 +1,26 @@
 """A program of the bench: one file in real.d defines one subclass and names it PROGRAM."""
+import dataclasses
 import hashlib
 import os
 import random
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 from . import config
-from .proc import Child, Failure, run, wait_for_port
+from .proc import Child, Failure, ending, reason_in, run, wait_for_port
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    """Work whose throughput is measured. use(r, amount) does it with one process of the program and answers (amount a second, what
+    came out): what came out has to be what comes out of the plain build."""
+    name: str
+    unit: str
+    amount: int
+    small: int  # for tools that take a hundred times as long
+    use: object
 
 
 class Program:
@@ -47,6 +60,10 @@ class Program:
 
     def costs(self):
         """Pairs (name, function(r) -> CPU seconds) for --hook-cost."""
+        return ()
+
+    def loads(self):
+        """Load after Load: what throughput and findings are about."""
         return ()
 
 
@@ -92,7 +109,9 @@ class Build(Place):
 
 
 class Runner(Place):
-    """What drive() and costs() use: runs programs of one build in one mode, in a scratch directory."""
+    """What drive(), costs() and loads() use: runs programs of one build in one mode, in a scratch directory."""
+
+    codes = (0,)  # which mean success
 
     def __init__(self, bench, program, tool, mode):
         super().__init__(bench, program, tool)
@@ -114,7 +133,8 @@ class Runner(Place):
         target = open(stdout, "wb") if stdout else None
         try:
             return run(self.argv(program, *args), cwd=cwd or self.scratch, env=dict(self.env, **(env or {})),
-                       log=self.out, limit=limit or self.program.drive_limit, stdin=source, stdout=target, check=check)
+                       log=self.out, limit=limit or self.program.drive_limit, stdin=source, stdout=target, check=check,
+                       codes=self.codes)
         finally:
             for f in (source, target):
                 if f:
@@ -142,9 +162,47 @@ class Runner(Place):
         use = child.wait(limit)
         if child.timed_out:
             raise Failure(f"{child.name}: does not end within {limit} s of being asked ({child.log})")
-        if use.rc != 0:
-            raise Failure(f"{child.name}: exit {use.rc} ({child.log})")
+        if use.rc not in self.codes:
+            raise Failure(f"{child.name}: {ending(use.rc)} ({child.log})")
         return use.cpu
+
+    def filtered(self, megabytes, program, *args, env=None):
+        """A program that writes to its output: (MB/s, digest of what it wrote)."""
+        out = self.scratch / "written"
+        use = self.run(program, *args, stdout=out, env=env)
+        return megabytes / use.wall, digest(out)
+
+    def load(self, server, *argv):
+        """What a load generator of Debian's says; it ends with the server, which is the more interesting reason."""
+        out = self.scratch / "load"
+        with open(out, "wb") as f:
+            client = Child(argv, cwd=self.scratch, env=self.env, log=self.out, stdout=f)
+        try:
+            end = time.monotonic() + self.program.drive_limit
+            while client.running():
+                if not server.running():
+                    use = server.wait(5)
+                    raise Failure(f"{server.name}: {ending(use.rc)} under load: {reason_in(server.log)} ({server.log})")
+                if time.monotonic() > end:
+                    raise Failure(f"{client.name}: no end within {self.program.drive_limit} s ({self.out})")
+                time.sleep(0.01)
+            use = client.wait(5)
+        finally:
+            client.end()
+        said = out.read_text(errors="replace")
+        if use.rc != 0:
+            raise Failure(f"{client.name}: {ending(use.rc)}: {(said.strip().splitlines() or ['it says nothing'])[-1]} ({self.out})")
+        return said
+
+    def prepared(self, name, program, *args):
+        """A file that the plain build writes once."""
+        path = self.bench.cache / "data" / name
+        if not path.exists():
+            fresh = path.with_suffix(".new")
+            with open(fresh, "wb") as f:
+                run([self.plain(program), *args], cwd=self.scratch, env=self.env, log=self.out, limit=self.program.drive_limit, stdout=f)
+            fresh.rename(path)
+        return path
 
     def plain(self, program):
         """The same program of the plain build: a client that costs the same whoever is measured."""

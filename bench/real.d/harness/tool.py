@@ -38,7 +38,7 @@ class Tool:
         return env
 
 
-def _clang_key(compiler):
+def _version_key(compiler):
     try:
         out = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as e:
@@ -46,23 +46,31 @@ def _clang_key(compiler):
     return hashlib.sha256(out.encode()).hexdigest()[:16]
 
 
-def _clang(name, flags, modes):
-    cc, cxx = " ".join(["clang-19", *flags]), " ".join(["clang++-19", *flags])
-    return Tool(name, cc, cxx, _clang_key("clang-19") + "".join(flags), modes)
+def _compiler(name, flags, modes=(), cc="clang-19", cxx="clang++-19"):
+    return Tool(name, " ".join([cc, *flags]), " ".join([cxx, *flags]), _version_key(cc) + "".join(flags), modes)
 
 
 def clang():
-    return _clang("clang", (), (Mode("clang"),))
+    return _compiler("clang", (), (Mode("clang"),))
 
 
 def lto():
     """The yardstick of --link-cost."""
-    return _clang("lto", ("-O2", "-flto", "-fuse-ld=lld"), (Mode("lto"),))
+    return _compiler("lto", ("-O2", "-flto", "-fuse-ld=lld"), (Mode("lto"),))
 
 
 def tsan():
     quiet = (("TSAN_OPTIONS", "report_bugs=0"),)
-    return _clang("tsan", ("-fsanitize=thread",), (Mode("tsan", env=quiet),))
+    return _compiler("tsan", ("-g", "-fsanitize=thread"), (Mode("tsan", env=quiet),))
+
+
+def gcc_tsan():
+    return _compiler("gcc-tsan", ("-g", "-fsanitize=thread"), cc="gcc", cxx="g++")
+
+
+def valgrind():
+    """For helgrind and drd: DWARF that valgrind 3.19 understands; not relocated, so that an address tells the variable."""
+    return _compiler("valgrind", ("-gdwarf-4", "-no-pie"))
 
 
 def _hash_tree(top):
