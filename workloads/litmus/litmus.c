@@ -555,7 +555,7 @@ static const struct variant {
     {"sb-one-fence", &sb, &sb_one_fence, "broken: one side has only a release fence"},
     {"seqlock", &seqlock, &seq_fenced, "right: relaxed data between fences"},
     {"seqlock-unfenced", &seqlock, &seq_unfenced, "broken without a data race: torn pairs on weak machines"},
-    {"seqlock-plain", &seqlock, &seq_plain, "a data race, but torn pairs are read again"},
+    {"seqlock-plain", &seqlock, &seq_plain, "broken: plain data, torn pairs are read again on sc and tso only"},
     {"seqlock-once", &seqlock, &seq_once, "broken: never looks at the sequence again"},
     {"spinlock", &spinlock, &spin_acq_rel, "right"},
     {"spinlock-fence", &spinlock, &spin_fence, "right: relaxed exchange and store with fences"},
