@@ -156,6 +156,31 @@ def speed(path, groups, ratios, added, results):
     _gnuplot("\n".join(s + ["unset multiplot"]) + "\n", path)
 
 
+# Real programs
+
+def real(path, loads, kept, programs, found, results):
+    """kept: {tool: [share of native's throughput or None for each load]}; found: {tool: [findings or None for each program]}."""
+    kept, found = ({t: values for t, values in series.items() if any(v is not None for v in values)} for series in (kept, found))
+    if not kept:
+        raise Failure("nothing to draw")
+    width, height = max(1000, 150 + (30 * len(kept) + 24) * len(loads)), 720 if found else 440
+    upper, most = (0.50, max([v or 0 for values in found.values() for v in values])) if found else (0.13, 0)
+    s = _opening(width, height)
+    s += ["set multiplot", f"set label 1 {_quoted(_headline('Throughput that real programs keep', results))} at screen 0.5,{1 - 22 / height} center",
+          "set style data histogram", "set style histogram clustered gap 1", "set boxwidth 0.92", "set xtics nomirror scale 0",
+          "set ytics nomirror", "set border 3", "set lmargin at screen 0.08", "set rmargin at screen 0.98", "set grid y lc rgb '#dddddd'"]
+    s += _bars("kept", loads, kept)
+    s += [f"set tmargin at screen {1 - 95 / height}", f"set bmargin at screen {upper}", "set ylabel 'native = 1'",
+          f"set yrange [0:{max(1, *(v or 0 for values in kept.values() for v in values)) * 1.12:.4g}]", _key(height), _bars_plot("kept", kept, "1"),
+          "unset label 1"]
+    if found:
+        s += _bars("found", programs, found)
+        s += [f"set tmargin at screen {upper - 90 / height}", "set bmargin at screen 0.06", "set ylabel 'distinct findings'",
+              "short(x) = sprintf('%d', x)", f"set yrange [0:{max(most, 1) * 1.12:.4g}]",
+              f"set key at screen 0.97,{upper - 60 / height} right top horizontal samplen 1.2 maxrows 1", _bars_plot("found", found, "NaN")]
+    _gnuplot("\n".join(s + ["unset multiplot"]) + "\n", path)
+
+
 def _bars(name, groups, series):
     def cell(v):
         return "NaN" if v is None else f"{v:.4g}"

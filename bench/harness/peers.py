@@ -115,7 +115,9 @@ class Deadheat(Peer):
     def call(self, program, args, out):
         if not self.detectors:
             return [str(program), *args], {}
-        return ["deadheat", "run", f"--detect={','.join(self.detectors)}", f"--db={out}", "--", str(program), *args], {}
+        # As the others: the program's own exit code, and reports in a file only.
+        return ["deadheat", "run", f"--detect={','.join(self.detectors)}", f"--db={out}", "--", str(program), *args], \
+            {"DEADHEAT_OPTIONS": "exitcode=0:print=0"}
 
     def read(self, out, own, env):
         if not self.detectors or not out.exists():

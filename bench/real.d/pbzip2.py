@@ -27,7 +27,7 @@ class Pbzip2(Program):
         def decompress(r, megabytes):
             packed = r.prepared(f"mixed-{megabytes}M.bz2", "pbzip2", "-p2", "-k", "-c", r.data(megabytes))
             return r.filtered(megabytes, "pbzip2", "-p2", "-k", "-d", "-c", packed)
-        return Load("compress", "MB/s", 20, 2, compress), Load("decompress", "MB/s", 40, 2, decompress)
+        return Load("compress", "MB/s", 20, 2, compress), Load("decompress", "MB/s", 20, 2, decompress)
 
 
 PROGRAM = Pbzip2

@@ -145,8 +145,8 @@ class Redis(Program):
             server.end()
 
     def loads(self):
-        return (Load("one thread", "op/s", 600000, 6000, lambda r, n: self._benchmarked(r, n, 1)),
-                Load("I/O threads", "op/s", 400000, 6000, lambda r, n: self._benchmarked(r, n, 2)))
+        return (Load("one thread", "op/s", 400000, 6000, lambda r, n: self._benchmarked(r, n, 1)),
+                Load("I/O threads", "op/s", 200000, 6000, lambda r, n: self._benchmarked(r, n, 2)))
 
 
 PROGRAM = Redis

@@ -68,7 +68,7 @@ class Xz(Program):
         def decompress(r, megabytes):
             packed = r.prepared(f"mixed-{megabytes}M-0.xz", self.wrapper, *self.blocks, "-0", "-k", "-c", r.data(megabytes))
             return r.filtered(megabytes, self.real, "-T2", "-d", "-k", "-c", packed, env=self.environment(r))
-        return Load("compress", "MB/s", 4, 2, compress), Load("decompress", "MB/s", 40, 2, decompress)
+        return Load("compress", "MB/s", 4, 2, compress), Load("decompress", "MB/s", 20, 2, decompress)
 
 
 PROGRAM = Xz

@@ -45,7 +45,7 @@ class Zstd(Program):
 
     def loads(self):
         # Without -B one worker would have the whole of a small file.
-        return (Load("compress", "MB/s", 20, 2,
+        return (Load("compress", "MB/s", 5, 2,
                      lambda r, mb: r.filtered(mb, "programs/zstd", "-T2", "-B1MB", "-q", "-k", "-c", "-12", r.data(mb))),)
 
 

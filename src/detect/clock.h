@@ -5,6 +5,9 @@
 
 #include "detect/epoch.h"
 
+/* Part of a path that must not call anything. */
+#define DH_ALWAYS_INLINE static inline __attribute__((always_inline))
+
 struct dh_clock {
     uint32_t n;
     uint32_t at[DH_SLOTS];

@@ -1,6 +1,8 @@
 /* Epochs: who accessed which bytes of a granule when, in 32 bits. Layer: detect.
- * mask(4) | slot(8) | clock(20). A granule is four aligned bytes; the mask says which of them. Mask 0 is no epoch:
- * 0 = never, otherwise an index (see race.h). Slots are names for threads, reused with care. */
+ * mask(4) | slot(8) | clock(20). A granule is four aligned bytes; the mask says which of them. Slots are names for
+ * threads, reused with care. Mask 0 is none of these: 0 = never; with the top bit of the slot, the index of a line
+ * (lines.h); otherwise a wide epoch: its thread accessed some of the bytes at that time and others before, and only it
+ * knows which. */
 #ifndef DH_DETECT_EPOCH_H
 #define DH_DETECT_EPOCH_H
 
@@ -8,13 +10,15 @@
 #include <stdint.h>
 
 enum {
-    DH_SLOTS = 256,
+    DH_SLOTS = 256,    /* that fit */
+    DH_LAST_SLOT = 127, /* that a thread may have; 0 is no thread's */
     DH_CLOCK_BITS = 20,
     DH_CLOCK_MAX = (1 << DH_CLOCK_BITS) - 1,
     DH_MASK_SHIFT = 28,
     DH_MASK_ALL = 0xF
 };
 #define DH_EPOCH_TIME 0x0FFFFFFFu /* slot and clock */
+#define DH_EPOCH_INDEX 0x08000000u
 
 static inline uint32_t dh_epoch(unsigned slot, uint32_t clock)
 {
@@ -35,6 +39,14 @@ static inline unsigned dh_epoch_mask(uint32_t e)
 static inline uint32_t dh_epoch_with(uint32_t time, unsigned mask)
 {
     return (time & DH_EPOCH_TIME) | (uint32_t)mask << DH_MASK_SHIFT;
+}
+static inline bool dh_epoch_is_index(uint32_t e)
+{
+    return e >> (DH_MASK_SHIFT - 1) == 1;
+}
+static inline bool dh_epoch_is_wide(uint32_t e)
+{
+    return e && e < DH_EPOCH_INDEX;
 }
 
 #endif

@@ -1,22 +1,24 @@
 /* Happens-before races by epochs (FastTrack, Flanagan and Freund 2009), exact to the byte. Layer: detect.
  *
- * A cell holds the last write and the reads since it of one granule (four bytes). What one epoch can say is said in the
- * cell; what differs between the bytes of a granule moves to a split block with a cell per byte. A write stores its
- * epoch in both halves, so that one comparison finds a repeated access of either kind.
+ * A cell holds the last write and the last read of one granule (four bytes) as long as one thread's epoch tells them. A
+ * write stores its epoch in both halves, so that one comparison finds a repeated access of either kind. What does not
+ * fit (concurrent readers, bytes with different pasts, atomics, races) is told by the granule's line (lines.h), which is
+ * exact; a granule comes back from there when one write covers it and is ordered after everything.
  *
- * The caller gives every thread its own dh_race_thread and brings cells; several threads may work on one cell at once:
- * a cell that is the thread's own is stored plainly, any other by compare-and-swap (plain stores everywhere lose races
- * of accesses that happen at the same moment). */
+ * The caller gives every thread its own dh_race_thread and brings cells, those of a line together and aligned; several
+ * threads may work on one cell at once: a cell that is the thread's own is stored plainly, any other by
+ * compare-and-swap (plain stores everywhere lose races of accesses that happen at the same moment). */
 #ifndef DH_DETECT_RACE_H
 #define DH_DETECT_RACE_H
 
 #include "detect/clock.h"
-#include "detect/read_sets.h"
+#include "detect/lines.h"
 
 #include <stddef.h>
 
-/* read: an epoch, or mask 0 and the index of a read set; write: an epoch, or mask 0 and the index of a split block. */
-typedef uint64_t dh_cell; /* read in the low half, write in the high half */
+typedef uint64_t dh_cell; /* read in the low half, write in the high half; or 0 and the index of a line */
+
+enum { DH_CELLS = 16 }; /* of a line */
 
 static inline uint32_t dh_cell_read(dh_cell c)
 {
@@ -30,65 +32,71 @@ static inline dh_cell dh_cell_of(uint32_t read, uint32_t write)
 {
     return (dh_cell)write << 32 | read;
 }
+static inline bool dh_cell_is_line(dh_cell c)
+{
+    return dh_epoch_is_index(dh_cell_write(c));
+}
+static inline uint32_t dh_cell_line(dh_cell c)
+{
+    return dh_cell_write(c) & ~DH_EPOCH_INDEX;
+}
 
 /* One race: the access now and the earlier one it is not ordered after. */
 struct dh_race_hit {
     uintptr_t addr;     /* first byte they share */
-    unsigned mask;      /* bytes of its granule they share */
+    uint64_t bytes;     /* all that they share, from there */
     bool writes, wrote; /* now, before */
     bool atomic, was_atomic;
-    uint32_t before; /* epoch of the earlier access */
+    uint32_t before; /* slot and clock of the earlier access */
     uint32_t place;  /* of the access now */
 };
-
-enum { DH_SPARE_SPLITS = 128 };
 
 struct dh_race_thread {
     uint32_t time; /* slot and clock: the current epoch without mask */
     bool dirty;    /* something was accessed in this epoch */
     struct dh_clock clock;
-    /* Split blocks to use next, oldest first: one that was given back rests for a while, since another thread may have
-     * looked up its index just before. */
-    uint32_t spare[DH_SPARE_SPLITS], first_spare, n_spare;
-    void *owner; /* the caller's */
-};
-
-/* A granule whose bytes differ, or that atomics touched: plain accesses and atomic ones by byte. */
-struct dh_split {
-    dh_cell byte[4], atomic[4];
 };
 
 struct dh_race {
-    struct dh_read_sets sets;
-    struct dh_split *splits; /* by index; index 0 unused */
-    uint32_t n_splits, cap_splits;
-    uint32_t free_splits; /* of threads that ended, chained through byte[0] */
-    uint64_t lost;        /* accesses not recorded because a table was full */
+    struct dh_lines lines;
+    uint64_t lost; /* accesses not recorded because a table was full */
     void (*lock)(void);
-    void (*unlock)(void); /* around sets and splits; NULL when only one thread works */
+    void (*unlock)(void); /* around lines; NULL when only one thread works */
     void (*report)(struct dh_race_thread *t, const struct dh_race_hit *hit);
+    /* What is behind a wide epoch: the last reads (or writes) of the granule's bytes up to that time by its thread, as
+     * pairs of times and masks of the granule; answers how many, at most four. */
+    unsigned (*explain)(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4]);
 };
 
-void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_sets, uint32_t cap_splits);
+void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_lines);
+/* All cells are empty again. */
+void dh_race_reset(struct dh_race *r);
 
-/* Accesses to the bytes `mask` of the granule at `addr` (its first byte) with cell *cell. */
-void dh_race_read(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
-                  uint32_t place);
-void dh_race_write(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
-                   uint32_t place);
-/* Atomic accesses race with plain ones only. */
-void dh_race_atomic(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
-                    uint32_t place, bool writes);
+/* An access to the bytes `mask` of the granule at `addr` (its first byte) with cell *cell. */
+void dh_race_access_granule(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
+                            enum dh_access_kind kind, uint32_t place);
 /* A repeated access in one epoch changes nothing. */
 static inline bool dh_race_repeats(const struct dh_race_thread *t, uint32_t half, unsigned mask)
 {
     uint32_t want = dh_epoch_with(t->time, mask);
     return (half & (DH_EPOCH_TIME | (uint32_t)mask << DH_MASK_SHIFT)) == want;
 }
+/* What a half becomes by an access now; 0: the line must tell. `other` is the cell's other half: what both say need not
+ * be kept in this one. */
+DH_ALWAYS_INLINE uint32_t dh_race_half_after(uint32_t half, uint32_t other, uint32_t time, unsigned mask)
+{
+    unsigned old = dh_epoch_mask(half);
+    bool same = (half & DH_EPOCH_TIME) == time, wide = dh_epoch_is_wide(half);
+    if (!wide && !(old & ~mask))
+        return dh_epoch_with(time, mask);
+    if (!wide && same)
+        return dh_epoch_with(time, mask | old);
+    if (mask == DH_MASK_ALL || (half == other && !wide))
+        return dh_epoch_with(time, mask);
+    return dh_epoch_slot(half) == dh_epoch_slot(time) ? time : 0;
+}
 /* The granule holds a new object: nothing of the old one counts. */
-void dh_race_forget(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell);
-/* The thread ends, or its slot is given up: its spare blocks go back. */
-void dh_race_thread_release(struct dh_race *r, struct dh_race_thread *t);
+void dh_race_forget(struct dh_race *r, dh_cell *cell, uintptr_t granule);
 
 /* Synchronisation. What a thread did before a release is known to whoever acquires; what it does later is not, so a
  * release ends the epoch. An epoch in which nothing was accessed goes on: what is published is the one before. */

@@ -69,6 +69,12 @@ static void add_identity(struct dh_variant *v)
     add_constant(v->module, "__dh_variant", LLVMConstStringInContext2(c, v->name, strlen(v->name), 0));
     add_constant(v->module, "__dh_module_id",
                  LLVMConstStringInContext2(c, (const char *)v->id.bytes, sizeof v->id.bytes, 1));
+    struct dh_err ignored = {0};
+    char *tool = dh_resource_self(&ignored);
+    const char *known = tool ? tool : "";
+    add_constant(v->module, "__dh_tool", LLVMConstStringInContext2(c, known, strlen(known), 0));
+    dh_err_release(&ignored);
+    free(tool);
     add_constant(v->module, "__dh_site_count", LLVMConstInt(LLVMInt32TypeInContext(c), t.n_sites, 0));
 }
 

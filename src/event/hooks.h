@@ -7,22 +7,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Late hooks (race, lockset): before the access. Sizes 1 2 4 8 16; others and unaligned vectors use _range. */
+/* Late hooks (race, lockset): before the access. Sizes 1 2 4 8 16, aligned to the least of
+ * that and 4; others use _range. `value` is what is about to be written, for the report. */
 void __dh_read1(const void *addr, uint32_t place);
 void __dh_read2(const void *addr, uint32_t place);
 void __dh_read4(const void *addr, uint32_t place);
 void __dh_read8(const void *addr, uint32_t place);
 void __dh_read16(const void *addr, uint32_t place);
-void __dh_write1(void *addr, uint32_t place);
-void __dh_write2(void *addr, uint32_t place);
-void __dh_write4(void *addr, uint32_t place);
-void __dh_write8(void *addr, uint32_t place);
+void __dh_write1(void *addr, uint64_t value, uint32_t place);
+void __dh_write2(void *addr, uint64_t value, uint32_t place);
+void __dh_write4(void *addr, uint64_t value, uint32_t place);
+void __dh_write8(void *addr, uint64_t value, uint32_t place);
 void __dh_write16(void *addr, uint32_t place);
 void __dh_read_range(const void *addr, size_t size, uint32_t place);
 void __dh_write_range(void *addr, size_t size, uint32_t place);
-/* Atomics of every placement, before the operation; `what` = op | order << 8 | size << 16 (dh_op, dh_order). */
+/* An atomic that stays in the program, before the operation; `what` = op | order << 8 | size << 16 (dh_op, dh_order).
+ */
 void __dh_atomic(void *addr, uint32_t what, uint32_t place);
 void __dh_fence(uint32_t what, uint32_t place);
+/* Atomics of late placement: the runtime performs the operation, so that value and clock belong together; aligned,
+ * executed with at least the order asked for. Compare-exchange and rmw answer the old value. `failure` is the order of
+ * a compare-exchange that finds another value; DH_ORDER_NONE: that it looked counts for nothing. */
+enum dh_rmw {
+    DH_RMW_XCHG,
+    DH_RMW_ADD,
+    DH_RMW_SUB,
+    DH_RMW_AND,
+    DH_RMW_NAND,
+    DH_RMW_OR,
+    DH_RMW_XOR,
+    DH_RMW_MAX,
+    DH_RMW_MIN,
+    DH_RMW_UMAX,
+    DH_RMW_UMIN,
+    DH_RMW_UINC_WRAP,
+    DH_RMW_UDEC_WRAP,
+    DH_RMW_COUNT
+};
+__extension__ typedef unsigned __int128 dh_u128;
+#define DH_ATOMIC_HOOKS(type, bytes)                                                                                   \
+    type __dh_atomic_load##bytes(const void *addr, uint32_t what, uint32_t place);                                     \
+    void __dh_atomic_store##bytes(void *addr, type value, uint32_t what, uint32_t place);                              \
+    type __dh_atomic_rmw##bytes(void *addr, type operand, uint32_t what, uint32_t rmw, uint32_t place);                \
+    type __dh_atomic_cas##bytes(void *addr, type expected, type desired, uint32_t what, uint32_t failure,              \
+                                uint32_t place);
+DH_ATOMIC_HOOKS(uint8_t, 1)
+DH_ATOMIC_HOOKS(uint16_t, 2)
+DH_ATOMIC_HOOKS(uint32_t, 4)
+DH_ATOMIC_HOOKS(uint64_t, 8)
+DH_ATOMIC_HOOKS(dh_u128, 16)
+#undef DH_ATOMIC_HOOKS
+/* Before inline assembly that may touch memory in ways nobody told us. */
+void __dh_assembly(uint32_t place);
 /* Before a call that the site table knows (allocation, synchronisation, thread): says from where it comes. */
 void __dh_call(uint32_t place);
 
@@ -40,6 +76,9 @@ uint32_t __dh_load4(const void *addr, uint32_t value, uint32_t place);
 uint64_t __dh_load8(const void *addr, uint64_t value, uint32_t place);
 /* Any other size: `value` is a copy in the caller's frame that the hook may change. */
 void __dh_load_any(const void *addr, void *value, size_t size, uint32_t place);
+
+/* An instrumented library makes itself known, with the range of its code; answers what its places are counted from. */
+uint32_t __dh_join(const void *code, const void *code_end);
 
 /* Shadow call stack. Enter answers the depth to give back at every way out of the function;
  * `frame` is the address of the caller's return address (llvm.addressofreturnaddress), so that frames left by

@@ -1,9 +1,9 @@
 #include "host/symbolize.h"
 
 #include "base/str.h"
+#include "host/symbolize_internal.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +51,7 @@ void dh_source_frames_release(struct dh_source_frames *f)
     for (size_t i = 0; i < f->frames.n; i++) {
         free(f->frames.at[i].function);
         free(f->frames.at[i].file);
+        free(f->frames.at[i].directory);
     }
     dh_vec_release(&f->frames);
 }
@@ -67,6 +68,11 @@ static const struct module *open_module(struct dh_symbolizer *s, const char *pat
     }
     dh_vec_push(&s->modules, m);
     return &s->modules.at[s->modules.n - 1];
+}
+
+Dwfl_Module *dh_symbolizer_open(struct dh_symbolizer *s, const char *path)
+{
+    return open_module(s, path)->at;
 }
 
 /* The file's addresses start at its own lowest one, libdwfl's at where it chose to lay the module. */
@@ -124,7 +130,7 @@ static const char *scope_name(Dwarf_Die *scope)
     }
 }
 
-static char *qualified_name(Dwarf_Die *function)
+char *dh_die_name(Dwarf_Die *function)
 {
     const char *name = die_text(function, DW_AT_name);
     if (!name)
@@ -145,7 +151,7 @@ static char *qualified_name(Dwarf_Die *function)
 }
 
 struct place {
-    const char *file;
+    const char *file, *directory;
     unsigned line, column;
 };
 
@@ -181,6 +187,7 @@ static void add_frame(struct dh_source_frames *out, char *function, const struct
     struct dh_source_frame f = {.function = function};
     if (p->file) {
         f.file = dh_strdup(p->file);
+        f.directory = p->directory ? dh_strdup(p->directory) : NULL;
         f.line = p->line;
         f.column = p->column;
     }
@@ -226,7 +233,8 @@ static bool add_from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_so
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
             continue;
-        add_frame(out, qualified_name(&scopes[i]), &p);
+        p.directory = die_text(unit, DW_AT_comp_dir);
+        add_frame(out, dh_die_name(&scopes[i]), &p);
         if (tag == DW_TAG_subprogram)
             break; /* what follows are the scopes of its declaration */
         p = place_of_call(unit, &scopes[i]);

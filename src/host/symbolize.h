@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 struct dh_source_frame {
-    char *function; /* source name with its scopes ("Account::deposit"); a bare symbol when only that is known */
-    char *file;     /* as the debug information names it, or NULL: then line and column are 0 */
+    char *function;  /* source name with its scopes ("Account::deposit"); a bare symbol when only that is known */
+    char *file;      /* as the debug information names it, or NULL: then line and column are 0 */
+    char *directory; /* where it was compiled, or NULL */
     unsigned line, column;
 };
 
@@ -26,5 +27,17 @@ void dh_symbolizer_free(struct dh_symbolizer *s);
  * answers false when neither debug information nor a symbol covers it. */
 bool dh_symbolize(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_frames *out);
 void dh_source_frames_release(struct dh_source_frames *f);
+
+/* A variable that lies at an address of the file. */
+struct dh_source_data {
+    char *name;     /* with the part that is meant: "table[3].lock" */
+    char *variable; /* as a whole: "table" */
+    uint64_t size;  /* of it; 0 = not known */
+    char *file;     /* where it is declared, or NULL */
+    char *directory;
+    unsigned line;
+};
+bool dh_symbolize_data(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_data *out);
+void dh_source_data_release(struct dh_source_data *d);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "instrument/instrument.h"
 #include "instrument/weave.h"
+#include "ir/carry.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ void dh_instrument_prepare(LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
+    dh_ir_carry_sites(m);
 }
 
 /* Can running this call run a hook? Unknown callees and functions of this module can. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Letters: v nothing, p pointer, b u8, h u16, i u32, l u64 or size_t. */
+/* Letters: v nothing, p pointer, b u8, h u16, i u32, l u64 or size_t, q u128. */
 static const struct {
     const char *name;
     char result;
@@ -13,10 +13,10 @@ static const struct {
     [DH_HOOK_READ4] = {"__dh_read4", 'v', "pi"},
     [DH_HOOK_READ8] = {"__dh_read8", 'v', "pi"},
     [DH_HOOK_READ16] = {"__dh_read16", 'v', "pi"},
-    [DH_HOOK_WRITE1] = {"__dh_write1", 'v', "pi"},
-    [DH_HOOK_WRITE2] = {"__dh_write2", 'v', "pi"},
-    [DH_HOOK_WRITE4] = {"__dh_write4", 'v', "pi"},
-    [DH_HOOK_WRITE8] = {"__dh_write8", 'v', "pi"},
+    [DH_HOOK_WRITE1] = {"__dh_write1", 'v', "pli"},
+    [DH_HOOK_WRITE2] = {"__dh_write2", 'v', "pli"},
+    [DH_HOOK_WRITE4] = {"__dh_write4", 'v', "pli"},
+    [DH_HOOK_WRITE8] = {"__dh_write8", 'v', "pli"},
     [DH_HOOK_WRITE16] = {"__dh_write16", 'v', "pi"},
     [DH_HOOK_READ_RANGE] = {"__dh_read_range", 'v', "pli"},
     [DH_HOOK_WRITE_RANGE] = {"__dh_write_range", 'v', "pli"},
@@ -32,6 +32,27 @@ static const struct {
     [DH_HOOK_LOAD4] = {"__dh_load4", 'i', "pii"},
     [DH_HOOK_LOAD8] = {"__dh_load8", 'l', "pli"},
     [DH_HOOK_LOAD_ANY] = {"__dh_load_any", 'v', "ppli"},
+    [DH_HOOK_ATOMIC_LOAD1] = {"__dh_atomic_load1", 'b', "pii"},
+    [DH_HOOK_ATOMIC_LOAD2] = {"__dh_atomic_load2", 'h', "pii"},
+    [DH_HOOK_ATOMIC_LOAD4] = {"__dh_atomic_load4", 'i', "pii"},
+    [DH_HOOK_ATOMIC_LOAD8] = {"__dh_atomic_load8", 'l', "pii"},
+    [DH_HOOK_ATOMIC_LOAD16] = {"__dh_atomic_load16", 'q', "pii"},
+    [DH_HOOK_ATOMIC_STORE1] = {"__dh_atomic_store1", 'v', "pbii"},
+    [DH_HOOK_ATOMIC_STORE2] = {"__dh_atomic_store2", 'v', "phii"},
+    [DH_HOOK_ATOMIC_STORE4] = {"__dh_atomic_store4", 'v', "piii"},
+    [DH_HOOK_ATOMIC_STORE8] = {"__dh_atomic_store8", 'v', "plii"},
+    [DH_HOOK_ATOMIC_STORE16] = {"__dh_atomic_store16", 'v', "pqii"},
+    [DH_HOOK_ATOMIC_RMW1] = {"__dh_atomic_rmw1", 'b', "pbiii"},
+    [DH_HOOK_ATOMIC_RMW2] = {"__dh_atomic_rmw2", 'h', "phiii"},
+    [DH_HOOK_ATOMIC_RMW4] = {"__dh_atomic_rmw4", 'i', "piiii"},
+    [DH_HOOK_ATOMIC_RMW8] = {"__dh_atomic_rmw8", 'l', "pliii"},
+    [DH_HOOK_ATOMIC_RMW16] = {"__dh_atomic_rmw16", 'q', "pqiii"},
+    [DH_HOOK_ATOMIC_CAS1] = {"__dh_atomic_cas1", 'b', "pbbiii"},
+    [DH_HOOK_ATOMIC_CAS2] = {"__dh_atomic_cas2", 'h', "phhiii"},
+    [DH_HOOK_ATOMIC_CAS4] = {"__dh_atomic_cas4", 'i', "piiiii"},
+    [DH_HOOK_ATOMIC_CAS8] = {"__dh_atomic_cas8", 'l', "plliii"},
+    [DH_HOOK_ATOMIC_CAS16] = {"__dh_atomic_cas16", 'q', "pqqiii"},
+    [DH_HOOK_ASSEMBLY] = {"__dh_assembly", 'v', "i"},
     [DH_HOOK_ENTER] = {"__dh_enter", 'i', "pp"},
     [DH_HOOK_LEAVE] = {"__dh_leave", 'v', "i"},
     [DH_HOOK_RESUME] = {"__dh_resume", 'v', "i"},
@@ -50,6 +71,8 @@ static LLVMTypeRef type_of(LLVMContextRef c, char letter)
         return LLVMInt32TypeInContext(c);
     case 'l':
         return LLVMInt64TypeInContext(c);
+    case 'q':
+        return LLVMInt128TypeInContext(c);
     default:
         return LLVMVoidTypeInContext(c);
     }

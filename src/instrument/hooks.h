@@ -32,6 +32,27 @@ enum dh_hook {
     DH_HOOK_LOAD4,
     DH_HOOK_LOAD8,
     DH_HOOK_LOAD_ANY,
+    DH_HOOK_ATOMIC_LOAD1,
+    DH_HOOK_ATOMIC_LOAD2,
+    DH_HOOK_ATOMIC_LOAD4,
+    DH_HOOK_ATOMIC_LOAD8,
+    DH_HOOK_ATOMIC_LOAD16,
+    DH_HOOK_ATOMIC_STORE1,
+    DH_HOOK_ATOMIC_STORE2,
+    DH_HOOK_ATOMIC_STORE4,
+    DH_HOOK_ATOMIC_STORE8,
+    DH_HOOK_ATOMIC_STORE16,
+    DH_HOOK_ATOMIC_RMW1,
+    DH_HOOK_ATOMIC_RMW2,
+    DH_HOOK_ATOMIC_RMW4,
+    DH_HOOK_ATOMIC_RMW8,
+    DH_HOOK_ATOMIC_RMW16,
+    DH_HOOK_ATOMIC_CAS1,
+    DH_HOOK_ATOMIC_CAS2,
+    DH_HOOK_ATOMIC_CAS4,
+    DH_HOOK_ATOMIC_CAS8,
+    DH_HOOK_ATOMIC_CAS16,
+    DH_HOOK_ASSEMBLY,
     DH_HOOK_ENTER,
     DH_HOOK_LEAVE,
     DH_HOOK_RESUME,
@@ -40,7 +61,7 @@ enum dh_hook {
 
 /* Every symbol that generated code may call starts like this; nothing of that name is instrumented. */
 #define DH_HOOK_PREFIX "__dh_"
-#define DH_HOOK_MAX_ARGS 5
+#define DH_HOOK_MAX_ARGS 6
 
 struct dh_hooks {
     LLVMModuleRef m;

@@ -12,7 +12,7 @@
 
 /* (site, inlining chain) pairs that late placement met; place id = n_sites + index. */
 struct dh_place {
-    uint32_t site;  /* DH_NO_SITE when neither tag nor location names one */
+    uint32_t site;  /* DH_NO_SITE when nothing tells one: then the chain begins with the access itself */
     uint32_t chain; /* index into the builder's chains, DH_NO_CHAIN = none */
 };
 
@@ -23,11 +23,12 @@ const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
 
 struct dh_instrument_counts {
     uint32_t reads, writes, atomics, ranges, calls, functions; /* hooks placed */
-    uint32_t lost_tags;                                        /* resolved by location or type instead */
-    uint32_t unplaced;                                         /* no site could be told */
+    uint32_t lost_tags;                                        /* resolved by other means */
+    uint32_t unplaced;                                         /* no site could be told, only about where */
 };
 
-/* Before simplification: marks functions so that no access is speculated or invented (sanitize_thread). */
+/* Before simplification: marks functions so that no access is speculated or invented (sanitize_thread), and accesses so
+ * that those merged into one can still be told (ir/carry.h). */
 void dh_instrument_prepare(LLVMModuleRef m);
 /* Places the classes of `plan` that belong to DH_CLASSES_LATE or DH_CLASSES_EXACT. */
 bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,

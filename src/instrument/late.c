@@ -1,14 +1,20 @@
 /* Late placement: race and lockset hooks, after simplification and before vectorisation.
  * Needs: sanitize_thread since before simplification (dh_instrument_prepare), so that each access left is one the
  * source has. Provides: one hook before each access that other threads may see, and frames. */
+#include "instrument/arms.h"
+#include "instrument/assembly.h"
+#include "instrument/atomics.h"
 #include "instrument/attributes.h"
+#include "instrument/choice.h"
 #include "instrument/escape.h"
 #include "instrument/frames.h"
 #include "instrument/instrument.h"
 #include "instrument/places.h"
+#include "instrument/redundant.h"
 #include "instrument/resolve.h"
 #include "instrument/settle.h"
 #include "instrument/weave.h"
+#include "ir/carry.h"
 #include "ir/sites.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -28,8 +34,6 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
     *site = dh_ir_site_of(a->at);
     if (*site != DH_NO_SITE)
         return dh_plan_classes(l->w.plan, *site) & DH_CLASSES_LATE;
-    if (a->kind == DH_MEMOP_CALL)
-        return false; /* calls are known by their tag alone */
     struct dh_resolved r = dh_resolver_find(&l->resolver, a);
     *site = r.site;
     if (!(r.classes & DH_CLASSES_LATE))
@@ -74,8 +78,33 @@ static bool has_sized_hook(const struct dh_memop *a, int *row)
     bool vector = LLVMGetTypeKind(a->type) == LLVMVectorTypeKind;
     for (*row = 0; *row < 5; ++*row)
         if (sizes[*row] == a->bytes)
-            return !vector || LLVMGetAlignment(a->at) >= a->bytes;
+            return LLVMGetAlignment(a->at) >= (vector || a->bytes < 4 ? a->bytes : 4);
     return false;
+}
+
+/* What is about to be written, as 64 bits. */
+static LLVMValueRef value_bits(struct late *l, const struct dh_memop *a)
+{
+    LLVMValueRef value = LLVMGetOperand(a->at, 0);
+    LLVMTypeRef bits = LLVMIntTypeInContext(l->w.c, (unsigned)a->bytes * 8);
+    switch (LLVMGetTypeKind(a->type)) {
+    case LLVMIntegerTypeKind:
+        if (LLVMGetIntTypeWidth(a->type) == a->bytes * 8)
+            break;
+        value = LLVMBuildZExt(l->w.b, value, bits, "");
+        break;
+    case LLVMPointerTypeKind:
+        value = LLVMBuildPtrToInt(l->w.b, value, bits, "");
+        break;
+    case LLVMFloatTypeKind:
+    case LLVMDoubleTypeKind:
+    case LLVMHalfTypeKind:
+        value = LLVMBuildBitCast(l->w.b, value, bits, "");
+        break;
+    default: /* vectors and what is rare: the report does without */
+        return dh_weave_u64(&l->w, 0);
+    }
+    return a->bytes < 8 ? LLVMBuildZExt(l->w.b, value, l->w.i64, "") : value;
 }
 
 static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bool read, LLVMValueRef place)
@@ -92,19 +121,23 @@ static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
         place_range(l, a->addr, dh_weave_u64(&l->w, a->bytes), is_read(a), place);
         return;
     }
-    LLVMValueRef args[] = {a->addr, place};
-    dh_hooks_call(&l->w.hooks, l->w.b, (is_read(a) ? DH_HOOK_READ1 : DH_HOOK_WRITE1) + row, args);
-    if (is_read(a))
+    LLVMValueRef args[3] = {a->addr, place};
+    if (is_read(a)) {
+        dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_READ1 + row, args);
         l->w.counts->reads++;
-    else
-        l->w.counts->writes++;
+        return;
+    }
+    if (a->bytes <= 8) {
+        args[1] = value_bits(l, a);
+        args[2] = place;
+    }
+    dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_WRITE1 + row, args);
+    l->w.counts->writes++;
 }
 
 static void place_atomic(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {a->addr, dh_weave_u32(&l->w, dh_memop_what(a)), place};
-    dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_ATOMIC, args);
-    l->w.counts->atomics++;
+    l->w.counts->atomics += dh_atomics_place(&l->w, a, place);
 }
 
 static void place_fence(struct late *l, const struct dh_memop *a, LLVMValueRef place)
@@ -123,9 +156,24 @@ static void place_memory(struct late *l, const struct dh_memop *a, LLVMValueRef 
         place_range(l, a->addr, size, false, place);
 }
 
+/* Inline assembly is not understood, but for fences; what may do anything is told, so that the run can say so. */
+static void place_assembly(struct late *l, LLVMValueRef i, LLVMValueRef place)
+{
+    static const uint32_t full = DH_OP_FENCE | DH_ORDER_SEQ_CST << 8;
+    LLVMValueRef args[] = {dh_weave_u32(&l->w, full), place};
+    enum dh_assembly_effect effect = dh_assembly_effect(i);
+    if (effect == DH_ASSEMBLY_FENCE)
+        dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_FENCE, args);
+    else if (effect == DH_ASSEMBLY_UNKNOWN)
+        dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_ASSEMBLY, &place);
+}
+
 static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    (void)a;
+    if (LLVMIsAInlineAsm(LLVMGetCalledValue(a->at))) {
+        place_assembly(l, a->at, place);
+        return;
+    }
     dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_CALL, &place);
     l->w.counts->calls++;
 }
@@ -138,11 +186,23 @@ static void place(struct late *l, LLVMValueRef i)
     };
     struct dh_memop a;
     uint32_t site;
-    if (!dh_memop_of(&l->w, i, &a) || !matters(l, &a) || !wanted(l, &a, &site))
+    if (!dh_memop_of(&l->w, i, &a) || !dh_choice_restore(&l->w, &a) || !matters(l, &a) || !wanted(l, &a, &site)) {
+        dh_ir_drop_carried(i);
         return;
+    }
     dh_weave_before(&l->w, i);
-    uint32_t id = dh_places_id(l->w.places, site, LLVMInstructionGetDebugLoc(i));
-    placers[a.kind](l, &a, dh_weave_u32(&l->w, id));
+    LLVMValueRef id = dh_arms_place(&l->resolver, &l->w, &a, site);
+    dh_ir_drop_carried(i); /* now, because placing may replace the instruction */
+    placers[a.kind](l, &a, id);
+}
+
+/* Volatile accesses keep their own hooks: what they wait for is of interest by itself. */
+static bool is_hooked(void *arg, const struct dh_memop *a)
+{
+    struct late *l = arg;
+    uint32_t site = dh_ir_site_of(a->at);
+    return !LLVMGetVolatile(a->at) && matters(l, a) &&
+           (site == DH_NO_SITE ? l->w.plan->everywhere : dh_plan_classes(l->w.plan, site)) & DH_CLASSES_LATE;
 }
 
 static void place_all(struct late *l, LLVMValueRef f)
@@ -151,8 +211,10 @@ static void place_all(struct late *l, LLVMValueRef f)
     dh_escape_next_function(&l->escape);
     l->work.n = 0;
     dh_weave_collect(f, &l->work);
+    dh_redundant_remove(&l->w, &l->work, is_hooked, l);
     for (size_t i = 0; i < l->work.n; i++)
-        place(l, l->work.at[i]);
+        if (l->work.at[i])
+            place(l, l->work.at[i]);
 }
 
 bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
@@ -167,7 +229,7 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
         dh_settle_places(&l.w);
     }
     dh_escape_init(&l.escape, l.w.c);
-    dh_resolver_init(&l.resolver, places, plan);
+    dh_resolver_init(&l.resolver, m, places, plan);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         if (!dh_weave_allows(&l.w, f))
             continue;

@@ -74,13 +74,18 @@ static uint32_t intern(struct dh_places *p, struct dh_place place)
     return index;
 }
 
-uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc)
+uint32_t dh_places_called(struct dh_places *p, uint32_t site, LLVMMetadataRef from)
 {
-    uint32_t chain = loc ? chain_of(p, LLVMDILocationGetInlinedAt(loc)) : DH_NO_CHAIN;
+    uint32_t chain = chain_of(p, from);
     struct dh_site_table t = dh_site_builder_view(p->sites);
     if (site < t.n_sites && (chain == DH_NO_CHAIN || chain == t.sites[site].inlined))
         return site;
     return t.n_sites + intern(p, (struct dh_place){site, chain});
+}
+
+uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc)
+{
+    return dh_places_called(p, site, loc ? LLVMDILocationGetInlinedAt(loc) : NULL);
 }
 
 uint32_t dh_places_site(const struct dh_places *p, uint32_t id)

@@ -18,6 +18,9 @@ void dh_places_begin(struct dh_places *p, LLVMModuleRef m);
 void dh_places_end(struct dh_places *p);
 /* Id to hand to a hook for `site` (may be DH_NO_SITE) at debug location `loc` (may be NULL). */
 uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc);
+/* The same when only the call is known that brought the site here; without a site, the location of the access itself,
+ * or about, stands for that call: it will be the innermost frame. */
+uint32_t dh_places_called(struct dh_places *p, uint32_t site, LLVMMetadataRef from);
 /* The site of an id that dh_places_id gave. */
 uint32_t dh_places_site(const struct dh_places *p, uint32_t id);
 

@@ -1,18 +1,23 @@
-/* Finds the site of an access whose tag an optimisation dropped, by debug location, operation and size.
- * Layer: instrument. Index over the site table, built once per module; borrows the places. */
+/* Finds the sites of an access whose tag an optimisation dropped: by what it carried through merging, by its line, by
+ * the name of what it touches, by its type. Layer: instrument. Built once per module, after dh_places_begin; borrows
+ * the places. */
 #ifndef DH_INSTRUMENT_RESOLVE_H
 #define DH_INSTRUMENT_RESOLVE_H
 
 #include "instrument/places.h"
+#include "instrument/site_index.h"
 #include "instrument/weave.h"
+#include "ir/names.h"
 
 struct dh_resolver {
     struct dh_places *places;
     const struct dh_plan *plan;
-    uint32_t *by_line;     /* site ids in order of file, line, id */
-    uint32_t *by_function; /* site ids in order of file, function, id */
-    uint32_t n;
-    unsigned any; /* classes that at least one site has: what an access of no known site gets */
+    struct dh_site_index index;
+    struct dh_namer *namer;
+    unsigned any;                         /* classes that at least one site has: what an access of no known site gets */
+    LLVMValueRef function;                /* that namer and `inside` are about */
+    DH_VEC(struct dh_scope_names) inside; /* source functions with code in it */
+    DH_VEC(uint32_t) fits;                /* sites under consideration */
 };
 
 struct dh_resolved {
@@ -20,8 +25,13 @@ struct dh_resolved {
     unsigned classes; /* of every site it may stand for, so that merging two sites never loses an event */
 };
 
-void dh_resolver_init(struct dh_resolver *r, struct dh_places *places, const struct dh_plan *plan);
+void dh_resolver_init(struct dh_resolver *r, LLVMModuleRef m, struct dh_places *places, const struct dh_plan *plan);
 void dh_resolver_release(struct dh_resolver *r);
 struct dh_resolved dh_resolver_find(struct dh_resolver *r, const struct dh_memop *a);
+/* The same for an access whose location is that of something else near it. */
+struct dh_resolved dh_resolver_find_named(struct dh_resolver *r, const struct dh_memop *a);
+/* Id to hand to the hook of an instruction: its site (may be DH_NO_SITE) and the calls it was inlined through, told by
+ * the code around it when its own location is gone. */
+uint32_t dh_resolver_place(struct dh_resolver *r, LLVMValueRef instruction, uint32_t site);
 
 #endif

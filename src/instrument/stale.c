@@ -1,5 +1,7 @@
 #include "instrument/stale.h"
 
+#include "instrument/values.h"
+
 void dh_stale_release(struct dh_stale *s)
 {
     dh_vec_release(&s->slots);
@@ -26,52 +28,6 @@ static int hook_for(uint64_t bytes)
     }
 }
 
-/* Types whose bits fit an integer of their size. */
-static bool is_scalar(LLVMTypeRef t)
-{
-    switch (LLVMGetTypeKind(t)) {
-    case LLVMIntegerTypeKind:
-    case LLVMHalfTypeKind:
-    case LLVMBFloatTypeKind:
-    case LLVMFloatTypeKind:
-    case LLVMDoubleTypeKind:
-        return true;
-    case LLVMPointerTypeKind:
-        return LLVMGetPointerAddressSpace(t) == 0;
-    default:
-        return false;
-    }
-}
-
-static LLVMValueRef to_bits(LLVMBuilderRef b, LLVMValueRef v, LLVMTypeRef bits)
-{
-    LLVMTypeRef t = LLVMTypeOf(v);
-    if (t == bits)
-        return v;
-    switch (LLVMGetTypeKind(t)) {
-    case LLVMIntegerTypeKind:
-        return LLVMBuildZExt(b, v, bits, "");
-    case LLVMPointerTypeKind:
-        return LLVMBuildPtrToInt(b, v, bits, "");
-    default:
-        return LLVMBuildBitCast(b, v, bits, "");
-    }
-}
-
-static LLVMValueRef from_bits(LLVMBuilderRef b, LLVMValueRef bits, LLVMTypeRef t)
-{
-    if (LLVMTypeOf(bits) == t)
-        return bits;
-    switch (LLVMGetTypeKind(t)) {
-    case LLVMIntegerTypeKind:
-        return LLVMBuildTrunc(b, bits, t, "");
-    case LLVMPointerTypeKind:
-        return LLVMBuildIntToPtr(b, bits, t, "");
-    default:
-        return LLVMBuildBitCast(b, bits, t, "");
-    }
-}
-
 /* Replaces `old` by `new` everywhere but in the one instruction that passes it on to the hook. */
 static void replace_uses(LLVMValueRef old, LLVMValueRef new, LLVMValueRef except, unsigned operand)
 {
@@ -82,10 +38,10 @@ static void replace_uses(LLVMValueRef old, LLVMValueRef new, LLVMValueRef except
 static void place_scalar(struct dh_weave *w, const struct dh_memop *a, enum dh_hook hook, LLVMValueRef place)
 {
     LLVMTypeRef bits = LLVMIntTypeInContext(w->c, (unsigned)a->bytes * 8);
-    LLVMValueRef before = to_bits(w->b, a->at, bits);
+    LLVMValueRef before = dh_value_to_bits(w->b, a->at, bits);
     LLVMValueRef args[] = {a->addr, before, place};
     LLVMValueRef call = dh_hooks_call(&w->hooks, w->b, hook, args);
-    LLVMValueRef after = from_bits(w->b, call, a->type);
+    LLVMValueRef after = dh_value_from_bits(w->b, call, a->type);
     if (before == a->at)
         replace_uses(a->at, after, call, 1);
     else
@@ -117,7 +73,7 @@ static void place_any(struct dh_stale *s, struct dh_weave *w, const struct dh_me
 
 void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a, LLVMValueRef place)
 {
-    int hook = is_scalar(a->type) ? hook_for(a->bytes) : -1;
+    int hook = dh_value_is_scalar(a->type) ? hook_for(a->bytes) : -1;
     if (hook < 0) {
         place_any(s, w, a, place);
         return;

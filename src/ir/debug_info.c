@@ -259,6 +259,19 @@ const struct dh_variable *dh_di_variable(struct dh_di *di, LLVMMetadataRef node)
     return v;
 }
 
+static const struct dh_variable *described_by(struct dh_di *di, LLVMMetadataRef pair)
+{
+    const struct dh_variable *whole = dh_di_variable(di, LLVMDIGlobalVariableExpressionGetVariable(pair));
+    LLVMMetadataRef node = LLVMDIGlobalVariableExpressionGetExpression(pair);
+    const struct dh_expression *e = node ? dh_di_expression(di, node) : NULL;
+    if (!whole || !e || !e->fragment)
+        return whole;
+    struct dh_variable *part = dh_arena_take(&di->arena, sizeof *part);
+    *part = *whole;
+    part->part = e->fragment;
+    return part;
+}
+
 const struct dh_variable *dh_di_global(struct dh_di *di, LLVMValueRef global)
 {
     static const struct dh_variable undescribed;
@@ -267,10 +280,8 @@ const struct dh_variable *dh_di_global(struct dh_di *di, LLVMValueRef global)
         size_t n = 0;
         LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(global, &n);
         for (unsigned i = 0; i < n && !known; i++)
-            if (LLVMValueMetadataEntriesGetKind(entries, i) == di->dbg_kind) {
-                LLVMMetadataRef pair = LLVMValueMetadataEntriesGetMetadata(entries, i);
-                known = dh_di_variable(di, LLVMDIGlobalVariableExpressionGetVariable(pair));
-            }
+            if (LLVMValueMetadataEntriesGetKind(entries, i) == di->dbg_kind)
+                known = described_by(di, LLVMValueMetadataEntriesGetMetadata(entries, i));
         LLVMDisposeValueMetadataEntries(entries);
         if (!known)
             known = &undescribed;

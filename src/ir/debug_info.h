@@ -51,6 +51,7 @@ struct dh_type {
 struct dh_variable {
     const char *name; /* globals of C++: qualified */
     struct dh_type *type;
+    uint64_t part; /* bits into it, when an optimisation has split a global */
     bool artificial;
 };
 

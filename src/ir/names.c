@@ -182,14 +182,29 @@ static enum dh_value_kind value_kind(LLVMTypeRef type)
     }
 }
 
-/* Scalar type name of a TBAA access tag {base, access, offset}. */
+/* Operands of a TBAA access tag {base, access, offset}. */
+static bool read_tbaa(struct dh_namer *n, LLVMValueRef instruction, LLVMValueRef ops[8])
+{
+    LLVMValueRef tag = LLVMGetMetadata(instruction, n->tbaa_kind);
+    if (!tag || LLVMGetMDNodeNumOperands(tag) < 3 || LLVMGetMDNodeNumOperands(tag) > 8)
+        return false;
+    LLVMGetMDNodeOperands(tag, ops);
+    return true;
+}
+
+bool dh_namer_is_member(struct dh_namer *n, LLVMValueRef instruction)
+{
+    LLVMValueRef ops[8];
+    return read_tbaa(n, instruction, ops) && ops[0] != ops[1];
+}
+
+/* Name of the scalar type. */
 const char *dh_namer_tbaa(struct dh_namer *n, LLVMValueRef instruction)
 {
-    LLVMValueRef tag = LLVMGetMetadata(instruction, n->tbaa_kind), ops[8], access[16];
+    LLVMValueRef ops[8], access[16];
     unsigned len;
-    if (!tag || LLVMGetMDNodeNumOperands(tag) < 3 || LLVMGetMDNodeNumOperands(tag) > 8)
+    if (!read_tbaa(n, instruction, ops))
         return "";
-    LLVMGetMDNodeOperands(tag, ops);
     if (!ops[1] || !LLVMIsAMDNode(ops[1]) || LLVMGetMDNodeNumOperands(ops[1]) > 16 || !LLVMGetMDNodeNumOperands(ops[1]))
         return "";
     LLVMGetMDNodeOperands(ops[1], access);

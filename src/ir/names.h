@@ -24,6 +24,8 @@ struct dh_namer *dh_namer_new(LLVMModuleRef m, struct dh_di *di);
 void dh_namer_free(struct dh_namer *n);
 void dh_namer_enter(struct dh_namer *n, LLVMValueRef function);
 void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_name *name);
+/* Whether the compiler's type information says that an access is to a member of a record. */
+bool dh_namer_is_member(struct dh_namer *n, LLVMValueRef instruction);
 /* Names a value that is passed itself, such as the thread a join waits for. */
 void dh_namer_value(struct dh_namer *n, LLVMValueRef value, uint32_t order, struct dh_name *name);
 

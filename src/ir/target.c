@@ -124,6 +124,7 @@ static bool target_global(struct dh_namer *n, LLVMValueRef v, struct target *t)
     if (known && *known->name) {
         t->variable = t->expr = known->name;
         t->type = known->type;
+        t->offset = (int64_t)(known->part / 8);
         return true;
     }
     const char *symbol = LLVMGetValueName2(v, &len);

@@ -5,3 +5,4 @@
 __attribute__((weak)) const char __dh_variant[] = "check";
 __attribute__((weak)) const uint8_t __dh_module_id[16] = {0};
 __attribute__((weak)) const uint32_t __dh_site_count = 0;
+__attribute__((weak)) const char __dh_tool[] = "";

@@ -1,6 +1,10 @@
 /* The hooks of an instrumented shared library: hidden, so that neither -Bsymbolic nor a version script nor -z defs
- * matters, and empty until the executable turns out to carry a runtime. In a foreign process they stay empty. */
+ * matters. Until the executable turns out to carry a runtime, and for good in a foreign process, they only do what the
+ * program itself asked for: atomics are performed, everything else is empty. */
 #include "runtime/hook_table.h"
+#include "runtime/native_atomics.h"
+
+#include <link.h>
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -20,6 +24,8 @@ static struct dh_hook_table hooks = {
 #undef DH_HOOK
 };
 
+static uint32_t place_base;
+#define DH_PLACE (place + place_base)
 #define DH_HOOK(result, name, parameters, arguments, noop)                                                             \
     __attribute__((visibility("hidden"))) result __dh_##name parameters                                                \
     {                                                                                                                  \
@@ -28,11 +34,26 @@ static struct dh_hook_table hooks = {
 #include "runtime/hook_list.def"
 #undef DH_HOOK
 
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+static const char *code_end(void)
+{
+    const char *base = (const char *)&__ehdr_start;
+    const ElfW(Phdr) *p = (const void *)(base + __ehdr_start.e_phoff);
+    uintptr_t end = 0;
+    for (int i = 0; i < __ehdr_start.e_phnum; i++)
+        if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_X && p[i].p_vaddr + p[i].p_memsz > end)
+            end = p[i].p_vaddr + p[i].p_memsz;
+    return base + end;
+}
+
 static void connect(void)
 {
     const struct dh_hook_table *runtime = &__dh_runtime_hooks;
-    if (runtime && runtime->version == DH_HOOKS_VERSION && runtime->size >= sizeof hooks)
-        hooks = *runtime;
+    if (!runtime || runtime->version != DH_HOOKS_VERSION || runtime->size < sizeof hooks)
+        return;
+    place_base = runtime->join(&__ehdr_start, code_end());
+    hooks = *runtime;
 }
 
 /* Before every constructor of the library; whoever calls in even earlier meets the empty hooks. */

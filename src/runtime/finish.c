@@ -1,6 +1,8 @@
 /* The ways out of the process: return from main, exit, quick_exit (registered at the start), _exit. The exit code
- * stays the program's. Format of the threads file: see src/cmd/threads_print.h. */
+ * stays the program's unless something was found: then, as with other sanitizers, it is the option exitcode's whatever
+ * the program's was. Ends by a signal stay as they are. Format of the threads file: see src/cmd/threads_print.h. */
 #include "runtime/alloc.h"
+#include "runtime/assembly.h"
 #include "runtime/context.h"
 #include "runtime/interpose.h"
 #include "runtime/modules.h"
@@ -8,6 +10,7 @@
 #include "runtime/print.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
+#include "runtime/report.h"
 #include "runtime/start.h"
 #include "runtime/threads.h"
 
@@ -95,6 +98,8 @@ void dh_finish(void)
     if (!dh_process.started || pid != dh_process.pid ||
         __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
         return;
+    dh_report_finish();
+    dh_assembly_tell();
     if (dh_options.threads_file)
         write_threads_file(dh_options.threads_file);
     if (dh_options.verbosity >= 1)
@@ -104,9 +109,42 @@ void dh_finish(void)
 
 __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;
 
+static bool code_changes(void)
+{
+    return dh_process.started && dh_sys_getpid() == dh_process.pid && dh_options.exitcode && dh_report_count();
+}
+
+/* The last that libc calls, after every destructor of the program and its libraries. Calling exit again is how glibc
+ * lets a handler change the status: what is left to do is done once, standard streams included. */
+static void before_end(void *unused)
+{
+    static bool again;
+    (void)unused;
+    dh_finish();
+    if (code_changes() && !__atomic_exchange_n(&again, true, __ATOMIC_ACQ_REL))
+        exit(dh_options.exitcode);
+}
+
+static void before_quick_exit(void *unused)
+{
+    (void)unused;
+    dh_finish();
+    if (code_changes())
+        dh_sys_exit_group(dh_options.exitcode);
+}
+
+/* Registered before libc registers the destructors of libraries, so called after them. */
+void dh_finish_register(void)
+{
+    dh_real.__cxa_atexit(before_end, NULL, NULL);
+    dh_real.__cxa_at_quick_exit(before_quick_exit, NULL);
+}
+
 static void dh_interposed__exit(int status)
 {
     dh_finish();
+    if (code_changes())
+        status = dh_options.exitcode;
     if (dh_real._exit)
         dh_real._exit(status);
     dh_sys_exit_group(status);

@@ -1,5 +1,5 @@
 /* The event hooks of the executable, empty: what a program costs before any detector listens. The shadow call
- * stack's are in frames.c. */
+ * stack's are in frames.c, the atomics' in atomics.c, the race detector's in race_access.c. */
 #include "runtime/public_hooks.h"
 
 #include "runtime/hook_table.h"
@@ -16,21 +16,7 @@
         return value;                                                                                                  \
     }
 
-EMPTY(void __dh_read1(const void *addr, uint32_t place))
-EMPTY(void __dh_read2(const void *addr, uint32_t place))
-EMPTY(void __dh_read4(const void *addr, uint32_t place))
-EMPTY(void __dh_read8(const void *addr, uint32_t place))
-EMPTY(void __dh_read16(const void *addr, uint32_t place))
-EMPTY(void __dh_write1(void *addr, uint32_t place))
-EMPTY(void __dh_write2(void *addr, uint32_t place))
-EMPTY(void __dh_write4(void *addr, uint32_t place))
-EMPTY(void __dh_write8(void *addr, uint32_t place))
-EMPTY(void __dh_write16(void *addr, uint32_t place))
-EMPTY(void __dh_read_range(const void *addr, size_t size, uint32_t place))
-EMPTY(void __dh_write_range(void *addr, size_t size, uint32_t place))
 EMPTY(void __dh_atomic(void *addr, uint32_t what, uint32_t place))
-EMPTY(void __dh_fence(uint32_t what, uint32_t place))
-EMPTY(void __dh_call(uint32_t place))
 EMPTY(void __dh_before(void *addr, uint32_t what, uint32_t place))
 EMPTY(void __dh_after(void *addr, uint32_t what, uint32_t place))
 EMPTY(void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place))

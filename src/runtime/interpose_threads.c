@@ -5,8 +5,7 @@
 #include "runtime/frames.h"
 #include "runtime/interpose.h"
 #include "runtime/modules.h"
-#include "runtime/real.h"
-#include "runtime/start.h"
+#include "runtime/report.h"
 #include "runtime/threads.h"
 #include "runtime/unwind.h"
 
@@ -14,11 +13,12 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-/* Where the return address of an interposed function is stored. */
-#define CALL_SLOT ((uintptr_t *)__builtin_frame_address(0) + 1)
 #define NATIVE_FRAMES 32
 /* Frames of libc's that call ours, and thread-local destructors, lie just above. */
 #define STACK_HIGH ((uintptr_t)__builtin_frame_address(0) + 1024)
+#define PAGE 4096
+/* struct pthread of glibc. */
+#define THREAD_RECORD 0x900
 
 struct beginning {
     union {
@@ -27,27 +27,40 @@ struct beginning {
     } routine;
     void *argument;
     struct dh_thread *thread;
+    void *token; /* of what the creator did before */
     size_t stack_size;
+    uintptr_t stack_top; /* of a stack that the program gave, or 0 */
 };
 
-static struct beginning begin(void *memory)
+/* Of a stack that libc makes, the thread's own record is the highest part, above thread-local storage. */
+static uintptr_t top_of_stack(const struct beginning *b)
+{
+    uintptr_t end = (uintptr_t)pthread_self() + THREAD_RECORD;
+    return b->stack_top ? b->stack_top : (end + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+}
+
+/* Thread-local storage may have been that of another thread, of which we know no end; as the stack below, which
+ * dh_sync_thread_begin cares for. */
+static struct beginning begin(void *memory, uintptr_t stack_high)
 {
     struct beginning b = *(struct beginning *)memory;
     dh_free(memory, sizeof b);
+    uintptr_t top = top_of_stack(&b), here = (uintptr_t)__builtin_frame_address(0);
+    dh_thread_begin(b.thread, stack_high, b.stack_size - (top - stack_high));
+    dh_sync_thread_begin(b.token);
+    dh_memory_mapped((void *)here, top - here);
     return b;
 }
 
 static void *run_posix(void *memory)
 {
-    struct beginning b = begin(memory);
-    dh_thread_begin(b.thread, STACK_HIGH, b.stack_size);
+    struct beginning b = begin(memory, STACK_HIGH);
     return b.routine.posix(b.argument);
 }
 
 static int run_c11(void *memory)
 {
-    struct beginning b = begin(memory);
-    dh_thread_begin(b.thread, STACK_HIGH, b.stack_size);
+    struct beginning b = begin(memory, STACK_HIGH);
     return b.routine.c11(b.argument);
 }
 
@@ -62,11 +75,17 @@ static size_t default_stack_size(void)
     return size;
 }
 
-static void describe(const pthread_attr_t *attr, size_t *stack_size, bool *detached)
+static void describe(const pthread_attr_t *attr, struct beginning *b, bool *detached)
 {
     int state = PTHREAD_CREATE_JOINABLE;
-    if (!attr || pthread_attr_getstacksize(attr, stack_size) != 0)
-        *stack_size = default_stack_size();
+    void *low = NULL;
+    size_t given = 0;
+    b->stack_top = 0;
+    if (!attr || pthread_attr_getstacksize(attr, &b->stack_size) != 0)
+        b->stack_size = default_stack_size();
+    /* The top of a stack that libc is to make comes to 0. */
+    if (attr && pthread_attr_getstack(attr, &low, &given) == 0)
+        b->stack_top = (uintptr_t)low + given;
     if (attr)
         pthread_attr_getdetachstate(attr, &state);
     *detached = state == PTHREAD_CREATE_DETACHED;
@@ -93,11 +112,12 @@ static struct beginning *prepare(void *argument, const pthread_attr_t *attr, con
     if (!b)
         return NULL;
     bool detached;
-    describe(attr, &b->stack_size, &detached);
+    describe(attr, b, &detached);
     uint32_t context = context_of_call(call_slot);
     dh_modules_note(context);
     b->argument = argument;
     b->thread = dh_thread_new(context, detached);
+    b->token = dh_sync_thread_create();
     return b;
 }
 
@@ -108,6 +128,7 @@ static void conclude(struct beginning *b, struct dh_thread *thread, bool created
         __dh_thread.last_handle = handle;
     } else {
         dh_thread_abandon(thread);
+        dh_sync_thread_abandon(b->token);
         dh_free(b, sizeof *b);
     }
 }
@@ -116,7 +137,7 @@ static int dh_interposed_pthread_create(pthread_t *handle, const pthread_attr_t 
                                         void *argument)
 {
     dh_start_early();
-    struct beginning *b = prepare(argument, attr, CALL_SLOT);
+    struct beginning *b = prepare(argument, attr, DH_CALL_SLOT);
     if (!b)
         return dh_real.pthread_create(handle, attr, routine, argument);
     b->routine.posix = routine;
@@ -130,7 +151,7 @@ DH_INTERPOSE(pthread_create);
 static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
     dh_start_early();
-    struct beginning *b = prepare(argument, NULL, CALL_SLOT);
+    struct beginning *b = prepare(argument, NULL, DH_CALL_SLOT);
     if (!b)
         return dh_real.thrd_create(handle, routine, argument);
     b->routine.c11 = routine;
@@ -141,33 +162,56 @@ static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void 
 }
 DH_INTERPOSE(thrd_create);
 
+static void joined(struct dh_thread *thread)
+{
+    if (!thread)
+        return;
+    dh_thread_mark(thread, DH_THREAD_JOINED);
+    dh_sync_thread_joined(thread->index);
+}
+
+static void detached(struct dh_thread *thread)
+{
+    dh_thread_mark(thread, DH_THREAD_DETACHED);
+}
+
 /* The record is looked up first: after a join the thread's memory is gone. */
-#define INTERPOSE_END(name, success, flag, parameters, arguments)                                                      \
+#define INTERPOSE_END(name, success, done, parameters, call)                                                           \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
-        dh_start_early();                                                                                              \
+        dh_interpose_ready();                                                                                          \
         struct dh_thread *thread = dh_thread_of_handle(handle);                                                        \
-        int result = dh_real.name arguments;                                                                           \
+        int result = call;                                                                                             \
         if (result == success)                                                                                         \
-            dh_thread_mark(thread ? thread : dh_threads_find_handle(handle), flag);                                    \
+            done(thread ? thread : dh_threads_find_handle(handle));                                                    \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-INTERPOSE_END(pthread_join, 0, DH_THREAD_JOINED, (pthread_t handle, void **value), (handle, value))
-INTERPOSE_END(pthread_tryjoin_np, 0, DH_THREAD_JOINED, (pthread_t handle, void **value), (handle, value))
-INTERPOSE_END(pthread_timedjoin_np, 0, DH_THREAD_JOINED, (pthread_t handle, void **value, const struct timespec *until),
-              (handle, value, until))
-INTERPOSE_END(pthread_clockjoin_np, 0, DH_THREAD_JOINED,
+INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value), DH_WAIT(dh_real.pthread_join(handle, value)))
+INTERPOSE_END(pthread_tryjoin_np, 0, joined, (pthread_t handle, void **value),
+              dh_real.pthread_tryjoin_np(handle, value))
+INTERPOSE_END(pthread_timedjoin_np, 0, joined, (pthread_t handle, void **value, const struct timespec *until),
+              DH_WAIT(dh_real.pthread_timedjoin_np(handle, value, until)))
+INTERPOSE_END(pthread_clockjoin_np, 0, joined,
               (pthread_t handle, void **value, clockid_t clock, const struct timespec *until),
-              (handle, value, clock, until))
-INTERPOSE_END(pthread_detach, 0, DH_THREAD_DETACHED, (pthread_t handle), (handle))
-INTERPOSE_END(thrd_join, thrd_success, DH_THREAD_JOINED, (thrd_t handle, int *value), (handle, value))
-INTERPOSE_END(thrd_detach, thrd_success, DH_THREAD_DETACHED, (thrd_t handle), (handle))
+              DH_WAIT(dh_real.pthread_clockjoin_np(handle, value, clock, until)))
+INTERPOSE_END(pthread_detach, 0, detached, (pthread_t handle), dh_real.pthread_detach(handle))
+INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), DH_WAIT(dh_real.thrd_join(handle, value)))
+INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), dh_real.thrd_detach(handle))
+
+/* The other side is wherever the cancellation takes effect: see interpose_wait.c. */
+static int dh_interposed_pthread_cancel(pthread_t handle)
+{
+    dh_interpose_ready();
+    dh_sync_release_join(dh_thread_of_handle(handle));
+    return dh_real.pthread_cancel(handle);
+}
+DH_INTERPOSE(pthread_cancel);
 
 static int dh_interposed_pthread_setname_np(pthread_t handle, const char *name)
 {
-    dh_start_early();
+    dh_interpose_ready();
     int result = dh_real.pthread_setname_np(handle, name);
     if (result == 0)
         dh_thread_set_name(dh_thread_of_handle(handle), name);
@@ -183,7 +227,9 @@ static int dh_interposed_prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         a[i] = va_arg(ap, unsigned long);
     va_end(ap);
-    dh_start_early();
+    dh_interpose_ready();
+    if (option == PR_SET_SECCOMP)
+        dh_report_alone();
     int result = dh_real.prctl(option, a[0], a[1], a[2], a[3]);
     if (option == PR_SET_NAME && result == 0)
         dh_thread_set_name(__dh_thread.thread, (const char *)a[0]);

@@ -22,6 +22,16 @@ static const struct row table[] = {
     ROW(help, FLAG, "0", "print these options and go on"),
     ROW(verbosity, NUMBER, "0", "1: say what was started and, at the end, what was counted"),
     ROW(log_path, TEXT, "stderr", "where messages go: stderr, stdout, or the file PATH.PID"),
+    ROW(detect, TEXT, "race", "detectors to run with: race, none"),
+    ROW(history, NUMBER, "0",
+        "how far back a thread's accesses are remembered, in parts of 4096; 0: by the number of threads"),
+    ROW(clock_limit, NUMBER, "0", "for tests: releases of a thread before it takes a new slot; 0: as many as fit"),
+    ROW(exitcode, NUMBER, "66", "exit code of a program in which something was found; 0: its own"),
+    ROW(halt_on_error, FLAG, "0", "end the program after the first finding"),
+    ROW(report_limit, NUMBER, "1000", "report no more findings of one process than this; 0: all"),
+    ROW(print, FLAG, "1", "say what was found as it is found; 0: only count it and keep it in the log"),
+    ROW(log, TEXT, "", "keep findings for the tool in the file PATH.PID.dhf ('deadheat run' sets this)"),
+    ROW(suppressions, TEXT, "", "file of findings not to be told"),
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
 };
 #define ROWS (sizeof table / sizeof *table)

@@ -9,6 +9,15 @@ struct dh_options {
     bool help;
     int verbosity;
     const char *log_path;
+    const char *detect;
+    int history;     /* parts of 4096 words for each thread; 0 = as many threads there are */
+    int clock_limit; /* 0 = as far as the epochs go */
+    int exitcode;
+    bool halt_on_error;
+    int report_limit;
+    bool print;
+    const char *log;          /* NULL = none */
+    const char *suppressions; /* NULL = none */
     const char *threads_file; /* NULL = none */
 };
 

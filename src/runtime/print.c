@@ -3,6 +3,7 @@
 #include "runtime/bytes.h"
 #include "runtime/options.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/start.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +113,7 @@ void dh_print_text(char *out, size_t n, const char *fmt, ...)
 }
 
 /* Standard error when the file cannot be opened: a message in the wrong place is better than none. */
-static int open_log(void)
+int dh_print_open(void)
 {
     const char *path = dh_options.log_path;
     if (!path || dh_text_equal(path, "stderr"))
@@ -120,7 +121,7 @@ static int open_log(void)
     if (dh_text_equal(path, "stdout"))
         return 1;
     char name[DH_PRINT_BUFFER];
-    dh_print_text(name, sizeof name, "%s.%d", path, dh_sys_getpid());
+    dh_print_text(name, sizeof name, "%s.%d", path, dh_process.pid ? dh_process.pid : dh_sys_getpid());
     long fd = dh_sys_open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     return fd < 0 ? 2 : (int)fd;
 }
@@ -135,7 +136,7 @@ static void print_to(int fd, const char *fmt, va_list ap)
 
 void dh_print(const char *fmt, ...)
 {
-    int fd = open_log();
+    int fd = dh_print_open();
     va_list ap;
     va_start(ap, fmt);
     print_to(fd, fmt, ap);

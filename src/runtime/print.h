@@ -26,6 +26,8 @@ void dh_sink_flush(struct dh_sink *s);
 /* To where the option log_path says: standard error, or PATH.PID, opened for each message so that no descriptor
  * of the program's is taken. */
 void dh_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* That descriptor; one above 2 is the caller's to close. */
+int dh_print_open(void);
 /* Always to standard error: for what is said before or about the options. */
 void dh_print_stderr(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* printf into `out`, cut to fit. */

@@ -1,15 +1,16 @@
 #include "runtime/real.h"
 
-#include <dlfcn.h>
+#include "runtime/interpose_new.h"
 
 struct dh_real dh_real;
+bool dh_real_known;
 
 /* A sanitizer linked beside us offers its own interceptor under this name; going through it keeps both in the
  * know. */
-#define DECLARE_NEXT(name, version, result, parameters)                                                                \
-    __attribute__((weak, visibility("default"))) extern result ___interceptor_##name parameters;
-DH_REAL_FUNCTIONS(DECLARE_NEXT)
-#undef DECLARE_NEXT
+#define DH_REAL(name, version)                                                                                         \
+    __attribute__((weak, visibility("default"))) extern __typeof__(name) ___interceptor_##name;
+#include "runtime/real_list.def"
+#undef DH_REAL
 
 static void *next_function(const char *name, const char *version)
 {
@@ -19,9 +20,20 @@ static void *next_function(const char *name, const char *version)
 
 void dh_real_init(void)
 {
-#define FILL(name, version, result, parameters)                                                                        \
+    static bool begun;
+    bool missing = false;
+    if (begun)
+        return;
+    begun = true;
+#define DH_REAL(name, version)                                                                                         \
     dh_real.name =                                                                                                     \
-        ___interceptor_##name ? ___interceptor_##name : (__typeof__(dh_real.name))next_function(#name, version);
-    DH_REAL_FUNCTIONS(FILL)
-#undef FILL
+        ___interceptor_##name ? ___interceptor_##name : (__typeof__(dh_real.name))next_function(#name, version);       \
+    missing |= !dh_real.name;
+#include "runtime/real_list.def"
+#undef DH_REAL
+    dh_real_new_init();
+    /* The program's first dlerror is not to tell of ours. */
+    if (missing)
+        dlerror();
+    dh_real_known = true;
 }

@@ -4,6 +4,7 @@
 #include "runtime/bytes.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
+#include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
 #include "runtime/threads.h"
@@ -19,9 +20,8 @@
 struct dh_process dh_process;
 
 extern void *__libc_stack_end;
-/* What pthread_atfork and at_quick_exit call; those are not functions of the shared libc themselves. */
+/* What pthread_atfork calls; that is not a function of the shared libc itself. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
-extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
 
 static const char *find_variable(char **envp, const char *name_and_equals)
 {
@@ -145,12 +145,7 @@ static void in_forked_child(void)
     dh_process.pid = dh_sys_getpid();
     dh_process.forked = true;
     dh_threads_forked();
-}
-
-static void at_quick_exit(void *unused)
-{
-    (void)unused;
-    dh_finish();
+    dh_race_forked();
 }
 
 static size_t main_stack_size(void)
@@ -176,6 +171,11 @@ static void say_hello(void)
 /* `argv` lies on the main stack, above every frame of the program's. */
 static void start(int argc, char **argv, char **envp)
 {
+    /* The dynamic linker, asked for the real functions, may call malloc and so come back here. */
+    static bool begun;
+    if (begun)
+        return;
+    begun = true;
     bool trusted = !getauxval(AT_SECURE);
     dh_process.path = executable_path();
     if (trusted) {
@@ -189,7 +189,8 @@ static void start(int argc, char **argv, char **envp)
     dh_real_init();
     dh_threads_watch_ends();
     __register_atfork(NULL, NULL, in_forked_child, NULL);
-    __cxa_at_quick_exit(at_quick_exit, NULL);
+    dh_finish_register();
+    dh_race_start();
     dh_process.started = true;
     if (dh_options.verbosity >= 1)
         say_hello();

@@ -20,10 +20,13 @@ extern struct dh_process dh_process;
 void dh_start_early(void);
 /* Writes what was asked for at exit, once per process; for every way out that we see. */
 void dh_finish(void);
+/* At the start: asks libc to be called at the end. */
+void dh_finish_register(void);
 
 /* What the instrumented program says about itself; weak defaults in defaults.c. */
 extern const char __dh_variant[];
 extern const uint8_t __dh_module_id[16];
 extern const uint32_t __dh_site_count;
+extern const char __dh_tool[]; /* path of the tool that linked it, or "" */
 
 #endif

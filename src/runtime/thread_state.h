@@ -12,6 +12,7 @@ struct dh_frame {
 };
 
 struct dh_thread;
+struct dh_race_state;
 
 struct dh_thread_state {
     uint32_t depth;                  /* may exceed `capacity`: such frames are counted only */
@@ -23,8 +24,13 @@ struct dh_thread_state {
     uint8_t growing;                 /* a signal handler must leave the frames where they are */
     uint8_t ended;                   /* destructors of the thread are through: frames are counted only */
     uint8_t rounds;                  /* of destructors seen */
+    uint32_t place;                  /* of the call that instrumented code announced last */
+    uint64_t own;                    /* what a cell says after a whole access in this epoch; 0: the slow path decides */
+    struct dh_race_state *race;      /* of the race detector, NULL while it does not look at this thread */
     uintptr_t last_handle;           /* of the thread created last by this one, */
     struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
+    uintptr_t covered, covered_size; /* the range that instrumented code said last that it writes: the call that does
+                                        it need not say so again */
 };
 
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));

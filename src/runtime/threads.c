@@ -3,8 +3,10 @@
 #include "runtime/alloc.h"
 #include "runtime/bytes.h"
 #include "runtime/frames.h"
+#include "runtime/interpose_locks.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/start.h"
+#include "runtime/sync.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -205,6 +207,8 @@ static void at_end(void *state)
     if (++s->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, s) == 0)
         return;
     s->ended = 1;
+    dh_locks_abandoned();
+    dh_sync_thread_end();
     dh_frames_release(s);
     struct dh_thread *t = s->thread;
     dh_thread_mark(t, DH_THREAD_FINISHED);

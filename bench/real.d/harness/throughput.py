@@ -2,6 +2,8 @@
 off, because printing them is a cost of its own; findings come from one more run of each load with reports on."""
 import dataclasses
 import math
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,9 +13,10 @@ from .proc import Failure
 from .program import Runner
 from .reports import Report
 from .results import NOISE, Results
-from .speed import AGAIN, ways
+from .speed import ways
 from .state import digest
 
+_WORDS = 80
 _SHOWN = 6  # findings of a program in the text; all are in the table of their own
 _SOURCES = {".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"}
 _QUIET = "report_bugs=0:exitcode=0"
@@ -64,7 +67,8 @@ class Throughput:
         self.bench, self.state, self.tools, self.opts = bench, state, tools, opts
         self.compilers = compilers(tools, opts.build, bench.cache)
         self.turns = [w for w in ways(tools, opts.deadheat_variants) if not w.once]
-        self.shown = [w for w in self.turns if w.name not in ("native", AGAIN)]
+        self.shown = [w for w in self.turns if w.peer.name != "native"]
+        self.again = [w.name for w in self.turns if w.peer.name == "native"][-1]  # native a second time: what differs is noise
         self.finders = [p for p in tools if p.name != "native"]
         self.units, self.samples, self.reasons, self.found = [], {}, {}, {}
         self.problems, self.notes, self._ready = [], [], {}
@@ -123,22 +127,20 @@ class Throughput:
         runner.codes = (0, _FOUND_SOMETHING) if compiler.name == "deadheat" else (0,)
         return runner
 
-    def _bearing_aslr(self, peer, work):
-        """Once more without address randomisation when that is what a TSan died of. work(): (Runner, function to call)."""
-        runner, use = work()
+    def _bearing_aslr(self, peer, work, said):
+        """Once more without address randomisation when that is what a TSan died of, as said() tells."""
         try:
-            return use()
+            return work()
         except Failure:
-            said = runner.out.read_text(errors="replace") + "".join(p.read_text(errors="replace") for p in runner.scratch.glob("found.*"))
-            if not isinstance(peer, peers.TSan) or peer.no_aslr or "unexpected memory mapping" not in said:
+            if not isinstance(peer, peers.TSan) or peer.no_aslr or "unexpected memory mapping" not in said():
                 raise
         peer.no_aslr = True
         self.notes.append(f"{peer.name}: run under 'setarch -R': it does not bear this kernel's address randomisation")
-        return work()[1]()
+        return work()
 
     def _key(self, unit, compiler, *parts):
         recipe = Path(sys.modules[type(unit.program).__module__].__file__).read_text()
-        return digest(self._code, recipe, self.bench.source(unit.program)[1], compiler.key, unit.load.name, *parts)
+        return digest(self._code, unit.program.name, recipe, self.bench.source(unit.program)[1], compiler.key, unit.load.name, *parts)
 
     # Throughput
 
@@ -178,10 +180,14 @@ class Throughput:
             del taken[way]
 
     def _once(self, unit, way, compiler):
+        log = None
+
         def work():
+            nonlocal log
             runner = self._runner(unit.program, compiler, self._mode(way))
-            return runner, lambda: unit.load.use(runner, unit.load.amount)
-        rate, seen = self._bearing_aslr(way.peer, work)
+            log = runner.out
+            return unit.load.use(runner, unit.load.amount)
+        rate, seen = self._bearing_aslr(way.peer, work, lambda: log.read_text(errors="replace"))
         return {"rate": rate, "seen": seen}
 
     def _same_result(self, unit, taken):
@@ -216,23 +222,21 @@ class Throughput:
 
     def _found(self, unit, peer, compiler, amount):
         """One run with reports on; what was reported before a run failed counts too."""
-        place = {}
+        home, why = self.bench.cache / "found" / re.sub(r"\W+", "-", f"{unit.title} {peer.name}"), ""
+        out, said = home / "found", lambda: "".join(p.read_text(errors="replace") for p in home.iterdir())
 
         def work():
-            # Both the directory and what is in it are made anew by Runner.
-            out = Runner.scratch_of(self.bench, unit.program, compiler, f"{peer.name}-findings") / "found"
+            shutil.rmtree(home, ignore_errors=True)
+            home.mkdir(parents=True)
             argv, env = peer.call("PROGRAM", [], out)
-            mode = tool.Mode(f"{peer.name}-findings", tuple(argv[:-1]), tuple(env.items()))
-            runner = self._runner(unit.program, compiler, mode)
-            place.update(out=out, env=runner.env)
-            return runner, lambda: unit.load.use(runner, amount)
-        why = ""
+            mode = tool.Mode(f"{peer.name} findings", tuple(argv[:-1]), tuple(env.items()))
+            return unit.load.use(self._runner(unit.program, compiler, mode), amount)
         try:
-            self._bearing_aslr(peer, work)
+            self._bearing_aslr(peer, work, said)
         except (Failure, OSError) as e:
             why = str(e)
         try:
-            reports = peer.read(place["out"], self._own_files(unit.program), place["env"])
+            reports = peer.read(out, self._own_files(unit.program), compiler.environment(self.bench.env))
         except (Failure, OSError) as e:
             reports, why = [], why or str(e)
         return {"why": why, "reports": [r.record() for r in reports]}
@@ -241,14 +245,15 @@ class Throughput:
         return {p.name for p in self.bench.source(program)[0].rglob("*") if p.suffix in _SOURCES}
 
     def distinct(self, program):
-        """{(kind, places, words): ({variables}, {tool: reports})}: the same pair of places is the same finding, whoever reports it."""
+        """{(kind, places, ""): (variables, words, {tool: reports})}: the same pair of places is the same finding, whoever reports it."""
         merged = {}
         for (unit, name), reports in self.found.items():
             for r in reports if unit.program is program else ():
                 places = tuple(sorted(f"{f}:{n}" for f, n in r.lines))
-                key = r.kind, places, "" if places and r.kind == "race" else r.said or (r.variable if not places else "")
-                variables, counts = merged.setdefault(key, (set(), {}))
+                words = re.sub(r"0x[0-9A-Fa-f]+|#\d+", "..", r.said)  # of this run only
+                variables, said, counts = merged.setdefault((r.kind, places, "" if places else words or r.variable), (set(), set(), {}))
                 variables.update([r.variable] if r.variable else [])
+                said.update([words] if words else [])
                 counts[name] = counts.get(name, 0) + 1
         return merged
 
@@ -257,7 +262,7 @@ class Throughput:
         if not any(u.program is program and n == name for u, n in self.found):
             return None
         kinds = {}
-        for (kind, _, _), (_, by) in self.distinct(program).items():
+        for (kind, _, _), (_, _, by) in self.distinct(program).items():
             if name in by:
                 kinds[kind] = kinds.get(kind, 0) + 1
         return kinds
@@ -276,7 +281,7 @@ class Throughput:
 
     def noise(self, unit):
         """Native against itself."""
-        a, b = self.samples.get((unit, "native")), self.samples.get((unit, AGAIN))
+        a, b = self.samples.get((unit, "native")), self.samples.get((unit, self.again))
         return abs(a.rate / b.rate - 1) if a and b else None
 
     def kept(self, unit, name):
@@ -338,8 +343,8 @@ class Throughput:
         for program in self.programs():
             found = self.distinct(program)
             # What most tools agree on comes first.
-            for (kind, places, words), (variables, by) in sorted(found.items(), key=lambda e: (-len(e[1][1]), e[0])):
-                rows.append([program.name, kind, " / ".join(places) or "no line of the program", ", ".join(sorted(variables)), words,
+            for (kind, places, _), (variables, words, by) in sorted(found.items(), key=lambda e: (-len(e[1][2]), e[0])):
+                rows.append([program.name, kind, " / ".join(places) or "no line of the program", ", ".join(sorted(variables)), "; ".join(sorted(words)),
                              *(str(by.get(p.name, "")) for p in self.finders)])
         return header, rows
 
@@ -376,7 +381,7 @@ class Throughput:
                 if n < _SHOWN or (column and row[column]):
                     by = ", ".join(h for h, cell in zip(header[5:], row[5:]) if cell)
                     lines.append(f"{row[0]}: {row[1]} at {row[2]}" + (f" on {row[3]}" if row[3] else "") +
-                                 (f" ({row[4]})" if row[4] else "") + f": {by}")
+                                 (f" ({row[4][:_WORDS]})" if row[4] else "") + f": {by}")
                 else:
                     left += 1
         return [f"\nWhat was found ({len(rows)})", *lines, *([f"{left} more in real-findings.tsv"] if left else [])] if rows else []

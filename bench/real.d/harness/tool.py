@@ -19,7 +19,7 @@ class Mode:
 
     @property
     def file(self):
-        return self.name.replace(" ", "-")
+        return self.name.replace(" ", "-").replace(":", "-")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ def gcc_tsan():
 
 def valgrind():
     """For helgrind and drd: DWARF that valgrind 3.19 understands; not relocated, so that an address tells the variable."""
-    return _compiler("valgrind", ("-gdwarf-4", "-no-pie"))
+    return _compiler("valgrind", ("-gdwarf-4", "-no-pie", "-Wno-unused-command-line-argument"))
 
 
 def _hash_tree(top):

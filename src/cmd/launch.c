@@ -1,0 +1,259 @@
+#include "cmd/launch.h"
+
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/threads_print.h"
+#include "driver/container.h"
+#include "driver/derive.h"
+#include "driver/variant.h"
+#include "host/process.h"
+#include "host/resources.h"
+#include "host/supervise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const detectors[] = {"race", "none"};
+
+bool dh_launch_check_detectors(const char *command, const char *list)
+{
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        size_t n = strcspn(at, ","), i = 0, rows = sizeof detectors / sizeof *detectors;
+        while (i < rows && !(strlen(detectors[i]) == n && strncmp(detectors[i], at, n) == 0))
+            i++;
+        if (i == rows) {
+            dh_complain("%s: --detect=%s: no detector '%.*s'; there are: race, none", command, list, (int)n, at);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Programs that this one starts find their variant through these when they start. */
+static bool pass_on(const char *plan, struct dh_err *err)
+{
+    char *self = dh_resource_self(err);
+    if (!self)
+        return false;
+    setenv("DEADHEAT_VARIANT", plan, 1);
+    setenv("DEADHEAT_TOOL", self, 1);
+    free(self);
+    return true;
+}
+
+/* The variant answers with this path when the program asks where it is. */
+static void name_original(const char *program, const char *variant)
+{
+    char *real = dh_path_real(program);
+    if (strcmp(program, variant) != 0)
+        setenv("DEADHEAT_PROGRAM", real ? real : program, 1);
+    free(real);
+}
+
+/* The runtime puts the user's LD_LIBRARY_PATH back before the program's own code runs. */
+static bool lead_to_libraries(const char *program, const char *plan, struct dh_err *err)
+{
+    char *folder;
+    if (!dh_derive_libraries(program, plan, &folder, err))
+        return false;
+    if (folder) {
+        const char *old = getenv("LD_LIBRARY_PATH");
+        char *path = old && *old ? dh_format("%s:%s", folder, old) : dh_strdup(folder);
+        setenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH", old ? old : "", 1);
+        setenv("LD_LIBRARY_PATH", path, 1);
+        free(path);
+    }
+    free(folder);
+    return true;
+}
+
+static bool is_elf(const char *path)
+{
+    struct dh_bytes b;
+    struct dh_err ignored = {0};
+    bool elf = dh_file_read(path, &b, &ignored) && b.n > 4 && memcmp(b.at, "\177ELF", 4) == 0;
+    if (!ignored.text)
+        dh_bytes_release(&b);
+    dh_err_release(&ignored);
+    return elf;
+}
+
+static char *variant_of(const char *program, const char *plan, struct dh_err *err)
+{
+    char *variant = dh_derive(program, plan, err);
+    if (!variant || !lead_to_libraries(program, plan, err)) {
+        free(variant);
+        return NULL;
+    }
+    name_original(program, variant);
+    return variant;
+}
+
+/* What to execute, or NULL with an exit code. A script or libtool wrapper is executed as it is: what it starts finds
+ * its variant by itself. */
+static char *find_program(const struct dh_launch *l, int *code)
+{
+    struct dh_err err = {0};
+    struct dh_plan checked;
+    *code = DH_EXIT_USAGE;
+    if (!dh_plan_parse(l->plan, &checked, &err))
+        return dh_fail(&err, 0), NULL;
+    char *program = dh_program_find(l->argv[0]);
+    if (!program) {
+        dh_complain("%s: %s: %s", l->command, l->argv[0],
+                    strchr(l->argv[0], '/') ? strerror(errno) : "not found on PATH");
+        return NULL;
+    }
+    bool script = !is_elf(program);
+    char *path = !pass_on(l->plan, &err) ? NULL : script ? dh_strdup(program) : variant_of(program, l->plan, &err);
+    if (!path)
+        *code = dh_fail(&err, script || dh_container_present(program) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
+    free(program);
+    return path;
+}
+
+static void add_option(const char *key, const char *value)
+{
+    const char *old = getenv("DEADHEAT_OPTIONS"), *quote = strchr(value, '\'') ? "\"" : "'";
+    char *options = dh_format("%s%s%s=%s%s%s", old ? old : "", old && *old ? ":" : "", key, quote, value, quote);
+    setenv("DEADHEAT_OPTIONS", options, 1);
+    free(options);
+}
+
+int dh_launch_become(const struct dh_launch *l)
+{
+    int code;
+    char *path = find_program(l, &code);
+    if (!path)
+        return code;
+    add_option("detect", l->detect);
+    execv(path, l->argv);
+    dh_complain("cannot run %s: %s", path, strerror(errno));
+    free(path);
+    return DH_EXIT_FAILURE;
+}
+
+/* ---- with something to do at its end ---- */
+
+struct session {
+    const struct dh_launch *l;
+    char *folder, *threads_file;
+    struct dh_logs logs;
+};
+
+static char *arguments_of(char **argv)
+{
+    struct dh_str s = {0};
+    for (int i = 1; argv[i]; i++)
+        dh_str_addf(&s, "%s%s", i > 1 ? " " : "", argv[i]);
+    return dh_str_take(&s);
+}
+
+/* A store that cannot be used is told before the program has run, not after. */
+static bool open_logs(struct session *s, struct dh_err *err)
+{
+    const char *db = s->l->db;
+    if (!db)
+        return true;
+    struct dh_store *store = dh_store_open(db, DH_STORE_WRITE, err);
+    if (!store)
+        return false;
+    dh_store_close(store);
+    char *program = dh_path_real(s->l->argv[0]), *arguments = arguments_of(s->l->argv);
+    struct dh_store_run run = {program ? program : s->l->argv[0], arguments, (long long)time(NULL)};
+    bool ok = dh_logs_begin(&s->logs, db, &run, err);
+    free(program);
+    free(arguments);
+    if (ok)
+        add_option("log", s->logs.prefix);
+    return ok;
+}
+
+static bool open_session(struct session *s, struct dh_err *err)
+{
+    s->logs.lock = -1;
+    if (!open_logs(s, err))
+        return false;
+    if (s->l->threads) {
+        s->folder = dh_temp_folder(err);
+        if (!s->folder)
+            return false;
+        s->threads_file = dh_format("%s/threads", s->folder);
+        add_option("threads_file", s->threads_file);
+    }
+    add_option("detect", s->l->detect);
+    if (s->l->quiet)
+        add_option("print", "0");
+    return true;
+}
+
+static bool show_threads(const struct session *s, struct dh_err *err)
+{
+    if (dh_file_exists(s->threads_file))
+        return dh_threads_print(s->threads_file, stderr, err);
+    dh_complain("%s: the program left no list of threads: it was killed, or is not built with 'deadheat cc'",
+                s->l->command);
+    return true;
+}
+
+static bool store_findings(struct session *s, struct dh_import *stored, struct dh_err *err)
+{
+    struct dh_store *store = dh_store_open(s->l->db, DH_STORE_WRITE, err);
+    if (!store)
+        return dh_err_while(err, "storing the findings; they stay in %s", s->logs.folder);
+    bool ok = dh_logs_store(&s->logs, store, stored, err);
+    dh_store_close(store);
+    return ok;
+}
+
+static void close_session(struct session *s)
+{
+    if (s->folder)
+        dh_remove_tree(s->folder);
+    free(s->folder);
+    free(s->threads_file);
+    dh_logs_release(&s->logs);
+}
+
+void dh_launch_notes(const char *command, const struct dh_import *i)
+{
+    for (size_t k = 0; k < i->notes.n; k++)
+        dh_complain("%s: %s", command, i->notes.at[k]);
+}
+
+int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored)
+{
+    struct dh_err err = {0};
+    struct session s = {.l = l, .logs.lock = -1};
+    int code;
+    char *path = find_program(l, &code);
+    if (!path)
+        return code;
+    bool ok = open_session(&s, &err) && dh_supervise(path, l->argv, status, &err);
+    ok = ok && (!l->threads || show_threads(&s, &err));
+    ok = ok && (!l->db || store_findings(&s, stored, &err));
+    close_session(&s);
+    free(path);
+    dh_launch_notes(l->command, stored);
+    return ok ? DH_EXIT_OK : dh_fail(&err, DH_EXIT_FAILURE);
+}
+
+/* exec-variant --variant=NAME -- EXE ARGV0 ARGS...: called by the runtime at program start. */
+int dh_main_exec_variant(int argc, char **argv)
+{
+    static const char prefix[] = "--variant=";
+    if (argc < 5 || !dh_starts_with(argv[1], prefix) || strcmp(argv[2], "--") != 0) {
+        dh_complain("exec-variant: for the runtime's use only");
+        return DH_EXIT_USAGE;
+    }
+    struct dh_err err = {0};
+    char *variant = variant_of(argv[3], argv[1] + strlen(prefix), &err);
+    if (!variant)
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    execv(variant, argv + 4);
+    dh_complain("cannot run %s: %s", variant, strerror(errno));
+    return DH_EXIT_FAILURE;
+}

@@ -1,0 +1,28 @@
+/* Starting the user's program as its variant, for every command that runs one. Layer: cmd. Complains by itself. */
+#ifndef DH_CMD_LAUNCH_H
+#define DH_CMD_LAUNCH_H
+
+#include "finding/import.h"
+
+#include <stdbool.h>
+
+struct dh_launch {
+    const char *command; /* whose it is, for messages */
+    const char *plan;    /* classes of hooks */
+    const char *detect;  /* detectors, "none" without any */
+    const char *db;      /* store for what they find; NULL = none */
+    bool threads;        /* list them on standard error at the end */
+    bool quiet;          /* findings are stored, not told as they happen */
+    char **argv;
+};
+
+/* Whether every word of the list is a detector; complains. */
+bool dh_launch_check_detectors(const char *command, const char *list);
+/* Becomes the program; answers only when that failed, with an exit code. */
+int dh_launch_become(const struct dh_launch *l);
+/* Runs it to its end and stores what was found. DH_EXIT_OK when both were done, else the exit code. */
+int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored);
+/* Complains about damaged logs. */
+void dh_launch_notes(const char *command, const struct dh_import *i);
+
+#endif

@@ -1,0 +1,82 @@
+/* A finding in the terms of its reader: names and source places, no addresses that a later run would not have. Layer:
+ * finding. Every string is owned by the finding and never NULL; "" stands for what is not known. */
+#ifndef DH_FINDING_FINDING_H
+#define DH_FINDING_FINDING_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DH_NO_THREAD UINT32_MAX
+
+struct dh_finding_frame {
+    char *function, *file; /* "" when there is no debug information */
+    unsigned line, column;
+    char *module; /* file that holds the code */
+    uint64_t offset;
+};
+
+struct dh_finding_stack {
+    DH_VEC(struct dh_finding_frame) frames; /* innermost first */
+    unsigned n_cut;                         /* frames that nobody kept, before the one at `cut` */
+    size_t cut;
+};
+
+struct dh_finding_lock {
+    char *name; /* "accounts_lock", "struct account.lock", "lock at 0x..." */
+    bool shared;
+    struct dh_finding_stack taken;
+};
+
+struct dh_finding_access {
+    char *op;   /* "write", "atomic read", "free", ... */
+    char *site; /* stable name, or what stands for it */
+    char *variable, *type, *expr;
+    char *callee; /* the library function that did it, or "" */
+    unsigned size;
+    uint32_t thread; /* DH_NO_THREAD: not known */
+    bool forgotten;  /* too long ago to know more */
+    bool wrote;
+    bool shrunk; /* fewer bytes than the source says; not stored */
+    char *value; /* what was written, or "" */
+    struct dh_finding_stack stack;
+    DH_VEC(struct dh_finding_lock) locks;
+};
+
+struct dh_finding_thread {
+    uint32_t index, parent; /* DH_NO_THREAD: not known */
+    char *name, *state;     /* "running", "finished" */
+    struct dh_finding_stack created;
+};
+
+struct dh_finding {
+    char *id; /* fingerprint */
+    char *kind, *detector, *level, *verdict, *healing;
+    char *variable, *type;
+    char *object; /* "global 'counter' of size 4 (bank.c:12)" */
+    struct dh_finding_stack allocated;
+    uint32_t object_thread; /* that allocated it, or whose stack it is */
+    char *held;             /* what memory held there, or "" */
+    char *text;             /* one more line, or "" */
+    char *witness;          /* path, or "" */
+    DH_VEC(struct dh_finding_access) accesses;
+    DH_VEC(struct dh_finding_thread) threads;
+    char *program, *build; /* path of the program and id of what was linked */
+    unsigned pid;
+    long long runs, first_seen, last_seen; /* times in seconds since 1970 */
+};
+
+/* Everything "". */
+void dh_finding_init(struct dh_finding *f);
+void dh_finding_release(struct dh_finding *f);
+void dh_finding_stack_release(struct dh_finding_stack *s);
+/* Replaces a string of a finding. */
+void dh_finding_set(char **field, const char *text);
+const struct dh_finding_thread *dh_finding_thread(const struct dh_finding *f, uint32_t index);
+
+/* Sets the id from kind and the unordered pair of the accesses' stable names: neither lines nor addresses, so that
+ * unrelated edits keep it. 16 hexadecimal digits. */
+void dh_finding_fingerprint(struct dh_finding *f);
+
+#endif

@@ -1,0 +1,24 @@
+/* Strings for JSON, which must be UTF-8; names of files and functions need not be. Layer: finding (jansson). */
+#ifndef DH_FINDING_JSON_TEXT_H
+#define DH_FINDING_JSON_TEXT_H
+
+#include "base/str.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+static inline json_t *dh_json_text(const char *text)
+{
+    json_t *j = json_string(text);
+    if (j)
+        return j;
+    char *clean = dh_strdup(text);
+    for (char *c = clean; *c; c++)
+        if ((unsigned char)*c >= 128)
+            *c = '?';
+    j = json_string(clean);
+    free(clean);
+    return j;
+}
+
+#endif

@@ -1,0 +1,162 @@
+#include "finding/modules.h"
+
+#include "base/str.h"
+#include "driver/container.h"
+#include "host/demangle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dh_known_module {
+    char *path;
+    bool readable; /* still the file that ran */
+    struct dh_bytes site_bytes, place_bytes;
+    struct dh_site_table sites;
+    struct dh_place_table places;
+};
+
+struct dh_modules {
+    DH_VEC(struct dh_known_module *) all;
+    struct dh_symbolizer *symbols;
+};
+
+struct dh_modules *dh_modules_new(void)
+{
+    struct dh_modules *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->symbols = dh_symbolizer_new();
+    return s;
+}
+
+void dh_modules_free(struct dh_modules *s)
+{
+    for (size_t i = 0; i < s->all.n; i++) {
+        dh_bytes_release(&s->all.at[i]->site_bytes);
+        dh_bytes_release(&s->all.at[i]->place_bytes);
+        free(s->all.at[i]->path);
+        free(s->all.at[i]);
+    }
+    dh_vec_release(&s->all);
+    dh_symbolizer_free(s->symbols);
+    free(s);
+}
+
+static bool same_build(const struct dh_container *c, const uint8_t id[16])
+{
+    static const uint8_t none[16];
+    return memcmp(id, none, sizeof none) == 0 || memcmp(id, c->id.bytes, sizeof none) == 0;
+}
+
+static void read_tables(struct dh_known_module *m, const struct dh_container *c)
+{
+    struct dh_err ignored = {0};
+    const char *why;
+    if (dh_container_read(c, DH_PART_SITES, &m->site_bytes, &ignored) &&
+        !dh_site_table_read(&m->sites, m->site_bytes.at, m->site_bytes.n, &why))
+        m->sites = (struct dh_site_table){.strings = ""};
+    if (dh_container_find(c, DH_PART_PLACES) && dh_container_read(c, DH_PART_PLACES, &m->place_bytes, &ignored))
+        dh_place_table_read(&m->places, m->place_bytes.at, m->place_bytes.n, &why);
+    dh_err_release(&ignored);
+}
+
+static void open_container(struct dh_known_module *m, const uint8_t id[16])
+{
+    struct dh_err ignored = {0};
+    struct dh_container c;
+    m->readable = true;
+    if (!dh_container_present(m->path))
+        return;
+    if (dh_container_open(&c, m->path, &ignored)) {
+        m->readable = same_build(&c, id);
+        if (m->readable)
+            read_tables(m, &c);
+        dh_container_release(&c);
+    }
+    dh_err_release(&ignored);
+}
+
+struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, const uint8_t id[16])
+{
+    for (size_t i = 0; i < s->all.n; i++)
+        if (strcmp(s->all.at[i]->path, path) == 0)
+            return s->all.at[i];
+    struct dh_known_module *m = calloc(1, sizeof *m);
+    if (!m)
+        abort();
+    m->path = dh_strdup(path);
+    m->sites.strings = m->places.chains.strings = "";
+    open_container(m, id);
+    dh_vec_push(&s->all, m);
+    return m;
+}
+
+const struct dh_site_table *dh_known_sites(const struct dh_known_module *m)
+{
+    return m->sites.n_sites ? &m->sites : NULL;
+}
+
+const struct dh_place_table *dh_known_places(const struct dh_known_module *m)
+{
+    return &m->places;
+}
+
+/* Where the folder that ".." leaves begins in what is there so far; `n` itself when there is none to leave. */
+static size_t parent_start(const char *text, size_t n)
+{
+    size_t start = n > 1 ? n - 1 : 0;
+    while (start && text[start - 1] != '/')
+        start--;
+    bool folder = n > 1 && text[n - 1] == '/' && strncmp(text + start, "../", 3) != 0 && n - start > 1;
+    return folder ? start : n;
+}
+
+char *dh_path_as_compiled(const char *file, const char *directory)
+{
+    size_t k = directory ? strlen(directory) : 0;
+    struct dh_str s = {0};
+    if (k && strncmp(file, directory, k) == 0 && file[k] == '/')
+        file += k + 1;
+    while (*file) {
+        size_t part = strcspn(file, "/"), n = part + (file[part] == '/');
+        size_t parent = n == 3 && strncmp(file, "../", 3) == 0 ? parent_start(s.at ? s.at : "", s.n) : s.n;
+        if (parent < s.n)
+            s.n = parent;
+        else if (!(n == 2 && strncmp(file, "./", 2) == 0))
+            dh_str_add_n(&s, file, n);
+        file += n;
+    }
+    return dh_str_take(&s);
+}
+
+static void add_frame(struct dh_finding_stack *out, const struct dh_source_frame *from, const char *module,
+                      uint64_t offset)
+{
+    struct dh_finding_frame f = {
+        .function = dh_demangle(from ? from->function : ""),
+        .file = dh_path_as_compiled(from && from->file ? from->file : "", from ? from->directory : NULL),
+        .line = from ? from->line : 0,
+        .column = from ? from->column : 0,
+        .module = dh_strdup(module),
+        .offset = offset,
+    };
+    dh_vec_push(&out->frames, f);
+}
+
+void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_finding_stack *out)
+{
+    struct dh_source_frames places = {0};
+    if (m->readable)
+        dh_symbolize(s->symbols, m->path, offset - 1, &places);
+    for (size_t i = 0; i < places.frames.n; i++)
+        add_frame(out, &places.frames.at[i], m->path, offset);
+    if (!places.frames.n)
+        add_frame(out, NULL, m->path, offset);
+    dh_source_frames_release(&places);
+}
+
+bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out)
+{
+    *out = (struct dh_source_data){0};
+    return m->readable && dh_symbolize_data(s->symbols, m->path, offset, out);
+}

@@ -1,0 +1,29 @@
+/* What resolving needs of each module: site and place table, symbols. Layer: finding. Owned by the set. */
+#ifndef DH_FINDING_MODULES_H
+#define DH_FINDING_MODULES_H
+
+#include "event/place_table.h"
+#include "event/site.h"
+#include "finding/finding.h"
+#include "host/symbolize.h"
+
+struct dh_known_module;
+struct dh_modules;
+
+struct dh_modules *dh_modules_new(void);
+void dh_modules_free(struct dh_modules *s);
+/* Opens or finds; never NULL. With an `id` that is not zero, a file that has become another is not asked. */
+struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, const uint8_t id[16]);
+/* NULL when it has no sites. */
+const struct dh_site_table *dh_known_sites(const struct dh_known_module *m);
+const struct dh_place_table *dh_known_places(const struct dh_known_module *m);
+
+/* Adds the frames of a return address, inlined calls included; at least one. */
+void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_finding_stack *out);
+bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out);
+
+/* The path without the directory it was compiled in, as the compiler was called, and without "x/..". Owned by the
+ * caller. */
+char *dh_path_as_compiled(const char *file, const char *directory);
+
+#endif

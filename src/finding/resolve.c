@@ -1,0 +1,424 @@
+#include "finding/resolve.h"
+
+#include "base/str.h"
+#include "event/site.h"
+#include "finding/modules.h"
+#include "finding/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dh_resolver {
+    struct dh_modules *modules;
+};
+
+/* One finding under way. */
+struct job {
+    struct dh_modules *modules;
+    const struct dh_log_finding *from;
+    struct dh_finding *out;
+};
+
+static const struct {
+    const char *kind, *level;
+} kinds[DH_LOG_KIND_COUNT] = {
+    [DH_LOG_RACE] = {"race", "observed"},
+    [DH_LOG_USE_AFTER_FREE] = {"use-after-free", "observed"},
+    [DH_LOG_LOCK_MISUSE] = {"lock-misuse", "observed"},
+    [DH_LOG_ANNOTATION] = {"annotation", "observed"},
+};
+
+struct dh_resolver *dh_resolver_new(void)
+{
+    struct dh_resolver *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    r->modules = dh_modules_new();
+    return r;
+}
+
+void dh_resolver_free(struct dh_resolver *r)
+{
+    if (!r)
+        return;
+    dh_modules_free(r->modules);
+    free(r);
+}
+
+static struct dh_known_module *module_of(struct job *j, uint32_t index)
+{
+    if (index >= j->from->n_modules)
+        return NULL;
+    return dh_modules_get(j->modules, j->from->modules[index].path, j->from->modules[index].id);
+}
+
+/* ---- stacks ---- */
+
+static void add_unknown(struct dh_finding_stack *out, uint64_t offset)
+{
+    struct dh_finding_frame f = {dh_strdup(""), dh_strdup(""), 0, 0, dh_strdup(""), offset};
+    dh_vec_push(&out->frames, f);
+}
+
+static void pop_frame(struct dh_finding_stack *s)
+{
+    struct dh_finding_frame *f = &s->frames.at[--s->frames.n];
+    free(f->function);
+    free(f->file);
+    free(f->module);
+}
+
+static bool is_libc(const char *module)
+{
+    return dh_starts_with(dh_basename(module), "libc.so");
+}
+
+static bool says_nothing(const struct dh_finding_frame *f)
+{
+    return !f->file[0] || is_libc(f->module);
+}
+
+/* Without what libc does before main and before a thread's function: looking it up takes longer than all the rest. */
+static uint32_t frames_worth_naming(struct job *j, const struct dh_log_stack *from, uint32_t least)
+{
+    uint32_t n = from->n_frames;
+    while (n > least && from->frames[n - 1].module != DH_LOG_NONE &&
+           is_libc(j->from->modules[from->frames[n - 1].module].path))
+        n--;
+    return n;
+}
+
+/* What lies outside main, and outermost frames of libraries without debug information, says nothing to the reader. */
+static void trim(struct dh_finding_stack *s, size_t keep)
+{
+    for (size_t i = 0; i < s->frames.n; i++)
+        if (strcmp(s->frames.at[i].function, "main") == 0 && s->frames.at[i].file[0]) {
+            while (s->frames.n > i + 1)
+                pop_frame(s);
+        }
+    while (s->frames.n > keep && says_nothing(&s->frames.at[s->frames.n - 1]))
+        pop_frame(s);
+}
+
+static void add_stack(struct job *j, const struct dh_log_stack *from, struct dh_finding_stack *out)
+{
+    uint32_t n = frames_worth_naming(j, from, out->frames.n ? 0 : 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (from->n_cut && i + DH_LOG_OUTER == from->n_frames)
+            out->cut = out->frames.n;
+        struct dh_known_module *m = module_of(j, from->frames[i].module);
+        if (m)
+            dh_known_frames(j->modules, m, from->frames[i].offset, out);
+        else
+            add_unknown(out, from->frames[i].offset);
+    }
+    out->n_cut = from->n_cut;
+    trim(out, 1);
+}
+
+static void add_source_frame(struct dh_finding_stack *out, const struct dh_site_table *t, uint32_t function,
+                             uint32_t file, unsigned line, unsigned column)
+{
+    struct dh_finding_frame f = {
+        .function = dh_strdup(dh_site_string(t, function)),
+        .file = dh_path_as_compiled(dh_site_string(t, file), NULL),
+        .line = line,
+        .column = column,
+        .module = dh_strdup(""),
+    };
+    dh_vec_push(&out->frames, f);
+}
+
+/* ---- accesses ---- */
+
+static const char *op_of(uint32_t flags)
+{
+    bool atomic = flags & DH_LOG_ATOMIC, write = flags & DH_LOG_WRITE;
+    if (flags & DH_LOG_FREE)
+        return "free";
+    if (flags & DH_LOG_ALLOC)
+        return "alloc";
+    return atomic ? (write ? "atomic write" : "atomic read") : write ? "write" : "read";
+}
+
+/* x += 1 reads and writes at one place: for a reader that is one access, so both halves bear the name of the writing.
+ */
+static const struct dh_site *writing_half(const struct dh_site_table *t, const struct dh_site *s)
+{
+    for (uint32_t i = 0; s->op == DH_OP_READ && s->line && i < t->n_sites; i++) {
+        const struct dh_site *w = &t->sites[i];
+        if (w->op == DH_OP_WRITE && w->line == s->line && w->column == s->column && w->file == s->file &&
+            w->function == s->function && w->variable == s->variable)
+            return w;
+    }
+    return s;
+}
+
+/* The site's own row and the frames it was inlined through. */
+static bool add_place(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    struct dh_known_module *m = module_of(j, from->module);
+    const struct dh_site_table *sites = m ? dh_known_sites(m) : NULL, *chains;
+    uint32_t site, chain;
+    if (!sites || !dh_place_find(dh_known_places(m), sites, from->place, &site, &chain, &chains))
+        return false;
+    if (site != DH_NO_SITE) {
+        const struct dh_site *s = &sites->sites[site];
+        add_source_frame(&a->stack, sites, s->function, s->file, s->line, s->column);
+        dh_finding_set(&a->site, dh_site_string(sites, writing_half(sites, s)->name));
+        dh_finding_set(&a->variable, dh_site_string(sites, s->variable));
+        dh_finding_set(&a->type, dh_site_string(sites, s->type));
+        dh_finding_set(&a->expr, dh_site_string(sites, s->expr));
+        /* The optimiser may keep a variable in fewer bytes; the reader knows the source's, whose value they are not. */
+        a->shrunk = !(from->flags & DH_LOG_BY_LIBRARY) && from->size && from->size < s->size;
+        if (a->shrunk)
+            a->size = s->size;
+        if (from->flags & DH_LOG_BY_LIBRARY)
+            dh_finding_set(&a->callee, dh_site_string(sites, s->callee));
+    }
+    for (; chain < chains->n_chains; chain = chains->chains[chain].next) {
+        const struct dh_chain *c = &chains->chains[chain];
+        add_source_frame(&a->stack, chains, c->function, c->file, c->line, c->column);
+    }
+    return a->stack.frames.n > 0;
+}
+
+/* Without a site: the innermost named function, and what was done. */
+static void name_by_stack(struct dh_finding_access *a)
+{
+    for (size_t i = 0; i < a->stack.frames.n; i++) {
+        const struct dh_finding_frame *f = &a->stack.frames.at[i];
+        if (!f->function[0])
+            continue;
+        free(a->site);
+        a->site = dh_format("%s:%s:?:%s", dh_basename(f->file[0] ? f->file : f->module), f->function, a->op);
+        return;
+    }
+    free(a->site);
+    a->site = dh_format("?:%s", a->op);
+}
+
+static void fill_value(const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    uint8_t bytes[8];
+    if (!(from->flags & DH_LOG_HAS_VALUE) || a->shrunk || !from->size || from->size > sizeof bytes)
+        return;
+    memcpy(bytes, &from->value, sizeof bytes);
+    free(a->value);
+    a->value = dh_value_text(bytes, from->size, a->type);
+}
+
+/* ---- locks ---- */
+
+/* The call that took it, by its place in the source. */
+static const struct dh_site *lock_site(const struct dh_site_table *t, const struct dh_finding_frame *f)
+{
+    const struct dh_site *on_line = NULL;
+    for (uint32_t i = 0; i < t->n_sites; i++) {
+        const struct dh_site *s = &t->sites[i];
+        if (s->line != f->line || dh_op_info(s->op)->group != DH_GROUP_SYNC ||
+            strcmp(dh_basename(dh_site_string(t, s->file)), dh_basename(f->file)) != 0)
+            continue;
+        if (s->column == f->column)
+            return s;
+        on_line = s;
+    }
+    return on_line;
+}
+
+static char *lock_name(struct job *j, const struct dh_log_lock *from, const struct dh_finding_stack *taken)
+{
+    struct dh_known_module *m = module_of(j, from->where.module);
+    struct dh_source_data data;
+    if (m && dh_known_data(j->modules, m, from->where.offset, &data)) {
+        char *name = dh_strdup(data.name);
+        dh_source_data_release(&data);
+        return name;
+    }
+    m = from->taken.n_frames ? module_of(j, from->taken.frames[0].module) : NULL;
+    const struct dh_site_table *t = m ? dh_known_sites(m) : NULL;
+    const struct dh_site *s = t && taken->frames.n ? lock_site(t, &taken->frames.at[0]) : NULL;
+    const char *variable = s ? dh_site_string(t, s->variable) : "";
+    if (variable[0])
+        return dh_format("%s", variable);
+    return dh_format("lock at 0x%llx", (unsigned long long)from->address);
+}
+
+static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_finding_access *a)
+{
+    struct dh_finding_lock l = {.shared = from->shared};
+    add_stack(j, &from->taken, &l.taken);
+    l.name = lock_name(j, from, &l.taken);
+    dh_vec_push(&a->locks, l);
+}
+
+static void add_access(struct job *j, const struct dh_log_access *from)
+{
+    struct dh_finding_access a = {
+        .op = dh_strdup(op_of(from->flags)),
+        .site = dh_strdup(""),
+        .variable = dh_strdup(""),
+        .type = dh_strdup(""),
+        .expr = dh_strdup(""),
+        .callee = dh_strdup(""),
+        .value = dh_strdup(""),
+        .size = from->size,
+        .thread = from->thread,
+        .forgotten = from->flags & DH_LOG_NO_STACK,
+        .wrote = from->flags & DH_LOG_WRITE,
+    };
+    add_place(j, from, &a);
+    add_stack(j, &from->stack, &a.stack);
+    if (!a.site[0])
+        name_by_stack(&a);
+    fill_value(from, &a);
+    for (uint32_t i = 0; i < from->n_locks; i++)
+        add_lock(j, &from->locks[i], &a);
+    dh_vec_push(&j->out->accesses, a);
+}
+
+/* ---- the object ---- */
+
+static bool names_something(const char *variable)
+{
+    return variable[0] && variable[0] != '*';
+}
+
+static void fill_variable(struct dh_finding *f)
+{
+    const struct dh_finding_access *best = NULL;
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        const struct dh_finding_access *a = &f->accesses.at[i];
+        if (!best || (names_something(a->variable) && !names_something(best->variable)))
+            best = a;
+    }
+    if (best) {
+        dh_finding_set(&f->variable, best->variable);
+        dh_finding_set(&f->type, best->type);
+    }
+}
+
+static char *thread_words(const struct dh_finding *f, uint32_t index)
+{
+    const struct dh_finding_thread *t = dh_finding_thread(f, index);
+    if (index == 0)
+        return dh_strdup("the main thread");
+    return t && t->name[0] ? dh_format("thread T%u '%s'", index, t->name) : dh_format("thread T%u", index);
+}
+
+static void fill_global(struct job *j)
+{
+    struct dh_known_module *m = module_of(j, j->from->where.module);
+    struct dh_source_data data;
+    if (!m || !dh_known_data(j->modules, m, j->from->where.offset, &data)) {
+        dh_finding_set(&j->out->object, "global without a name");
+        return;
+    }
+    char *file = dh_path_as_compiled(data.file ? data.file : "", data.directory);
+    struct dh_str text = {0};
+    dh_str_addf(&text, "global '%s' of size %llu", data.variable, (unsigned long long)data.size);
+    if (data.file)
+        dh_str_addf(&text, " declared at %s:%u", file, data.line);
+    free(file);
+    free(j->out->object);
+    j->out->object = dh_str_take(&text);
+    if (!names_something(j->out->variable))
+        dh_finding_set(&j->out->variable, data.name);
+    dh_source_data_release(&data);
+}
+
+static void fill_object(struct job *j)
+{
+    const struct dh_log_finding *from = j->from;
+    struct dh_finding *f = j->out;
+    char *thread = thread_words(f, from->region_thread), *text = NULL;
+    f->object_thread = from->region_thread;
+    switch (from->region) {
+    case DH_LOG_REGION_GLOBAL:
+        fill_global(j);
+        break;
+    case DH_LOG_REGION_HEAP:
+        text = dh_format("heap block of %llu bytes, at offset %llu", (unsigned long long)from->n_block,
+                         (unsigned long long)(from->address - from->block));
+        add_stack(j, &from->allocated, &f->allocated);
+        break;
+    case DH_LOG_REGION_STACK:
+        text = dh_format("stack of %s", thread);
+        break;
+    case DH_LOG_REGION_TLS:
+        text = dh_format("thread-local storage of %s", thread);
+        break;
+    }
+    if (text)
+        dh_finding_set(&f->object, text);
+    free(text);
+    free(thread);
+}
+
+static void fill_held(const struct dh_log_finding *from, struct dh_finding *f)
+{
+    /* Of a larger value only the beginning was kept. */
+    bool whole = f->accesses.n && f->accesses.at[0].size == from->n_held;
+    if (!from->n_held || (f->accesses.n && f->accesses.at[0].shrunk))
+        return;
+    free(f->held);
+    f->held = dh_value_text(from->held, from->n_held, whole ? f->accesses.at[0].type : "");
+}
+
+static void add_thread(struct job *j, const struct dh_log_thread *from)
+{
+    struct dh_finding_thread t = {
+        .index = from->index,
+        .parent = from->parent,
+        .name = dh_strdup(from->name),
+        .state = dh_strdup(from->flags & DH_LOG_FINISHED ? "finished" : "running"),
+    };
+    add_stack(j, &from->created, &t.created);
+    dh_vec_push(&j->out->threads, t);
+}
+
+/* A thread has its creator's name until somebody gives it one: that of the program tells nothing. */
+static void drop_inherited_names(struct dh_finding *f)
+{
+    const struct dh_finding_thread *first = dh_finding_thread(f, 0);
+    for (size_t i = 0; first && i < f->threads.n; i++)
+        if (&f->threads.at[i] != first && strcmp(f->threads.at[i].name, first->name) == 0)
+            f->threads.at[i].name[0] = 0;
+}
+
+static void fill_process(struct dh_finding *f, const struct dh_log_process *p)
+{
+    dh_finding_set(&f->program, p->original[0] ? p->original : p->path);
+    f->pid = p->pid;
+    struct dh_str id = {0};
+    for (size_t i = 0; i < sizeof p->id; i++)
+        dh_str_addf(&id, "%02x", p->id[i]);
+    free(f->build);
+    f->build = dh_str_take(&id);
+}
+
+void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
+                struct dh_finding *out)
+{
+    struct job j = {r->modules, from, out};
+    dh_finding_init(out);
+    dh_finding_set(&out->kind, kinds[from->kind].kind);
+    dh_finding_set(&out->level, kinds[from->kind].level);
+    dh_finding_set(&out->detector, from->detector);
+    dh_finding_set(&out->verdict, "none");
+    dh_finding_set(&out->healing, "none");
+    dh_finding_set(&out->text, from->text);
+    out->first_seen = out->last_seen = (long long)from->time;
+    out->runs = 1;
+    if (p)
+        fill_process(out, p);
+    for (uint32_t i = 0; i < from->n_threads; i++)
+        add_thread(&j, &from->threads[i]);
+    drop_inherited_names(out);
+    for (uint32_t i = 0; i < from->n_accesses; i++)
+        add_access(&j, &from->access[i]);
+    fill_variable(out);
+    fill_object(&j);
+    fill_held(from, out);
+    dh_finding_fingerprint(out);
+}

@@ -1,0 +1,17 @@
+/* From a record of the findings log to a finding with names. Layer: finding (container and symbols of the modules that
+ * the record names). Keeps what it opened. A module that cannot be read, or was built again since, leaves its frames as
+ * FILE+OFFSET; nothing fails. */
+#ifndef DH_FINDING_RESOLVE_H
+#define DH_FINDING_RESOLVE_H
+
+#include "event/finding_log.h"
+#include "finding/finding.h"
+
+struct dh_resolver;
+struct dh_resolver *dh_resolver_new(void);
+void dh_resolver_free(struct dh_resolver *r);
+/* `out` is initialised here, fingerprint included, and released by the caller. `p` may be NULL. */
+void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
+                struct dh_finding *out);
+
+#endif

@@ -1,0 +1,278 @@
+#include "finding/store.h"
+
+#include "base/str.h"
+#include "finding/details.h"
+#include "host/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define APPLICATION 0x44485331 /* "DHS1" */
+#define VERSION 1
+#define BUSY_MS 30000
+
+#define TEXT_OF(x) #x
+#define DIGITS(x) TEXT_OF(x)
+
+struct dh_store {
+    sqlite3 *db;
+    char *path;
+    struct sigaction before; /* of SIGXFSZ */
+};
+
+static const char schema[] =
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, program TEXT NOT NULL, arguments TEXT NOT NULL, started INTEGER NOT "
+    "NULL);"
+    "CREATE TABLE finding (id TEXT PRIMARY KEY, kind TEXT NOT NULL, detector TEXT NOT NULL, level TEXT NOT NULL,"
+    " verdict TEXT NOT NULL, healing TEXT NOT NULL, witness TEXT NOT NULL, first_seen INTEGER NOT NULL,"
+    " last_seen INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE evidence (finding TEXT NOT NULL REFERENCES finding(id), build TEXT NOT NULL, seen INTEGER NOT NULL,"
+    " details TEXT NOT NULL, PRIMARY KEY (finding, build)) WITHOUT ROWID;"
+    "CREATE TABLE sighting (finding TEXT NOT NULL REFERENCES finding(id), run INTEGER NOT NULL REFERENCES run(id),"
+    " PRIMARY KEY (finding, run)) WITHOUT ROWID;"
+    "PRAGMA application_id = " DIGITS(APPLICATION) ";"
+                                                   "PRAGMA user_version = " DIGITS(VERSION) ";";
+
+static bool failed(struct dh_store *s, struct dh_err *err, const char *what)
+{
+    int code = sqlite3_errcode(s->db);
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        return dh_err_set(err, "%s is damaged or no store of findings (%s); remove it or name another with --db",
+                          s->path, sqlite3_errmsg(s->db));
+    return dh_err_set(err, "%s: cannot %s: %s", s->path, what, sqlite3_errmsg(s->db));
+}
+
+static bool execute(struct dh_store *s, const char *sql, const char *what, struct dh_err *err)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || failed(s, err, what);
+}
+
+static bool ask_number(struct dh_store *s, const char *sql, long long *out, struct dh_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
+    if (ok)
+        *out = sqlite3_column_int64(q, 0);
+    else
+        failed(s, err, "read");
+    sqlite3_finalize(q);
+    return ok;
+}
+
+/* Under the lock of a transaction, so that one of two makers comes first. */
+static bool make_or_check(struct dh_store *s, enum dh_store_mode mode, struct dh_err *err)
+{
+    long long application, version, tables;
+    if (!ask_number(s, "PRAGMA application_id", &application, err) ||
+        !ask_number(s, "PRAGMA user_version", &version, err) ||
+        !ask_number(s, "SELECT count(*) FROM sqlite_master", &tables, err))
+        return false;
+    if (!tables && !application)
+        return mode == DH_STORE_WRITE ? execute(s, schema, "make the tables", err)
+                                      : dh_err_set(err, "%s holds no findings yet", s->path);
+    if (application != APPLICATION)
+        return dh_err_set(err, "%s is a database of another program; name another with --db", s->path);
+    return version == VERSION ||
+           dh_err_set(err, "%s has version %lld of the store, this deadheat knows %d", s->path, version, VERSION);
+}
+
+/* A page that is damaged would otherwise be met in the middle of a run's findings. */
+static bool is_sound(struct dh_store *s, struct dh_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    bool ok =
+        sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
+    const char *answer = ok ? (const char *)sqlite3_column_text(q, 0) : NULL;
+    if (!ok)
+        failed(s, err, "read");
+    else if (strcmp(answer, "ok") != 0) {
+        const char *last = strrchr(answer, '\n');
+        ok = dh_err_set(err, "%s is damaged (%s); remove it or name another with --db", s->path,
+                        last ? last + 1 : answer);
+    }
+    sqlite3_finalize(q);
+    return ok;
+}
+
+static bool prepare(struct dh_store *s, enum dh_store_mode mode, struct dh_err *err)
+{
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    if (!execute(s, mode == DH_STORE_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", "open it", err))
+        return false;
+    bool ok = make_or_check(s, mode, err) && is_sound(s, err);
+    return ok ? execute(s, "COMMIT", "write", err) : (sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL), false);
+}
+
+static bool make_folder(const char *path, struct dh_err *err)
+{
+    int n = (int)(dh_basename(path) - path);
+    char *folder = dh_format("%.*s", n, path);
+    bool ok = n <= 1 || dh_file_exists(folder);
+    while (n > 1 && folder[n - 1] == '/')
+        folder[--n] = 0;
+    ok = ok || dh_mkdir_parents(folder, 0777, err);
+    free(folder);
+    return ok;
+}
+
+/* SQLite says only that it cannot open; the system says why. */
+static bool can_be_opened(const char *path, enum dh_store_mode mode, struct dh_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return dh_err_set(err, "%s is not a file; name another with --db", path);
+    FILE *f = fopen(path, mode == DH_STORE_WRITE ? "ae" : "re");
+    if (!f)
+        return dh_err_errno(err, "cannot open the store of findings %s", path);
+    fclose(f);
+    return true;
+}
+
+struct dh_store *dh_store_open(const char *path, enum dh_store_mode mode, struct dh_err *err)
+{
+    if ((mode == DH_STORE_WRITE && !make_folder(path, err)) || !can_be_opened(path, mode, err))
+        return NULL;
+    struct dh_store *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->path = dh_strdup(path);
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &s->before);
+    /* Reading may have to take back what a killed writer left half done. */
+    if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        dh_err_set(err, "cannot open the store of findings %s: %s", path, sqlite3_errmsg(s->db));
+    } else if (prepare(s, mode, err))
+        return s;
+    dh_store_close(s);
+    return NULL;
+}
+
+void dh_store_close(struct dh_store *s)
+{
+    if (!s)
+        return;
+    sqlite3_close(s->db);
+    sigaction(SIGXFSZ, &s->before, NULL);
+    free(s->path);
+    free(s);
+}
+
+/* ---- writing ---- */
+
+/* Binds the texts in order and runs a statement that answers nothing. */
+static bool run_with(struct dh_store *s, const char *sql, const char *const *texts, const long long *numbers,
+                     struct dh_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    int i = 1;
+    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK;
+    for (; ok && *texts; texts++)
+        ok = sqlite3_bind_text(q, i++, *texts, -1, SQLITE_STATIC) == SQLITE_OK;
+    for (; ok && i <= sqlite3_bind_parameter_count(q); numbers++)
+        ok = sqlite3_bind_int64(q, i++, *numbers) == SQLITE_OK;
+    ok = (ok && sqlite3_step(q) == SQLITE_DONE) || failed(s, err, "write");
+    sqlite3_finalize(q);
+    return ok;
+}
+
+bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err)
+{
+    const char *texts[] = {run->program, run->arguments, NULL};
+    if (!execute(s, "BEGIN IMMEDIATE", "write", err) ||
+        !run_with(s, "INSERT INTO run(program, arguments, started) VALUES (?1, ?2, ?3)", texts, &run->started, err))
+        return false;
+    *id = sqlite3_last_insert_rowid(s->db);
+    return true;
+}
+
+/* Levels in the order of what they say. */
+#define RANK(x) "CASE " x " WHEN 'suspected' THEN 0 WHEN 'observed' THEN 1 ELSE 2 END"
+
+bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err)
+{
+    const char *row[] = {f->id, f->kind, f->detector, f->level, f->verdict, f->healing, f->witness, NULL};
+    const long long seen[] = {f->first_seen, f->last_seen};
+    if (!run_with(s,
+                  "INSERT INTO finding(id, kind, detector, level, verdict, healing, witness, first_seen, last_seen)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT(id) DO UPDATE SET"
+                  " level = CASE WHEN " RANK("excluded.level") " > " RANK(
+                      "level") " THEN excluded.level ELSE level END,"
+                               " first_seen = min(first_seen, excluded.first_seen), last_seen = max(last_seen, "
+                               "excluded.last_seen)",
+                  row, seen, err))
+        return false;
+    char *details = dh_details_write(f);
+    const char *evidence[] = {f->id, f->build, details, NULL};
+    const char *sighting[] = {f->id, NULL};
+    bool ok = run_with(s,
+                       "INSERT INTO evidence(finding, build, details, seen) VALUES (?1, ?2, ?3, ?4)"
+                       " ON CONFLICT(finding, build) DO UPDATE SET details = excluded.details, seen = excluded.seen",
+                       evidence, &f->last_seen, err) &&
+              run_with(s, "INSERT OR IGNORE INTO sighting(finding, run) VALUES (?1, ?2)", sighting, &run, err);
+    free(details);
+    return ok;
+}
+
+bool dh_store_commit(struct dh_store *s, struct dh_err *err)
+{
+    return execute(s, "COMMIT", "write", err);
+}
+
+/* ---- reading ---- */
+
+static void set_column(sqlite3_stmt *q, int column, char **field)
+{
+    const char *text = (const char *)sqlite3_column_text(q, column);
+    dh_finding_set(field, text ? text : "");
+}
+
+static bool read_row(sqlite3_stmt *q, struct dh_finding *f)
+{
+    const char *details = (const char *)sqlite3_column_text(q, 10);
+    if (!dh_details_read(details ? details : "", f))
+        return false;
+    char **fields[] = {&f->id, &f->kind, &f->detector, &f->level, &f->verdict, &f->healing, &f->witness};
+    for (int i = 0; i < (int)(sizeof fields / sizeof *fields); i++)
+        set_column(q, i, fields[i]);
+    f->first_seen = sqlite3_column_int64(q, 7);
+    f->last_seen = sqlite3_column_int64(q, 8);
+    f->runs = sqlite3_column_int64(q, 9);
+    set_column(q, 11, &f->build);
+    return true;
+}
+
+static const char query[] =
+    "SELECT f.id, f.kind, f.detector, f.level, f.verdict, f.healing, f.witness, f.first_seen, f.last_seen,"
+    " (SELECT count(*) FROM sighting WHERE finding = f.id),"
+    " e.details, e.build FROM finding f"
+    " JOIN evidence e ON e.finding = f.id AND e.build ="
+    "  (SELECT build FROM evidence WHERE finding = f.id ORDER BY seen DESC, build LIMIT 1)"
+    " WHERE substr(f.id, 1, length(?1)) = ?1 AND (?2 = 0 OR EXISTS (SELECT 1 FROM sighting"
+    "  WHERE finding = f.id AND run = ?2)) ORDER BY f.first_seen, f.id";
+
+bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
+                   void (*fn)(void *arg, const struct dh_finding *f), void *arg, struct dh_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, query, -1, &q, NULL) != SQLITE_OK)
+        return failed(s, err, "read");
+    sqlite3_bind_text(q, 1, choice->id ? choice->id : "", -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 2, choice->run);
+    int step;
+    bool ok = true;
+    while (ok && (step = sqlite3_step(q)) == SQLITE_ROW) {
+        struct dh_finding f;
+        ok = read_row(q, &f) ||
+             dh_err_set(err, "%s is damaged (the details of finding %s)", s->path, sqlite3_column_text(q, 0));
+        if (ok)
+            fn(arg, &f);
+        dh_finding_release(&f);
+    }
+    ok = ok && (step == SQLITE_DONE || failed(s, err, "read"));
+    sqlite3_finalize(q);
+    return ok;
+}

@@ -1,0 +1,41 @@
+/* The store of findings: one SQLite file. Layer: finding. Format: docs/formats/store.md. Safe with several writers: one
+ * transaction per run, which waits for another's end. The store owns nothing that it is given. */
+#ifndef DH_FINDING_STORE_H
+#define DH_FINDING_STORE_H
+
+#include "finding/finding.h"
+#include "host/err.h"
+
+#include <stdbool.h>
+
+#define DH_STORE_DEFAULT ".deadheat/findings.db"
+
+struct dh_store;
+
+enum dh_store_mode { DH_STORE_READ, DH_STORE_WRITE /* made if missing */ };
+
+/* NULL with one line when it cannot be opened or is no store of findings of this version. While it is open, writing
+ * beyond the limit of file sizes is an error instead of a signal. */
+struct dh_store *dh_store_open(const char *path, enum dh_store_mode mode, struct dh_err *err);
+void dh_store_close(struct dh_store *s);
+
+struct dh_store_run {
+    const char *program, *arguments;
+    long long started; /* seconds since 1970 */
+};
+
+/* What is added between begin and commit is stored whole or not at all; close without commit takes it back. */
+bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err);
+/* An equal finding is merged: its level rises, verdict and healing stay, evidence of this build is replaced. */
+bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err);
+bool dh_store_commit(struct dh_store *s, struct dh_err *err);
+
+struct dh_store_choice {
+    const char *id; /* beginning of an id, or NULL */
+    long long run;  /* only those seen in it; 0 = all */
+};
+/* Calls fn for each, longest known first, with the newest evidence. False when the store could not be read. */
+bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
+                   void (*fn)(void *arg, const struct dh_finding *f), void *arg, struct dh_err *err);
+
+#endif

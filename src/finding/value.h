@@ -1,0 +1,11 @@
+/* Bytes of a variable as its type has them. Layer: finding. */
+#ifndef DH_FINDING_VALUE_H
+#define DH_FINDING_VALUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "-3", "0x7f00", "2.5"; bytes in hexadecimal where type and size do not say more. Owned by the caller. */
+char *dh_value_text(const uint8_t *bytes, size_t n, const char *type);
+
+#endif

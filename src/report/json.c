@@ -1,0 +1,97 @@
+#include "report/json.h"
+
+#include "finding/json_text.h"
+
+#include <time.h>
+
+static void put(json_t *o, const char *key, const char *text)
+{
+    json_object_set_new(o, key, dh_json_text(text));
+}
+
+static void put_place(json_t *o, const struct dh_finding_frame *f)
+{
+    put(o, "file", f ? f->file : "");
+    json_object_set_new(o, "line", json_integer(f ? f->line : 0));
+    json_object_set_new(o, "column", json_integer(f ? f->column : 0));
+}
+
+static json_t *stack_json(const struct dh_finding_stack *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->frames.n; i++) {
+        json_t *o = json_object();
+        put(o, "function", s->frames.at[i].function);
+        put_place(o, &s->frames.at[i]);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *locks_json(const struct dh_finding_access *a)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->locks.n; i++)
+        json_array_append_new(list, dh_json_text(a->locks.at[i].name));
+    return list;
+}
+
+static void put_thread(json_t *o, const struct dh_finding *f, uint32_t index)
+{
+    const struct dh_finding_thread *t = dh_finding_thread(f, index);
+    char *text = index == DH_NO_THREAD ? dh_strdup("")
+                 : index == 0          ? dh_strdup("main")
+                 : t && t->name[0]     ? dh_format("T%u %s", index, t->name)
+                                       : dh_format("T%u", index);
+    put(o, "thread", text);
+    free(text);
+}
+
+static json_t *access_json(const struct dh_finding *f, const struct dh_finding_access *a)
+{
+    const struct dh_finding_frame *top = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
+    json_t *o = json_object();
+    put(o, "op", a->op);
+    json_object_set_new(o, "size", json_integer(a->size));
+    put_place(o, top);
+    put(o, "function", top ? top->function : "");
+    put_thread(o, f, a->thread);
+    json_object_set_new(o, "locks", locks_json(a));
+    json_object_set_new(o, "stack", stack_json(&a->stack));
+    return o;
+}
+
+static void put_time(json_t *o, const char *key, long long seconds)
+{
+    char text[32] = "";
+    time_t at = (time_t)seconds;
+    struct tm parts;
+    if (gmtime_r(&at, &parts))
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    put(o, key, text);
+}
+
+void dh_report_json(struct dh_str *out, const struct dh_finding *f)
+{
+    json_t *o = json_object(), *accesses = json_array();
+    put(o, "id", f->id);
+    put(o, "kind", f->kind);
+    put(o, "detector", f->detector);
+    put(o, "level", f->level);
+    put(o, "verdict", f->verdict);
+    put(o, "healing", f->healing);
+    put(o, "variable", f->variable);
+    put(o, "object", f->object);
+    json_object_set_new(o, "witness", f->witness[0] ? dh_json_text(f->witness) : json_null());
+    for (size_t i = 0; i < f->accesses.n; i++)
+        json_array_append_new(accesses, access_json(f, &f->accesses.at[i]));
+    json_object_set_new(o, "accesses", accesses);
+    json_object_set_new(o, "runs", json_integer(f->runs));
+    put_time(o, "first_seen", f->first_seen);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    if (!text)
+        abort();
+    dh_str_add(out, text);
+    free(text);
+    json_decref(o);
+}

@@ -1,0 +1,65 @@
+/* The atomic operations of instrumented code, performed here between enter and leave of the detector: nobody else's
+ * operation on the variable comes between the value and its clock. Without a detector only the operation is left. */
+#include "runtime/public_hooks.h"
+
+#include "runtime/hook_table.h"
+#include "runtime/native_atomics.h"
+#include "runtime/sync.h"
+
+static inline struct dh_atomic_op enter(const void *addr, uint32_t what, uint32_t place)
+{
+    struct dh_atomic_op op = {.addr = (uintptr_t)addr, .what = what, .place = place};
+    /* A bad address faults here, where nothing is locked: the program's handler may jump away and go on. */
+    (void)*(const volatile uint8_t *)addr;
+    dh_atomic_enter(&op);
+    return op;
+}
+
+/* A compare-exchange that found another value was a load with an order of its own. */
+static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure)
+{
+    if (!won)
+        op->what = (op->what & ~0xFF00u) | failure << 8;
+    dh_atomic_leave(op, won);
+}
+
+#define HOOKS(type, bytes)                                                                                             \
+    type __dh_atomic_load##bytes(const void *addr, uint32_t what, uint32_t place)                                      \
+    {                                                                                                                  \
+        struct dh_atomic_op op = enter(addr, what, place);                                                             \
+        type value = dh_native_load##bytes(addr);                                                                      \
+        dh_atomic_leave(&op, false);                                                                                   \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    void __dh_atomic_store##bytes(void *addr, type value, uint32_t what, uint32_t place)                               \
+    {                                                                                                                  \
+        struct dh_atomic_op op = enter(addr, what, place);                                                             \
+        dh_native_store##bytes(addr, value, what);                                                                     \
+        dh_atomic_leave(&op, true);                                                                                    \
+    }                                                                                                                  \
+    type __dh_atomic_rmw##bytes(void *addr, type operand, uint32_t what, uint32_t rmw, uint32_t place)                 \
+    {                                                                                                                  \
+        struct dh_atomic_op op = enter(addr, what, place);                                                             \
+        type old = dh_native_rmw##bytes(addr, operand, rmw);                                                           \
+        dh_atomic_leave(&op, true);                                                                                    \
+        return old;                                                                                                    \
+    }                                                                                                                  \
+    type __dh_atomic_cas##bytes(void *addr, type expected, type desired, uint32_t what, uint32_t failure,              \
+                                uint32_t place)                                                                        \
+    {                                                                                                                  \
+        struct dh_atomic_op op = enter(addr, what, place);                                                             \
+        type old = dh_native_cas##bytes(addr, expected, desired);                                                      \
+        leave_cas(&op, old == expected, failure);                                                                      \
+        return old;                                                                                                    \
+    }
+HOOKS(uint8_t, 1)
+HOOKS(uint16_t, 2)
+HOOKS(uint32_t, 4)
+HOOKS(uint64_t, 8)
+HOOKS(dh_u128, 16)
+
+void __dh_fence(uint32_t what, uint32_t place)
+{
+    (void)place;
+    dh_atomic_fence(dh_what_order(what));
+}

@@ -1,0 +1,199 @@
+#include "runtime/history.h"
+
+#include "runtime/alloc.h"
+#include "runtime/raw_syscall.h"
+
+#include <sys/mman.h>
+
+bool dh_history_init(struct dh_history *h, uint64_t size)
+{
+    size_t part = DH_HISTORY_PART * sizeof *h->words;
+    *h = (struct dh_history){.size = size};
+    char *block = dh_sys_mmap(size * sizeof *h->words + part, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (!block)
+        return false;
+    h->block = block;
+    h->words = h->part = h->cursor = (uint64_t *)(((uintptr_t)block + part - 1) & ~(uintptr_t)(part - 1));
+    return true;
+}
+
+/* Readers that see the new `before` with the old part see words that are not there yet as old ones: harmless, since they
+ * look at `next` again. */
+void dh_history_next_part(struct dh_history *h)
+{
+    while (h->cursor < h->part + DH_HISTORY_PART && h->cursor != h->part)
+        dh_history_add(h, dh_history_meta(DH_META_PAD, 0));
+    if (h->cursor == h->part)
+        return;
+    uint64_t *next = h->part + DH_HISTORY_PART;
+    if (next == h->words + h->size)
+        next = h->words;
+    __atomic_store_n(&h->before, h->before + DH_HISTORY_PART, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->part, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->cursor, next, __ATOMIC_RELEASE);
+}
+
+void dh_history_release(struct dh_history *h)
+{
+    if (h->words)
+        dh_sys_munmap(h->block, h->size * sizeof *h->words + DH_HISTORY_PART * sizeof *h->words);
+    h->words = NULL;
+}
+
+struct reader {
+    const struct dh_history *h;
+    uint64_t at, end;
+    uint32_t time, context, lock_context;
+    uint32_t n_locks;
+    struct dh_history_lock lock[DH_HISTORY_LOCKS];
+};
+
+static uint64_t word_at(const struct dh_history *h, uint64_t at)
+{
+    return __atomic_load_n(&h->words[at & (h->size - 1)], __ATOMIC_RELAXED);
+}
+
+/* The oldest part that is still whole. */
+static uint64_t oldest(const struct dh_history *h, uint64_t next)
+{
+    uint64_t lost = next > h->size ? next - h->size : 0;
+    return (lost + DH_HISTORY_PART - 1) & ~(uint64_t)(DH_HISTORY_PART - 1);
+}
+
+static void take(struct reader *r, uintptr_t lock, uint32_t context)
+{
+    if (r->n_locks < DH_HISTORY_LOCKS)
+        r->lock[r->n_locks++] = (struct dh_history_lock){lock, context};
+}
+
+static void give(struct reader *r, uintptr_t lock)
+{
+    for (uint32_t i = r->n_locks; i-- > 0;)
+        if ((r->lock[i].lock & ~(uintptr_t)1) == (lock & ~(uintptr_t)1)) {
+            r->lock[i] = r->lock[--r->n_locks];
+            return;
+        }
+}
+
+static void read_meta(struct reader *r, uint64_t word)
+{
+    uint64_t number = word & (((uint64_t)1 << 56) - 1);
+    switch ((enum dh_history_meta)(word >> 56 & 63)) {
+    case DH_META_TIME:
+        r->time = (uint32_t)number;
+        break;
+    case DH_META_CONTEXT:
+        r->context = (uint32_t)number;
+        break;
+    case DH_META_LOCK_CONTEXT:
+        r->lock_context = (uint32_t)number;
+        break;
+    case DH_META_TAKEN:
+        take(r, number, r->lock_context);
+        break;
+    case DH_META_GIVEN:
+        give(r, number);
+        break;
+    case DH_META_LOCKS:
+        r->n_locks = 0;
+        break;
+    case DH_META_PAD:
+    case DH_META_SIZE:
+        break;
+    }
+}
+
+static uint32_t size_of(const struct reader *r, uint64_t word)
+{
+    if (word >> 62 == DH_HISTORY_RANGE)
+        return (uint32_t)word_at(r->h, r->at); /* the SIZE that follows */
+    return 1u << (word >> 58 & 7);
+}
+
+static bool matches(const struct reader *r, const struct dh_history_query *q, uint64_t word)
+{
+    bool atomic = word >> 62 == DH_HISTORY_ATOMIC;
+    return r->time == q->time && atomic == q->atomic && (word >> 61 & 1) == q->wrote &&
+           (uint32_t)q->addr - (uint32_t)word < size_of(r, word);
+}
+
+static void answer(const struct reader *r, const struct dh_history_query *q, uint64_t word,
+                   struct dh_history_answer *out)
+{
+    uint32_t before = (uint32_t)q->addr - (uint32_t)word;
+    out->place = (uint32_t)(word >> 32) & DH_PLACE_NONE;
+    out->context = r->context;
+    out->addr = q->addr - before;
+    out->size = size_of(r, word);
+    out->n_locks = r->n_locks;
+    for (uint32_t i = 0; i < r->n_locks; i++)
+        out->lock[i] = r->lock[i];
+}
+
+bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
+{
+    if (!h->words)
+        return false;
+    struct reader r = {.h = h, .end = dh_history_next(h)};
+    bool found = false;
+    for (r.at = oldest(h, r.end); r.at < r.end;) {
+        uint64_t start = r.at, word = word_at(h, r.at++);
+        if (word >> 62 == DH_HISTORY_META) {
+            read_meta(&r, word);
+            continue;
+        }
+        if (!matches(&r, q, word))
+            continue;
+        answer(&r, q, word, out);
+        /* Its thread may have come round and overwritten what was read. */
+        found = dh_history_next(h) <= (start & ~(uint64_t)(DH_HISTORY_PART - 1)) + h->size;
+    }
+    return found;
+}
+
+/* ---- backwards, for one granule ---- */
+
+struct backwards {
+    unsigned wanted;   /* bytes not found yet */
+    unsigned undated;  /* found since the last TIME, going back */
+    uint32_t size;     /* of the range whose SIZE was met */
+    unsigned n;
+    struct dh_pair *pairs;
+};
+
+static unsigned touched(const struct backwards *b, uint64_t word, uintptr_t granule)
+{
+    uint32_t size = word >> 62 == DH_HISTORY_RANGE ? b->size : 1u << (word >> 58 & 7), mask = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if ((uint32_t)(granule + i) - (uint32_t)word < size)
+            mask |= 1u << i;
+    return mask;
+}
+
+static void date(struct backwards *b, uint32_t time, bool writes)
+{
+    if (b->undated && b->n < 4)
+        b->pairs[b->n++] = (struct dh_pair){b->undated, time, writes ? DH_WRITES : DH_READS};
+    b->undated = 0;
+}
+
+unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+{
+    struct backwards b = {.wanted = 15, .pairs = pairs};
+    uint64_t next = dh_history_next(h), end = h->words ? oldest(h, next) : next;
+    while (next > end && (b.wanted || b.undated)) {
+        uint64_t word = word_at(h, --next);
+        unsigned kind = (unsigned)(word >> 62), what = word >> 56 & 63;
+        if (kind == DH_HISTORY_META && what == DH_META_TIME)
+            date(&b, (uint32_t)word, writes);
+        else if (kind == DH_HISTORY_META && what == DH_META_SIZE)
+            b.size = (uint32_t)word;
+        else if (kind != DH_HISTORY_META && kind != DH_HISTORY_ATOMIC && (word >> 61 & 1) == writes) {
+            unsigned found = touched(&b, word, granule) & b.wanted;
+            b.undated |= found;
+            b.wanted &= ~found;
+        }
+    }
+    return b.n;
+}

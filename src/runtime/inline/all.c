@@ -1,0 +1,3 @@
+/* Everything that is inlined into executables, as one module. */
+#include "runtime/inline/frames.c"
+#include "runtime/inline/race.c"

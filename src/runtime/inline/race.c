@@ -1,0 +1,91 @@
+/* Included by all.c. The race detector's checks as they are inlined into executables. Layer: runtime. What the cell says already need not
+ * be said again; everything else goes out of line, where every register is left as it was. */
+#include "event/hooks.h"
+#include "runtime/race_fast.h"
+#include "runtime/shadow.h"
+#include "runtime/thread_state.h"
+
+#define RARE(x) __builtin_expect(x, 0)
+
+INLINE static inline uint32_t read_half(const uint64_t *cell)
+{
+    return __atomic_load_n((const uint32_t *)cell, __ATOMIC_RELAXED);
+}
+
+INLINE static inline uint64_t whole(const uint64_t *cell)
+{
+    return __atomic_load_n(cell, __ATOMIC_RELAXED);
+}
+
+/* Part of a granule: the epoch must be ours and speak of these bytes. */
+INLINE static inline int says(uint32_t half, uint32_t own, uintptr_t addr, uint32_t bytes)
+{
+    return ((half ^ own) & (0x0FFFFFFFu | bytes << 28 << (addr & 3))) == 0;
+}
+
+#define PART(size, bytes)                                                                                              \
+    INLINE void __dh_read##size(const void *addr, uint32_t place)                                                      \
+    {                                                                                                                  \
+        uint32_t half = read_half(dh_shadow_of((uintptr_t)addr));                                                      \
+        if (RARE(!says(half, (uint32_t)__dh_thread.own, (uintptr_t)addr, bytes)))                                      \
+            __dh_read##size##_slow(addr, place);                                                                       \
+    }                                                                                                                  \
+    INLINE void __dh_write##size(void *addr, uint64_t value, uint32_t place)                                           \
+    {                                                                                                                  \
+        uint64_t cell = whole(dh_shadow_of((uintptr_t)addr));                                                          \
+        uint32_t own = (uint32_t)__dh_thread.own;                                                                      \
+        if (RARE(!says((uint32_t)(cell >> 32), own, (uintptr_t)addr, bytes)))                                          \
+            __dh_write##size##_slow(addr, value, place);                                                               \
+    }
+PART(1, 1u)
+PART(2, 3u)
+
+INLINE void __dh_read4(const void *addr, uint32_t place)
+{
+    if (RARE(read_half(dh_shadow_of((uintptr_t)addr)) != (uint32_t)__dh_thread.own))
+        __dh_read4_slow(addr, place);
+}
+
+INLINE void __dh_write4(void *addr, uint64_t value, uint32_t place)
+{
+    if (RARE(whole(dh_shadow_of((uintptr_t)addr)) != __dh_thread.own))
+        __dh_write4_slow(addr, value, place);
+}
+
+INLINE void __dh_read8(const void *addr, uint32_t place)
+{
+    const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
+    uint32_t own = (uint32_t)__dh_thread.own;
+    if (RARE(read_half(cell) != own || read_half(cell + 1) != own))
+        __dh_read8_slow(addr, place);
+}
+
+INLINE void __dh_write8(void *addr, uint64_t value, uint32_t place)
+{
+    const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
+    uint64_t own = __dh_thread.own;
+    if (RARE(whole(cell) != own || whole(cell + 1) != own))
+        __dh_write8_slow(addr, value, place);
+}
+
+INLINE void __dh_read16(const void *addr, uint32_t place)
+{
+    const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
+    uint32_t own = (uint32_t)__dh_thread.own;
+    if (RARE(((read_half(cell) ^ own) | (read_half(cell + 1) ^ own) | (read_half(cell + 2) ^ own) |
+              (read_half(cell + 3) ^ own)) != 0))
+        __dh_read16_slow(addr, place);
+}
+
+INLINE void __dh_write16(void *addr, uint32_t place)
+{
+    const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
+    uint64_t own = __dh_thread.own;
+    if (RARE(((whole(cell) ^ own) | (whole(cell + 1) ^ own) | (whole(cell + 2) ^ own) | (whole(cell + 3) ^ own)) != 0))
+        __dh_write16_slow(addr, place);
+}
+
+INLINE void __dh_call(uint32_t place)
+{
+    __dh_thread.place = place;
+}

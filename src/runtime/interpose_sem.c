@@ -1,0 +1,46 @@
+/* Semaphores, named ones too: within a process sem_open answers the same address for the same name. A post comes
+ * before every wait that ends later. Waits are points of cancellation even when there is nothing to wait for. */
+#include "runtime/interpose.h"
+
+#define WAITS(name, parameters, call)                                                                                  \
+    static int dh_interposed_##name parameters                                                                         \
+    {                                                                                                                  \
+        dh_interpose_ready();                                                                                          \
+        int result = call;                                                                                             \
+        if (result == 0)                                                                                               \
+            dh_sync_acquire(sem);                                                                                      \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
+#define UNTIL const struct timespec *restrict until
+
+WAITS(sem_trywait, (sem_t * sem), dh_real.sem_trywait(sem))
+WAITS(sem_wait, (sem_t * sem), DH_WAIT(dh_real.sem_wait(sem)))
+WAITS(sem_timedwait, (sem_t *restrict sem, UNTIL), DH_WAIT(dh_real.sem_timedwait(sem, until)))
+WAITS(sem_clockwait, (sem_t *restrict sem, clockid_t clock, UNTIL), DH_WAIT(dh_real.sem_clockwait(sem, clock, until)))
+
+static int dh_interposed_sem_post(sem_t *sem)
+{
+    dh_interpose_ready();
+    dh_sync_release_join(sem);
+    return dh_real.sem_post(sem);
+}
+DH_INTERPOSE(sem_post);
+
+static int dh_interposed_sem_init(sem_t *sem, int shared, unsigned value)
+{
+    dh_interpose_ready();
+    dh_sync_forget(sem);
+    return dh_real.sem_init(sem, shared, value);
+}
+DH_INTERPOSE(sem_init);
+
+static int dh_interposed_sem_destroy(sem_t *sem)
+{
+    dh_interpose_ready();
+    int result = dh_real.sem_destroy(sem);
+    if (result == 0)
+        dh_sync_forget(sem);
+    return result;
+}
+DH_INTERPOSE(sem_destroy);

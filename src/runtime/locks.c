@@ -1,0 +1,111 @@
+/* Locks: the order they make, and which ones a thread holds. */
+#include "runtime/race_edges.h"
+#include "runtime/sync.h"
+
+#include "runtime/context.h"
+
+static struct dh_held_lock *find_held(struct dh_race_state *s, uintptr_t lock)
+{
+    for (uint32_t i = s->n_held; i-- > 0;)
+        if (s->held[i].lock == lock)
+            return &s->held[i];
+    return NULL;
+}
+
+static void note_taken(struct dh_race_state *s, const struct dh_held_lock *l)
+{
+    if (!dh_race_history_room(s, 2))
+        return;
+    dh_history_add(&s->history, dh_history_meta(DH_META_LOCK_CONTEXT, l->context));
+    dh_history_add(&s->history, dh_history_meta(DH_META_TAKEN, l->lock | l->shared));
+}
+
+static void note_given(struct dh_race_state *s, uintptr_t lock)
+{
+    if (dh_race_history_room(s, 1))
+        dh_history_add(&s->history, dh_history_meta(DH_META_GIVEN, lock));
+}
+
+static void hold(struct dh_race_state *s, uintptr_t lock, bool shared, const uintptr_t *call_slot)
+{
+    if (s->n_held == DH_HELD_LOCKS)
+        return;
+    struct dh_held_lock *l = &s->held[s->n_held];
+    *l = (struct dh_held_lock){lock, dh_race_call_context(s, call_slot), 1, shared};
+    note_taken(s, l);
+    s->n_held++; /* after: a new part of the history says what was held before */
+}
+
+static void let_go(struct dh_race_state *s, struct dh_held_lock *l)
+{
+    uintptr_t lock = l->lock;
+    for (; l + 1 < s->held + s->n_held; l++)
+        l[0] = l[1];
+    s->n_held--;
+    note_given(s, lock);
+}
+
+void dh_lock_taken(const void *lock, enum dh_lock_mode mode, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
+    if (held) {
+        held->depth++;
+    } else {
+        struct dh_sync *o = dh_sync_lock((uintptr_t)lock, false);
+        if (o) {
+            dh_edge_in(s, o->clock);
+            if (mode == DH_LOCK_EXCLUSIVE)
+                dh_edge_in(s, o->readers);
+            dh_sync_unlock(o);
+        }
+        hold(s, (uintptr_t)lock, mode == DH_LOCK_SHARED, call_slot);
+    }
+    dh_race_leave(s);
+}
+
+static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool shared)
+{
+    struct dh_sync *o = dh_sync_lock(lock, true);
+    if (!o)
+        return;
+    if (shared) {
+        dh_edge_out_join(s, &o->readers);
+    } else if (owner) {
+        dh_edge_out(s, &o->clock);
+        dh_sync_clock_clear(&o->readers); /* known to us, so they are in `clock` */
+    } else {
+        dh_edge_out_join(s, &o->clock);
+    }
+    dh_sync_unlock(o);
+}
+
+void dh_lock_given(const void *lock)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
+    if (!held || !--held->depth) {
+        bool owner = held, shared = held && held->shared;
+        if (held)
+            let_go(s, held);
+        release(s, (uintptr_t)lock, owner, shared);
+    }
+    dh_race_leave(s);
+}
+
+void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot)
+{
+    (void)call_slot;
+    dh_sync_forget(lock);
+}
+
+unsigned dh_lock_held(const void *lock)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    struct dh_held_lock *held = s ? find_held(s, (uintptr_t)lock) : NULL;
+    return held ? held->depth : 0;
+}

@@ -1,0 +1,217 @@
+/* The program's memory as objects come and go: heap blocks with where they were allocated and freed, mappings, and
+ * what library functions access. */
+#include "runtime/race_edges.h"
+#include "runtime/sync.h"
+
+#include "runtime/context.h"
+#include "runtime/raw_syscall.h"
+#include "runtime/shadow.h"
+#include "runtime/slots.h"
+#include "runtime/spin.h"
+
+#include <sys/mman.h>
+
+/* ---- records of blocks: a word of the block map names the one that starts there ---- */
+
+struct record {
+    uint64_t size;
+    uint32_t context;
+    uint32_t thread; /* of a free record: the next free one */
+};
+
+enum { RECORD_BITS = 26, FREED_BITS = DH_CLOCK_BITS, MARKED = 64 << 10, NEAR = 1 << 22 };
+#define RECORDS ((uint32_t)1 << RECORD_BITS)
+#define FREED ((uint32_t)1 << FREED_BITS)
+
+static struct record *records;
+static uint32_t next_record = 1, free_record;
+static dh_spin records_lock = DH_SPIN_INIT;
+static struct dh_freed *freed;
+static _Atomic uint32_t next_freed = 1;
+
+static void *reserve(size_t size)
+{
+    return dh_sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+}
+
+bool dh_memory_init(void)
+{
+    records = reserve(RECORDS * sizeof *records);
+    freed = reserve(FREED * sizeof *freed);
+    return records && freed;
+}
+
+static uint32_t take_record(void)
+{
+    dh_spin_lock(&records_lock);
+    uint32_t id = free_record;
+    if (id)
+        free_record = records[id].thread;
+    else if (next_record < RECORDS)
+        id = next_record++;
+    dh_spin_unlock(&records_lock);
+    return id;
+}
+
+static void give_record(uint32_t id)
+{
+    dh_spin_lock(&records_lock);
+    records[id].thread = free_record;
+    free_record = id;
+    dh_spin_unlock(&records_lock);
+}
+
+void dh_memory_forked(void)
+{
+    atomic_flag_clear(&records_lock);
+}
+
+static void describe(uintptr_t at, uint32_t id, struct dh_block *out)
+{
+    *out = (struct dh_block){at, records[id].size, records[id].thread, records[id].context};
+}
+
+bool dh_block_around(uintptr_t addr, struct dh_block *out)
+{
+    uintptr_t at = addr & ~(uintptr_t)15;
+    for (int i = 0; i < NEAR && at; i++, at -= 16) {
+        uint32_t id = *dh_block_word_of(at);
+        if (!id)
+            continue;
+        describe(at, id, out);
+        return addr - at < out->size;
+    }
+    return false;
+}
+
+bool dh_freed_get(uint32_t number, struct dh_freed *out)
+{
+    *out = freed[number & (FREED - 1)];
+    return out->block.at;
+}
+
+/* ---- heap ---- */
+
+void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = (uintptr_t)at;
+    if (!at || !dh_race_enter(s))
+        return;
+    if (dh_shadow_ready(addr, size ? size : 1)) {
+        dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
+        uint32_t id = addr & 15 ? 0 : take_record();
+        if (id) {
+            records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
+            *dh_block_word_of(addr) = id;
+        }
+    }
+    (void)zeroed; /* calloc's zeroes: whoever gets the block unordered races with its use, not with them */
+    dh_race_leave(s);
+}
+
+/* Both halves: any access meets it, and no clock covers it. */
+static void mark_freed(uintptr_t addr, size_t size, uint32_t number)
+{
+    uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
+    for (uintptr_t at = addr; at + 4 <= addr + size; at += 4) {
+        dh_cell *cell = dh_shadow_of(at);
+        if (*cell)
+            dh_race_forget(&dh_race_world, cell, at);
+        __atomic_store_n(cell, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
+    }
+}
+
+static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block, uint32_t context)
+{
+    uint32_t number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
+    if (!number)
+        number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
+    freed[number] = (struct dh_freed){*block, s->index, context};
+    return number;
+}
+
+/* Freeing is a write of everything: who accessed it without being ordered before races with it. */
+static void check_freeing(struct dh_race_state *s, uintptr_t addr, size_t size, const uintptr_t *call_slot)
+{
+    if (!call_slot || !dh_module_is_instrumented(*call_slot))
+        return;
+    s->report_context = dh_race_call_context(s, call_slot);
+    s->by_library = s->frees = true;
+    dh_race_access(s, addr, size, true, DH_PLACE_NONE);
+    s->by_library = s->frees = false;
+    s->report_context = DH_CONTEXT_ROOT;
+}
+
+void dh_memory_freed(const void *at, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = (uintptr_t)at;
+    if (!at || (addr & 15) || !dh_race_enter(s))
+        return;
+    uint32_t id = *dh_block_word_of(addr);
+    if (id) {
+        struct dh_block block;
+        describe(addr, id, &block);
+        size_t marked = block.size < MARKED ? block.size : MARKED;
+        *dh_block_word_of(addr) = 0;
+        give_record(id);
+        check_freeing(s, addr, marked, call_slot);
+        dh_sync_remove(addr, block.size);
+        dh_race_forget_range(s, addr, block.size);
+        mark_freed(addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)));
+    }
+    dh_race_leave(s);
+}
+
+/* ---- mappings ---- */
+
+static void begin_anew(const void *at, size_t size)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!size || !dh_race_enter(s))
+        return;
+    dh_sync_remove((uintptr_t)at, size);
+    dh_race_forget_range(s, (uintptr_t)at, size);
+    dh_race_leave(s);
+}
+
+void dh_memory_mapped(const void *at, size_t size)
+{
+    begin_anew(at, size);
+}
+
+void dh_memory_unmapped(const void *at, size_t size)
+{
+    begin_anew(at, size);
+}
+
+/* ---- accesses of library functions ---- */
+
+static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!size || !s || !call_slot || !dh_module_is_instrumented(*call_slot) || !dh_race_enter(s))
+        return;
+    s->report_context = dh_race_call_context(s, call_slot);
+    s->by_library = true;
+    dh_race_access(s, (uintptr_t)at, size, write, DH_PLACE_NONE);
+    s->by_library = false;
+    s->report_context = DH_CONTEXT_ROOT;
+    dh_race_leave(s);
+}
+
+bool dh_access_wanted(const uintptr_t *call_slot)
+{
+    return __dh_thread.race && dh_module_is_instrumented(*call_slot);
+}
+
+void dh_access_read(const void *at, size_t size, const uintptr_t *call_slot)
+{
+    by_library(at, size, false, call_slot);
+}
+
+void dh_access_write(void *at, size_t size, const uintptr_t *call_slot)
+{
+    by_library(at, size, true, call_slot);
+}

@@ -1,0 +1,309 @@
+/* Accesses in full: every size, every cell, and what goes with it in the history. */
+#include "runtime/public_hooks.h"
+
+#include "runtime/race_state.h"
+
+#include "runtime/bytes.h"
+#include "runtime/context.h"
+#include "runtime/frames.h"
+#include "runtime/hook_table.h"
+#include "runtime/race_fast.h"
+#include "runtime/shadow.h"
+#include "runtime/slots.h"
+
+struct dh_race dh_race_world;
+bool dh_race_on;
+
+/* ---- into the detector and out ---- */
+
+static bool ensure_slot(struct dh_race_state *s)
+{
+    if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && !dh_slot_is_used_up(s))
+        return true;
+    if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed))
+        dh_slot_give(s);
+    atomic_store(&s->gate.lent, 1);
+    if (!dh_slot_take(s))
+        return false;
+    dh_race_new_epoch(s);
+    return true;
+}
+
+bool dh_race_enter(struct dh_race_state *s)
+{
+    if (!s || s->gate.busy || s->gate.ignores || atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RUNS)
+        return false;
+    s->gate.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(!ensure_slot(s), 0)) {
+        dh_race_leave(s);
+        return false;
+    }
+    if (__builtin_expect(!s->tls->own, 0)) /* somebody asked for the slot, and gave up */
+        s->tls->own = dh_cell_of(dh_epoch_with(s->t.time, DH_MASK_ALL), dh_epoch_with(s->t.time, DH_MASK_ALL));
+    return true;
+}
+
+void dh_race_new_epoch(struct dh_race_state *s)
+{
+    uint32_t epoch = dh_epoch_with(s->t.time, DH_MASK_ALL);
+    s->stamp += (uint64_t)1 << DH_STAMP_SHIFT;
+    if (!s->stamp) /* the stamps begin again: no old line may pass for a new one */
+        dh_bytes_zero(s->filter, sizeof s->filter);
+    if (dh_race_history_room(s, 1))
+        dh_history_add(&s->history, dh_history_meta(DH_META_TIME, s->t.time));
+    __atomic_store_n(&s->tls->own, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
+}
+
+/* ---- history ---- */
+
+static void write_state(struct dh_race_state *s)
+{
+    struct dh_history *h = &s->history;
+    dh_history_add(h, dh_history_meta(DH_META_LOCKS, 0));
+    dh_history_add(h, dh_history_meta(DH_META_TIME, s->t.time));
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        dh_history_add(h, dh_history_meta(DH_META_LOCK_CONTEXT, s->held[i].context));
+        dh_history_add(h, dh_history_meta(DH_META_TAKEN, s->held[i].lock | s->held[i].shared));
+    }
+    s->context_value = ~(uint64_t)0; /* said again by the next access */
+}
+
+bool dh_race_history_room(struct dh_race_state *s, unsigned words)
+{
+    struct dh_history *h = &s->history;
+    if (dh_history_has_room(h, words))
+        return true;
+    if (!h->words)
+        return false;
+    dh_history_next_part(h);
+    write_state(s);
+    return true;
+}
+
+static struct dh_known_context *known_context(struct dh_race_state *s, uint64_t value)
+{
+    struct dh_known_context *known = &s->contexts[value >> 56 & (DH_CONTEXT_CACHE - 1)];
+    if (known->value != value) {
+        known->id = dh_context_intern(s->tls);
+        known->value = value;
+    }
+    return known;
+}
+
+uint32_t dh_race_context(struct dh_race_state *s)
+{
+    const struct dh_thread_state *tls = s->tls;
+    uint32_t known = dh_frames_known(tls);
+    if (!tls->frames)
+        return DH_CONTEXT_ROOT;
+    uint64_t value = tls->frames[(int64_t)known - 1].context;
+    return known ? known_context(s, value)->id : DH_CONTEXT_ROOT;
+}
+
+static void note_context(struct dh_race_state *s)
+{
+    uint32_t id = s->report_context ? s->report_context : dh_race_context(s);
+    uint32_t known = dh_frames_known(s->tls);
+    uint64_t value = s->tls->frames && !s->report_context ? s->tls->frames[(int64_t)known - 1].context : ~(uint64_t)0;
+    if (value == s->context_value && value != ~(uint64_t)0)
+        return;
+    s->context_value = value;
+    dh_history_add(&s->history, dh_history_meta(DH_META_CONTEXT, id));
+}
+
+static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
+{
+    if (!dh_race_history_room(s, 3))
+        return;
+    note_context(s);
+    if (size <= 16 && !(size & (size - 1))) {
+        unsigned log = (unsigned)__builtin_ctzl(size);
+        dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, log, write, place));
+        return;
+    }
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place));
+    dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size));
+}
+
+/* ---- accesses ---- */
+
+static bool repeats(const struct dh_race_state *s, const dh_cell *cell, unsigned mask, bool write)
+{
+    dh_cell c = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    return dh_race_repeats(&s->t, write ? dh_cell_write(c) : dh_cell_read(c), mask);
+}
+
+static void access_granule(struct dh_race_state *s, uintptr_t granule, unsigned mask, bool write, uint32_t place)
+{
+    dh_cell *cell = dh_shadow_of(granule);
+    if (repeats(s, cell, mask, write))
+        return;
+    dh_race_access_granule(&dh_race_world, &s->t, cell, granule, mask, write ? DH_WRITES : DH_READS, place);
+}
+
+static unsigned mask_within(uintptr_t granule, uintptr_t addr, uintptr_t end)
+{
+    unsigned from = addr > granule ? (unsigned)(addr - granule) : 0;
+    unsigned to = end < granule + 4 ? (unsigned)(end - granule) : 4;
+    return ((1u << to) - 1) & ~((1u << from) - 1);
+}
+
+void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
+{
+    if (!size || !dh_shadow_ready(addr, size))
+        return;
+    s->access_addr = addr;
+    s->access_size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+    note_access(s, addr, size, write, place);
+    s->t.dirty = true;
+    for (uintptr_t granule = addr & ~(uintptr_t)3; granule < addr + size; granule += 4)
+        access_granule(s, granule, mask_within(granule, addr, addr + size), write, place);
+    if (size <= 16)
+        dh_filter_learn(s, addr, (unsigned)size, write);
+}
+
+void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    bool write = what >> 8 & 1;
+    s->value = value;
+    s->has_value = write && (what & 255) <= 8;
+    dh_race_access(s, addr, what & 255, write, place);
+    s->has_value = false;
+    dh_race_leave(s);
+}
+
+static void access_range(const void *at, size_t size, bool write, uint32_t place)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    dh_race_access(s, (uintptr_t)at, size, write, place);
+    dh_race_leave(s);
+}
+
+/* ---- the hooks of what is not inlined: shared libraries, ranges ---- */
+
+#define READ(size)                                                                                                     \
+    void __dh_read##size(const void *addr, uint32_t place)                                                             \
+    {                                                                                                                  \
+        if (__dh_thread.race)                                                                                          \
+            dh_race_complete((uintptr_t)addr, size, place, 0);                                                         \
+    }
+#define WRITE(size)                                                                                                    \
+    void __dh_write##size(void *addr, uint64_t value, uint32_t place)                                                  \
+    {                                                                                                                  \
+        if (__dh_thread.race)                                                                                          \
+            dh_race_complete((uintptr_t)addr, size | 1u << 8, place, value);                                           \
+    }
+READ(1)
+READ(2)
+READ(4)
+READ(8)
+READ(16)
+WRITE(1)
+WRITE(2)
+WRITE(4)
+WRITE(8)
+
+void __dh_write16(void *addr, uint32_t place)
+{
+    if (__dh_thread.race)
+        dh_race_complete((uintptr_t)addr, 16 | 1u << 8, place, 0);
+}
+
+void __dh_read_range(const void *addr, size_t size, uint32_t place)
+{
+    if (__dh_thread.race)
+        access_range(addr, size, false, place);
+}
+
+void __dh_write_range(void *addr, size_t size, uint32_t place)
+{
+    if (!__dh_thread.race)
+        return;
+    access_range(addr, size, true, place);
+    __dh_thread.covered = (uintptr_t)addr;
+    __dh_thread.covered_size = size;
+}
+
+void __dh_call(uint32_t place)
+{
+    __dh_thread.place = place;
+}
+
+/* ---- forgetting ---- */
+
+enum { DROP_FROM = 64 << 10 };
+
+static void forget_cells(uintptr_t addr, uintptr_t end)
+{
+    for (uintptr_t granule = addr & ~(uintptr_t)3; granule < end; granule += 4) {
+        dh_cell *cell = dh_shadow_of(granule);
+        if (!*cell)
+            continue;
+        if (mask_within(granule, addr, end) == DH_MASK_ALL)
+            dh_race_forget(&dh_race_world, cell, granule);
+    }
+}
+
+void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    if (!size)
+        return;
+    /* The filter of this thread must not know what is new; others' do not know what was freed in good order. */
+    if (size < DH_FILTER_LINES * 64)
+        for (uintptr_t at = addr & ~(uintptr_t)63; at < addr + size; at += 64)
+            s->filter[at >> 6 & (DH_FILTER_LINES - 1)].tag = 0;
+    else
+        dh_bytes_zero(s->filter, sizeof s->filter);
+    if (size < 2 * DROP_FROM) {
+        forget_cells(addr, addr + size);
+        return;
+    }
+    /* Lines that whole pages of cells name are not found again; there is room for some. The upper end of a stack is what
+     * was used of it. */
+    uintptr_t page = 2048, from = (addr + page - 1) & ~(page - 1), to = (addr + size - DROP_FROM) & ~(page - 1);
+    forget_cells(addr, from);
+    dh_shadow_drop(from, to - from);
+    forget_cells(to, addr + size);
+}
+
+/* The convention of race_fast.h, for a C function that uses no vector registers. What it reports goes through
+ * dh_report, which may call libc: that saves them (race_report.c). */
+__asm__(".text\n"
+        ".globl __dh_race_complete\n"
+        ".hidden __dh_race_complete\n"
+        ".type __dh_race_complete, @function\n"
+        "__dh_race_complete:\n"
+        ".cfi_startproc\n"
+        "push %rax\n.cfi_adjust_cfa_offset 8\n"
+        "push %rcx\n.cfi_adjust_cfa_offset 8\n"
+        "push %rdx\n.cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n.cfi_adjust_cfa_offset 8\n"
+        "push %rdi\n.cfi_adjust_cfa_offset 8\n"
+        "push %r8\n.cfi_adjust_cfa_offset 8\n"
+        "push %r9\n.cfi_adjust_cfa_offset 8\n"
+        "push %r10\n.cfi_adjust_cfa_offset 8\n"
+        "push %r11\n.cfi_adjust_cfa_offset 8\n"
+        "push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -88\n"
+        "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
+        "and $-16, %rsp\n"
+        "call dh_race_complete\n"
+        "mov %rbp, %rsp\n.cfi_def_cfa_register %rsp\n"
+        "pop %rbp\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r11\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r10\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r9\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r8\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rdx\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rcx\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rax\n.cfi_adjust_cfa_offset -8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size __dh_race_complete, .-__dh_race_complete\n");

@@ -1,0 +1,179 @@
+/* Atomics: the C11 rules of synchronizes-with, release sequences and fences (29.3, 29.8 of the 2017 draft numbering:
+ * 32.4, 32.9), on clocks. The variable's clock is what a reader of its present value acquires: the head of the release
+ * sequence that value belongs to. A store begins a new one, a read-modify-write goes on with it. */
+#include "runtime/race_edges.h"
+#include "runtime/sync.h"
+
+#include "event/site.h"
+#include "runtime/shadow.h"
+
+static bool acquires(unsigned order)
+{
+    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
+}
+
+static bool releases(unsigned order)
+{
+    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
+}
+
+static unsigned size_of(const struct dh_atomic_op *op)
+{
+    return op->what >> 16;
+}
+
+static void note(struct dh_race_state *s, const struct dh_atomic_op *op, bool writes)
+{
+    if (!dh_race_history_room(s, 2))
+        return;
+    dh_history_add(&s->history, dh_history_meta(DH_META_CONTEXT, dh_race_context(s)));
+    s->context_value = ~(uint64_t)0;
+    /* Sizes that only libatomic has are rounded up; there are three bits for them. */
+    unsigned log = size_of(op) > 1 ? 32 - (unsigned)__builtin_clz(size_of(op) - 1) : 0;
+    log = log < 7 ? log : 7;
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ATOMIC, op->addr, log, writes, op->place));
+}
+
+/* The bytes of the granule at `at` that belong to [from, to). */
+static unsigned mask_in(uintptr_t at, uintptr_t from, uintptr_t to)
+{
+    unsigned mask = DH_MASK_ALL;
+    if (from > at)
+        mask &= DH_MASK_ALL << (from - at);
+    if (to < at + 4)
+        mask &= DH_MASK_ALL >> (at + 4 - to);
+    return mask;
+}
+
+static bool says(const struct dh_race_state *s, uintptr_t at, unsigned mask, enum dh_access_kind kind)
+{
+    dh_cell *cell = dh_shadow_of(at), c = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+    if (!dh_cell_is_line(c))
+        return false;
+    const struct dh_column *mine = dh_line_find(&dh_race_world.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
+    uint64_t bytes = (uint64_t)mask << (at & 63);
+    bool known = mine && (dh_column_says(mine, bytes, DH_ATOMIC_WRITES, s->t.time) ||
+                          (kind == DH_ATOMIC_READS && dh_column_says(mine, bytes, kind, s->t.time)));
+    return known && __atomic_load_n(cell, __ATOMIC_ACQUIRE) == c;
+}
+
+/* The same was done before in this epoch: whoever accessed it plainly since then was held against that. */
+static bool repeats(const struct dh_race_state *s, const struct dh_atomic_op *op, enum dh_access_kind kind)
+{
+    uintptr_t end = op->addr + size_of(op);
+    for (uintptr_t at = op->addr & ~(uintptr_t)3; at < end; at += 4)
+        if (!says(s, at, mask_in(at, op->addr, end), kind))
+            return false;
+    return true;
+}
+
+/* Against plain accesses. */
+static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool writes)
+{
+    unsigned size = size_of(op);
+    enum dh_access_kind kind = writes ? DH_ATOMIC_WRITES : DH_ATOMIC_READS;
+    if (!dh_shadow_ready(op->addr, size) || repeats(s, op, kind))
+        return;
+    s->access_addr = op->addr;
+    s->access_size = size;
+    note(s, op, writes);
+    for (uintptr_t at = op->addr & ~(uintptr_t)3; at < op->addr + size; at += 4)
+        dh_race_access_granule(&dh_race_world, &s->t, dh_shadow_of(at), at, mask_in(at, op->addr, op->addr + size),
+                               kind, op->place);
+}
+
+static void load_edges(struct dh_race_state *s, const struct dh_sync *o, unsigned order)
+{
+    if (!o->clock)
+        return;
+    if (acquires(order)) {
+        dh_edge_in(s, o->clock);
+        return;
+    }
+    if (!s->has_fence_acquire)
+        s->fence_acquire.n = 0;
+    s->has_fence_acquire = true;
+    dh_clock_join(&s->fence_acquire, &o->clock->clock);
+}
+
+/* What a release fence before it published, for a store or rmw that is no release itself. */
+static void fenced(struct dh_race_state *s, struct dh_sync *o)
+{
+    struct dh_clock *to = s->has_fence_release ? dh_sync_clock_for(&o->clock, s->fence_release.n) : NULL;
+    if (to)
+        dh_clock_join(to, &s->fence_release);
+}
+
+static void store_edges(struct dh_race_state *s, struct dh_sync *o, unsigned order, bool rmw)
+{
+    if (!rmw)
+        dh_sync_clock_clear(&o->clock);
+    if (releases(order))
+        dh_edge_out_join(s, &o->clock);
+    else
+        fenced(s, o);
+}
+
+/* A reader is ordered after what it acquires by this very operation, so it is checked then. A writer is checked before
+ * it happens: what it publishes may let others free the variable. Only afterwards it is known whether a
+ * compare-exchange writes. */
+void dh_atomic_enter(struct dh_atomic_op *op)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    op->object = NULL;
+    if (!dh_race_enter(s))
+        return;
+    struct dh_sync *o = dh_sync_lock(op->addr, true);
+    if (!o) {
+        dh_race_leave(s);
+        return;
+    }
+    op->object = o;
+    s->waits = true;
+    unsigned what = op->what & 255;
+    if (what == DH_OP_ATOMIC_RMW)
+        load_edges(s, o, op->what >> 8 & 255);
+    if (what == DH_OP_ATOMIC_RMW || what == DH_OP_ATOMIC_STORE)
+        check(s, op, true);
+}
+
+void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    struct dh_sync *o = op->object;
+    if (!o)
+        return;
+    unsigned order = op->what >> 8 & 255, what = op->what & 255;
+    if (what == DH_OP_ATOMIC_LOAD || what == DH_OP_ATOMIC_CAS) {
+        if (order != DH_ORDER_NONE)
+            load_edges(s, o, order);
+        check(s, op, wrote);
+    }
+    if (wrote)
+        store_edges(s, o, order, what != DH_OP_ATOMIC_STORE);
+    dh_sync_unlock(o);
+    s->waits = false;
+    if (s->n_waiting)
+        dh_race_report_waiting(s);
+    dh_race_leave(s);
+}
+
+void dh_atomic_fence(uint32_t order)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    if (acquires(order) && s->has_fence_acquire) {
+        dh_clock_join(&s->t.clock, &s->fence_acquire);
+        s->has_fence_acquire = false;
+    }
+    if (releases(order)) {
+        uint32_t time = s->t.time;
+        s->fence_release.n = 0;
+        dh_race_release(&s->t, &s->fence_release);
+        s->has_fence_release = true;
+        if (s->t.time != time)
+            dh_race_new_epoch(s);
+    }
+    dh_race_leave(s);
+}

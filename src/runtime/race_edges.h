@@ -1,0 +1,44 @@
+/* Between the files of the race detector's runtime part. Layer: runtime. All but start and forked: inside enter/leave. */
+#ifndef DH_RUNTIME_RACE_EDGES_H
+#define DH_RUNTIME_RACE_EDGES_H
+
+#include "runtime/race_state.h"
+#include "runtime/sync_table.h"
+
+void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c);
+void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c);
+void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c);
+
+/* The context of a call: the shadow stack and the return address in *call_slot (NULL: the stack alone). */
+uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot);
+
+/* Sets up the detector for the process, with the main thread as its first; says in one line why it cannot. */
+void dh_race_start(void);
+void dh_race_start_main(void);
+void dh_race_forked(void);
+void dh_race_tables_forked(void);
+
+/* Code of ours, or of a library that joined: its calls are what the program means. */
+bool dh_module_is_instrumented(uintptr_t code);
+/* For an instrumented library: what its places start from. */
+uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
+/* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
+uintptr_t dh_module_of_place(uint32_t *place);
+
+/* memory.c: the heap block around an address. */
+struct dh_block {
+    uintptr_t at;
+    size_t size;
+    uint32_t thread, context;
+};
+bool dh_block_around(uintptr_t addr, struct dh_block *out);
+/* What was freed there: `number` is the clock of an epoch of DH_SLOT_FREED. */
+struct dh_freed {
+    struct dh_block block;
+    uint32_t thread, context;
+};
+bool dh_freed_get(uint32_t number, struct dh_freed *out);
+bool dh_memory_init(void);
+void dh_memory_forked(void);
+
+#endif

@@ -1,0 +1,216 @@
+/* First step of the slow path, compiled by clang for its calling convention (race_fast.h). Does what needs no table: reads
+ * that the filter knows, and cells that hold epochs ordered before this one. The rest is dh_race_complete's. */
+#include "runtime/race_fast.h"
+
+#include "runtime/race_state.h"
+#include "runtime/shadow.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
+#define OFTEN(x) __builtin_expect(!!(x), 1)
+
+/* In assembly (race_access.c): saves what a C function may change. what = size | write << 8. */
+DH_LEAVES_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
+
+struct next {
+    dh_cell old, now;
+};
+
+/* The epoch happens before us, or is none. Entries of a clock beyond its end are 0. */
+ALWAYS bool is_past(const struct dh_clock *now, uint32_t epoch)
+{
+    return dh_epoch_clock(epoch) <= now->at[dh_epoch_slot(epoch)];
+}
+
+/* What the cell becomes, if that is plain to see. The index of a line is nobody's past. */
+ALWAYS bool plan(const struct dh_race_state *s, dh_cell old, unsigned mask, bool write, struct next *next)
+{
+    uint32_t read = dh_cell_read(old), wrote = dh_cell_write(old), time = s->t.time;
+    if (!is_past(&s->t.clock, read) || !is_past(&s->t.clock, wrote) || dh_epoch_is_index(wrote))
+        return false;
+    uint32_t new_read, new_write = wrote;
+    if (mask == DH_MASK_ALL) {
+        new_read = dh_epoch_with(time, mask);
+        new_write = write ? new_read : wrote;
+    } else {
+        new_read = dh_race_half_after(read, wrote, time, mask);
+        if (write)
+            new_write = dh_race_half_after(wrote, 0, time, mask);
+    }
+    next->old = old;
+    next->now = dh_cell_of(new_read, new_write);
+    return new_read && (!write || new_write);
+}
+
+ALWAYS bool is_mine(uint32_t time, dh_cell c)
+{
+    uint32_t slot = time >> DH_CLOCK_BITS, slots = DH_SLOTS - 1;
+    return (dh_cell_read(c) >> DH_CLOCK_BITS & slots) == slot && (dh_cell_write(c) >> DH_CLOCK_BITS & slots) == slot;
+}
+
+ALWAYS bool put(const struct dh_race_state *s, dh_cell *cell, struct next next)
+{
+    if (OFTEN(is_mine(s->t.time, next.old))) {
+        __atomic_store_n(cell, next.now, __ATOMIC_RELAXED);
+        return true;
+    }
+    return __atomic_compare_exchange_n(cell, &next.old, next.now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+ALWAYS uint64_t stack_value(const struct dh_thread_state *tls)
+{
+    return tls->frames[(int64_t)tls->depth - 1].context;
+}
+
+/* The history says the stack already, or the stack's number is known. */
+ALWAYS bool note_context(struct dh_race_state *s, const struct dh_thread_state *tls)
+{
+    if (tls->depth >= tls->capacity)
+        return false;
+    uint64_t value = stack_value(tls);
+    if (OFTEN(value == s->context_value))
+        return true;
+    const struct dh_known_context *known = &s->contexts[value >> 56 & (DH_CONTEXT_CACHE - 1)];
+    if (known->value != value)
+        return false;
+    s->context_value = value;
+    dh_history_add(&s->history, dh_history_meta(DH_META_CONTEXT, known->id));
+    return true;
+}
+
+/* False: not done, nothing changed. */
+ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    enum { MAX = 4 };
+    unsigned n = size < 4 ? 1 : size / 4, low = size < 4 ? addr & 3 : 0;
+    unsigned mask = size < 4 ? ((1u << size) - 1) << low : DH_MASK_ALL;
+    dh_cell *cell = dh_shadow_of(addr);
+    struct next next[MAX];
+    if (addr & (size < 4 ? size - 1 : 3))
+        return false;
+    if (!plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
+        return false;
+    for (unsigned i = 1; i < n; i++) {
+        dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
+        next[i] = next[0];
+        if (old != next[0].old && !plan(s, old, mask, write, &next[i]))
+            return false;
+    }
+    if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+        return false;
+    s->t.dirty = true;
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
+    bool ok = true;
+    for (unsigned i = 0; i < n; i++)
+        ok = put(s, &cell[i], next[i]) && ok;
+    if (size < 4)
+        dh_filter_learn(s, addr, size, write);
+    return ok; /* what another thread was quicker to change is looked at again in full */
+}
+
+/* The line says so already. */
+ALWAYS bool in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
+{
+    dh_cell *cells = dh_shadow_of(addr), cell = __atomic_load_n(cells, __ATOMIC_RELAXED);
+    if (!dh_cell_is_line(cell) || s->gate.closed || (addr & 63) + size > 64)
+        return false;
+    for (unsigned i = 1; i < size / 4; i++)
+        if (__atomic_load_n(&cells[i], __ATOMIC_RELAXED) != cell)
+            return false;
+    const struct dh_column *c = dh_line_find(&dh_race_world.lines.at[dh_cell_line(cell)], dh_epoch_slot(s->t.time));
+    if (!c || !dh_column_says(c, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
+        return false;
+    dh_filter_learn(s, addr, size, write);
+    return true;
+}
+
+ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint64_t value, uint32_t place)
+{
+    if (OFTEN(!s->gate.closed)) {
+        s->gate.busy = 1;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && quickly(s, addr, size, write, place);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        s->gate.busy = 0;
+        if (OFTEN(done))
+            return;
+    }
+    __dh_race_complete(addr, size | (uint32_t)write << 8, place, value);
+}
+
+#define OF_BOTH(x) ((uint64_t)(x) << 32 | (x))
+
+/* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers. */
+ALWAYS bool is_private(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
+    if ((old ^ own) & OF_BOTH(0xFFF00000u) || s->gate.closed || (addr & 3))
+        return false;
+    if (size == 8 && __atomic_load_n(&cell[1], __ATOMIC_RELAXED) != old)
+        return false;
+    const struct dh_thread_state *tls = &__dh_thread;
+    if (!dh_history_has_room(&s->history, 1) || tls->depth >= tls->capacity || stack_value(tls) != s->context_value)
+        return false;
+    s->gate.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (atomic_load_explicit(&s->gate.lent, memory_order_relaxed)) {
+        s->gate.busy = 0;
+        return false;
+    }
+    s->t.dirty = true;
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size == 8 ? 3 : 2, write, place));
+    dh_cell now = write ? own : (old & ~(uint64_t)UINT32_MAX) | (uint32_t)own;
+    __atomic_store_n(cell, now, __ATOMIC_RELAXED);
+    if (size == 8)
+        __atomic_store_n(&cell[1], now, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->gate.busy = 0;
+    return true;
+}
+
+enum step { DONE, LOOK, LINE };
+
+/* The first step: what is private or known is done; else which step comes next. */
+ALWAYS enum step first_step(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    if (!s)
+        return DONE;
+    if ((size == 4 || size == 8) && is_private(s, addr, size, write, place))
+        return DONE;
+    bool line = dh_cell_is_line(__atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED));
+    if ((line || size < 4) && dh_filter_knows(s, addr, size, write))
+        return DONE;
+    return line ? LINE : LOOK;
+}
+
+/* Several functions each, so that the first step saves few registers. */
+#define ACCESS(name, size, write, parameters, arguments, value)                                                        \
+    DH_LEAVES_ALL __attribute__((noinline)) static void update_##name parameters                                       \
+    {                                                                                                                  \
+        look(__dh_thread.race, (uintptr_t)addr, size, write, value, place);                                            \
+    }                                                                                                                  \
+    DH_LEAVES_ALL __attribute__((noinline)) static void line_##name parameters                                         \
+    {                                                                                                                  \
+        if (!in_line(__dh_thread.race, (uintptr_t)addr, size, write))                                                  \
+            __dh_race_complete((uintptr_t)addr, size | (uint32_t)write << 8, place, value);                            \
+    }                                                                                                                  \
+    DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
+    {                                                                                                                  \
+        enum step step = first_step(__dh_thread.race, (uintptr_t)addr, size, write, place);                            \
+        if (step == LOOK)                                                                                              \
+            __attribute__((musttail)) return update_##name arguments;                                                  \
+        if (step == LINE)                                                                                              \
+            __attribute__((musttail)) return line_##name arguments;                                                    \
+    }
+#define READ(size) ACCESS(read##size, size, false, (const void *addr, uint32_t place), (addr, place), 0)
+#define WRITE(size)                                                                                                    \
+    ACCESS(write##size, size, true, (void *addr, uint64_t value, uint32_t place), (addr, value, place), value)
+READ(1)
+READ(2)
+READ(4)
+READ(8)
+READ(16)
+WRITE(1)
+WRITE(2)
+WRITE(4)
+WRITE(8)
+ACCESS(write16, 16, true, (void *addr, uint32_t place), (addr, place), 0)

@@ -1,0 +1,25 @@
+/* Out of line, but without spilling anything at the caller: first step of the slow path. Layer: runtime. Compiled by
+ * clang, which knows this calling convention: all registers are the caller's. */
+#ifndef DH_RUNTIME_RACE_FAST_H
+#define DH_RUNTIME_RACE_FAST_H
+
+#include <stdint.h>
+
+#ifdef __clang__
+#define DH_LEAVES_ALL __attribute__((preserve_all))
+#else
+#define DH_LEAVES_ALL
+#endif
+
+DH_LEAVES_ALL void __dh_read1_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_read2_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_read4_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_read8_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_read16_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_write1_slow(void *addr, uint64_t value, uint32_t place);
+DH_LEAVES_ALL void __dh_write2_slow(void *addr, uint64_t value, uint32_t place);
+DH_LEAVES_ALL void __dh_write4_slow(void *addr, uint64_t value, uint32_t place);
+DH_LEAVES_ALL void __dh_write8_slow(void *addr, uint64_t value, uint32_t place);
+DH_LEAVES_ALL void __dh_write16_slow(void *addr, uint32_t place);
+
+#endif

@@ -1,0 +1,64 @@
+/* Which code is instrumented, and whose places are whose. The executable numbers its places from 0; each library that
+ * joins gets a range above. */
+#include "runtime/public_hooks.h"
+
+#include "runtime/race_edges.h"
+
+#include <stdatomic.h>
+
+enum { OF_EXECUTABLE = 1 << 25, OF_LIBRARY = 1 << 20, LIBRARIES = (OF_EXECUTABLE / OF_LIBRARY) - 1 };
+
+struct library {
+    _Atomic uintptr_t start; /* 0 = not filled in yet */
+    uintptr_t end;
+};
+
+static struct library libraries[LIBRARIES];
+static _Atomic uint32_t n_libraries;
+
+extern const char __executable_start[], etext[];
+
+static const struct library *library_of(uintptr_t code)
+{
+    uint32_t n = atomic_load_explicit(&n_libraries, memory_order_acquire);
+    for (uint32_t i = 0; i < n && i < LIBRARIES; i++) {
+        uintptr_t start = atomic_load_explicit(&libraries[i].start, memory_order_acquire);
+        if (start && code - start < libraries[i].end - start)
+            return &libraries[i];
+    }
+    return NULL;
+}
+
+bool dh_module_is_instrumented(uintptr_t code)
+{
+    uintptr_t start = (uintptr_t)__executable_start;
+    return code - start < (uintptr_t)etext - start || library_of(code);
+}
+
+/* More libraries than there are ranges share the last one: places of theirs are then not told. */
+uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end)
+{
+    const struct library *known = library_of(code_start);
+    if (known) /* loaded again at the same place */
+        return OF_EXECUTABLE + (uint32_t)(known - libraries) * OF_LIBRARY;
+    uint32_t n = atomic_fetch_add_explicit(&n_libraries, 1, memory_order_acq_rel);
+    if (n >= LIBRARIES)
+        return DH_PLACE_NONE;
+    libraries[n].end = code_end;
+    atomic_store_explicit(&libraries[n].start, code_start, memory_order_release);
+    return OF_EXECUTABLE + n * OF_LIBRARY;
+}
+
+uintptr_t dh_module_of_place(uint32_t *place)
+{
+    if (*place < OF_EXECUTABLE || *place == DH_PLACE_NONE)
+        return 0;
+    uint32_t n = (*place - OF_EXECUTABLE) / OF_LIBRARY;
+    *place = (*place - OF_EXECUTABLE) % OF_LIBRARY;
+    return n < LIBRARIES ? libraries[n].start : 0;
+}
+
+uint32_t __dh_join(const void *code, const void *code_end)
+{
+    return dh_module_join((uintptr_t)code, (uintptr_t)code_end);
+}

@@ -1,0 +1,179 @@
+/* From a hit of the detector to a report: who, where, with which stacks and locks, in which object. */
+#include "runtime/race_edges.h"
+
+#include "runtime/alloc.h"
+#include "runtime/bytes.h"
+#include "runtime/context.h"
+#include "runtime/report.h"
+#include "runtime/slots.h"
+#include "runtime/sync.h"
+#include "runtime/vector_state.h"
+
+uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot)
+{
+    uint32_t context = dh_race_context(s);
+    return call_slot ? dh_context_extend(context, *call_slot) : context;
+}
+
+static void set_place(struct dh_report_access *a, uint32_t place)
+{
+    a->module = dh_module_of_place(&place);
+    a->place = place == DH_PLACE_NONE ? UINT32_MAX : place;
+}
+
+static void describe_now(struct dh_race_state *s, const struct dh_race_hit *hit, struct dh_report_access *a)
+{
+    a->thread = s->index;
+    a->flags = (hit->writes ? DH_ACCESS_WRITE : 0) | (hit->atomic ? DH_ACCESS_ATOMIC : 0) |
+               (s->has_value ? DH_ACCESS_HAS_VALUE : 0) | (s->by_library ? DH_ACCESS_BY_LIBRARY : 0) |
+               (s->frees ? DH_ACCESS_FREE : 0);
+    a->context = s->report_context ? s->report_context : dh_race_context(s);
+    a->addr = s->access_addr;
+    a->size = s->access_size;
+    a->value = s->value;
+    set_place(a, hit->place);
+    for (uint32_t i = 0; i < s->n_held && i < DH_REPORT_LOCKS; i++)
+        a->lock[a->n_locks++] =
+            (struct dh_report_lock){s->held[i].lock, s->held[i].context, s->held[i].shared};
+}
+
+static void take_answer(struct dh_report_access *a, const struct dh_history_answer *found)
+{
+    a->context = found->context;
+    a->addr = found->addr;
+    a->size = found->size;
+    if (found->place == DH_PLACE_NONE)
+        a->flags |= DH_ACCESS_BY_LIBRARY;
+    set_place(a, found->place);
+    for (uint32_t i = 0; i < found->n_locks && i < DH_REPORT_LOCKS; i++)
+        a->lock[a->n_locks++] = (struct dh_report_lock){found->lock[i].lock & ~(uintptr_t)1, found->lock[i].context,
+                                                        found->lock[i].lock & 1};
+}
+
+static void describe_before(const struct dh_race_hit *hit, struct dh_report_access *a)
+{
+    struct dh_history_query q = {
+        .time = hit->before, .addr = hit->addr, .wrote = hit->wrote, .atomic = hit->was_atomic};
+    struct dh_history_answer found;
+    struct dh_race_state *s = dh_slot_user_at(hit->before, &a->thread);
+    a->flags = (hit->wrote ? DH_ACCESS_WRITE : 0) | (hit->was_atomic ? DH_ACCESS_ATOMIC : 0);
+    a->addr = hit->addr;
+    a->size = (uint32_t)__builtin_popcountll(hit->bytes);
+    a->place = UINT32_MAX;
+    if (s && dh_history_find(&s->history, &q, &found))
+        take_answer(a, &found);
+    else
+        a->flags |= DH_ACCESS_NO_STACK;
+    if (s)
+        dh_race_state_release(s);
+}
+
+/* ---- what is behind a wide epoch ---- */
+
+unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+{
+    uint32_t thread;
+    struct dh_race_state *s = dh_slot_user_at(time, &thread);
+    unsigned n = s ? dh_history_last(&s->history, granule, writes, pairs) : 0;
+    if (s)
+        dh_race_state_release(s);
+    return n;
+}
+
+static void describe_freed(struct dh_report *r, uint32_t number)
+{
+    struct dh_freed freed;
+    struct dh_report_access *a = &r->access[1];
+    r->kind = DH_REPORT_USE_AFTER_FREE;
+    a->flags = DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
+    a->place = UINT32_MAX;
+    if (!dh_freed_get(number, &freed)) {
+        a->flags |= DH_ACCESS_NO_STACK;
+        return;
+    }
+    a->thread = freed.thread;
+    a->context = freed.context;
+    a->addr = freed.block.at;
+    a->size = freed.block.size > UINT32_MAX ? UINT32_MAX : (uint32_t)freed.block.size;
+    r->block = freed.block.at;
+    r->n_block = freed.block.size;
+    r->block_thread = freed.block.thread;
+    r->block_context = freed.block.context;
+}
+
+static void describe_object(struct dh_report *r)
+{
+    struct dh_block block;
+    if (r->block || !dh_block_around(r->addr, &block))
+        return;
+    r->block = block.at;
+    r->n_block = block.size;
+    r->block_thread = block.thread;
+    r->block_context = block.context;
+}
+
+/* The program is about to access these bytes itself, so they can be read; freed ones may be gone. */
+static void note_held(struct dh_report *r, const struct dh_race_state *s)
+{
+    if (r->kind == DH_REPORT_USE_AFTER_FREE || s->frees)
+        return;
+    uint32_t n = s->access_size < sizeof r->held ? s->access_size : sizeof r->held;
+    dh_bytes_copy(r->held, s->n_waiting ? s->waiting_held : (const void *)s->access_addr, n);
+    r->n_held = n;
+}
+
+/* More than there is room for are the same access against others' once more. */
+static void let_wait(struct dh_race_state *s, const struct dh_race_hit *hit)
+{
+    uint32_t n = s->access_size < sizeof s->waiting_held ? s->access_size : sizeof s->waiting_held;
+    if (!s->n_waiting && !s->frees)
+        dh_bytes_copy(s->waiting_held, (const void *)s->access_addr, n);
+    if (s->n_waiting < sizeof s->waiting / sizeof *s->waiting)
+        s->waiting[s->n_waiting++] = *hit;
+}
+
+void dh_race_report_waiting(struct dh_race_state *s)
+{
+    for (unsigned i = 0; i < s->n_waiting; i++)
+        dh_race_report_hit(&s->t, &s->waiting[i]);
+    s->n_waiting = 0;
+}
+
+void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
+{
+    struct dh_race_state *s = (struct dh_race_state *)t;
+    if (s->waits) {
+        let_wait(s, hit);
+        return;
+    }
+    struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "race", .n_accesses = 2, .addr = hit->addr};
+    r.size = (uint32_t)__builtin_popcountll(hit->bytes);
+    describe_now(s, hit, &r.access[0]);
+    if (dh_epoch_slot(hit->before) == DH_SLOT_FREED)
+        describe_freed(&r, dh_epoch_clock(hit->before));
+    else
+        describe_before(hit, &r.access[1]);
+    if (dh_report_is_known(&r))
+        return;
+    describe_object(&r);
+    note_held(&r, s);
+    struct dh_vector_state saved;
+    dh_vector_save(&saved);
+    dh_report(&r);
+    dh_vector_restore(&saved);
+}
+
+/* ---- regions ---- */
+
+enum dh_region dh_region_of(uintptr_t addr, uint32_t *thread)
+{
+    struct dh_thread_place place;
+    for (unsigned i = 0; dh_slot_thread_place(i, &place); i++) {
+        *thread = place.thread;
+        if (place.tls_low && addr - place.tls_low < place.tls_high - place.tls_low)
+            return DH_REGION_TLS;
+        if (addr - place.stack_low < place.stack_high - place.stack_low)
+            return DH_REGION_STACK;
+    }
+    return DH_REGION_OTHER;
+}

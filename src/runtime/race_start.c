@@ -1,0 +1,82 @@
+/* The race detector's beginning in a process. */
+#include "runtime/race_edges.h"
+
+#include "runtime/bytes.h"
+#include "runtime/options.h"
+#include "runtime/print.h"
+#include "runtime/raw_syscall.h"
+#include "runtime/shadow.h"
+#include "runtime/slots.h"
+#include "runtime/spin.h"
+#include "runtime/start.h"
+#include "runtime/sync.h"
+
+#include <sys/mman.h>
+
+enum { LINES = 1 << 22 };
+
+static dh_spin tables = DH_SPIN_INIT;
+
+static void lock_tables(void)
+{
+    dh_spin_lock(&tables);
+}
+
+static void unlock_tables(void)
+{
+    dh_spin_unlock(&tables);
+}
+
+void dh_race_tables_forked(void)
+{
+    atomic_flag_clear(&tables);
+    dh_memory_forked();
+}
+
+/* Large tables are reserved and filled as they are used; what is small comes out of a bump. */
+static void *allocate(size_t n)
+{
+    static char *bump;
+    static size_t left;
+    enum { PIECE = 1 << 20 };
+    n = (n + 15) & ~(size_t)15;
+    if (n >= PIECE)
+        return dh_sys_mmap(n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (left < n) {
+        bump = dh_sys_mmap(PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+        left = bump ? PIECE : 0;
+    }
+    if (left < n)
+        return NULL;
+    void *at = bump;
+    bump += n;
+    left -= n;
+    return at;
+}
+
+static bool make_tables(const char **why)
+{
+    *why = "there is no memory for its tables";
+    dh_race_init(&dh_race_world, allocate, LINES);
+    dh_race_world.lock = lock_tables;
+    dh_race_world.unlock = unlock_tables;
+    dh_race_world.report = dh_race_report_hit;
+    dh_race_world.explain = dh_race_explain;
+    return dh_race_world.lines.at && dh_memory_init();
+}
+
+void dh_race_start(void)
+{
+    const char *why;
+    if (!dh_text_equal(dh_options.detect, "race"))
+        return;
+    if (!dh_shadow_map(&why) || !make_tables(&why)) {
+        dh_print_stderr("deadheat: no race detection in process %d: %s; lift the limit, or run with "
+                        "DEADHEAT_OPTIONS=detect=none\n",
+                        dh_process.pid, why);
+        dh_sys_exit_group(3);
+    }
+    dh_slots_init((uint32_t)dh_options.clock_limit);
+    dh_race_on = true;
+    dh_race_start_main();
+}

@@ -1,0 +1,81 @@
+/* A finding as the detectors hand it over, in terms of the running process. Layer: runtime. Everything is copied
+ * before dh_report returns. One report at a time: the caller holds no lock of the detector's, other threads run on. */
+#ifndef DH_RUNTIME_REPORT_H
+#define DH_RUNTIME_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dh_report_kind {
+    DH_REPORT_RACE,
+    DH_REPORT_USE_AFTER_FREE, /* second: where it was freed */
+    DH_REPORT_LOCK_MISUSE,    /* one access only: the call */
+    DH_REPORT_ANNOTATION      /* a promise of the source that the run broke; `text` says which */
+};
+
+enum dh_report_access_flag {
+    DH_ACCESS_WRITE = 1 << 0,
+    DH_ACCESS_ATOMIC = 1 << 1,
+    DH_ACCESS_FREE = 1 << 2,       /* was the freeing of the memory */
+    DH_ACCESS_ALLOC = 1 << 3,      /* was its allocation (calloc's zeroes) */
+    DH_ACCESS_NO_STACK = 1 << 4,   /* too long ago: place, context and locks are not known any more */
+    DH_ACCESS_HAS_VALUE = 1 << 5,  /* `value` is what was (or is about to be) written */
+    DH_ACCESS_BY_LIBRARY = 1 << 6, /* done by an interposed function; the place is the call's, if there is one */
+};
+
+#define DH_REPORT_LOCKS 16
+
+struct dh_report_lock {
+    uintptr_t address;
+    uint32_t context; /* where it was taken; DH_CONTEXT_ROOT: not known */
+    bool shared;
+};
+
+struct dh_report_access {
+    uint32_t thread;  /* creation index */
+    uint32_t flags;   /* dh_report_access_flag */
+    uint32_t place;   /* site id or place; UINT32_MAX when there is none */
+    uint32_t context; /* outer frames: return addresses from the accessing function's own outwards */
+    uintptr_t module; /* an address of the module that `place` belongs to; 0 = the executable */
+    uintptr_t addr;
+    uint32_t size; /* bytes accessed */
+    uint64_t value;
+    struct dh_report_lock lock[DH_REPORT_LOCKS];
+    uint32_t n_locks;
+};
+
+struct dh_report {
+    enum dh_report_kind kind;
+    const char *detector; /* "race" */
+    struct dh_report_access access[2];
+    unsigned n_accesses;
+    uintptr_t addr; /* bytes that both touch */
+    uint32_t size;
+    uint8_t held[16]; /* what memory held there at the time, the first bytes */
+    uint32_t n_held;
+    /* The object around addr, if it is on the heap (n_block bytes, allocated by that thread there) */
+    uintptr_t block;
+    size_t n_block;
+    uint32_t block_thread, block_context;
+    const char *text; /* NULL, or one more line for the user */
+};
+
+/* Prints it, appends it to the log, remembers that something was found. Equal findings (same kind, same two places)
+ * are counted only. */
+void dh_report(const struct dh_report *r);
+/* Whether this process has told an equal one: then nothing but kind, accesses and text of it need be found out. */
+bool dh_report_is_known(const struct dh_report *r);
+/* How many different findings this process has had; the exit code depends on it. */
+uint32_t dh_report_count(void);
+
+/* At the end of the process: waits for a report under way and says how many there were. */
+void dh_report_finish(void);
+/* Before the program shuts itself in (seccomp): from now on no other process is started for a report. */
+void dh_report_alone(void);
+
+/* Which thread's stack, or thread-local storage, holds the address. */
+enum dh_region { DH_REGION_OTHER, DH_REGION_STACK, DH_REGION_TLS };
+enum dh_region dh_region_of(uintptr_t addr, uint32_t *thread);
+
+#endif

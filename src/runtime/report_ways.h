@@ -1,0 +1,33 @@
+/* How a finding leaves the process: log, tool, plain text. Layer: runtime, of report.c. Called under the report's lock
+ * with all signals blocked, on the report's own stack. No libc, no descriptors kept. */
+#ifndef DH_RUNTIME_REPORT_WAYS_H
+#define DH_RUNTIME_REPORT_WAYS_H
+
+#include "event/finding_log.h"
+
+/* The bytes of a log: header and process record, then from `finding` on the one finding. */
+struct dh_report_bytes {
+    const uint8_t *at;
+    size_t n;
+    size_t finding;
+};
+
+/* Appends to the file of this process that the option `log` names; nothing without it. False: not written. */
+bool dh_report_log(const struct dh_report_bytes *b);
+/* Where findings of this process go, or false when there is no log. */
+bool dh_report_log_path(char *out, size_t n);
+
+/* Lets the tool name the places and print; false when there is no tool or it could not. */
+bool dh_report_spawn(const struct dh_report_bytes *b);
+/* The tool that is known from the environment or from the link, or NULL. */
+const char *dh_report_tool(void);
+
+/* Whether the program has shut itself in: then writing to open descriptors is all that is surely allowed. */
+bool dh_report_is_alone(void);
+/* Opens the log for good, while that is possible. */
+void dh_report_log_keep(void);
+
+/* What the process itself can say. */
+void dh_report_plain(const struct dh_log_finding *f);
+
+#endif

@@ -1,0 +1,280 @@
+#include "runtime/slots.h"
+
+#include "runtime/alloc.h"
+#include "runtime/bytes.h"
+#include "runtime/shadow.h"
+#include "runtime/spin.h"
+
+#include <link.h>
+#include <linux/membarrier.h>
+
+enum { REMEMBERED = 2, PATIENCE = 20000 };
+
+struct use {
+    uint32_t from; /* clock at which it began */
+    uint32_t thread;
+    struct dh_race_state *state;
+};
+
+struct slot {
+    uint32_t clock;             /* last one used */
+    struct dh_race_state *user; /* NULL = free */
+    uint64_t given;             /* when it was last taken or given, by order */
+    struct use use[REMEMBERED]; /* newest first */
+};
+
+static struct slot slots[DH_LAST_SLOT + 1];
+static dh_spin lock = DH_SPIN_INIT;
+static uint64_t order;
+static uint32_t generation = 1;
+static bool can_interrupt; /* threads that run can be made to notice */
+uint32_t dh_slot_clock_limit = DH_CLOCK_MAX - 1;
+
+static long membarrier(int command)
+{
+    return dh_syscall3(SYS_membarrier, command, 0, 0);
+}
+
+void dh_slots_init(uint32_t clock_limit)
+{
+    if (clock_limit && clock_limit < DH_CLOCK_MAX - 1)
+        dh_slot_clock_limit = clock_limit;
+    can_interrupt = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}
+
+uint32_t dh_slots_generation(void)
+{
+    return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
+/* ---- who had a slot when ---- */
+
+static void release_locked(struct dh_race_state *s)
+{
+    if (!s || --s->references)
+        return;
+    dh_history_release(&s->history);
+    dh_free(s, sizeof *s);
+}
+
+void dh_race_state_release(struct dh_race_state *s)
+{
+    dh_spin_lock(&lock);
+    release_locked(s);
+    dh_spin_unlock(&lock);
+}
+
+static void remember(struct slot *slot, struct dh_race_state *s)
+{
+    release_locked(slot->use[REMEMBERED - 1].state);
+    for (int i = REMEMBERED - 1; i > 0; i--)
+        slot->use[i] = slot->use[i - 1];
+    s->references++;
+    slot->use[0] = (struct use){slot->clock, s->index, s};
+}
+
+struct dh_race_state *dh_slot_user_at(uint32_t time, uint32_t *thread)
+{
+    struct dh_race_state *found = NULL;
+    unsigned n = dh_epoch_slot(time);
+    *thread = UINT32_MAX;
+    if (n > DH_LAST_SLOT)
+        return NULL;
+    dh_spin_lock(&lock);
+    for (int i = 0; i < REMEMBERED && !found; i++) {
+        struct use *u = &slots[n].use[i];
+        if (u->state && u->from <= dh_epoch_clock(time)) {
+            found = u->state;
+            *thread = u->thread;
+            found->references++;
+        }
+    }
+    dh_spin_unlock(&lock);
+    return found;
+}
+
+/* ---- taking ---- */
+
+static bool is_spent(const struct slot *slot)
+{
+    return slot->clock + 1 >= dh_slot_clock_limit;
+}
+
+/* Free slots whose past the thread knows are best: nothing is confused then. Else the one free for longest. */
+static int find_free(const struct dh_race_state *s)
+{
+    int best = -1;
+    bool best_known = false;
+    for (int i = 1; i <= DH_LAST_SLOT; i++) { /* 0 stays free: an empty cell looks like slot 0, clock 0 */
+        if (slots[i].user || is_spent(&slots[i]))
+            continue;
+        bool known = slots[i].clock <= dh_clock_get(&s->t.clock, (unsigned)i);
+        if (best < 0 || known > best_known || (known == best_known && slots[i].given < slots[best].given)) {
+            best = i;
+            best_known = known;
+        }
+        if (known && !slots[i].clock)
+            break; /* never used; those behind are, too */
+    }
+    return best;
+}
+
+/* From a waiting thread: it looks at `blocked` before it does anything again. */
+static bool lend_of_blocked(struct dh_race_state *s)
+{
+    uint8_t blocked = DH_BLOCKED;
+    return atomic_compare_exchange_strong(&s->gate.blocked, &blocked, DH_BLOCKED_LENT);
+}
+
+/* From a running one: it is made to notice `lent` the next time it enters the detector; if it is inside, we wait. */
+static bool lend_of_running(struct dh_race_state *s)
+{
+    if (!can_interrupt || atomic_load(&s->gate.blocked) != DH_RUNS)
+        return false;
+    atomic_store(&s->gate.lent, 1);
+    __atomic_store_n(&s->tls->own, 0, __ATOMIC_SEQ_CST);
+    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    for (int n = 0; __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE); n++) {
+        if (n == PATIENCE) {
+            atomic_store(&s->gate.lent, 0); /* `own` comes back with its next epoch */
+            return false;
+        }
+        dh_syscall3(SYS_sched_yield, 0, 0, 0);
+    }
+    return true;
+}
+
+static void take_back(struct slot *slot)
+{
+    slot->clock = dh_epoch_clock(slot->user->t.time);
+    slot->user = NULL;
+}
+
+static int find_lent(bool (*lend)(struct dh_race_state *))
+{
+    uint64_t before = UINT64_MAX;
+    for (;;) { /* longest holder first */
+        int best = -1;
+        for (int i = 1; i <= DH_LAST_SLOT; i++)
+            if (slots[i].user && !is_spent(&slots[i]) &&
+                (best < 0 || slots[i].given < slots[best].given) && (before == UINT64_MAX || slots[i].given > before))
+                best = i;
+        if (best < 0)
+            return -1;
+        if (lend(slots[best].user)) {
+            take_back(&slots[best]);
+            return best;
+        }
+        before = slots[best].given;
+    }
+}
+
+static bool all_spent(void)
+{
+    for (int i = 1; i <= DH_LAST_SLOT; i++)
+        if (!is_spent(&slots[i]))
+            return false;
+    return true;
+}
+
+/* All threads lose their slots, every cell is forgotten, all clocks begin at 0. False: some thread could not be stopped
+ * in time; tried again at the next occasion. */
+static bool begin_world_anew(struct dh_race_state *self)
+{
+    for (int i = 1; i <= DH_LAST_SLOT; i++) {
+        struct dh_race_state *s = slots[i].user;
+        if (s && s != self && !lend_of_blocked(s) && !lend_of_running(s))
+            return false;
+        if (s)
+            slots[i].user = NULL;
+    }
+    for (int i = 1; i <= DH_LAST_SLOT; i++) {
+        for (int k = 0; k < REMEMBERED; k++)
+            release_locked(slots[i].use[k].state);
+        slots[i] = (struct slot){0};
+    }
+    dh_shadow_drop_all();
+    dh_race_reset(&dh_race_world);
+    __atomic_store_n(&generation, generation + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void join_generation(struct dh_race_state *s)
+{
+    if (s->generation == generation)
+        return;
+    s->generation = generation;
+    dh_bytes_zero(&s->t.clock, sizeof s->t.clock);
+    s->has_fence_acquire = s->has_fence_release = false;
+}
+
+bool dh_slot_take(struct dh_race_state *s)
+{
+    dh_spin_lock(&lock);
+    if (all_spent())
+        begin_world_anew(s);
+    join_generation(s);
+    int i = find_free(s);
+    if (i < 0)
+        i = find_lent(lend_of_blocked);
+    if (i < 0)
+        i = find_lent(lend_of_running);
+    if (i >= 0) {
+        struct slot *slot = &slots[i];
+        slot->clock++;
+        slot->user = s;
+        slot->given = ++order;
+        remember(slot, s);
+        s->t.time = dh_epoch((unsigned)i, slot->clock);
+        s->t.dirty = false;
+        dh_clock_set(&s->t.clock, (unsigned)i, slot->clock);
+        atomic_store(&s->gate.lent, 0);
+    }
+    dh_spin_unlock(&lock);
+    return i >= 0;
+}
+
+void dh_slot_give(struct dh_race_state *s)
+{
+    dh_spin_lock(&lock);
+    struct slot *slot = &slots[dh_epoch_slot(s->t.time)];
+    if (slot->user == s) {
+        take_back(slot);
+        slot->given = ++order;
+    }
+    dh_spin_unlock(&lock);
+}
+
+/* As the executable's program headers say. */
+static size_t own_tls_size(void)
+{
+    extern const ElfW(Ehdr) __ehdr_start;
+    const ElfW(Phdr) *p = (const void *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
+    for (int i = 0; i < __ehdr_start.e_phnum; i++)
+        if (p[i].p_type == PT_TLS)
+            return (p[i].p_memsz + p[i].p_align - 1) / p[i].p_align * p[i].p_align;
+    return 0;
+}
+
+bool dh_slot_thread_place(unsigned i, struct dh_thread_place *out)
+{
+    dh_spin_lock(&lock);
+    const struct dh_race_state *s = NULL;
+    for (int k = 1; k <= DH_LAST_SLOT && !s; k++)
+        if (slots[k].user && i-- == 0)
+            s = slots[k].user;
+    if (s)
+        *out = (struct dh_thread_place){s->index, s->tls->stack_low, s->tls->stack_high,
+                                        s->thread_pointer - own_tls_size(), s->thread_pointer};
+    dh_spin_unlock(&lock);
+    return s;
+}
+
+void dh_slots_forked(struct dh_race_state *survivor)
+{
+    atomic_flag_clear(&lock);
+    for (int i = 1; i <= DH_LAST_SLOT; i++)
+        if (slots[i].user && slots[i].user != survivor)
+            take_back(&slots[i]);
+    can_interrupt = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}

@@ -1,0 +1,256 @@
+/* Happens-before edges, threads, and being left alone. */
+#include "runtime/sync.h"
+
+#include "runtime/alloc.h"
+#include "runtime/bytes.h"
+#include "runtime/options.h"
+#include "runtime/race_edges.h"
+#include "runtime/shadow.h"
+#include "runtime/slots.h"
+#include "runtime/sync_table.h"
+#include "runtime/threads.h"
+
+/* ---- edges ---- */
+
+void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c)
+{
+    if (c)
+        dh_race_acquire(&s->t, &c->clock);
+}
+
+static void publish(struct dh_race_state *s, struct dh_sync_clock **c, void (*release)(struct dh_race_thread *, struct dh_clock *))
+{
+    uint32_t time = s->t.time;
+    struct dh_clock *to = dh_sync_clock_for(c, s->t.clock.n);
+    if (!to)
+        return;
+    release(&s->t, to);
+    if (s->t.time != time)
+        dh_race_new_epoch(s);
+}
+
+void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c)
+{
+    publish(s, c, dh_race_release);
+}
+
+void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c)
+{
+    publish(s, c, dh_race_release_join);
+}
+
+enum edge { IN = 1, OUT = 2, OUT_JOIN = 4 };
+
+static void through(const void *object, unsigned edges)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges != IN);
+    if (o) {
+        if (edges & IN)
+            dh_edge_in(s, o->clock);
+        if (edges & OUT)
+            dh_edge_out(s, &o->clock);
+        if (edges & OUT_JOIN)
+            dh_edge_out_join(s, &o->clock);
+        dh_sync_unlock(o);
+    }
+    dh_race_leave(s);
+}
+
+void dh_sync_acquire(const void *object)
+{
+    through(object, IN);
+}
+
+void dh_sync_release(const void *object)
+{
+    through(object, OUT);
+}
+
+void dh_sync_release_join(const void *object)
+{
+    through(object, OUT_JOIN);
+}
+
+void dh_sync_acquire_release(const void *object)
+{
+    through(object, IN | OUT_JOIN);
+}
+
+void dh_sync_forget(const void *object)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    dh_sync_remove((uintptr_t)object, 1);
+    dh_race_leave(s);
+}
+
+/* ---- threads ---- */
+
+enum { LARGE_HISTORIES = 16, SMALL_HISTORIES_FROM = 256 };
+
+/* Many threads at once share the memory that few may have. */
+static uint64_t history_size(uint32_t index)
+{
+    if (dh_options.history > 0)
+        return (uint64_t)dh_options.history * DH_HISTORY_PART;
+    return index < LARGE_HISTORIES ? 1u << 20 : index < SMALL_HISTORIES_FROM ? 1u << 17 : 1u << 14;
+}
+
+static struct dh_race_state *new_state(const struct dh_clock *past)
+{
+    struct dh_race_state *s = dh_alloc(sizeof *s);
+    if (!s)
+        return NULL;
+    dh_bytes_zero(s, sizeof *s);
+    s->tls = &__dh_thread;
+    s->index = __dh_thread.index;
+    s->thread_pointer = (uintptr_t)__builtin_thread_pointer();
+    s->references = 1;
+    s->generation = dh_slots_generation();
+    s->context_value = ~(uint64_t)0;
+    dh_history_init(&s->history, history_size(s->index));
+    if (past)
+        dh_clock_join(&s->t.clock, past);
+    s->gate.lent = 1; /* of nobody yet: the first entry takes one */
+    return s;
+}
+
+static void become(const struct dh_clock *past)
+{
+    struct dh_race_state *s = new_state(past);
+    if (!s)
+        return;
+    s->gate.busy = 1;
+    __atomic_store_n(&__dh_thread.race, s, __ATOMIC_RELEASE);
+    if (dh_slot_take(s))
+        dh_race_new_epoch(s);
+    dh_race_leave(s);
+}
+
+struct token {
+    uint32_t generation;
+    struct dh_sync_clock *past;
+};
+
+void *dh_sync_thread_create(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    struct token *t = dh_race_on ? dh_alloc(sizeof *t) : NULL;
+    if (!t)
+        return NULL;
+    *t = (struct token){0};
+    if (dh_race_enter(s)) {
+        t->generation = s->generation;
+        dh_edge_out(s, &t->past);
+        dh_race_leave(s);
+    }
+    return t;
+}
+
+void dh_sync_thread_abandon(void *token)
+{
+    struct token *t = token;
+    if (!t)
+        return;
+    dh_sync_clock_clear(&t->past);
+    dh_free(t, sizeof *t);
+}
+
+void dh_sync_thread_begin(void *token)
+{
+    struct token *t = token;
+    if (!dh_race_on || __dh_thread.race)
+        return;
+    bool valid = t && t->past && t->generation == dh_slots_generation();
+    become(valid ? &t->past->clock : NULL);
+    dh_sync_thread_abandon(t);
+    /* The stack may have been another thread's. */
+    dh_memory_mapped((void *)__dh_thread.stack_low, (uintptr_t)__builtin_frame_address(0) - __dh_thread.stack_low);
+}
+
+/* Where a thread leaves its past for whoever joins it: no address of the program's. */
+static const void *end_of(uint32_t index)
+{
+    return (const void *)((uintptr_t)1 << 63 | (uintptr_t)index * 64);
+}
+
+void dh_sync_thread_end(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!s)
+        return;
+    s->ignoring = s->gate.ignores = 0;
+    const struct dh_thread *t = __dh_thread.thread;
+    if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
+        dh_sync_release(end_of(__dh_thread.index));
+    s->gate.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __dh_thread.own = 0;
+    __dh_thread.race = NULL;
+    if (!atomic_load(&s->gate.lent))
+        dh_slot_give(s);
+    dh_race_state_release(s);
+}
+
+void dh_sync_thread_joined(uint32_t index)
+{
+    dh_sync_acquire(end_of(index));
+    dh_sync_forget(end_of(index));
+}
+
+void dh_blocking_begin(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (s && !s->gate.busy)
+        atomic_store(&s->gate.blocked, DH_BLOCKED);
+}
+
+void dh_blocking_end(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!s || s->gate.busy)
+        return;
+    if (atomic_exchange(&s->gate.blocked, DH_RUNS) == DH_BLOCKED_LENT) {
+        __dh_thread.own = 0;
+        atomic_store(&s->gate.lent, 1);
+    }
+}
+
+/* ---- being left alone ---- */
+
+void dh_ignore_begin(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (s)
+        s->gate.ignores = ++s->ignoring > 0;
+}
+
+void dh_ignore_end(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (s && s->ignoring)
+        s->gate.ignores = --s->ignoring > 0;
+}
+
+/* ---- the beginning ---- */
+
+void dh_race_start_main(void)
+{
+    become(NULL);
+}
+
+void dh_race_forked(void)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_on)
+        return;
+    dh_race_tables_forked();
+    dh_sync_table_forked();
+    dh_slots_forked(s);
+    if (s)
+        s->gate.busy = 0;
+}

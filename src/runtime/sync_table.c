@@ -1,0 +1,123 @@
+#include "runtime/sync_table.h"
+
+#include "runtime/alloc.h"
+#include "runtime/slots.h"
+#include "runtime/spin.h"
+
+enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, LINE = 64, GRAIN = 8 };
+
+struct dh_sync_bucket {
+    dh_spin lock;
+    struct dh_sync *_Atomic first;
+};
+
+static struct dh_sync_bucket buckets[BUCKETS];
+
+/* Neighbours within a line share a bucket, so that freed memory is searched line by line. */
+static struct dh_sync_bucket *bucket_of(uintptr_t addr)
+{
+    return &buckets[(addr / LINE * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS)];
+}
+
+void dh_sync_clock_clear(struct dh_sync_clock **c)
+{
+    if (*c)
+        dh_free(*c, sizeof(uint32_t) * (2 + (*c)->capacity));
+    *c = NULL;
+}
+
+static void renew(struct dh_sync *o)
+{
+    dh_sync_clock_clear(&o->clock);
+    dh_sync_clock_clear(&o->readers);
+    o->generation = dh_slots_generation();
+}
+
+static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
+{
+    struct dh_sync *o = dh_alloc(sizeof *o);
+    if (!o)
+        return NULL;
+    *o = (struct dh_sync){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
+    o->next = b->first;
+    b->first = o;
+    return o;
+}
+
+struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
+{
+    struct dh_sync_bucket *b = bucket_of(addr);
+    if (!make && !b->first)
+        return NULL;
+    dh_spin_lock(&b->lock);
+    struct dh_sync *o = b->first;
+    while (o && o->addr != addr)
+        o = o->next;
+    if (!o && make)
+        o = make_object(b, addr);
+    if (!o)
+        dh_spin_unlock(&b->lock);
+    else if (o->generation != dh_slots_generation())
+        renew(o);
+    return o;
+}
+
+void dh_sync_unlock(struct dh_sync *o)
+{
+    dh_spin_unlock(&o->bucket->lock);
+}
+
+struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n)
+{
+    if (*c && (*c)->capacity >= n)
+        return &(*c)->clock;
+    uint32_t capacity = (n + GRAIN - 1) / GRAIN * GRAIN;
+    struct dh_sync_clock *fresh = dh_alloc(sizeof(uint32_t) * (2 + capacity));
+    if (!fresh)
+        return NULL;
+    fresh->capacity = capacity;
+    fresh->clock.n = 0;
+    if (*c)
+        dh_clock_copy(&fresh->clock, &(*c)->clock);
+    dh_sync_clock_clear(c);
+    *c = fresh;
+    return &fresh->clock;
+}
+
+static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t size)
+{
+    if (!b->first)
+        return;
+    dh_spin_lock(&b->lock);
+    struct dh_sync *o = b->first, *kept = NULL;
+    while (o) {
+        struct dh_sync *next = o->next;
+        if (o->addr - addr < size) {
+            renew(o);
+            dh_free(o, sizeof *o);
+        } else {
+            o->next = kept;
+            kept = o;
+        }
+        o = next;
+    }
+    b->first = kept;
+    dh_spin_unlock(&b->lock);
+}
+
+void dh_sync_remove(uintptr_t addr, size_t size)
+{
+    if (size / LINE >= BUCKETS) {
+        for (int i = 0; i < BUCKETS; i++)
+            remove_in_bucket(&buckets[i], addr, size);
+        return;
+    }
+    for (uintptr_t line = addr / LINE; size && line <= (addr + size - 1) / LINE; line++)
+        remove_in_bucket(bucket_of(line * LINE), addr, size);
+}
+
+void dh_sync_table_forked(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        atomic_flag_clear(&buckets[i].lock);
+}

@@ -1,0 +1,76 @@
+/* Feeds arbitrary bytes to the reader of the findings log and walks whatever it accepts. The sum of a record would keep
+ * a fuzzer out: in every second input it is made right first. */
+#include "event/finding_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static volatile size_t sum;
+
+static void walk_stack(const struct dh_log_finding *f, const struct dh_log_stack *s)
+{
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        sum += s->frames[i].module == DH_LOG_NONE ? 1 : strlen(f->modules[s->frames[i].module].path);
+}
+
+static void walk(const struct dh_log_finding *f)
+{
+    sum += strlen(f->detector) + strlen(f->text) + f->held[f->n_held ? f->n_held - 1 : 0];
+    walk_stack(f, &f->allocated);
+    for (uint32_t i = 0; i < f->n_accesses; i++) {
+        walk_stack(f, &f->access[i].stack);
+        sum += f->access[i].module == DH_LOG_NONE ? 0 : strlen(f->modules[f->access[i].module].path);
+        for (uint32_t k = 0; k < f->access[i].n_locks; k++)
+            walk_stack(f, &f->access[i].locks[k].taken);
+    }
+    for (uint32_t i = 0; i < f->n_threads; i++) {
+        sum += strlen(f->threads[i].name);
+        walk_stack(f, &f->threads[i].created);
+    }
+}
+
+static void repair(uint8_t *bytes, size_t n)
+{
+    size_t at = DH_LOG_HEADER_SIZE;
+    while (at + DH_LOG_RECORD_SIZE <= n) {
+        uint32_t mark = DH_LOG_RECORD_MARK, size, crc;
+        memcpy(bytes + at, &mark, 4);
+        memcpy(&size, bytes + at + 12, 4);
+        if (size > n - at - DH_LOG_RECORD_SIZE)
+            size = (uint32_t)(n - at - DH_LOG_RECORD_SIZE);
+        memcpy(bytes + at + 12, &size, 4);
+        crc = dh_log_crc(bytes + at + 8, size + 8);
+        memcpy(bytes + at + 4, &crc, 4);
+        at += DH_LOG_RECORD_SIZE + size;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t n)
+{
+    struct dh_log_reader r;
+    struct dh_log_record record;
+    const char *why = NULL;
+    uint8_t *bytes = malloc(n ? n : 1);
+    memcpy(bytes, input, n);
+    if (n >= DH_LOG_HEADER_SIZE && n % 2) {
+        struct dh_log_out o = {bytes, 0, n, false};
+        dh_log_put_header(&o);
+        repair(bytes, n);
+    }
+    if (!dh_log_open(&r, bytes, n, &why) && (!why || !*why))
+        abort();
+    while (!why && dh_log_next(&r, &record)) {
+        struct dh_log_memory m = {0};
+        struct dh_log_finding f;
+        struct dh_log_process p;
+        if (dh_log_read_process(&record, &p))
+            sum += strlen(p.path) + strlen(p.original) + strlen(p.variant);
+        if (dh_log_read_finding(&record, &f, &m))
+            walk(&f);
+        dh_log_memory_release(&m);
+    }
+    free(bytes);
+    return 0;
+}
