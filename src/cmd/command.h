@@ -54,7 +54,7 @@ extern const struct dh_command dh_command_cc, dh_command_cxx, dh_command_check, 
 /* Entries that other programs call, not people: the linker of clang, the runtime at program start. */
 int dh_main_ld(int argc, char **argv);
 int dh_main_exec_variant(int argc, char **argv);
-int dh_main_print_finding(void);
+int dh_main_print_finding(int argc, char **argv);
 const struct dh_command *const *dh_commands(size_t *n);
 const struct dh_command *dh_command_find(const char *name);
 

@@ -6,6 +6,7 @@
 #include "driver/container.h"
 #include "driver/derive.h"
 #include "driver/variant.h"
+#include "finding/suppress.h"
 #include "host/process.h"
 #include "host/resources.h"
 #include "host/supervise.h"
@@ -30,6 +31,20 @@ bool dh_launch_check_detectors(const char *command, const char *list)
         }
     }
     return true;
+}
+
+bool dh_launch_check_suppressions(const char *command, const char *path)
+{
+    struct dh_suppressions s;
+    struct dh_err err = {0};
+    if (!path)
+        return true;
+    bool ok = dh_suppressions_read(&s, path, &err) && !err.text;
+    if (!ok)
+        dh_complain("%s: --suppressions: %s", command, err.text);
+    dh_suppressions_release(&s);
+    dh_err_release(&err);
+    return ok;
 }
 
 /* Programs that this one starts find their variant through these when they start. */
@@ -123,13 +138,24 @@ static void add_option(const char *key, const char *value)
     free(options);
 }
 
+/* Absolute: the program may change its folder before it starts another one. */
+static void add_detection(const struct dh_launch *l)
+{
+    add_option("detect", l->detect);
+    if (!l->suppressions)
+        return;
+    char *path = dh_path_absolute(l->suppressions);
+    add_option("suppressions", path);
+    free(path);
+}
+
 int dh_launch_become(const struct dh_launch *l)
 {
     int code;
     char *path = find_program(l, &code);
     if (!path)
         return code;
-    add_option("detect", l->detect);
+    add_detection(l);
     execv(path, l->argv);
     dh_complain("cannot run %s: %s", path, strerror(errno));
     free(path);
@@ -184,7 +210,7 @@ static bool open_session(struct session *s, struct dh_err *err)
         s->threads_file = dh_format("%s/threads", s->folder);
         add_option("threads_file", s->threads_file);
     }
-    add_option("detect", s->l->detect);
+    add_detection(s->l);
     if (s->l->quiet)
         add_option("print", "0");
     return true;

@@ -7,17 +7,20 @@
 #include <stdbool.h>
 
 struct dh_launch {
-    const char *command; /* whose it is, for messages */
-    const char *plan;    /* classes of hooks */
-    const char *detect;  /* detectors, "none" without any */
-    const char *db;      /* store for what they find; NULL = none */
-    bool threads;        /* list them on standard error at the end */
-    bool quiet;          /* findings are stored, not told as they happen */
+    const char *command;      /* whose it is, for messages */
+    const char *plan;         /* classes of hooks */
+    const char *detect;       /* detectors, "none" without any */
+    const char *db;           /* store for what they find; NULL = none */
+    const char *suppressions; /* file; NULL = none */
+    bool threads;             /* list them on standard error at the end */
+    bool quiet;               /* findings are stored, not told as they happen */
     char **argv;
 };
 
 /* Whether every word of the list is a detector; complains. */
 bool dh_launch_check_detectors(const char *command, const char *list);
+/* Whether the file of suppressions can be read and says nothing malformed; complains. NULL is no file. */
+bool dh_launch_check_suppressions(const char *command, const char *path);
 /* Becomes the program; answers only when that failed, with an exit code. */
 int dh_launch_become(const struct dh_launch *l);
 /* Runs it to its end and stores what was found. DH_EXIT_OK when both were done, else the exit code. */

@@ -40,8 +40,8 @@ int main(int argc, char **argv)
         return dh_command_cxx.run(&dh_command_cxx, argc, argv);
     if (argc > 1 && strcmp(argv[1], "exec-variant") == 0)
         return dh_main_exec_variant(argc - 1, argv + 1);
-    if (argc == 2 && strcmp(argv[1], "print-finding") == 0)
-        return dh_main_print_finding();
+    if (argc > 1 && strcmp(argv[1], "print-finding") == 0)
+        return dh_main_print_finding(argc - 1, argv + 1);
     if (argc < 2)
         return dh_command_help.run(&dh_command_help, 1, argv), DH_EXIT_USAGE;
     const char *name = argv[1];

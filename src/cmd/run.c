@@ -24,6 +24,7 @@ static int run_with(const struct dh_parsed *p)
         .command = "run",
         .plan = dh_option_get(p, "plan"),
         .detect = dh_option_get(p, "detect"),
+        .suppressions = dh_option_get(p, "suppressions"),
         .threads = dh_option_given(p, "threads"),
     };
     int n = dh_operands(p, &l.argv);
@@ -31,7 +32,7 @@ static int run_with(const struct dh_parsed *p)
         dh_complain("run: name a program: deadheat run [OPTION...] -- PROG args");
         return DH_EXIT_USAGE;
     }
-    if (!dh_launch_check_detectors(l.command, l.detect))
+    if (!dh_launch_check_detectors(l.command, l.detect) || !dh_launch_check_suppressions(l.command, l.suppressions))
         return DH_EXIT_USAGE;
     bool nothing = strcmp(l.detect, "none") == 0;
     l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");
@@ -53,6 +54,9 @@ static const struct dh_option options[] = {
     {"detect", DH_OPTION_STRING, "DETECTOR,...", "race",
      "detectors to run with: race (happens-before, exact for the observed run), or none"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
+    {"suppressions", DH_OPTION_STRING, "FILE", NULL,
+     "findings not to be told, stored or counted: lines race:PATTERN, race_top:, mutex:, annotation:, ... as other race "
+     "detectors read them"},
     {"plan", DH_OPTION_STRING, "CLASS,...", "race",
      "which hooks the variant carries: race, lockset (placed late, after optimisation), view, consistency, atomrace, "
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), none"},

@@ -57,6 +57,9 @@ bool dh_logs_begin(struct dh_logs *l, const char *db, const struct dh_store_run 
     l->folder = dh_format("%s/XXXXXX", full);
     if (ok && !mkdtemp(l->folder))
         ok = dh_err_errno(err, "cannot make a folder for logs in %s", full);
+    /* A server that gives up its privileges must still be able to write its log. */
+    if (ok && geteuid() == 0 && chmod(l->folder, 01733) != 0)
+        ok = dh_err_errno(err, "cannot open %s to other users", l->folder);
     l->prefix = dh_format("%s/log", l->folder);
     ok = ok && write_owner(l, run, err);
     free(above);

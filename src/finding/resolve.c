@@ -173,6 +173,8 @@ static bool add_place(struct job *j, const struct dh_log_access *from, struct dh
         a->shrunk = !(from->flags & DH_LOG_BY_LIBRARY) && from->size && from->size < s->size;
         if (a->shrunk)
             a->size = s->size;
+        if (dh_op_info(s->op)->group == DH_GROUP_SYNC)
+            dh_finding_set(&a->op, dh_op_info(s->op)->name);
         if (from->flags & DH_LOG_BY_LIBRARY)
             dh_finding_set(&a->callee, dh_site_string(sites, s->callee));
     }
@@ -255,7 +257,7 @@ static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_fi
 static void add_access(struct job *j, const struct dh_log_access *from)
 {
     struct dh_finding_access a = {
-        .op = dh_strdup(op_of(from->flags)),
+        .op = dh_strdup(j->from->kind == DH_LOG_LOCK_MISUSE ? "call" : op_of(from->flags)),
         .site = dh_strdup(""),
         .variable = dh_strdup(""),
         .type = dh_strdup(""),

@@ -125,18 +125,20 @@ static bool can_be_opened(const char *path, enum dh_store_mode mode, struct dh_e
 {
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return dh_err_set(err, "%s is not a file; name another with --db", path);
+        return dh_err_set(err, "%s is not a file", path);
     FILE *f = fopen(path, mode == DH_STORE_WRITE ? "ae" : "re");
     if (!f)
-        return dh_err_errno(err, "cannot open the store of findings %s", path);
+        return dh_err_errno(err, "%s", path);
     fclose(f);
     return true;
 }
 
 struct dh_store *dh_store_open(const char *path, enum dh_store_mode mode, struct dh_err *err)
 {
-    if ((mode == DH_STORE_WRITE && !make_folder(path, err)) || !can_be_opened(path, mode, err))
+    if ((mode == DH_STORE_WRITE && !make_folder(path, err)) || !can_be_opened(path, mode, err)) {
+        dh_err_while(err, "opening the store of findings; --db=FILE names another");
         return NULL;
+    }
     struct dh_store *s = calloc(1, sizeof *s);
     if (!s)
         abort();

@@ -75,10 +75,9 @@ static bool is_read(const struct dh_memop *a)
 static bool has_sized_hook(const struct dh_memop *a, int *row)
 {
     static const uint64_t sizes[] = {1, 2, 4, 8, 16};
-    bool vector = LLVMGetTypeKind(a->type) == LLVMVectorTypeKind;
     for (*row = 0; *row < 5; ++*row)
         if (sizes[*row] == a->bytes)
-            return LLVMGetAlignment(a->at) >= (vector || a->bytes < 4 ? a->bytes : 4);
+            return LLVMGetAlignment(a->at) >= (a->bytes < 4 ? a->bytes : 4);
     return false;
 }
 
@@ -114,10 +113,32 @@ static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bo
     l->w.counts->ranges++;
 }
 
+/* A wide access of whole granules as a few sized ones. */
+static bool place_pieces(struct late *l, LLVMValueRef from, uint64_t bytes, unsigned alignment, bool read,
+                         LLVMValueRef place)
+{
+    enum { MOST = 64 };
+    if (bytes > MOST || bytes % 4 || alignment < 4)
+        return false;
+    for (uint64_t at = 0; at < bytes;) {
+        int row = bytes - at >= 16 ? 4 : bytes - at >= 8 ? 3 : 2;
+        LLVMValueRef offset = dh_weave_u64(&l->w, at);
+        LLVMValueRef addr = LLVMBuildGEP2(l->w.b, LLVMInt8TypeInContext(l->w.c), from, &offset, 1, "");
+        LLVMValueRef args[3] = {addr, read || row == 4 ? place : dh_weave_u64(&l->w, 0), place};
+        dh_hooks_call(&l->w.hooks, l->w.b, (read ? DH_HOOK_READ1 : DH_HOOK_WRITE1) + row, args);
+        at += (uint64_t)1 << row;
+    }
+    l->w.counts->reads += read;
+    l->w.counts->writes += !read;
+    return true;
+}
+
 static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     int row;
     if (!has_sized_hook(a, &row)) {
+        if (place_pieces(l, a->addr, a->bytes, LLVMGetAlignment(a->at), is_read(a), place))
+            return;
         place_range(l, a->addr, dh_weave_u64(&l->w, a->bytes), is_read(a), place);
         return;
     }
@@ -147,13 +168,24 @@ static void place_fence(struct late *l, const struct dh_memop *a, LLVMValueRef p
     l->w.counts->atomics++;
 }
 
+/* An end of a memory intrinsic; `argument` is its number, from 1. */
+static void place_end(struct late *l, const struct dh_memop *a, LLVMValueRef at, unsigned argument, bool read,
+                      LLVMValueRef size, LLVMValueRef place)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
+    LLVMAttributeRef aligned = LLVMGetCallSiteEnumAttribute(a->at, argument, kind);
+    unsigned alignment = aligned ? (unsigned)LLVMGetEnumAttributeValue(aligned) : 1;
+    if (!a->bytes || !place_pieces(l, at, a->bytes, alignment, read, place))
+        place_range(l, at, size, read, place);
+}
+
 static void place_memory(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     LLVMValueRef size = dh_weave_size(&l->w, a->size);
     if (a->src && is_shared(l, a->src, true))
-        place_range(l, a->src, size, true, place);
+        place_end(l, a, a->src, 2, true, size, place);
     if (is_shared(l, a->addr, false))
-        place_range(l, a->addr, size, false, place);
+        place_end(l, a, a->addr, 1, false, size, place);
 }
 
 /* Inline assembly is not understood, but for fences; what may do anything is told, so that the run can say so. */

@@ -15,8 +15,8 @@ struct words {
 static const struct words words[] = {
     {"race", "data race", "on", "Previous"},
     {"use-after-free", "use after free", "of", "Freed"},
-    {"lock-misuse", "misuse of a lock", "", "Previous"},
-    {"annotation", "broken promise of the source", "on", "Previous"},
+    {"lock-misuse", "misuse of lock", "", "Previous"},
+    {"annotation", "broken annotation", "on", "Previous"},
 };
 
 static const struct words *words_of(const char *kind)

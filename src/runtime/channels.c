@@ -61,6 +61,29 @@ dh_channel dh_channel_new(void)
     return c;
 }
 
+/* Programs keep what belongs to a connection in tables by number: a number comes again only after it was closed. The
+ * names of numbers follow those of channels. */
+static const void *number_of(int fd)
+{
+    return name_of(ALL + (dh_channel)fd);
+}
+
+void dh_channel_opened(int fd, dh_channel c)
+{
+    if (fd >= 0)
+        dh_sync_acquire(number_of(fd));
+    dh_channel_set(fd, c);
+}
+
+void dh_channel_closing(int fd)
+{
+    if (fd < 0)
+        return;
+    dh_channel_out(fd);
+    dh_sync_release_join(number_of(fd));
+    dh_channel_set(fd, DH_CHANNEL_NONE);
+}
+
 void dh_channel_set(int fd, dh_channel c)
 {
     _Atomic uint32_t *entry = entry_of(fd);

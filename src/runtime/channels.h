@@ -16,6 +16,10 @@ typedef uint32_t dh_channel;
 dh_channel dh_channel_new(void);
 /* The descriptor now stands for this channel; NONE: for what it is found to be when it is used. */
 void dh_channel_set(int fd, dh_channel c);
+/* The same for a descriptor that the kernel just gave: whoever had closed this number before did so before. */
+void dh_channel_opened(int fd, dh_channel c);
+/* Before it is closed. */
+void dh_channel_closing(int fd);
 /* NONE for files, terminals, and what is not connected. */
 dh_channel dh_channel_of(int fd);
 

@@ -96,36 +96,30 @@ uint32_t dh_context_extend(uint32_t parent, uintptr_t return_address)
     }
 }
 
-/* Whether context `id` is exactly the lowest `n` frames. */
+/* The lowest `n` frames are told by V and checked by the last two of them: V alone is a hash of 64 bits, and equal ones
+ * of different stacks would have to agree in both. */
 static bool same_stack(uint32_t id, const struct dh_frame *frames, uint32_t n)
 {
-    while (n && id != DH_CONTEXT_ROOT) {
-        const struct node *node = node_of(id);
-        if (node->return_address != frames[n - 1].return_address)
-            return false;
-        id = node->parent;
-        n--;
-    }
-    return !n && id == DH_CONTEXT_ROOT;
+    const struct node *node = node_of(id);
+    return node->value == frames[n - 1].context && node->return_address == frames[n - 1].return_address &&
+           value_of(node->parent) == (n > 1 ? frames[n - 2].context : 0);
 }
 
 static uint32_t find_stack(const struct dh_frame *frames, uint32_t n)
 {
-    uint64_t value = frames[n - 1].context;
-    uint32_t id = atomic_load_explicit(bucket_of(value), memory_order_acquire);
-    for (; id; id = node_of(id)->next)
-        if (node_of(id)->value == value && same_stack(id, frames, n))
-            return id;
-    return 0;
+    uint32_t id = atomic_load_explicit(bucket_of(frames[n - 1].context), memory_order_acquire);
+    while (id && !same_stack(id, frames, n))
+        id = node_of(id)->next;
+    return id;
 }
 
+/* What is known already is found from the top; only what is new is added. */
 uint32_t dh_context_intern(const struct dh_thread_state *t)
 {
-    uint32_t n = dh_frames_known(t);
-    uint32_t id = n ? find_stack(t->frames, n) : DH_CONTEXT_ROOT;
-    if (id || !n)
-        return id;
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t n = dh_frames_known(t), known = n, id = DH_CONTEXT_ROOT;
+    while (known && !(id = find_stack(t->frames, known)))
+        known--;
+    for (uint32_t i = known; i < n; i++) {
         id = dh_context_extend(id, t->frames[i].return_address);
         if (id == DH_CONTEXT_ROOT)
             return DH_CONTEXT_ROOT;

@@ -12,6 +12,7 @@
 #include "runtime/real.h"
 #include "runtime/report.h"
 #include "runtime/start.h"
+#include "runtime/suppressions.h"
 #include "runtime/threads.h"
 
 #include <fcntl.h>
@@ -99,6 +100,7 @@ void dh_finish(void)
         __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
         return;
     dh_report_finish();
+    dh_suppressions_tell();
     dh_assembly_tell();
     if (dh_options.threads_file)
         write_threads_file(dh_options.threads_file);

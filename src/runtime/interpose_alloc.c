@@ -154,7 +154,7 @@ static void *dh_interposed_realloc(void *old, size_t n)
     if (is_pooled(old))
         return leave_pool(old, n);
     const uintptr_t *slot = caller(DH_CALL_SLOT);
-    size_t before = malloc_usable_size(old);
+    size_t before = dh_real.malloc_usable_size(old);
     dh_memory_freed(old, slot);
     void *at = dh_real.realloc(old, n);
     if (at)
@@ -174,3 +174,15 @@ static void *dh_interposed_reallocarray(void *old, size_t n, size_t each)
     return at;
 }
 DH_INTERPOSE(reallocarray);
+
+/* Programs that ask use all there is. */
+static size_t dh_interposed_malloc_usable_size(void *at)
+{
+    dh_interpose_ready();
+    if (is_pooled(at))
+        return pooled_size(at);
+    size_t size = dh_real.malloc_usable_size(at);
+    dh_memory_extended(at, size);
+    return size;
+}
+DH_INTERPOSE(malloc_usable_size);

@@ -24,21 +24,44 @@ static char listeners, connecting;
 static void made_pair(const int *fds)
 {
     dh_channel c = dh_channel_new();
-    dh_channel_set(fds[0], c);
-    dh_channel_set(fds[1], c);
+    dh_channel_opened(fds[0], c);
+    dh_channel_opened(fds[1], c);
 }
 
 MAKES(int, pipe, (int *fds), (fds), made_pair(fds))
 MAKES(int, pipe2, (int *fds, int flags), (fds, flags), made_pair(fds))
 MAKES(int, socketpair, (int domain, int type, int protocol, int *fds), (domain, type, protocol, fds), made_pair(fds))
-MAKES(int, eventfd, (unsigned value, int flags), (value, flags), dh_channel_set(fd, dh_channel_new()))
-MAKES(int, epoll_create, (int size), (size), dh_channel_set(fd, dh_channel_new()))
-MAKES(int, epoll_create1, (int flags), (flags), dh_channel_set(fd, dh_channel_new()))
-MAKES(int, socket, (int domain, int type, int protocol), (domain, type, protocol), dh_channel_set(fd, DH_CHANNEL_NONE))
+MAKES(int, eventfd, (unsigned value, int flags), (value, flags), dh_channel_opened(fd, dh_channel_new()))
+MAKES(int, epoll_create, (int size), (size), dh_channel_opened(fd, dh_channel_new()))
+MAKES(int, epoll_create1, (int flags), (flags), dh_channel_opened(fd, dh_channel_new()))
+MAKES(int, socket, (int domain, int type, int protocol), (domain, type, protocol),
+      dh_channel_opened(fd, DH_CHANNEL_NONE))
 
-MAKES(int, dup, (int old), (old), dh_channel_set(fd, dh_channel_of(old)))
-MAKES(int, dup2, (int old, int new), (old, new), old == new ? (void)0 : dh_channel_set(fd, dh_channel_of(old)))
-MAKES(int, dup3, (int old, int new, int flags), (old, new, flags), dh_channel_set(fd, dh_channel_of(old)))
+MAKES(int, dup, (int old), (old), dh_channel_opened(fd, dh_channel_of(old)))
+MAKES(int, dup2, (int old, int new), (old, new), old == new ? (void)0 : dh_channel_opened(fd, dh_channel_of(old)))
+MAKES(int, dup3, (int old, int new, int flags), (old, new, flags), dh_channel_opened(fd, dh_channel_of(old)))
+
+/* The mode is there only when a file may be made. */
+#define OPENS(name, parameters, arguments)                                                                             \
+    static int dh_interposed_##name parameters                                                                         \
+    {                                                                                                                  \
+        va_list ap;                                                                                                    \
+        va_start(ap, flags);                                                                                           \
+        int mode = va_arg(ap, int);                                                                                    \
+        va_end(ap);                                                                                                    \
+        dh_interpose_ready();                                                                                          \
+        int fd = DH_WAIT(dh_real.name arguments);                                                                      \
+        dh_channel_opened(fd, DH_CHANNEL_NONE);                                                                        \
+        return fd;                                                                                                     \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
+
+OPENS(open, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(open64, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
+OPENS(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
+MAKES(int, creat, (const char *path, mode_t mode), (path, mode), dh_channel_opened(fd, DH_CHANNEL_NONE))
+MAKES(int, creat64, (const char *path, mode_t mode), (path, mode), dh_channel_opened(fd, DH_CHANNEL_NONE))
 
 #define CONTROLS(name)                                                                                                 \
     static int dh_interposed_##name(int fd, int command, ...)                                                          \
@@ -52,7 +75,7 @@ MAKES(int, dup3, (int old, int new, int flags), (old, new, flags), dh_channel_se
             return DH_WAIT(dh_real.name(fd, command, argument));                                                       \
         int result = dh_real.name(fd, command, argument);                                                              \
         if (result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC))                                         \
-            dh_channel_set(result, dh_channel_of(fd));                                                                 \
+            dh_channel_opened(result, dh_channel_of(fd));                                                              \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -84,7 +107,7 @@ DH_INTERPOSE(connect);
 static void accepted(int fd)
 {
     dh_sync_acquire(&connecting);
-    dh_channel_set(fd, DH_CHANNEL_NONE);
+    dh_channel_opened(fd, DH_CHANNEL_NONE);
 }
 
 #define ACCEPTS(name, parameters, arguments)                                                                           \
@@ -114,8 +137,7 @@ DH_INTERPOSE(shutdown);
 static int dh_interposed_close(int fd)
 {
     dh_interpose_ready();
-    dh_channel_out(fd);
-    dh_channel_set(fd, DH_CHANNEL_NONE);
+    dh_channel_closing(fd);
     return DH_WAIT(dh_real.close(fd));
 }
 DH_INTERPOSE(close);

@@ -192,4 +192,4 @@ STREAM(int, fputs, (const char *restrict text, FILE *restrict stream), (text, st
 STREAM(int, puts, (const char *text), (text), R(text, dh_real.strlen(text) + 1), )
 /* NULL means all of them: where that would matter, nobody can tell which. */
 STREAM(int, fflush, (FILE * stream), (stream), stream ? OUT : (void)0, )
-STREAM(int, fclose, (FILE * stream), (stream), (OUT, dh_channel_set(fd_of(stream), DH_CHANNEL_NONE)), )
+STREAM(int, fclose, (FILE * stream), (stream), dh_channel_closing(fd_of(stream)), )

@@ -5,6 +5,7 @@
 
 #include "runtime/context.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/report.h"
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
 #include "runtime/spin.h"
@@ -19,7 +20,7 @@ struct record {
     uint32_t thread; /* of a free record: the next free one */
 };
 
-enum { RECORD_BITS = 26, FREED_BITS = DH_CLOCK_BITS, MARKED = 64 << 10, NEAR = 1 << 22 };
+enum { RECORD_BITS = 26, FREED_BITS = DH_CLOCK_BITS, MARKED = 64 << 10, LARGE = 1 << 20, LARGE_BLOCKS = 256, NEAR = LARGE / 16 };
 #define RECORDS ((uint32_t)1 << RECORD_BITS)
 #define FREED ((uint32_t)1 << FREED_BITS)
 
@@ -41,9 +42,15 @@ bool dh_memory_init(void)
     return records && freed;
 }
 
-static uint32_t take_record(void)
+/* Blocks too large to be looked for from inside; the oldest are forgotten. */
+static uintptr_t large[LARGE_BLOCKS];
+static unsigned next_large;
+
+static uint32_t take_record(uintptr_t at, size_t size)
 {
     dh_spin_lock(&records_lock);
+    if (size > LARGE)
+        large[next_large++ % LARGE_BLOCKS] = at;
     uint32_t id = free_record;
     if (id)
         free_record = records[id].thread;
@@ -71,9 +78,38 @@ static void describe(uintptr_t at, uint32_t id, struct dh_block *out)
     *out = (struct dh_block){at, records[id].size, records[id].thread, records[id].context};
 }
 
+/* Whether it can be on the heap at all. */
+static bool may_be_block(uintptr_t addr)
+{
+    extern const char __executable_start[], end[];
+    uint32_t thread;
+    return addr - (uintptr_t)__executable_start >= (uintptr_t)(end - __executable_start) &&
+           dh_region_of(addr, &thread) == DH_REGION_OTHER;
+}
+
+static bool is_large_block(uintptr_t addr, struct dh_block *out)
+{
+    bool found = false;
+    dh_spin_lock(&records_lock);
+    for (unsigned i = 0; i < LARGE_BLOCKS && !found; i++) {
+        uintptr_t at = large[i];
+        uint32_t id = at ? *dh_block_word_of(at) : 0;
+        if (id && addr - at < records[id].size) {
+            describe(at, id, out);
+            found = true;
+        }
+    }
+    dh_spin_unlock(&records_lock);
+    return found;
+}
+
 bool dh_block_around(uintptr_t addr, struct dh_block *out)
 {
     uintptr_t at = addr & ~(uintptr_t)15;
+    if (!may_be_block(addr))
+        return false;
+    if (is_large_block(addr, out))
+        return true;
     for (int i = 0; i < NEAR && at; i++, at -= 16) {
         uint32_t id = *dh_block_word_of(at);
         if (!id)
@@ -100,13 +136,29 @@ void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr
         return;
     if (dh_shadow_ready(addr, size ? size : 1)) {
         dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
-        uint32_t id = addr & 15 ? 0 : take_record();
+        uint32_t id = addr & 15 ? 0 : take_record(addr, size);
         if (id) {
             records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
             *dh_block_word_of(addr) = id;
         }
     }
     (void)zeroed; /* calloc's zeroes: whoever gets the block unordered races with its use, not with them */
+    dh_race_leave(s);
+}
+
+void dh_memory_extended(const void *at, size_t size)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = (uintptr_t)at;
+    if (!at || (addr & 15) || !dh_race_enter(s))
+        return;
+    uint32_t id = *dh_block_word_of(addr);
+    if (id && records[id].size < size) {
+        size_t known = (records[id].size + 7) & ~(size_t)7;
+        if (known < size && dh_shadow_ready(addr + known, size - known))
+            dh_race_forget_range(s, addr + known, size - known);
+        records[id].size = size;
+    }
     dh_race_leave(s);
 }
 

@@ -31,7 +31,8 @@ static const struct row table[] = {
     ROW(report_limit, NUMBER, "1000", "report no more findings of one process than this; 0: all"),
     ROW(print, FLAG, "1", "say what was found as it is found; 0: only count it and keep it in the log"),
     ROW(log, TEXT, "", "keep findings for the tool in the file PATH.PID.dhf ('deadheat run' sets this)"),
-    ROW(suppressions, TEXT, "", "file of findings not to be told"),
+    ROW(suppressions, TEXT, "", "file of findings not to be told or counted: lines race:PATTERN, mutex:PATTERN, ..."),
+    ROW(print_suppressions, FLAG, "0", "at exit, say how many findings each suppression kept quiet"),
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
 };
 #define ROWS (sizeof table / sizeof *table)

@@ -18,6 +18,7 @@ struct dh_options {
     bool print;
     const char *log;          /* NULL = none */
     const char *suppressions; /* NULL = none */
+    bool print_suppressions;
     const char *threads_file; /* NULL = none */
 };
 

@@ -39,6 +39,8 @@ bool dh_race_enter(struct dh_race_state *s)
         dh_race_leave(s);
         return false;
     }
+    if (__builtin_expect(s->pending.mask, 0))
+        dh_race_flush(s);
     if (__builtin_expect(!s->tls->own, 0)) /* somebody asked for the slot, and gave up */
         s->tls->own = dh_cell_of(dh_epoch_with(s->t.time, DH_MASK_ALL), dh_epoch_with(s->t.time, DH_MASK_ALL));
     return true;
@@ -52,6 +54,7 @@ void dh_race_new_epoch(struct dh_race_state *s)
         dh_bytes_zero(s->filter, sizeof s->filter);
     if (dh_race_history_room(s, 1))
         dh_history_add(&s->history, dh_history_meta(DH_META_TIME, s->t.time));
+    s->tls->stamp = s->stamp;
     __atomic_store_n(&s->tls->own, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
 }
 
@@ -149,6 +152,31 @@ static unsigned mask_within(uintptr_t granule, uintptr_t addr, uintptr_t end)
     return ((1u << to) - 1) & ~((1u << from) - 1);
 }
 
+enum { FILTERED = 512 };
+
+/* Piece by piece of a line: whether the filter knows all, and what it learns. */
+static bool filter_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+{
+    for (uintptr_t end = addr + size; addr < end;) {
+        unsigned n = 64 - (unsigned)(addr & 63);
+        n = end - addr < n ? (unsigned)(end - addr) : n;
+        if (!dh_filter_knows(s, addr, n, write))
+            return false;
+        addr += n;
+    }
+    return true;
+}
+
+static void filter_learns(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+{
+    for (uintptr_t end = addr + size; addr < end;) {
+        unsigned n = 64 - (unsigned)(addr & 63);
+        n = end - addr < n ? (unsigned)(end - addr) : n;
+        dh_filter_learn(s, addr, n, write);
+        addr += n;
+    }
+}
+
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
     if (!size || !dh_shadow_ready(addr, size))
@@ -159,8 +187,35 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
     s->t.dirty = true;
     for (uintptr_t granule = addr & ~(uintptr_t)3; granule < addr + size; granule += 4)
         access_granule(s, granule, mask_within(granule, addr, addr + size), write, place);
-    if (size <= 16)
-        dh_filter_learn(s, addr, (unsigned)size, write);
+    if (size <= FILTERED)
+        filter_learns(s, addr, size, write);
+}
+
+void dh_race_flush(struct dh_race_state *s)
+{
+    uintptr_t granule = s->pending.granule;
+    unsigned mask = s->pending.mask;
+    s->pending.mask = 0;
+    s->access_addr = granule + (unsigned)__builtin_ctz(mask);
+    s->access_size = (uint32_t)__builtin_popcount(mask);
+    s->t.dirty = true;
+    if (dh_shadow_ready(granule, 4))
+        dh_race_access_granule(&dh_race_world, &s->t, dh_shadow_of(granule), granule, mask, DH_WRITES, s->pending.place);
+}
+
+/* Part of a granule, alone: see `pending`. What waited before was recorded on the way in. */
+static bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32_t place)
+{
+    dh_cell cell = __atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED);
+    if (size >= 4 || (addr & (size - 1)) || dh_cell_is_line(cell))
+        return false;
+    note_access(s, addr, size, true, place);
+    s->t.dirty = true;
+    s->pending.granule = addr & ~(uintptr_t)3;
+    s->pending.mask = ((1u << size) - 1) << (addr & 3);
+    s->pending.place = place;
+    dh_filter_learn(s, addr, size, true);
+    return true;
 }
 
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value)
@@ -169,6 +224,10 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
     if (!dh_race_enter(s))
         return;
     bool write = what >> 8 & 1;
+    if (write && waits(s, addr, what & 255, place)) {
+        dh_race_leave(s);
+        return;
+    }
     s->value = value;
     s->has_value = write && (what & 255) <= 8;
     dh_race_access(s, addr, what & 255, write, place);
@@ -179,7 +238,7 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
 static void access_range(const void *at, size_t size, bool write, uint32_t place)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (!dh_race_enter(s))
+    if ((size <= FILTERED && filter_knows(s, (uintptr_t)at, size, write)) || !dh_race_enter(s))
         return;
     dh_race_access(s, (uintptr_t)at, size, write, place);
     dh_race_leave(s);
@@ -228,6 +287,16 @@ void __dh_write_range(void *addr, size_t size, uint32_t place)
     access_range(addr, size, true, place);
     __dh_thread.covered = (uintptr_t)addr;
     __dh_thread.covered_size = size;
+}
+
+void __dh_read_range_slow(const void *addr, size_t size, uint32_t place)
+{
+    __dh_read_range(addr, size, place);
+}
+
+void __dh_write_range_slow(void *addr, size_t size, uint32_t place)
+{
+    __dh_write_range(addr, size, place);
 }
 
 void __dh_call(uint32_t place)

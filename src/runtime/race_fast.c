@@ -123,12 +123,39 @@ ALWAYS bool in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
     return true;
 }
 
+/* A part of a granule that the cell cannot tell: it waits for the rest. */
+ALWAYS bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32_t place)
+{
+    unsigned mask = ((1u << size) - 1) << (addr & 3);
+    uintptr_t granule = addr & ~(uintptr_t)3;
+    if ((addr & (size - 1)) || dh_cell_is_line(__atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED)) ||
+        !dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+        return false;
+    bool more = s->pending.mask && s->pending.granule == granule;
+    if (s->pending.mask && !more)
+        return false;
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, true, place));
+    s->pending.granule = granule;
+    s->pending.place = place;
+    s->pending.mask |= mask;
+    s->t.dirty = true;
+    dh_filter_learn(s, addr, size, true);
+    if (s->pending.mask != DH_MASK_ALL)
+        return true;
+    dh_cell *cell = dh_shadow_of(addr);
+    struct next next;
+    if (!plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), DH_MASK_ALL, true, &next) || !put(s, cell, next))
+        return false; /* recorded by the flush */
+    s->pending.mask = 0;
+    return true;
+}
+
 ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint64_t value, uint32_t place)
 {
     if (OFTEN(!s->gate.closed)) {
         s->gate.busy = 1;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && quickly(s, addr, size, write, place);
+        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && (quickly(s, addr, size, write, place) || (write && size < 4 && waits(s, addr, size, place)));
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         s->gate.busy = 0;
         if (OFTEN(done))
@@ -167,22 +194,8 @@ ALWAYS bool is_private(struct dh_race_state *s, uintptr_t addr, unsigned size, b
     return true;
 }
 
-enum step { DONE, LOOK, LINE };
-
-/* The first step: what is private or known is done; else which step comes next. */
-ALWAYS enum step first_step(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
-{
-    if (!s)
-        return DONE;
-    if ((size == 4 || size == 8) && is_private(s, addr, size, write, place))
-        return DONE;
-    bool line = dh_cell_is_line(__atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED));
-    if ((line || size < 4) && dh_filter_knows(s, addr, size, write))
-        return DONE;
-    return line ? LINE : LOOK;
-}
-
-/* Several functions each, so that the first step saves few registers. */
+/* Several functions each, so that every step saves only the registers it needs itself: first whether it is shared and
+ * known, then whether it is private, then what is plain to see; the line or the rest of the detector come last. */
 #define ACCESS(name, size, write, parameters, arguments, value)                                                        \
     DH_LEAVES_ALL __attribute__((noinline)) static void update_##name parameters                                       \
     {                                                                                                                  \
@@ -193,12 +206,23 @@ ALWAYS enum step first_step(struct dh_race_state *s, uintptr_t addr, unsigned si
         if (!in_line(__dh_thread.race, (uintptr_t)addr, size, write))                                                  \
             __dh_race_complete((uintptr_t)addr, size | (uint32_t)write << 8, place, value);                            \
     }                                                                                                                  \
+    DH_LEAVES_ALL __attribute__((noinline)) static void cell_##name parameters                                         \
+    {                                                                                                                  \
+        struct dh_race_state *s = __dh_thread.race;                                                                    \
+        bool done = size < 4     ? dh_filter_knows(s, (uintptr_t)addr, size, write)                                    \
+                    : size <= 8 ? is_private(s, (uintptr_t)addr, size, write, place)                                   \
+                                : false;                                                                               \
+        if (!done)                                                                                                     \
+            __attribute__((musttail)) return update_##name arguments;                                                  \
+    }                                                                                                                  \
     DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
     {                                                                                                                  \
-        enum step step = first_step(__dh_thread.race, (uintptr_t)addr, size, write, place);                            \
-        if (step == LOOK)                                                                                              \
-            __attribute__((musttail)) return update_##name arguments;                                                  \
-        if (step == LINE)                                                                                              \
+        const struct dh_race_state *s = __dh_thread.race;                                                              \
+        if (!s)                                                                                                        \
+            return;                                                                                                    \
+        if (!dh_cell_is_line(__atomic_load_n(dh_shadow_of((uintptr_t)addr), __ATOMIC_RELAXED)))                        \
+            __attribute__((musttail)) return cell_##name arguments;                                                    \
+        if (!dh_filter_knows(s, (uintptr_t)addr, size, write))                                                         \
             __attribute__((musttail)) return line_##name arguments;                                                    \
     }
 #define READ(size) ACCESS(read##size, size, false, (const void *addr, uint32_t place), (addr, place), 0)

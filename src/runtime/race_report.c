@@ -139,6 +139,14 @@ void dh_race_report_waiting(struct dh_race_state *s)
     s->n_waiting = 0;
 }
 
+/* A race in a loop is the same one most of the time, and finding the other access out takes long. */
+static bool is_worth_a_look(const struct dh_race_hit *hit)
+{
+    unsigned how = hit->wrote | (unsigned)hit->was_atomic << 1;
+    uint64_t pair = (uint64_t)hit->place << 16 ^ (uint64_t)dh_epoch_slot(hit->before) << 2 ^ how;
+    return dh_report_is_worth(pair, pair << 20 ^ hit->addr);
+}
+
 void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 {
     struct dh_race_state *s = (struct dh_race_state *)t;
@@ -146,6 +154,8 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
         let_wait(s, hit);
         return;
     }
+    if (!is_worth_a_look(hit))
+        return;
     struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "race", .n_accesses = 2, .addr = hit->addr};
     r.size = (uint32_t)__builtin_popcountll(hit->bytes);
     describe_now(s, hit, &r.access[0]);

@@ -65,17 +65,29 @@ static bool make_tables(const char **why)
     return dh_race_world.lines.at && dh_memory_init();
 }
 
+/* Checks that were inlined look at the shadow without asking whether anybody wants to know. */
+static bool has_inline_checks(void)
+{
+    for (const char *at = __dh_variant; *at; at++)
+        if (dh_text_after(at, "race") || dh_text_after(at, "lockset"))
+            return true;
+    return false;
+}
+
 void dh_race_start(void)
 {
     const char *why;
-    if (!dh_text_equal(dh_options.detect, "race"))
+    bool wanted = dh_options.detect && dh_text_equal(dh_options.detect, "race");
+    if (!wanted && !has_inline_checks())
         return;
-    if (!dh_shadow_map(&why) || !make_tables(&why)) {
-        dh_print_stderr("deadheat: no race detection in process %d: %s; lift the limit, or run with "
-                        "DEADHEAT_OPTIONS=detect=none\n",
+    if (!dh_shadow_map(&why) || (wanted && !make_tables(&why))) {
+        dh_print_stderr("deadheat: no race detection in process %d: %s; lift the limit, or run it "
+                        "without checks: deadheat run --detect=none --plan=none\n",
                         dh_process.pid, why);
         dh_sys_exit_group(3);
     }
+    if (!wanted)
+        return;
     dh_slots_init((uint32_t)dh_options.clock_limit);
     dh_race_on = true;
     dh_race_start_main();

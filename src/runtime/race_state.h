@@ -9,14 +9,7 @@
 
 #include <stdatomic.h>
 
-enum { DH_FILTER_LINES = 4096, DH_CONTEXT_CACHE = 256, DH_HELD_LOCKS = 64 };
-
-/* Bytes of a line of 64 that were accessed in this epoch where the cell cannot say so. */
-struct dh_filter_line {
-    uint64_t tag; /* line and stamp of the epoch */
-    uint64_t bytes[2]; /* read, written */
-    uint64_t unused;
-};
+enum { DH_CONTEXT_CACHE = 256, DH_HELD_LOCKS = 64 };
 
 struct dh_known_context {
     uint64_t value; /* V of a shadow stack */
@@ -47,9 +40,16 @@ struct dh_race_state {
         };
     } gate;
     uint32_t ignoring; /* depth */
-    uint64_t stamp;        /* of the epoch, as it stands in the filter's tags */
+    uint64_t stamp;        /* see dh_thread_state */
     uint64_t context_value; /* V of what the history says last */
     struct dh_history history;
+    /* Writes of single bytes that the cell could not tell wait until the granule is whole, or something else is done:
+     * what is written byte by byte would need a line for every granule otherwise. Never across the end of an epoch. */
+    struct {
+        uintptr_t granule;
+        unsigned mask; /* 0 = none */
+        uint32_t place;
+    } pending;
     /* of the access being checked, for the report */
     uintptr_t access_addr;
     uint32_t access_size;
@@ -70,8 +70,6 @@ struct dh_race_state {
     struct dh_known_context contexts[DH_CONTEXT_CACHE];
     struct dh_filter_line filter[DH_FILTER_LINES];
 };
-
-#define DH_STAMP_SHIFT 42 /* lines have 42 bits */
 
 DH_ALWAYS_INLINE uint64_t dh_filter_tag(const struct dh_race_state *s, uintptr_t addr)
 {
@@ -121,6 +119,8 @@ bool dh_race_history_room(struct dh_race_state *s, unsigned words);
 
 /* Any access, checked in full. Inside enter/leave. */
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place);
+/* The bytes that wait are recorded now. */
+void dh_race_flush(struct dh_race_state *s);
 /* What race_fast.c could not do; what = size | write << 8. Called through __dh_race_complete. */
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 /* Forgets all cells of the range. */

@@ -8,6 +8,7 @@
 #include "runtime/report_modules.h"
 #include "runtime/report_ways.h"
 #include "runtime/start.h"
+#include "runtime/suppressions.h"
 #include "runtime/threads.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ _Static_assert((int)DH_THREAD_FINISHED == (int)DH_LOG_FINISHED && (int)DH_THREAD
 static struct {
     _Atomic uint64_t key; /* 0 = free */
     _Atomic int pid;      /* the process that had it last */
+    _Atomic bool quiet;   /* suppressed: counts for nobody */
 } known[KNOWN];
 
 static struct {
@@ -91,7 +93,7 @@ static bool claim(uint64_t key, uint32_t at, int pid, bool *fresh)
     if (!*fresh && there != key)
         return false;
     if (atomic_load_explicit(&known[at].pid, memory_order_relaxed) != pid &&
-        atomic_exchange_explicit(&known[at].pid, pid, memory_order_relaxed) != pid)
+        atomic_exchange_explicit(&known[at].pid, pid, memory_order_relaxed) != pid && !atomic_load(&known[at].quiet))
         atomic_fetch_add(&found.count, 1);
     return true;
 }
@@ -114,16 +116,48 @@ bool dh_report_is_known(const struct dh_report *r)
 }
 
 /* Counts it for this process and answers whether it is new. One of the process that forked us counts, but was told. */
-static bool note(uint64_t key, int pid)
+static bool note(uint64_t key, int pid, uint32_t *at)
 {
     bool fresh;
     if (atomic_load(&found.pid) != pid && atomic_exchange(&found.pid, pid) != pid)
         atomic_store(&found.count, 0);
     for (uint32_t i = 0; i < KNOWN; i++)
-        if (claim(key, slot_of(key, i), pid, &fresh))
+        if (claim(key, *at = slot_of(key, i), pid, &fresh))
             return fresh;
     atomic_fetch_add(&found.left_out, 1);
     return false;
+}
+
+#define WEARY_BITS 12
+#define PATIENCE_WITH_ADDRESS 32u
+#define PATIENCE_WITH_PAIR 256u
+
+/* A tag and how often: one that takes another's slot begins anew, so that nothing is ever thought known for another. */
+struct weary {
+    _Atomic uint64_t slots[1u << WEARY_BITS];
+};
+static struct weary weary_addresses, weary_pairs;
+
+static bool is_worth(struct weary *w, uint64_t key, uint32_t patience)
+{
+    uint64_t h = mix(patience, key), tag = h << 32;
+    _Atomic uint64_t *slot = &w->slots[h >> (64 - WEARY_BITS)];
+    uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
+    uint32_t n = there >> 32 == tag >> 32 ? (uint32_t)there : 0;
+    atomic_store_explicit(slot, tag | (n + 1 ? n + 1 : patience), memory_order_relaxed);
+    return n < patience || !(n & (n - 1));
+}
+
+bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address)
+{
+    return is_worth(&weary_addresses, pair_and_address, PATIENCE_WITH_ADDRESS) &&
+           is_worth(&weary_pairs, pair, PATIENCE_WITH_PAIR);
+}
+
+static void refresh(void)
+{
+    dh_bytes_zero(&weary_addresses, sizeof weary_addresses);
+    dh_bytes_zero(&weary_pairs, sizeof weary_pairs);
 }
 
 uint32_t dh_report_count(void)
@@ -363,14 +397,39 @@ static struct dh_report_bytes serialise(void)
     return (struct dh_report_bytes){work.bytes, out.full ? 0 : out.n, finding};
 }
 
+static bool suppressed; /* the finding under way */
+
+/* The tool says whether it is to be kept quiet; only then it is known whether it belongs into the log. */
+static void tell_unless_suppressed(const struct dh_report_bytes *b)
+{
+    unsigned by;
+    enum dh_report_answer answer = b->n ? dh_report_spawn(b) : DH_REPORT_FAILED;
+    suppressed = answer == DH_REPORT_SUPPRESSED;
+    if (answer == DH_REPORT_FAILED && dh_suppressions_match(&work.finding, &by)) {
+        dh_suppressions_count(by);
+        suppressed = true;
+    }
+    if (suppressed)
+        return;
+    if (b->n)
+        dh_report_log(b);
+    if (dh_options.print && answer == DH_REPORT_FAILED)
+        dh_report_plain(&work.finding);
+}
+
 /* On the report's stack. */
 static void tell(const struct dh_report *r)
 {
     fill(r);
     struct dh_report_bytes b = serialise();
+    suppressed = false;
+    if (dh_suppressions_path()) {
+        tell_unless_suppressed(&b);
+        return;
+    }
     if (b.n)
         dh_report_log(&b);
-    if (dh_options.print && !(b.n && dh_report_spawn(&b)))
+    if (dh_options.print && !(b.n && dh_report_spawn(&b) == DH_REPORT_TOLD))
         dh_report_plain(&work.finding);
 }
 
@@ -384,15 +443,23 @@ static bool over_limit(void)
 
 void dh_report(const struct dh_report *r)
 {
-    if (!note(key_of(r), dh_process.pid) || over_limit())
+    uint32_t at = 0;
+    bool quiet = false;
+    if (!note(key_of(r), dh_process.pid, &at) || over_limit())
         return;
     struct quiet q;
+    refresh();
     be_quiet(&q);
     if (take_turn()) {
         call_on(work.stack + sizeof work.stack, tell, r);
+        quiet = suppressed;
+        if (quiet) {
+            atomic_store(&known[at].quiet, true);
+            atomic_fetch_sub(&found.count, 1);
+        }
         end_turn();
     }
-    if (dh_options.halt_on_error) {
+    if (dh_options.halt_on_error && !quiet) {
         dh_finish();
         dh_sys_exit_group(dh_options.exitcode);
     }

@@ -7,7 +7,7 @@
 static const char *const kinds[] = {
     [DH_LOG_RACE] = "data race",
     [DH_LOG_USE_AFTER_FREE] = "use after free",
-    [DH_LOG_LOCK_MISUSE] = "misuse of a lock",
+    [DH_LOG_LOCK_MISUSE] = "misuse of lock",
     [DH_LOG_ANNOTATION] = "broken annotation",
 };
 

@@ -3,6 +3,7 @@
  * starts the tool as a child of its own, waits for it and ends. It has no exit signal: wait() and SIGCHLD of the
  * program do not see it. The calling thread sleeps meanwhile (CLONE_VFORK), every signal is blocked, descriptors are
  * opened in the tool's own table only. */
+#include "event/suppression.h"
 #include "runtime/alloc.h"
 #include "runtime/bytes.h"
 #include "runtime/options.h"
@@ -11,6 +12,7 @@
 #include "runtime/report.h"
 #include "runtime/report_ways.h"
 #include "runtime/start.h"
+#include "runtime/suppressions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +31,9 @@
 struct job {
     const char *tool;
     const struct dh_report_bytes *bytes;
+    char *words[5];
     int status;  /* of the tool, as wait4 tells it */
+    bool asks;   /* what it prints does not matter */
     bool unseen; /* nobody can read what would be printed */
 };
 
@@ -103,12 +107,11 @@ static void close_from_3(void)
 /* The tool's process, up to its exec; memory is still ours. */
 __attribute__((noreturn)) static void become_tool(struct job *job)
 {
-    static char *const words[] = {(char *)"deadheat", (char *)"print-finding", NULL};
     int out = dh_print_open();
     job->unseen = out < 0 || dh_syscall3(SYS_fcntl, out, F_GETFD, 0) < 0;
-    if (job->unseen)
+    if (job->unseen && !job->asks)
         dh_sys_exit_group(FAILED);
-    if (out != 1)
+    if (out != 1 && !job->unseen)
         dh_syscall3(SYS_dup2, out, 1, 0);
     dh_syscall3(SYS_dup2, 1, 2, 0);
     close_from_3();
@@ -119,7 +122,7 @@ __attribute__((noreturn)) static void become_tool(struct job *job)
         dh_syscall3(SYS_dup2, in, 0, 0);
         dh_sys_close(in);
     }
-    dh_sys_execve(job->tool, words, outside.environment);
+    dh_sys_execve(job->tool, job->words, outside.environment);
     dh_sys_exit_group(FAILED);
 }
 
@@ -194,17 +197,45 @@ const char *dh_report_tool(void)
     return find_on_path(found, sizeof found) ? found : NULL;
 }
 
-bool dh_report_spawn(const struct dh_report_bytes *b)
+static void set_words(struct job *job)
+{
+    static char file[PATH_MAX + 32];
+    const char *suppressions = dh_suppressions_path();
+    unsigned n = 0;
+    job->words[n++] = (char *)"deadheat";
+    job->words[n++] = (char *)"print-finding";
+    if (suppressions) {
+        dh_text_copy(file, sizeof file, "--suppressions=");
+        dh_text_copy(file + sizeof "--suppressions=" - 1, PATH_MAX, suppressions);
+        job->words[n++] = file;
+        job->asks = true;
+    }
+    if (!dh_options.print)
+        job->words[n++] = (char *)"--quiet";
+}
+
+static enum dh_report_answer answer_of(const struct job *job)
+{
+    unsigned code = (unsigned)WEXITSTATUS(job->status);
+    if (job->asks && WIFEXITED(job->status) && code >= DH_SUPPRESSED_FROM) {
+        dh_suppressions_count(code - DH_SUPPRESSED_FROM);
+        return DH_REPORT_SUPPRESSED;
+    }
+    return job->unseen || job->status == 0 ? DH_REPORT_TOLD : DH_REPORT_FAILED;
+}
+
+enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b)
 {
     struct job job = {.tool = dh_report_tool(), .bytes = b, .status = FAILED << 8};
     if (!job.tool)
-        return false;
+        return DH_REPORT_FAILED;
+    set_words(&job);
     long pid = clone_onto(stacks[0], CLONE_VM | CLONE_VFORK, care_for_tool, &job);
     int ignored;
     if (pid < 0)
-        return false;
+        return DH_REPORT_FAILED;
     wait_for((int)pid, &ignored, __WCLONE);
-    return job.unseen || job.status == 0;
+    return answer_of(&job);
 }
 
 void dh_report_alone(void)

@@ -17,8 +17,10 @@ bool dh_report_log(const struct dh_report_bytes *b);
 /* Where findings of this process go, or false when there is no log. */
 bool dh_report_log_path(char *out, size_t n);
 
-/* Lets the tool name the places and print; false when there is no tool or it could not. */
-bool dh_report_spawn(const struct dh_report_bytes *b);
+/* Lets the tool name the places and print. It does not print what is suppressed, and nothing when the option `print`
+ * says so. */
+enum dh_report_answer { DH_REPORT_FAILED, DH_REPORT_TOLD, DH_REPORT_SUPPRESSED };
+enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b);
 /* The tool that is known from the environment or from the link, or NULL. */
 const char *dh_report_tool(void);
 

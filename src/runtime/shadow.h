@@ -10,7 +10,7 @@
 
 #define DH_WINDOW_BITS 44
 #define DH_WINDOW_MASK (((uintptr_t)1 << DH_WINDOW_BITS) - 1)
-#define DH_SHADOW_BASE ((uintptr_t)0x100000000000)
+#define DH_SHADOW_BASE ((uintptr_t)0x110000000000) /* above what AddressSanitizer takes */
 #define DH_SHADOW_SIZE ((size_t)2 << DH_WINDOW_BITS)
 /* One word for every 16 bytes: the record of the heap block that starts there. */
 #define DH_BLOCKS_BASE (DH_SHADOW_BASE + DH_SHADOW_SIZE)

@@ -7,6 +7,7 @@
 #include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
+#include "runtime/suppressions.h"
 #include "runtime/threads.h"
 
 #include <errno.h>
@@ -190,6 +191,7 @@ static void start(int argc, char **argv, char **envp)
     dh_threads_watch_ends();
     __register_atfork(NULL, NULL, in_forked_child, NULL);
     dh_finish_register();
+    dh_suppressions_start();
     dh_race_start();
     dh_process.started = true;
     if (dh_options.verbosity >= 1)

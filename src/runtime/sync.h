@@ -40,8 +40,11 @@ unsigned dh_lock_held(const void *lock);
 
 /* A new object; nothing that was known of these bytes counts any more. Zeroed memory was written by the caller. */
 void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot);
-/* Before it is given back; `size` as was allocated (0: not known, looked up). Every later access is a use after free. */
+/* Before it is given back; `size` as was allocated (0: not known, looked up). Every later access is a use after free.
+ */
 void dh_memory_freed(const void *at, const uintptr_t *call_slot);
+/* The program learnt that the block is larger than it asked for: the rest belongs to it, too. */
+void dh_memory_extended(const void *at, size_t size);
 /* mmap, brk, stacks: like allocated and forgotten, without a record of their own. */
 void dh_memory_mapped(const void *at, size_t size);
 void dh_memory_unmapped(const void *at, size_t size);

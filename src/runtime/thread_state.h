@@ -14,6 +14,14 @@ struct dh_frame {
 struct dh_thread;
 struct dh_race_state;
 
+/* Bytes of a line of 64 that were accessed in this epoch where the cell cannot say so. */
+struct dh_filter_line {
+    uint64_t tag;      /* line and stamp of the epoch */
+    uint64_t bytes[2]; /* read, written */
+    uint64_t unused;
+};
+enum { DH_FILTER_LINES = 4096, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
+
 struct dh_thread_state {
     uint32_t depth;                  /* may exceed `capacity`: such frames are counted only */
     uint32_t capacity;               /* of `frames`, without the one below the first */
@@ -26,6 +34,8 @@ struct dh_thread_state {
     uint8_t rounds;                  /* of destructors seen */
     uint32_t place;                  /* of the call that instrumented code announced last */
     uint64_t own;                    /* what a cell says after a whole access in this epoch; 0: the slow path decides */
+    uint64_t stamp;                  /* of the epoch, as it stands in the filter's tags */
+    struct dh_filter_line *filter;   /* of the race detector; dh_no_filter while `race` is NULL */
     struct dh_race_state *race;      /* of the race detector, NULL while it does not look at this thread */
     uintptr_t last_handle;           /* of the thread created last by this one, */
     struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
@@ -33,6 +43,7 @@ struct dh_thread_state {
                                         it need not say so again */
 };
 
+extern struct dh_filter_line dh_no_filter[DH_FILTER_LINES]; /* for threads that it does not look at */
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)

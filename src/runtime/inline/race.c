@@ -23,6 +23,14 @@ INLINE static inline int says(uint32_t half, uint32_t own, uintptr_t addr, uint3
     return ((half ^ own) & (0x0FFFFFFFu | bytes << 28 << (addr & 3))) == 0;
 }
 
+/* Shared data that was read in this epoch: the filter knows. */
+INLINE static inline int is_known(uintptr_t addr, unsigned size)
+{
+    const struct dh_filter_line *line = &__dh_thread.filter[addr >> 6 & (DH_FILTER_LINES - 1)];
+    uint64_t bytes = size < 64 ? ((uint64_t)1 << size) - 1 : ~(uint64_t)0;
+    return line->tag == ((addr >> 6) | __dh_thread.stamp) && (line->bytes[0] >> (addr & 63) & bytes) == bytes;
+}
+
 #define PART(size, bytes)                                                                                              \
     INLINE void __dh_read##size(const void *addr, uint32_t place)                                                      \
     {                                                                                                                  \
@@ -42,7 +50,7 @@ PART(2, 3u)
 
 INLINE void __dh_read4(const void *addr, uint32_t place)
 {
-    if (RARE(read_half(dh_shadow_of((uintptr_t)addr)) != (uint32_t)__dh_thread.own))
+    if (RARE(read_half(dh_shadow_of((uintptr_t)addr)) != (uint32_t)__dh_thread.own) && !is_known((uintptr_t)addr, 4))
         __dh_read4_slow(addr, place);
 }
 
@@ -56,7 +64,7 @@ INLINE void __dh_read8(const void *addr, uint32_t place)
 {
     const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
     uint32_t own = (uint32_t)__dh_thread.own;
-    if (RARE(read_half(cell) != own || read_half(cell + 1) != own))
+    if (RARE(read_half(cell) != own || read_half(cell + 1) != own) && !is_known((uintptr_t)addr, 8))
         __dh_read8_slow(addr, place);
 }
 
@@ -84,6 +92,21 @@ INLINE void __dh_write16(void *addr, uint32_t place)
     if (RARE(((whole(cell) ^ own) | (whole(cell + 1) ^ own) | (whole(cell + 2) ^ own) | (whole(cell + 3) ^ own)) != 0))
         __dh_write16_slow(addr, place);
 }
+
+/* Accesses of a plain size whose alignment the compiler did not know. The size is mostly constant, so that little of this
+ * is left. */
+#define RANGE(kind, pointer, read_or_write4, read_or_write8)                                                           \
+    INLINE void __dh_##kind##_range(pointer addr, size_t size, uint32_t place)                                         \
+    {                                                                                                                  \
+        if (size == 8 && !((uintptr_t)addr & 3))                                                                       \
+            read_or_write8;                                                                                            \
+        else if (size == 4 && !((uintptr_t)addr & 3))                                                                  \
+            read_or_write4;                                                                                            \
+        else                                                                                                           \
+            __dh_##kind##_range_slow(addr, size, place);                                                               \
+    }
+RANGE(read, const void *, __dh_read4(addr, place), __dh_read8(addr, place))
+RANGE(write, void *, __dh_write4(addr, 0, place), __dh_write8(addr, 0, place))
 
 INLINE void __dh_call(uint32_t place)
 {

@@ -145,6 +145,28 @@ static void move_away(int o)
     free(fence);
 }
 
+/* Who asks how large a block really is may use all of it, also where a block freed before was larger. */
+static void free_larger(int o)
+{
+    (void)o;
+    block = malloc(SIZE + 16);
+    memset(block, 0, SIZE + 16);
+    if (!broken)
+        free(block);
+}
+static void use_all(int o)
+{
+    char *at = o ? NULL : malloc(SIZE + 3);
+    size_t n = at ? malloc_usable_size(at) : 0;
+    if (at)
+        memset(at, 1, n);
+    for (size_t i = 0; i < n; i++)
+        at[i]++;
+    if (o)
+        use(block_of_writer());
+    free(at);
+}
+
 /* One arena for both threads, so that blocks do come again. */
 static void one_arena(void)
 {
@@ -163,6 +185,7 @@ static const struct pair pairs[] = {
     {"valloc", one_arena, write_valloc, read_valloc, 0},
     {"pvalloc", one_arena, write_pvalloc, read_pvalloc, 0},
     {"strdup", one_arena, write_strdup, read_strdup, 0},
+    {"usable", one_arena, free_larger, use_all, 0},
     {"moved", one_arena, move_away, read_malloc, 0},
 };
 PAIRS_MAIN(pairs)

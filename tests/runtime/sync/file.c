@@ -320,6 +320,31 @@ static void accept_from(int o)
     guarded++;
 }
 
+/* A number comes again after it was closed: what a table keeps under it is handed over. Broken: it is used after the
+ * close. */
+static int number;
+static void use_number(int o)
+{
+    (void)o;
+    if (!broken)
+        guarded++;
+    CHECK(close(number) == 0);
+    if (broken)
+        guarded++;
+}
+static void make_number(void)
+{
+    CHECK((number = open("/dev/null", O_RDONLY)) >= 0);
+}
+static void get_number_again(int o)
+{
+    int fd;
+    (void)o;
+    while ((fd = open("/dev/null", O_RDONLY)) != number)
+        CHECK(fd > 0 && fd < 100);
+    guarded++;
+}
+
 /* The buffer itself. Broken: it is read into while the writer uses it. */
 static char buffer_fill[2][16];
 static struct {
@@ -372,6 +397,7 @@ static const struct pair pairs[] = {
     {"select", make_pipes, write_out, select_in, TOGETHER},
     {"epoll", make_watched_pipes, write_out, epoll_in, TOGETHER},
     {"epoll-added", make_unwatched_pipes, add_ready, epoll_in, TOGETHER},
+    {"number", make_number, use_number, get_number_again, 0},
     {"buffer-read", make_pipes, use_buffer, read_into_buffer, 0},
     {"buffer-written", make_pipes, change_buffer, send_buffer, 0},
 };

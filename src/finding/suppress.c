@@ -1,0 +1,110 @@
+#include "finding/suppress.h"
+
+#include <string.h>
+
+bool dh_suppressions_read(struct dh_suppressions *s, const char *path, struct dh_err *err)
+{
+    struct dh_suppression row;
+    const char *why;
+    *s = (struct dh_suppressions){0};
+    if (!dh_file_read(path, &s->text, err))
+        return false;
+    struct dh_suppression_reader r = {.at = (const char *)s->text.at, .end = (const char *)s->text.at + s->text.n};
+    for (enum dh_suppression_answer a; (a = dh_suppression_next(&r, &row, &why)) != DH_SUPPRESSION_END;)
+        if (a == DH_SUPPRESSION_READ)
+            dh_vec_push(&s->rows, row);
+        else if (!err->text)
+            dh_err_set(err, "%s:%u: %s", path, row.line, why);
+    return true;
+}
+
+void dh_suppressions_release(struct dh_suppressions *s)
+{
+    dh_bytes_release(&s->text);
+    dh_vec_release(&s->rows);
+}
+
+/* ---- which kinds of findings a type is about ---- */
+
+static const struct {
+    const char *kind;
+    enum dh_suppression_type type;
+} applies[] = {
+    {"race", DH_SUPPRESS_RACE},
+    {"use-after-free", DH_SUPPRESS_RACE},
+    {"lock-misuse", DH_SUPPRESS_MUTEX},
+    {"deadlock", DH_SUPPRESS_DEADLOCK},
+    {"annotation", DH_SUPPRESS_ANNOTATION},
+    {"race", DH_SUPPRESS_RACE_TOP},
+    {"use-after-free", DH_SUPPRESS_RACE_TOP},
+};
+
+static bool is_about(const struct dh_suppression *s, const char *kind)
+{
+    if (s->type == DH_SUPPRESS_CALLED_FROM_LIB)
+        return true;
+    for (size_t i = 0; i < sizeof applies / sizeof *applies; i++)
+        if (applies[i].type == s->type && strcmp(applies[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+/* ---- what it is held against ---- */
+
+static bool matches_frame(const struct dh_suppression *s, const struct dh_finding_frame *f)
+{
+    if (s->type == DH_SUPPRESS_CALLED_FROM_LIB)
+        return dh_suppression_matches(s, f->module);
+    return dh_suppression_matches(s, f->function) || dh_suppression_matches(s, f->file) ||
+           dh_suppression_matches(s, f->module);
+}
+
+static bool matches_stack(const struct dh_suppression *s, const struct dh_finding_stack *stack)
+{
+    size_t n = s->type == DH_SUPPRESS_RACE_TOP && stack->frames.n ? 1 : stack->frames.n;
+    for (size_t i = 0; i < n; i++)
+        if (matches_frame(s, &stack->frames.at[i]))
+            return true;
+    return false;
+}
+
+static bool matches_access(const struct dh_suppression *s, const struct dh_finding_access *a)
+{
+    bool callee = s->type != DH_SUPPRESS_CALLED_FROM_LIB && dh_suppression_matches(s, a->callee);
+    return callee || matches_stack(s, &a->stack);
+}
+
+static bool has_wide_scope(const struct dh_suppression *s)
+{
+    return s->type != DH_SUPPRESS_RACE_TOP && s->type != DH_SUPPRESS_CALLED_FROM_LIB;
+}
+
+/* "struct account.balance" is known as that and as "balance"; a type's words are no name. */
+static bool matches_variable(const struct dh_suppression *s, const char *variable)
+{
+    const char *dot = strrchr(variable, '.');
+    return dh_suppression_matches(s, variable) || (dot && dh_suppression_matches(s, dot + 1));
+}
+
+static bool matches(const struct dh_suppression *s, const struct dh_finding *f)
+{
+    if (!is_about(s, f->kind))
+        return false;
+    for (size_t i = 0; i < f->accesses.n; i++)
+        if (matches_access(s, &f->accesses.at[i]))
+            return true;
+    if (!has_wide_scope(s))
+        return false;
+    for (size_t i = 0; i < f->threads.n; i++)
+        if (matches_stack(s, &f->threads.at[i].created))
+            return true;
+    return matches_variable(s, f->variable);
+}
+
+const struct dh_suppression *dh_suppressions_find(const struct dh_suppressions *s, const struct dh_finding *f)
+{
+    for (size_t i = 0; i < s->rows.n; i++)
+        if (matches(&s->rows.at[i], f))
+            return &s->rows.at[i];
+    return NULL;
+}
