@@ -31,6 +31,7 @@ static const char *compiler_of(const char *name)
 }
 
 struct task {
+    const char *suppressions; /* file, or NULL */
     const char *db;
     char **sources; /* none: argv is a program */
     int n_sources;
@@ -175,10 +176,17 @@ static int tell(const struct task *t, long long run, int status)
 
 static int check(struct task *t)
 {
-    struct dh_launch l = {
-        .command = "check", .plan = "race", .detect = "race", .db = t->db, .quiet = true, .argv = t->argv.at};
+    struct dh_launch l = {.command = "check",
+                          .plan = "race",
+                          .detect = "race",
+                          .db = t->db,
+                          .suppressions = t->suppressions,
+                          .quiet = true,
+                          .argv = t->argv.at};
     struct dh_import stored = {0};
     int status = 0, code;
+    if (!dh_launch_check_suppressions(l.command, l.suppressions))
+        return DH_EXIT_USAGE;
     if (t->n_sources && !build(t, &code))
         return code;
     l.argv = t->argv.at;
@@ -222,7 +230,7 @@ static int run_check(const struct dh_command *self, int argc, char **argv)
     struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
     if (!p)
         return DH_EXIT_USAGE;
-    struct task t = {.db = dh_option_get(p, "db")};
+    struct task t = {.db = dh_option_get(p, "db"), .suppressions = dh_option_get(p, "suppressions")};
     char **operands;
     int n = dh_operands(p, &operands), code = DH_EXIT_OK;
     if (!done)
@@ -236,11 +244,15 @@ static int run_check(const struct dh_command *self, int argc, char **argv)
 }
 
 static const struct dh_option options[] = {
-    {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"}, {0}};
+    {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
+    {"suppressions", DH_OPTION_STRING, "FILE", NULL,
+     "findings not to be stored or counted: lines race:PATTERN, race_top:, mutex:, annotation:, ... as other race "
+     "detectors read them"},
+    {0}};
 
 const struct dh_command dh_command_check = {
     .name = "check",
-    .usage = "[--db=FILE] FILE.c... [-- ARG...] | [--db=FILE] -- PROG [ARG...]",
+    .usage = "[OPTION...] FILE.c... [-- ARG...] | [OPTION...] -- PROG [ARG...]",
     .summary = "build, run with every detector, and list what was found",
     .description =
         "Builds source files with 'deadheat cc' in a temporary folder, or takes a program that was built with it, "

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    DH_SLOTS = 256,    /* that fit */
+    DH_SLOTS = 256,     /* that fit */
     DH_LAST_SLOT = 127, /* that a thread may have; 0 is no thread's */
     DH_CLOCK_BITS = 20,
     DH_CLOCK_MAX = (1 << DH_CLOCK_BITS) - 1,

@@ -40,7 +40,7 @@ static void empty_line(struct dh_lines *t, struct dh_line *line)
     __atomic_store_n(&line->n, 0, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < n; i++)
         free_column(t, i < DH_COLUMNS_INSIDE ? line->inside[i].more : dh_line_at(line, i));
-    line->cells = line->spent = 0;
+    line->cells = line->spent = line->has_wide = 0;
 }
 
 void dh_line_give(struct dh_lines *t, uint32_t index)
@@ -195,6 +195,8 @@ bool dh_line_note(struct dh_lines *t, struct dh_line *line, const struct dh_pair
     struct dh_column *c = dh_line_column(t, line, DH_NO_SLOT);
     if (!c)
         return false;
+    if (pair->kind & DH_KIND_WIDE)
+        line->has_wide = 1;
     for (;;) {
         for (struct dh_column *k = c; k; k = k->more)
             for (unsigned i = 0; i < DH_PAIRS; i++) {

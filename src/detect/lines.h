@@ -43,12 +43,13 @@ struct dh_column {
 };
 
 struct dh_line {
-    uint32_t cells; /* that refer to it */
-    uint32_t spent; /* granules that left it while others stayed: what columns say of them is of the past */
+    uint32_t cells;       /* that refer to it */
+    uint32_t spent;       /* granules that left it while others stayed: what columns say of them is of the past */
     uint32_t n, capacity; /* of columns, of `more` */
     uint32_t next_free;
+    uint32_t has_wide;       /* something was noted as wide */
     struct dh_column **more; /* beyond those inside */
-    uint64_t unused[4];
+    uint64_t unused[3];
     struct dh_column inside[DH_COLUMNS_INSIDE];
 };
 

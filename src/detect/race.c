@@ -245,7 +245,8 @@ static void access_line(const struct access *a, dh_cell old)
         return;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     struct looking l = {.a = a, .bytes = in_line(a->granule, DH_MASK_ALL), .accessed = now.bytes, .alone = true};
-    explain_wide(&l, line, mine->slot);
+    if (line->has_wide)
+        explain_wide(&l, line, mine->slot);
     dh_line_others(line, mine->slot, look, &l);
     /* All four bytes are this epoch's, and nothing else matters any more: one cell can say it. */
     if (!l.alone || a->kind != DH_WRITES || !dh_column_says(mine, l.bytes, DH_WRITES, a->t->time))

@@ -2,8 +2,8 @@
  *
  * A cell holds the last write and the last read of one granule (four bytes) as long as one thread's epoch tells them. A
  * write stores its epoch in both halves, so that one comparison finds a repeated access of either kind. What does not
- * fit (concurrent readers, bytes with different pasts, atomics, races) is told by the granule's line (lines.h), which is
- * exact; a granule comes back from there when one write covers it and is ordered after everything.
+ * fit (concurrent readers, bytes with different pasts, atomics, races) is told by the granule's line (lines.h), which
+ * is exact; a granule comes back from there when one write covers it and is ordered after everything.
  *
  * The caller gives every thread its own dh_race_thread and brings cells, those of a line together and aligned; several
  * threads may work on one cell at once: a cell that is the thread's own is stored plainly, any other by

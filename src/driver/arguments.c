@@ -207,6 +207,10 @@ static bool own_option(struct dh_cc_args *a, const char *word, struct dh_err *er
         a->no_embed = true;
         return true;
     }
+    if (strcmp(word, "-fdeadheat-like-tsan") == 0) {
+        a->like_tsan = true;
+        return true;
+    }
 #define NAME(option, help) " " option
     return dh_err_set(err, "unknown option %s; there are:" DH_CC_OWN_OPTIONS(NAME), word);
 #undef NAME

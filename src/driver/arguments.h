@@ -25,6 +25,7 @@ struct dh_cc_args {
     const char *static_link; /* -static, -static-pie or --static as given; NULL = none */
     bool probe;              /* configure, cmake or meson asking what the compiler can do: answer as clang does */
     bool no_embed;           /* -fdeadheat-no-embed */
+    bool like_tsan;          /* -fdeadheat-like-tsan */
     bool cxx;
 };
 
@@ -41,6 +42,8 @@ bool dh_response_expand(int argc, char *const *argv, struct dh_argv *out, struct
 /* Our own options, each once for parser, help and man page. */
 #define DH_CC_OWN_OPTIONS(X)                                                                                           \
     X("-fdeadheat-no-embed", "leave the embedded module out of what is linked: smaller, but no variant can be "        \
-                             "derived")
+                             "derived")                                                                                \
+    X("-fdeadheat-like-tsan", "let the program think it is built with ThreadSanitizer (__SANITIZE_THREAD__, "          \
+                              "__has_feature(thread_sanitizer)), so that annotations guarded by that are compiled in")
 
 #endif

@@ -27,6 +27,72 @@ static void add_embedding(const struct dh_cc_args *a, struct dh_argv *out)
         dh_argv_add(out, "-g");
 }
 
+/* Attributes that leave no trace in bitcode say the same again in one that does (ir/annotations.h). Those with an
+ * argument are harmless as macros: nothing but a use has one behind it. `no_sanitize` is replaced rather than added to,
+ * since it may stand in [[clang::...]]; where another sanitizer needs it, it stays. */
+static const char *const attributes[] = {
+    "-Dguarded_by(...)=guarded_by(__VA_ARGS__), annotate(\"deadheat.guarded_by:\" #__VA_ARGS__)",
+    "-Dpt_guarded_by(...)=pt_guarded_by(__VA_ARGS__), annotate(\"deadheat.pt_guarded_by:\" #__VA_ARGS__)",
+#define REQUIRES(name) "-D" name "(...)=" name "(__VA_ARGS__), annotate(\"deadheat.requires:\" #__VA_ARGS__)"
+    REQUIRES("requires_capability"),
+    REQUIRES("requires_shared_capability"),
+    REQUIRES("exclusive_locks_required"),
+    REQUIRES("shared_locks_required"),
+};
+static const char *const no_sanitize[] = {
+    "-Dno_sanitize(...)=annotate(\"deadheat.no_sanitize\", __VA_ARGS__)",
+    "-D__no_sanitize__(...)=annotate(\"deadheat.no_sanitize\", __VA_ARGS__)",
+    "-Dno_sanitize_thread=disable_sanitizer_instrumentation",
+    "-D__no_sanitize_thread__=disable_sanitizer_instrumentation",
+};
+
+/* What clang says itself cannot be asked once the name is taken, but extensions include features. */
+static const char *const like_tsan[] = {
+    "-D__SANITIZE_THREAD__=1",
+    "-D__deadheat_claims_thread_sanitizer=1",
+    "-D__has_feature(x)=(__has_extension(x) || __deadheat_claims_##x)",
+    "-Wno-builtin-macro-redefined",
+};
+
+static bool has_sanitizer(const struct dh_cc_args *a)
+{
+    for (int i = 0; i < a->words.n; i++)
+        if (dh_starts_with(a->words.at[i], "-fsanitize"))
+            return true;
+    return false;
+}
+
+static void add_includes(struct dh_argv *out)
+{
+    struct dh_err ignored = {0};
+    char *header = dh_resource_find("../../include/deadheat/annotate.h", &ignored);
+    char *folder = header ? dh_format("%.*s", (int)(strlen(header) - strlen("/deadheat/annotate.h")), header) : NULL;
+    char *real = folder ? dh_path_real(folder) : NULL;
+    if (real) {
+        dh_argv_add(out, "-idirafter");
+        dh_argv_add(out, real);
+    }
+    free(header);
+    free(folder);
+    free(real);
+    dh_err_release(&ignored);
+}
+
+/* Also where clang only preprocesses: what comes out of that may be compiled later. */
+static void add_annotations(const struct dh_cc_args *a, struct dh_argv *out)
+{
+    if (!a->sources.n)
+        return;
+    dh_argv_add(out, "-D__DEADHEAT__=1");
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        dh_argv_add(out, attributes[i]);
+    for (size_t i = 0; !has_sanitizer(a) && i < sizeof no_sanitize / sizeof *no_sanitize; i++)
+        dh_argv_add(out, no_sanitize[i]);
+    for (size_t i = 0; a->like_tsan && i < sizeof like_tsan / sizeof *like_tsan; i++)
+        dh_argv_add(out, like_tsan[i]);
+    add_includes(out);
+}
+
 static bool add_linking(const struct dh_cc_args *a, struct dh_argv *out, struct dh_err *err)
 {
     char *linker = dh_resource_find("deadheat-ld", err);
@@ -105,6 +171,7 @@ static bool command_line(const struct dh_cc_args *a, struct dh_argv *out, struct
     dh_argv_add(out, clang);
     free(clang);
     /* Ours come first: what the user says later wins, and "--" or a trailing -x cannot swallow them. */
+    add_annotations(a, out);
     if (a->step != DH_CC_OTHER)
         add_embedding(a, out);
     if (a->step == DH_CC_LINK && !add_linking(a, out, err))

@@ -43,6 +43,12 @@ static bool native_command(const struct linking *k, const char *output, bool tra
     }
     for (size_t i = 0; i < k->line.words.n; i++)
         dh_link_word_write(&k->line.words.at[i], out);
+    char *stubs = dh_resource_find("libdeadheat_stubs.a", err);
+    if (!stubs)
+        return false;
+    if (k->line.kind != DH_LINK_RELOCATABLE)
+        dh_argv_add(out, stubs); /* last: what the program brings comes first */
+    free(stubs);
     dh_argv_add(out, "-o");
     dh_argv_add(out, output);
     return true;

@@ -4,6 +4,7 @@
 #include "driver/elf_image.h"
 #include "driver/passes.h"
 #include "driver/retain.h"
+#include "ir/annotations.h"
 #include "ir/mark.h"
 
 #include <llvm-c/BitReader.h>
@@ -160,6 +161,7 @@ static void prepare_input(struct merging *g, const struct dh_input *in, size_t f
     }
     for (size_t i = first; i < g->units.n; i++) {
         dh_retain(g->units.at[i].module, &defined);
+        dh_ir_read_annotations(g->units.at[i].module);
         dh_ir_mark_names(g->units.at[i].module);
         dh_ir_inline_atomics(g->units.at[i].module);
         add_unit_name(g->units.at[i].module, &g->out->units);

@@ -271,8 +271,13 @@ static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct
         return false;
     dh_argv_add(line, runtime);
     free(runtime);
-    if (!is_executable(v))
-        return true;
+    if (!is_executable(v)) {
+        char *stubs = dh_resource_find("libdeadheat_stubs.a", err);
+        if (stubs)
+            dh_argv_add(line, stubs);
+        free(stubs);
+        return stubs;
+    }
     char *exports = dh_resource_find("exports.list", err);
     if (!exports)
         return false;

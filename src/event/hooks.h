@@ -62,6 +62,19 @@ void __dh_assembly(uint32_t place);
 /* Before a call that the site table knows (allocation, synchronisation, thread): says from where it comes. */
 void __dh_call(uint32_t place);
 
+/* Before an access to what the source says is guarded by a lock: whether the thread holds it. `what` = bytes accessed |
+ * flags | bytes of the lock << 32; a lock whose type is not sure counts once it was seen being taken. `words` is what
+ * the source says, "guarded_by(lock)". CALL: nothing is accessed; who calls the function must hold it, and `addr` is
+ * the lock. */
+enum {
+    DH_GUARDED_SIZE = 0xFFFF,
+    DH_GUARDED_WRITE = 1 << 16,
+    DH_GUARDED_SURE = 1 << 17,
+    DH_GUARDED_CALL = 1 << 18,
+    DH_GUARDED_LOCK_SHIFT = 32
+};
+void __dh_guarded(const void *addr, const void *lock, uint64_t what, const char *words);
+
 /* Exact hooks (view, consistency, atomrace, engine, heal): on both sides of the access; `what` as above. */
 void __dh_before(void *addr, uint32_t what, uint32_t place);
 void __dh_after(void *addr, uint32_t what, uint32_t place);

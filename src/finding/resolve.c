@@ -254,10 +254,38 @@ static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_fi
     dh_vec_push(&a->locks, l);
 }
 
+/* A promise is checked beside the access, without a place of its own: the access is the one on that spot. */
+static void name_by_spot(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    struct dh_known_module *m = from->stack.n_frames ? module_of(j, from->stack.frames[0].module) : NULL;
+    const struct dh_site_table *t = m ? dh_known_sites(m) : NULL;
+    const struct dh_finding_frame *f = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
+    enum dh_op op = from->flags & DH_LOG_WRITE ? DH_OP_WRITE : DH_OP_READ;
+    for (uint32_t i = 0; t && f && f->line && i < t->n_sites; i++) {
+        const struct dh_site *s = &t->sites[i];
+        if (s->op != op || s->line != f->line || s->column != f->column ||
+            strcmp(dh_site_string(t, s->function), f->function) != 0)
+            continue;
+        dh_finding_set(&a->site, dh_site_string(t, writing_half(t, s)->name));
+        dh_finding_set(&a->variable, dh_site_string(t, s->variable));
+        dh_finding_set(&a->type, dh_site_string(t, s->type));
+        dh_finding_set(&a->expr, dh_site_string(t, s->expr));
+        return;
+    }
+}
+
+static const char *what_it_is(const struct job *j, const struct dh_log_access *from)
+{
+    bool annotation = j->from->kind == DH_LOG_ANNOTATION;
+    if (j->from->kind == DH_LOG_LOCK_MISUSE || (annotation && !from->size))
+        return "call";
+    return annotation && j->out->accesses.n ? "transfer" : op_of(from->flags);
+}
+
 static void add_access(struct job *j, const struct dh_log_access *from)
 {
     struct dh_finding_access a = {
-        .op = dh_strdup(j->from->kind == DH_LOG_LOCK_MISUSE ? "call" : op_of(from->flags)),
+        .op = dh_strdup(what_it_is(j, from)),
         .site = dh_strdup(""),
         .variable = dh_strdup(""),
         .type = dh_strdup(""),
@@ -271,6 +299,8 @@ static void add_access(struct job *j, const struct dh_log_access *from)
     };
     add_place(j, from, &a);
     add_stack(j, &from->stack, &a.stack);
+    if (!a.site[0] && j->from->kind == DH_LOG_ANNOTATION && from->size && !j->out->accesses.n)
+        name_by_spot(j, from, &a);
     if (!a.site[0])
         name_by_stack(&a);
     fill_value(from, &a);

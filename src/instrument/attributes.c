@@ -21,7 +21,8 @@ void dh_instrument_prepare(LLVMModuleRef m)
     unsigned kind = LLVMGetEnumAttributeKindForName("sanitize_thread", strlen("sanitize_thread"));
     LLVMAttributeRef attribute = LLVMCreateEnumAttribute(c, kind, 0);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f))
+        /* Those that are not checked keep apart: the inliner does not mix the two. */
+        if (!LLVMIsDeclaration(f) && !dh_function_is_unchecked(f))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
     dh_ir_carry_sites(m);
 }

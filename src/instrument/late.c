@@ -25,6 +25,7 @@ struct late {
     struct dh_escape escape;
     struct dh_resolver resolver;
     unsigned nosanitize;
+    bool unchecked; /* the function asks to be left alone: frames and atomics only */
     dh_value_vec work;
 };
 
@@ -218,7 +219,8 @@ static void place(struct late *l, LLVMValueRef i)
     };
     struct dh_memop a;
     uint32_t site;
-    if (!dh_memop_of(&l->w, i, &a) || !dh_choice_restore(&l->w, &a) || !matters(l, &a) || !wanted(l, &a, &site)) {
+    if (!dh_memop_of(&l->w, i, &a) || (l->unchecked && (a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY)) ||
+        !dh_choice_restore(&l->w, &a) || !matters(l, &a) || !wanted(l, &a, &site)) {
         dh_ir_drop_carried(i);
         return;
     }
@@ -242,6 +244,7 @@ static void place_all(struct late *l, LLVMValueRef f)
     dh_weave_function(&l->w, f);
     dh_escape_next_function(&l->escape);
     l->work.n = 0;
+    l->unchecked = dh_function_is_unchecked(f);
     dh_weave_collect(f, &l->work);
     dh_redundant_remove(&l->w, &l->work, is_hooked, l);
     for (size_t i = 0; i < l->work.n; i++)

@@ -1,6 +1,6 @@
-/* Accesses that another one of the same piece of straight code speaks for. Layer: instrument. Between two calls, atomics
- * or fences no order can change, so of several accesses to one address one hook is enough: the first write, or else the
- * first read. The report then names that one's place. */
+/* Accesses that another one of the same piece of straight code speaks for. Layer: instrument. Between two calls,
+ * atomics or fences no order can change, so of several accesses to one address one hook is enough: the first write, or
+ * else the first read. The report then names that one's place. */
 #ifndef DH_INSTRUMENT_REDUNDANT_H
 #define DH_INSTRUMENT_REDUNDANT_H
 

@@ -1,5 +1,6 @@
 #include "instrument/weave.h"
 
+#include "ir/annotations.h"
 #include "ir/sites.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -7,7 +8,7 @@
 
 /* ---- functions in which nothing may stand ---- */
 
-static const char *const forbidding[] = {"naked", "disable_sanitizer_instrumentation"};
+static const char *const forbidding[] = {"naked"};
 /* String attributes: such functions save registers by hand, a call from them would not. */
 static const char *const forbidding_strings[] = {"no_caller_saved_registers", "interrupt"};
 enum { CALLING_CONVENTION_X86_INTERRUPT = 83 };
@@ -28,6 +29,13 @@ static bool is_forbidden(LLVMValueRef f)
                                           (unsigned)strlen(forbidding_strings[i])))
             return true;
     return LLVMGetFunctionCallConv(f) == CALLING_CONVENTION_X86_INTERRUPT || dh_hooks_is_hook(f);
+}
+
+bool dh_function_is_unchecked(LLVMValueRef f)
+{
+    return dh_function_has(f, "disable_sanitizer_instrumentation") ||
+           LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, DH_NO_CHECK_ATTRIBUTE,
+                                         (unsigned)strlen(DH_NO_CHECK_ATTRIBUTE));
 }
 
 /* Resolvers run while the dynamic linker still relocates, and so do their own helpers: no hook can be called. */

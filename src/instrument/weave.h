@@ -74,6 +74,8 @@ LLVMValueRef dh_weave_u64(const struct dh_weave *w, uint64_t value);
 LLVMValueRef dh_weave_size(struct dh_weave *w, LLVMValueRef size);
 
 /* Attribute of a function or of a call (its own or its callee's). */
+/* no_sanitize("thread") and the like: plain accesses of the function are not looked at. */
+bool dh_function_is_unchecked(LLVMValueRef f);
 bool dh_function_has(LLVMValueRef function, const char *attribute);
 bool dh_call_has(LLVMValueRef call, LLVMAttributeIndex where, const char *attribute);
 /* The function called, NULL for indirect calls and inline assembly. */

@@ -18,8 +18,8 @@ bool dh_history_init(struct dh_history *h, uint64_t size)
     return true;
 }
 
-/* Readers that see the new `before` with the old part see words that are not there yet as old ones: harmless, since they
- * look at `next` again. */
+/* Readers that see the new `before` with the old part see words that are not there yet as old ones: harmless, since
+ * they look at `next` again. */
 void dh_history_next_part(struct dh_history *h)
 {
     while (h->cursor < h->part + DH_HISTORY_PART && h->cursor != h->part)
@@ -155,9 +155,9 @@ bool dh_history_find(const struct dh_history *h, const struct dh_history_query *
 /* ---- backwards, for one granule ---- */
 
 struct backwards {
-    unsigned wanted;   /* bytes not found yet */
-    unsigned undated;  /* found since the last TIME, going back */
-    uint32_t size;     /* of the range whose SIZE was met */
+    unsigned wanted;  /* bytes not found yet */
+    unsigned undated; /* found since the last TIME, going back */
+    uint32_t size;    /* of the range whose SIZE was met */
     unsigned n;
     struct dh_pair *pairs;
 };

@@ -18,9 +18,9 @@ enum { DH_HISTORY_PART = 4096, DH_PLACE_BITS = 26 };
 enum dh_history_kind { DH_HISTORY_ACCESS, DH_HISTORY_ATOMIC, DH_HISTORY_RANGE, DH_HISTORY_META };
 enum dh_history_meta {
     DH_META_PAD,
-    DH_META_TIME,    /* number = slot and clock of the epoch that begins */
-    DH_META_CONTEXT, /* number = calling context from here on */
-    DH_META_SIZE,    /* number = bytes of the range just before */
+    DH_META_TIME,         /* number = slot and clock of the epoch that begins */
+    DH_META_CONTEXT,      /* number = calling context from here on */
+    DH_META_SIZE,         /* number = bytes of the range just before */
     DH_META_LOCK_CONTEXT, /* number = context of the next TAKEN */
     DH_META_TAKEN,        /* number = the lock, bit 0 set when shared */
     DH_META_GIVEN,        /* number = the lock */
@@ -44,7 +44,7 @@ static inline uint64_t dh_history_next(const struct dh_history *h)
 }
 
 DH_ALWAYS_INLINE uint64_t dh_history_access(enum dh_history_kind kind, uintptr_t addr, unsigned log_size, bool write,
-                                         uint32_t place)
+                                            uint32_t place)
 {
     return (uint64_t)kind << 62 | (uint64_t)write << 61 | (uint64_t)log_size << 58 |
            (uint64_t)(place & DH_PLACE_NONE) << 32 | (uint32_t)addr;

@@ -71,6 +71,7 @@ static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool sh
     struct dh_sync *o = dh_sync_lock(lock, true);
     if (!o)
         return;
+    o->is_lock = true;
     if (shared) {
         dh_edge_out_join(s, &o->readers);
     } else if (owner) {

@@ -20,7 +20,14 @@ struct record {
     uint32_t thread; /* of a free record: the next free one */
 };
 
-enum { RECORD_BITS = 26, FREED_BITS = DH_CLOCK_BITS, MARKED = 64 << 10, LARGE = 1 << 20, LARGE_BLOCKS = 256, NEAR = LARGE / 16 };
+enum {
+    RECORD_BITS = 26,
+    FREED_BITS = DH_CLOCK_BITS,
+    MARKED = 1 << 10,
+    LARGE = 1 << 20,
+    LARGE_BLOCKS = 256,
+    NEAR = LARGE / 16
+};
 #define RECORDS ((uint32_t)1 << RECORD_BITS)
 #define FREED ((uint32_t)1 << FREED_BITS)
 
@@ -168,7 +175,7 @@ static void mark_freed(uintptr_t addr, size_t size, uint32_t number)
     uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
     for (uintptr_t at = addr; at + 4 <= addr + size; at += 4) {
         dh_cell *cell = dh_shadow_of(at);
-        if (*cell)
+        if (dh_cell_is_line(*cell))
             dh_race_forget(&dh_race_world, cell, at);
         __atomic_store_n(cell, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
     }
@@ -179,14 +186,26 @@ static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block
     uint32_t number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
     if (!number)
         number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
-    freed[number] = (struct dh_freed){*block, s->index, context};
+    freed[number] = (struct dh_freed){.block = *block, .thread = s->index, .context = context};
     return number;
+}
+
+/* All that was done to it happens before, as the cells tell. */
+static bool is_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    for (uintptr_t at = addr; at < addr + size; at += 4) {
+        dh_cell cell = *dh_shadow_of(at);
+        if (dh_cell_is_line(cell) || !dh_clock_covers(&s->t.clock, dh_cell_read(cell)) ||
+            !dh_clock_covers(&s->t.clock, dh_cell_write(cell)))
+            return false;
+    }
+    return true;
 }
 
 /* Freeing is a write of everything: who accessed it without being ordered before races with it. */
 static void check_freeing(struct dh_race_state *s, uintptr_t addr, size_t size, const uintptr_t *call_slot)
 {
-    if (!call_slot || !dh_module_is_instrumented(*call_slot))
+    if (!call_slot || is_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
         return;
     s->report_context = dh_race_call_context(s, call_slot);
     s->by_library = s->frees = true;
@@ -210,9 +229,38 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
         give_record(id);
         check_freeing(s, addr, marked, call_slot);
         dh_sync_remove(addr, block.size);
-        dh_race_forget_range(s, addr, block.size);
+        dh_race_forget_range(s, addr, marked); /* the rest is forgotten when it is allocated again */
         mark_freed(addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)));
     }
+    dh_race_leave(s);
+}
+
+/* Nobody may touch it until somebody accepts it: the same marks as those of freed memory, with another reason. */
+void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = ((uintptr_t)at + 3) & ~(uintptr_t)3;
+    if (!dh_race_enter(s))
+        return;
+    if (dh_shadow_ready((uintptr_t)at, size)) {
+        struct dh_block block = {.at = (uintptr_t)at, .size = size};
+        uint32_t number = note_freed(s, &block, dh_race_call_context(s, call_slot));
+        freed[number].given_away = true;
+        size_t marked = size < MARKED ? size : MARKED;
+        dh_race_forget_range(s, (uintptr_t)at, marked);
+        if ((uintptr_t)at + marked > addr)
+            mark_freed(addr, (uintptr_t)at + marked - addr, number);
+    }
+    dh_race_leave(s);
+}
+
+void dh_memory_accepted(const void *at, size_t size)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    if (dh_shadow_ready((uintptr_t)at, size))
+        dh_race_forget_range(s, (uintptr_t)at, size < MARKED ? size : MARKED);
     dh_race_leave(s);
 }
 

@@ -31,7 +31,8 @@ static bool ensure_slot(struct dh_race_state *s)
 
 bool dh_race_enter(struct dh_race_state *s)
 {
-    if (!s || s->gate.busy || s->gate.ignores || atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RUNS)
+    if (!s || s->gate.busy || dh_race_ignores(s, DH_IGNORED_ALL) ||
+        atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RUNS)
         return false;
     s->gate.busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -179,7 +180,7 @@ static void filter_learns(struct dh_race_state *s, uintptr_t addr, size_t size, 
 
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    if (!size || !dh_shadow_ready(addr, size))
+    if (!size || dh_race_ignores(s, write ? DH_IGNORED_WRITES : DH_IGNORED_READS) || !dh_shadow_ready(addr, size))
         return;
     s->access_addr = addr;
     s->access_size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
@@ -200,7 +201,8 @@ void dh_race_flush(struct dh_race_state *s)
     s->access_size = (uint32_t)__builtin_popcount(mask);
     s->t.dirty = true;
     if (dh_shadow_ready(granule, 4))
-        dh_race_access_granule(&dh_race_world, &s->t, dh_shadow_of(granule), granule, mask, DH_WRITES, s->pending.place);
+        dh_race_access_granule(&dh_race_world, &s->t, dh_shadow_of(granule), granule, mask, DH_WRITES,
+                               s->pending.place);
 }
 
 /* Part of a granule, alone: see `pending`. What waited before was recorded on the way in. */
@@ -312,10 +314,12 @@ static void forget_cells(uintptr_t addr, uintptr_t end)
 {
     for (uintptr_t granule = addr & ~(uintptr_t)3; granule < end; granule += 4) {
         dh_cell *cell = dh_shadow_of(granule);
-        if (!*cell)
+        if (!*cell || mask_within(granule, addr, end) != DH_MASK_ALL)
             continue;
-        if (mask_within(granule, addr, end) == DH_MASK_ALL)
+        if (dh_cell_is_line(*cell))
             dh_race_forget(&dh_race_world, cell, granule);
+        else
+            __atomic_store_n(cell, 0, __ATOMIC_RELAXED);
     }
 }
 
@@ -333,8 +337,8 @@ void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
         forget_cells(addr, addr + size);
         return;
     }
-    /* Lines that whole pages of cells name are not found again; there is room for some. The upper end of a stack is what
-     * was used of it. */
+    /* Lines that whole pages of cells name are not found again; there is room for some. The upper end of a stack is
+     * what was used of it. */
     uintptr_t page = 2048, from = (addr + page - 1) & ~(page - 1), to = (addr + size - DROP_FROM) & ~(page - 1);
     forget_cells(addr, from);
     dh_shadow_drop(from, to - from);

@@ -1,4 +1,5 @@
-/* Between the files of the race detector's runtime part. Layer: runtime. All but start and forked: inside enter/leave. */
+/* Between the files of the race detector's runtime part. Layer: runtime. All but start and forked: inside enter/leave.
+ */
 #ifndef DH_RUNTIME_RACE_EDGES_H
 #define DH_RUNTIME_RACE_EDGES_H
 
@@ -18,6 +19,21 @@ void dh_race_start_main(void);
 void dh_race_forked(void);
 void dh_race_tables_forked(void);
 
+/* A state for what does not run yet, as a fiber, with the caller's past; and the end of one that no thread runs. */
+struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls);
+void dh_race_state_end(struct dh_race_state *s);
+/* fibers.c, in a forked child: those that are parked have lost their slots. */
+void dh_fibers_forked(void);
+/* A kernel thread ends: if it runs a fiber, that is parked. */
+void dh_fibers_thread_ends(void);
+
+/* Part of what the calling thread does is not looked at; nest. End answers false when nothing was begun. */
+void dh_race_ignore_begin(struct dh_race_state *s, enum dh_ignored what);
+bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what);
+
+/* annotations.c: the source says that accesses there may race. Inside enter/leave. */
+bool dh_race_is_intended(uintptr_t addr, size_t size);
+
 /* Code of ours, or of a library that joined: its calls are what the program means. */
 bool dh_module_is_instrumented(uintptr_t code);
 /* For an instrumented library: what its places start from. */
@@ -36,6 +52,7 @@ bool dh_block_around(uintptr_t addr, struct dh_block *out);
 struct dh_freed {
     struct dh_block block;
     uint32_t thread, context;
+    bool given_away; /* to another owner, by an annotation, instead of freed */
 };
 bool dh_freed_get(uint32_t number, struct dh_freed *out);
 bool dh_memory_init(void);

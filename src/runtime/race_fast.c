@@ -1,5 +1,5 @@
-/* First step of the slow path, compiled by clang for its calling convention (race_fast.h). Does what needs no table: reads
- * that the filter knows, and cells that hold epochs ordered before this one. The rest is dh_race_complete's. */
+/* First step of the slow path, compiled by clang for its calling convention (race_fast.h). Does what needs no table:
+ * reads that the filter knows, and cells that hold epochs ordered before this one. The rest is dh_race_complete's. */
 #include "runtime/race_fast.h"
 
 #include "runtime/race_state.h"
@@ -98,7 +98,8 @@ ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
     if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
         return false;
     s->t.dirty = true;
-    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
+    dh_history_add(&s->history,
+                   dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
     bool ok = true;
     for (unsigned i = 0; i < n; i++)
         ok = put(s, &cell[i], next[i]) && ok;
@@ -111,7 +112,7 @@ ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
 ALWAYS bool in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
     dh_cell *cells = dh_shadow_of(addr), cell = __atomic_load_n(cells, __ATOMIC_RELAXED);
-    if (!dh_cell_is_line(cell) || s->gate.closed || (addr & 63) + size > 64)
+    if (!dh_cell_is_line(cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64)
         return false;
     for (unsigned i = 1; i < size / 4; i++)
         if (__atomic_load_n(&cells[i], __ATOMIC_RELAXED) != cell)
@@ -152,10 +153,11 @@ ALWAYS bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32
 
 ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint64_t value, uint32_t place)
 {
-    if (OFTEN(!s->gate.closed)) {
+    if (OFTEN(dh_gate_is_open(s))) {
         s->gate.busy = 1;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && (quickly(s, addr, size, write, place) || (write && size < 4 && waits(s, addr, size, place)));
+        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) &&
+                    (quickly(s, addr, size, write, place) || (write && size < 4 && waits(s, addr, size, place)));
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         s->gate.busy = 0;
         if (OFTEN(done))
@@ -166,11 +168,12 @@ ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
 
 #define OF_BOTH(x) ((uint64_t)(x) << 32 | (x))
 
-/* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers. */
+/* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers.
+ */
 ALWAYS bool is_private(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
-    if ((old ^ own) & OF_BOTH(0xFFF00000u) || s->gate.closed || (addr & 3))
+    if ((old ^ own) & OF_BOTH(0xFFF00000u) || !dh_gate_is_open(s) || (addr & 3))
         return false;
     if (size == 8 && __atomic_load_n(&cell[1], __ATOMIC_RELAXED) != old)
         return false;
@@ -194,6 +197,42 @@ ALWAYS bool is_private(struct dh_race_state *s, uintptr_t addr, unsigned size, b
     return true;
 }
 
+/* The half of an own cell after an access to a part of the granule, as dh_race_half_after has it for one's own slot. */
+ALWAYS uint32_t own_half_after(uint32_t half, uint32_t own, uint32_t bits)
+{
+    uint32_t time = own & DH_EPOCH_TIME;
+    if (((half ^ own) & DH_EPOCH_TIME) == 0)
+        return half >> DH_MASK_SHIFT ? half | bits : half;
+    return half >> DH_MASK_SHIFT && !(half & ~bits & ~DH_EPOCH_TIME) ? time | bits : time;
+}
+
+/* A part of a granule that only this thread has accessed. */
+ALWAYS bool is_private_part(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
+    if ((old ^ own) & OF_BOTH(0x0FF00000u) || !dh_gate_is_open(s) || (addr & (size - 1)) || s->pending.mask)
+        return false;
+    const struct dh_thread_state *tls = &__dh_thread;
+    if (!dh_history_has_room(&s->history, 1) || tls->depth >= tls->capacity || stack_value(tls) != s->context_value)
+        return false;
+    s->gate.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (atomic_load_explicit(&s->gate.lent, memory_order_relaxed)) {
+        s->gate.busy = 0;
+        return false;
+    }
+    uint32_t bits = ((1u << size) - 1) << (addr & 3) << DH_MASK_SHIFT;
+    uint32_t read = own_half_after((uint32_t)old, (uint32_t)own, bits);
+    uint32_t wrote = write ? own_half_after((uint32_t)(old >> 32), (uint32_t)own, bits) : (uint32_t)(old >> 32);
+    s->t.dirty = true;
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, write, place));
+    __atomic_store_n(cell, dh_cell_of(read, wrote), __ATOMIC_RELAXED);
+    dh_filter_learn(s, addr, size, write);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->gate.busy = 0;
+    return true;
+}
+
 /* Several functions each, so that every step saves only the registers it needs itself: first whether it is shared and
  * known, then whether it is private, then what is plain to see; the line or the rest of the detector come last. */
 #define ACCESS(name, size, write, parameters, arguments, value)                                                        \
@@ -209,21 +248,22 @@ ALWAYS bool is_private(struct dh_race_state *s, uintptr_t addr, unsigned size, b
     DH_LEAVES_ALL __attribute__((noinline)) static void cell_##name parameters                                         \
     {                                                                                                                  \
         struct dh_race_state *s = __dh_thread.race;                                                                    \
-        bool done = size < 4     ? dh_filter_knows(s, (uintptr_t)addr, size, write)                                    \
+        bool done = size < 4 ? dh_filter_knows(s, (uintptr_t)addr, size, write) ||                                     \
+                                   is_private_part(s, (uintptr_t)addr, size, write, place)                             \
                     : size <= 8 ? is_private(s, (uintptr_t)addr, size, write, place)                                   \
                                 : false;                                                                               \
-        if (!done)                                                                                                     \
-            __attribute__((musttail)) return update_##name arguments;                                                  \
+        if (!done) __attribute__                                                                                       \
+            ((musttail)) return update_##name arguments;                                                               \
     }                                                                                                                  \
     DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
     {                                                                                                                  \
         const struct dh_race_state *s = __dh_thread.race;                                                              \
         if (!s)                                                                                                        \
             return;                                                                                                    \
-        if (!dh_cell_is_line(__atomic_load_n(dh_shadow_of((uintptr_t)addr), __ATOMIC_RELAXED)))                        \
-            __attribute__((musttail)) return cell_##name arguments;                                                    \
-        if (!dh_filter_knows(s, (uintptr_t)addr, size, write))                                                         \
-            __attribute__((musttail)) return line_##name arguments;                                                    \
+        if (!dh_cell_is_line(__atomic_load_n(dh_shadow_of((uintptr_t)addr), __ATOMIC_RELAXED))) __attribute__          \
+            ((musttail)) return cell_##name arguments;                                                                 \
+        if (!dh_filter_knows(s, (uintptr_t)addr, size, write)) __attribute__                                           \
+            ((musttail)) return line_##name arguments;                                                                 \
     }
 #define READ(size) ACCESS(read##size, size, false, (const void *addr, uint32_t place), (addr, place), 0)
 #define WRITE(size)                                                                                                    \

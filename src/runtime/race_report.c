@@ -33,8 +33,7 @@ static void describe_now(struct dh_race_state *s, const struct dh_race_hit *hit,
     a->value = s->value;
     set_place(a, hit->place);
     for (uint32_t i = 0; i < s->n_held && i < DH_REPORT_LOCKS; i++)
-        a->lock[a->n_locks++] =
-            (struct dh_report_lock){s->held[i].lock, s->held[i].context, s->held[i].shared};
+        a->lock[a->n_locks++] = (struct dh_report_lock){s->held[i].lock, s->held[i].context, s->held[i].shared};
 }
 
 static void take_answer(struct dh_report_access *a, const struct dh_history_answer *found)
@@ -84,10 +83,12 @@ static void describe_freed(struct dh_report *r, uint32_t number)
 {
     struct dh_freed freed;
     struct dh_report_access *a = &r->access[1];
-    r->kind = DH_REPORT_USE_AFTER_FREE;
-    a->flags = DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
+    bool known = dh_freed_get(number, &freed), given = known && freed.given_away;
+    r->kind = given ? DH_REPORT_ANNOTATION : DH_REPORT_USE_AFTER_FREE;
+    r->text = given ? "the memory was given away (DEADHEAT_TRANSFER) and nobody has accepted it since" : NULL;
+    a->flags = given ? DH_ACCESS_WRITE | DH_ACCESS_BY_LIBRARY : DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
     a->place = UINT32_MAX;
-    if (!dh_freed_get(number, &freed)) {
+    if (!known) {
         a->flags |= DH_ACCESS_NO_STACK;
         return;
     }
@@ -95,6 +96,8 @@ static void describe_freed(struct dh_report *r, uint32_t number)
     a->context = freed.context;
     a->addr = freed.block.at;
     a->size = freed.block.size > UINT32_MAX ? UINT32_MAX : (uint32_t)freed.block.size;
+    if (given)
+        return;
     r->block = freed.block.at;
     r->n_block = freed.block.size;
     r->block_thread = freed.block.thread;
@@ -154,7 +157,7 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
         let_wait(s, hit);
         return;
     }
-    if (!is_worth_a_look(hit))
+    if (!is_worth_a_look(hit) || dh_race_is_intended(hit->addr, (size_t)__builtin_popcountll(hit->bytes)))
         return;
     struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "race", .n_accesses = 2, .addr = hit->addr};
     r.size = (uint32_t)__builtin_popcountll(hit->bytes);

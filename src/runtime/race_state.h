@@ -22,26 +22,32 @@ struct dh_held_lock {
     bool shared;
 };
 
+/* What of a thread is not looked at, each with its depth. */
+enum dh_ignored { DH_IGNORED_ALL, DH_IGNORED_READS, DH_IGNORED_WRITES, DH_IGNORED_SYNC, DH_IGNORED_KINDS };
+
 enum dh_blocked { DH_RUNS, DH_BLOCKED, DH_BLOCKED_LENT };
 
 struct dh_race_state {
     struct dh_race_thread t; /* first: a hit names it */
     struct dh_thread_state *tls;
     uintptr_t thread_pointer; /* thread-local variables of the executable end here */
-    uint32_t index;        /* of the thread, by creation */
-    uint32_t generation;   /* of the world whose clocks these are */
-    union {
-        uint32_t closed; /* all of these at once */
-        struct {
-            uint8_t busy;         /* in the detector: a signal handler's accesses are left alone, the slot stays */
-            _Atomic uint8_t lent; /* the slot went to another thread; take a new one first */
-            _Atomic uint8_t blocked;
-            uint8_t ignores;
+    uint32_t index;           /* of the thread, by creation */
+    uint32_t generation;      /* of the world whose clocks these are */
+    struct {
+        uint32_t busy; /* in the detector: a signal handler's accesses are left alone, the slot stays */
+        union {
+            uint32_t closed; /* all of these at once */
+            struct {
+                _Atomic uint8_t lent; /* the slot went to another thread; take a new one first */
+                _Atomic uint8_t blocked;
+                uint8_t ignores; /* 1 << dh_ignored */
+            };
         };
+        /* A word that is written is read in one piece, or the processor waits. */
     } gate;
-    uint32_t ignoring; /* depth */
-    uint64_t stamp;        /* see dh_thread_state */
-    uint64_t context_value; /* V of what the history says last */
+    uint32_t ignoring[DH_IGNORED_KINDS]; /* depths */
+    uint64_t stamp;                      /* see dh_thread_state */
+    uint64_t context_value;              /* V of what the history says last */
     struct dh_history history;
     /* Writes of single bytes that the cell could not tell wait until the granule is whole, or something else is done:
      * what is written byte by byte would need a line for every granule otherwise. Never across the end of an epoch. */
@@ -66,6 +72,7 @@ struct dh_race_state {
     struct dh_held_lock held[DH_HELD_LOCKS];
     struct dh_clock fence_release, fence_acquire;
     bool has_fence_release, has_fence_acquire;
+    struct dh_race_state *next_free;
     uint32_t references; /* of slots that remember it, and of the running thread */
     struct dh_known_context contexts[DH_CONTEXT_CACHE];
     struct dh_filter_line filter[DH_FILTER_LINES];
@@ -96,6 +103,16 @@ DH_ALWAYS_INLINE void dh_filter_learn(struct dh_race_state *s, uintptr_t addr, u
     if (line->tag != tag)
         *line = (struct dh_filter_line){.tag = tag};
     line->bytes[write] |= dh_filter_bytes(addr, size);
+}
+
+static inline bool dh_race_ignores(const struct dh_race_state *s, enum dh_ignored what)
+{
+    return __builtin_expect(s->gate.ignores >> what & 1, 0);
+}
+
+DH_ALWAYS_INLINE bool dh_gate_is_open(const struct dh_race_state *s)
+{
+    return !s->gate.busy && !s->gate.closed;
 }
 
 extern struct dh_race dh_race_world; /* all cells' tables */

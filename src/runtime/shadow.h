@@ -10,10 +10,11 @@
 
 #define DH_WINDOW_BITS 44
 #define DH_WINDOW_MASK (((uintptr_t)1 << DH_WINDOW_BITS) - 1)
-#define DH_SHADOW_BASE ((uintptr_t)0x110000000000) /* above what AddressSanitizer takes */
+/* Between where libraries lie with an unlimited stack and where position-independent executables do. */
+#define DH_SHADOW_BASE ((uintptr_t)0x300000000000)
 #define DH_SHADOW_SIZE ((size_t)2 << DH_WINDOW_BITS)
 /* One word for every 16 bytes: the record of the heap block that starts there. */
-#define DH_BLOCKS_BASE (DH_SHADOW_BASE + DH_SHADOW_SIZE)
+#define DH_BLOCKS_BASE ((uintptr_t)0x110000000000) /* above what AddressSanitizer takes */
 #define DH_BLOCKS_SIZE ((size_t)1 << (DH_WINDOW_BITS - 2))
 
 static inline uint64_t *dh_shadow_of(uintptr_t addr)
@@ -36,8 +37,8 @@ static inline bool dh_shadow_ready(uintptr_t at, size_t size)
 {
     return !dh_shadow_is_lazy || dh_shadow_commit(at, size);
 }
-/* Gives whole pages of shadow back: all cells of the program's range read as 0. Answers what it could not give back, the
- * edges, through the two ranges. */
+/* Gives whole pages of shadow back: all cells of the program's range read as 0. Answers what it could not give back,
+ * the edges, through the two ranges. */
 void dh_shadow_drop(uintptr_t at, size_t size);
 /* All of it. */
 void dh_shadow_drop_all(void);

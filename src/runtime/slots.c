@@ -1,14 +1,16 @@
 #include "runtime/slots.h"
 
-#include "runtime/alloc.h"
 #include "runtime/bytes.h"
 #include "runtime/shadow.h"
 #include "runtime/spin.h"
 
 #include <link.h>
 #include <linux/membarrier.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
 
-enum { REMEMBERED = 2, PATIENCE = 20000 };
+enum { REMEMBERED = 2, PATIENCE = 100, ATTEMPTS = 5000, PAUSE_NS = 1000000 };
 
 struct use {
     uint32_t from; /* clock at which it began */
@@ -27,6 +29,7 @@ static struct slot slots[DH_LAST_SLOT + 1];
 static dh_spin lock = DH_SPIN_INIT;
 static uint64_t order;
 static uint32_t generation = 1;
+static struct dh_race_state *free_states;
 static bool can_interrupt; /* threads that run can be made to notice */
 uint32_t dh_slot_clock_limit = DH_CLOCK_MAX - 1;
 
@@ -54,7 +57,23 @@ static void release_locked(struct dh_race_state *s)
     if (!s || --s->references)
         return;
     dh_history_release(&s->history);
-    dh_free(s, sizeof *s);
+    s->next_free = free_states;
+    free_states = s;
+}
+
+struct dh_race_state *dh_race_state_new(void)
+{
+    dh_spin_lock(&lock);
+    struct dh_race_state *s = free_states;
+    if (s)
+        free_states = s->next_free;
+    dh_spin_unlock(&lock);
+    if (!s) /* zero, and the filter's pages are there when they are used */
+        return dh_sys_mmap(sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    uint64_t stamp = s->stamp;
+    dh_bytes_zero(s, offsetof(struct dh_race_state, filter));
+    s->stamp = stamp;
+    return s;
 }
 
 void dh_race_state_release(struct dh_race_state *s)
@@ -126,10 +145,11 @@ static bool lend_of_blocked(struct dh_race_state *s)
     return atomic_compare_exchange_strong(&s->gate.blocked, &blocked, DH_BLOCKED_LENT);
 }
 
-/* From a running one: it is made to notice `lent` the next time it enters the detector; if it is inside, we wait. */
+/* From a running one: it is made to notice `lent` the next time it enters the detector. If it is inside it may be
+ * waiting for the lock that we hold: another one will do. */
 static bool lend_of_running(struct dh_race_state *s)
 {
-    if (!can_interrupt || atomic_load(&s->gate.blocked) != DH_RUNS)
+    if (!can_interrupt || atomic_load(&s->gate.blocked) != DH_RUNS || __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE))
         return false;
     atomic_store(&s->gate.lent, 1);
     __atomic_store_n(&s->tls->own, 0, __ATOMIC_SEQ_CST);
@@ -139,7 +159,7 @@ static bool lend_of_running(struct dh_race_state *s)
             atomic_store(&s->gate.lent, 0); /* `own` comes back with its next epoch */
             return false;
         }
-        dh_syscall3(SYS_sched_yield, 0, 0, 0);
+        __builtin_ia32_pause();
     }
     return true;
 }
@@ -156,8 +176,8 @@ static int find_lent(bool (*lend)(struct dh_race_state *))
     for (;;) { /* longest holder first */
         int best = -1;
         for (int i = 1; i <= DH_LAST_SLOT; i++)
-            if (slots[i].user && !is_spent(&slots[i]) &&
-                (best < 0 || slots[i].given < slots[best].given) && (before == UINT64_MAX || slots[i].given > before))
+            if (slots[i].user && !is_spent(&slots[i]) && (best < 0 || slots[i].given < slots[best].given) &&
+                (before == UINT64_MAX || slots[i].given > before))
                 best = i;
         if (best < 0)
             return -1;
@@ -208,7 +228,7 @@ static void join_generation(struct dh_race_state *s)
     s->has_fence_acquire = s->has_fence_release = false;
 }
 
-bool dh_slot_take(struct dh_race_state *s)
+static bool try_to_take(struct dh_race_state *s)
 {
     dh_spin_lock(&lock);
     if (all_spent())
@@ -232,6 +252,24 @@ bool dh_slot_take(struct dh_race_state *s)
     }
     dh_spin_unlock(&lock);
     return i >= 0;
+}
+
+static void rest(void)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
+    dh_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
+}
+
+/* Whoever has one is running, and thus can be asked for it, or in the detector for a moment only. Going on without
+ * would lose the order that the call is about to make. */
+bool dh_slot_take(struct dh_race_state *s)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (try_to_take(s))
+            return true;
+        rest();
+    }
+    return false;
 }
 
 void dh_slot_give(struct dh_race_state *s)

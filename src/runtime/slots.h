@@ -19,6 +19,8 @@ static inline bool dh_slot_is_used_up(const struct dh_race_state *s);
 /* The state of the thread that had the slot at that time; with a reference, or NULL. */
 struct dh_race_state *dh_slot_user_at(uint32_t time, uint32_t *thread);
 void dh_race_state_release(struct dh_race_state *s);
+/* All zero but for the filter, of which nothing counts any more, and the stamp that goes with it; NULL: no memory. */
+struct dh_race_state *dh_race_state_new(void);
 /* In a forked child: only the calling thread is left. */
 void dh_slots_forked(struct dh_race_state *survivor);
 uint32_t dh_slots_generation(void);

@@ -14,13 +14,16 @@
 
 void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c)
 {
-    if (c)
+    if (c && !dh_race_ignores(s, DH_IGNORED_SYNC))
         dh_race_acquire(&s->t, &c->clock);
 }
 
-static void publish(struct dh_race_state *s, struct dh_sync_clock **c, void (*release)(struct dh_race_thread *, struct dh_clock *))
+static void publish(struct dh_race_state *s, struct dh_sync_clock **c,
+                    void (*release)(struct dh_race_thread *, struct dh_clock *))
 {
     uint32_t time = s->t.time;
+    if (dh_race_ignores(s, DH_IGNORED_SYNC))
+        return;
     struct dh_clock *to = dh_sync_clock_for(c, s->t.clock.n);
     if (!to)
         return;
@@ -100,14 +103,13 @@ static uint64_t history_size(uint32_t index)
     return index < LARGE_HISTORIES ? 1u << 20 : index < SMALL_HISTORIES_FROM ? 1u << 17 : 1u << 14;
 }
 
-static struct dh_race_state *new_state(const struct dh_clock *past)
+static struct dh_race_state *new_state(struct dh_thread_state *tls, const struct dh_clock *past)
 {
-    struct dh_race_state *s = dh_alloc(sizeof *s);
+    struct dh_race_state *s = dh_race_state_new();
     if (!s)
         return NULL;
-    dh_bytes_zero(s, sizeof *s);
-    s->tls = &__dh_thread;
-    s->index = __dh_thread.index;
+    s->tls = tls;
+    s->index = tls->index;
     s->thread_pointer = (uintptr_t)__builtin_thread_pointer();
     s->references = 1;
     s->generation = dh_slots_generation();
@@ -121,7 +123,7 @@ static struct dh_race_state *new_state(const struct dh_clock *past)
 
 static void become(const struct dh_clock *past)
 {
-    struct dh_race_state *s = new_state(past);
+    struct dh_race_state *s = new_state(&__dh_thread, past);
     if (!s)
         return;
     s->gate.busy = 1;
@@ -161,6 +163,26 @@ void dh_sync_thread_abandon(void *token)
     dh_free(t, sizeof *t);
 }
 
+struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls)
+{
+    struct token *t = dh_sync_thread_create();
+    struct dh_race_state *s = t ? new_state(tls, t->past ? &t->past->clock : NULL) : NULL;
+    if (s) {
+        s->generation = t->past ? t->generation : s->generation;
+        atomic_store(&s->gate.blocked, DH_BLOCKED);
+    }
+    dh_sync_thread_abandon(t);
+    return s;
+}
+
+void dh_race_state_end(struct dh_race_state *s)
+{
+    s->gate.busy = 1;
+    if (!atomic_load(&s->gate.lent))
+        dh_slot_give(s);
+    dh_race_state_release(s);
+}
+
 void dh_sync_thread_begin(void *token)
 {
     struct token *t = token;
@@ -184,7 +206,8 @@ void dh_sync_thread_end(void)
     struct dh_race_state *s = __dh_thread.race;
     if (!s)
         return;
-    s->ignoring = s->gate.ignores = 0;
+    dh_bytes_zero(s->ignoring, sizeof s->ignoring);
+    s->gate.ignores = 0;
     const struct dh_thread *t = __dh_thread.thread;
     if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
         dh_sync_release(end_of(__dh_thread.index));
@@ -194,9 +217,7 @@ void dh_sync_thread_end(void)
     __dh_thread.race = NULL;
     __dh_thread.filter = dh_no_filter;
     __dh_thread.stamp = 0;
-    if (!atomic_load(&s->gate.lent))
-        dh_slot_give(s);
-    dh_race_state_release(s);
+    dh_race_state_end(s);
 }
 
 void dh_sync_thread_joined(uint32_t index)
@@ -225,18 +246,31 @@ void dh_blocking_end(void)
 
 /* ---- being left alone ---- */
 
+void dh_race_ignore_begin(struct dh_race_state *s, enum dh_ignored what)
+{
+    s->ignoring[what]++;
+    s->gate.ignores |= (uint8_t)(1 << what);
+}
+
+bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what)
+{
+    if (!s->ignoring[what])
+        return false;
+    if (!--s->ignoring[what])
+        s->gate.ignores &= (uint8_t)~(1 << what);
+    return true;
+}
+
 void dh_ignore_begin(void)
 {
-    struct dh_race_state *s = __dh_thread.race;
-    if (s)
-        s->gate.ignores = ++s->ignoring > 0;
+    if (__dh_thread.race)
+        dh_race_ignore_begin(__dh_thread.race, DH_IGNORED_ALL);
 }
 
 void dh_ignore_end(void)
 {
-    struct dh_race_state *s = __dh_thread.race;
-    if (s && s->ignoring)
-        s->gate.ignores = --s->ignoring > 0;
+    if (__dh_thread.race)
+        dh_race_ignore_end(__dh_thread.race, DH_IGNORED_ALL);
 }
 
 /* ---- the beginning ---- */
@@ -254,6 +288,7 @@ void dh_race_forked(void)
     dh_race_tables_forked();
     dh_sync_table_forked();
     dh_slots_forked(s);
+    dh_fibers_forked();
     if (s)
         s->gate.busy = 0;
 }

@@ -45,6 +45,9 @@ void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr
 void dh_memory_freed(const void *at, const uintptr_t *call_slot);
 /* The program learnt that the block is larger than it asked for: the rest belongs to it, too. */
 void dh_memory_extended(const void *at, size_t size);
+/* Given to another owner by an annotation: every access is a contradiction until it is accepted. */
+void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slot);
+void dh_memory_accepted(const void *at, size_t size);
 /* mmap, brk, stacks: like allocated and forgotten, without a record of their own. */
 void dh_memory_mapped(const void *at, size_t size);
 void dh_memory_unmapped(const void *at, size_t size);

@@ -22,6 +22,8 @@ struct dh_sync {
     struct dh_sync_bucket *bucket;
     uint32_t generation;           /* of the world its clocks are of */
     struct dh_sync_clock *clock;   /* of who released last, or of all that did */
+    bool is_lock;                  /* has been taken and given */
+    uint8_t intended;              /* so many bytes from here on are meant to race, or 0 */
     struct dh_sync_clock *readers; /* of shared holders, which only an exclusive one waits for */
 };
 

@@ -4,6 +4,7 @@
 #include "runtime/bytes.h"
 #include "runtime/frames.h"
 #include "runtime/interpose_locks.h"
+#include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/start.h"
 #include "runtime/sync.h"
@@ -206,6 +207,7 @@ static void at_end(void *state)
     struct dh_thread_state *s = state;
     if (++s->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, s) == 0)
         return;
+    dh_fibers_thread_ends();
     s->ended = 1;
     dh_locks_abandoned();
     dh_sync_thread_end();

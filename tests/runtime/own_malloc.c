@@ -36,7 +36,7 @@ NOINLINE static void *routine(void *arg)
 {
 #ifdef WITH_RUNTIME
     ENTER;
-    __dh_write8(arg, 0);
+    __dh_write8(arg, 8, 0);
     LEAVE;
 #endif
     return arg;

@@ -162,7 +162,8 @@ static void ours_access(struct ours *o, int t, int at, int size, bool writes, bo
         dh_cell c = o->cells[g];
         if (!atomic && dh_race_repeats(&o->thread[t], writes ? dh_cell_write(c) : dh_cell_read(c), mask))
             continue;
-        enum dh_access_kind kind = (enum dh_access_kind)((writes ? DH_WRITES : DH_READS) | (atomic ? DH_ATOMIC_READS : 0));
+        enum dh_access_kind kind =
+            (enum dh_access_kind)((writes ? DH_WRITES : DH_READS) | (atomic ? DH_ATOMIC_READS : 0));
         dh_race_access_granule(&o->race, &o->thread[t], &o->cells[g], (uintptr_t)g * 4, mask, kind, 0);
     }
 }

@@ -13,8 +13,8 @@ static void sweep(int from, int first, int last)
 {
     for (int y = first; y < last; y++)
         for (int x = 1; x < SIDE - 1; x++)
-            grid[!from][y][x] = 0.2 * (grid[from][y][x] + grid[from][y - 1][x] + grid[from][y + 1][x] + grid[from][y][x - 1] +
-                                       grid[from][y][x + 1]);
+            grid[!from][y][x] = 0.2 * (grid[from][y][x] + grid[from][y - 1][x] + grid[from][y + 1][x] +
+                                       grid[from][y][x - 1] + grid[from][y][x + 1]);
 }
 
 static void *relax(void *part)

@@ -1,5 +1,5 @@
-/* Included by all.c. The race detector's checks as they are inlined into executables. Layer: runtime. What the cell says already need not
- * be said again; everything else goes out of line, where every register is left as it was. */
+/* Included by all.c. The race detector's checks as they are inlined into executables. Layer: runtime. What the cell
+ * says already need not be said again; everything else goes out of line, where every register is left as it was. */
 #include "event/hooks.h"
 #include "runtime/race_fast.h"
 #include "runtime/shadow.h"
@@ -93,8 +93,8 @@ INLINE void __dh_write16(void *addr, uint32_t place)
         __dh_write16_slow(addr, place);
 }
 
-/* Accesses of a plain size whose alignment the compiler did not know. The size is mostly constant, so that little of this
- * is left. */
+/* Accesses of a plain size whose alignment the compiler did not know. The size is mostly constant, so that little of
+ * this is left. */
 #define RANGE(kind, pointer, read_or_write4, read_or_write8)                                                           \
     INLINE void __dh_##kind##_range(pointer addr, size_t size, uint32_t place)                                         \
     {                                                                                                                  \

@@ -8,6 +8,7 @@
 
 struct three {
     unsigned char c[3];
+    unsigned char rest; /* what is padding has no value that a compare-exchange could rely on */
 };
 struct wide {
     long count, twice, spare[10];
