@@ -254,24 +254,31 @@ static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_fi
     dh_vec_push(&a->locks, l);
 }
 
-/* A promise is checked beside the access, without a place of its own: the access is the one on that spot. */
+static bool is_on_spot(const struct dh_site_table *t, const struct dh_site *s, const struct dh_finding_frame *f)
+{
+    return s->line == f->line && s->column == f->column && strcmp(dh_site_string(t, s->function), f->function) == 0;
+}
+
+/* A promise is checked beside the access, without a place of its own: the access is the one on that spot. In a macro
+ * there may be several; the size tells them apart. */
 static void name_by_spot(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
     struct dh_known_module *m = from->stack.n_frames ? module_of(j, from->stack.frames[0].module) : NULL;
     const struct dh_site_table *t = m ? dh_known_sites(m) : NULL;
     const struct dh_finding_frame *f = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
+    const struct dh_site *found = NULL;
     enum dh_op op = from->flags & DH_LOG_WRITE ? DH_OP_WRITE : DH_OP_READ;
     for (uint32_t i = 0; t && f && f->line && i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
-        if (s->op != op || s->line != f->line || s->column != f->column ||
-            strcmp(dh_site_string(t, s->function), f->function) != 0)
-            continue;
-        dh_finding_set(&a->site, dh_site_string(t, writing_half(t, s)->name));
-        dh_finding_set(&a->variable, dh_site_string(t, s->variable));
-        dh_finding_set(&a->type, dh_site_string(t, s->type));
-        dh_finding_set(&a->expr, dh_site_string(t, s->expr));
-        return;
+        if (s->op == op && s->size == from->size && is_on_spot(t, s, f))
+            found = s;
     }
+    if (!found)
+        return;
+    dh_finding_set(&a->site, dh_site_string(t, writing_half(t, found)->name));
+    dh_finding_set(&a->variable, dh_site_string(t, found->variable));
+    dh_finding_set(&a->type, dh_site_string(t, found->type));
+    dh_finding_set(&a->expr, dh_site_string(t, found->expr));
 }
 
 static const char *what_it_is(const struct job *j, const struct dh_log_access *from)

@@ -10,12 +10,13 @@
 
 #define DH_WINDOW_BITS 44
 #define DH_WINDOW_MASK (((uintptr_t)1 << DH_WINDOW_BITS) - 1)
-/* Between where libraries lie with an unlimited stack and where position-independent executables do. */
+/* Above where libraries lie when the stack is unlimited (a sixth or a third of the address space) and what
+ * AddressSanitizer takes for its shadow, below its heap and position-independent executables. */
 #define DH_SHADOW_BASE ((uintptr_t)0x300000000000)
 #define DH_SHADOW_SIZE ((size_t)2 << DH_WINDOW_BITS)
 /* One word for every 16 bytes: the record of the heap block that starts there. */
-#define DH_BLOCKS_BASE ((uintptr_t)0x110000000000) /* above what AddressSanitizer takes */
 #define DH_BLOCKS_SIZE ((size_t)1 << (DH_WINDOW_BITS - 2))
+#define DH_BLOCKS_BASE (DH_SHADOW_BASE - DH_BLOCKS_SIZE)
 
 static inline uint64_t *dh_shadow_of(uintptr_t addr)
 {
