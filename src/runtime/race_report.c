@@ -7,6 +7,7 @@
 #include "runtime/report.h"
 #include "runtime/slots.h"
 #include "runtime/sync.h"
+#include "runtime/threads.h"
 #include "runtime/vector_state.h"
 
 uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot)
@@ -150,6 +151,24 @@ static bool is_worth_a_look(const struct dh_race_hit *hit)
     return dh_report_is_worth(pair, pair << 20 ^ hit->addr);
 }
 
+/* ---- AddressSanitizer beside us ---- */
+
+__attribute__((weak, visibility("default"))) extern void *__asan_get_current_fake_stack(void);
+__attribute__((weak, visibility("default"))) extern void *__asan_addr_is_in_fake_stack(void *stack, void *addr,
+                                                                                       void **from, void **to);
+
+/* It keeps locals in mappings of its own, which pass from a thread that ended to the next without our seeing it. */
+static bool is_reused_frame(const struct dh_report *r)
+{
+    if (!__asan_get_current_fake_stack || !__asan_addr_is_in_fake_stack)
+        return false;
+    const struct dh_thread *other = dh_threads_find(r->access[1].thread);
+    if (!other || !(atomic_load(&other->flags) & DH_THREAD_FINISHED))
+        return false;
+    void *stack = __asan_get_current_fake_stack(), *from, *to;
+    return stack && __asan_addr_is_in_fake_stack(stack, (void *)r->addr, &from, &to);
+}
+
 void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 {
     struct dh_race_state *s = (struct dh_race_state *)t;
@@ -172,7 +191,8 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
     note_held(&r, s);
     struct dh_vector_state saved;
     dh_vector_save(&saved);
-    dh_report(&r);
+    if (!is_reused_frame(&r))
+        dh_report(&r);
     dh_vector_restore(&saved);
 }
 
