@@ -149,7 +149,7 @@ void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr
             *dh_block_word_of(addr) = id;
         }
     }
-    (void)zeroed; /* calloc's zeroes: whoever gets the block unordered races with its use, not with them */
+    (void)zeroed;
     dh_race_leave(s);
 }
 

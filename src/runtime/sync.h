@@ -38,7 +38,8 @@ unsigned dh_lock_held(const void *lock);
 
 /* ---- memory ---- */
 
-/* A new object; nothing that was known of these bytes counts any more. Zeroed memory was written by the caller. */
+/* A new object; nothing that was known of these bytes counts any more. That it came zeroed is no write: who gets it
+ * unordered races with its first use. */
 void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot);
 /* Before it is given back; `size` as was allocated (0: not known, looked up). Every later access is a use after free.
  */
