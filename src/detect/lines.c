@@ -40,7 +40,7 @@ static void empty_line(struct dh_lines *t, struct dh_line *line)
     __atomic_store_n(&line->n, 0, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < n; i++)
         free_column(t, i < DH_COLUMNS_INSIDE ? line->inside[i].more : dh_line_at(line, i));
-    line->cells = line->spent = line->has_wide = 0;
+    line->cells = line->spent = line->has_wide = line->calm = 0;
 }
 
 void dh_line_give(struct dh_lines *t, uint32_t index)
@@ -145,19 +145,38 @@ static bool replaces(enum dh_access_kind now, enum dh_access_kind before)
     return replaced[now] >> before & 1;
 }
 
-static struct dh_pair *pair_for(struct dh_column *c, const struct dh_pair *now)
+static uint32_t when_of(const struct dh_pair *p)
 {
-    struct dh_pair *empty = NULL;
+    return p->time | p->kind << DH_KIND_SHIFT;
+}
+
+static uint32_t kind_of(uint32_t when)
+{
+    return when >> DH_KIND_SHIFT;
+}
+
+static uint32_t time_of(uint32_t when)
+{
+    return when & DH_EPOCH_TIME;
+}
+
+/* A place for it: where the same is said of other bytes, or nothing that counts once this is said. */
+static bool place_for(struct dh_column *c, const struct dh_pair *now, struct dh_column **in, unsigned *at)
+{
+    bool found = false;
     for (; c; c = c->more)
         for (unsigned i = 0; i < DH_PAIRS; i++) {
-            struct dh_pair *p = &c->pair[i];
-            if (p->bytes && p->time == now->time && p->kind == now->kind)
-                return p;
-            /* What this access replaces is as good as empty. */
-            if (!empty && !(replaces(now->kind, p->kind) ? p->bytes & ~now->bytes : p->bytes))
-                empty = p;
+            bool same = c->bytes[i] && c->when[i] == when_of(now);
+            bool empty = !(replaces(now->kind, kind_of(c->when[i])) ? c->bytes[i] & ~now->bytes : c->bytes[i]);
+            if (same || (empty && !found)) {
+                *in = c;
+                *at = i;
+                found = true;
+            }
+            if (same)
+                return true;
         }
-    return empty;
+    return found;
 }
 
 static void begin_change(struct dh_column *c)
@@ -171,25 +190,44 @@ static void end_change(struct dh_column *c)
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
 }
 
+static void say(struct dh_column *c, unsigned at, const struct dh_pair *p)
+{
+    c->bytes[at] = c->when[at] == when_of(p) ? c->bytes[at] | p->bytes : p->bytes;
+    c->when[at] = when_of(p);
+}
+
 bool dh_column_add(struct dh_column *c, const struct dh_pair *now)
 {
-    struct dh_pair *mine = pair_for(c, now);
-    if (!mine)
+    struct dh_column *in;
+    unsigned at;
+    if (!place_for(c, now, &in, &at))
         return false;
     begin_change(c);
     for (struct dh_column *k = c; k; k = k->more)
         for (unsigned i = 0; i < DH_PAIRS; i++)
-            if (&k->pair[i] != mine && replaces(now->kind, k->pair[i].kind))
-                k->pair[i].bytes &= ~now->bytes;
-    if (mine->time == now->time && mine->kind == now->kind)
-        mine->bytes |= now->bytes;
-    else
-        *mine = *now;
+            if ((k != in || i != at) && replaces(now->kind, kind_of(k->when[i])))
+                k->bytes[i] &= ~now->bytes;
+    say(in, at, now);
     end_change(c);
     return true;
 }
 
 /* Accesses of several threads, with nothing replaced: times of one slot only grow. */
+static bool note_in(struct dh_column *head, const struct dh_pair *pair)
+{
+    for (struct dh_column *k = head; k; k = k->more)
+        for (unsigned i = 0; i < DH_PAIRS; i++) {
+            if (k->bytes[i] && k->when[i] != when_of(pair))
+                continue;
+            begin_change(head);
+            k->bytes[i] |= pair->bytes;
+            k->when[i] = when_of(pair);
+            end_change(head);
+            return true;
+        }
+    return false;
+}
+
 bool dh_line_note(struct dh_lines *t, struct dh_line *line, const struct dh_pair *pair)
 {
     struct dh_column *c = dh_line_column(t, line, DH_NO_SLOT);
@@ -197,20 +235,11 @@ bool dh_line_note(struct dh_lines *t, struct dh_line *line, const struct dh_pair
         return false;
     if (pair->kind & DH_KIND_WIDE)
         line->has_wide = 1;
-    for (;;) {
-        for (struct dh_column *k = c; k; k = k->more)
-            for (unsigned i = 0; i < DH_PAIRS; i++) {
-                struct dh_pair *p = &k->pair[i];
-                if (p->bytes && (p->time != pair->time || p->kind != pair->kind))
-                    continue;
-                begin_change(c);
-                *p = (struct dh_pair){p->bytes | pair->bytes, pair->time, pair->kind};
-                end_change(c);
-                return true;
-            }
-        if (!dh_column_grow(t, c))
-            return false;
-    }
+    if (!note_in(c, pair) && !(dh_column_grow(t, c) && note_in(c, pair)))
+        return false;
+    if (dh_kind_writes(pair->kind & ~DH_KIND_WIDE))
+        dh_line_wrote(line);
+    return true;
 }
 
 void dh_line_unnote(struct dh_line *line, const struct dh_pair *pair)
@@ -218,11 +247,10 @@ void dh_line_unnote(struct dh_line *line, const struct dh_pair *pair)
     struct dh_column *c = dh_line_find(line, DH_NO_SLOT);
     for (struct dh_column *k = c; k; k = k->more)
         for (unsigned i = 0; i < DH_PAIRS; i++) {
-            struct dh_pair *p = &k->pair[i];
-            if (p->time != pair->time || p->kind != pair->kind)
+            if (k->when[i] != when_of(pair))
                 continue;
             begin_change(c);
-            p->bytes &= ~pair->bytes;
+            k->bytes[i] &= ~pair->bytes;
             end_change(c);
         }
 }
@@ -231,7 +259,7 @@ static bool copy_column(const struct dh_column *head, const struct dh_column *c,
 {
     uint32_t before = __atomic_load_n(&head->sequence, __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < DH_PAIRS; i++)
-        out[i] = c->pair[i];
+        out[i] = (struct dh_pair){c->bytes[i], time_of(c->when[i]), kind_of(c->when[i])};
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return !(before & 1) && __atomic_load_n(&head->sequence, __ATOMIC_RELAXED) == before;
 }

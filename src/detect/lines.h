@@ -33,13 +33,18 @@ struct dh_pair {
     uint32_t kind;
 };
 
-enum { DH_PAIRS = 3, DH_NO_SLOT = 0, DH_COLUMNS_INSIDE = 3 };
+enum { DH_PAIRS = 3, DH_NO_SLOT = 0, DH_COLUMNS_INSIDE = 3, DH_KIND_SHIFT = 28 };
 
+/* One cache line. */
 struct dh_column {
     uint32_t sequence; /* odd while its thread changes it */
     uint32_t slot;     /* DH_NO_SLOT: what the cells said before; changed under the lock */
     struct dh_column *more;
-    struct dh_pair pair[DH_PAIRS];
+    uint64_t bytes[DH_PAIRS]; /* its pairs: bytes, */
+    uint32_t when[DH_PAIRS];  /* and time with the kind above it */
+    /* A thread with this serial found every write in the line ordered before it when there were so many. */
+    uint32_t checked_by;
+    uint64_t checked;
 };
 
 struct dh_line {
@@ -49,7 +54,9 @@ struct dh_line {
     uint32_t next_free;
     uint32_t has_wide;       /* something was noted as wide */
     struct dh_column **more; /* beyond those inside */
-    uint64_t unused[3];
+    uint64_t writes;         /* ever said of it; goes on in the line's next life */
+    uint32_t calm;           /* since this time its thread alone has accessed it; 0: it does not look like that */
+    uint32_t unused[3];
     struct dh_column inside[DH_COLUMNS_INSIDE];
 };
 
@@ -67,6 +74,11 @@ void dh_lines_reset(struct dh_lines *t);
 /* Under the lock. 0: no room. */
 uint32_t dh_line_take(struct dh_lines *t);
 void dh_line_give(struct dh_lines *t, uint32_t index);
+/* Something was written; who has said so before it looks at the others is seen by them, or sees them. */
+static inline void dh_line_wrote(struct dh_line *line)
+{
+    __atomic_fetch_add(&line->writes, 1, __ATOMIC_SEQ_CST);
+}
 /* Under the lock: what a cell said. */
 bool dh_line_note(struct dh_lines *t, struct dh_line *line, const struct dh_pair *pair);
 /* Under the lock: what was noted as wide is known now. */
@@ -95,9 +107,10 @@ static inline struct dh_column *dh_line_at(const struct dh_line *line, uint32_t 
 /* Whether the column says so already. */
 DH_ALWAYS_INLINE bool dh_column_says(const struct dh_column *c, uint64_t bytes, enum dh_access_kind kind, uint32_t time)
 {
+    uint32_t when = time | (uint32_t)kind << DH_KIND_SHIFT;
     for (; c; c = c->more)
         for (unsigned i = 0; i < DH_PAIRS; i++)
-            if (c->pair[i].time == time && c->pair[i].kind == kind && !(bytes & ~c->pair[i].bytes))
+            if (c->when[i] == when && !(bytes & ~c->bytes[i]))
                 return true;
     return false;
 }

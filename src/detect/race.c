@@ -44,12 +44,14 @@ void dh_race_release_join(struct dh_race_thread *t, struct dh_clock *to)
 
 /* ---- one access ---- */
 
+/* A piece of an access: granules of one line, those of the same line index together. */
 struct access {
     struct dh_race *r;
     struct dh_race_thread *t;
     dh_cell *cell;
     uintptr_t granule;
-    unsigned mask;
+    unsigned n;     /* granules */
+    uint64_t bytes; /* in the line */
     enum dh_access_kind kind;
     uint32_t place;
 };
@@ -157,8 +159,9 @@ static void leave_line(struct dh_race *r, dh_cell old, uintptr_t granule)
 
 struct looking {
     const struct access *a;
-    uint64_t bytes, accessed; /* of the granule, and of the access */
-    bool alone;               /* all else that was done to the granule happens before */
+    uint64_t bytes, accessed; /* of the granules, and of the access */
+    bool alone;               /* all else that was done to the granules happens before */
+    bool clean;               /* all that was written in the line happens before */
     struct dh_pair wide;      /* one that has to be explained first */
 };
 
@@ -166,7 +169,10 @@ static bool look(void *arg, const struct dh_pair *p)
 {
     struct looking *l = arg;
     uint64_t shared = p->bytes & l->accessed;
-    if (!(p->bytes & l->bytes) || dh_clock_covers(&l->a->t->clock, p->time))
+    if (dh_clock_covers(&l->a->t->clock, p->time))
+        return true;
+    l->clean = l->clean && !dh_kind_writes(p->kind & ~DH_KIND_WIDE);
+    if (!(p->bytes & l->bytes))
         return true;
     l->alone = false;
     if (!shared || p->kind & DH_KIND_WIDE || !dh_kinds_conflict(p->kind, l->a->kind))
@@ -185,14 +191,14 @@ static bool look(void *arg, const struct dh_pair *p)
 }
 
 /* The thread of a wide epoch knows what it did to this granule: that takes the epoch's place. */
-static void explain(const struct access *a, struct dh_line *line, const struct dh_pair *wide)
+static void explain(const struct access *a, struct dh_line *line, uintptr_t granule, const struct dh_pair *wide)
 {
-    struct dh_pair pairs[4], gone = {wide->bytes & in_line(a->granule, DH_MASK_ALL), wide->time, wide->kind};
-    unsigned n = a->r->explain(wide->time, a->granule, dh_kind_writes(wide->kind & ~DH_KIND_WIDE), pairs);
+    struct dh_pair pairs[4], gone = {wide->bytes & in_line(granule, DH_MASK_ALL), wide->time, wide->kind};
+    unsigned n = a->r->explain(wide->time, granule, dh_kind_writes(wide->kind & ~DH_KIND_WIDE), pairs);
     enter(a->r);
     dh_line_unnote(line, &gone);
     for (unsigned i = 0; i < n; i++) {
-        pairs[i].bytes = in_line(a->granule, pairs[i].bytes);
+        pairs[i].bytes = in_line(granule, pairs[i].bytes);
         a->r->lost += !dh_line_note(&a->r->lines, line, &pairs[i]);
     }
     leave(a->r);
@@ -213,8 +219,9 @@ static void explain_wide(struct looking *l, struct dh_line *line, unsigned slot)
     for (l->wide.bytes = 1; l->wide.bytes;) {
         l->wide.bytes = 0;
         dh_line_others(line, slot, see_wide, l);
-        if (l->wide.bytes)
-            explain(l->a, line, &l->wide);
+        for (unsigned i = 0; i < l->a->n; i++)
+            if (l->wide.bytes & in_line(l->a->granule + 4 * i, DH_MASK_ALL))
+                explain(l->a, line, l->a->granule + 4 * i, &l->wide);
     }
 }
 
@@ -232,64 +239,195 @@ static struct dh_column *own_column(const struct access *a, struct dh_line *line
     return ok ? c : NULL;
 }
 
-/* Says it, then looks at the others: of two accesses at the same moment one sees the other. */
-static void access_line(const struct access *a, dh_cell old)
+/* One cell can say it again: all four bytes are this epoch's, and nothing else matters any more. */
+static void leave_when_told(const struct access *a, dh_cell old, const struct dh_column *mine)
 {
-    struct dh_line *line = &a->r->lines.at[dh_cell_line(old)];
-    struct dh_pair now = {in_line(a->granule, a->mask), a->t->time, a->kind};
-    struct dh_column *mine = dh_line_find(line, dh_epoch_slot(a->t->time));
-    if (mine && dh_column_says(mine, now.bytes, a->kind, a->t->time))
-        return;
-    mine = own_column(a, line, &now);
-    if (!mine)
-        return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    struct looking l = {.a = a, .bytes = in_line(a->granule, DH_MASK_ALL), .accessed = now.bytes, .alone = true};
+    uint32_t epoch = dh_epoch_with(a->t->time, DH_MASK_ALL);
+    for (unsigned i = 0; i < a->n; i++) {
+        uintptr_t granule = a->granule + 4 * i;
+        if (dh_column_says(mine, in_line(granule, DH_MASK_ALL), DH_WRITES, a->t->time) &&
+            swap(&a->cell[i], old, dh_cell_of(epoch, epoch)))
+            leave_line(a->r, old, granule);
+    }
+}
+
+/* Data that several threads read and one writes would leave the line with every write, and come back. */
+static bool is_calm(struct dh_line *line, uint32_t time, bool writes_alone)
+{
+    enum { EPOCHS = 2 };
+    uint32_t since = __atomic_load_n(&line->calm, __ATOMIC_RELAXED);
+    if (since && dh_epoch_slot(since) == dh_epoch_slot(time))
+        return writes_alone && time - since >= EPOCHS;
+    if (writes_alone || since)
+        __atomic_store_n(&line->calm, writes_alone ? time : 0, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* Nothing was written since this thread found that all writes happen before it, and that can only become more. */
+static bool has_checked(const struct access *a, const struct dh_column *mine, uint64_t writes)
+{
+    return !dh_kind_writes(a->kind) && mine->checked == writes && mine->checked_by == a->t->serial;
+}
+
+/* All that is said against the access by other columns. */
+static bool check_line(const struct access *a, struct dh_line *line, struct dh_column *mine)
+{
+    uint64_t writes = __atomic_load_n(&line->writes, __ATOMIC_SEQ_CST);
+    if (has_checked(a, mine, writes))
+        return false;
+    struct looking l = {.a = a, .accessed = a->bytes, .alone = true, .clean = true};
+    l.bytes = in_line(a->granule, a->n < DH_CELLS ? ((uint64_t)1 << 4 * a->n) - 1 : ~(uint64_t)0);
     if (line->has_wide)
         explain_wide(&l, line, mine->slot);
     dh_line_others(line, mine->slot, look, &l);
-    /* All four bytes are this epoch's, and nothing else matters any more: one cell can say it. */
-    if (!l.alone || a->kind != DH_WRITES || !dh_column_says(mine, l.bytes, DH_WRITES, a->t->time))
+    if (l.clean) {
+        mine->checked = writes;
+        mine->checked_by = a->t->serial;
+    }
+    return l.alone;
+}
+
+/* Says it, then looks at the others: of two accesses at the same moment one sees the other. A write that is repeated
+ * came here to see whether the line is still needed (a cell is quicker). */
+static void access_line(const struct access *a, dh_cell old)
+{
+    struct dh_line *line = &a->r->lines.at[dh_cell_line(old)];
+    struct dh_pair now = {a->bytes, a->t->time, a->kind};
+    struct dh_column *mine = dh_line_find(line, dh_epoch_slot(a->t->time));
+    bool repeats = mine && dh_column_says(mine, now.bytes, a->kind, a->t->time);
+    if (repeats && a->kind != DH_WRITES)
         return;
-    uint32_t epoch = dh_epoch_with(a->t->time, DH_MASK_ALL);
-    if (swap(a->cell, old, dh_cell_of(epoch, epoch)))
-        leave_line(a->r, old, a->granule);
+    if (!repeats)
+        mine = own_column(a, line, &now);
+    if (!mine)
+        return;
+    if (!repeats && dh_kind_writes(a->kind))
+        dh_line_wrote(line);
+    else
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    bool alone = check_line(a, line, mine) && a->kind == DH_WRITES;
+    bool calm = is_calm(line, a->t->time, alone);
+    if (alone && (calm || repeats))
+        leave_when_told(a, old, mine);
 }
 
 /* ---- in a cell ---- */
 
 /* True when the cell tells it: then everything in it happens before, and no race can be. */
-static bool access_cell(const struct access *a, dh_cell old, bool *again)
+static bool access_cell(const struct access *a, unsigned mask, dh_cell old, bool *again)
 {
     uint32_t read = dh_cell_read(old), write = dh_cell_write(old), time = a->t->time;
     const struct dh_clock *now = &a->t->clock;
     *again = false;
     if (dh_kind_atomic(a->kind) || !dh_clock_covers(now, read) || !dh_clock_covers(now, write))
         return false;
-    uint32_t new_read = dh_race_half_after(read, write, time, a->mask), new_write = write;
+    uint32_t new_read = dh_race_half_after(read, write, time, mask), new_write = write;
     if (a->kind == DH_WRITES)
-        new_write = dh_race_half_after(write, 0, time, a->mask);
+        new_write = dh_race_half_after(write, 0, time, mask);
     if (!new_read || (a->kind == DH_WRITES && !new_write))
         return false;
     *again = !store(a->t, a->cell, old, dh_cell_of(new_read, new_write));
     return true;
 }
 
-void dh_race_access_granule(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
-                            enum dh_access_kind kind, uint32_t place)
+/* How many granules from here on have the same line. */
+static unsigned together(const struct access *a, dh_cell line)
 {
-    struct access a = {r, t, cell, addr, mask, kind, place};
+    unsigned n = 1;
+    while (n < a->n && __atomic_load_n(&a->cell[n], __ATOMIC_ACQUIRE) == line)
+        n++;
+    return n;
+}
+
+static uint64_t first_granules(const struct access *a, unsigned n)
+{
+    uint64_t all = n < DH_CELLS ? ((uint64_t)1 << 4 * n) - 1 : ~(uint64_t)0;
+    return a->bytes & in_line(a->granule, all);
+}
+
+static bool all_still(const struct access *a, dh_cell line)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        dh_cell now = __atomic_load_n(&a->cell[i], __ATOMIC_ACQUIRE);
+        unsigned mask = (unsigned)(a->bytes >> ((a->granule + 4 * i) & 63)) & DH_MASK_ALL;
+        /* Another thread forgot it meanwhile, or found it ordered: said again where it counts now. */
+        if (now != line && !dh_race_repeats(a->t, dh_cell_read(now), mask))
+            return false;
+    }
+    return true;
+}
+
+/* The first granules of the piece; answers how many are done, 0: look again. */
+static unsigned access_first(const struct access *a)
+{
+    dh_cell old = __atomic_load_n(a->cell, __ATOMIC_ACQUIRE);
+    struct access one = *a;
+    if (dh_cell_is_line(old)) {
+        one.n = together(a, old);
+        one.bytes = first_granules(a, one.n);
+        access_line(&one, old);
+        return all_still(&one, old) ? one.n : 0;
+    }
+    unsigned mask = (unsigned)(a->bytes >> (a->granule & 63)) & DH_MASK_ALL;
+    bool again;
+    if (access_cell(a, mask, old, &again))
+        return !again;
+    one.n = 1;
+    one.bytes = first_granules(a, 1);
+    return move_to_line(&one, old) ? 0 : 1;
+}
+
+static void access_piece(struct access *a)
+{
+    while (a->n) {
+        unsigned done = access_first(a);
+        a->bytes &= ~first_granules(a, done);
+        a->cell += done;
+        a->granule += 4 * done;
+        a->n -= done;
+    }
+}
+
+/* A whole granule that is this epoch's, or told by epochs that happen before: done without further ado. */
+DH_ALWAYS_INLINE bool is_plain(struct dh_race_thread *t, dh_cell *cell, enum dh_access_kind kind)
+{
+    dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    uint32_t epoch = dh_epoch_with(t->time, DH_MASK_ALL), read = dh_cell_read(old), write = dh_cell_write(old);
+    if (kind == DH_WRITES ? old == dh_cell_of(epoch, epoch) : read == epoch)
+        return true;
+    if (dh_cell_is_line(old) || !dh_clock_covers(&t->clock, read) || !dh_clock_covers(&t->clock, write))
+        return false;
+    return store(t, cell, old, dh_cell_of(epoch, kind == DH_WRITES ? epoch : write));
+}
+
+static uintptr_t skip_plain(struct dh_race_thread *t, dh_cell **cell, uintptr_t at, uintptr_t end,
+                            enum dh_access_kind kind)
+{
+    while (!(at & 3) && at + 4 <= end && is_plain(t, *cell, kind)) {
+        at += 4;
+        ++*cell;
+    }
+    return at;
+}
+
+void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_access *access)
+{
+    uintptr_t at = access->addr, end = at + access->size;
     t->dirty = true;
-    for (bool again = true; again;) {
-        dh_cell old = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-        if (dh_cell_is_line(old)) {
-            access_line(&a, old);
-            dh_cell now = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-            /* Another thread forgot it meanwhile, or found it ordered: said again where it counts now. */
-            again = now != old && !dh_race_repeats(t, dh_cell_read(now), mask);
-        } else if (!access_cell(&a, old, &again)) {
-            again = move_to_line(&a, old);
-        }
+    while (at < end) {
+        if (!dh_kind_atomic(access->kind))
+            at = skip_plain(t, &cell, at, end, access->kind);
+        if (at == end)
+            return;
+        uintptr_t line_end = (at | 63) + 1, stop = end < line_end ? end : line_end;
+        unsigned size = (unsigned)(stop - at);
+        struct access a = {.r = r, .t = t, .cell = cell, .granule = at & ~(uintptr_t)3, .kind = access->kind};
+        a.place = access->place;
+        a.bytes = (size < 64 ? ((uint64_t)1 << size) - 1 : ~(uint64_t)0) << (at & 63);
+        a.n = (unsigned)((stop + 3 - a.granule) / 4);
+        cell += a.n;
+        access_piece(&a);
+        at = stop;
     }
 }
 

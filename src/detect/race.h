@@ -52,8 +52,9 @@ struct dh_race_hit {
 };
 
 struct dh_race_thread {
-    uint32_t time; /* slot and clock: the current epoch without mask */
-    bool dirty;    /* something was accessed in this epoch */
+    uint32_t time;   /* slot and clock: the current epoch without mask */
+    bool dirty;      /* something was accessed in this epoch */
+    uint32_t serial; /* another for each thread that has the slot */
     struct dh_clock clock;
 };
 
@@ -72,9 +73,14 @@ void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_l
 /* All cells are empty again. */
 void dh_race_reset(struct dh_race *r);
 
-/* An access to the bytes `mask` of the granule at `addr` (its first byte) with cell *cell. */
-void dh_race_access_granule(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, uintptr_t addr, unsigned mask,
-                            enum dh_access_kind kind, uint32_t place);
+struct dh_access {
+    uintptr_t addr;
+    size_t size;
+    enum dh_access_kind kind;
+    uint32_t place;
+};
+/* `cell` is that of the first granule; those of the others follow. */
+void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_access *access);
 /* A repeated access in one epoch changes nothing. */
 static inline bool dh_race_repeats(const struct dh_race_thread *t, uint32_t half, unsigned mask)
 {

@@ -14,6 +14,9 @@ void __dh_read2(const void *addr, uint32_t place);
 void __dh_read4(const void *addr, uint32_t place);
 void __dh_read8(const void *addr, uint32_t place);
 void __dh_read16(const void *addr, uint32_t place);
+/* The same where the function only reads what it finds there, aligned to its size: checked in another order. */
+void __dh_read4_shared(const void *addr, uint32_t place);
+void __dh_read8_shared(const void *addr, uint32_t place);
 void __dh_write1(void *addr, uint64_t value, uint32_t place);
 void __dh_write2(void *addr, uint64_t value, uint32_t place);
 void __dh_write4(void *addr, uint64_t value, uint32_t place);

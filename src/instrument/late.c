@@ -12,6 +12,7 @@
 #include "instrument/places.h"
 #include "instrument/redundant.h"
 #include "instrument/resolve.h"
+#include "instrument/roots.h"
 #include "instrument/settle.h"
 #include "instrument/weave.h"
 #include "ir/carry.h"
@@ -24,6 +25,7 @@ struct late {
     struct dh_weave w;
     struct dh_escape escape;
     struct dh_resolver resolver;
+    struct dh_roots roots;
     unsigned nosanitize;
     bool unchecked; /* the function asks to be left alone: frames and atomics only */
     dh_value_vec work;
@@ -134,6 +136,14 @@ static bool place_pieces(struct late *l, LLVMValueRef from, uint64_t bytes, unsi
     return true;
 }
 
+static enum dh_hook read_hook(struct late *l, const struct dh_memop *a, int row)
+{
+    bool whole = (a->bytes == 4 || a->bytes == 8) && LLVMGetAlignment(a->at) >= a->bytes;
+    if (whole && dh_roots_only_read(&l->roots, a->addr))
+        return a->bytes == 4 ? DH_HOOK_READ4_SHARED : DH_HOOK_READ8_SHARED;
+    return DH_HOOK_READ1 + row;
+}
+
 static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     int row;
@@ -145,7 +155,7 @@ static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     }
     LLVMValueRef args[3] = {a->addr, place};
     if (is_read(a)) {
-        dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_READ1 + row, args);
+        dh_hooks_call(&l->w.hooks, l->w.b, read_hook(l, a, row), args);
         l->w.counts->reads++;
         return;
     }
@@ -243,6 +253,7 @@ static void place_all(struct late *l, LLVMValueRef f)
 {
     dh_weave_function(&l->w, f);
     dh_escape_next_function(&l->escape);
+    dh_roots_of_function(&l->roots, f);
     l->work.n = 0;
     l->unchecked = dh_function_is_unchecked(f);
     dh_weave_collect(f, &l->work);
@@ -275,6 +286,7 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_places_end(places);
     dh_resolver_release(&l.resolver);
     dh_escape_release(&l.escape);
+    dh_roots_release(&l.roots);
     dh_vec_release(&l.work);
     dh_weave_release(&l.w);
     return true;

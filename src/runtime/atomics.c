@@ -6,6 +6,8 @@
 #include "runtime/native_atomics.h"
 #include "runtime/sync.h"
 
+#include <stdatomic.h>
+
 static inline struct dh_atomic_op enter(const void *addr, uint32_t what, uint32_t place)
 {
     struct dh_atomic_op op = {.addr = (uintptr_t)addr, .what = what, .place = place};
@@ -26,8 +28,13 @@ static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure
 #define HOOKS(type, bytes)                                                                                             \
     type __dh_atomic_load##bytes(const void *addr, uint32_t what, uint32_t place)                                      \
     {                                                                                                                  \
+        uint64_t known;                                                                                                \
+        const _Atomic uint64_t *version = dh_atomic_known(addr, what, &known);                                         \
+        type value = version ? dh_native_load##bytes(addr) : 0;                                                        \
+        if (version && atomic_load_explicit(version, memory_order_acquire) == known)                                   \
+            return value;                                                                                              \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
-        type value = dh_native_load##bytes(addr);                                                                      \
+        value = dh_native_load##bytes(addr);                                                                           \
         dh_atomic_leave(&op, false);                                                                                   \
         return value;                                                                                                  \
     }                                                                                                                  \

@@ -55,6 +55,8 @@ static void take_up(struct fiber *f)
     struct dh_thread_state *t = &__dh_thread;
     struct dh_race_state *s = f->parked.race;
     t->own = 0;
+    t->stamp = 0;
+    t->known = dh_knows_nothing;
     t->race = NULL;
     t->capacity = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -73,6 +75,8 @@ static void take_up(struct fiber *f)
     s->thread_pointer = (uintptr_t)__builtin_thread_pointer();
     __atomic_store_n(&s->tls, t, __ATOMIC_RELEASE);
     t->own = f->parked.own;
+    t->known = s->known;
+    t->stamp = s->known_stamp;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->race = s;
     dh_blocking_end();

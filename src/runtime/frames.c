@@ -11,9 +11,17 @@
 #define FIRST_BLOCK ((size_t)8 << 10)
 
 /* For threads that the race detector does not look at: knows nothing. */
-struct dh_filter_line dh_no_filter[DH_FILTER_LINES];
+uint64_t dh_knows_nothing[DH_KNOWN_LINES];
 
-__thread struct dh_thread_state __dh_thread = {.filter = dh_no_filter};
+#define MUST_GO(granules, n) (~(uint64_t)0xFFFF | (uint64_t)(granules) << (n))
+#define FOUR(granules, n, width)                                                                                       \
+    MUST_GO(granules, n), MUST_GO(granules, (n) + (width)), MUST_GO(granules, (n) + 2 * (width)),                      \
+        MUST_GO(granules, (n) + 3 * (width))
+__thread struct dh_thread_state __dh_thread = {
+    .known = dh_knows_nothing,
+    .must_go4 = {FOUR(1, 0, 1), FOUR(1, 4, 1), FOUR(1, 8, 1), FOUR(1, 12, 1)},
+    .must_go8 = {FOUR(3, 0, 2), FOUR(3, 8, 2)},
+};
 
 /* Block sizes are powers of two; one entry lies below frames[0]. */
 static uint32_t capacity_of(size_t block)

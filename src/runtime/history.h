@@ -57,7 +57,7 @@ DH_ALWAYS_INLINE uint64_t dh_history_meta(enum dh_history_meta what, uint64_t nu
 DH_ALWAYS_INLINE bool dh_history_has_room(const struct dh_history *h, unsigned words)
 {
     uintptr_t bytes = DH_HISTORY_PART * sizeof *h->words, at = (uintptr_t)h->cursor & (bytes - 1);
-    return at && at + words * sizeof *h->words <= bytes;
+    return at && (words == 1 || at + words * sizeof *h->words <= bytes);
 }
 DH_ALWAYS_INLINE void dh_history_add(struct dh_history *h, uint64_t word)
 {

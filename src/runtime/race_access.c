@@ -1,6 +1,7 @@
 /* Accesses in full: every size, every cell, and what goes with it in the history. */
 #include "runtime/public_hooks.h"
 
+#include "runtime/race_edges.h"
 #include "runtime/race_state.h"
 
 #include "runtime/bytes.h"
@@ -47,15 +48,26 @@ bool dh_race_enter(struct dh_race_state *s)
     return true;
 }
 
+/* Stamps that begin again must not let an old line pass for a new one. */
+static void forget_all_filtered(struct dh_race_state *s)
+{
+    s->stamp += (uint64_t)1 << DH_STAMP_SHIFT;
+    if (!s->stamp)
+        dh_bytes_zero(s->filter, sizeof s->filter);
+    s->known_stamp += (uint64_t)1 << DH_KNOWN_SHIFT;
+    if (!s->known_stamp) {
+        dh_bytes_zero(s->known, sizeof s->known);
+        s->known_stamp = (uint64_t)1 << DH_KNOWN_SHIFT;
+    }
+    s->tls->stamp = s->known_stamp;
+}
+
 void dh_race_new_epoch(struct dh_race_state *s)
 {
     uint32_t epoch = dh_epoch_with(s->t.time, DH_MASK_ALL);
-    s->stamp += (uint64_t)1 << DH_STAMP_SHIFT;
-    if (!s->stamp) /* the stamps begin again: no old line may pass for a new one */
-        dh_bytes_zero(s->filter, sizeof s->filter);
+    forget_all_filtered(s);
     if (dh_race_history_room(s, 1))
         dh_history_add(&s->history, dh_history_meta(DH_META_TIME, s->t.time));
-    s->tls->stamp = s->stamp;
     __atomic_store_n(&s->tls->own, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
 }
 
@@ -105,6 +117,21 @@ uint32_t dh_race_context(struct dh_race_state *s)
     return known ? known_context(s, value)->id : DH_CONTEXT_ROOT;
 }
 
+/* The stack with the caller on top has a number like any other. */
+uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot)
+{
+    const struct dh_thread_state *tls = s->tls;
+    if (!call_slot || !tls->frames)
+        return call_slot ? dh_context_extend(dh_race_context(s), *call_slot) : dh_race_context(s);
+    uint64_t value = dh_context_step(tls->frames[(int64_t)dh_frames_known(tls) - 1].context, *call_slot);
+    struct dh_known_context *known = &s->contexts[value >> 56 & (DH_CONTEXT_CACHE - 1)];
+    if (known->value != value) {
+        known->id = dh_context_extend(dh_race_context(s), *call_slot); /* first: it may use the place itself */
+        known->value = value;
+    }
+    return known->id;
+}
+
 static void note_context(struct dh_race_state *s)
 {
     uint32_t id = s->report_context ? s->report_context : dh_race_context(s);
@@ -132,25 +159,10 @@ static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bo
 
 /* ---- accesses ---- */
 
-static bool repeats(const struct dh_race_state *s, const dh_cell *cell, unsigned mask, bool write)
+static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    dh_cell c = __atomic_load_n(cell, __ATOMIC_RELAXED);
-    return dh_race_repeats(&s->t, write ? dh_cell_write(c) : dh_cell_read(c), mask);
-}
-
-static void access_granule(struct dh_race_state *s, uintptr_t granule, unsigned mask, bool write, uint32_t place)
-{
-    dh_cell *cell = dh_shadow_of(granule);
-    if (repeats(s, cell, mask, write))
-        return;
-    dh_race_access_granule(&dh_race_world, &s->t, cell, granule, mask, write ? DH_WRITES : DH_READS, place);
-}
-
-static unsigned mask_within(uintptr_t granule, uintptr_t addr, uintptr_t end)
-{
-    unsigned from = addr > granule ? (unsigned)(addr - granule) : 0;
-    unsigned to = end < granule + 4 ? (unsigned)(end - granule) : 4;
-    return ((1u << to) - 1) & ~((1u << from) - 1);
+    struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place};
+    dh_race_record(&dh_race_world, &s->t, dh_shadow_of(addr), &a);
 }
 
 enum { FILTERED = 512 };
@@ -158,6 +170,8 @@ enum { FILTERED = 512 };
 /* Piece by piece of a line: whether the filter knows all, and what it learns. */
 static bool filter_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
+    if (size > FILTERED)
+        return false;
     for (uintptr_t end = addr + size; addr < end;) {
         unsigned n = 64 - (unsigned)(addr & 63);
         n = end - addr < n ? (unsigned)(end - addr) : n;
@@ -178,6 +192,11 @@ static void filter_learns(struct dh_race_state *s, uintptr_t addr, size_t size, 
     }
 }
 
+bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+{
+    return filter_knows(s, addr, size, write) || (!write && dh_module_is_constant(addr));
+}
+
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
     if (!size || dh_race_ignores(s, write ? DH_IGNORED_WRITES : DH_IGNORED_READS) || !dh_shadow_ready(addr, size))
@@ -185,10 +204,10 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
     s->access_addr = addr;
     s->access_size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
     note_access(s, addr, size, write, place);
-    s->t.dirty = true;
-    for (uintptr_t granule = addr & ~(uintptr_t)3; granule < addr + size; granule += 4)
-        access_granule(s, granule, mask_within(granule, addr, addr + size), write, place);
-    if (size <= FILTERED)
+    record(s, addr, size, write, place);
+    if (!write && (size == 4 || size == 8 || size == 16) && !(addr & (size - 1)))
+        dh_known_learn(s, addr, (unsigned)size / 4);
+    else if (size <= FILTERED)
         filter_learns(s, addr, size, write);
 }
 
@@ -199,10 +218,11 @@ void dh_race_flush(struct dh_race_state *s)
     s->pending.mask = 0;
     s->access_addr = granule + (unsigned)__builtin_ctz(mask);
     s->access_size = (uint32_t)__builtin_popcount(mask);
-    s->t.dirty = true;
-    if (dh_shadow_ready(granule, 4))
-        dh_race_access_granule(&dh_race_world, &s->t, dh_shadow_of(granule), granule, mask, DH_WRITES,
-                               s->pending.place);
+    for (unsigned from, n; mask && dh_shadow_ready(granule, 4); mask &= ~(((1u << n) - 1) << from)) {
+        from = (unsigned)__builtin_ctz(mask);
+        n = (unsigned)__builtin_ctz(~(mask >> from));
+        record(s, granule + from, n, true, s->pending.place);
+    }
 }
 
 /* Part of a granule, alone: see `pending`. What waited before was recorded on the way in. */
@@ -240,7 +260,7 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
 static void access_range(const void *at, size_t size, bool write, uint32_t place)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if ((size <= FILTERED && filter_knows(s, (uintptr_t)at, size, write)) || !dh_race_enter(s))
+    if (dh_race_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
         return;
     dh_race_access(s, (uintptr_t)at, size, write, place);
     dh_race_leave(s);
@@ -269,6 +289,16 @@ WRITE(1)
 WRITE(2)
 WRITE(4)
 WRITE(8)
+
+void __dh_read4_shared(const void *addr, uint32_t place)
+{
+    __dh_read4(addr, place);
+}
+
+void __dh_read8_shared(const void *addr, uint32_t place)
+{
+    __dh_read8(addr, place);
+}
 
 void __dh_write16(void *addr, uint32_t place)
 {
@@ -314,7 +344,7 @@ static void forget_cells(uintptr_t addr, uintptr_t end)
 {
     for (uintptr_t granule = addr & ~(uintptr_t)3; granule < end; granule += 4) {
         dh_cell *cell = dh_shadow_of(granule);
-        if (!*cell || mask_within(granule, addr, end) != DH_MASK_ALL)
+        if (!*cell || granule < addr || granule + 4 > end)
             continue;
         if (dh_cell_is_line(*cell))
             dh_race_forget(&dh_race_world, cell, granule);
@@ -323,16 +353,25 @@ static void forget_cells(uintptr_t addr, uintptr_t end)
     }
 }
 
+/* The filters of this thread must not know what is new; others' do not know what was freed in good order. */
+static void forget_filters(struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    enum { MANY = 16 << 10 };
+    if (size >= MANY) {
+        forget_all_filtered(s);
+        return;
+    }
+    for (uintptr_t at = addr & ~(uintptr_t)63; at < addr + size; at += 64) {
+        s->filter[at >> 6 & (DH_FILTER_LINES - 1)].tag = 0;
+        s->known[at >> 6 & (DH_KNOWN_LINES - 1)] = 0;
+    }
+}
+
 void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
 {
     if (!size)
         return;
-    /* The filter of this thread must not know what is new; others' do not know what was freed in good order. */
-    if (size < DH_FILTER_LINES * 64)
-        for (uintptr_t at = addr & ~(uintptr_t)63; at < addr + size; at += 64)
-            s->filter[at >> 6 & (DH_FILTER_LINES - 1)].tag = 0;
-    else
-        dh_bytes_zero(s->filter, sizeof s->filter);
+    forget_filters(s, addr, size);
     if (size < 2 * DROP_FROM) {
         forget_cells(addr, addr + size);
         return;

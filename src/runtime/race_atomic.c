@@ -34,35 +34,20 @@ static void note(struct dh_race_state *s, const struct dh_atomic_op *op, bool wr
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ATOMIC, op->addr, log, writes, op->place));
 }
 
-/* The bytes of the granule at `at` that belong to [from, to). */
-static unsigned mask_in(uintptr_t at, uintptr_t from, uintptr_t to)
-{
-    unsigned mask = DH_MASK_ALL;
-    if (from > at)
-        mask &= DH_MASK_ALL << (from - at);
-    if (to < at + 4)
-        mask &= DH_MASK_ALL >> (at + 4 - to);
-    return mask;
-}
-
-static bool says(const struct dh_race_state *s, uintptr_t at, unsigned mask, enum dh_access_kind kind)
-{
-    dh_cell *cell = dh_shadow_of(at), c = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-    if (!dh_cell_is_line(c))
-        return false;
-    const struct dh_column *mine = dh_line_find(&dh_race_world.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
-    uint64_t bytes = (uint64_t)mask << (at & 63);
-    bool known = mine && (dh_column_says(mine, bytes, DH_ATOMIC_WRITES, s->t.time) ||
-                          (kind == DH_ATOMIC_READS && dh_column_says(mine, bytes, kind, s->t.time)));
-    return known && __atomic_load_n(cell, __ATOMIC_ACQUIRE) == c;
-}
-
 /* The same was done before in this epoch: whoever accessed it plainly since then was held against that. */
 static bool repeats(const struct dh_race_state *s, const struct dh_atomic_op *op, enum dh_access_kind kind)
 {
-    uintptr_t end = op->addr + size_of(op);
-    for (uintptr_t at = op->addr & ~(uintptr_t)3; at < end; at += 4)
-        if (!says(s, at, mask_in(at, op->addr, end), kind))
+    dh_cell *cells = dh_shadow_of(op->addr), c = __atomic_load_n(cells, __ATOMIC_ACQUIRE);
+    unsigned size = size_of(op), granules = (unsigned)((op->addr & 3) + size + 3) / 4;
+    if (!dh_cell_is_line(c) || (op->addr & 63) + size > 64)
+        return false;
+    const struct dh_column *mine = dh_line_find(&dh_race_world.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
+    uint64_t bytes = dh_filter_bytes(op->addr, size);
+    if (!mine || !(dh_column_says(mine, bytes, DH_ATOMIC_WRITES, s->t.time) ||
+                   (kind == DH_ATOMIC_READS && dh_column_says(mine, bytes, kind, s->t.time))))
+        return false;
+    for (unsigned i = 0; i < granules; i++)
+        if (__atomic_load_n(&cells[i], __ATOMIC_ACQUIRE) != c)
             return false;
     return true;
 }
@@ -78,9 +63,8 @@ static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool w
     s->access_addr = op->addr;
     s->access_size = size;
     note(s, op, writes);
-    for (uintptr_t at = op->addr & ~(uintptr_t)3; at < op->addr + size; at += 4)
-        dh_race_access_granule(&dh_race_world, &s->t, dh_shadow_of(at), at, mask_in(at, op->addr, op->addr + size),
-                               kind, op->place);
+    struct dh_access a = {op->addr, size, kind, op->place};
+    dh_race_record(&dh_race_world, &s->t, dh_shadow_of(op->addr), &a);
 }
 
 static void load_edges(struct dh_race_state *s, const struct dh_sync *o, unsigned order)
@@ -115,6 +99,38 @@ static void store_edges(struct dh_race_state *s, struct dh_sync *o, unsigned ord
         fenced(s, o);
 }
 
+static struct dh_known_atomic *known_at(struct dh_race_state *s, uintptr_t addr)
+{
+    return &s->atomics[addr >> 2 & (DH_KNOWN_ATOMICS - 1)];
+}
+
+/* After a load: its past is known, or waits for a fence, and that it happened in this epoch is recorded. */
+static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const struct dh_sync *o, unsigned order)
+{
+    if (s->gate.ignores)
+        return;
+    const _Atomic uint64_t *version = dh_sync_version(o);
+    *known_at(s, op->addr) = (struct dh_known_atomic){.addr = op->addr,
+                                                      .version = version,
+                                                      .known = atomic_load_explicit(version, memory_order_relaxed),
+                                                      .stamp = s->stamp,
+                                                      .size = size_of(op),
+                                                      .acquired = acquires(order)};
+}
+
+const _Atomic uint64_t *dh_atomic_known(const void *addr, uint32_t what, uint64_t *version)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!s || !dh_gate_is_open(s))
+        return NULL;
+    const struct dh_known_atomic *k = known_at(s, (uintptr_t)addr);
+    if (k->addr != (uintptr_t)addr || k->stamp != s->stamp || k->size != what >> 16 ||
+        (!k->acquired && acquires(what >> 8 & 255)))
+        return NULL;
+    *version = k->known;
+    return atomic_load_explicit(k->version, memory_order_acquire) == k->known ? k->version : NULL;
+}
+
 /* A reader is ordered after what it acquires by this very operation, so it is checked then. A writer is checked before
  * it happens: what it publishes may let others free the variable. Only afterwards it is known whether a
  * compare-exchange writes. */
@@ -132,6 +148,8 @@ void dh_atomic_enter(struct dh_atomic_op *op)
     op->object = o;
     s->waits = true;
     unsigned what = op->what & 255;
+    if (what != DH_OP_ATOMIC_LOAD)
+        dh_sync_changes(o);
     if (what == DH_OP_ATOMIC_RMW)
         load_edges(s, o, op->what >> 8 & 255);
     if (what == DH_OP_ATOMIC_RMW || what == DH_OP_ATOMIC_STORE)
@@ -152,7 +170,12 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
     }
     if (wrote)
         store_edges(s, o, order, what != DH_OP_ATOMIC_STORE);
-    dh_sync_unlock(o);
+    if (what == DH_OP_ATOMIC_LOAD) {
+        learn(s, op, o, order);
+        dh_sync_unlock_unchanged(o);
+    } else {
+        dh_sync_unlock(o);
+    }
     s->waits = false;
     if (s->n_waiting)
         dh_race_report_waiting(s);

@@ -34,6 +34,7 @@ bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what);
 /* annotations.c: the source says that accesses there may race. Inside enter/leave. */
 bool dh_race_is_intended(uintptr_t addr, size_t size);
 
+void dh_modules_init(void);
 /* Code of ours, or of a library that joined: its calls are what the program means. */
 bool dh_module_is_instrumented(uintptr_t code);
 /* For an instrumented library: what its places start from. */

@@ -108,6 +108,22 @@ ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
     return ok; /* what another thread was quicker to change is looked at again in full */
 }
 
+ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
+{
+    if (!write && size >= 4 && !(addr & (size - 1)))
+        dh_known_learn(s, addr, size / 4);
+    else
+        dh_filter_learn(s, addr, size, write);
+}
+
+/* Reads of four and eight bytes have looked there before they came here. */
+ALWAYS bool knows(const struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
+{
+    if (write || size < 4)
+        return dh_filter_knows(s, addr, size, write);
+    return size == 16 && !(addr & 15) && dh_known(s, addr, 4);
+}
+
 /* The line says so already. */
 ALWAYS bool in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
@@ -120,7 +136,7 @@ ALWAYS bool in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
     const struct dh_column *c = dh_line_find(&dh_race_world.lines.at[dh_cell_line(cell)], dh_epoch_slot(s->t.time));
     if (!c || !dh_column_says(c, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
         return false;
-    dh_filter_learn(s, addr, size, write);
+    learn(s, addr, size, write);
     return true;
 }
 
@@ -168,32 +184,48 @@ ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
 
 #define OF_BOTH(x) ((uint64_t)(x) << 32 | (x))
 
-/* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers.
- */
-ALWAYS bool is_private(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+/* Into the history, if that needs no more than one word: the stack is the one it says already. */
+ALWAYS bool has_word(const struct dh_race_state *s)
 {
-    dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
-    if ((old ^ own) & OF_BOTH(0xFFF00000u) || !dh_gate_is_open(s) || (addr & 3))
-        return false;
-    if (size == 8 && __atomic_load_n(&cell[1], __ATOMIC_RELAXED) != old)
-        return false;
     const struct dh_thread_state *tls = &__dh_thread;
-    if (!dh_history_has_room(&s->history, 1) || tls->depth >= tls->capacity || stack_value(tls) != s->context_value)
-        return false;
+    return dh_history_has_room(&s->history, 1) && tls->depth < tls->capacity && stack_value(tls) == s->context_value;
+}
+
+/* Only after this may the slot be used; it may have been lent the moment before. */
+ALWAYS bool begin_quickly(struct dh_race_state *s)
+{
     s->gate.busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (atomic_load_explicit(&s->gate.lent, memory_order_relaxed)) {
-        s->gate.busy = 0;
+    if (OFTEN(!atomic_load_explicit(&s->gate.lent, memory_order_relaxed)))
+        return true;
+    s->gate.busy = 0;
+    return false;
+}
+
+ALWAYS void end_quickly(struct dh_race_state *s)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->gate.busy = 0;
+}
+
+/* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers.
+ * A thread that is not looked at has no epoch. */
+ALWAYS bool is_private(uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
+    struct dh_race_state *s = __dh_thread.race;
+    if ((old ^ own) & OF_BOTH(0xFFF00000u) || !own || (addr & 3) ||
+        (size == 8 && __atomic_load_n(&cell[1], __ATOMIC_RELAXED) != old))
         return false;
-    }
+    if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
+        return false;
     s->t.dirty = true;
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size == 8 ? 3 : 2, write, place));
     dh_cell now = write ? own : (old & ~(uint64_t)UINT32_MAX) | (uint32_t)own;
     __atomic_store_n(cell, now, __ATOMIC_RELAXED);
     if (size == 8)
         __atomic_store_n(&cell[1], now, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    s->gate.busy = 0;
+    end_quickly(s);
     return true;
 }
 
@@ -207,20 +239,14 @@ ALWAYS uint32_t own_half_after(uint32_t half, uint32_t own, uint32_t bits)
 }
 
 /* A part of a granule that only this thread has accessed. */
-ALWAYS bool is_private_part(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
-    if ((old ^ own) & OF_BOTH(0x0FF00000u) || !dh_gate_is_open(s) || (addr & (size - 1)) || s->pending.mask)
+    struct dh_race_state *s = __dh_thread.race;
+    if ((old ^ own) & OF_BOTH(0x0FF00000u) || !own || (addr & (size - 1)))
         return false;
-    const struct dh_thread_state *tls = &__dh_thread;
-    if (!dh_history_has_room(&s->history, 1) || tls->depth >= tls->capacity || stack_value(tls) != s->context_value)
+    if (!dh_gate_is_open(s) || s->pending.mask || !has_word(s) || !begin_quickly(s))
         return false;
-    s->gate.busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (atomic_load_explicit(&s->gate.lent, memory_order_relaxed)) {
-        s->gate.busy = 0;
-        return false;
-    }
     uint32_t bits = ((1u << size) - 1) << (addr & 3) << DH_MASK_SHIFT;
     uint32_t read = own_half_after((uint32_t)old, (uint32_t)own, bits);
     uint32_t wrote = write ? own_half_after((uint32_t)(old >> 32), (uint32_t)own, bits) : (uint32_t)(old >> 32);
@@ -228,14 +254,13 @@ ALWAYS bool is_private_part(struct dh_race_state *s, uintptr_t addr, unsigned si
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, write, place));
     __atomic_store_n(cell, dh_cell_of(read, wrote), __ATOMIC_RELAXED);
     dh_filter_learn(s, addr, size, write);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    s->gate.busy = 0;
+    end_quickly(s);
     return true;
 }
 
-/* Several functions each, so that every step saves only the registers it needs itself: first whether it is shared and
- * known, then whether it is private, then what is plain to see; the line or the rest of the detector come last. */
-#define ACCESS(name, size, write, parameters, arguments, value)                                                        \
+/* Several functions each, so that every step saves only the registers it needs itself: first whether it is private,
+ * then whether it is shared and known, then what is plain to see; the line or the rest of the detector come last. */
+#define STEPS(name, size, write, parameters, arguments, value)                                                         \
     DH_LEAVES_ALL __attribute__((noinline)) static void update_##name parameters                                       \
     {                                                                                                                  \
         look(__dh_thread.race, (uintptr_t)addr, size, write, value, place);                                            \
@@ -243,38 +268,53 @@ ALWAYS bool is_private_part(struct dh_race_state *s, uintptr_t addr, unsigned si
     DH_LEAVES_ALL __attribute__((noinline)) static void line_##name parameters                                         \
     {                                                                                                                  \
         if (!in_line(__dh_thread.race, (uintptr_t)addr, size, write))                                                  \
-            __dh_race_complete((uintptr_t)addr, size | (uint32_t)write << 8, place, value);                            \
+            __dh_race_complete((uintptr_t)addr, (size) | (uint32_t)(write) << 8, place, value);                        \
     }                                                                                                                  \
-    DH_LEAVES_ALL __attribute__((noinline)) static void cell_##name parameters                                         \
+    DH_LEAVES_ALL __attribute__((noinline)) static void other_##name parameters                                        \
     {                                                                                                                  \
-        struct dh_race_state *s = __dh_thread.race;                                                                    \
-        bool done = size < 4 ? dh_filter_knows(s, (uintptr_t)addr, size, write) ||                                     \
-                                   is_private_part(s, (uintptr_t)addr, size, write, place)                             \
-                    : size <= 8 ? is_private(s, (uintptr_t)addr, size, write, place)                                   \
-                                : false;                                                                               \
-        if (!done) __attribute__                                                                                       \
+        const struct dh_race_state *s = __dh_thread.race;                                                              \
+        if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)))                                                \
+            return;                                                                                                    \
+        if (!dh_cell_is_line(__atomic_load_n(dh_shadow_of((uintptr_t)addr), __ATOMIC_RELAXED))) __attribute__          \
             ((musttail)) return update_##name arguments;                                                               \
+        if (!knows(s, (uintptr_t)addr, size, write)) __attribute__                                                     \
+            ((musttail)) return line_##name arguments;                                                                 \
     }                                                                                                                  \
     DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
     {                                                                                                                  \
-        const struct dh_race_state *s = __dh_thread.race;                                                              \
-        if (!s)                                                                                                        \
-            return;                                                                                                    \
-        if (!dh_cell_is_line(__atomic_load_n(dh_shadow_of((uintptr_t)addr), __ATOMIC_RELAXED))) __attribute__          \
-            ((musttail)) return cell_##name arguments;                                                                 \
-        if (!dh_filter_knows(s, (uintptr_t)addr, size, write)) __attribute__                                           \
-            ((musttail)) return line_##name arguments;                                                                 \
+        if (!(PRIVATE_##size((uintptr_t)addr, write, place))) __attribute__                                            \
+            ((musttail)) return other_##name arguments;                                                                \
     }
-#define READ(size) ACCESS(read##size, size, false, (const void *addr, uint32_t place), (addr, place), 0)
+#define PRIVATE_1(addr, write, place) is_private_part(addr, 1, write, place)
+#define PRIVATE_2(addr, write, place) is_private_part(addr, 2, write, place)
+#define PRIVATE_4(addr, write, place) is_private(addr, 4, write, place)
+#define PRIVATE_8(addr, write, place) is_private(addr, 8, write, place)
+#define PRIVATE_16(addr, write, place) false
+#define READ(size) STEPS(read##size, size, false, (const void *addr, uint32_t place), (addr, place), 0)
 #define WRITE(size)                                                                                                    \
-    ACCESS(write##size, size, true, (void *addr, uint64_t value, uint32_t place), (addr, value, place), value)
+    STEPS(write##size, size, true, (void *addr, uint64_t value, uint32_t place), (addr, value, place), value)
+/* Those that look among the known first: there it is the next time. */
+#define READ_SHARED(size)                                                                                              \
+    DH_LEAVES_ALL __attribute__((noinline)) static void learn_read##size(const void *addr)                             \
+    {                                                                                                                  \
+        dh_known_learn(__dh_thread.race, (uintptr_t)addr, (size) / 4);                                                 \
+    }                                                                                                                  \
+    DH_LEAVES_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                                 \
+    {                                                                                                                  \
+        if (!(PRIVATE_##size((uintptr_t)addr, false, place))) __attribute__                                            \
+            ((musttail)) return other_read##size(addr, place);                                                         \
+        if (OFTEN(!((uintptr_t)addr & ((size) - 1))))                                                                  \
+            learn_read##size(addr);                                                                                    \
+    }
 READ(1)
 READ(2)
 READ(4)
 READ(8)
 READ(16)
+READ_SHARED(4)
+READ_SHARED(8)
 WRITE(1)
 WRITE(2)
 WRITE(4)
 WRITE(8)
-ACCESS(write16, 16, true, (void *addr, uint32_t place), (addr, place), 0)
+STEPS(write16, 16, true, (void *addr, uint32_t place), (addr, place), 0)

@@ -16,6 +16,8 @@ DH_LEAVES_ALL void __dh_read1_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_read2_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_read4_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_read8_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_read4_shared_slow(const void *addr, uint32_t place);
+DH_LEAVES_ALL void __dh_read8_shared_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_read16_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_write1_slow(void *addr, uint64_t value, uint32_t place);
 DH_LEAVES_ALL void __dh_write2_slow(void *addr, uint64_t value, uint32_t place);

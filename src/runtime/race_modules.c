@@ -4,6 +4,7 @@
 
 #include "runtime/race_edges.h"
 
+#include <link.h>
 #include <stdatomic.h>
 
 enum { OF_EXECUTABLE = 1 << 25, OF_LIBRARY = 1 << 20, LIBRARIES = (OF_EXECUTABLE / OF_LIBRARY) - 1 };
@@ -33,6 +34,24 @@ bool dh_module_is_instrumented(uintptr_t code)
 {
     uintptr_t start = (uintptr_t)__executable_start;
     return code - start < (uintptr_t)etext - start || library_of(code);
+}
+
+uintptr_t dh_constant_start, dh_constant_size;
+
+/* Up to the first segment that can be written. */
+void dh_modules_init(void)
+{
+    extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+    uintptr_t base = (uintptr_t)__executable_start, first = 0, end = UINTPTR_MAX;
+    const ElfW(Phdr) *p = (const void *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
+    for (int i = 0; i < __ehdr_start.e_phnum; i++) {
+        if (p[i].p_type == PT_LOAD && !p[i].p_offset)
+            first = p[i].p_vaddr;
+        if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_W && p[i].p_vaddr < end)
+            end = p[i].p_vaddr;
+    }
+    dh_constant_start = base;
+    dh_constant_size = end == UINTPTR_MAX || end < first ? 0 : end - first;
 }
 
 /* More libraries than there are ranges share the last one: places of theirs are then not told. */

@@ -10,12 +10,6 @@
 #include "runtime/threads.h"
 #include "runtime/vector_state.h"
 
-uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot)
-{
-    uint32_t context = dh_race_context(s);
-    return call_slot ? dh_context_extend(context, *call_slot) : context;
-}
-
 static void set_place(struct dh_report_access *a, uint32_t place)
 {
     a->module = dh_module_of_place(&place);

@@ -88,6 +88,7 @@ void dh_race_start(void)
     }
     if (!wanted)
         return;
+    dh_modules_init();
     dh_slots_init((uint32_t)dh_options.clock_limit);
     dh_race_on = true;
     dh_race_start_main();

@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-enum { DH_CONTEXT_CACHE = 256, DH_HELD_LOCKS = 64 };
+enum { DH_CONTEXT_CACHE = 256, DH_HELD_LOCKS = 64, DH_KNOWN_ATOMICS = 64 };
 
 struct dh_known_context {
     uint64_t value; /* V of a shadow stack */
@@ -20,6 +20,15 @@ struct dh_held_lock {
     uintptr_t lock;
     uint32_t context, depth;
     bool shared;
+};
+
+/* An atomic variable that was loaded in this epoch, and the version (sync_table.h) whose past is known. */
+struct dh_known_atomic {
+    uintptr_t addr;
+    const _Atomic uint64_t *version;
+    uint64_t known, stamp;
+    uint32_t size;
+    bool acquired;
 };
 
 /* What of a thread is not looked at, each with its depth. */
@@ -46,7 +55,8 @@ struct dh_race_state {
         /* A word that is written is read in one piece, or the processor waits. */
     } gate;
     uint32_t ignoring[DH_IGNORED_KINDS]; /* depths */
-    uint64_t stamp;                      /* see dh_thread_state */
+    uint64_t stamp;                      /* of the epoch, in the filter's tags */
+    uint64_t known_stamp;                /* and in the words of `known` */
     uint64_t context_value;              /* V of what the history says last */
     struct dh_history history;
     /* Writes of single bytes that the cell could not tell wait until the granule is whole, or something else is done:
@@ -75,7 +85,9 @@ struct dh_race_state {
     struct dh_race_state *next_free;
     uint32_t references; /* of slots that remember it, and of the running thread */
     struct dh_known_context contexts[DH_CONTEXT_CACHE];
+    struct dh_known_atomic atomics[DH_KNOWN_ATOMICS];
     struct dh_filter_line filter[DH_FILTER_LINES];
+    uint64_t known[DH_KNOWN_LINES];
 };
 
 DH_ALWAYS_INLINE uint64_t dh_filter_tag(const struct dh_race_state *s, uintptr_t addr)
@@ -105,6 +117,19 @@ DH_ALWAYS_INLINE void dh_filter_learn(struct dh_race_state *s, uintptr_t addr, u
     line->bytes[write] |= dh_filter_bytes(addr, size);
 }
 
+DH_ALWAYS_INLINE bool dh_known(const struct dh_race_state *s, uintptr_t addr, unsigned granules)
+{
+    uint64_t word = s->known[addr >> 6 & (DH_KNOWN_LINES - 1)], left = word ^ (addr & DH_KNOWN_ABOVE) ^ s->known_stamp;
+    return !(left >> 16) && !(left >> (addr >> 2 & 15) & (((uint64_t)1 << granules) - 1));
+}
+/* Whole granules that were read; they do not cross a line. */
+DH_ALWAYS_INLINE void dh_known_learn(struct dh_race_state *s, uintptr_t addr, unsigned granules)
+{
+    uint64_t *word = &s->known[addr >> 6 & (DH_KNOWN_LINES - 1)], key = (addr & DH_KNOWN_ABOVE) ^ s->known_stamp;
+    uint64_t now = (*word ^ key) >> 16 ? key | 0xFFFF : *word;
+    *word = now & ~((((uint64_t)1 << granules) - 1) << (addr >> 2 & 15));
+}
+
 static inline bool dh_race_ignores(const struct dh_race_state *s, enum dh_ignored what)
 {
     return __builtin_expect(s->gate.ignores >> what & 1, 0);
@@ -113,6 +138,13 @@ static inline bool dh_race_ignores(const struct dh_race_state *s, enum dh_ignore
 DH_ALWAYS_INLINE bool dh_gate_is_open(const struct dh_race_state *s)
 {
     return !s->gate.busy && !s->gate.closed;
+}
+
+/* What the executable maps read-only: nothing races there. */
+extern uintptr_t dh_constant_start, dh_constant_size;
+DH_ALWAYS_INLINE bool dh_module_is_constant(uintptr_t addr)
+{
+    return addr - dh_constant_start < dh_constant_size;
 }
 
 extern struct dh_race dh_race_world; /* all cells' tables */
@@ -134,6 +166,8 @@ uint32_t dh_race_context(struct dh_race_state *s);
 /* Room for `words` more, with the state written anew at the beginning of a part. */
 bool dh_race_history_room(struct dh_race_state *s, unsigned words);
 
+/* The access would tell nothing new. */
+bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write);
 /* Any access, checked in full. Inside enter/leave. */
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place);
 /* The bytes that wait are recorded now. */

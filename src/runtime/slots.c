@@ -70,9 +70,10 @@ struct dh_race_state *dh_race_state_new(void)
     dh_spin_unlock(&lock);
     if (!s) /* zero, and the filter's pages are there when they are used */
         return dh_sys_mmap(sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    uint64_t stamp = s->stamp;
+    uint64_t stamp = s->stamp, known_stamp = s->known_stamp;
     dh_bytes_zero(s, offsetof(struct dh_race_state, filter));
     s->stamp = stamp;
+    s->known_stamp = known_stamp;
     return s;
 }
 
@@ -113,6 +114,8 @@ struct dh_race_state *dh_slot_user_at(uint32_t time, uint32_t *thread)
 }
 
 /* ---- taking ---- */
+
+static uint32_t last_serial; /* under the lock */
 
 static bool is_spent(const struct slot *slot)
 {
@@ -246,6 +249,7 @@ static bool try_to_take(struct dh_race_state *s)
         slot->given = ++order;
         remember(slot, s);
         s->t.time = dh_epoch((unsigned)i, slot->clock);
+        s->t.serial = ++last_serial;
         s->t.dirty = false;
         dh_clock_set(&s->t.clock, (unsigned)i, slot->clock);
         atomic_store(&s->gate.lent, 0);

@@ -127,7 +127,7 @@ static void become(const struct dh_clock *past)
     if (!s)
         return;
     s->gate.busy = 1;
-    __dh_thread.filter = s->filter;
+    __dh_thread.known = s->known;
     __atomic_store_n(&__dh_thread.race, s, __ATOMIC_RELEASE);
     if (dh_slot_take(s))
         dh_race_new_epoch(s);
@@ -215,7 +215,7 @@ void dh_sync_thread_end(void)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __dh_thread.own = 0;
     __dh_thread.race = NULL;
-    __dh_thread.filter = dh_no_filter;
+    __dh_thread.known = dh_knows_nothing;
     __dh_thread.stamp = 0;
     dh_race_state_end(s);
 }

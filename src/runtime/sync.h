@@ -95,6 +95,9 @@ void dh_atomic_enter(struct dh_atomic_op *op);
 /* After it: `wrote` is false for a load and for a compare-exchange that failed (then `order` of `what` must have been
  * set to the failure order). */
 void dh_atomic_leave(struct dh_atomic_op *op, bool wrote);
+/* A load that would tell nothing new, if the variable has this version before and after: then it may be done without
+ * enter and leave. NULL: it may not. */
+const _Atomic uint64_t *dh_atomic_known(const void *addr, uint32_t what, uint64_t *version);
 void dh_atomic_fence(uint32_t order);
 
 #endif

@@ -9,6 +9,8 @@ enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, LINE = 64, GRAIN = 8 };
 struct dh_sync_bucket {
     dh_spin lock;
     struct dh_sync *_Atomic first;
+    _Atomic uint64_t version;
+    uint64_t unused;
 };
 
 static struct dh_sync_bucket buckets[BUCKETS];
@@ -62,7 +64,34 @@ struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
     return o;
 }
 
+const _Atomic uint64_t *dh_sync_version(const struct dh_sync *o)
+{
+    return &o->bucket->version;
+}
+
+/* Under the lock, so that nobody else writes it. */
+static void set_version(struct dh_sync_bucket *b, uint64_t version)
+{
+    atomic_store_explicit(&b->version, version, memory_order_release);
+}
+
+void dh_sync_changes(struct dh_sync *o)
+{
+    set_version(o->bucket, atomic_load_explicit(&o->bucket->version, memory_order_relaxed) | 1);
+}
+
+static void end_change(struct dh_sync_bucket *b)
+{
+    set_version(b, (atomic_load_explicit(&b->version, memory_order_relaxed) | 1) + 1);
+}
+
 void dh_sync_unlock(struct dh_sync *o)
+{
+    end_change(o->bucket);
+    dh_spin_unlock(&o->bucket->lock);
+}
+
+void dh_sync_unlock_unchanged(struct dh_sync *o)
 {
     dh_spin_unlock(&o->bucket->lock);
 }
@@ -102,6 +131,7 @@ static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t si
         o = next;
     }
     b->first = kept;
+    end_change(b);
     dh_spin_unlock(&b->lock);
 }
 

@@ -31,6 +31,11 @@ struct dh_sync {
  * memory. */
 struct dh_sync *dh_sync_lock(uintptr_t addr, bool make);
 void dh_sync_unlock(struct dh_sync *o);
+/* Nothing was changed, or released to it. */
+void dh_sync_unlock_unchanged(struct dh_sync *o);
+/* Of the object and its neighbours: another after every change, odd while the value of an atomic variable changes. */
+const _Atomic uint64_t *dh_sync_version(const struct dh_sync *o);
+void dh_sync_changes(struct dh_sync *o);
 /* Room for a clock of n entries; NULL when there is no memory. */
 struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n);
 static inline const struct dh_clock *dh_sync_clock_of(const struct dh_sync_clock *c)

@@ -14,13 +14,18 @@ struct dh_frame {
 struct dh_thread;
 struct dh_race_state;
 
-/* Bytes of a line of 64 that were accessed in this epoch where the cell cannot say so. */
+/* What was accessed in this epoch where the cell cannot say so, in two tables. Bytes of a line of 64: */
 struct dh_filter_line {
     uint64_t tag;      /* line and stamp of the epoch */
     uint64_t bytes[2]; /* read, written */
     uint64_t unused;
 };
-enum { DH_FILTER_LINES = 4096, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
+enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
+/* And granules of a line that were read, in one word, since shared data are read over and over: the address above the
+ * lowest 20 bits, with the stamp in the 16 that addresses do not use; below them a bit for each granule that was NOT
+ * read. Stamps begin at 1, so that a word of 0 says nothing. */
+enum { DH_KNOWN_LINES = 1 << 16, DH_KNOWN_SHIFT = 48 };
+#define DH_KNOWN_ABOVE (~(uint64_t)0xFFFFF)
 
 struct dh_thread_state {
     uint32_t depth;                  /* may exceed `capacity`: such frames are counted only */
@@ -34,8 +39,11 @@ struct dh_thread_state {
     uint8_t rounds;                  /* of destructors seen */
     uint32_t place;                  /* of the call that instrumented code announced last */
     uint64_t own;                    /* what a cell says after a whole access in this epoch; 0: the slow path decides */
-    uint64_t stamp;                  /* of the epoch, as it stands in the filter's tags */
-    struct dh_filter_line *filter;   /* of the race detector; dh_no_filter while `race` is NULL */
+    uint64_t stamp;                  /* of the epoch, as it stands in the words of `known` */
+    uint64_t *known;                 /* of the race detector; dh_knows_nothing while `race` is NULL */
+    /* Bits of a word of `known` that must be gone when the granule, or both of an aligned eight bytes, was read. Here,
+     * because a thread's own data are reached without a register. */
+    uint64_t must_go4[16], must_go8[8];
     struct dh_race_state *race;      /* of the race detector, NULL while it does not look at this thread */
     uintptr_t last_handle;           /* of the thread created last by this one, */
     struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
@@ -43,7 +51,7 @@ struct dh_thread_state {
                                         it need not say so again */
 };
 
-extern struct dh_filter_line dh_no_filter[DH_FILTER_LINES]; /* for threads that it does not look at */
+extern uint64_t dh_knows_nothing[DH_KNOWN_LINES]; /* for threads that it does not look at */
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)

@@ -143,6 +143,7 @@ static void ours_init(struct ours *o)
     o->race.explain = explain;
     for (unsigned t = 0; t < THREADS; t++) {
         o->thread[t].time = dh_epoch(t + 1, 1);
+        o->thread[t].serial = t + 1;
         dh_clock_set(&o->thread[t].clock, t + 1, 1);
     }
     for (int b = 0; b < BYTES; b++)
@@ -154,18 +155,9 @@ static void ours_access(struct ours *o, int t, int at, int size, bool writes, bo
 {
     if (!atomic)
         o->done[t][o->n_done[t]++] = (struct done){o->thread[t].time, at, size, writes};
-    for (int g = at / 4; g <= (at + size - 1) / 4; g++) {
-        unsigned mask = 0;
-        for (int i = 0; i < 4; i++)
-            if (g * 4 + i >= at && g * 4 + i < at + size)
-                mask |= 1u << i;
-        dh_cell c = o->cells[g];
-        if (!atomic && dh_race_repeats(&o->thread[t], writes ? dh_cell_write(c) : dh_cell_read(c), mask))
-            continue;
-        enum dh_access_kind kind =
-            (enum dh_access_kind)((writes ? DH_WRITES : DH_READS) | (atomic ? DH_ATOMIC_READS : 0));
-        dh_race_access_granule(&o->race, &o->thread[t], &o->cells[g], (uintptr_t)g * 4, mask, kind, 0);
-    }
+    enum dh_access_kind kind = (enum dh_access_kind)((writes ? DH_WRITES : DH_READS) | (atomic ? DH_ATOMIC_READS : 0));
+    struct dh_access a = {(uintptr_t)at, (size_t)size, kind, 0};
+    dh_race_record(&o->race, &o->thread[t], &o->cells[at / 4], &a);
 }
 
 /* ---- random traces ---- */

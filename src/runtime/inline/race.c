@@ -23,12 +23,22 @@ INLINE static inline int says(uint32_t half, uint32_t own, uintptr_t addr, uint3
     return ((half ^ own) & (0x0FFFFFFFu | bytes << 28 << (addr & 3))) == 0;
 }
 
-/* Shared data that was read in this epoch: the filter knows. */
-INLINE static inline int is_known(uintptr_t addr, unsigned size)
+/* Shared data that was read in this epoch: what is left of the word when the address and the stamp are taken away are
+ * the granules that were not. */
+INLINE static inline uint64_t not_known(uintptr_t addr)
 {
-    const struct dh_filter_line *line = &__dh_thread.filter[addr >> 6 & (DH_FILTER_LINES - 1)];
-    uint64_t bytes = size < 64 ? ((uint64_t)1 << size) - 1 : ~(uint64_t)0;
-    return line->tag == ((addr >> 6) | __dh_thread.stamp) && (line->bytes[0] >> (addr & 63) & bytes) == bytes;
+    return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.stamp ^ __dh_thread.known[addr >> 6 & (DH_KNOWN_LINES - 1)];
+}
+
+INLINE static inline int is_known4(const void *addr)
+{
+    return !(not_known((uintptr_t)addr) & __dh_thread.must_go4[(uintptr_t)addr >> 2 & 15]);
+}
+
+/* Aligned, so that no line is crossed. */
+INLINE static inline int is_known8(const void *addr)
+{
+    return !(not_known((uintptr_t)addr) & __dh_thread.must_go8[(uintptr_t)addr >> 3 & 7]);
 }
 
 #define PART(size, bytes)                                                                                              \
@@ -48,24 +58,47 @@ INLINE static inline int is_known(uintptr_t addr, unsigned size)
 PART(1, 1u)
 PART(2, 3u)
 
+INLINE static inline int is_own4(const void *addr)
+{
+    return read_half(dh_shadow_of((uintptr_t)addr)) == (uint32_t)__dh_thread.own;
+}
+
+INLINE static inline int is_own8(const void *addr)
+{
+    const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
+    uint32_t own = (uint32_t)__dh_thread.own;
+    return read_half(cell) == own && read_half(cell + 1) == own;
+}
+
 INLINE void __dh_read4(const void *addr, uint32_t place)
 {
-    if (RARE(read_half(dh_shadow_of((uintptr_t)addr)) != (uint32_t)__dh_thread.own) && !is_known((uintptr_t)addr, 4))
+    if (RARE(!is_own4(addr)) && !is_known4(addr))
         __dh_read4_slow(addr, place);
+}
+
+INLINE void __dh_read8(const void *addr, uint32_t place)
+{
+    if (RARE(!is_own8(addr)) && ((uintptr_t)addr & 7 || !is_known8(addr)))
+        __dh_read8_slow(addr, place);
+}
+
+/* Where the function only reads it is more likely shared, and known. */
+INLINE void __dh_read4_shared(const void *addr, uint32_t place)
+{
+    if (RARE(!is_known4(addr)) && !is_own4(addr))
+        __dh_read4_shared_slow(addr, place);
+}
+
+INLINE void __dh_read8_shared(const void *addr, uint32_t place)
+{
+    if (RARE(!is_known8(addr)) && !is_own8(addr))
+        __dh_read8_shared_slow(addr, place);
 }
 
 INLINE void __dh_write4(void *addr, uint64_t value, uint32_t place)
 {
     if (RARE(whole(dh_shadow_of((uintptr_t)addr)) != __dh_thread.own))
         __dh_write4_slow(addr, value, place);
-}
-
-INLINE void __dh_read8(const void *addr, uint32_t place)
-{
-    const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
-    uint32_t own = (uint32_t)__dh_thread.own;
-    if (RARE(read_half(cell) != own || read_half(cell + 1) != own) && !is_known((uintptr_t)addr, 8))
-        __dh_read8_slow(addr, place);
 }
 
 INLINE void __dh_write8(void *addr, uint64_t value, uint32_t place)
