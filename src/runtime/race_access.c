@@ -245,13 +245,14 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    bool write = what >> 8 & 1;
+    bool write = what >> 8 & 1, told = !(place & DH_PLACE_NO_VALUE);
+    place &= ~DH_PLACE_NO_VALUE;
     if (write && waits(s, addr, what & 255, place)) {
         dh_race_leave(s);
         return;
     }
     s->value = value;
-    s->has_value = write && (what & 255) <= 8;
+    s->has_value = write && told && (what & 255) <= 8;
     dh_race_access(s, addr, what & 255, write, place);
     s->has_value = false;
     dh_race_leave(s);

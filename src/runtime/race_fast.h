@@ -12,6 +12,9 @@
 #define DH_LEAVES_ALL
 #endif
 
+/* With the place of a write whose value the caller does not know. Above all places (history.h). */
+#define DH_PLACE_NO_VALUE (1u << 31)
+
 DH_LEAVES_ALL void __dh_read1_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_read2_slow(const void *addr, uint32_t place);
 DH_LEAVES_ALL void __dh_read4_slow(const void *addr, uint32_t place);

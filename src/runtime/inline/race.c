@@ -139,7 +139,7 @@ INLINE void __dh_write16(void *addr, uint32_t place)
             __dh_##kind##_range_slow(addr, size, place);                                                               \
     }
 RANGE(read, const void *, __dh_read4(addr, place), __dh_read8(addr, place))
-RANGE(write, void *, __dh_write4(addr, 0, place), __dh_write8(addr, 0, place))
+RANGE(write, void *, __dh_write4(addr, 0, place | DH_PLACE_NO_VALUE), __dh_write8(addr, 0, place | DH_PLACE_NO_VALUE))
 
 INLINE void __dh_call(uint32_t place)
 {
