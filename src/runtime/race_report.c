@@ -44,8 +44,21 @@ static void take_answer(struct dh_report_access *a, const struct dh_history_answ
                                                         found->lock[i].lock & 1};
 }
 
-static void describe_before(const struct dh_race_hit *hit, struct dh_report_access *a)
+/* A write is in both halves of a cell. When the line tells them apart again, bytes that were only written may stand
+ * among those read: the write is in the line as well, and races with whatever that read would race with. */
+static bool is_half_of_write(const struct dh_race_state *s, struct dh_history_query q)
 {
+    struct dh_history_answer unused;
+    if (q.wrote || q.atomic)
+        return false;
+    q.wrote = true;
+    return dh_history_find(&s->history, &q, &unused);
+}
+
+/* False: there was no such access. */
+static bool describe_before(const struct dh_race_hit *hit, struct dh_report_access *a)
+{
+    bool real = true;
     struct dh_history_query q = {
         .time = hit->before, .addr = hit->addr, .wrote = hit->wrote, .atomic = hit->was_atomic};
     struct dh_history_answer found;
@@ -56,10 +69,13 @@ static void describe_before(const struct dh_race_hit *hit, struct dh_report_acce
     a->place = UINT32_MAX;
     if (s && dh_history_find(&s->history, &q, &found))
         take_answer(a, &found);
-    else
+    else {
         a->flags |= DH_ACCESS_NO_STACK;
+        real = !s || !is_half_of_write(s, q);
+    }
     if (s)
         dh_race_state_release(s);
+    return real;
 }
 
 /* ---- what is behind a wide epoch ---- */
@@ -177,8 +193,8 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
     describe_now(s, hit, &r.access[0]);
     if (dh_epoch_slot(hit->before) == DH_SLOT_FREED)
         describe_freed(&r, dh_epoch_clock(hit->before));
-    else
-        describe_before(hit, &r.access[1]);
+    else if (!describe_before(hit, &r.access[1]))
+        return;
     if (dh_report_is_known(&r))
         return;
     describe_object(&r);
