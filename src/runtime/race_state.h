@@ -74,7 +74,7 @@ struct dh_race_state {
     /* Races found where a lock is held are reported once it is given back, with what memory held then. */
     bool waits;
     uint8_t n_waiting;
-    struct dh_race_hit waiting[4];
+    struct dh_race_hit waiting[32]; /* of the four granules of an atomic, several others each */
     uint8_t waiting_held[16];
     uint32_t report_context; /* set by interposed functions, DH_CONTEXT_ROOT: the shadow stack says it */
 
