@@ -225,16 +225,25 @@ void dh_race_flush(struct dh_race_state *s)
     }
 }
 
+/* What waits is not seen by others meanwhile, so nothing does that races or that the cell can tell. */
+static bool may_wait(const struct dh_race_state *s, dh_cell cell, unsigned mask)
+{
+    uint32_t read = dh_cell_read(cell), write = dh_cell_write(cell), time = s->t.time;
+    return dh_clock_covers(&s->t.clock, read) && dh_clock_covers(&s->t.clock, write) &&
+           (!dh_race_half_after(read, write, time, mask) || !dh_race_half_after(write, 0, time, mask));
+}
+
 /* Part of a granule, alone: see `pending`. What waited before was recorded on the way in. */
 static bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32_t place)
 {
     dh_cell cell = __atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED);
-    if (size >= 4 || (addr & (size - 1)) || dh_cell_is_line(cell))
+    unsigned mask = ((1u << (size & 3)) - 1) << (addr & 3);
+    if (size >= 4 || (addr & (size - 1)) || dh_cell_is_line(cell) || !may_wait(s, cell, mask))
         return false;
     note_access(s, addr, size, true, place);
     s->t.dirty = true;
     s->pending.granule = addr & ~(uintptr_t)3;
-    s->pending.mask = ((1u << size) - 1) << (addr & 3);
+    s->pending.mask = mask;
     s->pending.place = place;
     dh_filter_learn(s, addr, size, true);
     return true;

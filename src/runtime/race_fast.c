@@ -145,7 +145,9 @@ ALWAYS bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32
 {
     unsigned mask = ((1u << size) - 1) << (addr & 3);
     uintptr_t granule = addr & ~(uintptr_t)3;
-    if ((addr & (size - 1)) || dh_cell_is_line(__atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED)) ||
+    dh_cell there = __atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED);
+    if ((addr & (size - 1)) || dh_cell_is_line(there) || !is_past(&s->t.clock, dh_cell_read(there)) ||
+        !is_past(&s->t.clock, dh_cell_write(there)) || /* a race: at once */
         !dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
         return false;
     bool more = s->pending.mask && s->pending.granule == granule;
