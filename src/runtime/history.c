@@ -98,6 +98,7 @@ static void read_meta(struct reader *r, uint64_t word)
     case DH_META_LOCKS:
         r->n_locks = 0;
         break;
+    case DH_META_WORLD:
     case DH_META_PAD:
     case DH_META_SIZE:
         break;
@@ -141,6 +142,7 @@ bool dh_history_find(const struct dh_history *h, const struct dh_history_query *
         uint64_t start = r.at, word = word_at(h, r.at++);
         if (word >> 62 == DH_HISTORY_META) {
             read_meta(&r, word);
+            found = found && (word >> 56 & 63) != DH_META_WORLD; /* the same time came again */
             continue;
         }
         if (!matches(&r, q, word))
@@ -187,6 +189,8 @@ unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool wri
         unsigned kind = (unsigned)(word >> 62), what = word >> 56 & 63;
         if (kind == DH_HISTORY_META && what == DH_META_TIME)
             date(&b, (uint32_t)word, writes);
+        else if (kind == DH_HISTORY_META && what == DH_META_WORLD)
+            break;
         else if (kind == DH_HISTORY_META && what == DH_META_SIZE)
             b.size = (uint32_t)word;
         else if (kind != DH_HISTORY_META && kind != DH_HISTORY_ATOMIC && (word >> 61 & 1) == writes) {

@@ -25,6 +25,7 @@ enum dh_history_meta {
     DH_META_TAKEN,        /* number = the lock, bit 0 set when shared */
     DH_META_GIVEN,        /* number = the lock */
     DH_META_LOCKS,        /* none is held; those that are follow as TAKEN */
+    DH_META_WORLD,        /* all cells were forgotten: nothing before is behind any epoch of now */
 };
 
 struct dh_history {

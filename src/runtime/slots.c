@@ -229,6 +229,8 @@ static void join_generation(struct dh_race_state *s)
     s->generation = generation;
     dh_bytes_zero(&s->t.clock, sizeof s->t.clock);
     s->has_fence_acquire = s->has_fence_release = false;
+    if (dh_race_history_room(s, 1))
+        dh_history_add(&s->history, dh_history_meta(DH_META_WORLD, 0));
 }
 
 static bool try_to_take(struct dh_race_state *s)
