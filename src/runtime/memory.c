@@ -169,18 +169,6 @@ void dh_memory_extended(const void *at, size_t size)
     dh_race_leave(s);
 }
 
-/* Both halves: any access meets it, and no clock covers it. */
-static void mark_freed(uintptr_t addr, size_t size, uint32_t number)
-{
-    uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
-    for (uintptr_t at = addr; at + 4 <= addr + size; at += 4) {
-        dh_cell *cell = dh_shadow_of(at);
-        if (dh_cell_is_line(*cell))
-            dh_race_forget(&dh_race_world, cell, at);
-        __atomic_store_n(cell, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
-    }
-}
-
 static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block, uint32_t context)
 {
     uint32_t number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
@@ -190,28 +178,58 @@ static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block
     return number;
 }
 
-/* All that was done to it happens before, as the cells tell. */
-static bool is_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
+/* All that was done to it happens before, as the cell tells. */
+static bool is_past(const struct dh_race_state *s, dh_cell cell)
 {
-    for (uintptr_t at = addr; at < addr + size; at += 4) {
-        dh_cell cell = *dh_shadow_of(at);
-        if (dh_cell_is_line(cell) || !dh_clock_covers(&s->t.clock, dh_cell_read(cell)) ||
-            !dh_clock_covers(&s->t.clock, dh_cell_write(cell)))
+    return !dh_cell_is_line(cell) && dh_clock_covers(&s->t.clock, dh_cell_read(cell)) &&
+           dh_clock_covers(&s->t.clock, dh_cell_write(cell));
+}
+
+static bool all_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    for (uintptr_t at = addr; at < addr + size; at += 4)
+        if (!is_past(s, *dh_shadow_of(at)))
             return false;
-    }
     return true;
 }
 
 /* Freeing is a write of everything: who accessed it without being ordered before races with it. */
 static void check_freeing(struct dh_race_state *s, uintptr_t addr, size_t size, const uintptr_t *call_slot)
 {
-    if (!call_slot || is_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
+    if (!call_slot || all_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
         return;
     s->report_context = dh_race_call_context(s, call_slot);
     s->by_library = s->frees = true;
     dh_race_access(s, addr, size, true, DH_PLACE_NONE);
     s->by_library = s->frees = false;
     s->report_context = DH_CONTEXT_ROOT;
+}
+
+/* Who accesses the granule from now on meets the mark; whoever came before was either seen here or is seen now, since
+ * nothing is overwritten that was not looked at. */
+static void mark_granule(struct dh_race_state *s, uintptr_t at, dh_cell mark, const uintptr_t *call_slot)
+{
+    dh_cell *cell = dh_shadow_of(at);
+    for (;;) {
+        dh_cell old = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+        if (is_past(s, old)) {
+            if (__atomic_compare_exchange_n(cell, &old, mark, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                return;
+            continue;
+        }
+        check_freeing(s, at, 4, call_slot); /* says nothing twice */
+        dh_race_forget(&dh_race_world, cell, at);
+    }
+}
+
+/* Both halves: any access meets it, and no clock covers it. The rest of the last granule is nobody else's. */
+static void mark_freed(struct dh_race_state *s, uintptr_t addr, size_t size, uint32_t number,
+                       const uintptr_t *call_slot)
+{
+    uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
+    for (uintptr_t at = addr; at < addr + size; at += 4)
+        mark_granule(s, at, dh_cell_of(epoch, epoch), call_slot);
+    dh_race_forget_filter(s, addr, size);
 }
 
 void dh_memory_freed(const void *at, const uintptr_t *call_slot)
@@ -229,8 +247,8 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
         give_record(id);
         check_freeing(s, addr, marked, call_slot);
         dh_sync_remove(addr, block.size);
-        dh_race_forget_range(s, addr, marked); /* the rest is forgotten when it is allocated again */
-        mark_freed(addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)));
+        /* The rest is forgotten when it is allocated again. */
+        mark_freed(s, addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)), call_slot);
     }
     dh_race_leave(s);
 }
@@ -249,7 +267,7 @@ void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slo
         size_t marked = size < MARKED ? size : MARKED;
         dh_race_forget_range(s, (uintptr_t)at, marked);
         if ((uintptr_t)at + marked > addr)
-            mark_freed(addr, (uintptr_t)at + marked - addr, number);
+            mark_freed(s, addr, ((uintptr_t)at + marked - addr) & ~(size_t)3, number, NULL);
     }
     dh_race_leave(s);
 }

@@ -364,7 +364,7 @@ static void forget_cells(uintptr_t addr, uintptr_t end)
 }
 
 /* The filters of this thread must not know what is new; others' do not know what was freed in good order. */
-static void forget_filters(struct dh_race_state *s, uintptr_t addr, size_t size)
+void dh_race_forget_filter(struct dh_race_state *s, uintptr_t addr, size_t size)
 {
     enum { MANY = 16 << 10 };
     if (size >= MANY) {
@@ -381,7 +381,7 @@ void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
 {
     if (!size)
         return;
-    forget_filters(s, addr, size);
+    dh_race_forget_filter(s, addr, size);
     if (size < 2 * DROP_FROM) {
         forget_cells(addr, addr + size);
         return;

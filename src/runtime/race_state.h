@@ -174,6 +174,8 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
 void dh_race_flush(struct dh_race_state *s);
 /* What race_fast.c could not do; what = size | write << 8. Called through __dh_race_complete. */
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
+/* The range is new to this thread, whatever the cells say. */
+void dh_race_forget_filter(struct dh_race_state *s, uintptr_t addr, size_t size);
 /* Forgets all cells of the range. */
 void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size);
 
