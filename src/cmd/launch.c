@@ -267,7 +267,21 @@ int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored)
     return ok ? DH_EXIT_OK : dh_fail(&err, DH_EXIT_FAILURE);
 }
 
-/* exec-variant --variant=NAME -- EXE ARGV0 ARGS...: called by the runtime at program start. */
+/* The environment as it was before the variant was looked for. */
+static void forget_variant(void)
+{
+    const char *path = getenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    if (path && *path)
+        setenv("LD_LIBRARY_PATH", path, 1);
+    else if (path)
+        unsetenv("LD_LIBRARY_PATH");
+    unsetenv("DEADHEAT_RESTORE_LD_LIBRARY_PATH");
+    unsetenv("DEADHEAT_PROGRAM");
+}
+
+/* exec-variant --variant=NAME -- EXE ARGV0 ARGS...: called by the runtime at program start. The program was started by
+ * one of the user's, which expects it to run: where there is no variant for it, it runs as it was linked and says so.
+ */
 int dh_main_exec_variant(int argc, char **argv)
 {
     static const char prefix[] = "--variant=";
@@ -277,9 +291,13 @@ int dh_main_exec_variant(int argc, char **argv)
     }
     struct dh_err err = {0};
     char *variant = variant_of(argv[3], argv[1] + strlen(prefix), &err);
-    if (!variant)
-        return dh_fail(&err, DH_EXIT_FAILURE);
-    execv(variant, argv + 4);
-    dh_complain("cannot run %s: %s", variant, strerror(errno));
+    if (variant) {
+        execv(variant, argv + 4);
+        dh_err_errno(&err, "cannot run %s", variant);
+        forget_variant();
+    }
+    setenv("DEADHEAT_AS_LINKED", err.text ? err.text : "no reason is known", 1);
+    execv(argv[3], argv + 4);
+    dh_complain("cannot run %s: %s", argv[3], strerror(errno));
     return DH_EXIT_FAILURE;
 }

@@ -141,6 +141,13 @@ void dh_log_put_process(struct dh_log_out *o, const struct dh_log_process *p)
     end(o, start);
 }
 
+void dh_log_put_note(struct dh_log_out *o, const char *text)
+{
+    size_t start = begin(o, DH_LOG_NOTE);
+    put_text(o, text);
+    end(o, start);
+}
+
 static void put_memory(struct dh_log_out *o, const struct dh_log_finding *f)
 {
     put64(o, f->address);

@@ -229,6 +229,13 @@ bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p
     return !c.bad && c.at == c.end;
 }
 
+const char *dh_log_read_note(const struct dh_log_record *r)
+{
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_NOTE, NULL};
+    const char *text = take_text(&c);
+    return c.bad || c.at != c.end ? NULL : text;
+}
+
 static uint32_t at32(const uint8_t *at)
 {
     uint32_t value;

@@ -107,6 +107,16 @@ static bool store_record(struct import *i, const struct dh_log_process *p, const
     return ok;
 }
 
+/* Many processes of a run may say the same. */
+static void add_note(struct dh_import *out, const char *text)
+{
+    for (size_t k = 0; text && k < out->notes.n; k++)
+        if (strcmp(out->notes.at[k], text) == 0)
+            return;
+    if (text)
+        dh_vec_push(&out->notes, dh_strdup(text));
+}
+
 static bool store_log(struct import *i, const char *path, struct dh_err *err)
 {
     struct dh_bytes bytes;
@@ -117,7 +127,9 @@ static bool store_log(struct import *i, const char *path, struct dh_err *err)
     bool known = false, ok = true;
     if (!dh_file_read(path, &bytes, err))
         return false;
-    if (!dh_log_open(&reader, bytes.at, bytes.n, &why))
+    if (bytes.n == 0)
+        ; /* nothing fitted on the disk, which the process has said */
+    else if (!dh_log_open(&reader, bytes.at, bytes.n, &why))
         dh_vec_push(&i->out->notes, dh_format("%s: %s", path, why));
     else {
         while (ok && dh_log_next(&reader, &record)) {
@@ -125,6 +137,8 @@ static bool store_log(struct import *i, const char *path, struct dh_err *err)
                 known = dh_log_read_process(&record, &process);
             else if (record.type == DH_LOG_FINDING)
                 ok = store_record(i, known ? &process : NULL, &record, err);
+            else
+                add_note(i->out, dh_log_read_note(&record));
         }
         if (ok && reader.damaged)
             dh_vec_push(&i->out->notes,

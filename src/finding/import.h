@@ -17,7 +17,7 @@ struct dh_logs {
 struct dh_import {
     long long run;        /* id of the last one stored */
     unsigned findings;    /* records that were read */
-    DH_VEC(char *) notes; /* what was damaged and where, a line each */
+    DH_VEC(char *) notes; /* what was damaged and where, what a process has to say; a line each */
 };
 
 bool dh_logs_begin(struct dh_logs *l, const char *db, const struct dh_store_run *run, struct dh_err *err);

@@ -135,3 +135,14 @@ const char *dh_alloc_text(const char *text)
         dh_bytes_copy(copy, text, n);
     return copy;
 }
+
+char *dh_alloc_joined(const char *a, const char *b)
+{
+    size_t na = dh_text_length(a), nb = dh_text_length(b);
+    char *text = dh_alloc_forever(na + nb + 1);
+    if (text) {
+        dh_bytes_copy(text, a, na);
+        dh_bytes_copy(text + na, b, nb);
+    }
+    return text;
+}

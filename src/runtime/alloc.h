@@ -13,5 +13,7 @@ void dh_free(void *at, size_t size);
 void *dh_alloc_forever(size_t size);
 /* A copy that is never freed. */
 const char *dh_alloc_text(const char *text);
+/* `a` and then `b`, never freed. */
+char *dh_alloc_joined(const char *a, const char *b);
 
 #endif

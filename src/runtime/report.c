@@ -345,20 +345,12 @@ static void fill_region(const struct dh_report *r)
         f->region = DH_LOG_REGION_GLOBAL;
 }
 
-static uint64_t now(void)
-{
-    struct timespec t = {0};
-    if (!dh_report_is_alone())
-        dh_syscall3(SYS_clock_gettime, CLOCK_REALTIME, (long)&t, 0);
-    return (uint64_t)t.tv_sec;
-}
-
 static void fill(const struct dh_report *r)
 {
     struct dh_log_finding *f = &work.finding;
     *f = (struct dh_log_finding){
         .kind = r->kind,
-        .time = now(),
+        .time = dh_report_now(),
         .detector = r->detector,
         .text = r->text,
         .address = r->addr,
@@ -381,17 +373,8 @@ static void fill(const struct dh_report *r)
 
 static struct dh_report_bytes serialise(void)
 {
-    struct dh_log_process p = {
-        .pid = (uint32_t)dh_process.pid,
-        .time = work.finding.time,
-        .path = dh_process.path ? dh_process.path : "",
-        .original = dh_process.original ? dh_process.original : "",
-        .variant = __dh_variant,
-    };
     struct dh_log_out out = {work.bytes, 0, sizeof work.bytes, false};
-    dh_bytes_copy(p.id, __dh_module_id, sizeof p.id);
-    dh_log_put_header(&out);
-    dh_log_put_process(&out, &p);
+    dh_report_log_begin(&out, work.finding.time);
     size_t finding = out.n;
     dh_log_put_finding(&out, &work.finding);
     return (struct dh_report_bytes){work.bytes, out.full ? 0 : out.n, finding};
@@ -463,6 +446,20 @@ void dh_report(const struct dh_report *r)
         dh_finish();
         dh_sys_exit_group(dh_options.exitcode);
     }
+    end_quiet(&q);
+}
+
+void dh_report_note(const char *text)
+{
+    struct quiet q;
+    struct dh_log_out out = {work.bytes, 0, sizeof work.bytes, false};
+    dh_report_log_begin(&out, dh_report_now());
+    struct dh_report_bytes b = {.at = work.bytes, .finding = out.n};
+    dh_log_put_note(&out, text);
+    b.n = out.n;
+    be_quiet(&q);
+    if (!dh_report_log_note(&b))
+        dh_print("deadheat: %s\n", text);
     end_quiet(&q);
 }
 

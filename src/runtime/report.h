@@ -75,6 +75,9 @@ uint32_t dh_report_count(void);
 
 /* At the end of the process: waits for a report under way and says how many there were. */
 void dh_report_finish(void);
+/* At the start of the process: one line for the user, into the log if there is one, so that it does not mix with what
+ * the program prints. */
+void dh_report_note(const char *text);
 /* Before the program shuts itself in (seccomp): from now on no other process is started for a report. */
 void dh_report_alone(void);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KEPT_FROM 500 /* a kept descriptor is out of the way of the program's */
@@ -118,6 +119,16 @@ static bool log_alone(const struct dh_report_bytes *b)
     return true;
 }
 
+static long log_to(char *path, const struct dh_report_bytes *b)
+{
+    long fd = open_log(path), failed = fd;
+    if (fd >= 0) {
+        failed = append((int)fd, b, dh_process.pid);
+        dh_sys_close((int)fd);
+    }
+    return failed;
+}
+
 bool dh_report_log(const struct dh_report_bytes *b)
 {
     char path[PATH_MAX];
@@ -125,12 +136,36 @@ bool dh_report_log(const struct dh_report_bytes *b)
         return log_alone(b);
     if (!dh_report_log_path(path, sizeof path))
         return false;
-    long fd = open_log(path), failed = fd;
-    if (fd >= 0) {
-        failed = append((int)fd, b, dh_process.pid);
-        dh_sys_close((int)fd);
-    }
+    long failed = log_to(path, b);
     if (failed < 0)
         complain(path, failed);
     return failed == 0;
+}
+
+uint64_t dh_report_now(void)
+{
+    struct timespec t = {0};
+    if (!dh_report_is_alone())
+        dh_syscall3(SYS_clock_gettime, CLOCK_REALTIME, (long)&t, 0);
+    return (uint64_t)t.tv_sec;
+}
+
+void dh_report_log_begin(struct dh_log_out *o, uint64_t time)
+{
+    struct dh_log_process p = {
+        .pid = (uint32_t)dh_process.pid,
+        .time = time,
+        .path = dh_process.path ? dh_process.path : "",
+        .original = dh_process.original ? dh_process.original : "",
+        .variant = __dh_variant,
+    };
+    dh_bytes_copy(p.id, __dh_module_id, sizeof p.id);
+    dh_log_put_header(o);
+    dh_log_put_process(o, &p);
+}
+
+bool dh_report_log_note(const struct dh_report_bytes *b)
+{
+    char path[PATH_MAX];
+    return dh_report_log_path(path, sizeof path) && log_to(path, b) == 0;
 }

@@ -5,7 +5,7 @@
 
 #include "event/finding_log.h"
 
-/* The bytes of a log: header and process record, then from `finding` on the one finding. */
+/* The bytes of a log: header and process record, then from `finding` on the one finding or note. */
 struct dh_report_bytes {
     const uint8_t *at;
     size_t n;
@@ -14,6 +14,12 @@ struct dh_report_bytes {
 
 /* Appends to the file of this process that the option `log` names; nothing without it. False: not written. */
 bool dh_report_log(const struct dh_report_bytes *b);
+/* The same for a note; nothing is said when it cannot be written. */
+bool dh_report_log_note(const struct dh_report_bytes *b);
+/* What a log of this process begins with: header and process record. */
+void dh_report_log_begin(struct dh_log_out *o, uint64_t time);
+/* Seconds since 1970; 0 where asking is not allowed. */
+uint64_t dh_report_now(void);
 /* Where findings of this process go, or false when there is no log. */
 bool dh_report_log_path(char *out, size_t n);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/alloc.h"
 #include "runtime/bytes.h"
+#include "runtime/environment.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
 #include "runtime/race_edges.h"
@@ -9,8 +10,8 @@
 #include "runtime/real.h"
 #include "runtime/suppressions.h"
 #include "runtime/threads.h"
+#include "runtime/variant.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <sys/auxv.h>
@@ -24,71 +25,22 @@ extern void *__libc_stack_end;
 /* What pthread_atfork calls; that is not a function of the shared libc itself. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 
-static const char *find_variable(char **envp, const char *name_and_equals)
-{
-    for (; envp && *envp; envp++) {
-        const char *value = dh_text_after(*envp, name_and_equals);
-        if (value)
-            return value;
-    }
-    return NULL;
-}
-
-static char **slot_of(char **envp, const char *name_and_equals)
-{
-    for (; *envp; envp++)
-        if (dh_text_after(*envp, name_and_equals))
-            return envp;
-    return NULL;
-}
-
-static void remove_slot(char **slot)
-{
-    if (slot)
-        do
-            slot[0] = slot[1];
-        while (*slot++);
-}
-
-static char *join_text(const char *a, const char *b)
-{
-    size_t na = dh_text_length(a), nb = dh_text_length(b);
-    char *text = dh_alloc_forever(na + nb + 1);
-    if (text) {
-        dh_bytes_copy(text, a, na);
-        dh_bytes_copy(text + na, b, nb);
-    }
-    return text;
-}
-
 /* The tool adds to LD_LIBRARY_PATH so that a variant finds its libraries; the program and its children are to
  * see the user's own. The array is changed in place: nobody has read it yet. */
 static void restore_library_path(char **envp)
 {
     static const char saved[] = "DEADHEAT_RESTORE_LD_LIBRARY_PATH=", path[] = "LD_LIBRARY_PATH=";
-    char **from = envp ? slot_of(envp, saved) : NULL;
+    char **from = dh_environment_slot(envp, saved);
     if (!from)
         return;
     const char *value = dh_text_after(*from, saved);
-    char *restored = *value ? join_text(path, value) : NULL;
-    remove_slot(slot_of(envp, path));
-    from = slot_of(envp, saved);
+    char *restored = *value ? dh_alloc_joined(path, value) : NULL;
+    dh_environment_remove(dh_environment_slot(envp, path));
+    from = dh_environment_slot(envp, saved);
     if (restored)
         *from = restored;
     else
-        remove_slot(from);
-}
-
-/* `deadheat run` says which program the variant stands for; children are programs of their own. */
-static const char *take_original(char **envp)
-{
-    static const char name[] = "DEADHEAT_PROGRAM=";
-    char **slot = envp ? slot_of(envp, name) : NULL;
-    if (!slot)
-        return NULL;
-    const char *original = dh_text_after(*slot, name);
-    remove_slot(slot);
-    return original;
+        dh_environment_remove(from);
 }
 
 /* Without /proc: what the kernel was asked to execute, made absolute. */
@@ -109,36 +61,6 @@ static const char *executable_path(void)
     path[n - 1] = '/';
     dh_text_copy(path + n, sizeof path - (size_t)n, asked);
     return path;
-}
-
-__attribute__((noreturn)) static void exec_tool(const char *tool, const char *variant, int argc, char **argv,
-                                                char **envp)
-{
-    static const size_t fixed = 5;
-    long result = -ENOMEM;
-    char **call = dh_alloc_forever(((size_t)argc + fixed + 1) * sizeof *call);
-    if (call) {
-        call[0] = (char *)"deadheat";
-        call[1] = (char *)"exec-variant";
-        call[2] = join_text("--variant=", variant);
-        call[3] = (char *)"--";
-        call[4] = (char *)dh_process.path;
-        for (int i = 0; i < argc; i++)
-            call[fixed + (size_t)i] = argv[i];
-        result = dh_sys_execve(tool, call, envp);
-    }
-    char scratch[32];
-    dh_print_stderr("deadheat: cannot derive the variant %s: %s: %s\n", variant, tool,
-                    dh_print_error((int)-result, scratch, sizeof scratch));
-    dh_sys_exit_group(3);
-}
-
-/* The program was started by a script or a wrapper under `deadheat run`: it becomes what was asked for here. */
-static void become_variant(int argc, char **argv, char **envp)
-{
-    const char *variant = find_variable(envp, "DEADHEAT_VARIANT="), *tool = find_variable(envp, "DEADHEAT_TOOL=");
-    if (variant && *variant && tool && *tool && dh_process.path && !dh_text_equal(variant, __dh_variant))
-        exec_tool(tool, variant, argc, argv, envp);
 }
 
 static void in_forked_child(void)
@@ -180,12 +102,13 @@ static void start(int argc, char **argv, char **envp)
     bool trusted = !getauxval(AT_SECURE);
     dh_process.path = executable_path();
     if (trusted) {
-        dh_process.original = take_original(envp);
+        /* `deadheat run` says which program the variant stands for; children are programs of their own. */
+        dh_process.original = dh_environment_take(envp, "DEADHEAT_PROGRAM=");
         restore_library_path(envp);
-        become_variant(argc, argv, envp);
+        dh_variant_become(argc, argv, envp);
     }
     dh_process.pid = dh_sys_getpid();
-    dh_options_read(trusted ? find_variable(envp, "DEADHEAT_OPTIONS=") : NULL);
+    dh_options_read(trusted ? dh_environment_find(envp, "DEADHEAT_OPTIONS=") : NULL);
     dh_threads_init((uintptr_t)argv, main_stack_size());
     dh_real_init();
     dh_threads_watch_ends();
@@ -194,6 +117,7 @@ static void start(int argc, char **argv, char **envp)
     dh_suppressions_start();
     dh_race_start();
     dh_process.started = true;
+    dh_variant_confess();
     if (dh_options.verbosity >= 1)
         say_hello();
 }
