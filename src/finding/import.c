@@ -1,6 +1,7 @@
 #include "finding/import.h"
 
 #include "base/str.h"
+#include "driver/container.h"
 #include "event/finding_log.h"
 #include "finding/resolve.h"
 #include "host/file.h"
@@ -61,10 +62,13 @@ bool dh_logs_begin(struct dh_logs *l, const char *db, const struct dh_store_run 
     if (ok && geteuid() == 0 && chmod(l->folder, 01733) != 0)
         ok = dh_err_errno(err, "cannot open %s to other users", l->folder);
     l->prefix = dh_format("%s/log", l->folder);
-    ok = ok && write_owner(l, run, err);
+    if (ok && !write_owner(l, run, err)) {
+        dh_remove_tree(l->folder); /* else it would be stored as a run without a program */
+        ok = false;
+    }
     free(above);
     free(full);
-    return ok;
+    return ok || dh_err_while(err, "making room for the findings beside the store; --db=FILE names another");
 }
 
 void dh_logs_release(struct dh_logs *l)
@@ -117,29 +121,51 @@ static void add_note(struct dh_import *out, const char *text)
         dh_vec_push(&out->notes, dh_strdup(text));
 }
 
-static bool store_log(struct import *i, const char *path, struct dh_err *err)
+static bool store_records(struct import *i, struct dh_log_reader *reader, struct dh_err *err)
+{
+    struct dh_log_record record;
+    struct dh_log_process process;
+    bool known = false, ok = true;
+    while (ok && dh_log_next(reader, &record)) {
+        if (record.type == DH_LOG_PROCESS)
+            known = dh_log_read_process(&record, &process);
+        else if (record.type == DH_LOG_FINDING)
+            ok = store_record(i, known ? &process : NULL, &record, err);
+        else
+            add_note(i->out, dh_log_read_note(&record));
+    }
+    return ok;
+}
+
+/* Who stored it may have been killed before it removed the log: then this is the second time. */
+static bool is_stored(struct import *i, const char *folder, const struct dh_bytes *bytes, bool *stored,
+                      struct dh_err *err)
+{
+    struct dh_id id = dh_hash(bytes->at, bytes->n);
+    char text[33];
+    bool fresh;
+    dh_id_text(&id, text);
+    char *log = dh_format("%s/%s", dh_basename(folder), text);
+    bool ok = dh_store_claim(i->store, log, &fresh, err);
+    *stored = !fresh;
+    free(log);
+    return ok;
+}
+
+static bool store_log(struct import *i, const char *folder, const char *path, struct dh_err *err)
 {
     struct dh_bytes bytes;
     struct dh_log_reader reader;
-    struct dh_log_record record;
-    struct dh_log_process process;
     const char *why;
-    bool known = false, ok = true;
+    bool stored, ok = true;
     if (!dh_file_read(path, &bytes, err))
         return false;
     if (bytes.n == 0)
         ; /* nothing fitted on the disk, which the process has said */
     else if (!dh_log_open(&reader, bytes.at, bytes.n, &why))
         dh_vec_push(&i->out->notes, dh_format("%s: %s", path, why));
-    else {
-        while (ok && dh_log_next(&reader, &record)) {
-            if (record.type == DH_LOG_PROCESS)
-                known = dh_log_read_process(&record, &process);
-            else if (record.type == DH_LOG_FINDING)
-                ok = store_record(i, known ? &process : NULL, &record, err);
-            else
-                add_note(i->out, dh_log_read_note(&record));
-        }
+    else if ((ok = is_stored(i, folder, &bytes, &stored, err)) && !stored) {
+        ok = store_records(i, &reader, err);
         if (ok && reader.damaged)
             dh_vec_push(&i->out->notes,
                         dh_format("%s: damaged at byte %zu; what was whole is stored", path, reader.first_damaged));
@@ -180,7 +206,7 @@ static bool store_logs(struct import *i, const char *folder, struct dh_err *err)
         closedir(d);
     for (size_t k = 0; k < names.n; k++) {
         char *path = ok ? take_log(folder, names.at[k]) : NULL;
-        ok = ok && store_log(i, path, err);
+        ok = ok && store_log(i, folder, path, err);
         free(path);
         free(names.at[k]);
     }

@@ -14,7 +14,9 @@
 
 #define APPLICATION 0x44485331 /* "DHS1" */
 #define VERSION 1
-#define BUSY_MS 30000
+#define BUSY_SECONDS 30
+
+#define SMALLEST 512 /* page of SQLite */
 
 #define TEXT_OF(x) #x
 #define DIGITS(x) TEXT_OF(x)
@@ -44,7 +46,8 @@ static bool failed(struct dh_store *s, struct dh_err *err, const char *what)
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
         return dh_err_set(err, "%s is damaged or no store of findings (%s); remove it or name another with --db",
                           s->path, sqlite3_errmsg(s->db));
-    return dh_err_set(err, "%s: cannot %s: %s", s->path, what, sqlite3_errmsg(s->db));
+    return dh_err_set(err, "%s: cannot %s: %s%s", s->path, what, sqlite3_errmsg(s->db),
+                      code == SQLITE_BUSY ? "; another program has held it for " DIGITS(BUSY_SECONDS) " s" : "");
 }
 
 static bool execute(struct dh_store *s, const char *sql, const char *what, struct dh_err *err)
@@ -101,7 +104,7 @@ static bool is_sound(struct dh_store *s, struct dh_err *err)
 
 static bool prepare(struct dh_store *s, enum dh_store_mode mode, struct dh_err *err)
 {
-    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_busy_timeout(s->db, BUSY_SECONDS * 1000);
     if (!execute(s, mode == DH_STORE_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", "open it", err))
         return false;
     bool ok = make_or_check(s, mode, err) && is_sound(s, err);
@@ -124,8 +127,12 @@ static bool make_folder(const char *path, struct dh_err *err)
 static bool can_be_opened(const char *path, enum dh_store_mode mode, struct dh_err *err)
 {
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    bool there = stat(path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode))
         return dh_err_set(err, "%s is not a file", path);
+    /* SQLite would take one of a byte or so for an empty one, and write over it. */
+    if (there && st.st_size && st.st_size < SMALLEST)
+        return dh_err_set(err, "%s is no store of findings", path);
     FILE *f = fopen(path, mode == DH_STORE_WRITE ? "ae" : "re");
     if (!f)
         return dh_err_errno(err, "%s", path);
@@ -181,14 +188,27 @@ static bool run_with(struct dh_store *s, const char *sql, const char *const *tex
     return ok;
 }
 
+/* Logs are removed right after they were stored, so what is older is never asked for. */
+static const char remember[] =
+    "CREATE TABLE IF NOT EXISTS imported (log TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;"
+    "DELETE FROM imported WHERE at < unixepoch() - 30 * 86400;";
+
 bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err)
 {
     const char *texts[] = {run->program, run->arguments, NULL};
-    if (!execute(s, "BEGIN IMMEDIATE", "write", err) ||
+    if (!execute(s, "BEGIN IMMEDIATE", "write", err) || !execute(s, remember, "write", err) ||
         !run_with(s, "INSERT INTO run(program, arguments, started) VALUES (?1, ?2, ?3)", texts, &run->started, err))
         return false;
     *id = sqlite3_last_insert_rowid(s->db);
     return true;
+}
+
+bool dh_store_claim(struct dh_store *s, const char *log, bool *fresh, struct dh_err *err)
+{
+    const char *texts[] = {log, NULL};
+    bool ok = run_with(s, "INSERT OR IGNORE INTO imported(log, at) VALUES (?1, unixepoch())", texts, NULL, err);
+    *fresh = ok && sqlite3_changes(s->db) > 0;
+    return ok;
 }
 
 /* Levels in the order of what they say. */

@@ -26,6 +26,8 @@ struct dh_store_run {
 
 /* What is added between begin and commit is stored whole or not at all; close without commit takes it back. */
 bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err);
+/* Whether a log, known by a name that no other has, is stored for the first time. */
+bool dh_store_claim(struct dh_store *s, const char *log, bool *fresh, struct dh_err *err);
 /* An equal finding is merged: its level rises, verdict and healing stay, evidence of this build is replaced. */
 bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err);
 bool dh_store_commit(struct dh_store *s, struct dh_err *err);
