@@ -35,21 +35,25 @@ static const void *take(struct cursor *c, size_t n)
     return at;
 }
 
+/* Leaves `to` as it was when there is not enough. */
+static void take_into(struct cursor *c, void *to, size_t n)
+{
+    const void *at = take(c, n);
+    if (at)
+        memcpy(to, at, n);
+}
+
 static uint32_t take32(struct cursor *c)
 {
     uint32_t value = 0;
-    const void *at = take(c, sizeof value);
-    if (at)
-        memcpy(&value, at, sizeof value);
+    take_into(c, &value, sizeof value);
     return value;
 }
 
 static uint64_t take64(struct cursor *c)
 {
     uint64_t value = 0;
-    const void *at = take(c, sizeof value);
-    if (at)
-        memcpy(&value, at, sizeof value);
+    take_into(c, &value, sizeof value);
     return value;
 }
 
@@ -137,19 +141,12 @@ static void take_thread(struct cursor *c, struct dh_log_thread *t)
     t->created = take_stack(c);
 }
 
-static void take_id(struct cursor *c, uint8_t id[16])
-{
-    const void *at = take(c, 16);
-    if (at)
-        memcpy(id, at, 16);
-}
-
 static void take_memory(struct cursor *c, struct dh_log_finding *f)
 {
     f->address = take64(c);
     f->size = take32(c);
     f->n_held = take32(c);
-    take_id(c, f->held);
+    take_into(c, f->held, sizeof f->held);
     f->region = take32(c);
     f->region_thread = take32(c);
     f->where = take_address(c);
@@ -209,7 +206,7 @@ bool dh_log_read_finding(const struct dh_log_record *r, struct dh_log_finding *f
         take_thread(&c, &threads[i]);
     struct dh_log_module *modules = take_array(&c, &f->n_modules, LEAST_MODULE, sizeof *modules);
     for (uint32_t i = 0; i < f->n_modules; i++) {
-        take_id(&c, modules[i].id);
+        take_into(&c, modules[i].id, sizeof modules[i].id);
         modules[i].path = take_text(&c);
     }
     f->threads = threads;
@@ -222,7 +219,7 @@ bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p
     struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_PROCESS, NULL};
     *p = (struct dh_log_process){.pid = take32(&c)};
     p->time = take64(&c);
-    take_id(&c, p->id);
+    take_into(&c, p->id, sizeof p->id);
     p->path = take_text(&c);
     p->original = take_text(&c);
     p->variant = take_text(&c);

@@ -2,166 +2,178 @@
 
 #include "finding/json_text.h"
 
-static void put_text(json_t *o, const char *key, const char *text)
+/* The plain fields of each record, under the names that they have in C; what is a list or a stack has code below. */
+enum type { TEXT, NUMBER, WIDE, PLACE, FLAG };
+
+struct field {
+    const char *key;
+    enum type type;
+    size_t offset;
+};
+
+#define FIELD(record, type, name) {#name, type, offsetof(struct record, name)}
+static const struct field finding_fields[] = {
+    FIELD(dh_finding, TEXT, kind),
+    FIELD(dh_finding, TEXT, detector),
+    FIELD(dh_finding, TEXT, variable),
+    FIELD(dh_finding, TEXT, type),
+    FIELD(dh_finding, TEXT, object),
+    FIELD(dh_finding, TEXT, held),
+    FIELD(dh_finding, TEXT, text),
+    FIELD(dh_finding, TEXT, program),
+    FIELD(dh_finding, NUMBER, pid),
+    FIELD(dh_finding, NUMBER, object_thread),
+    {0},
+};
+static const struct field frame_fields[] = {
+    FIELD(dh_finding_frame, TEXT, function),
+    FIELD(dh_finding_frame, TEXT, file),
+    FIELD(dh_finding_frame, NUMBER, line),
+    FIELD(dh_finding_frame, NUMBER, column),
+    FIELD(dh_finding_frame, TEXT, module),
+    FIELD(dh_finding_frame, WIDE, offset),
+    {0},
+};
+static const struct field stack_fields[] = {
+    FIELD(dh_finding_stack, NUMBER, n_cut),
+    FIELD(dh_finding_stack, PLACE, cut),
+    {0},
+};
+static const struct field lock_fields[] = {
+    FIELD(dh_finding_lock, TEXT, name),
+    FIELD(dh_finding_lock, FLAG, shared),
+    {0},
+};
+static const struct field access_fields[] = {
+    FIELD(dh_finding_access, TEXT, op),       FIELD(dh_finding_access, TEXT, site),
+    FIELD(dh_finding_access, TEXT, variable), FIELD(dh_finding_access, TEXT, type),
+    FIELD(dh_finding_access, TEXT, expr),     FIELD(dh_finding_access, TEXT, callee),
+    FIELD(dh_finding_access, TEXT, value),    FIELD(dh_finding_access, NUMBER, size),
+    FIELD(dh_finding_access, NUMBER, thread), FIELD(dh_finding_access, FLAG, forgotten),
+    FIELD(dh_finding_access, FLAG, wrote),    {0},
+};
+static const struct field thread_fields[] = {
+    FIELD(dh_finding_thread, NUMBER, index),
+    FIELD(dh_finding_thread, NUMBER, parent),
+    FIELD(dh_finding_thread, TEXT, name),
+    FIELD(dh_finding_thread, TEXT, state),
+    {0},
+};
+
+/* ---- writing ---- */
+
+static json_t *field_json(enum type type, const void *at)
 {
-    if (text[0])
-        json_object_set_new(o, key, dh_json_text(text));
+    if (type == TEXT)
+        return dh_json_text(*(char *const *)at);
+    if (type == FLAG)
+        return json_boolean(*(const bool *)at);
+    return json_integer(type == NUMBER  ? (long long)*(const uint32_t *)at
+                        : type == PLACE ? (long long)*(const size_t *)at
+                                        : (long long)*(const uint64_t *)at);
 }
 
-static void put_number(json_t *o, const char *key, long long n)
+static json_t *record_json(const void *record, const struct field *fields)
 {
-    json_object_set_new(o, key, json_integer(n));
+    json_t *o = json_object();
+    for (; fields->key; fields++) {
+        const void *at = (const char *)record + fields->offset;
+        if (fields->type != TEXT || **(char *const *)at)
+            json_object_set_new(o, fields->key, field_json(fields->type, at));
+    }
+    return o;
 }
 
 static json_t *stack_json(const struct dh_finding_stack *s)
 {
-    json_t *frames = json_array(), *o = json_object();
-    for (size_t i = 0; i < s->frames.n; i++) {
-        const struct dh_finding_frame *f = &s->frames.at[i];
-        json_t *one = json_object();
-        put_text(one, "function", f->function);
-        put_text(one, "file", f->file);
-        put_number(one, "line", f->line);
-        put_number(one, "column", f->column);
-        put_text(one, "module", f->module);
-        put_number(one, "offset", (long long)f->offset);
-        json_array_append_new(frames, one);
-    }
+    json_t *frames = json_array(), *o = record_json(s, stack_fields);
+    for (size_t i = 0; i < s->frames.n; i++)
+        json_array_append_new(frames, record_json(&s->frames.at[i], frame_fields));
     json_object_set_new(o, "frames", frames);
-    put_number(o, "n_cut", s->n_cut);
-    put_number(o, "cut", (long long)s->cut);
     return o;
-}
-
-static json_t *locks_json(const struct dh_finding_access *a)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < a->locks.n; i++) {
-        json_t *o = json_object();
-        put_text(o, "name", a->locks.at[i].name);
-        json_object_set_new(o, "shared", json_boolean(a->locks.at[i].shared));
-        json_object_set_new(o, "taken", stack_json(&a->locks.at[i].taken));
-        json_array_append_new(list, o);
-    }
-    return list;
 }
 
 static json_t *access_json(const struct dh_finding_access *a)
 {
-    json_t *o = json_object();
-    put_text(o, "op", a->op);
-    put_text(o, "site", a->site);
-    put_text(o, "variable", a->variable);
-    put_text(o, "type", a->type);
-    put_text(o, "expr", a->expr);
-    put_text(o, "callee", a->callee);
-    put_text(o, "value", a->value);
-    put_number(o, "size", a->size);
-    put_number(o, "thread", a->thread);
-    json_object_set_new(o, "forgotten", json_boolean(a->forgotten));
-    json_object_set_new(o, "wrote", json_boolean(a->wrote));
+    json_t *o = record_json(a, access_fields), *locks = json_array();
+    for (size_t i = 0; i < a->locks.n; i++) {
+        json_t *lock = record_json(&a->locks.at[i], lock_fields);
+        json_object_set_new(lock, "taken", stack_json(&a->locks.at[i].taken));
+        json_array_append_new(locks, lock);
+    }
     json_object_set_new(o, "stack", stack_json(&a->stack));
-    json_object_set_new(o, "locks", locks_json(a));
+    json_object_set_new(o, "locks", locks);
     return o;
 }
 
 static json_t *thread_json(const struct dh_finding_thread *t)
 {
-    json_t *o = json_object();
-    put_number(o, "index", t->index);
-    put_number(o, "parent", t->parent);
-    put_text(o, "name", t->name);
-    put_text(o, "state", t->state);
+    json_t *o = record_json(t, thread_fields);
     json_object_set_new(o, "created", stack_json(&t->created));
     return o;
 }
 
-/* The plain texts of a finding that are not columns of the store. */
-struct field {
-    const char *key;
-    size_t offset;
-};
-#define FIELD(name) {#name, offsetof(struct dh_finding, name)}
-static const struct field fields[] = {FIELD(kind),   FIELD(detector), FIELD(variable), FIELD(type),
-                                      FIELD(object), FIELD(held),     FIELD(text),     FIELD(program)};
-#define FIELDS (sizeof fields / sizeof *fields)
-
 char *dh_details_write(const struct dh_finding *f)
 {
-    json_t *o = json_object(), *accesses = json_array(), *threads = json_array();
-    for (size_t i = 0; i < FIELDS; i++)
-        put_text(o, fields[i].key, *(char *const *)((const char *)f + fields[i].offset));
-    put_number(o, "pid", f->pid);
-    put_number(o, "object_thread", f->object_thread);
-    json_object_set_new(o, "allocated", stack_json(&f->allocated));
+    json_t *o = record_json(f, finding_fields), *accesses = json_array(), *threads = json_array();
     for (size_t i = 0; i < f->accesses.n; i++)
         json_array_append_new(accesses, access_json(&f->accesses.at[i]));
     for (size_t i = 0; i < f->threads.n; i++)
         json_array_append_new(threads, thread_json(&f->threads.at[i]));
+    json_object_set_new(o, "allocated", stack_json(&f->allocated));
     json_object_set_new(o, "accesses", accesses);
     json_object_set_new(o, "threads", threads);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    json_decref(o);
-    if (!text)
-        abort();
-    return text;
+    return dh_json_take(o);
 }
 
 /* ---- reading: whatever is missing or of another type reads as nothing ---- */
 
-static char *get_text(const json_t *o, const char *key)
+static void read_field(enum type type, const json_t *from, void *at)
 {
-    const char *text = json_string_value(json_object_get(o, key));
-    return dh_strdup(text ? text : "");
+    if (type == TEXT) {
+        const char *text = json_string_value(from);
+        free(*(char **)at);
+        *(char **)at = dh_strdup(text ? text : "");
+    } else if (type == FLAG)
+        *(bool *)at = json_is_true(from);
+    else if (type == NUMBER)
+        *(uint32_t *)at = (uint32_t)json_integer_value(from);
+    else if (type == PLACE)
+        *(size_t *)at = (size_t)json_integer_value(from);
+    else
+        *(uint64_t *)at = (uint64_t)json_integer_value(from);
 }
 
-static uint32_t get_number(const json_t *o, const char *key)
+static void read_record(const json_t *o, const struct field *fields, void *record)
 {
-    return (uint32_t)json_integer_value(json_object_get(o, key));
+    for (; fields->key; fields++)
+        read_field(fields->type, json_object_get(o, fields->key), (char *)record + fields->offset);
 }
 
 static void read_stack(const json_t *o, struct dh_finding_stack *s)
 {
     size_t i;
     json_t *one;
-    s->n_cut = get_number(o, "n_cut");
-    s->cut = get_number(o, "cut");
+    read_record(o, stack_fields, s);
     json_array_foreach(json_object_get(o, "frames"), i, one)
     {
-        struct dh_finding_frame f = {
-            .function = get_text(one, "function"),
-            .file = get_text(one, "file"),
-            .line = get_number(one, "line"),
-            .column = get_number(one, "column"),
-            .module = get_text(one, "module"),
-            .offset = (uint64_t)json_integer_value(json_object_get(one, "offset")),
-        };
+        struct dh_finding_frame f = {0};
+        read_record(one, frame_fields, &f);
         dh_vec_push(&s->frames, f);
     }
 }
 
 static void read_access(const json_t *o, struct dh_finding *out)
 {
-    struct dh_finding_access a = {
-        .op = get_text(o, "op"),
-        .site = get_text(o, "site"),
-        .variable = get_text(o, "variable"),
-        .type = get_text(o, "type"),
-        .expr = get_text(o, "expr"),
-        .callee = get_text(o, "callee"),
-        .value = get_text(o, "value"),
-        .size = get_number(o, "size"),
-        .thread = get_number(o, "thread"),
-        .forgotten = json_is_true(json_object_get(o, "forgotten")),
-        .wrote = json_is_true(json_object_get(o, "wrote")),
-    };
+    struct dh_finding_access a = {0};
     size_t i;
     json_t *one;
+    read_record(o, access_fields, &a);
     read_stack(json_object_get(o, "stack"), &a.stack);
     json_array_foreach(json_object_get(o, "locks"), i, one)
     {
-        struct dh_finding_lock l = {.name = get_text(one, "name"),
-                                    .shared = json_is_true(json_object_get(one, "shared"))};
+        struct dh_finding_lock l = {0};
+        read_record(one, lock_fields, &l);
         read_stack(json_object_get(one, "taken"), &l.taken);
         dh_vec_push(&a.locks, l);
     }
@@ -170,12 +182,8 @@ static void read_access(const json_t *o, struct dh_finding *out)
 
 static void read_thread(const json_t *o, struct dh_finding *out)
 {
-    struct dh_finding_thread t = {
-        .index = get_number(o, "index"),
-        .parent = get_number(o, "parent"),
-        .name = get_text(o, "name"),
-        .state = get_text(o, "state"),
-    };
+    struct dh_finding_thread t = {0};
+    read_record(o, thread_fields, &t);
     read_stack(json_object_get(o, "created"), &t.created);
     dh_vec_push(&out->threads, t);
 }
@@ -186,13 +194,7 @@ bool dh_details_read(const char *text, struct dh_finding *out)
     json_t *o = json_loads(text, 0, NULL), *one;
     bool ok = json_is_object(o);
     size_t i;
-    for (i = 0; i < FIELDS; i++) {
-        char **field = (char **)((char *)out + fields[i].offset);
-        free(*field);
-        *field = get_text(o, fields[i].key);
-    }
-    out->pid = get_number(o, "pid");
-    out->object_thread = get_number(o, "object_thread");
+    read_record(o, finding_fields, out);
     read_stack(json_object_get(o, "allocated"), &out->allocated);
     json_array_foreach(json_object_get(o, "accesses"), i, one) read_access(one, out);
     json_array_foreach(json_object_get(o, "threads"), i, one) read_thread(one, out);

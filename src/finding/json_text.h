@@ -21,4 +21,14 @@ static inline json_t *dh_json_text(const char *text)
     return j;
 }
 
+/* Its text on one line, owned by the caller; `o` is gone. */
+static inline char *dh_json_take(json_t *o)
+{
+    char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_decref(o);
+    if (!text)
+        abort();
+    return text;
+}
+
 #endif

@@ -74,24 +74,18 @@ static void put_time(json_t *o, const char *key, long long seconds)
 void dh_report_json(struct dh_str *out, const struct dh_finding *f)
 {
     json_t *o = json_object(), *accesses = json_array();
-    put(o, "id", f->id);
-    put(o, "kind", f->kind);
-    put(o, "detector", f->detector);
-    put(o, "level", f->level);
-    put(o, "verdict", f->verdict);
-    put(o, "healing", f->healing);
-    put(o, "variable", f->variable);
-    put(o, "object", f->object);
+    const char *const texts[][2] = {
+        {"id", f->id},           {"kind", f->kind},       {"detector", f->detector}, {"level", f->level},
+        {"verdict", f->verdict}, {"healing", f->healing}, {"variable", f->variable}, {"object", f->object}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        put(o, texts[i][0], texts[i][1]);
     json_object_set_new(o, "witness", f->witness[0] ? dh_json_text(f->witness) : json_null());
     for (size_t i = 0; i < f->accesses.n; i++)
         json_array_append_new(accesses, access_json(f, &f->accesses.at[i]));
     json_object_set_new(o, "accesses", accesses);
     json_object_set_new(o, "runs", json_integer(f->runs));
     put_time(o, "first_seen", f->first_seen);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    if (!text)
-        abort();
+    char *text = dh_json_take(o);
     dh_str_add(out, text);
     free(text);
-    json_decref(o);
 }

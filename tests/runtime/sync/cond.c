@@ -26,87 +26,142 @@ static struct timespec in(clockid_t clock, long ms)
     return t;
 }
 
-/* The mutex is free only while the reader waits. */
-static void write_and_signal(int o)
+/* ---- the two families, under one set of names ---- */
+
+struct family {
+    void (*lock)(void), (*unlock)(void), (*broadcast)(void);
+};
+
+static void posix_lock(void)
 {
-    (void)o;
+    pthread_mutex_lock(&m);
+}
+static void posix_unlock(void)
+{
+    pthread_mutex_unlock(&m);
+}
+static void posix_broadcast(void)
+{
+    pthread_cond_broadcast(&c);
+}
+static const struct family posix = {posix_lock, posix_unlock, posix_broadcast};
+
+static void c11_lock(void)
+{
+    mtx_lock(&c11_m);
+}
+static void c11_unlock(void)
+{
+    mtx_unlock(&c11_m);
+}
+static void c11_broadcast(void)
+{
+    cnd_broadcast(&c11_c);
+}
+static const struct family c11 = {c11_lock, c11_unlock, c11_broadcast};
+
+/* The mutex is free only while the reader waits. */
+static void write_with(const struct family *f)
+{
     invisible_await(STEP);
     if (!broken)
-        pthread_mutex_lock(&m);
+        f->lock();
     guarded++;
     invisible_say(STEP2);
     if (!broken)
-        pthread_mutex_unlock(&m);
-    while (!invisible_said(STEP3))
-        pthread_cond_broadcast(&c);
+        f->unlock();
 }
 
-static void wake(void)
+static void signal_until_woken(const struct family *f)
+{
+    while (!invisible_said(STEP3))
+        f->broadcast();
+}
+
+static void wake(const struct family *f)
 {
     guarded++;
     invisible_say(STEP3);
-    pthread_mutex_unlock(&m);
+    f->unlock();
 }
 
-static void wait_for_it(int o)
+static void wait_with(const struct family *f, void (*wait)(void))
 {
-    (void)o;
-    pthread_mutex_lock(&m);
+    f->lock();
     invisible_say(STEP);
     while (!invisible_said(STEP2))
-        CHECK(pthread_cond_wait(&c, &m) == 0);
-    wake();
+        wait();
+    wake(f);
 }
-static void wait_timed(int o)
+
+/* ---- ways to wait ---- */
+
+static void plainly(void)
 {
-    (void)o;
+    CHECK(pthread_cond_wait(&c, &m) == 0);
+}
+static void timed(void)
+{
     struct timespec t = in(CLOCK_REALTIME, 50000);
-    pthread_mutex_lock(&m);
-    invisible_say(STEP);
-    while (!invisible_said(STEP2))
-        CHECK(pthread_cond_timedwait(&c, &m, &t) == 0);
-    wake();
+    CHECK(pthread_cond_timedwait(&c, &m, &t) == 0);
 }
-static void wait_clocked(int o)
+static void clocked(void)
 {
-    (void)o;
     struct timespec t = in(CLOCK_MONOTONIC, 50000);
-    pthread_mutex_lock(&m);
-    invisible_say(STEP);
-    while (!invisible_said(STEP2))
-        CHECK(pthread_cond_clockwait(&c, &m, CLOCK_MONOTONIC, &t) == 0);
-    wake();
+    CHECK(pthread_cond_clockwait(&c, &m, CLOCK_MONOTONIC, &t) == 0);
+}
+static void in_vain(void)
+{
+    struct timespec t = in(CLOCK_REALTIME, 20);
+    CHECK(pthread_cond_timedwait(&c, &m, &t) == ETIMEDOUT);
+}
+static void plainly_c11(void)
+{
+    CHECK(cnd_wait(&c11_c, &c11_m) == thrd_success);
+}
+static void timed_c11(void)
+{
+    struct timespec t = in(CLOCK_REALTIME, 50000);
+    CHECK(cnd_timedwait(&c11_c, &c11_m, &t) == thrd_success);
 }
 
+static void write_and_signal(int o)
+{
+    (void)o;
+    write_with(&posix);
+    signal_until_woken(&posix);
+}
 static void write_silently(int o)
 {
     (void)o;
-    invisible_await(STEP);
-    if (!broken)
-        pthread_mutex_lock(&m);
-    guarded++;
-    invisible_say(STEP2);
-    if (!broken)
-        pthread_mutex_unlock(&m);
+    write_with(&posix);
 }
-static void wait_in_vain(int o)
+static void c11_write(int o)
 {
     (void)o;
-    pthread_mutex_lock(&m);
-    invisible_say(STEP);
-    while (!invisible_said(STEP2)) {
-        struct timespec t = in(CLOCK_REALTIME, 20);
-        CHECK(pthread_cond_timedwait(&c, &m, &t) == ETIMEDOUT);
-    }
-    wake();
+    write_with(&c11);
+    signal_until_woken(&c11);
 }
+
+#define WAITS(name, family, way)                                                                                       \
+    static void name(int o)                                                                                            \
+    {                                                                                                                  \
+        (void)o;                                                                                                       \
+        wait_with(&family, way);                                                                                       \
+    }
+WAITS(wait_for_it, posix, plainly)
+WAITS(wait_timed, posix, timed)
+WAITS(wait_clocked, posix, clocked)
+WAITS(wait_in_vain, posix, in_vain)
+WAITS(c11_wait, c11, plainly_c11)
+WAITS(c11_wait_timed, c11, timed_c11)
 
 /* The cleanup handler holds the mutex. */
 static pthread_t waiting;
 static void cleanup(void *unused)
 {
     (void)unused;
-    wake();
+    wake(&posix);
 }
 static void *wait_until_cancelled(void *unused)
 {
@@ -126,43 +181,6 @@ static void cancel_waiting(int o)
     invisible_await(STEP2);
     CHECK(pthread_cancel(waiting) == 0);
     CHECK(pthread_join(waiting, &result) == 0 && result == PTHREAD_CANCELED);
-}
-
-static void c11_write(int o)
-{
-    (void)o;
-    invisible_await(STEP);
-    if (!broken)
-        mtx_lock(&c11_m);
-    guarded++;
-    invisible_say(STEP2);
-    if (!broken)
-        mtx_unlock(&c11_m);
-    while (!invisible_said(STEP3))
-        cnd_broadcast(&c11_c);
-}
-static void c11_wait(int o)
-{
-    (void)o;
-    mtx_lock(&c11_m);
-    invisible_say(STEP);
-    while (!invisible_said(STEP2))
-        CHECK(cnd_wait(&c11_c, &c11_m) == thrd_success);
-    guarded++;
-    invisible_say(STEP3);
-    mtx_unlock(&c11_m);
-}
-static void c11_wait_timed(int o)
-{
-    (void)o;
-    struct timespec t = in(CLOCK_REALTIME, 50000);
-    mtx_lock(&c11_m);
-    invisible_say(STEP);
-    while (!invisible_said(STEP2))
-        CHECK(cnd_timedwait(&c11_c, &c11_m, &t) == thrd_success);
-    guarded++;
-    invisible_say(STEP3);
-    mtx_unlock(&c11_m);
 }
 
 static const struct pair pairs[] = {
