@@ -11,8 +11,9 @@ bool dh_elf_open(struct dh_elf *e, const char *name, const void *bytes, size_t n
     *e = (struct dh_elf){.name = name};
     if (n < sizeof(Elf64_Ehdr) || memcmp(bytes, ELFMAG, SELFMAG) != 0)
         return dh_err_set(err, "%s: not an ELF file", name);
-    const Elf64_Ehdr *h = bytes;
-    if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_machine != EM_X86_64)
+    Elf64_Ehdr h; /* a copy: members of archives are aligned to two bytes only */
+    memcpy(&h, bytes, sizeof h);
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != EM_X86_64)
         return dh_err_set(err, "%s: not an x86-64 ELF file", name);
     e->elf = elf_memory((char *)(uintptr_t)bytes, n);
     GElf_Ehdr header;

@@ -1,9 +1,5 @@
-/* Feeds arbitrary bytes to the reader of the findings log and walks whatever it accepts. The sum of a record would keep
- * a fuzzer out: in every second input it is made right first. */
-#include "event/finding_log.h"
-
-#include <stdlib.h>
-#include <string.h>
+/* Feeds arbitrary bytes to the reader of the findings log and walks whatever it accepts. */
+#include "log_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -31,34 +27,12 @@ static void walk(const struct dh_log_finding *f)
     }
 }
 
-static void repair(uint8_t *bytes, size_t n)
-{
-    size_t at = DH_LOG_HEADER_SIZE;
-    while (at + DH_LOG_RECORD_SIZE <= n) {
-        uint32_t mark = DH_LOG_RECORD_MARK, size, crc;
-        memcpy(bytes + at, &mark, 4);
-        memcpy(&size, bytes + at + 12, 4);
-        if (size > n - at - DH_LOG_RECORD_SIZE)
-            size = (uint32_t)(n - at - DH_LOG_RECORD_SIZE);
-        memcpy(bytes + at + 12, &size, 4);
-        crc = dh_log_crc(bytes + at + 8, size + 8);
-        memcpy(bytes + at + 4, &crc, 4);
-        at += DH_LOG_RECORD_SIZE + size;
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t n)
 {
     struct dh_log_reader r;
     struct dh_log_record record;
     const char *why = NULL;
-    uint8_t *bytes = malloc(n ? n : 1);
-    memcpy(bytes, input, n);
-    if (n >= DH_LOG_HEADER_SIZE && n % 2) {
-        struct dh_log_out o = {bytes, 0, n, false};
-        dh_log_put_header(&o);
-        repair(bytes, n);
-    }
+    uint8_t *bytes = dh_fuzz_log(input, n);
     if (!dh_log_open(&r, bytes, n, &why) && (!why || !*why))
         abort();
     while (!why && dh_log_next(&r, &record)) {
@@ -67,6 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t n)
         struct dh_log_process p;
         if (dh_log_read_process(&record, &p))
             sum += strlen(p.path) + strlen(p.original) + strlen(p.variant);
+        const char *note = dh_log_read_note(&record);
+        sum += note ? strlen(note) : 0;
         if (dh_log_read_finding(&record, &f, &m))
             walk(&f);
         dh_log_memory_release(&m);
