@@ -233,6 +233,15 @@ const char *dh_log_read_note(const struct dh_log_record *r)
     return c.bad || c.at != c.end ? NULL : text;
 }
 
+bool dh_log_has_told(const struct dh_log_record *r, uint64_t id)
+{
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_TOLD, NULL};
+    while (!c.bad && c.at < c.end)
+        if (take64(&c) == id && !c.bad)
+            return true;
+    return false;
+}
+
 static uint32_t at32(const uint8_t *at)
 {
     uint32_t value;

@@ -380,7 +380,7 @@ static struct dh_report_bytes serialise(void)
     return (struct dh_report_bytes){work.bytes, out.full ? 0 : out.n, finding};
 }
 
-static bool suppressed; /* the finding under way */
+static bool suppressed, told_before; /* the finding under way */
 
 /* The tool says whether it is to be kept quiet; only then it is known whether it belongs into the log. */
 static void tell_unless_suppressed(const struct dh_report_bytes *b)
@@ -388,6 +388,7 @@ static void tell_unless_suppressed(const struct dh_report_bytes *b)
     unsigned by;
     enum dh_report_answer answer = b->n ? dh_report_spawn(b) : DH_REPORT_FAILED;
     suppressed = answer == DH_REPORT_SUPPRESSED;
+    told_before = answer == DH_REPORT_TOLD_BEFORE;
     if (answer == DH_REPORT_FAILED && dh_suppressions_match(&work.finding, &by)) {
         dh_suppressions_count(by);
         suppressed = true;
@@ -405,14 +406,18 @@ static void tell(const struct dh_report *r)
 {
     fill(r);
     struct dh_report_bytes b = serialise();
-    suppressed = false;
+    suppressed = told_before = false;
     if (dh_suppressions_path()) {
         tell_unless_suppressed(&b);
         return;
     }
     if (b.n)
         dh_report_log(&b);
-    if (dh_options.print && !(b.n && dh_report_spawn(&b) == DH_REPORT_TOLD))
+    if (!dh_options.print)
+        return;
+    enum dh_report_answer answer = b.n ? dh_report_spawn(&b) : DH_REPORT_FAILED;
+    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    if (answer == DH_REPORT_FAILED)
         dh_report_plain(&work.finding);
 }
 
@@ -435,11 +440,11 @@ void dh_report(const struct dh_report *r)
     be_quiet(&q);
     if (take_turn()) {
         call_on(work.stack + sizeof work.stack, tell, r);
-        quiet = suppressed;
-        if (quiet) {
+        quiet = suppressed || told_before;
+        if (suppressed)
             atomic_store(&known[at].quiet, true);
+        if (quiet)
             atomic_fetch_sub(&found.count, 1);
-        }
         end_turn();
     }
     if (dh_options.halt_on_error && !quiet) {

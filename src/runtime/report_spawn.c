@@ -27,14 +27,18 @@
 #define PATIENCE_MS 10000
 #define FAILED 127
 #define PASSED_ON 8
+#define TOLD_MOST 1024u
+#define ANSWER_FD 3 /* where the tool writes the finding's id */
 
 struct job {
     const char *tool;
     const struct dh_report_bytes *bytes;
-    char *words[5];
-    int status;  /* of the tool, as wait4 tells it */
-    bool asks;   /* what it prints does not matter */
-    bool unseen; /* nobody can read what would be printed */
+    char *words[6];
+    int answer[2]; /* pipe for the id */
+    uint64_t id;   /* fingerprint, 0 = not known */
+    int status;    /* of the tool, as wait4 tells it */
+    bool asks;     /* what it prints does not matter */
+    bool unseen;   /* nobody can read what would be printed */
 };
 
 static struct {
@@ -42,6 +46,15 @@ static struct {
     char *environment[PASSED_ON + 1];
     bool forbidden;
 } outside;
+
+/* What was told, by fingerprint; those behind the last are told as often as they come. A child that was forked knows
+ * its parent's. */
+static struct {
+    uint64_t id[TOLD_MOST];
+    int pid[TOLD_MOST]; /* that had it last */
+    uint32_t n;
+    uint8_t bytes[DH_LOG_RECORD_SIZE + TOLD_MOST * sizeof(uint64_t)];
+} told;
 
 static bool alone;
 static uint8_t stacks[2][STACK] __attribute__((aligned(16)));
@@ -68,11 +81,11 @@ static long clone_onto(uint8_t *stack, unsigned long flags, void (*fn)(struct jo
     return result;
 }
 
-static bool write_all(int fd, const struct dh_report_bytes *b)
+static bool write_all(int fd, const uint8_t *at, size_t n)
 {
     size_t done = 0;
-    while (done < b->n) {
-        long k = dh_sys_write(fd, b->at + done, b->n - done);
+    while (done < n) {
+        long k = dh_sys_write(fd, at + done, n - done);
         if (k <= 0 && k != -EINTR)
             return false;
         done += k > 0 ? (size_t)k : 0;
@@ -80,27 +93,34 @@ static bool write_all(int fd, const struct dh_report_bytes *b)
     return true;
 }
 
+static bool write_input(int fd, const struct dh_report_bytes *b)
+{
+    struct dh_log_out o = {told.bytes, 0, sizeof told.bytes, false};
+    dh_log_put_told(&o, told.id, told.n);
+    return write_all(fd, b->at, b->n) && write_all(fd, told.bytes, o.n);
+}
+
 /* A file in memory; where that is not to be had, a pipe that must take everything at once. */
 static int input_of(const struct dh_report_bytes *b)
 {
     int fd = (int)dh_syscall3(SYS_memfd_create, (long)"finding", 0, 0), ends[2];
     if (fd >= 0) {
-        bool ok = write_all(fd, b) && dh_syscall3(SYS_lseek, fd, 0, 0) == 0;
+        bool ok = write_input(fd, b) && dh_syscall3(SYS_lseek, fd, 0, 0) == 0;
         return ok ? fd : -1;
     }
     if (dh_syscall3(SYS_pipe2, (long)ends, O_NONBLOCK, 0) != 0)
         return -1;
-    bool ok = write_all(ends[1], b);
+    bool ok = write_input(ends[1], b);
     dh_sys_close(ends[1]);
     dh_syscall3(SYS_fcntl, ends[0], F_SETFL, 0);
     return ok ? ends[0] : -1;
 }
 
-static void close_from_3(void)
+static void close_from(int first)
 {
-    if (dh_syscall3(SYS_close_range, 3, (long)UINT_MAX, 0) == 0)
+    if (dh_syscall3(SYS_close_range, first, (long)UINT_MAX, 0) == 0)
         return;
-    for (int fd = 3; fd < 1024; fd++)
+    for (int fd = first; fd < 1024; fd++)
         dh_sys_close(fd);
 }
 
@@ -114,7 +134,9 @@ __attribute__((noreturn)) static void become_tool(struct job *job)
     if (out != 1 && !job->unseen)
         dh_syscall3(SYS_dup2, out, 1, 0);
     dh_syscall3(SYS_dup2, 1, 2, 0);
-    close_from_3();
+    if (job->answer[1] >= 0)
+        dh_syscall3(SYS_dup2, job->answer[1], ANSWER_FD, 0);
+    close_from(job->answer[1] >= 0 ? ANSWER_FD + 1 : ANSWER_FD);
     int in = input_of(job->bytes);
     if (in < 0)
         dh_sys_exit_group(FAILED);
@@ -147,10 +169,33 @@ static void mind_children(void)
     dh_syscall6(SYS_rt_sigaction, SIGCHLD, (long)&fallback, 0, sizeof fallback.mask, 0, 0);
 }
 
+/* Out of the way of 0 to 3, which the program may have closed. */
+static void open_answer(struct job *job)
+{
+    int low[2] = {-1, -1};
+    dh_syscall3(SYS_pipe2, (long)low, O_NONBLOCK, 0);
+    for (int i = 0; i < 2; i++) {
+        job->answer[i] = (int)dh_syscall3(SYS_fcntl, low[i], F_DUPFD, 2 * ANSWER_FD);
+        dh_sys_close(low[i]);
+    }
+}
+
+/* Of eight bytes at most, so they are in the pipe or will never be. */
+static void take_id(struct job *job)
+{
+    uint64_t id;
+    if (job->answer[0] < 0)
+        return;
+    dh_sys_close(job->answer[1]);
+    if (dh_syscall3(SYS_read, job->answer[0], (long)&id, sizeof id) == (long)sizeof id)
+        job->id = id;
+}
+
 __attribute__((noreturn)) static void care_for_tool(struct job *job)
 {
     struct timespec step = {.tv_nsec = 1000000};
     mind_children();
+    open_answer(job);
     long pid = clone_onto(stacks[1], CLONE_VM | CLONE_VFORK | SIGCHLD, become_tool, job), got = 0;
     if (pid < 0)
         dh_sys_exit_group(FAILED);
@@ -163,6 +208,7 @@ __attribute__((noreturn)) static void care_for_tool(struct job *job)
         dh_syscall3(SYS_kill, pid, SIGKILL, 0);
         wait_for((int)pid, &job->status, __WALL);
     }
+    take_id(job);
     dh_sys_exit_group(0);
 }
 
@@ -204,6 +250,7 @@ static void set_words(struct job *job)
     unsigned n = 0;
     job->words[n++] = (char *)"deadheat";
     job->words[n++] = (char *)"print-finding";
+    job->words[n++] = (char *)"--answer";
     if (suppressions) {
         dh_text_copy(file, sizeof file, "--suppressions=");
         dh_text_copy(file + sizeof "--suppressions=" - 1, PATH_MAX, suppressions);
@@ -214,6 +261,21 @@ static void set_words(struct job *job)
         job->words[n++] = (char *)"--quiet";
 }
 
+/* By this process: what its parent told is the first of its own. */
+static bool was_told(uint64_t id)
+{
+    uint32_t i = 0;
+    while (i < told.n && told.id[i] != id)
+        i++;
+    if (!id || i == TOLD_MOST)
+        return false;
+    bool before = i < told.n && told.pid[i] == dh_process.pid;
+    told.id[i] = id;
+    told.pid[i] = dh_process.pid;
+    told.n += i == told.n;
+    return before;
+}
+
 static enum dh_report_answer answer_of(const struct job *job)
 {
     unsigned code = (unsigned)WEXITSTATUS(job->status);
@@ -221,7 +283,9 @@ static enum dh_report_answer answer_of(const struct job *job)
         dh_suppressions_count(code - DH_SUPPRESSED_FROM);
         return DH_REPORT_SUPPRESSED;
     }
-    return job->unseen || job->status == 0 ? DH_REPORT_TOLD : DH_REPORT_FAILED;
+    if (!job->unseen && job->status != 0)
+        return DH_REPORT_FAILED;
+    return was_told(job->id) ? DH_REPORT_TOLD_BEFORE : DH_REPORT_TOLD;
 }
 
 enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b)

@@ -23,9 +23,10 @@ uint64_t dh_report_now(void);
 /* Where findings of this process go, or false when there is no log. */
 bool dh_report_log_path(char *out, size_t n);
 
-/* Lets the tool name the places and print. It does not print what is suppressed, and nothing when the option `print`
- * says so. */
-enum dh_report_answer { DH_REPORT_FAILED, DH_REPORT_TOLD, DH_REPORT_SUPPRESSED };
+/* Lets the tool name the places and print. It does not print what is suppressed, nor what has the fingerprint of one
+ * that this process has told (the two halves of x += 1 are one to a reader), and nothing when the option `print` says
+ * so. */
+enum dh_report_answer { DH_REPORT_FAILED, DH_REPORT_TOLD, DH_REPORT_TOLD_BEFORE, DH_REPORT_SUPPRESSED };
 enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b);
 /* The tool that is known from the environment or from the link, or NULL. */
 const char *dh_report_tool(void);
