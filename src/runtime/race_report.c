@@ -10,6 +10,8 @@
 #include "runtime/threads.h"
 #include "runtime/vector_state.h"
 
+#define STRETCH_BITS 7 /* of memory in which one place is taken to have written everything, in bytes */
+
 static void set_place(struct dh_report_access *a, uint32_t place)
 {
     a->module = dh_module_of_place(&place);
@@ -158,7 +160,8 @@ static bool is_worth_a_look(const struct dh_race_hit *hit)
 {
     unsigned how = hit->wrote | (unsigned)hit->was_atomic << 1;
     uint64_t pair = (uint64_t)hit->place << 16 ^ (uint64_t)dh_epoch_slot(hit->before) << 2 ^ how;
-    return dh_report_is_worth(pair, pair << 20 ^ hit->addr);
+    uint64_t stretch = (pair << 32 ^ hit->before) * 0x9e3779b97f4a7c15u ^ hit->addr >> STRETCH_BITS;
+    return dh_report_is_worth(pair, pair << 20 ^ hit->addr, stretch);
 }
 
 /* ---- AddressSanitizer beside us ---- */

@@ -131,33 +131,59 @@ static bool note(uint64_t key, int pid, uint32_t *at)
 #define WEARY_BITS 12
 #define PATIENCE_WITH_ADDRESS 32u
 #define PATIENCE_WITH_PAIR 256u
+#define ALLOWANCE 256          /* looks for what may be new although its pair has tired us */
+#define ALLOWANCE_MORE 16      /* for each new finding */
+#define HITS_FOR_A_LOOK 16384u /* that many passed over cost more than one look */
 
 /* A tag and how often: one that takes another's slot begins anew, so that nothing is ever thought known for another. */
 struct weary {
     _Atomic uint64_t slots[1u << WEARY_BITS];
 };
-static struct weary weary_addresses, weary_pairs;
+static struct weary weary_addresses, weary_pairs, weary_stretches;
+static _Atomic int allowance = ALLOWANCE;
+static _Atomic uint32_t passed_over;
 
-static bool is_worth(struct weary *w, uint64_t key, uint32_t patience)
+static uint32_t times_seen(struct weary *w, uint64_t key, uint32_t patience)
 {
     uint64_t h = mix(patience, key), tag = h << 32;
     _Atomic uint64_t *slot = &w->slots[h >> (64 - WEARY_BITS)];
     uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
     uint32_t n = there >> 32 == tag >> 32 ? (uint32_t)there : 0;
     atomic_store_explicit(slot, tag | (n + 1 ? n + 1 : patience), memory_order_relaxed);
+    return n;
+}
+
+static bool is_worth(struct weary *w, uint64_t key, uint32_t patience)
+{
+    uint32_t n = times_seen(w, key, patience);
     return n < patience || !(n & (n - 1));
 }
 
-bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address)
+/* Another stretch of the other thread, or of memory, may lead to another place. */
+static bool is_allowed(uint64_t stretch)
 {
-    return is_worth(&weary_addresses, pair_and_address, PATIENCE_WITH_ADDRESS) &&
-           is_worth(&weary_pairs, pair, PATIENCE_WITH_PAIR);
+    if (times_seen(&weary_stretches, stretch, 1) == 0 && atomic_load_explicit(&allowance, memory_order_relaxed) > 0) {
+        atomic_fetch_sub_explicit(&allowance, 1, memory_order_relaxed);
+        return true;
+    }
+    if (atomic_fetch_add_explicit(&passed_over, 1, memory_order_relaxed) % HITS_FOR_A_LOOK == HITS_FOR_A_LOOK - 1)
+        atomic_fetch_add_explicit(&allowance, 1, memory_order_relaxed);
+    return false;
+}
+
+bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch)
+{
+    return (is_worth(&weary_addresses, pair_and_address, PATIENCE_WITH_ADDRESS) &&
+            is_worth(&weary_pairs, pair, PATIENCE_WITH_PAIR)) ||
+           is_allowed(stretch);
 }
 
 static void refresh(void)
 {
     dh_bytes_zero(&weary_addresses, sizeof weary_addresses);
     dh_bytes_zero(&weary_pairs, sizeof weary_pairs);
+    dh_bytes_zero(&weary_stretches, sizeof weary_stretches);
+    atomic_fetch_add_explicit(&allowance, ALLOWANCE_MORE, memory_order_relaxed);
 }
 
 uint32_t dh_report_count(void)

@@ -67,9 +67,10 @@ void dh_report(const struct dh_report *r);
 /* Whether this process has told an equal one: then nothing but kind, accesses and text of it need be found out. */
 bool dh_report_is_known(const struct dh_report *r);
 /* For races that come again and again, in a loop: whether to look into one more. The keys are what is known without
- * looking: the place and the other thread, and both with the address. Behind the first ones of a key, only the 2^n-th
- * are worth it, until something new is found. */
-bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address);
+ * looking: the place and the other thread; both with the address; both with the time of the other access and the
+ * stretch of memory. Behind the first ones of the first two keys, only the 2^n-th are worth it until something new is
+ * found, but every new stretch is, as long as looking does not take more time than the rest. */
+bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch);
 /* How many different findings this process has had; the exit code depends on it. */
 uint32_t dh_report_count(void);
 
