@@ -29,7 +29,9 @@ static void add_embedding(const struct dh_cc_args *a, struct dh_argv *out)
 
 /* Attributes that leave no trace in bitcode say the same again in one that does (ir/annotations.h). Those with an
  * argument are harmless as macros: nothing but a use has one behind it. `no_sanitize` is replaced rather than added to,
- * since it may stand in [[clang::...]]; where another sanitizer needs it, it stays. */
+ * since it may stand in [[clang::...]]; where another sanitizer needs it, it stays. `no_sanitize_thread` may stand in
+ * [[gnu::...]] and be asked for by __has_attribute, so a single word of gcc's must stand for it: one that leaves a
+ * trace and changes nothing where nobody profiles. */
 static const char *const attributes[] = {
     "-Dguarded_by(...)=guarded_by(__VA_ARGS__), annotate(\"deadheat.guarded_by:\" #__VA_ARGS__)",
     "-Dpt_guarded_by(...)=pt_guarded_by(__VA_ARGS__), annotate(\"deadheat.pt_guarded_by:\" #__VA_ARGS__)",
@@ -42,8 +44,11 @@ static const char *const attributes[] = {
 static const char *const no_sanitize[] = {
     "-Dno_sanitize(...)=annotate(\"deadheat.no_sanitize\", __VA_ARGS__)",
     "-D__no_sanitize__(...)=annotate(\"deadheat.no_sanitize\", __VA_ARGS__)",
-    "-Dno_sanitize_thread=disable_sanitizer_instrumentation",
-    "-D__no_sanitize_thread__=disable_sanitizer_instrumentation",
+};
+static const char *const no_sanitize_thread[][2] = {
+    {"-Dno_sanitize_thread=no_profile_instrument_function", "-D__no_sanitize_thread__=no_profile_instrument_function"},
+    {"-Dno_sanitize_thread=disable_sanitizer_instrumentation",
+     "-D__no_sanitize_thread__=disable_sanitizer_instrumentation"},
 };
 
 /* What clang says itself cannot be asked once the name is taken, but extensions include features. */
@@ -54,12 +59,24 @@ static const char *const like_tsan[] = {
     "-Wno-builtin-macro-redefined",
 };
 
-static bool has_sanitizer(const struct dh_cc_args *a)
+static bool has_word(const struct dh_cc_args *a, const char *prefix)
 {
     for (int i = 0; i < a->words.n; i++)
-        if (dh_starts_with(a->words.at[i], "-fsanitize"))
+        if (dh_starts_with(a->words.at[i], prefix))
             return true;
     return false;
+}
+
+static void add_no_sanitize(const struct dh_cc_args *a, struct dh_argv *out)
+{
+    bool profiles = has_word(a, "-fprofile") || has_word(a, "--coverage") || has_word(a, "-coverage") ||
+                    has_word(a, "-fcoverage") || has_word(a, "-fcs-profile") || has_word(a, "-ftest-coverage");
+    if (has_word(a, "-fsanitize"))
+        return;
+    for (size_t i = 0; i < sizeof no_sanitize / sizeof *no_sanitize; i++)
+        dh_argv_add(out, no_sanitize[i]);
+    for (size_t i = 0; i < 2; i++)
+        dh_argv_add(out, no_sanitize_thread[profiles][i]);
 }
 
 static void add_includes(struct dh_argv *out)
@@ -86,8 +103,7 @@ static void add_annotations(const struct dh_cc_args *a, struct dh_argv *out)
     dh_argv_add(out, "-D__DEADHEAT__=1");
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         dh_argv_add(out, attributes[i]);
-    for (size_t i = 0; !has_sanitizer(a) && i < sizeof no_sanitize / sizeof *no_sanitize; i++)
-        dh_argv_add(out, no_sanitize[i]);
+    add_no_sanitize(a, out);
     for (size_t i = 0; a->like_tsan && i < sizeof like_tsan / sizeof *like_tsan; i++)
         dh_argv_add(out, like_tsan[i]);
     add_includes(out);

@@ -489,13 +489,27 @@ static void read_required(struct reading *r, LLVMValueRef f, LLVMValueRef text)
 
 /* ---- functions and variables: llvm.global.annotations ---- */
 
+static void leave_unchecked(struct reading *r, LLVMValueRef f)
+{
+    LLVMAddAttributeAtIndex(
+        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(r->c, DH_NO_CHECK_ATTRIBUTE, (unsigned)strlen(DH_NO_CHECK_ATTRIBUTE), "", 0));
+}
+
+/* What the driver makes of no_sanitize_thread (compile.c). */
+static void read_attributes(struct reading *r)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("noprofile", strlen("noprofile"));
+    for (LLVMValueRef f = LLVMGetFirstFunction(r->m); f; f = LLVMGetNextFunction(f))
+        if (LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind))
+            leave_unchecked(r, f);
+}
+
 static void read_function(struct reading *r, LLVMValueRef f, LLVMValueRef text, LLVMValueRef arguments)
 {
     char *rest = after_word(text, PREFIX "no_sanitize");
-    if (rest && has_argument(arguments, "thread"))
-        LLVMAddAttributeAtIndex(
-            f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-            LLVMCreateStringAttribute(r->c, DH_NO_CHECK_ATTRIBUTE, (unsigned)strlen(DH_NO_CHECK_ATTRIBUTE), "", 0));
+    if (rest && (has_argument(arguments, "thread") || has_argument(arguments, "all")))
+        leave_unchecked(r, f);
     free(rest);
     read_required(r, f, text);
 }
@@ -586,6 +600,7 @@ void dh_ir_read_annotations(LLVMModuleRef m)
     LLVMContextRef c = LLVMGetModuleContext(m);
     struct reading r = {.m = m, .c = c, .layout = LLVMGetModuleDataLayout(m), .b = LLVMCreateBuilderInContext(c)};
     drop_bodies(m);
+    read_attributes(&r);
     read_fields(&r);
     read_globals(&r);
     if (r.di)
