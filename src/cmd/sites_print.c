@@ -35,6 +35,8 @@ static void print_row(FILE *out, const struct dh_site_table *t, const struct dh_
         fprintf(out, " %s", variable);
     if (*type)
         fprintf(out, " (%s)", type);
+    if (s->source)
+        fprintf(out, " from %s", dh_site_string(t, s->source));
     if (*callee)
         fprintf(out, " by %s", callee);
     fprintf(out, " in %s  [%s]\n", dh_site_string(t, s->function), dh_site_string(t, s->name));
@@ -113,6 +115,8 @@ static json_t *row_json(const struct dh_site_table *t, uint32_t id)
     json_object_set_new(row, "column", json_integer(s->column));
     json_object_set_new(row, "function", text(t, s->function));
     json_object_set_new(row, "callee", text(t, s->callee));
+    json_object_set_new(row, "source", text(t, s->source));
+    json_object_set_new(row, "source_type", text(t, s->source_type));
     json_object_set_new(row, "order", json_string(order_name(s->order)));
     json_object_set_new(row, "flags", flags_json(s->flags));
     json_object_set_new(row, "inlined", chain_json(t, s->inlined));

@@ -36,7 +36,8 @@ static struct dh_site_builder *reopen_sites(const struct dh_site_table *t)
     }
     for (uint32_t i = 0; i < t->n_sites; i++) {
         struct dh_site s = t->sites[i];
-        uint32_t *strings[] = {&s.file, &s.function, &s.type, &s.variable, &s.field, &s.expr, &s.name, &s.callee};
+        uint32_t *strings[] = {&s.file, &s.function, &s.type,   &s.variable, &s.field,
+                               &s.expr, &s.name,     &s.callee, &s.source,   &s.source_type};
         for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
             *strings[k] = dh_site_builder_string(b, dh_site_string(t, *strings[k]));
         dh_site_builder_add(b, &s);

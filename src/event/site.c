@@ -50,7 +50,8 @@ static bool sites_ok(const struct dh_site_table *t)
 {
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
-        const uint32_t strings[] = {s->file, s->function, s->type, s->variable, s->field, s->expr, s->name, s->callee};
+        const uint32_t strings[] = {s->file, s->function, s->type,   s->variable, s->field,
+                                    s->expr, s->name,     s->callee, s->source,   s->source_type};
         for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
             if (strings[k] >= t->n_strings)
                 return false;

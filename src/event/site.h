@@ -64,21 +64,23 @@ enum dh_order {
 
 /* One row. All of type string are pool offsets. */
 struct dh_site {
-    uint32_t file;     /* string: as the debug information names it, prefix maps applied */
-    uint32_t function; /* string: source name ("Account::deposit"), of the innermost function */
-    uint32_t line;     /* 0 = unknown */
-    uint32_t column;   /* 0 = unknown */
-    uint32_t size;     /* bytes accessed; 0 = none or SIZE_VARIES */
-    uint32_t type;     /* string: source type of the value ("int", "struct node *") */
-    uint32_t variable; /* string: "counter", "config.limit", "struct account.balance", "table[].key" */
-    uint32_t field;    /* string: the member part alone: "balance", "limit", "" */
-    uint32_t expr;     /* string: how the source reaches it, as far as known: "acct->balance" */
-    uint32_t name;     /* string: stable name "bank.c:deposit:struct account.balance:W#2" */
-    uint32_t callee;   /* string: called function, for calls; "" else */
-    uint32_t inlined;  /* index into chains, or DH_NO_CHAIN */
-    uint16_t flags;    /* dh_site_flag */
-    uint8_t op;        /* dh_op */
-    uint8_t order;     /* dh_order (success order of a compare-exchange) */
+    uint32_t file;        /* string: as the debug information names it, prefix maps applied */
+    uint32_t function;    /* string: source name ("Account::deposit"), of the innermost function */
+    uint32_t line;        /* 0 = unknown */
+    uint32_t column;      /* 0 = unknown */
+    uint32_t size;        /* bytes accessed; 0 = none or SIZE_VARIES */
+    uint32_t type;        /* string: source type of the value ("int", "struct node *") */
+    uint32_t variable;    /* string: "counter", "config.limit", "struct account.balance", "table[].key" */
+    uint32_t field;       /* string: the member part alone: "balance", "limit", "" */
+    uint32_t expr;        /* string: how the source reaches it, as far as known: "acct->balance" */
+    uint32_t name;        /* string: stable name "bank.c:deposit:struct account.balance:W#2" */
+    uint32_t callee;      /* string: called function, for calls; "" else */
+    uint32_t source;      /* string: what a copy reads, named as `variable` names what it writes; "" else */
+    uint32_t source_type; /* string: type of that */
+    uint32_t inlined;     /* index into chains, or DH_NO_CHAIN */
+    uint16_t flags;       /* dh_site_flag */
+    uint8_t op;           /* dh_op */
+    uint8_t order;        /* dh_order (success order of a compare-exchange) */
 };
 
 /* One call through which a place was inlined; `next` is the next outer one. */

@@ -19,7 +19,7 @@ struct dh_site_builder {
     struct index by_text, by_link;
 };
 
-_Static_assert(sizeof(struct dh_site) == 52 && sizeof(struct dh_chain) == 20, "rows are the file format");
+_Static_assert(sizeof(struct dh_site) == 60 && sizeof(struct dh_chain) == 20, "rows are the file format");
 
 static uint32_t hash_bytes(const void *bytes, size_t n)
 {

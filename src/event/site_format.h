@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define DH_SITES_MAGIC "DHSITES1"
-#define DH_SITES_VERSION 1u
+#define DH_SITES_VERSION 2u
 #define DH_SITES_ENDIANNESS 0x01020304u
 
 struct dh_site_header {

@@ -154,6 +154,17 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
     return s;
 }
 
+/* A copy reads one thing and writes another; the site is named after what it writes. Where nothing is known of what it
+ * reads, the other access tells. */
+static void name_variable(const struct dh_site_table *t, const struct dh_site *s, const struct dh_log_access *from,
+                          struct dh_finding_access *a)
+{
+    bool reads = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && !(from->flags & DH_LOG_WRITE);
+    dh_finding_set(&a->variable, dh_site_string(t, reads ? s->source : s->variable));
+    dh_finding_set(&a->type, dh_site_string(t, reads ? s->source_type : s->type));
+    dh_finding_set(&a->expr, dh_site_string(t, reads ? s->source : s->expr));
+}
+
 /* The site's own row and the frames it was inlined through. */
 static bool add_place(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
@@ -166,9 +177,7 @@ static bool add_place(struct job *j, const struct dh_log_access *from, struct dh
         const struct dh_site *s = &sites->sites[site];
         add_source_frame(&a->stack, sites, s->function, s->file, s->line, s->column);
         dh_finding_set(&a->site, dh_site_string(sites, writing_half(sites, s)->name));
-        dh_finding_set(&a->variable, dh_site_string(sites, s->variable));
-        dh_finding_set(&a->type, dh_site_string(sites, s->type));
-        dh_finding_set(&a->expr, dh_site_string(sites, s->expr));
+        name_variable(sites, s, from, a);
         /* The optimiser may keep a variable in fewer bytes; the reader knows the source's, whose value they are not. */
         a->shrunk = !(from->flags & DH_LOG_BY_LIBRARY) && from->size && from->size < s->size;
         if (a->shrunk)
@@ -276,9 +285,7 @@ static void name_by_spot(struct job *j, const struct dh_log_access *from, struct
     if (!found)
         return;
     dh_finding_set(&a->site, dh_site_string(t, writing_half(t, found)->name));
-    dh_finding_set(&a->variable, dh_site_string(t, found->variable));
-    dh_finding_set(&a->type, dh_site_string(t, found->type));
-    dh_finding_set(&a->expr, dh_site_string(t, found->expr));
+    name_variable(t, found, from, a);
 }
 
 static const char *what_it_is(const struct job *j, const struct dh_log_access *from)

@@ -72,7 +72,7 @@ static struct dh_name name_of(struct dh_resolver *r, const struct dh_memop *a)
 {
     struct dh_name name = {"", "", "", "", 0};
     enter(r, a->at);
-    struct dh_address address = {a->at, a->addr, a->type, a->bytes, order_of(r->function, a->at), false};
+    struct dh_address address = {a->at, a->addr, a->type, a->bytes, order_of(r->function, a->at), false, false};
     if (a->addr)
         dh_namer_find(r->namer, &address, &name);
     return name;

@@ -245,7 +245,9 @@ void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_nam
 {
     struct target t;
     struct dh_type *type;
-    struct use use = {"", a->bytes * 8, dh_md_node(LLVMGetMetadata(a->instruction, n->via_kind)), a->order};
+    LLVMValueRef via =
+        a->source ? NULL : LLVMGetMetadata(a->instruction, n->via_kind); /* that is about the other one */
+    struct use use = {"", a->bytes * 8, dh_md_node(via), a->order};
     dh_target_find(n, a->pointer, &use, 0, &t);
     struct dh_access access = {.bits = a->bytes * 8,
                                .instruction = a->type ? a->instruction : NULL,

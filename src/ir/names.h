@@ -17,6 +17,7 @@ struct dh_address {
     uint64_t bytes;    /* 0 = unknown */
     uint32_t order;    /* instruction count of the function at that point */
     bool synchronises; /* it is what a synchronisation call works on */
+    bool source;       /* it is what a copy reads */
 };
 
 struct dh_namer;

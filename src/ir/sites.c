@@ -39,6 +39,7 @@ struct walk {
 struct found {
     enum dh_op op;
     LLVMValueRef pointer; /* address, or NULL */
+    LLVMValueRef source;  /* address that a copy reads, or NULL */
     LLVMTypeRef type;     /* of a scalar access, or NULL */
     uint64_t bytes;
     bool bytes_vary;
@@ -174,11 +175,22 @@ static bool is_intrinsic(LLVMValueRef call, const struct callee *c, struct found
 {
     f->op = c->intrinsic;
     f->pointer = LLVMGetOperand(call, 0);
+    f->source = f->op == DH_OP_SET ? NULL : LLVMGetOperand(call, 1);
     take_size(call, 2, f);
     LLVMValueRef is_volatile = LLVMGetOperand(call, 3);
     if (LLVMIsAConstantInt(is_volatile) && LLVMConstIntGetZExtValue(is_volatile))
         f->flags |= DH_SITE_VOLATILE;
     return LLVMGetPointerAddressSpace(LLVMTypeOf(f->pointer)) == 0;
+}
+
+/* What is appended to is read as well as what is appended: then a read may be of either. */
+static void take_source(LLVMValueRef call, const struct callee *c, struct found *f)
+{
+    unsigned other = c->known->address == 0;
+    bool copies = (f->op == DH_OP_COPY || f->op == DH_OP_MOVE) && !strstr(c->name, "cat");
+    if (copies && other < LLVMGetNumArgOperands(call) &&
+        LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, other))) == LLVMPointerTypeKind)
+        f->source = LLVMGetOperand(call, other);
 }
 
 static bool is_known_call(LLVMValueRef call, const struct callee *c, struct found *f)
@@ -192,6 +204,7 @@ static bool is_known_call(LLVMValueRef call, const struct callee *c, struct foun
             return false; /* not the function we know, whatever its name */
     }
     take_size(call, k->size, f);
+    take_source(call, c, f);
     return true;
 }
 
@@ -326,7 +339,8 @@ static const char *start_routine(struct walk *w, LLVMValueRef call, const struct
 static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
 {
     struct dh_name name = {"", "", "", "", 0};
-    struct dh_address a = {i, f->pointer, f->type, f->bytes, w->order, dh_op_info(f->op)->group == DH_GROUP_SYNC};
+    struct dh_address a = {i,    f->pointer, f->type, f->bytes, w->order, dh_op_info(f->op)->group == DH_GROUP_SYNC,
+                           false};
     if (f->callee) {
         /* The object an argument points to is whole, whatever the size argument says of its contents. */
         if (dh_op_info(f->op)->group != DH_GROUP_MEMORY)
@@ -345,6 +359,18 @@ static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, str
     row->name = stable_name(w, row, name.variable);
 }
 
+static void set_source(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
+{
+    struct dh_name name;
+    struct dh_address a = {
+        .instruction = i, .pointer = f->source, .bytes = f->bytes, .order = w->order, .source = true};
+    if (!f->source)
+        return;
+    dh_namer_find(w->names, &a, &name);
+    row->source = intern(w, name.variable);
+    row->source_type = intern(w, name.type);
+}
+
 static void add_site(struct walk *w, LLVMValueRef i, const struct found *f)
 {
     struct dh_site row = {.op = (uint8_t)f->op, .order = (uint8_t)f->order, .flags = (uint16_t)f->flags};
@@ -354,6 +380,7 @@ static void add_site(struct walk *w, LLVMValueRef i, const struct found *f)
     row.callee = f->callee ? intern(w, f->callee->name) : 0;
     set_place(w, i, &row);
     set_names(w, i, f, &row);
+    set_source(w, i, f, &row);
     uint32_t id = dh_site_builder_add(w->b, &row);
     LLVMMetadataRef number = LLVMValueAsMetadata(LLVMConstInt(w->i32, id, false));
     LLVMMetadataRef node = LLVMMDNodeInContext2(w->context, &number, 1);

@@ -63,7 +63,8 @@ static uint64_t sum_of(const struct dh_site_table *t)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
-        const uint32_t strings[] = {s->file, s->function, s->type, s->variable, s->field, s->expr, s->name, s->callee};
+        const uint32_t strings[] = {s->file, s->function, s->type,   s->variable, s->field,
+                                    s->expr, s->name,     s->callee, s->source,   s->source_type};
         for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
             sum += strlen(dh_site_string(t, strings[k]));
         sum += strlen(dh_op_info(s->op)->name);
@@ -154,7 +155,7 @@ static void broken_headers_are_refused(void **state)
         uint32_t value;
     } breaks[] = {
         {0, 0},
-        {offsetof(struct dh_site_header, version), 2},
+        {offsetof(struct dh_site_header, version), DH_SITES_VERSION + 1},
         {offsetof(struct dh_site_header, endianness), 0x04030201},
         {offsetof(struct dh_site_header, n_sites), UINT32_MAX},
         {offsetof(struct dh_site_header, n_sites), 301},
