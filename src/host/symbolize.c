@@ -17,6 +17,11 @@ struct dh_symbolizer {
     DH_VEC(struct module) modules;
 };
 
+struct scopes {
+    Dwarf_Die *at;
+    size_t n, cap;
+};
+
 static char *debuginfo_path; /* NULL: libdwfl's default places */
 
 static const Dwfl_Callbacks callbacks = {
@@ -194,17 +199,31 @@ static void add_frame(struct dh_source_frames *out, char *function, const struct
     dh_vec_push(&out->frames, f);
 }
 
-/* The scopes around an address as the code lies, innermost first; the caller frees. By address alone one gets those
- * of an inlined function's definition instead of its caller's. */
-static int scopes_around(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **out)
+/* Has no addresses itself, but what stands in it may. */
+static bool is_container(Dwarf_Die *die)
 {
-    Dwarf_Die *innermost = NULL;
-    *out = NULL;
-    int n = dwarf_getscopes(unit, address, &innermost);
-    if (n > 0)
-        n = dwarf_getscopes_die(&innermost[0], out);
-    free(innermost);
-    return n;
+    int tag = dwarf_tag(die);
+    return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_union_type;
+}
+
+/* The scopes around an address as the code lies, outermost first. libdw's dwarf_getscopes goes on to the definition of
+ * an inlined function instead, and finds nothing at all when that is in another unit, as it is after merging. */
+static bool add_scopes(Dwarf_Die *parent, Dwarf_Addr address, struct scopes *out)
+{
+    Dwarf_Die child;
+    if (dwarf_child(parent, &child) != 0)
+        return false;
+    do {
+        if (is_container(&child) && add_scopes(&child, address, out))
+            return true;
+        if (dwarf_haspc(&child, address) > 0) {
+            dh_vec_push(out, child);
+            add_scopes(&child, address, out);
+            return true;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
 }
 
 /* clang writes no address index, so every unit may have to be asked. */
@@ -223,32 +242,42 @@ static Dwarf_Die *unit_of(Dwfl_Module *m, Dwarf_Addr address, Dwarf_Addr *bias)
 static bool add_from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_frames *out)
 {
     Dwarf_Addr bias;
-    Dwarf_Die *unit = unit_of(m, address, &bias), *scopes = NULL;
+    Dwarf_Die *unit = unit_of(m, address, &bias);
     if (!unit)
         return false;
-    int n = scopes_around(unit, address - bias, &scopes);
+    struct scopes scopes = {0};
+    add_scopes(unit, address - bias, &scopes);
     struct place p = place_of_address(unit, address - bias);
     size_t before = out->frames.n;
-    for (int i = 0; i < n; i++) {
-        int tag = dwarf_tag(&scopes[i]);
+    for (size_t i = scopes.n; i-- > 0;) {
+        int tag = dwarf_tag(&scopes.at[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
             continue;
         p.directory = die_text(unit, DW_AT_comp_dir);
-        add_frame(out, dh_die_name(&scopes[i]), &p);
+        add_frame(out, dh_die_name(&scopes.at[i]), &p);
         if (tag == DW_TAG_subprogram)
-            break; /* what follows are the scopes of its declaration */
-        p = place_of_call(unit, &scopes[i]);
+            break; /* of a function inside another only the inner one is called */
+        p = place_of_call(unit, &scopes.at[i]);
     }
-    free(scopes);
+    dh_vec_release(&scopes);
     return out->frames.n > before;
+}
+
+char *dh_symbol_in_source(const char *symbol)
+{
+    char *name = dh_strdup(symbol), *mark = strstr(name, ".dh");
+    if (mark && mark != name)
+        *mark = 0;
+    return name;
 }
 
 static bool add_from_symbols(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_frames *out)
 {
     const char *name = dwfl_module_addrname(m, address);
-    if (name)
-        add_frame(out, dh_strdup(name), &(struct place){0});
-    return name;
+    if (!name)
+        return false;
+    add_frame(out, dh_symbol_in_source(name), &(struct place){0});
+    return true;
 }
 
 bool dh_symbolize(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_frames *out)

@@ -207,7 +207,9 @@ static bool from_symbols(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_da
     const char *name = dwfl_module_addrinfo(m, address, &offset, &sym, NULL, NULL, NULL);
     if (!name || !is_data(&sym) || offset >= (sym.st_size | 1))
         return false;
-    out->variable = dh_demangle(name);
+    char *own = dh_symbol_in_source(name);
+    out->variable = dh_demangle(own);
+    free(own);
     out->name = offset ? dh_format("%s+%llu", out->variable, (unsigned long long)offset) : dh_strdup(out->variable);
     out->size = sym.st_size;
     return true;
