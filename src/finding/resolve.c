@@ -100,6 +100,13 @@ static void trim(struct dh_finding_stack *s, size_t keep)
         pop_frame(s);
 }
 
+/* The runtime stands between libc and the program's handlers (interpose_signal.c, interpose_process.c). */
+static void leave_out_runtime(struct dh_finding_stack *s)
+{
+    while (s->frames.n && dh_starts_with(s->frames.at[s->frames.n - 1].function, "__dh_"))
+        pop_frame(s);
+}
+
 static void add_stack(struct job *j, const struct dh_log_stack *from, struct dh_finding_stack *out)
 {
     uint32_t n = frames_worth_naming(j, from, out->frames.n ? 0 : 1);
@@ -111,6 +118,7 @@ static void add_stack(struct job *j, const struct dh_log_stack *from, struct dh_
             dh_known_frames(j->modules, m, from->frames[i].offset, out);
         else
             add_unknown(out, from->frames[i].offset);
+        leave_out_runtime(out);
     }
     out->n_cut = from->n_cut;
     trim(out, 1);
@@ -249,10 +257,11 @@ static char *lock_name(struct job *j, const struct dh_log_lock *from, const stru
     m = from->taken.n_frames ? module_of(j, from->taken.frames[0].module) : NULL;
     const struct dh_site_table *t = m ? dh_known_sites(m) : NULL;
     const struct dh_site *s = t && taken->frames.n ? lock_site(t, &taken->frames.at[0]) : NULL;
-    const char *variable = s ? dh_site_string(t, s->variable) : "";
-    if (variable[0])
-        return dh_format("%s", variable);
-    return dh_format("lock at 0x%llx", (unsigned long long)from->address);
+    const char *variable = s ? dh_site_string(t, s->variable) : "", *type = s ? dh_site_string(t, s->type) : "";
+    if (variable[0] && strcmp(variable, type) != 0)
+        return dh_strdup(variable);
+    /* Reached through a pointer without a name: which one it is only the address tells. */
+    return dh_format("%s at 0x%llx", type[0] ? type : "lock", (unsigned long long)from->address);
 }
 
 static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_finding_access *a)

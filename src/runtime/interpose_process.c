@@ -25,13 +25,13 @@ static struct at_exit take(struct at_exit *r)
     return taken;
 }
 
-static void run_plain(void *memory)
+static void __dh_run_plain(void *memory)
 {
     struct at_exit r = take(memory);
     r.function.plain(r.argument);
 }
 
-static void run_with_status(int status, void *memory)
+static void __dh_run_with_status(int status, void *memory)
 {
     struct at_exit r = take(memory);
     r.function.with_status(status, r.argument);
@@ -64,7 +64,7 @@ static int dh_interposed___cxa_atexit(void (*function)(void *), void *argument, 
     if (!r)
         return dh_real.__cxa_atexit(function, argument, dso);
     r->function.plain = function;
-    return noted(r, dh_real.__cxa_atexit(run_plain, r, dso));
+    return noted(r, dh_real.__cxa_atexit(__dh_run_plain, r, dso));
 }
 DH_INTERPOSE(__cxa_atexit);
 
@@ -75,7 +75,7 @@ static int dh_interposed_on_exit(void (*function)(int, void *), void *argument)
     if (!r)
         return dh_real.on_exit(function, argument);
     r->function.with_status = function;
-    return noted(r, dh_real.on_exit(run_with_status, r));
+    return noted(r, dh_real.on_exit(__dh_run_with_status, r));
 }
 DH_INTERPOSE(on_exit);
 

@@ -16,8 +16,8 @@ static bool is_signal(int signal)
     return signal > 0 && signal < NSIG;
 }
 
-/* Handlers may look at all three arguments, whatever their flags say. */
-static void run_handler(int signal, siginfo_t *info, void *context)
+/* Handlers may look at all three arguments, whatever their flags say. Reports leave out frames of this name. */
+static void __dh_run_handler(int signal, siginfo_t *info, void *context)
 {
     bool interrupted = dh_wait_interrupted();
     dh_sync_acquire(&installed[signal]);
@@ -41,13 +41,13 @@ static void *install(int signal, void *wanted)
         return wanted;
     atomic_store(&handlers[signal], (handler *)wanted);
     dh_sync_release_join(&installed[signal]);
-    return (void *)run_handler;
+    return (void *)__dh_run_handler;
 }
 
 /* The one of ours in the kernel is the program's, which was `before`. */
 static void *uninstall(void *found, handler *before)
 {
-    return found == (void *)run_handler ? (void *)before : found;
+    return found == (void *)__dh_run_handler ? (void *)before : found;
 }
 
 static handler *current(int signal)

@@ -194,14 +194,17 @@ static bool all_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
 }
 
 /* Freeing is a write of everything: who accessed it without being ordered before races with it. */
-static void check_freeing(struct dh_race_state *s, uintptr_t addr, size_t size, const uintptr_t *call_slot)
+static void check_freeing(struct dh_race_state *s, const struct dh_block *block, size_t size,
+                          const uintptr_t *call_slot)
 {
-    if (!call_slot || all_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
+    if (!call_slot || all_past(s, block->at, size) || !dh_module_is_instrumented(*call_slot))
         return;
     s->report_context = dh_race_call_context(s, call_slot);
-    s->by_library = s->frees = true;
-    dh_race_access(s, addr, size, true, DH_PLACE_NONE);
-    s->by_library = s->frees = false;
+    s->by_library = true;
+    s->frees = block;
+    dh_race_access(s, block->at, size, true, DH_PLACE_NONE);
+    s->by_library = false;
+    s->frees = NULL;
     s->report_context = DH_CONTEXT_ROOT;
 }
 
@@ -245,7 +248,7 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
         size_t marked = block.size < MARKED ? block.size : MARKED;
         *dh_block_word_of(addr) = 0;
         give_record(id);
-        check_freeing(s, addr, marked, call_slot);
+        check_freeing(s, &block, marked, call_slot);
         dh_sync_remove(addr, block.size);
         /* The rest is forgotten when it is allocated again. */
         mark_freed(s, addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)), call_slot);

@@ -18,6 +18,11 @@ static void set_place(struct dh_report_access *a, uint32_t place)
     a->place = place == DH_PLACE_NONE ? UINT32_MAX : place;
 }
 
+static uint32_t size_told(const struct dh_block *block)
+{
+    return block->size > UINT32_MAX ? UINT32_MAX : (uint32_t)block->size;
+}
+
 static void describe_now(struct dh_race_state *s, const struct dh_race_hit *hit, struct dh_report_access *a)
 {
     a->thread = s->index;
@@ -26,7 +31,7 @@ static void describe_now(struct dh_race_state *s, const struct dh_race_hit *hit,
                (s->frees ? DH_ACCESS_FREE : 0);
     a->context = s->report_context ? s->report_context : dh_race_context(s);
     a->addr = s->access_addr;
-    a->size = s->access_size;
+    a->size = s->frees ? size_told(s->frees) : s->access_size; /* the check may have looked at its beginning only */
     a->value = s->value;
     set_place(a, hit->place);
     for (uint32_t i = 0; i < s->n_held && i < DH_REPORT_LOCKS; i++)
@@ -108,7 +113,7 @@ static void describe_freed(struct dh_report *r, uint32_t number)
     a->thread = freed.thread;
     a->context = freed.context;
     a->addr = freed.block.at;
-    a->size = freed.block.size > UINT32_MAX ? UINT32_MAX : (uint32_t)freed.block.size;
+    a->size = size_told(&freed.block);
     if (given)
         return;
     r->block = freed.block.at;
@@ -117,10 +122,12 @@ static void describe_freed(struct dh_report *r, uint32_t number)
     r->block_context = freed.block.context;
 }
 
-static void describe_object(struct dh_report *r)
+static void describe_object(struct dh_report *r, const struct dh_race_state *s)
 {
     struct dh_block block;
-    if (r->block || !dh_block_around(r->addr, &block))
+    if (s->frees)
+        block = *s->frees;
+    else if (r->block || !dh_block_around(r->addr, &block))
         return;
     r->block = block.at;
     r->n_block = block.size;
@@ -200,7 +207,7 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
         return;
     if (dh_report_is_known(&r))
         return;
-    describe_object(&r);
+    describe_object(&r, s);
     note_held(&r, s);
     struct dh_vector_state saved;
     dh_vector_save(&saved);
@@ -221,5 +228,6 @@ enum dh_region dh_region_of(uintptr_t addr, uint32_t *thread)
         if (addr - place.stack_low < place.stack_high - place.stack_low)
             return DH_REGION_STACK;
     }
+    *thread = UINT32_MAX;
     return DH_REGION_OTHER;
 }

@@ -69,7 +69,8 @@ struct dh_race_state {
     /* of the access being checked, for the report */
     uintptr_t access_addr;
     uint32_t access_size;
-    bool has_value, by_library, frees;
+    bool has_value, by_library;
+    const struct dh_block *frees; /* whose record is gone already, or NULL */
     uint64_t value;
     /* Races found where a lock is held are reported once it is given back, with what memory held then. */
     bool waits;
