@@ -5,6 +5,7 @@
 
 #include "runtime/hidden_names.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>

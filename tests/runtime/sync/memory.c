@@ -3,9 +3,11 @@
  * compiler puts its own code in its place. */
 #include "pair.h"
 
+#include <arpa/inet.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -39,6 +41,15 @@ extern wchar_t *__wcscpy_chk(wchar_t *, const wchar_t *, size_t);
 #define w text.wide
 #define KEEP(value) __asm__ volatile("" ::"r"((uintptr_t)(value)) : "memory")
 #define CALL(f) (*(__typeof__(f) *volatile[1]){f}[0])
+
+static socklen_t address_length = sizeof(struct sockaddr_in);
+
+static int one_of_a_pair(void)
+{
+    int fds[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+    return fds[0];
+}
 
 /* F(name, does it write?, a byte that it touches, the call). The plain access is a write, or where the function writes
  * a read. */
@@ -116,7 +127,13 @@ extern wchar_t *__wcscpy_chk(wchar_t *, const wchar_t *, size_t);
     F(strcat_chk, 1, 30, CALL(__strcat_chk)(g, other, ROOM))                                                           \
     F(strncat_chk, 1, 24, CALL(__strncat_chk)(g, other, 10, ROOM))                                                     \
     F(wmemcpy_chk, 1, 30, CALL(__wmemcpy_chk)(w, wide_other, 10, ROOM / 4))                                            \
-    F(wcscpy_chk, 1, 30, CALL(__wcscpy_chk)(w, wide_other, ROOM / 4))
+    F(wcscpy_chk, 1, 30, CALL(__wcscpy_chk)(w, wide_other, ROOM / 4))                                                  \
+    F(getsockname, 1, 15, CALL(getsockname)(socket(AF_INET, SOCK_DGRAM, 0), (void *)g, &address_length))               \
+    F(getsockname_length, 1, 3, CALL(getsockname)(socket(AF_INET, SOCK_DGRAM, 0), (void *)other, (void *)g))           \
+    F(getpeername, 1, 1, CALL(getpeername)(one_of_a_pair(), (void *)g, &address_length))                               \
+    F(inet_ntop_to, 1, 7, CALL(inet_ntop)(AF_INET, other, g, ROOM))                                                    \
+    F(inet_ntop_from, 0, 15, CALL(inet_ntop)(AF_INET6, g, other, ROOM))                                                \
+    F(inet_pton_to, 1, 3, CALL(inet_pton)(AF_INET, "127.0.0.1", g))
 
 /* One byte more than it touches must not count: the ok case of these has no mutex that helps. */
 #define LIMITS(F)                                                                                                      \
@@ -131,6 +148,8 @@ extern wchar_t *__wcscpy_chk(wchar_t *, const wchar_t *, size_t);
     F(strcpy_limit, 21, CALL(strcpy)(g, other))                                                                        \
     F(strncat_limit, 26, CALL(strncat)(g, other, 5))                                                                   \
     F(strcasecmp_limit, 2, CALL(strcasecmp)(g, "Ax"))                                                                  \
+    F(getsockname_limit, 16, CALL(getsockname)(socket(AF_INET, SOCK_DGRAM, 0), (void *)g, &address_length))            \
+    F(inet_ntop_limit, 8, CALL(inet_ntop)(AF_INET, "\1\2\3\4", g, ROOM))                                               \
     F(snprintf_limit, 5, CALL(snprintf)(g, ROOM, "%.2f", 1.25))                                                        \
     F(strtoull_limit, 7, CALL(strtoull)(g, NULL, 16))
 
