@@ -194,15 +194,15 @@ static bool all_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
 }
 
 /* Freeing is a write of everything: who accessed it without being ordered before races with it. */
-static void check_freeing(struct dh_race_state *s, const struct dh_block *block, size_t size,
+static void check_freeing(struct dh_race_state *s, const struct dh_block *block, uintptr_t addr, size_t size,
                           const uintptr_t *call_slot)
 {
-    if (!call_slot || all_past(s, block->at, size) || !dh_module_is_instrumented(*call_slot))
+    if (!call_slot || all_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
         return;
     s->report_context = dh_race_call_context(s, call_slot);
     s->by_library = true;
     s->frees = block;
-    dh_race_access(s, block->at, size, true, DH_PLACE_NONE);
+    dh_race_access(s, addr, size, true, DH_PLACE_NONE);
     s->by_library = false;
     s->frees = NULL;
     s->report_context = DH_CONTEXT_ROOT;
@@ -210,7 +210,8 @@ static void check_freeing(struct dh_race_state *s, const struct dh_block *block,
 
 /* Who accesses the granule from now on meets the mark; whoever came before was either seen here or is seen now, since
  * nothing is overwritten that was not looked at. */
-static void mark_granule(struct dh_race_state *s, uintptr_t at, dh_cell mark, const uintptr_t *call_slot)
+static void mark_granule(struct dh_race_state *s, const struct dh_block *block, uintptr_t at, dh_cell mark,
+                         const uintptr_t *call_slot)
 {
     dh_cell *cell = dh_shadow_of(at);
     for (;;) {
@@ -220,18 +221,18 @@ static void mark_granule(struct dh_race_state *s, uintptr_t at, dh_cell mark, co
                 return;
             continue;
         }
-        check_freeing(s, at, 4, call_slot); /* says nothing twice */
+        check_freeing(s, block, at, 4, call_slot); /* says nothing twice */
         dh_race_forget(&dh_race_world, cell, at);
     }
 }
 
 /* Both halves: any access meets it, and no clock covers it. The rest of the last granule is nobody else's. */
-static void mark_freed(struct dh_race_state *s, uintptr_t addr, size_t size, uint32_t number,
-                       const uintptr_t *call_slot)
+static void mark_freed(struct dh_race_state *s, const struct dh_block *block, uintptr_t addr, size_t size,
+                       uint32_t number, const uintptr_t *call_slot)
 {
     uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
     for (uintptr_t at = addr; at < addr + size; at += 4)
-        mark_granule(s, at, dh_cell_of(epoch, epoch), call_slot);
+        mark_granule(s, block, at, dh_cell_of(epoch, epoch), call_slot);
     dh_race_forget_filter(s, addr, size);
 }
 
@@ -248,10 +249,10 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
         size_t marked = block.size < MARKED ? block.size : MARKED;
         *dh_block_word_of(addr) = 0;
         give_record(id);
-        check_freeing(s, &block, marked, call_slot);
+        check_freeing(s, &block, addr, marked, call_slot);
         dh_sync_remove(addr, block.size);
         /* The rest is forgotten when it is allocated again. */
-        mark_freed(s, addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)), call_slot);
+        mark_freed(s, &block, addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)), call_slot);
     }
     dh_race_leave(s);
 }
@@ -270,7 +271,7 @@ void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slo
         size_t marked = size < MARKED ? size : MARKED;
         dh_race_forget_range(s, (uintptr_t)at, marked);
         if ((uintptr_t)at + marked > addr)
-            mark_freed(s, addr, ((uintptr_t)at + marked - addr) & ~(size_t)3, number, NULL);
+            mark_freed(s, &block, addr, ((uintptr_t)at + marked - addr) & ~(size_t)3, number, NULL);
     }
     dh_race_leave(s);
 }
