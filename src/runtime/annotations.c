@@ -101,7 +101,7 @@ static void taken(const void *lock, unsigned flags, int recursion, const uintptr
 static int given(const void *lock, unsigned flags, const uintptr_t *call_slot)
 {
     int held = (int)dh_lock_held(lock), times = flags & RECURSIVE_UNLOCK && held ? held : 1;
-    if (!held && __dh_thread.race && dh_race_on)
+    if (!dh_lock_may_be_held(lock) && __dh_thread.race && dh_race_on)
         misused(lock, "the thread gives back a lock that it does not hold", call_slot);
     for (int i = 0; i < times; i++)
         dh_lock_given(lock);
@@ -259,7 +259,7 @@ DH_ANNOTATION void __deadheat_accept(const volatile void *at, size_t size)
 
 DH_ANNOTATION void __deadheat_assert_held(const volatile void *lock)
 {
-    if (__dh_thread.race && !dh_lock_held((const void *)lock))
+    if (__dh_thread.race && !dh_lock_may_be_held((const void *)lock))
         dh_annotation_broken(DH_REPORT_ANNOTATION, (const void *)lock, 0, 0,
                              "the thread does not hold the lock that the source says it holds (DEADHEAT_ASSERT_HELD)",
                              DH_CALL_SLOT);

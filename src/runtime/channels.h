@@ -23,6 +23,9 @@ void dh_channel_closing(int fd);
 /* NONE for files, terminals, and what is not connected. */
 dh_channel dh_channel_of(int fd);
 
+/* Before the program shuts itself in: asks what the open descriptors are, as later nobody may. */
+void dh_channels_settle(void);
+
 /* What the caller did happens before whoever gets bytes (or their end) out of it. errno stays. */
 void dh_channel_out(int fd);
 void dh_channel_in(int fd);

@@ -91,10 +91,16 @@ static void write_threads_file(const char *path)
                  fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
 }
 
+/* Who has shut itself in may not ask; nor will it have children. */
+static int own_pid(void)
+{
+    return dh_report_is_alone() ? dh_process.pid : dh_sys_getpid();
+}
+
 void dh_finish(void)
 {
     static int finished_pid;
-    int pid = dh_sys_getpid();
+    int pid = own_pid();
     /* A child of vfork shares our memory, one of a raw fork is none of our business. */
     if (!dh_process.started || pid != dh_process.pid ||
         __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
@@ -102,7 +108,7 @@ void dh_finish(void)
     dh_report_finish();
     dh_suppressions_tell();
     dh_assembly_tell();
-    if (dh_options.threads_file)
+    if (dh_options.threads_file && !dh_report_is_alone())
         write_threads_file(dh_options.threads_file);
     if (dh_options.verbosity >= 1)
         dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost)\n", pid, dh_threads_count(),
@@ -113,7 +119,7 @@ __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(vo
 
 static bool code_changes(void)
 {
-    return dh_process.started && dh_sys_getpid() == dh_process.pid && dh_options.exitcode && dh_report_count();
+    return dh_process.started && own_pid() == dh_process.pid && dh_options.exitcode && dh_report_count();
 }
 
 /* The last that libc calls, after every destructor of the program and its libraries. Calling exit again is how glibc

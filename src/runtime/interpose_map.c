@@ -1,6 +1,9 @@
 /* Mappings: memory that comes from the kernel has no past, and what goes back is forgotten before it can come again. */
 #include "runtime/interpose.h"
+#include "runtime/layout.h"
 #include "runtime/raw_syscall.h"
+
+#include <errno.h>
 
 #define PAGE 4096
 
@@ -8,9 +11,15 @@
     static void *dh_interposed_##name(void *at, size_t n, int prot, int flags, int fd, offset from)                    \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        if (flags & MAP_FIXED && !dh_layout_may_map(at, n)) {                                                          \
+            errno = ENOMEM;                                                                                            \
+            return MAP_FAILED;                                                                                         \
+        }                                                                                                              \
         void *mapped = dh_real.name(at, n, prot, flags, fd, from);                                                     \
-        if (mapped != MAP_FAILED)                                                                                      \
+        if (mapped != MAP_FAILED) {                                                                                    \
+            dh_layout_mapped(mapped, n);                                                                               \
             dh_memory_mapped(mapped, n);                                                                               \
+        }                                                                                                              \
         return mapped;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);

@@ -26,7 +26,7 @@ bool dh_mutex_may_be_given(const pthread_mutex_t *m)
     int kind = m->__data.__kind, type = kind & KIND_TYPE;
     bool checked =
         type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK || kind & (KIND_ROBUST | KIND_PI);
-    return !checked || dh_lock_held(m);
+    return !checked || dh_lock_may_be_held(m);
 }
 
 void dh_mutex_taken(const pthread_mutex_t *m, int result, const uintptr_t *call_slot)

@@ -5,13 +5,10 @@
 #include "runtime/frames.h"
 #include "runtime/interpose.h"
 #include "runtime/modules.h"
-#include "runtime/report.h"
 #include "runtime/threads.h"
 #include "runtime/unwind.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <sys/prctl.h>
 
 #define NATIVE_FRAMES 32
 /* Frames of libc's that call ours, and thread-local destructors, lie just above. */
@@ -218,21 +215,3 @@ static int dh_interposed_pthread_setname_np(pthread_t handle, const char *name)
     return result;
 }
 DH_INTERPOSE(pthread_setname_np);
-
-static int dh_interposed_prctl(int option, ...)
-{
-    unsigned long a[4];
-    va_list ap;
-    va_start(ap, option);
-    for (int i = 0; i < 4; i++)
-        a[i] = va_arg(ap, unsigned long);
-    va_end(ap);
-    dh_interpose_ready();
-    if (option == PR_SET_SECCOMP)
-        dh_report_alone();
-    int result = dh_real.prctl(option, a[0], a[1], a[2], a[3]);
-    if (option == PR_SET_NAME && result == 0)
-        dh_thread_set_name(__dh_thread.thread, (const char *)a[0]);
-    return result;
-}
-DH_INTERPOSE(prctl);

@@ -28,8 +28,10 @@ static void note_given(struct dh_race_state *s, uintptr_t lock)
 
 static void hold(struct dh_race_state *s, uintptr_t lock, bool shared, const uintptr_t *call_slot)
 {
-    if (s->n_held == DH_HELD_LOCKS)
+    if (s->n_held == DH_HELD_LOCKS) {
+        s->n_unlisted++;
         return;
+    }
     struct dh_held_lock *l = &s->held[s->n_held];
     *l = (struct dh_held_lock){lock, dh_race_call_context(s, call_slot), 1, shared};
     note_taken(s, l);
@@ -93,6 +95,8 @@ void dh_lock_given(const void *lock)
         bool owner = held, shared = held && held->shared;
         if (held)
             let_go(s, held);
+        else if (s->n_unlisted)
+            s->n_unlisted--;
         release(s, (uintptr_t)lock, owner, shared);
     }
     dh_race_leave(s);
@@ -102,6 +106,11 @@ void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot)
 {
     (void)call_slot;
     dh_sync_forget(lock);
+}
+
+bool dh_lock_may_be_held(const void *lock)
+{
+    return dh_lock_held(lock) || (__dh_thread.race && __dh_thread.race->n_unlisted);
 }
 
 unsigned dh_lock_held(const void *lock)

@@ -29,10 +29,11 @@ enum {
     NEAR = LARGE / 16
 };
 #define RECORDS ((uint32_t)1 << RECORD_BITS)
+#define RECORDS_LEAST ((uint32_t)1 << 16)
 #define FREED ((uint32_t)1 << FREED_BITS)
 
 static struct record *records;
-static uint32_t next_record = 1, free_record;
+static uint32_t n_records = RECORDS, next_record = 1, free_record;
 static dh_spin records_lock = DH_SPIN_INIT;
 static struct dh_freed *freed;
 static _Atomic uint32_t next_freed = 1;
@@ -44,7 +45,9 @@ static void *reserve(size_t size)
 
 bool dh_memory_init(void)
 {
-    records = reserve(RECORDS * sizeof *records);
+    for (; !records && n_records >= RECORDS_LEAST;
+         n_records /= records ? 1 : 2) /* fewer where nothing is overcommitted */
+        records = reserve(n_records * sizeof *records);
     freed = reserve(FREED * sizeof *freed);
     return records && freed;
 }
@@ -61,7 +64,7 @@ static uint32_t take_record(uintptr_t at, size_t size)
     uint32_t id = free_record;
     if (id)
         free_record = records[id].thread;
-    else if (next_record < RECORDS)
+    else if (next_record < n_records)
         id = next_record++;
     dh_spin_unlock(&records_lock);
     return id;

@@ -18,6 +18,8 @@ void dh_race_start(void);
 void dh_race_start_main(void);
 void dh_race_forked(void);
 void dh_race_tables_forked(void);
+/* False: the child goes on without the detector. */
+bool dh_race_shadow_forked(void);
 
 /* A state for what does not run yet, as a fiber, with the caller's past; and the end of one that no thread runs. */
 struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls);

@@ -2,6 +2,7 @@
 #include "runtime/race_edges.h"
 
 #include "runtime/bytes.h"
+#include "runtime/layout.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
 #include "runtime/raw_syscall.h"
@@ -13,7 +14,7 @@
 
 #include <sys/mman.h>
 
-enum { LINES = 1 << 22 };
+enum { LINES = 1 << 22, LINES_LEAST = 1 << 16 };
 
 static dh_spin tables = DH_SPIN_INIT;
 
@@ -56,8 +57,10 @@ static void *allocate(size_t n)
 
 static bool make_tables(const char **why)
 {
-    *why = "there is no memory for its tables";
-    dh_race_init(&dh_race_world, allocate, LINES);
+    *why = "there is no memory for its tables: lift the limit";
+    /* Where memory is not overcommitted, fewer must do. */
+    for (uint32_t lines = LINES; !dh_race_world.lines.at && lines >= LINES_LEAST; lines /= 2)
+        dh_race_init(&dh_race_world, allocate, lines);
     dh_race_world.lock = lock_tables;
     dh_race_world.unlock = unlock_tables;
     dh_race_world.report = dh_race_report_hit;
@@ -74,16 +77,40 @@ static bool has_inline_checks(void)
     return false;
 }
 
+/* Starts the program again when that may help; the layout of the second try is what it is. */
+static bool map_shadow(const char **why)
+{
+    static const char *const reasons[] = {
+        [DH_SHADOW_LIMITED] = "its address space is limited (ulimit -v): lift the limit",
+        [DH_SHADOW_TAKEN] = "the program lies where the detector's tables must be: link it elsewhere",
+    };
+    if (!dh_layout_fits(DH_ROOM_WISHED))
+        dh_layout_restart();
+    *why = "parts of it lie so that the detector cannot tell them apart: link it elsewhere";
+    if (!dh_layout_fits(DH_ROOM_NEEDED))
+        return false;
+    enum dh_shadow_result result = dh_shadow_map();
+    if (result == DH_SHADOW_TAKEN)
+        dh_layout_restart();
+    *why = reasons[result];
+    return result == DH_SHADOW_MAPPED;
+}
+
+static void tell(const char *why)
+{
+    dh_print_stderr("deadheat: no race detection in process %d: %s, or run it without checks: deadheat "
+                    "run --detect=none --plan=none\n",
+                    dh_process.pid, why);
+}
+
 void dh_race_start(void)
 {
     const char *why;
     bool wanted = dh_options.detect && dh_text_equal(dh_options.detect, "race");
     if (!wanted && !has_inline_checks())
         return;
-    if (!dh_shadow_map(&why) || (wanted && !make_tables(&why))) {
-        dh_print_stderr("deadheat: no race detection in process %d: %s; lift the limit, or run it "
-                        "without checks: deadheat run --detect=none --plan=none\n",
-                        dh_process.pid, why);
+    if (!map_shadow(&why) || (wanted && !make_tables(&why))) {
+        tell(why);
         dh_sys_exit_group(3);
     }
     if (!wanted)
@@ -92,4 +119,13 @@ void dh_race_start(void)
     dh_slots_init((uint32_t)dh_options.clock_limit);
     dh_race_on = true;
     dh_race_start_main();
+}
+
+bool dh_race_shadow_forked(void)
+{
+    if (dh_shadow_forked())
+        return true;
+    dh_race_on = false;
+    dh_print_stderr("deadheat: no race detection in process %d: there is no memory for its tables\n", dh_process.pid);
+    return false;
 }

@@ -79,7 +79,7 @@ struct dh_race_state {
     uint8_t waiting_held[16];
     uint32_t report_context; /* set by interposed functions, DH_CONTEXT_ROOT: the shadow stack says it */
 
-    uint32_t n_held;
+    uint32_t n_held, n_unlisted; /* those beyond the list order as all do, but are not named */
     struct dh_held_lock held[DH_HELD_LOCKS];
     struct dh_clock fence_release, fence_acquire;
     bool has_fence_release, has_fence_acquire;

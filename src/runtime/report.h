@@ -79,8 +79,11 @@ void dh_report_finish(void);
 /* At the start of the process: one line for the user, into the log if there is one, so that it does not mix with what
  * the program prints. */
 void dh_report_note(const char *text);
-/* Before the program shuts itself in (seccomp): from now on no other process is started for a report. */
-void dh_report_alone(void);
+/* Before the program shuts itself in (seccomp): from now on no other process is started for a report. `false` when it
+ * did not succeed. */
+void dh_report_alone(bool alone);
+/* Whether it has: then writing to open descriptors, and memory, are all that is surely allowed. */
+bool dh_report_is_alone(void);
 
 /* Which thread's stack, or thread-local storage, holds the address. */
 enum dh_region { DH_REGION_OTHER, DH_REGION_STACK, DH_REGION_TLS };

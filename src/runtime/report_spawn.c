@@ -302,10 +302,11 @@ enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b)
     return answer_of(&job);
 }
 
-void dh_report_alone(void)
+void dh_report_alone(bool is_alone)
 {
-    dh_report_log_keep();
-    __atomic_store_n(&alone, true, __ATOMIC_RELEASE);
+    if (is_alone)
+        dh_report_log_keep();
+    __atomic_store_n(&alone, is_alone, __ATOMIC_RELEASE);
 }
 
 bool dh_report_is_alone(void)

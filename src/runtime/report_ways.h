@@ -4,6 +4,7 @@
 #define DH_RUNTIME_REPORT_WAYS_H
 
 #include "event/finding_log.h"
+#include "runtime/report.h"
 
 /* The bytes of a log: header and process record, then from `finding` on the one finding or note. */
 struct dh_report_bytes {
@@ -31,8 +32,6 @@ enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b);
 /* The tool that is known from the environment or from the link, or NULL. */
 const char *dh_report_tool(void);
 
-/* Whether the program has shut itself in: then writing to open descriptors is all that is surely allowed. */
-bool dh_report_is_alone(void);
 /* Opens the log for good, while that is possible. */
 void dh_report_log_keep(void);
 

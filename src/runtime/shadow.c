@@ -2,20 +2,26 @@
 
 #include "runtime/raw_syscall.h"
 
-#include <stdatomic.h>
+#include <errno.h>
+#include <linux/memfd.h>
+#include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define PAGE ((uintptr_t)4096)
-#define CHUNK_BITS 22 /* of the program's memory that is committed together where nothing is overcommitted */
-#define CHUNKS ((size_t)1 << (DH_WINDOW_BITS - CHUNK_BITS))
 
-bool dh_shadow_is_lazy;
-static _Atomic uint8_t *committed; /* a byte per chunk, itself mapped lazily */
+/* Where memory is not overcommitted, that of a process counts in full before it is used. Pages of a file in memory
+ * count when they are written: the same map, but for what fork and giving back mean. */
+static bool is_file;
 
-static long map_at(uintptr_t at, size_t size, int protection)
+static enum dh_shadow_result map_at(uintptr_t at, size_t size, int flags, int fd, size_t from)
 {
-    return dh_syscall6(SYS_mmap, (long)at, (long)size, protection,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    long result = dh_syscall6(SYS_mmap, (long)at, (long)size, PROT_READ | PROT_WRITE, flags, fd, (long)from);
+    if (result == (long)at)
+        return DH_SHADOW_MAPPED;
+    if (result > 0) /* a kernel that takes it for a wish */
+        dh_sys_munmap((void *)result, size);
+    return result > 0 || result == -EEXIST ? DH_SHADOW_TAKEN : DH_SHADOW_LIMITED;
 }
 
 static void advise(uintptr_t at, size_t size, int advice)
@@ -23,58 +29,56 @@ static void advise(uintptr_t at, size_t size, int advice)
     dh_syscall6(SYS_madvise, (long)at, (long)size, advice, 0, 0, 0);
 }
 
-static bool map_region(uintptr_t at, size_t size)
+/* A limit on the size of files is none on memory; asking beyond it would raise a signal. */
+static bool set_size(int fd, size_t size)
 {
-    long result = map_at(at, size, PROT_READ | PROT_WRITE);
-    if (result != (long)at) {
-        if (result >= 0)
-            dh_sys_munmap((void *)result, size);
-        /* Without overcommit only what may be written counts: readable memory is all zero until it is asked for. */
-        result = map_at(at, size, PROT_READ);
-        dh_shadow_is_lazy = true;
+    struct rlimit before, raised;
+    dh_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&before, 0, 0);
+    raised = (struct rlimit){before.rlim_max, before.rlim_max};
+    if (raised.rlim_cur < size)
+        return false;
+    dh_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, (long)&raised, 0, 0, 0);
+    bool ok = dh_syscall3(SYS_ftruncate, fd, (long)size, 0) == 0;
+    dh_syscall6(SYS_prlimit64, 0, RLIMIT_FSIZE, (long)&before, 0, 0, 0);
+    return ok;
+}
+
+static enum dh_shadow_result map_file(int more)
+{
+    int fd = (int)dh_syscall3(SYS_memfd_create, (long)"deadheat", MFD_CLOEXEC, 0);
+    if (fd < 0)
+        return DH_SHADOW_LIMITED;
+    enum dh_shadow_result result = DH_SHADOW_LIMITED;
+    if (set_size(fd, DH_BLOCKS_SIZE + DH_SHADOW_SIZE))
+        result = map_at(DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE, MAP_SHARED | MAP_NORESERVE | more, fd, 0);
+    dh_sys_close(fd);
+    return result;
+}
+
+static void keep_small(void)
+{
+    advise(DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE, MADV_DONTDUMP);
+    advise(DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE, MADV_NOHUGEPAGE);
+}
+
+enum dh_shadow_result dh_shadow_map(void)
+{
+    enum dh_shadow_result result = map_at(DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (result == DH_SHADOW_LIMITED) {
+        result = map_file(MAP_FIXED_NOREPLACE);
+        is_file = result == DH_SHADOW_MAPPED;
     }
-    if (result != (long)at)
-        return false;
-    advise(at, size, MADV_DONTDUMP);
-    advise(at, size, MADV_NOHUGEPAGE);
-    return true;
+    keep_small();
+    return result;
 }
 
-bool dh_shadow_map(const char **why)
+bool dh_shadow_forked(void)
 {
-    *why = "its address space is limited (ulimit -v) or taken";
-    if (!map_region(DH_SHADOW_BASE, DH_SHADOW_SIZE) || !map_region(DH_BLOCKS_BASE, DH_BLOCKS_SIZE))
-        return false;
-    if (!dh_shadow_is_lazy)
+    if (!is_file)
         return true;
-    committed = dh_sys_mmap(CHUNKS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
-    *why = "there is no memory for its tables";
-    return committed;
-}
-
-static bool make_writable(uintptr_t at, size_t size)
-{
-    return dh_syscall6(SYS_mprotect, (long)at, (long)size, PROT_READ | PROT_WRITE, 0, 0, 0) == 0;
-}
-
-static bool commit_chunk(size_t chunk)
-{
-    if (atomic_load_explicit(&committed[chunk], memory_order_relaxed))
-        return true;
-    uintptr_t at = (uintptr_t)chunk << CHUNK_BITS;
-    size_t size = (size_t)1 << CHUNK_BITS;
-    if (!make_writable(DH_SHADOW_BASE + 2 * at, 2 * size) || !make_writable(DH_BLOCKS_BASE + at / 4, size / 4))
-        return false;
-    atomic_store_explicit(&committed[chunk], 1, memory_order_relaxed);
-    return true;
-}
-
-bool dh_shadow_commit(uintptr_t at, size_t size)
-{
-    size_t first = (at & DH_WINDOW_MASK) >> CHUNK_BITS, last = ((at + size - 1) & DH_WINDOW_MASK) >> CHUNK_BITS;
-    bool ok = true;
-    for (size_t i = first; i <= last; i++)
-        ok = commit_chunk(i) && ok;
+    bool ok = map_file(MAP_FIXED) == DH_SHADOW_MAPPED;
+    keep_small();
     return ok;
 }
 
@@ -84,10 +88,10 @@ void dh_shadow_drop(uintptr_t at, size_t size)
     from = (from + PAGE - 1) & ~(PAGE - 1);
     to &= ~(PAGE - 1);
     if (from < to)
-        advise(from, to - from, MADV_DONTNEED);
+        advise(from, to - from, is_file ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 void dh_shadow_drop_all(void)
 {
-    advise(DH_SHADOW_BASE, DH_SHADOW_SIZE, MADV_DONTNEED);
+    advise(DH_SHADOW_BASE, DH_SHADOW_SIZE, is_file ? MADV_REMOVE : MADV_DONTNEED);
 }

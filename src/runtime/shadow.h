@@ -1,6 +1,6 @@
 /* Where the cells of an address lie. Layer: runtime; also compiled into the inline checks. A direct map: every four
  * bytes of the program have one cell of eight. Addresses are taken modulo the window, which holds the executable, the
- * heap, libraries and stacks of any usual layout apart; whether two of them meet is checked at the start. */
+ * heap, libraries and stacks of any usual layout apart; whether two of them meet is checked at the start (layout.h). */
 #ifndef DH_RUNTIME_SHADOW_H
 #define DH_RUNTIME_SHADOW_H
 
@@ -28,15 +28,20 @@ static inline uint32_t *dh_block_word_of(uintptr_t addr)
     return (uint32_t *)(DH_BLOCKS_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)15) >> 2));
 }
 
-/* False, and why, when the process cannot have it (a limit on its address space). */
-bool dh_shadow_map(const char **why);
-/* Where memory is not overcommitted, what will be written must be asked for first; free otherwise. `at` and `size` are
- * the program's. False: no memory; the access is then not recorded. */
-extern bool dh_shadow_is_lazy;
-bool dh_shadow_commit(uintptr_t at, size_t size);
+enum dh_shadow_result {
+    DH_SHADOW_MAPPED,
+    DH_SHADOW_LIMITED, /* the process may not have so much address space */
+    DH_SHADOW_TAKEN    /* something of the program's is there */
+};
+/* Also where memory is not overcommitted: it counts as it is written. */
+enum dh_shadow_result dh_shadow_map(void);
+/* In a forked child: its own, which may be empty; false when it cannot have one. */
+bool dh_shadow_forked(void);
+/* Nothing need be asked for before it is written, on any system. */
 static inline bool dh_shadow_ready(uintptr_t at, size_t size)
 {
-    return !dh_shadow_is_lazy || dh_shadow_commit(at, size);
+    (void)at, (void)size;
+    return true;
 }
 /* Gives whole pages of shadow back: all cells of the program's range read as 0. Answers what it could not give back,
  * the edges, through the two ranges. */

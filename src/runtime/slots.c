@@ -1,6 +1,7 @@
 #include "runtime/slots.h"
 
 #include "runtime/bytes.h"
+#include "runtime/report.h"
 #include "runtime/shadow.h"
 #include "runtime/spin.h"
 
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { REMEMBERED = 2, PATIENCE = 100, ATTEMPTS = 5000, PAUSE_NS = 1000000 };
+enum { REMEMBERED = 2, PATIENCE = 100, ATTEMPTS = 5000, PAUSE_NS = 1000000, ALONE_PAUSES = 20000 };
 
 struct use {
     uint32_t from; /* clock at which it began */
@@ -152,7 +153,8 @@ static bool lend_of_blocked(struct dh_race_state *s)
  * waiting for the lock that we hold: another one will do. */
 static bool lend_of_running(struct dh_race_state *s)
 {
-    if (!can_interrupt || atomic_load(&s->gate.blocked) != DH_RUNS || __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE))
+    if (!can_interrupt || dh_report_is_alone() || atomic_load(&s->gate.blocked) != DH_RUNS ||
+        __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE))
         return false;
     atomic_store(&s->gate.lent, 1);
     __atomic_store_n(&s->tls->own, 0, __ATOMIC_SEQ_CST);
@@ -263,7 +265,11 @@ static bool try_to_take(struct dh_race_state *s)
 static void rest(void)
 {
     struct timespec pause = {.tv_nsec = PAUSE_NS};
-    dh_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
+    if (dh_report_is_alone())
+        for (int i = 0; i < ALONE_PAUSES; i++)
+            __builtin_ia32_pause();
+    else
+        dh_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
 }
 
 /* Whoever has one is running, and thus can be asked for it, or in the detector for a moment only. Going on without

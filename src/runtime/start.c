@@ -3,6 +3,7 @@
 #include "runtime/alloc.h"
 #include "runtime/bytes.h"
 #include "runtime/environment.h"
+#include "runtime/layout.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
 #include "runtime/race_edges.h"
@@ -89,6 +90,8 @@ static void say_hello(void)
     id[2 * sizeof none] = 0;
     dh_print("deadheat: process %d: %s, variant %s, module %s, %u sites\n", dh_process.pid,
              dh_process.path ? dh_process.path : "?", __dh_variant, id, __dh_site_count);
+    if (dh_layout_was_restarted())
+        dh_print("deadheat: process %d: started again without address randomisation\n", dh_process.pid);
 }
 
 /* `argv` lies on the main stack, above every frame of the program's. */
@@ -101,6 +104,7 @@ static void start(int argc, char **argv, char **envp)
     begun = true;
     bool trusted = !getauxval(AT_SECURE);
     dh_process.path = executable_path();
+    dh_layout_begin(argv, envp, trusted);
     if (trusted) {
         /* `deadheat run` says which program the variant stands for; children are programs of their own. */
         dh_process.original = dh_environment_take(envp, "DEADHEAT_PROGRAM=");

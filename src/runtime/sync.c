@@ -201,6 +201,17 @@ static const void *end_of(uint32_t index)
     return (const void *)((uintptr_t)1 << 63 | (uintptr_t)index * 64);
 }
 
+/* From here on the detector does not look at the calling thread. */
+static void stop_looking(struct dh_race_state *s)
+{
+    s->gate.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __dh_thread.own = 0;
+    __dh_thread.race = NULL;
+    __dh_thread.known = dh_knows_nothing;
+    __dh_thread.stamp = 0;
+}
+
 void dh_sync_thread_end(void)
 {
     struct dh_race_state *s = __dh_thread.race;
@@ -211,12 +222,7 @@ void dh_sync_thread_end(void)
     const struct dh_thread *t = __dh_thread.thread;
     if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
         dh_sync_release(end_of(__dh_thread.index));
-    s->gate.busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __dh_thread.own = 0;
-    __dh_thread.race = NULL;
-    __dh_thread.known = dh_knows_nothing;
-    __dh_thread.stamp = 0;
+    stop_looking(s);
     dh_race_state_end(s);
 }
 
@@ -289,6 +295,10 @@ void dh_race_forked(void)
     dh_sync_table_forked();
     dh_slots_forked(s);
     dh_fibers_forked();
-    if (s)
+    if (!s)
+        return;
+    if (dh_race_shadow_forked())
         s->gate.busy = 0;
+    else
+        stop_looking(s);
 }

@@ -35,6 +35,8 @@ void dh_lock_given(const void *lock);
 void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot);
 /* Does the calling thread hold it? Answers the depth of recursion. */
 unsigned dh_lock_held(const void *lock);
+/* The same, for who would complain: of a thread that holds more locks than are listed nothing is sure. */
+bool dh_lock_may_be_held(const void *lock);
 
 /* ---- memory ---- */
 

@@ -6,6 +6,7 @@
 #include "runtime/interpose_locks.h"
 #include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/report.h"
 #include "runtime/start.h"
 #include "runtime/sync.h"
 
@@ -145,10 +146,12 @@ static void become(struct dh_thread *t)
 {
     struct dh_thread_state *s = &__dh_thread;
     if (t) {
-        t->tid = dh_sys_gettid();
         t->handle = (uintptr_t)pthread_self();
         s->index = t->index;
-        take_kernel_name(t);
+        if (!dh_report_is_alone()) {
+            t->tid = dh_sys_gettid();
+            take_kernel_name(t);
+        }
     }
     /* Last: who finds it here may use it. */
     __atomic_store_n(&s->thread, t, __ATOMIC_RELEASE);
