@@ -11,6 +11,7 @@
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
 #include "runtime/report.h"
+#include "runtime/slots.h"
 #include "runtime/start.h"
 #include "runtime/suppressions.h"
 #include "runtime/threads.h"
@@ -111,8 +112,8 @@ void dh_finish(void)
     if (dh_options.threads_file && !dh_report_is_alone())
         write_threads_file(dh_options.threads_file);
     if (dh_options.verbosity >= 1)
-        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost)\n", pid, dh_threads_count(),
-                 dh_context_count(), dh_context_lost());
+        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times\n", pid,
+                 dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1);
 }
 
 __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;

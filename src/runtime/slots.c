@@ -211,7 +211,7 @@ static bool begin_world_anew(struct dh_race_state *self)
         if (s && s != self && !lend_of_blocked(s) && !lend_of_running(s))
             return false;
         if (s)
-            slots[i].user = NULL;
+            take_back(&slots[i]); /* should another not be had: nobody may use these times once more */
     }
     for (int i = 1; i <= DH_LAST_SLOT; i++) {
         for (int k = 0; k < REMEMBERED; k++)
@@ -235,9 +235,19 @@ static void join_generation(struct dh_race_state *s)
         dh_history_add(&s->history, dh_history_meta(DH_META_WORLD, 0));
 }
 
+/* Who wanted to lend it may have given up after its thread had seen that it was wanted: kept as well as the new one it
+ * would be nobody's, and no world could begin anew. */
+static void give_old(struct dh_race_state *s)
+{
+    struct slot *old = &slots[dh_epoch_slot(s->t.time)];
+    if (old->user == s)
+        take_back(old);
+}
+
 static bool try_to_take(struct dh_race_state *s)
 {
     dh_spin_lock(&lock);
+    give_old(s);
     if (all_spent())
         begin_world_anew(s);
     join_generation(s);

@@ -178,8 +178,7 @@ struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls)
 void dh_race_state_end(struct dh_race_state *s)
 {
     s->gate.busy = 1;
-    if (!atomic_load(&s->gate.lent))
-        dh_slot_give(s);
+    dh_slot_give(s); /* if it is still its own: `lent` may be of somebody who is about to give up */
     dh_race_state_release(s);
 }
 
