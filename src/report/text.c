@@ -18,9 +18,14 @@ static const struct words words[] = {
     {"lock-misuse", "misuse of lock", "", "Previous"},
     {"annotation", "broken annotation", "on", "Previous"},
 };
+static const struct words after_end = {"use-after-free", "use after end of thread", "on", "Previous"};
 
-static const struct words *words_of(const char *kind)
+/* Nobody freed what a thread that ended leaves behind: there is one access only. */
+static const struct words *words_of(const struct dh_finding *f)
 {
+    const char *kind = f->kind;
+    if (strcmp(kind, after_end.kind) == 0 && f->accesses.n == 1)
+        return &after_end;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].kind, kind) == 0)
             return &words[i];
@@ -169,7 +174,7 @@ static void add_op(struct dh_str *out, const char *before, const char *op)
 static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t i)
 {
     const struct dh_finding_access *a = &f->accesses.at[i];
-    const struct words *w = words_of(f->kind);
+    const struct words *w = words_of(f);
     bool freed = strcmp(a->op, "free") == 0, second = i > 0;
     dh_str_add(out, "  ");
     if (freed && second)
@@ -250,7 +255,7 @@ static void add_thread(struct dh_str *out, const struct dh_finding *f, const str
 
 void dh_text_title(struct dh_str *out, const struct dh_finding *f)
 {
-    const struct words *w = words_of(f->kind);
+    const struct words *w = words_of(f);
     dh_str_add(out, w ? w->title : f->kind);
     if (f->variable[0])
         dh_str_addf(out, "%s%s %s", w && w->of[0] ? " " : "", w ? w->of : "", f->variable);
@@ -260,7 +265,7 @@ void dh_text_title(struct dh_str *out, const struct dh_finding *f)
 
 static void add_summary(struct dh_str *out, const struct dh_finding *f)
 {
-    const struct words *w = words_of(f->kind);
+    const struct words *w = words_of(f);
     dh_str_addf(out, "SUMMARY: deadheat: %s ", w ? w->title : f->kind);
     if (f->accesses.n)
         dh_text_place(out, &f->accesses.at[0]);

@@ -5,6 +5,7 @@
 #include "runtime/frames.h"
 #include "runtime/interpose.h"
 #include "runtime/modules.h"
+#include "runtime/race_edges.h"
 #include "runtime/threads.h"
 #include "runtime/unwind.h"
 
@@ -114,6 +115,8 @@ static struct beginning *prepare(void *argument, const pthread_attr_t *attr, con
     dh_modules_note(context);
     b->argument = argument;
     b->thread = dh_thread_new(context, detached);
+    if (b->stack_top)
+        dh_thread_mark(b->thread, DH_THREAD_OWN_STACK);
     b->token = dh_sync_thread_create();
     return b;
 }
@@ -165,6 +168,7 @@ static void joined(struct dh_thread *thread)
         return;
     dh_thread_mark(thread, DH_THREAD_JOINED);
     dh_sync_thread_joined(thread->index);
+    dh_memory_thread_joined(thread);
 }
 
 static void detached(struct dh_thread *thread)

@@ -172,13 +172,18 @@ void dh_memory_extended(const void *at, size_t size)
     dh_race_leave(s);
 }
 
-static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block, uint32_t context)
+uint32_t dh_freed_add(const struct dh_freed *f)
 {
     uint32_t number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
     if (!number)
         number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
-    freed[number] = (struct dh_freed){.block = *block, .thread = s->index, .context = context};
+    freed[number] = *f;
     return number;
+}
+
+static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block, uint32_t context)
+{
+    return dh_freed_add(&(struct dh_freed){.block = *block, .thread = s->index, .context = context});
 }
 
 /* All that was done to it happens before, as the cell tells. */

@@ -56,8 +56,18 @@ struct dh_freed {
     struct dh_block block;
     uint32_t thread, context;
     bool given_away; /* to another owner, by an annotation, instead of freed */
+    uint8_t dead;    /* dh_region of `thread`, which has ended; 0: none */
 };
 bool dh_freed_get(uint32_t number, struct dh_freed *out);
+uint32_t dh_freed_add(const struct dh_freed *f);
+
+/* dead_stacks.c. The calling thread is about to end; one that ended was joined, and its stack, if it was the program's,
+ * is the program's again. */
+struct dh_thread;
+void dh_memory_thread_ends(struct dh_race_state *s);
+void dh_memory_thread_joined(const struct dh_thread *t);
+/* The mark of a dead stack is older than what is at the address now. */
+bool dh_dead_is_stale(uintptr_t addr);
 bool dh_memory_init(void);
 void dh_memory_forked(void);
 

@@ -97,29 +97,46 @@ unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct d
     return n;
 }
 
-static void describe_freed(struct dh_report *r, uint32_t number)
+/* There is no place at which the memory went: the thread ended. False: it has come again since. */
+static bool describe_dead(struct dh_report *r, const struct dh_freed *freed)
+{
+    if (dh_dead_is_stale(r->addr))
+        return false;
+    r->kind = DH_REPORT_USE_AFTER_FREE;
+    r->text = freed->dead == DH_REGION_STACK ? "the memory was the stack of a thread that has ended"
+                                             : "the memory was thread-local storage of a thread that has ended";
+    r->n_accesses = 1;
+    r->dead = freed->dead;
+    r->dead_thread = freed->thread;
+    return true;
+}
+
+static bool describe_freed(struct dh_report *r, uint32_t number)
 {
     struct dh_freed freed;
     struct dh_report_access *a = &r->access[1];
     bool known = dh_freed_get(number, &freed), given = known && freed.given_away;
+    if (known && freed.dead)
+        return describe_dead(r, &freed);
     r->kind = given ? DH_REPORT_ANNOTATION : DH_REPORT_USE_AFTER_FREE;
     r->text = given ? "the memory was given away (DEADHEAT_TRANSFER) and nobody has accepted it since" : NULL;
     a->flags = given ? DH_ACCESS_WRITE | DH_ACCESS_BY_LIBRARY : DH_ACCESS_WRITE | DH_ACCESS_FREE | DH_ACCESS_BY_LIBRARY;
     a->place = UINT32_MAX;
     if (!known) {
         a->flags |= DH_ACCESS_NO_STACK;
-        return;
+        return true;
     }
     a->thread = freed.thread;
     a->context = freed.context;
     a->addr = freed.block.at;
     a->size = size_told(&freed.block);
     if (given)
-        return;
+        return true;
     r->block = freed.block.at;
     r->n_block = freed.block.size;
     r->block_thread = freed.block.thread;
     r->block_context = freed.block.context;
+    return true;
 }
 
 static void describe_object(struct dh_report *r, const struct dh_race_state *s)
@@ -127,7 +144,7 @@ static void describe_object(struct dh_report *r, const struct dh_race_state *s)
     struct dh_block block;
     if (s->frees)
         block = *s->frees;
-    else if (r->block || !dh_block_around(r->addr, &block))
+    else if (r->block || r->dead || !dh_block_around(r->addr, &block))
         return;
     r->block = block.at;
     r->n_block = block.size;
@@ -201,9 +218,9 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
     struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "race", .n_accesses = 2, .addr = hit->addr};
     r.size = (uint32_t)__builtin_popcountll(hit->bytes);
     describe_now(s, hit, &r.access[0]);
-    if (dh_epoch_slot(hit->before) == DH_SLOT_FREED)
-        describe_freed(&r, dh_epoch_clock(hit->before));
-    else if (!describe_before(hit, &r.access[1]))
+    bool real = dh_epoch_slot(hit->before) == DH_SLOT_FREED ? describe_freed(&r, dh_epoch_clock(hit->before))
+                                                            : describe_before(hit, &r.access[1]);
+    if (!real)
         return;
     if (dh_report_is_known(&r))
         return;

@@ -364,6 +364,11 @@ static void fill_region(const struct dh_report *r)
         f->allocated = stack_of(r->block_context);
         return;
     }
+    if (r->dead) {
+        f->region = regions[r->dead];
+        f->region_thread = r->dead_thread;
+        return;
+    }
     f->region = regions[dh_region_of(r->addr, &f->region_thread)];
     if (f->region == DH_LOG_REGION_OTHER)
         f->where = dh_report_address(r->addr);

@@ -59,6 +59,9 @@ struct dh_report {
     size_t n_block;
     uint32_t block_thread, block_context;
     const char *text; /* NULL, or one more line for the user */
+    /* It was the stack, or thread-local storage, of a thread that has ended; 0: see dh_region_of. */
+    uint8_t dead;
+    uint32_t dead_thread;
 };
 
 /* Prints it, appends it to the log, remembers that something was found. Equal findings (same kind, same two places)

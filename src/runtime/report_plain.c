@@ -11,6 +11,12 @@ static const char *const kinds[] = {
     [DH_LOG_ANNOTATION] = "broken annotation",
 };
 
+static const char *title_of(const struct dh_log_finding *f)
+{
+    bool ended = f->kind == DH_LOG_USE_AFTER_FREE && f->n_accesses == 1;
+    return ended ? "use after end of thread" : kinds[f->kind];
+}
+
 static const char *path_of(const struct dh_log_finding *f, uint32_t module)
 {
     return module == DH_LOG_NONE ? "?" : f->modules[module].path;
@@ -63,7 +69,7 @@ static void print_threads(struct dh_sink *s, const struct dh_log_finding *f)
 static void print_summary(struct dh_sink *s, const struct dh_log_finding *f)
 {
     const struct dh_log_access *a = f->n_accesses ? &f->access[0] : NULL;
-    dh_sink_printf(s, "SUMMARY: deadheat: %s ", kinds[f->kind]);
+    dh_sink_printf(s, "SUMMARY: deadheat: %s ", title_of(f));
     if (a && a->place != DH_LOG_NONE)
         dh_sink_printf(s, "%s place %u", path_of(f, a->module), a->place);
     else if (a && a->stack.n_frames)
@@ -77,7 +83,7 @@ void dh_report_plain(const struct dh_log_finding *f)
     struct dh_sink s;
     char log[512];
     dh_sink_start(&s, fd);
-    dh_sink_printf(&s, "==================\nWARNING: deadheat: %s (pid=%d)\n", kinds[f->kind], dh_process.pid);
+    dh_sink_printf(&s, "==================\nWARNING: deadheat: %s (pid=%d)\n", title_of(f), dh_process.pid);
     if (f->text && f->text[0])
         dh_sink_printf(&s, "  %s\n", f->text);
     for (uint32_t i = 0; i < f->n_accesses; i++)

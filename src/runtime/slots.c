@@ -306,7 +306,7 @@ void dh_slot_give(struct dh_race_state *s)
 }
 
 /* As the executable's program headers say. */
-static size_t own_tls_size(void)
+size_t dh_slot_tls_size(void)
 {
     extern const ElfW(Ehdr) __ehdr_start;
     const ElfW(Phdr) *p = (const void *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
@@ -325,7 +325,7 @@ bool dh_slot_thread_place(unsigned i, struct dh_thread_place *out)
             s = slots[k].user;
     if (s)
         *out = (struct dh_thread_place){s->index, s->tls->stack_low, s->tls->stack_high,
-                                        s->thread_pointer - own_tls_size(), s->thread_pointer};
+                                        s->thread_pointer - dh_slot_tls_size(), s->thread_pointer};
     dh_spin_unlock(&lock);
     return s;
 }

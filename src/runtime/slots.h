@@ -30,6 +30,8 @@ struct dh_thread_place {
     uintptr_t stack_low, stack_high, tls_low, tls_high;
 };
 bool dh_slot_thread_place(unsigned i, struct dh_thread_place *out);
+/* Of the executable's thread-local variables, which end at the thread pointer. */
+size_t dh_slot_tls_size(void);
 
 extern uint32_t dh_slot_clock_limit;
 static inline bool dh_slot_is_used_up(const struct dh_race_state *s)

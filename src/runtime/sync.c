@@ -218,6 +218,7 @@ void dh_sync_thread_end(void)
         return;
     dh_bytes_zero(s->ignoring, sizeof s->ignoring);
     s->gate.ignores = 0;
+    dh_memory_thread_ends(s);
     const struct dh_thread *t = __dh_thread.thread;
     if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
         dh_sync_release(end_of(__dh_thread.index));

@@ -19,8 +19,9 @@ enum dh_thread_flag {
     DH_THREAD_FINISHED = 1 << 1,
     DH_THREAD_JOINED = 1 << 2,
     DH_THREAD_DETACHED = 1 << 3,
-    DH_THREAD_ABSENT = 1 << 4, /* belongs to the process this one was forked from */
-    DH_THREAD_FOREIGN = 1 << 5 /* not seen being created */
+    DH_THREAD_ABSENT = 1 << 4,   /* belongs to the process this one was forked from */
+    DH_THREAD_FOREIGN = 1 << 5,  /* not seen being created */
+    DH_THREAD_OWN_STACK = 1 << 6 /* on a stack that the program gave */
 };
 
 struct dh_thread {
@@ -31,6 +32,7 @@ struct dh_thread {
     int tid;
     uintptr_t handle; /* pthread_t */
     char name[DH_THREAD_NAME];
+    uintptr_t marked_low, marked_high; /* of a stack that the program gave: what is dead until the join */
 };
 
 /* The main thread's record; raw, works before libc is ready. */
