@@ -165,6 +165,25 @@ struct looking {
     struct dh_pair wide;      /* one that has to be explained first */
 };
 
+/* Granule by granule: the other access may have been several. */
+static void report(const struct access *a, const struct dh_pair *p, uint64_t shared)
+{
+    while (shared) {
+        unsigned first = (unsigned)__builtin_ctzll(shared);
+        uint64_t here = shared & in_line(first & ~3u, DH_MASK_ALL);
+        struct dh_race_hit h = {.addr = (a->granule & ~(uintptr_t)63) + first,
+                                .bytes = here >> first,
+                                .writes = dh_kind_writes(a->kind),
+                                .wrote = dh_kind_writes(p->kind),
+                                .atomic = dh_kind_atomic(a->kind),
+                                .was_atomic = dh_kind_atomic(p->kind),
+                                .before = p->time,
+                                .place = a->place};
+        a->r->report(a->t, &h);
+        shared &= ~here;
+    }
+}
+
 static bool look(void *arg, const struct dh_pair *p)
 {
     struct looking *l = arg;
@@ -175,18 +194,9 @@ static bool look(void *arg, const struct dh_pair *p)
     if (!(p->bytes & l->bytes))
         return true;
     l->alone = false;
-    if (!shared || p->kind & DH_KIND_WIDE || !dh_kinds_conflict(p->kind, l->a->kind))
-        return true; /* what was wide and conflicts has been explained */
-    unsigned first = (unsigned)__builtin_ctzll(shared);
-    struct dh_race_hit h = {.addr = (l->a->granule & ~(uintptr_t)63) + first,
-                            .bytes = shared >> first,
-                            .writes = dh_kind_writes(l->a->kind),
-                            .wrote = dh_kind_writes(p->kind),
-                            .atomic = dh_kind_atomic(l->a->kind),
-                            .was_atomic = dh_kind_atomic(p->kind),
-                            .before = p->time,
-                            .place = l->a->place};
-    l->a->r->report(l->a->t, &h);
+    /* What was wide and conflicts has been explained. */
+    if (!(p->kind & DH_KIND_WIDE) && dh_kinds_conflict(p->kind, l->a->kind))
+        report(l->a, p, shared);
     return true;
 }
 

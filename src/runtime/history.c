@@ -123,8 +123,10 @@ static void answer(const struct reader *r, const struct dh_history_query *q, uin
                    struct dh_history_answer *out)
 {
     uint32_t before = (uint32_t)q->addr - (uint32_t)word;
-    out->place = (uint32_t)(word >> 32) & DH_PLACE_NONE;
-    out->context = r->context;
+    bool called = word >> 62 == DH_HISTORY_RANGE && (word >> 58 & 7) == DH_HISTORY_CALLED;
+    uint32_t place = (uint32_t)(word >> 32) & DH_PLACE_NONE;
+    out->place = called ? DH_PLACE_NONE : place;
+    out->context = called ? place : r->context;
     out->addr = q->addr - before;
     out->size = size_of(r, word);
     out->n_locks = r->n_locks;

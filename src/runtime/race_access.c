@@ -134,27 +134,34 @@ uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slo
 
 static void note_context(struct dh_race_state *s)
 {
-    uint32_t id = s->report_context ? s->report_context : dh_race_context(s);
-    uint32_t known = dh_frames_known(s->tls);
-    uint64_t value = s->tls->frames && !s->report_context ? s->tls->frames[(int64_t)known - 1].context : ~(uint64_t)0;
+    uint32_t id = dh_race_context(s), known = dh_frames_known(s->tls);
+    uint64_t value = s->tls->frames ? s->tls->frames[(int64_t)known - 1].context : ~(uint64_t)0;
     if (value == s->context_value && value != ~(uint64_t)0)
         return;
     s->context_value = value;
     dh_history_add(&s->history, dh_history_meta(DH_META_CONTEXT, id));
 }
 
+static void note_range(struct dh_race_state *s, uint64_t word, size_t size)
+{
+    dh_history_add(&s->history, word);
+    dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size));
+}
+
 static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
     if (!dh_race_history_room(s, 3))
         return;
-    note_context(s);
-    if (size <= 16 && !(size & (size - 1))) {
-        unsigned log = (unsigned)__builtin_ctzl(size);
-        dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, log, write, place));
+    if (s->report_context) { /* of a call, told with the access: the stack of what follows is another again */
+        note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_CALLED, write, s->report_context), size);
         return;
     }
-    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place));
-    dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size));
+    note_context(s);
+    if (size <= 16 && !(size & (size - 1)))
+        dh_history_add(&s->history,
+                       dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctzl(size), write, place));
+    else
+        note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place), size);
 }
 
 /* ---- accesses ---- */

@@ -190,8 +190,8 @@ void dh_sync_thread_begin(void *token)
     bool valid = t && t->past && t->generation == dh_slots_generation();
     become(valid ? &t->past->clock : NULL);
     dh_sync_thread_abandon(t);
-    /* The stack may have been another thread's. */
-    dh_memory_mapped((void *)__dh_thread.stack_low, (uintptr_t)__builtin_frame_address(0) - __dh_thread.stack_low);
+    /* The stack may have been another thread's, and what is ours of it now will be the program's. */
+    dh_memory_mapped((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
 }
 
 /* Where a thread leaves its past for whoever joins it: no address of the program's. */
@@ -235,8 +235,11 @@ void dh_sync_thread_joined(uint32_t index)
 void dh_blocking_begin(void)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (s && !s->gate.busy)
-        atomic_store(&s->gate.blocked, DH_BLOCKED);
+    if (!s || s->gate.busy)
+        return;
+    if (s->pending.mask && dh_race_enter(s)) /* which records what waits: it may be the last this thread does */
+        dh_race_leave(s);
+    atomic_store(&s->gate.blocked, DH_BLOCKED);
 }
 
 void dh_blocking_end(void)

@@ -15,6 +15,15 @@ struct dh_sync_bucket {
 
 static struct dh_sync_bucket buckets[BUCKETS];
 
+/* How many objects lie in stretches of memory, some of which share a number: most of what is freed has none. */
+enum { STRETCH_BITS = 14, STRETCHES = 1 << 14 };
+static _Atomic uint32_t populated[STRETCHES];
+
+static _Atomic uint32_t *population_of(uintptr_t addr)
+{
+    return &populated[addr >> STRETCH_BITS & (STRETCHES - 1)];
+}
+
 /* Neighbours within a line share a bucket, so that freed memory is searched line by line. */
 static struct dh_sync_bucket *bucket_of(uintptr_t addr)
 {
@@ -43,6 +52,7 @@ static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
     *o = (struct dh_sync){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
     o->next = b->first;
     b->first = o;
+    atomic_fetch_add_explicit(population_of(addr), 1, memory_order_relaxed);
     return o;
 }
 
@@ -123,6 +133,7 @@ static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t si
         struct dh_sync *next = o->next;
         if (o->addr - addr < size) {
             renew(o);
+            atomic_fetch_sub_explicit(population_of(o->addr), 1, memory_order_relaxed);
             dh_free(o, sizeof *o);
         } else {
             o->next = kept;
@@ -135,15 +146,27 @@ static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t si
     dh_spin_unlock(&b->lock);
 }
 
+/* Within one stretch. */
+static void remove_lines(uintptr_t addr, size_t size)
+{
+    if (!atomic_load_explicit(population_of(addr), memory_order_relaxed))
+        return;
+    for (uintptr_t line = addr / LINE; line <= (addr + size - 1) / LINE; line++)
+        remove_in_bucket(bucket_of(line * LINE), addr, size);
+}
+
 void dh_sync_remove(uintptr_t addr, size_t size)
 {
-    if (size / LINE >= BUCKETS) {
+    if (size >> STRETCH_BITS >= STRETCHES) { /* as much as there are stretches: every object is looked at once */
         for (int i = 0; i < BUCKETS; i++)
             remove_in_bucket(&buckets[i], addr, size);
         return;
     }
-    for (uintptr_t line = addr / LINE; size && line <= (addr + size - 1) / LINE; line++)
-        remove_in_bucket(bucket_of(line * LINE), addr, size);
+    for (uintptr_t end = addr + size, next; addr < end; addr = next) {
+        next = ((addr >> STRETCH_BITS) + 1) << STRETCH_BITS;
+        next = next < end ? next : end;
+        remove_lines(addr, next - addr);
+    }
 }
 
 void dh_sync_table_forked(void)
