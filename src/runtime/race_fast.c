@@ -116,12 +116,11 @@ ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool w
         dh_filter_learn(s, addr, size, write);
 }
 
-/* Reads of four and eight bytes have looked there before they came here. */
 ALWAYS bool knows(const struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
-    if (write || size < 4)
-        return dh_filter_knows(s, addr, size, write);
-    return size == 16 && !(addr & 15) && dh_known(s, addr, 4);
+    if (!write && size >= 4 && !(addr & (size - 1)))
+        return dh_known(s, addr, size / 4);
+    return dh_filter_knows(s, addr, size, write);
 }
 
 /* The line says so already. */

@@ -72,13 +72,13 @@ INLINE static inline int is_own8(const void *addr)
 
 INLINE void __dh_read4(const void *addr, uint32_t place)
 {
-    if (RARE(!is_own4(addr)) && !is_known4(addr))
+    if (RARE(!is_own4(addr)))
         __dh_read4_slow(addr, place);
 }
 
 INLINE void __dh_read8(const void *addr, uint32_t place)
 {
-    if (RARE(!is_own8(addr)) && ((uintptr_t)addr & 7 || !is_known8(addr)))
+    if (RARE(!is_own8(addr)))
         __dh_read8_slow(addr, place);
 }
 
