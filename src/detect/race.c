@@ -235,14 +235,14 @@ static void explain_wide(struct looking *l, struct dh_line *line, unsigned slot)
     }
 }
 
-static struct dh_column *own_column(const struct access *a, struct dh_line *line, const struct dh_pair *now)
+/* `c` is the column if there is one. */
+static struct dh_column *say(const struct access *a, struct dh_line *line, struct dh_column *c)
 {
-    unsigned slot = dh_epoch_slot(a->t->time);
-    struct dh_column *c = dh_line_find(line, slot);
+    const struct dh_pair here = {a->bytes, a->t->time, a->kind}, *now = &here;
     if (c && dh_column_add(c, now))
         return c;
     enter(a->r);
-    c = dh_line_column(&a->r->lines, line, slot);
+    c = dh_line_column(&a->r->lines, line, dh_epoch_slot(a->t->time));
     bool ok = c && (dh_column_add(c, now) || (dh_column_grow(&a->r->lines, c) && dh_column_add(c, now)));
     a->r->lost += !ok;
     leave(a->r);
@@ -302,13 +302,12 @@ static bool check_line(const struct access *a, struct dh_line *line, struct dh_c
 static void access_line(const struct access *a, dh_cell old)
 {
     struct dh_line *line = &a->r->lines.at[dh_cell_line(old)];
-    struct dh_pair now = {a->bytes, a->t->time, a->kind};
     struct dh_column *mine = dh_line_find(line, dh_epoch_slot(a->t->time));
-    bool repeats = mine && dh_column_says(mine, now.bytes, a->kind, a->t->time);
+    bool repeats = mine && dh_column_says(mine, a->bytes, a->kind, a->t->time);
     if (repeats && a->kind != DH_WRITES)
         return;
     if (!repeats)
-        mine = own_column(a, line, &now);
+        mine = say(a, line, mine);
     if (!mine)
         return;
     if (!repeats && dh_kind_writes(a->kind))

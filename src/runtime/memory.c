@@ -138,6 +138,20 @@ bool dh_freed_get(uint32_t number, struct dh_freed *out)
 
 /* ---- heap ---- */
 
+/* Cells of new memory are read before they are written: a page that is not there yet would be made twice, first as one
+ * of zeroes. */
+static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    enum { PAGE = 2048, MOST = 16 << 10 }; /* of the program's memory */
+    uintptr_t end = addr + (size < MOST ? size : MOST);
+    for (uintptr_t at = addr; at < end; at = (at & ~(uintptr_t)(PAGE - 1)) + PAGE) {
+        if (s->touched == at / PAGE)
+            continue;
+        __atomic_fetch_or(dh_shadow_of(at), 0, __ATOMIC_RELAXED);
+        s->touched = at / PAGE;
+    }
+}
+
 void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
@@ -145,6 +159,7 @@ void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr
     if (!at || !dh_race_enter(s))
         return;
     if (dh_shadow_ready(addr, size ? size : 1)) {
+        touch_cells(s, addr, size);
         dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
         uint32_t id = addr & 15 ? 0 : take_record(addr, size);
         if (id) {

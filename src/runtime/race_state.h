@@ -83,6 +83,7 @@ struct dh_race_state {
     struct dh_held_lock held[DH_HELD_LOCKS];
     struct dh_clock fence_release, fence_acquire;
     bool has_fence_release, has_fence_acquire;
+    uintptr_t touched; /* page of the program's memory whose cells were made last (memory.c) */
     struct dh_race_state *next_free;
     uint32_t references; /* of slots that remember it, and of the running thread */
     struct dh_known_context contexts[DH_CONTEXT_CACHE];

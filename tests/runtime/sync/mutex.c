@@ -123,8 +123,11 @@ static void die_holding(int o)
 static void inherit(int o)
 {
     int result = o ? pthread_mutex_lock(&m[o]) : EBUSY;
-    while (result == EBUSY)
+    while (!o && (result == EBUSY || result == 0)) {
+        if (result == 0) /* before the writer had it */
+            pthread_mutex_unlock(&m[o]);
         result = pthread_mutex_trylock(&m[o]);
+    }
     CHECK(result == (o ? 0 : EOWNERDEAD));
     if (!o)
         CHECK(pthread_mutex_consistent(&m[o]) == 0);
