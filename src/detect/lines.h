@@ -114,6 +114,30 @@ DH_ALWAYS_INLINE bool dh_column_says(const struct dh_column *c, uint64_t bytes, 
                 return true;
     return false;
 }
+/* By the thread that has the slot: a plain read at this time, where that needs no more than this column; false: not
+ * done. For whoever may not call dh_column_add. */
+DH_ALWAYS_INLINE bool dh_column_read(struct dh_column *c, uint64_t bytes, uint32_t time)
+{
+    int at = -1;
+    for (int i = 0; i < DH_PAIRS; i++) {
+        bool read = !(c->when[i] >> DH_KIND_SHIFT & ~(uint32_t)DH_ATOMIC_READS);
+        if (c->when[i] == time && c->bytes[i])
+            at = i;
+        else if (at < 0 && !(read ? c->bytes[i] & ~bytes : c->bytes[i]))
+            at = i;
+    }
+    if (at < 0 || c->more)
+        return false;
+    __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (int i = 0; i < DH_PAIRS; i++)
+        if (i != at && !(c->when[i] >> DH_KIND_SHIFT & ~(uint32_t)DH_ATOMIC_READS))
+            c->bytes[i] &= ~bytes;
+    c->bytes[at] = c->when[at] == time ? c->bytes[at] | bytes : bytes;
+    c->when[at] = time;
+    __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
+    return true;
+}
 /* By the thread that has the slot: an access now. False: the column is full, dh_column_grow first (under the lock). */
 bool dh_column_add(struct dh_column *c, const struct dh_pair *now);
 bool dh_column_grow(struct dh_lines *t, struct dh_column *c);

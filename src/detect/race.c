@@ -54,6 +54,7 @@ struct access {
     uint64_t bytes; /* in the line */
     enum dh_access_kind kind;
     uint32_t place;
+    bool said;
 };
 
 static void enter(struct dh_race *r)
@@ -304,7 +305,7 @@ static void access_line(const struct access *a, dh_cell old)
     struct dh_line *line = &a->r->lines.at[dh_cell_line(old)];
     struct dh_column *mine = dh_line_find(line, dh_epoch_slot(a->t->time));
     bool repeats = mine && dh_column_says(mine, a->bytes, a->kind, a->t->time);
-    if (repeats && a->kind != DH_WRITES)
+    if (repeats && a->kind != DH_WRITES && !a->said)
         return;
     if (!repeats)
         mine = say(a, line, mine);
@@ -366,21 +367,19 @@ static bool all_still(const struct access *a, dh_cell line)
     return true;
 }
 
-/* The first granules of the piece; answers how many are done, 0: look again. */
-static unsigned access_first(const struct access *a)
+/* The first granules of the piece that have one line; answers how many are done, 0: look again. */
+static unsigned access_lined(const struct access *a, dh_cell old)
 {
-    dh_cell old = __atomic_load_n(a->cell, __ATOMIC_ACQUIRE);
+    struct access some = *a;
+    some.n = together(a, old);
+    some.bytes = first_granules(a, some.n);
+    access_line(&some, old);
+    return all_still(&some, old) ? some.n : 0;
+}
+
+static unsigned move_first(const struct access *a, dh_cell old)
+{
     struct access one = *a;
-    if (dh_cell_is_line(old)) {
-        one.n = together(a, old);
-        one.bytes = first_granules(a, one.n);
-        access_line(&one, old);
-        return all_still(&one, old) ? one.n : 0;
-    }
-    unsigned mask = (unsigned)(a->bytes >> (a->granule & 63)) & DH_MASK_ALL;
-    bool again;
-    if (access_cell(a, mask, old, &again))
-        return !again;
     one.n = 1;
     one.bytes = first_granules(a, 1);
     return move_to_line(&one, old) ? 0 : 1;
@@ -389,7 +388,15 @@ static unsigned access_first(const struct access *a)
 static void access_piece(struct access *a)
 {
     while (a->n) {
-        unsigned done = access_first(a);
+        dh_cell old = __atomic_load_n(a->cell, __ATOMIC_ACQUIRE);
+        unsigned mask = (unsigned)(a->bytes >> (a->granule & 63)) & DH_MASK_ALL, done;
+        bool again;
+        if (dh_cell_is_line(old))
+            done = access_lined(a, old);
+        else if (access_cell(a, mask, old, &again))
+            done = !again;
+        else
+            done = move_first(a, old);
         a->bytes &= ~first_granules(a, done);
         a->cell += done;
         a->granule += 4 * done;
@@ -432,6 +439,7 @@ void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, 
         unsigned size = (unsigned)(stop - at);
         struct access a = {.r = r, .t = t, .cell = cell, .granule = at & ~(uintptr_t)3, .kind = access->kind};
         a.place = access->place;
+        a.said = access->said;
         a.bytes = (size < 64 ? ((uint64_t)1 << size) - 1 : ~(uint64_t)0) << (at & 63);
         a.n = (unsigned)((stop + 3 - a.granule) / 4);
         cell += a.n;

@@ -78,6 +78,7 @@ struct dh_access {
     size_t size;
     enum dh_access_kind kind;
     uint32_t place;
+    bool said; /* in the line already (dh_column_read), but the others have not been looked at */
 };
 /* `cell` is that of the first granule; those of the others follow. */
 void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_access *access);

@@ -339,6 +339,7 @@ static void by_library(const void *at, size_t size, bool write, const uintptr_t 
     if (!size || !s || !call_slot || !dh_module_is_instrumented(*call_slot) ||
         dh_race_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
         return;
+    dh_shadow_prefetch((uintptr_t)at, size);
     s->report_context = dh_race_call_context(s, call_slot);
     s->by_library = true;
     dh_race_access(s, (uintptr_t)at, size, write, DH_PLACE_NONE);

@@ -168,7 +168,7 @@ static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bo
 
 static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place};
+    struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->said};
     dh_race_record(&dh_race_world, &s->t, dh_shadow_of(addr), &a);
 }
 
@@ -279,6 +279,7 @@ static void access_range(const void *at, size_t size, bool write, uint32_t place
     struct dh_race_state *s = __dh_thread.race;
     if (dh_race_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
         return;
+    dh_shadow_prefetch((uintptr_t)at, size);
     dh_race_access(s, (uintptr_t)at, size, write, place);
     dh_race_leave(s);
 }

@@ -8,7 +8,7 @@
 #define ALWAYS static inline __attribute__((always_inline))
 #define OFTEN(x) __builtin_expect(!!(x), 1)
 
-/* In assembly (race_access.c): saves what a C function may change. what = size | write << 8. */
+/* In assembly (race_access.c): saves what a C function may change. */
 DH_LEAVES_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 
 struct next {
@@ -123,20 +123,103 @@ ALWAYS bool knows(const struct dh_race_state *s, uintptr_t addr, unsigned size, 
     return dh_filter_knows(s, addr, size, write);
 }
 
-/* The line says so already. */
-ALWAYS bool in_line(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
+/* Into the history, if that needs no more than one word: the stack is the one it says already. */
+ALWAYS bool has_word(const struct dh_race_state *s)
 {
-    dh_cell *cells = dh_shadow_of(addr), cell = __atomic_load_n(cells, __ATOMIC_RELAXED);
-    if (!dh_cell_is_line(cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64)
-        return false;
-    for (unsigned i = 1; i < size / 4; i++)
-        if (__atomic_load_n(&cells[i], __ATOMIC_RELAXED) != cell)
+    const struct dh_thread_state *tls = &__dh_thread;
+    return dh_history_has_room(&s->history, 1) && tls->depth < tls->capacity && stack_value(tls) == s->context_value;
+}
+
+/* Only after this may the slot be used; it may have been lent the moment before. */
+ALWAYS bool begin_quickly(struct dh_race_state *s)
+{
+    s->gate.busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (OFTEN(!atomic_load_explicit(&s->gate.lent, memory_order_relaxed)))
+        return true;
+    s->gate.busy = 0;
+    return false;
+}
+
+ALWAYS void end_quickly(struct dh_race_state *s)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->gate.busy = 0;
+}
+
+struct lined {
+    dh_cell *cells, cell;
+    struct dh_line *line;
+    struct dh_column *mine;
+};
+
+ALWAYS bool still_lined(const struct lined *l, unsigned size)
+{
+    for (unsigned i = 0; i < (size + 3) / 4; i++)
+        if (__atomic_load_n(&l->cells[i], __ATOMIC_RELAXED) != l->cell)
             return false;
-    const struct dh_column *c = dh_line_find(&dh_race_world.lines.at[dh_cell_line(cell)], dh_epoch_slot(s->t.time));
-    if (!c || !dh_column_says(c, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
+    return true;
+}
+
+/* All of it is in one line, where this thread has a column. */
+ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned size, struct lined *l)
+{
+    l->cells = dh_shadow_of(addr);
+    l->cell = __atomic_load_n(l->cells, __ATOMIC_RELAXED);
+    if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !still_lined(l, size))
+        return false;
+    l->line = &dh_race_world.lines.at[dh_cell_line(l->cell)];
+    l->mine = dh_line_find(l->line, dh_epoch_slot(s->t.time));
+    return l->mine;
+}
+
+/* The line says so already. */
+ALWAYS bool in_line(struct dh_race_state *s, const struct lined *l, uintptr_t addr, unsigned size, bool write)
+{
+    if (!dh_column_says(l->mine, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
         return false;
     learn(s, addr, size, write);
     return true;
+}
+
+enum reading { READ_NOT, READ_SAID, READ_DONE };
+
+/* Read again in a new epoch, and nothing was written since this thread looked: said here, as detect/race.c does it. */
+ALWAYS enum reading read_again(struct dh_race_state *s, const struct lined *l, uintptr_t addr, unsigned size,
+                               uint32_t place)
+{
+    uint64_t writes = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED);
+    if (l->mine->checked != writes || l->mine->checked_by != s->t.serial || s->pending.mask || !has_word(s) ||
+        !begin_quickly(s))
+        return READ_NOT;
+    enum reading done = READ_NOT;
+    if (dh_column_read(l->mine, dh_filter_bytes(addr, size), s->t.time)) {
+        s->t.dirty = true;
+        dh_history_add(&s->history,
+                       dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), false, place));
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        done = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED) == writes && still_lined(l, size) ? READ_DONE
+                                                                                                     : READ_SAID;
+        if (done == READ_DONE)
+            learn(s, addr, size, false);
+    }
+    end_quickly(s);
+    return done;
+}
+
+ALWAYS bool lined(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place, bool *said)
+{
+    struct lined l;
+    *said = false;
+    if (!is_lined(s, addr, size, &l))
+        return false;
+    if (in_line(s, &l, addr, size, write))
+        return true;
+    if (write || size < 4)
+        return false;
+    enum reading done = read_again(s, &l, addr, size, place);
+    *said = done == READ_SAID;
+    return done == READ_DONE;
 }
 
 /* A part of a granule that the cell cannot tell: it waits for the rest. */
@@ -184,30 +267,6 @@ ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
 }
 
 #define OF_BOTH(x) ((uint64_t)(x) << 32 | (x))
-
-/* Into the history, if that needs no more than one word: the stack is the one it says already. */
-ALWAYS bool has_word(const struct dh_race_state *s)
-{
-    const struct dh_thread_state *tls = &__dh_thread;
-    return dh_history_has_room(&s->history, 1) && tls->depth < tls->capacity && stack_value(tls) == s->context_value;
-}
-
-/* Only after this may the slot be used; it may have been lent the moment before. */
-ALWAYS bool begin_quickly(struct dh_race_state *s)
-{
-    s->gate.busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (OFTEN(!atomic_load_explicit(&s->gate.lent, memory_order_relaxed)))
-        return true;
-    s->gate.busy = 0;
-    return false;
-}
-
-ALWAYS void end_quickly(struct dh_race_state *s)
-{
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    s->gate.busy = 0;
-}
 
 /* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers.
  * A thread that is not looked at has no epoch. */
@@ -268,8 +327,9 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     }                                                                                                                  \
     DH_LEAVES_ALL __attribute__((noinline)) static void line_##name parameters                                         \
     {                                                                                                                  \
-        if (!in_line(__dh_thread.race, (uintptr_t)addr, size, write))                                                  \
-            __dh_race_complete((uintptr_t)addr, (size) | (uint32_t)(write) << 8, place, value);                        \
+        bool said;                                                                                                     \
+        if (!lined(__dh_thread.race, (uintptr_t)addr, size, write, place, &said))                                      \
+            __dh_race_complete((uintptr_t)addr, (size) | (uint32_t)(write) << 8 | (uint32_t)said << 9, place, value);  \
     }                                                                                                                  \
     DH_LEAVES_ALL __attribute__((noinline)) static void other_##name parameters                                        \
     {                                                                                                                  \
@@ -283,6 +343,7 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     }                                                                                                                  \
     DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
     {                                                                                                                  \
+        __builtin_prefetch((const void *)addr); /* which the program waits for next */                                 \
         if (!(PRIVATE_##size((uintptr_t)addr, write, place))) __attribute__                                            \
             ((musttail)) return other_##name arguments;                                                                \
     }
@@ -302,6 +363,7 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     }                                                                                                                  \
     DH_LEAVES_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                                 \
     {                                                                                                                  \
+        __builtin_prefetch(addr);                                                                                      \
         if (!(PRIVATE_##size((uintptr_t)addr, false, place))) __attribute__                                            \
             ((musttail)) return other_read##size(addr, place);                                                         \
         if (OFTEN(!((uintptr_t)addr & ((size) - 1))))                                                                  \

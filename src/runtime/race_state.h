@@ -70,6 +70,7 @@ struct dh_race_state {
     uintptr_t access_addr;
     uint32_t access_size;
     bool has_value, by_library;
+    bool said;                    /* see dh_access */
     const struct dh_block *frees; /* whose record is gone already, or NULL */
     uint64_t value;
     /* Races found where a lock is held are reported once it is given back, with what memory held then. */
@@ -107,7 +108,8 @@ DH_ALWAYS_INLINE bool dh_filter_knows(const struct dh_race_state *s, uintptr_t a
     return line->tag == dh_filter_tag(s, addr) && !(dh_filter_bytes(addr, size) & ~line->bytes[write]) &&
            (addr & 63) + size <= 64;
 }
-/* Only what is recorded may be left out next time. */
+/* Only what is recorded may be left out next time. What races with a read races with a write by the same thread, too.
+ */
 DH_ALWAYS_INLINE void dh_filter_learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
     struct dh_filter_line *line = &s->filter[addr >> 6 & (DH_FILTER_LINES - 1)];
@@ -116,7 +118,9 @@ DH_ALWAYS_INLINE void dh_filter_learn(struct dh_race_state *s, uintptr_t addr, u
         return;
     if (line->tag != tag)
         *line = (struct dh_filter_line){.tag = tag};
-    line->bytes[write] |= dh_filter_bytes(addr, size);
+    line->bytes[0] |= dh_filter_bytes(addr, size);
+    if (write)
+        line->bytes[1] |= dh_filter_bytes(addr, size);
 }
 
 DH_ALWAYS_INLINE bool dh_known(const struct dh_race_state *s, uintptr_t addr, unsigned granules)
@@ -174,7 +178,7 @@ bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, b
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place);
 /* The bytes that wait are recorded now. */
 void dh_race_flush(struct dh_race_state *s);
-/* What race_fast.c could not do; what = size | write << 8. Called through __dh_race_complete. */
+/* What race_fast.c could not do; what = size | write << 8 | said << 9. Called through __dh_race_complete. */
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 /* The range is new to this thread, whatever the cells say. */
 void dh_race_forget_filter(struct dh_race_state *s, uintptr_t addr, size_t size);

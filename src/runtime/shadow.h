@@ -23,6 +23,18 @@ static inline uint64_t *dh_shadow_of(uintptr_t addr)
     return (uint64_t *)(DH_SHADOW_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)3) << 1));
 }
 
+/* The cells of a range will be needed soon, and then what they are of; each would be waited for alone, since locked
+ * instructions do not overlap. */
+static inline void dh_shadow_prefetch(uintptr_t addr, size_t size)
+{
+    enum { LINE = 32, MOST = 256 }; /* bytes of the program's that a cache line of cells tells */
+    uintptr_t end = addr + (size < MOST ? size : MOST);
+    for (uintptr_t at = addr & ~(uintptr_t)(LINE - 1); at < end; at += LINE)
+        __builtin_prefetch(dh_shadow_of(at), 1);
+    __builtin_prefetch((const void *)addr);
+    __builtin_prefetch((const void *)(end - 1));
+}
+
 static inline uint32_t *dh_block_word_of(uintptr_t addr)
 {
     return (uint32_t *)(DH_BLOCKS_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)15) >> 2));

@@ -17,7 +17,7 @@ struct dh_race_state;
 /* What was accessed in this epoch where the cell cannot say so, in two tables. Bytes of a line of 64: */
 struct dh_filter_line {
     uint64_t tag;      /* line and stamp of the epoch */
-    uint64_t bytes[2]; /* read, written */
+    uint64_t bytes[2]; /* accessed, written */
     uint64_t unused;
 };
 enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
