@@ -22,6 +22,9 @@ void __dh_write2(void *addr, uint64_t value, uint32_t place);
 void __dh_write4(void *addr, uint64_t value, uint32_t place);
 void __dh_write8(void *addr, uint64_t value, uint32_t place);
 void __dh_write16(void *addr, uint32_t place);
+/* 2, 4, 8 or 16 bytes anywhere. */
+void __dh_read_unaligned(const void *addr, size_t size, uint32_t place);
+void __dh_write_unaligned(void *addr, size_t size, uint32_t place);
 void __dh_read_range(const void *addr, size_t size, uint32_t place);
 void __dh_write_range(void *addr, size_t size, uint32_t place);
 /* An atomic that stays in the program, before the operation; `what` = op | order << 8 | size << 16 (dh_op, dh_order).

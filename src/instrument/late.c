@@ -111,8 +111,12 @@ static LLVMValueRef value_bits(struct late *l, const struct dh_memop *a)
 
 static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bool read, LLVMValueRef place)
 {
+    static const enum dh_hook hooks[2][2] = {{DH_HOOK_WRITE_RANGE, DH_HOOK_READ_RANGE},
+                                             {DH_HOOK_WRITE_UNALIGNED, DH_HOOK_READ_UNALIGNED}};
     LLVMValueRef args[] = {addr, size, place};
-    dh_hooks_call(&l->w.hooks, l->w.b, read ? DH_HOOK_READ_RANGE : DH_HOOK_WRITE_RANGE, args);
+    uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
+    bool plain = bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+    dh_hooks_call(&l->w.hooks, l->w.b, hooks[plain][read], args);
     l->w.counts->ranges++;
 }
 

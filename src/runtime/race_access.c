@@ -284,45 +284,7 @@ static void access_range(const void *at, size_t size, bool write, uint32_t place
     dh_race_leave(s);
 }
 
-/* ---- the hooks of what is not inlined: shared libraries, ranges ---- */
-
-#define READ(size)                                                                                                     \
-    void __dh_read##size(const void *addr, uint32_t place)                                                             \
-    {                                                                                                                  \
-        if (__dh_thread.race)                                                                                          \
-            dh_race_complete((uintptr_t)addr, size, place, 0);                                                         \
-    }
-#define WRITE(size)                                                                                                    \
-    void __dh_write##size(void *addr, uint64_t value, uint32_t place)                                                  \
-    {                                                                                                                  \
-        if (__dh_thread.race)                                                                                          \
-            dh_race_complete((uintptr_t)addr, size | 1u << 8, place, value);                                           \
-    }
-READ(1)
-READ(2)
-READ(4)
-READ(8)
-READ(16)
-WRITE(1)
-WRITE(2)
-WRITE(4)
-WRITE(8)
-
-void __dh_read4_shared(const void *addr, uint32_t place)
-{
-    __dh_read4(addr, place);
-}
-
-void __dh_read8_shared(const void *addr, uint32_t place)
-{
-    __dh_read8(addr, place);
-}
-
-void __dh_write16(void *addr, uint32_t place)
-{
-    if (__dh_thread.race)
-        dh_race_complete((uintptr_t)addr, 16 | 1u << 8, place, 0);
-}
+/* ---- ranges ---- */
 
 void __dh_read_range(const void *addr, size_t size, uint32_t place)
 {
@@ -337,21 +299,6 @@ void __dh_write_range(void *addr, size_t size, uint32_t place)
     access_range(addr, size, true, place);
     __dh_thread.covered = (uintptr_t)addr;
     __dh_thread.covered_size = size;
-}
-
-void __dh_read_range_slow(const void *addr, size_t size, uint32_t place)
-{
-    __dh_read_range(addr, size, place);
-}
-
-void __dh_write_range_slow(void *addr, size_t size, uint32_t place)
-{
-    __dh_write_range(addr, size, place);
-}
-
-void __dh_call(uint32_t place)
-{
-    __dh_thread.place = place;
 }
 
 /* ---- forgetting ---- */

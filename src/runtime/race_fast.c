@@ -47,10 +47,21 @@ ALWAYS bool is_mine(uint32_t time, dh_cell c)
     return (dh_cell_read(c) >> DH_CLOCK_BITS & slots) == slot && (dh_cell_write(c) >> DH_CLOCK_BITS & slots) == slot;
 }
 
+/* A read where the last read was this thread's, too, leaves the other half alone. */
+ALWAYS bool reads_on(uint32_t time, struct next next)
+{
+    return dh_cell_write(next.old) == dh_cell_write(next.now) &&
+           (dh_cell_read(next.old) >> DH_CLOCK_BITS & (DH_SLOTS - 1)) == time >> DH_CLOCK_BITS;
+}
+
 ALWAYS bool put(const struct dh_race_state *s, dh_cell *cell, struct next next)
 {
     if (OFTEN(is_mine(s->t.time, next.old))) {
         __atomic_store_n(cell, next.now, __ATOMIC_RELAXED);
+        return true;
+    }
+    if (reads_on(s->t.time, next)) {
+        __atomic_store_n((uint32_t *)cell, dh_cell_read(next.now), __ATOMIC_RELAXED);
         return true;
     }
     return __atomic_compare_exchange_n(cell, &next.old, next.now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -153,9 +164,9 @@ struct lined {
     struct dh_column *mine;
 };
 
-ALWAYS bool still_lined(const struct lined *l, unsigned size)
+ALWAYS bool still_lined(const struct lined *l, uintptr_t addr, unsigned size)
 {
-    for (unsigned i = 0; i < (size + 3) / 4; i++)
+    for (unsigned i = 0; i < ((addr & 3) + size + 3) / 4; i++)
         if (__atomic_load_n(&l->cells[i], __ATOMIC_RELAXED) != l->cell)
             return false;
     return true;
@@ -166,7 +177,7 @@ ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned siz
 {
     l->cells = dh_shadow_of(addr);
     l->cell = __atomic_load_n(l->cells, __ATOMIC_RELAXED);
-    if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !still_lined(l, size))
+    if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !still_lined(l, addr, size))
         return false;
     l->line = &dh_race_world.lines.at[dh_cell_line(l->cell)];
     l->mine = dh_line_find(l->line, dh_epoch_slot(s->t.time));
@@ -198,8 +209,8 @@ ALWAYS enum reading read_again(struct dh_race_state *s, const struct lined *l, u
         dh_history_add(&s->history,
                        dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), false, place));
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        done = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED) == writes && still_lined(l, size) ? READ_DONE
-                                                                                                     : READ_SAID;
+        done = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED) == writes && still_lined(l, addr, size) ? READ_DONE
+                                                                                                           : READ_SAID;
         if (done == READ_DONE)
             learn(s, addr, size, false);
     }
@@ -317,6 +328,54 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     end_quickly(s);
     return true;
 }
+
+/* As quickly() does it, where the ends are parts of granules. */
+ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    enum { MAX = 5 };
+    unsigned n = ((addr & 3) + size + 3) / 4, bytes = ((1u << size) - 1) << (addr & 3);
+    dh_cell *cell = dh_shadow_of(addr);
+    struct next next[MAX];
+    for (unsigned i = 0; i < n; i++)
+        if (!plan(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write, &next[i]))
+            return false;
+    if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+        return false;
+    s->t.dirty = true;
+    dh_history_add(&s->history,
+                   dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
+    bool ok = true;
+    for (unsigned i = 0; i < n; i++)
+        ok = put(s, &cell[i], next[i]) && ok;
+    dh_filter_learn(s, addr, size, write);
+    return ok;
+}
+
+#define UNALIGNED(name, write, pointer)                                                                                \
+    DH_LEAVES_ALL                                                                                                      \
+        __attribute__((noinline)) static void lined_##name##_unaligned(pointer addr, size_t size, uint32_t place)      \
+    {                                                                                                                  \
+        bool said;                                                                                                     \
+        if (!lined(__dh_thread.race, (uintptr_t)addr, (unsigned)size, write, place, &said))                            \
+            __dh_race_complete((uintptr_t)addr, (uint32_t)size | (uint32_t)(write) << 8 | (uint32_t)said << 9,         \
+                               place | DH_PLACE_NO_VALUE, 0);                                                          \
+    }                                                                                                                  \
+    DH_LEAVES_ALL void __dh_##name##_unaligned_slow(pointer addr, size_t size, uint32_t place)                         \
+    {                                                                                                                  \
+        struct dh_race_state *s = __dh_thread.race;                                                                    \
+        if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)) ||                                              \
+            dh_filter_knows(s, (uintptr_t)addr, (unsigned)size, write))                                                \
+            return;                                                                                                    \
+        if (OFTEN(dh_gate_is_open(s)) && begin_quickly(s)) {                                                           \
+            bool done = unaligned(s, (uintptr_t)addr, (unsigned)size, write, place);                                   \
+            end_quickly(s);                                                                                            \
+            if (OFTEN(done))                                                                                           \
+                return;                                                                                                \
+        }                                                                                                              \
+        lined_##name##_unaligned(addr, size, place);                                                                   \
+    }
+UNALIGNED(read, false, const void *)
+UNALIGNED(write, true, void *)
 
 /* Several functions each, so that every step saves only the registers it needs itself: first whether it is private,
  * then whether it is shared and known, then what is plain to see; the line or the rest of the detector come last. */

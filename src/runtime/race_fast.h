@@ -27,8 +27,7 @@ DH_LEAVES_ALL void __dh_write2_slow(void *addr, uint64_t value, uint32_t place);
 DH_LEAVES_ALL void __dh_write4_slow(void *addr, uint64_t value, uint32_t place);
 DH_LEAVES_ALL void __dh_write8_slow(void *addr, uint64_t value, uint32_t place);
 DH_LEAVES_ALL void __dh_write16_slow(void *addr, uint32_t place);
-/* In the usual convention, from race_access.c. */
-void __dh_read_range_slow(const void *addr, size_t size, uint32_t place);
-void __dh_write_range_slow(void *addr, size_t size, uint32_t place);
+DH_LEAVES_ALL void __dh_read_unaligned_slow(const void *addr, size_t size, uint32_t place);
+DH_LEAVES_ALL void __dh_write_unaligned_slow(void *addr, size_t size, uint32_t place);
 
 #endif

@@ -1,42 +1,44 @@
-/* Included by all.c. The race detector's checks as they are inlined into executables. Layer: runtime. What the cell
- * says already need not be said again; everything else goes out of line, where every register is left as it was. */
+/* Included by all.c and race_hooks.c. The race detector's checks as they are inlined into executables. Layer: runtime.
+ * What the cell says already need not be said again; everything else goes out of line, where every register is left as
+ * it was. */
 #include "event/hooks.h"
 #include "runtime/race_fast.h"
 #include "runtime/shadow.h"
 #include "runtime/thread_state.h"
 
 #define RARE(x) __builtin_expect(x, 0)
+#define INLINE_PART static inline __attribute__((always_inline))
 
-INLINE static inline uint32_t read_half(const uint64_t *cell)
+INLINE_PART uint32_t read_half(const uint64_t *cell)
 {
     return __atomic_load_n((const uint32_t *)cell, __ATOMIC_RELAXED);
 }
 
-INLINE static inline uint64_t whole(const uint64_t *cell)
+INLINE_PART uint64_t whole(const uint64_t *cell)
 {
     return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
 /* Part of a granule: the epoch must be ours and speak of these bytes. */
-INLINE static inline int says(uint32_t half, uint32_t own, uintptr_t addr, uint32_t bytes)
+INLINE_PART int says(uint32_t half, uint32_t own, uintptr_t addr, uint32_t bytes)
 {
     return ((half ^ own) & (0x0FFFFFFFu | bytes << 28 << (addr & 3))) == 0;
 }
 
 /* Shared data that was read in this epoch: what is left of the word when the address and the stamp are taken away are
  * the granules that were not. */
-INLINE static inline uint64_t not_known(uintptr_t addr)
+INLINE_PART uint64_t not_known(uintptr_t addr)
 {
     return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.stamp ^ __dh_thread.known[addr >> 6 & (DH_KNOWN_LINES - 1)];
 }
 
-INLINE static inline int is_known4(const void *addr)
+INLINE_PART int is_known4(const void *addr)
 {
     return !(not_known((uintptr_t)addr) & __dh_thread.must_go4[(uintptr_t)addr >> 2 & 15]);
 }
 
 /* Aligned, so that no line is crossed. */
-INLINE static inline int is_known8(const void *addr)
+INLINE_PART int is_known8(const void *addr)
 {
     return !(not_known((uintptr_t)addr) & __dh_thread.must_go8[(uintptr_t)addr >> 3 & 7]);
 }
@@ -58,12 +60,12 @@ INLINE static inline int is_known8(const void *addr)
 PART(1, 1u)
 PART(2, 3u)
 
-INLINE static inline int is_own4(const void *addr)
+INLINE_PART int is_own4(const void *addr)
 {
     return read_half(dh_shadow_of((uintptr_t)addr)) == (uint32_t)__dh_thread.own;
 }
 
-INLINE static inline int is_own8(const void *addr)
+INLINE_PART int is_own8(const void *addr)
 {
     const uint64_t *cell = dh_shadow_of((uintptr_t)addr);
     uint32_t own = (uint32_t)__dh_thread.own;
@@ -126,20 +128,31 @@ INLINE void __dh_write16(void *addr, uint32_t place)
         __dh_write16_slow(addr, place);
 }
 
-/* Accesses of a plain size whose alignment the compiler did not know. The size is mostly constant, so that little of
- * this is left. */
-#define RANGE(kind, pointer, read_or_write4, read_or_write8)                                                           \
-    INLINE void __dh_##kind##_range(pointer addr, size_t size, uint32_t place)                                         \
-    {                                                                                                                  \
-        if (size == 8 && !((uintptr_t)addr & 3))                                                                       \
-            read_or_write8;                                                                                            \
-        else if (size == 4 && !((uintptr_t)addr & 3))                                                                  \
-            read_or_write4;                                                                                            \
-        else                                                                                                           \
-            __dh_##kind##_range_slow(addr, size, place);                                                               \
-    }
-RANGE(read, const void *, __dh_read4(addr, place), __dh_read8(addr, place))
-RANGE(write, void *, __dh_write4(addr, 0, place | DH_PLACE_NO_VALUE), __dh_write8(addr, 0, place | DH_PLACE_NO_VALUE))
+/* Anywhere: every granule that is touched must be ours as a whole. The size is constant, so that little of this is
+ * left. */
+INLINE void __dh_read_unaligned(const void *addr, size_t size, uint32_t place)
+{
+    const uint64_t *first = dh_shadow_of((uintptr_t)addr), *last = dh_shadow_of((uintptr_t)addr + size - 1);
+    uint32_t own = (uint32_t)__dh_thread.own, others = (read_half(first) ^ own) | (read_half(last) ^ own);
+    if (size > 4)
+        others |= read_half(first + 1) ^ own;
+    if (size > 8)
+        others |= (read_half(first + 2) ^ own) | (read_half(first + 3) ^ own);
+    if (RARE(others != 0))
+        __dh_read_unaligned_slow(addr, size, place);
+}
+
+INLINE void __dh_write_unaligned(void *addr, size_t size, uint32_t place)
+{
+    const uint64_t *first = dh_shadow_of((uintptr_t)addr), *last = dh_shadow_of((uintptr_t)addr + size - 1);
+    uint64_t own = __dh_thread.own, others = (whole(first) ^ own) | (whole(last) ^ own);
+    if (size > 4)
+        others |= whole(first + 1) ^ own;
+    if (size > 8)
+        others |= (whole(first + 2) ^ own) | (whole(first + 3) ^ own);
+    if (RARE(others != 0))
+        __dh_write_unaligned_slow(addr, size, place);
+}
 
 INLINE void __dh_call(uint32_t place)
 {
