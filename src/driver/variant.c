@@ -188,7 +188,8 @@ static bool generate_part(void *arg, struct dh_err *err)
     struct generating *g = arg;
     LLVMModuleRef m = g->v->module;
     dh_partition_keep(g->partition, m, g->part);
-    if (g->partition->n > 1 && !dh_passes_run(m, "elim-avail-extern,globaldce", err))
+    /* Functions of other parts go, but not before the hooks, which are defined in no part, are inlined. */
+    if (g->partition->n > 1 && !dh_passes_run(m, "always-inline,elim-avail-extern,globaldce", err))
         return dh_err_while(err, "taking part %u of the program", g->part);
     if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
         return false;
