@@ -138,18 +138,14 @@ bool dh_freed_get(uint32_t number, struct dh_freed *out)
 
 /* ---- heap ---- */
 
-/* Cells of new memory are read before they are written: a page that is not there yet would be made twice, first as one
- * of zeroes. */
+/* Small blocks follow one another in a page. */
 static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
 {
-    enum { PAGE = 2048, MOST = 16 << 10 }; /* of the program's memory */
-    uintptr_t end = addr + (size < MOST ? size : MOST);
-    for (uintptr_t at = addr; at < end; at = (at & ~(uintptr_t)(PAGE - 1)) + PAGE) {
-        if (s->touched == at / PAGE)
-            continue;
-        __atomic_fetch_or(dh_shadow_of(at), 0, __ATOMIC_RELAXED);
-        s->touched = at / PAGE;
-    }
+    enum { MOST = 16 << 10 };
+    if (s->touched == addr / DH_SHADOW_PAGE && s->touched == (addr + size) / DH_SHADOW_PAGE)
+        return;
+    dh_shadow_touch(addr, size < MOST ? size : MOST);
+    s->touched = (addr + size) / DH_SHADOW_PAGE;
 }
 
 void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot)

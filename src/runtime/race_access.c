@@ -211,6 +211,8 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
     s->access_addr = addr;
     s->access_size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
     note_access(s, addr, size, write, place);
+    if (size >= DH_SHADOW_PAGE)
+        dh_shadow_touch(addr, size);
     record(s, addr, size, write, place);
     if (!write && (size == 4 || size == 8 || size == 16) && !(addr & (size - 1)))
         dh_known_learn(s, addr, (unsigned)size / 4);

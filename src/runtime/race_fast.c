@@ -184,12 +184,27 @@ ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned siz
     return l->mine;
 }
 
+/* Unaligned reads that follow one another read whole granules together. */
+ALWAYS void learn_around(struct dh_race_state *s, const struct dh_column *c, uintptr_t addr, unsigned size)
+{
+    for (uintptr_t at = addr & ~(uintptr_t)3; at < addr + size; at += 4)
+        if (dh_column_says(c, dh_filter_bytes(at, 4), DH_READS, s->t.time))
+            dh_known_learn(s, at, 1);
+}
+
+ALWAYS bool knows_around(const struct dh_race_state *s, uintptr_t addr, unsigned size)
+{
+    return (addr & 63) + size <= 64 && dh_known(s, addr & ~(uintptr_t)3, ((addr & 3) + size + 3) / 4);
+}
+
 /* The line says so already. */
 ALWAYS bool in_line(struct dh_race_state *s, const struct lined *l, uintptr_t addr, unsigned size, bool write)
 {
     if (!dh_column_says(l->mine, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
         return false;
     learn(s, addr, size, write);
+    if (!write && (addr & 3))
+        learn_around(s, l->mine, addr, size);
     return true;
 }
 
@@ -353,7 +368,7 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
 
 #define UNALIGNED(name, write, pointer)                                                                                \
     DH_LEAVES_ALL                                                                                                      \
-        __attribute__((noinline)) static void lined_##name##_unaligned(pointer addr, size_t size, uint32_t place)      \
+    __attribute__((noinline)) static void lined_##name##_unaligned(pointer addr, size_t size, uint32_t place)          \
     {                                                                                                                  \
         bool said;                                                                                                     \
         if (!lined(__dh_thread.race, (uintptr_t)addr, (unsigned)size, write, place, &said))                            \
@@ -364,6 +379,7 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
     {                                                                                                                  \
         struct dh_race_state *s = __dh_thread.race;                                                                    \
         if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)) ||                                              \
+            (!(write) && knows_around(s, (uintptr_t)addr, (unsigned)size)) ||                                          \
             dh_filter_knows(s, (uintptr_t)addr, (unsigned)size, write))                                                \
             return;                                                                                                    \
         if (OFTEN(dh_gate_is_open(s)) && begin_quickly(s)) {                                                           \

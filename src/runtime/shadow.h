@@ -35,6 +35,15 @@ static inline void dh_shadow_prefetch(uintptr_t addr, size_t size)
     __builtin_prefetch((const void *)(end - 1));
 }
 
+/* Cells are read before they are written: a page of them that is not there yet would be made twice, first as one of
+ * zeroes, and the second time all processors be told. For ranges that will be written. */
+enum { DH_SHADOW_PAGE = 2048 }; /* of the program's memory */
+static inline void dh_shadow_touch(uintptr_t addr, size_t size)
+{
+    for (uintptr_t at = addr; at < addr + size; at = (at & ~(uintptr_t)(DH_SHADOW_PAGE - 1)) + DH_SHADOW_PAGE)
+        __atomic_fetch_or(dh_shadow_of(at), 0, __ATOMIC_RELAXED);
+}
+
 static inline uint32_t *dh_block_word_of(uintptr_t addr)
 {
     return (uint32_t *)(DH_BLOCKS_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)15) >> 2));
