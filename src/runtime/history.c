@@ -134,26 +134,54 @@ static void answer(const struct reader *r, const struct dh_history_query *q, uin
         out->lock[i] = r->lock[i];
 }
 
-bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
+enum search { NOT_THERE, THERE, WORLD_ENDS };
+
+/* The last match in a part, which begins with the whole state. Its thread may come round and overwrite what is read. */
+static enum search find_in_part(const struct dh_history *h, uint64_t part, uint64_t end,
+                                const struct dh_history_query *q, struct dh_history_answer *out)
 {
-    if (!h->words)
-        return false;
-    struct reader r = {.h = h, .end = dh_history_next(h)};
-    bool found = false;
-    for (r.at = oldest(h, r.end); r.at < r.end;) {
-        uint64_t start = r.at, word = word_at(h, r.at++);
+    struct reader r = {.h = h, .at = part, .end = end < part + DH_HISTORY_PART ? end : part + DH_HISTORY_PART};
+    enum search result = NOT_THERE;
+    while (r.at < r.end) {
+        uint64_t word = word_at(h, r.at++);
         if (word >> 62 == DH_HISTORY_META) {
             read_meta(&r, word);
-            found = found && (word >> 56 & 63) != DH_META_WORLD; /* the same time came again */
-            continue;
+            if ((word >> 56 & 63) == DH_META_WORLD)
+                result = WORLD_ENDS; /* the same time came again */
+        } else if (matches(&r, q, word)) {
+            answer(&r, q, word, out);
+            result = THERE;
         }
-        if (!matches(&r, q, word))
-            continue;
-        answer(&r, q, word, out);
-        /* Its thread may have come round and overwritten what was read. */
-        found = dh_history_next(h) <= (start & ~(uint64_t)(DH_HISTORY_PART - 1)) + h->size;
     }
-    return found;
+    return result == THERE && dh_history_next(h) > part + h->size ? NOT_THERE : result;
+}
+
+/* The epoch in which a part begins is its second word (race_access.c: write_state); of another slot: 0. */
+static uint32_t began(const struct dh_history *h, uint64_t part, uint32_t time)
+{
+    uint64_t word = word_at(h, part + 1);
+    bool same = word >> 56 == ((uint64_t)DH_HISTORY_META << 6 | DH_META_TIME) &&
+                dh_epoch_slot((uint32_t)word) == dh_epoch_slot(time);
+    return same ? dh_epoch_clock((uint32_t)word) : 0;
+}
+
+/* From the last part backwards: epochs go on, so that whole parts are of later ones, until one is of an earlier. */
+bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
+{
+    uint64_t end = h->words ? dh_history_next(h) : 0, first = h->words ? oldest(h, end) : 0;
+    uint32_t wanted = dh_epoch_clock(q->time), later = 0;
+    for (uint64_t part = (end + DH_HISTORY_PART - 1) / DH_HISTORY_PART * DH_HISTORY_PART; part > first;) {
+        part -= DH_HISTORY_PART;
+        uint32_t from = began(h, part, q->time);
+        bool all_later = from > wanted && later >= from;
+        later = from;
+        enum search result = all_later ? NOT_THERE : find_in_part(h, part, end, q, out);
+        if (result != NOT_THERE)
+            return result == THERE;
+        if (from && from < wanted)
+            return false;
+    }
+    return false;
 }
 
 /* ---- backwards, for one granule ---- */
