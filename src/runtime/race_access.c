@@ -41,8 +41,6 @@ bool dh_race_enter(struct dh_race_state *s)
         dh_race_leave(s);
         return false;
     }
-    if (__builtin_expect(s->pending.mask, 0))
-        dh_race_flush(s);
     if (__builtin_expect(!s->tls->own, 0)) /* somebody asked for the slot, and gave up */
         s->tls->own = dh_cell_of(dh_epoch_with(s->t.time, DH_MASK_ALL), dh_epoch_with(s->t.time, DH_MASK_ALL));
     return true;
@@ -220,44 +218,6 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
         filter_learns(s, addr, size, write);
 }
 
-void dh_race_flush(struct dh_race_state *s)
-{
-    uintptr_t granule = s->pending.granule;
-    unsigned mask = s->pending.mask;
-    s->pending.mask = 0;
-    s->access_addr = granule + (unsigned)__builtin_ctz(mask);
-    s->access_size = (uint32_t)__builtin_popcount(mask);
-    for (unsigned from, n; mask && dh_shadow_ready(granule, 4); mask &= ~(((1u << n) - 1) << from)) {
-        from = (unsigned)__builtin_ctz(mask);
-        n = (unsigned)__builtin_ctz(~(mask >> from));
-        record(s, granule + from, n, true, s->pending.place);
-    }
-}
-
-/* What waits is not seen by others meanwhile, so nothing does that races or that the cell can tell. */
-static bool may_wait(const struct dh_race_state *s, dh_cell cell, unsigned mask)
-{
-    uint32_t read = dh_cell_read(cell), write = dh_cell_write(cell), time = s->t.time;
-    return dh_clock_covers(&s->t.clock, read) && dh_clock_covers(&s->t.clock, write) &&
-           (!dh_race_half_after(read, write, time, mask) || !dh_race_half_after(write, 0, time, mask));
-}
-
-/* Part of a granule, alone: see `pending`. What waited before was recorded on the way in. */
-static bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32_t place)
-{
-    dh_cell cell = __atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED);
-    unsigned mask = ((1u << (size & 3)) - 1) << (addr & 3);
-    if (size >= 4 || (addr & (size - 1)) || dh_cell_is_line(cell) || !may_wait(s, cell, mask))
-        return false;
-    note_access(s, addr, size, true, place);
-    s->t.dirty = true;
-    s->pending.granule = addr & ~(uintptr_t)3;
-    s->pending.mask = mask;
-    s->pending.place = place;
-    dh_filter_learn(s, addr, size, true);
-    return true;
-}
-
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value)
 {
     struct dh_race_state *s = __dh_thread.race;
@@ -265,10 +225,6 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
         return;
     bool write = what >> 8 & 1, told = !(place & DH_PLACE_NO_VALUE);
     place &= ~DH_PLACE_NO_VALUE;
-    if (write && waits(s, addr, what & 255, place)) {
-        dh_race_leave(s);
-        return;
-    }
     s->value = value;
     s->has_value = write && told && (what & 255) <= 8;
     dh_race_access(s, addr, what & 255, write, place);

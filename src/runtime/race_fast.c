@@ -215,8 +215,7 @@ ALWAYS enum reading read_again(struct dh_race_state *s, const struct lined *l, u
                                uint32_t place)
 {
     uint64_t writes = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED);
-    if (l->mine->checked != writes || l->mine->checked_by != s->t.serial || s->pending.mask || !has_word(s) ||
-        !begin_quickly(s))
+    if (l->mine->checked != writes || l->mine->checked_by != s->t.serial || !has_word(s) || !begin_quickly(s))
         return READ_NOT;
     enum reading done = READ_NOT;
     if (dh_column_read(l->mine, dh_filter_bytes(addr, size), s->t.time)) {
@@ -248,42 +247,12 @@ ALWAYS bool lined(struct dh_race_state *s, uintptr_t addr, unsigned size, bool w
     return done == READ_DONE;
 }
 
-/* A part of a granule that the cell cannot tell: it waits for the rest. */
-ALWAYS bool waits(struct dh_race_state *s, uintptr_t addr, unsigned size, uint32_t place)
-{
-    unsigned mask = ((1u << size) - 1) << (addr & 3);
-    uintptr_t granule = addr & ~(uintptr_t)3;
-    dh_cell there = __atomic_load_n(dh_shadow_of(addr), __ATOMIC_RELAXED);
-    if ((addr & (size - 1)) || dh_cell_is_line(there) || !is_past(&s->t.clock, dh_cell_read(there)) ||
-        !is_past(&s->t.clock, dh_cell_write(there)) || /* a race: at once */
-        !dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
-        return false;
-    bool more = s->pending.mask && s->pending.granule == granule;
-    if (s->pending.mask && !more)
-        return false;
-    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, true, place));
-    s->pending.granule = granule;
-    s->pending.place = place;
-    s->pending.mask |= mask;
-    s->t.dirty = true;
-    dh_filter_learn(s, addr, size, true);
-    if (s->pending.mask != DH_MASK_ALL)
-        return true;
-    dh_cell *cell = dh_shadow_of(addr);
-    struct next next;
-    if (!plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), DH_MASK_ALL, true, &next) || !put(s, cell, next))
-        return false; /* recorded by the flush */
-    s->pending.mask = 0;
-    return true;
-}
-
 ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint64_t value, uint32_t place)
 {
     if (OFTEN(dh_gate_is_open(s))) {
         s->gate.busy = 1;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) &&
-                    (quickly(s, addr, size, write, place) || (write && size < 4 && waits(s, addr, size, place)));
+        bool done = !atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && quickly(s, addr, size, write, place);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         s->gate.busy = 0;
         if (OFTEN(done))
@@ -331,7 +300,7 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     struct dh_race_state *s = __dh_thread.race;
     if ((old ^ own) & OF_BOTH(0x0FF00000u) || !own || (addr & (size - 1)))
         return false;
-    if (!dh_gate_is_open(s) || s->pending.mask || !has_word(s) || !begin_quickly(s))
+    if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
         return false;
     uint32_t bits = ((1u << size) - 1) << (addr & 3) << DH_MASK_SHIFT;
     uint32_t read = own_half_after((uint32_t)old, (uint32_t)own, bits);

@@ -59,13 +59,6 @@ struct dh_race_state {
     uint64_t known_stamp;                /* and in the words of `known` */
     uint64_t context_value;              /* V of what the history says last */
     struct dh_history history;
-    /* Writes of single bytes that the cell could not tell wait until the granule is whole, or something else is done:
-     * what is written byte by byte would need a line for every granule otherwise. Never across the end of an epoch. */
-    struct {
-        uintptr_t granule;
-        unsigned mask; /* 0 = none */
-        uint32_t place;
-    } pending;
     /* of the access being checked, for the report */
     uintptr_t access_addr;
     uint32_t access_size;
@@ -176,8 +169,6 @@ bool dh_race_history_room(struct dh_race_state *s, unsigned words);
 bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write);
 /* Any access, checked in full. Inside enter/leave. */
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place);
-/* The bytes that wait are recorded now. */
-void dh_race_flush(struct dh_race_state *s);
 /* What race_fast.c could not do; what = size | write << 8 | said << 9. Called through __dh_race_complete. */
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 /* The range is new to this thread, whatever the cells say. */

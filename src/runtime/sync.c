@@ -237,8 +237,6 @@ void dh_blocking_begin(void)
     struct dh_race_state *s = __dh_thread.race;
     if (!s || s->gate.busy)
         return;
-    if (s->pending.mask && dh_race_enter(s)) /* which records what waits: it may be the last this thread does */
-        dh_race_leave(s);
     atomic_store(&s->gate.blocked, DH_BLOCKED);
 }
 
