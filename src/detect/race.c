@@ -163,6 +163,7 @@ struct looking {
     uint64_t bytes, accessed; /* of the granules, and of the access */
     bool alone;               /* all else that was done to the granules happens before */
     bool clean;               /* all that was written in the line happens before */
+    bool silent;              /* it was told before */
     struct dh_pair wide;      /* one that has to be explained first */
 };
 
@@ -196,7 +197,7 @@ static bool look(void *arg, const struct dh_pair *p)
         return true;
     l->alone = false;
     /* What was wide and conflicts has been explained. */
-    if (!(p->kind & DH_KIND_WIDE) && dh_kinds_conflict(p->kind, l->a->kind))
+    if (!l->silent && !(p->kind & DH_KIND_WIDE) && dh_kinds_conflict(p->kind, l->a->kind))
         report(l->a, p, shared);
     return true;
 }
@@ -281,14 +282,14 @@ static bool has_checked(const struct access *a, const struct dh_column *mine, ui
 }
 
 /* All that is said against the access by other columns. */
-static bool check_line(const struct access *a, struct dh_line *line, struct dh_column *mine)
+static bool check_line(const struct access *a, struct dh_line *line, struct dh_column *mine, bool silent)
 {
     uint64_t writes = __atomic_load_n(&line->writes, __ATOMIC_SEQ_CST);
     if (has_checked(a, mine, writes))
         return false;
-    struct looking l = {.a = a, .accessed = a->bytes, .alone = true, .clean = true};
+    struct looking l = {.a = a, .accessed = a->bytes, .alone = true, .clean = true, .silent = silent};
     l.bytes = in_line(a->granule, a->n < DH_CELLS ? ((uint64_t)1 << 4 * a->n) - 1 : ~(uint64_t)0);
-    if (line->has_wide)
+    if (line->has_wide && !silent)
         explain_wide(&l, line, mine->slot);
     dh_line_others(line, mine->slot, look, &l);
     if (l.clean) {
@@ -315,7 +316,7 @@ static void access_line(const struct access *a, dh_cell old)
         dh_line_wrote(line);
     else
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    bool alone = check_line(a, line, mine) && a->kind == DH_WRITES;
+    bool alone = check_line(a, line, mine, repeats && !a->said) && a->kind == DH_WRITES;
     bool calm = is_calm(line, a->t->time, alone);
     if (alone && (calm || repeats))
         leave_when_told(a, old, mine);
