@@ -101,8 +101,10 @@ void dh_thread_mark(struct dh_thread *t, enum dh_thread_flag flag)
 
 void dh_thread_set_name(struct dh_thread *t, const char *name)
 {
-    if (t)
-        dh_text_copy(t->name, sizeof t->name, name);
+    if (!t)
+        return;
+    dh_thread_mark(t, DH_THREAD_NAMED);
+    dh_text_copy(t->name, sizeof t->name, name);
 }
 
 struct dh_thread *dh_thread_new(uint32_t context, bool detached)
@@ -138,8 +140,11 @@ static void set_stack(struct dh_thread_state *s, uintptr_t high, size_t size)
 static void take_kernel_name(struct dh_thread *t)
 {
     char name[DH_THREAD_NAME + 1] = {0};
-    if (!t->name[0] && dh_sys_prctl(PR_GET_NAME, (unsigned long)name) == 0)
-        dh_thread_set_name(t, name);
+    if (dh_sys_prctl(PR_GET_NAME, (unsigned long)name) != 0)
+        return;
+    /* Whoever created it may be naming it right now. */
+    if (!(atomic_fetch_or_explicit(&t->flags, DH_THREAD_NAMED, memory_order_acq_rel) & DH_THREAD_NAMED))
+        dh_text_copy(t->name, sizeof t->name, name);
 }
 
 static void become(struct dh_thread *t)

@@ -19,9 +19,10 @@ enum dh_thread_flag {
     DH_THREAD_FINISHED = 1 << 1,
     DH_THREAD_JOINED = 1 << 2,
     DH_THREAD_DETACHED = 1 << 3,
-    DH_THREAD_ABSENT = 1 << 4,   /* belongs to the process this one was forked from */
-    DH_THREAD_FOREIGN = 1 << 5,  /* not seen being created */
-    DH_THREAD_OWN_STACK = 1 << 6 /* on a stack that the program gave */
+    DH_THREAD_ABSENT = 1 << 4,    /* belongs to the process this one was forked from */
+    DH_THREAD_FOREIGN = 1 << 5,   /* not seen being created */
+    DH_THREAD_OWN_STACK = 1 << 6, /* on a stack that the program gave */
+    DH_THREAD_NAMED = 1 << 7
 };
 
 struct dh_thread {
