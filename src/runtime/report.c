@@ -232,6 +232,35 @@ static void end_turn(void)
     atomic_store(&owner, 0);
 }
 
+/* How many threads have something to tell, with the process above: those of the process it was forked from are gone. */
+static _Atomic uint64_t telling;
+
+static uint64_t telling_here(uint64_t n)
+{
+    uint64_t process = (uint64_t)(uint32_t)dh_process.pid << 32;
+    return (n & ~(uint64_t)UINT32_MAX) == process ? n : process;
+}
+
+static void begin_telling(void)
+{
+    uint64_t n = atomic_load(&telling);
+    while (!atomic_compare_exchange_weak(&telling, &n, telling_here(n) + 1))
+        ;
+}
+
+static void end_telling(void)
+{
+    uint64_t n = atomic_load(&telling);
+    while ((uint32_t)telling_here(n) && !atomic_compare_exchange_weak(&telling, &n, telling_here(n) - 1))
+        ;
+}
+
+static void let_all_tell(void)
+{
+    for (int ms = 0; ms < PATIENCE_MS && (uint32_t)telling_here(atomic_load(&telling)); ms++)
+        pause_a_moment();
+}
+
 /* Calls fn(arg) on a stack of ours: that of a thread may be tiny. */
 static void call_on(uint8_t *stack_end, void (*fn)(const struct dh_report *), const struct dh_report *arg)
 {
@@ -468,7 +497,8 @@ void dh_report(const struct dh_report *r)
         return;
     struct quiet q;
     refresh();
-    be_quiet(&q);
+    be_quiet(&q); /* no handler of this thread's ends the process meanwhile, and waits for itself */
+    begin_telling();
     if (take_turn()) {
         call_on(work.stack + sizeof work.stack, tell, r);
         quiet = suppressed || told_before;
@@ -478,6 +508,7 @@ void dh_report(const struct dh_report *r)
             atomic_fetch_sub(&found.count, 1);
         end_turn();
     }
+    end_telling();
     if (dh_options.halt_on_error && !quiet) {
         dh_finish();
         dh_sys_exit_group(dh_options.exitcode);
@@ -506,8 +537,7 @@ void dh_report_finish(void)
     if (!n)
         return;
     be_quiet(&q);
-    if (take_turn()) /* another thread may be in the middle of a report */
-        end_turn();
+    let_all_tell();
     n = dh_report_count();
     void (*say)(const char *, ...) = dh_report_is_alone() ? dh_print_stderr : dh_print;
     if (dh_options.print)
