@@ -98,6 +98,13 @@ static int own_pid(void)
     return dh_report_is_alone() ? dh_process.pid : dh_sys_getpid();
 }
 
+static void let_others_go_on(void)
+{
+    struct timespec t = {dh_options.atexit_sleep_ms / 1000, dh_options.atexit_sleep_ms % 1000 * 1000000L};
+    if (dh_options.atexit_sleep_ms > 0 && !dh_report_is_alone())
+        dh_syscall3(SYS_nanosleep, (long)&t, 0, 0);
+}
+
 void dh_finish(void)
 {
     static int finished_pid;
@@ -106,6 +113,7 @@ void dh_finish(void)
     if (!dh_process.started || pid != dh_process.pid ||
         __atomic_exchange_n(&finished_pid, pid, __ATOMIC_ACQ_REL) == pid)
         return;
+    let_others_go_on();
     dh_report_finish();
     dh_suppressions_tell();
     dh_assembly_tell();

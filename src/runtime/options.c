@@ -27,6 +27,7 @@ static const struct row table[] = {
         "how far back a thread's accesses are remembered, in parts of 4096; 0: by the number of threads"),
     ROW(clock_limit, NUMBER, "0", "for tests: releases of a thread before it takes a new slot; 0: as many as fit"),
     ROW(exitcode, NUMBER, "66", "exit code of a program in which something was found; 0: its own"),
+    ROW(atexit_sleep_ms, NUMBER, "0", "at exit, let other threads go on for so long: what they race with is found, too"),
     ROW(halt_on_error, FLAG, "0", "end the program after the first finding"),
     ROW(report_limit, NUMBER, "1000", "report no more findings of one process than this; 0: all"),
     ROW(print, FLAG, "1", "say what was found as it is found; 0: only count it and keep it in the log"),

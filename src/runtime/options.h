@@ -13,6 +13,7 @@ struct dh_options {
     int history;     /* parts of 4096 words for each thread; 0 = as many threads there are */
     int clock_limit; /* 0 = as far as the epochs go */
     int exitcode;
+    int atexit_sleep_ms;
     bool halt_on_error;
     int report_limit;
     bool print;
