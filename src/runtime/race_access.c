@@ -227,8 +227,9 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
     place &= ~DH_PLACE_NO_VALUE;
     s->value = value;
     s->has_value = write && told && (what & 255) <= 8;
+    s->said = what >> 9 & 1;
     dh_race_access(s, addr, what & 255, write, place);
-    s->has_value = false;
+    s->has_value = s->said = false;
     dh_race_leave(s);
 }
 

@@ -88,6 +88,25 @@ ALWAYS bool note_context(struct dh_race_state *s, const struct dh_thread_state *
     return true;
 }
 
+ALWAYS bool note(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+        return false;
+    s->t.dirty = true;
+    dh_history_add(&s->history,
+                   dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
+    return true;
+}
+
+/* What another thread was quicker to change is looked at again in full: false. */
+ALWAYS bool put_all(const struct dh_race_state *s, dh_cell *cell, const struct next *next, unsigned n)
+{
+    bool ok = true;
+    for (unsigned i = 0; i < n; i++)
+        ok = put(s, &cell[i], next[i]) && ok;
+    return ok;
+}
+
 /* False: not done, nothing changed. */
 ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
@@ -106,17 +125,11 @@ ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
         if (old != next[0].old && !plan(s, old, mask, write, &next[i]))
             return false;
     }
-    if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+    if (!note(s, addr, size, write, place))
         return false;
-    s->t.dirty = true;
-    dh_history_add(&s->history,
-                   dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
-    bool ok = true;
-    for (unsigned i = 0; i < n; i++)
-        ok = put(s, &cell[i], next[i]) && ok;
     if (size < 4)
         dh_filter_learn(s, addr, size, write);
-    return ok; /* what another thread was quicker to change is looked at again in full */
+    return put_all(s, cell, next, n);
 }
 
 ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
@@ -323,16 +336,10 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
     for (unsigned i = 0; i < n; i++)
         if (!plan(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write, &next[i]))
             return false;
-    if (!dh_history_has_room(&s->history, 2) || !note_context(s, s->tls))
+    if (!note(s, addr, size, write, place))
         return false;
-    s->t.dirty = true;
-    dh_history_add(&s->history,
-                   dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), write, place));
-    bool ok = true;
-    for (unsigned i = 0; i < n; i++)
-        ok = put(s, &cell[i], next[i]) && ok;
     dh_filter_learn(s, addr, size, write);
-    return ok;
+    return put_all(s, cell, next, n);
 }
 
 #define UNALIGNED(name, write, pointer)                                                                                \
