@@ -462,7 +462,7 @@ static bool breaks_guard(struct dh_race_state *s, uintptr_t addr, uintptr_t lock
     size_t size = what >> DH_GUARDED_LOCK_SHIFT;
     if (holds(s, lock, size) || !dh_race_enter(s))
         return false;
-    bool broken = dh_shadow_ready(addr, what & DH_GUARDED_SIZE) && (what & DH_GUARDED_CALL || !is_private(s, addr)) &&
+    bool broken = (what & DH_GUARDED_CALL || !is_private(s, addr)) &&
                   !dh_race_is_intended(addr, what & DH_GUARDED_SIZE) &&
                   (what & DH_GUARDED_SURE || was_taken(lock, size)) && others_live();
     dh_race_leave(s);

@@ -90,7 +90,7 @@ static const uintptr_t *caller(const uintptr_t *own)
 /* ---- new blocks ---- */
 
 /* `early` is for the time when there is no real one. */
-#define NEW_BLOCK(name, parameters, arguments, size, zeroed, early)                                                    \
+#define NEW_BLOCK(name, parameters, arguments, size, early)                                                            \
     static void *dh_interposed_##name parameters                                                                       \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
@@ -98,25 +98,25 @@ static const uintptr_t *caller(const uintptr_t *own)
             return early;                                                                                              \
         void *at = dh_real.name arguments;                                                                             \
         if (at)                                                                                                        \
-            dh_memory_allocated(at, size, zeroed, caller(DH_CALL_SLOT));                                               \
+            dh_memory_allocated(at, size, caller(DH_CALL_SLOT));                                                       \
         return at;                                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-NEW_BLOCK(malloc, (size_t n), (n), n, false, pool_take(n))
-NEW_BLOCK(calloc, (size_t n, size_t each), (n, each), n *each, true, pool_take(n *each))
-NEW_BLOCK(memalign, (size_t alignment, size_t n), (alignment, n), n, false, NULL)
-NEW_BLOCK(aligned_alloc, (size_t alignment, size_t n), (alignment, n), n, false, NULL)
-NEW_BLOCK(valloc, (size_t n), (n), n, false, NULL)
+NEW_BLOCK(malloc, (size_t n), (n), n, pool_take(n))
+NEW_BLOCK(calloc, (size_t n, size_t each), (n, each), n *each, pool_take(n *each))
+NEW_BLOCK(memalign, (size_t alignment, size_t n), (alignment, n), n, NULL)
+NEW_BLOCK(aligned_alloc, (size_t alignment, size_t n), (alignment, n), n, NULL)
+NEW_BLOCK(valloc, (size_t n), (n), n, NULL)
 /* Whole pages, at least one. */
-NEW_BLOCK(pvalloc, (size_t n), (n), n ? (n + 4095) & ~(size_t)4095 : 4096, false, NULL)
+NEW_BLOCK(pvalloc, (size_t n), (n), n ? (n + 4095) & ~(size_t)4095 : 4096, NULL)
 
 static int dh_interposed_posix_memalign(void **out, size_t alignment, size_t n)
 {
     dh_interpose_ready();
     int result = dh_real.posix_memalign(out, alignment, n);
     if (result == 0 && *out)
-        dh_memory_allocated(*out, n, false, DH_CALL_SLOT);
+        dh_memory_allocated(*out, n, DH_CALL_SLOT);
     return result;
 }
 DH_INTERPOSE(posix_memalign);
@@ -158,9 +158,9 @@ static void *dh_interposed_realloc(void *old, size_t n)
     dh_memory_freed(old, slot);
     void *at = dh_real.realloc(old, n);
     if (at)
-        dh_memory_allocated(at, n, true, slot);
+        dh_memory_allocated(at, n, slot);
     else if (n)
-        dh_memory_allocated(old, before, true, slot);
+        dh_memory_allocated(old, before, slot);
     return at;
 }
 DH_INTERPOSE(realloc);

@@ -34,7 +34,7 @@ static void *allocate(size_t n, size_t alignment, bool throws)
 static void *allocated(void *at, size_t n, bool untold, const uintptr_t *slot)
 {
     if (at && untold)
-        dh_memory_allocated(at, n, false, slot);
+        dh_memory_allocated(at, n, slot);
     return at;
 }
 

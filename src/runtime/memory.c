@@ -148,22 +148,19 @@ static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
     s->touched = (addr + size) / DH_SHADOW_PAGE;
 }
 
-void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot)
+void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
     if (!at || !dh_race_enter(s))
         return;
-    if (dh_shadow_ready(addr, size ? size : 1)) {
-        touch_cells(s, addr, size);
-        dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
-        uint32_t id = addr & 15 ? 0 : take_record(addr, size);
-        if (id) {
-            records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
-            *dh_block_word_of(addr) = id;
-        }
+    touch_cells(s, addr, size);
+    dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
+    uint32_t id = addr & 15 ? 0 : take_record(addr, size);
+    if (id) {
+        records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
+        *dh_block_word_of(addr) = id;
     }
-    (void)zeroed;
     dh_race_leave(s);
 }
 
@@ -176,7 +173,7 @@ void dh_memory_extended(const void *at, size_t size)
     uint32_t id = *dh_block_word_of(addr);
     if (id && records[id].size < size) {
         size_t known = (records[id].size + 7) & ~(size_t)7;
-        if (known < size && dh_shadow_ready(addr + known, size - known))
+        if (known < size)
             dh_race_forget_range(s, addr + known, size - known);
         records[id].size = size;
     }
@@ -283,15 +280,13 @@ void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slo
     uintptr_t addr = ((uintptr_t)at + 3) & ~(uintptr_t)3;
     if (!dh_race_enter(s))
         return;
-    if (dh_shadow_ready((uintptr_t)at, size)) {
-        struct dh_block block = {.at = (uintptr_t)at, .size = size};
-        uint32_t number = note_freed(s, &block, dh_race_call_context(s, call_slot));
-        freed[number].given_away = true;
-        size_t marked = size < MARKED ? size : MARKED;
-        dh_race_forget_range(s, (uintptr_t)at, marked);
-        if ((uintptr_t)at + marked > addr)
-            mark_freed(s, &block, addr, ((uintptr_t)at + marked - addr) & ~(size_t)3, number, NULL);
-    }
+    struct dh_block block = {.at = (uintptr_t)at, .size = size};
+    uint32_t number = note_freed(s, &block, dh_race_call_context(s, call_slot));
+    freed[number].given_away = true;
+    size_t marked = size < MARKED ? size : MARKED;
+    dh_race_forget_range(s, (uintptr_t)at, marked);
+    if ((uintptr_t)at + marked > addr)
+        mark_freed(s, &block, addr, ((uintptr_t)at + marked - addr) & ~(size_t)3, number, NULL);
     dh_race_leave(s);
 }
 
@@ -300,8 +295,7 @@ void dh_memory_accepted(const void *at, size_t size)
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    if (dh_shadow_ready((uintptr_t)at, size))
-        dh_race_forget_range(s, (uintptr_t)at, size < MARKED ? size : MARKED);
+    dh_race_forget_range(s, (uintptr_t)at, size < MARKED ? size : MARKED);
     dh_race_leave(s);
 }
 

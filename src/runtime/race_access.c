@@ -204,7 +204,7 @@ bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, b
 
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    if (!size || dh_race_ignores(s, write ? DH_IGNORED_WRITES : DH_IGNORED_READS) || !dh_shadow_ready(addr, size))
+    if (!size || dh_race_ignores(s, write ? DH_IGNORED_WRITES : DH_IGNORED_READS))
         return;
     s->access_addr = addr;
     s->access_size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;

@@ -57,8 +57,7 @@ static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool w
 {
     unsigned size = size_of(op);
     enum dh_access_kind kind = writes ? DH_ATOMIC_WRITES : DH_ATOMIC_READS;
-    if (dh_race_ignores(s, writes ? DH_IGNORED_WRITES : DH_IGNORED_READS) || !dh_shadow_ready(op->addr, size) ||
-        repeats(s, op, kind))
+    if (dh_race_ignores(s, writes ? DH_IGNORED_WRITES : DH_IGNORED_READS) || repeats(s, op, kind))
         return;
     s->access_addr = op->addr;
     s->access_size = size;

@@ -58,12 +58,6 @@ enum dh_shadow_result {
 enum dh_shadow_result dh_shadow_map(void);
 /* In a forked child: its own, which may be empty; false when it cannot have one. */
 bool dh_shadow_forked(void);
-/* Nothing need be asked for before it is written, on any system. */
-static inline bool dh_shadow_ready(uintptr_t at, size_t size)
-{
-    (void)at, (void)size;
-    return true;
-}
 /* Gives whole pages of shadow back: all cells of the program's range read as 0. Answers what it could not give back,
  * the edges, through the two ranges. */
 void dh_shadow_drop(uintptr_t at, size_t size);

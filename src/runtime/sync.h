@@ -42,7 +42,7 @@ bool dh_lock_may_be_held(const void *lock);
 
 /* A new object; nothing that was known of these bytes counts any more. That it came zeroed is no write: who gets it
  * unordered races with its first use. */
-void dh_memory_allocated(const void *at, size_t size, bool zeroed, const uintptr_t *call_slot);
+void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot);
 /* Before it is given back; `size` as was allocated (0: not known, looked up). Every later access is a use after free.
  */
 void dh_memory_freed(const void *at, const uintptr_t *call_slot);
