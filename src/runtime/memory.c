@@ -326,8 +326,8 @@ void dh_memory_unmapped(const void *at, size_t size)
 static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (!size || !s || !call_slot || !dh_module_is_instrumented(*call_slot) ||
-        dh_race_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
+    if (!size || !s || !call_slot || dh_race_knows(s, (uintptr_t)at, size, write) ||
+        !dh_module_is_instrumented(*call_slot) || !dh_race_enter(s))
         return;
     dh_shadow_prefetch((uintptr_t)at, size);
     s->report_context = dh_race_call_context(s, call_slot);

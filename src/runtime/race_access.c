@@ -9,6 +9,7 @@
 #include "runtime/frames.h"
 #include "runtime/hook_table.h"
 #include "runtime/race_fast.h"
+#include "runtime/race_plan.h"
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
 
@@ -164,8 +165,32 @@ static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bo
 
 /* ---- accesses ---- */
 
+/* As race_fast.c does it for single accesses. False: something is not plain to see, or was changed meanwhile. */
+static bool record_quickly(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+{
+    enum { MOST = 17 };
+    struct dh_next next[MOST];
+    dh_cell *cell = dh_shadow_of(addr);
+    size_t n = ((addr & 3) + size + 3) / 4;
+    if (n > MOST || s->said)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
+        unsigned mask = i ? DH_MASK_ALL : DH_MASK_ALL << (addr & 3) & DH_MASK_ALL;
+        mask &= i + 1 < n ? DH_MASK_ALL : DH_MASK_ALL >> (3 - ((addr + size - 1) & 3));
+        if (i > 1 && mask == DH_MASK_ALL && old == next[i - 1].old)
+            next[i] = next[i - 1];
+        else if (!dh_cell_plan(s, old, mask, write, &next[i]))
+            return false;
+    }
+    s->t.dirty = true;
+    return dh_cells_put(s, cell, next, (unsigned)n);
+}
+
 static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
 {
+    if (record_quickly(s, addr, size, write))
+        return;
     struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->said};
     dh_race_record(&dh_race_world, &s->t, dh_shadow_of(addr), &a);
 }
@@ -199,6 +224,8 @@ static void filter_learns(struct dh_race_state *s, uintptr_t addr, size_t size, 
 
 bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
+    if (__builtin_expect((addr & 63) + size <= 64, 1))
+        return dh_filter_knows(s, addr, (unsigned)size, write) || (!write && dh_module_is_constant(addr));
     return filter_knows(s, addr, size, write) || (!write && dh_module_is_constant(addr));
 }
 

@@ -2,6 +2,7 @@
  * reads that the filter knows, and cells that hold epochs ordered before this one. The rest is dh_race_complete's. */
 #include "runtime/race_fast.h"
 
+#include "runtime/race_plan.h"
 #include "runtime/race_state.h"
 #include "runtime/shadow.h"
 
@@ -10,62 +11,6 @@
 
 /* In assembly (race_access.c): saves what a C function may change. */
 DH_LEAVES_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
-
-struct next {
-    dh_cell old, now;
-};
-
-/* The epoch happens before us, or is none. Entries of a clock beyond its end are 0. */
-ALWAYS bool is_past(const struct dh_clock *now, uint32_t epoch)
-{
-    return dh_epoch_clock(epoch) <= now->at[dh_epoch_slot(epoch)];
-}
-
-/* What the cell becomes, if that is plain to see. The index of a line is nobody's past. */
-ALWAYS bool plan(const struct dh_race_state *s, dh_cell old, unsigned mask, bool write, struct next *next)
-{
-    uint32_t read = dh_cell_read(old), wrote = dh_cell_write(old), time = s->t.time;
-    if (!is_past(&s->t.clock, read) || !is_past(&s->t.clock, wrote) || dh_epoch_is_index(wrote))
-        return false;
-    uint32_t new_read, new_write = wrote;
-    if (mask == DH_MASK_ALL) {
-        new_read = dh_epoch_with(time, mask);
-        new_write = write ? new_read : wrote;
-    } else {
-        new_read = dh_race_half_after(read, wrote, time, mask);
-        if (write)
-            new_write = dh_race_half_after(wrote, 0, time, mask);
-    }
-    next->old = old;
-    next->now = dh_cell_of(new_read, new_write);
-    return new_read && (!write || new_write);
-}
-
-ALWAYS bool is_mine(uint32_t time, dh_cell c)
-{
-    uint32_t slot = time >> DH_CLOCK_BITS, slots = DH_SLOTS - 1;
-    return (dh_cell_read(c) >> DH_CLOCK_BITS & slots) == slot && (dh_cell_write(c) >> DH_CLOCK_BITS & slots) == slot;
-}
-
-/* A read where the last read was this thread's, too, leaves the other half alone. */
-ALWAYS bool reads_on(uint32_t time, struct next next)
-{
-    return dh_cell_write(next.old) == dh_cell_write(next.now) &&
-           (dh_cell_read(next.old) >> DH_CLOCK_BITS & (DH_SLOTS - 1)) == time >> DH_CLOCK_BITS;
-}
-
-ALWAYS bool put(const struct dh_race_state *s, dh_cell *cell, struct next next)
-{
-    if (OFTEN(is_mine(s->t.time, next.old))) {
-        __atomic_store_n(cell, next.now, __ATOMIC_RELAXED);
-        return true;
-    }
-    if (reads_on(s->t.time, next)) {
-        __atomic_store_n((uint32_t *)cell, dh_cell_read(next.now), __ATOMIC_RELAXED);
-        return true;
-    }
-    return __atomic_compare_exchange_n(cell, &next.old, next.now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
 
 ALWAYS uint64_t stack_value(const struct dh_thread_state *tls)
 {
@@ -98,15 +43,6 @@ ALWAYS bool note(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
     return true;
 }
 
-/* What another thread was quicker to change is looked at again in full: false. */
-ALWAYS bool put_all(const struct dh_race_state *s, dh_cell *cell, const struct next *next, unsigned n)
-{
-    bool ok = true;
-    for (unsigned i = 0; i < n; i++)
-        ok = put(s, &cell[i], next[i]) && ok;
-    return ok;
-}
-
 /* False: not done, nothing changed. */
 ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
@@ -114,22 +50,22 @@ ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
     unsigned n = size < 4 ? 1 : size / 4, low = size < 4 ? addr & 3 : 0;
     unsigned mask = size < 4 ? ((1u << size) - 1) << low : DH_MASK_ALL;
     dh_cell *cell = dh_shadow_of(addr);
-    struct next next[MAX];
+    struct dh_next next[MAX];
     if (addr & (size < 4 ? size - 1 : 3))
         return false;
-    if (!plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
+    if (!dh_cell_plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
         return false;
     for (unsigned i = 1; i < n; i++) {
         dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
         next[i] = next[0];
-        if (old != next[0].old && !plan(s, old, mask, write, &next[i]))
+        if (old != next[0].old && !dh_cell_plan(s, old, mask, write, &next[i]))
             return false;
     }
     if (!note(s, addr, size, write, place))
         return false;
     if (size < 4)
         dh_filter_learn(s, addr, size, write);
-    return put_all(s, cell, next, n);
+    return dh_cells_put(s, cell, next, n);
 }
 
 ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
@@ -169,6 +105,12 @@ ALWAYS void end_quickly(struct dh_race_state *s)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s->gate.busy = 0;
+}
+
+/* What clang makes of a sequentially consistent fence takes twice as long. */
+ALWAYS void full_fence(void)
+{
+    __asm__ volatile("lock orl $0, (%%rsp)" ::: "memory", "cc");
 }
 
 struct lined {
@@ -235,7 +177,7 @@ ALWAYS enum reading read_again(struct dh_race_state *s, const struct lined *l, u
         s->t.dirty = true;
         dh_history_add(&s->history,
                        dh_history_access(DH_HISTORY_ACCESS, addr, (unsigned)__builtin_ctz(size), false, place));
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        full_fence();
         done = __atomic_load_n(&l->line->writes, __ATOMIC_RELAXED) == writes && still_lined(l, addr, size) ? READ_DONE
                                                                                                            : READ_SAID;
         if (done == READ_DONE)
@@ -320,8 +262,37 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
     uint32_t wrote = write ? own_half_after((uint32_t)(old >> 32), (uint32_t)own, bits) : (uint32_t)(old >> 32);
     s->t.dirty = true;
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, write, place));
-    __atomic_store_n(cell, dh_cell_of(read, wrote), __ATOMIC_RELAXED);
     dh_filter_learn(s, addr, size, write);
+    __atomic_store_n(cell, dh_cell_of(read, wrote), __ATOMIC_RELAXED);
+    end_quickly(s);
+    return true;
+}
+
+/* More of a granule whose bytes this thread accessed at different times, the last of them now: only the filter tells
+ * them apart, until all have been written and the cell says so. */
+ALWAYS bool is_private_rest(uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    dh_cell *cell = dh_shadow_of(addr);
+    uint64_t own = __dh_thread.own, wide = own & OF_BOTH(DH_EPOCH_TIME);
+    struct dh_race_state *s = __dh_thread.race;
+    if (__atomic_load_n(cell, __ATOMIC_RELAXED) != wide || !own)
+        return false;
+    struct dh_filter_line *line = &s->filter[addr >> 6 & (DH_FILTER_LINES - 1)];
+    uint64_t bytes = (((uint64_t)1 << size) - 1) << (addr & 63);
+    if (line->tag != dh_filter_tag(s, addr) || (addr & (size - 1)))
+        return false;
+    if (!(bytes & ~line->bytes[write]))
+        return true;
+    if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
+        return false;
+    s->t.dirty = true;
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size - 1, write, place));
+    line->bytes[0] |= bytes;
+    if (write) {
+        line->bytes[1] |= bytes;
+        if (!(~line->bytes[1] >> (addr & 60) & 15))
+            __atomic_store_n(cell, own, __ATOMIC_RELAXED);
+    }
     end_quickly(s);
     return true;
 }
@@ -332,14 +303,15 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
     enum { MAX = 5 };
     unsigned n = ((addr & 3) + size + 3) / 4, bytes = ((1u << size) - 1) << (addr & 3);
     dh_cell *cell = dh_shadow_of(addr);
-    struct next next[MAX];
+    struct dh_next next[MAX];
     for (unsigned i = 0; i < n; i++)
-        if (!plan(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write, &next[i]))
+        if (!dh_cell_plan(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write,
+                          &next[i]))
             return false;
     if (!note(s, addr, size, write, place))
         return false;
     dh_filter_learn(s, addr, size, write);
-    return put_all(s, cell, next, n);
+    return dh_cells_put(s, cell, next, n);
 }
 
 #define UNALIGNED(name, write, pointer)                                                                                \
@@ -387,6 +359,8 @@ UNALIGNED(write, true, void *)
         const struct dh_race_state *s = __dh_thread.race;                                                              \
         if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)))                                                \
             return;                                                                                                    \
+        if ((size) < 4 && is_private_part((uintptr_t)addr, size, write, place))                                        \
+            return;                                                                                                    \
         if (!dh_cell_is_line(__atomic_load_n(dh_shadow_of((uintptr_t)addr), __ATOMIC_RELAXED))) __attribute__          \
             ((musttail)) return update_##name arguments;                                                               \
         if (!knows(s, (uintptr_t)addr, size, write)) __attribute__                                                     \
@@ -398,8 +372,8 @@ UNALIGNED(write, true, void *)
         if (!(PRIVATE_##size((uintptr_t)addr, write, place))) __attribute__                                            \
             ((musttail)) return other_##name arguments;                                                                \
     }
-#define PRIVATE_1(addr, write, place) is_private_part(addr, 1, write, place)
-#define PRIVATE_2(addr, write, place) is_private_part(addr, 2, write, place)
+#define PRIVATE_1(addr, write, place) is_private_rest(addr, 1, write, place)
+#define PRIVATE_2(addr, write, place) is_private_rest(addr, 2, write, place)
 #define PRIVATE_4(addr, write, place) is_private(addr, 4, write, place)
 #define PRIVATE_8(addr, write, place) is_private(addr, 8, write, place)
 #define PRIVATE_16(addr, write, place) false
@@ -415,6 +389,7 @@ UNALIGNED(write, true, void *)
     DH_LEAVES_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                                 \
     {                                                                                                                  \
         __builtin_prefetch(addr);                                                                                      \
+        __builtin_prefetch(dh_shadow_of((uintptr_t)addr) + 8); /* more of the object is read next */                   \
         if (!(PRIVATE_##size((uintptr_t)addr, false, place))) __attribute__                                            \
             ((musttail)) return other_read##size(addr, place);                                                         \
         if (OFTEN(!((uintptr_t)addr & ((size) - 1))))                                                                  \

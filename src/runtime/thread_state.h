@@ -24,7 +24,7 @@ enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
 /* And granules of a line that were read, in one word, since shared data are read over and over: the address above the
  * lowest 20 bits, with the stamp in the 16 that addresses do not use; below them a bit for each granule that was NOT
  * read. Stamps begin at 1, so that a word of 0 says nothing. */
-enum { DH_KNOWN_LINES = 1 << 16, DH_KNOWN_SHIFT = 48 };
+enum { DH_KNOWN_LINES = 1 << 15, DH_KNOWN_SHIFT = 48 };
 #define DH_KNOWN_ABOVE (~(uint64_t)0xFFFFF)
 
 struct dh_thread_state {
