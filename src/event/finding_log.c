@@ -1,6 +1,41 @@
 /* The writer's half: part of the runtime, so no libc. */
 #include "event/finding_log.h"
 
+const char *dh_log_kind_name(uint32_t kind)
+{
+    static const char *const names[DH_LOG_KIND_COUNT] = {
+#define DH_FINDING_KIND(id, name, title, suppressed) name,
+#include "event/finding_kind.def"
+#undef DH_FINDING_KIND
+    };
+    return kind < DH_LOG_KIND_COUNT ? names[kind] : "unknown";
+}
+
+const char *dh_log_kind_title(uint32_t kind)
+{
+    static const char *const titles[DH_LOG_KIND_COUNT] = {
+#define DH_FINDING_KIND(id, name, title, suppressed) title,
+#include "event/finding_kind.def"
+#undef DH_FINDING_KIND
+    };
+    return kind < DH_LOG_KIND_COUNT ? titles[kind] : "unknown finding";
+}
+
+const char *dh_log_level_name(uint32_t level)
+{
+    return level == DH_LOG_SUSPECTED ? "suspected" : "observed";
+}
+
+const struct dh_log_role_words *dh_log_role_words(uint32_t role)
+{
+    static const struct dh_log_role_words words[DH_ROLE_COUNT] = {
+#define DH_FINDING_ROLE(id, op, does, object) {op, does, object},
+#include "event/finding_role.def"
+#undef DH_FINDING_ROLE
+    };
+    return &words[role < DH_ROLE_COUNT ? role : DH_ROLE_ACCESS];
+}
+
 static void put_bytes(struct dh_log_out *o, const void *bytes, size_t n)
 {
     const uint8_t *from = bytes;
@@ -59,11 +94,14 @@ static void put_access(struct dh_log_out *o, const struct dh_log_access *a)
 {
     put32(o, a->thread);
     put32(o, a->flags);
+    put32(o, a->role);
     put32(o, a->place);
     put32(o, a->module);
     put32(o, a->size);
     put64(o, a->address);
     put64(o, a->value);
+    put_address(o, &a->where);
+    put_text(o, a->note);
     put_stack(o, &a->stack);
     put32(o, a->n_locks);
     for (uint32_t i = 0; i < a->n_locks; i++)
@@ -174,9 +212,11 @@ void dh_log_put_finding(struct dh_log_out *o, const struct dh_log_finding *f)
 {
     size_t start = begin(o, DH_LOG_FINDING);
     put32(o, f->kind);
+    put32(o, f->level);
     put64(o, f->time);
     put_text(o, f->detector);
     put_text(o, f->text);
+    put_text(o, f->key);
     put_memory(o, f);
     put32(o, f->n_accesses);
     for (uint32_t i = 0; i < f->n_accesses; i++)

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #define DH_LOG_MAGIC "DHFINDS1"
-#define DH_LOG_VERSION 1u
+#define DH_LOG_VERSION 2u
+#define DH_LOG_VERSION_OLDEST 1u /* that is still read */
 #define DH_LOG_ENDIANNESS 0x01020304u
 #define DH_LOG_HEADER_SIZE 16u
 #define DH_LOG_RECORD_SIZE 16u         /* of what precedes a record's content */
@@ -25,7 +26,22 @@ enum dh_log_type {
     DH_LOG_TOLD = 4  /* not in files: ids of what this process has told, for who prints the next */
 };
 
-enum dh_log_kind { DH_LOG_RACE, DH_LOG_USE_AFTER_FREE, DH_LOG_LOCK_MISUSE, DH_LOG_ANNOTATION, DH_LOG_KIND_COUNT };
+enum dh_log_kind {
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_LOG_##id,
+#include "event/finding_kind.def"
+#undef DH_FINDING_KIND
+    DH_LOG_KIND_COUNT
+};
+
+enum dh_log_level { DH_LOG_SUSPECTED, DH_LOG_OBSERVED, DH_LOG_LEVEL_COUNT };
+
+/* What the thread did there; ACCESS: what its flags say. */
+enum dh_log_role {
+#define DH_FINDING_ROLE(id, op, does, object) DH_ROLE_##id,
+#include "event/finding_role.def"
+#undef DH_FINDING_ROLE
+    DH_ROLE_COUNT
+};
 
 enum dh_log_access_flag {
     DH_LOG_WRITE = 1 << 0,
@@ -48,7 +64,7 @@ enum dh_log_region {
     DH_LOG_REGION_COUNT
 };
 
-#define DH_LOG_ACCESSES 2u
+#define DH_LOG_ACCESSES 8u
 #define DH_LOG_HELD 16u
 #define DH_LOG_OUTER 32u
 
@@ -78,12 +94,15 @@ struct dh_log_lock {
 
 struct dh_log_access {
     uint32_t thread, flags;
+    uint32_t role;          /* dh_log_role */
     uint32_t place, module; /* site or place of that module; both DH_LOG_NONE when there is none */
     uint32_t size;
-    uint64_t address, value;
-    struct dh_log_stack stack; /* outside the place */
+    uint64_t address, value;     /* of the memory, lock or object; of a join the index of the other thread */
+    struct dh_log_address where; /* the address in a module's data, if it is; kept for roles other than ACCESS */
+    struct dh_log_stack stack;   /* outside the place */
     const struct dh_log_lock *locks;
     uint32_t n_locks;
+    const char *note; /* "" or what is to be said of it */
 };
 
 struct dh_log_thread {
@@ -93,10 +112,12 @@ struct dh_log_thread {
 };
 
 struct dh_log_finding {
-    uint32_t kind; /* dh_log_kind */
-    uint64_t time; /* seconds since 1970 */
+    uint32_t kind;  /* dh_log_kind */
+    uint32_t level; /* dh_log_level */
+    uint64_t time;  /* seconds since 1970 */
     const char *detector;
-    const char *text; /* "" or one more line for the user */
+    const char *text; /* "" or one more line for the user: what it rests on */
+    const char *key;  /* "" or what tells it from others of the same kind at the same places; no numbers */
     uint64_t address; /* the bytes that both touch */
     uint32_t size;
     uint8_t held[DH_LOG_HELD]; /* what memory held where the first access is, its first bytes */
@@ -123,6 +144,16 @@ struct dh_log_process {
     uint8_t id[16];
 };
 
+/* Any value is answered. */
+const char *dh_log_kind_name(uint32_t kind);
+const char *dh_log_kind_title(uint32_t kind);
+const char *dh_log_level_name(uint32_t level);
+
+struct dh_log_role_words {
+    const char *op, *does, *object;
+};
+const struct dh_log_role_words *dh_log_role_words(uint32_t role);
+
 /* ---- writing ---- */
 
 /* Bytes gathered in the caller's buffer; what does not fit sets `full` and the record is void. */
@@ -145,10 +176,11 @@ struct dh_log_reader {
     size_t n, at;
     unsigned damaged;     /* stretches that were skipped, a torn end included */
     size_t first_damaged; /* where the first of them begins */
+    uint32_t version;
 };
 
 struct dh_log_record {
-    uint32_t type;
+    uint32_t type, version;
     const uint8_t *bytes;
     size_t n;
 };
@@ -167,6 +199,8 @@ bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p
 bool dh_log_has_told(const struct dh_log_record *r, uint64_t id);
 /* NULL when it is none, or damaged. */
 const char *dh_log_read_note(const struct dh_log_record *r);
+/* DH_ROLE_ACCESS when the word is none of a role. */
+uint32_t dh_log_role_of_op(const char *op);
 bool dh_log_read_finding(const struct dh_log_record *r, struct dh_log_finding *f, struct dh_log_memory *m);
 
 #endif

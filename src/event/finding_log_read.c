@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t dh_log_role_of_op(const char *op)
+{
+    uint32_t role = DH_ROLE_ACCESS + 1;
+    while (role < DH_ROLE_COUNT && strcmp(dh_log_role_words(role)->op, op) != 0)
+        role++;
+    return role < DH_ROLE_COUNT ? role : DH_ROLE_ACCESS;
+}
+
 struct dh_log_block {
     struct dh_log_block *next;
     max_align_t content[];
@@ -22,6 +30,7 @@ struct cursor {
     const uint8_t *at, *end;
     bool bad;
     struct dh_log_memory *memory;
+    uint32_t version;
 };
 
 static const void *take(struct cursor *c, size_t n)
@@ -120,11 +129,14 @@ static void take_access(struct cursor *c, struct dh_log_access *a)
 {
     a->thread = take32(c);
     a->flags = take32(c);
+    a->role = c->version > 1 ? take32(c) : DH_ROLE_ACCESS;
     a->place = take32(c);
     a->module = take32(c);
     a->size = take32(c);
     a->address = take64(c);
     a->value = take64(c);
+    a->where = c->version > 1 ? take_address(c) : (struct dh_log_address){.module = DH_LOG_NONE};
+    a->note = c->version > 1 ? take_text(c) : "";
     a->stack = take_stack(c);
     struct dh_log_lock *locks = take_array(c, &a->n_locks, LEAST_LOCK, sizeof *locks);
     for (uint32_t i = 0; i < a->n_locks; i++)
@@ -173,7 +185,8 @@ static bool access_ok(const struct dh_log_access *a, uint32_t n_modules)
     for (uint32_t i = 0; i < a->n_locks; i++)
         if (!module_ok(a->locks[i].where.module, n_modules) || !stack_ok(&a->locks[i].taken, n_modules))
             return false;
-    return module_ok(a->module, n_modules) && stack_ok(&a->stack, n_modules);
+    return a->role < DH_ROLE_COUNT && module_ok(a->module, n_modules) && module_ok(a->where.module, n_modules) &&
+           stack_ok(&a->stack, n_modules);
 }
 
 static bool finding_ok(const struct dh_log_finding *f)
@@ -184,17 +197,20 @@ static bool finding_ok(const struct dh_log_finding *f)
     for (uint32_t i = 0; i < f->n_threads; i++)
         if (!stack_ok(&f->threads[i].created, f->n_modules))
             return false;
-    return f->kind < DH_LOG_KIND_COUNT && f->region < DH_LOG_REGION_COUNT && f->n_held <= DH_LOG_HELD &&
-           module_ok(f->where.module, f->n_modules) && stack_ok(&f->allocated, f->n_modules);
+    return f->kind < DH_LOG_KIND_COUNT && f->level < DH_LOG_LEVEL_COUNT && f->region < DH_LOG_REGION_COUNT &&
+           f->n_held <= DH_LOG_HELD && module_ok(f->where.module, f->n_modules) &&
+           stack_ok(&f->allocated, f->n_modules);
 }
 
 bool dh_log_read_finding(const struct dh_log_record *r, struct dh_log_finding *f, struct dh_log_memory *m)
 {
-    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_FINDING, m};
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_FINDING, m, r->version};
     *f = (struct dh_log_finding){.kind = take32(&c)};
+    f->level = c.version > 1 ? take32(&c) : DH_LOG_OBSERVED;
     f->time = take64(&c);
     f->detector = take_text(&c);
     f->text = take_text(&c);
+    f->key = c.version > 1 ? take_text(&c) : "";
     take_memory(&c, f);
     f->n_accesses = take32(&c);
     if (c.bad || f->n_accesses > DH_LOG_ACCESSES)
@@ -216,7 +232,7 @@ bool dh_log_read_finding(const struct dh_log_record *r, struct dh_log_finding *f
 
 bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p)
 {
-    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_PROCESS, NULL};
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_PROCESS, NULL, r->version};
     *p = (struct dh_log_process){.pid = take32(&c)};
     p->time = take64(&c);
     take_into(&c, p->id, sizeof p->id);
@@ -228,14 +244,14 @@ bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p
 
 const char *dh_log_read_note(const struct dh_log_record *r)
 {
-    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_NOTE, NULL};
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_NOTE, NULL, r->version};
     const char *text = take_text(&c);
     return c.bad || c.at != c.end ? NULL : text;
 }
 
 bool dh_log_has_told(const struct dh_log_record *r, uint64_t id)
 {
-    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_TOLD, NULL};
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_TOLD, NULL, r->version};
     while (!c.bad && c.at < c.end)
         if (take64(&c) == id && !c.bad)
             return true;
@@ -264,7 +280,8 @@ bool dh_log_open(struct dh_log_reader *r, const void *bytes, size_t n, const cha
         return refuse(why, "not a findings log (wrong magic)");
     if (at32(r->bytes + 12) != DH_LOG_ENDIANNESS)
         return refuse(why, "findings log was written on a machine of other byte order");
-    if (at32(r->bytes + 8) != DH_LOG_VERSION)
+    r->version = at32(r->bytes + 8);
+    if (r->version < DH_LOG_VERSION_OLDEST || r->version > DH_LOG_VERSION)
         return refuse(why, "findings log has an unknown version");
     return true;
 }
@@ -278,7 +295,7 @@ static bool record_at(const struct dh_log_reader *r, size_t at, struct dh_log_re
     if (size > DH_LOG_RECORD_MOST || size > r->n - at - DH_LOG_RECORD_SIZE ||
         dh_log_crc(b + 8, size + 8) != at32(b + 4))
         return false;
-    *out = (struct dh_log_record){at32(b + 8), b + DH_LOG_RECORD_SIZE, size};
+    *out = (struct dh_log_record){at32(b + 8), r->version, b + DH_LOG_RECORD_SIZE, size};
     return true;
 }
 

@@ -9,7 +9,14 @@ static const char *const types[DH_SUPPRESS_TYPES] = {
     [DH_SUPPRESS_SIGNAL] = "signal",
     [DH_SUPPRESS_CALLED_FROM_LIB] = "called_from_lib",
     [DH_SUPPRESS_ANNOTATION] = "annotation",
+    [DH_SUPPRESS_VIEW] = "view",
+    [DH_SUPPRESS_ATOMICITY] = "atomicity",
 };
+
+const char *dh_suppression_type_name(enum dh_suppression_type type)
+{
+    return type < DH_SUPPRESS_TYPES ? types[type] : "";
+}
 
 static bool is_blank(char c)
 {
@@ -40,7 +47,8 @@ static bool read_line(const char *at, const char *end, struct dh_suppression *ou
             *why = "nothing behind the ':'";
             return out->n > 0;
         }
-    *why = "unknown type; there are race, race_top, thread, mutex, deadlock, signal, called_from_lib, annotation";
+    *why = "unknown type; there are race, race_top, thread, mutex, deadlock, signal, called_from_lib, annotation, "
+           "view, atomicity";
     return false;
 }
 

@@ -16,6 +16,8 @@ enum dh_suppression_type {
     DH_SUPPRESS_SIGNAL,
     DH_SUPPRESS_CALLED_FROM_LIB,
     DH_SUPPRESS_ANNOTATION,
+    DH_SUPPRESS_VIEW,
+    DH_SUPPRESS_ATOMICITY,
     DH_SUPPRESS_TYPES
 };
 
@@ -37,6 +39,9 @@ enum dh_suppression_answer { DH_SUPPRESSION_END, DH_SUPPRESSION_READ, DH_SUPPRES
 /* The next line that says something. Malformed: `out->line` is set and `why` says what is wrong with it; go on. */
 enum dh_suppression_answer dh_suppression_next(struct dh_suppression_reader *r, struct dh_suppression *out,
                                                const char **why);
+
+/* The word before the colon. */
+const char *dh_suppression_type_name(enum dh_suppression_type type);
 
 /* Anywhere in `text`, unless ^ or $ bind it to an end; * stands for anything. Nothing matches an empty text. */
 bool dh_suppression_matches(const struct dh_suppression *s, const char *text);

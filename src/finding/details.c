@@ -20,6 +20,7 @@ static const struct field finding_fields[] = {
     FIELD(dh_finding, TEXT, object),
     FIELD(dh_finding, TEXT, held),
     FIELD(dh_finding, TEXT, text),
+    FIELD(dh_finding, TEXT, key),
     FIELD(dh_finding, TEXT, program),
     FIELD(dh_finding, NUMBER, pid),
     FIELD(dh_finding, NUMBER, object_thread),
@@ -50,7 +51,8 @@ static const struct field access_fields[] = {
     FIELD(dh_finding_access, TEXT, expr),     FIELD(dh_finding_access, TEXT, callee),
     FIELD(dh_finding_access, TEXT, value),    FIELD(dh_finding_access, NUMBER, size),
     FIELD(dh_finding_access, NUMBER, thread), FIELD(dh_finding_access, FLAG, forgotten),
-    FIELD(dh_finding_access, FLAG, wrote),    {0},
+    FIELD(dh_finding_access, FLAG, wrote),    FIELD(dh_finding_access, TEXT, object),
+    FIELD(dh_finding_access, TEXT, note),     {0},
 };
 static const struct field thread_fields[] = {
     FIELD(dh_finding_thread, NUMBER, index),

@@ -15,8 +15,9 @@ void dh_finding_set(char **field, const char *text)
 void dh_finding_init(struct dh_finding *f)
 {
     *f = (struct dh_finding){.object_thread = DH_NO_THREAD};
-    char **fields[] = {&f->id,   &f->kind,   &f->detector, &f->level, &f->verdict, &f->healing, &f->variable,
-                       &f->type, &f->object, &f->held,     &f->text,  &f->witness, &f->program, &f->build};
+    char **fields[] = {&f->id,      &f->kind,     &f->detector, &f->level,  &f->verdict,
+                       &f->healing, &f->variable, &f->type,     &f->object, &f->held,
+                       &f->text,    &f->witness,  &f->program,  &f->build,  &f->key};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         *fields[i] = dh_strdup("");
 }
@@ -31,6 +32,14 @@ void dh_finding_stack_release(struct dh_finding_stack *s)
     dh_vec_release(&s->frames);
 }
 
+void dh_finding_access_init(struct dh_finding_access *a)
+{
+    *a = (struct dh_finding_access){.thread = DH_NO_THREAD};
+    char **fields[] = {&a->op, &a->site, &a->variable, &a->type, &a->expr, &a->callee, &a->value, &a->object, &a->note};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        *fields[i] = dh_strdup("");
+}
+
 static void access_release(struct dh_finding_access *a)
 {
     for (size_t i = 0; i < a->locks.n; i++) {
@@ -39,7 +48,7 @@ static void access_release(struct dh_finding_access *a)
     }
     dh_vec_release(&a->locks);
     dh_finding_stack_release(&a->stack);
-    char *texts[] = {a->op, a->site, a->variable, a->type, a->expr, a->callee, a->value};
+    char *texts[] = {a->op, a->site, a->variable, a->type, a->expr, a->callee, a->value, a->object, a->note};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }
@@ -56,8 +65,8 @@ void dh_finding_release(struct dh_finding *f)
     }
     dh_vec_release(&f->threads);
     dh_finding_stack_release(&f->allocated);
-    char *texts[] = {f->id,   f->kind,   f->detector, f->level, f->verdict, f->healing, f->variable,
-                     f->type, f->object, f->held,     f->text,  f->witness, f->program, f->build};
+    char *texts[] = {f->id,     f->kind, f->detector, f->level,   f->verdict, f->healing, f->variable, f->type,
+                     f->object, f->held, f->text,     f->witness, f->program, f->build,   f->key};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     *f = (struct dh_finding){0};

@@ -30,10 +30,12 @@ struct dh_finding_lock {
 };
 
 struct dh_finding_access {
-    char *op;   /* "write", "atomic read", "free", ... */
+    char *op;   /* "write", "atomic read", "free", ...; "lock", "wait", ... (event/finding_role.def) */
     char *site; /* stable name, or what stands for it */
     char *variable, *type, *expr;
     char *callee; /* the library function that did it, or "" */
+    char *object; /* what is taken, held, waited for or signalled, when it is no access of memory: "accounts_lock" */
+    char *note;   /* what is to be said of it, or "" */
     unsigned size;
     uint32_t thread; /* DH_NO_THREAD: not known */
     bool forgotten;  /* too long ago to know more */
@@ -58,7 +60,8 @@ struct dh_finding {
     struct dh_finding_stack allocated;
     uint32_t object_thread; /* that allocated it, or whose stack it is */
     char *held;             /* what memory held there, or "" */
-    char *text;             /* one more line, or "" */
+    char *text;             /* one more line, or "": what it rests on */
+    char *key;              /* what tells it from others of its kind at the same places, or "" */
     char *witness;          /* path, or "" */
     DH_VEC(struct dh_finding_access) accesses;
     DH_VEC(struct dh_finding_thread) threads;
@@ -70,13 +73,15 @@ struct dh_finding {
 /* Everything "". */
 void dh_finding_init(struct dh_finding *f);
 void dh_finding_release(struct dh_finding *f);
+void dh_finding_access_init(struct dh_finding_access *a);
 void dh_finding_stack_release(struct dh_finding_stack *s);
 /* Replaces a string of a finding. */
 void dh_finding_set(char **field, const char *text);
 const struct dh_finding_thread *dh_finding_thread(const struct dh_finding *f, uint32_t index);
 
-/* Sets the id from kind and the unordered pair of the accesses' stable names: neither lines nor addresses, so that
- * unrelated edits keep it. 16 hexadecimal digits. */
+/* Sets the id from kind, key and the accesses' stable names in any order: neither lines nor addresses, so that
+ * unrelated edits keep it; nor detector and level, so that a suspicion that comes true is one with it. 16 hexadecimal
+ * digits. */
 void dh_finding_fingerprint(struct dh_finding *f);
 
 #endif

@@ -19,15 +19,6 @@ struct job {
     struct dh_finding *out;
 };
 
-static const struct {
-    const char *kind, *level;
-} kinds[DH_LOG_KIND_COUNT] = {
-    [DH_LOG_RACE] = {"race", "observed"},
-    [DH_LOG_USE_AFTER_FREE] = {"use-after-free", "observed"},
-    [DH_LOG_LOCK_MISUSE] = {"lock-misuse", "observed"},
-    [DH_LOG_ANNOTATION] = {"annotation", "observed"},
-};
-
 struct dh_resolver *dh_resolver_new(void)
 {
     struct dh_resolver *r = calloc(1, sizeof *r);
@@ -190,7 +181,7 @@ static bool add_place(struct job *j, const struct dh_log_access *from, struct dh
         a->shrunk = !(from->flags & DH_LOG_BY_LIBRARY) && from->size && from->size < s->size;
         if (a->shrunk)
             a->size = s->size;
-        if (dh_op_info(s->op)->group == DH_GROUP_SYNC)
+        if (dh_op_info(s->op)->group == DH_GROUP_SYNC && !from->role)
             dh_finding_set(&a->op, dh_op_info(s->op)->name);
         if (from->flags & DH_LOG_BY_LIBRARY)
             dh_finding_set(&a->callee, dh_site_string(sites, s->callee));
@@ -245,23 +236,43 @@ static const struct dh_site *lock_site(const struct dh_site_table *t, const stru
     return on_line;
 }
 
-static char *lock_name(struct job *j, const struct dh_log_lock *from, const struct dh_finding_stack *taken)
+/* The name of the global around it, owned by the caller; NULL when it is none. */
+static char *data_name(struct job *j, const struct dh_log_address *where)
 {
-    struct dh_known_module *m = module_of(j, from->where.module);
+    struct dh_known_module *m = module_of(j, where->module);
     struct dh_source_data data;
-    if (m && dh_known_data(j->modules, m, from->where.offset, &data)) {
-        char *name = dh_strdup(data.name);
-        dh_source_data_release(&data);
-        return name;
-    }
-    m = from->taken.n_frames ? module_of(j, from->taken.frames[0].module) : NULL;
-    const struct dh_site_table *t = m ? dh_known_sites(m) : NULL;
-    const struct dh_site *s = t && taken->frames.n ? lock_site(t, &taken->frames.at[0]) : NULL;
-    const char *variable = s ? dh_site_string(t, s->variable) : "", *type = s ? dh_site_string(t, s->type) : "";
+    if (!m || !dh_known_data(j->modules, m, where->offset, &data))
+        return NULL;
+    char *name = dh_strdup(data.name);
+    dh_source_data_release(&data);
+    return name;
+}
+
+/* By what the source calls it. Reached through a pointer without a name: which one it is only the address tells. */
+static char *object_name(const char *variable, const char *type, const char *sort, uint64_t address)
+{
     if (variable[0] && strcmp(variable, type) != 0)
         return dh_strdup(variable);
-    /* Reached through a pointer without a name: which one it is only the address tells. */
-    return dh_format("%s at 0x%llx", type[0] ? type : "lock", (unsigned long long)from->address);
+    return dh_format("%s at 0x%llx", type[0] ? type : sort, (unsigned long long)address);
+}
+
+static const struct dh_site *site_of_call(struct job *j, const struct dh_log_stack *from,
+                                          const struct dh_finding_stack *named, const struct dh_site_table **t)
+{
+    struct dh_known_module *m = from->n_frames ? module_of(j, from->frames[0].module) : NULL;
+    *t = m ? dh_known_sites(m) : NULL;
+    return *t && named->frames.n ? lock_site(*t, &named->frames.at[0]) : NULL;
+}
+
+static char *lock_name(struct job *j, const struct dh_log_lock *from, const struct dh_finding_stack *taken)
+{
+    const struct dh_site_table *t;
+    char *name = data_name(j, &from->where);
+    const struct dh_site *s = name ? NULL : site_of_call(j, &from->taken, taken, &t);
+    if (name)
+        return name;
+    return object_name(s ? dh_site_string(t, s->variable) : "", s ? dh_site_string(t, s->type) : "", "lock",
+                       from->address);
 }
 
 static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_finding_access *a)
@@ -297,9 +308,39 @@ static void name_by_spot(struct job *j, const struct dh_log_access *from, struct
     name_variable(t, found, from, a);
 }
 
+static char *thread_words(const struct dh_finding *f, uint32_t index)
+{
+    const struct dh_finding_thread *t = dh_finding_thread(f, index);
+    if (index == 0)
+        return dh_strdup("the main thread");
+    return t && t->name[0] ? dh_format("thread T%u '%s'", index, t->name) : dh_format("thread T%u", index);
+}
+
+/* What is taken or waited for. The call is the runtime's business, so that it has no place: the one in the source on
+ * that spot names it. */
+static void name_object(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    const struct dh_site_table *t;
+    const struct dh_site *s = a->site[0] ? NULL : site_of_call(j, &from->stack, &a->stack, &t);
+    const char *sort = dh_log_role_words(from->role)->object;
+    if (s) {
+        dh_finding_set(&a->site, dh_site_string(t, s->name));
+        dh_finding_set(&a->variable, dh_site_string(t, s->variable));
+        dh_finding_set(&a->type, dh_site_string(t, s->type));
+    }
+    if (!sort[0])
+        return;
+    char *name =
+        from->role == DH_ROLE_JOIN ? thread_words(j->out, (uint32_t)from->address) : data_name(j, &from->where);
+    free(a->object);
+    a->object = name ? name : object_name(a->variable, a->type, sort, from->address);
+}
+
 static const char *what_it_is(const struct job *j, const struct dh_log_access *from)
 {
     bool annotation = j->from->kind == DH_LOG_ANNOTATION;
+    if (from->role)
+        return dh_log_role_words(from->role)->op;
     if (j->from->kind == DH_LOG_LOCK_MISUSE || (annotation && !from->size))
         return "call";
     return annotation && j->out->accesses.n ? "transfer" : op_of(from->flags);
@@ -307,21 +348,18 @@ static const char *what_it_is(const struct job *j, const struct dh_log_access *f
 
 static void add_access(struct job *j, const struct dh_log_access *from)
 {
-    struct dh_finding_access a = {
-        .op = dh_strdup(what_it_is(j, from)),
-        .site = dh_strdup(""),
-        .variable = dh_strdup(""),
-        .type = dh_strdup(""),
-        .expr = dh_strdup(""),
-        .callee = dh_strdup(""),
-        .value = dh_strdup(""),
-        .size = from->size,
-        .thread = from->thread,
-        .forgotten = from->flags & DH_LOG_NO_STACK,
-        .wrote = from->flags & DH_LOG_WRITE,
-    };
+    struct dh_finding_access a;
+    dh_finding_access_init(&a);
+    dh_finding_set(&a.op, what_it_is(j, from));
+    dh_finding_set(&a.note, from->note);
+    a.size = from->size;
+    a.thread = from->thread;
+    a.forgotten = from->flags & DH_LOG_NO_STACK;
+    a.wrote = from->flags & DH_LOG_WRITE;
     add_place(j, from, &a);
     add_stack(j, &from->stack, &a.stack);
+    if (from->role)
+        name_object(j, from, &a);
     if (!a.site[0] && j->from->kind == DH_LOG_ANNOTATION && from->size && !j->out->accesses.n)
         name_by_spot(j, from, &a);
     if (!a.site[0])
@@ -353,12 +391,26 @@ static void fill_variable(struct dh_finding *f)
     }
 }
 
-static char *thread_words(const struct dh_finding *f, uint32_t index)
+static bool is_named_before(const struct dh_finding *f, size_t i)
 {
-    const struct dh_finding_thread *t = dh_finding_thread(f, index);
-    if (index == 0)
-        return dh_strdup("the main thread");
-    return t && t->name[0] ? dh_format("thread T%u '%s'", index, t->name) : dh_format("thread T%u", index);
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(f->accesses.at[k].object, f->accesses.at[i].object) == 0)
+            return true;
+    return false;
+}
+
+/* Of a deadlock all that is in it, of other waits what is waited for. */
+static void fill_variable_by_objects(struct dh_finding *f, bool all)
+{
+    struct dh_str names = {0};
+    for (size_t i = 0; i < f->accesses.n && (all || !names.n); i++)
+        if (f->accesses.at[i].object[0] && !is_named_before(f, i))
+            dh_str_addf(&names, "%s%s", names.n ? ", " : "", f->accesses.at[i].object);
+    if (names.n) {
+        dh_finding_set(&f->variable, names.at);
+        dh_finding_set(&f->type, "");
+    }
+    dh_str_release(&names);
 }
 
 static void fill_global(struct job *j)
@@ -457,12 +509,13 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
 {
     struct job j = {r->modules, from, out};
     dh_finding_init(out);
-    dh_finding_set(&out->kind, kinds[from->kind].kind);
-    dh_finding_set(&out->level, kinds[from->kind].level);
+    dh_finding_set(&out->kind, dh_log_kind_name(from->kind));
+    dh_finding_set(&out->level, dh_log_level_name(from->level));
     dh_finding_set(&out->detector, from->detector);
     dh_finding_set(&out->verdict, "none");
     dh_finding_set(&out->healing, "none");
     dh_finding_set(&out->text, from->text);
+    dh_finding_set(&out->key, from->key);
     out->first_seen = out->last_seen = (long long)from->time;
     out->runs = 1;
     if (p)
@@ -473,6 +526,7 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
     for (uint32_t i = 0; i < from->n_accesses; i++)
         add_access(&j, &from->access[i]);
     fill_variable(out);
+    fill_variable_by_objects(out, from->kind == DH_LOG_DEADLOCK);
     fill_object(&j);
     fill_held(from, out);
     dh_finding_fingerprint(out);

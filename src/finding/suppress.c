@@ -30,21 +30,18 @@ static const struct {
     const char *kind;
     enum dh_suppression_type type;
 } applies[] = {
-    {"race", DH_SUPPRESS_RACE},
-    {"use-after-free", DH_SUPPRESS_RACE},
-    {"lock-misuse", DH_SUPPRESS_MUTEX},
-    {"deadlock", DH_SUPPRESS_DEADLOCK},
-    {"annotation", DH_SUPPRESS_ANNOTATION},
-    {"race", DH_SUPPRESS_RACE_TOP},
-    {"use-after-free", DH_SUPPRESS_RACE_TOP},
+#define DH_FINDING_KIND(id, name, title, suppressed) {name, DH_SUPPRESS_##suppressed},
+#include "event/finding_kind.def"
+#undef DH_FINDING_KIND
 };
 
 static bool is_about(const struct dh_suppression *s, const char *kind)
 {
-    if (s->type == DH_SUPPRESS_CALLED_FROM_LIB)
+    enum dh_suppression_type type = s->type == DH_SUPPRESS_RACE_TOP ? DH_SUPPRESS_RACE : s->type;
+    if (type == DH_SUPPRESS_CALLED_FROM_LIB)
         return true;
     for (size_t i = 0; i < sizeof applies / sizeof *applies; i++)
-        if (applies[i].type == s->type && strcmp(applies[i].kind, kind) == 0)
+        if (applies[i].type == type && strcmp(applies[i].kind, kind) == 0)
             return true;
     return false;
 }

@@ -50,9 +50,14 @@ void dh_annotation_broken(enum dh_report_kind kind, const void *at, size_t size,
                           const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    struct dh_report r = {
-        .kind = kind, .detector = "race", .n_accesses = 1, .addr = (uintptr_t)at, .size = (uint32_t)size, .text = text};
-    r.access[0].flags = flags;
+    struct dh_report_access access = {.flags = flags};
+    struct dh_report r = {.kind = kind,
+                          .detector = "race",
+                          .access = &access,
+                          .n_accesses = 1,
+                          .addr = (uintptr_t)at,
+                          .size = (uint32_t)size,
+                          .text = text};
     if (!dh_race_enter(s))
         return;
     tell(s, &r, call_slot);

@@ -215,7 +215,9 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
     }
     if (!is_worth_a_look(hit) || dh_race_is_intended(hit->addr, (size_t)__builtin_popcountll(hit->bytes)))
         return;
-    struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "race", .n_accesses = 2, .addr = hit->addr};
+    struct dh_report_access both[2] = {0};
+    struct dh_report r = {
+        .kind = DH_REPORT_RACE, .detector = "race", .access = both, .n_accesses = 2, .addr = hit->addr};
     r.size = (uint32_t)__builtin_popcountll(hit->bytes);
     describe_now(s, hit, &r.access[0]);
     bool real = dh_epoch_slot(hit->before) == DH_SLOT_FREED ? describe_freed(&r, dh_epoch_clock(hit->before))

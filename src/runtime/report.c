@@ -26,7 +26,7 @@
 #define STACK (128 << 10)
 #define BYTES (512 << 10)
 
-_Static_assert((int)DH_REPORT_RACE == (int)DH_LOG_RACE && (int)DH_REPORT_ANNOTATION == (int)DH_LOG_ANNOTATION, "");
+_Static_assert((int)DH_REPORT_KINDS == (int)DH_LOG_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
 _Static_assert((int)DH_ACCESS_WRITE == (int)DH_LOG_WRITE && (int)DH_ACCESS_BY_LIBRARY == (int)DH_LOG_BY_LIBRARY, "");
 _Static_assert((int)DH_ACCESS_HAS_VALUE == (int)DH_LOG_HAS_VALUE && (int)DH_ACCESS_FREE == (int)DH_LOG_FREE, "");
 _Static_assert((int)DH_THREAD_FINISHED == (int)DH_LOG_FINISHED && (int)DH_THREAD_FOREIGN == (int)DH_LOG_FOREIGN, "");
@@ -52,7 +52,7 @@ static struct {
     struct dh_log_finding finding;
     struct dh_log_address frames[FRAMES_MOST];
     uint32_t n_frames;
-    struct dh_log_lock locks[2][DH_REPORT_LOCKS];
+    struct dh_log_lock locks[DH_REPORT_ACCESSES][DH_REPORT_LOCKS];
     struct dh_log_thread threads[THREADS_MOST];
     uint8_t bytes[BYTES];
     uint8_t stack[STACK] __attribute__((aligned(16)));
@@ -73,15 +73,23 @@ static uint64_t place_key(const struct dh_report_access *a)
     uint64_t h = mix(a->flags & (DH_ACCESS_WRITE | DH_ACCESS_ATOMIC | DH_ACCESS_FREE | DH_ACCESS_ALLOC), a->module);
     if (a->place == UINT32_MAX)
         dh_context_frames(a->context, &frame, 1);
-    return mix(mix(h, a->place), frame);
+    return mix(mix(h ^ (uint64_t)a->role << 32, a->place), frame);
+}
+
+/* What tells findings at the same places apart; a text may hold numbers, but for a promise it is what was broken. */
+static const char *key_text(const struct dh_report *r)
+{
+    bool by_text =
+        r->kind == DH_REPORT_ANNOTATION || r->kind == DH_REPORT_LOCK_MISUSE || r->kind == DH_REPORT_USE_AFTER_FREE;
+    return r->key ? r->key : by_text ? r->text : NULL;
 }
 
 static uint64_t key_of(const struct dh_report *r)
 {
-    uint64_t sum = mix(r->kind, r->n_accesses);
+    uint64_t sum = mix(r->kind | (unsigned)r->suspected << 8, r->n_accesses);
     for (unsigned i = 0; i < r->n_accesses; i++)
         sum += place_key(&r->access[i]); /* in either order */
-    for (const char *t = r->text; t && *t; t++)
+    for (const char *t = key_text(r); t && *t; t++)
         sum = mix(sum, (unsigned char)*t);
     return sum ? sum : 1;
 }
@@ -363,11 +371,15 @@ static void fill_access(unsigned i, const struct dh_report_access *from)
     *a = (struct dh_log_access){
         .thread = from->thread,
         .flags = from->flags,
+        .role = from->role,
         .place = from->place,
         .module = placed ? dh_report_module(from->module ? from->module : (uintptr_t)&dh_process) : DH_LOG_NONE,
         .size = from->size,
         .address = from->addr,
         .value = from->value,
+        .where = from->role && from->role != DH_ROLE_JOIN ? dh_report_address(from->addr)
+                                                          : (struct dh_log_address){from->addr, DH_LOG_NONE},
+        .note = from->note,
         .stack = stack_of(from->context),
         .locks = work.locks[i],
     };
@@ -410,9 +422,11 @@ static void fill(const struct dh_report *r)
     struct dh_log_finding *f = &work.finding;
     *f = (struct dh_log_finding){
         .kind = r->kind,
+        .level = r->suspected ? DH_LOG_SUSPECTED : DH_LOG_OBSERVED,
         .time = dh_report_now(),
         .detector = r->detector,
         .text = r->text,
+        .key = r->key,
         .address = r->addr,
         .size = r->size,
         .n_held = r->n_held < DH_LOG_HELD ? r->n_held : DH_LOG_HELD,
@@ -421,11 +435,14 @@ static void fill(const struct dh_report *r)
     work.n_frames = 0;
     dh_report_modules_begin();
     dh_bytes_copy(f->held, r->held, f->n_held);
-    for (; f->n_accesses < r->n_accesses && f->n_accesses < 2; f->n_accesses++)
+    for (; f->n_accesses < r->n_accesses && f->n_accesses < DH_REPORT_ACCESSES; f->n_accesses++)
         fill_access(f->n_accesses, &r->access[f->n_accesses]);
     fill_region(r);
-    for (uint32_t i = 0; i < f->n_accesses; i++)
+    for (uint32_t i = 0; i < f->n_accesses; i++) {
         add_thread(f->access[i].thread);
+        if (f->access[i].role == DH_ROLE_JOIN)
+            add_thread((uint32_t)f->access[i].address);
+    }
     if (f->region_thread != DH_LOG_NONE)
         add_thread(f->region_thread);
     f->modules = dh_report_modules_end(&f->n_modules);

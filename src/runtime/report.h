@@ -3,15 +3,19 @@
 #ifndef DH_RUNTIME_REPORT_H
 #define DH_RUNTIME_REPORT_H
 
+#include "event/finding_log.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* As the log has them. USE_AFTER_FREE: the second access is where it was freed. LOCK_MISUSE: one access, the call.
+ * ANNOTATION: a promise of the source that the run broke; `text` says which. */
 enum dh_report_kind {
-    DH_REPORT_RACE,
-    DH_REPORT_USE_AFTER_FREE, /* second: where it was freed */
-    DH_REPORT_LOCK_MISUSE,    /* one access only: the call */
-    DH_REPORT_ANNOTATION      /* a promise of the source that the run broke; `text` says which */
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_REPORT_##id,
+#include "event/finding_kind.def"
+#undef DH_FINDING_KIND
+    DH_REPORT_KINDS
 };
 
 enum dh_report_access_flag {
@@ -25,6 +29,7 @@ enum dh_report_access_flag {
 };
 
 #define DH_REPORT_LOCKS 16
+#define DH_REPORT_ACCESSES 8 /* at most; more are left out */
 
 struct dh_report_lock {
     uintptr_t address;
@@ -35,20 +40,24 @@ struct dh_report_lock {
 struct dh_report_access {
     uint32_t thread;  /* creation index */
     uint32_t flags;   /* dh_report_access_flag */
+    uint32_t role;    /* dh_log_role (event/finding_role.def): DH_ROLE_ACCESS, or takes, holds, waits, signals */
     uint32_t place;   /* site id or place; UINT32_MAX when there is none */
     uint32_t context; /* outer frames: return addresses from the accessing function's own outwards */
     uintptr_t module; /* an address of the module that `place` belongs to; 0 = the executable */
-    uintptr_t addr;
-    uint32_t size; /* bytes accessed */
+    uintptr_t addr;   /* of the memory, the lock, the condition; DH_ROLE_JOIN: index of the other thread */
+    uint32_t size;    /* bytes accessed; 0 for roles other than ACCESS */
     uint64_t value;
+    const char *note; /* NULL, or what is to be said of it: "held by thread T2" */
     struct dh_report_lock lock[DH_REPORT_LOCKS];
     uint32_t n_locks;
 };
 
 struct dh_report {
     enum dh_report_kind kind;
+    bool suspected;       /* it did not happen, but may */
     const char *detector; /* "race" */
-    struct dh_report_access access[2];
+    /* The caller's array, zeroed where nothing is said. A third of a kilobyte each: threads' stacks may be small. */
+    struct dh_report_access *access;
     unsigned n_accesses;
     uintptr_t addr; /* bytes that both touch */
     uint32_t size;
@@ -58,7 +67,9 @@ struct dh_report {
     uintptr_t block;
     size_t n_block;
     uint32_t block_thread, block_context;
-    const char *text; /* NULL, or one more line for the user */
+    const char *text; /* NULL, or one more line for the user: what it rests on */
+    /* NULL, or what tells it from others of the same kind at the same places: names, no numbers or addresses. */
+    const char *key;
     /* It was the stack, or thread-local storage, of a thread that has ended; 0: see dh_region_of. */
     uint8_t dead;
     uint32_t dead_thread;

@@ -4,17 +4,15 @@
 #include "runtime/report_ways.h"
 #include "runtime/start.h"
 
-static const char *const kinds[] = {
-    [DH_LOG_RACE] = "data race",
-    [DH_LOG_USE_AFTER_FREE] = "use after free",
-    [DH_LOG_LOCK_MISUSE] = "misuse of lock",
-    [DH_LOG_ANNOTATION] = "broken annotation",
-};
-
 static const char *title_of(const struct dh_log_finding *f)
 {
     bool ended = f->kind == DH_LOG_USE_AFTER_FREE && f->n_accesses == 1;
-    return ended ? "use after end of thread" : kinds[f->kind];
+    return ended ? "use after end of thread" : dh_log_kind_title(f->kind);
+}
+
+static const char *level_of(const struct dh_log_finding *f)
+{
+    return f->level == DH_LOG_SUSPECTED ? "possible " : "";
 }
 
 static const char *path_of(const struct dh_log_finding *f, uint32_t module)
@@ -38,11 +36,25 @@ static const char *verb_of(uint32_t flags)
     return flags & DH_LOG_FREE ? "Free" : flags & DH_LOG_ALLOC ? "Allocation" : flags & DH_LOG_WRITE ? "Write" : "Read";
 }
 
+static void print_role(struct dh_sink *s, const struct dh_log_access *a)
+{
+    const struct dh_log_role_words *w = dh_log_role_words(a->role);
+    dh_sink_printf(s, "  Thread T%u %s", a->thread, w->does);
+    if (a->role == DH_ROLE_JOIN)
+        dh_sink_printf(s, " thread T%lu", (unsigned long)a->address);
+    else if (w->object[0])
+        dh_sink_printf(s, " %s %p", w->object, (void *)(uintptr_t)a->address);
+    dh_sink_printf(s, ":\n");
+}
+
 static void print_access(struct dh_sink *s, const struct dh_log_finding *f, const struct dh_log_access *a, bool second)
 {
-    dh_sink_printf(s, "  %s%s%s of size %u at %p by thread T%u:\n", second ? "Previous: " : "",
-                   a->flags & DH_LOG_ATOMIC ? "Atomic " : "", verb_of(a->flags), a->size, (void *)(uintptr_t)a->address,
-                   a->thread);
+    if (a->role)
+        print_role(s, a);
+    else
+        dh_sink_printf(s, "  %s%s%s of size %u at %p by thread T%u:\n", second ? "Previous: " : "",
+                       a->flags & DH_LOG_ATOMIC ? "Atomic " : "", verb_of(a->flags), a->size,
+                       (void *)(uintptr_t)a->address, a->thread);
     if (a->flags & DH_LOG_NO_STACK) {
         dh_sink_printf(s, "    [too long ago: its place is not known any more]\n\n");
         return;
@@ -51,6 +63,8 @@ static void print_access(struct dh_sink *s, const struct dh_log_finding *f, cons
     if (a->place != DH_LOG_NONE)
         dh_sink_printf(s, "    #%u %s place %u\n", number++, path_of(f, a->module), a->place);
     print_frames(s, f, &a->stack, number);
+    if (a->note && a->note[0])
+        dh_sink_printf(s, "    %s\n", a->note);
     for (uint32_t i = 0; i < a->n_locks; i++)
         dh_sink_printf(s, "    holding lock %p\n", (void *)(uintptr_t)a->locks[i].address);
     dh_sink_char(s, '\n');
@@ -69,7 +83,7 @@ static void print_threads(struct dh_sink *s, const struct dh_log_finding *f)
 static void print_summary(struct dh_sink *s, const struct dh_log_finding *f)
 {
     const struct dh_log_access *a = f->n_accesses ? &f->access[0] : NULL;
-    dh_sink_printf(s, "SUMMARY: deadheat: %s ", title_of(f));
+    dh_sink_printf(s, "SUMMARY: deadheat: %s%s ", level_of(f), title_of(f));
     if (a && a->place != DH_LOG_NONE)
         dh_sink_printf(s, "%s place %u", path_of(f, a->module), a->place);
     else if (a && a->stack.n_frames)
@@ -83,7 +97,8 @@ void dh_report_plain(const struct dh_log_finding *f)
     struct dh_sink s;
     char log[512];
     dh_sink_start(&s, fd);
-    dh_sink_printf(&s, "==================\nWARNING: deadheat: %s (pid=%d)\n", title_of(f), dh_process.pid);
+    dh_sink_printf(&s, "==================\nWARNING: deadheat: %s%s (pid=%d)\n", level_of(f), title_of(f),
+                   dh_process.pid);
     if (f->text && f->text[0])
         dh_sink_printf(&s, "  %s\n", f->text);
     for (uint32_t i = 0; i < f->n_accesses; i++)

@@ -97,10 +97,9 @@ const char *dh_suppressions_path(void)
 static bool is_about(enum dh_suppression_type type, uint32_t kind)
 {
     static const enum dh_suppression_type types[] = {
-        [DH_LOG_RACE] = DH_SUPPRESS_RACE,
-        [DH_LOG_USE_AFTER_FREE] = DH_SUPPRESS_RACE,
-        [DH_LOG_LOCK_MISUSE] = DH_SUPPRESS_MUTEX,
-        [DH_LOG_ANNOTATION] = DH_SUPPRESS_ANNOTATION,
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_SUPPRESS_##suppressed,
+#include "event/finding_kind.def"
+#undef DH_FINDING_KIND
     };
     return type == types[kind] || type == DH_SUPPRESS_CALLED_FROM_LIB;
 }
@@ -141,14 +140,12 @@ void dh_suppressions_count(unsigned index)
 
 static void tell_row(const struct row *row)
 {
-    static const char *const types[] = {"race",     "race_top", "thread",          "mutex",
-                                        "deadlock", "signal",   "called_from_lib", "annotation"};
-    _Static_assert(sizeof types / sizeof *types == DH_SUPPRESS_TYPES, "");
     char pattern[128];
     size_t n = row->s.n < sizeof pattern - 1 ? row->s.n : sizeof pattern - 1;
     dh_bytes_copy(pattern, row->s.pattern, n);
     pattern[n] = 0;
-    dh_print("deadheat:   %u by %s:%s (line %u)\n", atomic_load(&row->count), types[row->s.type], pattern, row->s.line);
+    dh_print("deadheat:   %u by %s:%s (line %u)\n", atomic_load(&row->count), dh_suppression_type_name(row->s.type),
+             pattern, row->s.line);
 }
 
 void dh_suppressions_tell(void)

@@ -13,10 +13,12 @@ static void walk_stack(const struct dh_log_finding *f, const struct dh_log_stack
 
 static void walk(const struct dh_log_finding *f)
 {
-    sum += strlen(f->detector) + strlen(f->text) + f->held[f->n_held ? f->n_held - 1 : 0];
+    sum += strlen(f->detector) + strlen(f->text) + strlen(f->key) + f->held[f->n_held ? f->n_held - 1 : 0];
     walk_stack(f, &f->allocated);
     for (uint32_t i = 0; i < f->n_accesses; i++) {
         walk_stack(f, &f->access[i].stack);
+        sum += strlen(f->access[i].note) + strlen(dh_log_role_words(f->access[i].role)->op);
+        sum += f->access[i].where.module == DH_LOG_NONE ? 0 : strlen(f->modules[f->access[i].where.module].path);
         sum += f->access[i].module == DH_LOG_NONE ? 0 : strlen(f->modules[f->access[i].module].path);
         for (uint32_t k = 0; k < f->access[i].n_locks; k++)
             walk_stack(f, &f->access[i].locks[k].taken);

@@ -23,10 +23,12 @@ static const struct dh_log_lock locks[] = {
 static struct dh_log_finding sample(uint32_t place)
 {
     struct dh_log_finding f = {
-        .kind = DH_LOG_RACE,
+        .kind = DH_LOG_VIEW,
+        .level = DH_LOG_SUSPECTED,
         .time = 1700000000,
-        .detector = "race",
-        .text = "",
+        .detector = "views",
+        .text = "two sections",
+        .key = "struct point",
         .address = 0x4010,
         .size = 4,
         .held = {5, 0, 0, 0},
@@ -37,7 +39,7 @@ static struct dh_log_finding sample(uint32_t place)
         .block = 0x4000,
         .n_block = 64,
         .allocated = {frames, 3, 0},
-        .n_accesses = 2,
+        .n_accesses = DH_LOG_ACCESSES,
         .threads = threads,
         .n_threads = 2,
         .modules = modules,
@@ -50,6 +52,8 @@ static struct dh_log_finding sample(uint32_t place)
                                          .size = 4,
                                          .address = 0x4010,
                                          .value = 9,
+                                         .where = {0x10, 0},
+                                         .note = "",
                                          .stack = {frames, 3, 0},
                                          .locks = locks,
                                          .n_locks = 2};
@@ -58,7 +62,18 @@ static struct dh_log_finding sample(uint32_t place)
                                          .module = DH_LOG_NONE,
                                          .size = 8,
                                          .address = 0x400c,
+                                         .where = {0, DH_LOG_NONE},
+                                         .note = "in the same section",
                                          .stack = {frames, 1, 3}};
+    for (uint32_t i = 2; i < f.n_accesses; i++)
+        f.access[i] = (struct dh_log_access){.thread = i,
+                                             .role = DH_ROLE_LOCK + i,
+                                             .place = DH_LOG_NONE,
+                                             .module = DH_LOG_NONE,
+                                             .address = 0x4000 + i,
+                                             .where = {0x40 + i, i % 2},
+                                             .note = "",
+                                             .stack = {frames, 2, 0}};
     return f;
 }
 
@@ -92,6 +107,10 @@ static void same_access(const struct dh_log_access *a, const struct dh_log_acces
 {
     assert_int_equal(a->thread, b->thread);
     assert_int_equal(a->flags, b->flags);
+    assert_int_equal(a->role, b->role);
+    assert_int_equal(a->where.module, b->where.module);
+    assert_int_equal(a->where.offset, b->where.offset);
+    assert_string_equal(a->note, b->note);
     assert_int_equal(a->place, b->place);
     assert_int_equal(a->module, b->module);
     assert_int_equal(a->size, b->size);
@@ -111,6 +130,9 @@ static void same_access(const struct dh_log_access *a, const struct dh_log_acces
 static void same_finding(const struct dh_log_finding *a, const struct dh_log_finding *b)
 {
     assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->level, b->level);
+    assert_string_equal(a->text, b->text);
+    assert_string_equal(a->key, b->key);
     assert_int_equal(a->time, b->time);
     assert_string_equal(a->detector, b->detector);
     assert_int_equal(a->address, b->address);
@@ -162,6 +184,104 @@ static void what_was_written_is_read(void **state)
     assert_false(dh_log_next(&r, &record));
     assert_int_equal(r.damaged, 0);
     dh_log_memory_release(&m);
+}
+
+/* ---- the first version, byte by byte as its writer wrote it ---- */
+
+static void add(struct dh_log_out *o, const void *bytes, size_t n)
+{
+    memcpy(o->at + o->n, bytes, n);
+    o->n += n;
+}
+
+static void add_numbers(struct dh_log_out *o, unsigned n, uint32_t value)
+{
+    while (n--)
+        add(o, &value, sizeof value);
+}
+
+static void add_old_access(struct dh_log_out *o, uint32_t thread, uint32_t flags, uint32_t place)
+{
+    add_numbers(o, 1, thread);
+    add_numbers(o, 1, flags);
+    add_numbers(o, 1, place);
+    add_numbers(o, 1, 0); /* module */
+    add_numbers(o, 1, 4); /* size */
+    add_numbers(o, 4, 7); /* address, value */
+    add_numbers(o, 3, 0); /* stack, locks */
+}
+
+static void add_old_finding(struct dh_log_out *o)
+{
+    static const uint8_t id[16] = {1};
+    size_t start = o->n;
+    add_numbers(o, 4, 0);
+    add_numbers(o, 1, 2);     /* kind: misuse of a lock */
+    add_numbers(o, 2, 0);     /* time */
+    add_numbers(o, 1, 4);     /* detector */
+    add(o, "race", 5);        /* with its NUL */
+    add_numbers(o, 1, 0);     /* text */
+    add(o, "", 1);            /* its NUL */
+    add_numbers(o, 4, 0);     /* address, size, held */
+    add(o, id, 16);           /* held */
+    add_numbers(o, 2, 0);     /* region */
+    add_numbers(o, 1, ~0u);   /* where */
+    add_numbers(o, 2 + 4, 0); /* where, block */
+    add_numbers(o, 2, 0);     /* allocated */
+    add_numbers(o, 1, 2);
+    add_old_access(o, 3, DH_LOG_WRITE, 11);
+    add_old_access(o, 0, 0, 12);
+    add_numbers(o, 1, 0); /* threads */
+    add_numbers(o, 1, 1); /* modules */
+    add(o, id, 16);
+    add_numbers(o, 1, 3);
+    add(o, "/a0", 4);
+    uint32_t head[4] = {DH_LOG_RECORD_MARK, 0, DH_LOG_FINDING, (uint32_t)(o->n - start - DH_LOG_RECORD_SIZE)};
+    memcpy(o->at + start, head, sizeof head);
+    head[1] = dh_log_crc(o->at + start + 8, o->n - start - 8);
+    memcpy(o->at + start, head, sizeof head);
+}
+
+static void the_first_version_is_read(void **state)
+{
+    static uint8_t bytes[1 << 12];
+    struct dh_log_out o = {bytes, 0, sizeof bytes, false};
+    struct dh_log_reader r;
+    struct dh_log_record record;
+    struct dh_log_finding f;
+    struct dh_log_memory m = {0};
+    const char *why;
+    (void)state;
+    dh_log_put_header(&o);
+    bytes[8] = 1;
+    add_old_finding(&o);
+    assert_true(dh_log_open(&r, bytes, o.n, &why));
+    assert_true(dh_log_next(&r, &record));
+    assert_true(dh_log_read_finding(&record, &f, &m));
+    assert_int_equal(f.kind, DH_LOG_LOCK_MISUSE);
+    assert_int_equal(f.level, DH_LOG_OBSERVED);
+    assert_string_equal(f.detector, "race");
+    assert_string_equal(f.key, "");
+    assert_int_equal(f.n_accesses, 2);
+    assert_int_equal(f.access[0].thread, 3);
+    assert_int_equal(f.access[0].place, 11);
+    assert_int_equal(f.access[0].role, DH_ROLE_ACCESS);
+    assert_int_equal(f.access[0].where.module, DH_LOG_NONE);
+    assert_int_equal(f.access[1].place, 12);
+    assert_string_equal(f.access[1].note, "");
+    assert_string_equal(f.modules[0].path, "/a0");
+    dh_log_memory_release(&m);
+}
+
+/* Names are part of what users and other programs read: one each, and the way back. */
+static void every_kind_and_role_has_its_word(void **state)
+{
+    (void)state;
+    assert_string_equal(dh_log_kind_name(DH_LOG_CRITICAL_WAIT), "critical-wait");
+    assert_string_equal(dh_log_kind_name(DH_LOG_KIND_COUNT), "unknown");
+    for (uint32_t i = 1; i < DH_ROLE_COUNT; i++)
+        assert_int_equal(dh_log_role_of_op(dh_log_role_words(i)->op), i);
+    assert_int_equal(dh_log_role_of_op("write"), DH_ROLE_ACCESS);
 }
 
 /* Which of the findings 0..31 are still read, as bits. */
@@ -263,6 +383,22 @@ static void indices_outside_are_refused(void **state)
     assert_int_equal(places_read(bytes, o.n, &damaged), 0);
 }
 
+static void words_outside_are_refused(void **state)
+{
+    static uint8_t bytes[1 << 16];
+    (void)state;
+    for (unsigned which = 0; which < 3; which++) {
+        struct dh_log_out o = {bytes, 0, sizeof bytes, false};
+        struct dh_log_finding f = sample(1);
+        unsigned damaged = 0;
+        uint32_t *fields[] = {&f.kind, &f.level, &f.access[2].role};
+        *fields[which] = 77;
+        dh_log_put_header(&o);
+        dh_log_put_finding(&o, &f);
+        assert_int_equal(places_read(bytes, o.n, &damaged), 0);
+    }
+}
+
 static void what_does_not_fit_is_left_out(void **state)
 {
     uint8_t bytes[200];
@@ -288,11 +424,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(the_first_version_is_read),
+        cmocka_unit_test(every_kind_and_role_has_its_word),
         cmocka_unit_test(torn_end_loses_only_the_last),
         cmocka_unit_test(damage_in_the_middle_loses_only_its_record),
         cmocka_unit_test(half_record_before_whole_ones),
         cmocka_unit_test(what_is_no_log_is_refused),
         cmocka_unit_test(indices_outside_are_refused),
+        cmocka_unit_test(words_outside_are_refused),
         cmocka_unit_test(what_does_not_fit_is_left_out),
         cmocka_unit_test(the_sum_is_crc32),
     };

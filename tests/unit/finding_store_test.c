@@ -41,15 +41,15 @@ static int remove_folder(void **state)
 
 static void add_access(struct dh_finding *f, const char *site, const char *op, unsigned line)
 {
-    struct dh_finding_access a = {.op = dh_strdup(op),
-                                  .site = dh_strdup(site),
-                                  .variable = dh_strdup("x"),
-                                  .type = dh_strdup("int"),
-                                  .expr = dh_strdup(""),
-                                  .callee = dh_strdup(""),
-                                  .value = dh_strdup("5"),
-                                  .size = 4,
-                                  .thread = line % 3};
+    struct dh_finding_access a;
+    dh_finding_access_init(&a);
+    dh_finding_set(&a.op, op);
+    dh_finding_set(&a.site, site);
+    dh_finding_set(&a.variable, "x");
+    dh_finding_set(&a.type, "int");
+    dh_finding_set(&a.value, "5");
+    a.size = 4;
+    a.thread = line % 3;
     struct dh_finding_frame frame = {dh_strdup("teller"), dh_strdup("bank.c"), line, 7, dh_strdup("/bin/bank"), 0x10};
     struct dh_finding_lock lock = {.name = dh_strdup("m"), .shared = true};
     dh_vec_push(&a.stack.frames, frame);
