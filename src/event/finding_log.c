@@ -87,6 +87,8 @@ static void put_lock(struct dh_log_out *o, const struct dh_log_lock *l)
     put64(o, l->address);
     put_address(o, &l->where);
     put32(o, l->shared);
+    put32(o, l->place);
+    put32(o, l->module);
     put_stack(o, &l->taken);
 }
 

@@ -89,6 +89,7 @@ struct dh_log_lock {
     uint64_t address;
     struct dh_log_address where; /* in which module's data, if any */
     uint32_t shared;
+    uint32_t place, module; /* where it was taken, as an access has it */
     struct dh_log_stack taken;
 };
 

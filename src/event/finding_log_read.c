@@ -121,6 +121,8 @@ static struct dh_log_lock take_lock(struct cursor *c)
     struct dh_log_lock l = {.address = take64(c)};
     l.where = take_address(c);
     l.shared = take32(c);
+    l.place = c->version > 1 ? take32(c) : DH_LOG_NONE;
+    l.module = c->version > 1 ? take32(c) : DH_LOG_NONE;
     l.taken = take_stack(c);
     return l;
 }
@@ -183,7 +185,8 @@ static bool module_ok(uint32_t module, uint32_t n_modules)
 static bool access_ok(const struct dh_log_access *a, uint32_t n_modules)
 {
     for (uint32_t i = 0; i < a->n_locks; i++)
-        if (!module_ok(a->locks[i].where.module, n_modules) || !stack_ok(&a->locks[i].taken, n_modules))
+        if (!module_ok(a->locks[i].where.module, n_modules) || !module_ok(a->locks[i].module, n_modules) ||
+            !stack_ok(&a->locks[i].taken, n_modules))
             return false;
     return a->role < DH_ROLE_COUNT && module_ok(a->module, n_modules) && module_ok(a->where.module, n_modules) &&
            stack_ok(&a->stack, n_modules);

@@ -15,6 +15,7 @@ struct field {
 static const struct field finding_fields[] = {
     FIELD(dh_finding, TEXT, kind),
     FIELD(dh_finding, TEXT, detector),
+    FIELD(dh_finding, TEXT, level),
     FIELD(dh_finding, TEXT, variable),
     FIELD(dh_finding, TEXT, type),
     FIELD(dh_finding, TEXT, object),

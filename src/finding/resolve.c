@@ -164,17 +164,33 @@ static void name_variable(const struct dh_site_table *t, const struct dh_site *s
     dh_finding_set(&a->expr, dh_site_string(t, reads ? s->source : s->expr));
 }
 
-/* The site's own row and the frames it was inlined through. */
-static bool add_place(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
+/* The row of a place, its frame and those it was inlined through; NULL when it has none. */
+static const struct dh_site *add_place_frames(struct job *j, uint32_t module, uint32_t place,
+                                              struct dh_finding_stack *out, const struct dh_site_table **sites)
 {
-    struct dh_known_module *m = module_of(j, from->module);
-    const struct dh_site_table *sites = m ? dh_known_sites(m) : NULL, *chains;
+    struct dh_known_module *m = module_of(j, module);
+    const struct dh_site_table *chains;
+    const struct dh_site *s = NULL;
     uint32_t site, chain;
-    if (!sites || !dh_place_find(dh_known_places(m), sites, from->place, &site, &chain, &chains))
-        return false;
+    *sites = m ? dh_known_sites(m) : NULL;
+    if (!*sites || !dh_place_find(dh_known_places(m), *sites, place, &site, &chain, &chains))
+        return NULL;
     if (site != DH_NO_SITE) {
-        const struct dh_site *s = &sites->sites[site];
-        add_source_frame(&a->stack, sites, s->function, s->file, s->line, s->column);
+        s = &(*sites)->sites[site];
+        add_source_frame(out, *sites, s->function, s->file, s->line, s->column);
+    }
+    for (; chain < chains->n_chains; chain = chains->chains[chain].next) {
+        const struct dh_chain *c = &chains->chains[chain];
+        add_source_frame(out, chains, c->function, c->file, c->line, c->column);
+    }
+    return s;
+}
+
+static void add_place(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
+{
+    const struct dh_site_table *sites;
+    const struct dh_site *s = add_place_frames(j, from->module, from->place, &a->stack, &sites);
+    if (s) {
         dh_finding_set(&a->site, dh_site_string(sites, writing_half(sites, s)->name));
         name_variable(sites, s, from, a);
         /* The optimiser may keep a variable in fewer bytes; the reader knows the source's, whose value they are not. */
@@ -186,11 +202,6 @@ static bool add_place(struct job *j, const struct dh_log_access *from, struct dh
         if (from->flags & DH_LOG_BY_LIBRARY)
             dh_finding_set(&a->callee, dh_site_string(sites, s->callee));
     }
-    for (; chain < chains->n_chains; chain = chains->chains[chain].next) {
-        const struct dh_chain *c = &chains->chains[chain];
-        add_source_frame(&a->stack, chains, c->function, c->file, c->line, c->column);
-    }
-    return a->stack.frames.n > 0;
 }
 
 /* Without a site: the innermost named function, and what was done. */
@@ -264,22 +275,17 @@ static const struct dh_site *site_of_call(struct job *j, const struct dh_log_sta
     return *t && named->frames.n ? lock_site(*t, &named->frames.at[0]) : NULL;
 }
 
-static char *lock_name(struct job *j, const struct dh_log_lock *from, const struct dh_finding_stack *taken)
-{
-    const struct dh_site_table *t;
-    char *name = data_name(j, &from->where);
-    const struct dh_site *s = name ? NULL : site_of_call(j, &from->taken, taken, &t);
-    if (name)
-        return name;
-    return object_name(s ? dh_site_string(t, s->variable) : "", s ? dh_site_string(t, s->type) : "", "lock",
-                       from->address);
-}
-
 static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_finding_access *a)
 {
-    struct dh_finding_lock l = {.shared = from->shared};
+    struct dh_finding_lock l = {.shared = from->shared, .name = data_name(j, &from->where)};
+    const struct dh_site_table *t;
+    const struct dh_site *s = add_place_frames(j, from->module, from->place, &l.taken, &t);
     add_stack(j, &from->taken, &l.taken);
-    l.name = lock_name(j, from, &l.taken);
+    if (!l.name && !s)
+        s = site_of_call(j, &from->taken, &l.taken, &t);
+    if (!l.name)
+        l.name = object_name(s ? dh_site_string(t, s->variable) : "", s ? dh_site_string(t, s->type) : "", "lock",
+                             from->address);
     dh_vec_push(&a->locks, l);
 }
 
@@ -397,6 +403,32 @@ static bool is_named_before(const struct dh_finding *f, size_t i)
         if (strcmp(f->accesses.at[k].object, f->accesses.at[i].object) == 0)
             return true;
     return false;
+}
+
+static const char *variable_at(const struct dh_finding *f, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(f->accesses.at[k].variable, f->accesses.at[i].variable) == 0)
+            return "";
+    return names_something(f->accesses.at[i].variable) ? f->accesses.at[i].variable : "";
+}
+
+/* What belongs together is named together: "{struct point.x, struct point.y}". */
+static void fill_variables(struct dh_finding *f)
+{
+    struct dh_str names = {0};
+    unsigned n = 0;
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        const char *name = variable_at(f, i);
+        if (name[0])
+            dh_str_addf(&names, "%s%s", n++ ? ", " : "{", name);
+    }
+    if (n > 1) {
+        dh_str_add(&names, "}");
+        dh_finding_set(&f->variable, names.at);
+        dh_finding_set(&f->type, "");
+    }
+    dh_str_release(&names);
 }
 
 /* Of a deadlock all that is in it, of other waits what is waited for. */
@@ -526,6 +558,8 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
     for (uint32_t i = 0; i < from->n_accesses; i++)
         add_access(&j, &from->access[i]);
     fill_variable(out);
+    if (from->kind == DH_LOG_VIEW || from->kind == DH_LOG_ATOMICITY)
+        fill_variables(out);
     fill_variable_by_objects(out, from->kind == DH_LOG_DEADLOCK);
     fill_object(&j);
     fill_held(from, out);

@@ -212,28 +212,33 @@ bool dh_store_claim(struct dh_store *s, const char *log, bool *fresh, struct dh_
 }
 
 /* Levels in the order of what they say. */
-#define RANK(x) "CASE " x " WHEN 'suspected' THEN 0 WHEN 'observed' THEN 1 ELSE 2 END"
+#define RANK(x) "(CASE " x " WHEN 'suspected' THEN 0 WHEN 'proven' THEN 2 ELSE 1 END)"
+#define RISES RANK("excluded.level") " > " RANK("level")
+#define LEVEL_OF(row) "(CASE WHEN json_valid(" row ".details) THEN json_extract(" row ".details, '$.level') END)"
+
+static const char add_finding[] =
+    "INSERT INTO finding(id, kind, detector, level, verdict, healing, witness, first_seen, last_seen)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT(id) DO UPDATE SET"
+    " detector = CASE WHEN " RISES " THEN excluded.detector ELSE detector END,"
+    " level = CASE WHEN " RISES " THEN excluded.level ELSE level END,"
+    " first_seen = min(first_seen, excluded.first_seen), last_seen = max(last_seen, excluded.last_seen)";
+
+/* What was seen is not replaced by what is suspected. */
+static const char add_evidence[] =
+    "INSERT INTO evidence(finding, build, details, seen) VALUES (?1, ?2, ?3, ?4)"
+    " ON CONFLICT(finding, build) DO UPDATE SET details = excluded.details, seen = excluded.seen"
+    " WHERE " RANK(LEVEL_OF("excluded")) " >= " RANK(LEVEL_OF("evidence"));
 
 bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err)
 {
     const char *row[] = {f->id, f->kind, f->detector, f->level, f->verdict, f->healing, f->witness, NULL};
     const long long seen[] = {f->first_seen, f->last_seen};
-    if (!run_with(s,
-                  "INSERT INTO finding(id, kind, detector, level, verdict, healing, witness, first_seen, last_seen)"
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT(id) DO UPDATE SET"
-                  " level = CASE WHEN " RANK("excluded.level") " > " RANK(
-                      "level") " THEN excluded.level ELSE level END,"
-                               " first_seen = min(first_seen, excluded.first_seen), last_seen = max(last_seen, "
-                               "excluded.last_seen)",
-                  row, seen, err))
+    if (!run_with(s, add_finding, row, seen, err))
         return false;
     char *details = dh_details_write(f);
     const char *evidence[] = {f->id, f->build, details, NULL};
     const char *sighting[] = {f->id, NULL};
-    bool ok = run_with(s,
-                       "INSERT INTO evidence(finding, build, details, seen) VALUES (?1, ?2, ?3, ?4)"
-                       " ON CONFLICT(finding, build) DO UPDATE SET details = excluded.details, seen = excluded.seen",
-                       evidence, &f->last_seen, err) &&
+    bool ok = run_with(s, add_evidence, evidence, &f->last_seen, err) &&
               run_with(s, "INSERT OR IGNORE INTO sighting(finding, run) VALUES (?1, ?2)", sighting, &run, err);
     free(details);
     return ok;
@@ -274,7 +279,10 @@ static const char query[] =
     " JOIN evidence e ON e.finding = f.id AND e.build ="
     "  (SELECT build FROM evidence WHERE finding = f.id ORDER BY seen DESC, build LIMIT 1)"
     " WHERE substr(f.id, 1, length(?1)) = ?1 AND (?2 = 0 OR EXISTS (SELECT 1 FROM sighting"
-    "  WHERE finding = f.id AND run = ?2)) ORDER BY f.first_seen, f.id";
+    "  WHERE finding = f.id AND run = ?2))"
+    " AND (?3 = '' OR instr(',' || ?3 || ',', ',' || f.kind || ','))"
+    " AND (?4 = '' OR instr(',' || ?4 || ',', ',' || f.level || ','))"
+    " AND (?5 = '' OR instr(',' || ?5 || ',', ',' || f.detector || ',')) ORDER BY f.first_seen, f.id";
 
 bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
                    void (*fn)(void *arg, const struct dh_finding *f), void *arg, struct dh_err *err)
@@ -282,8 +290,11 @@ bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, query, -1, &q, NULL) != SQLITE_OK)
         return failed(s, err, "read");
+    const char *const lists[] = {choice->kinds, choice->levels, choice->detectors};
     sqlite3_bind_text(q, 1, choice->id ? choice->id : "", -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 2, choice->run);
+    for (int i = 0; i < 3; i++)
+        sqlite3_bind_text(q, 3 + i, lists[i] ? lists[i] : "", -1, SQLITE_STATIC);
     int step;
     bool ok = true;
     while (ok && (step = sqlite3_step(q)) == SQLITE_ROW) {

@@ -28,13 +28,15 @@ struct dh_store_run {
 bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err);
 /* Whether a log, known by a name that no other has, is stored for the first time. */
 bool dh_store_claim(struct dh_store *s, const char *log, bool *fresh, struct dh_err *err);
-/* An equal finding is merged: its level rises, verdict and healing stay, evidence of this build is replaced. */
+/* An equal finding is merged: its level rises, then the detector is who raised it; verdict and healing stay; evidence
+ * of this build is replaced unless it says more. */
 bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err);
 bool dh_store_commit(struct dh_store *s, struct dh_err *err);
 
 struct dh_store_choice {
-    const char *id; /* beginning of an id, or NULL */
-    long long run;  /* only those seen in it; 0 = all */
+    const char *id;                         /* beginning of an id, or NULL */
+    long long run;                          /* only those seen in it; 0 = all */
+    const char *kinds, *levels, *detectors; /* words separated by commas, or NULL for all */
 };
 /* Calls fn for each, longest known first, with the newest evidence. False when the store could not be read. */
 bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,

@@ -36,14 +36,28 @@ static json_t *locks_json(const struct dh_finding_access *a)
     return list;
 }
 
-static void put_thread(json_t *o, const struct dh_finding *f, uint32_t index)
+/* The same with all that is known of them. */
+static json_t *held_json(const struct dh_finding_access *a)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->locks.n; i++) {
+        json_t *o = json_object();
+        put(o, "lock", a->locks.at[i].name);
+        json_object_set_new(o, "shared", json_boolean(a->locks.at[i].shared));
+        json_object_set_new(o, "taken", stack_json(&a->locks.at[i].taken));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static void put_thread(json_t *o, const char *key, const struct dh_finding *f, uint32_t index)
 {
     const struct dh_finding_thread *t = dh_finding_thread(f, index);
     char *text = index == DH_NO_THREAD ? dh_strdup("")
                  : index == 0          ? dh_strdup("main")
                  : t && t->name[0]     ? dh_format("T%u %s", index, t->name)
                                        : dh_format("T%u", index);
-    put(o, "thread", text);
+    put(o, key, text);
     free(text);
 }
 
@@ -55,10 +69,31 @@ static json_t *access_json(const struct dh_finding *f, const struct dh_finding_a
     json_object_set_new(o, "size", json_integer(a->size));
     put_place(o, top);
     put(o, "function", top ? top->function : "");
-    put_thread(o, f, a->thread);
+    put_thread(o, "thread", f, a->thread);
     json_object_set_new(o, "locks", locks_json(a));
     json_object_set_new(o, "stack", stack_json(&a->stack));
+    const char *const texts[][2] = {{"site", a->site},   {"variable", a->variable}, {"type", a->type},
+                                    {"value", a->value}, {"callee", a->callee},     {"object", a->object},
+                                    {"note", a->note}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        put(o, texts[i][0], texts[i][1]);
+    json_object_set_new(o, "holding", held_json(a));
     return o;
+}
+
+static json_t *threads_json(const struct dh_finding *f)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->threads.n; i++) {
+        const struct dh_finding_thread *t = &f->threads.at[i];
+        json_t *o = json_object();
+        put_thread(o, "thread", f, t->index);
+        put(o, "state", t->state);
+        put_thread(o, "creator", f, t->parent);
+        json_object_set_new(o, "created", stack_json(&t->created));
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
 static void put_time(json_t *o, const char *key, long long seconds)
@@ -85,6 +120,13 @@ void dh_report_json(struct dh_str *out, const struct dh_finding *f)
     json_object_set_new(o, "accesses", accesses);
     json_object_set_new(o, "runs", json_integer(f->runs));
     put_time(o, "first_seen", f->first_seen);
+    put_time(o, "last_seen", f->last_seen);
+    const char *const more[][2] = {
+        {"type", f->type}, {"text", f->text}, {"held", f->held}, {"program", f->program}, {"build", f->build}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        put(o, more[i][0], more[i][1]);
+    json_object_set_new(o, "allocated", stack_json(&f->allocated));
+    json_object_set_new(o, "threads", threads_json(f));
     char *text = dh_json_take(o);
     dh_str_add(out, text);
     free(text);

@@ -1,5 +1,7 @@
 #include "report/text.h"
 
+#include "event/finding_log.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,29 +9,57 @@
 
 #define RULE "==================\n"
 
+/* How kinds are put into words, besides their titles (event/finding_kind.def). */
 struct words {
-    const char *kind, *title, *of;
-    const char *second; /* how the second access is introduced */
+    const char *of;    /* between title and variable */
+    bool in_order;     /* the accesses came one after the other, the last first: "previous" */
+    bool of_variables; /* they are of several variables, so that each says which */
 };
 
-static const struct words words[] = {
-    {"race", "data race", "on", "Previous"},
-    {"use-after-free", "use after free", "of", "Freed"},
-    {"lock-misuse", "misuse of lock", "", "Previous"},
-    {"annotation", "broken annotation", "on", "Previous"},
+static const struct words words[DH_LOG_KIND_COUNT] = {
+    [DH_LOG_RACE] = {"on", .in_order = true},
+    [DH_LOG_USE_AFTER_FREE] = {"of", .in_order = true},
+    [DH_LOG_LOCK_MISUSE] = {"", .in_order = true},
+    [DH_LOG_ANNOTATION] = {"on", .in_order = true},
+    [DH_LOG_VIEW] = {"on", .of_variables = true},
+    [DH_LOG_ATOMICITY] = {"on", .of_variables = true},
+    [DH_LOG_DEADLOCK] = {.of = "on"},
+    [DH_LOG_CRITICAL_WAIT] = {.of = "for"},
+    [DH_LOG_INDEFINITE_WAIT] = {.of = "for"},
+    [DH_LOG_LOST_WAKEUP] = {.of = "of"},
+    [DH_LOG_ASSERTION] = {.of = "on"},
+    [DH_LOG_CRASH] = {.of = "on"},
 };
-static const struct words after_end = {"use-after-free", "use after end of thread", "on", "Previous"};
 
-/* Nobody freed what a thread that ended leaves behind: there is one access only. */
+static uint32_t kind_of(const struct dh_finding *f)
+{
+    uint32_t kind = 0;
+    while (kind < DH_LOG_KIND_COUNT && strcmp(dh_log_kind_name(kind), f->kind) != 0)
+        kind++;
+    return kind;
+}
+
 static const struct words *words_of(const struct dh_finding *f)
 {
-    const char *kind = f->kind;
-    if (strcmp(kind, after_end.kind) == 0 && f->accesses.n == 1)
-        return &after_end;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].kind, kind) == 0)
-            return &words[i];
-    return NULL;
+    static const struct words unknown = {.of = "on"};
+    uint32_t kind = kind_of(f);
+    return kind < DH_LOG_KIND_COUNT ? &words[kind] : &unknown;
+}
+
+static bool is_suspected(const struct dh_finding *f)
+{
+    return strcmp(f->level, "suspected") == 0;
+}
+
+/* Nobody freed what a thread that ended leaves behind: there is one access only. */
+static void add_kind(struct dh_str *out, const struct dh_finding *f)
+{
+    uint32_t kind = kind_of(f);
+    bool ended = kind == DH_LOG_USE_AFTER_FREE && f->accesses.n == 1;
+    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "",
+                ended                      ? "use after end of thread"
+                : kind < DH_LOG_KIND_COUNT ? dh_log_kind_title(kind)
+                                           : f->kind);
 }
 
 const char *dh_text_path(const char *path)
@@ -171,18 +201,41 @@ static void add_op(struct dh_str *out, const char *before, const char *op)
     out->at[at] = (char)toupper((unsigned char)out->at[at]);
 }
 
+/* "Thread T1 'saver' takes lock_b" */
+static void add_deed(struct dh_str *out, const struct dh_finding *f, const struct dh_finding_access *a, uint32_t role)
+{
+    size_t at = out->n + 2;
+    dh_str_add(out, "  ");
+    add_thread_name(out, f, a->thread);
+    out->at[at] = (char)toupper((unsigned char)out->at[at]);
+    dh_str_addf(out, " %s%s%s:\n", dh_log_role_words(role)->does, a->object[0] ? " " : "", a->object);
+}
+
+/* Of what did not happen, no access came before another. */
+static const char *order_word(const struct dh_finding *f, size_t i)
+{
+    bool in_order = words_of(f)->in_order;
+    return !i || !in_order ? "" : is_suspected(f) ? "other" : "previous";
+}
+
 static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t i)
 {
     const struct dh_finding_access *a = &f->accesses.at[i];
     const struct words *w = words_of(f);
-    bool freed = strcmp(a->op, "free") == 0, second = i > 0;
+    uint32_t role = dh_log_role_of_op(a->op);
+    if (role && (a->object[0] || !dh_log_role_words(role)->object[0])) {
+        add_deed(out, f, a, role);
+        return;
+    }
     dh_str_add(out, "  ");
-    if (freed && second)
-        dh_str_add(out, w ? w->second : "Freed");
+    if (strcmp(a->op, "free") == 0 && i > 0 && kind_of(f) == DH_LOG_USE_AFTER_FREE)
+        dh_str_add(out, "Freed");
     else {
-        add_op(out, second ? "previous" : "", a->op);
+        add_op(out, order_word(f, i), a->op);
+        if (w->of_variables && a->variable[0])
+            dh_str_addf(out, " of %s", a->variable);
         if (a->size)
-            dh_str_addf(out, " of size %u", a->size);
+            dh_str_addf(out, w->of_variables && a->variable[0] ? " (%u bytes)" : " of size %u", a->size);
     }
     dh_str_add(out, " by ");
     add_thread_name(out, f, a->thread);
@@ -212,8 +265,13 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
         dh_str_add(out, "    [too long ago: where it happened is not known any more]\n");
     else
         add_stack(out, &a->stack);
+    if (a->note[0])
+        dh_str_addf(out, "    %s\n", a->note);
     add_values(out, f, i);
     add_locks(out, a);
+    /* What is suspected for want of a common lock. */
+    if (is_suspected(f) && kind_of(f) == DH_LOG_RACE && !a->locks.n && !a->forgotten)
+        dh_str_add(out, "    holding no lock\n");
     dh_str_add(out, "\n");
 }
 
@@ -256,17 +314,20 @@ static void add_thread(struct dh_str *out, const struct dh_finding *f, const str
 void dh_text_title(struct dh_str *out, const struct dh_finding *f)
 {
     const struct words *w = words_of(f);
-    dh_str_add(out, w ? w->title : f->kind);
+    add_kind(out, f);
     if (f->variable[0])
-        dh_str_addf(out, "%s%s %s", w && w->of[0] ? " " : "", w ? w->of : "", f->variable);
+        dh_str_addf(out, "%s%s %s", w->of[0] ? " " : "", w->of, f->variable);
     if (f->variable[0] && f->type[0])
         dh_str_addf(out, " (%s)", f->type);
+    if (is_suspected(f))
+        dh_str_addf(out, ", suspected by %s", f->detector);
 }
 
 static void add_summary(struct dh_str *out, const struct dh_finding *f)
 {
-    const struct words *w = words_of(f);
-    dh_str_addf(out, "SUMMARY: deadheat: %s ", w ? w->title : f->kind);
+    dh_str_add(out, "SUMMARY: deadheat: ");
+    add_kind(out, f);
+    dh_str_add(out, " ");
     if (f->accesses.n)
         dh_text_place(out, &f->accesses.at[0]);
     dh_str_add(out, "\n");

@@ -360,6 +360,8 @@ static struct dh_log_lock lock_of(const struct dh_report_lock *from)
         .address = from->address,
         .where = dh_report_address(from->address),
         .shared = from->shared,
+        .place = DH_LOG_NONE,
+        .module = DH_LOG_NONE,
         .taken = stack_of(from->context),
     };
 }

@@ -16,8 +16,8 @@ static const struct dh_log_thread threads[] = {
     {.index = 2, .parent = 0, .flags = DH_LOG_FINISHED, .name = "teller", .created = {frames, 2, 7}},
 };
 static const struct dh_log_lock locks[] = {
-    {.address = 0x4000, .where = {0x40, 0}, .taken = {frames, 1, 0}},
-    {.address = 0x7000, .where = {0x7000, DH_LOG_NONE}, .shared = 1},
+    {.address = 0x4000, .where = {0x40, 0}, .place = 5, .module = 1, .taken = {frames, 1, 0}},
+    {.address = 0x7000, .where = {0x7000, DH_LOG_NONE}, .shared = 1, .place = DH_LOG_NONE, .module = DH_LOG_NONE},
 };
 
 static struct dh_log_finding sample(uint32_t place)
@@ -123,6 +123,8 @@ static void same_access(const struct dh_log_access *a, const struct dh_log_acces
         assert_int_equal(a->locks[i].where.module, b->locks[i].where.module);
         assert_int_equal(a->locks[i].where.offset, b->locks[i].where.offset);
         assert_int_equal(a->locks[i].shared, b->locks[i].shared);
+        assert_int_equal(a->locks[i].place, b->locks[i].place);
+        assert_int_equal(a->locks[i].module, b->locks[i].module);
         same_stack(&a->locks[i].taken, &b->locks[i].taken);
     }
 }

@@ -146,7 +146,7 @@ static bool store_run(struct dh_store *s, unsigned first, unsigned n, struct dh_
 struct seen {
     unsigned n;
     long long runs;
-    char level[16];
+    char level[16], detector[16], text[32];
 };
 
 static void see(void *arg, const struct dh_finding *f)
@@ -155,17 +155,24 @@ static void see(void *arg, const struct dh_finding *f)
     s->n++;
     s->runs += f->runs;
     snprintf(s->level, sizeof s->level, "%s", f->level);
+    snprintf(s->detector, sizeof s->detector, "%s", f->detector);
+    snprintf(s->text, sizeof s->text, "%s", f->text);
 }
 
-static struct seen look(const char *id)
+static struct seen look_for(const struct dh_store_choice *choice)
 {
     struct dh_err err = {0};
     struct seen seen = {0};
     struct dh_store *s = dh_store_open(db, DH_STORE_READ, &err);
     assert_non_null(s);
-    assert_true(dh_store_each(s, &(struct dh_store_choice){.id = id}, see, &seen, &err));
+    assert_true(dh_store_each(s, choice, see, &seen, &err));
     dh_store_close(s);
     return seen;
+}
+
+static struct seen look(const char *id)
+{
+    return look_for(&(struct dh_store_choice){.id = id});
 }
 
 static void equal_findings_of_two_runs_are_one(void **state)
@@ -200,6 +207,93 @@ static void levels_rise_and_never_fall(void **state)
     }
     dh_store_close(s);
     assert_string_equal(look(id).level, "proven");
+}
+
+static void store_one(struct dh_finding *f)
+{
+    struct dh_store_run run = {"p", "", 1};
+    struct dh_err err = {0};
+    struct dh_store *s = open_store();
+    long long n;
+    assert_true(dh_store_begin(s, &run, &n, &err) && dh_store_add(s, n, f, &err) && dh_store_commit(s, &err));
+    dh_store_close(s);
+}
+
+/* Lockset suspects what happens-before sees: one finding, which the second has raised; what was seen stays told. */
+static void suspicion_and_sight_of_one_pair_are_one(void **state)
+{
+    static const struct {
+        const char *detector, *level, *text;
+    } told[] = {{"lockset", "suspected", "no common lock"},
+                {"race", "observed", "unordered"},
+                {"lockset", "suspected", "no common lock"}};
+    static const char *const by[] = {"lockset", "race", "race"};
+    (void)state;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        struct dh_finding f;
+        make(&f, "one pair", 1, "other", 1);
+        dh_finding_set(&f.detector, told[i].detector);
+        dh_finding_set(&f.level, told[i].level);
+        dh_finding_set(&f.text, told[i].text);
+        dh_finding_fingerprint(&f);
+        store_one(&f);
+        struct seen seen = look(f.id);
+        assert_int_equal(seen.n, 1);
+        assert_string_equal(seen.detector, by[i]);
+        assert_string_equal(seen.level, told[i ? 1 : 0].level);
+        assert_string_equal(seen.text, told[i ? 1 : 0].text);
+        dh_finding_release(&f);
+    }
+}
+
+static void keys_tell_findings_at_one_place_apart(void **state)
+{
+    struct dh_finding a, b;
+    (void)state;
+    make(&a, "s", 1, "t", 2);
+    make(&b, "s", 1, "t", 2);
+    dh_finding_set(&b.key, "struct point");
+    dh_finding_fingerprint(&b);
+    assert_string_not_equal(a.id, b.id);
+    dh_finding_release(&a);
+    dh_finding_release(&b);
+}
+
+/* Three threads in a cycle through one place, or two. */
+static void cycles_through_the_same_places_are_one(void **state)
+{
+    struct dh_finding a, b;
+    (void)state;
+    make(&a, "s", 1, "s", 1);
+    make(&b, "s", 1, "s", 1);
+    add_access(&b, "s", "lock", 1);
+    dh_finding_set(&a.kind, "deadlock");
+    dh_finding_set(&b.kind, "deadlock");
+    dh_finding_fingerprint(&a);
+    dh_finding_fingerprint(&b);
+    assert_string_equal(a.id, b.id);
+    dh_finding_release(&a);
+    dh_finding_release(&b);
+}
+
+static void choices_are_lists_of_words(void **state)
+{
+    struct dh_finding f;
+    (void)state;
+    make(&f, "chosen", 1, "chosen", 1);
+    dh_finding_set(&f.kind, "critical-wait");
+    dh_finding_set(&f.level, "suspected");
+    dh_finding_set(&f.detector, "deadlock");
+    dh_finding_fingerprint(&f);
+    store_one(&f);
+    unsigned all = look(NULL).n;
+    assert_int_equal(look_for(&(struct dh_store_choice){.kinds = "critical-wait"}).n, 1);
+    assert_int_equal(look_for(&(struct dh_store_choice){.kinds = "race"}).n, all - 1);
+    assert_int_equal(look_for(&(struct dh_store_choice){.kinds = "race,critical-wait"}).n, all);
+    assert_int_equal(look_for(&(struct dh_store_choice){.kinds = "wait"}).n, 0);
+    assert_int_equal(look_for(&(struct dh_store_choice){.levels = "suspected", .kinds = "race"}).n, 0);
+    assert_int_equal(look_for(&(struct dh_store_choice){.detectors = "deadlock", .levels = "suspected"}).n, 1);
+    dh_finding_release(&f);
 }
 
 static void what_was_not_committed_is_taken_back(void **state)
@@ -381,6 +475,10 @@ int main(void)
         cmocka_unit_test(details_are_read_as_written),
         cmocka_unit_test(equal_findings_of_two_runs_are_one),
         cmocka_unit_test(levels_rise_and_never_fall),
+        cmocka_unit_test(suspicion_and_sight_of_one_pair_are_one),
+        cmocka_unit_test(keys_tell_findings_at_one_place_apart),
+        cmocka_unit_test(cycles_through_the_same_places_are_one),
+        cmocka_unit_test(choices_are_lists_of_words),
         cmocka_unit_test(what_was_not_committed_is_taken_back),
         cmocka_unit_test(writers_at_the_same_time_lose_nothing),
         cmocka_unit_test(killed_writer_leaves_whole_runs),
