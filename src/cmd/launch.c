@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/detector_list.h"
 #include "cmd/threads_print.h"
 #include "driver/container.h"
 #include "driver/derive.h"
@@ -17,20 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const detectors[] = {"race", "none"};
-
 bool dh_launch_check_detectors(const char *command, const char *list)
 {
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        size_t n = strcspn(at, ","), i = 0, rows = sizeof detectors / sizeof *detectors;
-        while (i < rows && !(strlen(detectors[i]) == n && strncmp(detectors[i], at, n) == 0))
-            i++;
-        if (i == rows) {
-            dh_complain("%s: --detect=%s: no detector '%.*s'; there are: race, none", command, list, (int)n, at);
-            return false;
-        }
-    }
-    return true;
+    const char *at;
+    size_t n;
+    if (dh_detector_list_check(list, &at, &n))
+        return true;
+    char *all = dh_detector_list_all(", ");
+    dh_complain("%s: --detect=%s: no detector '%.*s'; there are: %s, none", command, list, (int)n, at, all);
+    free(all);
+    return false;
 }
 
 bool dh_launch_check_suppressions(const char *command, const char *path)

@@ -1,6 +1,8 @@
 /* deadheat report: what the store holds. */
 #include "cmd/command.h"
+#include "cmd/detector_list.h"
 #include "cmd/launch.h"
+#include "event/finding_log.h"
 #include "finding/store.h"
 #include "host/file.h"
 #include "report/json.h"
@@ -11,8 +13,16 @@
 #include <string.h>
 #include <time.h>
 
+/* Findings on one variable, in the order in which they were met. */
+struct group {
+    char *variable;
+    struct dh_str text;
+    size_t n;
+};
+
 struct printing {
-    struct dh_str out;
+    struct dh_str out; /* JSON */
+    DH_VEC(struct group) groups;
     size_t n;
 };
 
@@ -28,12 +38,44 @@ static void add_status(struct dh_str *out, const struct dh_finding *f)
                 f->runs == 1 ? "" : "s", day, dh_text_path(f->program));
 }
 
+static struct group *group_of(struct printing *p, const char *variable)
+{
+    for (size_t i = 0; variable[0] && i < p->groups.n; i++)
+        if (strcmp(p->groups.at[i].variable, variable) == 0)
+            return &p->groups.at[i];
+    struct group g = {.variable = dh_strdup(variable)};
+    dh_vec_push(&p->groups, g);
+    return &p->groups.at[p->groups.n - 1];
+}
+
 static void as_text(void *arg, const struct dh_finding *f)
 {
     struct printing *p = arg;
-    dh_text_finding(&p->out, f);
-    add_status(&p->out, f);
+    struct group *g = group_of(p, f->variable);
+    dh_text_finding(&g->text, f);
+    add_status(&g->text, f);
+    g->n++;
     p->n++;
+}
+
+static void print_groups(struct printing *p)
+{
+    for (size_t i = 0; i < p->groups.n; i++) {
+        struct group *g = &p->groups.at[i];
+        if (g->n > 1)
+            printf("%zu findings on %s:\n\n", g->n, g->variable);
+        printf("%s", g->text.at);
+    }
+}
+
+static void release(struct printing *p)
+{
+    for (size_t i = 0; i < p->groups.n; i++) {
+        free(p->groups.at[i].variable);
+        dh_str_release(&p->groups.at[i].text);
+    }
+    dh_vec_release(&p->groups);
+    dh_str_release(&p->out);
 }
 
 static void as_json(void *arg, const struct dh_finding *f)
@@ -62,41 +104,88 @@ static bool is_id(const char *id)
     return id[strspn(id, "0123456789abcdef")] == 0 && strlen(id) <= 16;
 }
 
-static int print_all(const char *db, const char *id, bool json, struct printing *p)
+static const char *kind_word(size_t i)
+{
+    return i < DH_LOG_KIND_COUNT ? dh_log_kind_name((uint32_t)i) : NULL;
+}
+
+static const char *level_word(size_t i)
+{
+    static const char *const words[] = {"suspected", "observed", "proven", NULL};
+    return words[i];
+}
+
+static const char *detector_word(size_t i)
+{
+    return dh_detector_list_at(i) ? dh_detector_list_at(i)->name : NULL;
+}
+
+/* Whether every word of the list is one of those; complains. */
+static bool are_words(const char *option, const char *list, const char *(*word_at)(size_t i))
+{
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        size_t n = strcspn(at, ","), i = 0;
+        while (word_at(i) && !(strlen(word_at(i)) == n && strncmp(word_at(i), at, n) == 0))
+            i++;
+        if (word_at(i))
+            continue;
+        struct dh_str all = {0};
+        for (i = 0; word_at(i); i++)
+            dh_str_addf(&all, "%s%s", i ? ", " : "", word_at(i));
+        dh_complain("report: --%s=%s: no %s '%.*s'; there are %s", option, list, option, (int)n, at, all.at);
+        dh_str_release(&all);
+        return false;
+    }
+    return true;
+}
+
+static bool is_choice(const struct dh_store_choice *c)
+{
+    if (c->id && !is_id(c->id)) {
+        dh_complain("report: --id=%s: an id has up to 16 hexadecimal digits", c->id);
+        return false;
+    }
+    return are_words("kind", c->kinds, kind_word) && are_words("level", c->levels, level_word) &&
+           are_words("detector", c->detectors, detector_word);
+}
+
+static int print_all(const char *db, const struct dh_store_choice *choice, bool json, struct printing *p)
 {
     struct dh_err err = {0};
-    struct dh_store_choice choice = {.id = id};
     struct dh_store *s = store_left(db, &err) ? dh_store_open(db, DH_STORE_READ, &err) : NULL;
-    bool ok = s && dh_store_each(s, &choice, json ? as_json : as_text, p, &err);
+    bool ok = s && dh_store_each(s, choice, json ? as_json : as_text, p, &err);
     dh_store_close(s);
     if (!ok)
         return dh_fail(&err, dh_file_exists(db) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
-    if (id && !p->n) {
-        dh_complain("report: no finding %s in %s", id, db);
+    if (choice->id && !p->n) {
+        dh_complain("report: no finding %s in %s", choice->id, db);
         return DH_EXIT_USAGE;
     }
     if (json)
         printf("{\"version\":1,\"findings\":[%s\n]}\n", p->out.at ? p->out.at : "");
-    else
-        printf("%s%zu finding%s in %s\n", p->out.at ? p->out.at : "", p->n, p->n == 1 ? "" : "s", db);
+    else {
+        print_groups(p);
+        printf("%zu finding%s in %s\n", p->n, p->n == 1 ? "" : "s", db);
+    }
     return DH_EXIT_OK;
 }
 
 static int report(const struct dh_parsed *p)
 {
     char **operands;
-    const char *id = dh_option_get(p, "id");
+    struct dh_store_choice choice = {.id = dh_option_get(p, "id"),
+                                     .kinds = dh_option_get(p, "kind"),
+                                     .levels = dh_option_get(p, "level"),
+                                     .detectors = dh_option_get(p, "detector")};
     struct printing printing = {0};
     if (dh_operands(p, &operands)) {
         dh_complain("report: unexpected '%s'; the store is named with --db=FILE", operands[0]);
         return DH_EXIT_USAGE;
     }
-    if (id && !is_id(id)) {
-        dh_complain("report: --id=%s: an id has up to 16 hexadecimal digits", id);
+    if (!is_choice(&choice))
         return DH_EXIT_USAGE;
-    }
-    int code = print_all(dh_option_get(p, "db"), id, strcmp(dh_option_get(p, "format"), "json") == 0, &printing);
-    dh_str_release(&printing.out);
+    int code = print_all(dh_option_get(p, "db"), &choice, strcmp(dh_option_get(p, "format"), "json") == 0, &printing);
+    release(&printing);
     return code;
 }
 
@@ -115,18 +204,25 @@ static const struct dh_option options[] = {
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings"},
     {"format", DH_OPTION_CHOICE, "text|json", "text", "reports as they were printed, or a JSON document"},
     {"id", DH_OPTION_STRING, "ID", NULL, "only the finding whose id begins so"},
+    {"kind", DH_OPTION_STRING, "KIND,...", NULL,
+     "only these: race, view, atomicity, deadlock, critical-wait, indefinite-wait, lost-wakeup, lock-misuse, "
+     "use-after-free, annotation, assertion, crash"},
+    {"level", DH_OPTION_STRING, "LEVEL,...", NULL, "only these: suspected, observed, proven"},
+    {"detector", DH_OPTION_STRING, "DETECTOR,...", NULL, "only what these have raised to its level"},
     {0}};
 
 const struct dh_command dh_command_report = {
     .name = "report",
-    .usage = "[--db=FILE] [--format=text|json] [--id=ID]",
+    .usage = "[OPTION...]",
     .summary = "show the findings of earlier runs",
     .description =
-        "Shows what 'deadheat run' and 'deadheat check' have stored: both accesses with their stacks, locks and\n"
-        "threads, the values, the object; below each its id, level and in how many runs it was seen. Equal findings "
-        "of\n"
-        "several runs and builds are one; an id survives rebuilding and unrelated edits.",
-    .examples = "  deadheat report\n  deadheat report --id=3f2a\n"
+        "Shows what 'deadheat run' and 'deadheat check' have stored: every access, lock and wait with its stack, "
+        "locks\n"
+        "and thread, the values, the object; below each its id, level and in how many runs it was seen. Equal "
+        "findings\n"
+        "of several runs and builds are one; an id survives rebuilding and unrelated edits. Findings on one variable\n"
+        "stand together.",
+    .examples = "  deadheat report\n  deadheat report --id=3f2a\n  deadheat report --level=observed,proven\n"
                 "  deadheat report --format=json | jq '.findings[].variable'\n",
     .options = options,
     .run = run_report,

@@ -76,19 +76,39 @@ static void open_container(struct dh_known_module *m, const uint8_t id[16])
     dh_err_release(&ignored);
 }
 
-struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, const uint8_t id[16])
+static struct dh_known_module *find(const struct dh_modules *s, const char *path)
 {
     for (size_t i = 0; i < s->all.n; i++)
         if (strcmp(s->all.at[i]->path, path) == 0)
             return s->all.at[i];
+    return NULL;
+}
+
+static struct dh_known_module *add(struct dh_modules *s, const char *path)
+{
     struct dh_known_module *m = calloc(1, sizeof *m);
     if (!m)
         abort();
     m->path = dh_strdup(path);
     m->sites.strings = m->places.chains.strings = "";
-    open_container(m, id);
     dh_vec_push(&s->all, m);
     return m;
+}
+
+struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, const uint8_t id[16])
+{
+    struct dh_known_module *m = find(s, path);
+    if (!m)
+        open_container(m = add(s, path), id);
+    return m;
+}
+
+void dh_modules_put_table(struct dh_modules *s, const char *path, const struct dh_site_table *table)
+{
+    struct dh_known_module *m = find(s, path);
+    if (!m)
+        m = add(s, path);
+    m->sites = *table;
 }
 
 const struct dh_site_table *dh_known_sites(const struct dh_known_module *m)
@@ -153,6 +173,11 @@ void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t o
     if (!places.frames.n)
         add_frame(out, NULL, m->path, offset);
     dh_source_frames_release(&places);
+}
+
+bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at, uint64_t *size)
+{
+    return m->readable && dh_symbolize_extent(s->symbols, m->path, offset, at, size);
 }
 
 bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out)

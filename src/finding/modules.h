@@ -21,6 +21,11 @@ const struct dh_place_table *dh_known_places(const struct dh_known_module *m);
 /* Adds the frames of a return address, inlined calls included; at least one. */
 void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_finding_stack *out);
 bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out);
+/* The extent of the global variable around an address of the file. */
+bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at, uint64_t *size);
+/* A module that is no file: places are rows of the table, whose bytes the caller keeps. Known by its path like others;
+ * given again, the table is replaced. */
+void dh_modules_put_table(struct dh_modules *s, const char *path, const struct dh_site_table *table);
 
 /* The path without the directory it was compiled in, as the compiler was called, and without "x/..". Owned by the
  * caller. */

@@ -36,6 +36,11 @@ void dh_resolver_free(struct dh_resolver *r)
     free(r);
 }
 
+struct dh_modules *dh_resolver_modules(struct dh_resolver *r)
+{
+    return r->modules;
+}
+
 static struct dh_known_module *module_of(struct job *j, uint32_t index)
 {
     if (index >= j->from->n_modules)

@@ -225,6 +225,21 @@ bool dh_symbolize_data(struct dh_symbolizer *s, const char *module, uint64_t off
     return from_debug_info(m, offset + bias, out) || from_symbols(m, offset + bias, out);
 }
 
+bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at, uint64_t *size)
+{
+    Dwfl_Module *m = dh_symbolizer_open(s, module);
+    GElf_Addr bias;
+    GElf_Off inside;
+    GElf_Sym sym;
+    if (!m || !dwfl_module_getelf(m, &bias) ||
+        !dwfl_module_addrinfo(m, offset + bias, &inside, &sym, NULL, NULL, NULL) || !is_data(&sym) ||
+        inside >= sym.st_size)
+        return false;
+    *at = offset - inside;
+    *size = sym.st_size;
+    return true;
+}
+
 void dh_source_data_release(struct dh_source_data *d)
 {
     free(d->name);

@@ -1,0 +1,40 @@
+/* From what detectors say of an event stream to findings as the checked program itself would have told them. Layer:
+ * finding (with the stream's side of detect and trace). Lends a world its host: what places mean, where globals lie,
+ * and who hears suspicions. Equal ones are told once. One thread. */
+#ifndef DH_FINDING_SUSPICION_H
+#define DH_FINDING_SUSPICION_H
+
+#include "detect/detector.h"
+#include "finding/finding.h"
+#include "host/err.h"
+#include "trace/meta.h"
+
+struct dh_suspicions;
+
+struct dh_suspicions_sink {
+    /* One that was not told yet in this stream, or rises. False: it is to be kept quiet, neither counted nor logged. */
+    bool (*found)(void *arg, const struct dh_finding *f);
+    void *arg;
+};
+
+/* `meta` is borrowed, may be NULL, and may grow while events come. */
+struct dh_suspicions *dh_suspicions_new(const struct dh_meta *meta, const struct dh_suspicions_sink *sink);
+void dh_suspicions_free(struct dh_suspicions *s);
+/* For streams whose places are not those of modules (text traces): `site` and `global` of this host are asked instead.
+ */
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words);
+/* Fills in what a world asks its host: site, global, found, arg. */
+void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host);
+/* The world that was made with it: tells which object it is and which threads have ended. */
+void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w);
+/* What is found goes also into the findings log at `path` (made if missing), as it is found. */
+bool dh_suspicions_log(struct dh_suspicions *s, const char *path, struct dh_err *err);
+/* How many different findings were told and not kept quiet. */
+unsigned dh_suspicions_count(const struct dh_suspicions *s);
+/* Findings that could not be written into the log, for whatever reason: their number. */
+unsigned dh_suspicions_lost(const struct dh_suspicions *s);
+
+/* What the modules of a stream are known by, for others who need their containers; NULL: there is no such module. */
+struct dh_known_module *dh_suspicions_module(struct dh_suspicions *s, uint32_t place, uint32_t *own_place);
+
+#endif

@@ -1,0 +1,35 @@
+/* A suspicion in the terms of the findings log. Layer: finding, of suspicion.c. */
+#ifndef DH_FINDING_SUSPICION_RECORD_H
+#define DH_FINDING_SUSPICION_RECORD_H
+
+#include "detect/detector.h"
+#include "event/finding_log.h"
+#include "finding/modules.h"
+#include "trace/meta.h"
+
+/* What a stream's numbers are read with. Any may be NULL but `modules`. */
+struct dh_suspicion_view {
+    const struct dh_meta *meta;
+    const struct dh_world_host *words; /* asked for sites instead of meta's modules */
+    struct dh_world *world;
+    struct dh_modules *modules; /* gets the tables of `words` */
+};
+
+/* Owns all that the finding points to, but for texts of the suspicion and of meta. */
+struct dh_suspicion_record {
+    struct dh_log_finding finding;
+    DH_VEC(struct dh_log_module) modules;
+    DH_VEC(struct dh_log_thread) threads;
+    DH_VEC(void *) blocks;
+};
+
+struct dh_suspicion_record *dh_suspicion_record(const struct dh_suspicion_view *view, const char *detector,
+                                                const struct dh_suspicion *from);
+void dh_suspicion_record_free(struct dh_suspicion_record *r);
+struct dh_log_process dh_suspicion_process(const struct dh_meta *meta);
+
+/* Index of the module that a place belongs to, or that lies around an address; SIZE_MAX: none. */
+size_t dh_meta_module_of_place(const struct dh_meta *m, uint32_t place);
+size_t dh_meta_module_around(const struct dh_meta *m, uint64_t address);
+
+#endif
