@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/detector_list.h"
 #include "cmd/launch.h"
 #include "finding/store.h"
 #include "host/file.h"
@@ -80,23 +81,22 @@ static bool build(struct task *t, int *code)
 /* ---- the table ---- */
 
 struct row {
-    char *id, *kind, *level, *what, *where[2];
+    char *id, *kind, *level, *what;
+    DH_VEC(char *) where;
 };
 
 struct table {
     DH_VEC(struct row) rows;
 };
 
-static char *place_of(const struct dh_finding *f, size_t i)
+static char *place_of(const struct dh_finding_access *a)
 {
     struct dh_str s = {0};
-    if (i >= f->accesses.n)
-        return dh_strdup("");
-    if (f->accesses.at[i].forgotten)
+    if (a->forgotten)
         dh_str_add(&s, "place not known any more");
     else
-        dh_text_place(&s, &f->accesses.at[i]);
-    dh_str_addf(&s, " (%s)", f->accesses.at[i].op);
+        dh_text_place(&s, a);
+    dh_str_addf(&s, " (%s%s%s)", a->op, a->object[0] ? " " : "", a->object);
     return dh_str_take(&s);
 }
 
@@ -108,8 +108,9 @@ static void add_row(void *arg, const struct dh_finding *f)
         .kind = dh_strdup(f->kind),
         .level = dh_strdup(f->level),
         .what = f->type[0] ? dh_format("%s (%s)", f->variable, f->type) : dh_strdup(f->variable),
-        .where = {place_of(f, 0), place_of(f, 1)},
     };
+    for (size_t i = 0; i < f->accesses.n; i++)
+        dh_vec_push(&r.where, place_of(&f->accesses.at[i]));
     dh_vec_push(&t->rows, r);
 }
 
@@ -117,9 +118,13 @@ static void release_table(struct table *t)
 {
     for (size_t i = 0; i < t->rows.n; i++) {
         struct row *r = &t->rows.at[i];
-        char *texts[] = {r->id, r->kind, r->level, r->what, r->where[0], r->where[1]};
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            free(texts[k]);
+        for (size_t k = 0; k < r->where.n; k++)
+            free(r->where.at[k]);
+        dh_vec_release(&r->where);
+        free(r->id);
+        free(r->kind);
+        free(r->level);
+        free(r->what);
     }
     dh_vec_release(&t->rows);
 }
@@ -132,23 +137,51 @@ static int widest(const struct table *t)
     return most > 40 ? 40 : (int)most;
 }
 
+static void print_row(const struct row *r, int width)
+{
+    printf("%-8s  %-15s  %-9s  %-*s", r->id, r->kind, r->level, width, r->what);
+    for (size_t i = 0; i < r->where.n; i++)
+        printf("%*s  %s\n", i ? 8 + 2 + 15 + 2 + 9 + 2 + width : 0, "", r->where.at[i]);
+    if (!r->where.n)
+        printf("\n");
+}
+
+/* What is proven comes first, what is only suspected last. */
+static const char *const levels[] = {"proven", "observed", "suspected"};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+static void print_counts(const struct table *t)
+{
+    printf("%zu finding%s", t->rows.n, t->rows.n == 1 ? "" : "s");
+    for (size_t k = 0, printed = 0; k < LEVELS; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < t->rows.n; i++)
+            n += strcmp(t->rows.at[i].level, levels[k]) == 0;
+        if (n && n < t->rows.n)
+            printf("%s%zu %s", printed++ ? ", " : ": ", n, levels[k]);
+    }
+}
+
 static void print_table(const struct table *t, const char *db)
 {
     int width = widest(t);
     bool other = strcmp(db, DH_STORE_DEFAULT) != 0;
+    const struct row *first = NULL;
     if (!t->rows.n) {
         printf("deadheat: nothing found in this run\n");
         return;
     }
-    printf("%-8s  %-14s  %-9s  %-*s  where\n", "finding", "kind", "level", width, "variable");
-    for (size_t i = 0; i < t->rows.n; i++) {
-        const struct row *r = &t->rows.at[i];
-        printf("%-8s  %-14s  %-9s  %-*s  %s\n", r->id, r->kind, r->level, width, r->what, r->where[0]);
-        if (r->where[1][0])
-            printf("%*s%s\n", 8 + 2 + 14 + 2 + 9 + 2 + width + 2, "", r->where[1]);
-    }
-    printf("\n%zu finding%s. Stacks, locks and values: deadheat report%s%s --id=%s\n", t->rows.n,
-           t->rows.n == 1 ? "" : "s", other ? " --db=" : "", other ? db : "", t->rows.at[0].id);
+    printf("%-8s  %-15s  %-9s  %-*s  where\n", "finding", "kind", "level", width, "variable");
+    for (size_t k = 0; k < LEVELS; k++)
+        for (size_t i = 0; i < t->rows.n; i++)
+            if (strcmp(t->rows.at[i].level, levels[k]) == 0) {
+                print_row(&t->rows.at[i], width);
+                first = first ? first : &t->rows.at[i];
+            }
+    printf("\n");
+    print_counts(t);
+    printf(". Stacks, locks and values: deadheat report%s%s --id=%s\n", other ? " --db=" : "", other ? db : "",
+           first ? first->id : t->rows.at[0].id);
 }
 
 static int tell(const struct task *t, long long run, int status)
@@ -174,11 +207,11 @@ static int tell(const struct task *t, long long run, int status)
     return code;
 }
 
-static int check(struct task *t)
+static int check_with(struct task *t, const char *detect, const char *plan)
 {
     struct dh_launch l = {.command = "check",
-                          .plan = "race",
-                          .detect = "race",
+                          .plan = plan,
+                          .detect = detect,
                           .db = t->db,
                           .suppressions = t->suppressions,
                           .quiet = true,
@@ -193,6 +226,15 @@ static int check(struct task *t)
     code = dh_launch(&l, &status, &stored);
     dh_import_release(&stored);
     return code == DH_EXIT_OK ? tell(t, stored.run, status) : code;
+}
+
+static int check(struct task *t)
+{
+    char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect);
+    int code = check_with(t, detect, plan);
+    free(detect);
+    free(plan);
+    return code;
 }
 
 /* FILE... [-- ARG...] builds; PROG [ARG...] and -- PROG [ARG...] run. */
@@ -246,8 +288,8 @@ static int run_check(const struct dh_command *self, int argc, char **argv)
 static const struct dh_option options[] = {
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
-     "findings not to be stored or counted: lines race:PATTERN, race_top:, mutex:, annotation:, ... as other race "
-     "detectors read them"},
+     "findings not to be stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
+     "annotation:, ... as other race detectors read them"},
     {0}};
 
 const struct dh_command dh_command_check = {
@@ -258,7 +300,8 @@ const struct dh_command dh_command_check = {
         "Builds source files with 'deadheat cc' in a temporary folder, or takes a program that was built with it, "
         "runs\n"
         "it with the detectors there are, stores what they find and prints a table: finding, kind, level, variable,\n"
-        "both places, and the command that tells more. The program's output stays its own.\n\n"
+        "the places, and the command that tells more. What was observed in the run comes before what is suspected.\n"
+        "The program's output stays its own.\n\n"
         "Exit status 0: nothing was found in this run; 1: findings, or the program was killed by a signal.",
     .examples = "  deadheat check bank.c\n  deadheat check queue.cc -- 4 1000\n  deadheat check -- ./server --once\n",
     .options = options,

@@ -138,7 +138,9 @@ static void add_option(const char *key, const char *value)
 /* Absolute: the program may change its folder before it starts another one. */
 static void add_detection(const struct dh_launch *l)
 {
-    add_option("detect", l->detect);
+    char *inside = dh_detector_list_inside(l->detect);
+    add_option("detect", inside);
+    free(inside);
     if (!l->suppressions)
         return;
     char *path = dh_path_absolute(l->suppressions);

@@ -55,9 +55,8 @@ static const struct dh_option options[] = {
      "detectors to run with: race (happens-before, exact for the observed run), or none"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
-     "findings not to be told, stored or counted: lines race:PATTERN, race_top:, mutex:, annotation:, ... as other "
-     "race "
-     "detectors read them"},
+     "findings not to be told, stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
+     "annotation:, ... as other race detectors read them"},
     {"plan", DH_OPTION_STRING, "CLASS,...", "race",
      "which hooks the variant carries: race, lockset (placed late, after optimisation), view, consistency, atomrace, "
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), none"},

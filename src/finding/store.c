@@ -223,9 +223,12 @@ static const char add_finding[] =
     " level = CASE WHEN " RISES " THEN excluded.level ELSE level END,"
     " first_seen = min(first_seen, excluded.first_seen), last_seen = max(last_seen, excluded.last_seen)";
 
-/* What was seen is not replaced by what is suspected. */
+/* What was seen is not replaced by what is suspected. Times are in seconds, and a run may be stored a little after one
+ * that began later: of builds within a minute, what is stored last is the newest. */
 static const char add_evidence[] =
-    "INSERT INTO evidence(finding, build, details, seen) VALUES (?1, ?2, ?3, ?4)"
+    "WITH other(seen) AS (SELECT max(seen) FROM evidence WHERE finding = ?1 AND build <> ?2)"
+    " INSERT INTO evidence(finding, build, details, seen) SELECT ?1, ?2, ?3,"
+    " CASE WHEN seen - ?4 BETWEEN 0 AND 60 THEN seen + 1 ELSE ?4 END FROM other WHERE true"
     " ON CONFLICT(finding, build) DO UPDATE SET details = excluded.details, seen = excluded.seen"
     " WHERE " RANK(LEVEL_OF("excluded")) " >= " RANK(LEVEL_OF("evidence"));
 

@@ -246,6 +246,22 @@ static void suspicion_and_sight_of_one_pair_are_one(void **state)
     }
 }
 
+/* Built again and run again within a second: the second build's places are shown. */
+static void of_two_builds_in_one_second_the_later_is_shown(void **state)
+{
+    static const char *const builds[] = {"b9", "b1", "b5"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct dh_finding f;
+        make(&f, "built again", 1, "built again", 1);
+        dh_finding_set(&f.build, builds[i]);
+        dh_finding_set(&f.text, builds[i]);
+        store_one(&f);
+        assert_string_equal(look(f.id).text, builds[i]);
+        dh_finding_release(&f);
+    }
+}
+
 static void keys_tell_findings_at_one_place_apart(void **state)
 {
     struct dh_finding a, b;
@@ -476,6 +492,7 @@ int main(void)
         cmocka_unit_test(equal_findings_of_two_runs_are_one),
         cmocka_unit_test(levels_rise_and_never_fall),
         cmocka_unit_test(suspicion_and_sight_of_one_pair_are_one),
+        cmocka_unit_test(of_two_builds_in_one_second_the_later_is_shown),
         cmocka_unit_test(keys_tell_findings_at_one_place_apart),
         cmocka_unit_test(cycles_through_the_same_places_are_one),
         cmocka_unit_test(choices_are_lists_of_words),
