@@ -1,6 +1,7 @@
 #include "finding/finding.h"
 
 #include "base/str.h"
+#include "event/finding_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,12 @@ void dh_finding_release(struct dh_finding *f)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     *f = (struct dh_finding){0};
+}
+
+bool dh_finding_takes_lock(const struct dh_finding_access *a)
+{
+    uint32_t role = dh_log_role_of_op(a->op);
+    return role == DH_ROLE_LOCK || role == DH_ROLE_RDLOCK || role == DH_ROLE_LOCK_WAIT || role == DH_ROLE_RDLOCK_WAIT;
 }
 
 const struct dh_finding_thread *dh_finding_thread(const struct dh_finding *f, uint32_t index)

@@ -79,6 +79,9 @@ void dh_finding_stack_release(struct dh_finding_stack *s);
 void dh_finding_set(char **field, const char *text);
 const struct dh_finding_thread *dh_finding_thread(const struct dh_finding *f, uint32_t index);
 
+/* Whether the access takes a lock or waits for one. */
+bool dh_finding_takes_lock(const struct dh_finding_access *a);
+
 /* Sets the id from kind, key and the accesses' stable names in any order: neither lines nor addresses, so that
  * unrelated edits keep it; nor detector and level, so that a suspicion that comes true is one with it. 16 hexadecimal
  * digits. */

@@ -10,6 +10,31 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool is_deadlock(const struct dh_finding *f)
+{
+    return strcmp(f->kind, "deadlock") == 0;
+}
+
+static bool takes_locks(const struct dh_finding *f)
+{
+    for (size_t i = 0; i < f->accesses.n; i++)
+        if (dh_finding_takes_lock(&f->accesses.at[i]))
+            return true;
+    return false;
+}
+
+/* Of a deadlock the taking of the locks: who waits for the end of those threads was not known when it was suspected. */
+static size_t names_of(const struct dh_finding *f, const char **names, size_t most)
+{
+    bool locks_only = is_deadlock(f) && takes_locks(f);
+    size_t n = 0;
+    for (size_t i = 0; i < f->accesses.n && n < most; i++)
+        if (!locks_only || dh_finding_takes_lock(&f->accesses.at[i]))
+            names[n++] = f->accesses.at[i].site;
+    return n;
+}
+
+/* A cycle through one place has as many of it as threads happened to be in it. */
 static size_t unique(const char **names, size_t n)
 {
     size_t kept = 0;
@@ -23,12 +48,9 @@ static size_t unique(const char **names, size_t n)
 void dh_finding_fingerprint(struct dh_finding *f)
 {
     const char *names[8];
-    size_t n = 0;
-    for (; n < f->accesses.n && n < sizeof names / sizeof *names; n++)
-        names[n] = f->accesses.at[n].site;
+    size_t n = names_of(f, names, sizeof names / sizeof *names);
     qsort(names, n, sizeof *names, by_text);
-    /* A cycle through one place has as many of it as threads happened to be in it. */
-    if (strcmp(f->kind, "deadlock") == 0)
+    if (is_deadlock(f))
         n = unique(names, n);
     struct dh_str all = {0};
     dh_str_addf(&all, "%s", f->kind);

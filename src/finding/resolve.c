@@ -436,13 +436,22 @@ static void fill_variables(struct dh_finding *f)
     dh_str_release(&names);
 }
 
-/* Of a deadlock all that is in it, of other waits what is waited for. */
+static void add_objects(struct dh_str *names, const struct dh_finding *f, bool all, bool locks)
+{
+    for (size_t i = 0; i < f->accesses.n && (all || !names->n); i++)
+        if (f->accesses.at[i].object[0] && !is_named_before(f, i) &&
+            (!locks || dh_finding_takes_lock(&f->accesses.at[i])))
+            dh_str_addf(names, "%s%s", names->n ? ", " : "", f->accesses.at[i].object);
+}
+
+/* Of a deadlock all its locks, of other waits what is waited for. */
 static void fill_variable_by_objects(struct dh_finding *f, bool all)
 {
     struct dh_str names = {0};
-    for (size_t i = 0; i < f->accesses.n && (all || !names.n); i++)
-        if (f->accesses.at[i].object[0] && !is_named_before(f, i))
-            dh_str_addf(&names, "%s%s", names.n ? ", " : "", f->accesses.at[i].object);
+    if (all)
+        add_objects(&names, f, true, true);
+    if (!names.n)
+        add_objects(&names, f, all, false);
     if (names.n) {
         dh_finding_set(&f->variable, names.at);
         dh_finding_set(&f->type, "");

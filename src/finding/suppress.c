@@ -83,6 +83,17 @@ static bool matches_variable(const struct dh_suppression *s, const char *variabl
     return dh_suppression_matches(s, variable) || (dot && dh_suppression_matches(s, dot + 1));
 }
 
+/* What a finding is about may be several variables or locks: "back, front". */
+static bool matches_names(const struct dh_suppression *s, const struct dh_finding *f)
+{
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        const struct dh_finding_access *a = &f->accesses.at[i];
+        if ((a->object[0] || f->variable[0] == '{') && matches_variable(s, a->object[0] ? a->object : a->variable))
+            return true;
+    }
+    return matches_variable(s, f->variable);
+}
+
 static bool matches(const struct dh_suppression *s, const struct dh_finding *f)
 {
     if (!is_about(s, f->kind))
@@ -95,7 +106,7 @@ static bool matches(const struct dh_suppression *s, const struct dh_finding *f)
     for (size_t i = 0; i < f->threads.n; i++)
         if (matches_stack(s, &f->threads.at[i].created))
             return true;
-    return matches_variable(s, f->variable);
+    return matches_names(s, f);
 }
 
 const struct dh_suppression *dh_suppressions_find(const struct dh_suppressions *s, const struct dh_finding *f)

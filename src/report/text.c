@@ -208,7 +208,10 @@ static void add_deed(struct dh_str *out, const struct dh_finding *f, const struc
     dh_str_add(out, "  ");
     add_thread_name(out, f, a->thread);
     out->at[at] = (char)toupper((unsigned char)out->at[at]);
-    dh_str_addf(out, " %s%s%s:\n", dh_log_role_words(role)->does, a->object[0] ? " " : "", a->object);
+    const struct dh_log_role_words *w = dh_log_role_words(role);
+    bool sorted = dh_starts_with(a->object, w->object); /* "lock at 0x1000", "thread T1" */
+    dh_str_addf(out, " %s%s%s%s%s:\n", w->does, sorted ? "" : " ", sorted ? "" : w->object, a->object[0] ? " " : "",
+                a->object);
 }
 
 /* Of what did not happen, no access came before another. */
@@ -277,7 +280,8 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
 
 static void add_object(struct dh_str *out, const struct dh_finding *f)
 {
-    if (!f->object[0])
+    /* Of several locks one's is no news. */
+    if (!f->object[0] || kind_of(f) == DH_LOG_DEADLOCK)
         return;
     dh_str_addf(out, "  Location is %s", f->object);
     if (f->allocated.frames.n) {
