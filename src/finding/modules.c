@@ -13,6 +13,8 @@ struct dh_known_module {
     struct dh_bytes site_bytes, place_bytes;
     struct dh_site_table sites;
     struct dh_place_table places;
+    char *(*name)(void *arg, uint64_t address); /* of one that is no file */
+    void *arg;
 };
 
 struct dh_modules {
@@ -103,12 +105,26 @@ struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, c
     return m;
 }
 
-void dh_modules_put_table(struct dh_modules *s, const char *path, const struct dh_site_table *table)
+void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_made_module *made)
 {
     struct dh_known_module *m = find(s, path);
     if (!m)
         m = add(s, path);
-    m->sites = *table;
+    m->sites = made->sites;
+    m->name = made->name;
+    m->arg = made->arg;
+    if (!m->sites.strings)
+        m->sites.strings = "";
+}
+
+static bool made_data(const struct dh_known_module *m, uint64_t address, struct dh_source_data *out)
+{
+    out->name = m->name(m->arg, address);
+    out->variable = dh_strdup(out->name);
+    if (out->name[0])
+        return true;
+    dh_source_data_release(out);
+    return false;
 }
 
 const struct dh_site_table *dh_known_sites(const struct dh_known_module *m)
@@ -183,5 +199,7 @@ bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t o
 bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out)
 {
     *out = (struct dh_source_data){0};
+    if (m->name)
+        return made_data(m, offset, out);
     return m->readable && dh_symbolize_data(s->symbols, m->path, offset, out);
 }

@@ -23,9 +23,14 @@ void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t o
 bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out);
 /* The extent of the global variable around an address of the file. */
 bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at, uint64_t *size);
-/* A module that is no file: places are rows of the table, whose bytes the caller keeps. Known by its path like others;
- * given again, the table is replaced. */
-void dh_modules_put_table(struct dh_modules *s, const char *path, const struct dh_site_table *table);
+/* A module that is no file. Known by its path like others; what is given again replaces what was there. */
+struct dh_made_module {
+    struct dh_site_table sites; /* its places are the rows; the caller keeps the bytes */
+    /* The name of what is at an address, "" when there is none, owned by the caller; or NULL. */
+    char *(*name)(void *arg, uint64_t address);
+    void *arg;
+};
+void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_made_module *made);
 
 /* The path without the directory it was compiled in, as the compiler was called, and without "x/..". Owned by the
  * caller. */

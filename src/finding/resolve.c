@@ -508,6 +508,15 @@ static void fill_object(struct job *j)
     free(thread);
 }
 
+/* Where no access names it. */
+static void fill_variable_by_address(struct job *j)
+{
+    char *name = names_something(j->out->variable) ? NULL : data_name(j, &j->from->where);
+    if (name)
+        dh_finding_set(&j->out->variable, name);
+    free(name);
+}
+
 static void fill_held(const struct dh_log_finding *from, struct dh_finding *f)
 {
     /* Of a larger value only the beginning was kept. */
@@ -576,6 +585,7 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
         fill_variables(out);
     fill_variable_by_objects(out, from->kind == DH_LOG_DEADLOCK);
     fill_object(&j);
+    fill_variable_by_address(&j);
     fill_held(from, out);
     dh_finding_fingerprint(out);
 }

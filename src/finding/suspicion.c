@@ -23,7 +23,9 @@ struct told {
 struct dh_suspicions {
     const struct dh_meta *meta;
     struct dh_suspicions_sink sink;
-    struct dh_world_host words; /* `site` is NULL: the modules are asked */
+    struct dh_world_host words; /* what it lacks the modules are asked */
+    char *(*name)(void *arg, uint64_t addr);
+    void *name_arg;
     struct dh_world *world;
     struct dh_resolver *resolver;
     struct dh_modules *modules;
@@ -61,9 +63,12 @@ void dh_suspicions_free(struct dh_suspicions *s)
     free(s);
 }
 
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words)
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words,
+                       char *(*name)(void *arg, uint64_t addr), void *name_arg)
 {
     s->words = *words;
+    s->name = name;
+    s->name_arg = name_arg;
 }
 
 void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w)
@@ -118,8 +123,8 @@ static const struct dh_site *site_of(void *arg, uint32_t place, const struct dh_
 static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
 {
     struct dh_suspicions *s = arg;
-    if (s->words.site)
-        return s->words.global && s->words.global(s->words.arg, addr, at, size);
+    if (s->words.global)
+        return s->words.global(s->words.arg, addr, at, size);
     size_t i = dh_meta_module_around(s->meta, addr);
     uint64_t *nowhere = &s->nowhere[addr * 0x9e3779b97f4a7c15u >> (64 - NOWHERE_BITS)];
     if (i == SIZE_MAX || *nowhere == addr)
@@ -131,6 +136,12 @@ static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
     else
         *nowhere = addr;
     return found;
+}
+
+static const char *const *may_access(void *arg, uint32_t place, bool write, size_t *n)
+{
+    struct dh_suspicions *s = arg;
+    return s->words.may_access(s->words.arg, place, write, n);
 }
 
 /* ---- each once ---- */
@@ -238,7 +249,7 @@ static void found(void *arg, const char *detector, const void *suspicion)
     struct dh_suspicions *s = arg;
     const struct dh_suspicion *from = suspicion;
     struct dh_log_process p = dh_suspicion_process(s->meta);
-    struct dh_suspicion_view view = {s->meta, s->words.site ? &s->words : NULL, s->world, s->modules};
+    struct dh_suspicion_view view = {s->meta, s->words, s->name, s->name_arg, s->world, s->modules};
     struct dh_finding f;
     bool first;
     if (was_seen(s, hash_of(detector, from)))
@@ -257,6 +268,7 @@ void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host)
 {
     host->site = site_of;
     host->global = global_of;
+    host->may_access = s->words.may_access ? may_access : NULL;
     host->found = found;
     host->arg = s;
 }

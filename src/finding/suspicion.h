@@ -20,10 +20,12 @@ struct dh_suspicions_sink {
 /* `meta` is borrowed, may be NULL, and may grow while events come. */
 struct dh_suspicions *dh_suspicions_new(const struct dh_meta *meta, const struct dh_suspicions_sink *sink);
 void dh_suspicions_free(struct dh_suspicions *s);
-/* For streams whose places are not those of modules (text traces): `site` and `global` of this host are asked instead.
- */
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words);
-/* Fills in what a world asks its host: site, global, found, arg. */
+/* Who knows better: what this host answers (site, global, may_access) counts instead of what the modules say. Places of
+ * no module, as in text traces, are known to it alone; `name` (or NULL) names what lies at an address of no module, ""
+ * for nothing, owned by the caller. */
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words,
+                       char *(*name)(void *arg, uint64_t addr), void *name_arg);
+/* Fills in all that a world asks its host. */
 void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host);
 /* The world that was made with it: tells which object it is and which threads have ended. */
 void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w);

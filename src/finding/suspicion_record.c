@@ -66,6 +66,7 @@ struct job {
     const struct dh_suspicion_view *view;
     const struct dh_suspicion *from;
     struct dh_suspicion_record *out;
+    struct dh_site_table sites; /* of what only the stream explains */
 };
 
 static void *room(struct job *j, size_t n, size_t size)
@@ -117,34 +118,50 @@ static uint32_t meta_module(struct job *j, size_t i)
     return module_index(j, m->path, m->id);
 }
 
-static struct dh_log_address address_of(struct job *j, uint64_t address)
+/* The one that stands for what only the stream explains. */
+static uint32_t made_module(struct job *j, const struct dh_site_table *sites)
+{
+    struct dh_made_module made = {.name = j->view->name, .arg = j->view->name_arg};
+    if (sites)
+        j->sites = *sites;
+    made.sites = j->sites;
+    dh_modules_make(j->view->modules, OF_TRACE, &made);
+    return module_index(j, OF_TRACE, NULL);
+}
+
+static struct dh_log_address code_address(struct job *j, uint64_t address)
 {
     size_t i = dh_meta_module_around(j->view->meta, address);
     if (i == SIZE_MAX)
-        return (struct dh_log_address){.offset = address, .module = DH_LOG_NONE};
-    return (struct dh_log_address){.offset = address - j->view->meta->modules.at[i].load, .module = meta_module(j, i)};
+        return (struct dh_log_address){address, DH_LOG_NONE};
+    return (struct dh_log_address){address - j->view->meta->modules.at[i].load, meta_module(j, i)};
+}
+
+static struct dh_log_address address_of(struct job *j, uint64_t address)
+{
+    struct dh_log_address a = code_address(j, address);
+    if (a.module == DH_LOG_NONE && j->view->name)
+        a.module = made_module(j, NULL);
+    return a;
 }
 
 /* A place as its module numbers it. */
 static void fill_place(struct job *j, uint32_t place, uint32_t *own, uint32_t *module)
 {
-    const struct dh_world_host *words = j->view->words;
+    const struct dh_world_host *words = &j->view->words;
     const struct dh_site_table *table = NULL;
+    size_t i = dh_meta_module_of_place(j->view->meta, place);
     *own = *module = DH_LOG_NONE;
-    if (words) {
-        const struct dh_site *row = place == DH_NO_PLACE ? NULL : words->site(words->arg, place, &table);
-        if (!row)
-            return;
-        dh_modules_put_table(j->view->modules, OF_TRACE, table);
-        *own = (uint32_t)(row - table->sites);
-        *module = module_index(j, OF_TRACE, NULL);
+    if (i != SIZE_MAX) {
+        *own = place - j->view->meta->modules.at[i].first_place;
+        *module = meta_module(j, i);
         return;
     }
-    size_t i = dh_meta_module_of_place(j->view->meta, place);
-    if (i == SIZE_MAX)
-        return;
-    *own = place - j->view->meta->modules.at[i].first_place;
-    *module = meta_module(j, i);
+    const struct dh_site *row = words->site && place != DH_NO_PLACE ? words->site(words->arg, place, &table) : NULL;
+    if (row) {
+        *own = (uint32_t)(row - table->sites);
+        *module = made_module(j, table);
+    }
 }
 
 /* ---- stacks ---- */
@@ -176,7 +193,7 @@ static struct dh_log_stack stack_of(struct job *j, uint32_t ctx)
     struct dh_log_address *frames = room(j, n, sizeof *frames);
     for (const struct dh_meta_context *c; (c = context_at(m, ctx)); ctx = outer(c, ctx), i++)
         if (i < n - DH_LOG_OUTER || i + DH_LOG_OUTER >= all || n == all)
-            frames[k++] = address_of(j, c->return_address);
+            frames[k++] = code_address(j, c->return_address);
     return (struct dh_log_stack){.frames = frames, .n_frames = k, .n_cut = all - k};
 }
 
@@ -264,7 +281,7 @@ static void fill_region(struct job *j)
     const struct dh_object *o = j->view->world && j->from->addr ? dh_world_object(j->view->world, j->from->addr) : NULL;
     f->region_thread = DH_LOG_NONE;
     f->where = address_of(j, j->from->addr);
-    if (f->where.module != DH_LOG_NONE) {
+    if (dh_meta_module_around(j->view->meta, j->from->addr) != SIZE_MAX) {
         f->region = DH_LOG_REGION_GLOBAL;
         return;
     }
@@ -300,7 +317,7 @@ struct dh_suspicion_record *dh_suspicion_record(const struct dh_suspicion_view *
     struct dh_suspicion_record *r = calloc(1, sizeof *r);
     if (!r)
         abort();
-    struct job j = {view, from, r};
+    struct job j = {.view = view, .from = from, .out = r};
     struct dh_log_finding *f = &r->finding;
     f->kind = from->kind < DH_SUSPECT_KIND_COUNT ? kinds[from->kind] : DH_LOG_RACE;
     f->level = from->level == DH_LEVEL_OBSERVED ? DH_LOG_OBSERVED : DH_LOG_SUSPECTED;

@@ -10,9 +10,11 @@
 /* What a stream's numbers are read with. Any may be NULL but `modules`. */
 struct dh_suspicion_view {
     const struct dh_meta *meta;
-    const struct dh_world_host *words; /* asked for sites instead of meta's modules */
+    struct dh_world_host words; /* asked for the sites of places in no module of meta's */
+    char *(*name)(void *arg, uint64_t addr);
+    void *name_arg;
     struct dh_world *world;
-    struct dh_modules *modules; /* gets the tables of `words` */
+    struct dh_modules *modules; /* gets what `words` and `name` say as a module of its own */
 };
 
 /* Owns all that the finding points to, but for texts of the suspicion and of meta. */

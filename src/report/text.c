@@ -52,14 +52,16 @@ static bool is_suspected(const struct dh_finding *f)
 }
 
 /* Nobody freed what a thread that ended leaves behind: there is one access only. */
+static bool is_after_end(const struct dh_finding *f)
+{
+    return kind_of(f) == DH_LOG_USE_AFTER_FREE && f->accesses.n == 1;
+}
+
 static void add_kind(struct dh_str *out, const struct dh_finding *f)
 {
     uint32_t kind = kind_of(f);
-    bool ended = kind == DH_LOG_USE_AFTER_FREE && f->accesses.n == 1;
-    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "",
-                ended                      ? "use after end of thread"
-                : kind < DH_LOG_KIND_COUNT ? dh_log_kind_title(kind)
-                                           : f->kind);
+    const char *title = kind < DH_LOG_KIND_COUNT ? dh_log_kind_title(kind) : f->kind;
+    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "", is_after_end(f) ? "use after end of thread" : title);
 }
 
 const char *dh_text_path(const char *path)
@@ -317,10 +319,10 @@ static void add_thread(struct dh_str *out, const struct dh_finding *f, const str
 
 void dh_text_title(struct dh_str *out, const struct dh_finding *f)
 {
-    const struct words *w = words_of(f);
+    const char *of = is_after_end(f) ? "on" : words_of(f)->of;
     add_kind(out, f);
     if (f->variable[0])
-        dh_str_addf(out, "%s%s %s", w->of[0] ? " " : "", w->of, f->variable);
+        dh_str_addf(out, "%s%s %s", of[0] ? " " : "", of, f->variable);
     if (f->variable[0] && f->type[0])
         dh_str_addf(out, " (%s)", f->type);
     if (is_suspected(f))

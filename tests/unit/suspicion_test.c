@@ -40,6 +40,13 @@ static const struct dh_site *site_of(void *arg, uint32_t place, const struct dh_
     return place < table.n_sites ? &table.sites[place] : NULL;
 }
 
+/* As a trace names what its places do not. */
+static char *name_of(void *arg, uint64_t addr)
+{
+    (void)arg;
+    return dh_strdup(addr == LOCK_B ? "the_back_door" : "");
+}
+
 static int make_table(void **state)
 {
     (void)state;
@@ -108,7 +115,7 @@ static void begin(struct scene *s)
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){UINT32_MAX, 0, dh_strdup("bank")}));
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){0, 0, dh_strdup("teller")}));
     s->suspicions = dh_suspicions_new(&s->meta, &sink);
-    dh_suspicions_ask(s->suspicions, &words);
+    dh_suspicions_ask(s->suspicions, &words, name_of, NULL);
     dh_suspicions_host(s->suspicions, &host);
     s->world = dh_world_new(&host);
     dh_suspicions_watch(s->suspicions, s->world);
@@ -194,11 +201,12 @@ static void a_suspicion_has_names(void **state)
 static void check_deadlock(const struct dh_finding *f)
 {
     assert_string_equal(f->kind, "deadlock");
-    assert_string_equal(f->variable, "lock_b, lock_a");
+    assert_string_equal(f->variable, "the_back_door, lock_a");
     assert_string_equal(f->accesses.at[0].op, "lock");
-    assert_string_equal(f->accesses.at[0].object, "lock_b");
+    assert_string_equal(f->accesses.at[0].object, "the_back_door");
     assert_string_equal(f->accesses.at[0].locks.at[0].name, "lock_a");
     assert_string_equal(f->accesses.at[1].object, "lock_a");
+    assert_string_equal(f->accesses.at[1].locks.at[0].name, "the_back_door");
     assert_string_equal(f->accesses.at[2].op, "thread join");
     assert_string_equal(f->accesses.at[2].object, "thread T1 'teller'");
 }
