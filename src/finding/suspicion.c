@@ -63,12 +63,15 @@ void dh_suspicions_free(struct dh_suspicions *s)
     free(s);
 }
 
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words,
-                       char *(*name)(void *arg, uint64_t addr), void *name_arg)
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words)
 {
     s->words = *words;
+}
+
+void dh_suspicions_names(struct dh_suspicions *s, char *(*name)(void *arg, uint64_t addr), void *arg)
+{
     s->name = name;
-    s->name_arg = name_arg;
+    s->name_arg = arg;
 }
 
 void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w)

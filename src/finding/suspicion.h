@@ -21,10 +21,10 @@ struct dh_suspicions_sink {
 struct dh_suspicions *dh_suspicions_new(const struct dh_meta *meta, const struct dh_suspicions_sink *sink);
 void dh_suspicions_free(struct dh_suspicions *s);
 /* Who knows better: what this host answers (site, global, may_access) counts instead of what the modules say. Places of
- * no module, as in text traces, are known to it alone; `name` (or NULL) names what lies at an address of no module, ""
- * for nothing, owned by the caller. */
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words,
-                       char *(*name)(void *arg, uint64_t addr), void *name_arg);
+ * no module, as in text traces, are known to it alone. */
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words);
+/* Who names what lies at an address of no module: "" for nothing, owned by the caller. */
+void dh_suspicions_names(struct dh_suspicions *s, char *(*name)(void *arg, uint64_t addr), void *arg);
 /* Fills in all that a world asks its host. */
 void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host);
 /* The world that was made with it: tells which object it is and which threads have ended. */

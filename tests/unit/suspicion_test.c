@@ -115,7 +115,8 @@ static void begin(struct scene *s)
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){UINT32_MAX, 0, dh_strdup("bank")}));
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){0, 0, dh_strdup("teller")}));
     s->suspicions = dh_suspicions_new(&s->meta, &sink);
-    dh_suspicions_ask(s->suspicions, &words, name_of, NULL);
+    dh_suspicions_ask(s->suspicions, &words);
+    dh_suspicions_names(s->suspicions, name_of, NULL);
     dh_suspicions_host(s->suspicions, &host);
     s->world = dh_world_new(&host);
     dh_suspicions_watch(s->suspicions, s->world);
