@@ -34,6 +34,7 @@ struct dh_suspicions {
     DH_VEC(struct told) told;
     uint64_t nowhere[1u << NOWHERE_BITS]; /* addresses that are in no variable */
     int log;
+    bool introduced; /* whose findings the log has */
     unsigned count, lost;
 };
 
@@ -220,25 +221,27 @@ static bool write_all(int fd, const uint8_t *at, size_t n)
     return true;
 }
 
-static void write_record(struct dh_suspicions *s, const struct dh_log_finding *record)
+/* The process comes before its first finding: by then its modules are known. */
+static void write_record(struct dh_suspicions *s, const struct dh_log_process *p, const struct dh_log_finding *record)
 {
     uint8_t *bytes = s->log >= 0 ? malloc(BYTES) : NULL;
     struct dh_log_out o = {bytes, 0, BYTES, false};
     if (!bytes)
         return;
+    if (!s->introduced)
+        dh_log_put_process(&o, p);
     dh_log_put_finding(&o, record);
-    if (o.full || !write_all(s->log, bytes, o.n))
-        s->lost++;
+    bool written = write_all(s->log, bytes, o.n);
+    s->introduced = s->introduced || written;
+    s->lost += o.full || !written;
     free(bytes);
 }
 
 bool dh_suspicions_log(struct dh_suspicions *s, const char *path, struct dh_err *err)
 {
-    uint8_t bytes[16 << 10];
+    uint8_t bytes[DH_LOG_HEADER_SIZE];
     struct dh_log_out o = {bytes, 0, sizeof bytes, false};
-    struct dh_log_process p = dh_suspicion_process(s->meta);
     dh_log_put_header(&o);
-    dh_log_put_process(&o, &p);
     s->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (s->log < 0 || (lseek(s->log, 0, SEEK_END) == 0 && !write_all(s->log, bytes, o.n)))
         return dh_err_errno(err, "cannot write %s", path);
@@ -261,7 +264,7 @@ static void found(void *arg, const char *detector, const void *suspicion)
     dh_resolve(s->resolver, &p, &record->finding, &f);
     if (is_news(s, &f, from->level, &first) && s->sink.found(s->sink.arg, &f)) {
         s->count += first;
-        write_record(s, &record->finding);
+        write_record(s, &p, &record->finding);
     }
     dh_finding_release(&f);
     dh_suspicion_record_free(record);
