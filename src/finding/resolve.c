@@ -120,6 +120,30 @@ static void add_stack(struct job *j, const struct dh_log_stack *from, struct dh_
     trim(out, 1);
 }
 
+static bool is_same_spot(const struct dh_finding_frame *a, const struct dh_finding_frame *b)
+{
+    return a->line == b->line && a->column == b->column && strcmp(a->function, b->function) == 0 &&
+           strcmp(dh_basename(a->file), dh_basename(b->file)) == 0;
+}
+
+/* The stack of a call begins with the call, which may be known as a place, too: `places` frames that say the same. */
+static void add_stack_of_call(struct job *j, const struct dh_log_stack *from, struct dh_finding_stack *out)
+{
+    size_t places = out->frames.n;
+    add_stack(j, from, out);
+    for (size_t i = 0; i < places; i++)
+        if (places + i >= out->frames.n || !is_same_spot(&out->frames.at[i], &out->frames.at[places + i]))
+            return;
+    for (size_t i = places; places && i < out->frames.n; i++) {
+        struct dh_finding_frame other = out->frames.at[i - places];
+        out->frames.at[i - places] = out->frames.at[i];
+        out->frames.at[i] = other;
+    }
+    for (size_t i = 0; i < places; i++)
+        pop_frame(out);
+    out->cut -= out->cut >= places ? places : 0;
+}
+
 static void add_source_frame(struct dh_finding_stack *out, const struct dh_site_table *t, uint32_t function,
                              uint32_t file, unsigned line, unsigned column)
 {
@@ -285,7 +309,7 @@ static void add_lock(struct job *j, const struct dh_log_lock *from, struct dh_fi
     struct dh_finding_lock l = {.shared = from->shared, .name = data_name(j, &from->where)};
     const struct dh_site_table *t;
     const struct dh_site *s = add_place_frames(j, from->module, from->place, &l.taken, &t);
-    add_stack(j, &from->taken, &l.taken);
+    add_stack_of_call(j, &from->taken, &l.taken);
     if (!l.name && !s)
         s = site_of_call(j, &from->taken, &l.taken, &t);
     if (!l.name)
@@ -368,7 +392,7 @@ static void add_access(struct job *j, const struct dh_log_access *from)
     a.forgotten = from->flags & DH_LOG_NO_STACK;
     a.wrote = from->flags & DH_LOG_WRITE;
     add_place(j, from, &a);
-    add_stack(j, &from->stack, &a.stack);
+    (from->role || from->flags & DH_LOG_BY_LIBRARY ? add_stack_of_call : add_stack)(j, &from->stack, &a.stack);
     if (from->role)
         name_object(j, from, &a);
     if (!a.site[0] && j->from->kind == DH_LOG_ANNOTATION && from->size && !j->out->accesses.n)
