@@ -30,7 +30,11 @@ struct dh_suspicions {
     struct dh_resolver *resolver;
     struct dh_modules *modules;
     DH_VEC(struct dh_known_module *) known; /* as meta's */
-    DH_VEC(uint64_t) seen;                  /* hashes, sorted */
+    struct {
+        size_t n_modules, module; /* of `n_modules` that there were */
+        uint32_t from, to;        /* its places */
+    } last;
+    DH_VEC(uint64_t) seen; /* hashes, sorted */
     DH_VEC(struct told) told;
     uint64_t nowhere[1u << NOWHERE_BITS]; /* addresses that are in no variable */
     int log;
@@ -101,9 +105,28 @@ static struct dh_known_module *known_module(struct dh_suspicions *s, size_t i)
     return s->known.at[i];
 }
 
+/* Detectors ask of every access, and most are of one module. */
+static size_t module_of_place(struct dh_suspicions *s, uint32_t place)
+{
+    if (s->meta && s->last.n_modules == s->meta->modules.n && place >= s->last.from && place < s->last.to)
+        return s->last.module;
+    size_t i = dh_meta_module_of_place(s->meta, place);
+    if (i == SIZE_MAX)
+        return i;
+    uint32_t from = s->meta->modules.at[i].first_place, to = DH_NO_PLACE;
+    for (size_t k = 0; k < s->meta->modules.n; k++)
+        if (s->meta->modules.at[k].first_place > from && s->meta->modules.at[k].first_place < to)
+            to = s->meta->modules.at[k].first_place;
+    s->last.n_modules = s->meta->modules.n;
+    s->last.module = i;
+    s->last.from = from;
+    s->last.to = to;
+    return i;
+}
+
 struct dh_known_module *dh_suspicions_module(struct dh_suspicions *s, uint32_t place, uint32_t *own_place)
 {
-    size_t i = dh_meta_module_of_place(s->meta, place);
+    size_t i = module_of_place(s, place);
     if (i == SIZE_MAX)
         return NULL;
     *own_place = place - s->meta->modules.at[i].first_place;
