@@ -1,7 +1,10 @@
 #include "cmd/tell.h"
 
+#include "finding/import.h"
 #include "report/text.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void dh_teller_init(struct dh_teller *t, const char *suppressions, bool quiet)
@@ -13,22 +16,58 @@ void dh_teller_init(struct dh_teller *t, const char *suppressions, bool quiet)
     dh_err_release(&ignored);
 }
 
+static void forget(struct dh_told_later *l)
+{
+    free(l->id);
+    free(l->text);
+    *l = (struct dh_told_later){0};
+}
+
 void dh_teller_release(struct dh_teller *t)
 {
+    for (size_t i = 0; i < t->later.n; i++)
+        forget(&t->later.at[i]);
+    dh_vec_release(&t->later);
     dh_suppressions_release(&t->suppressions);
 }
 
 /* With one call, so that it does not mix with what the program prints. */
-static void print(const struct dh_finding *f)
+static void print(const char *text)
+{
+    size_t n = strlen(text);
+    for (size_t done = 0; done < n;) {
+        ssize_t k = write(STDERR_FILENO, text + done, n - done);
+        if (k <= 0)
+            break;
+        done += (size_t)k;
+    }
+}
+
+static bool is_suspected(const struct dh_finding *f)
+{
+    return strcmp(f->level, "suspected") == 0;
+}
+
+/* One that is seen need not be told as suspected. */
+static void drop(void *arg, const struct dh_finding *f)
+{
+    struct dh_teller *t = arg;
+    for (size_t i = 0; !is_suspected(f) && i < t->later.n; i++)
+        if (t->later.at[i].id && strcmp(t->later.at[i].id, f->id) == 0)
+            forget(&t->later.at[i]);
+}
+
+static void tell(struct dh_teller *t, const struct dh_finding *f)
 {
     struct dh_str out = {0};
     dh_text_finding(&out, f);
-    for (size_t done = 0; done < out.n;) {
-        ssize_t n = write(STDERR_FILENO, out.at + done, out.n - done);
-        if (n <= 0)
-            break;
-        done += (size_t)n;
+    drop(t, f);
+    if (t->waits && is_suspected(f) && strcmp(f->kind, "race") == 0) {
+        struct dh_told_later l = {dh_strdup(f->id), dh_str_take(&out)};
+        dh_vec_push(&t->later, l);
+        return;
     }
+    print(out.at);
     dh_str_release(&out);
 }
 
@@ -40,11 +79,20 @@ static bool found(void *arg, const struct dh_finding *f)
         return false;
     }
     if (!t->quiet)
-        print(f);
+        tell(t, f);
     return true;
 }
 
 struct dh_suspicions_sink dh_teller_sink(struct dh_teller *t)
 {
     return (struct dh_suspicions_sink){found, t};
+}
+
+void dh_teller_finish(struct dh_teller *t, const char *log_prefix)
+{
+    if (t->later.n && log_prefix)
+        dh_logs_look(log_prefix, drop, t);
+    for (size_t i = 0; i < t->later.n; i++)
+        if (t->later.at[i].text)
+            print(t->later.at[i].text);
 }

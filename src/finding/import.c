@@ -283,6 +283,48 @@ bool dh_logs_store(struct dh_logs *l, struct dh_store *s, struct dh_import *i, s
     return store_folder(l->folder, s, i, err);
 }
 
+static void look_into(const char *path, struct dh_resolver *resolver, void (*fn)(void *arg, const struct dh_finding *f),
+                      void *arg)
+{
+    struct dh_err ignored = {0};
+    struct dh_bytes bytes = {0};
+    struct dh_log_reader reader;
+    struct dh_log_record record;
+    const char *why;
+    bool ok = dh_file_read(path, &bytes, &ignored) && dh_log_open(&reader, bytes.at, bytes.n, &why);
+    while (ok && dh_log_next(&reader, &record)) {
+        struct dh_log_memory memory = {0};
+        struct dh_log_finding from;
+        if (record.type == DH_LOG_FINDING && dh_log_read_finding(&record, &from, &memory)) {
+            struct dh_finding f;
+            dh_resolve(resolver, NULL, &from, &f);
+            fn(arg, &f);
+            dh_finding_release(&f);
+        }
+        dh_log_memory_release(&memory);
+    }
+    dh_bytes_release(&bytes);
+    dh_err_release(&ignored);
+}
+
+void dh_logs_look(const char *prefix, void (*fn)(void *arg, const struct dh_finding *f), void *arg)
+{
+    const char *name = dh_basename(prefix);
+    char *folder = dh_format("%.*s", (int)(name - prefix), prefix);
+    struct dh_resolver *resolver = dh_resolver_new();
+    DIR *d = opendir(folder[0] ? folder : ".");
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (dh_starts_with(e->d_name, name) && dh_ends_with(e->d_name, DH_LOG_SUFFIX)) {
+            char *path = dh_format("%s%s", folder, e->d_name);
+            look_into(path, resolver, fn, arg);
+            free(path);
+        }
+    if (d)
+        closedir(d);
+    dh_resolver_free(resolver);
+    free(folder);
+}
+
 /* Whether its owner is gone; then the lock is ours. */
 static bool is_left(const char *folder, int *lock)
 {
