@@ -1,0 +1,58 @@
+/* Recorded event streams: .dht files. Layer: trace. Format: docs/formats/trace.md. The writer gets the stream in order
+ * (event/event.h) and keeps one block in memory; the reader answers it in the same order and keeps one block. What the
+ * file says is not trusted: a damaged one is an error that names the offset. */
+#ifndef DH_TRACE_DHT_H
+#define DH_TRACE_DHT_H
+
+#include "event/event.h"
+#include "host/err.h"
+#include "trace/meta.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dh_dht_options {
+    uint64_t max_size;       /* bytes of the file; the oldest accesses are given up for newer ones; 0: no bound */
+    uint32_t per_site_limit; /* so many accesses of one site and thread per object region; 0: no bound */
+};
+
+/* ---- writing ---- */
+
+struct dh_dht;
+/* `meta` as far as it is known; `options` may be NULL. The file is there at once and complete up to the last block that
+ * was written, so that a killed recorder leaves what it had. */
+struct dh_dht *dh_dht_create(const char *path, const struct dh_meta *meta, const struct dh_dht_options *options,
+                             struct dh_err *err);
+/* False when the file cannot be written any more; why, dh_dht_close tells. */
+bool dh_dht_add(struct dh_dht *w, const struct dh_event *e);
+/* The metadata has grown: before the events that need it. Only what was appended to its lists is written, and all of
+ * the fixed part. */
+bool dh_dht_meta(struct dh_dht *w, const struct dh_meta *meta);
+/* Writes everything out, so that a reader finds it: for who has nothing to add for a while. */
+bool dh_dht_flush(struct dh_dht *w);
+/* Writes the index. False when something could not be written. */
+bool dh_dht_close(struct dh_dht *w, struct dh_err *err);
+
+struct dh_dht_counts {
+    uint64_t events, accesses; /* kept */
+    uint64_t left_out;         /* accesses that a limit kept out */
+    uint64_t bytes;            /* of the file */
+};
+void dh_dht_counts(const struct dh_dht *w, struct dh_dht_counts *out);
+
+/* ---- reading ---- */
+
+struct dh_dht_reader;
+enum dh_dht_answer { DH_DHT_EVENT, DH_DHT_END, DH_DHT_ERROR };
+
+/* `meta` is filled as reading goes on: what events need is there before them. Released by the caller. NULL for what is
+ * no trace, or of another version. */
+struct dh_dht_reader *dh_dht_open(const char *path, struct dh_meta *meta, struct dh_err *err);
+enum dh_dht_answer dh_dht_next(struct dh_dht_reader *r, struct dh_event *e, struct dh_err *err);
+/* The recorder was killed: the file ends without an index, events of its last block may be missing. */
+bool dh_dht_is_cut(const struct dh_dht_reader *r);
+/* How far it is, of how much: bytes of the file. */
+void dh_dht_progress(const struct dh_dht_reader *r, uint64_t *at, uint64_t *of);
+void dh_dht_reader_free(struct dh_dht_reader *r);
+
+#endif
