@@ -1,0 +1,148 @@
+#include "trace/feed.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct watcher {
+    const struct dh_detector *detector;
+    void *self;
+};
+
+struct dh_feed {
+    struct dh_world *world;
+    DH_VEC(struct watcher) watchers;
+    /* By kind of event: the indices of who wants it. */
+    DH_VEC(uint8_t) wanted[DH_EVENT_COUNT];
+};
+
+static bool has(const dh_detector_list *list, const struct dh_detector *d)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i] == d)
+            return true;
+    return false;
+}
+
+static bool unknown_detector(const char *name, size_t n, struct dh_err *err)
+{
+    struct dh_str all = {0};
+    for (size_t i = 0; dh_detector_at(i); i++)
+        dh_str_addf(&all, "%s%s", i ? ", " : "", dh_detector_at(i)->name);
+    dh_err_set(err, "no detector '%.*s'; there are %s", (int)n, name, all.at ? all.at : "none");
+    dh_str_release(&all);
+    return false;
+}
+
+static void add_all(dh_detector_list *out)
+{
+    for (size_t i = 0; dh_detector_at(i); i++)
+        if (!has(out, dh_detector_at(i)))
+            dh_vec_push(out, dh_detector_at(i));
+}
+
+bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *err)
+{
+    for (const char *at = list, *end; at; at = *end ? end + 1 : NULL) {
+        end = at + strcspn(at, ",");
+        size_t n = (size_t)(end - at);
+        const struct dh_detector *d = dh_detector_find(at, n);
+        if (n == 3 && strncmp(at, "all", n) == 0)
+            add_all(out);
+        else if (!d)
+            return unknown_detector(at, n, err);
+        else if (!has(out, d))
+            dh_vec_push(out, d);
+    }
+    return true;
+}
+
+unsigned dh_detectors_events(const dh_detector_list *list)
+{
+    unsigned events = 0;
+    for (size_t i = 0; i < list->n; i++)
+        events |= list->at[i]->events;
+    return events;
+}
+
+static void want(struct dh_feed *f, uint8_t index)
+{
+    for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
+        if (f->watchers.at[index].detector->events & dh_event_info(kind)->group)
+            dh_vec_push(&f->wanted[kind], index);
+}
+
+static bool begin(struct dh_feed *f, const struct dh_detector *d, const struct dh_detector_options *o,
+                  struct dh_err *err)
+{
+    const char *why = NULL;
+    void *self = d->begin(f->world, o, &why);
+    if (!self)
+        return dh_err_set(err, "%s: %s", d->name, why ? why : "cannot begin");
+    dh_vec_push(&f->watchers, (struct watcher){d, self});
+    want(f, (uint8_t)(f->watchers.n - 1));
+    return true;
+}
+
+static const char *no_option(void *arg, const char *key)
+{
+    (void)arg;
+    (void)key;
+    return NULL;
+}
+
+struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_host *host,
+                            const dh_detector_list *detectors, const struct dh_detector_options *options,
+                            struct dh_err *err)
+{
+    static const struct dh_detector_options none = {.get = no_option};
+    struct dh_feed *f = calloc(1, sizeof *f);
+    if (!f)
+        abort();
+    (void)meta;
+    f->world = dh_world_new(host);
+    for (size_t i = 0; i < detectors->n && i < UINT8_MAX; i++)
+        if (!begin(f, detectors->at[i], options ? options : &none, err)) {
+            dh_feed_free(f);
+            return NULL;
+        }
+    return f;
+}
+
+void dh_feed_event(struct dh_feed *f, const struct dh_event *e)
+{
+    if (e->kind >= DH_EVENT_COUNT || e->thread >= DH_WORLD_THREADS)
+        return;
+    dh_world_before(f->world, e);
+    for (size_t i = 0; i < f->wanted[e->kind].n; i++) {
+        const struct watcher *w = &f->watchers.at[f->wanted[e->kind].at[i]];
+        w->detector->event(w->self, e);
+    }
+    dh_world_after(f->world, e);
+}
+
+void dh_feed_end(struct dh_feed *f)
+{
+    for (size_t i = 0; i < f->watchers.n; i++)
+        if (f->watchers.at[i].detector->end)
+            f->watchers.at[i].detector->end(f->watchers.at[i].self);
+}
+
+void dh_feed_free(struct dh_feed *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->watchers.n; i++)
+        f->watchers.at[i].detector->release(f->watchers.at[i].self);
+    for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
+        dh_vec_release(&f->wanted[kind]);
+    dh_vec_release(&f->watchers);
+    dh_world_free(f->world);
+    free(f);
+}
+
+struct dh_world *dh_feed_world(struct dh_feed *f)
+{
+    return f->world;
+}

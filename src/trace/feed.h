@@ -1,0 +1,34 @@
+/* An event stream into a world and the detectors that watch it. Layer: trace. The host of the world is the caller's:
+ * it says what places mean and gets what is found. One thread. */
+#ifndef DH_TRACE_FEED_H
+#define DH_TRACE_FEED_H
+
+#include "base/vec.h"
+#include "detect/detector.h"
+#include "host/err.h"
+#include "trace/meta.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef DH_VEC(const struct dh_detector *) dh_detector_list;
+
+/* "lockset,views" into detectors; each once, "all" is every one. False when a name is none of theirs: the error lists
+ * them. */
+bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *err);
+/* Which groups of events they want. */
+unsigned dh_detectors_events(const dh_detector_list *list);
+
+struct dh_feed;
+/* `meta` may be NULL; it says which threads there are and must outlive the feed. NULL when a detector refuses its
+ * options. */
+struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_host *host,
+                            const dh_detector_list *detectors, const struct dh_detector_options *options,
+                            struct dh_err *err);
+void dh_feed_event(struct dh_feed *f, const struct dh_event *e);
+/* The stream is at its end: what detectors have left to say. */
+void dh_feed_end(struct dh_feed *f);
+void dh_feed_free(struct dh_feed *f);
+struct dh_world *dh_feed_world(struct dh_feed *f);
+
+#endif
