@@ -58,7 +58,9 @@ static int tell(const struct dh_parsed *p, const struct dh_watch *w, struct dh_s
     size_t n;
     const struct dh_finding *f = dh_watch_findings(w, &n);
     if (dh_source_is_cut(s))
-        dh_complain("analyze: %s ends early: its recorder was killed; what it holds was analysed", path);
+        dh_complain("analyze: %s: expected the index, but the file ends: its recorder was killed or it was cut; "
+                    "what it holds was analysed",
+                    path);
     if (strcmp(dh_option_get(p, "format"), "json") == 0)
         print_json(f, n);
     else

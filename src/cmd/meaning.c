@@ -4,12 +4,16 @@
 #include "host/data_symbols.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct dh_meaning {
     const struct dh_meta *meta;
     struct dh_text *text;
     struct dh_modules *modules;
     DH_VEC(struct dh_data_symbols *) variables; /* by module, NULL until they are asked for */
+    struct dh_site_builder *places;             /* those of the metadata itself, as far as they were asked for */
+    uint32_t n_places;
+    struct dh_site_table table;
 };
 
 struct dh_meaning *dh_meaning_of_meta(const struct dh_meta *meta)
@@ -40,6 +44,8 @@ void dh_meaning_free(struct dh_meaning *m)
     dh_vec_release(&m->variables);
     if (m->modules)
         dh_modules_free(m->modules);
+    if (m->places)
+        dh_site_builder_free(m->places);
     free(m);
 }
 
@@ -55,6 +61,38 @@ static const struct dh_meta_module *module_of_place(const struct dh_meta *meta, 
     return best;
 }
 
+static void add_place(struct dh_meaning *m, const struct dh_meta_place *p)
+{
+    const char *letters = dh_op_info(p->op)->letters;
+    char *name = dh_format("%s:%s:%s:%s#%u", dh_basename(p->file), p->function, p->variable, letters, p->line);
+    const char *dot = strrchr(p->variable, '.');
+    struct dh_site row = {.file = dh_site_builder_string(m->places, p->file),
+                          .function = dh_site_builder_string(m->places, p->function),
+                          .variable = dh_site_builder_string(m->places, p->variable),
+                          .field = dh_site_builder_string(m->places, dot ? dot + 1 : ""),
+                          .name = dh_site_builder_string(m->places, name),
+                          .line = p->line,
+                          .inlined = DH_NO_CHAIN,
+                          .op = p->op};
+    dh_site_builder_add(m->places, &row);
+    free(name);
+}
+
+static const struct dh_site *place_of_meta(struct dh_meaning *m, uint32_t place, const struct dh_site_table **table)
+{
+    if (place >= m->meta->places.n)
+        return NULL;
+    if (!m->places)
+        m->places = dh_site_builder_new();
+    if (place >= m->n_places) {
+        for (; m->n_places < m->meta->places.n; m->n_places++)
+            add_place(m, &m->meta->places.at[m->n_places]);
+        m->table = dh_site_builder_view(m->places);
+    }
+    *table = &m->table;
+    return &m->table.sites[place];
+}
+
 const struct dh_site *dh_meaning_site(struct dh_meaning *m, uint32_t place, const struct dh_site_table **table)
 {
     struct dh_world_host of_text = {0};
@@ -64,7 +102,7 @@ const struct dh_site *dh_meaning_site(struct dh_meaning *m, uint32_t place, cons
     }
     const struct dh_meta_module *module = module_of_place(m->meta, place);
     if (!module)
-        return NULL;
+        return place_of_meta(m, place, table);
     struct dh_known_module *known = dh_modules_get(m->modules, module->path, module->id);
     const struct dh_site_table *sites = dh_known_sites(known), *chains;
     uint32_t site, chain;

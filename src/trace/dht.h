@@ -12,8 +12,11 @@
 #include <stdint.h>
 
 struct dh_dht_options {
-    uint64_t max_size;       /* bytes of the file; the oldest accesses are given up for newer ones; 0: no bound */
-    uint32_t per_site_limit; /* so many accesses of one site and thread per object region; 0: no bound */
+    /* Bytes of the file, 0: no bound. As it fills, each place's share of accesses shrinks, down to none; then only
+     * synchronisation is recorded, up to twice the size, and then nothing: a stream that stops can be analysed, one
+     * with holes in its synchronisation cannot. */
+    uint64_t max_size;
+    uint32_t per_site_limit; /* so many accesses of one place and thread; 0: no bound */
 };
 
 /* ---- writing ---- */
@@ -25,8 +28,8 @@ struct dh_dht *dh_dht_create(const char *path, const struct dh_meta *meta, const
                              struct dh_err *err);
 /* False when the file cannot be written any more; why, dh_dht_close tells. */
 bool dh_dht_add(struct dh_dht *w, const struct dh_event *e);
-/* The metadata has grown: before the events that need it. Only what was appended to its lists is written, and all of
- * the fixed part. */
+/* The metadata has grown: before the events that need it. Only what is new or has changed is written, with the next
+ * block. */
 bool dh_dht_meta(struct dh_dht *w, const struct dh_meta *meta);
 /* Writes everything out, so that a reader finds it: for who has nothing to add for a while. */
 bool dh_dht_flush(struct dh_dht *w);
@@ -39,6 +42,8 @@ struct dh_dht_counts {
     uint64_t bytes;            /* of the file */
 };
 void dh_dht_counts(const struct dh_dht *w, struct dh_dht_counts *out);
+/* Nothing more fits below max_size. */
+bool dh_dht_is_full(const struct dh_dht *w);
 
 /* ---- reading ---- */
 
@@ -54,5 +59,9 @@ bool dh_dht_is_cut(const struct dh_dht_reader *r);
 /* How far it is, of how much: bytes of the file. */
 void dh_dht_progress(const struct dh_dht_reader *r, uint64_t *at, uint64_t *of);
 void dh_dht_reader_free(struct dh_dht_reader *r);
+/* Events and accesses of the whole file, from its index; where that is missing, events from the chunks that are there.
+ * Before the first event is read. */
+void dh_dht_totals(struct dh_dht_reader *r, struct dh_dht_counts *out);
+bool dh_dht_is_one(const void *bytes, size_t n); /* by the first bytes */
 
 #endif

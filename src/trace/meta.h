@@ -26,6 +26,13 @@ struct dh_meta_thread {
     char *name;      /* or NULL */
 };
 
+/* What a place is, where no module's table says it: in streams that come from other tools. */
+struct dh_meta_place {
+    uint8_t op; /* dh_op */
+    uint32_t line;
+    char *file, *function, *variable; /* never NULL */
+};
+
 struct dh_meta {
     uint32_t pid;
     uint64_t started;                        /* seconds since 1970 */
@@ -33,6 +40,7 @@ struct dh_meta {
     DH_VEC(struct dh_meta_module) modules;   /* the executable first */
     DH_VEC(struct dh_meta_context) contexts; /* by number */
     DH_VEC(struct dh_meta_thread) threads;   /* by index */
+    DH_VEC(struct dh_meta_place) places;     /* by number; only of imported streams */
 };
 
 void dh_meta_release(struct dh_meta *m);

@@ -52,7 +52,12 @@ struct line {
 
 static bool expected(struct dh_text *t, const char *what, const char *got)
 {
-    return dh_err_set(t->err, "%s:%u: expected %s, not '%.60s'", t->name, t->line, what, got);
+    char shown[64];
+    size_t n = 0;
+    for (; got[n] && n < sizeof shown - 1; n++)
+        shown[n] = isprint((unsigned char)got[n]) ? got[n] : '?';
+    shown[n] = 0;
+    return dh_err_set(t->err, "%s:%u: expected %s, not '%s'", t->name, t->line, what, shown);
 }
 
 /* ---- tables ---- */
