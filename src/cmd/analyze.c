@@ -1,106 +1,183 @@
 /* deadheat analyze: detectors on a recorded event stream. */
 #include "cmd/command.h"
+#include "cmd/meaning.h"
 #include "cmd/progress.h"
 #include "cmd/watch.h"
+#include "finding/details.h"
 #include "finding/store.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "trace/rules.h"
 #include "trace/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static bool feed(struct dh_source *s, struct dh_watch *w, struct dh_err *err)
+/* What was found, rendered; a finding that rises takes the place of what it was. */
+struct found {
+    char *id, *text, *details;
+};
+
+struct results {
+    bool json;
+    DH_VEC(struct found) all;
+};
+
+static bool take_finding(void *arg, const struct dh_finding *f)
+{
+    struct results *r = arg;
+    struct dh_str out = {0};
+    size_t i = 0;
+    if (r->json)
+        dh_report_json(&out, f);
+    else
+        dh_text_finding(&out, f);
+    while (i < r->all.n && strcmp(r->all.at[i].id, f->id))
+        i++;
+    if (i == r->all.n)
+        dh_vec_push(&r->all, (struct found){.id = dh_strdup(f->id)});
+    free(r->all.at[i].text);
+    free(r->all.at[i].details);
+    r->all.at[i].text = dh_str_take(&out);
+    r->all.at[i].details = dh_details_write(f);
+    return true;
+}
+
+static void release_results(struct results *r)
+{
+    for (size_t i = 0; i < r->all.n; i++) {
+        free(r->all.at[i].id);
+        free(r->all.at[i].text);
+        free(r->all.at[i].details);
+    }
+    dh_vec_release(&r->all);
+}
+
+static void print_results(const struct results *r, const char *path)
+{
+    if (r->json)
+        printf("{\"version\":1,\"findings\":[");
+    for (size_t i = 0; i < r->all.n; i++)
+        printf("%s%s", !r->json ? "" : i ? ",\n" : "\n", r->all.at[i].text);
+    if (r->json)
+        printf("\n]}\n");
+    else
+        printf("%zu finding%s in %s\n", r->all.n, r->all.n == 1 ? "" : "s", path);
+}
+
+static bool store_results(const struct results *r, const char *db, const char *program, struct dh_err *err)
+{
+    struct dh_store_run run = {.program = program, .arguments = "", .started = (long long)time(NULL)};
+    struct dh_store *s = dh_store_open(db, DH_STORE_WRITE, err);
+    long long id = 0;
+    bool ok = s && dh_store_begin(s, &run, &id, err);
+    for (size_t i = 0; ok && i < r->all.n; i++) {
+        struct dh_finding f;
+        if (!dh_details_read(r->all.at[i].details, &f))
+            continue;
+        dh_finding_set(&f.id, r->all.at[i].id);
+        f.first_seen = f.last_seen = run.started;
+        ok = dh_store_add(s, id, &f, err);
+        dh_finding_release(&f);
+    }
+    ok = ok && dh_store_commit(s, err);
+    dh_store_close(s);
+    return ok;
+}
+
+/* ---- one trace ---- */
+
+struct job {
+    const struct dh_parsed *options;
+    const char *path;
+    dh_detector_list detectors;
+    struct dh_rules *rules;
+    struct dh_source *source;
+    struct dh_meaning *meaning;
+    struct dh_watch *watch;
+    struct results results;
+};
+
+static void release_job(struct job *j)
+{
+    dh_watch_free(j->watch);
+    dh_meaning_free(j->meaning);
+    dh_source_close(j->source);
+    dh_rules_free(j->rules);
+    dh_vec_release(&j->detectors);
+    release_results(&j->results);
+}
+
+static bool begin(struct job *j, struct dh_err *err)
+{
+    const char *rules = dh_option_get(j->options, "rules");
+    struct dh_suspicions_sink sink = {.found = take_finding, .arg = &j->results};
+    struct dh_world_host words;
+    if (!dh_detectors_parse(dh_option_get(j->options, "detect"), &j->detectors, err))
+        return dh_err_while(err, "reading --detect=%s", dh_option_get(j->options, "detect"));
+    if (rules && !(j->rules = dh_rules_read(rules, err)))
+        return false;
+    if (!(j->source = dh_source_open(j->path, err)))
+        return false;
+    j->meaning = dh_meaning_new(j->source);
+    bool own = dh_meaning_words(j->meaning, &words);
+    j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, j->options, &sink, err);
+    return j->watch;
+}
+
+static bool feed(struct job *j, struct dh_err *err)
 {
     struct dh_progress progress = {.what = "analyze"};
+    struct dh_world_host host;
     struct dh_event e;
     enum dh_source_answer a;
-    while ((a = dh_source_next(s, &e, err)) == DH_SOURCE_EVENT) {
-        dh_watch_event(w, &e);
+    dh_suspicions_host(dh_watch_suspicions(j->watch), &host);
+    struct dh_rules_filter *filter = dh_rules_filter_new(j->rules, &host);
+    while ((a = dh_source_next(j->source, &e, err)) == DH_SOURCE_EVENT) {
+        if (dh_rules_keeps(filter, &e))
+            dh_watch_event(j->watch, &e);
         if (dh_progress_step(&progress)) {
             uint64_t at, of;
-            dh_source_progress(s, &at, &of);
+            dh_source_progress(j->source, &at, &of);
             dh_progress_tell(&progress, at, of);
         }
     }
     dh_progress_end(&progress);
     /* What was read of a damaged one counts, as of a program that was killed. */
-    dh_watch_end(w);
+    dh_watch_end(j->watch);
+    dh_rules_filter_free(filter);
     return a == DH_SOURCE_END;
 }
 
-static void print_json(const struct dh_finding *f, size_t n)
-{
-    struct dh_str out = {0};
-    for (size_t i = 0; i < n; i++) {
-        dh_str_add(&out, i ? ",\n" : "\n");
-        dh_report_json(&out, &f[i]);
-    }
-    printf("{\"version\":1,\"findings\":[%s\n]}\n", out.at ? out.at : "");
-    dh_str_release(&out);
-}
-
-static void print_text(const struct dh_finding *f, size_t n, const char *path)
-{
-    struct dh_str out = {0};
-    for (size_t i = 0; i < n; i++)
-        dh_text_finding(&out, &f[i]);
-    printf("%s%zu finding%s in %s\n", out.at ? out.at : "", n, n == 1 ? "" : "s", path);
-    dh_str_release(&out);
-}
-
-static int tell(const struct dh_parsed *p, const struct dh_watch *w, struct dh_source *s, const char *path)
+static int tell(struct job *j)
 {
     struct dh_err err = {0};
-    const struct dh_meta *meta = dh_source_meta(s);
-    const char *db = dh_option_get(p, "db"), *program = meta && meta->program ? meta->program : path;
-    size_t n;
-    const struct dh_finding *f = dh_watch_findings(w, &n);
-    if (dh_source_is_cut(s))
-        dh_complain("analyze: %s: expected the index, but the file ends: its recorder was killed or it was cut; "
-                    "what it holds was analysed",
-                    path);
-    if (strcmp(dh_option_get(p, "format"), "json") == 0)
-        print_json(f, n);
-    else
-        print_text(f, n, path);
-    if (db && !dh_watch_store(w, db, program, "", &err))
+    const struct dh_meta *meta = dh_source_meta(j->source);
+    const char *db = dh_option_get(j->options, "db"), *program = meta && meta->program ? meta->program : j->path;
+    if (dh_source_is_cut(j->source))
+        dh_complain("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
+    print_results(&j->results, j->path);
+    if (db && !store_results(&j->results, db, program, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
-    return n ? DH_EXIT_FINDINGS : DH_EXIT_OK;
-}
-
-static int analyze_source(const struct dh_parsed *p, const dh_detector_list *detectors, struct dh_source *s,
-                          const char *path)
-{
-    struct dh_err err = {0};
-    struct dh_text *text = dh_source_text(s);
-    struct dh_meaning *m = text ? dh_meaning_of_text(text) : dh_meaning_of_meta(dh_source_meta(s));
-    struct dh_watch *w = dh_watch_new(m, detectors, p, &err);
-    int code = DH_EXIT_USAGE;
-    if (w) {
-        bool whole = feed(s, w, &err);
-        code = tell(p, w, s, path);
-        code = whole ? code : DH_EXIT_USAGE;
-    }
-    if (err.text)
-        dh_fail(&err, code);
-    dh_watch_free(w);
-    dh_meaning_free(m);
-    return code;
+    return j->results.all.n ? DH_EXIT_FINDINGS : DH_EXIT_OK;
 }
 
 static int analyze(const struct dh_parsed *p, const char *path)
 {
     struct dh_err err = {0};
-    dh_detector_list detectors = {0};
-    struct dh_source *s = NULL;
+    struct job j = {.options = p, .path = path};
     int code = DH_EXIT_USAGE;
-    if (dh_detectors_parse(dh_option_get(p, "detect"), &detectors, &err))
-        s = dh_source_open(path, &err);
-    code = s ? analyze_source(p, &detectors, s, path) : dh_fail(&err, DH_EXIT_USAGE);
-    dh_source_close(s);
-    dh_vec_release(&detectors);
+    j.results.json = strcmp(dh_option_get(p, "format"), "json") == 0;
+    if (begin(&j, &err)) {
+        bool whole = feed(&j, &err);
+        code = tell(&j);
+        code = whole ? code : DH_EXIT_USAGE;
+    }
+    if (err.text)
+        dh_fail(&err, code);
+    release_job(&j);
     return code;
 }
 
@@ -127,6 +204,8 @@ static const struct dh_option options[] = {
     {"format", DH_OPTION_CHOICE, "text|json", "text",
      "reports for people, or a JSON document as 'deadheat report' has"},
     {"db", DH_OPTION_STRING, "FILE", NULL, "store of findings that they are added to; made if missing"},
+    {"rules", DH_OPTION_STRING, "FILE", NULL,
+     "accesses to leave out: lines 'skip|record file|function|type|field PATTERN', the last that matches decides"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},
 #include "cmd/detector_options.def"
 #undef DH_DETECTOR_OPTION

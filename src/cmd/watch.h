@@ -3,25 +3,19 @@
 #define DH_CMD_WATCH_H
 
 #include "cmd/command.h"
-#include "cmd/meaning.h"
-#include "finding/finding.h"
+#include "finding/suspicion.h"
 #include "trace/feed.h"
 
 struct dh_watch;
-/* Options of detectors are asked of `p` by their names. `m` is the caller's and must outlive the watch. NULL with one
- * line when a detector refuses its options. */
-struct dh_watch *dh_watch_new(struct dh_meaning *m, const dh_detector_list *detectors, const struct dh_parsed *p,
-                              struct dh_err *err);
+/* `meta` may be NULL and may grow; `words` explains places that no module does, or is NULL. Options of detectors are
+ * asked of `p` by their names. NULL with one line when a detector refuses its options. */
+struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_world_host *words,
+                              const dh_detector_list *detectors, const struct dh_parsed *p,
+                              const struct dh_suspicions_sink *sink, struct dh_err *err);
 void dh_watch_event(struct dh_watch *w, const struct dh_event *e);
+/* The stream is at its end. */
 void dh_watch_end(struct dh_watch *w);
-/* What was found so far, equal ones merged; valid until the next event. */
-const struct dh_finding *dh_watch_findings(const struct dh_watch *w, size_t *n);
-/* Adds them to the store as one run. */
-bool dh_watch_store(const struct dh_watch *w, const char *db, const char *program, const char *arguments,
-                    struct dh_err *err);
+struct dh_suspicions *dh_watch_suspicions(struct dh_watch *w);
 void dh_watch_free(struct dh_watch *w);
-
-/* A suspicion in the terms of its reader; `out` is initialised here and released by the caller. */
-void dh_watch_finding(struct dh_meaning *m, const char *detector, const struct dh_suspicion *s, struct dh_finding *out);
 
 #endif

@@ -60,8 +60,8 @@ bool dh_dht_is_cut(const struct dh_dht_reader *r);
 void dh_dht_progress(const struct dh_dht_reader *r, uint64_t *at, uint64_t *of);
 void dh_dht_reader_free(struct dh_dht_reader *r);
 /* Events and accesses of the whole file, from its index; where that is missing, events from the chunks that are there.
- * Before the first event is read. */
-void dh_dht_totals(struct dh_dht_reader *r, struct dh_dht_counts *out);
+ */
+void dh_dht_totals(const struct dh_dht_reader *r, struct dh_dht_counts *out);
 bool dh_dht_is_one(const void *bytes, size_t n); /* by the first bytes */
 
 #endif

@@ -23,6 +23,7 @@ struct dh_dht_reader {
     uint64_t begun;  /* offset of the chunk that is read */
     uint32_t blocks; /* chunks of events so far */
     bool cut, ended;
+    struct dh_dht_counts totals;
 };
 
 static bool damaged(const struct dh_dht_reader *r, uint64_t at, const char *what, struct dh_err *err)
@@ -66,26 +67,6 @@ static bool read_header(struct dh_dht_reader *r, struct dh_err *err)
         return dh_err_set(err, "%s: a trace of version %u at offset 8; this tool reads version %u", r->path, h.version,
                           DH_DHT_VERSION);
     return true;
-}
-
-struct dh_dht_reader *dh_dht_open(const char *path, struct dh_meta *meta, struct dh_err *err)
-{
-    struct dh_dht_reader *r = calloc(1, sizeof *r);
-    struct stat s;
-    if (!r)
-        abort();
-    r->path = dh_strdup(path);
-    r->meta = meta;
-    r->block = dh_block_reader_new();
-    r->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (r->fd < 0)
-        dh_err_errno(err, "cannot read %s", path);
-    else if (fstat(r->fd, &s) == 0 && S_ISREG(s.st_mode))
-        r->size = (uint64_t)s.st_size;
-    if (r->fd >= 0 && read_header(r, err))
-        return r;
-    dh_dht_reader_free(r);
-    return NULL;
 }
 
 void dh_dht_reader_free(struct dh_dht_reader *r)
@@ -251,13 +232,54 @@ static void totals_from_chunks(struct dh_dht_reader *r, struct dh_dht_counts *ou
     }
 }
 
-void dh_dht_totals(struct dh_dht_reader *r, struct dh_dht_counts *out)
+static void find_totals(struct dh_dht_reader *r)
 {
     uint64_t at = r->at;
-    *out = (struct dh_dht_counts){.bytes = r->size};
-    if (!totals_from_index(r, out))
-        totals_from_chunks(r, out);
+    r->totals.bytes = r->size;
+    if (!r->size)
+        return;
+    if (!totals_from_index(r, &r->totals))
+        totals_from_chunks(r, &r->totals);
     r->cut = false;
     r->at = at;
     lseek(r->fd, (off_t)at, SEEK_SET);
+}
+
+void dh_dht_totals(const struct dh_dht_reader *r, struct dh_dht_counts *out)
+{
+    *out = r->totals;
+}
+
+/* ---- opening ---- */
+
+/* What is known of the program comes first. */
+static bool read_first(struct dh_dht_reader *r, struct dh_err *err)
+{
+    struct dh_dht_chunk c;
+    if (!read_chunk(r, &c, err))
+        return r->cut;
+    return take_chunk(r, &c, err);
+}
+
+struct dh_dht_reader *dh_dht_open(const char *path, struct dh_meta *meta, struct dh_err *err)
+{
+    struct dh_dht_reader *r = calloc(1, sizeof *r);
+    struct stat s;
+    if (!r)
+        abort();
+    r->path = dh_strdup(path);
+    r->meta = meta;
+    r->block = dh_block_reader_new();
+    r->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (r->fd < 0)
+        dh_err_errno(err, "cannot read %s", path);
+    else if (fstat(r->fd, &s) == 0 && S_ISREG(s.st_mode))
+        r->size = (uint64_t)s.st_size;
+    bool ok = r->fd >= 0 && read_header(r, err);
+    if (ok)
+        find_totals(r);
+    if (ok && read_first(r, err))
+        return r;
+    dh_dht_reader_free(r);
+    return NULL;
 }

@@ -1,4 +1,4 @@
-/* A stored event stream, whatever its form: .dht or text, told apart by the first bytes. Layer: trace. */
+/* A stored event stream, whatever its form: .dht, text or STD, told apart by the first bytes. Layer: trace. */
 #ifndef DH_TRACE_SOURCE_H
 #define DH_TRACE_SOURCE_H
 
@@ -19,8 +19,9 @@ enum dh_source_answer dh_source_next(struct dh_source *s, struct dh_event *e, st
 /* What goes with it: metadata that grows while reading, or the text; the other is NULL. */
 const struct dh_meta *dh_source_meta(const struct dh_source *s);
 struct dh_text *dh_source_text(struct dh_source *s);
-/* It ends early: its recorder was killed. */
+/* It ends early: its recorder was killed. The text says where. */
 bool dh_source_is_cut(const struct dh_source *s);
+const char *dh_source_cut_text(struct dh_source *s);
 void dh_source_progress(const struct dh_source *s, uint64_t *at, uint64_t *of);
 void dh_source_close(struct dh_source *s);
 
