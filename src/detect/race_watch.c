@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRANULE = 8, BLOCK_SHIFT = 9, GRANULES = (1 << BLOCK_SHIFT) / GRANULE };
+enum { GRANULE = 8, BLOCK_SHIFT = 9, BLOCK = 1 << BLOCK_SHIFT, GRANULES = BLOCK / GRANULE };
 
 /* What can be done to a byte, and what it is in the way of. */
 enum kind { READS, WRITES, ATOMIC_READS, ATOMIC_WRITES };
@@ -31,10 +31,12 @@ struct granule {
     uint32_t n, cap;
 };
 
+/* As long as only accesses to all of its bytes are known, they are told once. */
 struct block {
     uint64_t number; /* address >> BLOCK_SHIFT */
     struct block *next;
-    struct granule granules[GRANULES];
+    struct granule whole;
+    struct granule *granules; /* NULL: `whole` stands for each */
 };
 
 struct lock_set {
@@ -131,9 +133,26 @@ static struct block *block_at(struct race *r, uint64_t number)
 
 static void free_block(struct block *b)
 {
-    for (size_t i = 0; i < GRANULES; i++)
+    for (size_t i = 0; b->granules && i < GRANULES; i++)
         free(b->granules[i].at);
+    free(b->granules);
+    free(b->whole.at);
     free(b);
+}
+
+static void split(struct block *b)
+{
+    if (b->granules)
+        return;
+    b->granules = zeroed(GRANULES, sizeof *b->granules);
+    for (size_t i = 0; b->whole.n && i < GRANULES; i++) {
+        struct granule *g = &b->granules[i];
+        g->at = zeroed(b->whole.n, sizeof *g->at);
+        g->n = g->cap = b->whole.n;
+        memcpy(g->at, b->whole.at, g->n * sizeof *g->at);
+    }
+    free(b->whole.at);
+    b->whole = (struct granule){0};
 }
 
 /* Bytes [addr, addr + size) of the granule that begins at `granule`. */
@@ -217,26 +236,24 @@ static bool same_access(const struct access *a, const struct access *b)
     return a->thread == b->thread && a->time == b->time && a->site == b->site && a->ctx == b->ctx && a->op == b->op;
 }
 
-static void add_hit(struct race *r, const struct access *before, uint64_t granule, uint8_t bytes)
+static void add_hit(struct race *r, const struct access *before, uint64_t addr, uint64_t size)
 {
-    uint64_t addr = granule + (unsigned)__builtin_ctz(bytes);
-    unsigned run = (unsigned)__builtin_ctz(~((unsigned)bytes >> __builtin_ctz(bytes)));
     for (size_t i = r->hits.n; i-- > 0;)
         if (same_access(&r->hits.at[i].before, before) && r->hits.at[i].addr + r->hits.at[i].size == addr) {
-            r->hits.at[i].size += run;
+            r->hits.at[i].size += size;
             return;
         }
-    dh_vec_push(&r->hits, (struct hit){*before, addr, run});
+    dh_vec_push(&r->hits, (struct hit){*before, addr, size});
 }
 
-static void add_hits(struct race *r, const struct access *before, uint64_t granule, uint8_t bytes)
+/* Runs of bytes of the granule at `at`, or of all of its block: each byte of the mask stands for `scale`. */
+static void add_hits(struct race *r, const struct access *before, uint64_t at, uint8_t bytes, unsigned scale)
 {
     while (bytes) {
         unsigned low = (unsigned)__builtin_ctz(bytes);
         unsigned run = (unsigned)__builtin_ctz(~((unsigned)bytes >> low));
-        uint8_t part = (uint8_t)(((1u << run) - 1) << low);
-        add_hit(r, before, granule, part);
-        bytes &= (uint8_t)~part;
+        add_hit(r, before, at + (uint64_t)low * scale, (uint64_t)run * scale);
+        bytes &= (uint8_t)~(((1u << run) - 1) << low);
     }
 }
 
@@ -271,7 +288,7 @@ static void keep(struct granule *g, const struct access *a)
     g->at[g->n++] = *a;
 }
 
-static void look(struct race *r, struct granule *g, uint64_t granule, const struct access *a)
+static void look(struct race *r, struct granule *g, uint64_t at, unsigned scale, const struct access *a)
 {
     bool empty = false;
     for (uint32_t i = 0; i < g->n; i++) {
@@ -285,7 +302,7 @@ static void look(struct race *r, struct granule *g, uint64_t granule, const stru
                 empty |= !old->mask;
             }
         } else if (conflicts[a->kind] >> old->kind & 1) {
-            add_hits(r, old, granule, bytes);
+            add_hits(r, old, at, bytes, scale);
         }
     }
     if (empty)
@@ -382,17 +399,35 @@ static void tell_hits(struct race *r, const struct access *now)
 
 /* ---- events ---- */
 
+static void touch_one(struct race *r, struct granule *g, uint64_t at, unsigned scale, const struct access *a)
+{
+    if (!repeats(g, a))
+        look(r, g, at, scale, a);
+}
+
+/* Bytes of one block. */
+static void touch_block(struct race *r, struct block *b, struct access *a, uint64_t addr, uint64_t size)
+{
+    if (size == BLOCK && !b->granules) {
+        a->mask = 0xFF;
+        touch_one(r, &b->whole, addr, BLOCK / 8, a);
+        return;
+    }
+    split(b);
+    for (uint64_t at = addr & ~(uint64_t)(GRANULE - 1); at - addr < size || at < addr; at += GRANULE) {
+        a->mask = mask_of(at, addr, size);
+        touch_one(r, &b->granules[at / GRANULE % GRANULES], at, 1, a);
+    }
+}
+
 static void touch(struct race *r, struct access *a, uint64_t addr, uint64_t size)
 {
     if (!size || addr + size < addr)
         return;
-    for (uint64_t granule = addr & ~(uint64_t)(GRANULE - 1); granule < addr + size && granule + GRANULE;
-         granule += GRANULE) {
-        struct block *b = block_at(r, granule >> BLOCK_SHIFT);
-        struct granule *g = &b->granules[granule / GRANULE % GRANULES];
-        a->mask = mask_of(granule, addr, size);
-        if (!repeats(g, a))
-            look(r, g, granule, a);
+    for (uint64_t at = addr, end = addr + size; at < end;) {
+        uint64_t start = at & ~(uint64_t)(BLOCK - 1), next = end - start < BLOCK ? end : start + BLOCK;
+        touch_block(r, block_at(r, at >> BLOCK_SHIFT), a, at, next - at);
+        at = next;
     }
     tell_hits(r, a);
 }
@@ -424,22 +459,23 @@ static void atomic(struct race *r, const struct dh_event *e)
     touch(r, &a, e->addr, dh_event_atomic_size(e));
 }
 
-/* Granules of the range that were accessed; fn may empty them. */
-static void each_granule(struct race *r, uint64_t addr, uint64_t size,
-                         void (*fn)(struct race *, struct granule *, uint64_t granule, void *arg), void *arg)
+/* Blocks of the range that were accessed; fn may take its block out. */
+static void each_block(struct race *r, uint64_t addr, uint64_t size, void (*fn)(struct race *, struct block **, void *),
+                       void *arg)
 {
     uint64_t first = addr >> BLOCK_SHIFT, last = (addr + size - 1) >> BLOCK_SHIFT;
     if (!size || last < first || !r->n_blocks)
         return;
     bool all = last - first >= r->n_buckets; /* a large mapping, few accesses */
     for (uint64_t i = 0; i < (all ? r->n_buckets : last - first + 1); i++) {
-        struct block *b = all ? r->buckets[i] : find_block(r, first + i);
-        for (; b; b = all ? b->next : NULL)
-            for (size_t k = 0; k < GRANULES && b->number >= first && b->number <= last; k++) {
-                uint64_t granule = (b->number << BLOCK_SHIFT) + k * GRANULE;
-                if (b->granules[k].n && granule + GRANULE > addr && granule < addr + size)
-                    fn(r, &b->granules[k], granule, arg);
-            }
+        struct block **at = &r->buckets[all ? i : bucket_of(r, first + i)];
+        while (*at) {
+            struct block *b = *at;
+            if (all ? b->number >= first && b->number <= last : b->number == first + i)
+                fn(r, at, arg);
+            if (*at == b)
+                at = &b->next;
+        }
     }
 }
 
@@ -448,24 +484,34 @@ struct freeing {
     uint64_t addr, size;
 };
 
-static void look_at_freed(struct race *r, struct granule *g, uint64_t granule, void *arg)
+static void look_at_freed(struct race *r, struct block **at, void *arg)
 {
     struct freeing *f = arg;
-    f->access.mask = mask_of(granule, f->addr, f->size);
-    look(r, g, granule, &f->access);
+    uint64_t start = (*at)->number << BLOCK_SHIFT, end = f->addr + f->size;
+    uint64_t from = f->addr > start ? f->addr : start, to = end - start < BLOCK ? end : start + BLOCK;
+    touch_block(r, *at, &f->access, from, to - from);
 }
 
-static void forget(struct race *r, struct granule *g, uint64_t granule, void *arg)
+static void forget(struct race *r, struct block **at, void *arg)
 {
     const struct freeing *f = arg;
-    uint8_t gone = mask_of(granule, f->addr, f->size);
-    (void)r;
-    for (uint32_t i = 0; i < g->n; i++)
-        g->at[i].mask &= (uint8_t)~gone;
-    drop_empty(g);
-    if (!g->n) {
-        free(g->at);
-        *g = (struct granule){0};
+    struct block *b = *at;
+    uint64_t start = b->number << BLOCK_SHIFT;
+    if (start >= f->addr && f->addr + f->size - start >= BLOCK) {
+        *at = b->next;
+        free_block(b);
+        r->n_blocks--;
+        return;
+    }
+    split(b);
+    for (size_t k = 0; k < GRANULES; k++) {
+        uint64_t granule = start + k * GRANULE;
+        struct granule *g = &b->granules[k];
+        if (granule + GRANULE <= f->addr || granule >= f->addr + f->size)
+            continue;
+        for (uint32_t i = 0; i < g->n; i++)
+            g->at[i].mask &= (uint8_t)~mask_of(granule, f->addr, f->size);
+        drop_empty(g);
     }
 }
 
@@ -476,10 +522,10 @@ static void memory(struct race *r, const struct dh_event *e)
     if (e->kind == DH_EVENT_FREE && e->flags == DH_MEMORY_HEAP) {
         f.access = access_of(r, e, WRITES, DH_OP_FREE);
         f.access.flags = 0;
-        each_granule(r, e->addr, e->arg, look_at_freed, &f);
+        each_block(r, e->addr, e->arg, look_at_freed, &f);
         tell_hits(r, &f.access);
     }
-    each_granule(r, e->addr, e->arg, forget, &f);
+    each_block(r, e->addr, e->arg, forget, &f);
 }
 
 static void event(void *self, const struct dh_event *e)
