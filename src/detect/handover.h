@@ -1,0 +1,31 @@
+/* Order that locks carry on purpose. Layer: detect. What two threads do under a lock may come in either order, so lock
+ * edges do not count for suspicions; but who takes an item from a queue comes after who put it there, whether it had to
+ * wait for it or not, and who reads under a lock that the work is done comes after the work. So a thread learns, by a
+ * lock that both held (the other exclusively), of all that was done before
+ *   - when it wakes from a wait for a condition with that lock;
+ *   - when it reads a variable on which a wait depends (read before a wait or written where one is signalled, known by
+ *     its name), or one that another thread set to a value that is not made of its old one (a flag: no counter);
+ *   - when it reads a pointer, or an element of an array so set, that another thread wrote: that orders what is handed
+ *     over, not the variables that every thread reaches by name (DH_HANDED).
+ * Accesses under locks are held back until the thread's next event, as what comes first there is not told. */
+#ifndef DH_DETECT_HANDOVER_H
+#define DH_DETECT_HANDOVER_H
+
+#include "detect/moments.h"
+
+struct dh_handover;
+typedef void dh_deliver(void *arg, const struct dh_event *e, uint32_t moment);
+/* `deliver` gets every access, with its moment, when the order of its thread is known. */
+struct dh_handover *dh_handover_new(struct dh_world *w, struct dh_moments *m, dh_deliver *deliver, void *arg);
+void dh_handover_free(struct dh_handover *h);
+void dh_handover_access(struct dh_handover *h, const struct dh_event *e);
+/* Every other event, before dh_moments_event. */
+void dh_handover_event(struct dh_handover *h, const struct dh_event *e);
+/* What is held back still, at the end of the stream. */
+void dh_handover_flush(struct dh_handover *h);
+
+/* Does the place access a variable that every thread reaches by its name? Order of strength DH_SURE counts between
+ * such. */
+bool dh_handover_by_name(struct dh_handover *h, uint32_t site);
+
+#endif

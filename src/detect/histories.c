@@ -1,0 +1,177 @@
+#include "detect/histories.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Holds both histories; `next` speaks of the access's moment, so that is held, too. */
+struct step {
+    uint32_t from, next; /* next 0: empty */
+    struct dh_record access;
+};
+enum { STEPS = 4096 };
+
+struct dh_histories {
+    struct dh_moments *moments;
+    DH_VEC(struct dh_history *) all; /* by number; 0 and unused ones are NULL */
+    DH_VEC(uint32_t) unused;
+    uint32_t *buckets;
+    size_t n, n_buckets;
+    struct step steps[STEPS];
+};
+
+struct dh_histories *dh_histories_new(struct dh_moments *m)
+{
+    struct dh_histories *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->moments = m;
+    dh_vec_push(&s->all, NULL);
+    return s;
+}
+
+void dh_histories_free(struct dh_histories *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->all.n; i++)
+        free(s->all.at[i]);
+    dh_vec_release(&s->all);
+    dh_vec_release(&s->unused);
+    free(s->buckets);
+    free(s);
+}
+
+const struct dh_history *dh_histories_at(const struct dh_histories *s, uint32_t history)
+{
+    return s->all.at[history];
+}
+
+/* ---- each once ---- */
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_record(uint64_t h, const struct dh_record *r)
+{
+    uint64_t small = (uint64_t)r->ctx << 32 | (uint32_t)r->mask << 24 | r->bits << 16 | r->op << 8 | r->flags;
+    return mix(mix(h ^ ((uint64_t)r->moment << 32 | r->site)) ^ small);
+}
+
+static uint32_t hash_records(const struct dh_record *r, size_t n)
+{
+    uint64_t h = n;
+    for (size_t i = 0; i < n; i++)
+        h = hash_record(h, &r[i]);
+    return (uint32_t)h;
+}
+
+static void rehash(struct dh_histories *s)
+{
+    s->n_buckets = s->n_buckets ? 2 * s->n_buckets : 256;
+    free(s->buckets);
+    s->buckets = calloc(s->n_buckets, sizeof *s->buckets);
+    if (!s->buckets)
+        abort();
+    for (uint32_t i = 1; i < s->all.n; i++) {
+        struct dh_history *h = s->all.at[i];
+        if (!h)
+            continue;
+        uint32_t *bucket = &s->buckets[h->hash & (s->n_buckets - 1)];
+        h->next = *bucket;
+        *bucket = i;
+    }
+}
+
+static uint32_t new_number(struct dh_histories *s)
+{
+    if (s->unused.n)
+        return s->unused.at[--s->unused.n];
+    dh_vec_push(&s->all, NULL);
+    return (uint32_t)s->all.n - 1;
+}
+
+static uint32_t add(struct dh_histories *s, const struct dh_record *records, size_t n, uint32_t hash)
+{
+    struct dh_history *h = malloc(sizeof *h + n * sizeof *records);
+    if (!h)
+        abort();
+    if (s->n >= s->n_buckets)
+        rehash(s);
+    uint32_t id = new_number(s), *bucket = &s->buckets[hash & (s->n_buckets - 1)];
+    *h = (struct dh_history){.refs = 1, .hash = hash, .next = *bucket, .n = (uint32_t)n};
+    memcpy(h->at, records, n * sizeof *records);
+    for (size_t i = 0; i < n; i++)
+        dh_moments_take(s->moments, records[i].moment);
+    s->all.at[id] = h;
+    *bucket = id;
+    s->n++;
+    return id;
+}
+
+uint32_t dh_histories_get(struct dh_histories *s, const struct dh_record *records, size_t n)
+{
+    if (!n)
+        return 0;
+    uint32_t hash = hash_records(records, n);
+    for (uint32_t i = s->n_buckets ? s->buckets[hash & (s->n_buckets - 1)] : 0; i; i = s->all.at[i]->next) {
+        const struct dh_history *h = s->all.at[i];
+        if (h->hash == hash && h->n == n && memcmp(h->at, records, n * sizeof *records) == 0)
+            return dh_histories_take(s, i);
+    }
+    return add(s, records, n, hash);
+}
+
+uint32_t dh_histories_take(struct dh_histories *s, uint32_t history)
+{
+    if (history)
+        s->all.at[history]->refs++;
+    return history;
+}
+
+void dh_histories_put(struct dh_histories *s, uint32_t history)
+{
+    struct dh_history *h = s->all.at[history];
+    if (!history || --h->refs)
+        return;
+    uint32_t *at = &s->buckets[h->hash & (s->n_buckets - 1)];
+    while (*at != history)
+        at = &s->all.at[*at]->next;
+    *at = h->next;
+    for (size_t i = 0; i < h->n; i++)
+        dh_moments_put(s->moments, h->at[i].moment);
+    free(h);
+    s->all.at[history] = NULL;
+    dh_vec_push(&s->unused, history);
+    s->n--;
+}
+
+/* ---- steps ---- */
+
+static struct step *step_of(struct dh_histories *s, uint32_t history, const struct dh_record *access)
+{
+    return &s->steps[hash_record(history, access) % STEPS];
+}
+
+uint32_t dh_histories_next(struct dh_histories *s, uint32_t history, const struct dh_record *access)
+{
+    const struct step *t = step_of(s, history, access);
+    if (!t->next || t->from != history || memcmp(&t->access, access, sizeof *access) != 0)
+        return 0;
+    return dh_histories_take(s, t->next);
+}
+
+void dh_histories_remember(struct dh_histories *s, uint32_t history, const struct dh_record *access, uint32_t next)
+{
+    struct step *t = step_of(s, history, access);
+    uint32_t from = t->from, to = t->next;
+    *t = (struct step){dh_histories_take(s, history), dh_histories_take(s, next), *access};
+    if (to) {
+        dh_histories_put(s, from);
+        dh_histories_put(s, to);
+    }
+}

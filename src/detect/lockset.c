@@ -1,0 +1,468 @@
+/* Lock sets: is there a lock that is held whenever a variable is accessed? (Eraser; Shacham et al. Fig. 2; von Praun
+ * 2.2.2.) Two ways:
+ *   eraser  per byte a state (virgin, exclusive, shared, shared-modified) and the set of locks held at all accesses
+ * since it is shared; a violation is an empty set once it is written. A write counts locks held exclusively, a read
+ *           any. Nothing but locks orders anything.
+ *   hybrid  per pair of accesses: different threads, one writes, no lock in common, and unordered by happens-before
+ *           without lock edges (handover.h says which of these count after all). It is neither misled by the order of
+ *           the first accesses, nor by three accesses of which any two share a lock (Shacham et al. Fig. 6).
+ * What is forgotten of a granule's history in hybrid is implied by what is kept, up to MOST_RECORDS of it. */
+#include "base/vec.h"
+#include "detect/detector.h"
+#include "detect/granules.h"
+#include "detect/handover.h"
+#include "detect/histories.h"
+#include "detect/moments.h"
+#include "event/site.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RECORDS = 32, FEW_RECORDS = 6, MOST_BYTES = 1 << 28 };
+
+enum phase { VIRGIN, EXCLUSIVE, SHARED, SHARED_MODIFIED };
+
+/* Eraser's state of a byte. */
+struct byte {
+    uint8_t phase;
+    uint32_t owner; /* while exclusive */
+    uint32_t locks; /* set, once shared */
+};
+struct bytes {
+    struct byte at[DH_GRANULE_BYTES];
+};
+
+/* The access that is looked at. */
+struct look {
+    struct dh_record record;
+    uint32_t thread;
+    bool repeatable; /* what it does to a history depends on nothing but the record */
+};
+
+struct lockset {
+    struct dh_world *world;
+    struct dh_moments *moments;
+    struct dh_handover *handover;
+    struct dh_histories *histories;
+    struct dh_granules granules; /* histories */
+    bool eraser;
+    struct dh_granules states; /* eraser: numbers of `bytes` */
+    DH_VEC(struct bytes) bytes;
+    DH_VEC(uint32_t) unused;
+    uint64_t *told; /* pairs of places, open addressing */
+    size_t n_told, cap_told;
+    struct look look;
+};
+
+extern const struct dh_detector dh_detector_lockset;
+
+/* ---- telling ---- */
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 29;
+}
+
+static uint64_t pair_name(const struct dh_record *a, const struct dh_record *b, uint64_t granule)
+{
+    uint64_t x = (uint64_t)a->site << 8 | a->op, y = (uint64_t)b->site << 8 | b->op;
+    uint64_t where = a->site == DH_NO_PLACE || b->site == DH_NO_PLACE ? granule : 0;
+    return mix(mix(x < y ? x : y) + mix(mix(x < y ? y : x)) + mix(where)) | 1;
+}
+
+static uint64_t *told_slot(struct lockset *l, uint64_t name)
+{
+    size_t i = name >> 1 & (l->cap_told - 1);
+    while (l->told[i] && l->told[i] != name)
+        i = (i + 1) & (l->cap_told - 1);
+    return &l->told[i];
+}
+
+static void grow_told(struct lockset *l)
+{
+    uint64_t *old = l->told;
+    size_t cap = l->cap_told;
+    l->cap_told = cap ? 2 * cap : 64;
+    l->told = calloc(l->cap_told, sizeof *l->told);
+    if (!l->told)
+        abort();
+    for (size_t i = 0; i < cap; i++)
+        if (old[i])
+            *told_slot(l, old[i]) = old[i];
+    free(old);
+}
+
+static bool first_time(struct lockset *l, uint64_t name)
+{
+    if (2 * l->n_told >= l->cap_told)
+        grow_told(l);
+    uint64_t *slot = told_slot(l, name);
+    if (*slot)
+        return false;
+    *slot = name;
+    l->n_told++;
+    return true;
+}
+
+/* The bytes of `mask` that lie around `first` without a gap. */
+static unsigned around(unsigned mask, unsigned first, unsigned *size)
+{
+    unsigned low = first, high = first;
+    while (low && mask >> (low - 1) & 1)
+        low--;
+    while (mask >> (high + 1) & 1)
+        high++;
+    *size = high - low + 1;
+    return low;
+}
+
+static struct dh_suspect suspect(const struct lockset *l, const struct dh_record *r, uint64_t granule, unsigned first)
+{
+    const struct dh_moment *m = dh_moments_get(l->moments, r->moment);
+    unsigned size, low = around(r->mask, first, &size);
+    return (struct dh_suspect){.op = r->op,
+                               .flags = r->flags,
+                               .thread = m->thread,
+                               .site = r->site,
+                               .ctx = r->ctx,
+                               .addr = granule + low,
+                               .size = size,
+                               .locks = m->held,
+                               .n_locks = m->n_held};
+}
+
+static void tell(struct lockset *l, const struct dh_record *then, const struct dh_record *now, uint64_t granule,
+                 const char *text)
+{
+    if (!first_time(l, pair_name(then, now, granule)))
+        return;
+    unsigned both = then->mask & now->mask, first = (unsigned)__builtin_ctz(both), size;
+    around(both, first, &size);
+    struct dh_suspect two[] = {suspect(l, then, granule, first), suspect(l, now, granule, first)};
+    struct dh_suspicion s = {.kind = DH_SUSPECT_RACE,
+                             .level = DH_LEVEL_SUSPECTED,
+                             .addr = granule + first,
+                             .size = size,
+                             .suspects = two,
+                             .n_suspects = 2,
+                             .text = text};
+    dh_world_found(l->world, &dh_detector_lockset, &s);
+}
+
+/* ---- pairs ---- */
+
+static bool conflict(const struct lockset *l, const struct dh_record *then, const struct dh_record *now)
+{
+    return (then->mask & now->mask) && ((then->bits | now->bits) & DH_RECORD_WROTE) &&
+           !(then->bits & now->bits & DH_RECORD_ATOMIC) &&
+           dh_moments_get(l->moments, then->moment)->thread != l->look.thread;
+}
+
+static bool unordered(const struct lockset *l, const struct dh_record *then, const struct dh_record *now)
+{
+    enum dh_strength strength = then->bits & now->bits & DH_RECORD_BY_NAME ? DH_SURE : DH_HANDED;
+    return !dh_moments_before(l->moments, then->moment, l->look.thread, strength);
+}
+
+/* Whatever will be in the way of `then` will be in the way of `now`: it is at least as strong an access, holds no lock
+ * that `then` did not, and comes after it. */
+static bool implied(const struct lockset *l, const struct dh_record *then, const struct dh_record *now)
+{
+    bool weaker = (then->bits & ~now->bits & (DH_RECORD_WROTE | DH_RECORD_BY_NAME)) ||
+                  (now->bits & ~then->bits & DH_RECORD_ATOMIC);
+    if (weaker || !(then->mask & now->mask) || !dh_moments_weaker(l->moments, now->moment, then->moment))
+        return false;
+    bool own = dh_moments_get(l->moments, then->moment)->thread == l->look.thread;
+    return own || (!l->eraser && dh_moments_before(l->moments, then->moment, l->look.thread, DH_SURE));
+}
+
+static bool same_but_mask(const struct dh_record *a, const struct dh_record *b)
+{
+    return a->moment == b->moment && a->site == b->site && a->ctx == b->ctx && a->bits == b->bits && a->op == b->op &&
+           a->flags == b->flags;
+}
+
+/* ---- hybrid ---- */
+
+static const char hybrid_text[] = "the accesses have no lock in common, and nothing but locks orders them";
+
+static uint32_t new_history(struct lockset *l, uint32_t old, const struct dh_record *now, uint64_t granule)
+{
+    const struct dh_history *h = dh_histories_at(l->histories, old);
+    struct dh_record kept[MOST_RECORDS + 1], add = *now;
+    size_t n = 0;
+    for (size_t i = 0; h && i < h->n; i++) {
+        struct dh_record then = h->at[i];
+        if (!l->eraser && conflict(l, &then, now) && !dh_moments_excluded(l->moments, then.moment, now->moment) &&
+            unordered(l, &then, now))
+            tell(l, &then, now, granule, hybrid_text);
+        bool many = h->n > FEW_RECORDS; /* as long as there are few, each is told as it was */
+        if (same_but_mask(&then, now) && (many || !(now->mask & ~then.mask))) {
+            add.mask |= then.mask;
+            continue;
+        }
+        if ((many || then.site == now->site) && implied(l, &then, now))
+            then.mask &= (uint8_t)~now->mask;
+        if (then.mask)
+            kept[n++] = then;
+    }
+    if (n == MOST_RECORDS)
+        memmove(kept, kept + 1, --n * sizeof *kept);
+    kept[n++] = add;
+    return dh_histories_get(l->histories, kept, n);
+}
+
+/* In a loop over an array each step is like the one before. */
+static uint32_t history_step(void *arg, uint32_t old, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    struct look *look = &l->look;
+    uint32_t next = 0;
+    look->record.mask = (uint8_t)mask;
+    if (look->repeatable)
+        next = dh_histories_next(l->histories, old, &look->record);
+    if (!next) {
+        next = new_history(l, old, &look->record, granule);
+        if (look->repeatable)
+            dh_histories_remember(l->histories, old, &look->record, next);
+    }
+    dh_histories_put(l->histories, old);
+    return next;
+}
+
+static uint32_t forget_step(void *arg, uint32_t old, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    const struct dh_history *h = dh_histories_at(l->histories, old);
+    struct dh_record kept[MOST_RECORDS];
+    size_t n = 0;
+    (void)granule;
+    for (size_t i = 0; mask != 0xFF && i < h->n; i++) {
+        kept[n] = h->at[i];
+        kept[n].mask &= (uint8_t)~mask;
+        n += kept[n].mask != 0;
+    }
+    uint32_t next = dh_histories_get(l->histories, kept, n);
+    dh_histories_put(l->histories, old);
+    return next;
+}
+
+/* ---- eraser ---- */
+
+static const char eraser_text[] = "no lock is held at all accesses to it since threads share it";
+
+/* True when the byte is written, shared and has no lock left. */
+static bool refine(struct lockset *l, struct byte *b)
+{
+    const struct dh_moment *now = dh_moments_get(l->moments, l->look.record.moment);
+    struct dh_locksets *sets = dh_moments_locksets(l->moments);
+    bool write = l->look.record.bits & DH_RECORD_WROTE;
+    if (b->phase == VIRGIN)
+        *b = (struct byte){EXCLUSIVE, l->look.thread, DH_LOCKSET_ALL};
+    if (b->phase == EXCLUSIVE && b->owner == l->look.thread)
+        return false;
+    b->phase = write || b->phase == SHARED_MODIFIED ? SHARED_MODIFIED : SHARED;
+    uint32_t locks = dh_locksets_meet(sets, b->locks, write ? now->exclusive : now->any);
+    dh_locksets_put(sets, b->locks);
+    b->locks = locks;
+    return b->phase == SHARED_MODIFIED && locks == DH_LOCKSET_NONE;
+}
+
+/* The latest access that is in the way of this one and holds none of its locks; else the latest in the way. */
+static const struct dh_record *in_the_way(struct lockset *l, const struct dh_history *h, const struct dh_record *now)
+{
+    const struct dh_record *best = NULL;
+    for (size_t i = h->n; i-- > 0;) {
+        const struct dh_record *then = &h->at[i];
+        if (!conflict(l, then, now))
+            continue;
+        if (!dh_moments_excluded(l->moments, then->moment, now->moment))
+            return then;
+        best = best ? best : then;
+    }
+    return best;
+}
+
+static uint32_t violated_step(void *arg, uint32_t history, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    struct dh_record now = l->look.record; /* its mask: the bytes that are violated */
+    (void)mask;
+    for (unsigned left = now.mask; left; left &= left - 1) {
+        now.mask = (uint8_t)(left & -left);
+        const struct dh_record *then = in_the_way(l, dh_histories_at(l->histories, history), &now);
+        now.mask = l->look.record.mask;
+        if (then)
+            tell(l, then, &now, granule, eraser_text);
+    }
+    return history;
+}
+
+static uint32_t refine_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    unsigned violated = 0;
+    uint32_t id = value;
+    if (!id && l->unused.n) {
+        id = l->unused.at[--l->unused.n];
+    } else if (!id) {
+        dh_vec_push(&l->bytes, (struct bytes){0});
+        id = (uint32_t)l->bytes.n - 1;
+    }
+    for (unsigned i = 0; i < DH_GRANULE_BYTES; i++)
+        if (mask >> i & 1 && refine(l, &l->bytes.at[id].at[i]))
+            violated |= 1u << i;
+    l->look.record.mask = (uint8_t)violated;
+    if (violated)
+        dh_granules_visit(&l->granules, granule, DH_GRANULE_BYTES, violated_step, l);
+    return id;
+}
+
+static uint32_t virgin_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    struct bytes *b = &l->bytes.at[value];
+    bool any = false;
+    (void)granule;
+    for (unsigned i = 0; i < DH_GRANULE_BYTES; i++) {
+        if (mask >> i & 1) {
+            dh_locksets_put(dh_moments_locksets(l->moments), b->at[i].locks);
+            b->at[i] = (struct byte){0};
+        }
+        any = any || b->at[i].phase != VIRGIN;
+    }
+    if (!any)
+        dh_vec_push(&l->unused, value);
+    return any ? value : 0;
+}
+
+/* ---- events ---- */
+
+static void look_at(struct lockset *l, const struct dh_event *e, uint64_t size, struct dh_record record,
+                    bool repeatable)
+{
+    if (dh_handover_by_name(l->handover, e->site))
+        record.bits |= DH_RECORD_BY_NAME;
+    size = size < MOST_BYTES ? size : MOST_BYTES;
+    l->look = (struct look){.record = record, .thread = e->thread, .repeatable = repeatable};
+    if (l->eraser && !(record.bits & DH_RECORD_ATOMIC))
+        dh_granules_update(&l->states, e->addr, size, refine_step, l);
+    dh_granules_update(&l->granules, e->addr, size, history_step, l);
+}
+
+static void access(void *arg, const struct dh_event *e, uint32_t moment)
+{
+    bool write = e->kind == DH_EVENT_WRITE;
+    struct dh_record r = {.moment = moment,
+                          .site = e->site,
+                          .ctx = e->ctx,
+                          .bits = write ? DH_RECORD_WROTE : 0,
+                          .op = write ? DH_OP_WRITE : DH_OP_READ,
+                          .flags = e->flags};
+    look_at(arg, e, e->arg, r, true);
+}
+
+/* What it reads from is before it, so its order is asked for after it has acquired; but it is itself before what it
+ * releases. */
+static void atomic_access(struct lockset *l, const struct dh_event *e)
+{
+    uint32_t moment = dh_moments_take(l->moments, dh_moments_now(l->moments, e->thread));
+    struct dh_record r = {.moment = moment,
+                          .site = e->site,
+                          .ctx = e->ctx,
+                          .bits = DH_RECORD_ATOMIC | (dh_event_atomic_wrote(e) ? DH_RECORD_WROTE : 0),
+                          .op = (uint8_t)dh_event_atomic_op(e),
+                          .flags = e->flags};
+    dh_moments_event(l->moments, e);
+    look_at(l, e, dh_event_atomic_size(e), r, false);
+    dh_moments_put(l->moments, moment);
+}
+
+static void forget(struct lockset *l, const struct dh_event *e)
+{
+    dh_granules_visit(&l->granules, e->addr, e->arg, forget_step, l);
+    if (l->eraser)
+        dh_granules_visit(&l->states, e->addr, e->arg, virgin_step, l);
+}
+
+static void event(void *self, const struct dh_event *e)
+{
+    struct lockset *l = self;
+    if (dh_event_is_access(e)) {
+        dh_handover_access(l->handover, e);
+        return;
+    }
+    dh_handover_event(l->handover, e);
+    if (e->kind == DH_EVENT_ATOMIC) {
+        atomic_access(l, e);
+        return;
+    }
+    if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE)
+        forget(l, e);
+    dh_moments_event(l->moments, e);
+}
+
+static void end(void *self)
+{
+    struct lockset *l = self;
+    dh_handover_flush(l->handover);
+}
+
+/* ---- life ---- */
+
+static bool choose(const struct dh_detector_options *o, bool *eraser, const char **why)
+{
+    const char *way = o && o->get ? o->get(o->arg, "lockset") : NULL;
+    *eraser = way && strcmp(way, "eraser") == 0;
+    if (!way || *eraser || strcmp(way, "hybrid") == 0)
+        return true;
+    *why = "--lockset takes eraser or hybrid";
+    return false;
+}
+
+static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+{
+    bool eraser;
+    if (!choose(o, &eraser, why))
+        return NULL;
+    struct lockset *l = calloc(1, sizeof *l);
+    if (!l)
+        abort();
+    l->world = w;
+    l->eraser = eraser;
+    l->moments = dh_moments_new(w);
+    l->handover = dh_handover_new(w, l->moments, access, l);
+    l->histories = dh_histories_new(l->moments);
+    dh_granules_init(&l->granules);
+    dh_granules_init(&l->states);
+    dh_vec_push(&l->bytes, (struct bytes){0});
+    return l;
+}
+
+static void release(void *self)
+{
+    struct lockset *l = self;
+    if (!l)
+        return;
+    dh_granules_release(&l->granules, NULL, NULL);
+    dh_granules_release(&l->states, NULL, NULL);
+    dh_histories_free(l->histories);
+    dh_handover_free(l->handover);
+    dh_moments_free(l->moments);
+    dh_vec_release(&l->bytes);
+    dh_vec_release(&l->unused);
+    free(l->told);
+    free(l);
+}
+
+const struct dh_detector dh_detector_lockset = {
+    .name = "lockset",
+    .summary = "accesses that no lock keeps apart and nothing else orders (--lockset=hybrid|eraser)",
+    .events = DH_EVENTS_ACCESS | DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY | DH_EVENTS_LOCK | DH_EVENTS_CONDITION |
+              DH_EVENTS_ORDER | DH_EVENTS_THREAD,
+    .begin = begin,
+    .event = event,
+    .end = end,
+    .release = release,
+};

@@ -1,0 +1,236 @@
+#include "detect/moments.h"
+
+#include "base/vec.h"
+#include "detect/happens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A thread's moment as long as nothing changes it. */
+struct now {
+    uint32_t moment;
+    uint64_t section;
+};
+
+struct dh_moments {
+    struct dh_world *world;
+    struct dh_happens *order[DH_STRENGTHS];
+    struct dh_locksets *locksets;
+    DH_VEC(struct dh_moment) moments;
+    DH_VEC(uint32_t) unused;
+    DH_VEC(struct now) now; /* by thread */
+    DH_VEC(uint32_t) scratch;
+};
+
+struct dh_moments *dh_moments_new(struct dh_world *w)
+{
+    struct dh_moments *m = calloc(1, sizeof *m);
+    if (!m)
+        abort();
+    m->world = w;
+    for (int i = 0; i < DH_STRENGTHS; i++)
+        m->order[i] = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
+    m->locksets = dh_locksets_new();
+    dh_vec_push(&m->moments, (struct dh_moment){.refs = 1});
+    return m;
+}
+
+void dh_moments_free(struct dh_moments *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->moments.n; i++)
+        free(m->moments.at[i].held);
+    for (int i = 0; i < DH_STRENGTHS; i++)
+        dh_happens_free(m->order[i]);
+    dh_locksets_free(m->locksets);
+    dh_vec_release(&m->moments);
+    dh_vec_release(&m->unused);
+    dh_vec_release(&m->now);
+    dh_vec_release(&m->scratch);
+    free(m);
+}
+
+struct dh_locksets *dh_moments_locksets(struct dh_moments *m)
+{
+    return m->locksets;
+}
+
+const struct dh_moment *dh_moments_get(const struct dh_moments *m, uint32_t moment)
+{
+    return &m->moments.at[moment];
+}
+
+uint32_t dh_moments_take(struct dh_moments *m, uint32_t moment)
+{
+    m->moments.at[moment].refs++;
+    return moment;
+}
+
+void dh_moments_put(struct dh_moments *m, uint32_t moment)
+{
+    struct dh_moment *at = &m->moments.at[moment];
+    if (--at->refs)
+        return;
+    dh_locksets_put(m->locksets, at->any);
+    dh_locksets_put(m->locksets, at->exclusive);
+    free(at->held);
+    *at = (struct dh_moment){0};
+    dh_vec_push(&m->unused, moment);
+}
+
+/* ---- the present ---- */
+
+static struct now *now_of(struct dh_moments *m, uint32_t thread)
+{
+    if (thread >= DH_WORLD_THREADS)
+        thread = DH_WORLD_THREADS; /* all that are refused share one */
+    while (m->now.n <= thread)
+        dh_vec_push(&m->now, (struct now){0});
+    return &m->now.at[thread];
+}
+
+static void renew(struct dh_moments *m, uint32_t thread)
+{
+    struct now *n = now_of(m, thread);
+    if (n->moment)
+        dh_moments_put(m, n->moment);
+    n->moment = 0;
+}
+
+static uint32_t set_of(struct dh_moments *m, const struct dh_world_thread *t, bool shared_too)
+{
+    m->scratch.n = 0;
+    for (size_t i = 0; i < t->held.n; i++)
+        if (shared_too || !t->held.at[i].shared)
+            dh_vec_push(&m->scratch, t->held.at[i].id);
+    return dh_locksets_get(m->locksets, m->scratch.at, m->scratch.n);
+}
+
+static uint32_t new_number(struct dh_moments *m)
+{
+    if (m->unused.n)
+        return m->unused.at[--m->unused.n];
+    dh_vec_push(&m->moments, (struct dh_moment){0});
+    return (uint32_t)m->moments.n - 1;
+}
+
+static uint32_t add(struct dh_moments *m, struct dh_moment new, const struct dh_held *held)
+{
+    uint32_t id = new_number(m);
+    new.refs = 1;
+    new.held = NULL;
+    if (new.n_held) {
+        new.held = malloc(new.n_held * sizeof *new.held);
+        if (!new.held)
+            abort();
+        memcpy(new.held, held, new.n_held * sizeof *new.held);
+    }
+    m->moments.at[id] = new;
+    return id;
+}
+
+static uint32_t new_moment(struct dh_moments *m, const struct dh_world_thread *t, uint32_t thread)
+{
+    struct dh_moment new = {.thread = thread, .n_held = t->held.n};
+    for (int i = 0; i < DH_STRENGTHS; i++)
+        new.time[i] = dh_happens_time(m->order[i], thread);
+    new.any = set_of(m, t, true);
+    new.exclusive = set_of(m, t, false);
+    return add(m, new, t->held.at);
+}
+
+/* The same locks at the same time, but more is known to be before it. */
+static uint32_t copy(struct dh_moments *m, uint32_t moment)
+{
+    struct dh_moment old = m->moments.at[moment];
+    dh_locksets_take(m->locksets, old.any);
+    dh_locksets_take(m->locksets, old.exclusive);
+    return add(m, old, old.held);
+}
+
+uint32_t dh_moments_now(struct dh_moments *m, uint32_t thread)
+{
+    struct now *n = now_of(m, thread);
+    const struct dh_world_thread *t = dh_world_thread(m->world, thread);
+    if (n->moment && n->section == t->section)
+        return n->moment;
+    renew(m, thread);
+    n->moment = new_moment(m, t, thread);
+    n->section = t->section;
+    return n->moment;
+}
+
+uint32_t dh_moments_latest(struct dh_moments *m, uint32_t thread)
+{
+    uint32_t latest = now_of(m, thread)->moment;
+    return latest ? latest : dh_moments_now(m, thread);
+}
+
+/* ---- order ---- */
+
+/* Whoever is to learn of it by this lock later finds what every thread did up to here. */
+static void give(struct dh_moments *m, const struct dh_event *e)
+{
+    const struct dh_held *h = dh_world_holds(m->world, e->thread, e->addr);
+    struct dh_event publish = {.kind = DH_EVENT_RELEASE_JOIN, .thread = e->thread, .addr = e->addr};
+    if (h && h->depth > 1)
+        return;
+    renew(m, e->thread);
+    if (h && h->shared) /* readers leave nothing behind that the lock protects */
+        return;
+    for (int i = 0; i < DH_STRENGTHS; i++)
+        dh_happens_event(m->order[i], &publish);
+}
+
+void dh_moments_learn(struct dh_moments *m, uint32_t thread, uint64_t lock, enum dh_strength strength)
+{
+    struct dh_event learn = {.kind = DH_EVENT_ACQUIRE, .thread = thread, .addr = lock};
+    for (int i = strength; i < DH_STRENGTHS; i++)
+        dh_happens_event(m->order[i], &learn);
+    uint32_t old = now_of(m, thread)->moment;
+    if (!old)
+        return;
+    now_of(m, thread)->moment = copy(m, old);
+    dh_moments_put(m, old);
+}
+
+static bool is_relaxed_load(const struct dh_event *e)
+{
+    return e->kind == DH_EVENT_ATOMIC && dh_event_atomic_order(e) == DH_ORDER_RELAXED && !dh_event_atomic_wrote(e);
+}
+
+void dh_moments_event(struct dh_moments *m, const struct dh_event *e)
+{
+    enum { ORDERS = DH_EVENTS_ATOMIC | DH_EVENTS_CONDITION | DH_EVENTS_ORDER | DH_EVENTS_THREAD };
+    for (int i = 0; i < DH_STRENGTHS; i++)
+        dh_happens_event(m->order[i], e);
+    if (e->kind == DH_EVENT_UNLOCK)
+        give(m, e);
+    else if ((dh_event_info(e->kind)->group & ORDERS) && !is_relaxed_load(e))
+        renew(m, e->thread);
+}
+
+bool dh_moments_before(struct dh_moments *m, uint32_t moment, uint32_t thread, enum dh_strength strength)
+{
+    const struct dh_moment *then = &m->moments.at[moment];
+    return dh_happens_before(m->order[strength], then->thread, then->time[strength], thread);
+}
+
+/* ---- locks ---- */
+
+bool dh_moments_excluded(struct dh_moments *m, uint32_t a, uint32_t b)
+{
+    const struct dh_moment *x = &m->moments.at[a], *y = &m->moments.at[b];
+    if (!x->any || !y->any)
+        return false;
+    return !dh_locksets_disjoint(m->locksets, x->any, y->exclusive) ||
+           !dh_locksets_disjoint(m->locksets, x->exclusive, y->any);
+}
+
+bool dh_moments_weaker(struct dh_moments *m, uint32_t a, uint32_t b)
+{
+    const struct dh_moment *x = &m->moments.at[a], *y = &m->moments.at[b];
+    return dh_locksets_within(m->locksets, x->any, y->any) &&
+           dh_locksets_within(m->locksets, x->exclusive, y->exclusive);
+}
