@@ -14,6 +14,7 @@ struct place {
     bool known, pointer, element, global;
     uint32_t line;    /* of file and line */
     uint64_t subject; /* of the variable's name; 0: none */
+    uint64_t array;   /* dh_handover_array */
 };
 
 /* Who wrote four bytes last under a lock, and who read them. */
@@ -146,6 +147,8 @@ static void describe(struct dh_handover *h, struct place *p)
     p->global = (s->flags & DH_SITE_GLOBAL) && !p->element;
     p->line = (uint32_t)hash_text(dh_site_string(t, s->file), s->line);
     p->subject = *name ? hash_text(name, 0) : 0;
+    if (*name && name[strlen(name) - 1] == ']')
+        p->array = strchr(name, '.') ? p->subject : 1;
 }
 
 static const struct place *place_of(struct dh_handover *h, uint32_t site)
@@ -164,6 +167,11 @@ static const struct place *place_of(struct dh_handover *h, uint32_t site)
 bool dh_handover_by_name(struct dh_handover *h, uint32_t site)
 {
     return place_of(h, site)->global;
+}
+
+uint64_t dh_handover_array(struct dh_handover *h, uint32_t site)
+{
+    return place_of(h, site)->array;
 }
 
 /* ---- what waits depend on ---- */

@@ -27,5 +27,7 @@ void dh_handover_flush(struct dh_handover *h);
 /* Does the place access a variable that every thread reaches by its name? Order of strength DH_SURE counts between
  * such. */
 bool dh_handover_by_name(struct dh_handover *h, uint32_t site);
+/* Elements of which array does the place access? 0: none; 1: of one that is no member of a struct; else which. */
+uint64_t dh_handover_array(struct dh_handover *h, uint32_t site);
 
 #endif

@@ -13,6 +13,7 @@
 #include "detect/handover.h"
 #include "detect/histories.h"
 #include "detect/moments.h"
+#include "detect/pairs.h"
 #include "event/site.h"
 
 #include <stdlib.h>
@@ -49,61 +50,13 @@ struct lockset {
     struct dh_granules states; /* eraser: numbers of `bytes` */
     DH_VEC(struct bytes) bytes;
     DH_VEC(uint32_t) unused;
-    uint64_t *told; /* pairs of places, open addressing */
-    size_t n_told, cap_told;
+    struct dh_pairs told;
     struct look look;
 };
 
 extern const struct dh_detector dh_detector_lockset;
 
 /* ---- telling ---- */
-
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
-    return h ^ h >> 29;
-}
-
-static uint64_t pair_name(const struct dh_record *a, const struct dh_record *b, uint64_t granule)
-{
-    uint64_t x = (uint64_t)a->site << 8 | a->op, y = (uint64_t)b->site << 8 | b->op;
-    uint64_t where = a->site == DH_NO_PLACE || b->site == DH_NO_PLACE ? granule : 0;
-    return mix(mix(x < y ? x : y) + mix(mix(x < y ? y : x)) + mix(where)) | 1;
-}
-
-static uint64_t *told_slot(struct lockset *l, uint64_t name)
-{
-    size_t i = name >> 1 & (l->cap_told - 1);
-    while (l->told[i] && l->told[i] != name)
-        i = (i + 1) & (l->cap_told - 1);
-    return &l->told[i];
-}
-
-static void grow_told(struct lockset *l)
-{
-    uint64_t *old = l->told;
-    size_t cap = l->cap_told;
-    l->cap_told = cap ? 2 * cap : 64;
-    l->told = calloc(l->cap_told, sizeof *l->told);
-    if (!l->told)
-        abort();
-    for (size_t i = 0; i < cap; i++)
-        if (old[i])
-            *told_slot(l, old[i]) = old[i];
-    free(old);
-}
-
-static bool first_time(struct lockset *l, uint64_t name)
-{
-    if (2 * l->n_told >= l->cap_told)
-        grow_told(l);
-    uint64_t *slot = told_slot(l, name);
-    if (*slot)
-        return false;
-    *slot = name;
-    l->n_told++;
-    return true;
-}
 
 /* The bytes of `mask` that lie around `first` without a gap. */
 static unsigned around(unsigned mask, unsigned first, unsigned *size)
@@ -135,7 +88,8 @@ static struct dh_suspect suspect(const struct lockset *l, const struct dh_record
 static void tell(struct lockset *l, const struct dh_record *then, const struct dh_record *now, uint64_t granule,
                  const char *text)
 {
-    if (!first_time(l, pair_name(then, now, granule)))
+    struct dh_pair_side sides[] = {{then->site, then->op}, {now->site, now->op}};
+    if (!dh_pairs_first(&l->told, sides[0], sides[1], granule))
         return;
     unsigned both = then->mask & now->mask, first = (unsigned)__builtin_ctz(both), size;
     around(both, first, &size);
@@ -452,7 +406,7 @@ static void release(void *self)
     dh_moments_free(l->moments);
     dh_vec_release(&l->bytes);
     dh_vec_release(&l->unused);
-    free(l->told);
+    dh_pairs_release(&l->told);
     free(l);
 }
 

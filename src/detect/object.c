@@ -1,0 +1,557 @@
+/* Object race detection (von Praun 7.1): one state, one set of locks and a few accesses per object or field, not per
+ * byte. The states of the ownership model, Fig. 7.1:
+ *   init, owned        only the owner accesses it; nothing is tracked. The two differ for an instrumenter only.
+ *   handoff            one other thread, the second owner, accesses it. Locks are tracked, nothing is said.
+ *   shared             a third one does, or the first owner again: once it was written since the hand-off, some lock
+ * must have been held at all accesses since. conflict           it was told of. After Fig. 7.4 with its errata: a write
+ * in handoff or shared is remembered (or-ed), the first one of the hand-off, too.
+ *
+ * Deviations. A write counts locks held exclusively only. What is told are two accesses to the same bytes that hold no
+ * lock in common and, in the way called hybrid, that nothing but locks orders (handover.h), so that a second hand-over,
+ * a barrier or two fields with a lock each are silent, as are the halves of an array; --lockset=eraser tells every
+ * violation. An object in conflict is watched on: only the pair of places that was told of is not told again, so that
+ * one field does not mask another. Accesses are charged where they happen, never to a caller. An array counts as one
+ * field. Atomics are left to the race detector and to lockset. */
+#include "detect/object.h"
+
+#include "base/vec.h"
+#include "detect/detector.h"
+#include "detect/granules.h"
+#include "detect/handover.h"
+#include "detect/moments.h"
+#include "detect/owners.h"
+#include "detect/pairs.h"
+#include "event/site.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORDS = 16, MOST_FIELDS = 256 /* bytes: what is accessed at once beyond is no field */ };
+
+enum phase { OWNED, HANDOFF, SHARED, CONFLICT };
+
+struct state {
+    uint8_t phase;
+    bool wrote;
+    uint32_t second; /* owner, in handoff */
+    uint32_t locks;  /* set */
+};
+
+/* An access that may be one half of what is told. */
+struct record {
+    uint32_t moment, site, ctx;
+    uint8_t op, flags;
+    bool write, by_name;
+    uint64_t low, high; /* bytes, high excluded */
+};
+
+/* The latest accesses, oldest first. */
+struct records {
+    struct record *at;
+    size_t n, cap;
+};
+
+/* What is judged as one: an object, an array in it. */
+struct unit {
+    struct unit *next; /* of the object */
+    uint64_t name;     /* of the array; 0: the object */
+    struct state state;
+    struct records records;
+};
+
+/* Eight bytes by field: fields do not overlap, so each byte has the state of its field. */
+struct fields {
+    struct state byte[DH_GRANULE_BYTES];
+    struct records records;
+};
+
+struct objects {
+    struct dh_world *world;
+    struct dh_moments *moments;
+    struct dh_handover *handover;
+    struct dh_owners *owners;
+    bool whole, eraser;
+    struct dh_granules granules; /* numbers of fields */
+    DH_VEC(struct fields *) fields;
+    DH_VEC(uint32_t) unused;
+    struct dh_pairs told;
+    struct dh_object_counts counts;
+    struct record now; /* the access that is looked at */
+    struct dh_owned *object;
+    uint32_t thread;
+};
+
+extern const struct dh_detector dh_detector_object;
+
+const struct dh_object_counts *dh_object_counts(const void *detector)
+{
+    return &((const struct objects *)detector)->counts;
+}
+
+/* ---- states ---- */
+
+/* True when it is shared, written and without a lock. */
+static bool advance(struct objects *s, struct state *x)
+{
+    const struct dh_moment *now = dh_moments_get(s->moments, s->now.moment);
+    struct dh_locksets *sets = dh_moments_locksets(s->moments);
+    if (x->phase == OWNED)
+        *x = (struct state){HANDOFF, false, s->thread, DH_LOCKSET_ALL};
+    x->wrote = x->wrote || s->now.write;
+    if (x->phase == HANDOFF && x->second != s->thread)
+        x->phase = SHARED;
+    uint32_t locks = dh_locksets_meet(sets, x->locks, s->now.write ? now->exclusive : now->any);
+    dh_locksets_put(sets, x->locks);
+    x->locks = locks;
+    return x->phase >= SHARED && x->wrote && locks == DH_LOCKSET_NONE;
+}
+
+static bool is_tracked(const struct objects *s, const struct state *x)
+{
+    return x->phase != OWNED || s->object->owner != s->thread;
+}
+
+/* How far the object came counts once. */
+static void reach(struct objects *s, uint8_t step)
+{
+    uint64_t *const counts[] = {&s->counts.init, &s->counts.handoff, &s->counts.shared_read, &s->counts.shared_modified,
+                                &s->counts.conflict};
+    for (uint8_t *reached = &s->object->reached; *reached < step; ++*reached)
+        ++*counts[*reached];
+}
+
+static void reach_state(struct objects *s, const struct state *x, bool violated)
+{
+    reach(s, violated ? 5 : x->phase < SHARED ? 2 : x->wrote ? 4 : 3);
+}
+
+/* ---- accesses ---- */
+
+static void drop_records(struct objects *s, struct records *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        dh_moments_put(s->moments, r->at[i].moment);
+    dh_vec_release(r);
+}
+
+static void drop_record(struct objects *s, struct records *r, size_t i)
+{
+    dh_moments_put(s->moments, r->at[i].moment);
+    memmove(&r->at[i], &r->at[i + 1], (--r->n - i) * sizeof *r->at);
+}
+
+/* In a loop over an array the next access goes on where the last one ended. */
+static bool extend(struct record *old, const struct record *now)
+{
+    if (old->moment != now->moment || old->site != now->site || old->op != now->op || old->ctx != now->ctx ||
+        old->high < now->low || now->high < old->low)
+        return false;
+    old->low = old->low < now->low ? old->low : now->low;
+    old->high = old->high > now->high ? old->high : now->high;
+    return true;
+}
+
+static bool same_thread(const struct objects *s, const struct record *r)
+{
+    return dh_moments_get(s->moments, r->moment)->thread == s->thread;
+}
+
+/* The thread's older access says nothing that this one does not. */
+static bool replaces(struct objects *s, const struct record *old, const struct record *now)
+{
+    return old->site == now->site && old->op == now->op && old->low >= now->low && old->high <= now->high &&
+           same_thread(s, old) && dh_moments_weaker(s->moments, now->moment, old->moment);
+}
+
+/* The oldest one, of the thread itself when most are its own: others' are what it may meet. */
+static size_t dispensable(struct objects *s, const struct records *r)
+{
+    size_t own = 0, first = 0;
+    for (size_t i = r->n; i-- > 0;)
+        if (same_thread(s, &r->at[i])) {
+            own++;
+            first = i;
+        }
+    return 2 * own > r->n ? first : 0;
+}
+
+static void keep(struct objects *s, struct records *r)
+{
+    const struct record *now = &s->now;
+    for (size_t i = r->n; i-- > 0;) {
+        if (extend(&r->at[i], now))
+            return;
+        if (replaces(s, &r->at[i], now)) {
+            drop_record(s, r, i);
+            break;
+        }
+    }
+    if (r->n == RECORDS)
+        drop_record(s, r, dispensable(s, r));
+    dh_moments_take(s->moments, now->moment);
+    if (r->n == r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 2; /* there are many of few */
+        r->at = realloc(r->at, r->cap * sizeof *r->at);
+        if (!r->at)
+            abort();
+    }
+    r->at[r->n++] = *now;
+}
+
+/* ---- telling ---- */
+
+static struct dh_suspect suspect(const struct objects *s, const struct record *r)
+{
+    const struct dh_moment *m = dh_moments_get(s->moments, r->moment);
+    return (struct dh_suspect){.op = r->op,
+                               .flags = r->flags,
+                               .thread = m->thread,
+                               .site = r->site,
+                               .ctx = r->ctx,
+                               .addr = r->low,
+                               .size = r->high - r->low,
+                               .locks = m->held,
+                               .n_locks = m->n_held};
+}
+
+static void tell(struct objects *s, const struct record *then, const char *text)
+{
+    const struct record *now = &s->now;
+    struct dh_pair_side sides[] = {{then->site, then->op}, {now->site, now->op}};
+    if (!dh_pairs_first(&s->told, sides[0], sides[1], now->low))
+        return;
+    uint64_t low = then->low > now->low ? then->low : now->low, high = then->high < now->high ? then->high : now->high;
+    struct dh_suspect two[] = {suspect(s, then), suspect(s, now)};
+    struct dh_suspicion x = {.kind = DH_SUSPECT_RACE,
+                             .level = DH_LEVEL_SUSPECTED,
+                             .addr = low < high ? low : now->low,
+                             .size = low < high ? high - low : now->high - now->low,
+                             .suspects = two,
+                             .n_suspects = 2,
+                             .text = text};
+    dh_world_found(s->world, &dh_detector_object, &x);
+}
+
+static bool in_the_way(const struct objects *s, const struct record *then)
+{
+    return (then->write || s->now.write) && !same_thread(s, then);
+}
+
+/* The bytes that are judged: all of an object, those of a granule that lost their last lock. */
+struct bytes {
+    bool all, again; /* again: the object is in conflict already, so only more of the same bytes is news */
+    uint64_t granule;
+    unsigned mask;
+};
+
+static bool overlaps(const struct record *a, const struct record *b, const struct bytes *in)
+{
+    uint64_t low = a->low > b->low ? a->low : b->low, high = a->high < b->high ? a->high : b->high;
+    if (in->all)
+        return low < high;
+    for (; low < high; low++)
+        if (in->mask >> (low - in->granule) & 1)
+            return true;
+    return false;
+}
+
+/* Every pair that may be a race, and nothing else. */
+static bool tell_pairs(struct objects *s, const struct records *r, const struct bytes *in)
+{
+    bool any = false;
+    for (size_t i = r->n; i-- > 0;) {
+        const struct record *then = &r->at[i];
+        enum dh_strength strength = then->by_name && s->now.by_name ? DH_SURE : DH_HANDED;
+        if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
+            dh_moments_excluded(s->moments, then->moment, s->now.moment) ||
+            dh_moments_before(s->moments, then->moment, s->thread, strength))
+            continue;
+        tell(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
+        any = true;
+    }
+    return any;
+}
+
+/* The violation as the paper has it, with the access that shows it best. */
+static bool tell_violation(struct objects *s, const struct records *r, const struct bytes *in)
+{
+    const struct record *best = NULL;
+    int merit = in->all && !in->again ? -1 : 1;
+    for (size_t i = r->n; i-- > 0;) {
+        const struct record *then = &r->at[i];
+        int its = 2 * overlaps(then, &s->now, in) + !dh_moments_excluded(s->moments, then->moment, s->now.moment);
+        if (in_the_way(s, then) && its > merit) {
+            best = then;
+            merit = its;
+        }
+    }
+    if (best)
+        tell(s, best, "no lock is held at all accesses to the object since threads share it");
+    return best != NULL;
+}
+
+static bool judge(struct objects *s, const struct records *r, struct bytes in)
+{
+    return s->eraser ? tell_violation(s, r, &in) : tell_pairs(s, r, &in);
+}
+
+/* ---- objects and arrays ---- */
+
+static struct unit *unit_of(struct dh_owned *o, uint64_t name, bool make)
+{
+    for (struct unit *u = o->state; u; u = u->next)
+        if (u->name == name)
+            return u;
+    struct unit *u = make ? calloc(1, sizeof *u) : NULL;
+    if (make && !u)
+        abort();
+    if (u) {
+        u->name = name;
+        u->next = o->state;
+        o->state = u;
+    }
+    return u;
+}
+
+static void visit_unit(struct objects *s, uint64_t name)
+{
+    struct unit *u = unit_of(s->object, name, s->object->owner != s->thread);
+    if (!u || !is_tracked(s, &u->state))
+        return;
+    bool violated = advance(s, &u->state);
+    reach_state(s, &u->state, violated);
+    struct bytes all = {.all = true, .again = u->state.phase == CONFLICT};
+    if (violated && judge(s, &u->records, all))
+        u->state.phase = CONFLICT;
+    keep(s, &u->records);
+}
+
+static void drop_object(void *arg, struct dh_owned *o)
+{
+    struct objects *s = arg;
+    for (struct unit *u = o->state, *next; u; u = next) {
+        next = u->next;
+        drop_records(s, &u->records);
+        dh_locksets_put(dh_moments_locksets(s->moments), u->state.locks);
+        free(u);
+    }
+}
+
+/* ---- fields ---- */
+
+static uint32_t new_fields(struct objects *s)
+{
+    struct fields *f = calloc(1, sizeof *f);
+    if (!f)
+        abort();
+    if (!s->unused.n) {
+        dh_vec_push(&s->fields, f);
+        return (uint32_t)s->fields.n - 1;
+    }
+    uint32_t id = s->unused.at[--s->unused.n];
+    s->fields.at[id] = f;
+    return id;
+}
+
+static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
+{
+    struct objects *s = arg;
+    struct record whole = s->now;
+    unsigned violated = 0;
+    if (!id && s->object->owner == s->thread)
+        return 0;
+    id = id ? id : new_fields(s);
+    struct fields *f = s->fields.at[id];
+    bool tracked = false;
+    for (unsigned i = 0; i < DH_GRANULE_BYTES; i++) {
+        struct state *x = &f->byte[i];
+        if (!(mask >> i & 1) || !is_tracked(s, x))
+            continue;
+        tracked = true;
+        bool bad = advance(s, x);
+        reach_state(s, x, bad);
+        violated |= (unsigned)bad << i;
+    }
+    s->now.low = s->now.low > granule ? s->now.low : granule;
+    s->now.high = s->now.high < granule + DH_GRANULE_BYTES ? s->now.high : granule + DH_GRANULE_BYTES;
+    bool told = violated && judge(s, &f->records, (struct bytes){.granule = granule, .mask = violated});
+    for (unsigned i = 0; told && i < DH_GRANULE_BYTES; i++)
+        if (violated >> i & 1)
+            f->byte[i].phase = CONFLICT;
+    if (tracked)
+        keep(s, &f->records);
+    s->now = whole;
+    return id;
+}
+
+/* A record that touches what is gone goes with it. */
+static bool forgets(const struct record *r, uint64_t granule, unsigned mask)
+{
+    for (uint64_t at = r->low; at < r->high; at++)
+        if (mask >> (at - granule) & 1)
+            return true;
+    return false;
+}
+
+static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
+{
+    struct objects *s = arg;
+    struct fields *f = s->fields.at[id];
+    for (unsigned i = 0; i < DH_GRANULE_BYTES; i++)
+        if (mask >> i & 1) {
+            dh_locksets_put(dh_moments_locksets(s->moments), f->byte[i].locks);
+            f->byte[i] = (struct state){0};
+        }
+    for (size_t i = f->records.n; mask != 0xFF && i-- > 0;)
+        if (forgets(&f->records.at[i], granule, mask))
+            drop_record(s, &f->records, i);
+    if (mask != 0xFF)
+        return id;
+    drop_records(s, &f->records);
+    free(f);
+    s->fields.at[id] = NULL;
+    dh_vec_push(&s->unused, id);
+    return 0;
+}
+
+/* ---- events ---- */
+
+/* As long as nobody else accesses an object there is nothing to track. */
+static bool is_owners_own(struct objects *s, const struct dh_event *e)
+{
+    s->object = dh_owners_of(s->owners, e->addr, e->thread);
+    if (!s->object->reached)
+        reach(s, 1);
+    if (s->object->owner != e->thread)
+        s->object->shared = true;
+    return !s->object->shared;
+}
+
+static void visit_units(struct objects *s)
+{
+    for (struct unit *u = s->object->state; u; u = u->next)
+        visit_unit(s, u->name);
+}
+
+static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
+{
+    uint64_t array = s->whole ? 0 : dh_handover_array(s->handover, e->site);
+    if (s->whole || array) {
+        visit_unit(s, array);
+        return;
+    }
+    if (size > MOST_FIELDS)
+        unit_of(s->object, 1, s->object->owner != s->thread);
+    else
+        dh_granules_update(&s->granules, e->addr, size, field_step, s);
+    if (size > 2 * DH_GRANULE_BYTES)
+        visit_units(s);
+}
+
+static void access(void *arg, const struct dh_event *e, uint32_t moment)
+{
+    struct objects *s = arg;
+    bool write = e->kind == DH_EVENT_WRITE;
+    if (!e->arg || is_owners_own(s, e))
+        return;
+    uint64_t room = s->object->at + s->object->size - e->addr, size = e->arg < room ? e->arg : room;
+    s->thread = e->thread;
+    s->now = (struct record){.moment = moment,
+                             .site = e->site,
+                             .ctx = e->ctx,
+                             .op = write ? DH_OP_WRITE : DH_OP_READ,
+                             .flags = e->flags,
+                             .write = write,
+                             .by_name = dh_handover_by_name(s->handover, e->site),
+                             .low = e->addr,
+                             .high = e->addr + size};
+    look_at(s, e, size);
+}
+
+static void event(void *self, const struct dh_event *e)
+{
+    struct objects *s = self;
+    if (dh_event_is_access(e)) {
+        bool alone = !dh_world_thread(s->world, e->thread)->held.n && is_owners_own(s, e);
+        if (!alone) /* under a lock it may hand something over */
+            dh_handover_access(s->handover, e);
+        return;
+    }
+    dh_handover_event(s->handover, e);
+    if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE) {
+        dh_granules_visit(&s->granules, e->addr, e->arg, forget_step, s);
+        dh_owners_forget(s->owners, e->addr, e->arg);
+    }
+    dh_moments_event(s->moments, e);
+}
+
+static void end(void *self)
+{
+    struct objects *s = self;
+    dh_handover_flush(s->handover);
+}
+
+/* ---- life ---- */
+
+static bool choose(const struct dh_detector_options *o, const char *key, const char *yes, const char *no, bool *is)
+{
+    const char *word = o && o->get ? o->get(o->arg, key) : NULL;
+    *is = word && strcmp(word, yes) == 0;
+    return !word || *is || strcmp(word, no) == 0;
+}
+
+static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+{
+    bool whole, eraser;
+    if (!choose(o, "granularity", "object", "field", &whole)) {
+        *why = "--granularity takes object or field";
+        return NULL;
+    }
+    if (!choose(o, "lockset", "eraser", "hybrid", &eraser)) {
+        *why = "--lockset takes eraser or hybrid";
+        return NULL;
+    }
+    struct objects *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    s->world = w;
+    s->whole = whole;
+    s->eraser = eraser;
+    s->moments = dh_moments_new(w);
+    s->handover = dh_handover_new(w, s->moments, access, s);
+    s->owners = dh_owners_new(w, drop_object, s);
+    dh_granules_init(&s->granules);
+    dh_vec_push(&s->fields, NULL);
+    return s;
+}
+
+static void release(void *self)
+{
+    struct objects *s = self;
+    if (!s)
+        return;
+    dh_owners_free(s->owners);
+    dh_granules_release(&s->granules, NULL, NULL);
+    for (size_t i = 0; i < s->fields.n; i++)
+        if (s->fields.at[i]) {
+            dh_vec_release(&s->fields.at[i]->records);
+            free(s->fields.at[i]);
+        }
+    dh_handover_free(s->handover);
+    dh_moments_free(s->moments);
+    dh_vec_release(&s->fields);
+    dh_vec_release(&s->unused);
+    dh_pairs_release(&s->told);
+    free(s);
+}
+
+const struct dh_detector dh_detector_object = {
+    .name = "object",
+    .summary = "objects that threads share without a lock in common (--granularity=object|field)",
+    .events = DH_EVENTS_ACCESS | DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY | DH_EVENTS_LOCK | DH_EVENTS_CONDITION |
+              DH_EVENTS_ORDER | DH_EVENTS_THREAD,
+    .begin = begin,
+    .event = event,
+    .end = end,
+    .release = release,
+};

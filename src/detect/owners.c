@@ -1,0 +1,178 @@
+#include "detect/owners.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+/* A granule that several small objects share: the world is asked each time. */
+#define SEVERAL UINT32_MAX
+
+struct dh_owners {
+    struct dh_world *world;
+    void (*drop)(void *, struct dh_owned *);
+    void *arg;
+    struct dh_granules granules; /* ids */
+    DH_VEC(struct dh_owned *) all;
+    DH_VEC(uint32_t) unused;
+    struct dh_owned **buckets; /* by first address */
+    size_t n, n_buckets;
+    /* of the question that is asked */
+    uint64_t addr;
+    uint32_t thread;
+    struct dh_owned *answer;
+};
+
+static void *checked(void *p)
+{
+    if (!p)
+        abort();
+    return p;
+}
+
+struct dh_owners *dh_owners_new(struct dh_world *w, void (*drop)(void *arg, struct dh_owned *o), void *arg)
+{
+    struct dh_owners *s = checked(calloc(1, sizeof *s));
+    s->world = w;
+    s->drop = drop;
+    s->arg = arg;
+    dh_granules_init(&s->granules);
+    dh_vec_push(&s->all, NULL);
+    return s;
+}
+
+void dh_owners_free(struct dh_owners *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->all.n; i++)
+        if (s->all.at[i]) {
+            s->drop(s->arg, s->all.at[i]);
+            free(s->all.at[i]);
+        }
+    dh_granules_release(&s->granules, NULL, NULL);
+    dh_vec_release(&s->all);
+    dh_vec_release(&s->unused);
+    free(s->buckets);
+    free(s);
+}
+
+/* ---- objects by first address ---- */
+
+static struct dh_owned **bucket_of(const struct dh_owners *s, uint64_t at)
+{
+    return &s->buckets[(at * 0x9e3779b97f4a7c15u) >> 24 & (s->n_buckets - 1)];
+}
+
+static void rehash(struct dh_owners *s)
+{
+    free(s->buckets);
+    s->n_buckets = s->n_buckets ? 2 * s->n_buckets : 64;
+    s->buckets = checked(calloc(s->n_buckets, sizeof *s->buckets));
+    for (size_t i = 1; i < s->all.n; i++) {
+        struct dh_owned *o = s->all.at[i];
+        if (!o)
+            continue;
+        struct dh_owned **at = bucket_of(s, o->at);
+        o->next = *at;
+        *at = o;
+    }
+}
+
+static struct dh_owned *add(struct dh_owners *s, struct dh_owned new)
+{
+    struct dh_owned *o = checked(malloc(sizeof *o));
+    if (s->n >= s->n_buckets)
+        rehash(s);
+    if (s->unused.n) {
+        new.id = s->unused.at[--s->unused.n];
+    } else {
+        dh_vec_push(&s->all, NULL);
+        new.id = (uint32_t)s->all.n - 1;
+    }
+    struct dh_owned **at = bucket_of(s, new.at);
+    new.next = *at;
+    *o = new;
+    *at = s->all.at[new.id] = o;
+    s->n++;
+    return o;
+}
+
+static void unname(struct dh_owners *s, uint32_t id)
+{
+    struct dh_owned *o = id && id != SEVERAL ? s->all.at[id] : NULL;
+    if (!o || --o->refs)
+        return;
+    struct dh_owned **at = bucket_of(s, o->at);
+    while (*at != o)
+        at = &(*at)->next;
+    *at = o->next;
+    s->all.at[id] = NULL;
+    dh_vec_push(&s->unused, id);
+    s->n--;
+    s->drop(s->arg, o);
+    free(o);
+}
+
+/* ---- asking ---- */
+
+static struct dh_owned whole_of(struct dh_owners *s)
+{
+    const struct dh_object *o = dh_world_object(s->world, s->addr);
+    bool parted = !o || o->region == DH_MEMORY_STACK || o->region == DH_MEMORY_TLS;
+    struct dh_owned new = {.at = s->addr & ~(uint64_t)(DH_GRANULE_BYTES - 1), .size = DH_GRANULE_BYTES};
+    new.number = o ? o->number : 0;
+    new.owner = o && o->thread != UINT32_MAX ? o->thread : s->thread;
+    if (!parted) {
+        new.at = o->at;
+        new.size = o->size;
+    }
+    return new;
+}
+
+static struct dh_owned *ask(struct dh_owners *s)
+{
+    struct dh_owned new = whole_of(s);
+    for (struct dh_owned *o = s->n_buckets ? *bucket_of(s, new.at) : NULL; o; o = o->next)
+        if (o->at == new.at && o->size == new.size && o->number == new.number)
+            return o;
+    return add(s, new);
+}
+
+static uint32_t name_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
+{
+    struct dh_owners *s = arg;
+    struct dh_owned *o = id && id != SEVERAL ? s->all.at[id] : NULL;
+    (void)mask;
+    if (!o || s->addr - o->at >= o->size)
+        o = ask(s);
+    s->answer = o;
+    if (id == o->id || id == SEVERAL)
+        return id;
+    bool alone = o->at <= granule && o->at + o->size >= granule + DH_GRANULE_BYTES;
+    o->refs++;
+    if (id && !alone) /* what it was named after lives on, as it is there still */
+        return SEVERAL;
+    unname(s, id);
+    return o->id;
+}
+
+struct dh_owned *dh_owners_of(struct dh_owners *s, uint64_t addr, uint32_t thread)
+{
+    s->addr = addr;
+    s->thread = thread;
+    dh_granules_update(&s->granules, addr, 1, name_step, s);
+    return s->answer;
+}
+
+static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
+{
+    (void)granule;
+    (void)mask;
+    unname(arg, id);
+    return 0;
+}
+
+void dh_owners_forget(struct dh_owners *s, uint64_t addr, uint64_t size)
+{
+    dh_granules_visit(&s->granules, addr, size, forget_step, s);
+}

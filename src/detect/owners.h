@@ -1,0 +1,30 @@
+/* Which object an address belongs to and which thread owns it: the answer of the world, remembered by address so that
+ * asking again is cheap. Layer: detect. An object is an allocation or a global variable; on stacks and in thread-local
+ * memory, and where nobody knows of an object, eight bytes. It lives until its memory is forgotten. Not thread-safe. */
+#ifndef DH_DETECT_OWNERS_H
+#define DH_DETECT_OWNERS_H
+
+#include "detect/granules.h"
+#include "detect/world.h"
+
+struct dh_owned {
+    uint64_t at, size;
+    uint32_t number; /* of the world's object, 0: none */
+    uint32_t owner;  /* the thread that allocated it; of others the first to access it */
+    uint32_t refs;   /* granules that name it */
+    bool shared;     /* another thread than the owner accessed it */
+    uint8_t reached; /* of the detector, 0 at first */
+    void *state;     /* likewise, NULL at first */
+    struct dh_owned *next;
+    uint32_t id;
+};
+
+struct dh_owners;
+/* `drop` is told of objects that end, to free their state. */
+struct dh_owners *dh_owners_new(struct dh_world *w, void (*drop)(void *arg, struct dh_owned *o), void *arg);
+void dh_owners_free(struct dh_owners *s);
+/* Of the address; `thread` accesses it. */
+struct dh_owned *dh_owners_of(struct dh_owners *s, uint64_t addr, uint32_t thread);
+void dh_owners_forget(struct dh_owners *s, uint64_t addr, uint64_t size);
+
+#endif
