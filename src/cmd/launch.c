@@ -197,6 +197,14 @@ static bool open_logs(struct session *s, struct dh_err *err)
     return ok;
 }
 
+static void add_stream(const struct dh_live *live)
+{
+    char *pid = dh_format("%d", (int)getpid());
+    add_option("stream", dh_live_folder(live));
+    add_option("stream_reader", pid);
+    free(pid);
+}
+
 static bool open_session(struct session *s, struct dh_err *err)
 {
     s->logs.lock = -1;
@@ -212,7 +220,14 @@ static bool open_session(struct session *s, struct dh_err *err)
     add_detection(s->l);
     if (s->l->quiet)
         add_option("print", "0");
+    if (s->l->live)
+        add_stream(s->l->live);
     return true;
+}
+
+static bool read_events(void *live)
+{
+    return dh_live_poll(live);
 }
 
 static bool show_threads(const struct session *s, struct dh_err *err)
@@ -257,7 +272,8 @@ int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored)
     char *path = find_program(l, &code);
     if (!path)
         return code;
-    bool ok = open_session(&s, &err) && dh_supervise(path, l->argv, status, &err);
+    struct dh_meanwhile reading = {read_events, l->live};
+    bool ok = open_session(&s, &err) && dh_supervise(path, l->argv, l->live ? &reading : NULL, status, &err);
     ok = ok && (!l->threads || show_threads(&s, &err));
     ok = ok && (!l->db || store_findings(&s, stored, &err));
     close_session(&s);

@@ -3,6 +3,7 @@
 #define DH_CMD_LAUNCH_H
 
 #include "finding/import.h"
+#include "trace/live.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,7 @@ struct dh_launch {
     const char *suppressions; /* file; NULL = none */
     bool threads;             /* list them on standard error at the end */
     bool quiet;               /* findings are stored, not told as they happen */
+    struct dh_live *live;     /* who reads the events of the program as it runs; NULL = nobody */
     char **argv;
 };
 

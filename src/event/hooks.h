@@ -27,6 +27,14 @@ void __dh_read_unaligned(const void *addr, size_t size, uint32_t place);
 void __dh_write_unaligned(void *addr, size_t size, uint32_t place);
 void __dh_read_range(const void *addr, size_t size, uint32_t place);
 void __dh_write_range(void *addr, size_t size, uint32_t place);
+/* What the recorder is told (lockset), beside or instead of the above: before the access, of any size, anywhere; those
+ * of 4 and 8 bytes aligned to their size. */
+void __dh_note_read(const void *addr, size_t size, uint32_t place);
+void __dh_note_write(void *addr, size_t size, uint32_t place);
+void __dh_note_read4(const void *addr, uint32_t place);
+void __dh_note_read8(const void *addr, uint32_t place);
+void __dh_note_write4(void *addr, uint32_t place);
+void __dh_note_write8(void *addr, uint32_t place);
 /* An atomic that stays in the program, before the operation; `what` = op | order << 8 | size << 16 (dh_op, dh_order).
  */
 void __dh_atomic(void *addr, uint32_t what, uint32_t place);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -29,7 +30,26 @@ static void watch_signals(void)
     sigaction(SIGQUIT, &a, NULL);
 }
 
-bool dh_supervise(const char *path, char **argv, int *status, struct dh_err *err)
+/* As waitpid, doing what there is to do; sleeps longer the longer there is nothing. */
+static pid_t wait_working(pid_t pid, const struct dh_meanwhile *meanwhile, int *status)
+{
+    enum { SHORTEST = 100000, LONGEST = 5000000 };
+    if (!meanwhile)
+        return waitpid(pid, status, 0);
+    for (long nap = SHORTEST;;) {
+        pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended)
+            return ended;
+        if (meanwhile->work(meanwhile->arg)) {
+            nap = SHORTEST;
+            continue;
+        }
+        nanosleep(&(struct timespec){0, nap}, NULL);
+        nap = nap * 2 < LONGEST ? nap * 2 : LONGEST;
+    }
+}
+
+bool dh_supervise(const char *path, char **argv, const struct dh_meanwhile *meanwhile, int *status, struct dh_err *err)
 {
     pid_t pid;
     /* Spawned before our handlers are set: the program starts with the signals its user gave it. */
@@ -40,7 +60,7 @@ bool dh_supervise(const char *path, char **argv, int *status, struct dh_err *err
     }
     child = pid;
     watch_signals();
-    while (waitpid(pid, status, 0) < 0)
+    while (wait_working(pid, meanwhile, status) < 0)
         if (errno != EINTR)
             return dh_err_errno(err, "cannot wait for %s", path);
     child = 0;

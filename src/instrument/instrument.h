@@ -22,9 +22,9 @@ void dh_places_free(struct dh_places *p);
 const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
 
 struct dh_instrument_counts {
-    uint32_t reads, writes, atomics, ranges, calls, functions; /* hooks placed */
-    uint32_t lost_tags;                                        /* resolved by other means */
-    uint32_t unplaced;                                         /* no site could be told, only about where */
+    uint32_t reads, writes, atomics, ranges, calls, notes, functions; /* hooks placed */
+    uint32_t lost_tags;                                               /* resolved by other means */
+    uint32_t unplaced;                                                /* no site could be told, only about where */
 };
 
 /* Before simplification: marks functions so that no access is speculated or invented (sanitize_thread), and accesses so

@@ -27,7 +27,8 @@ struct late {
     struct dh_resolver resolver;
     struct dh_roots roots;
     unsigned nosanitize;
-    bool unchecked; /* the function asks to be left alone: frames and atomics only */
+    bool unchecked;   /* the function asks to be left alone: frames and atomics only */
+    unsigned classes; /* of the site in hand */
     dh_value_vec work;
 };
 
@@ -35,10 +36,13 @@ struct late {
 static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
 {
     *site = dh_ir_site_of(a->at);
-    if (*site != DH_NO_SITE)
-        return dh_plan_classes(l->w.plan, *site) & DH_CLASSES_LATE;
+    if (*site != DH_NO_SITE) {
+        l->classes = dh_plan_classes(l->w.plan, *site);
+        return l->classes & DH_CLASSES_LATE;
+    }
     struct dh_resolved r = dh_resolver_find(&l->resolver, a);
     *site = r.site;
+    l->classes = r.classes;
     if (!(r.classes & DH_CLASSES_LATE))
         return false;
     if (r.site == DH_NO_SITE)
@@ -148,7 +152,24 @@ static enum dh_hook read_hook(struct late *l, const struct dh_memop *a, int row)
     return DH_HOOK_READ1 + row;
 }
 
-static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
+/* For the recorder, which takes any size. */
+static void place_note(struct late *l, LLVMValueRef addr, LLVMValueRef size, unsigned alignment, bool read,
+                       LLVMValueRef place)
+{
+    uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
+    bool whole = (bytes == 4 || bytes == 8) && alignment >= bytes;
+    if (whole) {
+        LLVMValueRef args[] = {addr, place};
+        enum dh_hook first = read ? DH_HOOK_NOTE_READ4 : DH_HOOK_NOTE_WRITE4;
+        dh_hooks_call(&l->w.hooks, l->w.b, first + (bytes == 8), args);
+    } else {
+        LLVMValueRef args[] = {addr, size, place};
+        dh_hooks_call(&l->w.hooks, l->w.b, read ? DH_HOOK_NOTE_READ : DH_HOOK_NOTE_WRITE, args);
+    }
+    l->w.counts->notes++;
+}
+
+static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     int row;
     if (!has_sized_hook(a, &row)) {
@@ -171,6 +192,14 @@ static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     l->w.counts->writes++;
 }
 
+static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
+{
+    if (l->classes & DH_CLASS_RACE)
+        check_plain(l, a, place);
+    if (l->classes & DH_CLASS_LOCKSET)
+        place_note(l, a->addr, dh_weave_u64(&l->w, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
+}
+
 static void place_atomic(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     l->w.counts->atomics += dh_atomics_place(&l->w, a, place);
@@ -190,6 +219,10 @@ static void place_end(struct late *l, const struct dh_memop *a, LLVMValueRef at,
     unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAttributeRef aligned = LLVMGetCallSiteEnumAttribute(a->at, argument, kind);
     unsigned alignment = aligned ? (unsigned)LLVMGetEnumAttributeValue(aligned) : 1;
+    if (l->classes & DH_CLASS_LOCKSET)
+        place_note(l, at, size, alignment, read, place);
+    if (!(l->classes & DH_CLASS_RACE))
+        return;
     if (!a->bytes || !place_pieces(l, at, a->bytes, alignment, read, place))
         place_range(l, at, size, read, place);
 }

@@ -6,6 +6,7 @@
 #include "runtime/bytes.h"
 #include "runtime/print.h"
 #include "runtime/race_edges.h"
+#include "runtime/record.h"
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
 #include "runtime/sync.h"
@@ -73,12 +74,12 @@ static void misused(const void *lock, const char *text, const uintptr_t *call_sl
 
 DH_ANNOTATION void __tsan_acquire(void *object)
 {
-    dh_sync_acquire(object);
+    dh_sync_acquire(object, DH_SYNC_ANNOTATION);
 }
 
 DH_ANNOTATION void __tsan_release(void *object)
 {
-    dh_sync_release_join(object);
+    dh_sync_release_join(object, DH_SYNC_ANNOTATION);
 }
 
 /* ---- locks of the program's own making ---- */
@@ -109,7 +110,7 @@ static int given(const void *lock, unsigned flags, const uintptr_t *call_slot)
     if (!dh_lock_may_be_held(lock) && __dh_thread.race && dh_race_on)
         misused(lock, "the thread gives back a lock that it does not hold", call_slot);
     for (int i = 0; i < times; i++)
-        dh_lock_given(lock);
+        dh_lock_given(lock, DH_LOCK_EXCLUSIVE, call_slot);
     return times;
 }
 
@@ -118,7 +119,7 @@ static void destroyed(const void *lock, const uintptr_t *call_slot)
     if (dh_lock_held(lock)) {
         misused(lock, "a lock is destroyed that the thread still holds", call_slot);
         while (dh_lock_held(lock))
-            dh_lock_given(lock);
+            dh_lock_given(lock, DH_LOCK_EXCLUSIVE, call_slot);
     }
     dh_lock_destroyed(lock, call_slot);
 }
@@ -126,7 +127,7 @@ static void destroyed(const void *lock, const uintptr_t *call_slot)
 DH_ANNOTATION void __tsan_mutex_create(void *lock, unsigned flags)
 {
     (void)flags;
-    dh_sync_forget(lock);
+    dh_lock_begins(lock, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void __tsan_mutex_destroy(void *lock, unsigned flags)
@@ -252,13 +253,13 @@ DH_ANNOTATION void __deadheat_intended_race(const volatile void *at, size_t size
 
 DH_ANNOTATION void __deadheat_transfer(const volatile void *at, size_t size)
 {
-    dh_sync_release_join((const void *)at);
+    dh_sync_release_join((const void *)at, DH_SYNC_ANNOTATION);
     dh_memory_given_away((const void *)at, size, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void __deadheat_accept(const volatile void *at, size_t size)
 {
-    dh_sync_acquire((const void *)at);
+    dh_sync_acquire((const void *)at, DH_SYNC_ANNOTATION);
     dh_memory_accepted((const void *)at, size);
 }
 
@@ -296,6 +297,7 @@ DH_ANNOTATION void __deadheat_ignore_end(void)
 
 static void ignore_end(enum dh_ignored what, const char *text, const uintptr_t *call_slot)
 {
+    dh_record_ignore_end(what);
     if (__dh_thread.race && !dh_race_ignore_end(__dh_thread.race, what))
         dh_annotation_broken(DH_REPORT_ANNOTATION, NULL, 0, 0, text, call_slot);
 }
@@ -305,6 +307,7 @@ static void ignore_end(enum dh_ignored what, const char *text, const uintptr_t *
     DH_ANNOTATION void AnnotateIgnore##name##Begin(const char *file, int line)                                         \
     {                                                                                                                  \
         UNUSED_PLACE;                                                                                                  \
+        dh_record_ignore_begin(what);                                                                                  \
         if (__dh_thread.race)                                                                                          \
             dh_race_ignore_begin(__dh_thread.race, what);                                                              \
     }                                                                                                                  \
@@ -320,19 +323,19 @@ IGNORES(DH_IGNORED_SYNC, Sync)
 DH_ANNOTATION void AnnotateHappensBefore(const char *file, int line, const volatile void *object)
 {
     UNUSED_PLACE;
-    dh_sync_release_join((const void *)object);
+    dh_sync_release_join((const void *)object, DH_SYNC_ANNOTATION);
 }
 
 DH_ANNOTATION void AnnotateHappensAfter(const char *file, int line, const volatile void *object)
 {
     UNUSED_PLACE;
-    dh_sync_acquire((const void *)object);
+    dh_sync_acquire((const void *)object, DH_SYNC_ANNOTATION);
 }
 
 DH_ANNOTATION void AnnotateRWLockCreate(const char *file, int line, const volatile void *lock)
 {
     UNUSED_PLACE;
-    dh_sync_forget((const void *)lock);
+    dh_lock_begins((const void *)lock, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void AnnotateRWLockCreateStatic(const char *file, int line, const volatile void *lock)
@@ -377,7 +380,7 @@ DH_ANNOTATION void AnnotateBenignRace(const char *file, int line, const volatile
 DH_ANNOTATION void AnnotateNewMemory(const char *file, int line, const volatile void *at, size_t size)
 {
     UNUSED_PLACE;
-    dh_memory_mapped((const void *)at, size);
+    dh_memory_mapped((const void *)at, size, DH_MEMORY_HEAP);
 }
 
 DH_ANNOTATION void AnnotateThreadName(const char *file, int line, const char *name)

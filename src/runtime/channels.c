@@ -59,7 +59,7 @@ dh_channel dh_channel_new(void)
 {
     dh_channel c = 1 + atomic_fetch_add(&made, 1) % (MADE - 1);
     atomic_store(&watchers[c], DH_CHANNEL_NONE);
-    dh_sync_forget(name_of(c));
+    dh_sync_forget(name_of(c), DH_SYNC_CHANNEL);
     return c;
 }
 
@@ -73,7 +73,7 @@ static const void *number_of(int fd)
 void dh_channel_opened(int fd, dh_channel c)
 {
     if (fd >= 0)
-        dh_sync_acquire(number_of(fd));
+        dh_sync_acquire(number_of(fd), DH_SYNC_CHANNEL);
     dh_channel_set(fd, c);
 }
 
@@ -82,7 +82,7 @@ void dh_channel_closing(int fd)
     if (fd < 0)
         return;
     dh_channel_out(fd);
-    dh_sync_release_join(number_of(fd));
+    dh_sync_release_join(number_of(fd), DH_SYNC_CHANNEL);
     dh_channel_set(fd, DH_CHANNEL_NONE);
 }
 
@@ -209,16 +209,16 @@ void dh_channel_release(dh_channel c)
 {
     if (c == DH_CHANNEL_NONE)
         return;
-    dh_sync_release_join(name_of(c));
+    dh_sync_release_join(name_of(c), DH_SYNC_CHANNEL);
     dh_channel watcher = atomic_load_explicit(&watchers[c], memory_order_relaxed);
     if (watcher)
-        dh_sync_release_join(name_of(watcher));
+        dh_sync_release_join(name_of(watcher), DH_SYNC_CHANNEL);
 }
 
 void dh_channel_acquire(dh_channel c)
 {
     if (c != DH_CHANNEL_NONE)
-        dh_sync_acquire(name_of(c));
+        dh_sync_acquire(name_of(c), DH_SYNC_CHANNEL);
 }
 
 void dh_channel_out(int fd)

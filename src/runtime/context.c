@@ -136,6 +136,13 @@ size_t dh_context_frames(uint32_t id, uintptr_t *out, size_t max)
     return n;
 }
 
+uint32_t dh_context_parent(uint32_t id, uintptr_t *return_address)
+{
+    const struct node *n = node_of(id);
+    *return_address = n->return_address;
+    return n->parent;
+}
+
 uint32_t dh_context_count(void)
 {
     return atomic_load_explicit(&next_id, memory_order_relaxed) - 1;

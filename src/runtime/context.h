@@ -16,6 +16,8 @@ uint32_t dh_context_intern(const struct dh_thread_state *t);
 uint32_t dh_context_extend(uint32_t parent, uintptr_t return_address);
 /* Return addresses, innermost first; answers how many there are, writes at most `max`. */
 size_t dh_context_frames(uint32_t id, uintptr_t *out, size_t max);
+/* The context that called, and from where. Not of the root. */
+uint32_t dh_context_parent(uint32_t id, uintptr_t *return_address);
 /* Contexts made so far, and those refused for want of memory. */
 uint32_t dh_context_count(void);
 uint32_t dh_context_lost(void);

@@ -9,6 +9,7 @@
 #include "runtime/context.h"
 #include "runtime/frames.h"
 #include "runtime/race_edges.h"
+#include "runtime/record.h"
 #include "runtime/spin.h"
 #include "runtime/sync.h"
 #include "runtime/threads.h"
@@ -44,6 +45,7 @@ static void put_aside(struct fiber *f)
     f->parked.index = t->index;
     f->parked.place = t->place;
     f->parked.race = s;
+    f->parked.record = t->record;
     f->parked.own = t->own;
     if (s)
         __atomic_store_n(&s->tls, &f->parked, __ATOMIC_RELEASE);
@@ -59,6 +61,7 @@ static void take_up(struct fiber *f)
     t->known = dh_knows_nothing;
     t->race = NULL;
     t->capacity = 0;
+    dh_record_become(NULL);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->depth = f->parked.depth;
     t->frames = f->parked.frames;
@@ -70,6 +73,7 @@ static void take_up(struct fiber *f)
     t->covered = t->covered_size = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->capacity = f->parked.capacity;
+    dh_record_become(f->parked.record);
     if (!s)
         return;
     s->thread_pointer = (uintptr_t)__builtin_thread_pointer();
@@ -131,6 +135,8 @@ DH_ANNOTATION void *__tsan_create_fiber(unsigned flags)
     f->parked.index = record ? record->index : DH_THREAD_NONE;
     dh_frames_init(&f->parked);
     f->parked.race = dh_race_on && __dh_thread.race ? dh_race_state_parked(&f->parked) : NULL;
+    dh_record_thread_created(record);
+    f->parked.record = record ? dh_record_state_new(&f->parked) : NULL;
     enlist(f);
     return f;
 }
@@ -145,9 +151,11 @@ DH_ANNOTATION void __tsan_destroy_fiber(void *fiber)
         return;
     }
     strike_off(f);
-    dh_sync_forget(f);
+    dh_sync_forget(f, DH_SYNC_OTHER);
     if (f->parked.race)
         dh_race_state_end(f->parked.race);
+    if (f->parked.record)
+        dh_record_state_end(f->parked.record);
     dh_frames_release(&f->parked);
     dh_thread_mark(f->parked.thread, DH_THREAD_FINISHED);
     dh_free(f, sizeof *f);
@@ -160,12 +168,12 @@ DH_ANNOTATION void __tsan_switch_to_fiber(void *fiber, unsigned flags)
     if (!to || to == from)
         return;
     if (ordered)
-        dh_sync_release_join(to);
+        dh_sync_release_join(to, DH_SYNC_OTHER);
     put_aside(from);
     current = to;
     take_up(to);
     if (ordered)
-        dh_sync_acquire(to);
+        dh_sync_acquire(to, DH_SYNC_OTHER);
 }
 
 DH_ANNOTATION void __tsan_set_fiber_name(void *fiber, const char *name)

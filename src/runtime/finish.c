@@ -10,6 +10,7 @@
 #include "runtime/print.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
+#include "runtime/record.h"
 #include "runtime/report.h"
 #include "runtime/slots.h"
 #include "runtime/start.h"
@@ -115,6 +116,7 @@ void dh_finish(void)
         return;
     let_others_go_on();
     dh_report_finish();
+    dh_record_finish();
     dh_suppressions_tell();
     dh_assembly_tell();
     if (dh_options.threads_file && !dh_report_is_alone())

@@ -4,6 +4,7 @@
 
 #include "runtime/alloc.h"
 #include "runtime/bytes.h"
+#include "runtime/history.h"
 #include "runtime/threads.h"
 
 #include <stddef.h>
@@ -18,7 +19,10 @@ uint64_t dh_knows_nothing[DH_KNOWN_LINES];
     MUST_GO(granules, n), MUST_GO(granules, (n) + (width)), MUST_GO(granules, (n) + 2 * (width)),                      \
         MUST_GO(granules, (n) + 3 * (width))
 __thread struct dh_thread_state __dh_thread = {
+    .place = DH_PLACE_NONE,
     .known = dh_knows_nothing,
+    .told = dh_knows_nothing,
+    .runs = dh_no_runs,
     .must_go4 = {FOUR(1, 0, 1), FOUR(1, 4, 1), FOUR(1, 8, 1), FOUR(1, 12, 1)},
     .must_go8 = {FOUR(3, 0, 2), FOUR(3, 8, 2)},
 };

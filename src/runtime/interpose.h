@@ -46,4 +46,13 @@ void dh_wait_resumed(bool interrupted);
         answer_;                                                                                                       \
     })
 
+/* The same for a wait that is told of: for a semaphore, barrier, thread. */
+#define DH_WAIT_FOR(object, class, call)                                                                               \
+    ({                                                                                                                 \
+        dh_sync_block(object, class);                                                                                  \
+        __auto_type waited_ = DH_WAIT(call);                                                                           \
+        dh_sync_unblock(object, class);                                                                                \
+        waited_;                                                                                                       \
+    })
+
 #endif

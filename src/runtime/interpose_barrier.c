@@ -37,8 +37,8 @@ static void begin_anew(struct barrier *b, unsigned count)
     if (r) {
         dh_bytes_zero(r, sizeof *r);
         r->count = count;
-        dh_sync_forget(&r->round[0]);
-        dh_sync_forget(&r->round[1]);
+        dh_sync_forget(&r->round[0], DH_SYNC_BARRIER);
+        dh_sync_forget(&r->round[1], DH_SYNC_BARRIER);
     }
     atomic_store(&b->rounds, r);
 }
@@ -61,29 +61,29 @@ static char *arrive(struct rounds *r)
     if (n + 1 - atomic_load(&r->left) > r->count)
         atomic_store(&r->crowded, true);
     char *round = &r->round[n / r->count % 2];
-    dh_sync_release_join(round);
+    dh_sync_release_join(round, DH_SYNC_BARRIER);
     if (atomic_load(&r->crowded))
-        dh_sync_release_join(round == r->round ? r->round + 1 : r->round);
+        dh_sync_release_join(round == r->round ? r->round + 1 : r->round, DH_SYNC_BARRIER);
     return round;
 }
 
 /* The last one to leave clears the object: until it is gone, nobody can arrive in the round that uses it next. */
 static void leave(struct rounds *r, const char *round)
 {
-    dh_sync_acquire(round);
+    dh_sync_acquire(round, DH_SYNC_BARRIER);
     if (atomic_load(&r->crowded))
-        dh_sync_acquire(round == r->round ? r->round + 1 : r->round);
+        dh_sync_acquire(round == r->round ? r->round + 1 : r->round, DH_SYNC_BARRIER);
     else if ((atomic_fetch_add(&r->concluded, 1) + 1) % r->count == 0)
-        dh_sync_forget(round);
+        dh_sync_forget(round, DH_SYNC_BARRIER);
     atomic_fetch_add(&r->left, 1);
 }
 
 /* One that was not made in this process, or without memory for its rounds. */
 static int wait_unknown(pthread_barrier_t *b)
 {
-    dh_sync_release_join(b);
-    int result = DH_WAIT(dh_real.pthread_barrier_wait(b));
-    dh_sync_acquire(b);
+    dh_sync_release_join(b, DH_SYNC_BARRIER);
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, dh_real.pthread_barrier_wait(b));
+    dh_sync_acquire(b, DH_SYNC_BARRIER);
     return result;
 }
 
@@ -94,7 +94,7 @@ static int dh_interposed_pthread_barrier_wait(pthread_barrier_t *b)
     if (!r)
         return wait_unknown(b);
     char *round = arrive(r);
-    int result = DH_WAIT(dh_real.pthread_barrier_wait(b));
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, dh_real.pthread_barrier_wait(b));
     leave(r, round);
     return result;
 }

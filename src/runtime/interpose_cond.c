@@ -5,48 +5,70 @@
 #include <errno.h>
 
 struct given {
+    const void *condition;
     const pthread_mutex_t *mutex;
     const uintptr_t *call_slot;
+    bool timed;
     bool told; /* it was ours to give */
 };
 
-static void take_again(void *memory)
+/* Whatever the answer, the mutex is held again, unless nobody can have it any more. */
+static void take_after(const struct given *g, int result)
 {
-    const struct given *g = memory;
-    if (g->told)
-        dh_mutex_taken(g->mutex, 0, g->call_slot);
+    if (g->told && result != ENOTRECOVERABLE)
+        dh_mutex_taken(g->mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, DH_LOCK_BY_WAIT, g->call_slot);
+    dh_condition_woken(g->condition, g->mutex, result == ETIMEDOUT || result == thrd_timedout, g->call_slot);
 }
 
-static struct given give(const void *mutex, const uintptr_t *call_slot)
+static void take_again(void *memory)
 {
-    struct given g = {mutex, call_slot, dh_mutex_may_be_given(mutex)};
+    take_after(memory, 0);
+}
+
+static struct given give(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
+{
+    struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_given(mutex)};
+    dh_condition_wait(condition, mutex, timed, call_slot);
     if (g.told)
-        dh_lock_given(mutex);
+        dh_lock_given(mutex, DH_LOCK_BY_WAIT, call_slot);
     return g;
 }
 
-#define WAITS(name, parameters, arguments)                                                                             \
+#define WAITS(name, timed, parameters, arguments)                                                                      \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         struct dh_wait w;                                                                                              \
         dh_interpose_ready();                                                                                          \
-        struct given g = give(mutex, DH_CALL_SLOT);                                                                    \
+        struct given g = give(cond, mutex, timed, DH_CALL_SLOT);                                                       \
         dh_wait_begin(&w, take_again, &g);                                                                             \
         int result = dh_real.name arguments;                                                                           \
         dh_wait_end(&w);                                                                                               \
-        /* Whatever the answer, the mutex is held again, unless nobody can have it any more. */                        \
-        if (g.told && result != ENOTRECOVERABLE)                                                                       \
-            dh_mutex_taken(g.mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, g.call_slot);                               \
+        take_after(&g, result);                                                                                        \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-WAITS(pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *mutex), (cond, mutex))
-WAITS(pthread_cond_timedwait, (pthread_cond_t * cond, pthread_mutex_t *mutex, const struct timespec *until),
+WAITS(pthread_cond_wait, false, (pthread_cond_t * cond, pthread_mutex_t *mutex), (cond, mutex))
+WAITS(pthread_cond_timedwait, true, (pthread_cond_t * cond, pthread_mutex_t *mutex, const struct timespec *until),
       (cond, mutex, until))
-WAITS(pthread_cond_clockwait,
+WAITS(pthread_cond_clockwait, true,
       (pthread_cond_t * cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
       (cond, mutex, clock, until))
-WAITS(cnd_wait, (cnd_t * cond, mtx_t *mutex), (cond, mutex))
-WAITS(cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict until),
+WAITS(cnd_wait, false, (cnd_t * cond, mtx_t *mutex), (cond, mutex))
+WAITS(cnd_timedwait, true, (cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict until),
       (cond, mutex, until))
+
+/* Told before: who is woken comes after. */
+#define SIGNALS(name, type, all)                                                                                       \
+    static int dh_interposed_##name(type *cond)                                                                        \
+    {                                                                                                                  \
+        dh_interpose_ready();                                                                                          \
+        dh_condition_signal(cond, all, DH_CALL_SLOT);                                                                  \
+        return dh_real.name(cond);                                                                                     \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
+
+SIGNALS(pthread_cond_signal, pthread_cond_t, false)
+SIGNALS(pthread_cond_broadcast, pthread_cond_t, true)
+SIGNALS(cnd_signal, cnd_t, false)
+SIGNALS(cnd_broadcast, cnd_t, true)

@@ -88,7 +88,7 @@ CONTROLS(fcntl64)
 static int dh_interposed_listen(int fd, int backlog)
 {
     dh_interpose_ready();
-    dh_sync_release_join(&listeners);
+    dh_sync_release_join(&listeners, DH_SYNC_CHANNEL);
     return dh_real.listen(fd, backlog);
 }
 DH_INTERPOSE(listen);
@@ -96,9 +96,9 @@ DH_INTERPOSE(listen);
 static int dh_interposed_connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t n)
 {
     dh_interpose_ready();
-    dh_sync_release_join(&connecting);
+    dh_sync_release_join(&connecting, DH_SYNC_CHANNEL);
     int result = DH_WAIT(dh_real.connect(fd, to, n));
-    dh_sync_acquire(&listeners);
+    dh_sync_acquire(&listeners, DH_SYNC_CHANNEL);
     dh_channel_set(fd, DH_CHANNEL_NONE);
     return result;
 }
@@ -106,7 +106,7 @@ DH_INTERPOSE(connect);
 
 static void accepted(int fd)
 {
-    dh_sync_acquire(&connecting);
+    dh_sync_acquire(&connecting, DH_SYNC_CHANNEL);
     dh_channel_opened(fd, DH_CHANNEL_NONE);
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/interpose.h"
 
 /* After an attempt to take the mutex that answered `result`. */
-void dh_mutex_taken(const pthread_mutex_t *m, int result, const uintptr_t *call_slot);
+void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot);
 /* Whether unlocking it will succeed, as far as that can be told. */
 bool dh_mutex_may_be_given(const pthread_mutex_t *m);
 /* The calling thread ends and perhaps holds locks still. */
@@ -15,7 +15,7 @@ void dh_locks_abandoned(void);
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
-        dh_sync_forget((const void *)lock);                                                                            \
+        dh_lock_begins((const void *)lock, DH_CALL_SLOT);                                                              \
         return dh_real.name arguments;                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);

@@ -18,7 +18,7 @@
         void *mapped = dh_real.name(at, n, prot, flags, fd, from);                                                     \
         if (mapped != MAP_FAILED) {                                                                                    \
             dh_layout_mapped(mapped, n);                                                                               \
-            dh_memory_mapped(mapped, n);                                                                               \
+            dh_memory_mapped(mapped, n, DH_MEMORY_MAPPED);                                                             \
         }                                                                                                              \
         return mapped;                                                                                                 \
     }                                                                                                                  \
@@ -56,9 +56,9 @@ static void *dh_interposed_mremap(void *old, size_t before, size_t after, int fl
     if (at == MAP_FAILED)
         return at;
     if (at != old)
-        dh_memory_mapped(at, after);
+        dh_memory_mapped(at, after, DH_MEMORY_MAPPED);
     else if (after > before)
-        dh_memory_mapped((char *)at + before, after - before);
+        dh_memory_mapped((char *)at + before, after - before, DH_MEMORY_MAPPED);
     else
         dh_memory_unmapped((char *)at + after, before - after);
     return at;
@@ -68,7 +68,7 @@ DH_INTERPOSE(mremap);
 static void break_moved(char *before, char *after)
 {
     if (after > before)
-        dh_memory_mapped(before, (size_t)(after - before));
+        dh_memory_mapped(before, (size_t)(after - before), DH_MEMORY_MAPPED);
     else if (after < before)
         dh_memory_unmapped(after, (size_t)(before - after));
 }
@@ -100,7 +100,7 @@ static void *dh_interposed_shmat(int id, const void *at, int flags)
     dh_interpose_ready();
     void *mapped = dh_real.shmat(id, at, flags);
     if (mapped != (void *)-1 && dh_syscall3(SYS_shmctl, id, IPC_STAT, (long)&about) >= 0)
-        dh_memory_mapped(mapped, about.shm_segsz);
+        dh_memory_mapped(mapped, about.shm_segsz, DH_MEMORY_MAPPED);
     return mapped;
 }
 DH_INTERPOSE(shmat);

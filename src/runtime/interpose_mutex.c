@@ -17,7 +17,7 @@ static __thread bool robust_taken;
 void dh_locks_abandoned(void)
 {
     if (robust_taken)
-        dh_sync_release_join(&dead_owners);
+        dh_sync_release_join(&dead_owners, DH_SYNC_OTHER);
 }
 
 /* Mutexes that know their owner refuse anybody else. Others are given back by whoever likes, as a semaphore. */
@@ -29,42 +29,45 @@ bool dh_mutex_may_be_given(const pthread_mutex_t *m)
     return !checked || dh_lock_may_be_held(m);
 }
 
-void dh_mutex_taken(const pthread_mutex_t *m, int result, const uintptr_t *call_slot)
+void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot)
 {
     if (result == EOWNERDEAD)
-        dh_sync_acquire(&dead_owners);
+        dh_sync_acquire(&dead_owners, DH_SYNC_OTHER);
     if (result == 0 || result == EOWNERDEAD)
-        dh_lock_taken(m, DH_LOCK_EXCLUSIVE, call_slot);
+        dh_lock_taken(m, mode, call_slot);
     if (m->__data.__kind & KIND_ROBUST)
         robust_taken = true;
 }
 
 /* `attempt` answers `busy` when it has to be waited for. */
-#define TAKES(type, name, parameters, arguments, attempt, busy)                                                        \
+#define TAKES(type, name, mode, parameters, arguments, attempt, busy)                                                  \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         int result = attempt;                                                                                          \
-        if (result == busy)                                                                                            \
+        if (result == busy) {                                                                                          \
+            dh_lock_waits(m, mode, DH_CALL_SLOT);                                                                      \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
-        dh_mutex_taken((const pthread_mutex_t *)m, result, DH_CALL_SLOT);                                              \
+        }                                                                                                              \
+        dh_mutex_taken((const pthread_mutex_t *)m, result, mode, DH_CALL_SLOT);                                        \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 #define TRY_POSIX dh_real.pthread_mutex_trylock(m)
 #define TRY_C11 dh_real.mtx_trylock(m)
 
-TAKES(pthread_mutex_t, pthread_mutex_lock, (pthread_mutex_t * m), (m), TRY_POSIX, EBUSY)
-TAKES(pthread_mutex_t, pthread_mutex_trylock, (pthread_mutex_t * m), (m), TRY_POSIX, -1)
-TAKES(pthread_mutex_t, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until), (m, until),
-      TRY_POSIX, EBUSY)
+TAKES(pthread_mutex_t, pthread_mutex_lock, DH_LOCK_EXCLUSIVE, (pthread_mutex_t * m), (m), TRY_POSIX, EBUSY)
+TAKES(pthread_mutex_t, pthread_mutex_trylock, DH_LOCK_TRY, (pthread_mutex_t * m), (m), TRY_POSIX, -1)
+TAKES(pthread_mutex_t, pthread_mutex_timedlock, DH_LOCK_TIMED, (pthread_mutex_t * m, const struct timespec *until),
+      (m, until), TRY_POSIX, EBUSY)
 /* A clock that is not supported is told even when the mutex is free. */
-TAKES(pthread_mutex_t, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until),
-      (m, clock, until), EBUSY, EBUSY)
+TAKES(pthread_mutex_t, pthread_mutex_clocklock, DH_LOCK_TIMED,
+      (pthread_mutex_t * m, clockid_t clock, const struct timespec *until), (m, clock, until), EBUSY, EBUSY)
 /* C11's values are not errno's, but success is 0 for both and none is EOWNERDEAD. */
-TAKES(mtx_t, mtx_lock, (mtx_t * m), (m), TRY_C11, thrd_busy)
-TAKES(mtx_t, mtx_trylock, (mtx_t * m), (m), TRY_C11, -1)
-TAKES(mtx_t, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until), (m, until), TRY_C11, thrd_busy)
+TAKES(mtx_t, mtx_lock, DH_LOCK_EXCLUSIVE, (mtx_t * m), (m), TRY_C11, thrd_busy)
+TAKES(mtx_t, mtx_trylock, DH_LOCK_TRY, (mtx_t * m), (m), TRY_C11, -1)
+TAKES(mtx_t, mtx_timedlock, DH_LOCK_TIMED, (mtx_t *restrict m, const struct timespec *restrict until), (m, until),
+      TRY_C11, thrd_busy)
 
 #define GIVES(name, type)                                                                                              \
     static int dh_interposed_##name(type *m)                                                                           \
@@ -72,7 +75,7 @@ TAKES(mtx_t, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict 
         dh_interpose_ready();                                                                                          \
         bool told = dh_mutex_may_be_given((const pthread_mutex_t *)m);                                                 \
         if (told)                                                                                                      \
-            dh_lock_given(m);                                                                                          \
+            dh_lock_given(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \
         int result = dh_real.name(m);                                                                                  \
         if (told && result)                                                                                            \
             dh_lock_taken(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \
@@ -100,6 +103,7 @@ static void dh_interposed_flockfile(FILE *stream)
     struct dh_wait w;
     dh_interpose_ready();
     if (dh_real.ftrylockfile(stream) != 0) {
+        dh_lock_waits(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
         dh_wait_begin(&w, NULL, NULL);
         dh_real.flockfile(stream);
         dh_wait_end(&w);
@@ -113,7 +117,7 @@ static int dh_interposed_ftrylockfile(FILE *stream)
     dh_interpose_ready();
     int result = dh_real.ftrylockfile(stream);
     if (result == 0)
-        dh_lock_taken(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+        dh_lock_taken(stream, DH_LOCK_TRY, DH_CALL_SLOT);
     return result;
 }
 DH_INTERPOSE(ftrylockfile);
@@ -121,7 +125,7 @@ DH_INTERPOSE(ftrylockfile);
 static void dh_interposed_funlockfile(FILE *stream)
 {
     dh_interpose_ready();
-    dh_lock_given(stream);
+    dh_lock_given(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     dh_real.funlockfile(stream);
 }
 DH_INTERPOSE(funlockfile);

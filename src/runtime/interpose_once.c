@@ -21,7 +21,7 @@ static void run_pending(void)
 {
     struct pending p = pending;
     p.routine();
-    dh_sync_release(p.flag);
+    dh_sync_release(p.flag, DH_SYNC_ONCE);
 }
 
 #define ONCE(result, name, flag_type, conclusion)                                                                      \
@@ -37,7 +37,7 @@ static void run_pending(void)
 static void concluded(struct pending outer, const void *flag)
 {
     pending = outer;
-    dh_sync_acquire(flag);
+    dh_sync_acquire(flag, DH_SYNC_ONCE);
 }
 
 ONCE(int, pthread_once, pthread_once_t, {
@@ -84,7 +84,7 @@ static int dh_interposed___cxa_guard_acquire(int64_t *guard)
             break;
         wait_for_guard(state);
     }
-    dh_sync_acquire(guard);
+    dh_sync_acquire(guard, DH_SYNC_ONCE);
     return 0;
 }
 DH_INTERPOSE(__cxa_guard_acquire);
@@ -92,7 +92,7 @@ DH_INTERPOSE(__cxa_guard_acquire);
 static void leave_guard(int64_t *guard, int result)
 {
     int *state = (int *)guard;
-    dh_sync_release(guard);
+    dh_sync_release(guard, DH_SYNC_ONCE);
     int before = __atomic_exchange_n(state, result, __ATOMIC_ACQ_REL);
     if (before & GUARD_WAITING)
         dh_syscall6(SYS_futex, (long)state, FUTEX_WAKE, INT_MAX, 0, 0, 0);

@@ -19,8 +19,8 @@ struct at_exit {
 static struct at_exit take(struct at_exit *r)
 {
     struct at_exit taken = *r;
-    dh_sync_acquire(r);
-    dh_sync_forget(r);
+    dh_sync_acquire(r, DH_SYNC_OTHER);
+    dh_sync_forget(r, DH_SYNC_OTHER);
     dh_free(r, sizeof *r);
     return taken;
 }
@@ -44,8 +44,8 @@ static struct at_exit *note(void *argument)
     if (!r)
         return NULL;
     r->argument = argument;
-    dh_sync_forget(r);
-    dh_sync_release(r);
+    dh_sync_forget(r, DH_SYNC_OTHER);
+    dh_sync_release(r, DH_SYNC_OTHER);
     return r;
 }
 
@@ -85,7 +85,7 @@ static char quick_exits;
 static int dh_interposed___cxa_at_quick_exit(void (*function)(void *), void *dso)
 {
     dh_interpose_ready();
-    dh_sync_release_join(&quick_exits);
+    dh_sync_release_join(&quick_exits, DH_SYNC_OTHER);
     return dh_real.__cxa_at_quick_exit(function, dso);
 }
 DH_INTERPOSE(__cxa_at_quick_exit);
@@ -93,7 +93,7 @@ DH_INTERPOSE(__cxa_at_quick_exit);
 static void dh_interposed_quick_exit(int status)
 {
     dh_interpose_ready();
-    dh_sync_acquire(&quick_exits);
+    dh_sync_acquire(&quick_exits, DH_SYNC_OTHER);
     dh_real.quick_exit(status);
 }
 DH_INTERPOSE(quick_exit);
@@ -107,7 +107,7 @@ extern const char __executable_start[], etext[];
 static void *open_ordered(const char *path, int flags)
 {
     void *handle = dh_real.dlopen(path, flags);
-    dh_sync_acquire_release(&loader);
+    dh_sync_acquire_release(&loader, DH_SYNC_OTHER);
     return handle;
 }
 

@@ -8,8 +8,10 @@
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         int result = attempt;                                                                                          \
-        if (result == busy)                                                                                            \
+        if (result == busy) {                                                                                          \
+            dh_lock_waits((const void *)lock, mode, DH_CALL_SLOT);                                                     \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
+        }                                                                                                              \
         if (result == 0)                                                                                               \
             dh_lock_taken((const void *)lock, mode, DH_CALL_SLOT);                                                     \
         return result;                                                                                                 \
@@ -21,24 +23,25 @@
 #define UNTIL const struct timespec *until
 
 TAKES(pthread_rwlock_rdlock, DH_LOCK_SHARED, (pthread_rwlock_t * lock), (lock), TRY_READ, EBUSY)
-TAKES(pthread_rwlock_tryrdlock, DH_LOCK_SHARED, (pthread_rwlock_t * lock), (lock), TRY_READ, -1)
+TAKES(pthread_rwlock_tryrdlock, DH_LOCK_SHARED | DH_LOCK_TRY, (pthread_rwlock_t * lock), (lock), TRY_READ, -1)
 TAKES(pthread_rwlock_wrlock, DH_LOCK_EXCLUSIVE, (pthread_rwlock_t * lock), (lock), TRY_WRITE, EBUSY)
-TAKES(pthread_rwlock_trywrlock, DH_LOCK_EXCLUSIVE, (pthread_rwlock_t * lock), (lock), TRY_WRITE, -1)
+TAKES(pthread_rwlock_trywrlock, DH_LOCK_TRY, (pthread_rwlock_t * lock), (lock), TRY_WRITE, -1)
 /* A time or clock that is not valid is told even when the lock is free: these do not try. */
-TAKES(pthread_rwlock_timedrdlock, DH_LOCK_SHARED, (pthread_rwlock_t * lock, UNTIL), (lock, until), EBUSY, EBUSY)
-TAKES(pthread_rwlock_timedwrlock, DH_LOCK_EXCLUSIVE, (pthread_rwlock_t * lock, UNTIL), (lock, until), EBUSY, EBUSY)
-TAKES(pthread_rwlock_clockrdlock, DH_LOCK_SHARED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
+TAKES(pthread_rwlock_timedrdlock, DH_LOCK_SHARED | DH_LOCK_TIMED, (pthread_rwlock_t * lock, UNTIL), (lock, until),
+      EBUSY, EBUSY)
+TAKES(pthread_rwlock_timedwrlock, DH_LOCK_TIMED, (pthread_rwlock_t * lock, UNTIL), (lock, until), EBUSY, EBUSY)
+TAKES(pthread_rwlock_clockrdlock, DH_LOCK_SHARED | DH_LOCK_TIMED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
       (lock, clock, until), EBUSY, EBUSY)
-TAKES(pthread_rwlock_clockwrlock, DH_LOCK_EXCLUSIVE, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
+TAKES(pthread_rwlock_clockwrlock, DH_LOCK_TIMED, (pthread_rwlock_t * lock, clockid_t clock, UNTIL),
       (lock, clock, until), EBUSY, EBUSY)
 TAKES(pthread_spin_lock, DH_LOCK_EXCLUSIVE, (pthread_spinlock_t * lock), (lock), TRY_SPIN, EBUSY)
-TAKES(pthread_spin_trylock, DH_LOCK_EXCLUSIVE, (pthread_spinlock_t * lock), (lock), TRY_SPIN, -1)
+TAKES(pthread_spin_trylock, DH_LOCK_TRY, (pthread_spinlock_t * lock), (lock), TRY_SPIN, -1)
 
 #define GIVES(name, type)                                                                                              \
     static int dh_interposed_##name(type *lock)                                                                        \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
-        dh_lock_given((const void *)lock);                                                                             \
+        dh_lock_given((const void *)lock, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                            \
         return dh_real.name(lock);                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);

@@ -8,21 +8,23 @@
         dh_interpose_ready();                                                                                          \
         int result = call;                                                                                             \
         if (result == 0)                                                                                               \
-            dh_sync_acquire(sem);                                                                                      \
+            dh_sync_acquire(sem, DH_SYNC_SEMAPHORE);                                                                   \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 #define UNTIL const struct timespec *restrict until
 
 WAITS(sem_trywait, (sem_t * sem), dh_real.sem_trywait(sem))
-WAITS(sem_wait, (sem_t * sem), DH_WAIT(dh_real.sem_wait(sem)))
-WAITS(sem_timedwait, (sem_t *restrict sem, UNTIL), DH_WAIT(dh_real.sem_timedwait(sem, until)))
-WAITS(sem_clockwait, (sem_t *restrict sem, clockid_t clock, UNTIL), DH_WAIT(dh_real.sem_clockwait(sem, clock, until)))
+WAITS(sem_wait, (sem_t * sem), DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, dh_real.sem_wait(sem)))
+WAITS(sem_timedwait, (sem_t *restrict sem, UNTIL),
+      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, dh_real.sem_timedwait(sem, until)))
+WAITS(sem_clockwait, (sem_t *restrict sem, clockid_t clock, UNTIL),
+      DH_WAIT_FOR(sem, DH_SYNC_SEMAPHORE, dh_real.sem_clockwait(sem, clock, until)))
 
 static int dh_interposed_sem_post(sem_t *sem)
 {
     dh_interpose_ready();
-    dh_sync_release_join(sem);
+    dh_sync_release_join(sem, DH_SYNC_SEMAPHORE);
     return dh_real.sem_post(sem);
 }
 DH_INTERPOSE(sem_post);
@@ -30,7 +32,7 @@ DH_INTERPOSE(sem_post);
 static int dh_interposed_sem_init(sem_t *sem, int shared, unsigned value)
 {
     dh_interpose_ready();
-    dh_sync_forget(sem);
+    dh_sync_forget(sem, DH_SYNC_SEMAPHORE);
     return dh_real.sem_init(sem, shared, value);
 }
 DH_INTERPOSE(sem_init);
@@ -40,7 +42,7 @@ static int dh_interposed_sem_destroy(sem_t *sem)
     dh_interpose_ready();
     int result = dh_real.sem_destroy(sem);
     if (result == 0)
-        dh_sync_forget(sem);
+        dh_sync_forget(sem, DH_SYNC_SEMAPHORE);
     return result;
 }
 DH_INTERPOSE(sem_destroy);

@@ -20,8 +20,8 @@ static bool is_signal(int signal)
 static void __dh_run_handler(int signal, siginfo_t *info, void *context)
 {
     bool interrupted = dh_wait_interrupted();
-    dh_sync_acquire(&installed[signal]);
-    dh_sync_acquire(&sent[signal]);
+    dh_sync_acquire(&installed[signal], DH_SYNC_SIGNAL);
+    dh_sync_acquire(&sent[signal], DH_SYNC_SIGNAL);
     handler *f = atomic_load(&handlers[signal]);
     if (f)
         f(signal, info, context);
@@ -40,7 +40,7 @@ static void *install(int signal, void *wanted)
     if (!is_signal(signal) || !is_function(wanted))
         return wanted;
     atomic_store(&handlers[signal], (handler *)wanted);
-    dh_sync_release_join(&installed[signal]);
+    dh_sync_release_join(&installed[signal], DH_SYNC_SIGNAL);
     return (void *)__dh_run_handler;
 }
 
@@ -95,7 +95,7 @@ INSTALLS(__sysv_signal)
 static void sending(int signal)
 {
     if (is_signal(signal))
-        dh_sync_release_join(&sent[signal]);
+        dh_sync_release_join(&sent[signal], DH_SYNC_SIGNAL);
 }
 
 #define SENDS(name, parameters, arguments)                                                                             \
@@ -120,7 +120,7 @@ SENDS(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value)
 static void received(int signal)
 {
     if (is_signal(signal))
-        dh_sync_acquire(&sent[signal]);
+        dh_sync_acquire(&sent[signal], DH_SYNC_SIGNAL);
 }
 
 static int dh_interposed_sigwait(const sigset_t *set, int *signal)

@@ -46,7 +46,7 @@ static struct beginning begin(void *memory, uintptr_t stack_high)
     uintptr_t top = top_of_stack(&b), here = (uintptr_t)__builtin_frame_address(0);
     dh_thread_begin(b.thread, stack_high, b.stack_size - (top - stack_high));
     dh_sync_thread_begin(b.token);
-    dh_memory_mapped((void *)here, top - here);
+    dh_memory_mapped((void *)here, top - here, DH_MEMORY_TLS);
     return b;
 }
 
@@ -117,7 +117,7 @@ static struct beginning *prepare(void *argument, const pthread_attr_t *attr, con
     b->thread = dh_thread_new(context, detached);
     if (b->stack_top)
         dh_thread_mark(b->thread, DH_THREAD_OWN_STACK);
-    b->token = dh_sync_thread_create();
+    b->token = dh_sync_thread_create(b->thread);
     return b;
 }
 
@@ -174,6 +174,8 @@ static void joined(struct dh_thread *thread)
 static void detached(struct dh_thread *thread)
 {
     dh_thread_mark(thread, DH_THREAD_DETACHED);
+    if (thread)
+        dh_sync_thread_detached(thread->index);
 }
 
 /* The record is looked up first: after a join the thread's memory is gone. */
@@ -189,7 +191,8 @@ static void detached(struct dh_thread *thread)
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value), DH_WAIT(dh_real.pthread_join(handle, value)))
+INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value),
+              DH_WAIT_FOR(thread, DH_SYNC_THREAD, dh_real.pthread_join(handle, value)))
 INTERPOSE_END(pthread_tryjoin_np, 0, joined, (pthread_t handle, void **value),
               dh_real.pthread_tryjoin_np(handle, value))
 INTERPOSE_END(pthread_timedjoin_np, 0, joined, (pthread_t handle, void **value, const struct timespec *until),
@@ -198,14 +201,15 @@ INTERPOSE_END(pthread_clockjoin_np, 0, joined,
               (pthread_t handle, void **value, clockid_t clock, const struct timespec *until),
               DH_WAIT(dh_real.pthread_clockjoin_np(handle, value, clock, until)))
 INTERPOSE_END(pthread_detach, 0, detached, (pthread_t handle), dh_real.pthread_detach(handle))
-INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), DH_WAIT(dh_real.thrd_join(handle, value)))
+INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value),
+              DH_WAIT_FOR(thread, DH_SYNC_THREAD, dh_real.thrd_join(handle, value)))
 INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), dh_real.thrd_detach(handle))
 
 /* The other side is wherever the cancellation takes effect: see interpose_wait.c. */
 static int dh_interposed_pthread_cancel(pthread_t handle)
 {
     dh_interpose_ready();
-    dh_sync_release_join(dh_thread_of_handle(handle));
+    dh_sync_release_join(dh_thread_of_handle(handle), DH_SYNC_THREAD);
     return dh_real.pthread_cancel(handle);
 }
 DH_INTERPOSE(pthread_cancel);

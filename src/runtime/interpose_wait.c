@@ -16,7 +16,7 @@ static void abandoned(void *memory)
 {
     struct dh_wait *w = memory;
     wake();
-    dh_sync_acquire(__dh_thread.thread);
+    dh_sync_acquire(__dh_thread.thread, DH_SYNC_THREAD);
     if (w->undo)
         w->undo(w->argument);
 }

@@ -3,6 +3,7 @@
 #include "runtime/sync.h"
 
 #include "runtime/context.h"
+#include "runtime/record.h"
 
 static struct dh_held_lock *find_held(struct dh_race_state *s, uintptr_t lock)
 {
@@ -47,9 +48,16 @@ static void let_go(struct dh_race_state *s, struct dh_held_lock *l)
     note_given(s, lock);
 }
 
-void dh_lock_taken(const void *lock, enum dh_lock_mode mode, const uintptr_t *call_slot)
+void dh_lock_waits(const void *lock, unsigned mode, const uintptr_t *call_slot)
+{
+    unsigned flags = (mode & DH_LOCK_SHARED ? DH_EVENT_SHARED : 0) | (mode & DH_LOCK_TIMED ? DH_EVENT_TIMED : 0);
+    dh_record_event(DH_EVENT_LOCK_WAIT, flags, lock, 0, call_slot);
+}
+
+void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_record_taken(lock, mode, call_slot);
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -59,11 +67,11 @@ void dh_lock_taken(const void *lock, enum dh_lock_mode mode, const uintptr_t *ca
         struct dh_sync *o = dh_sync_lock((uintptr_t)lock, false);
         if (o) {
             dh_edge_in(s, o->clock);
-            if (mode == DH_LOCK_EXCLUSIVE)
+            if (!(mode & DH_LOCK_SHARED))
                 dh_edge_in(s, o->readers);
             dh_sync_unlock(o);
         }
-        hold(s, (uintptr_t)lock, mode == DH_LOCK_SHARED, call_slot);
+        hold(s, (uintptr_t)lock, mode & DH_LOCK_SHARED, call_slot);
     }
     dh_race_leave(s);
 }
@@ -85,9 +93,10 @@ static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool sh
     dh_sync_unlock(o);
 }
 
-void dh_lock_given(const void *lock)
+void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_record_given(lock, mode, call_slot);
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -104,18 +113,44 @@ void dh_lock_given(const void *lock)
 
 void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot)
 {
-    (void)call_slot;
-    dh_sync_forget(lock);
+    dh_record_event(DH_EVENT_LOCK_DESTROY, dh_lock_held(lock) ? DH_EVENT_FOREIGN : 0, lock, 0, call_slot);
+    dh_race_forget_object(lock);
+}
+
+void dh_lock_begins(const void *lock, const uintptr_t *call_slot)
+{
+    dh_record_event(DH_EVENT_LOCK_INIT, 0, lock, 0, call_slot);
+    dh_race_forget_object(lock);
 }
 
 bool dh_lock_may_be_held(const void *lock)
 {
-    return dh_lock_held(lock) || (__dh_thread.race && __dh_thread.race->n_unlisted);
+    bool unlisted = false;
+    return dh_record_held(lock, &unlisted) || unlisted || dh_lock_held(lock) ||
+           (__dh_thread.race && __dh_thread.race->n_unlisted);
 }
 
 unsigned dh_lock_held(const void *lock)
 {
     struct dh_race_state *s = __dh_thread.race;
     struct dh_held_lock *held = s ? find_held(s, (uintptr_t)lock) : NULL;
-    return held ? held->depth : 0;
+    bool unlisted;
+    return s ? held ? held->depth : 0 : dh_record_held(lock, &unlisted);
+}
+
+/* ---- condition variables ---- */
+
+void dh_condition_wait(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
+{
+    dh_record_event(DH_EVENT_COND_WAIT, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot);
+}
+
+void dh_condition_woken(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
+{
+    dh_record_event(DH_EVENT_COND_WOKEN, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot);
+}
+
+void dh_condition_signal(const void *condition, bool all, const uintptr_t *call_slot)
+{
+    dh_record_event(all ? DH_EVENT_COND_BROADCAST : DH_EVENT_COND_SIGNAL, 0, condition, 0, call_slot);
 }

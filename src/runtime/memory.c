@@ -5,6 +5,7 @@
 
 #include "runtime/context.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/record.h"
 #include "runtime/report.h"
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
@@ -152,6 +153,8 @@ void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot
 {
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
+    if (at)
+        dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot);
     if (!at || !dh_race_enter(s))
         return;
     touch_cells(s, addr, size);
@@ -256,6 +259,8 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
+    if (at)
+        dh_record_freed(at, 0, DH_MEMORY_HEAP, call_slot);
     if (!at || (addr & 15) || !dh_race_enter(s))
         return;
     uint32_t id = *dh_block_word_of(addr);
@@ -301,7 +306,7 @@ void dh_memory_accepted(const void *at, size_t size)
 
 /* ---- mappings ---- */
 
-static void begin_anew(const void *at, size_t size)
+void dh_race_begin_anew(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (!size || !dh_race_enter(s))
@@ -311,14 +316,18 @@ static void begin_anew(const void *at, size_t size)
     dh_race_leave(s);
 }
 
-void dh_memory_mapped(const void *at, size_t size)
+void dh_memory_mapped(const void *at, size_t size, enum dh_event_region region)
 {
-    begin_anew(at, size);
+    if (size)
+        dh_record_allocated(at, size, region, NULL);
+    dh_race_begin_anew(at, size);
 }
 
 void dh_memory_unmapped(const void *at, size_t size)
 {
-    begin_anew(at, size);
+    if (size)
+        dh_record_freed(at, size, DH_MEMORY_MAPPED, NULL);
+    dh_race_begin_anew(at, size);
 }
 
 /* ---- accesses of library functions ---- */
@@ -326,6 +335,8 @@ void dh_memory_unmapped(const void *at, size_t size)
 static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
+    if (__dh_thread.record)
+        dh_record_library_access(at, size, write, call_slot);
     if (!size || !s || !call_slot || dh_race_knows(s, (uintptr_t)at, size, write) ||
         !dh_module_is_instrumented(*call_slot) || !dh_race_enter(s))
         return;
@@ -340,7 +351,7 @@ static void by_library(const void *at, size_t size, bool write, const uintptr_t 
 
 bool dh_access_wanted(const uintptr_t *call_slot)
 {
-    return __dh_thread.race && dh_module_is_instrumented(*call_slot);
+    return (__dh_thread.race || __dh_thread.record) && dh_module_is_instrumented(*call_slot);
 }
 
 void dh_access_read(const void *at, size_t size, const uintptr_t *call_slot)

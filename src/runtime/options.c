@@ -36,6 +36,8 @@ static const struct row table[] = {
     ROW(suppressions, TEXT, "", "file of findings not to be told or counted: lines race:PATTERN, mutex:PATTERN, ..."),
     ROW(print_suppressions, FLAG, "0", "at exit, say how many findings each suppression kept quiet"),
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
+    ROW(stream, TEXT, "", "record what happens for the tool that reads in this folder ('deadheat run' sets this)"),
+    ROW(stream_reader, NUMBER, "0", "the process that reads it"),
 };
 #define ROWS (sizeof table / sizeof *table)
 #define NAME_MAX_LENGTH 40

@@ -21,6 +21,8 @@ struct dh_options {
     const char *suppressions; /* NULL = none */
     bool print_suppressions;
     const char *threads_file; /* NULL = none */
+    const char *stream;       /* NULL = none */
+    int stream_reader;
 };
 
 extern struct dh_options dh_options;

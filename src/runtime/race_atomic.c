@@ -5,6 +5,7 @@
 #include "runtime/sync.h"
 
 #include "event/site.h"
+#include "runtime/record.h"
 #include "runtime/shadow.h"
 
 static bool acquires(unsigned order)
@@ -120,6 +121,8 @@ static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const 
 const _Atomic uint64_t *dh_atomic_known(const void *addr, uint32_t what, uint64_t *version)
 {
     struct dh_race_state *s = __dh_thread.race;
+    if (!s && __dh_thread.record)
+        return dh_record_atomic_known(addr, what, version);
     if (!s || !dh_gate_is_open(s))
         return NULL;
     const struct dh_known_atomic *k = known_at(s, (uintptr_t)addr);
@@ -137,6 +140,7 @@ void dh_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_race_state *s = __dh_thread.race;
     op->object = NULL;
+    dh_record_atomic_enter(op);
     if (!dh_race_enter(s))
         return;
     struct dh_sync *o = dh_sync_lock(op->addr, true);
@@ -159,6 +163,7 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
 {
     struct dh_race_state *s = __dh_thread.race;
     struct dh_sync *o = op->object;
+    dh_record_atomic_leave(op, wrote);
     if (!o)
         return;
     unsigned order = op->what >> 8 & 255, what = op->what & 255;
@@ -184,6 +189,7 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
 void dh_atomic_fence(uint32_t order)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_record_event(DH_EVENT_FENCE, 0, NULL, order, NULL);
     if (!dh_race_enter(s))
         return;
     if (acquires(order) && s->has_fence_acquire) {

@@ -10,6 +10,10 @@ void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c);
 void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c);
 void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c);
 
+/* The detector forgets what the object carried; the bytes of a range. Outside enter/leave. */
+void dh_race_forget_object(const void *object);
+void dh_race_begin_anew(const void *at, size_t size);
+
 /* The context of a call: the shadow stack and the return address in *call_slot (NULL: the stack alone). */
 uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot);
 
@@ -41,6 +45,8 @@ void dh_modules_init(void);
 bool dh_module_is_instrumented(uintptr_t code);
 /* For an instrumented library: what its places start from. */
 uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
+/* The same for the library that lies there; UINT32_MAX for one that did not join. */
+uint32_t dh_module_places(uintptr_t low, uintptr_t high);
 /* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
 uintptr_t dh_module_of_place(uint32_t *place);
 

@@ -3,6 +3,7 @@
 #include "runtime/public_hooks.h"
 
 #include "runtime/race_edges.h"
+#include "runtime/record.h"
 
 #include <link.h>
 #include <stdatomic.h>
@@ -77,7 +78,20 @@ uintptr_t dh_module_of_place(uint32_t *place)
     return n < LIBRARIES ? libraries[n].start : 0;
 }
 
+uint32_t dh_module_places(uintptr_t low, uintptr_t high)
+{
+    uint32_t n = atomic_load_explicit(&n_libraries, memory_order_acquire);
+    for (uint32_t i = 0; i < n && i < LIBRARIES; i++) {
+        uintptr_t start = atomic_load_explicit(&libraries[i].start, memory_order_acquire);
+        if (start && start - low < high - low)
+            return OF_EXECUTABLE + i * OF_LIBRARY;
+    }
+    return DH_NO_PLACE;
+}
+
 uint32_t __dh_join(const void *code, const void *code_end)
 {
-    return dh_module_join((uintptr_t)code, (uintptr_t)code_end);
+    uint32_t first = dh_module_join((uintptr_t)code, (uintptr_t)code_end);
+    dh_record_modules();
+    return first;
 }

@@ -72,7 +72,7 @@ static bool make_tables(const char **why)
 static bool has_inline_checks(void)
 {
     for (const char *at = __dh_variant; *at; at++)
-        if (dh_text_after(at, "race") || dh_text_after(at, "lockset"))
+        if ((at == __dh_variant || at[-1] == ',') && dh_text_after(at, "race"))
             return true;
     return false;
 }

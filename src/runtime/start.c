@@ -9,6 +9,7 @@
 #include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
+#include "runtime/record.h"
 #include "runtime/suppressions.h"
 #include "runtime/threads.h"
 #include "runtime/variant.h"
@@ -70,6 +71,7 @@ static void in_forked_child(void)
     dh_process.forked = true;
     dh_threads_forked();
     dh_race_forked();
+    dh_record_forked();
 }
 
 static size_t main_stack_size(void)
@@ -120,6 +122,7 @@ static void start(int argc, char **argv, char **envp)
     dh_finish_register();
     dh_suppressions_start();
     dh_race_start();
+    dh_record_start();
     dh_process.started = true;
     dh_variant_confess();
     if (dh_options.verbosity >= 1)

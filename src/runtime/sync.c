@@ -5,6 +5,7 @@
 #include "runtime/bytes.h"
 #include "runtime/options.h"
 #include "runtime/race_edges.h"
+#include "runtime/record.h"
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
 #include "runtime/sync_table.h"
@@ -62,33 +63,56 @@ static void through(const void *object, unsigned edges)
     dh_race_leave(s);
 }
 
-void dh_sync_acquire(const void *object)
+/* What the caller did or got has its place in the order of events now. */
+static void order(const void *object, unsigned edges, enum dh_event_kind kind, enum dh_sync_class c)
 {
-    through(object, IN);
+    dh_record_event(kind, 0, object, c, NULL);
+    through(object, edges);
 }
 
-void dh_sync_release(const void *object)
+void dh_sync_acquire(const void *object, enum dh_sync_class c)
 {
-    through(object, OUT);
+    order(object, IN, DH_EVENT_ACQUIRE, c);
 }
 
-void dh_sync_release_join(const void *object)
+void dh_sync_release(const void *object, enum dh_sync_class c)
 {
-    through(object, OUT_JOIN);
+    order(object, OUT, DH_EVENT_RELEASE, c);
 }
 
-void dh_sync_acquire_release(const void *object)
+void dh_sync_release_join(const void *object, enum dh_sync_class c)
 {
-    through(object, IN | OUT_JOIN);
+    order(object, OUT_JOIN, DH_EVENT_RELEASE_JOIN, c);
 }
 
-void dh_sync_forget(const void *object)
+void dh_sync_acquire_release(const void *object, enum dh_sync_class c)
+{
+    order(object, IN | OUT_JOIN, DH_EVENT_ACQUIRE_RELEASE, c);
+}
+
+void dh_race_forget_object(const void *object)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
     dh_sync_remove((uintptr_t)object, 1);
     dh_race_leave(s);
+}
+
+void dh_sync_forget(const void *object, enum dh_sync_class c)
+{
+    dh_record_event(DH_EVENT_FORGET, 0, object, c, NULL);
+    dh_race_forget_object(object);
+}
+
+void dh_sync_block(const void *object, enum dh_sync_class c)
+{
+    dh_record_event(DH_EVENT_BLOCK, 0, object, c, NULL);
+}
+
+void dh_sync_unblock(const void *object, enum dh_sync_class c)
+{
+    dh_record_event(DH_EVENT_UNBLOCK, 0, object, c, NULL);
 }
 
 /* ---- threads ---- */
@@ -139,7 +163,7 @@ struct token {
     struct dh_sync_clock *past;
 };
 
-void *dh_sync_thread_create(void)
+static void *new_token(void)
 {
     struct dh_race_state *s = __dh_thread.race;
     struct token *t = dh_race_on ? dh_alloc(sizeof *t) : NULL;
@@ -154,6 +178,12 @@ void *dh_sync_thread_create(void)
     return t;
 }
 
+void *dh_sync_thread_create(const struct dh_thread *created)
+{
+    dh_record_thread_created(created);
+    return new_token();
+}
+
 void dh_sync_thread_abandon(void *token)
 {
     struct token *t = token;
@@ -165,7 +195,7 @@ void dh_sync_thread_abandon(void *token)
 
 struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls)
 {
-    struct token *t = dh_sync_thread_create();
+    struct token *t = new_token();
     struct dh_race_state *s = t ? new_state(tls, t->past ? &t->past->clock : NULL) : NULL;
     if (s) {
         s->generation = t->past ? t->generation : s->generation;
@@ -185,13 +215,14 @@ void dh_race_state_end(struct dh_race_state *s)
 void dh_sync_thread_begin(void *token)
 {
     struct token *t = token;
+    dh_record_thread_begin();
     if (!dh_race_on || __dh_thread.race)
         return;
     bool valid = t && t->past && t->generation == dh_slots_generation();
     become(valid ? &t->past->clock : NULL);
     dh_sync_thread_abandon(t);
     /* The stack may have been another thread's, and what is ours of it now will be the program's. */
-    dh_memory_mapped((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
+    dh_race_begin_anew((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
 }
 
 /* Where a thread leaves its past for whoever joins it: no address of the program's. */
@@ -214,6 +245,7 @@ static void stop_looking(struct dh_race_state *s)
 void dh_sync_thread_end(void)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_record_thread_end();
     if (!s)
         return;
     dh_bytes_zero(s->ignoring, sizeof s->ignoring);
@@ -221,15 +253,21 @@ void dh_sync_thread_end(void)
     dh_memory_thread_ends(s);
     const struct dh_thread *t = __dh_thread.thread;
     if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
-        dh_sync_release(end_of(__dh_thread.index));
+        through(end_of(__dh_thread.index), OUT);
     stop_looking(s);
     dh_race_state_end(s);
 }
 
 void dh_sync_thread_joined(uint32_t index)
 {
-    dh_sync_acquire(end_of(index));
-    dh_sync_forget(end_of(index));
+    dh_record_event(DH_EVENT_THREAD_JOIN, 0, NULL, index, NULL);
+    through(end_of(index), IN);
+    dh_race_forget_object(end_of(index));
+}
+
+void dh_sync_thread_detached(uint32_t index)
+{
+    dh_record_event(DH_EVENT_THREAD_DETACH, 0, NULL, index, NULL);
 }
 
 void dh_blocking_begin(void)
@@ -270,12 +308,14 @@ bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what)
 
 void dh_ignore_begin(void)
 {
+    dh_record_ignore_begin(DH_IGNORED_ALL);
     if (__dh_thread.race)
         dh_race_ignore_begin(__dh_thread.race, DH_IGNORED_ALL);
 }
 
 void dh_ignore_end(void)
 {
+    dh_record_ignore_end(DH_IGNORED_ALL);
     if (__dh_thread.race)
         dh_race_ignore_end(__dh_thread.race, DH_IGNORED_ALL);
 }

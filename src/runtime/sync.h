@@ -4,6 +4,8 @@
 #ifndef DH_RUNTIME_SYNC_H
 #define DH_RUNTIME_SYNC_H
 
+#include "event/event.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,29 +16,45 @@
 /* ---- happens-before through an object ---- */
 
 /* All that was released to the object so far happens before what follows. */
-void dh_sync_acquire(const void *object);
+void dh_sync_acquire(const void *object, enum dh_sync_class c);
 /* The object carries my past and nothing else: for what one thread holds alone, as a mutex. */
-void dh_sync_release(const void *object);
+void dh_sync_release(const void *object, enum dh_sync_class c);
 /* The object carries my past beside what it carried: semaphores, pipes, barriers' arrivals. */
-void dh_sync_release_join(const void *object);
+void dh_sync_release_join(const void *object, enum dh_sync_class c);
 /* Both at once, for what is taken and given in one step. */
-void dh_sync_acquire_release(const void *object);
+void dh_sync_acquire_release(const void *object, enum dh_sync_class c);
 /* The object is destroyed or begins anew. */
-void dh_sync_forget(const void *object);
+void dh_sync_forget(const void *object, enum dh_sync_class c);
 
 /* ---- locks: happens-before, and what is held ---- */
 
-enum dh_lock_mode { DH_LOCK_EXCLUSIVE, DH_LOCK_SHARED };
+enum dh_lock_mode {
+    DH_LOCK_EXCLUSIVE = 0,
+    DH_LOCK_SHARED = 1 << 0,
+    DH_LOCK_TRY = 1 << 1,     /* would not have waited */
+    DH_LOCK_TIMED = 1 << 2,   /* would not have waited for ever */
+    DH_LOCK_BY_WAIT = 1 << 3, /* given or taken by a condition wait */
+};
 
 /* After it was got; `call_slot` says from where (NULL: not known). Recursion is counted. */
-void dh_lock_taken(const void *lock, enum dh_lock_mode mode, const uintptr_t *call_slot);
+void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot);
 /* Before it is given back: also for condition waits, which give and take. */
-void dh_lock_given(const void *lock);
+void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot);
+/* It is not to be had at once: the thread is about to wait for it. */
+void dh_lock_waits(const void *lock, unsigned mode, const uintptr_t *call_slot);
+void dh_lock_begins(const void *lock, const uintptr_t *call_slot);
 void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot);
 /* Does the calling thread hold it? Answers the depth of recursion. */
 unsigned dh_lock_held(const void *lock);
 /* The same, for who would complain: of a thread that holds more locks than are listed nothing is sure. */
 bool dh_lock_may_be_held(const void *lock);
+
+/* ---- condition variables: order nothing by themselves ---- */
+
+/* Around a wait: before the mutex is given, and after it was taken again. `timed`: it may end by itself, or has. */
+void dh_condition_wait(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot);
+void dh_condition_woken(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot);
+void dh_condition_signal(const void *condition, bool all, const uintptr_t *call_slot);
 
 /* ---- memory ---- */
 
@@ -52,7 +70,7 @@ void dh_memory_extended(const void *at, size_t size);
 void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slot);
 void dh_memory_accepted(const void *at, size_t size);
 /* mmap, brk, stacks: like allocated and forgotten, without a record of their own. */
-void dh_memory_mapped(const void *at, size_t size);
+void dh_memory_mapped(const void *at, size_t size, enum dh_event_region region);
 void dh_memory_unmapped(const void *at, size_t size);
 
 /* What a library function reads and writes on behalf of its caller. Only calls out of instrumented code count: those
@@ -65,16 +83,21 @@ void dh_access_write(void *at, size_t size, const uintptr_t *call_slot);
 
 /* In the creator before the thread exists; the token goes to dh_sync_thread_begin in the new thread, which frees it,
  * or to dh_sync_thread_abandon. NULL is a token, too. */
-void *dh_sync_thread_create(void);
+struct dh_thread;
+void *dh_sync_thread_create(const struct dh_thread *created);
 void dh_sync_thread_abandon(void *token);
 void dh_sync_thread_begin(void *token);
 /* The last the thread does; whoever joins knows all it did. `index` as of the registry. */
 void dh_sync_thread_end(void);
 void dh_sync_thread_joined(uint32_t index);
+void dh_sync_thread_detached(uint32_t index);
 
 /* Around calls that may block for long: the thread's slot may be lent to another thread meanwhile. Nest not. */
 void dh_blocking_begin(void);
 void dh_blocking_end(void);
+/* Around a wait for something that is no lock and no condition. */
+void dh_sync_block(const void *object, enum dh_sync_class c);
+void dh_sync_unblock(const void *object, enum dh_sync_class c);
 
 /* ---- being left alone ---- */
 
@@ -88,7 +111,9 @@ struct dh_atomic_op {
     uintptr_t addr;
     uint32_t what; /* op | order << 8 | size << 16, as in event/hooks.h */
     uint32_t place;
-    void *object; /* the detector's, locked between enter and leave */
+    void *object;                /* the detector's, locked between enter and leave */
+    struct dh_record_lane *lane; /* and the recorder's */
+    struct dh_record_bucket *bucket, *outer_bucket;
 };
 
 /* Before the operation: looks for races with plain accesses and locks the variable against other atomics. Between

@@ -3,6 +3,8 @@
 #ifndef DH_RUNTIME_THREAD_STATE_H
 #define DH_RUNTIME_THREAD_STATE_H
 
+#include "event/stream.h"
+
 #include <stdint.h>
 
 struct dh_frame {
@@ -13,6 +15,7 @@ struct dh_frame {
 
 struct dh_thread;
 struct dh_race_state;
+struct dh_record_state;
 
 /* What was accessed in this epoch where the cell cannot say so, in two tables. Bytes of a line of 64: */
 struct dh_filter_line {
@@ -26,6 +29,8 @@ enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
  * read. Stamps begin at 1, so that a word of 0 says nothing. */
 enum { DH_KNOWN_LINES = 1 << 15, DH_KNOWN_SHIFT = 48 };
 #define DH_KNOWN_ABOVE (~(uint64_t)0xFFFFF)
+/* What the recorder has told in this segment, in words like these: two tables, accessed and written. */
+enum { DH_TOLD_LINES = 1 << 14 };
 
 struct dh_thread_state {
     uint32_t depth;                  /* may exceed `capacity`: such frames are counted only */
@@ -49,9 +54,14 @@ struct dh_thread_state {
     struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
     uintptr_t covered, covered_size; /* the range that instrumented code said last that it writes: the call that does
                                         it need not say so again */
+    struct dh_record_state *record;  /* of the recorder, NULL while this thread is not recorded */
+    uint64_t *told;                  /* dh_knows_nothing while `record` is NULL */
+    uint64_t told_stamp;             /* of the segment */
+    struct dh_stream_run *runs;      /* reads, then writes; dh_no_runs while `record` is NULL */
 };
 
 extern uint64_t dh_knows_nothing[DH_KNOWN_LINES]; /* for threads that it does not look at */
+extern struct dh_stream_run dh_no_runs[];
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)

@@ -6,6 +6,7 @@
 #include "runtime/interpose_locks.h"
 #include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/record.h"
 #include "runtime/report.h"
 #include "runtime/start.h"
 #include "runtime/sync.h"
@@ -105,6 +106,7 @@ void dh_thread_set_name(struct dh_thread *t, const char *name)
         return;
     dh_thread_mark(t, DH_THREAD_NAMED);
     dh_text_copy(t->name, sizeof t->name, name);
+    dh_record_thread_named(t);
 }
 
 struct dh_thread *dh_thread_new(uint32_t context, bool detached)

@@ -1,0 +1,80 @@
+/* Included by all.c. What the recorder is told, as it is inlined into executables. Layer: runtime. What was told in
+ * this segment is not told again; what goes on as the place's last accesses did only lengthens their run; everything
+ * else goes out of line, where every register is left as it was. */
+#include "event/stream.h"
+
+/* what = bytes | write << 31 */
+DH_LEAVES_ALL void __dh_note_slow(const void *addr, uint32_t what, uint32_t place);
+
+INLINE_PART uint64_t not_told(uintptr_t addr, unsigned write)
+{
+    uint64_t word = __dh_thread.told[write * DH_TOLD_LINES + (addr >> 6 & (DH_TOLD_LINES - 1))];
+    return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.told_stamp ^ word;
+}
+
+INLINE_PART int is_told4(const void *addr, unsigned write)
+{
+    return !(not_told((uintptr_t)addr, write) & __dh_thread.must_go4[(uintptr_t)addr >> 2 & 15]);
+}
+
+INLINE_PART int is_told8(const void *addr, unsigned write)
+{
+    return !(not_told((uintptr_t)addr, write) & __dh_thread.must_go8[(uintptr_t)addr >> 3 & 7]);
+}
+
+/* As the last one, one step on. The size is the place's, as a rule; where it is not, a run has the first one's. */
+INLINE_PART int goes_on(const void *addr, unsigned write, uint32_t place)
+{
+    struct dh_stream_run *r = &__dh_thread.runs[write * DH_STREAM_RUNS + place % DH_STREAM_RUNS];
+    uint64_t next = r->next;
+    if (next != DH_STREAM_RUN_KEY((uintptr_t)addr, place))
+        return 0;
+    r->next = next + (uint64_t)r->stride;
+    return 1;
+}
+
+INLINE void __dh_note_read4(const void *addr, uint32_t place)
+{
+    if (!is_told4(addr, 0) && !goes_on(addr, 0, place))
+        __dh_note_slow(addr, 4, place);
+}
+
+INLINE void __dh_note_read8(const void *addr, uint32_t place)
+{
+    if (!is_told8(addr, 0) && !goes_on(addr, 0, place))
+        __dh_note_slow(addr, 8, place);
+}
+
+INLINE void __dh_note_write4(void *addr, uint32_t place)
+{
+    if (!is_told4(addr, 1) && !goes_on(addr, 1, place))
+        __dh_note_slow(addr, 4 | 1u << 31, place);
+}
+
+INLINE void __dh_note_write8(void *addr, uint32_t place)
+{
+    if (!is_told8(addr, 1) && !goes_on(addr, 1, place))
+        __dh_note_slow(addr, 8 | 1u << 31, place);
+}
+
+/* Any size. It is constant as a rule, so that little of this is left. */
+INLINE_PART void note_any(const void *addr, size_t size, unsigned write, uint32_t place)
+{
+    const struct dh_stream_run *r = &__dh_thread.runs[write * DH_STREAM_RUNS + place % DH_STREAM_RUNS];
+    if (r->size == size && goes_on(addr, write, place))
+        return;
+    /* In pieces that the number has room for. */
+    for (size_t most = 1u << 30; size > most; size -= most, addr = (const char *)addr + most)
+        __dh_note_slow(addr, (uint32_t)most | write << 31, place);
+    __dh_note_slow(addr, (uint32_t)size | write << 31, place);
+}
+
+INLINE void __dh_note_read(const void *addr, size_t size, uint32_t place)
+{
+    note_any(addr, size, 0, place);
+}
+
+INLINE void __dh_note_write(void *addr, size_t size, uint32_t place)
+{
+    note_any(addr, size, 1, place);
+}

@@ -1,0 +1,31 @@
+/* The events of processes that run, from the memory they share with us (event/stream.h). Layer: trace. One thread
+ * opens, polls and closes. Each process is a stream of its own: forked children and what is executed later, too. */
+#ifndef DH_TRACE_LIVE_H
+#define DH_TRACE_LIVE_H
+
+#include "event/event.h"
+#include "host/err.h"
+#include "trace/meta.h"
+
+#include <stdbool.h>
+
+struct dh_live_sink {
+    /* A process was found; answers what the other two get. `meta` grows with the stream, lives until `end`. */
+    void *(*begin)(void *arg, const struct dh_meta *meta);
+    void (*event)(void *process, const struct dh_event *e);
+    /* It has ended, in whatever way; `lost` events had no room. */
+    void (*end)(void *process, uint64_t lost);
+    void *arg;
+};
+
+struct dh_live;
+/* Makes a private folder for the processes' files, in memory where that can be. */
+struct dh_live *dh_live_open(const struct dh_live_sink *sink, struct dh_err *err);
+/* For the option `stream` of the runtime. */
+const char *dh_live_folder(const struct dh_live *l);
+/* Delivers what there is; answers whether there was anything. Bounded: call it again and again. */
+bool dh_live_poll(struct dh_live *l);
+/* The program has ended: all that is left is delivered; processes that go on do so unread. */
+void dh_live_close(struct dh_live *l);
+
+#endif
