@@ -5,10 +5,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct recording {
     FILE *out;
-    uint64_t events;
+    uint64_t events, accesses;
+    bool only_count;
 };
 
 static void *begin(void *arg, const struct dh_meta *meta)
@@ -22,6 +24,9 @@ static void event(void *process, const struct dh_event *e)
 {
     struct recording *r = process;
     r->events++;
+    r->accesses += dh_event_is_access(e);
+    if (r->only_count)
+        return;
     fprintf(r->out, "%u %s 0x%llx flags=%u arg=%llu site=%d ctx=%u seq=%llu\n", e->thread, dh_event_info(e->kind)->name,
             (unsigned long long)e->addr, e->flags, (unsigned long long)e->arg, (int)e->site, e->ctx,
             (unsigned long long)e->seq);
@@ -30,6 +35,9 @@ static void event(void *process, const struct dh_event *e)
 static void end(void *process, uint64_t lost)
 {
     struct recording *r = process;
+    if (r->only_count)
+        fprintf(stderr, "%llu events, %llu accesses, %llu lost\n", (unsigned long long)r->events,
+                (unsigned long long)r->accesses, (unsigned long long)lost);
     fprintf(r->out, "# end, %llu events, %llu lost\n", (unsigned long long)r->events, (unsigned long long)lost);
 }
 
@@ -41,6 +49,7 @@ static int record_with(const struct dh_parsed *p)
         return DH_EXIT_USAGE;
     }
     struct recording r = {.out = fopen(dh_option_get(p, "-o"), "w")};
+    r.only_count = strcmp(dh_option_get(p, "-o"), "/dev/null") == 0;
     struct dh_live_sink sink = {begin, event, end, &r};
     struct dh_err err = {0};
     l.live = dh_live_open(&sink, &err);

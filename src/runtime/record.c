@@ -19,6 +19,7 @@ bool dh_record_on;
 
 /* For threads that are not recorded: no run goes on there. */
 struct dh_stream_run dh_no_runs[2 * DH_STREAM_RUNS];
+struct dh_told_small dh_no_small[DH_TOLD_SMALL];
 
 /* ---- lanes ---- */
 
@@ -395,6 +396,7 @@ static void set_tables(struct dh_record_state *s)
     __dh_thread.runs = quick ? s->lanes[0].shared->runs : dh_no_runs;
     __dh_thread.told = quick ? s->told[0] : dh_knows_nothing;
     __dh_thread.told_stamp = quick ? s->stamp : 0;
+    __dh_thread.small = quick ? s->small : dh_no_small;
 }
 
 void dh_record_become(struct dh_record_state *s)

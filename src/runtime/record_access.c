@@ -12,10 +12,10 @@
 
 /* ---- what was told ---- */
 
-/* Whole granules within a line have their bits, everything else a row for itself. */
+/* Some whole granules have their bits, everything else a row for itself. */
 static bool has_bits(uintptr_t addr, size_t size)
 {
-    return !((addr | size) & 3) && (addr & 63) + size <= 64;
+    return !((addr | size) & 3) && size <= 64;
 }
 
 static uint64_t bits_of(uintptr_t addr, size_t size)
@@ -23,21 +23,23 @@ static uint64_t bits_of(uintptr_t addr, size_t size)
     return (((uint64_t)1 << size / 4) - 1) << (addr >> 2 & 15);
 }
 
-static struct dh_record_small *small_of(struct dh_record_state *s, uintptr_t addr)
+/* Within a line. */
+static bool are_told(const struct dh_record_state *s, uintptr_t addr, uint64_t bits, bool write)
 {
-    return &s->small[(addr ^ addr >> 8) & (DH_RECORD_SMALL - 1)];
+    uint64_t left = s->told[write][INDEX(addr)] ^ (addr & DH_KNOWN_ABOVE) ^ s->stamp;
+    return !(left >> 16) && !(left & bits);
 }
 
-static bool is_told(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
+static bool is_told(const struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
 {
     if (!has_bits(addr, size)) {
-        const struct dh_record_small *small = small_of(s, addr);
-        uint64_t wanted = s->stamp | size << 1 | write;
-        return small->addr == addr && (small->stamp_size_write | 1) == (wanted | 1) &&
-               (small->stamp_size_write & 1) >= write;
+        const struct dh_told_small *small = &s->small[dh_told_small_index(addr)];
+        uint64_t left = small->what ^ (s->stamp | size << 1 | 1);
+        return small->addr == addr && left <= !write;
     }
-    uint64_t left = s->told[write][INDEX(addr)] ^ (addr & DH_KNOWN_ABOVE) ^ s->stamp;
-    return !(left >> 16) && !(left & bits_of(addr, size));
+    uint64_t bits = bits_of(addr, size);
+    return are_told(s, addr, bits & 0xFFFF, write) &&
+           (!(bits >> 16) || are_told(s, (addr | 63) + 1, bits >> 16, write));
 }
 
 static void set_told(struct dh_record_state *s, uint64_t *word, uintptr_t addr, uint64_t bits)
@@ -46,9 +48,9 @@ static void set_told(struct dh_record_state *s, uint64_t *word, uintptr_t addr, 
     *word = ((old ^ key) >> 16 ? key | 0xFFFF : old) & ~bits;
 }
 
-static void tell_bits(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
+/* Within a line. */
+static void tell_bits(struct dh_record_state *s, uintptr_t addr, uint64_t bits, bool write)
 {
-    uint64_t bits = bits_of(addr, size);
     set_told(s, &s->told[0][INDEX(addr)], addr, bits);
     if (write)
         set_told(s, &s->told[1][INDEX(addr)], addr, bits);
@@ -56,10 +58,13 @@ static void tell_bits(struct dh_record_state *s, uintptr_t addr, size_t size, bo
 
 static void learn(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
 {
-    if (has_bits(addr, size))
-        tell_bits(s, addr, size, write);
-    else if (size <= 64) {
-        *small_of(s, addr) = (struct dh_record_small){addr, s->stamp | size << 1 | write};
+    if (has_bits(addr, size)) {
+        uint64_t bits = bits_of(addr, size);
+        tell_bits(s, addr, bits & 0xFFFF, write);
+        if (bits >> 16)
+            tell_bits(s, (addr | 63) + 1, bits >> 16, write);
+    } else if (size <= 64) {
+        s->small[dh_told_small_index(addr)] = (struct dh_told_small){addr, s->stamp | size << 1 | write};
         s->small_stamp = s->stamp;
     }
 }
@@ -73,7 +78,7 @@ static void learn_range(struct dh_record_state *s, uintptr_t addr, size_t size, 
     while (from < to) {
         uintptr_t end = (from | 63) + 1;
         end = end < to ? end : to;
-        tell_bits(s, from, end - from, write);
+        tell_bits(s, from, bits_of(from, end - from), write);
         from = end;
     }
 }
@@ -87,7 +92,7 @@ void dh_record_forget(struct dh_record_state *s, uintptr_t addr, size_t size)
     }
     for (uintptr_t at = addr & ~(uintptr_t)63; at < addr + size; at += 64)
         s->told[0][INDEX(at)] = s->told[1][INDEX(at)] = 0;
-    for (int i = 0; s->small_stamp == s->stamp && i < DH_RECORD_SMALL; i++)
+    for (int i = 0; s->small_stamp == s->stamp && i < DH_TOLD_SMALL; i++)
         if (s->small[i].addr - addr < size)
             s->small[i].addr = 0;
 }

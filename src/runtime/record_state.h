@@ -7,7 +7,7 @@
 #include "runtime/race_state.h"
 #include "runtime/record.h"
 
-enum { DH_RECORD_LANES = 3, DH_RECORD_SMALL = 256, DH_RECORD_ROOM = 16 };
+enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16 };
 
 struct dh_record_lane {
     uintptr_t busy; /* frame of who writes, 0: nobody */
@@ -16,12 +16,6 @@ struct dh_record_lane {
     uint32_t number, at;
     uint32_t context;   /* said last */
     uint64_t published; /* words in all blocks before this one */
-};
-
-/* An access that is no whole number of granules, told in the segment of that stamp. */
-struct dh_record_small {
-    uintptr_t addr;
-    uint64_t stamp_size_write;
 };
 
 struct dh_record_state {
@@ -43,7 +37,7 @@ struct dh_record_state {
     struct dh_record_state *next;
     struct dh_known_context contexts[DH_CONTEXT_CACHE];
     struct dh_known_atomic atomics[DH_KNOWN_ATOMICS];
-    struct dh_record_small small[DH_RECORD_SMALL];
+    struct dh_told_small small[DH_TOLD_SMALL];
     uint64_t told[2][DH_TOLD_LINES]; /* accessed, written */
 };
 

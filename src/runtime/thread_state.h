@@ -30,7 +30,16 @@ enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
 enum { DH_KNOWN_LINES = 1 << 15, DH_KNOWN_SHIFT = 48 };
 #define DH_KNOWN_ABOVE (~(uint64_t)0xFFFFF)
 /* What the recorder has told in this segment, in words like these: two tables, accessed and written. */
-enum { DH_TOLD_LINES = 1 << 14 };
+enum { DH_TOLD_LINES = 1 << 14, DH_TOLD_SMALL = 256 };
+/* And accesses that are no whole granules, each by itself. */
+struct dh_told_small {
+    uintptr_t addr;
+    uint64_t what; /* stamp | bytes << 1 | written */
+};
+static inline unsigned dh_told_small_index(uintptr_t addr)
+{
+    return (addr ^ addr >> 8) & (DH_TOLD_SMALL - 1);
+}
 
 struct dh_thread_state {
     uint32_t depth;                  /* may exceed `capacity`: such frames are counted only */
@@ -58,10 +67,12 @@ struct dh_thread_state {
     uint64_t *told;                  /* dh_knows_nothing while `record` is NULL */
     uint64_t told_stamp;             /* of the segment */
     struct dh_stream_run *runs;      /* reads, then writes; dh_no_runs while `record` is NULL */
+    struct dh_told_small *small;     /* dh_no_small while `record` is NULL */
 };
 
 extern uint64_t dh_knows_nothing[DH_KNOWN_LINES]; /* for threads that it does not look at */
 extern struct dh_stream_run dh_no_runs[];
+extern struct dh_told_small dh_no_small[];
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)

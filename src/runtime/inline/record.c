@@ -57,9 +57,34 @@ INLINE void __dh_note_write8(void *addr, uint32_t place)
         __dh_note_slow(addr, 8 | 1u << 31, place);
 }
 
+/* Some whole granules, in one line or two. */
+INLINE_PART int is_told_many(uintptr_t addr, size_t size, unsigned write)
+{
+    uint64_t bits = (((uint64_t)1 << size / 4) - 1) << (addr >> 2 & 15), left = not_told(addr, write);
+    if (left >> 16 || left & bits & 0xFFFF)
+        return 0;
+    left = bits >> 16 ? not_told((addr | 63) + 1, write) : 0;
+    return !(left >> 16) && !(left & bits >> 16);
+}
+
+INLINE_PART int is_told_small(uintptr_t addr, size_t size, unsigned write)
+{
+    const struct dh_told_small *small = &__dh_thread.small[dh_told_small_index(addr)];
+    return small->addr == addr && (small->what ^ (__dh_thread.told_stamp | size << 1 | 1)) <= !write;
+}
+
+INLINE_PART int is_told_any(uintptr_t addr, size_t size, unsigned write)
+{
+    if (size % 4 == 0 && size <= 64)
+        return addr % 4 == 0 && is_told_many(addr, size, write);
+    return size < 4 && is_told_small(addr, size, write);
+}
+
 /* Any size. It is constant as a rule, so that little of this is left. */
 INLINE_PART void note_any(const void *addr, size_t size, unsigned write, uint32_t place)
 {
+    if (is_told_any((uintptr_t)addr, size, write))
+        return;
     const struct dh_stream_run *r = &__dh_thread.runs[write * DH_STREAM_RUNS + place % DH_STREAM_RUNS];
     if (r->size == size && goes_on(addr, write, place))
         return;
