@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/detector_list.h"
+#include "cmd/online.h"
 #include "cmd/threads_print.h"
 #include "driver/container.h"
 #include "driver/derive.h"
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -167,6 +169,7 @@ struct session {
     const struct dh_launch *l;
     char *folder, *threads_file;
     struct dh_logs logs;
+    struct dh_online *online; /* NULL: nobody reads events */
 };
 
 static char *arguments_of(char **argv)
@@ -197,12 +200,23 @@ static bool open_logs(struct session *s, struct dh_err *err)
     return ok;
 }
 
-static void add_stream(const struct dh_live *live)
+/* Only what watches the stream, or keeps it, needs it read. */
+static bool open_online(struct session *s, struct dh_err *err)
 {
-    char *pid = dh_format("%d", (int)getpid());
-    add_option("stream", dh_live_folder(live));
-    add_option("stream_reader", pid);
-    free(pid);
+    char *watching = dh_detector_list_watching(s->l->detect);
+    struct dh_online_options o = {.command = s->l->command,
+                                  .detectors = watching,
+                                  .parsed = s->l->parsed,
+                                  .log = s->logs.prefix,
+                                  .suppressions = s->l->suppressions,
+                                  .trace = s->l->trace,
+                                  .bounds = s->l->bounds,
+                                  .quiet = s->l->quiet};
+    if (*watching || s->l->trace)
+        s->online = dh_online_open(&o, err);
+    bool ok = s->online || !(*watching || s->l->trace);
+    free(watching);
+    return ok;
 }
 
 static bool open_session(struct session *s, struct dh_err *err)
@@ -220,14 +234,7 @@ static bool open_session(struct session *s, struct dh_err *err)
     add_detection(s->l);
     if (s->l->quiet)
         add_option("print", "0");
-    if (s->l->live)
-        add_stream(s->l->live);
-    return true;
-}
-
-static bool read_events(void *live)
-{
-    return dh_live_poll(live);
+    return open_online(s, err);
 }
 
 static bool show_threads(const struct session *s, struct dh_err *err)
@@ -264,6 +271,34 @@ void dh_launch_notes(const char *command, const struct dh_import *i)
         dh_complain("%s: %s", command, i->notes.at[k]);
 }
 
+/* As the runtime does it when something was found. */
+static int exit_code_of_findings(void)
+{
+    const char *options = getenv("DEADHEAT_OPTIONS"), *at = options ? strstr(options, "exitcode=") : NULL;
+    return at ? atoi(at + strlen("exitcode=")) : 66;
+}
+
+static bool run_program(struct session *s, const char *path, int *status, struct dh_err *err)
+{
+    unsigned findings = 0;
+    if (!s->online)
+        return dh_supervise(path, s->l->argv, NULL, status, err);
+    struct dh_meanwhile reading = dh_online_work(s->online);
+    struct dh_err late = {0};
+    bool ok = dh_supervise(path, s->l->argv, &reading, status, err);
+    bool closed = dh_online_close(s->online, &findings, &late);
+    s->online = NULL;
+    if (ok && !closed) {
+        *err = late;
+        return false;
+    }
+    dh_err_release(&late);
+    int code = exit_code_of_findings();
+    if (ok && findings && code && WIFEXITED(*status))
+        *status = W_EXITCODE(code, 0);
+    return ok;
+}
+
 int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored)
 {
     struct dh_err err = {0};
@@ -272,8 +307,7 @@ int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored)
     char *path = find_program(l, &code);
     if (!path)
         return code;
-    struct dh_meanwhile reading = {read_events, l->live};
-    bool ok = open_session(&s, &err) && dh_supervise(path, l->argv, l->live ? &reading : NULL, status, &err);
+    bool ok = open_session(&s, &err) && run_program(&s, path, status, &err);
     ok = ok && (!l->threads || show_threads(&s, &err));
     ok = ok && (!l->db || store_findings(&s, stored, &err));
     close_session(&s);

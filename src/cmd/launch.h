@@ -3,19 +3,21 @@
 #define DH_CMD_LAUNCH_H
 
 #include "finding/import.h"
-#include "trace/live.h"
+#include "trace/dht.h"
 
 #include <stdbool.h>
 
 struct dh_launch {
-    const char *command;      /* whose it is, for messages */
-    const char *plan;         /* classes of hooks */
-    const char *detect;       /* detectors, "none" without any */
-    const char *db;           /* store for what they find; NULL = none */
-    const char *suppressions; /* file; NULL = none */
-    bool threads;             /* list them on standard error at the end */
-    bool quiet;               /* findings are stored, not told as they happen */
-    struct dh_live *live;     /* who reads the events of the program as it runs; NULL = nobody */
+    const char *command;            /* whose it is, for messages */
+    const char *plan;               /* classes of hooks */
+    const char *detect;             /* detectors, "none" without any */
+    const char *db;                 /* store for what they find; NULL = none */
+    const char *suppressions;       /* file; NULL = none */
+    bool threads;                   /* list them on standard error at the end */
+    bool quiet;                     /* findings are stored, not told as they happen */
+    const struct dh_parsed *parsed; /* options of detectors; NULL = their defaults */
+    const char *trace;              /* file to record to; NULL = none */
+    struct dh_dht_options bounds;   /* of the trace */
     char **argv;
 };
 

@@ -1,68 +1,86 @@
 /* deadheat record: run a program and keep what happened in it. */
+#include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/detector_list.h"
 #include "cmd/launch.h"
 #include "host/supervise.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct recording {
-    FILE *out;
-    uint64_t events, accesses;
-    bool only_count;
-};
-
-static void *begin(void *arg, const struct dh_meta *meta)
+/* "100", "64k", "2G": answers false for anything else. */
+static bool read_size(const char *text, uint64_t most, uint64_t *out)
 {
-    struct recording *r = arg;
-    fprintf(r->out, "# process %u %s\n", meta->pid, meta->program ? meta->program : "?");
-    return r;
+    static const char units[] = "kMGT";
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (text[0] < '0' || text[0] > '9' || errno || (*end && (!unit || end[1])) || !n || n > most >> shift)
+        return false;
+    *out = n << shift;
+    return true;
 }
 
-static void event(void *process, const struct dh_event *e)
+static bool read_bounds(const struct dh_parsed *p, struct dh_dht_options *bounds)
 {
-    struct recording *r = process;
-    r->events++;
-    r->accesses += dh_event_is_access(e);
-    if (r->only_count)
-        return;
-    fprintf(r->out, "%u %s 0x%llx flags=%u arg=%llu site=%d ctx=%u seq=%llu\n", e->thread, dh_event_info(e->kind)->name,
-            (unsigned long long)e->addr, e->flags, (unsigned long long)e->arg, (int)e->site, e->ctx,
-            (unsigned long long)e->seq);
+    const char *size = dh_option_get(p, "max-size"), *limit = dh_option_get(p, "per-site-limit");
+    uint64_t n = 0;
+    if (size && !read_size(size, UINT64_MAX / 2, &bounds->max_size)) {
+        dh_complain("record: --max-size=%s: expected a number of bytes, as 500M or 2G", size);
+        return false;
+    }
+    if (limit && !read_size(limit, UINT32_MAX, &n)) {
+        dh_complain("record: --per-site-limit=%s: expected a number of accesses, from 1", limit);
+        return false;
+    }
+    bounds->per_site_limit = (uint32_t)n;
+    return true;
 }
 
-static void end(void *process, uint64_t lost)
+/* What detectors need, and what tells of accesses. */
+static char *plan_with(const char *needed)
 {
-    struct recording *r = process;
-    if (r->only_count)
-        fprintf(stderr, "%llu events, %llu accesses, %llu lost\n", (unsigned long long)r->events,
-                (unsigned long long)r->accesses, (unsigned long long)lost);
-    fprintf(r->out, "# end, %llu events, %llu lost\n", (unsigned long long)r->events, (unsigned long long)lost);
+    static const char recording[] = "lockset";
+    if (strcmp(needed, "none") == 0)
+        return dh_strdup(recording);
+    return strstr(needed, recording) ? dh_strdup(needed) : dh_format("%s,%s", needed, recording);
+}
+
+static int record(struct dh_launch *l)
+{
+    int status = 0;
+    struct dh_import stored = {0};
+    int code = dh_launch(l, &status, &stored);
+    dh_import_release(&stored);
+    if (code == DH_EXIT_OK)
+        dh_end_like(status);
+    return code;
 }
 
 static int record_with(const struct dh_parsed *p)
 {
-    struct dh_launch l = {.command = "record", .plan = dh_option_get(p, "plan"), .detect = "none"};
-    if (dh_operands(p, &l.argv) < 1 || !dh_option_given(p, "-o")) {
-        dh_complain("record: name a file and a program: deadheat record -o run.dht -- PROG args");
+    struct dh_launch l = {.command = "record",
+                          .detect = dh_option_get(p, "detect"),
+                          .suppressions = dh_option_get(p, "suppressions"),
+                          .trace = dh_option_get(p, "-o"),
+                          .parsed = p};
+    if (dh_operands(p, &l.argv) < 1 || !l.trace) {
+        dh_complain("record: name a file and a program: deadheat record -o run.dht [OPTION...] -- PROG args");
         return DH_EXIT_USAGE;
     }
-    struct recording r = {.out = fopen(dh_option_get(p, "-o"), "w")};
-    r.only_count = strcmp(dh_option_get(p, "-o"), "/dev/null") == 0;
-    struct dh_live_sink sink = {begin, event, end, &r};
-    struct dh_err err = {0};
-    l.live = dh_live_open(&sink, &err);
-    if (!l.live)
-        return dh_fail(&err, DH_EXIT_FAILURE);
-    int status = 0;
-    struct dh_import stored = {0};
-    int code = dh_launch(&l, &status, &stored);
-    dh_live_close(l.live);
-    fclose(r.out);
-    dh_import_release(&stored);
-    if (code == DH_EXIT_OK)
-        dh_end_like(status);
+    if (!dh_launch_check_detectors(l.command, l.detect) || !dh_launch_check_suppressions(l.command, l.suppressions) ||
+        !read_bounds(p, &l.bounds))
+        return DH_EXIT_USAGE;
+    bool nothing = strcmp(l.detect, "none") == 0;
+    l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");
+    char *needed = dh_detector_list_plan(l.detect), *plan = plan_with(needed);
+    l.plan = dh_option_given(p, "plan") ? dh_option_get(p, "plan") : plan;
+    int code = record(&l);
+    free(plan);
+    free(needed);
     return code;
 }
 
@@ -78,15 +96,32 @@ static int run_record(const struct dh_command *self, int argc, char **argv)
 }
 
 static const struct dh_option options[] = {
-    {"-o", DH_OPTION_STRING, "FILE", NULL, "the trace to write"},
-    {"plan", DH_OPTION_STRING, "CLASS,...", "lockset", "which hooks the variant carries"},
+    {"-o", DH_OPTION_STRING, "FILE", NULL,
+     "the trace to write; processes that the program starts get one each, with their number before the suffix"},
+    {"detect", DH_OPTION_STRING, "DETECTOR,...", "none",
+     "detectors to run meanwhile, as 'deadheat run' does: they and the trace see the same run"},
+    {"max-size", DH_OPTION_STRING, "BYTES", NULL, "keep the trace below this, as 500M or 2G: older accesses go first"},
+    {"per-site-limit", DH_OPTION_STRING, "K", NULL, "keep so many accesses of one place and thread to one object"},
+    {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings, with --detect; made if missing"},
+    {"suppressions", DH_OPTION_STRING, "FILE", NULL, "findings not to be told, stored or counted"},
+    {"plan", DH_OPTION_STRING, "CLASS,...", NULL, "which hooks the variant carries, if not those that are needed"},
+#define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},
+#include "cmd/detector_options.def"
+#undef DH_DETECTOR_OPTION
     {0}};
 
 const struct dh_command dh_command_record = {
     .name = "record",
     .usage = "-o FILE [OPTION...] -- PROG [ARG...]",
     .summary = "run a program and keep what happened in it",
-    .description = "Runs the program and writes its events to a trace.",
+    .description =
+        "Runs the program and writes what its threads do to a trace: synchronisation, allocation, accesses to memory\n"
+        "that others may see. 'deadheat analyze' runs detectors on it, as often as you like. Output, exit code and\n"
+        "signals are the program's own.\n\n"
+        "A trace of a program that was killed holds what it did until then. A program that is faster than its\n"
+        "recording waits for it; one whose recorder was killed goes on without.",
+    .examples = "  deadheat record -o run.dht -- ./server -p 8080\n  deadheat analyze --detect=lockset,views run.dht\n"
+                "  deadheat record -o run.dht --max-size=2G --detect=race -- make check\n",
     .options = options,
     .run = run_record,
 };

@@ -1,13 +1,23 @@
 /* deadheat run: derive the variant, run it, store what it found. */
 #include "cmd/command.h"
+#include "cmd/detector_list.h"
 #include "cmd/launch.h"
 #include "host/supervise.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static bool somebody_watches(const char *detectors)
+{
+    char *watching = dh_detector_list_watching(detectors);
+    bool any = *watching;
+    free(watching);
+    return any;
+}
 
 static int start(const struct dh_launch *l)
 {
-    if (!l->db && !l->threads)
+    if (!l->db && !l->threads && !somebody_watches(l->detect))
         return dh_launch_become(l);
     int status = 0;
     struct dh_import stored = {0};
@@ -22,10 +32,10 @@ static int run_with(const struct dh_parsed *p)
 {
     struct dh_launch l = {
         .command = "run",
-        .plan = dh_option_get(p, "plan"),
         .detect = dh_option_get(p, "detect"),
         .suppressions = dh_option_get(p, "suppressions"),
         .threads = dh_option_given(p, "threads"),
+        .parsed = p,
     };
     int n = dh_operands(p, &l.argv);
     if (n < 1) {
@@ -36,7 +46,12 @@ static int run_with(const struct dh_parsed *p)
         return DH_EXIT_USAGE;
     bool nothing = strcmp(l.detect, "none") == 0;
     l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");
-    return start(&l);
+    char *needed = dh_detector_list_plan(l.detect);
+    /* Without a detector the program runs as it was linked. */
+    l.plan = dh_option_given(p, "plan") ? dh_option_get(p, "plan") : nothing ? "race" : needed;
+    int code = start(&l);
+    free(needed);
+    return code;
 }
 
 static int run_run(const struct dh_command *self, int argc, char **argv)
@@ -52,16 +67,21 @@ static int run_run(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"detect", DH_OPTION_STRING, "DETECTOR,...", "race",
-     "detectors to run with: race (happens-before, exact for the observed run), or none"},
+     "detectors to run with: race (happens-before, exact for the observed run), those that watch the events of the run "
+     "(lockset, deadlock, ...: 'deadheat analyze' has them, too), or none"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
      "findings not to be told, stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
      "annotation:, ... as other race detectors read them"},
-    {"plan", DH_OPTION_STRING, "CLASS,...", "race",
-     "which hooks the variant carries: race, lockset (placed late, after optimisation), view, consistency, atomrace, "
+    {"plan", DH_OPTION_STRING, "CLASS,...", NULL,
+     "which hooks the variant carries, if not those that the detectors need: race, lockset (placed late, after "
+     "optimisation), view, consistency, atomrace, "
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), none"},
     {"threads", DH_OPTION_FLAG, NULL, NULL,
      "when the program has ended, list its threads on standard error: name, creator, state, and where it was created"},
+#define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},
+#include "cmd/detector_options.def"
+#undef DH_DETECTOR_OPTION
     {0}};
 
 const struct dh_command dh_command_run = {

@@ -51,6 +51,7 @@ struct process {
     uint64_t missing_since; /* milliseconds, 0: none is missing */
     uint64_t skipped;
     unsigned delivered; /* in this poll */
+    size_t told_size;   /* of the metadata's lists */
 };
 
 struct dh_live {
@@ -189,6 +190,11 @@ static uint32_t words_of(uint64_t first)
 
 static void deliver(struct process *p, const struct lane *l, struct dh_event *e)
 {
+    size_t size = p->meta.modules.n + p->meta.contexts.n + p->meta.threads.n;
+    if (size != p->told_size) {
+        p->told_size = size;
+        p->sink->grown(p->user);
+    }
     e->thread = l->thread;
     e->ctx = l->ctx;
     p->delivered++;

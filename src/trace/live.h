@@ -13,6 +13,8 @@ struct dh_live_sink {
     /* A process was found; answers what the other two get. `meta` grows with the stream, lives until `end`. */
     void *(*begin)(void *arg, const struct dh_meta *meta);
     void (*event)(void *process, const struct dh_event *e);
+    /* The metadata has grown: before the events that need it. */
+    void (*grown)(void *process);
     /* It has ended, in whatever way; `lost` events had no room. */
     void (*end)(void *process, uint64_t lost);
     void *arg;

@@ -1,0 +1,200 @@
+#include "cmd/online.h"
+
+#include "base/str.h"
+#include "cmd/tell.h"
+#include "trace/feed.h"
+#include "trace/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct dh_online {
+    struct dh_online_options o;
+    dh_detector_list detectors;
+    struct dh_teller teller;
+    struct dh_live *live;
+    unsigned findings;
+    unsigned traces;     /* begun */
+    struct dh_err wrong; /* the first thing that went wrong */
+};
+
+struct process {
+    struct dh_online *online;
+    const struct dh_meta *meta;
+    struct dh_suspicions *suspicions;
+    struct dh_feed *feed; /* NULL: no detector watches */
+    struct dh_dht *trace; /* NULL: none is written */
+};
+
+static void keep_first(struct dh_online *o, struct dh_err *err)
+{
+    if (o->wrong.text || !err->text)
+        dh_err_release(err);
+    else
+        o->wrong = *err;
+    *err = (struct dh_err){0};
+}
+
+/* ---- a process ---- */
+
+static const char *option(void *arg, const char *key)
+{
+    return arg ? dh_option_get(arg, key) : NULL;
+}
+
+static void begin_watching(struct process *p)
+{
+    struct dh_online *o = p->online;
+    struct dh_err err = {0};
+    struct dh_suspicions_sink sink = dh_teller_sink(&o->teller);
+    struct dh_detector_options options = {option, (void *)o->o.parsed};
+    struct dh_world_host host = {0};
+    p->suspicions = dh_suspicions_new(p->meta, &sink);
+    dh_suspicions_host(p->suspicions, &host);
+    if (o->o.log) {
+        char *path = dh_format("%s.%u.watch.dhf", o->o.log, p->meta->pid);
+        if (!dh_suspicions_log(p->suspicions, path, &err))
+            keep_first(o, &err);
+        free(path);
+    }
+    p->feed = dh_feed_new(p->meta, &host, &o->detectors, &options, &err);
+    if (p->feed)
+        dh_suspicions_watch(p->suspicions, dh_feed_world(p->feed));
+    else
+        keep_first(o, &err);
+}
+
+/* run.dht, then run.PID.dht for what the program starts. */
+static char *trace_path(const struct dh_online *o, uint32_t pid)
+{
+    static const char suffix[] = ".dht";
+    const char *path = o->o.trace;
+    size_t n = strlen(path) - (dh_ends_with(path, suffix) ? strlen(suffix) : 0);
+    return o->traces ? dh_format("%.*s.%u%s", (int)n, path, pid, path + n) : dh_strdup(path);
+}
+
+static void begin_trace(struct process *p)
+{
+    struct dh_online *o = p->online;
+    struct dh_err err = {0};
+    char *path = trace_path(o, p->meta->pid);
+    p->trace = dh_dht_create(path, p->meta, &o->o.bounds, &err);
+    o->traces++;
+    if (!p->trace)
+        keep_first(o, &err);
+    free(path);
+}
+
+static void *begin(void *arg, const struct dh_meta *meta)
+{
+    struct process *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->online = arg;
+    p->meta = meta;
+    if (p->online->detectors.n)
+        begin_watching(p);
+    if (p->online->o.trace)
+        begin_trace(p);
+    return p;
+}
+
+static void event(void *process, const struct dh_event *e)
+{
+    struct process *p = process;
+    if (p->feed)
+        dh_feed_event(p->feed, e);
+    if (p->trace)
+        dh_dht_add(p->trace, e);
+}
+
+static void grown(void *process)
+{
+    struct process *p = process;
+    if (p->trace)
+        dh_dht_meta(p->trace, p->meta);
+}
+
+static void end(void *process, uint64_t lost)
+{
+    struct process *p = process;
+    struct dh_online *o = p->online;
+    struct dh_err err = {0};
+    if (lost)
+        dh_complain("%s: %llu events of process %u are missing", o->o.command, (unsigned long long)lost, p->meta->pid);
+    if (p->feed)
+        dh_feed_end(p->feed);
+    if (p->suspicions)
+        o->findings += dh_suspicions_count(p->suspicions);
+    dh_feed_free(p->feed);
+    dh_suspicions_free(p->suspicions);
+    if (p->trace && !dh_dht_close(p->trace, &err))
+        keep_first(o, &err);
+    free(p);
+}
+
+/* ---- the run ---- */
+
+/* A detector that refuses its options says so before the program runs. */
+static bool try_detectors(struct dh_online *o, struct dh_err *err)
+{
+    struct dh_detector_options options = {option, (void *)o->o.parsed};
+    struct dh_world_host host = {0};
+    struct dh_feed *f = dh_feed_new(NULL, &host, &o->detectors, &options, err);
+    dh_feed_free(f);
+    return f;
+}
+
+static void add_options(const struct dh_live *live)
+{
+    const char *old = getenv("DEADHEAT_OPTIONS");
+    char *options = dh_format("%s%sstream='%s':stream_reader=%d", old ? old : "", old && *old ? ":" : "",
+                              dh_live_folder(live), (int)getpid());
+    setenv("DEADHEAT_OPTIONS", options, 1);
+    free(options);
+}
+
+struct dh_online *dh_online_open(const struct dh_online_options *options, struct dh_err *err)
+{
+    struct dh_online *o = calloc(1, sizeof *o);
+    if (!o)
+        abort();
+    o->o = *options;
+    struct dh_live_sink sink = {begin, event, grown, end, o};
+    bool ok =
+        !*options->detectors || (dh_detectors_parse(options->detectors, &o->detectors, err) && try_detectors(o, err));
+    if (ok)
+        o->live = dh_live_open(&sink, err);
+    if (!o->live) {
+        dh_vec_release(&o->detectors);
+        free(o);
+        return NULL;
+    }
+    dh_teller_init(&o->teller, options->suppressions, options->quiet);
+    add_options(o->live);
+    return o;
+}
+
+static bool work(void *arg)
+{
+    return dh_live_poll(((struct dh_online *)arg)->live);
+}
+
+struct dh_meanwhile dh_online_work(struct dh_online *o)
+{
+    return (struct dh_meanwhile){work, o};
+}
+
+bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err)
+{
+    dh_live_close(o->live);
+    dh_teller_release(&o->teller);
+    dh_vec_release(&o->detectors);
+    *findings = o->findings;
+    bool ok = !o->wrong.text;
+    if (!ok)
+        *err = o->wrong;
+    free(o);
+    return ok;
+}
