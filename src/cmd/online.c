@@ -4,7 +4,9 @@
 #include "cmd/tell.h"
 #include "trace/feed.h"
 #include "trace/live.h"
+#include "trace/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +17,8 @@ struct dh_online {
     struct dh_teller teller;
     struct dh_live *live;
     unsigned findings;
-    unsigned traces;     /* begun */
-    struct dh_err wrong; /* the first thing that went wrong */
+    DH_VEC(uint32_t) pids; /* of the traces that were begun */
+    struct dh_err wrong;   /* the first thing that went wrong */
 };
 
 struct process {
@@ -25,6 +27,8 @@ struct process {
     struct dh_suspicions *suspicions;
     struct dh_feed *feed; /* NULL: no detector watches */
     struct dh_dht *trace; /* NULL: none is written */
+    FILE *text;           /* the same, for people */
+    struct dh_world_host words;
 };
 
 static void keep_first(struct dh_online *o, struct dh_err *err)
@@ -47,31 +51,34 @@ static void begin_watching(struct process *p)
 {
     struct dh_online *o = p->online;
     struct dh_err err = {0};
-    struct dh_suspicions_sink sink = dh_teller_sink(&o->teller);
     struct dh_detector_options options = {option, (void *)o->o.parsed};
-    struct dh_world_host host = {0};
-    p->suspicions = dh_suspicions_new(p->meta, &sink);
-    dh_suspicions_host(p->suspicions, &host);
     if (o->o.log) {
         char *path = dh_format("%s.%u.watch.dhf", o->o.log, p->meta->pid);
         if (!dh_suspicions_log(p->suspicions, path, &err))
             keep_first(o, &err);
         free(path);
     }
-    p->feed = dh_feed_new(p->meta, &host, &o->detectors, &options, &err);
+    p->feed = dh_feed_new(p->meta, &p->words, &o->detectors, &options, &err);
     if (p->feed)
         dh_suspicions_watch(p->suspicions, dh_feed_world(p->feed));
     else
         keep_first(o, &err);
 }
 
-/* run.dht, then run.PID.dht for what the program starts. */
+static const char text_suffix[] = ".trace";
+
+/* run.dht, then run.PID.dht for what the program starts, and run.PID-2.dht for what that executes. */
 static char *trace_path(const struct dh_online *o, uint32_t pid)
 {
-    static const char suffix[] = ".dht";
-    const char *path = o->o.trace;
-    size_t n = strlen(path) - (dh_ends_with(path, suffix) ? strlen(suffix) : 0);
-    return o->traces ? dh_format("%.*s.%u%s", (int)n, path, pid, path + n) : dh_strdup(path);
+    const char *path = o->o.trace, *dot = strrchr(dh_basename(path), '.');
+    size_t n = dot ? (size_t)(dot - path) : strlen(path);
+    unsigned same = 1;
+    for (size_t i = 0; i < o->pids.n; i++)
+        same += o->pids.at[i] == pid;
+    if (!o->pids.n)
+        return dh_strdup(path);
+    return same > 1 ? dh_format("%.*s.%u-%u%s", (int)n, path, pid, same, path + n)
+                    : dh_format("%.*s.%u%s", (int)n, path, pid, path + n);
 }
 
 static void begin_trace(struct process *p)
@@ -79,10 +86,16 @@ static void begin_trace(struct process *p)
     struct dh_online *o = p->online;
     struct dh_err err = {0};
     char *path = trace_path(o, p->meta->pid);
-    p->trace = dh_dht_create(path, p->meta, &o->o.bounds, &err);
-    o->traces++;
-    if (!p->trace)
+    if (dh_ends_with(path, text_suffix))
+        p->text = fopen(path, "we");
+    else
+        p->trace = dh_dht_create(path, p->meta, &o->o.bounds, &err);
+    dh_vec_push(&o->pids, p->meta->pid);
+    if (!p->trace && !p->text) {
+        if (!err.text)
+            dh_err_errno(&err, "cannot write %s", path);
         keep_first(o, &err);
+    }
     free(path);
 }
 
@@ -93,11 +106,22 @@ static void *begin(void *arg, const struct dh_meta *meta)
         abort();
     p->online = arg;
     p->meta = meta;
+    struct dh_suspicions_sink sink = dh_teller_sink(&p->online->teller);
+    p->suspicions = dh_suspicions_new(p->meta, &sink);
+    dh_suspicions_host(p->suspicions, &p->words);
     if (p->online->detectors.n)
         begin_watching(p);
     if (p->online->o.trace)
         begin_trace(p);
     return p;
+}
+
+static void write_text(struct process *p, const struct dh_event *e)
+{
+    struct dh_str line = {0};
+    dh_text_print(&line, &p->words, e);
+    fwrite(line.at, 1, line.n, p->text);
+    dh_str_release(&line);
 }
 
 static void event(void *process, const struct dh_event *e)
@@ -107,6 +131,8 @@ static void event(void *process, const struct dh_event *e)
         dh_feed_event(p->feed, e);
     if (p->trace)
         dh_dht_add(p->trace, e);
+    if (p->text)
+        write_text(p, e);
 }
 
 static void grown(void *process)
@@ -125,12 +151,16 @@ static void end(void *process, uint64_t lost)
         dh_complain("%s: %llu events of process %u are missing", o->o.command, (unsigned long long)lost, p->meta->pid);
     if (p->feed)
         dh_feed_end(p->feed);
-    if (p->suspicions)
-        o->findings += dh_suspicions_count(p->suspicions);
+    o->findings += dh_suspicions_count(p->suspicions);
     dh_feed_free(p->feed);
     dh_suspicions_free(p->suspicions);
     if (p->trace && !dh_dht_close(p->trace, &err))
         keep_first(o, &err);
+    bool failed = p->text && ferror(p->text);
+    if (p->text && (fclose(p->text) != 0 || failed)) {
+        dh_err_errno(&err, "cannot write %s", o->o.trace);
+        keep_first(o, &err);
+    }
     free(p);
 }
 
@@ -191,6 +221,7 @@ bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err
     dh_live_close(o->live);
     dh_teller_release(&o->teller);
     dh_vec_release(&o->detectors);
+    dh_vec_release(&o->pids);
     *findings = o->findings;
     bool ok = !o->wrong.text;
     if (!ok)

@@ -97,7 +97,8 @@ static int run_record(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"-o", DH_OPTION_STRING, "FILE", NULL,
-     "the trace to write; processes that the program starts get one each, with their number before the suffix"},
+     "the trace to write, as text if it ends with .trace; processes that the program starts get one each, with their "
+     "number before the suffix"},
     {"detect", DH_OPTION_STRING, "DETECTOR,...", "none",
      "detectors to run meanwhile, as 'deadheat run' does: they and the trace see the same run"},
     {"max-size", DH_OPTION_STRING, "BYTES", NULL, "keep the trace below this, as 500M or 2G: older accesses go first"},

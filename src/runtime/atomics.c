@@ -67,6 +67,6 @@ HOOKS(dh_u128, 16)
 
 void __dh_fence(uint32_t what, uint32_t place)
 {
-    (void)place;
+    __dh_thread.place = place; /* as of a call */
     dh_atomic_fence(dh_what_order(what));
 }

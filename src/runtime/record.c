@@ -175,19 +175,36 @@ void dh_record_new_segment(struct dh_record_state *s)
         s->tls->told_stamp = s->stamp;
 }
 
+/* What one call tells of that waits: a barrier releases, blocks, unblocks and acquires. */
+static bool is_same_wait(enum dh_event_kind before, enum dh_event_kind kind)
+{
+    switch (kind) {
+    case DH_EVENT_BLOCK:
+        return before == DH_EVENT_RELEASE_JOIN;
+    case DH_EVENT_UNBLOCK:
+        return before == DH_EVENT_BLOCK;
+    case DH_EVENT_ACQUIRE:
+    case DH_EVENT_THREAD_JOIN:
+        return before == DH_EVENT_UNBLOCK;
+    default:
+        return false;
+    }
+}
+
 /* Instrumented code announces the place of a call just before it; what is not asked for is overwritten by the next. */
-static uint32_t place_of_call(struct dh_record_state *s, const uintptr_t *call_slot)
+static uint32_t place_of_call(struct dh_record_state *s, enum dh_event_kind kind, const uintptr_t *call_slot)
 {
     uint32_t place = __dh_thread.place;
+    enum dh_event_kind before = s->last_kind;
+    bool goes_on = call_slot ? call_slot == s->call_slot && *call_slot == s->call_address : is_same_wait(before, kind);
+    s->last_kind = kind;
     __dh_thread.place = DH_PLACE_NONE;
-    if (place == DH_PLACE_NONE && call_slot && call_slot == s->call_slot && *call_slot == s->call_address)
+    if (place == DH_PLACE_NONE && goes_on)
         return s->call_place;
-    if (!call_slot)
-        return place;
-    if (!dh_module_is_instrumented(*call_slot))
+    if (call_slot && !dh_module_is_instrumented(*call_slot))
         place = DH_PLACE_NONE;
     s->call_slot = call_slot;
-    s->call_address = *call_slot;
+    s->call_address = call_slot ? *call_slot : 0;
     s->call_place = place;
     return place;
 }
@@ -212,7 +229,7 @@ void dh_record_event(enum dh_event_kind kind, unsigned flags, const void *addr, 
     if (dh_record_room(s, l)) {
         struct dh_event e = {.kind = (uint8_t)kind,
                              .flags = (uint8_t)flags,
-                             .site = place_of_call(s, call_slot),
+                             .site = place_of_call(s, kind, call_slot),
                              .addr = (uintptr_t)addr,
                              .arg = arg};
         dh_record_after(s, l);

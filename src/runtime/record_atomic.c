@@ -3,14 +3,14 @@
 #include "runtime/record_state.h"
 
 #include "event/site.h"
-#include "runtime/spin.h"
+#include "runtime/raw_syscall.h"
 #include "runtime/sync.h"
 
 enum { BUCKETS = 1024 };
 
 struct dh_record_bucket {
-    _Alignas(64) dh_spin lock;
-    _Atomic uint64_t version; /* odd while a variable is being changed */
+    _Alignas(64) _Atomic(struct dh_record_state *) owner; /* NULL: it is not locked */
+    _Atomic uint64_t version;                             /* odd while a variable is being changed */
 };
 
 static struct dh_record_bucket buckets[BUCKETS];
@@ -35,7 +35,22 @@ static bool releases(unsigned order)
     return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
 }
 
-/* A handler may come while its thread holds the very lock: then that is held for both. */
+/* False when it is this thread's already, which a signal handler finds: then it is held for both. */
+static bool lock(struct dh_record_bucket *b, struct dh_record_state *s)
+{
+    struct dh_record_state *owner = NULL;
+    for (unsigned n = 0;
+         !atomic_compare_exchange_weak_explicit(&b->owner, &owner, s, memory_order_acquire, memory_order_relaxed);
+         n++, owner = NULL) {
+        if (owner == s)
+            return false;
+        __builtin_ia32_pause();
+        if (n % 64 == 63) /* the holder may wait for our processor */
+            dh_syscall3(SYS_sched_yield, 0, 0, 0);
+    }
+    return true;
+}
+
 void dh_record_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_record_state *s = __dh_thread.record;
@@ -56,13 +71,8 @@ void dh_record_atomic_enter(struct dh_atomic_op *op)
     dh_record_context(l, dh_record_here(s));
     struct dh_record_bucket *b = bucket_of(op->addr);
     op->lane = l;
-    op->bucket = s->bucket == b ? NULL : b;
-    if (!op->bucket)
-        return;
-    dh_spin_lock(&b->lock);
-    op->outer_bucket = s->bucket;
-    s->bucket = b;
-    if ((op->what & 255) != DH_OP_ATOMIC_LOAD)
+    op->bucket = lock(b, s) ? b : NULL;
+    if (op->bucket && (op->what & 255) != DH_OP_ATOMIC_LOAD)
         atomic_fetch_add_explicit(&b->version, 1, memory_order_acq_rel);
 }
 
@@ -84,8 +94,7 @@ static void unlock(struct dh_record_state *s, struct dh_atomic_op *op)
         atomic_fetch_add_explicit(&b->version, 1, memory_order_acq_rel);
     else
         learn(s, op, b);
-    s->bucket = op->outer_bucket;
-    dh_spin_unlock(&b->lock);
+    atomic_store_explicit(&b->owner, NULL, memory_order_release);
 }
 
 void dh_record_atomic_leave(struct dh_atomic_op *op, bool wrote)

@@ -31,9 +31,9 @@ struct dh_record_state {
     const uintptr_t *call_slot;
     uintptr_t call_address;
     uint32_t call_place;
+    enum dh_event_kind last_kind;
     uint32_t n_held, n_unlisted;
     struct dh_held_lock held[DH_HELD_LOCKS];
-    struct dh_record_bucket *bucket; /* of atomics, locked by this thread */
     struct dh_record_state *next;
     struct dh_known_context contexts[DH_CONTEXT_CACHE];
     struct dh_known_atomic atomics[DH_KNOWN_ATOMICS];

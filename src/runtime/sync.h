@@ -113,7 +113,7 @@ struct dh_atomic_op {
     uint32_t place;
     void *object;                /* the detector's, locked between enter and leave */
     struct dh_record_lane *lane; /* and the recorder's */
-    struct dh_record_bucket *bucket, *outer_bucket;
+    struct dh_record_bucket *bucket;
 };
 
 /* Before the operation: looks for races with plain accesses and locks the variable against other atomics. Between

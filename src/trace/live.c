@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -608,9 +609,31 @@ bool dh_live_poll(struct dh_live *live)
 
 /* ---- folder ---- */
 
+#define MEMORY "/dev/shm"
+#define PREFIX "deadheat-"
+
+/* Folders of readers that were killed: what is in them is memory. */
+static void sweep(void)
+{
+    DIR *d = opendir(MEMORY);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        int pid = dh_starts_with(e->d_name, PREFIX) ? atoi(e->d_name + strlen(PREFIX)) : 0;
+        struct stat about;
+        if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
+            continue;
+        char *path = dh_format(MEMORY "/%s", e->d_name);
+        if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid())
+            dh_remove_tree(path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}
+
 static char *make_folder(struct dh_err *err)
 {
-    char *path = dh_format("/dev/shm/deadheat-%d-XXXXXX", (int)getpid());
+    sweep();
+    char *path = dh_format(MEMORY "/" PREFIX "%d-XXXXXX", (int)getpid());
     if (mkdtemp(path))
         return path;
     free(path);
