@@ -2,9 +2,31 @@
 #include "cmd/command.h"
 #include "cmd/sites_print.h"
 #include "driver/container.h"
+#include "event/scope_table.h"
 #include "event/site.h"
 
 #include <string.h>
+
+static int print_scopes(const char *path, const struct dh_container *c, const struct dh_site_table *sites)
+{
+    struct dh_err err = {0};
+    struct dh_bytes bytes;
+    struct dh_scope_table scopes;
+    const char *why;
+    int code = DH_EXIT_OK;
+    if (!dh_container_read(c, DH_PART_SCOPES, &bytes, &err)) {
+        dh_err_while(&err, "reading the scopes of %s", path);
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    }
+    if (dh_scope_table_read(&scopes, bytes.at, bytes.n, &why))
+        dh_scopes_print_text(stdout, &scopes, sites);
+    else {
+        dh_complain("%s: %s; build it again", path, why);
+        code = DH_EXIT_FAILURE;
+    }
+    dh_bytes_release(&bytes);
+    return code;
+}
 
 static int print_sites(const struct dh_parsed *p, const char *path)
 {
@@ -23,7 +45,9 @@ static int print_sites(const struct dh_parsed *p, const char *path)
     } else if (!dh_site_table_read(&table, bytes.at, bytes.n, &why)) {
         dh_complain("%s: %s; build it again", path, why);
         code = DH_EXIT_FAILURE;
-    } else
+    } else if (dh_option_given(p, "scopes"))
+        code = print_scopes(path, &c, &table);
+    else
         (json ? dh_sites_print_json : dh_sites_print_text)(stdout, &table);
     dh_bytes_release(&bytes);
     dh_container_release(&c);
@@ -36,11 +60,13 @@ static int run_sites(const struct dh_command *self, int argc, char **argv)
 }
 
 static const struct dh_option options[] = {
-    {"format", DH_OPTION_CHOICE, "text|json", "text", "one line per site, or a JSON document"}, {0}};
+    {"format", DH_OPTION_CHOICE, "text|json", "text", "one line per site, or a JSON document"},
+    {"scopes", DH_OPTION_FLAG, NULL, NULL, "instead: what every critical section may access, on any path"},
+    {0}};
 
 const struct dh_command dh_command_sites = {
     .name = "sites",
-    .usage = "[--format=text|json] PROG",
+    .usage = "[--format=text|json] [--scopes] PROG",
     .summary = "list every access, lock, allocation and thread creation by name",
     .description =
         "Lists the sites of a program or library built with 'deadheat cc': place, operation, size, type, variable\n"

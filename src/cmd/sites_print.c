@@ -54,6 +54,34 @@ void dh_sites_print_text(FILE *out, const struct dh_site_table *t)
         print_row(out, t, &t->sites[i]);
 }
 
+static void print_names(FILE *out, const struct dh_site_table *sites, const uint32_t *names, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(out, "%s%s", i ? ", " : "", dh_site_string(sites, names[i]));
+}
+
+static void print_scope(FILE *out, const struct dh_site_table *sites, const struct dh_scope_row *r,
+                        const uint32_t *names)
+{
+    if (r->site < sites->n_sites) {
+        const struct dh_site *s = &sites->sites[r->site];
+        print_place(out, sites, s->file, s->line, s->column);
+        fprintf(out, ": section of %s in %s", dh_site_string(sites, s->variable), dh_site_string(sites, s->function));
+    } else
+        fprintf(out, "%s:%u:%u: section begun by a call", dh_site_string(sites, r->function), r->line, r->column);
+    fputs(" reads {", out);
+    print_names(out, sites, names + r->first, r->reads);
+    fputs("} writes {", out);
+    print_names(out, sites, names + r->first + r->reads, r->writes);
+    fputs("}\n", out);
+}
+
+void dh_scopes_print_text(FILE *out, const struct dh_scope_table *t, const struct dh_site_table *sites)
+{
+    for (uint32_t i = 0; i < t->n_rows; i++)
+        print_scope(out, sites, &t->rows[i], t->names);
+}
+
 /* Names from object files need not be UTF-8, which JSON must be: other bytes become '?'. */
 static json_t *text(const struct dh_site_table *t, uint32_t offset)
 {

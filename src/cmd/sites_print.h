@@ -2,11 +2,13 @@
 #ifndef DH_CMD_SITES_PRINT_H
 #define DH_CMD_SITES_PRINT_H
 
+#include "event/scope_table.h"
 #include "event/site.h"
 
 #include <stdio.h>
 
 void dh_sites_print_text(FILE *out, const struct dh_site_table *t);
 void dh_sites_print_json(FILE *out, const struct dh_site_table *t);
+void dh_scopes_print_text(FILE *out, const struct dh_scope_table *t, const struct dh_site_table *sites);
 
 #endif

@@ -85,6 +85,7 @@ static bool build(struct deriving *d, struct dh_err *err)
     struct dh_container_writer *w = dh_container_writer_new(d->plan_name);
     if (!dh_container_copy(w, d->container, DH_PART_SITES, err) ||
         !dh_container_copy(w, d->container, DH_PART_UNITS, err) ||
+        (dh_container_find(d->container, DH_PART_SCOPES) && !dh_container_copy(w, d->container, DH_PART_SCOPES, err)) ||
         !dh_container_add(w, DH_PART_PLACES, places.at, places.n, err))
         return false;
     struct dh_bytes section = dh_container_finish(w, &d->container->id);

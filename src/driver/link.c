@@ -9,6 +9,7 @@
 #include "driver/passes.h"
 #include "driver/variant.h"
 #include "host/resources.h"
+#include "ir/lock_scopes.h"
 #include "ir/sites.h"
 #include "ir/thread_entries.h"
 
@@ -250,7 +251,8 @@ static bool describe(const struct linking *k, struct dh_merged *m, const struct 
     if (!dh_ir_number_sites(m->module, sites, err))
         return dh_err_while(err, "numbering the sites of %s", k->line.output);
     note_entries(m);
-    size_t n;
+    size_t n, n_scopes;
+    void *scopes = dh_ir_lock_scopes(m->module, sites, &n_scopes);
     void *table = dh_site_builder_write(sites, &n);
     LLVMMemoryBufferRef module = LLVMWriteBitcodeToMemoryBuffer(m->module);
     struct dh_id hashes[2] = {dh_hash(LLVMGetBufferStart(module), LLVMGetBufferSize(module)), dh_hash(table, n)};
@@ -258,11 +260,13 @@ static bool describe(const struct linking *k, struct dh_merged *m, const struct 
     struct dh_bytes recipe = dh_recipe_write(r);
     bool ok = dh_container_add(w, DH_PART_SITES, table, n, err) &&
               dh_container_add(w, DH_PART_UNITS, m->units.at ? m->units.at : "", m->units.n, err) &&
+              dh_container_add(w, DH_PART_SCOPES, scopes, n_scopes, err) &&
               dh_container_add(w, DH_PART_LINK, recipe.at, recipe.n, err) &&
               dh_container_add(w, DH_PART_MODULE, LLVMGetBufferStart(module), LLVMGetBufferSize(module), err);
     dh_bytes_release(&recipe);
     LLVMDisposeMemoryBuffer(module);
     free(table);
+    free(scopes);
     return ok;
 }
 

@@ -1,0 +1,76 @@
+#include "event/scope_table.h"
+
+#include <string.h>
+
+static bool refuse(const char **why, const char *text)
+{
+    if (why)
+        *why = text;
+    return false;
+}
+
+static bool rows_ok(const struct dh_scope_table *t)
+{
+    for (uint32_t i = 0; i < t->n_rows; i++) {
+        const struct dh_scope_row *r = &t->rows[i];
+        if ((uint64_t)r->first + r->reads + r->writes > t->n_names || (i && r->site < r[-1].site))
+            return false;
+    }
+    return true;
+}
+
+bool dh_scope_table_read(struct dh_scope_table *t, const void *bytes, size_t n, const char **why)
+{
+    struct dh_scope_header h;
+    *t = (struct dh_scope_table){0};
+    if (!bytes || n < sizeof h || (uintptr_t)bytes % 4)
+        return refuse(why, "table of scopes is cut short");
+    memcpy(&h, bytes, sizeof h);
+    if (h.magic != DH_SCOPES_MAGIC || h.version != DH_SCOPES_VERSION)
+        return refuse(why, "table of scopes is of another version");
+    uint64_t rows = (uint64_t)h.n_rows * sizeof(struct dh_scope_row), names = (uint64_t)h.n_names * sizeof(uint32_t);
+    if (sizeof h + rows + names != n)
+        return refuse(why, "table of scopes has a wrong size");
+    const char *at = (const char *)bytes + sizeof h;
+    struct dh_scope_table r = {
+        .rows = (const void *)at, .names = (const void *)(at + rows), .n_rows = h.n_rows, .n_names = h.n_names};
+    if (!rows_ok(&r))
+        return refuse(why, "table of scopes has a row that is out of place");
+    *t = r;
+    return true;
+}
+
+/* The first row whose site is at least that. */
+static uint32_t lower(const struct dh_scope_table *t, uint32_t site)
+{
+    uint32_t low = 0, high = t->n_rows;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (t->rows[mid].site < site)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool is_call(const struct dh_scope_row *r, const struct dh_site_table *sites, const struct dh_chain *c,
+                    const struct dh_site_table *from)
+{
+    return r->line == c->line && r->column == c->column &&
+           strcmp(dh_site_string(sites, r->function), dh_site_string(from, c->function)) == 0;
+}
+
+const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const struct dh_site_table *sites,
+                                         uint32_t site, uint32_t chain, const struct dh_site_table *from)
+{
+    uint32_t at = lower(t, site);
+    if (site != DH_NO_SITE && at < t->n_rows && t->rows[at].site == site)
+        return &t->rows[at];
+    uint32_t calls = lower(t, DH_NO_SITE);
+    for (; chain != DH_NO_CHAIN && chain < from->n_chains; chain = from->chains[chain].next)
+        for (uint32_t i = calls; i < t->n_rows; i++)
+            if (is_call(&t->rows[i], sites, &from->chains[chain], from))
+                return &t->rows[i];
+    return NULL;
+}

@@ -1,0 +1,37 @@
+/* What critical sections may access, as the link step found it: part `scopes` of a program. Layer: event (tool reads).
+ * Read-only view into the caller's bytes, which are not trusted; strings are offsets into the program's site table.
+ * Format: docs/formats/container.md. */
+#ifndef DH_EVENT_SCOPE_TABLE_H
+#define DH_EVENT_SCOPE_TABLE_H
+
+#include "event/site.h"
+
+/* A section, by the lock call that begins it; or, when that call is in a function that returns with the lock held, by
+ * the call of that function. */
+struct dh_scope_row {
+    uint32_t site;                   /* of the lock call, or DH_NO_SITE */
+    uint32_t function, line, column; /* of the call, when there is no site; `function` is a string */
+    uint32_t first;                  /* its names begin there: first those that are read, then those written */
+    uint32_t reads, writes;
+};
+
+struct dh_scope_table {
+    const struct dh_scope_row *rows; /* those with a site come first, in order of it */
+    const uint32_t *names;           /* strings: variables as the site table calls them */
+    uint32_t n_rows, n_names;
+};
+
+#define DH_SCOPES_MAGIC 0x43534844u /* "DHSC" */
+#define DH_SCOPES_VERSION 1u
+
+struct dh_scope_header {
+    uint32_t magic, version, n_rows, n_names;
+};
+
+bool dh_scope_table_read(struct dh_scope_table *t, const void *bytes, size_t n, const char **why);
+/* The section that is begun by the lock call at a site that was inlined along a chain (of table `from`); NULL when
+ * nothing is known of it. */
+const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const struct dh_site_table *sites,
+                                         uint32_t site, uint32_t chain, const struct dh_site_table *from);
+
+#endif

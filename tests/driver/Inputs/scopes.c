@@ -1,0 +1,90 @@
+// Critical sections with branches, early ends, wrappers, nested locks and callees.
+#include <pthread.h>
+
+struct call {
+    pthread_mutex_t lock, other;
+    int waiting, people, claimed, spare;
+};
+
+void deep(struct call *c);
+void (*unknown)(struct call *c);
+
+__attribute__((noinline)) void deep(struct call *c)
+{
+    c->spare = 1;
+    if (c->waiting)
+        deep(c);
+}
+
+// The branch that is not taken counts.
+void branch(struct call *c, int taken)
+{
+    pthread_mutex_lock(&c->lock);
+    c->claimed = 0;
+    if (taken)
+        c->people = 0;
+    pthread_mutex_unlock(&c->lock);
+    c->spare = 2;
+}
+
+// What comes after any of the ends does not.
+int early(struct call *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->claimed) {
+        pthread_mutex_unlock(&c->lock);
+        return c->spare;
+    }
+    c->people++;
+    pthread_mutex_unlock(&c->lock);
+    return c->waiting;
+}
+
+// The other lock's unlock is not the end.
+void nested(struct call *c)
+{
+    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->other);
+    c->claimed = 1;
+    pthread_mutex_unlock(&c->other);
+    c->people = 1;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void callees(struct call *c)
+{
+    pthread_mutex_lock(&c->lock);
+    deep(c);
+    unknown(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+__attribute__((noinline)) static void acquire(struct call *c)
+{
+    pthread_mutex_lock(&c->lock);
+}
+
+__attribute__((noinline)) static void release(struct call *c)
+{
+    pthread_mutex_unlock(&c->lock);
+}
+
+void wrapped(struct call *c)
+{
+    acquire(c);
+    c->waiting = 1;
+    release(c);
+    c->people = 2;
+}
+
+int main(int n, char **v)
+{
+    static struct call c = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0};
+    (void)v;
+    unknown = deep;
+    branch(&c, n);
+    nested(&c);
+    callees(&c);
+    wrapped(&c);
+    return early(&c) != 1;
+}
