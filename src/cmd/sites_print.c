@@ -76,10 +76,32 @@ static void print_scope(FILE *out, const struct dh_site_table *sites, const stru
     fputs("}\n", out);
 }
 
+static void print_site(FILE *out, const struct dh_site_table *t, uint32_t site)
+{
+    if (site >= t->n_sites)
+        return;
+    const struct dh_site *s = &t->sites[site];
+    print_place(out, t, s->file, s->line, s->column);
+    fprintf(out, ": %s of %s", dh_op_info(s->op)->name, dh_site_string(t, s->variable));
+}
+
+/* Reads that decide over nothing but branches of their own function would be most of the list. */
+static void print_flow(FILE *out, const struct dh_site_table *sites, const struct dh_flow_row *r)
+{
+    if (r->lock == DH_NO_SITE)
+        return;
+    print_site(out, sites, r->read);
+    fputs(r->how & DH_FLOW_DATA ? " is used in the section at " : " decides over the section at ", out);
+    print_site(out, sites, r->lock);
+    fputs("\n", out);
+}
+
 void dh_scopes_print_text(FILE *out, const struct dh_scope_table *t, const struct dh_site_table *sites)
 {
     for (uint32_t i = 0; i < t->n_rows; i++)
         print_scope(out, sites, &t->rows[i], t->names);
+    for (uint32_t i = 0; i < t->n_flows; i++)
+        print_flow(out, sites, &t->flows[i]);
 }
 
 /* Names from object files need not be UTF-8, which JSON must be: other bytes become '?'. */

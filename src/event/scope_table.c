@@ -19,6 +19,19 @@ static bool rows_ok(const struct dh_scope_table *t)
     return true;
 }
 
+static bool comes_before(const struct dh_flow_row *r, uint32_t read, uint32_t lock)
+{
+    return r->read != read ? r->read < read : r->lock < lock;
+}
+
+static bool flows_ok(const struct dh_scope_table *t)
+{
+    for (uint32_t i = 1; i < t->n_flows; i++)
+        if (!comes_before(&t->flows[i - 1], t->flows[i].read, t->flows[i].lock))
+            return false;
+    return true;
+}
+
 bool dh_scope_table_read(struct dh_scope_table *t, const void *bytes, size_t n, const char **why)
 {
     struct dh_scope_header h;
@@ -29,12 +42,17 @@ bool dh_scope_table_read(struct dh_scope_table *t, const void *bytes, size_t n, 
     if (h.magic != DH_SCOPES_MAGIC || h.version != DH_SCOPES_VERSION)
         return refuse(why, "table of scopes is of another version");
     uint64_t rows = (uint64_t)h.n_rows * sizeof(struct dh_scope_row), names = (uint64_t)h.n_names * sizeof(uint32_t);
-    if (sizeof h + rows + names != n)
+    uint64_t flows = (uint64_t)h.n_flows * sizeof(struct dh_flow_row);
+    if (sizeof h + rows + names + flows != n)
         return refuse(why, "table of scopes has a wrong size");
     const char *at = (const char *)bytes + sizeof h;
-    struct dh_scope_table r = {
-        .rows = (const void *)at, .names = (const void *)(at + rows), .n_rows = h.n_rows, .n_names = h.n_names};
-    if (!rows_ok(&r))
+    struct dh_scope_table r = {.rows = (const void *)at,
+                               .names = (const void *)(at + rows),
+                               .flows = (const void *)(at + rows + names),
+                               .n_rows = h.n_rows,
+                               .n_names = h.n_names,
+                               .n_flows = h.n_flows};
+    if (!rows_ok(&r) || !flows_ok(&r))
         return refuse(why, "table of scopes has a row that is out of place");
     *t = r;
     return true;
@@ -73,4 +91,17 @@ const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const s
             if (is_call(&t->rows[i], sites, &from->chains[chain], from))
                 return &t->rows[i];
     return NULL;
+}
+
+uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lock)
+{
+    uint32_t low = 0, high = t->n_flows;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (comes_before(&t->flows[mid], read, lock))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < t->n_flows && t->flows[low].read == read && t->flows[low].lock == lock ? t->flows[low].how : 0;
 }

@@ -1,6 +1,6 @@
-/* What critical sections may access, as the link step found it: part `scopes` of a program. Layer: event (tool reads).
- * Read-only view into the caller's bytes, which are not trusted; strings are offsets into the program's site table.
- * Format: docs/formats/container.md. */
+/* What critical sections may access and which values reach them, as the link step found it: part `scopes` of a program.
+ * Layer: event (tool reads). Read-only view into the caller's bytes, which are not trusted; strings are offsets into
+ * the program's site table. Format: docs/formats/container.md. */
 #ifndef DH_EVENT_SCOPE_TABLE_H
 #define DH_EVENT_SCOPE_TABLE_H
 
@@ -15,17 +15,31 @@ struct dh_scope_row {
     uint32_t reads, writes;
 };
 
+/* A value that is read at one site and reaches, or decides over, what is done later under a lock that is taken at
+ * another: what methods need to tell a stale value from two things that have nothing to do with each other. */
+enum dh_flow {
+    DH_FLOW_DATA = 1,    /* used in that section, or handed to the function that has it */
+    DH_FLOW_CONTROL = 2, /* decides whether the section is entered */
+    DH_FLOW_DECIDES = 4  /* with no lock: a branch of the function that reads it depends on it */
+};
+
+struct dh_flow_row {
+    uint32_t read, lock; /* sites; `lock` may be DH_NO_SITE */
+    uint32_t how;        /* dh_flow */
+};
+
 struct dh_scope_table {
     const struct dh_scope_row *rows; /* those with a site come first, in order of it */
     const uint32_t *names;           /* strings: variables as the site table calls them */
-    uint32_t n_rows, n_names;
+    const struct dh_flow_row *flows; /* in order of read and lock */
+    uint32_t n_rows, n_names, n_flows;
 };
 
 #define DH_SCOPES_MAGIC 0x43534844u /* "DHSC" */
 #define DH_SCOPES_VERSION 1u
 
 struct dh_scope_header {
-    uint32_t magic, version, n_rows, n_names;
+    uint32_t magic, version, n_rows, n_names, n_flows;
 };
 
 bool dh_scope_table_read(struct dh_scope_table *t, const void *bytes, size_t n, const char **why);
@@ -33,5 +47,7 @@ bool dh_scope_table_read(struct dh_scope_table *t, const void *bytes, size_t n, 
  * nothing is known of it. */
 const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const struct dh_site_table *sites,
                                          uint32_t site, uint32_t chain, const struct dh_site_table *from);
+/* dh_flow bits of what is known of the two; 0: the one has nothing to do with the other. */
+uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lock);
 
 #endif

@@ -5,11 +5,8 @@
  * whoever asks uses it to be silent. It is cut at MOST_NAMES and MOST_CALLEES, nearest first. */
 #include "ir/lock_scopes.h"
 
-#include "base/vec.h"
-#include "event/scope_table.h"
-#include "ir/arena.h"
-#include "ir/debug_info.h"
 #include "ir/knowledge.h"
+#include "ir/lock_internal.h"
 #include "ir/sites.h"
 
 #include <stdlib.h>
@@ -17,53 +14,25 @@
 
 enum { MOST_NAMES = 512, MOST_CALLEES = 1024, MOST_ROUNDS = 8, DEPTH = 6 };
 
-/* Of a call: what it does to locks. */
-enum effect { NOTHING, BEGINS, ENDS };
-
-struct named {
-    uint32_t name;
-    bool write;
-};
-
-struct function {
-    LLVMValueRef value;
-    DH_VEC(struct named) names;        /* accessed in its own body */
-    DH_VEC(LLVMValueRef) locking;      /* lock and unlock calls, calls of defined functions */
-    DH_VEC(struct function *) callees; /* defined ones */
-    bool opens, ends;
-    unsigned seen; /* number of the walk that last came here */
-};
-
-struct analysis {
-    struct dh_site_builder *b;
-    struct dh_site_table sites;
-    struct dh_di *di;
-    struct dh_map by_value; /* LLVMValueRef -> struct function */
-    DH_VEC(struct function *) all;
-    DH_VEC(struct dh_scope_row) rows;
-    DH_VEC(uint32_t) names;
-    unsigned walks;
-};
-
 /* ---- what functions hold ---- */
 
-static unsigned op_of(const struct analysis *a, LLVMValueRef i, uint32_t *site)
+static unsigned op_of(const struct dh_lock_analysis *a, LLVMValueRef i, uint32_t *site)
 {
     *site = dh_ir_site_of(i);
     return *site < a->sites.n_sites ? a->sites.sites[*site].op : DH_OP_NONE;
 }
 
-static void add_name(struct function *f, uint32_t name, bool write)
+static void add_name(struct dh_lock_function *f, uint32_t name, bool write)
 {
     for (size_t i = f->names.n; i-- > 0 && i + 16 > f->names.n;)
         if (f->names.at[i].name == name && f->names.at[i].write == write)
             return;
     if (name)
-        dh_vec_push(&f->names, (struct named){name, write});
+        dh_vec_push(&f->names, (struct dh_lock_name){name, write});
 }
 
 /* Names of what an instruction accesses; false when it is no access. */
-static bool add_access(const struct analysis *a, struct function *f, unsigned op, uint32_t site)
+static bool add_access(const struct dh_lock_analysis *a, struct dh_lock_function *f, unsigned op, uint32_t site)
 {
     const struct dh_site *s = site < a->sites.n_sites ? &a->sites.sites[site] : NULL;
     switch (op) {
@@ -89,38 +58,38 @@ static bool is_call(LLVMValueRef i)
     return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
 }
 
-static struct function *callee_of(const struct analysis *a, LLVMValueRef call)
+struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
     return callee && LLVMIsAFunction(callee) ? dh_map_find(&a->by_value, callee) : NULL;
 }
 
-static void scan_instruction(struct analysis *a, struct function *f, LLVMValueRef i)
+static void scan_instruction(struct dh_lock_analysis *a, struct dh_lock_function *f, LLVMValueRef i)
 {
     uint32_t site;
     unsigned op = op_of(a, i, &site);
     if (add_access(a, f, op, site) || !is_call(i))
         return;
-    struct function *callee = callee_of(a, i);
+    struct dh_lock_function *callee = dh_lock_callee(a, i);
     if (callee)
         dh_vec_push(&f->callees, callee);
     if (callee || dh_op_info(op)->group == DH_GROUP_SYNC)
         dh_vec_push(&f->locking, i);
 }
 
-static void scan(struct analysis *a, struct function *f)
+static void scan(struct dh_lock_analysis *a, struct dh_lock_function *f)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f->value); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             scan_instruction(a, f, i);
 }
 
-static void add_functions(struct analysis *a, LLVMModuleRef m)
+static void add_functions(struct dh_lock_analysis *a, LLVMModuleRef m)
 {
     for (LLVMValueRef v = LLVMGetFirstFunction(m); v; v = LLVMGetNextFunction(v)) {
         if (LLVMIsDeclaration(v))
             continue;
-        struct function *f = calloc(1, sizeof *f);
+        struct dh_lock_function *f = calloc(1, sizeof *f);
         if (!f)
             abort();
         f->value = v;
@@ -133,20 +102,20 @@ static void add_functions(struct analysis *a, LLVMModuleRef m)
 
 /* ---- which lock ---- */
 
-static enum effect effect_of(const struct analysis *a, LLVMValueRef call, bool *direct)
+enum dh_lock_effect dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRef call, bool *direct)
 {
     uint32_t site;
     unsigned op = op_of(a, call, &site);
     *direct = true;
     if (op == DH_OP_LOCK || op == DH_OP_TRYLOCK || op == DH_OP_RDLOCK || op == DH_OP_TRYRDLOCK)
-        return BEGINS;
+        return DH_LOCK_BEGINS;
     if (op == DH_OP_UNLOCK)
-        return ENDS;
+        return DH_LOCK_ENDS;
     *direct = false;
-    const struct function *f = callee_of(a, call);
+    const struct dh_lock_function *f = dh_lock_callee(a, call);
     if (!f || f->opens == f->ends)
-        return NOTHING;
-    return f->opens ? BEGINS : ENDS;
+        return DH_LOCK_NOTHING;
+    return f->opens ? DH_LOCK_BEGINS : DH_LOCK_ENDS;
 }
 
 static LLVMValueRef lock_argument(LLVMValueRef call)
@@ -222,12 +191,12 @@ static bool share_argument(LLVMValueRef begin, LLVMValueRef end)
     return !any_begin || !any_end;
 }
 
-static bool is_end_of(const struct analysis *a, LLVMValueRef begin, LLVMValueRef end)
+static bool is_end_of(const struct dh_lock_analysis *a, LLVMValueRef begin, LLVMValueRef end)
 {
     bool direct, direct_end;
-    if (effect_of(a, end, &direct_end) != ENDS)
+    if (dh_lock_effect(a, end, &direct_end) != DH_LOCK_ENDS)
         return false;
-    effect_of(a, begin, &direct);
+    dh_lock_effect(a, begin, &direct);
     if (direct && direct_end)
         return same_value(lock_argument(begin), lock_argument(end), DEPTH);
     return share_argument(begin, end);
@@ -235,16 +204,7 @@ static bool is_end_of(const struct analysis *a, LLVMValueRef begin, LLVMValueRef
 
 /* ---- from a beginning to its ends ---- */
 
-struct walk {
-    const struct analysis *a;
-    LLVMValueRef begin;
-    struct dh_map seen; /* blocks */
-    DH_VEC(LLVMBasicBlockRef) ahead;
-    bool ended, returned;
-    struct function inside; /* names and callees met on the way */
-};
-
-static void push_block(struct walk *w, LLVMBasicBlockRef b)
+static void push_block(struct dh_lock_walk *w, LLVMBasicBlockRef b)
 {
     void **seen = dh_map_at(&w->seen, b);
     if (*seen)
@@ -254,7 +214,7 @@ static void push_block(struct walk *w, LLVMBasicBlockRef b)
 }
 
 /* False when the path ends at the instruction. */
-static bool pass(struct walk *w, LLVMValueRef i)
+static bool pass(struct dh_lock_walk *w, LLVMValueRef i)
 {
     uint32_t site;
     LLVMOpcode code = LLVMGetInstructionOpcode(i);
@@ -269,16 +229,18 @@ static bool pass(struct walk *w, LLVMValueRef i)
             w->ended = true;
             return false;
         }
-        struct function *callee = callee_of(w->a, i);
+        struct dh_lock_function *callee = dh_lock_callee(w->a, i);
         if (callee)
             dh_vec_push(&w->inside.callees, callee);
     }
     unsigned op = op_of(w->a, i, &site);
     add_access(w->a, &w->inside, op, site);
+    if (w->visit)
+        w->visit(w->arg, i);
     return true;
 }
 
-static void walk_from(struct walk *w, LLVMValueRef i)
+static void walk_from(struct dh_lock_walk *w, LLVMValueRef i)
 {
     LLVMValueRef last = NULL;
     for (; i; i = LLVMGetNextInstruction(i)) {
@@ -290,7 +252,7 @@ static void walk_from(struct walk *w, LLVMValueRef i)
         push_block(w, LLVMGetSuccessor(last, s));
 }
 
-static void walk_scope(struct walk *w)
+void dh_lock_walk(struct dh_lock_walk *w)
 {
     if (LLVMIsAInvokeInst(w->begin))
         push_block(w, LLVMGetNormalDest(w->begin));
@@ -302,7 +264,7 @@ static void walk_scope(struct walk *w)
     }
 }
 
-static void release_walk(struct walk *w)
+void dh_lock_walk_release(struct dh_lock_walk *w)
 {
     dh_map_release(&w->seen);
     dh_vec_release(&w->ahead);
@@ -312,33 +274,33 @@ static void release_walk(struct walk *w)
 
 /* ---- functions that return with a lock held, or give one they did not take ---- */
 
-static bool leaves_it_open(const struct analysis *a, LLVMValueRef begin)
+static bool leaves_it_open(const struct dh_lock_analysis *a, LLVMValueRef begin)
 {
-    struct walk w = {.a = a, .begin = begin};
-    walk_scope(&w);
+    struct dh_lock_walk w = {.a = a, .begin = begin};
+    dh_lock_walk(&w);
     bool open = w.returned && !w.ended;
-    release_walk(&w);
+    dh_lock_walk_release(&w);
     return open;
 }
 
-static bool has_beginning(const struct analysis *a, const struct function *f, LLVMValueRef end)
+static bool has_beginning(const struct dh_lock_analysis *a, const struct dh_lock_function *f, LLVMValueRef end)
 {
     bool direct;
     for (size_t i = 0; i < f->locking.n; i++)
-        if (effect_of(a, f->locking.at[i], &direct) == BEGINS && is_end_of(a, f->locking.at[i], end))
+        if (dh_lock_effect(a, f->locking.at[i], &direct) == DH_LOCK_BEGINS && is_end_of(a, f->locking.at[i], end))
             return true;
     return false;
 }
 
-static bool judge_function(const struct analysis *a, struct function *f)
+static bool judge_function(const struct dh_lock_analysis *a, struct dh_lock_function *f)
 {
     bool opens = f->opens, ends = f->ends, direct;
     for (size_t i = 0; i < f->locking.n; i++) {
         LLVMValueRef call = f->locking.at[i];
-        enum effect e = effect_of(a, call, &direct);
-        if (e == BEGINS && !opens)
+        enum dh_lock_effect e = dh_lock_effect(a, call, &direct);
+        if (e == DH_LOCK_BEGINS && !opens)
             opens = leaves_it_open(a, call);
-        if (e == ENDS && !ends)
+        if (e == DH_LOCK_ENDS && !ends)
             ends = !has_beginning(a, f, call);
     }
     bool changed = opens != f->opens || ends != f->ends;
@@ -347,7 +309,7 @@ static bool judge_function(const struct analysis *a, struct function *f)
     return changed;
 }
 
-static void find_wrappers(struct analysis *a)
+static void find_wrappers(struct dh_lock_analysis *a)
 {
     bool changed = true;
     for (int round = 0; changed && round < MOST_ROUNDS; round++) {
@@ -361,13 +323,13 @@ static void find_wrappers(struct analysis *a)
 
 struct name_set {
     struct dh_map seen;
-    DH_VEC(struct named) all;
+    DH_VEC(struct dh_lock_name) all;
 };
 
-static void add_to_set(struct name_set *s, const struct function *f)
+static void add_to_set(struct name_set *s, const struct dh_lock_function *f)
 {
     for (size_t i = 0; i < f->names.n && s->all.n < MOST_NAMES; i++) {
-        const struct named *n = &f->names.at[i];
+        const struct dh_lock_name *n = &f->names.at[i];
         void **seen = dh_map_at(&s->seen, (const void *)((uintptr_t)n->name * 2 + n->write));
         if (!*seen)
             dh_vec_push(&s->all, *n);
@@ -376,15 +338,15 @@ static void add_to_set(struct name_set *s, const struct function *f)
 }
 
 /* What a walk met and everything its callees may reach, nearest first. */
-static void gather(struct analysis *a, const struct function *inside, struct name_set *out)
+static void gather(struct dh_lock_analysis *a, const struct dh_lock_function *inside, struct name_set *out)
 {
-    DH_VEC(struct function *) near = {0};
+    DH_VEC(struct dh_lock_function *) near = {0};
     unsigned walk = ++a->walks;
     add_to_set(out, inside);
     for (size_t k = 0; k < inside->callees.n; k++)
         dh_vec_push(&near, inside->callees.at[k]);
     for (size_t i = 0; i < near.n && i < MOST_CALLEES && out->all.n < MOST_NAMES; i++) {
-        struct function *f = near.at[i];
+        struct dh_lock_function *f = near.at[i];
         if (f->seen == walk)
             continue;
         f->seen = walk;
@@ -396,7 +358,7 @@ static void gather(struct analysis *a, const struct function *inside, struct nam
     dh_vec_release(&near);
 }
 
-static void add_names(struct analysis *a, const struct name_set *s, bool write, uint32_t *count)
+static void add_names(struct dh_lock_analysis *a, const struct name_set *s, bool write, uint32_t *count)
 {
     for (size_t i = 0; i < s->all.n; i++)
         if (s->all.at[i].write == write) {
@@ -405,7 +367,7 @@ static void add_names(struct analysis *a, const struct name_set *s, bool write, 
         }
 }
 
-static void set_call_place(struct analysis *a, LLVMValueRef call, struct dh_scope_row *row)
+static void set_call_place(struct dh_lock_analysis *a, LLVMValueRef call, struct dh_scope_row *row)
 {
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
     if (!location)
@@ -415,11 +377,11 @@ static void set_call_place(struct analysis *a, LLVMValueRef call, struct dh_scop
     row->column = LLVMDILocationGetColumn(location);
 }
 
-static void add_row(struct analysis *a, LLVMValueRef begin, bool direct)
+static void add_row(struct dh_lock_analysis *a, LLVMValueRef begin, bool direct)
 {
-    struct walk w = {.a = a, .begin = begin};
+    struct dh_lock_walk w = {.a = a, .begin = begin};
     struct name_set names = {0};
-    walk_scope(&w);
+    dh_lock_walk(&w);
     /* One that stays open goes on in the callers: they tell. */
     if (w.ended || !w.returned) {
         struct dh_scope_row row = {.site = direct ? dh_ir_site_of(begin) : DH_NO_SITE, .first = (uint32_t)a->names.n};
@@ -433,7 +395,7 @@ static void add_row(struct analysis *a, LLVMValueRef begin, bool direct)
     }
     dh_map_release(&names.seen);
     dh_vec_release(&names.all);
-    release_walk(&w);
+    dh_lock_walk_release(&w);
 }
 
 static int by_site(const void *x, const void *y)
@@ -444,11 +406,13 @@ static int by_site(const void *x, const void *y)
     return r->first < s->first ? -1 : r->first > s->first;
 }
 
-static void *write_table(const struct analysis *a, size_t *n)
+static void *write_table(const struct dh_lock_analysis *a, size_t *n)
 {
-    struct dh_scope_header h = {DH_SCOPES_MAGIC, DH_SCOPES_VERSION, (uint32_t)a->rows.n, (uint32_t)a->names.n};
+    struct dh_scope_header h = {DH_SCOPES_MAGIC, DH_SCOPES_VERSION, (uint32_t)a->rows.n, (uint32_t)a->names.n,
+                                (uint32_t)a->flows.n};
     size_t rows = a->rows.n * sizeof *a->rows.at, names = a->names.n * sizeof *a->names.at;
-    *n = sizeof h + rows + names;
+    size_t flows = a->flows.n * sizeof *a->flows.at;
+    *n = sizeof h + rows + names + flows;
     char *out = malloc(*n);
     if (!out)
         abort();
@@ -457,39 +421,44 @@ static void *write_table(const struct analysis *a, size_t *n)
         memcpy(out + sizeof h, a->rows.at, rows);
     if (names)
         memcpy(out + sizeof h + rows, a->names.at, names);
+    if (flows)
+        memcpy(out + sizeof h + rows + names, a->flows.at, flows);
     return out;
 }
 
-static void release(struct analysis *a)
+static void release(struct dh_lock_analysis *a)
 {
     for (size_t i = 0; i < a->all.n; i++) {
         dh_vec_release(&a->all.at[i]->names);
         dh_vec_release(&a->all.at[i]->locking);
         dh_vec_release(&a->all.at[i]->callees);
+        dh_lock_flow_free(a->all.at[i]->flow);
         free(a->all.at[i]);
     }
     dh_vec_release(&a->all);
     dh_vec_release(&a->rows);
     dh_vec_release(&a->names);
+    dh_vec_release(&a->flows);
     dh_map_release(&a->by_value);
     dh_di_free(a->di);
 }
 
 void *dh_ir_lock_scopes(LLVMModuleRef m, struct dh_site_builder *b, size_t *n)
 {
-    struct analysis a = {.b = b, .sites = dh_site_builder_view(b), .di = dh_di_new(m)};
+    struct dh_lock_analysis a = {.b = b, .sites = dh_site_builder_view(b), .di = dh_di_new(m)};
     add_functions(&a, m);
     find_wrappers(&a);
     for (size_t i = 0; i < a.all.n; i++) {
-        const struct function *f = a.all.at[i];
+        const struct dh_lock_function *f = a.all.at[i];
         for (size_t k = 0; k < f->locking.n; k++) {
             bool direct;
-            if (effect_of(&a, f->locking.at[k], &direct) == BEGINS)
+            if (dh_lock_effect(&a, f->locking.at[k], &direct) == DH_LOCK_BEGINS)
                 add_row(&a, f->locking.at[k], direct);
         }
     }
     if (a.rows.n)
         qsort(a.rows.at, a.rows.n, sizeof *a.rows.at, by_site);
+    dh_lock_find_flows(&a);
     void *out = write_table(&a, n);
     release(&a);
     return out;

@@ -30,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t n)
         abort();
     for (uint32_t i = 0; i < t.n_rows && i < 4096; i++)
         look_up(&t, t.rows[i].site, 1);
+    for (uint32_t i = 0; i < t.n_flows && i < 4096; i++)
+        sum += dh_flow_find(&t, t.flows[i].read, t.flows[i].lock);
     look_up(&t, 0, DH_NO_CHAIN);
     look_up(&t, DH_NO_SITE, 1);
     look_up(&t, UINT32_MAX - 1, 7);

@@ -14,14 +14,16 @@ struct bytes {
     struct dh_scope_header h;
     struct dh_scope_row rows[3];
     uint32_t names[4];
+    struct dh_flow_row flows[3];
 };
 
 static const struct bytes good = {
-    {DH_SCOPES_MAGIC, DH_SCOPES_VERSION, 3, 4},
+    {DH_SCOPES_MAGIC, DH_SCOPES_VERSION, 3, 4, 3},
     {{.site = 4, .first = 0, .reads = 1, .writes = 1},
      {.site = 9, .first = 2, .reads = 0, .writes = 1},
      {.site = DH_NO_SITE, .function = 1, .line = 12, .column = 5, .first = 1, .reads = 3}},
-    {1, 5, 1, 5}};
+    {1, 5, 1, 5},
+    {{2, 4, DH_FLOW_DATA}, {2, 9, DH_FLOW_CONTROL}, {3, DH_NO_SITE, DH_FLOW_DECIDES}}};
 
 /* Strings: 1 "lock_it", 9 "main". */
 static const struct dh_chain chains[] = {{.function = 1, .line = 99, .column = 5, .next = DH_NO_CHAIN},
@@ -56,6 +58,19 @@ static void by_the_call_that_was_inlined(void **state)
     assert_int_equal(find(7, 2)->reads, 3); /* the second call outwards */
 }
 
+static void flows(void **state)
+{
+    struct dh_scope_table t;
+    struct bytes b = good;
+    (void)state;
+    assert_true(dh_scope_table_read(&t, &b, sizeof b, NULL));
+    assert_int_equal(dh_flow_find(&t, 2, 4), DH_FLOW_DATA);
+    assert_int_equal(dh_flow_find(&t, 2, 9), DH_FLOW_CONTROL);
+    assert_int_equal(dh_flow_find(&t, 3, DH_NO_SITE), DH_FLOW_DECIDES);
+    assert_int_equal(dh_flow_find(&t, 2, 5), 0);
+    assert_int_equal(dh_flow_find(&t, 9, 9), 0);
+}
+
 static void refused(void **state)
 {
     struct dh_scope_table t;
@@ -75,6 +90,9 @@ static void refused(void **state)
     b.rows[2].first = UINT32_MAX;
     assert_false(dh_scope_table_read(&t, &b, sizeof b, &why));
     b = good;
+    b.flows[0] = b.flows[1];
+    assert_false(dh_scope_table_read(&t, &b, sizeof b, &why));
+    b = good;
     b.h.version++;
     assert_false(dh_scope_table_read(&t, &b, sizeof b, &why));
     assert_int_equal(t.n_rows, 0);
@@ -85,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_site),
         cmocka_unit_test(by_the_call_that_was_inlined),
+        cmocka_unit_test(flows),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,6 +77,25 @@ void wrapped(struct call *c)
     c->people = 2;
 }
 
+__attribute__((noinline)) static int read_people(struct call *c)
+{
+    pthread_mutex_lock(&c->lock);
+    int people = c->people;
+    pthread_mutex_unlock(&c->lock);
+    return people;
+}
+
+// What is read in one section is used in another, and decides over a third.
+void stale(struct call *c)
+{
+    int people = read_people(c) + 1;
+    pthread_mutex_lock(&c->lock);
+    c->people = people;
+    pthread_mutex_unlock(&c->lock);
+    if (read_people(c) > 3)
+        branch(c, 0);
+}
+
 int main(int n, char **v)
 {
     static struct call c = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0};
@@ -86,5 +105,6 @@ int main(int n, char **v)
     nested(&c);
     callees(&c);
     wrapped(&c);
+    stale(&c);
     return early(&c) != 1;
 }
