@@ -19,9 +19,8 @@
  *  - What cannot be between is left out: order by anything but locks (creation, join, conditions, semaphores, atomics)
  *    between the first A, some S and the last B.
  * One finding per set of fields: equal conflicts of other instances, threads or smaller sets are the same. */
-#include "detect/critical.h"
 #include "detect/detector.h"
-#include "detect/instants.h"
+#include "detect/view_store.h"
 
 #include "base/str.h"
 
@@ -29,242 +28,13 @@
 
 const struct dh_detector dh_detector_views;
 
-enum {
-    MOST_VIEWS = 4096, /* of one lock */
-    MOST_ALIKE = 64,   /* of one code and thread with the same names: instances of one kind behave alike */
-    MOST_STEPS = 40000000,
-    SAMPLES = 12 /* of a view's occurrences: the 1st, 2nd, 4th, 8th, ... */
-};
-
-/* A piece of program that begins a section, and the names it has been seen to access or may access. */
-struct code {
-    uint32_t site, ctx;
-    DH_VEC(uint32_t) names;
-};
-
-struct view {
-    struct dh_critical in; /* outer and fields are owned here; `part` holds the fields */
-    size_t code;
-    bool atomic;    /* accessed without giving up the lock: may be an S */
-    bool complete;  /* the section as written: may be an A or B */
-    uint64_t times; /* it occurred */
-    struct dh_instant *samples[SAMPLES];
-    size_t n_samples;
-    uint32_t last; /* time of the last occurrence */
-};
-
-struct guard {
-    uint64_t lock;
-    uint32_t id;
-    DH_VEC(struct view *) views;
-};
-
-struct row {
-    uint64_t key; /* 0: free */
-    uint64_t value;
-};
-
-struct table {
-    struct row *rows;
-    size_t n, cap;
-};
+enum { MOST_STEPS = 40000000 };
 
 struct views {
-    struct dh_world *world;
-    struct dh_field_names names;
-    struct dh_criticals open;
-    struct dh_instants instants;
-    DH_VEC(struct guard *) guards;
-    DH_VEC(struct code) codes;
-    struct table by_lock, by_view, alike, by_code;
+    struct dh_view_store store;
     DH_VEC(uint32_t *) told; /* sets of names: sorted, 0 at the end */
     uint64_t steps;
 };
-
-/* ---- tables: numbers by 64 bits of hash ---- */
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
-
-static struct row *table_row(struct table *t, uint64_t key);
-
-static void table_grow(struct table *t)
-{
-    struct table old = *t;
-    t->cap = old.cap ? old.cap * 2 : 256;
-    t->n = 0;
-    t->rows = calloc(t->cap, sizeof *t->rows);
-    if (!t->rows)
-        abort();
-    for (size_t i = 0; i < old.cap; i++)
-        if (old.rows[i].key)
-            table_row(t, old.rows[i].key)->value = old.rows[i].value;
-    free(old.rows);
-}
-
-/* The row of the key; a new one has value 0. */
-static struct row *table_row(struct table *t, uint64_t key)
-{
-    if (t->n * 2 >= t->cap)
-        table_grow(t);
-    key = key ? key : 1;
-    size_t i = mix(key, key >> 7) & (t->cap - 1);
-    while (t->rows[i].key && t->rows[i].key != key)
-        i = (i + 1) & (t->cap - 1);
-    if (!t->rows[i].key) {
-        t->rows[i].key = key;
-        t->n++;
-    }
-    return &t->rows[i];
-}
-
-/* ---- code ---- */
-
-static void add_name(struct code *c, uint32_t name)
-{
-    for (size_t i = 0; i < c->names.n; i++)
-        if (c->names.at[i] == name)
-            return;
-    dh_vec_push(&c->names, name);
-}
-
-static void add_what_paths_may(struct views *v, struct code *c)
-{
-    for (int write = 0; write < 2; write++) {
-        size_t n;
-        const char *const *names = dh_world_may_access(v->world, c->site, write, &n);
-        for (size_t i = 0; names && i < n; i++)
-            add_name(c, dh_field_names_number(&v->names, names[i]));
-    }
-}
-
-static size_t code_of(struct views *v, uint32_t site, uint32_t ctx)
-{
-    struct row *r = table_row(&v->by_code, mix(mix(1, site), ctx));
-    if (!r->value) {
-        struct code new = {.site = site, .ctx = ctx};
-        add_what_paths_may(v, &new);
-        dh_vec_push(&v->codes, new);
-        r->value = v->codes.n;
-    }
-    return r->value - 1;
-}
-
-static bool may_access(const struct views *v, const struct view *view, uint32_t name)
-{
-    const struct code *c = &v->codes.at[view->code];
-    for (size_t i = 0; i < c->names.n; i++)
-        if (c->names.at[i] == name)
-            return true;
-    return false;
-}
-
-/* ---- collecting views ---- */
-
-static void free_view(struct view *view)
-{
-    for (size_t i = 0; i < view->n_samples; i++)
-        dh_instant_drop(view->samples[i]);
-    dh_vec_release(&view->in.outer);
-    dh_fields_release(&view->in.part);
-    free(view);
-}
-
-static uint64_t hash_names(const struct dh_fields *s)
-{
-    uint64_t h = 7;
-    uint32_t last = 0;
-    for (size_t i = 0; i < s->at.n; i++)
-        if (s->at.at[i].name != last) {
-            last = s->at.at[i].name;
-            h = mix(h, (uint64_t)last << 2 | s->at.at[i].how);
-        }
-    return h;
-}
-
-static void occurred(struct views *v, struct view *view)
-{
-    uint32_t thread = view->in.thread;
-    if (view->n_samples < SAMPLES && view->times + 1 == 1ull << view->n_samples)
-        view->samples[view->n_samples++] = dh_instants_now(&v->instants, thread, dh_world_thread_count(v->world));
-    view->times++;
-    view->last = dh_instants_time(&v->instants, thread);
-}
-
-static struct view *new_view(const struct dh_critical *c, const struct dh_fields *fields, size_t code)
-{
-    struct view *view = calloc(1, sizeof *view);
-    if (!view)
-        abort();
-    view->in = *c;
-    view->code = code;
-    memset(&view->in.outer, 0, sizeof view->in.outer);
-    for (size_t i = 0; i < c->outer.n; i++)
-        dh_vec_push(&view->in.outer, c->outer.at[i]);
-    view->in.whole = (struct dh_fields){0};
-    dh_fields_copy(&view->in.part, fields);
-    return view;
-}
-
-static void add_view(struct views *v, struct guard *g, const struct dh_critical *c, const struct dh_fields *fields,
-                     bool atomic, bool complete)
-{
-    size_t code = code_of(v, c->site, c->ctx);
-    uint64_t key = mix(mix(mix(dh_fields_hash(fields), c->thread), code), g->id);
-    for (size_t i = 0; i < c->outer.n; i++)
-        key = mix(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
-    key = mix(key, (unsigned)atomic << 1 | (unsigned)complete);
-    struct row *r = table_row(&v->by_view, key);
-    struct view *view = (struct view *)(uintptr_t)r->value;
-    if (!view) {
-        struct row *alike = table_row(&v->alike, mix(mix(mix(hash_names(fields), c->thread), code), g->id));
-        if (++alike->value > MOST_ALIKE || g->views.n >= MOST_VIEWS)
-            return;
-        view = new_view(c, fields, code);
-        view->atomic = atomic;
-        view->complete = complete;
-        for (size_t i = 0; i < fields->at.n; i++)
-            add_name(&v->codes.at[code], fields->at.at[i].name);
-        dh_vec_push(&g->views, view);
-        table_row(&v->by_view, key)->value = (uintptr_t)view;
-    }
-    occurred(v, view);
-}
-
-static void judge(struct views *v, struct guard *g);
-
-/* A guard of that lock; what was there before under its address is judged and gone. */
-static struct guard *guard_of(struct views *v, const struct dh_critical *c)
-{
-    struct row *r = table_row(&v->by_lock, c->lock);
-    if (!r->value) {
-        struct guard *new = calloc(1, sizeof *new);
-        if (!new)
-            abort();
-        *new = (struct guard){.lock = c->lock, .id = c->id};
-        dh_vec_push(&v->guards, new);
-        r->value = v->guards.n;
-    }
-    struct guard *g = v->guards.at[r->value - 1];
-    if (g->id != c->id) {
-        judge(v, g);
-        g->id = c->id;
-    }
-    return g;
-}
-
-static void closed(void *arg, const struct dh_critical *c, bool ended)
-{
-    struct views *v = arg;
-    struct guard *g = guard_of(v, c);
-    if (c->part.at.n)
-        add_view(v, g, c, &c->part, true, !c->waited);
-    if (ended && c->waited && c->whole.at.n)
-        add_view(v, g, c, &c->whole, false, true);
-}
 
 /* ---- judging ---- */
 
@@ -276,11 +46,11 @@ struct clash {
 };
 
 struct candidate {
-    const struct view *view;
+    const struct dh_view *view;
     DH_VEC(struct clash) clashes;
 };
 
-static void find_clashes(const struct view *s, struct candidate *c)
+static void find_clashes(const struct dh_view *s, struct candidate *c)
 {
     struct dh_fields_common k = {0};
     while (dh_fields_next_common(&s->in.part, &c->view->in.part, &k)) {
@@ -293,24 +63,20 @@ static void find_clashes(const struct view *s, struct candidate *c)
     }
 }
 
-static bool is_apart(const struct views *v, const struct clash *x, const struct view *other)
+static bool is_apart(const struct views *v, const struct clash *x, const struct dh_view *other)
 {
-    return !dh_fields_meet(&other->in.part, x->object, x->at, x->end) && !may_access(v, other, x->name) &&
-           !may_access(v, other, x->ours->name) && !may_access(v, other, x->theirs->name);
+    return !dh_fields_meet(&other->in.part, x->object, x->at, x->end) &&
+           !dh_view_may_access(&v->store, other, x->name) && !dh_view_may_access(&v->store, other, x->ours->name) &&
+           !dh_view_may_access(&v->store, other, x->theirs->name);
 }
 
 /* Can some S come after some A and before some B? */
-static bool may_come_between(const struct view *a, const struct view *s, const struct view *b)
+static bool may_come_between(const struct dh_view *a, const struct dh_view *s, const struct dh_view *b)
 {
-    for (size_t i = 0; i < s->n_samples; i++) {
-        const struct dh_instant *m = s->samples[i];
-        if (!dh_instant_knows(a->samples[0], m->thread, m->time) && !dh_instant_knows(m, b->in.thread, b->last))
-            return true;
-    }
-    return false;
+    return dh_view_comes_between(s, a->samples[0], b->in.thread, b->last);
 }
 
-static bool are_apart(struct views *v, const struct view *s, const struct candidate *a, const struct candidate *b,
+static bool are_apart(struct views *v, const struct dh_view *s, const struct candidate *a, const struct candidate *b,
                       const struct clash **x, const struct clash **y)
 {
     for (size_t i = 0; i < a->clashes.n; i++) {
@@ -332,7 +98,7 @@ static bool are_apart(struct views *v, const struct view *s, const struct candid
 /* ---- telling ---- */
 
 struct conflict {
-    const struct view *s;
+    const struct dh_view *s;
     const struct candidate *a, *b;
     const struct clash *x, *y;
 };
@@ -366,31 +132,20 @@ static bool is_new(struct views *v, uint32_t *names)
     return true;
 }
 
-static struct dh_suspect suspect_of(const struct view *view, const struct dh_field *f, const struct clash *c,
+static struct dh_suspect suspect_of(const struct dh_view *view, const struct dh_field *f, const struct clash *c,
                                     const struct dh_held *lock, const char *note)
 {
-    bool write = f->how & DH_FIELD_WRITTEN;
-    const struct dh_field_place *p = write ? &f->write : &f->read;
+    bool write;
+    struct dh_field_place p = dh_field_place_of(f, &write);
     return (struct dh_suspect){.op = write ? DH_OP_WRITE : DH_OP_READ,
                                .thread = view->in.thread,
-                               .site = p->site,
-                               .ctx = p->ctx,
+                               .site = p.site,
+                               .ctx = p.ctx,
                                .addr = c->at,
                                .size = c->end - c->at,
                                .locks = lock,
                                .n_locks = 1,
                                .note = note};
-}
-
-static struct dh_held lock_of(const struct view *view)
-{
-    return (struct dh_held){.lock = view->in.lock,
-                            .id = view->in.id,
-                            .shared = view->in.shared,
-                            .depth = 1,
-                            .site = view->in.site,
-                            .ctx = view->in.ctx,
-                            .taken = view->in.began};
 }
 
 static const char *or_else(const char *text, const char *other)
@@ -401,15 +156,15 @@ static const char *or_else(const char *text, const char *other)
 static void list_names(const struct views *v, struct dh_str *s, const uint32_t *names, const char *between)
 {
     for (; *names; names++)
-        dh_str_addf(s, "%s%s", dh_field_name(&v->names, *names), names[1] ? between : "");
+        dh_str_addf(s, "%s%s", dh_field_name(&v->store.names, *names), names[1] ? between : "");
 }
 
 static void tell(struct views *v, const struct conflict *c, const uint32_t *names)
 {
     struct dh_str text = {0}, key = {0};
-    struct dh_held ls = lock_of(c->s), la = lock_of(c->a->view), lb = lock_of(c->b->view);
-    const char *x = dh_field_name(&v->names, c->x->name), *y = dh_field_name(&v->names, c->y->name);
-    const char *lock = or_else(dh_world_variable(v->world, c->s->in.site), "one lock");
+    struct dh_held ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
+    const char *x = dh_field_name(&v->store.names, c->x->name), *y = dh_field_name(&v->store.names, c->y->name);
+    const char *lock = or_else(dh_world_variable(v->store.world, c->s->in.site), "one lock");
     dh_str_add(&text, "{");
     list_names(v, &text, names, ", ");
     dh_str_addf(&text,
@@ -432,7 +187,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
                                 .n_suspects = sizeof suspects / sizeof *suspects,
                                 .text = text.at,
                                 .key = key.at};
-    dh_world_found(v->world, &dh_detector_views, &said);
+    dh_world_found(v->store.world, &dh_detector_views, &said);
     dh_str_release(&text);
     dh_str_release(&key);
 }
@@ -461,7 +216,7 @@ static uint32_t *as_set(number_list *names)
 
 typedef DH_VEC(struct candidate) candidate_list;
 
-static void judge_against(struct views *v, const struct view *s, const candidate_list *all)
+static void judge_against(struct views *v, const struct dh_view *s, const candidate_list *all)
 {
     struct conflict first = {.s = s}, c = {.s = s};
     number_list names = {0};
@@ -483,7 +238,7 @@ static void judge_against(struct views *v, const struct view *s, const candidate
         tell(v, &first, set);
 }
 
-static void gather(const struct guard *g, const struct view *s, uint32_t thread, candidate_list *out)
+static void gather(const struct dh_guard *g, const struct dh_view *s, uint32_t thread, candidate_list *out)
 {
     for (size_t i = 0; i < g->views.n; i++) {
         struct candidate c = {.view = g->views.at[i]};
@@ -506,13 +261,13 @@ static void release_candidates(candidate_list *all)
 
 static int larger_first(const void *a, const void *b)
 {
-    const struct view *v = *(struct view *const *)a, *w = *(struct view *const *)b;
+    const struct dh_view *v = *(struct dh_view *const *)a, *w = *(struct dh_view *const *)b;
     if (v->in.part.at.n != w->in.part.at.n)
         return v->in.part.at.n > w->in.part.at.n ? -1 : 1;
     return v->in.began < w->in.began ? -1 : v->in.began > w->in.began;
 }
 
-static void list_threads(const struct guard *g, number_list *threads)
+static void list_threads(const struct dh_guard *g, number_list *threads)
 {
     for (size_t i = 0; i < g->views.n; i++)
         dh_vec_push(threads, g->views.at[i]->in.thread);
@@ -526,8 +281,9 @@ static void list_threads(const struct guard *g, number_list *threads)
 }
 
 /* Larger views first: what is told of them stands for their parts (maximal views, §3.2). */
-static void judge(struct views *v, struct guard *g)
+static void judge(void *arg, struct dh_guard *g)
 {
+    struct views *v = arg;
     number_list threads = {0};
     candidate_list all = {0};
     v->steps = 0;
@@ -535,7 +291,7 @@ static void judge(struct views *v, struct guard *g)
     if (threads.n > 1)
         qsort(g->views.at, g->views.n, sizeof *g->views.at, larger_first);
     for (size_t i = 0; threads.n > 1 && i < g->views.n; i++) {
-        const struct view *s = g->views.at[i];
+        const struct dh_view *s = g->views.at[i];
         if (!s->atomic)
             continue;
         for (size_t t = 0; t < threads.n && v->steps < MOST_STEPS; t++) {
@@ -549,9 +305,6 @@ static void judge(struct views *v, struct guard *g)
     }
     dh_vec_release(&threads);
     dh_vec_release(&all);
-    for (size_t i = 0; i < g->views.n; i++)
-        free_view(g->views.at[i]);
-    dh_vec_release(&g->views);
 }
 
 /* ---- the detector ---- */
@@ -562,50 +315,31 @@ static void *views_begin(struct dh_world *w, const struct dh_detector_options *o
     struct views *v = calloc(1, sizeof *v);
     if (!v)
         abort();
-    v->world = w;
-    dh_field_names_init(&v->names);
-    dh_criticals_init(&v->open, w, &v->names, closed, v);
-    dh_instants_init(&v->instants, DH_EDGES_WITHOUT_LOCKS);
+    dh_view_store_init(&v->store, w);
+    v->store.retire = judge;
+    v->store.arg = v;
     return v;
 }
 
 static void views_event(void *self, const struct dh_event *e)
 {
     struct views *v = self;
-    dh_criticals_event(&v->open, e);
-    dh_instants_event(&v->instants, e);
+    dh_view_store_event(&v->store, e);
 }
 
 static void views_end(void *self)
 {
     struct views *v = self;
-    for (size_t i = 0; i < v->guards.n; i++)
-        judge(v, v->guards.at[i]);
+    dh_view_store_end(&v->store);
 }
 
 static void views_release(void *self)
 {
     struct views *v = self;
-    for (size_t i = 0; i < v->guards.n; i++) {
-        for (size_t k = 0; k < v->guards.at[i]->views.n; k++)
-            free_view(v->guards.at[i]->views.at[k]);
-        dh_vec_release(&v->guards.at[i]->views);
-        free(v->guards.at[i]);
-    }
-    for (size_t i = 0; i < v->codes.n; i++)
-        dh_vec_release(&v->codes.at[i].names);
     for (size_t i = 0; i < v->told.n; i++)
         free(v->told.at[i]);
-    dh_vec_release(&v->guards);
-    dh_vec_release(&v->codes);
     dh_vec_release(&v->told);
-    free(v->by_lock.rows);
-    free(v->by_view.rows);
-    free(v->alike.rows);
-    free(v->by_code.rows);
-    dh_criticals_release(&v->open);
-    dh_instants_release(&v->instants);
-    dh_field_names_release(&v->names);
+    dh_view_store_release(&v->store);
     free(v);
 }
 

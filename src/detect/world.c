@@ -352,6 +352,11 @@ const char *const *dh_world_may_access(struct dh_world *w, uint32_t place, bool 
     return w->host.may_access ? w->host.may_access(w->host.arg, place, write, n) : NULL;
 }
 
+int dh_world_flow(struct dh_world *w, uint32_t read, uint32_t lock)
+{
+    return w->host.flow && read != DH_NO_PLACE ? w->host.flow(w->host.arg, read, lock) : -1;
+}
+
 void dh_world_found(struct dh_world *w, const struct dh_detector *who, const struct dh_suspicion *s)
 {
     if (w->host.found)

@@ -56,6 +56,10 @@ struct dh_world_host {
     /* Variables that any path through the critical section that is begun at that place may access, as names of the
      * site table ("struct account.balance"); `write` says which kind. NULL: not known, only what was seen counts. */
     const char *const *(*may_access)(void *arg, uint32_t place, bool write, size_t *n);
+    /* How the value read at a place has to do with the section that is begun at another: bits of dh_flow
+     * (event/scope_table.h), 0 when it has not. With DH_NO_PLACE: with branches of its own function. Negative: nobody
+     * knows. */
+    int (*flow)(void *arg, uint32_t read, uint32_t lock);
     /* A suspicion of `detector`. */
     void (*found)(void *arg, const char *detector, const void *suspicion);
     void *arg;
@@ -83,5 +87,6 @@ const struct dh_site *dh_world_site(struct dh_world *w, uint32_t place, const st
 const char *dh_world_variable(struct dh_world *w, uint32_t place);
 const char *dh_world_function(struct dh_world *w, uint32_t place);
 const char *const *dh_world_may_access(struct dh_world *w, uint32_t place, bool write, size_t *n);
+int dh_world_flow(struct dh_world *w, uint32_t read, uint32_t lock);
 
 #endif

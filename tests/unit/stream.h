@@ -31,6 +31,8 @@ struct stream {
     /* Names that the section begun at a place may access, NULL-terminated; by place, or NULL. */
     const char *const **may;
     size_t n_may;
+    /* How a value read at a place has to do with a section begun at another; NULL: nobody knows. */
+    int (*flow)(struct stream *s, uint32_t read, uint32_t lock);
 };
 
 static const struct dh_site *stream_site(void *arg, uint32_t place, const struct dh_site_table **table)
@@ -52,6 +54,12 @@ static const char *const *stream_may(void *arg, uint32_t place, bool write, size
     return s->may[place];
 }
 
+static int stream_flow(void *arg, uint32_t read, uint32_t lock)
+{
+    struct stream *s = arg;
+    return s->flow ? s->flow(s, read, lock) : -1;
+}
+
 static void stream_add_found(void *arg, const char *detector, const void *suspicion)
 {
     struct stream *s = arg;
@@ -67,7 +75,8 @@ static void stream_add_found(void *arg, const char *detector, const void *suspic
 
 static struct dh_world *stream_world(struct stream *s)
 {
-    struct dh_world_host host = {.site = stream_site, .may_access = stream_may, .found = stream_add_found, .arg = s};
+    struct dh_world_host host = {
+        .site = stream_site, .may_access = stream_may, .flow = stream_flow, .found = stream_add_found, .arg = s};
     return dh_world_new(&host);
 }
 

@@ -1,0 +1,610 @@
+/* Method consistency: functions that are not atomic though every access is locked (003, ch. 5), as seen in a run.
+ *
+ * A function takes a lock in one section P1, gives it, and takes it again in P2. A section Q of another thread under
+ * that lock that has something to do with both can come between: what the function knows from P1 is no longer so in P2.
+ * The chapter reports every method whose lock views form no chain, reads and updates of one variable being different;
+ * as it says itself (§5.3, §5.4.2), most of these are meant so. Here P1 and P2 must belong together:
+ *  - stale value: what P1 reads of x (and Q writes) is used in P2, which the link step knows (event/scope_table.h,
+ *    DH_FLOW_DATA): Programs 5.1 and, beyond the chapter, 5.4. P2 and Q are in conflict over x, or over another
+ *    variable y of the same object.
+ *  - check, then act: P1 only asks, and what it reads of x decides whether P2 is entered (DH_FLOW_CONTROL):
+ * Program 5.3. Silent when P1 changes what Q accesses (it has made its claim), or when P2 asks for x again before it
+ * acts.
+ *  - one update in two halves: P1 and P2 each update the same variable of two instances, and Q reads both
+ *    (a transfer between accounts, and an auditor).
+ * Where nobody knows how values flow (traces of other tools), the pattern must do: P1 reads x, P2 writes it without
+ * reading; or P1 asks for x and P2 has to do with y alone, and Q with both.
+ * Two variables that are only written apart and read together are what views tell (views.c), not told again here.
+ *
+ * The function is the innermost one whose activation holds both sections (the lowest method of Fig. 5.5); callers of
+ * one that is told are not told for the same variable. Left out: functions that give up that lock to wait for a
+ * condition while they are active, in whatever activation (intended, §5.3); what creation, join, conditions, semaphores
+ * or atomics order (initialisation, §5.2.1); sections inside an outer lock that Q holds as well; a section that comes
+ * after itself in a loop, unless its value goes round. Without events of functions (no scope hooks), a thread is one
+ * function. */
+#include "detect/detector.h"
+#include "detect/view_store.h"
+
+#include "base/str.h"
+#include "event/scope_table.h"
+
+#include <string.h>
+
+const struct dh_detector dh_detector_methods;
+
+enum {
+    MOST_PARTS = 48,   /* sections remembered in one activation: of one code the last counts */
+    MOST_PAIRS = 2048, /* of one lock */
+    MOST_STEPS = 20000000
+};
+
+/* A function of the program. */
+struct function {
+    uint32_t name;            /* of the store's names */
+    DH_VEC(uint32_t) callers; /* indices */
+};
+
+struct part {
+    struct dh_view *view;
+    uint32_t lock; /* id */
+};
+
+struct activation {
+    uint32_t function;
+    DH_VEC(struct part) parts; /* sections that ended in it and in what it called, oldest first */
+};
+
+struct thread {
+    DH_VEC(struct activation) stack; /* [0] is the thread itself */
+    bool tells_functions;
+};
+
+/* P1 and P2 of one thread in one activation. */
+struct pair {
+    uint32_t function;
+    const struct dh_view *first, *second;
+    struct dh_instant *began; /* when it was first seen */
+    uint32_t last;            /* time when it was last seen */
+};
+
+/* A violation, kept until all is known of its function. */
+struct violation {
+    uint32_t function, x, y; /* index; names */
+    uint64_t at, size;
+    uint32_t lock, lock_site;
+    struct dh_suspect suspects[4];
+    struct dh_held locks[4];
+    size_t n;
+    const char *how;
+};
+
+struct methods {
+    struct dh_view_store store;
+    DH_VEC(struct thread *) threads;
+    DH_VEC(struct function) functions;
+    struct dh_numbers by_name, by_pair, by_flow, waits;
+    DH_VEC(struct guard_pairs *) guards; /* by index of by_guard */
+    struct dh_numbers by_guard;
+    DH_VEC(struct violation) found;
+    struct dh_numbers told;
+    uint64_t steps;
+};
+
+struct guard_pairs {
+    DH_VEC(struct pair) all;
+};
+
+/* ---- functions and activations ---- */
+
+/* Without a name it is the thread's own. */
+static uint32_t function_number(struct methods *m, uint32_t name, uint32_t thread)
+{
+    uint64_t *number = dh_numbers_at(&m->by_name, name ? name : (uint64_t)thread + 1 + UINT32_MAX);
+    if (!*number) {
+        dh_vec_push(&m->functions, (struct function){.name = name});
+        *number = m->functions.n;
+    }
+    return (uint32_t)(*number - 1);
+}
+
+static struct thread *thread_of(struct methods *m, uint32_t index)
+{
+    if (index >= DH_WORLD_THREADS)
+        return NULL;
+    while (m->threads.n <= index)
+        dh_vec_push(&m->threads, NULL);
+    struct thread **t = &m->threads.at[index];
+    if (!*t) {
+        *t = calloc(1, sizeof **t);
+        if (!*t)
+            abort();
+        dh_vec_push(&(*t)->stack, (struct activation){.function = function_number(m, 0, index)});
+    }
+    return *t;
+}
+
+static void add_caller(struct function *f, uint32_t caller)
+{
+    for (size_t i = 0; i < f->callers.n; i++)
+        if (f->callers.at[i] == caller)
+            return;
+    dh_vec_push(&f->callers, caller);
+}
+
+static void enter(struct methods *m, const struct dh_event *e)
+{
+    struct thread *t = thread_of(m, e->thread);
+    if (!t)
+        return;
+    uint32_t name = dh_field_names_number(&m->store.names, dh_world_function(m->store.world, e->site));
+    uint32_t f = function_number(m, name, e->thread);
+    add_caller(&m->functions.at[f], t->stack.at[t->stack.n - 1].function);
+    dh_vec_push(&t->stack, (struct activation){.function = f});
+    t->tells_functions = true;
+}
+
+/* The newest of one code and lock stands for the older ones; of too many, the oldest goes. */
+static void add_part(struct activation *a, struct part p)
+{
+    size_t gone = a->parts.n < MOST_PARTS ? a->parts.n : 0;
+    for (size_t i = 0; i < a->parts.n; i++)
+        if (a->parts.at[i].lock == p.lock && a->parts.at[i].view->code == p.view->code)
+            gone = i;
+    if (gone < a->parts.n) {
+        memmove(&a->parts.at[gone], &a->parts.at[gone + 1], (a->parts.n - gone - 1) * sizeof *a->parts.at);
+        a->parts.n--;
+    }
+    dh_vec_push(&a->parts, p);
+}
+
+static void leave(struct methods *m, const struct dh_event *e)
+{
+    struct thread *t = thread_of(m, e->thread);
+    if (!t || t->stack.n < 2)
+        return;
+    struct activation *a = &t->stack.at[--t->stack.n], *caller = a - 1;
+    for (size_t i = 0; i < a->parts.n; i++)
+        add_part(caller, a->parts.at[i]);
+    dh_vec_release(&a->parts);
+}
+
+static uint64_t *waits_at(struct methods *m, uint32_t function, uint32_t lock)
+{
+    return dh_numbers_at(&m->waits, dh_hash_mix(dh_hash_mix(11, function), lock));
+}
+
+static void wait_begins(struct methods *m, const struct dh_event *e)
+{
+    struct thread *t = thread_of(m, e->thread);
+    uint32_t lock = dh_world_lock_id(m->store.world, e->arg);
+    for (size_t i = 0; t && i < t->stack.n; i++)
+        *waits_at(m, t->stack.at[i].function, lock) = 1;
+}
+
+/* ---- pairs ---- */
+
+static struct guard_pairs *pairs_of(struct methods *m, uint32_t lock)
+{
+    uint64_t *number = dh_numbers_at(&m->by_guard, (uint64_t)lock + 1);
+    if (!*number) {
+        struct guard_pairs *new = calloc(1, sizeof *new);
+        if (!new)
+            abort();
+        dh_vec_push(&m->guards, new);
+        *number = m->guards.n;
+    }
+    return m->guards.at[*number - 1];
+}
+
+/* -1: not known. */
+static int flow(struct methods *m, uint32_t read, uint32_t lock)
+{
+    uint64_t *known = dh_numbers_at(&m->by_flow, dh_hash_mix(dh_hash_mix(3, read), lock));
+    if (!*known)
+        *known = (uint64_t)(dh_world_flow(m->store.world, read, lock) + 2);
+    return (int)*known - 2;
+}
+
+static bool is_update(const struct dh_field *f)
+{
+    return f->how == (DH_FIELD_READ | DH_FIELD_WRITTEN);
+}
+
+/* Whether P1 and P2 can belong together at all, whoever comes between. */
+static bool belong_together(struct methods *m, const struct dh_view *first, const struct dh_view *second)
+{
+    bool update = false, other_code = first->code != second->code;
+    for (size_t i = 0; i < first->in.part.at.n; i++) {
+        const struct dh_field *f = &first->in.part.at.at[i];
+        int how = f->how & DH_FIELD_READ ? flow(m, f->read.site, second->in.site) : 0;
+        if (how < 0 || how & DH_FLOW_DATA || (how & DH_FLOW_CONTROL && other_code))
+            return true;
+        update = update || (is_update(f) && other_code);
+    }
+    return update;
+}
+
+static void add_pair(struct methods *m, struct dh_guard *g, const struct activation *a, struct dh_view *first,
+                     struct dh_view *second)
+{
+    uint64_t key = dh_hash_mix(dh_hash_mix((uintptr_t)first, (uintptr_t)second), a->function);
+    key = dh_hash_mix(key, g->id);
+    uint64_t *known = dh_numbers_at(&m->by_pair, key);
+    struct guard_pairs *pairs = pairs_of(m, g->id);
+    if (*known == UINT64_MAX)
+        return;
+    if (!*known) {
+        *known = UINT64_MAX;
+        if (pairs->all.n >= MOST_PAIRS || !belong_together(m, first, second))
+            return;
+        struct pair new = {.function = a->function, .first = first, .second = second};
+        new.began = dh_instants_now(&m->store.instants, second->in.thread, dh_world_thread_count(m->store.world));
+        dh_vec_push(&pairs->all, new);
+        *dh_numbers_at(&m->by_pair, key) = pairs->all.n;
+        known = dh_numbers_at(&m->by_pair, key);
+    }
+    pairs->all.at[*known - 1].last = dh_instants_time(&m->store.instants, second->in.thread);
+}
+
+static void section(void *arg, struct dh_guard *g, struct dh_view *v, const struct dh_critical *c)
+{
+    struct methods *m = arg;
+    struct thread *t = v ? thread_of(m, c->thread) : NULL;
+    if (!t)
+        return;
+    /* Between functions that a thread runs one after the other, nothing is meant to be atomic. */
+    for (size_t d = t->stack.n; d-- > (t->tells_functions ? 1u : 0u);) {
+        struct activation *a = &t->stack.at[d];
+        for (size_t i = 0; i < a->parts.n; i++)
+            if (a->parts.at[i].lock == g->id)
+                add_pair(m, g, a, a->parts.at[i].view, v);
+    }
+    add_part(&t->stack.at[t->stack.n - 1], (struct part){v, g->id});
+}
+
+/* ---- judging ---- */
+
+struct clash {
+    const struct dh_field *mine, *other; /* of P1 or P2, of Q */
+    uint64_t at, end;
+};
+
+typedef DH_VEC(struct clash) clash_list;
+
+static void find_clashes(const struct dh_view *p, const struct dh_view *q, clash_list *out)
+{
+    struct dh_fields_common k = {0};
+    out->n = 0;
+    while (dh_fields_next_common(&p->in.part, &q->in.part, &k))
+        if (((k.a->how | k.b->how) & DH_FIELD_WRITTEN) && k.a->name)
+            dh_vec_push(out, (struct clash){k.a, k.b, k.at, k.end});
+}
+
+static bool is_same(const struct clash *x, const struct clash *y)
+{
+    return x->mine->object == y->mine->object && x->at < y->end && y->at < x->end;
+}
+
+static bool only_asks(const clash_list *first)
+{
+    for (size_t i = 0; i < first->n; i++)
+        if (first->at[i].mine->how & DH_FIELD_WRITTEN)
+            return false;
+    return true;
+}
+
+/* P2 looks at x again and branches on it. */
+static bool asks_again(struct methods *m, const struct clash *x, const struct dh_view *second)
+{
+    for (size_t i = 0; i < second->in.part.at.n; i++) {
+        const struct dh_field *f = &second->in.part.at.at[i];
+        if (f->object == x->mine->object && f->at < x->end && x->at < f->end && f->how & DH_FIELD_READ &&
+            flow(m, f->read.site, DH_NO_PLACE) == DH_FLOW_DECIDES)
+            return true;
+    }
+    return false;
+}
+
+static bool touches(const struct dh_view *v, const struct clash *x)
+{
+    return dh_fields_meet(&v->in.part, x->mine->object, x->at, x->end);
+}
+
+/* What makes x of P1 and y of P2 belong together, or NULL. */
+static const char *reason(struct methods *m, const struct pair *p, const struct clash *x, const struct clash *y,
+                          bool asks)
+{
+    bool same = is_same(x, y), other_code = p->first->code != p->second->code;
+    if (x->mine->how & DH_FIELD_READ && x->other->how & DH_FIELD_WRITTEN && x->mine->object == y->mine->object) {
+        int how = flow(m, x->mine->read.site, p->second->in.site);
+        if (how < 0) {
+            bool blind = same && x->mine->how == DH_FIELD_READ && y->mine->how == DH_FIELD_WRITTEN;
+            bool split =
+                !same && asks && x->mine->name != y->mine->name && !touches(p->second, x) && !touches(p->first, y);
+            return other_code && (blind || split) ? "the value may be stale" : NULL;
+        }
+        if (how & DH_FLOW_DATA)
+            return "the value is used there and may be stale";
+        if (how & DH_FLOW_CONTROL && asks && other_code && !asks_again(m, x, p->second))
+            return "it decides whether the second is entered, and may no longer be so";
+    }
+    bool halves = !same && other_code && x->mine->name == y->mine->name && is_update(x->mine) && is_update(y->mine) &&
+                  x->other->how == DH_FIELD_READ && y->other->how == DH_FIELD_READ;
+    return halves ? "half of the change can be seen" : NULL;
+}
+
+static struct dh_suspect suspect_of(const struct dh_view *v, const struct dh_field *f, const struct clash *c,
+                                    bool write, const char *note)
+{
+    const struct dh_field_place *p = write ? &f->write : &f->read;
+    return (struct dh_suspect){.op = write ? DH_OP_WRITE : DH_OP_READ,
+                               .thread = v->in.thread,
+                               .site = p->site,
+                               .ctx = p->ctx,
+                               .addr = c->at,
+                               .size = c->end - c->at,
+                               .n_locks = 1,
+                               .note = note};
+}
+
+static void add_suspect(struct violation *v, struct dh_suspect s, const struct dh_view *of)
+{
+    v->locks[v->n] = dh_view_lock(of);
+    v->suspects[v->n++] = s;
+}
+
+static void keep(struct methods *m, const struct pair *p, const struct dh_view *q, const struct clash *x,
+                 const struct clash *y, const char *how)
+{
+    uint32_t function = m->functions.at[p->function].name;
+    if (!function)
+        function = dh_field_names_number(&m->store.names, dh_world_function(m->store.world, p->second->in.site));
+    struct violation v = {.function = p->function,
+                          .x = x->mine->name,
+                          .y = y->mine->name,
+                          .at = x->at,
+                          .size = x->end - x->at,
+                          .lock = p->first->in.id,
+                          .lock_site = p->first->in.site,
+                          .how = how};
+    uint64_t key = dh_hash_mix(dh_hash_mix(function, v.x), v.y);
+    if (++*dh_numbers_at(&m->told, key) > 1)
+        return;
+    bool reads_x = x->mine->how & DH_FIELD_READ, q_writes = x->other->how & DH_FIELD_WRITTEN, write;
+    add_suspect(&v, suspect_of(p->first, x->mine, x, !reads_x, "in the first section"), p->first);
+    add_suspect(&v, suspect_of(q, x->other, x, q_writes, "in between"), q);
+    dh_field_place_of(y->mine, &write);
+    add_suspect(&v, suspect_of(p->second, y->mine, y, write, "in the second section"), p->second);
+    if (!is_same(x, y)) {
+        dh_field_place_of(y->other, &write);
+        add_suspect(&v, suspect_of(q, y->other, y, write, "in between"), q);
+    }
+    dh_vec_push(&m->found, v);
+}
+
+/* The same variable first: it says most. */
+static bool judge_three(struct methods *m, const struct pair *p, const struct dh_view *q, const clash_list *first,
+                        const clash_list *second)
+{
+    bool asks = only_asks(first);
+    for (int same = 1; same >= 0; same--)
+        for (size_t i = 0; i < first->n; i++)
+            for (size_t j = 0; j < second->n; j++) {
+                const struct clash *x = &first->at[i], *y = &second->at[j];
+                m->steps++;
+                if (is_same(x, y) != same)
+                    continue;
+                const char *how = reason(m, p, x, y, asks);
+                if (!how)
+                    continue;
+                keep(m, p, q, x, y, how);
+                return true;
+            }
+    return false;
+}
+
+static void judge_pair(struct methods *m, const struct dh_guard *g, const struct pair *p)
+{
+    clash_list first = {0}, second = {0};
+    bool found = false;
+    for (size_t i = 0; !found && i < g->views.n && m->steps < MOST_STEPS; i++) {
+        const struct dh_view *q = g->views.at[i];
+        m->steps++;
+        if (!q->atomic || q->in.thread == p->first->in.thread ||
+            dh_critical_share_outer(&q->in, &p->first->in, &p->second->in))
+            continue;
+        find_clashes(p->first, q, &first);
+        if (first.n)
+            find_clashes(p->second, q, &second);
+        if (first.n && second.n && dh_view_comes_between(q, p->began, p->second->in.thread, p->last))
+            found = judge_three(m, p, q, &first, &second);
+    }
+    dh_vec_release(&first);
+    dh_vec_release(&second);
+}
+
+/* Sections under this lock will not be met again. */
+static void forget_parts(struct methods *m, uint32_t lock)
+{
+    for (size_t t = 0; t < m->threads.n; t++)
+        for (size_t d = 0; m->threads.at[t] && d < m->threads.at[t]->stack.n; d++) {
+            struct activation *a = &m->threads.at[t]->stack.at[d];
+            size_t n = 0;
+            for (size_t i = 0; i < a->parts.n; i++)
+                if (a->parts.at[i].lock != lock)
+                    a->parts.at[n++] = a->parts.at[i];
+            a->parts.n = n;
+        }
+}
+
+static void release_pairs(struct guard_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->all.n; i++)
+        dh_instant_drop(pairs->all.at[i].began);
+    dh_vec_release(&pairs->all);
+}
+
+static void judge(void *arg, struct dh_guard *g)
+{
+    struct methods *m = arg;
+    struct guard_pairs *pairs = pairs_of(m, g->id);
+    m->steps = 0;
+    for (size_t i = 0; i < pairs->all.n; i++)
+        judge_pair(m, g, &pairs->all.at[i]);
+    release_pairs(pairs);
+    forget_parts(m, g->id);
+}
+
+/* ---- telling ---- */
+
+static bool is_above(const struct methods *m, uint32_t caller, uint32_t f, uint8_t *seen)
+{
+    const struct function *fn = &m->functions.at[f];
+    if (seen[f])
+        return false;
+    seen[f] = 1;
+    for (size_t i = 0; i < fn->callers.n; i++)
+        if (fn->callers.at[i] == caller || is_above(m, caller, fn->callers.at[i], seen))
+            return true;
+    return false;
+}
+
+/* The function gives the lock up to wait for what others do. */
+static bool is_intended(struct methods *m, const struct violation *v)
+{
+    return *waits_at(m, v->function, v->lock) != 0;
+}
+
+/* A function that calls one that is told for the same variable is not told itself (Fig. 5.5, phase 3). */
+static bool is_lowest(struct methods *m, const struct violation *v)
+{
+    for (size_t i = 0; i < m->found.n; i++) {
+        const struct violation *other = &m->found.at[i];
+        if (other->function == v->function || other->x != v->x || is_intended(m, other))
+            continue;
+        uint8_t *seen = calloc(m->functions.n, 1);
+        if (!seen)
+            abort();
+        bool above = is_above(m, v->function, other->function, seen);
+        memset(seen, 0, m->functions.n);
+        bool mutual = above && is_above(m, other->function, v->function, seen);
+        free(seen);
+        if (above && !mutual)
+            return false;
+    }
+    return true;
+}
+
+static const char *or_else(const char *text, const char *other)
+{
+    return *text ? text : other;
+}
+
+static void tell(struct methods *m, struct violation *v)
+{
+    struct dh_str text = {0}, key = {0};
+    const struct dh_field_names *names = &m->store.names;
+    const char *function = dh_field_name(names, m->functions.at[v->function].name);
+    function = or_else(function, or_else(dh_world_function(m->store.world, v->suspects[2].site), "a function"));
+    const char *lock = or_else(dh_world_variable(m->store.world, v->lock_site), "a lock");
+    const char *x = dh_field_name(names, v->x), *y = dh_field_name(names, v->y);
+    dh_str_addf(&text, "%s accesses %s in one section of %s and %s in another; thread %u can come between: %s",
+                function, x, lock, v->x == v->y ? "it again" : y, v->suspects[1].thread, v->how);
+    dh_str_addf(&key, "methods:%s:%s|%s", function, x, y);
+    for (size_t i = 0; i < v->n; i++)
+        v->suspects[i].locks = &v->locks[i];
+    struct dh_suspicion said = {.kind = DH_SUSPECT_ATOMICITY,
+                                .level = DH_LEVEL_SUSPECTED,
+                                .addr = v->at,
+                                .size = v->size,
+                                .suspects = v->suspects,
+                                .n_suspects = v->n,
+                                .text = text.at,
+                                .key = key.at};
+    dh_world_found(m->store.world, &dh_detector_methods, &said);
+    dh_str_release(&text);
+    dh_str_release(&key);
+}
+
+/* ---- the detector ---- */
+
+static void *methods_begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+{
+    (void)o, (void)why;
+    struct methods *m = calloc(1, sizeof *m);
+    if (!m)
+        abort();
+    dh_view_store_init(&m->store, w);
+    m->store.retire = judge;
+    m->store.section = section;
+    m->store.arg = m;
+    return m;
+}
+
+static void methods_event(void *self, const struct dh_event *e)
+{
+    struct methods *m = self;
+    if (e->kind == DH_EVENT_ENTER)
+        enter(m, e);
+    else if (e->kind == DH_EVENT_LEAVE)
+        leave(m, e);
+    else if (e->kind == DH_EVENT_COND_WAIT)
+        wait_begins(m, e);
+    dh_view_store_event(&m->store, e);
+}
+
+static void methods_end(void *self)
+{
+    struct methods *m = self;
+    dh_view_store_end(&m->store);
+    for (size_t i = 0; i < m->found.n; i++) {
+        struct violation *v = &m->found.at[i];
+        if (!is_intended(m, v) && is_lowest(m, v))
+            tell(m, v);
+    }
+}
+
+static void release_thread(struct thread *t)
+{
+    for (size_t d = 0; t && d < t->stack.n; d++)
+        dh_vec_release(&t->stack.at[d].parts);
+    if (t)
+        dh_vec_release(&t->stack);
+    free(t);
+}
+
+static void methods_release(void *self)
+{
+    struct methods *m = self;
+    for (size_t t = 0; t < m->threads.n; t++)
+        release_thread(m->threads.at[t]);
+    for (size_t i = 0; i < m->functions.n; i++)
+        dh_vec_release(&m->functions.at[i].callers);
+    for (size_t i = 0; i < m->guards.n; i++) {
+        release_pairs(m->guards.at[i]);
+        free(m->guards.at[i]);
+    }
+    dh_vec_release(&m->threads);
+    dh_vec_release(&m->functions);
+    dh_vec_release(&m->guards);
+    dh_vec_release(&m->found);
+    dh_numbers_release(&m->by_name);
+    dh_numbers_release(&m->by_pair);
+    dh_numbers_release(&m->by_flow);
+    dh_numbers_release(&m->waits);
+    dh_numbers_release(&m->by_guard);
+    dh_numbers_release(&m->told);
+    dh_view_store_release(&m->store);
+    free(m);
+}
+
+const struct dh_detector dh_detector_methods = {
+    .name = "methods",
+    .summary = "functions that use under a lock what they read under it before and others may have changed",
+    .events = DH_EVENTS_ACCESS | DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY | DH_EVENTS_LOCK | DH_EVENTS_CONDITION |
+              DH_EVENTS_ORDER | DH_EVENTS_THREAD | DH_EVENTS_SCOPE,
+    .begin = methods_begin,
+    .event = methods_event,
+    .end = methods_end,
+    .release = methods_release,
+};

@@ -1,0 +1,283 @@
+#include "detect/view_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_VIEWS = 4096, /* of one lock */
+    MOST_ALIKE = 64    /* of one code and thread with the same names: instances of one kind behave alike */
+};
+
+/* ---- numbers ---- */
+
+uint64_t dh_hash_mix(uint64_t h, uint64_t v)
+{
+    h = ((h ^ h >> 31) * 0xff51afd7ed558ccdu + v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+static void grow(struct dh_numbers *t)
+{
+    struct dh_numbers old = *t;
+    t->cap = old.cap ? old.cap * 2 : 256;
+    t->n = 0;
+    t->rows = calloc(t->cap, sizeof *t->rows);
+    if (!t->rows)
+        abort();
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.rows[i].key)
+            *dh_numbers_at(t, old.rows[i].key) = old.rows[i].value;
+    free(old.rows);
+}
+
+uint64_t *dh_numbers_at(struct dh_numbers *t, uint64_t key)
+{
+    if (t->n * 2 >= t->cap)
+        grow(t);
+    key = key ? key : 1;
+    size_t i = dh_hash_mix(key, key >> 7) & (t->cap - 1);
+    while (t->rows[i].key && t->rows[i].key != key)
+        i = (i + 1) & (t->cap - 1);
+    if (!t->rows[i].key) {
+        t->rows[i].key = key;
+        t->n++;
+    }
+    return &t->rows[i].value;
+}
+
+void dh_numbers_release(struct dh_numbers *t)
+{
+    free(t->rows);
+    *t = (struct dh_numbers){0};
+}
+
+/* ---- code ---- */
+
+static void add_name(struct dh_view_code *c, uint32_t name)
+{
+    for (size_t i = 0; i < c->names.n; i++)
+        if (c->names.at[i] == name)
+            return;
+    dh_vec_push(&c->names, name);
+}
+
+static void add_what_paths_may(struct dh_view_store *s, struct dh_view_code *c)
+{
+    for (int write = 0; write < 2; write++) {
+        size_t n;
+        const char *const *names = dh_world_may_access(s->world, c->site, write, &n);
+        for (size_t i = 0; names && i < n; i++)
+            add_name(c, dh_field_names_number(&s->names, names[i]));
+    }
+}
+
+static size_t code_of(struct dh_view_store *s, uint32_t site, uint32_t ctx)
+{
+    uint64_t *number = dh_numbers_at(&s->by_code, dh_hash_mix(dh_hash_mix(1, site), ctx));
+    if (!*number) {
+        struct dh_view_code new = {.site = site, .ctx = ctx};
+        add_what_paths_may(s, &new);
+        dh_vec_push(&s->codes, new);
+        *number = s->codes.n;
+    }
+    return *number - 1;
+}
+
+bool dh_view_may_access(const struct dh_view_store *s, const struct dh_view *v, uint32_t name)
+{
+    const struct dh_view_code *c = &s->codes.at[v->code];
+    for (size_t i = 0; i < c->names.n; i++)
+        if (c->names.at[i] == name)
+            return true;
+    return false;
+}
+
+/* ---- views ---- */
+
+static void free_view(struct dh_view *v)
+{
+    for (size_t i = 0; i < v->n_samples; i++)
+        dh_instant_drop(v->samples[i]);
+    dh_vec_release(&v->in.outer);
+    dh_fields_release(&v->in.part);
+    free(v);
+}
+
+static uint64_t hash_names(const struct dh_fields *s)
+{
+    uint64_t h = 7;
+    uint32_t last = 0;
+    for (size_t i = 0; i < s->at.n; i++)
+        if (s->at.at[i].name != last) {
+            last = s->at.at[i].name;
+            h = dh_hash_mix(h, (uint64_t)last << 2 | s->at.at[i].how);
+        }
+    return h;
+}
+
+static void occurred(struct dh_view_store *s, struct dh_view *v)
+{
+    uint32_t thread = v->in.thread;
+    if (v->n_samples < DH_VIEW_SAMPLES && v->times + 1 == 1ull << v->n_samples)
+        v->samples[v->n_samples++] = dh_instants_now(&s->instants, thread, dh_world_thread_count(s->world));
+    v->times++;
+    v->last = dh_instants_time(&s->instants, thread);
+}
+
+static struct dh_view *new_view(const struct dh_critical *c, const struct dh_fields *fields, size_t code)
+{
+    struct dh_view *v = calloc(1, sizeof *v);
+    if (!v)
+        abort();
+    v->in = *c;
+    v->code = code;
+    memset(&v->in.outer, 0, sizeof v->in.outer);
+    for (size_t i = 0; i < c->outer.n; i++)
+        dh_vec_push(&v->in.outer, c->outer.at[i]);
+    v->in.whole = (struct dh_fields){0};
+    dh_fields_copy(&v->in.part, fields);
+    return v;
+}
+
+static uint64_t key_of(const struct dh_guard *g, const struct dh_critical *c, const struct dh_fields *fields,
+                       size_t code, unsigned role)
+{
+    uint64_t key = dh_hash_mix(dh_hash_mix(dh_hash_mix(dh_fields_hash(fields), c->thread), code), g->id);
+    for (size_t i = 0; i < c->outer.n; i++)
+        key = dh_hash_mix(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
+    return dh_hash_mix(key, role);
+}
+
+static struct dh_view *add_view(struct dh_view_store *s, struct dh_guard *g, const struct dh_critical *c,
+                                const struct dh_fields *fields, bool atomic, bool complete)
+{
+    size_t code = code_of(s, c->site, c->ctx);
+    uint64_t *known =
+        dh_numbers_at(&s->by_view, key_of(g, c, fields, code, (unsigned)atomic << 1 | (unsigned)complete));
+    struct dh_view *v = (struct dh_view *)(uintptr_t)*known;
+    if (!v) {
+        uint64_t alike = dh_hash_mix(dh_hash_mix(dh_hash_mix(hash_names(fields), c->thread), code), g->id);
+        if (++*dh_numbers_at(&s->alike, alike) > MOST_ALIKE || g->views.n >= MOST_VIEWS)
+            return NULL;
+        v = new_view(c, fields, code);
+        v->atomic = atomic;
+        v->complete = complete;
+        for (size_t i = 0; i < fields->at.n; i++)
+            add_name(&s->codes.at[code], fields->at.at[i].name);
+        dh_vec_push(&g->views, v);
+        *known = (uintptr_t)v;
+    }
+    occurred(s, v);
+    return v;
+}
+
+static void retire(struct dh_view_store *s, struct dh_guard *g)
+{
+    s->retire(s->arg, g);
+    for (size_t i = 0; i < g->views.n; i++)
+        free_view(g->views.at[i]);
+    dh_vec_release(&g->views);
+}
+
+static struct dh_guard *guard_of(struct dh_view_store *s, const struct dh_critical *c)
+{
+    uint64_t *number = dh_numbers_at(&s->by_lock, c->lock);
+    if (!*number) {
+        struct dh_guard *new = calloc(1, sizeof *new);
+        if (!new)
+            abort();
+        *new = (struct dh_guard){.lock = c->lock, .id = c->id};
+        dh_vec_push(&s->guards, new);
+        *number = s->guards.n;
+    }
+    struct dh_guard *g = s->guards.at[*number - 1];
+    if (g->id != c->id) {
+        retire(s, g);
+        g->id = c->id;
+    }
+    return g;
+}
+
+static void closed(void *arg, const struct dh_critical *c, bool ended)
+{
+    struct dh_view_store *s = arg;
+    struct dh_guard *g = guard_of(s, c);
+    struct dh_view *v = NULL;
+    if (c->part.at.n)
+        v = add_view(s, g, c, &c->part, true, !c->waited);
+    if (ended && c->waited && c->whole.at.n)
+        v = add_view(s, g, c, &c->whole, false, true);
+    if (ended && s->section)
+        s->section(s->arg, g, v, c);
+}
+
+bool dh_view_comes_between(const struct dh_view *v, const struct dh_instant *after, uint32_t thread, uint32_t before)
+{
+    for (size_t i = 0; i < v->n_samples; i++) {
+        const struct dh_instant *m = v->samples[i];
+        if (!dh_instant_knows(after, m->thread, m->time) && !dh_instant_knows(m, thread, before))
+            return true;
+    }
+    return false;
+}
+
+struct dh_held dh_view_lock(const struct dh_view *v)
+{
+    return (struct dh_held){.lock = v->in.lock,
+                            .id = v->in.id,
+                            .shared = v->in.shared,
+                            .depth = 1,
+                            .site = v->in.site,
+                            .ctx = v->in.ctx,
+                            .taken = v->in.began};
+}
+
+struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
+{
+    *write = f->how & DH_FIELD_WRITTEN;
+    return *write ? f->write : f->read;
+}
+
+/* ---- the store ---- */
+
+void dh_view_store_init(struct dh_view_store *s, struct dh_world *w)
+{
+    memset(s, 0, sizeof *s);
+    s->world = w;
+    dh_field_names_init(&s->names);
+    dh_criticals_init(&s->open, w, &s->names, closed, s);
+    dh_instants_init(&s->instants, DH_EDGES_WITHOUT_LOCKS);
+}
+
+void dh_view_store_event(struct dh_view_store *s, const struct dh_event *e)
+{
+    dh_criticals_event(&s->open, e);
+    dh_instants_event(&s->instants, e);
+}
+
+void dh_view_store_end(struct dh_view_store *s)
+{
+    for (size_t i = 0; i < s->guards.n; i++)
+        retire(s, s->guards.at[i]);
+}
+
+void dh_view_store_release(struct dh_view_store *s)
+{
+    for (size_t i = 0; i < s->guards.n; i++) {
+        for (size_t k = 0; k < s->guards.at[i]->views.n; k++)
+            free_view(s->guards.at[i]->views.at[k]);
+        dh_vec_release(&s->guards.at[i]->views);
+        free(s->guards.at[i]);
+    }
+    for (size_t i = 0; i < s->codes.n; i++)
+        dh_vec_release(&s->codes.at[i].names);
+    dh_vec_release(&s->guards);
+    dh_vec_release(&s->codes);
+    dh_numbers_release(&s->by_lock);
+    dh_numbers_release(&s->by_view);
+    dh_numbers_release(&s->alike);
+    dh_numbers_release(&s->by_code);
+    dh_criticals_release(&s->open);
+    dh_instants_release(&s->instants);
+    dh_field_names_release(&s->names);
+}
