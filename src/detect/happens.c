@@ -486,6 +486,14 @@ bool dh_happens_before(struct dh_happens *h, uint32_t then_thread, uint32_t then
     return t && other && clock_get(&t->clock, other->slot) >= then;
 }
 
+const uint32_t *dh_happens_clock(struct dh_happens *h, uint32_t thread, uint32_t *slot, uint32_t *n)
+{
+    const struct thread *t = thread_of(h, thread);
+    *slot = t ? t->slot : 0;
+    *n = t ? t->clock.n : 0;
+    return t ? t->clock.at : NULL;
+}
+
 void dh_happens_free(struct dh_happens *h)
 {
     if (!h)

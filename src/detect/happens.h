@@ -30,5 +30,8 @@ void dh_happens_event(struct dh_happens *h, const struct dh_event *e);
 uint32_t dh_happens_time(struct dh_happens *h, uint32_t thread);
 /* Is that moment before what `thread` does now? A thread's own moments are. */
 bool dh_happens_before(struct dh_happens *h, uint32_t then_thread, uint32_t then, uint32_t thread);
+/* All that the thread knows now: the latest time of each slot, borrowed until the next event. A moment of a thread in
+ * `slot` is before that if the slot's time is not less than its own. NULL: thread numbers like this are refused. */
+const uint32_t *dh_happens_clock(struct dh_happens *h, uint32_t thread, uint32_t *slot, uint32_t *n);
 
 #endif
