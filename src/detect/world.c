@@ -17,7 +17,8 @@ struct node {
 /* Numbers of locks by address: open addressing, no removal, since an address that was a lock will be one again. */
 struct lock_row {
     uint64_t lock;
-    uint32_t id; /* 0: free row */
+    uint32_t id;    /* 0: free row */
+    uint32_t block; /* number of the heap block that it is in, or 0 */
 };
 
 struct dh_world {
@@ -131,14 +132,28 @@ static void grow_locks(struct dh_world *w)
     free(old);
 }
 
+static struct node **below(struct node **root, uint64_t addr);
+
+static uint32_t block_around(struct dh_world *w, uint64_t addr)
+{
+    struct node **n = below(&w->objects, addr);
+    const struct dh_object *o = n ? &(*n)->object : NULL;
+    return o && o->region == DH_MEMORY_HEAP && addr - o->at < o->size ? o->number : 0;
+}
+
+/* A lock in a block that was freed and allocated again is another one, whether or not somebody initialised it. */
 static struct lock_row *lock_row(struct dh_world *w, uint64_t lock)
 {
     if (w->n_locks * 2 >= w->cap_locks)
         grow_locks(w);
     struct lock_row *r = &w->locks[lock_slot(w, lock)];
+    uint32_t block = block_around(w, lock);
     if (!r->id) {
-        *r = (struct lock_row){lock, ++w->last_lock};
+        *r = (struct lock_row){lock, ++w->last_lock, block};
         w->n_locks++;
+    } else if (r->block != block) {
+        r->id = ++w->last_lock;
+        r->block = block;
     }
     return r;
 }

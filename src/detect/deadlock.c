@@ -1,0 +1,228 @@
+/* Deadlocks: those that another order of events could have brought (lock_order.h), waits that may not end (waits.h),
+ * and locks used as they must not be. Events: LOCK, CONDITION, WAIT, THREAD; the others only order what threads do. */
+#include "detect/detector.h"
+#include "detect/happens.h"
+#include "detect/turns.h"
+#include "detect/lock_order.h"
+#include "detect/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct dh_detector dh_detector_deadlock;
+
+struct deadlock {
+    struct dh_world *world;
+    struct dh_turns *instants;
+    struct dh_lock_order *order;
+    struct dh_waits *waits;
+    uint64_t number; /* of the event */
+};
+
+/* ---- cycles ---- */
+
+static void cycle_found(void *arg, const struct dh_request *const *cycle, size_t n)
+{
+    struct deadlock *d = arg;
+    struct dh_suspect suspects[DH_SUSPECTS];
+    struct dh_suspicion s = {.kind = DH_SUSPECT_DEADLOCK,
+                             .level = DH_LEVEL_SUSPECTED,
+                             .addr = cycle[0]->lock,
+                             .suspects = suspects,
+                             .n_suspects = n < DH_SUSPECTS ? n : DH_SUSPECTS,
+                             .text =
+                                 "each thread can hold what the one before waits for: no lock that two of them hold "
+                                 "and no order of threads keeps them apart"};
+    for (size_t i = 0; i < s.n_suspects; i++) {
+        const struct dh_request *r = cycle[i];
+        suspects[i] = (struct dh_suspect){.op = !r->lock    ? DH_OP_THREAD_JOIN
+                                                : r->shared ? DH_OP_RDLOCK
+                                                            : DH_OP_LOCK,
+                                          .flags = r->shared ? DH_EVENT_SHARED : 0,
+                                          .thread = r->thread,
+                                          .site = r->site,
+                                          .ctx = r->ctx,
+                                          .addr = r->lock ? r->lock : r->joined,
+                                          .locks = r->held,
+                                          .n_locks = r->n_held,
+                                          .note = r->again_after_wait ? "takes it again after its wait" : NULL};
+    }
+    dh_world_found(d->world, &dh_detector_deadlock, &s);
+}
+
+/* The lock itself, when it was got already, is the last of those held. */
+static void request(struct deadlock *d, const struct dh_event *e)
+{
+    const struct dh_world_thread *t = dh_world_thread(d->world, e->thread);
+    struct dh_turn *now = dh_turns_now(d->instants, e->thread);
+    struct dh_request r = {.thread = e->thread,
+                           .site = e->site,
+                           .ctx = e->ctx,
+                           .shared = e->flags & DH_EVENT_SHARED,
+                           .again_after_wait = e->flags & DH_EVENT_WAIT,
+                           .held = t->held.at,
+                           .n_held = (uint32_t)t->held.n,
+                           .first = d->number,
+                           .last = d->number};
+    if (!now)
+        return;
+    if (e->kind == DH_EVENT_THREAD_JOIN) {
+        r.joined = (uint32_t)e->arg;
+    } else {
+        r.lock = e->addr;
+        r.id = dh_world_lock_id(d->world, e->addr);
+        r.n_held -= e->kind == DH_EVENT_LOCK;
+    }
+    dh_lock_order_request(d->order, &r, now);
+}
+
+/* What would not have waited, or not for ever, is in nobody's way; nor is what the thread has already. */
+static void wants(struct deadlock *d, const struct dh_event *e)
+{
+    const struct dh_held *h = dh_world_holds(d->world, e->thread, e->addr);
+    bool again = e->flags & DH_EVENT_AGAIN || (h && (e->kind == DH_EVENT_LOCK_WAIT || h->depth > 1));
+    if (!(e->flags & (DH_EVENT_TRY | DH_EVENT_TIMED)) && !again)
+        request(d, e);
+}
+
+static void joins(struct deadlock *d, const struct dh_event *e)
+{
+    if (e->arg < DH_WORLD_THREADS && e->arg != e->thread)
+        request(d, e);
+}
+
+/* ---- locks used as they must not be ---- */
+
+static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, const struct dh_held *h, uint32_t holder,
+                    const char *text)
+{
+    const struct dh_world_thread *t = dh_world_thread(d->world, e->thread);
+    struct dh_suspect suspects[2] = {{.op = op,
+                                      .flags = e->flags,
+                                      .thread = e->thread,
+                                      .site = e->site,
+                                      .ctx = e->ctx,
+                                      .addr = h ? h->lock : e->addr,
+                                      .locks = t->held.at,
+                                      .n_locks = t->held.n}};
+    if (h)
+        suspects[1] = (struct dh_suspect){.op = h->shared ? DH_OP_RDLOCK : DH_OP_LOCK,
+                                          .flags = h->shared ? DH_EVENT_SHARED : 0,
+                                          .thread = holder,
+                                          .site = h->site,
+                                          .ctx = h->ctx,
+                                          .addr = h->lock,
+                                          .note = "took it"};
+    struct dh_suspicion s = {.kind = DH_SUSPECT_LOCK_MISUSE,
+                             .level = DH_LEVEL_OBSERVED,
+                             .addr = suspects[0].addr,
+                             .suspects = suspects,
+                             .n_suspects = h ? 2 : 1,
+                             .text = text,
+                             .key = text};
+    dh_world_found(d->world, &dh_detector_deadlock, &s);
+}
+
+/* Anybody's entry for the lock. */
+static const struct dh_held *held_by_anybody(struct deadlock *d, uint64_t lock, uint32_t *holder)
+{
+    uint32_t n = dh_world_thread_count(d->world);
+    for (*holder = 0; *holder < n; ++*holder) {
+        const struct dh_held *h = dh_world_holds(d->world, *holder, lock);
+        if (h)
+            return h;
+    }
+    return NULL;
+}
+
+static void gives(struct deadlock *d, const struct dh_event *e)
+{
+    uint32_t holder;
+    if (dh_world_holds(d->world, e->thread, e->addr))
+        return;
+    const struct dh_held *h = held_by_anybody(d, e->addr, &holder);
+    if (h)
+        misused(d, e, DH_OP_UNLOCK, h, holder, "unlocked by a thread that does not hold it");
+    else if (e->flags & DH_EVENT_FOREIGN)
+        misused(d, e, DH_OP_UNLOCK, NULL, 0, "unlocked while nobody holds it");
+}
+
+static void destroys(struct deadlock *d, const struct dh_event *e)
+{
+    uint32_t holder;
+    const struct dh_held *h = held_by_anybody(d, e->addr, &holder);
+    if (h || e->flags & DH_EVENT_FOREIGN)
+        misused(d, e, DH_OP_LOCK_DESTROY, h, holder, "destroyed while it is held");
+    dh_lock_order_forget(d->order, e->addr);
+}
+
+/* The main thread's end is that of the process, which takes its locks along. */
+static void ends(struct deadlock *d, const struct dh_event *e)
+{
+    const struct dh_world_thread *t = dh_world_thread(d->world, e->thread);
+    for (size_t i = 0; e->thread && i < t->held.n; i++)
+        misused(d, e, DH_OP_THREAD_EXIT, &t->held.at[i], e->thread, "still held when its thread ended");
+}
+
+/* ---- the detector ---- */
+
+static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+{
+    const char *order = o && o->get ? o->get(o->arg, "deadlock-order") : NULL;
+    if (order && strcmp(order, "all") && strcmp(order, "threads")) {
+        *why = "--deadlock-order is all or threads";
+        return NULL;
+    }
+    struct deadlock *d = calloc(1, sizeof *d);
+    if (!d)
+        abort();
+    d->world = w;
+    d->instants = dh_turns_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
+    d->order = dh_lock_order_new(cycle_found, d);
+    d->waits = dh_waits_new(w, &dh_detector_deadlock, d->order);
+    return d;
+}
+
+static void (*const looks[DH_EVENT_COUNT])(struct deadlock *, const struct dh_event *) = {
+    [DH_EVENT_LOCK] = wants,        [DH_EVENT_LOCK_WAIT] = wants,
+    [DH_EVENT_UNLOCK] = gives,      [DH_EVENT_LOCK_DESTROY] = destroys,
+    [DH_EVENT_THREAD_JOIN] = joins, [DH_EVENT_THREAD_END] = ends,
+};
+
+static void event(void *self, const struct dh_event *e)
+{
+    struct deadlock *d = self;
+    if (e->kind >= DH_EVENT_COUNT)
+        return;
+    d->number++;
+    if (looks[e->kind])
+        looks[e->kind](d, e);
+    dh_waits_event(d->waits, e, d->instants, d->number);
+    dh_turns_event(d->instants, e);
+}
+
+static void end(void *self)
+{
+    struct deadlock *d = self;
+    dh_waits_end(d->waits);
+}
+
+static void release(void *self)
+{
+    struct deadlock *d = self;
+    dh_waits_free(d->waits);
+    dh_lock_order_free(d->order);
+    dh_turns_free(d->instants);
+    free(d);
+}
+
+const struct dh_detector dh_detector_deadlock = {
+    .name = "deadlock",
+    .summary = "lock orders that can become deadlocks, waits that may not end, misused locks",
+    .events = DH_EVENTS_LOCK | DH_EVENTS_CONDITION | DH_EVENTS_WAIT | DH_EVENTS_THREAD | DH_EVENTS_ORDER |
+              DH_EVENTS_ATOMIC | DH_EVENTS_MEMORY,
+    .begin = begin,
+    .event = event,
+    .end = end,
+    .release = release,
+};

@@ -1,0 +1,499 @@
+#include "detect/lock_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 20000 }; /* of one search */
+
+typedef DH_VEC(struct dh_request *) requests;
+
+struct node {
+    struct node *next;
+    uint64_t lock;
+    uint32_t id;
+    requests holders, wanters;
+};
+
+/* Requests that differ in nothing but the thread. */
+struct dh_alike {
+    struct dh_alike *next;
+    uint64_t key;
+    uint32_t n;
+    struct dh_request *oldest, *newest;
+};
+
+struct dh_lock_order {
+    dh_cycle_found *found;
+    void *arg;
+    struct dh_request **table; /* by key */
+    struct node **nodes;       /* by lock */
+    struct dh_alike **alike;   /* by key without the thread */
+    size_t n_requests, cap_requests, n_nodes, cap_nodes, n_alike, cap_alike;
+    DH_VEC(requests *) threads;
+    DH_VEC(uint64_t) told; /* signatures of cycles, sorted */
+    uint64_t version, mark;
+    /* The search under way. */
+    const struct dh_request *path[DH_ORDER_LONGEST];
+    struct dh_turn *when[DH_ORDER_LONGEST];
+    size_t n_path;
+    unsigned steps;
+    bool found_one, goes_on; /* there are longer paths */
+};
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+static uint64_t mix(uint64_t h, uint64_t value)
+{
+    h = (h ^ value) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+struct dh_lock_order *dh_lock_order_new(dh_cycle_found *found, void *arg)
+{
+    struct dh_lock_order *o = zeroed(1, sizeof *o);
+    o->found = found;
+    o->arg = arg;
+    return o;
+}
+
+/* ---- tables: chains, so that what is gone can be taken out ---- */
+
+#define GROW(o, rows, n, cap, type, hash)                                                                              \
+    do {                                                                                                               \
+        if ((o)->n < (o)->cap)                                                                                         \
+            break;                                                                                                     \
+        size_t cap_ = (o)->cap ? (o)->cap * 2 : 64;                                                                    \
+        type **rows_ = zeroed(cap_, sizeof *rows_);                                                                    \
+        for (size_t i_ = 0; i_ < (o)->cap; i_++)                                                                       \
+            for (type *r_ = (o)->rows[i_], *next_; r_; r_ = next_) {                                                   \
+                next_ = r_->next;                                                                                      \
+                r_->next = rows_[(hash) & (cap_ - 1)];                                                                 \
+                rows_[(hash) & (cap_ - 1)] = r_;                                                                       \
+            }                                                                                                          \
+        free((o)->rows);                                                                                               \
+        (o)->rows = rows_;                                                                                             \
+        (o)->cap = cap_;                                                                                               \
+    } while (0)
+
+static struct node *find_node(const struct dh_lock_order *o, uint64_t lock)
+{
+    struct node *n = o->cap_nodes ? o->nodes[mix(0, lock) & (o->cap_nodes - 1)] : NULL;
+    while (n && n->lock != lock)
+        n = n->next;
+    return n;
+}
+
+/* What was at the address before it became another lock counts no more. */
+static struct node *get_node(struct dh_lock_order *o, uint64_t lock, uint32_t id)
+{
+    struct node *n = find_node(o, lock);
+    if (n && n->id != id) {
+        dh_lock_order_forget(o, lock);
+        n = NULL;
+    }
+    if (n)
+        return n;
+    GROW(o, nodes, n_nodes, cap_nodes, struct node, mix(0, r_->lock));
+    struct node **row = &o->nodes[mix(0, lock) & (o->cap_nodes - 1)];
+    n = zeroed(1, sizeof *n);
+    *n = (struct node){.next = *row, .lock = lock, .id = id};
+    *row = n;
+    o->n_nodes++;
+    return n;
+}
+
+static struct dh_request *find_request(const struct dh_lock_order *o, uint64_t key)
+{
+    struct dh_request *r = o->cap_requests ? o->table[key & (o->cap_requests - 1)] : NULL;
+    while (r && r->key != key)
+        r = r->next;
+    return r;
+}
+
+static struct dh_alike *get_alike(struct dh_lock_order *o, uint64_t key)
+{
+    GROW(o, alike, n_alike, cap_alike, struct dh_alike, r_->key);
+    struct dh_alike **row = &o->alike[key & (o->cap_alike - 1)], *a = *row;
+    while (a && a->key != key)
+        a = a->next;
+    if (a)
+        return a;
+    a = zeroed(1, sizeof *a);
+    *a = (struct dh_alike){.next = *row, .key = key};
+    o->n_alike++;
+    return *row = a;
+}
+
+/* ---- requests ---- */
+
+static uint64_t key_without_thread(const struct dh_request *r)
+{
+    uint64_t h = mix(mix(r->lock, r->id), (uint64_t)r->site << 1 | r->shared);
+    if (!r->lock)
+        h = mix(h, r->joined);
+    for (uint32_t i = 0; i < r->n_held; i++)
+        h = mix(mix(h, r->held[i].id), (uint64_t)r->held[i].site << 1 | r->held[i].shared);
+    return h;
+}
+
+static void unlist(struct dh_request *r)
+{
+    if (--r->listed)
+        return;
+    for (uint32_t i = 0; i < r->n_instants; i++)
+        dh_turn_put(r->instants[i]);
+    free(r->held);
+    free(r);
+}
+
+static void leave_alike(struct dh_lock_order *o, struct dh_request *r)
+{
+    struct dh_alike *a = r->alike;
+    *(r->alike_before ? &r->alike_before->alike_after : &a->oldest) = r->alike_after;
+    *(r->alike_after ? &r->alike_after->alike_before : &a->newest) = r->alike_before;
+    if (--a->n)
+        return;
+    struct dh_alike **at = &o->alike[a->key & (o->cap_alike - 1)];
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+    o->n_alike--;
+    free(a);
+}
+
+/* It stays in the lists until they are next looked through. */
+static void kill_request(struct dh_lock_order *o, struct dh_request *r)
+{
+    if (r->dead)
+        return;
+    struct dh_request **at = &o->table[r->key & (o->cap_requests - 1)];
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    o->n_requests--;
+    leave_alike(o, r);
+    r->dead = true;
+    unlist(r);
+}
+
+static void sweep(requests *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->n; i++)
+        if (v->at[i]->dead)
+            unlist(v->at[i]);
+        else
+            v->at[n++] = v->at[i];
+    v->n = n;
+}
+
+static void list(requests *v, struct dh_request *r)
+{
+    if (v->n == v->cap)
+        sweep(v);
+    dh_vec_push(v, r);
+    r->listed++;
+}
+
+static requests *of_thread(struct dh_lock_order *o, uint32_t thread)
+{
+    while (o->threads.n <= thread)
+        dh_vec_push(&o->threads, NULL);
+    if (!o->threads.at[thread])
+        o->threads.at[thread] = zeroed(1, sizeof(requests));
+    return o->threads.at[thread];
+}
+
+/* Beyond so many threads that do the same, the oldest says nothing that the others do not. */
+static void join_alike(struct dh_lock_order *o, struct dh_request *r)
+{
+    struct dh_alike *a = get_alike(o, key_without_thread(r));
+    r->alike = a;
+    r->alike_before = a->newest;
+    *(a->newest ? &a->newest->alike_after : &a->oldest) = r;
+    a->newest = r;
+    if (++a->n > DH_ORDER_ALIKE)
+        kill_request(o, a->oldest);
+}
+
+static struct dh_request *add_request(struct dh_lock_order *o, const struct dh_request *like, uint64_t key)
+{
+    /* First of all nodes: whoever is another lock now takes others along. */
+    for (uint32_t i = 0; i < like->n_held; i++)
+        get_node(o, like->held[i].lock, like->held[i].id);
+    struct node *wanted = like->lock ? get_node(o, like->lock, like->id) : NULL;
+    GROW(o, table, n_requests, cap_requests, struct dh_request, r_->key);
+    struct dh_request *r = zeroed(1, sizeof *r), **row = &o->table[key & (o->cap_requests - 1)];
+    *r = *like;
+    r->held = zeroed(like->n_held ? like->n_held : 1, sizeof *r->held);
+    if (like->n_held)
+        memcpy(r->held, like->held, like->n_held * sizeof *r->held);
+    r->key = key;
+    r->next = *row;
+    r->listed = 1;
+    *row = r;
+    o->n_requests++;
+    o->version++;
+    for (uint32_t i = 0; i < r->n_held; i++)
+        list(&find_node(o, r->held[i].lock)->holders, r);
+    if (wanted)
+        list(&wanted->wanters, r);
+    list(of_thread(o, r->thread), r);
+    join_alike(o, r);
+    return r;
+}
+
+/* False: it is there already. */
+static bool add_instant(struct dh_request *r, struct dh_turn *now)
+{
+    if (r->n_instants && r->instants[0]->time == now->time)
+        return false;
+    if (r->n_instants == DH_ORDER_INSTANTS)
+        dh_turn_put(r->instants[--r->n_instants]);
+    memmove(r->instants + 1, r->instants, r->n_instants * sizeof *r->instants);
+    r->instants[0] = dh_turn_keep(now);
+    r->n_instants++;
+    return true;
+}
+
+static void kill_all(struct dh_lock_order *o, requests *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        kill_request(o, v->at[i]);
+    sweep(v);
+    dh_vec_release(v);
+}
+
+void dh_lock_order_forget(struct dh_lock_order *o, uint64_t lock)
+{
+    struct node *n = find_node(o, lock);
+    if (!n)
+        return;
+    struct node **at = &o->nodes[mix(0, lock) & (o->cap_nodes - 1)];
+    while (*at != n)
+        at = &(*at)->next;
+    *at = n->next;
+    o->n_nodes--;
+    kill_all(o, &n->holders);
+    kill_all(o, &n->wanters);
+    free(n);
+}
+
+const struct dh_request *dh_lock_order_next(struct dh_lock_order *o, uint32_t thread, size_t *at)
+{
+    requests *v = thread < o->threads.n ? o->threads.at[thread] : NULL;
+    while (v && *at < v->n && v->at[*at]->dead)
+        ++*at;
+    return v && *at < v->n ? v->at[(*at)++] : NULL;
+}
+
+/* ---- cycles ---- */
+
+const struct dh_held *dh_request_holds(const struct dh_request *r, uint64_t lock, bool shared)
+{
+    for (uint32_t i = 0; i < r->n_held; i++)
+        if (r->held[i].lock == lock)
+            return r->held[i].shared && shared ? NULL : &r->held[i];
+    return NULL;
+}
+
+/* `waiter` would wait for what `holder` has or is. */
+static bool waits_for(const struct dh_request *waiter, const struct dh_request *holder)
+{
+    return waiter->lock ? dh_request_holds(holder, waiter->lock, waiter->shared) != NULL
+                        : waiter->joined == holder->thread;
+}
+
+static requests *in_the_way(struct dh_lock_order *o, const struct dh_request *r)
+{
+    if (!r->lock)
+        return r->joined < o->threads.n ? o->threads.at[r->joined] : NULL;
+    struct node *n = find_node(o, r->lock);
+    return n ? &n->holders : NULL;
+}
+
+/* Whether it is in a cycle if nothing keeps threads apart. Most are not, and stay so until there is a new request. */
+static bool may_be_in_cycle(struct dh_lock_order *o, struct dh_request *r)
+{
+    DH_VEC(const struct dh_request *) open = {0};
+    bool found = false;
+    unsigned steps = 0;
+    o->mark++;
+    dh_vec_push(&open, r);
+    while (open.n && !found) {
+        const struct dh_request *at = open.at[--open.n];
+        const requests *next = in_the_way(o, at);
+        for (size_t i = 0; next && i < next->n && !found; i++) {
+            struct dh_request *n = next->at[i];
+            if (n->dead || n->mark == o->mark || !waits_for(at, n))
+                continue;
+            n->mark = o->mark;
+            found = waits_for(n, r) || ++steps == STEPS;
+            dh_vec_push(&open, n);
+        }
+    }
+    dh_vec_release(&open);
+    return found;
+}
+
+/* Both cannot be there at once: one would have to wait for the other before. */
+static bool are_kept_apart(const struct dh_request *a, const struct dh_request *b)
+{
+    for (uint32_t i = 0; i < a->n_held; i++)
+        if (dh_request_holds(b, a->held[i].lock, a->held[i].shared))
+            return true;
+    return false;
+}
+
+static struct dh_turn *instant_beside_path(const struct dh_lock_order *o, const struct dh_request *r)
+{
+    for (uint32_t m = 0; m < r->n_instants; m++) {
+        size_t i = 0;
+        while (i < o->n_path && dh_turns_are_concurrent(o->when[i], r->instants[m]))
+            i++;
+        if (i == o->n_path)
+            return r->instants[m];
+    }
+    return NULL;
+}
+
+static bool fits_path(const struct dh_lock_order *o, const struct dh_request *r)
+{
+    for (size_t i = 0; i < o->n_path; i++)
+        if (o->path[i]->thread == r->thread || are_kept_apart(o->path[i], r))
+            return false;
+    return true;
+}
+
+/* Cycles of other instances at the same places are the same to a reader: the set of places counts. */
+static uint64_t signature(const struct dh_lock_order *o)
+{
+    uint64_t sum = 0, parts[DH_ORDER_LONGEST];
+    size_t n = 0;
+    for (size_t i = 0; i < o->n_path; i++) {
+        const struct dh_request *r = o->path[i], *before = o->path[(i ? i : o->n_path) - 1];
+        const struct dh_held *h = before->lock ? dh_request_holds(r, before->lock, before->shared) : NULL;
+        uint64_t part = mix(mix(1, r->site), h ? h->site : UINT64_MAX);
+        size_t k = 0;
+        while (k < n && parts[k] != part)
+            k++;
+        if (k == n)
+            sum += parts[n++] = part;
+    }
+    return sum;
+}
+
+static bool is_new(struct dh_lock_order *o, uint64_t s)
+{
+    size_t low = 0, high = o->told.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (o->told.at[middle] < s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < o->told.n && o->told.at[low] == s)
+        return false;
+    dh_vec_push(&o->told, 0);
+    memmove(o->told.at + low + 1, o->told.at + low, (o->told.n - 1 - low) * sizeof s);
+    o->told.at[low] = s;
+    return true;
+}
+
+static void closed(struct dh_lock_order *o)
+{
+    o->found_one = true;
+    if (is_new(o, signature(o)))
+        o->found(o->arg, o->path, o->n_path);
+}
+
+static void extend(struct dh_lock_order *o, size_t length)
+{
+    const struct dh_request *last = o->path[o->n_path - 1];
+    const requests *next = in_the_way(o, last);
+    for (size_t i = 0; next && i < next->n && !o->found_one && o->steps < STEPS; i++) {
+        struct dh_request *r = next->at[i];
+        o->steps++;
+        if (r->dead || !waits_for(last, r) || !fits_path(o, r))
+            continue;
+        bool closes = waits_for(r, o->path[0]);
+        struct dh_turn *when = instant_beside_path(o, r);
+        if (!when || (closes && o->n_path + 1 < length)) /* shorter ones were looked for before */
+            continue;
+        if (!closes && o->n_path + 1 == length) {
+            o->goes_on = true;
+            continue;
+        }
+        o->when[o->n_path] = when;
+        o->path[o->n_path++] = r;
+        if (closes)
+            closed(o);
+        else
+            extend(o, length);
+        o->n_path--;
+    }
+}
+
+/* The shortest cycle through the newest moment of the request. */
+static void search(struct dh_lock_order *o, struct dh_request *r)
+{
+    if (r->told || r->fruitless == o->version)
+        return;
+    if (!may_be_in_cycle(o, r)) {
+        r->fruitless = o->version;
+        return;
+    }
+    o->path[0] = r;
+    o->when[0] = r->instants[0];
+    o->steps = 0;
+    o->found_one = false;
+    o->goes_on = true;
+    for (size_t length = 2; length <= DH_ORDER_LONGEST && o->goes_on && !o->found_one && o->steps < STEPS; length++) {
+        o->n_path = 1;
+        o->goes_on = false;
+        extend(o, length);
+    }
+    r->told = o->found_one;
+}
+
+void dh_lock_order_request(struct dh_lock_order *o, const struct dh_request *like, struct dh_turn *now)
+{
+    uint64_t key = mix(key_without_thread(like), like->thread);
+    struct dh_request *r = find_request(o, key);
+    if (!r)
+        r = add_request(o, like, key);
+    r->last = like->last;
+    if (add_instant(r, now))
+        search(o, r);
+}
+
+void dh_lock_order_free(struct dh_lock_order *o)
+{
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->cap_nodes; i++)
+        while (o->nodes[i])
+            dh_lock_order_forget(o, o->nodes[i]->lock);
+    for (size_t i = 0; i < o->cap_requests; i++)
+        while (o->table[i])
+            kill_request(o, o->table[i]);
+    for (size_t i = 0; i < o->threads.n; i++)
+        if (o->threads.at[i]) {
+            sweep(o->threads.at[i]);
+            dh_vec_release(o->threads.at[i]);
+            free(o->threads.at[i]);
+        }
+    free(o->nodes);
+    free(o->table);
+    free(o->alike);
+    dh_vec_release(&o->threads);
+    dh_vec_release(&o->told);
+    free(o);
+}

@@ -1,0 +1,562 @@
+#include "detect/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CRITICAL_MOST = 32, SIGNALLERS_MOST = 256 }; /* of one condition */
+
+/* A wait for a condition with more than its mutex held. */
+struct critical {
+    struct dh_event e;
+    struct dh_turn *when;
+    struct dh_held *held; /* without the mutex */
+    size_t n_held;
+};
+
+struct signaller {
+    struct dh_event last;
+    struct dh_turn *when; /* of the last */
+    uint64_t number;
+};
+
+struct condition {
+    struct condition *next;
+    uint64_t addr;
+    DH_VEC(struct critical) critical;
+    DH_VEC(struct signaller) signallers;
+    uint32_t waiting;
+    bool many; /* signallers: not all are known */
+    bool lone; /* signalled while nobody waited */
+    struct dh_event lone_signal;
+};
+
+/* What a thread waits for now. */
+struct pending {
+    bool on;
+    struct dh_event e;
+};
+
+struct dh_waits {
+    struct dh_world *world;
+    const struct dh_detector *who;
+    struct dh_lock_order *order;
+    DH_VEC(struct pending) pending; /* by thread */
+    struct condition **rows;
+    size_t n, cap;
+};
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+struct dh_waits *dh_waits_new(struct dh_world *world, const struct dh_detector *who, struct dh_lock_order *order)
+{
+    struct dh_waits *w = zeroed(1, sizeof *w);
+    w->world = world;
+    w->who = who;
+    w->order = order;
+    return w;
+}
+
+/* ---- conditions ---- */
+
+static size_t row_of(const struct dh_waits *w, uint64_t addr)
+{
+    return (addr * 0x9e3779b97f4a7c15u) >> 20 & (w->cap - 1);
+}
+
+static void grow(struct dh_waits *w)
+{
+    struct condition **old = w->rows;
+    size_t cap = w->cap;
+    w->cap = cap ? 2 * cap : 64;
+    w->rows = zeroed(w->cap, sizeof(struct condition *));
+    for (size_t i = 0; i < cap; i++)
+        for (struct condition *c = old[i], *next; c; c = next) {
+            size_t to = row_of(w, c->addr);
+            next = c->next;
+            c->next = w->rows[to];
+            w->rows[to] = c;
+        }
+    free(old);
+}
+
+static struct condition *find_condition(struct dh_waits *w, uint64_t addr)
+{
+    struct condition *c = w->cap ? w->rows[row_of(w, addr)] : NULL;
+    while (c && c->addr != addr)
+        c = c->next;
+    return c;
+}
+
+static struct condition *get_condition(struct dh_waits *w, uint64_t addr)
+{
+    struct condition *c = find_condition(w, addr);
+    if (c)
+        return c;
+    if (w->n == w->cap)
+        grow(w);
+    struct condition **row = &w->rows[row_of(w, addr)];
+    c = zeroed(1, sizeof *c);
+    c->addr = addr;
+    c->next = *row;
+    w->n++;
+    return *row = c;
+}
+
+static void free_condition(struct condition *c)
+{
+    for (size_t i = 0; i < c->critical.n; i++) {
+        dh_turn_put(c->critical.at[i].when);
+        free(c->critical.at[i].held);
+    }
+    for (size_t i = 0; i < c->signallers.n; i++)
+        dh_turn_put(c->signallers.at[i].when);
+    dh_vec_release(&c->critical);
+    dh_vec_release(&c->signallers);
+    free(c);
+}
+
+static bool is_same_wait(const struct critical *a, const struct critical *b)
+{
+    if (a->e.thread != b->e.thread || a->e.site != b->e.site || a->n_held != b->n_held)
+        return false;
+    for (size_t i = 0; i < a->n_held; i++)
+        if (a->held[i].id != b->held[i].id)
+            return false;
+    return true;
+}
+
+/* Of equal waits the first counts: later ones are only ordered more. */
+static void note_critical(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
+{
+    const struct dh_world_thread *t = dh_world_thread(w->world, e->thread);
+    struct condition *c = get_condition(w, e->addr);
+    struct critical new = {.e = *e, .when = now, .held = zeroed(t->held.n + 1, sizeof *new.held)};
+    for (size_t i = 0; i < t->held.n; i++)
+        if (t->held.at[i].lock != e->arg)
+            new.held[new.n_held++] = t->held.at[i];
+    bool known = !new.n_held || c->critical.n == CRITICAL_MOST;
+    for (size_t i = 0; i < c->critical.n && !known; i++)
+        known = is_same_wait(&c->critical.at[i], &new);
+    if (known) {
+        free(new.held);
+        return;
+    }
+    dh_turn_keep(now);
+    dh_vec_push(&c->critical, new);
+}
+
+static void waits(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
+{
+    get_condition(w, e->addr)->waiting++;
+    if (now && !(e->flags & DH_EVENT_TIMED))
+        note_critical(w, e, now);
+}
+
+static struct signaller *signaller_of(struct condition *c, uint32_t thread)
+{
+    for (size_t i = 0; i < c->signallers.n; i++)
+        if (c->signallers.at[i].last.thread == thread)
+            return &c->signallers.at[i];
+    if (c->signallers.n == SIGNALLERS_MOST) {
+        c->many = true;
+        return NULL;
+    }
+    dh_vec_push(&c->signallers, (struct signaller){0});
+    return &c->signallers.at[c->signallers.n - 1];
+}
+
+static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now, uint64_t number)
+{
+    struct condition *c = get_condition(w, e->addr);
+    struct signaller *s = signaller_of(c, e->thread);
+    if (!c->waiting && !c->lone) {
+        c->lone = true;
+        c->lone_signal = *e;
+    }
+    if (!s || !now)
+        return;
+    dh_turn_keep(now);
+    dh_turn_put(s->when);
+    *s = (struct signaller){*e, now, number};
+}
+
+/* ---- critical: who could end the wait has to get a lock first that the waiting thread holds ---- */
+
+static bool is_beside(const struct dh_request *r, const struct dh_turn *when)
+{
+    for (uint32_t i = 0; i < r->n_instants; i++)
+        if (dh_turns_are_concurrent(r->instants[i], when))
+            return true;
+    return false;
+}
+
+static const struct dh_held *stands_in_the_way(const struct critical *c, const struct dh_request *r)
+{
+    for (size_t i = 0; r->lock && i < c->n_held; i++)
+        if (c->held[i].lock == r->lock && c->held[i].id == r->id && !(c->held[i].shared && r->shared))
+            return &c->held[i];
+    return NULL;
+}
+
+/* A request of the signaller's, before its last signal, that the wait may keep waiting. */
+static const struct dh_request *blocked_request(struct dh_waits *w, const struct critical *c, const struct signaller *s)
+{
+    size_t at = 0;
+    const struct dh_request *r;
+    while ((r = dh_lock_order_next(w->order, s->last.thread, &at)))
+        if (r->first < s->number && stands_in_the_way(c, r) && is_beside(r, c->when))
+            return r;
+    return NULL;
+}
+
+static void tell(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_suspicion_level level, uint64_t addr,
+                 const struct dh_suspect *suspects, size_t n, const char *text)
+{
+    struct dh_suspicion s = {
+        .kind = kind, .level = level, .addr = addr, .suspects = suspects, .n_suspects = n, .text = text};
+    if (s.n_suspects > DH_SUSPECTS)
+        s.n_suspects = DH_SUSPECTS;
+    dh_world_found(w->world, w->who, &s);
+}
+
+static void tell_critical(struct dh_waits *w, const struct critical *c, const struct dh_request *r,
+                          const struct signaller *s)
+{
+    struct dh_suspect suspects[] = {
+        {.op = DH_OP_COND_WAIT,
+         .flags = c->e.flags,
+         .thread = c->e.thread,
+         .site = c->e.site,
+         .ctx = c->e.ctx,
+         .addr = c->e.addr,
+         .locks = c->held,
+         .n_locks = c->n_held,
+         .note = "waits with another lock held"},
+        {.op = r->shared ? DH_OP_RDLOCK : DH_OP_LOCK,
+         .thread = r->thread,
+         .site = r->site,
+         .ctx = r->ctx,
+         .addr = r->lock,
+         .locks = r->held,
+         .n_locks = r->n_held,
+         .note = "needs that lock before it signals"},
+        {.op = s->last.kind == DH_EVENT_COND_BROADCAST ? DH_OP_COND_BROADCAST : DH_OP_COND_SIGNAL,
+         .thread = s->last.thread,
+         .site = s->last.site,
+         .ctx = s->last.ctx,
+         .addr = s->last.addr,
+         .note = "would end the wait"},
+    };
+    tell(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, stands_in_the_way(c, r)->lock, suspects, 3,
+         "every thread that signals the condition takes this lock before, and the waiting thread does not give it");
+}
+
+static void judge_critical(struct dh_waits *w, const struct condition *c, const struct critical *wait)
+{
+    const struct dh_request *first = NULL;
+    const struct signaller *by = NULL;
+    for (size_t i = 0; i < c->signallers.n; i++) {
+        const struct signaller *s = &c->signallers.at[i];
+        if (s->last.thread == wait->e.thread || dh_turn_is_before(s->when, wait->when))
+            continue;
+        const struct dh_request *r = blocked_request(w, wait, s);
+        if (!r)
+            return; /* this one gets through */
+        if (!first) {
+            first = r;
+            by = s;
+        }
+    }
+    if (first && !c->many)
+        tell_critical(w, wait, first, by);
+}
+
+static void judge(struct dh_waits *w, const struct condition *c)
+{
+    for (size_t i = 0; i < c->critical.n; i++)
+        judge_critical(w, c, &c->critical.at[i]);
+}
+
+/* What is at that address is no condition any more, or another one. */
+static void condition_ends(struct dh_waits *w, uint64_t addr)
+{
+    struct condition *c = find_condition(w, addr);
+    if (!c)
+        return;
+    struct condition **at = &w->rows[row_of(w, addr)];
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    w->n--;
+    judge(w, c);
+    free_condition(c);
+}
+
+/* ---- what each thread waits for ---- */
+
+static struct pending *pending_of(struct dh_waits *w, uint32_t thread)
+{
+    if (thread >= DH_WORLD_THREADS)
+        return NULL;
+    while (w->pending.n <= thread)
+        dh_vec_push(&w->pending, (struct pending){0});
+    return &w->pending.at[thread];
+}
+
+static bool begins_wait(const struct dh_event *e)
+{
+    return e->kind == DH_EVENT_LOCK_WAIT || e->kind == DH_EVENT_COND_WAIT || e->kind == DH_EVENT_BLOCK;
+}
+
+/* A wait for a condition goes on until it is told that it ended: in between the mutex is given and taken. */
+static bool goes_on(const struct pending *p, const struct dh_event *e)
+{
+    return p->e.kind == DH_EVENT_COND_WAIT && (e->kind == DH_EVENT_UNLOCK || e->kind == DH_EVENT_LOCK_WAIT) &&
+           e->flags & DH_EVENT_WAIT;
+}
+
+static void ends(struct dh_waits *w, struct pending *p)
+{
+    struct condition *c = p->on && p->e.kind == DH_EVENT_COND_WAIT ? find_condition(w, p->e.addr) : NULL;
+    if (c && c->waiting)
+        c->waiting--;
+    p->on = false;
+}
+
+static void note_pending(struct dh_waits *w, const struct dh_event *e)
+{
+    struct pending *p = pending_of(w, e->thread);
+    if (!p || (p->on && goes_on(p, e)))
+        return;
+    ends(w, p);
+    if (begins_wait(e))
+        *p = (struct pending){true, *e};
+}
+
+void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_turns *instants, uint64_t number)
+{
+    note_pending(w, e);
+    switch (e->kind) {
+    case DH_EVENT_COND_WAIT:
+        waits(w, e, dh_turns_now(instants, e->thread));
+        break;
+    case DH_EVENT_COND_SIGNAL:
+    case DH_EVENT_COND_BROADCAST:
+        signals(w, e, dh_turns_now(instants, e->thread), number);
+        break;
+    case DH_EVENT_LOCK_INIT:
+    case DH_EVENT_LOCK_DESTROY:
+    case DH_EVENT_FORGET:
+        condition_ends(w, e->addr);
+        break;
+    }
+}
+
+/* ---- the end of the stream ---- */
+
+static const struct pending *waiting(const struct dh_waits *w, uint32_t thread)
+{
+    const struct pending *p = thread < w->pending.n ? &w->pending.at[thread] : NULL;
+    return p && p->on && !(p->e.flags & DH_EVENT_TIMED) ? p : NULL;
+}
+
+static bool lives(const struct dh_waits *w, uint32_t thread)
+{
+    const struct dh_world_thread *t = dh_world_thread(w->world, thread);
+    return t->index == thread && !t->ended;
+}
+
+static bool is_internal(const struct dh_event *e)
+{
+    static const bool internal[DH_SYNC_CLASS_COUNT] = {
+        [DH_SYNC_BARRIER] = true, [DH_SYNC_SEMAPHORE] = true, [DH_SYNC_ONCE] = true, [DH_SYNC_THREAD] = true};
+    return e->kind != DH_EVENT_BLOCK || (e->arg < DH_SYNC_CLASS_COUNT && internal[e->arg]);
+}
+
+/* Every thread waits for something that only another one of them can give. */
+static bool is_stuck(const struct dh_waits *w)
+{
+    uint32_t n = dh_world_thread_count(w->world), live = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!lives(w, i))
+            continue;
+        const struct pending *p = waiting(w, i);
+        if (!p || !is_internal(&p->e))
+            return false;
+        live++;
+    }
+    return live > 0;
+}
+
+/* Who has the lock that is waited for; several may, for reading: the first who waits, too. */
+static uint32_t owner_of(const struct dh_waits *w, const struct dh_event *e)
+{
+    uint32_t n = dh_world_thread_count(w->world), owner = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dh_held *h = dh_world_holds(w->world, i, e->addr);
+        if (!h || (h->shared && e->flags & DH_EVENT_SHARED))
+            continue;
+        if (waiting(w, i))
+            return i;
+        owner = i;
+    }
+    return owner;
+}
+
+static uint8_t op_of(const struct dh_event *e)
+{
+    static const uint8_t classes[DH_SYNC_CLASS_COUNT] = {
+        [DH_SYNC_OTHER] = DH_OP_SYNC_OTHER,   [DH_SYNC_BARRIER] = DH_OP_BARRIER_WAIT,
+        [DH_SYNC_SEMAPHORE] = DH_OP_SEM_WAIT, [DH_SYNC_ONCE] = DH_OP_ONCE,
+        [DH_SYNC_CHANNEL] = DH_OP_SYNC_OTHER, [DH_SYNC_ANNOTATION] = DH_OP_SYNC_OTHER,
+        [DH_SYNC_THREAD] = DH_OP_THREAD_JOIN, [DH_SYNC_SIGNAL] = DH_OP_SYNC_OTHER,
+    };
+    if (e->kind == DH_EVENT_LOCK_WAIT)
+        return e->flags & DH_EVENT_SHARED ? DH_OP_RDLOCK : DH_OP_LOCK;
+    if (e->kind == DH_EVENT_COND_WAIT)
+        return DH_OP_COND_WAIT;
+    return classes[e->arg < DH_SYNC_CLASS_COUNT ? e->arg : 0];
+}
+
+static struct dh_suspect suspect_of(const struct dh_waits *w, const struct dh_event *e, const char *note)
+{
+    const struct dh_world_thread *t = dh_world_thread(w->world, e->thread);
+    return (struct dh_suspect){.op = op_of(e),
+                               .flags = e->flags,
+                               .thread = e->thread,
+                               .site = e->site,
+                               .ctx = e->ctx,
+                               .addr = e->addr,
+                               .locks = t->held.at,
+                               .n_locks = t->held.n,
+                               .note = note};
+}
+
+/* From thread to owner and on, until somebody comes twice: what is between is the cycle. */
+static size_t find_cycle(const struct dh_waits *w, uint32_t thread, uint32_t *cycle, size_t most)
+{
+    size_t n = 0;
+    while (n < most) {
+        const struct pending *p = thread == UINT32_MAX ? NULL : waiting(w, thread);
+        if (!p || p->e.kind != DH_EVENT_LOCK_WAIT)
+            return 0;
+        for (size_t i = 0; i < n; i++)
+            if (cycle[i] == thread) {
+                memmove(cycle, cycle + i, (n - i) * sizeof *cycle);
+                return n - i;
+            }
+        cycle[n++] = thread;
+        thread = owner_of(w, &p->e);
+    }
+    return 0;
+}
+
+/* Told by the least of them, or each would. */
+static void tell_cycle(struct dh_waits *w, uint32_t thread)
+{
+    uint32_t cycle[DH_ORDER_LONGEST];
+    struct dh_suspect suspects[DH_ORDER_LONGEST];
+    size_t n = find_cycle(w, thread, cycle, DH_ORDER_LONGEST);
+    if (!n || cycle[0] != thread)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (cycle[i] < thread)
+            return;
+        suspects[i] = suspect_of(w, &w->pending.at[cycle[i]].e, n == 1 ? "waits for itself" : "waits for the next");
+    }
+    tell(w, DH_SUSPECT_DEADLOCK, DH_LEVEL_OBSERVED, suspects[0].addr, suspects, n,
+         n == 1 ? "the thread waits for a lock that it holds itself"
+                : "each thread waits for a lock that the next one holds; the run ended there");
+}
+
+/* Somebody waits for a lock that this thread holds while it waits for the condition. */
+static bool tell_stuck_critical(struct dh_waits *w, const struct dh_event *wait)
+{
+    for (uint32_t i = 0; i < w->pending.n; i++) {
+        const struct pending *p = lives(w, i) ? waiting(w, i) : NULL;
+        if (!p || p->e.kind != DH_EVENT_LOCK_WAIT || owner_of(w, &p->e) != wait->thread)
+            continue;
+        struct dh_suspect suspects[] = {suspect_of(w, wait, "waits with another lock held"),
+                                        suspect_of(w, &p->e, "needs that lock")};
+        tell(w, DH_SUSPECT_CRITICAL_WAIT, DH_LEVEL_SUSPECTED, p->e.addr, suspects, 2,
+             "when the run ended, every thread was waiting");
+        return true;
+    }
+    return false;
+}
+
+static void tell_stuck_wait(struct dh_waits *w, const struct dh_event *wait)
+{
+    const struct condition *c = find_condition(w, wait->addr);
+    struct dh_suspect suspects[2] = {suspect_of(w, wait, "never ended")};
+    if (c && c->lone && c->lone_signal.thread != wait->thread) {
+        suspects[1] = (struct dh_suspect){.op = c->lone_signal.kind == DH_EVENT_COND_SIGNAL ? DH_OP_COND_SIGNAL
+                                                                                            : DH_OP_COND_BROADCAST,
+                                          .thread = c->lone_signal.thread,
+                                          .site = c->lone_signal.site,
+                                          .ctx = c->lone_signal.ctx,
+                                          .addr = c->addr,
+                                          .note = "came when nobody waited"};
+        tell(w, DH_SUSPECT_LOST_WAKEUP, DH_LEVEL_SUSPECTED, wait->addr, suspects, 2,
+             "the signal came before the wait, and when the run ended every thread was waiting");
+        return;
+    }
+    tell(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, wait->addr, suspects, 1,
+         c && c->signallers.n ? "when the run ended, every thread that could signal the condition was waiting itself"
+                              : "nobody ever signalled the condition, and when the run ended every thread was waiting");
+}
+
+static bool was_never_signalled(struct dh_waits *w, uint64_t addr)
+{
+    const struct condition *c = find_condition(w, addr);
+    return !c || !c->signallers.n;
+}
+
+/* A condition that nobody ever signals is the cause; others wait for what would have come after. */
+static void tell_stuck(struct dh_waits *w)
+{
+    bool never = false, told = false;
+    for (uint32_t i = 0; i < w->pending.n; i++)
+        if (w->pending.at[i].on && w->pending.at[i].e.kind == DH_EVENT_COND_WAIT && lives(w, i)) {
+            told = tell_stuck_critical(w, &w->pending.at[i].e) || told;
+            never = never || was_never_signalled(w, w->pending.at[i].e.addr);
+        }
+    for (uint32_t i = 0; i < w->pending.n && !told; i++) {
+        const struct dh_event *e = &w->pending.at[i].e;
+        if (w->pending.at[i].on && e->kind == DH_EVENT_COND_WAIT && lives(w, i) &&
+            (!never || was_never_signalled(w, e->addr)))
+            tell_stuck_wait(w, e);
+    }
+}
+
+void dh_waits_end(struct dh_waits *w)
+{
+    for (size_t i = 0; i < w->cap; i++)
+        for (const struct condition *c = w->rows[i]; c; c = c->next)
+            judge(w, c);
+    for (uint32_t i = 0; i < w->pending.n; i++)
+        if (lives(w, i))
+            tell_cycle(w, i);
+    if (is_stuck(w))
+        tell_stuck(w);
+}
+
+void dh_waits_free(struct dh_waits *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->cap; i++)
+        for (struct condition *c = w->rows[i], *next; c; c = next) {
+            next = c->next;
+            free_condition(c);
+        }
+    free(w->rows);
+    dh_vec_release(&w->pending);
+    free(w);
+}
