@@ -3,6 +3,8 @@
 #ifndef DH_RUNTIME_INTERPOSE_H
 #define DH_RUNTIME_INTERPOSE_H
 
+#include "event/finding_log.h"
+#include "runtime/blocked.h"
 #include "runtime/real.h"
 #include "runtime/start.h"
 #include "runtime/sync.h"
@@ -46,12 +48,12 @@ void dh_wait_resumed(bool interrupted);
         answer_;                                                                                                       \
     })
 
-/* The same for a wait that is told of: for a semaphore, barrier, thread. */
-#define DH_WAIT_FOR(object, class, call)                                                                               \
+/* The same for a wait that is told of: for a semaphore, barrier, thread; `flags` of dh_event_flag. */
+#define DH_WAIT_FOR(object, class, flags, call_slot, call)                                                             \
     ({                                                                                                                 \
-        dh_sync_block(object, class);                                                                                  \
+        dh_sync_block(object, class, flags, call_slot);                                                                \
         __auto_type waited_ = DH_WAIT(call);                                                                           \
-        dh_sync_unblock(object, class);                                                                                \
+        dh_sync_unblock(object, class, call_slot);                                                                     \
         waited_;                                                                                                       \
     })
 

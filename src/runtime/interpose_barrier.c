@@ -78,11 +78,17 @@ static void leave(struct rounds *r, const char *round)
     atomic_fetch_add(&r->left, 1);
 }
 
+/* Behind count and rounds, glibc keeps whether other processes use it. */
+static bool is_private(const pthread_barrier_t *b)
+{
+    return ((const int *)b)[3] == 0;
+}
+
 /* One that was not made in this process, or without memory for its rounds. */
 static int wait_unknown(pthread_barrier_t *b)
 {
     dh_sync_release_join(b, DH_SYNC_BARRIER);
-    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, dh_real.pthread_barrier_wait(b));
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, NULL, dh_real.pthread_barrier_wait(b));
     dh_sync_acquire(b, DH_SYNC_BARRIER);
     return result;
 }
@@ -94,7 +100,8 @@ static int dh_interposed_pthread_barrier_wait(pthread_barrier_t *b)
     if (!r)
         return wait_unknown(b);
     char *round = arrive(r);
-    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, dh_real.pthread_barrier_wait(b));
+    DH_BLOCKED(is_private(b) ? dh_blocked_describe(DH_ROLE_BARRIER_WAIT, (uintptr_t)b, DH_CALL_SLOT) : (void)0);
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, DH_CALL_SLOT, dh_real.pthread_barrier_wait(b));
     leave(r, round);
     return result;
 }

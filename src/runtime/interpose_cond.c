@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+/* Of glibc's __wrefs: other processes use it. */
+#define WREFS_SHARED 1
+
 struct given {
     const void *condition;
     const pthread_mutex_t *mutex;
@@ -11,6 +14,11 @@ struct given {
     bool timed;
     bool told; /* it was ours to give */
 };
+
+static bool is_private(const pthread_cond_t *c)
+{
+    return !(c->__data.__wrefs & WREFS_SHARED);
+}
 
 /* Whatever the answer, the mutex is held again, unless nobody can have it any more. */
 static void take_after(const struct given *g, int result)
@@ -29,6 +37,8 @@ static struct given give(const void *condition, const void *mutex, bool timed, c
 {
     struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_given(mutex)};
     dh_condition_wait(condition, mutex, timed, call_slot);
+    if (!timed && is_private(condition))
+        DH_BLOCKED(dh_blocked_describe(DH_ROLE_COND_WAIT, (uintptr_t)condition, call_slot));
     if (g.told)
         dh_lock_given(mutex, DH_LOCK_BY_WAIT, call_slot);
     return g;

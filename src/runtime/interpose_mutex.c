@@ -9,6 +9,7 @@
 #define KIND_TYPE 3
 #define KIND_ROBUST 0x10
 #define KIND_PI 0x20
+#define KIND_SHARED 0x80 /* with other processes */
 
 /* Threads that ended with locks held: what they did comes before what finds out. Only robust mutexes tell. */
 static char dead_owners;
@@ -39,6 +40,12 @@ void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const u
         robust_taken = true;
 }
 
+static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *call_slot)
+{
+    if (!(mode & DH_LOCK_TIMED) && !(m->__data.__kind & KIND_SHARED))
+        dh_blocked_describe(DH_ROLE_LOCK_WAIT, (uintptr_t)m, call_slot);
+}
+
 /* `attempt` answers `busy` when it has to be waited for. */
 #define TAKES(type, name, mode, parameters, arguments, attempt, busy)                                                  \
     static int dh_interposed_##name parameters                                                                         \
@@ -47,6 +54,7 @@ void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const u
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
             dh_lock_waits(m, mode, DH_CALL_SLOT);                                                                      \
+            DH_BLOCKED(describe((const pthread_mutex_t *)m, mode, DH_CALL_SLOT));                                      \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
         }                                                                                                              \
         dh_mutex_taken((const pthread_mutex_t *)m, result, mode, DH_CALL_SLOT);                                        \

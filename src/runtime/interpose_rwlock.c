@@ -3,6 +3,14 @@
 
 #include <errno.h>
 
+/* Who spins is not asleep. */
+static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, const uintptr_t *call_slot)
+{
+    uint32_t role = mode & DH_LOCK_SHARED ? DH_ROLE_RDLOCK_WAIT : DH_ROLE_LOCK_WAIT;
+    if (size == sizeof *lock && !(mode & DH_LOCK_TIMED) && !lock->__data.__shared)
+        dh_blocked_describe(role, (uintptr_t)lock, call_slot);
+}
+
 #define TAKES(name, mode, parameters, arguments, attempt, busy)                                                        \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
@@ -10,6 +18,7 @@
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
             dh_lock_waits((const void *)lock, mode, DH_CALL_SLOT);                                                     \
+            DH_BLOCKED(describe((const void *)lock, sizeof *lock, mode, DH_CALL_SLOT));                                \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
         }                                                                                                              \
         if (result == 0)                                                                                               \

@@ -12,6 +12,7 @@
 static void shutting_in(void)
 {
     dh_channels_settle();
+    dh_blocked_stop();
     dh_report_alone(true);
 }
 

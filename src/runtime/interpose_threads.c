@@ -162,17 +162,18 @@ static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void 
 }
 DH_INTERPOSE(thrd_create);
 
-static void joined(struct dh_thread *thread)
+static void joined(struct dh_thread *thread, const uintptr_t *call_slot)
 {
     if (!thread)
         return;
     dh_thread_mark(thread, DH_THREAD_JOINED);
-    dh_sync_thread_joined(thread->index);
+    dh_sync_thread_joined(thread->index, call_slot);
     dh_memory_thread_joined(thread);
 }
 
-static void detached(struct dh_thread *thread)
+static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
 {
+    (void)call_slot;
     dh_thread_mark(thread, DH_THREAD_DETACHED);
     if (thread)
         dh_sync_thread_detached(thread->index);
@@ -186,13 +187,19 @@ static void detached(struct dh_thread *thread)
         struct dh_thread *thread = dh_thread_of_handle(handle);                                                        \
         int result = call;                                                                                             \
         if (result == success)                                                                                         \
-            done(thread ? thread : dh_threads_find_handle(handle));                                                    \
+            done(thread ? thread : dh_threads_find_handle(handle), DH_CALL_SLOT);                                      \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
 
-INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value),
-              DH_WAIT_FOR(thread, DH_SYNC_THREAD, dh_real.pthread_join(handle, value)))
+#define JOINS(call)                                                                                                    \
+    ({                                                                                                                 \
+        uintptr_t whom = thread ? thread->index : DH_THREAD_NONE;                                                      \
+        DH_BLOCKED(dh_blocked_describe(DH_ROLE_JOIN, whom, DH_CALL_SLOT));                                             \
+        DH_WAIT_FOR(thread, DH_SYNC_THREAD, 0, DH_CALL_SLOT, call);                                                    \
+    })
+
+INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value), JOINS(dh_real.pthread_join(handle, value)))
 INTERPOSE_END(pthread_tryjoin_np, 0, joined, (pthread_t handle, void **value),
               dh_real.pthread_tryjoin_np(handle, value))
 INTERPOSE_END(pthread_timedjoin_np, 0, joined, (pthread_t handle, void **value, const struct timespec *until),
@@ -201,8 +208,7 @@ INTERPOSE_END(pthread_clockjoin_np, 0, joined,
               (pthread_t handle, void **value, clockid_t clock, const struct timespec *until),
               DH_WAIT(dh_real.pthread_clockjoin_np(handle, value, clock, until)))
 INTERPOSE_END(pthread_detach, 0, detached, (pthread_t handle), dh_real.pthread_detach(handle))
-INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value),
-              DH_WAIT_FOR(thread, DH_SYNC_THREAD, dh_real.thrd_join(handle, value)))
+INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), JOINS(dh_real.thrd_join(handle, value)))
 INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), dh_real.thrd_detach(handle))
 
 /* The other side is wherever the cancellation takes effect: see interpose_wait.c. */

@@ -5,17 +5,25 @@
 
 static __thread bool waiting;
 
-static void wake(void)
+static void wake(bool for_good)
 {
+    DH_BLOCKED(dh_blocked_wait_ends(for_good));
     if (waiting)
         dh_blocking_end();
     waiting = false;
 }
 
+static void sleep_now(void)
+{
+    waiting = true;
+    dh_blocking_begin();
+    DH_BLOCKED(dh_blocked_wait_begins());
+}
+
 static void abandoned(void *memory)
 {
     struct dh_wait *w = memory;
-    wake();
+    wake(true);
     dh_sync_acquire(__dh_thread.thread, DH_SYNC_THREAD);
     if (w->undo)
         w->undo(w->argument);
@@ -26,29 +34,26 @@ void dh_wait_begin(struct dh_wait *w, void (*undo)(void *), void *argument)
     w->undo = undo;
     w->argument = argument;
     _pthread_cleanup_push(&w->cleanup, abandoned, w);
-    waiting = true;
-    dh_blocking_begin();
+    sleep_now();
 }
 
 void dh_wait_end(struct dh_wait *w)
 {
-    wake();
+    wake(true);
     _pthread_cleanup_pop(&w->cleanup, 0);
 }
 
 bool dh_wait_interrupted(void)
 {
     bool was = waiting;
-    wake();
+    wake(false);
     return was;
 }
 
 void dh_wait_resumed(bool interrupted)
 {
-    if (!interrupted)
-        return;
-    waiting = true;
-    dh_blocking_begin();
+    if (interrupted)
+        sleep_now();
 }
 
 #define WAITS(result, name, parameters, arguments)                                                                     \

@@ -2,6 +2,7 @@
 #include "runtime/race_edges.h"
 #include "runtime/sync.h"
 
+#include "runtime/blocked.h"
 #include "runtime/context.h"
 #include "runtime/record.h"
 
@@ -58,6 +59,7 @@ void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
     dh_record_taken(lock, mode, call_slot);
+    DH_BLOCKED(dh_blocked_note_taken(lock, mode & DH_LOCK_SHARED, call_slot));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -97,6 +99,7 @@ void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
     dh_record_given(lock, mode, call_slot);
+    DH_BLOCKED(dh_blocked_note_given(lock));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -152,5 +155,6 @@ void dh_condition_woken(const void *condition, const void *mutex, bool timed, co
 
 void dh_condition_signal(const void *condition, bool all, const uintptr_t *call_slot)
 {
+    DH_BLOCKED(dh_blocked_note_signal(condition, all, call_slot));
     dh_record_event(all ? DH_EVENT_COND_BROADCAST : DH_EVENT_COND_SIGNAL, 0, condition, 0, call_slot);
 }

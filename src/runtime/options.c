@@ -22,7 +22,9 @@ static const struct row table[] = {
     ROW(help, FLAG, "0", "print these options and go on"),
     ROW(verbosity, NUMBER, "0", "1: say what was started and, at the end, what was counted"),
     ROW(log_path, TEXT, "stderr", "where messages go: stderr, stdout, or the file PATH.PID"),
-    ROW(detect, TEXT, "race", "detectors to run with: race, none"),
+    ROW(detect, TEXT, "race", "detectors to run with: race, deadlock, none"),
+    ROW(hang_timeout, NUMBER, "0",
+        "deadlock: end the program when a lock was waited for for so many seconds; 0: never"),
     ROW(history, NUMBER, "0",
         "how far back a thread's accesses are remembered, in parts of 4096; 0: by the number of threads"),
     ROW(clock_limit, NUMBER, "0", "for tests: releases of a thread before it takes a new slot; 0: as many as fit"),
@@ -200,4 +202,17 @@ void dh_options_read(const char *text)
     }
     if (dh_options.help)
         print_help();
+}
+
+bool dh_options_detects(const char *name)
+{
+    for (const char *at = dh_options.detect; at && *at;) {
+        const char *behind = dh_text_after(at, name);
+        if (behind && (!*behind || *behind == ','))
+            return true;
+        while (*at && *at != ',')
+            at++;
+        at += *at == ',';
+    }
+    return false;
 }

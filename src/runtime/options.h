@@ -10,8 +10,9 @@ struct dh_options {
     int verbosity;
     const char *log_path;
     const char *detect;
-    int history;     /* parts of 4096 words for each thread; 0 = as many threads there are */
-    int clock_limit; /* 0 = as far as the epochs go */
+    int hang_timeout; /* seconds, 0 = never */
+    int history;      /* parts of 4096 words for each thread; 0 = as many threads there are */
+    int clock_limit;  /* 0 = as far as the epochs go */
     int exitcode;
     int atexit_sleep_ms;
     bool halt_on_error;
@@ -29,5 +30,7 @@ extern struct dh_options dh_options;
 
 /* Sets the defaults, then what `text` says (NULL = nothing). Mistakes are told in one line each, and skipped. */
 void dh_options_read(const char *text);
+/* Whether the list of detectors has this one. */
+bool dh_options_detects(const char *name);
 
 #endif

@@ -106,7 +106,7 @@ static void tell(const char *why)
 void dh_race_start(void)
 {
     const char *why;
-    bool wanted = dh_options.detect && dh_text_equal(dh_options.detect, "race");
+    bool wanted = dh_options_detects("race");
     if (!wanted && !has_inline_checks())
         return;
     if (!map_shadow(&why) || (wanted && !make_tables(&why))) {

@@ -1,6 +1,7 @@
 #include "runtime/start.h"
 
 #include "runtime/alloc.h"
+#include "runtime/blocked.h"
 #include "runtime/bytes.h"
 #include "runtime/environment.h"
 #include "runtime/layout.h"
@@ -72,6 +73,7 @@ static void in_forked_child(void)
     dh_threads_forked();
     dh_race_forked();
     dh_record_forked();
+    dh_blocked_forked();
 }
 
 static size_t main_stack_size(void)
@@ -123,6 +125,7 @@ static void start(int argc, char **argv, char **envp)
     dh_suppressions_start();
     dh_race_start();
     dh_record_start();
+    dh_blocked_start();
     dh_process.started = true;
     dh_variant_confess();
     if (dh_options.verbosity >= 1)

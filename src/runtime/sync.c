@@ -105,14 +105,14 @@ void dh_sync_forget(const void *object, enum dh_sync_class c)
     dh_race_forget_object(object);
 }
 
-void dh_sync_block(const void *object, enum dh_sync_class c)
+void dh_sync_block(const void *object, enum dh_sync_class c, unsigned flags, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_BLOCK, 0, object, c, NULL);
+    dh_record_event(DH_EVENT_BLOCK, flags, object, c, call_slot);
 }
 
-void dh_sync_unblock(const void *object, enum dh_sync_class c)
+void dh_sync_unblock(const void *object, enum dh_sync_class c, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_UNBLOCK, 0, object, c, NULL);
+    dh_record_event(DH_EVENT_UNBLOCK, 0, object, c, call_slot);
 }
 
 /* ---- threads ---- */
@@ -258,9 +258,9 @@ void dh_sync_thread_end(void)
     dh_race_state_end(s);
 }
 
-void dh_sync_thread_joined(uint32_t index)
+void dh_sync_thread_joined(uint32_t index, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_THREAD_JOIN, 0, NULL, index, NULL);
+    dh_record_event(DH_EVENT_THREAD_JOIN, 0, NULL, index, call_slot);
     through(end_of(index), IN);
     dh_race_forget_object(end_of(index));
 }

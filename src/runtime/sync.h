@@ -89,15 +89,15 @@ void dh_sync_thread_abandon(void *token);
 void dh_sync_thread_begin(void *token);
 /* The last the thread does; whoever joins knows all it did. `index` as of the registry. */
 void dh_sync_thread_end(void);
-void dh_sync_thread_joined(uint32_t index);
+void dh_sync_thread_joined(uint32_t index, const uintptr_t *call_slot);
 void dh_sync_thread_detached(uint32_t index);
 
 /* Around calls that may block for long: the thread's slot may be lent to another thread meanwhile. Nest not. */
 void dh_blocking_begin(void);
 void dh_blocking_end(void);
-/* Around a wait for something that is no lock and no condition. */
-void dh_sync_block(const void *object, enum dh_sync_class c);
-void dh_sync_unblock(const void *object, enum dh_sync_class c);
+/* Around a wait for something that is no lock and no condition; `flags`: DH_EVENT_TIMED or nothing. */
+void dh_sync_block(const void *object, enum dh_sync_class c, unsigned flags, const uintptr_t *call_slot);
+void dh_sync_unblock(const void *object, enum dh_sync_class c, const uintptr_t *call_slot);
 
 /* ---- being left alone ---- */
 

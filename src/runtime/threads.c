@@ -1,6 +1,7 @@
 #include "runtime/threads.h"
 
 #include "runtime/alloc.h"
+#include "runtime/blocked.h"
 #include "runtime/bytes.h"
 #include "runtime/frames.h"
 #include "runtime/interpose_locks.h"
@@ -220,6 +221,7 @@ static void at_end(void *state)
     dh_fibers_thread_ends();
     s->ended = 1;
     dh_locks_abandoned();
+    dh_blocked_thread_ends();
     dh_sync_thread_end();
     dh_frames_release(s);
     struct dh_thread *t = s->thread;
