@@ -143,6 +143,8 @@ static void add_detection(const struct dh_launch *l)
     char *inside = dh_detector_list_inside(l->detect);
     add_option("detect", inside);
     free(inside);
+    if (l->focus)
+        dh_focus_tell(l->focus, add_option);
     if (!l->suppressions)
         return;
     char *path = dh_path_absolute(l->suppressions);

@@ -2,6 +2,7 @@
 #ifndef DH_CMD_LAUNCH_H
 #define DH_CMD_LAUNCH_H
 
+#include "cmd/focus.h"
 #include "finding/import.h"
 #include "trace/dht.h"
 
@@ -18,6 +19,7 @@ struct dh_launch {
     const struct dh_parsed *parsed; /* options of detectors; NULL = their defaults */
     const char *trace;              /* file to record to; NULL = none */
     struct dh_dht_options bounds;   /* of the trace */
+    const struct dh_focus *focus;   /* sites, sections and noise; NULL = none */
     char **argv;
 };
 

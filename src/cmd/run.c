@@ -1,6 +1,8 @@
 /* deadheat run: derive the variant, run it, store what it found. */
+#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/detector_list.h"
+#include "cmd/focus.h"
 #include "cmd/launch.h"
 #include "host/supervise.h"
 
@@ -28,6 +30,25 @@ static int start(const struct dh_launch *l)
     return code;
 }
 
+static int run_focused(const struct dh_parsed *p, struct dh_launch *l)
+{
+    struct dh_focus focus;
+    /* Without a detector the program runs as it was linked. */
+    char *wanted = dh_option_given(p, "plan")       ? dh_strdup(dh_option_get(p, "plan"))
+                   : strcmp(l->detect, "none") == 0 ? dh_strdup("race")
+                                                    : dh_detector_list_plan(l->detect);
+    dh_focus_read(&focus, p);
+    int code = DH_EXIT_USAGE;
+    if (dh_focus_prepare(&focus, l->command, l->detect, wanted, dh_option_get(p, "db"))) {
+        l->plan = focus.plan;
+        l->focus = &focus;
+        code = start(l);
+    }
+    dh_focus_release(&focus);
+    free(wanted);
+    return code;
+}
+
 static int run_with(const struct dh_parsed *p)
 {
     struct dh_launch l = {
@@ -46,12 +67,7 @@ static int run_with(const struct dh_parsed *p)
         return DH_EXIT_USAGE;
     bool nothing = strcmp(l.detect, "none") == 0;
     l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");
-    char *needed = dh_detector_list_plan(l.detect);
-    /* Without a detector the program runs as it was linked. */
-    l.plan = dh_option_given(p, "plan") ? dh_option_get(p, "plan") : nothing ? "race" : needed;
-    int code = start(&l);
-    free(needed);
-    return code;
+    return run_focused(p, &l);
 }
 
 static int run_run(const struct dh_command *self, int argc, char **argv)
@@ -73,6 +89,7 @@ static const struct dh_option options[] = {
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
      "findings not to be told, stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
      "annotation:, ... as other race detectors read them"},
+    DH_FOCUS_OPTIONS,
     {"plan", DH_OPTION_STRING, "CLASS,...", NULL,
      "which hooks the variant carries, if not those that the detectors need: race, lockset (placed late, after "
      "optimisation), view, consistency, atomrace, "

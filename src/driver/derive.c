@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "driver/libraries.h"
 #include "driver/merge.h"
+#include "driver/selection.h"
 #include "driver/variant.h"
 #include "host/cache.h"
 #include "host/resources.h"
@@ -80,7 +81,10 @@ static bool build(struct deriving *d, struct dh_err *err)
                            .output = d->output};
     struct dh_argv objects = {0};
     struct dh_bytes places = {0};
-    if (!load(d, &v, &recipe, err) || !dh_variant_compile(&v, &objects, &places, err))
+    if (!load(d, &v, &recipe, err))
+        return false;
+    struct dh_site_table sites = dh_site_builder_view(v.sites);
+    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) || !dh_variant_compile(&v, &objects, &places, err))
         return false;
     struct dh_container_writer *w = dh_container_writer_new(d->plan_name);
     if (!dh_container_copy(w, d->container, DH_PART_SITES, err) ||

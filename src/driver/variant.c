@@ -36,7 +36,7 @@ bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err)
 {
     *plan = (struct dh_plan){0};
     for (const char *at = name; at;) {
-        size_t n = strcspn(at, ","), i = 0, rows = sizeof plan_names / sizeof *plan_names;
+        size_t whole = strcspn(at, ","), n = strcspn(at, ",@"), i = 0, rows = sizeof plan_names / sizeof *plan_names;
         while (i < rows && !(strlen(plan_names[i].name) == n && strncmp(plan_names[i].name, at, n) == 0))
             i++;
         if (i == rows) {
@@ -48,7 +48,7 @@ bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err)
             return false;
         }
         plan->everywhere |= plan_names[i].classes;
-        at = at[n] ? at + n + 1 : NULL;
+        at = at[whole] ? at + whole + 1 : NULL;
     }
     return true;
 }

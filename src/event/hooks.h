@@ -96,6 +96,13 @@ void __dh_after(void *addr, uint32_t what, uint32_t place);
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 
+/* AtomRace, as exact as these and beside them; `what` as above, with the site's mark (event/mark.h) in the upper half;
+ * `site` is what the place stands for, before anything was inlined. Atomics say only that they come. */
+void __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place);
+void __dh_atom_after(void *addr, uint64_t what, uint32_t site, uint32_t place);
+void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place);
+void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place);
+
 /* Value-replacing loads (stale): given the value just loaded, answers the value the program is to see. */
 uint8_t __dh_load1(const void *addr, uint8_t value, uint32_t place);
 uint16_t __dh_load2(const void *addr, uint16_t value, uint32_t place);

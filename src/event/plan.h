@@ -3,6 +3,8 @@
 #ifndef DH_EVENT_PLAN_H
 #define DH_EVENT_PLAN_H
 
+#include "event/mark.h"
+
 #include <stdint.h>
 
 enum dh_class {
@@ -22,14 +24,20 @@ enum dh_class {
     (DH_CLASS_VIEW | DH_CLASS_CONSISTENCY | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE | DH_CLASS_HEAL)
 
 struct dh_plan {
-    uint16_t everywhere;  /* classes of sites that have no entry of their own */
-    const uint16_t *bits; /* per site, or NULL: `everywhere` holds for all */
+    uint16_t everywhere;   /* classes of sites that have no entry of their own */
+    const uint16_t *bits;  /* per site, or NULL: `everywhere` holds for all */
+    const uint32_t *marks; /* per site, for AtomRace's hooks (event/mark.h), or NULL: every access collides */
     uint32_t n_bits;
 };
 
 static inline unsigned dh_plan_classes(const struct dh_plan *p, uint32_t site)
 {
     return p->bits && site < p->n_bits ? p->bits[site] : p->everywhere;
+}
+
+static inline uint32_t dh_plan_mark(const struct dh_plan *p, uint32_t site)
+{
+    return !p->marks ? (uint32_t)DH_MARK_COLLIDE : site < p->n_bits ? p->marks[site] : 0;
 }
 
 #endif

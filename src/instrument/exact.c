@@ -13,6 +13,7 @@
 
 struct exact {
     struct dh_weave w;
+    bool unchecked; /* the source asks that plain accesses of the function are not looked at */
     struct dh_stale stale;
     dh_value_vec work;
 };
@@ -58,6 +59,56 @@ static void place_call(struct exact *e, const struct dh_memop *a, LLVMValueRef p
     e->w.counts->calls++;
 }
 
+/* ---- AtomRace ---- */
+
+static void place_atom_pair(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef site,
+                            LLVMValueRef place)
+{
+    LLVMValueRef args[] = {a->addr, what, site, place};
+    dh_weave_before(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE, args);
+    if (a->kind == DH_MEMOP_ATOMIC)
+        return;
+    dh_weave_after(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, args);
+}
+
+static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef site,
+                             LLVMValueRef place)
+{
+    dh_weave_before(&e->w, a->at);
+    LLVMValueRef args[] = {
+        a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_weave_size(&e->w, a->size), what, site, place};
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE_RANGE, args);
+    dh_weave_after(&e->w, a->at);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER_RANGE, args);
+}
+
+/* What cannot change needs no watching (001 §3.1: final variables). */
+static bool is_constant(LLVMValueRef addr)
+{
+    while (LLVMIsAGetElementPtrInst(addr) || LLVMIsAConstantExpr(addr)) {
+        if (LLVMIsAConstantExpr(addr) && LLVMGetConstOpcode(addr) != LLVMGetElementPtr)
+            return false;
+        addr = LLVMGetOperand(addr, 0);
+    }
+    return LLVMIsAGlobalVariable(addr) && LLVMIsGlobalConstant(addr);
+}
+
+static void place_atom(struct exact *e, const struct dh_memop *a, uint32_t site, LLVMValueRef place)
+{
+    uint32_t mark = dh_plan_mark(e->w.plan, site);
+    if (a->kind == DH_MEMOP_ATOMIC)
+        mark = 0;
+    else if (e->unchecked || !mark || is_constant(a->addr))
+        return;
+    LLVMValueRef what = dh_weave_u64(&e->w, (uint64_t)mark << 32 | dh_memop_what(a));
+    if (a->kind == DH_MEMOP_MEMORY)
+        place_atom_range(e, a, what, dh_weave_u32(&e->w, site), place);
+    else
+        place_atom_pair(e, a, what, dh_weave_u32(&e->w, site), place);
+}
+
 static bool is_load(const struct dh_memop *a)
 {
     return a->op == DH_OP_READ || a->op == DH_OP_ATOMIC_LOAD;
@@ -78,9 +129,11 @@ static void place(struct exact *e, LLVMValueRef i)
         return;
     uint32_t id = dh_places_id(e->w.places, site, LLVMInstructionGetDebugLoc(i));
     LLVMValueRef place = dh_weave_u32(&e->w, id);
-    bool around = classes & ~(unsigned)DH_CLASS_STALE;
-    if (around || !a.addr)
+    bool around = classes & ~(unsigned)(DH_CLASS_STALE | DH_CLASS_ATOMRACE);
+    if (around || (!a.addr && classes & ~(unsigned)DH_CLASS_ATOMRACE))
         placers[a.kind](e, &a, place);
+    if (classes & DH_CLASS_ATOMRACE && a.addr)
+        place_atom(e, &a, site, place);
     /* Placed last, it stands between the load and its `after`: choosing the value is part of the load. */
     if ((classes & DH_CLASS_STALE) && is_load(&a)) {
         dh_stale_place(&e->stale, &e->w, &a, place);
@@ -101,6 +154,7 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
         if (!dh_weave_allows(&e.w, f))
             continue;
         dh_weave_function(&e.w, f);
+        e.unchecked = dh_function_is_unchecked(f);
         dh_stale_next_function(&e.stale);
         e.work.n = 0;
         dh_weave_collect(f, &e.work);

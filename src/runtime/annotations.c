@@ -3,6 +3,7 @@
 
 #include "runtime/annotations.h"
 
+#include "runtime/atomrace.h"
 #include "runtime/bytes.h"
 #include "runtime/print.h"
 #include "runtime/race_edges.h"
@@ -211,6 +212,7 @@ static void intend(uintptr_t at, size_t size)
 static void intended_race(const volatile void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_atom_intended((uintptr_t)at, size);
     if (!size || !dh_race_enter(s))
         return;
     any_intended = true;

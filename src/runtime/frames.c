@@ -114,6 +114,7 @@ static void pop_dead(struct dh_thread_state *t, uintptr_t frame)
 {
     if (!on_stack(t, frame))
         return;
+    frame |= 1; /* entries may have their lowest bit set (atomrace.c) */
     uint32_t depth = dh_frames_known(t), live = depth;
     while (live && t->frames[live - 1].frame <= frame && on_stack(t, t->frames[live - 1].frame))
         live--;
@@ -143,7 +144,7 @@ uint32_t __dh_enter(const void *frame, const void *return_address)
     uint32_t depth = t->depth;
     if (depth >= t->capacity)
         return dh_frames_enter_slow(frame, return_address);
-    if (t->frames[(int64_t)depth - 1].frame <= (uintptr_t)frame)
+    if (t->frames[(int64_t)depth - 1].frame <= ((uintptr_t)frame | 1))
         return dh_frames_enter_slow(frame, return_address);
     dh_frame_push(t, depth, frame, return_address);
     return depth;

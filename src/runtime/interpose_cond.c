@@ -1,5 +1,6 @@
 /* Condition variables: a wait gives the mutex and takes it again, also when the time is up or the thread is cancelled.
  * A signal orders nothing: only the mutex does. */
+#include "runtime/atomrace.h"
 #include "runtime/interpose_locks.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ static void take_again(void *memory)
 
 static struct given give(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
 {
+    dh_atom_pass(DH_PASS_OTHER);
     struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_given(mutex)};
     dh_condition_wait(condition, mutex, timed, call_slot);
     if (!timed && is_private(condition))

@@ -94,7 +94,7 @@ static uint32_t context_of_call(const uintptr_t *call_slot)
 {
     uintptr_t native[NATIVE_FRAMES];
     uint32_t known = dh_frames_known(&__dh_thread), id = dh_context_intern(&__dh_thread);
-    uintptr_t end = known ? __dh_thread.frames[known - 1].frame : 0;
+    uintptr_t end = known ? __dh_thread.frames[known - 1].frame & ~(uintptr_t)1 : 0;
     size_t n = dh_unwind((uintptr_t)call_slot, end, native, NATIVE_FRAMES);
     if (!n)
         native[n++] = *call_slot;

@@ -2,6 +2,7 @@
 #include "runtime/race_edges.h"
 #include "runtime/sync.h"
 
+#include "runtime/atomrace.h"
 #include "runtime/blocked.h"
 #include "runtime/context.h"
 #include "runtime/record.h"
@@ -60,6 +61,7 @@ void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
     struct dh_race_state *s = __dh_thread.race;
     dh_record_taken(lock, mode, call_slot);
     DH_BLOCKED(dh_blocked_note_taken(lock, mode & DH_LOCK_SHARED, call_slot));
+    dh_atom_pass(DH_PASS_LOCK);
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -100,6 +102,7 @@ void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
     struct dh_race_state *s = __dh_thread.race;
     dh_record_given(lock, mode, call_slot);
     DH_BLOCKED(dh_blocked_note_given(lock));
+    dh_atom_pass(DH_PASS_UNLOCK);
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -129,6 +132,8 @@ void dh_lock_begins(const void *lock, const uintptr_t *call_slot)
 bool dh_lock_may_be_held(const void *lock)
 {
     bool unlisted = false;
+    if (!__dh_thread.race && !__dh_thread.record)
+        return true; /* nobody counts */
     return dh_record_held(lock, &unlisted) || unlisted || dh_lock_held(lock) ||
            (__dh_thread.race && __dh_thread.race->n_unlisted);
 }

@@ -10,9 +10,13 @@ struct dh_options {
     int verbosity;
     const char *log_path;
     const char *detect;
-    int hang_timeout; /* seconds, 0 = never */
-    int history;      /* parts of 4096 words for each thread; 0 = as many threads there are */
-    int clock_limit;  /* 0 = as far as the epochs go */
+    int hang_timeout;      /* seconds, 0 = never */
+    int history;           /* parts of 4096 words for each thread; 0 = as many threads there are */
+    int clock_limit;       /* 0 = as far as the epochs go */
+    const char *selection; /* NULL = none */
+    const char *noise;     /* NULL = none */
+    int seed;
+    bool pairs, train;
     int exitcode;
     int atexit_sleep_ms;
     bool halt_on_error;

@@ -1,6 +1,7 @@
 #include "runtime/start.h"
 
 #include "runtime/alloc.h"
+#include "runtime/atomrace.h"
 #include "runtime/blocked.h"
 #include "runtime/bytes.h"
 #include "runtime/environment.h"
@@ -74,6 +75,7 @@ static void in_forked_child(void)
     dh_race_forked();
     dh_record_forked();
     dh_blocked_forked();
+    dh_atom_forked();
 }
 
 static size_t main_stack_size(void)
@@ -126,6 +128,7 @@ static void start(int argc, char **argv, char **envp)
     dh_race_start();
     dh_record_start();
     dh_blocked_start();
+    dh_atom_start();
     dh_process.started = true;
     dh_variant_confess();
     if (dh_options.verbosity >= 1)

@@ -2,6 +2,7 @@
 #include "runtime/sync.h"
 
 #include "runtime/alloc.h"
+#include "runtime/atomrace.h"
 #include "runtime/bytes.h"
 #include "runtime/options.h"
 #include "runtime/race_edges.h"
@@ -48,6 +49,7 @@ enum edge { IN = 1, OUT = 2, OUT_JOIN = 4 };
 static void through(const void *object, unsigned edges)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_atom_pass(DH_PASS_OTHER);
     if (!dh_race_enter(s))
         return;
     struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges != IN);
@@ -166,6 +168,7 @@ struct token {
 static void *new_token(void)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_atom_pass(DH_PASS_OTHER);
     struct token *t = dh_race_on ? dh_alloc(sizeof *t) : NULL;
     if (!t)
         return NULL;
@@ -246,6 +249,7 @@ void dh_sync_thread_end(void)
 {
     struct dh_race_state *s = __dh_thread.race;
     dh_record_thread_end();
+    dh_atom_thread_ends();
     if (!s)
         return;
     dh_bytes_zero(s->ignoring, sizeof s->ignoring);
@@ -309,6 +313,7 @@ bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what)
 void dh_ignore_begin(void)
 {
     dh_record_ignore_begin(DH_IGNORED_ALL);
+    dh_atom_ignore(1);
     if (__dh_thread.race)
         dh_race_ignore_begin(__dh_thread.race, DH_IGNORED_ALL);
 }
@@ -316,6 +321,7 @@ void dh_ignore_begin(void)
 void dh_ignore_end(void)
 {
     dh_record_ignore_end(DH_IGNORED_ALL);
+    dh_atom_ignore(-1);
     if (__dh_thread.race)
         dh_race_ignore_end(__dh_thread.race, DH_IGNORED_ALL);
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct dh_frame {
-    uintptr_t frame;          /* address of the function's return address */
+    uintptr_t frame;          /* address of the function's return address; atomrace.c may set the lowest bit */
     uintptr_t return_address; /* where in the caller it was called */
     uint64_t context;         /* V = 3 * V of the caller + hash of the return address */
 };

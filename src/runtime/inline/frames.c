@@ -16,7 +16,7 @@ INLINE uint32_t __dh_enter(const void *frame, const void *return_address)
     uint32_t depth = t->depth;
     if (__builtin_expect(depth >= t->capacity, 0))
         return __dh_enter_slow(frame, return_address);
-    if (__builtin_expect(t->frames[(int64_t)depth - 1].frame <= (uintptr_t)frame, 0))
+    if (__builtin_expect(t->frames[(int64_t)depth - 1].frame <= ((uintptr_t)frame | 1), 0))
         return __dh_enter_slow(frame, return_address);
     dh_frame_push(t, depth, frame, return_address);
     return depth;

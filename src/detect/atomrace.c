@@ -1,0 +1,27 @@
+#include "detect/atomrace.h"
+
+#define LOW_BITS ((1u << DH_ATOM_NUMBER_BITS) - 1)
+
+void dh_atom_note(struct dh_atom_thread *me, const struct dh_atom_access *a)
+{
+    uint64_t number = me->number + 1;
+    struct dh_atom_past *p = &me->past[number % DH_ATOM_PAST];
+    __atomic_store_n(&p->number, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    p->access = *a;
+    __atomic_store_n(&p->number, number, __ATOMIC_RELEASE);
+    me->number = number;
+}
+
+/* The owner may be changing the entry: what was copied counts if the number was there before and after. */
+bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, struct dh_atom_access *out)
+{
+    uint64_t low = word & LOW_BITS;
+    const struct dh_atom_past *p = &other->past[low % DH_ATOM_PAST];
+    uint64_t number = __atomic_load_n(&p->number, __ATOMIC_ACQUIRE);
+    if (!number || (number & LOW_BITS) != low)
+        return false;
+    *out = p->access;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&p->number, __ATOMIC_RELAXED) == number;
+}

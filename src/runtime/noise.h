@@ -1,0 +1,21 @@
+/* Noise: delays that make rare interleavings likely (001 §3.3). Layer: runtime. Any thread, signal handlers. Every
+ * thread draws from a stream of its own, which the seed and its index of creation determine. */
+#ifndef DH_RUNTIME_NOISE_H
+#define DH_RUNTIME_NOISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+extern bool dh_noise_on;      /* any clause at all */
+extern bool dh_noise_by_pair; /* AUTO: dh_noise_pair is to be told */
+
+/* Reads the options; what they say was checked by the tool, so mistakes are told in one line and left out. */
+void dh_noise_start(void);
+/* Between the two events of an access; `mark` says of which clauses its site is a target. */
+void dh_noise_at_access(uint32_t mark, uint32_t place);
+/* At a synchronisation. */
+void dh_noise_at_sync(void);
+/* Two places conflicted, the first before the second. */
+void dh_noise_pair(uint32_t first, uint32_t second);
+
+#endif
