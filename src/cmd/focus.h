@@ -26,7 +26,7 @@ struct dh_focus {
         {"noise", DH_OPTION_STRING, "CLAUSE;...", NULL,                                                                \
          "delays that make rare interleavings likely: random[,FREQ[,STRENGTH[,sleep|yield|busy]]], sync, var:NAME, "   \
          "loc:FILE:LINE in the same way (FREQ of 1000, STRENGTH as 50us), auto:N% of the time where conflicting "      \
-         "accesses were not seen in both orders; var:@suspected and loc:@findings take targets from the store"},       \
+         "accesses have not met yet; var:@suspected and loc:@findings take targets from the store"},                   \
         {"seed", DH_OPTION_STRING, "N", NULL, "where the chances of noise begin (default: 1)"},                        \
         {"train", DH_OPTION_STRING, "FILE", NULL,                                                                      \
          "atomrace: suspect every pair of accesses that another thread came between, but for those in FILE; a run "    \

@@ -24,7 +24,7 @@ enum {
     DH_ATOM_THREAD_BITS = 12,
     DH_ATOM_THREADS = 1 << DH_ATOM_THREAD_BITS,
     DH_ATOM_NUMBER_BITS = 11,
-    DH_ATOM_PAST = 64 /* writes of a thread that can still be told */
+    DH_ATOM_PAST = 256 /* writes of a thread that can still be told */
 };
 
 /* An access as a report needs it. */

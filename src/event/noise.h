@@ -12,7 +12,7 @@ enum dh_noise_kind {
     DH_NOISE_SYNC,     /* at synchronisation only */
     DH_NOISE_VARIABLE, /* at accesses of the variables named */
     DH_NOISE_LOCATION, /* at the lines named */
-    DH_NOISE_AUTO,     /* where conflicting accesses were not yet seen in both orders, within a budget */
+    DH_NOISE_AUTO,     /* where conflicting accesses did not meet yet, within a budget */
     DH_NOISE_KINDS
 };
 

@@ -262,10 +262,8 @@ static void collided(const struct dh_atom_access *mine, uint64_t word)
     describe(&accesses[0], __dh_thread.index, mine);
     describe(&accesses[1], thread, &other);
     overlap(mine, &other, &r);
-    if (dh_noise_by_pair) {
-        dh_noise_pair(mine->place, other.place);
-        dh_noise_pair(other.place, mine->place);
-    }
+    if (dh_noise_by_pair)
+        dh_noise_met(mine->place, other.place);
     if (on)
         tell(&r);
 }
@@ -422,12 +420,11 @@ static bool is_new(uint64_t now, uint64_t then, uint64_t mine, uint32_t slot)
     return (now ^ then) & (DH_ATOM_TAG | DH_ATOM_WHO) && !(now & DH_ATOM_ACTIVE) && dh_atom_touches(now, mine, slot);
 }
 
-static void tell_order(uint64_t word, const struct dh_atom_access *a)
+static void tell_pair(uint64_t word, const struct dh_atom_access *a)
 {
     struct dh_atom_access other;
     uint32_t thread;
-    if (recall(word, &other, &thread))
-        dh_noise_pair(other.place, a->place);
+    dh_noise_pair(recall(word, &other, &thread) ? other.place : UINT32_MAX, a->place);
 }
 
 /* Before the access, with what the table said then. Of the eight cases four cannot be put one after the other. */
@@ -436,10 +433,11 @@ static void look_back(struct self *s, const struct dh_atom_access *a, uint64_t m
     const struct last *l = last_of(s, a->addr);
     uint64_t reader = __atomic_load_n(dh_atom_cell(&reads, a->addr), __ATOMIC_ACQUIRE);
     uint32_t slot = s->atom.slot;
-    if (dh_noise_by_pair && dh_atom_touches(writer, mine, slot))
-        tell_order(writer, a);
-    if (dh_noise_by_pair && a->write && dh_atom_touches(reader, mine, slot))
-        tell_order(reader, a);
+    bool again = l->addr == a->addr && l->size == a->size;
+    if (dh_noise_by_pair && is_new(writer, again ? l->writer : 0, mine, slot))
+        tell_pair(writer, a);
+    if (dh_noise_by_pair && a->write && is_new(reader, again ? l->reader : 0, mine, slot))
+        tell_pair(reader, a);
     if (!belong_together(l, a, s->site, activation_now(s)))
         return;
     if (!(l->write && a->write) && is_new(writer, l->writer, mine, slot))
@@ -588,7 +586,7 @@ static void after(struct self *s, uint32_t mark, uint32_t place)
     if (s->in_sections && dh_mark_variable(mark))
         extend_sections(s, dh_mark_variable(mark) - 1, a);
     if (dh_mark_point(mark) && begin_sections(s, dh_mark_point(mark) - 1, a) && dh_noise_on)
-        dh_noise_at_access(mark, place); /* inside the section */
+        dh_noise_at_access(mark, place, locks); /* inside the section */
 }
 
 /* An atomic synchronises, or may. */
@@ -611,7 +609,7 @@ void __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place)
         .addr = (uintptr_t)addr, .size = what >> 16 & 0xFFFF, .place = place, .write = (what & 0xFF) == DH_OP_WRITE};
     before(self, &a, mark);
     if (dh_noise_on)
-        dh_noise_at_access(mark, place);
+        dh_noise_at_access(mark, place, locks);
     leave();
 }
 
@@ -662,7 +660,7 @@ void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t wh
     if (met)
         collided(&a, met);
     if (dh_noise_on)
-        dh_noise_at_access(mark, place);
+        dh_noise_at_access(mark, place, locks);
     leave();
 }
 

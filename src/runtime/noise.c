@@ -80,22 +80,22 @@ static void make(const struct dh_noise_clause *c)
     }
 }
 
-/* ---- where conflicting accesses were not seen in both orders ---- */
+/* ---- where conflicting accesses did not meet yet ---- */
 
-/* Of a pair one order is seen as soon as it conflicts at all; the other comes when the place that was first is late. So
- * places count the pairs in which they were always first. All of it is lossy: entries that share a slot replace each
- * other, and threads do not wait for one another. */
-enum { PAIRS = 1 << 12, PLACES = 1 << 12, PATIENCE = 64, DELAY = 50000 };
+/* Two places that touched the same memory from two threads, one of them writing, are a pair; it is open until the two
+ * were inside at the same time. Every time that its memory changed hands is worth a try or two, up to a point: what
+ * locks keep apart never meets. All of it is lossy: entries that share a slot replace each other, and threads do not
+ * wait for one another. */
+enum { PAIRS = 1 << 12, PLACES = 1 << 12, TRIES = 256, DELAY = 100000, CHANCE = 500, ALLOWANCE = 30000000 };
 
 static struct pair {
     uint64_t places; /* lower << 32 | higher */
-    uint8_t seen;    /* 1: lower first, 2: higher first */
+    uint16_t times;
+    bool met;
 } pairs[PAIRS];
 
 static struct wish {
-    uint32_t place;
-    int16_t open;   /* pairs in which it was always first */
-    uint16_t tries; /* since the last that was new */
+    uint32_t place, tries;
 } wishes[PLACES];
 
 static struct wish *wish_of(uint32_t place)
@@ -103,58 +103,66 @@ static struct wish *wish_of(uint32_t place)
     return &wishes[mix(place) % PLACES];
 }
 
-static void wish(uint32_t place, int by)
+static void wish(uint32_t place)
 {
     struct wish *w = wish_of(place);
     if (w->place != place)
         *w = (struct wish){.place = place};
-    w->open = (int16_t)(w->open + by < 0 ? 0 : w->open + by);
-    w->tries = 0;
+    w->tries++;
 }
 
-void dh_noise_pair(uint32_t first, uint32_t second)
+static struct pair *pair_of(uint32_t one, uint32_t other)
 {
-    uint32_t low = first < second ? first : second, high = first < second ? second : first;
-    uint64_t places = (uint64_t)low << 32 | high;
+    uint64_t places = (uint64_t)(one < other ? one : other) << 32 | (one < other ? other : one);
     struct pair *p = &pairs[mix(places) % PAIRS];
-    uint8_t order = first == low ? 1 : 2;
-    if (first == second || (p->places == places && p->seen & order))
+    if (p->places != places)
+        *p = (struct pair){.places = places};
+    return p;
+}
+
+void dh_noise_pair(uint32_t one, uint32_t other)
+{
+    struct pair *p = pair_of(one, other);
+    if (p->met || p->times >= TRIES)
         return;
-    bool other = p->places == places && p->seen;
-    p->seen = (uint8_t)(other ? 3 : order);
-    p->places = places;
-    if (other)
-        wish(second, -1);
-    else
-        wish(first, 1);
+    p->times++;
+    wish(one);
+    wish(other);
+}
+
+void dh_noise_met(uint32_t one, uint32_t other)
+{
+    pair_of(one, other)->met = true;
 }
 
 /* Time is counted in cycles: only its shares matter. */
 static __thread uint64_t began, spent;
 
-static void spend(const struct dh_noise_clause *c, uint32_t place)
+/* Short runs have an allowance beside their share. Who holds a lock meets others less likely, so it tries less. */
+static void spend(const struct dh_noise_clause *c, uint32_t place, bool locked)
 {
     struct wish *w = wish_of(place);
-    if (w->place != place || w->open <= 0 || w->tries >= PATIENCE)
+    if (w->place != place || !w->tries)
         return;
     uint64_t start = __builtin_ia32_rdtsc();
     if (!began)
         began = start;
-    if (spent * 100 > (start - began) * c->percent || !happens(250))
+    uint64_t budget = (start - began) / 100 * c->percent + ALLOWANCE;
+    if (spent > budget || !happens(locked ? CHANCE / 250 : CHANCE))
         return;
-    w->tries++;
+    w->tries--;
     sleep_for((uint32_t)(next_random() % DELAY));
     spent += __builtin_ia32_rdtsc() - start;
 }
 
 /* ---- where ---- */
 
-void dh_noise_at_access(uint32_t mark, uint32_t place)
+void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
 {
     for (unsigned i = 0; i < noise.n; i++) {
         const struct dh_noise_clause *c = &noise.clause[i];
         if (c->kind == DH_NOISE_AUTO)
-            spend(c, place);
+            spend(c, place, locked);
         bool here = c->kind == DH_NOISE_RANDOM || ((c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) &&
                                                    dh_mark_noise(mark) >> c->group & 1);
         if (here && happens(c->frequency)) {

@@ -12,10 +12,11 @@ extern bool dh_noise_by_pair; /* AUTO: dh_noise_pair is to be told */
 /* Reads the options; what they say was checked by the tool, so mistakes are told in one line and left out. */
 void dh_noise_start(void);
 /* Between the two events of an access; `mark` says of which clauses its site is a target. */
-void dh_noise_at_access(uint32_t mark, uint32_t place);
+void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked);
 /* At a synchronisation. */
 void dh_noise_at_sync(void);
-/* Two places conflicted, the first before the second. */
-void dh_noise_pair(uint32_t first, uint32_t second);
+/* Two places conflict: two threads were there with the same memory, one of them writing. And: at the same time. */
+void dh_noise_pair(uint32_t one, uint32_t other);
+void dh_noise_met(uint32_t one, uint32_t other);
 
 #endif
