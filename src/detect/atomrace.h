@@ -22,7 +22,7 @@ enum {
     DH_ATOM_CELL_BITS = 12,
     DH_ATOM_CELLS = 1 << DH_ATOM_CELL_BITS,
     DH_ATOM_THREAD_BITS = 12,
-    DH_ATOM_THREADS = 1 << DH_ATOM_THREAD_BITS,
+    DH_ATOM_THREADS = (1 << DH_ATOM_THREAD_BITS) - 1, /* no word has every bit set */
     DH_ATOM_NUMBER_BITS = 11,
     DH_ATOM_PAST = 256 /* writes of a thread that can still be told */
 };
@@ -64,7 +64,7 @@ struct dh_atom_piece {
 
 static inline uint32_t dh_atom_slot(uint64_t word)
 {
-    return (uint32_t)(word >> DH_ATOM_NUMBER_BITS) & (DH_ATOM_THREADS - 1);
+    return (uint32_t)(word >> DH_ATOM_NUMBER_BITS) & ((1u << DH_ATOM_THREAD_BITS) - 1);
 }
 
 /* Whether the word speaks of bytes that the piece has, by another thread. */

@@ -133,7 +133,7 @@ static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
         return false;
-    if (exact && !late && !dh_instrument_settle(v->module, places, &counts, err))
+    if (exact && !late && !dh_instrument_settle(v->module, v->plan, places, &counts, err))
         return false;
     return dh_passes_coverage(v->module, err);
 }

@@ -97,9 +97,10 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 
 /* AtomRace, as exact as these and beside them; `what` as above, with the site's mark (event/mark.h) in the upper half;
- * `site` is what the place stands for, before anything was inlined. Atomics say only that they come. */
-void __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place);
-void __dh_atom_after(void *addr, uint64_t what, uint32_t site, uint32_t place);
+ * `site` is what the place stands for, before anything was inlined. What `before` answers is given
+ * to `after`. Atomics say only that they come. */
+uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place);
+void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place);
 void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place);
 void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place);
 

@@ -66,11 +66,12 @@ static void place_atom_pair(struct exact *e, const struct dh_memop *a, LLVMValue
 {
     LLVMValueRef args[] = {a->addr, what, site, place};
     dh_weave_before(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE, args);
+    LLVMValueRef token = dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE, args);
     if (a->kind == DH_MEMOP_ATOMIC)
         return;
+    LLVMValueRef behind[] = {a->addr, what, token, site, place};
     dh_weave_after(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, args);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, behind);
 }
 
 static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef site,
@@ -148,7 +149,8 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
     struct exact e = {0};
     if (!dh_weave_init(&e.w, m, plan, places, counts, err))
         return false;
-    bool frames = !dh_frames_present(m);
+    /* With nothing placed late, frames come when everything is inlined; here they would only be in its way. */
+    bool frames = !dh_frames_present(m) && !(plan->bits && plan->everywhere == DH_CLASS_ATOMRACE);
     dh_places_begin(places, m);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         if (!dh_weave_allows(&e.w, f))

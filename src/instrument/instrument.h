@@ -37,7 +37,7 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
                          struct dh_instrument_counts *counts, struct dh_err *err);
 /* After exact hooks and the inlining that follows: frames of inlined functions go (they would end their caller's) and
  * their hooks get places with chains. Late placement does this by itself. */
-bool dh_instrument_settle(LLVMModuleRef m, struct dh_places *places, struct dh_instrument_counts *counts,
-                          struct dh_err *err);
+bool dh_instrument_settle(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                          struct dh_instrument_counts *counts, struct dh_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "instrument/attributes.h"
 #include "instrument/frames.h"
 #include "instrument/places.h"
+#include "instrument/reach.h"
 
 #include <llvm-c/DebugInfo.h>
 
@@ -50,8 +51,8 @@ void dh_settle_places(struct dh_weave *w)
                     settle_place(w, i);
 }
 
-bool dh_instrument_settle(LLVMModuleRef m, struct dh_places *places, struct dh_instrument_counts *counts,
-                          struct dh_err *err)
+bool dh_instrument_settle(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                          struct dh_instrument_counts *counts, struct dh_err *err)
 {
     struct dh_plan none = {0};
     struct dh_weave w;
@@ -60,11 +61,17 @@ bool dh_instrument_settle(LLVMModuleRef m, struct dh_places *places, struct dh_i
     dh_places_begin(places, m);
     dh_settle_strip_frames(&w);
     dh_settle_places(&w);
+    /* Where few sites were chosen, most functions lead to none. */
+    bool sparse = plan->bits && plan->everywhere == DH_CLASS_ATOMRACE;
+    struct dh_ptrmap reaching = {0};
+    if (sparse)
+        dh_reach_hooks(m, &reaching);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (dh_weave_allows(&w, f)) {
+        if (dh_weave_allows(&w, f) && (!sparse || dh_ptrmap_find(&reaching, dh_ptrmap_key(f)))) {
             dh_weave_function(&w, f);
             dh_frames_place(&w, f);
         }
+    dh_ptrmap_release(&reaching);
     dh_attributes_relax(m);
     dh_places_end(places);
     dh_weave_release(&w);

@@ -11,6 +11,7 @@
 #include "event/sections.h"
 #include "event/site.h"
 #include "runtime/alloc.h"
+#include "runtime/atomrace_fast.h"
 #include "runtime/bytes.h"
 #include "runtime/context.h"
 #include "runtime/frames.h"
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 enum { CONTEXTS = 64, PIECES = 8, LAST = 256, ACTIVATIONS = 1024, INTENDED = 64 };
+enum { SLOW_AT_FIRST = 200000, BURST = 64, BETWEEN_BURSTS = 64 };
 
 bool dh_atom_listens;
 static bool on;         /* the detector was asked for */
@@ -37,7 +39,8 @@ static bool pairs_on;   /* pairs of accesses are kept: for what came between, or
 static bool pairs_told; /* and what came between is told */
 static bool train;      /* whatever lies between */
 
-static struct dh_atom_table writes, reads; /* `reads`: by whom the last write was read first */
+struct dh_atom_table dh_atom_writes;
+static struct dh_atom_table reads; /* by whom the last write was read first */
 static struct dh_atom_thread *_Atomic threads[DH_ATOM_THREADS];
 static _Atomic uint32_t n_threads;
 
@@ -47,7 +50,8 @@ struct last {
     uint32_t size, place, context, site;
     bool write;
     uint32_t locks; /* held */
-    uint64_t activation, passed, passed_other;
+    uint64_t activation, passed;
+    uint32_t others;         /* other synchronisations so far */
     uint64_t writer, reader; /* what the tables said behind it */
 };
 
@@ -68,15 +72,19 @@ struct self {
         uint64_t value;
         uint32_t id;
     } context[CONTEXTS];
+    uint64_t n_slow; /* accesses that did not take the quick way */
+    uint32_t burst;  /* so many more will not */
+    uint32_t n_passed;
     struct last last[LAST];
 };
 
 static __thread struct self *self;
-static __thread bool busy;                     /* a signal handler must leave us alone */
-static __thread bool ended;                    /* the thread's last rites are done */
-static __thread int ignoring;                  /* depth */
-static __thread uint32_t locks;                /* held */
-static __thread uint64_t passed, passed_other; /* synchronisations so far, and those that are not locks */
+static __thread bool busy;        /* a signal handler must leave us alone */
+static __thread bool ended;       /* the thread's last rites are done */
+static __thread bool interrupted; /* a signal handler came since the last collision of a quick read */
+static __thread int ignoring;     /* depth */
+static __thread uint32_t locks;   /* held */
+static __thread uint64_t passed;  /* locks taken and given */
 
 /* ---- threads ---- */
 
@@ -384,7 +392,7 @@ static bool belong_together(const struct last *l, const struct dh_atom_access *a
         return false;
     if (train)
         return l->site != site || l->write || a->write;
-    if (l->site >= site || l->passed_other != passed_other)
+    if (l->site >= site || l->others != __dh_thread.atom_passed)
         return false;
     return l->passed == passed || (!l->locks && !locks);
 }
@@ -470,7 +478,7 @@ static void remember(struct self *s, const struct dh_atom_access *a, const struc
                        .locks = locks,
                        .activation = activation_now(s),
                        .passed = passed,
-                       .passed_other = passed_other,
+                       .others = __dh_thread.atom_passed,
                        .writer = now,
                        .reader = __atomic_load_n(reader, __ATOMIC_ACQUIRE)};
 }
@@ -504,7 +512,7 @@ static void add_pieces(struct self *s, uintptr_t addr, size_t size)
         uintptr_t next = (addr & ~(uintptr_t)7) + 8;
         uint32_t n = (uint32_t)((next < end ? next : end) - addr);
         s->piece[s->n_pieces++] =
-            (struct dh_atom_piece){.cell = dh_atom_cell(&writes, addr), .mine = dh_atom_word(addr, n)};
+            (struct dh_atom_piece){.cell = dh_atom_cell(&dh_atom_writes, addr), .mine = dh_atom_word(addr, n)};
         addr = next;
     }
 }
@@ -595,31 +603,91 @@ static bool is_atomic(uint64_t what)
     return (what >> 8 & 0xFF) != DH_ORDER_NONE;
 }
 
-void __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place)
+/* Pairs are followed from the beginning, and later in bursts, which begin where the thread synchronises: between them,
+ * reads take the quick way. */
+static void set_pace(struct self *s)
+{
+    bool slow = dh_noise_on || (pairs_on && s->n_slow < SLOW_AT_FIRST) || (pairs_on && s->burst);
+    s->n_slow++;
+    s->burst -= s->burst > 0;
+    __dh_thread.atom_quick = !slow;
+}
+
+uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t site, uint32_t place)
 {
     uint32_t mark = (uint32_t)(what >> 32);
     if (is_atomic(what)) {
         dh_atom_pass(DH_PASS_OTHER);
-        return;
+        return DH_ATOM_SLOW;
     }
     if (!enter())
-        return;
+        return DH_ATOM_SLOW;
     self->site = site;
     struct dh_atom_access a = {
         .addr = (uintptr_t)addr, .size = what >> 16 & 0xFFFF, .place = place, .write = (what & 0xFF) == DH_OP_WRITE};
     before(self, &a, mark);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, locks);
+    set_pace(self);
+    leave();
+    return DH_ATOM_SLOW;
+}
+
+/* A read went the quick way, and the word changed meanwhile. A signal handler may have synchronised in the middle: then
+ * nothing is known. */
+static void after_quick(uintptr_t addr, uint32_t size, uint64_t token, uint32_t place)
+{
+    struct dh_atom_piece p = {
+        .cell = dh_atom_cell(&dh_atom_writes, addr), .mine = dh_atom_word(addr, size), .seen = token};
+    uint64_t met = dh_atom_after_read(&p, &self->atom);
+    if (met && !interrupted) {
+        struct dh_atom_access a = {.addr = addr, .size = size, .place = place, .context = context_now(self)};
+        collided(&a, met);
+    }
+    interrupted = false;
+}
+
+void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place)
+{
+    (void)site;
+    if (token == DH_ATOM_SLOW && (!self || !self->open))
+        return;
+    if (!enter())
+        return;
+    if (token == DH_ATOM_SLOW)
+        after(self, (uint32_t)(what >> 32), place);
+    else if (on)
+        after_quick((uintptr_t)addr, what >> 16 & 0xFFFF, token, place);
     leave();
 }
 
-void __dh_atom_after(void *addr, uint64_t what, uint32_t site, uint32_t place)
+/* For libraries, and programs that are not optimised. */
+uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place)
 {
-    (void)addr, (void)site;
-    if (!self || !self->open || !enter())
-        return;
-    after(self, (uint32_t)(what >> 32), place);
-    leave();
+    return dh_atom_before_slow(addr, what, site, place);
+}
+
+void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place)
+{
+    dh_atom_after_slow(addr, what, token, site, place);
+}
+
+/* The inline quick ways call these with the convention preserve_most, which gcc does not know: all registers but r11
+ * and the one of the answer stay as they were. The first eight bytes are room for the answer, or keep rax. */
+#define PUSH(r) "push %" r "\n.cfi_adjust_cfa_offset 8\n"
+#define POP(r) "pop %" r "\n.cfi_adjust_cfa_offset -8\n"
+#define PRESERVING(name, function, answer)                                                                             \
+    __asm__(".text\n.globl " name "\n.hidden " name "\n.type " name ", @function\n" name                               \
+            ":\n.cfi_startproc\n" PUSH("rax") PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8")   \
+                PUSH("r9") PUSH("r10") "call " function "\n" answer POP("r10") POP("r9") POP("r8") POP("rdi")          \
+                    POP("rsi") POP("rdx") POP("rcx") POP("rax") POP("r11") "ret\n.cfi_endproc\n.size " name            \
+                                                                           ", .-" name "\n")
+PRESERVING("__dh_atom_before_slow", "dh_atom_before_slow", "mov %rax, 56(%rsp)\n");
+PRESERVING("__dh_atom_after_slow", "dh_atom_after_slow", "");
+
+void dh_atom_interrupted(void)
+{
+    interrupted = true;
 }
 
 /* A copy reads and writes in one access: its events are those of both. */
@@ -699,17 +767,21 @@ void dh_atom_passed(enum dh_passing how)
 {
     if (busy || ended)
         return;
-    passed++;
+    passed += how != DH_PASS_OTHER;
     if (how == DH_PASS_LOCK)
         locks++;
     else if (how == DH_PASS_UNLOCK)
         locks -= locks > 0;
     else
-        passed_other++;
+        __dh_thread.atom_passed++;
     if (self && self->open) {
         busy = true;
         close_window(self);
         busy = false;
+    }
+    if (self && pairs_on && ++self->n_passed % BETWEEN_BURSTS == 0) {
+        self->burst = BURST;
+        __dh_thread.atom_quick = 0;
     }
     if (dh_noise_on)
         dh_noise_at_sync();
@@ -739,7 +811,7 @@ void dh_atom_forked(void)
 {
     if (!dh_atom_listens)
         return;
-    dh_bytes_zero(&writes, sizeof writes);
+    dh_bytes_zero(&dh_atom_writes, sizeof dh_atom_writes);
     dh_bytes_zero(&reads, sizeof reads);
     atomic_flag_clear(&monitor_lock);
     atomic_flag_clear(&free_lock);

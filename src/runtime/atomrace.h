@@ -19,6 +19,9 @@ void dh_atom_intended(uintptr_t addr, size_t size);
 /* What the calling thread does is not looked at; nests. */
 void dh_atom_ignore(int by);
 
+/* A signal handler begins in the calling thread. */
+void dh_atom_interrupted(void);
+
 void dh_atom_passed(enum dh_passing how);
 /* At every synchronisation of the calling thread. */
 static inline void dh_atom_pass(enum dh_passing how)

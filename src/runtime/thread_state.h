@@ -61,6 +61,8 @@ struct dh_thread_state {
     struct dh_race_state *race;      /* of the race detector, NULL while it does not look at this thread */
     uintptr_t last_handle;           /* of the thread created last by this one, */
     struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
+    uint32_t atom_quick;             /* reads may take AtomRace's quick way (atomrace_fast.h) */
+    uint32_t atom_passed;            /* synchronisations that are not locks */
     uintptr_t covered, covered_size; /* the range that instrumented code said last that it writes: the call that does
                                         it need not say so again */
     struct dh_record_state *record;  /* of the recorder, NULL while this thread is not recorded */

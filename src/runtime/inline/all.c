@@ -1,4 +1,5 @@
 /* Everything that is inlined into executables, as one module. */
+#include "runtime/inline/atomrace.c"
 #include "runtime/inline/frames.c"
 #include "runtime/inline/race.c"
 #include "runtime/inline/record.c"
