@@ -11,11 +11,22 @@ static const struct dh_listed_detector inside[] = {
 #undef DH_IN_PROCESS
 };
 
+/* These watch the stream and look inside the program as well; they need no hooks at accesses. */
+static const char *const both[] = {"deadlock"};
+
 enum { INSIDE = sizeof inside / sizeof *inside };
 
 static bool is_word(const char *word, const char *at, size_t n)
 {
     return strlen(word) == n && strncmp(word, at, n) == 0;
+}
+
+static bool is_both(const char *name)
+{
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (strcmp(both[i], name) == 0)
+            return true;
+    return false;
 }
 
 static bool is_inside(const char *name)
@@ -35,8 +46,8 @@ const struct dh_listed_detector *dh_detector_list_at(size_t i)
     i -= INSIDE;
     for (size_t k = 0; dh_detector_at(k); k++)
         if (!is_inside(dh_detector_at(k)->name) && i-- == 0) {
-            watching =
-                (struct dh_listed_detector){dh_detector_at(k)->name, dh_detector_at(k)->summary, "lockset", false};
+            const struct dh_detector *d = dh_detector_at(k);
+            watching = (struct dh_listed_detector){d->name, d->summary, is_both(d->name) ? NULL : "lockset", false};
             return &watching;
         }
     return NULL;
@@ -112,7 +123,8 @@ static char *of_sort(const char *list, bool in_process, const char *nothing)
     struct dh_str out = {0};
     for (const char *at = list; at; at = next_word(at)) {
         const struct dh_listed_detector *d = find(at, strcspn(at, ","));
-        if (d && d->in_process == in_process && !has_word(&out, d->name, strlen(d->name)))
+        bool wanted = d && (d->in_process == in_process || is_both(d->name));
+        if (wanted && !has_word(&out, d->name, strlen(d->name)))
             add_word(&out, d->name, strlen(d->name), ",");
     }
     return take_or(&out, nothing);

@@ -1,6 +1,7 @@
 /* Every detector there is, for --detect, --help and the commands that run with all of them: those inside the checked
- * program (detect/in_process.def) and those that watch its events (detect/detectors.def). Layer: cmd. A detector that
- * is both counts as inside. Texts that are answered are owned by the caller. */
+ * program (detect/in_process.def) and those that watch its events (detect/detectors.def). Layer: cmd. A detector of
+ * the stream whose name is in the first list, too, counts as inside. Texts that are answered are owned by the caller.
+ */
 #ifndef DH_CMD_DETECTOR_LIST_H
 #define DH_CMD_DETECTOR_LIST_H
 
@@ -9,7 +10,7 @@
 
 struct dh_listed_detector {
     const char *name, *summary;
-    const char *plan; /* classes of hooks it needs */
+    const char *plan; /* classes of hooks it needs, or NULL */
     bool in_process;
 };
 

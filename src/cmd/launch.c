@@ -145,6 +145,9 @@ static void add_detection(const struct dh_launch *l)
     free(inside);
     if (l->focus)
         dh_focus_tell(l->focus, add_option);
+    const char *hang_timeout = l->parsed ? dh_option_get(l->parsed, "hang-timeout") : NULL;
+    if (hang_timeout)
+        add_option("hang_timeout", hang_timeout);
     if (!l->suppressions)
         return;
     char *path = dh_path_absolute(l->suppressions);

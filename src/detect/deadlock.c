@@ -173,6 +173,11 @@ static void *begin(struct dh_world *w, const struct dh_detector_options *o, cons
         *why = "--deadlock-order is all or threads";
         return NULL;
     }
+    const char *hang = o && o->get ? o->get(o->arg, "hang-timeout") : NULL;
+    if (hang && (!*hang || hang[strspn(hang, "0123456789")] || strlen(hang) > 6)) {
+        *why = "--hang-timeout is a number of seconds";
+        return NULL;
+    }
     struct deadlock *d = calloc(1, sizeof *d);
     if (!d)
         abort();

@@ -23,10 +23,19 @@ static bool takes_locks(const struct dh_finding *f)
     return false;
 }
 
-/* Of a deadlock the taking of the locks: who waits for the end of those threads was not known when it was suspected. */
+static bool is_wait(const struct dh_finding *f)
+{
+    return strcmp(f->kind, "critical-wait") == 0 || strcmp(f->kind, "indefinite-wait") == 0 ||
+           strcmp(f->kind, "lost-wakeup") == 0;
+}
+
+/* Of a deadlock the taking of the locks: who waits for the end of those threads was not known when it was suspected. Of
+ * a wait the wait, which comes first: who else was waiting, or would have signalled, is another one in each run. */
 static size_t names_of(const struct dh_finding *f, const char **names, size_t most)
 {
     bool locks_only = is_deadlock(f) && takes_locks(f);
+    if (is_wait(f))
+        most = 1;
     size_t n = 0;
     for (size_t i = 0; i < f->accesses.n && n < most; i++)
         if (!locks_only || dh_finding_takes_lock(&f->accesses.at[i]))

@@ -7,7 +7,7 @@
 #include "runtime/context.h"
 #include "runtime/options.h"
 #include "runtime/raw_syscall.h"
-#include "runtime/thread_state.h"
+#include "runtime/threads.h"
 
 bool dh_blocked_on;
 _Atomic(struct dh_blocked *) dh_blocked_records;
@@ -52,6 +52,7 @@ static struct dh_blocked *record(void)
     b->n_held = b->n_unlisted = 0;
     b->tid = dh_sys_gettid();
     b->index = __dh_thread.index;
+    b->handle = __dh_thread.thread->handle;
     return mine = b;
 }
 

@@ -18,7 +18,7 @@ void dh_blocked_stop(void);
 void dh_blocked_thread_ends(void);
 
 /* The next wait is for this. `role`: dh_log_role; `object`: lock, condition, semaphore, barrier; for DH_ROLE_JOIN the
- * index of the thread. */
+ * thread's pthread_t. */
 void dh_blocked_describe(uint32_t role, uintptr_t object, const uintptr_t *call_slot);
 /* The marks of a wait. */
 void dh_blocked_wait_begins(void);

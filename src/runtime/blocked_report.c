@@ -9,6 +9,7 @@
 #include "runtime/raw_syscall.h"
 #include "runtime/report.h"
 #include "runtime/start.h"
+#include "runtime/threads.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static struct dh_report_access *describe(unsigned at, const struct dh_blocked *b
     a->role = b->role;
     a->place = UINT32_MAX;
     a->context = b->context;
-    a->addr = b->object;
+    const struct dh_thread *joined = b->role == DH_ROLE_JOIN ? dh_threads_find_handle(b->object) : NULL;
+    a->addr = b->role != DH_ROLE_JOIN ? b->object : joined ? joined->index : UINT32_MAX;
     for (uint32_t i = 0; i < b->n_held && i < DH_BLOCKED_LOCKS && a->n_locks < DH_REPORT_LOCKS; i++)
         a->lock[a->n_locks++] = (struct dh_report_lock){b->held[i].lock, b->held[i].context, b->held[i].shared};
     return a;

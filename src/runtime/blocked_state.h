@@ -25,7 +25,8 @@ struct dh_blocked {
     uint32_t role, context; /* dh_log_role; where it waits */
     uintptr_t object;
     int tid;
-    uint32_t index; /* of the thread */
+    uint32_t index;   /* of the thread */
+    uintptr_t handle; /* its pthread_t */
     uint32_t n_held, n_unlisted;
     struct dh_blocked_lock held[DH_BLOCKED_LOCKS];
     /* Of the watcher alone. */

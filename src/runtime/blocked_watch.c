@@ -48,7 +48,7 @@ static bool waits_for_lock(const struct dh_blocked *b)
 static bool waits_for(const struct dh_blocked *b, const struct dh_blocked *other)
 {
     if (b->role == DH_ROLE_JOIN)
-        return other->index == b->object;
+        return other->handle == b->object;
     return waits_for_lock(b) && !dh_blocked_is_foreign(b->object) &&
            dh_blocked_holds(other, b->object, b->role == DH_ROLE_RDLOCK_WAIT);
 }

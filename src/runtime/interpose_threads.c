@@ -194,8 +194,7 @@ static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
 
 #define JOINS(call)                                                                                                    \
     ({                                                                                                                 \
-        uintptr_t whom = thread ? thread->index : DH_THREAD_NONE;                                                      \
-        DH_BLOCKED(dh_blocked_describe(DH_ROLE_JOIN, whom, DH_CALL_SLOT));                                             \
+        DH_BLOCKED(dh_blocked_describe(DH_ROLE_JOIN, handle, DH_CALL_SLOT));                                           \
         DH_WAIT_FOR(thread, DH_SYNC_THREAD, 0, DH_CALL_SLOT, call);                                                    \
     })
 

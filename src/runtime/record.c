@@ -533,7 +533,8 @@ void dh_record_forked(void)
 void dh_record_finish(void)
 {
     struct dh_record_state *s = __dh_thread.record;
-    if (!dh_record_on)
+    /* A thread that is none of libc's cannot ask the dynamic linker. */
+    if (!dh_record_on || (!s && !__dh_thread.thread))
         return;
     dh_record_modules();
     struct dh_record_lane *l = s ? dh_record_enter(s) : NULL;
