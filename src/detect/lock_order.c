@@ -132,13 +132,19 @@ static struct dh_alike *get_alike(struct dh_lock_order *o, uint64_t key)
 
 /* ---- requests ---- */
 
+/* Where no place is known, the calling context tells places apart. */
+static uint64_t place_of(uint32_t site, uint32_t ctx)
+{
+    return site == DH_NO_PLACE ? (uint64_t)ctx << 32 | site : site;
+}
+
 static uint64_t key_without_thread(const struct dh_request *r)
 {
-    uint64_t h = mix(mix(r->lock, r->id), (uint64_t)r->site << 1 | r->shared);
+    uint64_t h = mix(mix(mix(r->lock, r->id), r->shared), place_of(r->site, r->ctx));
     if (!r->lock)
         h = mix(h, r->joined);
     for (uint32_t i = 0; i < r->n_held; i++)
-        h = mix(mix(h, r->held[i].id), (uint64_t)r->held[i].site << 1 | r->held[i].shared);
+        h = mix(mix(h, (uint64_t)r->held[i].id << 1 | r->held[i].shared), place_of(r->held[i].site, r->held[i].ctx));
     return h;
 }
 
@@ -379,7 +385,7 @@ static uint64_t signature(const struct dh_lock_order *o)
     for (size_t i = 0; i < o->n_path; i++) {
         const struct dh_request *r = o->path[i], *before = o->path[(i ? i : o->n_path) - 1];
         const struct dh_held *h = before->lock ? dh_request_holds(r, before->lock, before->shared) : NULL;
-        uint64_t part = mix(mix(1, r->site), h ? h->site : UINT64_MAX);
+        uint64_t part = mix(mix(1, place_of(r->site, r->ctx)), h ? place_of(h->site, h->ctx) : UINT64_MAX);
         size_t k = 0;
         while (k < n && parts[k] != part)
             k++;

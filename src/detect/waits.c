@@ -123,7 +123,7 @@ static void free_condition(struct condition *c)
 
 static bool is_same_wait(const struct critical *a, const struct critical *b)
 {
-    if (a->e.thread != b->e.thread || a->e.site != b->e.site || a->n_held != b->n_held)
+    if (a->e.thread != b->e.thread || a->e.site != b->e.site || a->e.ctx != b->e.ctx || a->n_held != b->n_held)
         return false;
     for (size_t i = 0; i < a->n_held; i++)
         if (a->held[i].id != b->held[i].id)
