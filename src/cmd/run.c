@@ -93,7 +93,8 @@ static const struct dh_option options[] = {
     {"plan", DH_OPTION_STRING, "CLASS,...", NULL,
      "which hooks the variant carries, if not those that the detectors need: race, lockset (placed late, after "
      "optimisation), view, consistency, atomrace, "
-     "engine, heal (placed exactly, before it), stale (loads answer through the runtime), none"},
+     "engine, heal (placed exactly, before it), stale (loads answer through the runtime), scope (activations of "
+     "functions), none"},
     {"threads", DH_OPTION_FLAG, NULL, NULL,
      "when the program has ended, list its threads on standard error: name, creator, state, and where it was created"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},

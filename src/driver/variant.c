@@ -22,15 +22,11 @@ enum { MOST_PARTS = 8, OBJECT_PER_BITCODE = 4 };
 static const struct {
     const char *name;
     unsigned classes;
-} plan_names[] = {{"race", DH_CLASS_RACE},
-                  {"lockset", DH_CLASS_LOCKSET},
-                  {"view", DH_CLASS_VIEW},
-                  {"consistency", DH_CLASS_CONSISTENCY},
-                  {"atomrace", DH_CLASS_ATOMRACE},
-                  {"engine", DH_CLASS_ENGINE},
-                  {"stale", DH_CLASS_STALE},
-                  {"heal", DH_CLASS_HEAL},
-                  {"none", 0}};
+} plan_names[] = {{"race", DH_CLASS_RACE},         {"lockset", DH_CLASS_LOCKSET},
+                  {"view", DH_CLASS_VIEW},         {"consistency", DH_CLASS_CONSISTENCY},
+                  {"atomrace", DH_CLASS_ATOMRACE}, {"engine", DH_CLASS_ENGINE},
+                  {"stale", DH_CLASS_STALE},       {"heal", DH_CLASS_HEAL},
+                  {"scope", DH_CLASS_SCOPE},       {"none", 0}};
 
 bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err)
 {
@@ -119,7 +115,19 @@ static bool is_executable(const struct dh_variant *v)
     return v->recipe->output == DH_LINK_EXECUTABLE || v->recipe->output == DH_LINK_PIE;
 }
 
-static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh_err *err)
+/* Activations are placed before anything is inlined, their objects when that is done. */
+static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_objects *objects,
+                              struct dh_err *err)
+{
+    struct dh_instrument_counts counts = {0};
+    if (!(v->plan->everywhere & DH_CLASS_SCOPE))
+        return true;
+    return dh_instrument_scopes(v->module, v->plan, places, &counts, objects, err) &&
+           verify(v->module, "placing activations", err);
+}
+
+static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, const struct dh_objects *objects,
+                                struct dh_err *err)
 {
     struct dh_instrument_counts counts = {0};
     bool exact = v->plan->everywhere & DH_CLASSES_EXACT, late = v->plan->everywhere & DH_CLASSES_LATE;
@@ -130,12 +138,22 @@ static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh
         dh_instrument_prepare(v->module);
     if (!dh_passes_simplify(v->module, v->recipe->level, err))
         return false;
+    if (objects->variables.n && !dh_instrument_objects(v->module, places, objects, err))
+        return false;
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
         return false;
     if (exact && !late && !dh_instrument_settle(v->module, v->plan, places, &counts, err))
         return false;
     return dh_passes_coverage(v->module, err);
+}
+
+static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh_err *err)
+{
+    struct dh_objects objects = {0};
+    bool ok = instrument_scopes(v, places, &objects, err) && instrument_accesses(v, places, &objects, err);
+    dh_objects_release(&objects);
+    return ok;
 }
 
 struct generating {

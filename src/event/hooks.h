@@ -112,6 +112,13 @@ uint64_t __dh_load8(const void *addr, uint64_t value, uint32_t place);
 /* Any other size: `value` is a copy in the caller's frame that the hook may change. */
 void __dh_load_any(const void *addr, void *value, size_t size, uint32_t place);
 
+/* Activations of functions (scope): placed before inlining, so that a function keeps its own when it becomes part of
+ * another. `object` is its first pointer argument, or NULL; `place` the site of the function itself (DH_OP_FUNCTION).
+ * The answer goes to `leave` at every way out that is seen. After longjmp, or an exception that passes where there is
+ * nothing to clean up, activations are still open when an outer one is left: its token ends them, too. */
+uint32_t __dh_scope_enter(const void *object, uint32_t place);
+void __dh_scope_leave(uint32_t token);
+
 /* An instrumented library makes itself known, with the range of its code; answers what its places are counted from. */
 uint32_t __dh_join(const void *code, const void *code_end);
 

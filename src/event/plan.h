@@ -15,7 +15,8 @@ enum dh_class {
     DH_CLASS_ATOMRACE = 1 << 4,
     DH_CLASS_ENGINE = 1 << 5,
     DH_CLASS_STALE = 1 << 6,
-    DH_CLASS_HEAL = 1 << 7
+    DH_CLASS_HEAL = 1 << 7,
+    DH_CLASS_SCOPE = 1 << 8 /* activations of functions: of the site that is the function's own */
 };
 
 /* Race and lockset share one filter and are placed late; every other class is placed exactly at the tags. */

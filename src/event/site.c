@@ -9,8 +9,8 @@ static const struct dh_op_info ops[DH_OP_COUNT] = {
 #undef DH_OP
 };
 
-static const char *const group_names[DH_GROUP_COUNT] = {"access", "atomic", "memory", "alloc",
-                                                        "free",   "sync",   "thread", "call"};
+static const char *const group_names[DH_GROUP_COUNT] = {"access", "atomic", "memory", "alloc",   "free",
+                                                        "sync",   "thread", "call",   "function"};
 
 const struct dh_op_info *dh_op_info(unsigned op)
 {

@@ -24,6 +24,7 @@ enum dh_group {
     DH_GROUP_SYNC,
     DH_GROUP_THREAD,
     DH_GROUP_CALL,
+    DH_GROUP_FUNCTION, /* the function itself: what its activations are told by */
     DH_GROUP_COUNT
 };
 

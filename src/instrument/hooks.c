@@ -70,6 +70,8 @@ static const struct {
     [DH_HOOK_ENTER] = {"__dh_enter", 'i', "pp"},
     [DH_HOOK_LEAVE] = {"__dh_leave", 'v', "i"},
     [DH_HOOK_RESUME] = {"__dh_resume", 'v', "i"},
+    [DH_HOOK_SCOPE_ENTER] = {"__dh_scope_enter", 'i', "pi"},
+    [DH_HOOK_SCOPE_LEAVE] = {"__dh_scope_leave", 'v', "i"},
 };
 
 static LLVMTypeRef type_of(LLVMContextRef c, char letter)

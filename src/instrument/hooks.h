@@ -70,6 +70,8 @@ enum dh_hook {
     DH_HOOK_ENTER,
     DH_HOOK_LEAVE,
     DH_HOOK_RESUME,
+    DH_HOOK_SCOPE_ENTER, /* its place is the function's own wherever it is inlined */
+    DH_HOOK_SCOPE_LEAVE,
     DH_HOOK_COUNT
 };
 

@@ -4,9 +4,11 @@
 #ifndef DH_INSTRUMENT_INSTRUMENT_H
 #define DH_INSTRUMENT_INSTRUMENT_H
 
+#include "base/vec.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "host/err.h"
+#include "instrument/ptrmap.h"
 
 #include <llvm-c/Core.h>
 
@@ -21,12 +23,26 @@ struct dh_places *dh_places_new(struct dh_site_builder *sites);
 void dh_places_free(struct dh_places *p);
 const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
 
+/* Which variable holds the object of a function; between the two steps that place activations. */
+struct dh_objects {
+    struct dh_ptrmap of_site; /* site of the function + 1 -> index into variables */
+    DH_VEC(LLVMMetadataRef) variables;
+};
+void dh_objects_release(struct dh_objects *objects);
+
 struct dh_instrument_counts {
-    uint32_t reads, writes, atomics, ranges, calls, notes, functions; /* hooks placed */
-    uint32_t lost_tags;                                               /* resolved by other means */
-    uint32_t unplaced;                                                /* no site could be told, only about where */
+    uint32_t reads, writes, atomics, ranges, calls, notes, functions, scopes; /* hooks placed */
+    uint32_t lost_tags;                                                       /* resolved by other means */
+    uint32_t unplaced; /* no site could be told, only about where */
 };
 
+/* Right after numbering, before anything else: activations of the functions that may access what others see more than
+ * once (event/hooks.h). */
+bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                          struct dh_instrument_counts *counts, struct dh_objects *objects, struct dh_err *err);
+/* After simplification: their objects, in so far as they may be shared. */
+bool dh_instrument_objects(LLVMModuleRef m, struct dh_places *places, const struct dh_objects *objects,
+                           struct dh_err *err);
 /* Before simplification: marks functions so that no access is speculated or invented (sanitize_thread), and accesses so
  * that those merged into one can still be told (ir/carry.h). */
 void dh_instrument_prepare(LLVMModuleRef m);

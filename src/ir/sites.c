@@ -6,6 +6,7 @@
 #include "ir/knowledge.h"
 #include "ir/names.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -457,6 +458,22 @@ static void walk_function(struct walk *w, LLVMValueRef function)
     remove_hints(w, function);
 }
 
+/* Its activations are told by this row, whatever it is inlined into. */
+static void add_function(struct walk *w, LLVMValueRef function)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+    struct dh_site row = {.op = DH_OP_FUNCTION, .inlined = DH_NO_CHAIN};
+    w->scope = scope_of(w, function);
+    row.file = intern(w, w->scope->file);
+    row.function = intern(w, w->scope->function);
+    row.line = subprogram ? LLVMDISubprogramGetLine(subprogram) : 0;
+    row.flags = is_thunk(function) ? DH_SITE_ARTIFICIAL : 0;
+    row.name = stable_name(w, &row, "");
+    uint32_t id = dh_site_builder_add(w->b, &row);
+    LLVMMetadataRef number = LLVMValueAsMetadata(LLVMConstInt(w->i32, id, false));
+    LLVMGlobalSetMetadata(function, w->site_kind, LLVMMDNodeInContext2(w->context, &number, 1));
+}
+
 static unsigned kind_id(LLVMContextRef c, const char *name)
 {
     return LLVMGetMDKindIDInContext(c, name, (unsigned)strlen(name));
@@ -481,6 +498,9 @@ bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_er
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && !is_ours(f))
             walk_function(&w, f);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !is_ours(f))
+            add_function(&w, f);
     dh_namer_free(w.names);
     dh_di_free(w.di);
     dh_map_release(&w.callees);
@@ -490,17 +510,35 @@ bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_er
     return true;
 }
 
-uint32_t dh_ir_site_of(LLVMValueRef instruction)
+static uint32_t number_of(LLVMValueRef node)
 {
     LLVMValueRef number = NULL;
-    if (!LLVMHasMetadata(instruction))
-        return DH_NO_SITE;
-    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(instruction));
-    LLVMValueRef node = LLVMGetMetadata(instruction, kind_id(c, DH_SITE_METADATA));
     if (!node || LLVMGetMDNodeNumOperands(node) != 1)
         return DH_NO_SITE;
     LLVMGetMDNodeOperands(node, &number);
     if (!number || !LLVMIsAConstantInt(number))
         return DH_NO_SITE;
     return (uint32_t)LLVMConstIntGetZExtValue(number);
+}
+
+uint32_t dh_ir_site_of(LLVMValueRef instruction)
+{
+    if (!LLVMHasMetadata(instruction))
+        return DH_NO_SITE;
+    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(instruction));
+    return number_of(LLVMGetMetadata(instruction, kind_id(c, DH_SITE_METADATA)));
+}
+
+uint32_t dh_ir_function_site(LLVMValueRef function)
+{
+    LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    unsigned kind = kind_id(c, DH_SITE_METADATA);
+    uint32_t site = DH_NO_SITE;
+    size_t n;
+    LLVMValueMetadataEntry *all = LLVMGlobalCopyAllMetadata(function, &n);
+    for (unsigned i = 0; i < n; i++)
+        if (LLVMValueMetadataEntriesGetKind(all, i) == kind)
+            site = number_of(LLVMMetadataAsValue(c, LLVMValueMetadataEntriesGetMetadata(all, i)));
+    LLVMDisposeValueMetadataEntries(all);
+    return site;
 }

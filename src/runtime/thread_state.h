@@ -63,6 +63,7 @@ struct dh_thread_state {
     struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
     uint32_t atom_quick;             /* reads may take AtomRace's quick way (atomrace_fast.h) */
     uint32_t atom_passed;            /* synchronisations that are not locks */
+    uint32_t scopes;                 /* activations of functions that are open (scopes.h) */
     uintptr_t covered, covered_size; /* the range that instrumented code said last that it writes: the call that does
                                         it need not say so again */
     struct dh_record_state *record;  /* of the recorder, NULL while this thread is not recorded */

@@ -32,7 +32,7 @@ def sites_by_line(sites, source):
     found = {}
     name = os.path.basename(source)
     for site in sites:
-        if os.path.basename(site["file"]) != name or "artificial" in site["flags"]:
+        if os.path.basename(site["file"]) != name or "artificial" in site["flags"] or site["op"] == "function":
             continue
         entry = site["variable"], site["field"], site["op"]
         found.setdefault(site["line"], {}).setdefault(site["function"], []).append(entry)

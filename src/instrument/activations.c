@@ -1,0 +1,355 @@
+/* Activations of functions: a hook at the start of each that may access what others see more than once, and one at
+ * every way out.
+ * Needs: a module as numbered, before inlining. Provides: activations that survive inlining, since their hooks are
+ * ordinary calls inside the function's body.
+ * A hook that were given a pointer to a local variable would keep it in memory after inlining. So the function's object
+ * is put in at the end (dh_instrument_objects), from what the debug intrinsics say is in its first pointer parameter by
+ * then; an object that only the thread itself can reach is none. */
+#include "instrument/attributes.h"
+#include "instrument/escape.h"
+#include "instrument/instrument.h"
+#include "instrument/places.h"
+#include "instrument/weave.h"
+#include "ir/debug_info.h"
+#include "ir/sites.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+/* How often a function may access what others see. */
+enum accesses { NONE, ONCE, OFTEN, COUNTING };
+
+struct activations {
+    struct dh_weave w;
+    struct dh_escape escape;
+    struct dh_ptrmap accesses; /* function -> enum accesses */
+    struct dh_ptrmap seen;     /* blocks: 1 on the path, 2 done */
+    dh_value_vec work;
+    DH_VEC(LLVMBasicBlockRef) path;
+};
+
+/* ---- which functions ---- */
+
+static unsigned next_successor(struct activations *a, LLVMValueRef end, unsigned from, bool *cycle)
+{
+    unsigned n = LLVMGetNumSuccessors(end);
+    for (; from < n; from++) {
+        uint32_t *colour = dh_ptrmap_find(&a->seen, dh_ptrmap_key(LLVMGetSuccessor(end, from)));
+        if (!colour)
+            return from;
+        *cycle |= *colour == 1;
+    }
+    return n;
+}
+
+static void open_block(struct activations *a, LLVMBasicBlockRef block)
+{
+    dh_ptrmap_add(&a->seen, dh_ptrmap_key(block), 1);
+    dh_vec_push(&a->path, block);
+}
+
+static bool has_loop(struct activations *a, LLVMValueRef function)
+{
+    bool cycle = false;
+    dh_ptrmap_clear(&a->seen);
+    a->path.n = 0;
+    open_block(a, LLVMGetEntryBasicBlock(function));
+    while (a->path.n && !cycle) {
+        LLVMBasicBlockRef block = a->path.at[a->path.n - 1];
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        unsigned next = next_successor(a, end, 0, &cycle);
+        if (next < LLVMGetNumSuccessors(end)) {
+            open_block(a, LLVMGetSuccessor(end, next));
+        } else {
+            *dh_ptrmap_find(&a->seen, dh_ptrmap_key(block)) = 2;
+            a->path.n--;
+        }
+    }
+    return cycle;
+}
+
+static bool is_shared(struct activations *a, const struct dh_memop *m)
+{
+    bool reads = m->op == DH_OP_READ || m->op == DH_OP_ATOMIC_LOAD;
+    if (!dh_memop_is_ordinary(m))
+        return false;
+    if (!dh_escape_is_private(&a->escape, m->addr) && !(reads && dh_escape_is_constant(&a->escape, m->addr)))
+        return true;
+    return m->src && !dh_escape_is_private(&a->escape, m->src) && !dh_escape_is_constant(&a->escape, m->src);
+}
+
+/* What a function of a library does to what it is given a pointer to nobody knows; synchronisation and allocation do
+ * nothing to the program's data. */
+static enum accesses of_library(LLVMValueRef call, const struct dh_site_table *sites)
+{
+    uint32_t site = dh_ir_site_of(call);
+    if (site < sites->n_sites && dh_op_info(sites->sites[site].op)->group != DH_GROUP_MEMORY)
+        return NONE;
+    unsigned n = LLVMGetNumArgOperands(call);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef argument = LLVMGetOperand(call, i);
+        if (LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !LLVMIsConstant(argument))
+            return ONCE;
+    }
+    return NONE;
+}
+
+static enum accesses of_function(struct activations *a, LLVMValueRef function);
+
+static enum accesses of_call(struct activations *a, LLVMValueRef call)
+{
+    LLVMValueRef called = LLVMGetCalledValue(call), f = dh_called_function(call);
+    struct dh_site_table sites = dh_site_builder_view(a->w.places->sites);
+    if (LLVMIsAInlineAsm(called))
+        return NONE;
+    if (!f)
+        return OFTEN;
+    return LLVMIsDeclaration(f) ? of_library(call, &sites) : of_function(a, f);
+}
+
+static enum accesses of_instruction(struct activations *a, LLVMValueRef i)
+{
+    struct dh_memop m;
+    if (!dh_memop_of(&a->w, i, &m))
+        return NONE;
+    if (m.kind == DH_MEMOP_CALL)
+        return of_call(a, i);
+    return m.addr && is_shared(a, &m) ? ONCE : NONE;
+}
+
+/* Recursive functions come to themselves while they are counted: they do whatever they do over and over. */
+static enum accesses of_function(struct activations *a, LLVMValueRef function)
+{
+    uint32_t *known = dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function));
+    if (known)
+        return *known == COUNTING ? OFTEN : (enum accesses) * known;
+    dh_ptrmap_add(&a->accesses, dh_ptrmap_key(function), COUNTING);
+    unsigned sum = NONE;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb && sum < OFTEN; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i && sum < OFTEN; i = LLVMGetNextInstruction(i))
+            sum += of_instruction(a, i);
+    if (sum == ONCE && has_loop(a, function))
+        sum = OFTEN;
+    *dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function)) = sum < OFTEN ? sum : OFTEN;
+    return sum < OFTEN ? (enum accesses)sum : OFTEN;
+}
+
+/* ---- hooks ---- */
+
+/* Nothing may stand between a musttail call and its ret (one cast aside). */
+static LLVMValueRef leave_point(LLVMValueRef ret)
+{
+    LLVMValueRef i = LLVMGetPreviousInstruction(ret);
+    if (i && LLVMIsABitCastInst(i))
+        i = LLVMGetPreviousInstruction(i);
+    return i && dh_is_musttail(i) ? i : ret;
+}
+
+static void place_leave(struct activations *a, LLVMValueRef before, LLVMValueRef token)
+{
+    dh_weave_before(&a->w, before);
+    dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &token);
+}
+
+/* What was called from here and ended without a word. */
+static void place_resume(struct activations *a, LLVMValueRef at, LLVMValueRef token)
+{
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMInvoke:
+        dh_weave_block_start(&a->w, LLVMGetNormalDest(at));
+        break;
+    case LLVMLandingPad:
+        dh_weave_block_start(&a->w, LLVMGetInstructionParent(at));
+        break;
+    case LLVMCallBr:
+        return;
+    default:
+        dh_weave_after(&a->w, at);
+    }
+    LLVMValueRef above = LLVMBuildAdd(a->w.b, token, dh_weave_u32(&a->w, 1), "");
+    dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &above);
+}
+
+static bool is_resume(LLVMValueRef i)
+{
+    return LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
+           (dh_is_call(i) && dh_call_has(i, LLVMAttributeFunctionIndex, "returns_twice"));
+}
+
+static void place_exits(struct activations *a, LLVMValueRef function, LLVMValueRef token)
+{
+    a->work.n = 0;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetInstructionOpcode(i) == LLVMRet || LLVMGetInstructionOpcode(i) == LLVMResume || is_resume(i))
+                dh_vec_push(&a->work, i);
+    for (size_t i = 0; i < a->work.n; i++) {
+        LLVMValueRef at = a->work.at[i];
+        if (is_resume(at))
+            place_resume(a, at, token);
+        else
+            place_leave(a, LLVMGetInstructionOpcode(at) == LLVMRet ? leave_point(at) : at, token);
+    }
+}
+
+/* The first pointer parameter; where a structure is returned through memory, that of the source comes behind. */
+static LLVMValueRef object_of(LLVMValueRef function)
+{
+    static const char *const hidden[] = {"sret", "nest", "swiftself", "byval", "inalloca", "preallocated"};
+    unsigned n = LLVMCountParams(function);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef p = LLVMGetParam(function, i);
+        bool ordinary =
+            LLVMGetTypeKind(LLVMTypeOf(p)) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == 0;
+        for (size_t k = 0; ordinary && k < sizeof hidden / sizeof *hidden; k++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(hidden[k], strlen(hidden[k]));
+            ordinary = !LLVMGetEnumAttributeAtIndex(function, i + 1, kind);
+        }
+        if (ordinary)
+            return p;
+    }
+    return NULL;
+}
+
+/* As the debug intrinsics behind the start tell it; NULL: they do not. */
+static LLVMMetadataRef variable_of(LLVMValueRef function, LLVMValueRef parameter)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
+        if (LLVMIsADbgVariableIntrinsic(i) && dh_md_value(LLVMGetOperand(i, 0)) == parameter)
+            return dh_md_node(LLVMGetOperand(i, 1));
+    return NULL;
+}
+
+static void place(struct activations *a, LLVMValueRef function, struct dh_objects *objects)
+{
+    uint32_t site = dh_ir_function_site(function);
+    if (site == DH_NO_SITE || !(dh_plan_classes(a->w.plan, site) & DH_CLASS_SCOPE))
+        return;
+    LLVMValueRef object = object_of(function);
+    LLVMMetadataRef variable = object ? variable_of(function, object) : NULL;
+    dh_weave_function(&a->w, function);
+    dh_weave_block_start(&a->w, LLVMGetEntryBasicBlock(function));
+    /* Without debug information nothing else can tell the object later. */
+    bool told = object && !LLVMGetSubprogram(function);
+    LLVMValueRef args[] = {told ? object : LLVMConstNull(a->w.ptr), dh_weave_u32(&a->w, site)};
+    LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
+    if (variable && !dh_ptrmap_find(&objects->of_site, site + 1)) {
+        dh_ptrmap_add(&objects->of_site, site + 1, (uint32_t)objects->variables.n);
+        dh_vec_push(&objects->variables, variable);
+    }
+    place_exits(a, function, token);
+    a->w.counts->scopes++;
+}
+
+/* They touch nothing of the program's: what stands around them may still be simplified. */
+static void set_attributes(struct activations *a, enum dh_hook hook)
+{
+    static const char *const names[] = {"willreturn", "nosync", "nofree", "memory"};
+    enum { ANY_OF_INACCESSIBLE_MEMORY = 3 << 2 };
+    LLVMValueRef f = a->w.hooks.function[hook];
+    for (size_t i = 0; f && i < sizeof names / sizeof *names; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        uint64_t value = strcmp(names[i], "memory") == 0 ? ANY_OF_INACCESSIBLE_MEMORY : 0;
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(a->w.c, kind, value));
+    }
+}
+
+static bool wants(struct activations *a, LLVMValueRef f)
+{
+    return dh_weave_allows(&a->w, f) && !dh_function_is_unchecked(f) && !dh_function_has(f, "presplitcoroutine") &&
+           of_function(a, f) == OFTEN;
+}
+
+bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                          struct dh_instrument_counts *counts, struct dh_objects *objects, struct dh_err *err)
+{
+    struct activations a = {0};
+    if (!dh_weave_init(&a.w, m, plan, places, counts, err))
+        return false;
+    dh_value_vec wanted = {0};
+    dh_escape_init(&a.escape, a.w.c);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (wants(&a, f))
+            dh_vec_push(&wanted, f);
+    for (size_t i = 0; i < wanted.n; i++)
+        place(&a, wanted.at[i], objects);
+    set_attributes(&a, DH_HOOK_SCOPE_ENTER);
+    set_attributes(&a, DH_HOOK_SCOPE_LEAVE);
+    dh_attributes_relax(m);
+    dh_vec_release(&wanted);
+    dh_vec_release(&a.work);
+    dh_vec_release(&a.path);
+    dh_ptrmap_release(&a.accesses);
+    dh_ptrmap_release(&a.seen);
+    dh_escape_release(&a.escape);
+    dh_weave_release(&a.w);
+    return true;
+}
+
+/* ---- the object, after simplification ---- */
+
+static bool is_said_of(LLVMValueRef i, LLVMMetadataRef variable, LLVMMetadataRef inlined_at)
+{
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
+    return dh_md_node(LLVMGetOperand(i, 1)) == variable && loc && LLVMDILocationGetInlinedAt(loc) == inlined_at;
+}
+
+static bool is_plain(struct dh_di *di, LLVMValueRef i)
+{
+    const struct dh_expression *e = dh_di_expression(di, dh_md_node(LLVMGetOperand(i, 2)));
+    return e->understood && !e->deref && !e->add;
+}
+
+/* What the variable holds at the hook: said last before it in its block. */
+static LLVMValueRef value_at(struct dh_di *di, LLVMValueRef hook, LLVMMetadataRef variable)
+{
+    enum { FAR = 256 };
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(hook);
+    LLVMMetadataRef inlined_at = loc ? LLVMDILocationGetInlinedAt(loc) : NULL;
+    LLVMValueRef i = LLVMGetPreviousInstruction(hook);
+    for (int n = 0; i && n < FAR; n++, i = LLVMGetPreviousInstruction(i))
+        if (LLVMIsADbgVariableIntrinsic(i) && is_said_of(i, variable, inlined_at))
+            return is_plain(di, i) ? dh_md_value(LLVMGetOperand(i, 0)) : NULL;
+    return NULL;
+}
+
+static void put_object(struct activations *a, const struct dh_objects *objects, struct dh_di *di, LLVMValueRef hook)
+{
+    LLVMValueRef place = LLVMGetOperand(hook, 1);
+    if (!LLVMIsAConstantInt(place) || !LLVMIsNull(LLVMGetOperand(hook, 0)))
+        return;
+    uint32_t *variable = dh_ptrmap_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
+    LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
+    if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object))
+        return;
+    LLVMSetOperand(hook, 0, object);
+}
+
+bool dh_instrument_objects(LLVMModuleRef m, struct dh_places *places, const struct dh_objects *objects,
+                           struct dh_err *err)
+{
+    struct dh_plan none = {0};
+    struct dh_instrument_counts counts = {0};
+    struct activations a = {0};
+    if (!dh_weave_init(&a.w, m, &none, places, &counts, err))
+        return false;
+    struct dh_di *di = dh_di_new(m);
+    dh_escape_init(&a.escape, a.w.c);
+    LLVMValueRef enter = LLVMGetNamedFunction(m, "__dh_scope_enter");
+    for (LLVMUseRef u = enter ? LLVMGetFirstUse(enter) : NULL; u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef call = LLVMGetUser(u);
+        if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == enter)
+            put_object(&a, objects, di, call);
+    }
+    dh_escape_release(&a.escape);
+    dh_di_free(di);
+    dh_weave_release(&a.w);
+    return true;
+}
+
+void dh_objects_release(struct dh_objects *objects)
+{
+    dh_ptrmap_release(&objects->of_site);
+    dh_vec_release(&objects->variables);
+}

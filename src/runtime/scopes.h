@@ -1,0 +1,15 @@
+/* Activations of functions as instrumented code tells them. Layer: runtime. Each thread counts its own; what they mean
+ * is the recorder's and the consistency detector's business. A token is the number of activations that were open
+ * before, so that whoever is left ends all that were entered since: after longjmp and exceptions nothing stays open
+ * for longer than the function that caught it. */
+#ifndef DH_RUNTIME_SCOPES_H
+#define DH_RUNTIME_SCOPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of the recorder; the calling thread's innermost activation ends. */
+__attribute__((weak)) void dh_record_scope_enter(const void *object, uint32_t place);
+__attribute__((weak)) void dh_record_scope_leave(void);
+
+#endif
