@@ -91,8 +91,9 @@ static const struct dh_option options[] = {
      "annotation:, ... as other race detectors read them"},
     DH_FOCUS_OPTIONS,
     {"plan", DH_OPTION_STRING, "CLASS,...", NULL,
-     "which hooks the variant carries, if not those that the detectors need: race, lockset (placed late, after "
-     "optimisation), view, consistency, atomrace, "
+     "which hooks the variant carries, if not those that the detectors need: race, lockset, consistency (placed late, "
+     "after "
+     "optimisation), view, atomrace, "
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), scope (activations of "
      "functions), none"},
     {"threads", DH_OPTION_FLAG, NULL, NULL,

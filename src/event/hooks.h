@@ -89,7 +89,7 @@ enum {
 };
 void __dh_guarded(const void *addr, const void *lock, uint64_t what, const char *words);
 
-/* Exact hooks (view, consistency, atomrace, engine, heal): on both sides of the access; `what` as above. */
+/* Exact hooks (view, atomrace, engine, heal): on both sides of the access; `what` as above. */
 void __dh_before(void *addr, uint32_t what, uint32_t place);
 void __dh_after(void *addr, uint32_t what, uint32_t place);
 /* Memory intrinsics in exact placement: op COPY, MOVE (from `src`) or SET (src NULL). */
@@ -118,6 +118,13 @@ void __dh_load_any(const void *addr, void *value, size_t size, uint32_t place);
  * nothing to clean up, activations are still open when an outer one is left: its token ends them, too. */
 uint32_t __dh_scope_enter(const void *object, uint32_t place);
 void __dh_scope_leave(uint32_t token);
+
+/* Accesses in units (consistency), late and before the access: of at most eight bytes that lie in one aligned eight,
+ * and any. */
+void __dh_unit_read(const void *addr, size_t size, uint32_t place);
+void __dh_unit_write(void *addr, size_t size, uint32_t place);
+void __dh_unit_read_range(const void *addr, size_t size, uint32_t place);
+void __dh_unit_write_range(void *addr, size_t size, uint32_t place);
 
 /* An instrumented library makes itself known, with the range of its code; answers what its places are counted from. */
 uint32_t __dh_join(const void *code, const void *code_end);

@@ -19,10 +19,10 @@ enum dh_class {
     DH_CLASS_SCOPE = 1 << 8 /* activations of functions: of the site that is the function's own */
 };
 
-/* Race and lockset share one filter and are placed late; every other class is placed exactly at the tags. */
-#define DH_CLASSES_LATE (DH_CLASS_RACE | DH_CLASS_LOCKSET)
-#define DH_CLASSES_EXACT                                                                                               \
-    (DH_CLASS_VIEW | DH_CLASS_CONSISTENCY | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE | DH_CLASS_HEAL)
+/* Race and lockset share one filter and are placed late, and so is consistency, which filters by itself; every other
+ * class is placed exactly at the tags. */
+#define DH_CLASSES_LATE (DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_CONSISTENCY)
+#define DH_CLASSES_EXACT (DH_CLASS_VIEW | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE | DH_CLASS_HEAL)
 
 struct dh_plan {
     uint16_t everywhere;   /* classes of sites that have no entry of their own */

@@ -314,6 +314,52 @@ static LLVMValueRef value_at(struct dh_di *di, LLVMValueRef hook, LLVMMetadataRe
     return NULL;
 }
 
+static bool comes_before(LLVMValueRef first, LLVMValueRef second)
+{
+    LLVMValueRef i = LLVMGetNextInstruction(first);
+    while (i && i != second)
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+/* Is there a way from the start to `to` that leaves `around` out? */
+static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasicBlockRef around)
+{
+    enum { MOST = 2000 }; /* blocks; beyond, nobody asks */
+    bool ignored = false;
+    dh_ptrmap_clear(&a->seen);
+    dh_ptrmap_add(&a->seen, dh_ptrmap_key(around), 2);
+    a->path.n = 0;
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(to));
+    if (entry != around)
+        open_block(a, entry);
+    while (a->path.n) {
+        LLVMBasicBlockRef block = a->path.at[a->path.n - 1];
+        if (block == to || a->seen.n > MOST)
+            return true;
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        unsigned next = next_successor(a, end, 0, &ignored);
+        if (next < LLVMGetNumSuccessors(end))
+            open_block(a, LLVMGetSuccessor(end, next));
+        else
+            a->path.n--;
+    }
+    return false;
+}
+
+/* What debug intrinsics speak of may have moved behind them. */
+static bool is_known_at(struct activations *a, LLVMValueRef value, LLVMValueRef hook)
+{
+    if (!LLVMIsAInstruction(value))
+        return true;
+    LLVMBasicBlockRef from = LLVMGetInstructionParent(value), to = LLVMGetInstructionParent(hook);
+    if (from == to)
+        return comes_before(value, hook);
+    /* The result of an invoke is there on one of its ways only. */
+    return LLVMGetInstructionOpcode(value) != LLVMInvoke && LLVMGetInstructionOpcode(value) != LLVMCallBr &&
+           !has_way_around(a, to, from);
+}
+
 static void put_object(struct activations *a, const struct dh_objects *objects, struct dh_di *di, LLVMValueRef hook)
 {
     LLVMValueRef place = LLVMGetOperand(hook, 1);
@@ -321,7 +367,8 @@ static void put_object(struct activations *a, const struct dh_objects *objects, 
         return;
     uint32_t *variable = dh_ptrmap_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
     LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
-    if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object))
+    if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object) ||
+        !is_known_at(a, object, hook))
         return;
     LLVMSetOperand(hook, 0, object);
 }
@@ -342,6 +389,8 @@ bool dh_instrument_objects(LLVMModuleRef m, struct dh_places *places, const stru
         if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == enter)
             put_object(&a, objects, di, call);
     }
+    dh_vec_release(&a.path);
+    dh_ptrmap_release(&a.seen);
     dh_escape_release(&a.escape);
     dh_di_free(di);
     dh_weave_release(&a.w);

@@ -1,4 +1,4 @@
-/* Late placement: race and lockset hooks, after simplification and before vectorisation.
+/* Late placement: race, lockset and consistency hooks, after simplification and before vectorisation.
  * Needs: sanitize_thread since before simplification (dh_instrument_prepare), so that each access left is one the
  * source has. Provides: one hook before each access that other threads may see, and frames. */
 #include "instrument/arms.h"
@@ -28,8 +28,8 @@ struct late {
     struct dh_roots roots;
     unsigned nosanitize;
     bool unchecked;   /* the function asks to be left alone: frames and atomics only */
-    unsigned classes; /* of the site in hand */
-    dh_value_vec work;
+    unsigned classes; /* of the access at hand */
+    dh_value_vec work, all;
 };
 
 /* Sites that could not be told are worth hooks only as long as some site wants them. */
@@ -37,13 +37,13 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
 {
     *site = dh_ir_site_of(a->at);
     if (*site != DH_NO_SITE) {
-        l->classes = dh_plan_classes(l->w.plan, *site);
-        return l->classes & DH_CLASSES_LATE;
+        l->classes = dh_plan_classes(l->w.plan, *site) & DH_CLASSES_LATE;
+        return l->classes;
     }
     struct dh_resolved r = dh_resolver_find(&l->resolver, a);
     *site = r.site;
-    l->classes = r.classes;
-    if (!(r.classes & DH_CLASSES_LATE))
+    l->classes = r.classes & DH_CLASSES_LATE;
+    if (!l->classes)
         return false;
     if (r.site == DH_NO_SITE)
         l->w.counts->unplaced++;
@@ -258,7 +258,42 @@ static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef pl
     l->w.counts->calls++;
 }
 
-static void place(struct late *l, LLVMValueRef i)
+/* ---- units: every access counts, since a read and the write behind it may be told apart by another thread ---- */
+
+static void place_unit(struct late *l, LLVMValueRef from, uint64_t bytes, LLVMValueRef size, unsigned alignment,
+                       bool read, LLVMValueRef place)
+{
+    enum { WORD = 8, MOST = 32 };
+    bool whole = bytes && bytes % WORD == 0 && bytes <= MOST && alignment >= WORD;
+    bool part = (bytes == 1 || bytes == 2 || bytes == 4) && alignment >= bytes;
+    LLVMValueRef args[] = {from, whole ? dh_weave_u64(&l->w, WORD) : size, place};
+    if (!whole) {
+        enum dh_hook hook = part ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_READ_RANGE;
+        dh_hooks_call(&l->w.hooks, l->w.b, hook + !read, args);
+        return;
+    }
+    for (uint64_t at = 0; at < bytes; at += WORD) {
+        LLVMValueRef offset = dh_weave_u64(&l->w, at);
+        args[0] = at ? LLVMBuildGEP2(l->w.b, LLVMInt8TypeInContext(l->w.c), from, &offset, 1, "") : from;
+        dh_hooks_call(&l->w.hooks, l->w.b, read ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_WRITE, args);
+    }
+}
+
+static void place_units(struct late *l, const struct dh_memop *a, LLVMValueRef place)
+{
+    if (a->kind == DH_MEMOP_PLAIN)
+        place_unit(l, a->addr, a->bytes, dh_weave_u64(&l->w, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
+    if (a->kind != DH_MEMOP_MEMORY)
+        return;
+    LLVMValueRef size = dh_weave_size(&l->w, a->size);
+    if (a->src && is_shared(l, a->src, true))
+        place_unit(l, a->src, 0, size, 1, true, place);
+    if (is_shared(l, a->addr, false))
+        place_unit(l, a->addr, 0, size, 1, false, place);
+}
+
+/* `spoken_for`: another access of the same piece of code has the hook that this one would get, but for units. */
+static void place(struct late *l, LLVMValueRef i, bool spoken_for)
 {
     static void (*const placers[])(struct late *, const struct dh_memop *, LLVMValueRef) = {
         [DH_MEMOP_PLAIN] = place_plain,   [DH_MEMOP_ATOMIC] = place_atomic, [DH_MEMOP_FENCE] = place_fence,
@@ -274,7 +309,11 @@ static void place(struct late *l, LLVMValueRef i)
     dh_weave_before(&l->w, i);
     LLVMValueRef id = dh_arms_place(&l->resolver, &l->w, &a, site);
     dh_ir_drop_carried(i); /* now, because placing may replace the instruction */
-    placers[a.kind](l, &a, id);
+    if (l->classes & DH_CLASS_CONSISTENCY)
+        place_units(l, &a, id);
+    bool plain = a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY;
+    if (!plain || (!spoken_for && l->classes != DH_CLASS_CONSISTENCY))
+        placers[a.kind](l, &a, id);
 }
 
 /* Volatile accesses keep their own hooks: what they wait for is of interest by itself. */
@@ -294,10 +333,13 @@ static void place_all(struct late *l, LLVMValueRef f)
     l->work.n = 0;
     l->unchecked = dh_function_is_unchecked(f);
     dh_weave_collect(f, &l->work);
+    l->all.n = 0;
+    for (size_t i = 0; i < l->work.n; i++)
+        dh_vec_push(&l->all, l->work.at[i]);
     dh_redundant_remove(&l->w, &l->work, is_hooked, l);
     for (size_t i = 0; i < l->work.n; i++)
-        if (l->work.at[i])
-            place(l, l->work.at[i]);
+        if (l->work.at[i] || l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
+            place(l, l->all.at[i], !l->work.at[i]);
 }
 
 bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
@@ -325,6 +367,7 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_escape_release(&l.escape);
     dh_roots_release(&l.roots);
     dh_vec_release(&l.work);
+    dh_vec_release(&l.all);
     dh_weave_release(&l.w);
     return true;
 }

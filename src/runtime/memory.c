@@ -10,6 +10,7 @@
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
 #include "runtime/spin.h"
+#include "runtime/units.h"
 
 #include <sys/mman.h>
 
@@ -152,6 +153,7 @@ static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
 void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_units_memory(at, size);
     uintptr_t addr = (uintptr_t)at;
     if (at)
         dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot);
@@ -309,6 +311,7 @@ void dh_memory_accepted(const void *at, size_t size)
 void dh_race_begin_anew(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_units_memory(at, size);
     if (!size || !dh_race_enter(s))
         return;
     dh_sync_remove((uintptr_t)at, size);
@@ -335,6 +338,8 @@ void dh_memory_unmapped(const void *at, size_t size)
 static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
+    if (__dh_thread.units && call_slot && dh_module_is_instrumented(*call_slot))
+        dh_units_access((uintptr_t)at, size, write, __dh_thread.place);
     if (__dh_thread.record)
         dh_record_library_access(at, size, write, call_slot);
     if (!size || !s || !call_slot || dh_race_knows(s, (uintptr_t)at, size, write) ||
@@ -351,7 +356,7 @@ static void by_library(const void *at, size_t size, bool write, const uintptr_t 
 
 bool dh_access_wanted(const uintptr_t *call_slot)
 {
-    return (__dh_thread.race || __dh_thread.record) && dh_module_is_instrumented(*call_slot);
+    return (__dh_thread.race || __dh_thread.record || __dh_thread.units) && dh_module_is_instrumented(*call_slot);
 }
 
 void dh_access_read(const void *at, size_t size, const uintptr_t *call_slot)

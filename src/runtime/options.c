@@ -22,7 +22,7 @@ static const struct row table[] = {
     ROW(help, FLAG, "0", "print these options and go on"),
     ROW(verbosity, NUMBER, "0", "1: say what was started and, at the end, what was counted"),
     ROW(log_path, TEXT, "stderr", "where messages go: stderr, stdout, or the file PATH.PID"),
-    ROW(detect, TEXT, "race", "detectors to run with: race, deadlock, atomrace, none"),
+    ROW(detect, TEXT, "race", "detectors to run with: race, deadlock, atomrace, consistency, none"),
     ROW(hang_timeout, NUMBER, "0",
         "deadlock: end the program when a lock was waited for for so many seconds; 0: never"),
     ROW(selection, TEXT, "", "file of the sections that atomrace watches ('deadheat run' sets this)"),

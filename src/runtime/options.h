@@ -37,4 +37,7 @@ void dh_options_read(const char *text);
 /* Whether the list of detectors has this one. */
 bool dh_options_detects(const char *name);
 
+/* Whether the list of detectors has this one. */
+bool dh_options_detects(const char *name);
+
 #endif

@@ -7,6 +7,7 @@
 #include "event/site.h"
 #include "runtime/record.h"
 #include "runtime/shadow.h"
+#include "runtime/units.h"
 
 static bool acquires(unsigned order)
 {
@@ -141,6 +142,8 @@ void dh_atomic_enter(struct dh_atomic_op *op)
     struct dh_race_state *s = __dh_thread.race;
     op->object = NULL;
     dh_record_atomic_enter(op);
+    if (releases(op->what >> 8 & 255))
+        dh_units_release();
     if (!dh_race_enter(s))
         return;
     struct dh_sync *o = dh_sync_lock(op->addr, true);
@@ -164,9 +167,11 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
     struct dh_race_state *s = __dh_thread.race;
     struct dh_sync *o = op->object;
     dh_record_atomic_leave(op, wrote);
+    unsigned order = op->what >> 8 & 255, what = op->what & 255;
+    if (acquires(order))
+        dh_units_acquired();
     if (!o)
         return;
-    unsigned order = op->what >> 8 & 255, what = op->what & 255;
     if (what == DH_OP_ATOMIC_LOAD || what == DH_OP_ATOMIC_CAS) {
         if (order != DH_ORDER_NONE)
             load_edges(s, o, order);
@@ -190,6 +195,8 @@ void dh_atomic_fence(uint32_t order)
 {
     struct dh_race_state *s = __dh_thread.race;
     dh_record_event(DH_EVENT_FENCE, 0, NULL, order, NULL);
+    dh_units_release();
+    dh_units_acquired();
     if (!dh_race_enter(s))
         return;
     if (acquires(order) && s->has_fence_acquire) {

@@ -5,11 +5,14 @@
 #ifndef DH_RUNTIME_SCOPES_H
 #define DH_RUNTIME_SCOPES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "event/event.h"
 
-/* Of the recorder; the calling thread's innermost activation ends. */
+/* Of the recorder, which sets `scopes_told` in threads that it records; a place of DH_NO_PLACE: of the innermost. */
 __attribute__((weak)) void dh_record_scope_enter(const void *object, uint32_t place);
-__attribute__((weak)) void dh_record_scope_leave(void);
+__attribute__((weak)) void dh_record_scope_leave(uint32_t place);
+
+/* The hooks, for the parts of them that are inlined. */
+uint32_t dh_scope_enter(const void *object, uint32_t place);
+void dh_scope_leave(uint32_t token);
 
 #endif

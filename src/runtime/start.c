@@ -14,6 +14,7 @@
 #include "runtime/record.h"
 #include "runtime/suppressions.h"
 #include "runtime/threads.h"
+#include "runtime/units.h"
 #include "runtime/variant.h"
 
 #include <limits.h>
@@ -76,6 +77,7 @@ static void in_forked_child(void)
     dh_record_forked();
     dh_blocked_forked();
     dh_atom_forked();
+    dh_units_forked();
 }
 
 static size_t main_stack_size(void)
@@ -129,6 +131,7 @@ static void start(int argc, char **argv, char **envp)
     dh_record_start();
     dh_blocked_start();
     dh_atom_start();
+    dh_units_start();
     dh_process.started = true;
     dh_variant_confess();
     if (dh_options.verbosity >= 1)

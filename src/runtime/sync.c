@@ -11,6 +11,7 @@
 #include "runtime/slots.h"
 #include "runtime/sync_table.h"
 #include "runtime/threads.h"
+#include "runtime/units.h"
 
 /* ---- edges ---- */
 
@@ -50,6 +51,10 @@ static void through(const void *object, unsigned edges)
 {
     struct dh_race_state *s = __dh_thread.race;
     dh_atom_pass(DH_PASS_OTHER);
+    if (edges & (OUT | OUT_JOIN))
+        dh_units_release();
+    if (edges & IN)
+        dh_units_acquired();
     if (!dh_race_enter(s))
         return;
     struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges != IN);
@@ -169,6 +174,7 @@ static void *new_token(void)
 {
     struct dh_race_state *s = __dh_thread.race;
     dh_atom_pass(DH_PASS_OTHER);
+    dh_units_release();
     struct token *t = dh_race_on ? dh_alloc(sizeof *t) : NULL;
     if (!t)
         return NULL;
@@ -219,6 +225,7 @@ void dh_sync_thread_begin(void *token)
 {
     struct token *t = token;
     dh_record_thread_begin();
+    dh_units_thread_begin();
     if (!dh_race_on || __dh_thread.race)
         return;
     bool valid = t && t->past && t->generation == dh_slots_generation();
@@ -250,6 +257,7 @@ void dh_sync_thread_end(void)
     struct dh_race_state *s = __dh_thread.race;
     dh_record_thread_end();
     dh_atom_thread_ends();
+    dh_units_thread_end();
     if (!s)
         return;
     dh_bytes_zero(s->ignoring, sizeof s->ignoring);
@@ -285,6 +293,7 @@ void dh_blocking_begin(void)
 void dh_blocking_end(void)
 {
     struct dh_race_state *s = __dh_thread.race;
+    dh_units_acquired();
     if (!s || s->gate.busy)
         return;
     if (atomic_exchange(&s->gate.blocked, DH_RUNS) == DH_BLOCKED_LENT) {

@@ -3,6 +3,7 @@
 #ifndef DH_RUNTIME_THREAD_STATE_H
 #define DH_RUNTIME_THREAD_STATE_H
 
+#include "detect/consistency.h"
 #include "event/stream.h"
 
 #include <stdint.h>
@@ -58,24 +59,29 @@ struct dh_thread_state {
     /* Bits of a word of `known` that must be gone when the granule, or both of an aligned eight bytes, was read. Here,
      * because a thread's own data are reached without a register. */
     uint64_t must_go4[16], must_go8[8];
-    struct dh_race_state *race;      /* of the race detector, NULL while it does not look at this thread */
-    uintptr_t last_handle;           /* of the thread created last by this one, */
-    struct dh_thread *last_created;  /* and its record: it may be named or detached before it runs */
-    uint32_t atom_quick;             /* reads may take AtomRace's quick way (atomrace_fast.h) */
-    uint32_t atom_passed;            /* synchronisations that are not locks */
-    uint32_t scopes;                 /* activations of functions that are open (scopes.h) */
-    uintptr_t covered, covered_size; /* the range that instrumented code said last that it writes: the call that does
-                                        it need not say so again */
-    struct dh_record_state *record;  /* of the recorder, NULL while this thread is not recorded */
-    uint64_t *told;                  /* dh_knows_nothing while `record` is NULL */
-    uint64_t told_stamp;             /* of the segment */
-    struct dh_stream_run *runs;      /* reads, then writes; dh_no_runs while `record` is NULL */
-    struct dh_told_small *small;     /* dh_no_small while `record` is NULL */
+    struct dh_race_state *race;         /* of the race detector, NULL while it does not look at this thread */
+    uintptr_t last_handle;              /* of the thread created last by this one, */
+    struct dh_thread *last_created;     /* and its record: it may be named or detached before it runs */
+    uint32_t atom_quick;                /* reads may take AtomRace's quick way (atomrace_fast.h) */
+    uint32_t atom_passed;               /* synchronisations that are not locks */
+    uint32_t scopes;                    /* activations of functions that are open (scopes.h) */
+    uint8_t scopes_told;                /* the recorder wants to know of them */
+    struct dh_unit unit;                /* of the consistency detector (units.h) */
+    struct dh_unit_entry *unit_entries; /* dh_unit_no_entries while `units` is NULL */
+    struct dh_unit_thread *units;       /* NULL while it does not look at this thread */
+    uintptr_t covered, covered_size;    /* the range that instrumented code said last that it writes: the call that does
+                                           it need not say so again */
+    struct dh_record_state *record;     /* of the recorder, NULL while this thread is not recorded */
+    uint64_t *told;                     /* dh_knows_nothing while `record` is NULL */
+    uint64_t told_stamp;                /* of the segment */
+    struct dh_stream_run *runs;         /* reads, then writes; dh_no_runs while `record` is NULL */
+    struct dh_told_small *small;        /* dh_no_small while `record` is NULL */
 };
 
 extern uint64_t dh_knows_nothing[DH_KNOWN_LINES]; /* for threads that it does not look at */
 extern struct dh_stream_run dh_no_runs[];
 extern struct dh_told_small dh_no_small[];
+extern struct dh_unit_entry dh_unit_no_entries[DH_UNIT_ENTRIES];
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)

@@ -3,3 +3,4 @@
 #include "runtime/inline/frames.c"
 #include "runtime/inline/race.c"
 #include "runtime/inline/record.c"
+#include "runtime/inline/units.c"

@@ -1,0 +1,258 @@
+#include "detect/consistency.h"
+
+enum { TRIES = 64 }; /* at a cell that others change all the time */
+
+static uint32_t slot_of(uint64_t word)
+{
+    return (uint32_t)(word >> DH_UNIT_SLOT_SHIFT) & (DH_UNIT_SLOTS - 1);
+}
+
+static uint32_t number_of(uint64_t word)
+{
+    return (uint32_t)(word >> DH_UNIT_NUMBER_SHIFT) & DH_UNIT_NUMBER_MASK;
+}
+
+static unsigned bytes_of(uint64_t word)
+{
+    return word >> DH_UNIT_MASK_SHIFT & 0xFF;
+}
+
+static unsigned entry_bytes(const struct dh_unit_entry *e)
+{
+    return e->what >> DH_UNIT_BYTES_SHIFT & 0xFF;
+}
+
+static uint64_t entry_number(const struct dh_unit_entry *e)
+{
+    return e->key >> DH_UNIT_KEY_SHIFT | e->what >> DH_UNIT_HIGH_SHIFT << DH_UNIT_KEY_BITS;
+}
+
+static bool entry_is_of(const struct dh_unit_entry *e, uintptr_t addr)
+{
+    return e->what && ((e->key ^ addr >> 2) & (((uint64_t)1 << DH_UNIT_KEY_SHIFT) - 1)) == 0;
+}
+
+/* ---- who it was ---- */
+
+static bool tells(const struct dh_unit_entry *e, uintptr_t addr, unsigned bytes, bool write)
+{
+    return entry_is_of(e, addr) && (entry_bytes(e) & bytes) && (!write || (e->what & DH_UNIT_WROTE));
+}
+
+/* The place of the other access, from what its thread remembers; it may have forgotten. */
+static bool find_other(const struct dh_consistency *c, uint32_t slot, uintptr_t addr, unsigned bytes,
+                       struct dh_collision *out)
+{
+    struct dh_unit_thread *t = __atomic_load_n(&c->threads[slot], __ATOMIC_ACQUIRE);
+    for (uintptr_t at = addr & ~(uintptr_t)7; t && at < (addr & ~(uintptr_t)7) + 8; at += 4) {
+        const struct dh_unit_entry *from = dh_unit_entry_of(t->entries, at);
+        struct dh_unit_entry e = {.key = __atomic_load_n(&from->key, __ATOMIC_ACQUIRE),
+                                  .what = __atomic_load_n(&from->what, __ATOMIC_ACQUIRE)};
+        if (__atomic_load_n(&from->key, __ATOMIC_RELAXED) != e.key || !tells(&e, at, bytes, out->other_writes))
+            continue;
+        out->thread = t->index;
+        out->other = (uint32_t)e.what;
+        return true;
+    }
+    return false;
+}
+
+static uint64_t *reader_of(struct dh_consistency *c, uintptr_t addr)
+{
+    return &c->readers[addr >> 3 & (DH_UNIT_READERS - 1)];
+}
+
+static uint32_t find_reader(struct dh_consistency *c, uintptr_t addr)
+{
+    uint64_t r = __atomic_load_n(reader_of(c, addr), __ATOMIC_ACQUIRE);
+    return r >> 8 == addr >> 3 ? (uint32_t)(r & 0xFF) : 0;
+}
+
+/* ---- one access ---- */
+
+struct question {
+    struct dh_consistency *c;
+    struct dh_unit_thread *t;
+    uintptr_t addr;
+    unsigned size, bytes;
+    uint32_t place;
+    uint64_t *cell;
+    struct dh_unit_entry *entry;
+    bool same_unit; /* the entry is of this unit */
+};
+
+static bool is_of_address(const struct question *q, uint64_t word)
+{
+    return !((word ^ dh_unit_word(q->t->unit, q->addr, q->size)) & DH_UNIT_TAG) && slot_of(word);
+}
+
+static bool is_mine(const struct question *q, uint64_t word)
+{
+    return is_of_address(q, word) && slot_of(word) == q->t->slot;
+}
+
+static bool is_strange(const struct question *q, uint64_t word)
+{
+    return is_of_address(q, word) && slot_of(word) != q->t->slot;
+}
+
+/* Written since the entry was made: a strange word is only remembered without FRESH. */
+static bool has_changed(const struct question *q, uint64_t word)
+{
+    return ((word ^ q->entry->seen) & ~(uint64_t)DH_UNIT_READ) != 0;
+}
+
+static bool is_open(const struct question *q, uint64_t word)
+{
+    const struct dh_unit_thread *t = __atomic_load_n(&q->c->threads[slot_of(word)], __ATOMIC_ACQUIRE);
+    return t && __atomic_load_n(&t->open, __ATOMIC_ACQUIRE) == (number_of(word) | DH_UNIT_OPEN);
+}
+
+static bool found(const struct question *q, uint32_t slot, unsigned bytes, enum dh_collision_kind kind, bool b, bool a2,
+                  struct dh_collision *out)
+{
+    bytes &= q->bytes & entry_bytes(q->entry);
+    *out = (struct dh_collision){.kind = kind,
+                                 .before = (uint32_t)q->entry->what,
+                                 .here = q->place,
+                                 .before_writes = q->entry->what & DH_UNIT_WROTE,
+                                 .other_writes = b,
+                                 .here_writes = a2};
+    if (!bytes || !slot || slot == q->t->slot || !find_other(q->c, slot, q->addr, bytes, out)) {
+        out->kind = DH_COLLISION_NONE;
+        return false;
+    }
+    out->addr = (q->addr & ~(uintptr_t)7) + (unsigned)__builtin_ctz(bytes);
+    out->size = (uint32_t)__builtin_popcount(bytes);
+    return true;
+}
+
+static void remember(const struct question *q, uint64_t seen, uint64_t flags)
+{
+    struct dh_unit_entry *e = q->entry;
+    uint64_t what = dh_unit_what(q->t->unit, q->addr, q->size, q->place) | flags;
+    if (q->same_unit && !((e->what ^ what) & DH_UNIT_WROTE))
+        what |= (uint64_t)entry_bytes(e) << DH_UNIT_BYTES_SHIFT;
+    e->key = dh_unit_key(q->t->unit, q->addr);
+    e->seen = seen;
+    e->what = what;
+}
+
+/* A loop that looks again and again waits for the other: no interleaving, but the end of the unit. */
+static bool is_polling(const struct question *q)
+{
+    return !(q->entry->what & DH_UNIT_WROTE) && (uint32_t)q->entry->what == q->place;
+}
+
+static bool check_read(struct question *q, uint64_t old, struct dh_collision *out)
+{
+    if (!q->same_unit || !is_strange(q, old) || !has_changed(q, old) ||
+        !(bytes_of(old) & q->bytes & entry_bytes(q->entry)))
+        return false;
+    if (is_polling(q)) {
+        dh_unit_split(q->t);
+        q->same_unit = false;
+        return false;
+    }
+    return found(q, slot_of(old), bytes_of(old), DH_COLLISION_INTERLEAVED, true, false, out);
+}
+
+static bool access_read(struct question *q, struct dh_collision *out)
+{
+    bool collides = false;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t old = __atomic_load_n(q->cell, __ATOMIC_ACQUIRE), now = old, flags = 0;
+        collides = collides || check_read(q, old, out);
+        if (is_strange(q, old) && (old & (DH_UNIT_FRESH | DH_UNIT_READ))) {
+            bool open = is_open(q, old) && (bytes_of(old) & q->bytes);
+            now = (old & ~(uint64_t)(DH_UNIT_FRESH | DH_UNIT_READ)) | (open ? DH_UNIT_READ : 0);
+            flags = open ? DH_UNIT_OVERLAP : 0;
+            if (open) /* first: who finds the mark must find who made it */
+                __atomic_store_n(reader_of(q->c, q->addr), q->addr >> 3 << 8 | q->t->slot, __ATOMIC_RELEASE);
+        }
+        if (now != old && !__atomic_compare_exchange_n(q->cell, &old, now, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        remember(q, now, flags);
+        return collides;
+    }
+    return collides;
+}
+
+/* What the write means when the cell says `old`. */
+static bool check_write(struct question *q, uint64_t old, struct dh_collision *out)
+{
+    const struct dh_unit_entry *e = q->entry;
+    bool wrote = e->what & DH_UNIT_WROTE;
+    if (is_mine(q, old))
+        return old & DH_UNIT_READ && q->same_unit && wrote && number_of(old) == (q->t->number & DH_UNIT_NUMBER_MASK) &&
+               found(q, find_reader(q->c, q->addr), 0xFF, DH_COLLISION_INTERLEAVED, false, true, out);
+    if (!is_strange(q, old) || wrote || !entry_is_of(e, q->addr) || !(bytes_of(old) & q->bytes & entry_bytes(e)))
+        return false;
+    if (q->same_unit && (has_changed(q, old) || e->what & DH_UNIT_OVERLAP))
+        return found(q, slot_of(old), bytes_of(old),
+                     has_changed(q, old) ? DH_COLLISION_INTERLEAVED : DH_COLLISION_OVERLAP, true, true, out);
+    return !q->same_unit && has_changed(q, old) && entry_number(e) >= q->t->start &&
+           found(q, slot_of(old), bytes_of(old), DH_COLLISION_STALE, true, true, out);
+}
+
+static bool access_write(struct question *q, struct dh_collision *out)
+{
+    bool collides = false;
+    uint64_t now = dh_unit_word(q->t->unit, q->addr, q->size);
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t old = __atomic_load_n(q->cell, __ATOMIC_ACQUIRE);
+        collides = collides || check_write(q, old, out);
+        if (!__atomic_compare_exchange_n(q->cell, &old, now, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        q->same_unit = false; /* what was read before is not what was written */
+        remember(q, now, DH_UNIT_WROTE);
+        return collides;
+    }
+    return collides;
+}
+
+bool dh_consistency_access(struct dh_consistency *c, struct dh_unit_thread *t, uintptr_t addr, unsigned size,
+                           bool write, uint32_t place, struct dh_collision *out)
+{
+    struct question q = {.c = c,
+                         .t = t,
+                         .addr = addr,
+                         .size = size,
+                         .bytes = dh_unit_bytes(addr, size),
+                         .place = place,
+                         .cell = dh_unit_cell(c->cells, addr),
+                         .entry = dh_unit_entry_of(t->entries, addr)};
+    q.same_unit = entry_is_of(q.entry, addr) && entry_number(q.entry) == t->number;
+    out->kind = DH_COLLISION_NONE;
+    return write ? access_write(&q, out) : access_read(&q, out);
+}
+
+/* ---- units ---- */
+
+void dh_unit_begin(struct dh_unit_thread *t, uint32_t slot, uint32_t index, struct dh_unit *unit)
+{
+    t->slot = slot;
+    t->index = index;
+    t->unit = unit;
+    t->object = 0;
+    t->start = t->floor = ++t->next;
+    dh_unit_set(t, t->next);
+}
+
+void dh_unit_end(struct dh_unit_thread *t)
+{
+    t->unit->word = 0;
+    __atomic_store_n(&t->open, 0, __ATOMIC_RELEASE);
+}
+
+void dh_unit_split(struct dh_unit_thread *t)
+{
+    t->floor = ++t->next;
+    dh_unit_set(t, t->next);
+}
+
+void dh_unit_close(struct dh_unit_thread *t)
+{
+    t->closed = t->next;
+    __atomic_store_n(&t->open, 0, __ATOMIC_RELEASE);
+}

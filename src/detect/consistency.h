@@ -1,0 +1,222 @@
+/* Object consistency (003 §7.2): what a thread does to an object in the scope of a function working on it must not be
+ * interleaved with another thread's work on the same. Layer: detect, also compiled into the inline checks. Lock-free;
+ * nothing here allocates. Tests, the runtime and the model in tests/spin follow the same steps.
+ *
+ * Deviations from the paper, which keeps the active thread in the header of every object and compares it behind each
+ * access:
+ * - C has no headers, and shared reads would fight for them. Writers leave a word in a cell; what a thread has read it
+ *   remembers for itself, with the word that it saw. Two accesses of one unit with a strange word in between are an
+ *   interleaving, and it is told of which bytes and whether it can be serialised (Lu et al.'s four cases).
+ * - A unit is an activation of a function on its object (calls on the same object belong to it: re-entrance), as long
+ *   as the thread does not synchronise: monitors and condition waits give the object up (§7.2.3, treatment of
+ *   monitors), and so does everything else that another thread's work may be ordered by. So two accesses of one unit
+ *   and what comes between are never ordered; a program without races is never told of.
+ *
+ * The word: tag of the address | slot of the thread | number of the unit | bytes written | READ | FRESH. Cells are a
+ * table by address; what falls on the same cell replaces what was there, which loses findings and invents none. */
+#ifndef DH_DETECT_CONSISTENCY_H
+#define DH_DETECT_CONSISTENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    DH_UNIT_CELL_BITS = 22, /* of an address, above the three of a granule of eight bytes */
+    DH_UNIT_CELLS = 1 << DH_UNIT_CELL_BITS,
+    DH_UNIT_SLOTS = 256, /* threads at a time; slot 0 is nobody's */
+    DH_UNIT_ENTRIES = 1024,
+    DH_UNIT_DEPTH = 512, /* activations that are told apart; deeper ones belong to the last */
+    DH_UNIT_READERS = 256,
+    DH_UNIT_MASK_SHIFT = 2,
+    DH_UNIT_NUMBER_SHIFT = 10,
+    DH_UNIT_SLOT_SHIFT = 34,
+    DH_UNIT_TAG_SHIFT = 42
+};
+#define DH_UNIT_FRESH 1u /* nobody else has read it since */
+#define DH_UNIT_READ 2u  /* somebody else has, while the writer's unit went on */
+#define DH_UNIT_NUMBER_MASK 0xFFFFFFu
+#define DH_UNIT_SLOT ((uint64_t)(DH_UNIT_SLOTS - 1) << DH_UNIT_SLOT_SHIFT)
+#define DH_UNIT_TAG (~(uint64_t)0 << DH_UNIT_TAG_SHIFT)
+#define DH_UNIT_OPEN (1u << 24)
+
+/* What the calling thread is in, as its words have it. */
+struct dh_unit {
+    uint64_t word; /* of a cell, but for tag and bytes; 0: the thread is not looked at */
+    uint64_t key;  /* lowest 19 bits of the number, above the 45 of a granule of four bytes */
+    uint64_t what; /* the other 22, above all else */
+};
+
+/* An access of a unit, by granules of four bytes. what = place | WROTE | OVERLAP | bytes of eight | number. */
+struct dh_unit_entry {
+    uint64_t key, seen, what;
+};
+enum { DH_UNIT_KEY_SHIFT = 45, DH_UNIT_BYTES_SHIFT = 34, DH_UNIT_HIGH_SHIFT = 42, DH_UNIT_KEY_BITS = 19 };
+#define DH_UNIT_WROTE ((uint64_t)1 << 32)
+#define DH_UNIT_OVERLAP ((uint64_t)1 << 33) /* read while the unit that wrote it went on */
+
+struct dh_unit_scope {
+    uint64_t number, start;
+    uintptr_t object;
+};
+
+/* A thread. Its entries are read by others when there is something to tell. */
+struct dh_unit_thread {
+    struct dh_unit *unit; /* where its checks look */
+    uint32_t slot, index; /* of the thread */
+    uint64_t number, next;
+    uint64_t start;   /* number of the unit with which the activation began */
+    uint64_t floor;   /* units below ended with a synchronisation */
+    uint64_t closed;  /* up to here others may know of the units' writes */
+    uintptr_t object; /* of the activation, or 0 */
+    struct dh_unit_scope scopes[DH_UNIT_DEPTH];
+    struct dh_unit_entry entries[DH_UNIT_ENTRIES];
+    uint32_t open __attribute__((aligned(64))); /* lowest bits of the unit's number | DH_UNIT_OPEN; 0: closed */
+} __attribute__((aligned(64)));
+
+struct dh_consistency {
+    uint64_t *cells; /* DH_UNIT_CELLS */
+    struct dh_unit_thread *threads[DH_UNIT_SLOTS];
+    uint64_t readers[DH_UNIT_READERS]; /* granule << 8 | slot of who set READ last */
+};
+
+enum dh_collision_kind {
+    DH_COLLISION_NONE,
+    DH_COLLISION_INTERLEAVED, /* two accesses of one unit, and one that cannot be put before or after both */
+    DH_COLLISION_OVERLAP,     /* read while another's unit that had written went on, and written */
+    DH_COLLISION_STALE        /* written in one critical section after being read in another, by what was read */
+};
+
+struct dh_collision {
+    enum dh_collision_kind kind;
+    uintptr_t addr; /* bytes of all three */
+    uint32_t size;
+    uint32_t thread;              /* index of the other */
+    uint32_t before, other, here; /* places */
+    bool before_writes, other_writes, here_writes;
+};
+
+static inline unsigned dh_unit_bytes(uintptr_t addr, unsigned size)
+{
+    return ((1u << size) - 1) << (addr & 7);
+}
+
+static inline uint64_t *dh_unit_cell(uint64_t *cells, uintptr_t addr)
+{
+    return &cells[addr >> 3 & (DH_UNIT_CELLS - 1)];
+}
+
+static inline uint64_t dh_unit_word(const struct dh_unit *u, uintptr_t addr, unsigned size)
+{
+    return ((uint64_t)addr << (DH_UNIT_TAG_SHIFT - 3 - DH_UNIT_CELL_BITS) & DH_UNIT_TAG) | u->word |
+           dh_unit_bytes(addr, size) << DH_UNIT_MASK_SHIFT;
+}
+
+static inline struct dh_unit_entry *dh_unit_entry_of(struct dh_unit_entry *entries, uintptr_t addr)
+{
+    return &entries[addr >> 2 & (DH_UNIT_ENTRIES - 1)];
+}
+
+static inline uint64_t dh_unit_key(const struct dh_unit *u, uintptr_t addr)
+{
+    return (addr >> 2 & (((uint64_t)1 << DH_UNIT_KEY_SHIFT) - 1)) | u->key;
+}
+
+static inline uint64_t dh_unit_what(const struct dh_unit *u, uintptr_t addr, unsigned size, uint32_t place)
+{
+    return u->what | (uint64_t)dh_unit_bytes(addr, size) << DH_UNIT_BYTES_SHIFT | place;
+}
+
+/* Before an access of at most eight bytes within one granule. False: dh_consistency_access must be asked. */
+static inline __attribute__((always_inline)) bool dh_unit_read(const struct dh_unit *u, struct dh_unit_entry *entries,
+                                                               uint64_t *cells, uintptr_t addr, unsigned size,
+                                                               uint32_t place)
+{
+    uint64_t seen = __atomic_load_n(dh_unit_cell(cells, addr), __ATOMIC_RELAXED), key = dh_unit_key(u, addr);
+    struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
+    if (__builtin_expect(e->key == key, 1))
+        return e->seen == seen;
+    /* Strange and perhaps under way; what is older only counts when it changes. */
+    if ((seen & (DH_UNIT_FRESH | DH_UNIT_READ)) && ((seen ^ u->word) & DH_UNIT_SLOT))
+        return false;
+    e->key = key;
+    e->seen = seen;
+    e->what = dh_unit_what(u, addr, size, place);
+    return true;
+}
+
+/* A write where the last one was this thread's, and nobody was told of it since. In one step: were it a load and a
+ * store, another's word could be lost between the two (the model's mutant STORE). */
+static inline __attribute__((always_inline)) bool dh_unit_write(const struct dh_unit *u, struct dh_unit_entry *entries,
+                                                                uint64_t *cells, uintptr_t addr, unsigned size,
+                                                                uint32_t place)
+{
+    uint64_t *cell = dh_unit_cell(cells, addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    uint64_t now = dh_unit_word(u, addr, size);
+    if (old == now)
+        return true;
+    if ((old ^ now) & (DH_UNIT_TAG | DH_UNIT_SLOT | DH_UNIT_READ))
+        return false;
+    if (!__atomic_compare_exchange_n(cell, &old, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return false;
+    struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
+    e->key = dh_unit_key(u, addr);
+    e->seen = now;
+    e->what = dh_unit_what(u, addr, size, place) | DH_UNIT_WROTE;
+    return true;
+}
+
+/* The whole check, before the access. True: there is a collision. */
+bool dh_consistency_access(struct dh_consistency *c, struct dh_unit_thread *t, uintptr_t addr, unsigned size,
+                           bool write, uint32_t place, struct dh_collision *out);
+
+/* ---- units ---- */
+
+/* A thread takes a slot, or the same anew; `t` is zeroed or was another thread's, whose numbers it goes on with. */
+void dh_unit_begin(struct dh_unit_thread *t, uint32_t slot, uint32_t index, struct dh_unit *unit);
+void dh_unit_end(struct dh_unit_thread *t);
+/* After an acquire: nothing before it is of the unit any more. */
+void dh_unit_split(struct dh_unit_thread *t);
+/* Before a release: who reads what was written may be ordered behind it. */
+void dh_unit_close(struct dh_unit_thread *t);
+
+static inline void dh_unit_set(struct dh_unit_thread *t, uint64_t number)
+{
+    struct dh_unit *u = t->unit;
+    t->number = number;
+    u->word = (uint64_t)t->slot << DH_UNIT_SLOT_SHIFT | (number & DH_UNIT_NUMBER_MASK) << DH_UNIT_NUMBER_SHIFT |
+              DH_UNIT_FRESH;
+    u->key = number << DH_UNIT_KEY_SHIFT;
+    u->what = number >> DH_UNIT_KEY_BITS << DH_UNIT_HIGH_SHIFT;
+    uint32_t open = number > t->closed ? (uint32_t)(number & DH_UNIT_NUMBER_MASK) | DH_UNIT_OPEN : 0;
+    __atomic_store_n(&t->open, open, __ATOMIC_RELEASE);
+}
+
+/* The activation number `depth` of the thread, from 0, begins. The thread's first function works on nothing: what a
+ * thread does from its start to its end is not meant to happen at once. */
+static inline void dh_unit_enter(struct dh_unit_thread *t, uint32_t depth, uintptr_t object)
+{
+    if (depth >= DH_UNIT_DEPTH)
+        return;
+    t->scopes[depth] = (struct dh_unit_scope){t->number, t->start, t->object};
+    if (object && object == t->object)
+        return;
+    t->object = depth ? object : 0;
+    t->start = ++t->next;
+    dh_unit_set(t, t->next);
+}
+
+/* It ends, and with it all behind. */
+static inline void dh_unit_leave(struct dh_unit_thread *t, uint32_t depth)
+{
+    if (depth >= DH_UNIT_DEPTH)
+        return;
+    const struct dh_unit_scope *s = &t->scopes[depth];
+    t->object = s->object;
+    t->start = s->start;
+    uint64_t number = s->number < t->floor ? ++t->next : s->number;
+    if (number != t->number)
+        dh_unit_set(t, number);
+}
+
+#endif

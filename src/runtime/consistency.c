@@ -1,0 +1,94 @@
+#include "runtime/consistency.h"
+
+#include "runtime/bytes.h"
+#include "runtime/context.h"
+#include "runtime/race_edges.h"
+#include "runtime/report.h"
+#include "runtime/vector_state.h"
+
+#include <stdatomic.h>
+
+enum { TOLD = 1024 };
+
+/* In a loop the same thing happens over and over: who comes with what stands there already goes on. */
+static bool is_new(const struct dh_collision *c)
+{
+    static _Atomic uint64_t told[TOLD];
+    uint64_t key = c->kind;
+    const uint32_t places[] = {c->before, c->other, c->here};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        key = (key ^ places[i]) * 0x9e3779b97f4a7c15u;
+    return atomic_exchange(&told[key >> 54], key) != key;
+}
+
+/* What happened, for a reader of the report: by the first access of the unit, the other's and the second. */
+static const char *sentence(const struct dh_collision *c)
+{
+    static const char *const interleaved[2][2] = {
+        {"between two reads in one call of a function, another thread wrote it",
+         "between a read and a write in one call of a function, another thread wrote it, and that is lost"},
+        {"between a write and a read in one call of a function, another thread overwrote it",
+         "between two writes in one call of a function, another thread read it"}};
+    switch (c->kind) {
+    case DH_COLLISION_OVERLAP:
+        return "it was read while another thread was in a function that had just written it, and then written";
+    case DH_COLLISION_STALE:
+        return "in one call of a function it was read in one critical section and written in another without being "
+               "looked at again; another thread wrote it between the two";
+    default:
+        return interleaved[c->before_writes][c->here_writes];
+    }
+}
+
+static struct dh_report_access access_of(const struct dh_collision *c, uint32_t thread, uint32_t place, bool writes)
+{
+    struct dh_report_access a = {.thread = thread, .flags = writes ? DH_ACCESS_WRITE : 0, .addr = c->addr};
+    a.size = c->size;
+    a.module = dh_module_of_place(&place);
+    a.place = place;
+    return a;
+}
+
+static void record(const struct dh_collision *c)
+{
+    if (!dh_record_collision)
+        return;
+    struct dh_recorded_access here = {__dh_thread.index, c->here, c->addr, c->size, c->here_writes};
+    struct dh_recorded_access other = {c->thread, c->other, c->addr, c->size, c->other_writes};
+    dh_record_collision(&here, &other);
+}
+
+void dh_consistency_tell(const struct dh_collision *c)
+{
+    if (!is_new(c))
+        return;
+    record(c);
+    uint32_t self = __dh_thread.index;
+    struct dh_report_access accesses[] = {access_of(c, self, c->before, c->before_writes),
+                                          access_of(c, c->thread, c->other, c->other_writes),
+                                          access_of(c, self, c->here, c->here_writes)};
+    struct dh_report r = {.kind = DH_REPORT_ATOMICITY,
+                          .suspected = c->kind != DH_COLLISION_INTERLEAVED,
+                          .detector = "consistency",
+                          .access = accesses,
+                          .n_accesses = 3,
+                          .addr = c->addr,
+                          .size = c->size,
+                          .text = sentence(c)};
+    accesses[0].note = "first in the function's call";
+    accesses[2].note = "in the same call";
+    accesses[2].context = dh_context_intern(&__dh_thread);
+    if (dh_report_is_known(&r))
+        return;
+    struct dh_block block;
+    if (dh_race_on && dh_block_around(r.addr, &block)) {
+        r.block = block.at;
+        r.n_block = block.size;
+        r.block_thread = block.thread;
+        r.block_context = block.context;
+    }
+    struct dh_vector_state saved;
+    dh_vector_save(&saved);
+    dh_report(&r);
+    dh_vector_restore(&saved);
+}

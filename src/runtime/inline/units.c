@@ -1,0 +1,46 @@
+/* Included by all.c. The consistency detector's checks, and activations of functions, as they are inlined into
+ * executables. Layer: runtime. */
+#include "runtime/units.h"
+#include "event/hooks.h"
+#include "runtime/race_fast.h"
+
+/* In assembly (units.c): leaves all registers. */
+DH_LEAVES_ALL void __dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);
+__attribute__((preserve_most, cold)) uint32_t __dh_scope_enter_slow(const void *object, uint32_t place);
+__attribute__((preserve_most, cold)) void __dh_scope_leave_slow(uint32_t token);
+
+INLINE void __dh_unit_read(const void *addr, size_t size, uint32_t place)
+{
+    struct dh_thread_state *t = &__dh_thread;
+    if (RARE(!dh_unit_read(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
+        __dh_unit_complete((uintptr_t)addr, (uint32_t)size, place);
+}
+
+INLINE void __dh_unit_write(void *addr, size_t size, uint32_t place)
+{
+    struct dh_thread_state *t = &__dh_thread;
+    if (RARE(!dh_unit_write(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
+        __dh_unit_complete((uintptr_t)addr, (uint32_t)size | 1u << 8, place);
+}
+
+INLINE uint32_t __dh_scope_enter(const void *object, uint32_t place)
+{
+    struct dh_thread_state *t = &__dh_thread;
+    uint32_t token = t->scopes;
+    if (RARE(!t->units || t->scopes_told))
+        return __dh_scope_enter_slow(object, place);
+    t->scopes = token + 1;
+    dh_unit_enter(t->units, token, (uintptr_t)object);
+    return token;
+}
+
+INLINE void __dh_scope_leave(uint32_t token)
+{
+    struct dh_thread_state *t = &__dh_thread;
+    if (RARE(!t->units || t->scopes_told || token >= t->scopes)) {
+        __dh_scope_leave_slow(token);
+        return;
+    }
+    t->scopes = token;
+    dh_unit_leave(t->units, token);
+}

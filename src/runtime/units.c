@@ -1,0 +1,241 @@
+/* Units of threads: slots, what synchronisation does to them, and the hooks of accesses. */
+#include "runtime/public_hooks.h"
+
+#include "runtime/units.h"
+
+#include "runtime/bytes.h"
+#include "runtime/consistency.h"
+#include "runtime/options.h"
+#include "runtime/print.h"
+#include "runtime/raw_syscall.h"
+#include "runtime/start.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+enum { LOCKS = 4096, MOST_RANGE = 4096, MOST_FORGOTTEN = 512 };
+
+static bool on;
+static struct dh_consistency world;
+static _Atomic bool taken[DH_UNIT_SLOTS];
+/* Who gave a lock last: its address << 8 | slot. A lock that is not there was given by anybody. */
+static _Atomic uint64_t givers[LOCKS];
+
+/* ---- threads ---- */
+
+static struct dh_unit_thread *thread_at(uint32_t slot)
+{
+    if (!world.threads[slot]) {
+        void *at = dh_sys_mmap((sizeof(struct dh_unit_thread) + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS);
+        __atomic_store_n(&world.threads[slot], at, __ATOMIC_RELEASE);
+    }
+    return world.threads[slot];
+}
+
+void dh_units_thread_begin(void)
+{
+    struct dh_thread_state *s = &__dh_thread;
+    if (!on || s->units)
+        return;
+    for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
+        uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
+        if (atomic_exchange(&taken[slot], true))
+            continue;
+        struct dh_unit_thread *t = thread_at(slot);
+        if (!t)
+            return;
+        dh_unit_begin(t, slot, s->index, &s->unit);
+        s->unit_entries = t->entries;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        s->units = t;
+        return;
+    }
+}
+
+void dh_units_thread_end(void)
+{
+    struct dh_thread_state *s = &__dh_thread;
+    struct dh_unit_thread *t = s->units;
+    if (!t)
+        return;
+    s->units = NULL;
+    s->unit_entries = dh_unit_no_entries;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    dh_unit_end(t);
+    atomic_store(&taken[t->slot], false);
+}
+
+void dh_units_forked(void)
+{
+    struct dh_unit_thread *mine = __dh_thread.units;
+    for (uint32_t i = 1; i < DH_UNIT_SLOTS; i++) {
+        bool me = mine && mine->slot == i;
+        atomic_store(&taken[i], me);
+        if (world.threads[i] && !me)
+            world.threads[i]->open = 0;
+    }
+    dh_units_acquired();
+}
+
+/* ---- the beginning ---- */
+
+static bool has_inline_checks(void)
+{
+    for (const char *at = __dh_variant; *at; at++)
+        if (dh_text_after(at, "consistency"))
+            return true;
+    return false;
+}
+
+static bool map_cells(void)
+{
+    long size = (long)(DH_UNIT_CELLS * sizeof(uint64_t)), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    long at =
+        dh_syscall6(SYS_mmap, (long)DH_UNIT_CELLS_AT, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+    return at == (long)DH_UNIT_CELLS_AT;
+}
+
+void dh_units_start(void)
+{
+    bool wanted = dh_options_detects("consistency");
+    if (!wanted && !has_inline_checks())
+        return;
+    if (!map_cells()) {
+        dh_print_stderr(
+            "deadheat: no consistency detection in process %d: there is no room for its table: lift the limit "
+            "on its memory, or run it without: deadheat run --detect=none --plan=none\n",
+            dh_process.pid);
+        dh_sys_exit_group(3);
+    }
+    world.cells = dh_unit_cells();
+    on = wanted;
+    dh_units_thread_begin();
+}
+
+/* ---- synchronisation ---- */
+
+static _Atomic uint64_t *giver_of(const void *lock)
+{
+    return &givers[((uintptr_t)lock >> 3 ^ (uintptr_t)lock >> 15) & (LOCKS - 1)];
+}
+
+void dh_units_lock_taken(const void *lock)
+{
+    struct dh_unit_thread *t = __dh_thread.units;
+    if (t && atomic_load_explicit(giver_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
+        dh_unit_split(t);
+}
+
+void dh_units_lock_given(const void *lock)
+{
+    struct dh_unit_thread *t = __dh_thread.units;
+    if (!t)
+        return;
+    dh_unit_close(t);
+    atomic_store_explicit(giver_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
+}
+
+/* What others did to it is nothing to this thread. Of much memory that need not be said word by word. */
+void dh_units_memory(const void *at, size_t size)
+{
+    if (!__dh_thread.units)
+        return;
+    if (size > MOST_FORGOTTEN) {
+        dh_unit_split(__dh_thread.units);
+        return;
+    }
+    for (uintptr_t a = (uintptr_t)at & ~(uintptr_t)7; a < (uintptr_t)at + size; a += 8)
+        __atomic_store_n(dh_unit_cell(world.cells, a), 0, __ATOMIC_RELAXED);
+}
+
+/* ---- accesses ---- */
+
+static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    struct dh_collision c;
+    if (!dh_consistency_access(&world, t, addr, size, write, place, &c))
+        return;
+    dh_consistency_tell(&c);
+}
+
+void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place)
+{
+    struct dh_unit_thread *t = __dh_thread.units;
+    if (t)
+        check(t, addr, what & 0xFF, what >> 8, place);
+}
+
+static void one(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+{
+    bool done = write ? dh_unit_write(t->unit, t->entries, world.cells, addr, size, place)
+                      : dh_unit_read(t->unit, t->entries, world.cells, addr, size, place);
+    if (!done)
+        check(t, addr, size, write, place);
+}
+
+void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place)
+{
+    struct dh_unit_thread *t = __dh_thread.units;
+    uintptr_t end = addr + (size < MOST_RANGE ? size : MOST_RANGE);
+    while (t && addr < end) {
+        uintptr_t next = (addr & ~(uintptr_t)7) + 8;
+        one(t, addr, (unsigned)((next < end ? next : end) - addr), write, place);
+        addr = next;
+    }
+}
+
+void __dh_unit_read(const void *addr, size_t size, uint32_t place)
+{
+    dh_units_access((uintptr_t)addr, size, false, place);
+}
+
+void __dh_unit_write(void *addr, size_t size, uint32_t place)
+{
+    dh_units_access((uintptr_t)addr, size, true, place);
+}
+
+void __dh_unit_read_range(const void *addr, size_t size, uint32_t place)
+{
+    dh_units_access((uintptr_t)addr, size, false, place);
+}
+
+void __dh_unit_write_range(void *addr, size_t size, uint32_t place)
+{
+    dh_units_access((uintptr_t)addr, size, true, place);
+}
+
+/* The inline checks call this one so that they spill nothing: every register is the caller's. */
+__asm__(".text\n"
+        ".globl __dh_unit_complete\n"
+        ".hidden __dh_unit_complete\n"
+        ".type __dh_unit_complete, @function\n"
+        "__dh_unit_complete:\n"
+        ".cfi_startproc\n"
+        "push %rax\n.cfi_adjust_cfa_offset 8\n"
+        "push %rcx\n.cfi_adjust_cfa_offset 8\n"
+        "push %rdx\n.cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n.cfi_adjust_cfa_offset 8\n"
+        "push %rdi\n.cfi_adjust_cfa_offset 8\n"
+        "push %r8\n.cfi_adjust_cfa_offset 8\n"
+        "push %r9\n.cfi_adjust_cfa_offset 8\n"
+        "push %r10\n.cfi_adjust_cfa_offset 8\n"
+        "push %r11\n.cfi_adjust_cfa_offset 8\n"
+        "push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -88\n"
+        "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
+        "and $-16, %rsp\n"
+        "call dh_unit_complete\n"
+        "mov %rbp, %rsp\n.cfi_def_cfa_register %rsp\n"
+        "pop %rbp\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r11\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r10\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r9\n.cfi_adjust_cfa_offset -8\n"
+        "pop %r8\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rdx\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rcx\n.cfi_adjust_cfa_offset -8\n"
+        "pop %rax\n.cfi_adjust_cfa_offset -8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size __dh_unit_complete, .-__dh_unit_complete\n");
