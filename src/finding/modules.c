@@ -15,6 +15,8 @@ struct dh_known_module {
     struct dh_place_table places;
     char *(*name)(void *arg, uint64_t address); /* of one that is no file */
     void *arg;
+    struct dh_bytes scope_bytes;
+    struct dh_scope_table scopes;
 };
 
 struct dh_modules {
@@ -36,6 +38,7 @@ void dh_modules_free(struct dh_modules *s)
     for (size_t i = 0; i < s->all.n; i++) {
         dh_bytes_release(&s->all.at[i]->site_bytes);
         dh_bytes_release(&s->all.at[i]->place_bytes);
+        dh_bytes_release(&s->all.at[i]->scope_bytes);
         free(s->all.at[i]->path);
         free(s->all.at[i]);
     }
@@ -59,6 +62,8 @@ static void read_tables(struct dh_known_module *m, const struct dh_container *c)
         m->sites = (struct dh_site_table){.strings = ""};
     if (dh_container_find(c, DH_PART_PLACES) && dh_container_read(c, DH_PART_PLACES, &m->place_bytes, &ignored))
         dh_place_table_read(&m->places, m->place_bytes.at, m->place_bytes.n, &why);
+    if (dh_container_find(c, DH_PART_SCOPES) && dh_container_read(c, DH_PART_SCOPES, &m->scope_bytes, &ignored))
+        dh_scope_table_read(&m->scopes, m->scope_bytes.at, m->scope_bytes.n, &why);
     dh_err_release(&ignored);
 }
 
@@ -135,6 +140,11 @@ const struct dh_site_table *dh_known_sites(const struct dh_known_module *m)
 const struct dh_place_table *dh_known_places(const struct dh_known_module *m)
 {
     return &m->places;
+}
+
+const struct dh_scope_table *dh_known_scopes(const struct dh_known_module *m)
+{
+    return &m->scopes;
 }
 
 /* Where the folder that ".." leaves begins in what is there so far; `n` itself when there is none to leave. */

@@ -3,6 +3,7 @@
 #define DH_FINDING_MODULES_H
 
 #include "event/place_table.h"
+#include "event/scope_table.h"
 #include "event/site.h"
 #include "finding/finding.h"
 #include "host/symbolize.h"
@@ -17,6 +18,7 @@ struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, c
 /* NULL when it has no sites. */
 const struct dh_site_table *dh_known_sites(const struct dh_known_module *m);
 const struct dh_place_table *dh_known_places(const struct dh_known_module *m);
+const struct dh_scope_table *dh_known_scopes(const struct dh_known_module *m);
 
 /* Adds the frames of a return address, inlined calls included; at least one. */
 void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_finding_stack *out);

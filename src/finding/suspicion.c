@@ -4,6 +4,7 @@
 #include "event/finding_log.h"
 #include "finding/modules.h"
 #include "finding/resolve.h"
+#include "finding/scopes.h"
 #include "finding/suspicion_record.h"
 
 #include <fcntl.h>
@@ -34,6 +35,7 @@ struct dh_suspicions {
         size_t n_modules, module; /* of `n_modules` that there were */
         uint32_t from, to;        /* its places */
     } last;
+    struct dh_scope_names scopes;
     DH_VEC(uint64_t) seen; /* hashes, sorted */
     DH_VEC(struct told) told;
     uint64_t nowhere[1u << NOWHERE_BITS]; /* addresses that are in no variable */
@@ -63,6 +65,7 @@ void dh_suspicions_free(struct dh_suspicions *s)
         close(s->log);
     dh_resolver_free(s->resolver);
     dh_vec_release(&s->known);
+    dh_scope_names_release(&s->scopes);
     dh_vec_release(&s->seen);
     dh_vec_release(&s->told);
     free(s);
@@ -168,7 +171,27 @@ static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
 static const char *const *may_access(void *arg, uint32_t place, bool write, size_t *n)
 {
     struct dh_suspicions *s = arg;
-    return s->words.may_access(s->words.arg, place, write, n);
+    uint32_t own;
+    *n = 0;
+    if (s->words.site)
+        return s->words.may_access ? s->words.may_access(s->words.arg, place, write, n) : NULL;
+    const struct dh_known_module *m = dh_suspicions_module(s, place, &own);
+    return m ? dh_scopes_may_access(&s->scopes, m, own, write, n) : NULL;
+}
+
+/* Values do not go from one module to another as far as anybody knows. */
+static int flow(void *arg, uint32_t read, uint32_t lock)
+{
+    struct dh_suspicions *s = arg;
+    uint32_t own_read, own_lock = DH_NO_PLACE;
+    if (s->words.site)
+        return s->words.flow ? s->words.flow(s->words.arg, read, lock) : -1;
+    const struct dh_known_module *m = dh_suspicions_module(s, read, &own_read);
+    if (!m)
+        return -1;
+    if (lock != DH_NO_PLACE && dh_suspicions_module(s, lock, &own_lock) != m)
+        return 0;
+    return dh_scopes_flow(m, own_read, own_lock);
 }
 
 /* ---- each once ---- */
@@ -297,7 +320,8 @@ void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host)
 {
     host->site = site_of;
     host->global = global_of;
-    host->may_access = s->words.may_access ? may_access : NULL;
+    host->may_access = may_access;
+    host->flow = flow;
     host->found = found;
     host->arg = s;
 }
