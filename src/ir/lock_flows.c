@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_READS = 32, MOST_LOCKS = 32, MOST_FLOWS = 200000, DEPTH = 5 };
+enum { MOST_READS = 32, MOST_LOCKS = 32, MOST_FLOWS = 200000, MOST_SIBLINGS = 16, DEPTH = 5 };
 
 /* A read that a value comes from; `test`: only its being so or not, not the value. */
 struct source {
@@ -32,6 +32,12 @@ struct dh_lock_flow {
     uint32_t locks[MOST_LOCKS];    /* lock calls in it and in its callees */
     unsigned n_locks;
     bool locks_done;
+};
+
+/* A read, by function and variable. */
+struct sibling {
+    uint64_t key;
+    uint32_t site;
 };
 
 /* What depends on a branch. */
@@ -453,10 +459,56 @@ static void unite_rows(struct dh_lock_analysis *a)
     a->flows.n = n;
 }
 
+static uint64_t sibling_key(const struct dh_site *s)
+{
+    return (uint64_t)s->function << 32 | s->variable;
+}
+
+static int by_sibling(const void *x, const void *y)
+{
+    const struct sibling *r = x, *s = y;
+    if (r->key != s->key)
+        return r->key < s->key ? -1 : 1;
+    return r->site < s->site ? -1 : r->site > s->site;
+}
+
+/* Optimisation makes one read of several that a function makes of one variable, and the one that is left need not be
+ * the one whose value goes further: what is so of one is said of all. */
+static void add_siblings(struct dh_lock_analysis *a)
+{
+    DH_VEC(struct sibling) reads = {0};
+    size_t n = a->flows.n;
+    for (uint32_t i = 0; i < a->sites.n_sites; i++)
+        if (a->sites.sites[i].op == DH_OP_READ && a->sites.sites[i].variable)
+            dh_vec_push(&reads, (struct sibling){sibling_key(&a->sites.sites[i]), i});
+    if (reads.n)
+        qsort(reads.at, reads.n, sizeof *reads.at, by_sibling);
+    for (size_t i = 0; i < n && reads.n; i++) {
+        const struct dh_flow_row r = a->flows.at[i];
+        if (r.read >= a->sites.n_sites)
+            continue;
+        uint64_t key = sibling_key(&a->sites.sites[r.read]);
+        size_t low = 0, high = reads.n;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (reads.at[mid].key < key)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        for (unsigned k = 0; k < MOST_SIBLINGS && low < reads.n && reads.at[low].key == key; k++, low++)
+            if (reads.at[low].site != r.read)
+                add_flow(a, reads.at[low].site, r.lock, r.how);
+    }
+    dh_vec_release(&reads);
+}
+
 void dh_lock_find_flows(struct dh_lock_analysis *a)
 {
     for (size_t i = 0; i < a->all.n; i++)
         if (locks_in(a, a->all.at[i])->n_locks)
             summarise(a, a->all.at[i], true);
+    unite_rows(a);
+    add_siblings(a);
     unite_rows(a);
 }
