@@ -143,12 +143,13 @@ static void enter(struct methods *m, const struct dh_event *e)
     t->tells_functions = true;
 }
 
-/* The newest of one code and lock stands for the older ones; of too many, the oldest goes. */
+/* The newest of one code stands for the older ones, under whatever lock: a value that goes further comes from it. Of
+ * too many, the oldest goes. */
 static void add_part(struct activation *a, struct part p)
 {
     size_t gone = a->parts.n < MOST_PARTS ? a->parts.n : 0;
     for (size_t i = 0; i < a->parts.n; i++)
-        if (a->parts.at[i].lock == p.lock && a->parts.at[i].view->code == p.view->code)
+        if (a->parts.at[i].view->code == p.view->code)
             gone = i;
     if (gone < a->parts.n) {
         memmove(&a->parts.at[gone], &a->parts.at[gone + 1], (a->parts.n - gone - 1) * sizeof *a->parts.at);
@@ -213,13 +214,13 @@ static bool is_update(const struct dh_field *f)
 /* Whether P1 and P2 can belong together at all, whoever comes between. */
 static bool belong_together(struct methods *m, const struct dh_view *first, const struct dh_view *second)
 {
-    bool update = false, other_code = first->code != second->code;
+    bool update = false;
     for (size_t i = 0; i < first->in.part.at.n; i++) {
         const struct dh_field *f = &first->in.part.at.at[i];
         int how = f->how & DH_FIELD_READ ? flow(m, f->read.site, second->in.site) : 0;
-        if (how < 0 || how & DH_FLOW_DATA || (how & DH_FLOW_CONTROL && other_code))
+        if (how < 0 || how & (DH_FLOW_DATA | DH_FLOW_CONTROL))
             return true;
-        update = update || (is_update(f) && other_code);
+        update = update || is_update(f);
     }
     return update;
 }
@@ -256,7 +257,7 @@ static void section(void *arg, struct dh_guard *g, struct dh_view *v, const stru
     for (size_t d = t->stack.n; d-- > (t->tells_functions ? 1u : 0u);) {
         struct activation *a = &t->stack.at[d];
         for (size_t i = 0; i < a->parts.n; i++)
-            if (a->parts.at[i].lock == g->id)
+            if (a->parts.at[i].lock == g->id && a->parts.at[i].view->code != v->code)
                 add_pair(m, g, a, a->parts.at[i].view, v);
     }
     add_part(&t->stack.at[t->stack.n - 1], (struct part){v, g->id});
@@ -314,21 +315,21 @@ static bool touches(const struct dh_view *v, const struct clash *x)
 static const char *reason(struct methods *m, const struct pair *p, const struct clash *x, const struct clash *y,
                           bool asks)
 {
-    bool same = is_same(x, y), other_code = p->first->code != p->second->code;
+    bool same = is_same(x, y);
     if (x->mine->how & DH_FIELD_READ && x->other->how & DH_FIELD_WRITTEN && x->mine->object == y->mine->object) {
         int how = flow(m, x->mine->read.site, p->second->in.site);
         if (how < 0) {
             bool blind = same && x->mine->how == DH_FIELD_READ && y->mine->how == DH_FIELD_WRITTEN;
             bool split =
                 !same && asks && x->mine->name != y->mine->name && !touches(p->second, x) && !touches(p->first, y);
-            return other_code && (blind || split) ? "the value may be stale" : NULL;
+            return blind || split ? "the value may be stale" : NULL;
         }
         if (how & DH_FLOW_DATA)
             return "the value is used there and may be stale";
-        if (how & DH_FLOW_CONTROL && asks && other_code && !asks_again(m, x, p->second))
+        if (how & DH_FLOW_CONTROL && asks && !asks_again(m, x, p->second))
             return "it decides whether the second is entered, and may no longer be so";
     }
-    bool halves = !same && other_code && x->mine->name == y->mine->name && is_update(x->mine) && is_update(y->mine) &&
+    bool halves = !same && x->mine->name == y->mine->name && is_update(x->mine) && is_update(y->mine) &&
                   x->other->how == DH_FIELD_READ && y->other->how == DH_FIELD_READ;
     return halves ? "half of the change can be seen" : NULL;
 }

@@ -200,6 +200,38 @@ static void add_clash_names(number_list *names, const struct candidate *c)
         dh_vec_push(names, c->clashes.at[i].name);
 }
 
+/* How the source calls the whole that it is part of: "struct status" of "struct status.x"; 0: it is none. */
+static size_t whole_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? (size_t)(dot - name) : 0;
+}
+
+static bool of_one_whole(const struct views *v, uint32_t a, uint32_t b)
+{
+    const char *x = dh_field_name(&v->store.names, a), *y = dh_field_name(&v->store.names, b);
+    size_t n = whole_of(x);
+    return n && n == whole_of(y) && strncmp(x, y, n) == 0;
+}
+
+/* The other parts of the same wholes that S and one of the two may access: optimisation leaves out what a caller does
+ * not need, and it is still one conflict. */
+static void add_rest(const struct views *v, const struct conflict *c, number_list *names)
+{
+    const struct dh_view_code *code = &v->store.codes.at[c->s->code];
+    size_t n = names->n;
+    for (size_t i = 0; i < code->names.n; i++) {
+        uint32_t name = code->names.at[i];
+        if (!dh_view_may_access(&v->store, c->a->view, name) && !dh_view_may_access(&v->store, c->b->view, name))
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (of_one_whole(v, name, names->at[k])) {
+                dh_vec_push(names, name);
+                break;
+            }
+    }
+}
+
 static uint32_t *as_set(number_list *names)
 {
     size_t n = 0;
@@ -230,6 +262,7 @@ static void judge_against(struct views *v, const struct dh_view *s, const candid
                 first = c;
             add_clash_names(&names, c.a);
             add_clash_names(&names, c.b);
+            add_rest(v, &c, &names);
         }
     if (!first.a)
         return;

@@ -379,6 +379,37 @@ static void a_copy_of_the_whole_has_both(void **state)
     expect(&s, 1);
 }
 
+/* One caller needs the temperature only, another one the battery: the code has both. */
+static void what_was_optimised_away_is_of_the_set(void **state)
+{
+    static const char *const fields[] = {"struct status.x", "struct status.battery", "struct status.temperature"};
+    const char *const all[] = {fields[0], fields[1], fields[2], NULL};
+    const char *const pose[] = {fields[0], NULL}, *const power[] = {fields[1], fields[2], NULL};
+    const char *const *may[64] = {0};
+    struct stream s;
+    (void)state;
+    begin(&s, 2);
+    may[stream_place(&s, "read status", "lock")] = all;
+    may[stream_place(&s, "report pose", "lock")] = pose;
+    may[stream_place(&s, "report power", "lock")] = power;
+    s.may = may;
+    s.n_may = 64;
+    for (unsigned i = 1; i <= 2; i++) {
+        take(&s, 1, LOCK, "read status");
+        write_to(&s, 1, DH_EVENT_READ, OBJECT, fields[0]);
+        write_to(&s, 1, DH_EVENT_READ, OBJECT + 8 * i, fields[i]);
+        give(&s, 1, LOCK);
+    }
+    take(&s, 2, LOCK, "report pose");
+    write_to(&s, 2, DH_EVENT_WRITE, OBJECT, fields[0]);
+    give(&s, 2, LOCK);
+    take(&s, 2, LOCK, "report power");
+    write_to(&s, 2, DH_EVENT_WRITE, OBJECT + 8, fields[1]);
+    write_to(&s, 2, DH_EVENT_WRITE, OBJECT + 16, fields[2]);
+    give(&s, 2, LOCK);
+    expect(&s, 1);
+}
+
 static void reentering_a_lock_begins_nothing(void **state)
 {
     struct stream s;
@@ -683,6 +714,7 @@ int main(void)
         cmocka_unit_test(equal_conflicts_of_instances_are_one),
         cmocka_unit_test(a_new_object_at_the_old_address_is_another),
         cmocka_unit_test(a_copy_of_the_whole_has_both),
+        cmocka_unit_test(what_was_optimised_away_is_of_the_set),
         cmocka_unit_test(reentering_a_lock_begins_nothing),
         cmocka_unit_test(random_traces_against_the_definition),
     };
