@@ -124,6 +124,8 @@ static bool begin(struct job *j, struct dh_err *err)
     j->meaning = dh_meaning_new(j->source);
     bool own = dh_meaning_words(j->meaning, &words);
     j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, j->options, &sink, err);
+    if (j->watch && own)
+        dh_suspicions_names(dh_watch_suspicions(j->watch), dh_meaning_name, j->meaning);
     return j->watch;
 }
 

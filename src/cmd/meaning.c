@@ -73,3 +73,9 @@ bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words)
     words->arg = m;
     return !m->meta->modules.n;
 }
+
+char *dh_meaning_name(void *meaning, uint64_t addr)
+{
+    const struct dh_meaning *m = meaning;
+    return m->text ? dh_text_name(m->text, addr) : dh_strdup("");
+}
