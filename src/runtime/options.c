@@ -45,6 +45,7 @@ static const struct row table[] = {
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
     ROW(stream, TEXT, "", "record what happens for the tool that reads in this folder ('deadheat run' sets this)"),
     ROW(stream_reader, NUMBER, "0", "the process that reads it"),
+    ROW(stream_ahead, NUMBER, "1024", "how far the program may be ahead of it, in blocks of 32 KB"),
 };
 #define ROWS (sizeof table / sizeof *table)
 #define NAME_MAX_LENGTH 40

@@ -28,6 +28,7 @@ struct dh_options {
     const char *threads_file; /* NULL = none */
     const char *stream;       /* NULL = none */
     int stream_reader;
+    int stream_ahead;
 };
 
 extern struct dh_options dh_options;

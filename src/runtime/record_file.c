@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -20,8 +21,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Blocks that all threads together may be ahead of the reader; each may have two whatever the others have. */
-enum { AHEAD = 1024, CHUNK = 1 << 16, PATIENCE = 10, SPINS = 1 << 20 };
+enum { CHUNK = 1 << 16, PATIENCE = 10, SPINS = 1 << 20 };
 
 struct dh_stream_header *dh_stream;
 static _Atomic uint8_t present[DH_STREAM_FILE / CHUNK + 1];
@@ -76,8 +76,9 @@ static struct dh_stream_block *used_before(void)
 
 static struct dh_stream_block *never_used(const struct dh_stream_lane *lane)
 {
-    uint32_t n = atomic_load(&dh_stream->n_blocks);
-    if (n >= AHEAD && atomic_load(&lane->filled) - atomic_load(&lane->read) > 1)
+    uint32_t n = atomic_load(&dh_stream->n_blocks), most = (uint32_t)dh_options.stream_ahead;
+    /* Each thread may have two blocks, whatever the others have. */
+    if (n >= most && atomic_load(&lane->filled) - atomic_load(&lane->read) > 1)
         return NULL;
     do
         if (n >= DH_STREAM_BLOCKS || !dh_stream_room(block_at(n), sizeof(struct dh_stream_block)))
@@ -86,9 +87,16 @@ static struct dh_stream_block *never_used(const struct dh_stream_lane *lane)
     return block_at(n);
 }
 
+/* One that is dead and not waited for by its parent yet is told by its descriptor alone. */
 static bool reader_lives(void)
 {
-    return dh_syscall3(SYS_kill, dh_options.stream_reader, 0, 0) != -ESRCH;
+    long fd = dh_syscall3(SYS_pidfd_open, dh_options.stream_reader, 0, 0);
+    if (fd < 0)
+        return fd != -ESRCH && dh_syscall3(SYS_kill, dh_options.stream_reader, 0, 0) != -ESRCH;
+    struct pollfd f = {.fd = (int)fd, .events = POLLIN};
+    long ended = dh_syscall3(SYS_poll, (long)&f, 1, 0);
+    dh_sys_close((int)fd);
+    return ended <= 0;
 }
 
 /* False when nobody will ever read. Who has shut itself in may only look. */
