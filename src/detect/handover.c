@@ -6,37 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HELD_BACK = 1 << 14, MOST_BYTES = 1 << 12, MOST_NAMES = 64 };
+enum { MOST_HELD_BACK = 1 << 14, MOST_BYTES = 1 << 12, MOST_NAMES = 64, RECENT = 8, SIBLINGS = 64 };
 
 /* What is known of a place in the program. */
 struct place {
     uint32_t site;
     bool known, pointer, element, global;
-    uint32_t line;    /* of file and line */
-    uint64_t subject; /* of the variable's name; 0: none */
-    uint64_t array;   /* dh_handover_array */
+    bool updates, reads_too; /* a write: its line reads the variable, too; the code before it does */
+    uint32_t line;           /* of file and line */
+    uint64_t subject;        /* of the variable's name; 0: none */
+    uint64_t array;          /* dh_handover_array */
 };
 
 /* Who wrote four bytes last under a lock, and who read them. */
 struct half {
     uint64_t written, read; /* numbers of stretches; 0: none */
     uint32_t writer;        /* moment, 0: none */
-    uint32_t site, read_line;
-    bool made_anew; /* not of the old value */
+    uint32_t site;
+    uint32_t reader, read_site, read_line; /* of the last read */
+    bool made_anew;                        /* not of the old value */
+    bool asked;                            /* the writer looked at it before */
+    bool asked_again;                      /* some reader has read it twice at a place */
+    bool often;                            /* written in several stretches */
 };
 struct cell {
     struct half half[2];
 };
 
 struct learnt {
-    uint64_t lock, gives; /* number of locks given by then; UINT64_MAX: does not matter */
+    uint32_t moment;
     enum dh_strength strength;
 };
 
 struct section {
     DH_VEC(struct dh_event) held_back;
     DH_VEC(uint64_t) read, written; /* names, since the thread took its last lock */
-    DH_VEC(struct learnt) learnt;   /* since its locks changed */
     bool signalled;
 };
 
@@ -53,10 +57,11 @@ struct dh_handover {
     size_t n_places, cap_places;
     uint64_t *subjects; /* names on which waits depend, open addressing */
     size_t n_subjects, cap_subjects;
-    uint64_t gives;                /* locks given so far */
     const struct dh_event *access; /* that is looked at */
     uint32_t moment;
     uint64_t stretch; /* number of accesses held back together */
+    struct learnt learnt[RECENT];
+    size_t n_learnt;
 };
 
 static void *zeroed(size_t n, size_t size)
@@ -87,7 +92,6 @@ void dh_handover_free(struct dh_handover *h)
         dh_vec_release(&h->sections.at[i].held_back);
         dh_vec_release(&h->sections.at[i].read);
         dh_vec_release(&h->sections.at[i].written);
-        dh_vec_release(&h->sections.at[i].learnt);
     }
     dh_granules_release(&h->granules, NULL, NULL);
     dh_vec_release(&h->sections);
@@ -134,6 +138,26 @@ static void grow_places(struct dh_handover *h)
     free(old);
 }
 
+/* Sites are numbered in the order of the code. What a write reads before is not told when nothing but accesses lies in
+ * between: the instrumentation lets the write speak for both. */
+static void look_back(struct place *p, const struct dh_site_table *t, const struct dh_site *s)
+{
+    size_t i = ((uintptr_t)s - (uintptr_t)t->sites) / sizeof *s;
+    if (i >= t->n_sites || &t->sites[i] != s || s->op != DH_OP_WRITE || !s->variable)
+        return;
+    for (size_t n = 0; n < SIBLINGS && i-- > 0; n++) {
+        const struct dh_site *o = &t->sites[i];
+        enum dh_group group = dh_op_info(o->op)->group;
+        if (o->function != s->function || o->file != s->file || (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY))
+            return;
+        if (o->op != DH_OP_READ || o->variable != s->variable)
+            continue;
+        bool same = !(s->flags & DH_SITE_ELEMENT) || (s->expr && o->expr == s->expr);
+        p->reads_too = p->reads_too || same;
+        p->updates = p->updates || (same && o->line == s->line);
+    }
+}
+
 static void describe(struct dh_handover *h, struct place *p)
 {
     const struct dh_site_table *t = NULL;
@@ -147,6 +171,7 @@ static void describe(struct dh_handover *h, struct place *p)
     p->global = (s->flags & DH_SITE_GLOBAL) && !p->element;
     p->line = (uint32_t)hash_text(dh_site_string(t, s->file), s->line);
     p->subject = *name ? hash_text(name, 0) : 0;
+    look_back(p, t, s);
     if (*name && name[strlen(name) - 1] == ']')
         p->array = strchr(name, '.') ? p->subject : 1;
 }
@@ -260,8 +285,11 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
         struct half *half = &h->cells.at[id].half[i];
         if (!(mask >> 4 * i & 0xF))
             continue;
-        bool made_anew = half->read != h->stretch || half->read_line != p->line;
-        half->made_anew = made_anew && (half->written != h->stretch || half->made_anew);
+        bool read = half->read == h->stretch, anew = !p->updates && (!read || half->read_line != p->line);
+        bool more = half->written == h->stretch; /* what was written before in this stretch counts as well */
+        half->made_anew = anew && (!more || half->made_anew);
+        half->often = half->often || (half->written && !more);
+        half->asked = read || p->reads_too || (more && half->asked);
         half->written = h->stretch;
         set_moment(h, &half->writer, h->moment);
         half->site = h->access->site;
@@ -276,8 +304,13 @@ static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsi
     (void)granule;
     for (int i = 0; i < 2; i++)
         if (mask >> 4 * i & 0xF) {
-            h->cells.at[id].half[i].read = h->stretch;
-            h->cells.at[id].half[i].read_line = line;
+            struct half *half = &h->cells.at[id].half[i];
+            bool again = half->reader == h->access->thread && half->read_site == h->access->site;
+            half->asked_again = half->asked_again || (half->read && half->read != h->stretch && again);
+            half->read = h->stretch;
+            half->read_line = line;
+            half->reader = h->access->thread;
+            half->read_site = h->access->site;
         }
     return id;
 }
@@ -293,43 +326,48 @@ static struct section *section_of(struct dh_handover *h, uint32_t thread)
 
 /* ---- learning ---- */
 
-/* While a lock is held nothing is added to what it tells, unless others hold it, too. */
-static bool has_learnt(const struct dh_handover *h, const struct section *s, uint64_t lock, enum dh_strength strength)
+/* The same again is nothing new. */
+static bool has_learnt(struct dh_handover *h, uint32_t moment, enum dh_strength strength)
 {
-    for (size_t i = 0; i < s->learnt.n; i++) {
-        const struct learnt *l = &s->learnt.at[i];
-        if (l->lock == lock && l->strength <= strength && (l->gives == UINT64_MAX || l->gives == h->gives))
+    for (size_t i = 0; i < RECENT; i++)
+        if (h->learnt[i].moment == moment && h->learnt[i].strength <= strength)
             return true;
-    }
+    h->learnt[h->n_learnt++ % RECENT] = (struct learnt){moment, strength};
     return false;
 }
 
-static void learn_common(struct dh_handover *h, const struct dh_moment *writer, enum dh_strength strength)
+static bool have_common_lock(const struct dh_moment *writer, const struct dh_moment *reader)
 {
-    uint32_t thread = h->access->thread;
-    struct section *s = section_of(h, thread);
-    const struct dh_moment *reader = dh_moments_get(h->moments, dh_moments_latest(h->moments, thread));
-    size_t n = s->learnt.n;
     for (size_t i = 0; i < writer->n_held; i++)
-        for (size_t j = 0; j < reader->n_held; j++) {
-            const struct dh_held *lock = &reader->held[j];
-            if (lock->id == writer->held[i].id && !writer->held[i].shared && !has_learnt(h, s, lock->lock, strength))
-                dh_vec_push(&s->learnt, (struct learnt){lock->lock, lock->shared ? h->gives : UINT64_MAX, strength});
-        }
-    for (; n < s->learnt.n; n++)
-        dh_moments_learn(h->moments, thread, s->learnt.at[n].lock, strength);
+        for (size_t j = 0; !writer->held[i].shared && j < reader->n_held; j++)
+            if (reader->held[j].id == writer->held[i].id)
+                return true;
+    return false;
+}
+
+/* How strong is the order that reading it gives; DH_STRENGTHS: none. */
+static enum dh_strength order_of(struct dh_handover *h, const struct half *half, const struct place *p)
+{
+    bool again =
+        half->asked_again || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
+    bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->asked || again);
+    if (flag || is_subject(h, p->subject) || is_subject(h, place_of(h, half->site)->subject))
+        return DH_SURE;
+    return half->made_anew || p->pointer ? DH_HANDED : DH_STRENGTHS;
 }
 
 static void learn_from(struct dh_handover *h, const struct half *half, const struct place *p)
 {
+    uint32_t thread = h->access->thread;
     const struct dh_moment *writer = half->writer ? dh_moments_get(h->moments, half->writer) : NULL;
-    if (!writer || writer->thread == h->access->thread)
+    if (!writer || writer->thread == thread)
         return;
-    bool subject = is_subject(h, p->subject) || is_subject(h, place_of(h, half->site)->subject);
-    if (subject || (half->made_anew && !p->pointer && !p->element))
-        learn_common(h, writer, DH_SURE);
-    else if (half->made_anew || p->pointer)
-        learn_common(h, writer, DH_HANDED);
+    enum dh_strength strength = order_of(h, half, p);
+    if (strength == DH_STRENGTHS || has_learnt(h, half->writer, strength))
+        return;
+    const struct dh_moment *reader = dh_moments_get(h->moments, h->moment);
+    if (have_common_lock(dh_moments_get(h->moments, half->writer), reader))
+        dh_moments_learn(h->moments, thread, half->writer, strength);
 }
 
 static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
@@ -345,48 +383,68 @@ static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned
 
 /* ---- accesses under locks ---- */
 
-static void note_name(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void note_names(struct dh_handover *h, struct section *s, const struct dh_event *e)
 {
-    uint64_t name = place_of(h, e->site)->subject;
-    bool write = e->kind == DH_EVENT_WRITE;
+    const struct place *p = place_of(h, e->site);
+    uint64_t name = p->subject;
+    bool write = e->kind == DH_EVENT_WRITE, read = !write || p->reads_too;
     if (!name || is_subject(h, name))
         return;
     if (write && s->signalled)
         add_subject(h, name);
     else if (write && s->written.n < MOST_NAMES)
         dh_vec_push(&s->written, name);
-    else if (!write && s->read.n < MOST_NAMES)
+    if (read && s->read.n < MOST_NAMES)
         dh_vec_push(&s->read, name);
 }
 
-static void each(struct dh_handover *h, const struct section *s, unsigned kind, bool known, dh_granule_step *step)
+static bool is_read(struct dh_handover *h, const struct dh_event *e)
 {
-    for (size_t i = 0; i < s->held_back.n; i++) {
-        const struct dh_event *e = &s->held_back.at[i];
-        uint64_t size = e->arg < MOST_BYTES ? e->arg : MOST_BYTES;
-        if (e->kind != kind)
-            continue;
-        h->access = e;
-        (known ? dh_granules_visit : dh_granules_update)(&h->granules, e->addr, size, step, h);
-    }
+    return e->kind == DH_EVENT_READ || place_of(h, e->site)->reads_too;
 }
 
-/* What others handed over first, then what this thread leaves behind, then the accesses themselves. */
+static void step(struct dh_handover *h, const struct dh_event *e, bool known, dh_granule_step *what)
+{
+    uint64_t size = e->arg < MOST_BYTES ? e->arg : MOST_BYTES;
+    h->access = e;
+    (known ? dh_granules_visit : dh_granules_update)(&h->granules, e->addr, size, what, h);
+}
+
+/* What others handed over first, then what this thread leaves behind. */
+static bool exchange(struct dh_handover *h, const struct section *s, uint32_t thread)
+{
+    bool writes = false;
+    h->moment = dh_moments_latest(h->moments, thread);
+    h->stretch++;
+    memset(h->learnt, 0, sizeof h->learnt);
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (is_read(h, &s->held_back.at[i]))
+            step(h, &s->held_back.at[i], true, learn_step);
+    h->moment = dh_moments_latest(h->moments, thread);
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (s->held_back.at[i].kind == DH_EVENT_READ)
+            step(h, &s->held_back.at[i], false, mark_read_step);
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (s->held_back.at[i].kind == DH_EVENT_WRITE) {
+            step(h, &s->held_back.at[i], false, write_step);
+            writes = true;
+        }
+    return writes;
+}
+
 static void flush(struct dh_handover *h, uint32_t thread)
 {
     struct section *s = section_of(h, thread);
     if (!s || !s->held_back.n)
         return;
-    each(h, s, DH_EVENT_READ, true, learn_step);
-    h->moment = dh_moments_latest(h->moments, thread);
-    h->stretch++;
-    each(h, s, DH_EVENT_READ, false, mark_read_step);
-    each(h, s, DH_EVENT_WRITE, false, write_step);
+    bool writes = exchange(h, s, thread);
     for (size_t i = 0; i < s->held_back.n; i++) {
-        note_name(h, s, &s->held_back.at[i]);
+        note_names(h, s, &s->held_back.at[i]);
         h->deliver(h->arg, &s->held_back.at[i], h->moment);
     }
     s->held_back.n = 0;
+    if (writes)
+        dh_moments_publish(h->moments, h->moment);
 }
 
 void dh_handover_access(struct dh_handover *h, const struct dh_event *e)
@@ -412,17 +470,10 @@ void dh_handover_flush(struct dh_handover *h)
 
 static void took_lock(struct dh_handover *h, struct section *s, const struct dh_event *e)
 {
-    s->read.n = s->written.n = s->learnt.n = 0;
+    s->read.n = s->written.n = 0;
     s->signalled = false;
-    if (e->flags & DH_EVENT_WAIT)
-        dh_moments_learn(h->moments, e->thread, e->addr, DH_SURE);
-}
-
-static void gives_lock(struct dh_handover *h, struct section *s, const struct dh_event *e)
-{
+    (void)h;
     (void)e;
-    s->learnt.n = 0;
-    h->gives++;
 }
 
 static void waits(struct dh_handover *h, struct section *s, const struct dh_event *e)
@@ -447,9 +498,8 @@ static void forget(struct dh_handover *h, struct section *s, const struct dh_eve
 }
 
 static void (*const rules[DH_EVENT_COUNT])(struct dh_handover *, struct section *, const struct dh_event *) = {
-    [DH_EVENT_LOCK] = took_lock,      [DH_EVENT_UNLOCK] = gives_lock, [DH_EVENT_COND_WAIT] = waits,
-    [DH_EVENT_ALLOC] = forget,        [DH_EVENT_FREE] = forget,       [DH_EVENT_COND_BROADCAST] = signals,
-    [DH_EVENT_COND_SIGNAL] = signals,
+    [DH_EVENT_LOCK] = took_lock, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
+    [DH_EVENT_FREE] = forget,    [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
 };
 
 void dh_handover_event(struct dh_handover *h, const struct dh_event *e)

@@ -1,13 +1,14 @@
 /* Order that locks carry on purpose. Layer: detect. What two threads do under a lock may come in either order, so lock
  * edges do not count for suspicions; but who takes an item from a queue comes after who put it there, whether it had to
- * wait for it or not, and who reads under a lock that the work is done comes after the work. So a thread learns, by a
- * lock that both held (the other exclusively), of all that was done before
- *   - when it wakes from a wait for a condition with that lock;
- *   - when it reads a variable on which a wait depends (read before a wait or written where one is signalled, known by
- *     its name), or one that another thread set to a value that is not made of its old one (a flag: no counter);
- *   - when it reads a pointer, or an element of an array so set, that another thread wrote: that orders what is handed
- *     over, not the variables that every thread reaches by name (DH_HANDED).
- * Accesses under locks are held back until the thread's next event, as what comes first there is not told. */
+ * wait for it or not, and who reads under a lock that the work is done comes after the work. So a thread that reads,
+ * under a lock, what another thread wrote while it held that lock exclusively, learns what was done before
+ *   - when a wait depends on the variable (read before a wait, or written where one is signalled; known by its name);
+ *   - when it is a flag: set to a value that is not made of the old one (no counter), and either asked for before it
+ * was set, by the writer, or asked for again and again, by the reader;
+ *   - when it is a pointer, or an element or a member that was set to such a value: that orders what is handed over,
+ * not the variables that every thread reaches by name (DH_HANDED). A write at a place whose function also reads the
+ * variable counts as a read, too: instrumentation leaves such reads out. Accesses under locks are held back until the
+ * thread's next event, as what comes first there is not told. */
 #ifndef DH_DETECT_HANDOVER_H
 #define DH_DETECT_HANDOVER_H
 

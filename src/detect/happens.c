@@ -471,6 +471,14 @@ void dh_happens_event(struct dh_happens *h, const struct dh_event *e)
         rules[e->kind].fn(h, t, e);
 }
 
+void dh_happens_pass(struct dh_happens *h, uint64_t from, uint64_t to)
+{
+    if (from != to && object_find(h, from)) {
+        struct object *target = object_at(h, to);
+        clock_join(&target->clock, &object_find(h, from)->clock);
+    }
+}
+
 uint32_t dh_happens_time(struct dh_happens *h, uint32_t thread)
 {
     const struct thread *t = thread_of(h, thread);

@@ -26,6 +26,8 @@ void dh_happens_free(struct dh_happens *h);
 /* Every event but accesses and scopes, in order; others are ignored. Call it before using the thread's time at what
  * acquires, and after using it at what releases: simplest, after the detector has looked at the event. */
 void dh_happens_event(struct dh_happens *h, const struct dh_event *e);
+/* What the object at `from` tells who acquires it, the one at `to` tells from now on, too. */
+void dh_happens_pass(struct dh_happens *h, uint64_t from, uint64_t to);
 /* The thread's own time now: grows whenever it releases. Together with the thread it names a moment. */
 uint32_t dh_happens_time(struct dh_happens *h, uint32_t thread);
 /* Is that moment before what `thread` does now? A thread's own moments are. */

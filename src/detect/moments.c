@@ -9,8 +9,14 @@
 /* A thread's moment as long as nothing changes it. */
 struct now {
     uint32_t moment;
-    uint64_t section;
+    bool learnt;             /* since the moment was made: it needs another number */
+    uint64_t section, given; /* the lock that the thread gave last */
 };
+
+/* Where happens-before keeps what was published with a moment, and what a condition tells of its lock: addresses that
+ * no program has. */
+#define MOMENT_AT(moment) (1ull << 63 | (uint64_t)(moment) << 8)
+#define CONDITION_AT(addr) ((addr) | 1ull << 62)
 
 struct dh_moments {
     struct dh_world *world;
@@ -61,6 +67,20 @@ const struct dh_moment *dh_moments_get(const struct dh_moments *m, uint32_t mome
     return &m->moments.at[moment];
 }
 
+static void tell_orders(struct dh_moments *m, enum dh_strength from, unsigned kind, uint32_t thread, uint64_t addr,
+                        uint64_t arg)
+{
+    struct dh_event e = {.kind = (uint8_t)kind, .thread = thread, .addr = addr, .arg = arg};
+    for (int i = from; i < DH_STRENGTHS; i++)
+        dh_happens_event(m->order[i], &e);
+}
+
+static void pass(struct dh_moments *m, uint64_t from, uint64_t to)
+{
+    for (int i = 0; i < DH_STRENGTHS; i++)
+        dh_happens_pass(m->order[i], from, to);
+}
+
 uint32_t dh_moments_take(struct dh_moments *m, uint32_t moment)
 {
     m->moments.at[moment].refs++;
@@ -72,6 +92,8 @@ void dh_moments_put(struct dh_moments *m, uint32_t moment)
     struct dh_moment *at = &m->moments.at[moment];
     if (--at->refs)
         return;
+    if (at->published)
+        tell_orders(m, DH_SURE, DH_EVENT_FORGET, at->thread, MOMENT_AT(moment), 0);
     dh_locksets_put(m->locksets, at->any);
     dh_locksets_put(m->locksets, at->exclusive);
     free(at->held);
@@ -96,6 +118,7 @@ static void renew(struct dh_moments *m, uint32_t thread)
     if (n->moment)
         dh_moments_put(m, n->moment);
     n->moment = 0;
+    n->learnt = false;
 }
 
 static uint32_t set_of(struct dh_moments *m, const struct dh_world_thread *t, bool shared_too)
@@ -120,6 +143,7 @@ static uint32_t add(struct dh_moments *m, struct dh_moment new, const struct dh_
     uint32_t id = new_number(m);
     new.refs = 1;
     new.held = NULL;
+    new.published = false;
     if (new.n_held) {
         new.held = malloc(new.n_held * sizeof *new.held);
         if (!new.held)
@@ -149,50 +173,72 @@ static uint32_t copy(struct dh_moments *m, uint32_t moment)
     return add(m, old, old.held);
 }
 
+uint32_t dh_moments_latest(struct dh_moments *m, uint32_t thread)
+{
+    struct now *n = now_of(m, thread);
+    uint32_t old = n->moment;
+    if (!old)
+        return dh_moments_now(m, thread);
+    if (n->learnt) {
+        n->moment = copy(m, old);
+        n->learnt = false;
+        dh_moments_put(m, old);
+    }
+    return n->moment;
+}
+
 uint32_t dh_moments_now(struct dh_moments *m, uint32_t thread)
 {
     struct now *n = now_of(m, thread);
     const struct dh_world_thread *t = dh_world_thread(m->world, thread);
     if (n->moment && n->section == t->section)
-        return n->moment;
+        return dh_moments_latest(m, thread);
     renew(m, thread);
     n->moment = new_moment(m, t, thread);
     n->section = t->section;
     return n->moment;
 }
 
-uint32_t dh_moments_latest(struct dh_moments *m, uint32_t thread)
-{
-    uint32_t latest = now_of(m, thread)->moment;
-    return latest ? latest : dh_moments_now(m, thread);
-}
-
 /* ---- order ---- */
 
-/* Whoever is to learn of it by this lock later finds what every thread did up to here. */
+void dh_moments_publish(struct dh_moments *m, uint32_t moment)
+{
+    uint32_t thread = m->moments.at[moment].thread;
+    m->moments.at[moment].published = true;
+    tell_orders(m, DH_SURE, DH_EVENT_RELEASE_JOIN, thread, MOMENT_AT(moment), 0);
+    for (size_t i = 0; i < m->moments.at[moment].n_held; i++)
+        if (!m->moments.at[moment].held[i].shared)
+            pass(m, m->moments.at[moment].held[i].lock, MOMENT_AT(moment));
+    renew(m, thread);
+}
+
+void dh_moments_learn(struct dh_moments *m, uint32_t thread, uint32_t moment, enum dh_strength strength)
+{
+    if (!m->moments.at[moment].published)
+        return;
+    tell_orders(m, strength, DH_EVENT_ACQUIRE, thread, MOMENT_AT(moment), 0);
+    now_of(m, thread)->learnt = true;
+}
+
+/* What every thread did up to here is what those who wait for a condition with this lock wait for. */
 static void give(struct dh_moments *m, const struct dh_event *e)
 {
     const struct dh_held *h = dh_world_holds(m->world, e->thread, e->addr);
-    struct dh_event publish = {.kind = DH_EVENT_RELEASE_JOIN, .thread = e->thread, .addr = e->addr};
-    if (h && h->depth > 1)
+    if (h && (h->depth > 1 || h->shared))
         return;
-    renew(m, e->thread);
-    if (h && h->shared) /* readers leave nothing behind that the lock protects */
-        return;
-    for (int i = 0; i < DH_STRENGTHS; i++)
-        dh_happens_event(m->order[i], &publish);
+    tell_orders(m, DH_SURE, DH_EVENT_RELEASE_JOIN, e->thread, e->addr, 0);
+    now_of(m, e->thread)->given = e->addr;
 }
 
-void dh_moments_learn(struct dh_moments *m, uint32_t thread, uint64_t lock, enum dh_strength strength)
+/* Often the lock is given before the signal. */
+static void signal_condition(struct dh_moments *m, const struct dh_event *e)
 {
-    struct dh_event learn = {.kind = DH_EVENT_ACQUIRE, .thread = thread, .addr = lock};
-    for (int i = strength; i < DH_STRENGTHS; i++)
-        dh_happens_event(m->order[i], &learn);
-    uint32_t old = now_of(m, thread)->moment;
-    if (!old)
-        return;
-    now_of(m, thread)->moment = copy(m, old);
-    dh_moments_put(m, old);
+    const struct dh_world_thread *t = dh_world_thread(m->world, e->thread);
+    for (size_t i = 0; i < t->held.n; i++)
+        if (!t->held.at[i].shared)
+            pass(m, t->held.at[i].lock, CONDITION_AT(e->addr));
+    if (!t->held.n && now_of(m, e->thread)->given)
+        pass(m, now_of(m, e->thread)->given, CONDITION_AT(e->addr));
 }
 
 static bool is_relaxed_load(const struct dh_event *e)
@@ -203,11 +249,18 @@ static bool is_relaxed_load(const struct dh_event *e)
 void dh_moments_event(struct dh_moments *m, const struct dh_event *e)
 {
     enum { ORDERS = DH_EVENTS_ATOMIC | DH_EVENTS_CONDITION | DH_EVENTS_ORDER | DH_EVENTS_THREAD };
+    bool signals = e->kind == DH_EVENT_COND_SIGNAL || e->kind == DH_EVENT_COND_BROADCAST;
     for (int i = 0; i < DH_STRENGTHS; i++)
         dh_happens_event(m->order[i], e);
     if (e->kind == DH_EVENT_UNLOCK)
         give(m, e);
-    else if ((dh_event_info(e->kind)->group & ORDERS) && !is_relaxed_load(e))
+    else if (signals)
+        signal_condition(m, e);
+    else if (e->kind == DH_EVENT_COND_WOKEN && !(e->flags & DH_EVENT_TIMED))
+        tell_orders(m, DH_SURE, DH_EVENT_ACQUIRE, e->thread, CONDITION_AT(e->addr), 0);
+    else if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE)
+        tell_orders(m, DH_SURE, e->kind, e->thread, CONDITION_AT(e->addr), e->arg);
+    if (e->kind == DH_EVENT_UNLOCK || ((dh_event_info(e->kind)->group & ORDERS) && !is_relaxed_load(e)))
         renew(m, e->thread);
 }
 

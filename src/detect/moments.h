@@ -1,8 +1,9 @@
 /* Moments: a thread between two of its synchronisations, with the locks it holds and its place in the order of the run.
  * Layer: detect. The order is happens-before without lock edges, as another run may get the locks in another order,
  * plus what dh_moments_learn adds; it is kept twice, since what is handed over from thread to thread by way of a lock
- * orders the thing handed over, but not the variables that every thread knows by name. A moment lives while somebody
- * has taken it; number 0 is none. Not thread-safe. */
+ * orders the thing handed over, but not the variables that every thread knows by name. Who wakes from a wait knows what
+ * was done under the lock by the time of the signal. A moment lives while somebody has taken it; number 0 is none. Not
+ * thread-safe. */
 #ifndef DH_DETECT_MOMENTS_H
 #define DH_DETECT_MOMENTS_H
 
@@ -22,6 +23,7 @@ struct dh_moment {
     uint32_t any, exclusive; /* locks held in any way; those not shared */
     struct dh_held *held;
     size_t n_held;
+    bool published;
 };
 
 struct dh_moments;
@@ -37,9 +39,11 @@ uint32_t dh_moments_latest(struct dh_moments *m, uint32_t thread);
 const struct dh_moment *dh_moments_get(const struct dh_moments *m, uint32_t moment);
 uint32_t dh_moments_take(struct dh_moments *m, uint32_t moment);
 void dh_moments_put(struct dh_moments *m, uint32_t moment);
-/* The thread now comes after all that was done before the lock was given by those who held it exclusively, in the
- * orders of that strength and above. */
-void dh_moments_learn(struct dh_moments *m, uint32_t thread, uint64_t lock, enum dh_strength strength);
+/* What was done by the end of that moment, which is the thread's latest, and under its locks before, can be learnt from
+ * now on. The moment is over then. */
+void dh_moments_publish(struct dh_moments *m, uint32_t moment);
+/* The thread now comes after what was published with that moment, in the orders of that strength and above. */
+void dh_moments_learn(struct dh_moments *m, uint32_t thread, uint32_t moment, enum dh_strength strength);
 
 struct dh_locksets *dh_moments_locksets(struct dh_moments *m);
 /* Is that moment before what the thread does now? */

@@ -201,13 +201,15 @@ static void join(known *to, const known *from)
 
 struct unit {
     int writer, writer_segment, reader_segment, read_line; /* event; -1: none */
-    bool anew;
-    uint8_t locks; /* that the writer held exclusively */
+    bool anew, asked, often;
+    uint8_t locks;   /* that the writer held exclusively */
+    known before[2]; /* what the writer left behind */
 };
 
 struct naive {
     const struct trace *t;
     known thread[2][THREADS], lock[2][LOCKS], object[2][OBJECTS], condition[2][LOCKS], atomic[2][BYTES];
+    int given[THREADS]; /* last lock and 1 */
     int held[THREADS][LOCKS], segment[THREADS], segments;
     bool name[UNITS], read[THREADS][UNITS], written[THREADS][UNITS], signalled[THREADS];
     struct unit unit[UNITS];
@@ -277,12 +279,12 @@ static void naive_learn(struct naive *n, int now, unsigned u)
     if (unit->writer < 0 || n->t->e[unit->writer].thread == me)
         return;
     bool subject = n->name[name_of(n, now)] || n->name[name_of(n, unit->writer)];
-    bool flag = unit->anew && !(flags & (DH_SITE_POINTER | DH_SITE_ELEMENT));
+    bool flag = unit->anew && unit->asked && !unit->often && !(flags & (DH_SITE_POINTER | DH_SITE_ELEMENT));
     bool item = unit->anew || (flags & DH_SITE_POINTER);
     for (int i = 0; i < LOCKS; i++)
         for (int s = 0; s < 2; s++)
             if (n->held[me][i] && (unit->locks >> i & 1) && (subject || flag || (s == 1 && item)))
-                join(&n->thread[s][me], &n->lock[s][i]);
+                join(&n->thread[s][me], &unit->before[s]);
 }
 
 static void naive_leave(struct naive *n, int now, unsigned u, int segment)
@@ -294,11 +296,24 @@ static void naive_leave(struct naive *n, int now, unsigned u, int segment)
         unit->read_line = line;
         return;
     }
-    bool anew = unit->reader_segment != segment || unit->read_line != line;
-    if (unit->writer_segment == segment && !unit->anew)
-        anew = false;
-    *unit =
-        (struct unit){now, segment, unit->reader_segment, unit->read_line, anew, locks_of(n, n->t->e[now].thread, 2)};
+    bool read = unit->reader_segment == segment, more = unit->writer_segment == segment;
+    unit->anew = (!read || unit->read_line != line) && (!more || unit->anew);
+    unit->asked = read || (more && unit->asked);
+    unit->often |= unit->writer >= 0 && !more;
+    unit->writer = now;
+    unit->writer_segment = segment;
+    unit->locks = locks_of(n, n->t->e[now].thread, 2);
+}
+
+static void naive_publish(struct naive *n, uint32_t me, int segment)
+{
+    for (int u = 0; u < UNITS; u++)
+        for (int s = 0; s < 2 && n->unit[u].writer_segment == segment; s++) {
+            n->unit[u].before[s] = n->thread[s][me];
+            for (int i = 0; i < LOCKS; i++)
+                if (n->held[me][i] == 2)
+                    join(&n->unit[u].before[s], &n->lock[s][i]);
+        }
 }
 
 static void naive_flush(struct naive *n, uint32_t me)
@@ -322,6 +337,8 @@ static void naive_flush(struct naive *n, uint32_t me)
         (write ? n->written : n->read)[me][name_of(n, all[i])] = true;
         n->access(n, all[i]);
     }
+    if (count)
+        naive_publish(n, me, segment);
 }
 
 static void naive_atomic(struct naive *n, int now)
@@ -347,7 +364,7 @@ static void naive_memory(struct naive *n, const struct dh_event *e)
         n->forget(n, e, b);
         for (int s = 0; s < 2; s++)
             n->atomic[s][b] = (known){0};
-        n->unit[b / 4] = (struct unit){-1, -1, -1, -1, false, 0};
+        n->unit[b / 4] = (struct unit){.writer = -1, .writer_segment = -1, .reader_segment = -1};
     }
 }
 
@@ -363,8 +380,18 @@ static void naive_lock(struct naive *n, const struct dh_event *e)
     memset(n->written[e->thread], 0, sizeof n->written[0]);
     n->signalled[e->thread] = false;
     n->held[e->thread][lock] = e->flags & DH_EVENT_SHARED ? 1 : 2;
-    for (int s = 0; s < 2 && (e->flags & DH_EVENT_WAIT); s++)
-        join(&n->thread[s][e->thread], &n->lock[s][lock]);
+}
+
+/* What was done under the lock by now is what the waiting threads wait for. */
+static void naive_signal(struct naive *n, const struct dh_event *e, int s)
+{
+    known *condition = &n->condition[s][lock_of(e->addr)];
+    join(condition, &n->thread[s][e->thread]);
+    for (int i = 0; i < LOCKS; i++)
+        if (n->held[e->thread][i] == 2)
+            join(condition, &n->lock[s][i]);
+    if (!locks_of(n, e->thread, 1) && n->given[e->thread])
+        join(condition, &n->lock[s][n->given[e->thread] - 1]);
 }
 
 static void naive_names(struct naive *n, const bool *names)
@@ -391,9 +418,11 @@ static void naive_orders(struct naive *n, const struct dh_event *e, int s)
     if (e->kind == DH_EVENT_COND_WOKEN)
         join(me, condition);
     if (e->kind == DH_EVENT_COND_SIGNAL || e->kind == DH_EVENT_COND_BROADCAST)
-        join(condition, me);
-    if (e->kind == DH_EVENT_UNLOCK && n->held[e->thread][lock_of(e->addr)] == 2)
+        naive_signal(n, e, s);
+    if (e->kind == DH_EVENT_UNLOCK && n->held[e->thread][lock_of(e->addr)] == 2) {
         join(&n->lock[s][lock_of(e->addr)], me);
+        n->given[e->thread] = lock_of(e->addr) + 1;
+    }
 }
 
 static void naive_event(struct naive *n, int i)
@@ -431,7 +460,7 @@ static void naive_run(struct naive *n, const struct trace *t)
 {
     n->t = t;
     for (int i = 0; i < UNITS; i++)
-        n->unit[i] = (struct unit){-1, -1, -1, -1, false, 0};
+        n->unit[i] = (struct unit){.writer = -1, .writer_segment = -1, .reader_segment = -1};
     for (int i = 0; i < t->n; i++)
         naive_event(n, i);
     for (uint32_t i = 0; i < THREADS; i++)
