@@ -2,8 +2,8 @@
  * and locks used as they must not be. Events: LOCK, CONDITION, WAIT, THREAD; the others only order what threads do. */
 #include "detect/detector.h"
 #include "detect/happens.h"
-#include "detect/turns.h"
 #include "detect/lock_order.h"
+#include "detect/turns.h"
 #include "detect/waits.h"
 
 #include <stdlib.h>
