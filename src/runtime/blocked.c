@@ -12,7 +12,7 @@
 bool dh_blocked_on;
 _Atomic(struct dh_blocked *) dh_blocked_records;
 
-static __thread struct dh_blocked *mine;
+static __thread struct dh_blocked *my_wait;
 static struct dh_address_map conditions = {.record = sizeof(struct dh_blocked_condition)};
 static struct dh_address_map foreign = {.record = sizeof(struct dh_map_node)};
 
@@ -43,8 +43,8 @@ static struct dh_blocked *free_record(void)
 /* Of a thread that is not known there is none: it counts as running. */
 static struct dh_blocked *record(void)
 {
-    if (mine || !__dh_thread.thread || __dh_thread.ended)
-        return mine;
+    if (my_wait || !__dh_thread.thread || __dh_thread.ended)
+        return my_wait;
     struct dh_blocked *b = free_record();
     if (!b)
         return NULL;
@@ -53,16 +53,16 @@ static struct dh_blocked *record(void)
     b->tid = dh_sys_gettid();
     b->index = __dh_thread.index;
     b->handle = __dh_thread.thread->handle;
-    return mine = b;
+    return my_wait = b;
 }
 
 void dh_blocked_thread_ends(void)
 {
-    if (!mine)
+    if (!my_wait)
         return;
     dh_blocked_wait_ends(true);
-    atomic_store(&mine->used, 0);
-    mine = NULL;
+    atomic_store(&my_wait->used, 0);
+    my_wait = NULL;
 }
 
 void dh_blocked_forked(void)
@@ -70,10 +70,10 @@ void dh_blocked_forked(void)
     if (!dh_blocked_on)
         return;
     for (struct dh_blocked *b = atomic_load(&dh_blocked_records); b; b = b->next)
-        if (b != mine)
+        if (b != my_wait)
             atomic_store(&b->used, 0);
-    if (mine)
-        mine->tid = dh_sys_gettid();
+    if (my_wait)
+        my_wait->tid = dh_sys_gettid();
     dh_blocked_watch_forked();
 }
 
@@ -122,22 +122,23 @@ void dh_blocked_describe(uint32_t role, uintptr_t object, const uintptr_t *call_
 
 void dh_blocked_wait_begins(void)
 {
-    if (!mine || !mine->described || atomic_load(&mine->sequence) & 1)
+    if (!my_wait || !my_wait->described || atomic_load(&my_wait->sequence) & 1)
         return;
-    atomic_fetch_add(&mine->sequence, 1);
+    atomic_fetch_add(&my_wait->sequence, 1);
     dh_blocked_watch();
 }
 
 void dh_blocked_wait_ends(bool for_good)
 {
-    if (!mine || !mine->described)
+    if (!my_wait || !my_wait->described)
         return;
-    if (atomic_load(&mine->sequence) & 1)
-        atomic_fetch_add(&mine->sequence, 1);
+    if (atomic_load(&my_wait->sequence) & 1)
+        atomic_fetch_add(&my_wait->sequence, 1);
     if (!for_good)
         return;
-    mine->described = false;
-    struct dh_blocked_condition *c = mine->role == DH_ROLE_COND_WAIT ? dh_blocked_condition(mine->object, false) : NULL;
+    my_wait->described = false;
+    struct dh_blocked_condition *c =
+        my_wait->role == DH_ROLE_COND_WAIT ? dh_blocked_condition(my_wait->object, false) : NULL;
     if (c)
         atomic_fetch_sub(&c->waiting, 1);
 }

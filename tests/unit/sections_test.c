@@ -189,6 +189,11 @@ static void random_file(struct buffer *b, unsigned *seed)
     }
 }
 
+static bool is_same_point(const struct dh_section_point *a, const struct dh_section_point *b)
+{
+    return a->section == b->section && a->site == b->site && a->role == b->role && a->allow == b->allow;
+}
+
 static void printing_and_reading_are_inverse(void **state)
 {
     (void)state;
@@ -213,7 +218,7 @@ static void printing_and_reading_are_inverse(void **state)
         for (uint32_t i = 0; i < s.n_sites; i++)
             assert_string_equal(s.sites[i], t.sites[i]);
         for (uint32_t i = 0; i < s.n_points; i++)
-            assert_memory_equal(&s.points[i], &t.points[i], sizeof s.points[i]);
+            assert_true(is_same_point(&s.points[i], &t.points[i]));
         release(&s);
         release(&t);
         free(written.at);
