@@ -53,7 +53,7 @@ static void begin_watching(struct process *p)
     struct dh_err err = {0};
     struct dh_detector_options options = {option, (void *)o->o.parsed};
     if (o->o.log) {
-        char *path = dh_format("%s.%u.watch.dhf", o->o.log, p->meta->pid);
+        char *path = dh_format("%s.%u" DH_TELLER_SUFFIX, o->o.log, p->meta->pid);
         if (!dh_suspicions_log(p->suspicions, path, &err))
             keep_first(o, &err);
         free(path);
@@ -202,6 +202,7 @@ struct dh_online *dh_online_open(const struct dh_online_options *options, struct
         return NULL;
     }
     dh_teller_init(&o->teller, options->suppressions, options->quiet);
+    o->teller.waits = options->log;
     add_options(o->live);
     return o;
 }
@@ -219,6 +220,7 @@ struct dh_meanwhile dh_online_work(struct dh_online *o)
 bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err)
 {
     dh_live_close(o->live);
+    dh_teller_finish(&o->teller, o->o.log);
     dh_teller_release(&o->teller);
     dh_vec_release(&o->detectors);
     dh_vec_release(&o->pids);

@@ -48,13 +48,25 @@ static bool is_suspected(const struct dh_finding *f)
     return strcmp(f->level, "suspected") == 0;
 }
 
-/* One that is seen need not be told as suspected. */
+/* Told at that level, or now about to be. */
 static void drop(void *arg, const struct dh_finding *f)
 {
     struct dh_teller *t = arg;
-    for (size_t i = 0; !is_suspected(f) && i < t->later.n; i++)
-        if (t->later.at[i].id && strcmp(t->later.at[i].id, f->id) == 0)
-            forget(&t->later.at[i]);
+    for (size_t i = 0; i < t->later.n; i++) {
+        struct dh_told_later *l = &t->later.at[i];
+        if (l->id && strcmp(l->id, f->id) == 0 && (!l->observed || !is_suspected(f)))
+            forget(l);
+    }
+}
+
+/* Kinds that detectors inside the program tell, too. */
+static bool may_be_told_inside(const struct dh_finding *f)
+{
+    static const char *const kinds[] = {"race", "atomicity", "deadlock", "indefinite-wait", "lock-misuse"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(f->kind, kinds[i]) == 0)
+            return true;
+    return false;
 }
 
 static void tell(struct dh_teller *t, const struct dh_finding *f)
@@ -62,8 +74,8 @@ static void tell(struct dh_teller *t, const struct dh_finding *f)
     struct dh_str out = {0};
     dh_text_finding(&out, f);
     drop(t, f);
-    if (t->waits && is_suspected(f) && strcmp(f->kind, "race") == 0) {
-        struct dh_told_later l = {dh_strdup(f->id), dh_str_take(&out)};
+    if (t->waits && may_be_told_inside(f)) {
+        struct dh_told_later l = {dh_strdup(f->id), dh_str_take(&out), !is_suspected(f)};
         dh_vec_push(&t->later, l);
         return;
     }
@@ -91,7 +103,7 @@ struct dh_suspicions_sink dh_teller_sink(struct dh_teller *t)
 void dh_teller_finish(struct dh_teller *t, const char *log_prefix)
 {
     if (t->later.n && log_prefix)
-        dh_logs_look(log_prefix, drop, t);
+        dh_logs_look(log_prefix, DH_TELLER_SUFFIX, drop, t);
     for (size_t i = 0; i < t->later.n; i++)
         if (t->later.at[i].text)
             print(t->later.at[i].text);

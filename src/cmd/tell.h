@@ -8,12 +8,13 @@
 
 struct dh_told_later {
     char *id, *text;
+    bool observed;
 };
 
 struct dh_teller {
     struct dh_suppressions suppressions;
     bool quiet;          /* nothing is printed */
-    bool waits;          /* suspected races are told at the end: the program may see them itself */
+    bool waits;          /* what the program may tell itself is told at the end, if it did not */
     unsigned suppressed; /* how many were kept quiet */
     DH_VEC(struct dh_told_later) later;
 };
@@ -23,7 +24,8 @@ void dh_teller_init(struct dh_teller *t, const char *suppressions, bool quiet);
 void dh_teller_release(struct dh_teller *t);
 /* Prints reports on standard error, whole. Borrows the teller. */
 struct dh_suspicions_sink dh_teller_sink(struct dh_teller *t);
-/* At the end: what waited is told, unless the logs at that prefix (or NULL) have it as observed. */
+#define DH_TELLER_SUFFIX ".watch.dhf" /* of logs with what a teller told */
+/* At the end: what waited is told, unless other logs at that prefix (or NULL) have it. */
 void dh_teller_finish(struct dh_teller *t, const char *log_prefix);
 
 #endif

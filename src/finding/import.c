@@ -307,14 +307,15 @@ static void look_into(const char *path, struct dh_resolver *resolver, void (*fn)
     dh_err_release(&ignored);
 }
 
-void dh_logs_look(const char *prefix, void (*fn)(void *arg, const struct dh_finding *f), void *arg)
+void dh_logs_look(const char *prefix, const char *except, void (*fn)(void *arg, const struct dh_finding *f), void *arg)
 {
     const char *name = dh_basename(prefix);
     char *folder = dh_format("%.*s", (int)(name - prefix), prefix);
     struct dh_resolver *resolver = dh_resolver_new();
     DIR *d = opendir(folder[0] ? folder : ".");
     for (struct dirent *e; d && (e = readdir(d));)
-        if (dh_starts_with(e->d_name, name) && dh_ends_with(e->d_name, DH_LOG_SUFFIX)) {
+        if (dh_starts_with(e->d_name, name) && dh_ends_with(e->d_name, DH_LOG_SUFFIX) &&
+            !dh_ends_with(e->d_name, except)) {
             char *path = dh_format("%s%s", folder, e->d_name);
             look_into(path, resolver, fn, arg);
             free(path);

@@ -23,8 +23,9 @@ struct dh_import {
 bool dh_logs_begin(struct dh_logs *l, const char *db, const struct dh_store_run *run, struct dh_err *err);
 /* Stores them in one transaction and removes the folder; on failure the folder stays. */
 bool dh_logs_store(struct dh_logs *l, struct dh_store *s, struct dh_import *i, struct dh_err *err);
-/* Every finding in the logs at that prefix so far, without storing anything; what cannot be read is left out. */
-void dh_logs_look(const char *prefix, void (*fn)(void *arg, const struct dh_finding *f), void *arg);
+/* Every finding in the logs at that prefix so far, but those whose names end with `except`, without storing anything;
+ * what cannot be read is left out. */
+void dh_logs_look(const char *prefix, const char *except, void (*fn)(void *arg, const struct dh_finding *f), void *arg);
 /* Forgets the folder without removing what is in it. */
 void dh_logs_release(struct dh_logs *l);
 /* Those that nobody owns any more. */

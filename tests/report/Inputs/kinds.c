@@ -7,7 +7,7 @@ struct account {
     pthread_mutex_t lock;
 };
 
-struct account mine;
+struct account house_account;
 pthread_mutex_t front = PTHREAD_MUTEX_INITIALIZER, back = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t money = PTHREAD_COND_INITIALIZER;
 int waiting;
@@ -56,8 +56,8 @@ static void *work(void *arg)
 int main(void)
 {
     pthread_t t;
-    pthread_create(&t, NULL, work, &mine);
-    audit(&mine);
+    pthread_create(&t, NULL, work, &house_account);
+    audit(&house_account);
     wait_for_money();
     bring_money();
     return pthread_join(t, NULL);

@@ -41,7 +41,9 @@ class Program:
         sites = json.loads(subprocess.check_output([deadheat, "sites", "--format=json", path]))["sites"]
         self.sites = {s["name"].split(":", 1)[1]: s["id"] for s in sites}
         lines = subprocess.check_output(["nm", path], text=True).splitlines()
-        self.symbols = {m[2]: int(m[1], 16) for m in (re.match(r"(\w+) [bBdD] (\w+)$", line) for line in lines) if m}
+        found = [m for m in (re.match(r"(\w+) [bBdD] (house_account|front|back|money)$", line) for line in lines) if m]
+        self.symbols = {m[2]: int(m[1], 16) for m in found}
+        assert len(found) == 4, f"the runtime has variables of these names, too: {found}"
 
     def where(self, name):
         return u32(0) + u64(self.symbols[name]) if name in self.symbols else u32(NONE) + u64(0)
@@ -83,8 +85,8 @@ def everything(p):
     signal = access(p, 1, "bring_money:money:signal#1", role="signal", name="money", note="nobody waited yet")
     return {
         "race/suspected": finding(p, "race", "suspected", "lockset", "no lock is held at both accesses, and nothing else orders them", "",
-                                  [writes, reads], "mine"),
-        "race/observed": finding(p, "race", "observed", "race", "", "", [reads, writes], "mine"),
+                                  [writes, reads], "house_account"),
+        "race/observed": finding(p, "race", "observed", "race", "", "", [reads, writes], "house_account"),
         "view/suspected": finding(
             p, "view", "suspected", "views", "balance and credit are used together in one section of lock front and apart in two others", "",
             [access(p, 1, "teller:struct account.balance:W#1", [front], flags=WRITE, note="together, in one section of front"),
@@ -108,7 +110,7 @@ def everything(p):
                                         [access(p, 2, "teller:back:unlock#1", role="unlock", name="back")], "back"),
         "use-after-free/observed": finding(p, "use-after-free", "observed", "race", "", "",
                                            [reads, access(p, 1, "", size=48, flags=1 | 4 | 16)]),
-        "annotation/observed": finding(p, "annotation", "observed", "race", "balance is promised to be guarded by front", "", [reads], "mine"),
+        "annotation/observed": finding(p, "annotation", "observed", "race", "balance is promised to be guarded by front", "", [reads], "house_account"),
         "assertion/observed": finding(p, "assertion", "observed", "engine", "sum >= 0", "", [reads]),
         "crash/observed": finding(p, "crash", "observed", "engine", "signal 11", "", [reads]),
     }
