@@ -137,11 +137,25 @@ static int widest(const struct table *t)
     return most > 40 ? 40 : (int)most;
 }
 
+/* How many from `i` on are the same: of five philosophers at one place one line says enough, of two both are shown. */
+static size_t repeats(const struct row *r, size_t i)
+{
+    size_t n = 1;
+    while (i + n < r->where.n && strcmp(r->where.at[i], r->where.at[i + n]) == 0)
+        n++;
+    return n > 2 ? n : 1;
+}
+
 static void print_row(const struct row *r, int width)
 {
     printf("%-8s  %-15s  %-9s  %-*s", r->id, r->kind, r->level, width, r->what);
-    for (size_t i = 0; i < r->where.n; i++)
-        printf("%*s  %s\n", i ? 8 + 2 + 15 + 2 + 9 + 2 + width : 0, "", r->where.at[i]);
+    for (size_t i = 0, n; i < r->where.n; i += n) {
+        n = repeats(r, i);
+        printf("%*s  %s", i ? 8 + 2 + 15 + 2 + 9 + 2 + width : 0, "", r->where.at[i]);
+        if (n > 1)
+            printf(", %zu times", n);
+        printf("\n");
+    }
     if (!r->where.n)
         printf("\n");
 }
