@@ -62,7 +62,8 @@ static void drop(void *arg, const struct dh_finding *f)
 /* Kinds that detectors inside the program tell, too. */
 static bool may_be_told_inside(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"race", "atomicity", "deadlock", "indefinite-wait", "lock-misuse"};
+    static const char *const kinds[] = {"race",        "atomicity",  "deadlock", "critical-wait", "indefinite-wait",
+                                        "lost-wakeup", "lock-misuse"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(f->kind, kinds[i]) == 0)
             return true;
