@@ -8,7 +8,7 @@
 /* A word that the reader takes as one. */
 static void add_value(struct dh_str *out, const char *text)
 {
-    if (text[0] && !strpbrk(text, " \t\"\\\n#")) {
+    if (text[0] && !strpbrk(text, " \t\n\v\f\r\"\\#")) {
         dh_str_add(out, text);
         return;
     }
