@@ -216,6 +216,7 @@ static bool open_online(struct session *s, struct dh_err *err)
                                   .suppressions = s->l->suppressions,
                                   .trace = s->l->trace,
                                   .bounds = s->l->bounds,
+                                  .rules = s->l->rules,
                                   .quiet = s->l->quiet};
     if (*watching || s->l->trace)
         s->online = dh_online_open(&o, err);

@@ -19,6 +19,7 @@ struct dh_launch {
     const struct dh_parsed *parsed; /* options of detectors; NULL = their defaults */
     const char *trace;              /* file to record to; NULL = none */
     struct dh_dht_options bounds;   /* of the trace */
+    const char *rules;              /* file of which accesses count; NULL = all */
     const struct dh_focus *focus;   /* sites, sections and noise; NULL = none */
     char **argv;
 };

@@ -4,8 +4,10 @@
 #include "cmd/tell.h"
 #include "trace/feed.h"
 #include "trace/live.h"
+#include "trace/rules.h"
 #include "trace/text.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ struct dh_online {
     struct dh_online_options o;
     dh_detector_list detectors;
     struct dh_teller teller;
+    struct dh_rules *rules; /* NULL: all accesses count */
     struct dh_live *live;
     unsigned findings;
     DH_VEC(uint32_t) pids; /* of the traces that were begun */
@@ -28,6 +31,7 @@ struct process {
     struct dh_feed *feed; /* NULL: no detector watches */
     struct dh_dht *trace; /* NULL: none is written */
     FILE *text;           /* the same, for people */
+    struct dh_rules_filter *filter;
     struct dh_world_host words;
 };
 
@@ -109,6 +113,7 @@ static void *begin(void *arg, const struct dh_meta *meta)
     struct dh_suspicions_sink sink = dh_teller_sink(&p->online->teller);
     p->suspicions = dh_suspicions_new(p->meta, &sink);
     dh_suspicions_host(p->suspicions, &p->words);
+    p->filter = dh_rules_filter_new(p->online->rules, &p->words);
     if (p->online->detectors.n)
         begin_watching(p);
     if (p->online->o.trace)
@@ -127,6 +132,8 @@ static void write_text(struct process *p, const struct dh_event *e)
 static void event(void *process, const struct dh_event *e)
 {
     struct process *p = process;
+    if (p->online->rules && !dh_rules_keeps(p->filter, e))
+        return;
     if (p->feed)
         dh_feed_event(p->feed, e);
     if (p->trace)
@@ -153,6 +160,7 @@ static void end(void *process, uint64_t lost)
         dh_feed_end(p->feed);
     o->findings += dh_suspicions_count(p->suspicions);
     dh_feed_free(p->feed);
+    dh_rules_filter_free(p->filter);
     dh_suspicions_free(p->suspicions);
     if (p->trace && !dh_dht_close(p->trace, &err))
         keep_first(o, &err);
@@ -185,6 +193,23 @@ static void add_options(const struct dh_live *live)
     free(options);
 }
 
+/* The same for a trace that cannot be written. */
+static bool try_trace(const char *path, struct dh_err *err)
+{
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (fd >= 0)
+        close(fd);
+    return !path || fd >= 0 || dh_err_errno(err, "cannot write %s", path);
+}
+
+static void release(struct dh_online *o)
+{
+    dh_rules_free(o->rules);
+    dh_vec_release(&o->detectors);
+    dh_vec_release(&o->pids);
+    free(o);
+}
+
 struct dh_online *dh_online_open(const struct dh_online_options *options, struct dh_err *err)
 {
     struct dh_online *o = calloc(1, sizeof *o);
@@ -194,11 +219,11 @@ struct dh_online *dh_online_open(const struct dh_online_options *options, struct
     struct dh_live_sink sink = {begin, event, grown, end, o};
     bool ok =
         !*options->detectors || (dh_detectors_parse(options->detectors, &o->detectors, err) && try_detectors(o, err));
-    if (ok)
+    ok = ok && (!options->rules || (o->rules = dh_rules_read(options->rules, err)));
+    if (ok && try_trace(options->trace, err))
         o->live = dh_live_open(&sink, err);
     if (!o->live) {
-        dh_vec_release(&o->detectors);
-        free(o);
+        release(o);
         return NULL;
     }
     dh_teller_init(&o->teller, options->suppressions, options->quiet);
@@ -222,12 +247,10 @@ bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err
     dh_live_close(o->live);
     dh_teller_finish(&o->teller, o->o.log);
     dh_teller_release(&o->teller);
-    dh_vec_release(&o->detectors);
-    dh_vec_release(&o->pids);
     *findings = o->findings;
     bool ok = !o->wrong.text;
     if (!ok)
         *err = o->wrong;
-    free(o);
+    release(o);
     return ok;
 }

@@ -15,6 +15,7 @@ struct dh_online_options {
     const char *suppressions;       /* file; NULL: none */
     const char *trace;              /* file to write; NULL: none. Of further processes: with their number */
     struct dh_dht_options bounds;   /* of the trace */
+    const char *rules;              /* file of rules that say which accesses count; NULL: all */
     bool quiet;                     /* findings are not told */
 };
 

@@ -4,6 +4,7 @@
 #include "cmd/detector_list.h"
 #include "cmd/launch.h"
 #include "host/supervise.h"
+#include "trace/rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,6 +41,16 @@ static bool read_bounds(const struct dh_parsed *p, struct dh_dht_options *bounds
     return true;
 }
 
+static bool check_rules(const char *path)
+{
+    struct dh_err err = {0};
+    struct dh_rules *rules = path ? dh_rules_read(path, &err) : NULL;
+    dh_rules_free(rules);
+    if (err.text)
+        dh_fail(&err, 0);
+    return !path || rules;
+}
+
 /* What detectors need, and what tells of accesses. */
 static char *plan_with(const char *needed)
 {
@@ -66,13 +77,14 @@ static int record_with(const struct dh_parsed *p)
                           .detect = dh_option_get(p, "detect"),
                           .suppressions = dh_option_get(p, "suppressions"),
                           .trace = dh_option_get(p, "-o"),
+                          .rules = dh_option_get(p, "rules"),
                           .parsed = p};
     if (dh_operands(p, &l.argv) < 1 || !l.trace) {
         dh_complain("record: name a file and a program: deadheat record -o run.dht [OPTION...] -- PROG args");
         return DH_EXIT_USAGE;
     }
     if (!dh_launch_check_detectors(l.command, l.detect) || !dh_launch_check_suppressions(l.command, l.suppressions) ||
-        !read_bounds(p, &l.bounds))
+        !read_bounds(p, &l.bounds) || !check_rules(l.rules))
         return DH_EXIT_USAGE;
     bool nothing = strcmp(l.detect, "none") == 0;
     l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");
@@ -103,6 +115,8 @@ static const struct dh_option options[] = {
      "detectors to run meanwhile, as 'deadheat run' does: they and the trace see the same run"},
     {"max-size", DH_OPTION_STRING, "BYTES", NULL, "keep the trace below this, as 500M or 2G: older accesses go first"},
     {"per-site-limit", DH_OPTION_STRING, "K", NULL, "keep so many accesses of one place and thread to one object"},
+    {"rules", DH_OPTION_STRING, "FILE", NULL,
+     "accesses to leave out: lines 'skip|record file|function|type|field PATTERN', the last that matches decides"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings, with --detect; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL, "findings not to be told, stored or counted"},
     {"plan", DH_OPTION_STRING, "CLASS,...", NULL, "which hooks the variant carries, if not those that are needed"},
