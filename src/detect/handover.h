@@ -25,10 +25,16 @@ void dh_handover_event(struct dh_handover *h, const struct dh_event *e);
 /* What is held back still, at the end of the stream. */
 void dh_handover_flush(struct dh_handover *h);
 
-/* Does the place access a variable that every thread reaches by its name? Order of strength DH_SURE counts between
- * such. */
+/* Does the place access a variable that every thread reaches by its name? */
 bool dh_handover_by_name(struct dh_handover *h, uint32_t site);
 /* Elements of which array does the place access? 0: none; 1: of one that is no member of a struct; else which. */
 uint64_t dh_handover_array(struct dh_handover *h, uint32_t site);
+
+/* Which order counts between two accesses? Who takes a lock for a variable that all know, and who takes another one for
+ * it, do not trust in what comes first. */
+static inline enum dh_strength dh_strength_of(bool both_by_name, bool both_locked)
+{
+    return !both_by_name ? DH_HANDED : both_locked ? DH_PLAIN : DH_SURE;
+}
 
 #endif

@@ -9,7 +9,8 @@
 enum dh_record_bit {
     DH_RECORD_WROTE = 1 << 0,
     DH_RECORD_ATOMIC = 1 << 1,
-    DH_RECORD_BY_NAME = 1 << 2 /* a variable that every thread can reach */
+    DH_RECORD_BY_NAME = 1 << 2, /* a variable that every thread can reach */
+    DH_RECORD_LOCKED = 1 << 3   /* under some lock */
 };
 
 struct dh_record {

@@ -115,7 +115,8 @@ static bool conflict(const struct lockset *l, const struct dh_record *then, cons
 
 static bool unordered(const struct lockset *l, const struct dh_record *then, const struct dh_record *now)
 {
-    enum dh_strength strength = then->bits & now->bits & DH_RECORD_BY_NAME ? DH_SURE : DH_HANDED;
+    unsigned both = then->bits & now->bits;
+    enum dh_strength strength = dh_strength_of(both & DH_RECORD_BY_NAME, both & DH_RECORD_LOCKED);
     return !dh_moments_before(l->moments, then->moment, l->look.thread, strength);
 }
 
@@ -123,12 +124,12 @@ static bool unordered(const struct lockset *l, const struct dh_record *then, con
  * that `then` did not, and comes after it. */
 static bool implied(const struct lockset *l, const struct dh_record *then, const struct dh_record *now)
 {
-    bool weaker = (then->bits & ~now->bits & (DH_RECORD_WROTE | DH_RECORD_BY_NAME)) ||
+    bool weaker = (then->bits & ~now->bits & (DH_RECORD_WROTE | DH_RECORD_BY_NAME | DH_RECORD_LOCKED)) ||
                   (now->bits & ~then->bits & DH_RECORD_ATOMIC);
     if (weaker || !(then->mask & now->mask) || !dh_moments_weaker(l->moments, now->moment, then->moment))
         return false;
     bool own = dh_moments_get(l->moments, then->moment)->thread == l->look.thread;
-    return own || (!l->eraser && dh_moments_before(l->moments, then->moment, l->look.thread, DH_SURE));
+    return own || (!l->eraser && dh_moments_before(l->moments, then->moment, l->look.thread, DH_PLAIN));
 }
 
 static bool same_but_mask(const struct dh_record *a, const struct dh_record *b)
@@ -298,6 +299,8 @@ static void look_at(struct lockset *l, const struct dh_event *e, uint64_t size, 
 {
     if (dh_handover_by_name(l->handover, e->site))
         record.bits |= DH_RECORD_BY_NAME;
+    if (dh_moments_get(l->moments, record.moment)->n_held)
+        record.bits |= DH_RECORD_LOCKED;
     size = size < MOST_BYTES ? size : MOST_BYTES;
     l->look = (struct look){.record = record, .thread = e->thread, .repeatable = repeatable};
     if (l->eraser && !(record.bits & DH_RECORD_ATOMIC))

@@ -1,9 +1,9 @@
 /* Moments: a thread between two of its synchronisations, with the locks it holds and its place in the order of the run.
  * Layer: detect. The order is happens-before without lock edges, as another run may get the locks in another order,
- * plus what dh_moments_learn adds; it is kept twice, since what is handed over from thread to thread by way of a lock
- * orders the thing handed over, but not the variables that every thread knows by name. Who wakes from a wait knows what
- * was done under the lock by the time of the signal. A moment lives while somebody has taken it; number 0 is none. Not
- * thread-safe. */
+ * plus what dh_moments_learn adds; it is kept in three strengths, since what is handed over from thread to thread by
+ * way of a lock orders the thing handed over, but not the variables that every thread knows by name. But for DH_PLAIN,
+ * who wakes from a wait knows what was done under the lock by the time of the signal. A moment lives while somebody has
+ * taken it; number 0 is none. Not thread-safe. */
 #ifndef DH_DETECT_MOMENTS_H
 #define DH_DETECT_MOMENTS_H
 
@@ -12,7 +12,8 @@
 #include "event/event.h"
 
 enum dh_strength {
-    DH_SURE,   /* synchronisation, waits for conditions, flags */
+    DH_PLAIN,  /* synchronisation other than locks */
+    DH_SURE,   /* and waits that were not needed, flags */
     DH_HANDED, /* and the things passed through what a lock protects */
     DH_STRENGTHS
 };

@@ -255,13 +255,19 @@ static bool overlaps(const struct record *a, const struct record *b, const struc
     return false;
 }
 
+static bool is_locked(const struct objects *s, const struct record *r)
+{
+    return dh_moments_get(s->moments, r->moment)->n_held;
+}
+
 /* Every pair that may be a race, and nothing else. */
 static bool tell_pairs(struct objects *s, const struct records *r, const struct bytes *in)
 {
     bool any = false;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = &r->at[i];
-        enum dh_strength strength = then->by_name && s->now.by_name ? DH_SURE : DH_HANDED;
+        enum dh_strength strength =
+            dh_strength_of(then->by_name && s->now.by_name, is_locked(s, then) && is_locked(s, &s->now));
         if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
             dh_moments_excluded(s->moments, then->moment, s->now.moment) ||
             dh_moments_before(s->moments, then->moment, s->thread, strength))

@@ -1,5 +1,5 @@
 /* Random traces, and the order of their events by the rules of detect/handover.h read literally: for each thread the
- * set of events that are known to be before what it does now, twice (without and with what is handed over). For tests
+ * set of events that are known to be before what it does now, in the three strengths of detect/moments.h. For tests
  * of detectors that use it; each judges the accesses itself. */
 #ifndef DH_TESTS_NAIVE_ORDER_H
 #define DH_TESTS_NAIVE_ORDER_H
@@ -203,12 +203,12 @@ struct unit {
     int writer, writer_segment, reader_segment, read_line; /* event; -1: none */
     bool anew, asked, often;
     uint8_t locks;   /* that the writer held exclusively */
-    known before[2]; /* what the writer left behind */
+    known before[3]; /* what the writer left behind */
 };
 
 struct naive {
     const struct trace *t;
-    known thread[2][THREADS], lock[2][LOCKS], object[2][OBJECTS], condition[2][LOCKS], atomic[2][BYTES];
+    known thread[3][THREADS], lock[3][LOCKS], object[3][OBJECTS], condition[3][LOCKS], atomic[3][BYTES];
     int given[THREADS]; /* last lock and 1 */
     int held[THREADS][LOCKS], segment[THREADS], segments;
     bool name[UNITS], read[THREADS][UNITS], written[THREADS][UNITS], signalled[THREADS];
@@ -254,7 +254,7 @@ static bool by_name(const struct naive *n, int i)
 static bool may_meet(const struct naive *n, int then, int now)
 {
     const struct dh_event *a = &n->t->e[then], *b = &n->t->e[now];
-    int strength = by_name(n, then) && by_name(n, now) ? 0 : 1;
+    int strength = !by_name(n, then) || !by_name(n, now) ? 2 : n->any[then] && n->any[now] ? 0 : 1;
     return a->thread != b->thread && (writes(a) || writes(b)) && !(is_atomic(a) && is_atomic(b)) &&
            !(n->any[then] & n->exclusive[now]) && !(n->exclusive[then] & n->any[now]) &&
            !n->thread[strength][b->thread].event[then];
@@ -282,8 +282,8 @@ static void naive_learn(struct naive *n, int now, unsigned u)
     bool flag = unit->anew && unit->asked && !unit->often && !(flags & (DH_SITE_POINTER | DH_SITE_ELEMENT));
     bool item = unit->anew || (flags & DH_SITE_POINTER);
     for (int i = 0; i < LOCKS; i++)
-        for (int s = 0; s < 2; s++)
-            if (n->held[me][i] && (unit->locks >> i & 1) && (subject || flag || (s == 1 && item)))
+        for (int s = 1; s < 3; s++)
+            if (n->held[me][i] && (unit->locks >> i & 1) && (subject || flag || (s == 2 && item)))
                 join(&n->thread[s][me], &unit->before[s]);
 }
 
@@ -308,7 +308,7 @@ static void naive_leave(struct naive *n, int now, unsigned u, int segment)
 static void naive_publish(struct naive *n, uint32_t me, int segment)
 {
     for (int u = 0; u < UNITS; u++)
-        for (int s = 0; s < 2 && n->unit[u].writer_segment == segment; s++) {
+        for (int s = 0; s < 3 && n->unit[u].writer_segment == segment; s++) {
             n->unit[u].before[s] = n->thread[s][me];
             for (int i = 0; i < LOCKS; i++)
                 if (n->held[me][i] == 2)
@@ -325,7 +325,7 @@ static void naive_flush(struct naive *n, uint32_t me)
         for (int i = 0; i < count; i++)
             if (!writes(&n->t->e[all[i]]) && touches(&n->t->e[all[i]], u))
                 naive_learn(n, all[i], u);
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 3; pass++)
         for (int i = 0; i < count; i++)
             for (unsigned u = 0; u < UNITS; u++)
                 if (writes(&n->t->e[all[i]]) == pass && touches(&n->t->e[all[i]], u))
@@ -347,7 +347,7 @@ static void naive_atomic(struct naive *n, int now)
     unsigned order = dh_event_atomic_order(e), b = at_of(e);
     bool acquires = order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
     bool releases = order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < 3; s++) {
         if (acquires && dh_event_atomic_op(e) != DH_OP_ATOMIC_STORE)
             join(&n->thread[s][e->thread], &n->atomic[s][b]);
         if (writes(e) && dh_event_atomic_op(e) == DH_OP_ATOMIC_STORE)
@@ -362,7 +362,7 @@ static void naive_memory(struct naive *n, const struct dh_event *e)
 {
     for (unsigned b = at_of(e); b < at_of(e) + e->arg && b < BYTES; b++) {
         n->forget(n, e, b);
-        for (int s = 0; s < 2; s++)
+        for (int s = 0; s < 3; s++)
             n->atomic[s][b] = (known){0};
         n->unit[b / 4] = (struct unit){.writer = -1, .writer_segment = -1, .reader_segment = -1};
     }
@@ -387,10 +387,10 @@ static void naive_signal(struct naive *n, const struct dh_event *e, int s)
 {
     known *condition = &n->condition[s][lock_of(e->addr)];
     join(condition, &n->thread[s][e->thread]);
-    for (int i = 0; i < LOCKS; i++)
+    for (int i = 0; s > 0 && i < LOCKS; i++)
         if (n->held[e->thread][i] == 2)
             join(condition, &n->lock[s][i]);
-    if (!locks_of(n, e->thread, 1) && n->given[e->thread])
+    if (s > 0 && !locks_of(n, e->thread, 1) && n->given[e->thread])
         join(condition, &n->lock[s][n->given[e->thread] - 1]);
 }
 
@@ -434,7 +434,7 @@ static void naive_event(struct naive *n, int i)
         naive_flush(n, me);
     n->any[i] = locks_of(n, me, 1);
     n->exclusive[i] = locks_of(n, me, 2);
-    n->thread[0][me].event[i] = n->thread[1][me].event[i] = true;
+    n->thread[0][me].event[i] = n->thread[1][me].event[i] = n->thread[2][me].event[i] = true;
     if (plain && n->any[i])
         n->waiting[me][n->n_waiting[me]++] = i;
     else if (plain)
@@ -450,7 +450,7 @@ static void naive_event(struct naive *n, int i)
     else if (e->kind == DH_EVENT_COND_SIGNAL || e->kind == DH_EVENT_COND_BROADCAST)
         naive_names(n, n->written[me]), n->signalled[me] = true;
     if (!plain && !is_atomic(e))
-        for (int s = 0; s < 2; s++)
+        for (int s = 0; s < 3; s++)
             naive_orders(n, e, s);
     if (e->kind == DH_EVENT_UNLOCK)
         n->held[me][lock_of(e->addr)] = 0;
