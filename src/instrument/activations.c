@@ -16,13 +16,14 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-/* How often a function may access what others see. */
-enum accesses { NONE, ONCE, OFTEN, COUNTING };
+/* How often a function may access what others see, and whether it may change it or synchronise. One that only reads,
+ * and calls nothing but the like, has no activation of its own: what it reads its caller reads. */
+enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, ACTS = 4 };
 
 struct activations {
     struct dh_weave w;
     struct dh_escape escape;
-    struct dh_ptrmap accesses; /* function -> enum accesses */
+    struct dh_ptrmap accesses; /* function -> how often | ACTS */
     struct dh_ptrmap seen;     /* blocks: 1 on the path, 2 done */
     dh_value_vec work;
     DH_VEC(LLVMBasicBlockRef) path;
@@ -68,70 +69,83 @@ static bool has_loop(struct activations *a, LLVMValueRef function)
     return cycle;
 }
 
+static bool is_private(struct activations *a, LLVMValueRef addr)
+{
+    return dh_escape_is_private(&a->escape, addr) || dh_escape_is_copy(&a->escape, addr) || dh_escape_is_result(addr);
+}
+
 static bool is_shared(struct activations *a, const struct dh_memop *m)
 {
     bool reads = m->op == DH_OP_READ || m->op == DH_OP_ATOMIC_LOAD;
     if (!dh_memop_is_ordinary(m))
         return false;
-    if (!dh_escape_is_private(&a->escape, m->addr) && !(reads && dh_escape_is_constant(&a->escape, m->addr)))
+    if (!is_private(a, m->addr) && !(reads && dh_escape_is_constant(&a->escape, m->addr)))
         return true;
-    return m->src && !dh_escape_is_private(&a->escape, m->src) && !dh_escape_is_constant(&a->escape, m->src);
+    return m->src && !is_private(a, m->src) && !dh_escape_is_constant(&a->escape, m->src);
 }
 
 /* What a function of a library does to what it is given a pointer to nobody knows; synchronisation and allocation do
  * nothing to the program's data. */
-static enum accesses of_library(LLVMValueRef call, const struct dh_site_table *sites)
+static unsigned of_library(LLVMValueRef call, const struct dh_site_table *sites)
 {
     uint32_t site = dh_ir_site_of(call);
-    if (site < sites->n_sites && dh_op_info(sites->sites[site].op)->group != DH_GROUP_MEMORY)
-        return NONE;
+    enum dh_group group = site < sites->n_sites ? dh_op_info(sites->sites[site].op)->group : DH_GROUP_MEMORY;
+    if (group != DH_GROUP_MEMORY)
+        return group == DH_GROUP_SYNC || group == DH_GROUP_THREAD ? ACTS : NONE;
     unsigned n = LLVMGetNumArgOperands(call);
     for (unsigned i = 0; i < n; i++) {
         LLVMValueRef argument = LLVMGetOperand(call, i);
         if (LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !LLVMIsConstant(argument))
-            return ONCE;
+            return ONCE | ACTS;
     }
     return NONE;
 }
 
-static enum accesses of_function(struct activations *a, LLVMValueRef function);
+static unsigned of_function(struct activations *a, LLVMValueRef function);
 
-static enum accesses of_call(struct activations *a, LLVMValueRef call)
+static unsigned of_call(struct activations *a, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMGetCalledValue(call), f = dh_called_function(call);
     struct dh_site_table sites = dh_site_builder_view(a->w.places->sites);
     if (LLVMIsAInlineAsm(called))
         return NONE;
     if (!f)
-        return OFTEN;
+        return OFTEN | ACTS;
     return LLVMIsDeclaration(f) ? of_library(call, &sites) : of_function(a, f);
 }
 
-static enum accesses of_instruction(struct activations *a, LLVMValueRef i)
+static unsigned of_instruction(struct activations *a, LLVMValueRef i)
 {
     struct dh_memop m;
     if (!dh_memop_of(&a->w, i, &m))
         return NONE;
     if (m.kind == DH_MEMOP_CALL)
         return of_call(a, i);
-    return m.addr && is_shared(a, &m) ? ONCE : NONE;
+    if (!m.addr || !is_shared(a, &m))
+        return m.kind == DH_MEMOP_FENCE ? ACTS : NONE;
+    return m.op == DH_OP_READ ? ONCE : ONCE | ACTS;
 }
 
 /* Recursive functions come to themselves while they are counted: they do whatever they do over and over. */
-static enum accesses of_function(struct activations *a, LLVMValueRef function)
+static unsigned of_function(struct activations *a, LLVMValueRef function)
 {
     uint32_t *known = dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function));
     if (known)
-        return *known == COUNTING ? OFTEN : (enum accesses) * known;
+        return *known == COUNTING ? OFTEN : *known;
     dh_ptrmap_add(&a->accesses, dh_ptrmap_key(function), COUNTING);
-    unsigned sum = NONE;
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb && sum < OFTEN; bb = LLVMGetNextBasicBlock(bb))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i && sum < OFTEN; i = LLVMGetNextInstruction(i))
-            sum += of_instruction(a, i);
+    unsigned sum = NONE, acts = 0;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i && !(sum >= OFTEN && acts);
+             i = LLVMGetNextInstruction(i)) {
+            unsigned found = of_instruction(a, i);
+            sum += found & COUNT;
+            acts |= found & ACTS;
+        }
     if (sum == ONCE && has_loop(a, function))
         sum = OFTEN;
-    *dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function)) = sum < OFTEN ? sum : OFTEN;
-    return sum < OFTEN ? (enum accesses)sum : OFTEN;
+    sum = (sum < OFTEN ? sum : OFTEN) | acts;
+    *dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function)) = sum;
+    return sum;
 }
 
 /* ---- hooks ---- */
@@ -258,7 +272,7 @@ static void set_attributes(struct activations *a, enum dh_hook hook)
 static bool wants(struct activations *a, LLVMValueRef f)
 {
     return dh_weave_allows(&a->w, f) && !dh_function_is_unchecked(f) && !dh_function_has(f, "presplitcoroutine") &&
-           of_function(a, f) == OFTEN;
+           of_function(a, f) == (OFTEN | ACTS);
 }
 
 bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,

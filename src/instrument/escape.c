@@ -135,6 +135,35 @@ bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr)
     return !escapes;
 }
 
+static bool has_attribute(LLVMValueRef argument, const char *name)
+{
+    LLVMValueRef f = LLVMGetParamParent(argument);
+    unsigned n = LLVMCountParams(f), kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    for (unsigned i = 0; i < n; i++)
+        if (LLVMGetParam(f, i) == argument)
+            return LLVMGetEnumAttributeAtIndex(f, i + 1, kind);
+    return false;
+}
+
+bool dh_escape_is_result(LLVMValueRef addr)
+{
+    LLVMValueRef base = base_of(addr);
+    return LLVMIsAArgument(base) && has_attribute(base, "sret");
+}
+
+bool dh_escape_is_copy(struct dh_escape *e, LLVMValueRef addr)
+{
+    LLVMValueRef base = base_of(addr);
+    if (!LLVMIsAArgument(base) || !has_attribute(base, "byval"))
+        return false;
+    uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
+    if (known)
+        return !*known;
+    bool escapes = walk_finds_escape(e, base);
+    dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
+    return !escapes;
+}
+
 /* An access tag is !{base type, access type, offset}; a type node starts with its name. */
 static bool tag_names_vtable(LLVMValueRef tag)
 {

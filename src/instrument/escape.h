@@ -23,6 +23,10 @@ void dh_escape_release(struct dh_escape *e);
 void dh_escape_next_function(struct dh_escape *e);
 /* No other thread can reach `addr`, or only by the compiler's own design (coverage counters). */
 bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr);
+/* A structure that was passed by value, and stays in the function. */
+bool dh_escape_is_copy(struct dh_escape *e, LLVMValueRef addr);
+/* The structure that the function returns: most likely a local variable of its caller. */
+bool dh_escape_is_result(LLVMValueRef addr);
 /* What lies there never changes: reads of it cannot race. */
 bool dh_escape_is_constant(struct dh_escape *e, LLVMValueRef addr);
 

@@ -212,13 +212,18 @@ static void place_fence(struct late *l, const struct dh_memop *a, LLVMValueRef p
     l->w.counts->atomics++;
 }
 
-/* An end of a memory intrinsic; `argument` is its number, from 1. */
-static void place_end(struct late *l, const struct dh_memop *a, LLVMValueRef at, unsigned argument, bool read,
-                      LLVMValueRef size, LLVMValueRef place)
+/* Of an end of a memory intrinsic; `argument` is its number, from 1. */
+static unsigned alignment_of(const struct dh_memop *a, unsigned argument)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAttributeRef aligned = LLVMGetCallSiteEnumAttribute(a->at, argument, kind);
-    unsigned alignment = aligned ? (unsigned)LLVMGetEnumAttributeValue(aligned) : 1;
+    return aligned ? (unsigned)LLVMGetEnumAttributeValue(aligned) : 1;
+}
+
+static void place_end(struct late *l, const struct dh_memop *a, LLVMValueRef at, unsigned argument, bool read,
+                      LLVMValueRef size, LLVMValueRef place)
+{
+    unsigned alignment = alignment_of(a, argument);
     if (l->classes & DH_CLASS_LOCKSET)
         place_note(l, at, size, alignment, read, place);
     if (!(l->classes & DH_CLASS_RACE))
@@ -263,10 +268,12 @@ static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef pl
 static void place_unit(struct late *l, LLVMValueRef from, uint64_t bytes, LLVMValueRef size, unsigned alignment,
                        bool read, LLVMValueRef place)
 {
-    enum { WORD = 8, MOST = 32 };
+    enum { WORD = 8, MOST = 64 };
     bool whole = bytes && bytes % WORD == 0 && bytes <= MOST && alignment >= WORD;
     bool part = (bytes == 1 || bytes == 2 || bytes == 4) && alignment >= bytes;
     LLVMValueRef args[] = {from, whole ? dh_weave_u64(&l->w, WORD) : size, place};
+    if (dh_escape_is_copy(&l->escape, from) || !is_shared(l, from, read))
+        return;
     if (!whole) {
         enum dh_hook hook = part ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_READ_RANGE;
         dh_hooks_call(&l->w.hooks, l->w.b, hook + !read, args);
@@ -286,10 +293,9 @@ static void place_units(struct late *l, const struct dh_memop *a, LLVMValueRef p
     if (a->kind != DH_MEMOP_MEMORY)
         return;
     LLVMValueRef size = dh_weave_size(&l->w, a->size);
-    if (a->src && is_shared(l, a->src, true))
-        place_unit(l, a->src, 0, size, 1, true, place);
-    if (is_shared(l, a->addr, false))
-        place_unit(l, a->addr, 0, size, 1, false, place);
+    if (a->src)
+        place_unit(l, a->src, a->bytes, size, alignment_of(a, 2), true, place);
+    place_unit(l, a->addr, a->bytes, size, alignment_of(a, 1), false, place);
 }
 
 /* `spoken_for`: another access of the same piece of code has the hook that this one would get, but for units. */

@@ -205,6 +205,11 @@ void __dh_unit_write_range(void *addr, size_t size, uint32_t place)
     dh_units_access((uintptr_t)addr, size, true, place);
 }
 
+void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place)
+{
+    dh_units_access(addr, size, write, place);
+}
+
 /* The inline checks call this one so that they spill nothing: every register is the caller's. */
 __asm__(".text\n"
         ".globl __dh_unit_complete\n"

@@ -43,6 +43,9 @@ void dh_units_memory(const void *at, size_t size);
 /* An access of any size; as a library function does it for its caller. */
 void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place);
 
+/* The same, for the inline checks. */
+void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place);
+
 /* What the inline checks cannot decide; what = size | write << 8. All registers stay as they were. */
 void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);
 
