@@ -34,38 +34,64 @@ static bool entry_is_of(const struct dh_unit_entry *e, uintptr_t addr)
 
 /* ---- who it was ---- */
 
-static bool tells(const struct dh_unit_entry *e, uintptr_t addr, unsigned bytes, bool write)
+struct other {
+    uint32_t slot;
+    uintptr_t addr; /* where its thread has the entry */
+    unsigned bytes;
+    bool wrote;
+    uint64_t word; /* of the cell: what it wrote, or saw and marked */
+};
+
+static bool tells(const struct dh_unit_entry *e, const struct other *o)
 {
-    return entry_is_of(e, addr) && (entry_bytes(e) & bytes) && (!write || (e->what & DH_UNIT_WROTE));
+    if (!entry_is_of(e, o->addr) || !(entry_bytes(e) & o->bytes))
+        return false;
+    if (!o->wrote)
+        return !(e->what & DH_UNIT_WROTE) && e->seen == o->word;
+    return e->what & DH_UNIT_WROTE && entry_bytes(e) == bytes_of(o->word) &&
+           (entry_number(e) & DH_UNIT_NUMBER_MASK) == number_of(o->word);
 }
 
-/* The place of the other access, from what its thread remembers; it may have forgotten. */
-static bool find_other(const struct dh_consistency *c, uint32_t slot, uintptr_t addr, unsigned bytes,
-                       struct dh_collision *out)
+/* The place of the other access and the bytes of it, from what its thread remembers; it may have forgotten. */
+static bool find_other(const struct dh_consistency *c, struct other *o, struct dh_collision *out)
 {
-    struct dh_unit_thread *t = __atomic_load_n(&c->threads[slot], __ATOMIC_ACQUIRE);
-    for (uintptr_t at = addr & ~(uintptr_t)7; t && at < (addr & ~(uintptr_t)7) + 8; at += 4) {
-        const struct dh_unit_entry *from = dh_unit_entry_of(t->entries, at);
-        struct dh_unit_entry e = {.key = __atomic_load_n(&from->key, __ATOMIC_ACQUIRE),
-                                  .what = __atomic_load_n(&from->what, __ATOMIC_ACQUIRE)};
-        if (__atomic_load_n(&from->key, __ATOMIC_RELAXED) != e.key || !tells(&e, at, bytes, out->other_writes))
-            continue;
-        out->thread = t->index;
-        out->other = (uint32_t)e.what;
-        return true;
-    }
-    return false;
+    struct dh_unit_thread *t = __atomic_load_n(&c->threads[o->slot], __ATOMIC_ACQUIRE);
+    if (!t)
+        return false;
+    const struct dh_unit_entry *from = dh_unit_entry_of(t->entries, o->addr);
+    struct dh_unit_entry e = {.key = __atomic_load_n(&from->key, __ATOMIC_ACQUIRE),
+                              .seen = __atomic_load_n(&from->seen, __ATOMIC_ACQUIRE),
+                              .what = __atomic_load_n(&from->what, __ATOMIC_ACQUIRE)};
+    if (__atomic_load_n(&from->key, __ATOMIC_RELAXED) != e.key || !tells(&e, o))
+        return false;
+    o->bytes &= entry_bytes(&e);
+    out->thread = t->index;
+    out->other = (uint32_t)e.what;
+    return true;
 }
 
-static uint64_t *reader_of(struct dh_consistency *c, uintptr_t addr)
+/* Bytes tell where an access began, and so which entry it has. */
+static struct other writer_of(uintptr_t addr, uint64_t word)
+{
+    unsigned bytes = bytes_of(word);
+    uintptr_t at = (addr & ~(uintptr_t)7) + (bytes & 0xF ? 0 : 4);
+    return (struct other){slot_of(word), at, bytes, true, word};
+}
+
+static uint64_t *reader_at(struct dh_consistency *c, uintptr_t addr)
 {
     return &c->readers[addr >> 3 & (DH_UNIT_READERS - 1)];
 }
 
-static uint32_t find_reader(struct dh_consistency *c, uintptr_t addr)
+static void note_reader(struct dh_consistency *c, uintptr_t addr, uint32_t slot)
 {
-    uint64_t r = __atomic_load_n(reader_of(c, addr), __ATOMIC_ACQUIRE);
-    return r >> 8 == addr >> 3 ? (uint32_t)(r & 0xFF) : 0;
+    __atomic_store_n(reader_at(c, addr), (uint64_t)addr >> 2 << 8 | slot, __ATOMIC_RELEASE);
+}
+
+static struct other reader_of(struct dh_consistency *c, uintptr_t addr, uint64_t word)
+{
+    uint64_t r = __atomic_load_n(reader_at(c, addr), __ATOMIC_ACQUIRE);
+    return (struct other){r >> 9 == addr >> 3 ? (uint32_t)(r & 0xFF) : 0, r >> 8 << 2, 0xFF, false, word};
 }
 
 /* ---- one access ---- */
@@ -108,34 +134,31 @@ static bool is_open(const struct question *q, uint64_t word)
     return t && __atomic_load_n(&t->open, __ATOMIC_ACQUIRE) == (number_of(word) | DH_UNIT_OPEN);
 }
 
-static bool found(const struct question *q, uint32_t slot, unsigned bytes, enum dh_collision_kind kind, bool b, bool a2,
+static bool found(const struct question *q, struct other o, enum dh_collision_kind kind, bool writes,
                   struct dh_collision *out)
 {
-    bytes &= q->bytes & entry_bytes(q->entry);
+    o.bytes &= q->bytes & entry_bytes(q->entry);
     *out = (struct dh_collision){.kind = kind,
                                  .before = (uint32_t)q->entry->what,
                                  .here = q->place,
                                  .before_writes = q->entry->what & DH_UNIT_WROTE,
-                                 .other_writes = b,
-                                 .here_writes = a2};
-    if (!bytes || !slot || slot == q->t->slot || !find_other(q->c, slot, q->addr, bytes, out)) {
+                                 .other_writes = o.wrote,
+                                 .here_writes = writes};
+    if (!o.bytes || !o.slot || o.slot == q->t->slot || !find_other(q->c, &o, out)) {
         out->kind = DH_COLLISION_NONE;
         return false;
     }
-    out->addr = (q->addr & ~(uintptr_t)7) + (unsigned)__builtin_ctz(bytes);
-    out->size = (uint32_t)__builtin_popcount(bytes);
+    out->addr = (q->addr & ~(uintptr_t)7) + (unsigned)__builtin_ctz(o.bytes);
+    out->size = (uint32_t)__builtin_popcount(o.bytes);
     return true;
 }
 
 static void remember(const struct question *q, uint64_t seen, uint64_t flags)
 {
     struct dh_unit_entry *e = q->entry;
-    uint64_t what = dh_unit_what(q->t->unit, q->addr, q->size, q->place) | flags;
-    if (q->same_unit && !((e->what ^ what) & DH_UNIT_WROTE))
-        what |= (uint64_t)entry_bytes(e) << DH_UNIT_BYTES_SHIFT;
     e->key = dh_unit_key(q->t->unit, q->addr);
     e->seen = seen;
-    e->what = what;
+    e->what = dh_unit_what(q->t->unit, q->addr, q->size, q->place) | flags;
 }
 
 /* A loop that looks again and again waits for the other: no interleaving, but the end of the unit. */
@@ -154,7 +177,7 @@ static bool check_read(struct question *q, uint64_t old, struct dh_collision *ou
         q->same_unit = false;
         return false;
     }
-    return found(q, slot_of(old), bytes_of(old), DH_COLLISION_INTERLEAVED, true, false, out);
+    return found(q, writer_of(q->addr, old), DH_COLLISION_INTERLEAVED, false, out);
 }
 
 static bool access_read(struct question *q, struct dh_collision *out)
@@ -168,7 +191,7 @@ static bool access_read(struct question *q, struct dh_collision *out)
             now = (old & ~(uint64_t)(DH_UNIT_FRESH | DH_UNIT_READ)) | (open ? DH_UNIT_READ : 0);
             flags = open ? DH_UNIT_OVERLAP : 0;
             if (open) /* first: who finds the mark must find who made it */
-                __atomic_store_n(reader_of(q->c, q->addr), q->addr >> 3 << 8 | q->t->slot, __ATOMIC_RELEASE);
+                note_reader(q->c, q->addr, q->t->slot);
         }
         if (now != old && !__atomic_compare_exchange_n(q->cell, &old, now, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
@@ -185,14 +208,14 @@ static bool check_write(struct question *q, uint64_t old, struct dh_collision *o
     bool wrote = e->what & DH_UNIT_WROTE;
     if (is_mine(q, old))
         return old & DH_UNIT_READ && q->same_unit && wrote && number_of(old) == (q->t->number & DH_UNIT_NUMBER_MASK) &&
-               found(q, find_reader(q->c, q->addr), 0xFF, DH_COLLISION_INTERLEAVED, false, true, out);
+               found(q, reader_of(q->c, q->addr, old), DH_COLLISION_INTERLEAVED, true, out);
     if (!is_strange(q, old) || wrote || !entry_is_of(e, q->addr) || !(bytes_of(old) & q->bytes & entry_bytes(e)))
         return false;
     if (q->same_unit && (has_changed(q, old) || e->what & DH_UNIT_OVERLAP))
-        return found(q, slot_of(old), bytes_of(old),
-                     has_changed(q, old) ? DH_COLLISION_INTERLEAVED : DH_COLLISION_OVERLAP, true, true, out);
+        return found(q, writer_of(q->addr, old), has_changed(q, old) ? DH_COLLISION_INTERLEAVED : DH_COLLISION_OVERLAP,
+                     true, out);
     return !q->same_unit && has_changed(q, old) && entry_number(e) >= q->t->start &&
-           found(q, slot_of(old), bytes_of(old), DH_COLLISION_STALE, true, true, out);
+           found(q, writer_of(q->addr, old), DH_COLLISION_STALE, true, out);
 }
 
 static bool access_write(struct question *q, struct dh_collision *out)
@@ -204,7 +227,6 @@ static bool access_write(struct question *q, struct dh_collision *out)
         collides = collides || check_write(q, old, out);
         if (!__atomic_compare_exchange_n(q->cell, &old, now, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
-        q->same_unit = false; /* what was read before is not what was written */
         remember(q, now, DH_UNIT_WROTE);
         return collides;
     }

@@ -77,7 +77,7 @@ struct dh_unit_thread {
 struct dh_consistency {
     uint64_t *cells; /* DH_UNIT_CELLS */
     struct dh_unit_thread *threads[DH_UNIT_SLOTS];
-    uint64_t readers[DH_UNIT_READERS]; /* granule << 8 | slot of who set READ last */
+    uint64_t readers[DH_UNIT_READERS]; /* address / 4 << 8 | slot of who set READ last */
 };
 
 enum dh_collision_kind {
@@ -134,8 +134,11 @@ static inline __attribute__((always_inline)) bool dh_unit_read(const struct dh_u
 {
     uint64_t seen = __atomic_load_n(dh_unit_cell(cells, addr), __ATOMIC_RELAXED), key = dh_unit_key(u, addr);
     struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
-    if (__builtin_expect(e->key == key, 1))
+    if (__builtin_expect(e->key == key, 1)) {
+        if (e->what & DH_UNIT_WROTE && e->seen == seen)
+            e->what = dh_unit_what(u, addr, size, place);
         return e->seen == seen;
+    }
     /* Strange and perhaps under way; what is older only counts when it changes. */
     if ((seen & (DH_UNIT_FRESH | DH_UNIT_READ)) && ((seen ^ u->word) & DH_UNIT_SLOT))
         return false;
@@ -153,13 +156,14 @@ static inline __attribute__((always_inline)) bool dh_unit_write(const struct dh_
 {
     uint64_t *cell = dh_unit_cell(cells, addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     uint64_t now = dh_unit_word(u, addr, size);
-    if (old == now)
-        return true;
-    if ((old ^ now) & (DH_UNIT_TAG | DH_UNIT_SLOT | DH_UNIT_READ))
-        return false;
-    if (!__atomic_compare_exchange_n(cell, &old, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return false;
     struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
+    if (old == now) {
+        if (e->what & DH_UNIT_WROTE)
+            return true;
+    } else if ((old ^ now) & (DH_UNIT_TAG | DH_UNIT_SLOT | DH_UNIT_READ) ||
+               !__atomic_compare_exchange_n(cell, &old, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        return false;
+    }
     e->key = dh_unit_key(u, addr);
     e->seen = now;
     e->what = dh_unit_what(u, addr, size, place) | DH_UNIT_WROTE;
