@@ -97,12 +97,13 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
 
 /* AtomRace, as exact as these and beside them; `what` as above, with the site's mark (event/mark.h) in the upper half;
- * `site` is what the place stands for, before anything was inlined. What `before` answers is given
+ * `spot` = number of the function as the source has it << DH_SPOT_BITS | where in it. What `before` answers is given
  * to `after`. Atomics say only that they come. */
-uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place);
-void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place);
-void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place);
-void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place);
+enum { DH_SPOT_BITS = 12 };
+uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place);
+void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place);
+void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place);
+void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place);
 
 /* Value-replacing loads (stale): given the value just loaded, answers the value the program is to see. */
 uint8_t __dh_load1(const void *addr, uint8_t value, uint32_t place);

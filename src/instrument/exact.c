@@ -1,6 +1,7 @@
 /* Exact placement: hooks on both sides of every tagged instruction, and value-replacing loads.
  * Needs: a module as numbered. Provides: order-exact events for views, consistency, AtomRace, the engine, healing and
  * stale values, and frames. */
+#include "event/hooks.h"
 #include "instrument/attributes.h"
 #include "instrument/frames.h"
 #include "instrument/instrument.h"
@@ -13,7 +14,8 @@
 
 struct exact {
     struct dh_weave w;
-    bool unchecked; /* the source asks that plain accesses of the function are not looked at */
+    uint32_t function, at; /* number of the function, and of the access in it */
+    bool unchecked;        /* the source asks that plain accesses of the function are not looked at */
     struct dh_stale stale;
     dh_value_vec work;
 };
@@ -61,25 +63,25 @@ static void place_call(struct exact *e, const struct dh_memop *a, LLVMValueRef p
 
 /* ---- AtomRace ---- */
 
-static void place_atom_pair(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef site,
+static void place_atom_pair(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef spot,
                             LLVMValueRef place)
 {
-    LLVMValueRef args[] = {a->addr, what, site, place};
+    LLVMValueRef args[] = {a->addr, what, spot, place};
     dh_weave_before(&e->w, a->at);
     LLVMValueRef token = dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE, args);
     if (a->kind == DH_MEMOP_ATOMIC)
         return;
-    LLVMValueRef behind[] = {a->addr, what, token, site, place};
+    LLVMValueRef behind[] = {a->addr, what, token, spot, place};
     dh_weave_after(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, behind);
 }
 
-static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef site,
+static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef spot,
                              LLVMValueRef place)
 {
     dh_weave_before(&e->w, a->at);
     LLVMValueRef args[] = {
-        a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_weave_size(&e->w, a->size), what, site, place};
+        a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_weave_size(&e->w, a->size), what, spot, place};
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE_RANGE, args);
     dh_weave_after(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER_RANGE, args);
@@ -103,11 +105,13 @@ static void place_atom(struct exact *e, const struct dh_memop *a, uint32_t site,
         mark = 0;
     else if (e->unchecked || !mark || is_constant(a->addr))
         return;
+    uint32_t most = (1u << DH_SPOT_BITS) - 1;
+    LLVMValueRef spot = dh_weave_u32(&e->w, e->function << DH_SPOT_BITS | (e->at < most ? e->at++ : most));
     LLVMValueRef what = dh_weave_u64(&e->w, (uint64_t)mark << 32 | dh_memop_what(a));
     if (a->kind == DH_MEMOP_MEMORY)
-        place_atom_range(e, a, what, dh_weave_u32(&e->w, site), place);
+        place_atom_range(e, a, what, spot, place);
     else
-        place_atom_pair(e, a, what, dh_weave_u32(&e->w, site), place);
+        place_atom_pair(e, a, what, spot, place);
 }
 
 static bool is_load(const struct dh_memop *a)
@@ -157,6 +161,8 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
             continue;
         dh_weave_function(&e.w, f);
         e.unchecked = dh_function_is_unchecked(f);
+        e.function++;
+        e.at = 0;
         dh_stale_next_function(&e.stale);
         e.work.n = 0;
         dh_weave_collect(f, &e.work);

@@ -47,7 +47,7 @@ static _Atomic uint32_t n_threads;
 /* The access of a thread before the present one, to the same bytes. */
 struct last {
     uintptr_t addr;
-    uint32_t size, place, context, site;
+    uint32_t size, place, context, spot;
     bool write;
     uint32_t locks; /* held */
     uint64_t activation, passed;
@@ -62,7 +62,7 @@ struct self {
     uint32_t index; /* of the thread; another's word is looked up by slot */
     /* the access between its events */
     bool open;
-    uint32_t n_pieces, place, site;
+    uint32_t n_pieces, place, spot;
     struct dh_atom_piece piece[PIECES];
     struct dh_atom_met met;
     struct dh_atom_access access;
@@ -383,16 +383,17 @@ static struct last *last_of(struct self *s, uintptr_t addr)
     return &s->last[(addr >> 2 ^ addr >> 12) % LAST];
 }
 
-/* Whether the two accesses are taken to belong together: the second stands behind the first in the source, since what
- * a loop comes back to begins anew, and nothing lies between by which the thread means to let others in. Where it
- * synchronised, only two that no lock protects belong together. Training knows better. */
-static bool belong_together(const struct last *l, const struct dh_atom_access *a, uint32_t site, uint64_t activation)
+/* Whether the two accesses are taken to belong together: both are of one function, as the source has it, and the
+ * second stands behind the first, since what a loop comes back to begins anew, and nothing lies between by which the
+ * thread means to let others in. Where it synchronised, only two that no lock protects belong together. Training knows
+ * better. */
+static bool belong_together(const struct last *l, const struct dh_atom_access *a, uint32_t spot, uint64_t activation)
 {
     if (l->addr != a->addr || l->size != a->size || l->activation != activation || !activation)
         return false;
     if (train)
-        return l->site != site || l->write || a->write;
-    if (l->site >= site || l->others != __dh_thread.atom_passed)
+        return l->spot != spot || l->write || a->write;
+    if (l->spot >> DH_SPOT_BITS != spot >> DH_SPOT_BITS || l->spot >= spot || l->others != __dh_thread.atom_passed)
         return false;
     return l->passed == passed || (!l->locks && !locks);
 }
@@ -446,7 +447,7 @@ static void look_back(struct self *s, const struct dh_atom_access *a, uint64_t m
         tell_pair(writer, a);
     if (dh_noise_by_pair && a->write && is_new(reader, again ? l->reader : 0, mine, slot))
         tell_pair(reader, a);
-    if (!belong_together(l, a, s->site, activation_now(s)))
+    if (!belong_together(l, a, s->spot, activation_now(s)))
         return;
     if (!(l->write && a->write) && is_new(writer, l->writer, mine, slot))
         came_between(l, a, writer);
@@ -473,7 +474,7 @@ static void remember(struct self *s, const struct dh_atom_access *a, const struc
                        .size = a->size,
                        .place = a->place,
                        .context = a->context,
-                       .site = s->site,
+                       .spot = s->spot,
                        .write = a->write,
                        .locks = locks,
                        .activation = activation_now(s),
@@ -613,7 +614,7 @@ static void set_pace(struct self *s)
     __dh_thread.atom_quick = !slow;
 }
 
-uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t site, uint32_t place)
+uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
     uint32_t mark = (uint32_t)(what >> 32);
     if (is_atomic(what)) {
@@ -622,7 +623,7 @@ uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t site, uint32_t 
     }
     if (!enter())
         return DH_ATOM_SLOW;
-    self->site = site;
+    self->spot = spot;
     struct dh_atom_access a = {
         .addr = (uintptr_t)addr, .size = what >> 16 & 0xFFFF, .place = place, .write = (what & 0xFF) == DH_OP_WRITE};
     before(self, &a, mark);
@@ -647,9 +648,9 @@ static void after_quick(uintptr_t addr, uint32_t size, uint64_t token, uint32_t 
     interrupted = false;
 }
 
-void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place)
+void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place)
 {
-    (void)site;
+    (void)spot;
     if (token == DH_ATOM_SLOW && (!self || !self->open))
         return;
     if (!enter())
@@ -662,14 +663,14 @@ void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t site
 }
 
 /* For libraries, and programs that are not optimised. */
-uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place)
+uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
-    return dh_atom_before_slow(addr, what, site, place);
+    return dh_atom_before_slow(addr, what, spot, place);
 }
 
-void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place)
+void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place)
 {
-    dh_atom_after_slow(addr, what, token, site, place);
+    dh_atom_after_slow(addr, what, token, spot, place);
 }
 
 /* The inline quick ways call these with the convention preserve_most, which gcc does not know: all registers but r11
@@ -691,10 +692,10 @@ void dh_atom_interrupted(void)
 }
 
 /* A copy reads and writes in one access: its events are those of both. */
-void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place)
+void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place)
 {
     uint32_t mark = (uint32_t)(what >> 32);
-    (void)site;
+    (void)spot;
     if (!size || !enter())
         return;
     struct self *s = self;
@@ -732,9 +733,9 @@ void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t wh
     leave();
 }
 
-void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t site, uint32_t place)
+void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place)
 {
-    (void)dst, (void)size, (void)what, (void)site;
+    (void)dst, (void)size, (void)what, (void)spot;
     if (!self || !self->open || !enter())
         return;
     struct self *s = self;

@@ -10,7 +10,7 @@
 
 extern struct dh_atom_table dh_atom_writes __attribute__((visibility("hidden")));
 
-uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t site, uint32_t place);
-void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t site, uint32_t place);
+uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t place);
+void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place);
 
 #endif

@@ -10,9 +10,9 @@ extern _Bool dh_noise_on __attribute__((visibility("hidden")));
 /* In executables only, where the runtime itself defines it. */
 extern __thread struct dh_thread_state __dh_thread __attribute__((tls_model("local-exec")));
 
-__attribute__((preserve_most, cold)) uint64_t __dh_atom_before_slow(void *addr, uint64_t what, uint32_t site,
+__attribute__((preserve_most, cold)) uint64_t __dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot,
                                                                     uint32_t place);
-__attribute__((preserve_most, cold)) void __dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t site,
+__attribute__((preserve_most, cold)) void __dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t spot,
                                                                uint32_t place);
 
 static inline __attribute__((always_inline)) int has_quick_way(uint64_t what)
@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) int has_quick_way(uint64_t what)
     return what >> 32 == DH_MARK_COLLIDE && (what & 0xFFFF) == DH_OP_READ && size && size <= 8;
 }
 
-__attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t site, uint32_t place)
+__attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
     if ((what >> 8 & 0xFF) != DH_ORDER_NONE && __builtin_expect(!dh_noise_on, 1)) {
         __dh_thread.atom_passed++;
@@ -32,10 +32,10 @@ __attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t wh
         if (__builtin_expect(!(seen & DH_ATOM_ACTIVE), 1))
             return seen;
     }
-    return __dh_atom_before_slow(addr, what, site, place);
+    return __dh_atom_before_slow(addr, what, spot, place);
 }
 
-__attribute__((always_inline)) void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t site,
+__attribute__((always_inline)) void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot,
                                                     uint32_t place)
 {
     if (has_quick_way(what)) {
@@ -43,5 +43,5 @@ __attribute__((always_inline)) void __dh_atom_after(void *addr, uint64_t what, u
         if (__builtin_expect(now == token, 1))
             return;
     }
-    __dh_atom_after_slow(addr, what, token, site, place);
+    __dh_atom_after_slow(addr, what, token, spot, place);
 }

@@ -1,0 +1,26 @@
+/* Two tellers add what they took in to the day's total, without a lock: the load and the store of one may have the
+ * other's between them. `run --detect=atomrace --noise=var:total,500,50us` sees both at once.
+ * Expected: a race on `total`, observed, both at the line of the addition in `teller`. */
+#include <pthread.h>
+#include <stdio.h>
+
+static long total;
+
+static void *teller(void *arg)
+{
+    for (int day = 0; day < 200; day++)
+        total += *(long *)arg;
+    return NULL;
+}
+
+int main(void)
+{
+    long taken[2] = {3, 5};
+    pthread_t tellers[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&tellers[i], NULL, teller, &taken[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(tellers[i], NULL);
+    puts("closed");
+    return 0;
+}
