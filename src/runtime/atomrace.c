@@ -22,6 +22,7 @@
 #include "runtime/raw_syscall.h"
 #include "runtime/report.h"
 #include "runtime/spin.h"
+#include "runtime/start.h"
 #include "runtime/threads.h"
 #include "runtime/vector_state.h"
 
@@ -258,6 +259,8 @@ static bool recall(uint64_t word, struct dh_atom_access *out, uint32_t *thread)
     return true;
 }
 
+static _Atomic uint32_t n_collisions, n_broken;
+
 static void collided(const struct dh_atom_access *mine, uint64_t word)
 {
     struct dh_atom_access other;
@@ -270,6 +273,7 @@ static void collided(const struct dh_atom_access *mine, uint64_t word)
     describe(&accesses[0], __dh_thread.index, mine);
     describe(&accesses[1], thread, &other);
     overlap(mine, &other, &r);
+    atomic_fetch_add_explicit(&n_collisions, 1, memory_order_relaxed);
     if (dh_noise_by_pair)
         dh_noise_met(mine->place, other.place);
     if (on)
@@ -290,6 +294,7 @@ static void broken(const struct dh_atom_watch *w, unsigned allow, const struct d
     char text[DH_PRINT_BUFFER];
     if (!c)
         return;
+    atomic_fetch_add_explicit(&n_broken, 1, memory_order_relaxed);
     struct dh_report r = {.kind = DH_REPORT_ATOMICITY, .detector = "atomrace", .access = accesses, .n_accesses = 3};
     describe(&accesses[0], w->thread, &w->entry);
     describe(&accesses[1], c->thread, &c->access);
@@ -551,10 +556,6 @@ static void before(struct self *s, const struct dh_atom_access *given, uint32_t 
     s->place = a.place;
     s->n_pieces = 0;
     s->met.n = 0;
-    if (monitor && dh_mark_point(mark))
-        end_sections(s, dh_mark_point(mark) - 1, &a);
-    if (monitor && dh_mark_variable(mark))
-        meet_sections(s, &a);
     uint64_t met = 0;
     if (collides && mark & DH_MARK_COLLIDE) {
         add_pieces(s, a.addr, a.size);
@@ -571,6 +572,15 @@ static void before(struct self *s, const struct dh_atom_access *given, uint32_t 
     }
     if (pairs_on && s->n_pieces == 1)
         look_back(s, &a, s->piece[0].mine, s->piece[0].seen);
+}
+
+/* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
+static void before_at_last(struct self *s, uint32_t mark)
+{
+    if (dh_mark_point(mark))
+        end_sections(s, dh_mark_point(mark) - 1, &s->access);
+    if (dh_mark_variable(mark))
+        meet_sections(s, &s->access);
 }
 
 static void after(struct self *s, uint32_t mark, uint32_t place)
@@ -629,6 +639,8 @@ uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t 
     before(self, &a, mark);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, locks);
+    if (monitor)
+        before_at_last(self, mark);
     set_pace(self);
     leave();
     return DH_ATOM_SLOW;
@@ -805,6 +817,13 @@ void dh_atom_thread_ends(void)
     s->next_free = free_selves;
     free_selves = s;
     dh_spin_unlock(&free_lock);
+}
+
+void dh_atom_finish(void)
+{
+    if (dh_atom_listens)
+        dh_print("deadheat: process %d: atomrace: %u collisions, %u broken sections; noise: %u delays\n",
+                 dh_process.pid, atomic_load(&n_collisions), atomic_load(&n_broken), dh_noise_count());
 }
 
 /* Of the other threads nothing goes on here, whatever the tables say. */

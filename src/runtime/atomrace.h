@@ -14,6 +14,8 @@ extern bool dh_atom_listens; /* AtomRace or noise */
 void dh_atom_start(void);
 void dh_atom_forked(void);
 void dh_atom_thread_ends(void);
+/* At the end of the process, if it is to say so: what was counted. */
+void dh_atom_finish(void);
 /* The source says that accesses there may race. */
 void dh_atom_intended(uintptr_t addr, size_t size);
 /* What the calling thread does is not looked at; nests. */

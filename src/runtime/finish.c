@@ -3,6 +3,7 @@
  * the program's was. Ends by a signal stay as they are. Format of the threads file: see src/cmd/threads_print.h. */
 #include "runtime/alloc.h"
 #include "runtime/assembly.h"
+#include "runtime/atomrace.h"
 #include "runtime/context.h"
 #include "runtime/interpose.h"
 #include "runtime/modules.h"
@@ -121,6 +122,8 @@ void dh_finish(void)
     dh_assembly_tell();
     if (dh_options.threads_file && !dh_report_is_alone())
         write_threads_file(dh_options.threads_file);
+    if (dh_options.verbosity >= 1)
+        dh_atom_finish();
     if (dh_options.verbosity >= 1)
         dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times\n", pid,
                  dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1);

@@ -7,6 +7,7 @@
 #include "runtime/raw_syscall.h"
 #include "runtime/thread_state.h"
 
+#include <stdatomic.h>
 #include <time.h>
 
 bool dh_noise_on, dh_noise_by_pair;
@@ -65,8 +66,16 @@ static void wait_for(uint32_t nanoseconds)
         __builtin_ia32_pause();
 }
 
+static _Atomic uint32_t n_delays;
+
+uint32_t dh_noise_count(void)
+{
+    return atomic_load_explicit(&n_delays, memory_order_relaxed);
+}
+
 static void make(const struct dh_noise_clause *c)
 {
+    atomic_fetch_add_explicit(&n_delays, 1, memory_order_relaxed);
     switch (c->how) {
     case DH_NOISE_SLEEP:
         sleep_for(c->nanoseconds);
@@ -151,6 +160,7 @@ static void spend(const struct dh_noise_clause *c, uint32_t place, bool locked)
     if (spent > budget || !happens(locked ? CHANCE / 250 : CHANCE))
         return;
     w->tries--;
+    atomic_fetch_add_explicit(&n_delays, 1, memory_order_relaxed);
     sleep_for((uint32_t)(next_random() % DELAY));
     spent += __builtin_ia32_rdtsc() - start;
 }

@@ -13,6 +13,8 @@ extern bool dh_noise_by_pair; /* AUTO: dh_noise_pair is to be told */
 void dh_noise_start(void);
 /* Between the two events of an access; `mark` says of which clauses its site is a target. */
 void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked);
+/* Delays made so far, of all threads. */
+uint32_t dh_noise_count(void);
 /* At a synchronisation. */
 void dh_noise_at_sync(void);
 /* Two places conflict: two threads were there with the same memory, one of them writing. And: at the same time. */
