@@ -27,14 +27,17 @@ static void cycle_found(void *arg, const struct dh_request *const *cycle, size_t
     struct dh_suspect suspects[DH_SUSPECTS];
     struct dh_suspicion s = {.kind = DH_SUSPECT_DEADLOCK,
                              .level = DH_LEVEL_SUSPECTED,
-                             .addr = cycle[0]->lock,
                              .suspects = suspects,
                              .n_suspects = n < DH_SUSPECTS ? n : DH_SUSPECTS,
                              .text =
                                  "each thread can hold what the one before waits for: no lock that two of them hold "
                                  "and no order of threads keeps them apart"};
+    /* Whichever request closed the cycle, the least thread comes first. */
+    size_t first = 0;
+    for (size_t i = 1; i < n; i++)
+        first = cycle[i]->thread < cycle[first]->thread ? i : first;
     for (size_t i = 0; i < s.n_suspects; i++) {
-        const struct dh_request *r = cycle[i];
+        const struct dh_request *r = cycle[(first + i) % n];
         suspects[i] = (struct dh_suspect){.op = !r->lock    ? DH_OP_THREAD_JOIN
                                                 : r->shared ? DH_OP_RDLOCK
                                                             : DH_OP_LOCK,
@@ -47,6 +50,7 @@ static void cycle_found(void *arg, const struct dh_request *const *cycle, size_t
                                           .n_locks = r->n_held,
                                           .note = r->again_after_wait ? "takes it again after its wait" : NULL};
     }
+    s.addr = cycle[first]->lock;
     dh_world_found(d->world, &dh_detector_deadlock, &s);
 }
 

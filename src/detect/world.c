@@ -19,6 +19,7 @@ struct lock_row {
     uint64_t lock;
     uint32_t id;    /* 0: free row */
     uint32_t block; /* number of the heap block that it is in, or 0 */
+    uint32_t owner; /* thread that holds it alone, and 1; 0: nobody */
 };
 
 struct dh_world {
@@ -149,7 +150,7 @@ static struct lock_row *lock_row(struct dh_world *w, uint64_t lock)
     struct lock_row *r = &w->locks[lock_slot(w, lock)];
     uint32_t block = block_around(w, lock);
     if (!r->id) {
-        *r = (struct lock_row){lock, ++w->last_lock, block};
+        *r = (struct lock_row){.lock = lock, .id = ++w->last_lock, .block = block};
         w->n_locks++;
     } else if (r->block != block) {
         r->id = ++w->last_lock;
@@ -176,6 +177,25 @@ const struct dh_held *dh_world_holds(struct dh_world *w, uint32_t thread, uint64
     return thread < w->threads.n && w->threads.at[thread] ? held_entry(w->threads.at[thread], lock) : NULL;
 }
 
+static void let_go(struct dh_world *w, struct dh_world_thread *t, struct dh_held *h)
+{
+    size_t i = (size_t)(h - t->held.at);
+    memmove(h, h + 1, (t->held.n - i - 1) * sizeof *h);
+    t->held.n--;
+    t->section = ++w->last_section;
+}
+
+/* Who held it does no more: another thread gave it, or got it although nobody told of its being given (its owner died,
+ * or gave it out of our sight). */
+static void disown(struct dh_world *w, struct lock_row *r)
+{
+    struct dh_world_thread *t = r->owner ? thread_of(w, r->owner - 1) : NULL;
+    struct dh_held *h = t ? held_entry(t, r->lock) : NULL;
+    if (h)
+        let_go(w, t, h);
+    r->owner = 0;
+}
+
 static void lock(struct dh_world *w, const struct dh_event *e)
 {
     struct dh_world_thread *t = thread_of(w, e->thread);
@@ -186,6 +206,10 @@ static void lock(struct dh_world *w, const struct dh_event *e)
     }
     if (!t)
         return;
+    struct lock_row *row = lock_row(w, e->addr);
+    disown(w, row);
+    if (!(e->flags & DH_EVENT_SHARED))
+        row->owner = e->thread + 1;
     struct dh_held new = {.lock = e->addr,
                           .id = dh_world_lock_id(w, e->addr),
                           .shared = e->flags & DH_EVENT_SHARED,
@@ -201,12 +225,15 @@ static void unlock(struct dh_world *w, const struct dh_event *e)
 {
     struct dh_world_thread *t = thread_of(w, e->thread);
     struct dh_held *h = t ? held_entry(t, e->addr) : NULL;
-    if (!h || --h->depth)
+    if (!t || (h && --h->depth))
         return;
-    size_t i = (size_t)(h - t->held.at);
-    memmove(h, h + 1, (t->held.n - i - 1) * sizeof *h);
-    t->held.n--;
-    t->section = ++w->last_section;
+    struct lock_row *row = lock_row(w, e->addr);
+    if (!h)
+        disown(w, row);
+    else
+        let_go(w, t, h);
+    if (row->owner == e->thread + 1)
+        row->owner = 0;
 }
 
 static void renew_lock(struct dh_world *w, const struct dh_event *e)

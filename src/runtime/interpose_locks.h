@@ -4,6 +4,8 @@
 
 #include "runtime/interpose.h"
 
+#include <errno.h>
+
 /* After an attempt to take the mutex that answered `result`. */
 void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot);
 /* Whether unlocking it will succeed, as far as that can be told. */
@@ -28,6 +30,8 @@ void dh_locks_abandoned(void);
         int result = dh_real.name(lock);                                                                               \
         if (result == 0)                                                                                               \
             dh_lock_destroyed((const void *)lock, DH_CALL_SLOT);                                                       \
+        else if (result == EBUSY)                                                                                      \
+            dh_lock_not_destroyed((const void *)lock, DH_CALL_SLOT);                                                   \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);

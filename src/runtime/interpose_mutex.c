@@ -14,9 +14,26 @@
 /* Threads that ended with locks held: what they did comes before what finds out. Only robust mutexes tell. */
 static char dead_owners;
 static __thread bool robust_taken;
+/* Those that this thread holds now: what it does not give back itself, the kernel gives for it. */
+enum { ROBUST_HELD = 8 };
+static __thread const pthread_mutex_t *robust_held[ROBUST_HELD];
+
+static void note_robust(const pthread_mutex_t *from, const pthread_mutex_t *to)
+{
+    for (unsigned i = 0; i < ROBUST_HELD; i++)
+        if (robust_held[i] == from) {
+            robust_held[i] = to;
+            return;
+        }
+}
 
 void dh_locks_abandoned(void)
 {
+    for (unsigned i = 0; i < ROBUST_HELD; i++) {
+        for (unsigned depth = robust_held[i] ? dh_lock_held(robust_held[i]) : 0; depth; depth--)
+            dh_lock_given(robust_held[i], DH_LOCK_EXCLUSIVE, NULL);
+        robust_held[i] = NULL;
+    }
     if (robust_taken)
         dh_sync_release_join(&dead_owners, DH_SYNC_OTHER);
 }
@@ -36,8 +53,11 @@ void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const u
         dh_sync_acquire(&dead_owners, DH_SYNC_OTHER);
     if (result == 0 || result == EOWNERDEAD)
         dh_lock_taken(m, mode, call_slot);
-    if (m->__data.__kind & KIND_ROBUST)
-        robust_taken = true;
+    if (!(m->__data.__kind & KIND_ROBUST))
+        return;
+    robust_taken = true;
+    if ((result == 0 || result == EOWNERDEAD) && dh_lock_held(m) == 1)
+        note_robust(NULL, m);
 }
 
 static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *call_slot)
@@ -84,6 +104,8 @@ TAKES(mtx_t, mtx_timedlock, DH_LOCK_TIMED, (mtx_t *restrict m, const struct time
         bool told = dh_mutex_may_be_given((const pthread_mutex_t *)m);                                                 \
         if (told)                                                                                                      \
             dh_lock_given(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \
+        if (((const pthread_mutex_t *)m)->__data.__kind & KIND_ROBUST && !dh_lock_held(m))                             \
+            note_robust((const pthread_mutex_t *)m, NULL);                                                             \
         int result = dh_real.name(m);                                                                                  \
         if (told && result)                                                                                            \
             dh_lock_taken(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \

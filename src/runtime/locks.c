@@ -126,6 +126,11 @@ void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot)
     dh_race_forget_object(lock);
 }
 
+void dh_lock_not_destroyed(const void *lock, const uintptr_t *call_slot)
+{
+    dh_record_event(DH_EVENT_LOCK_DESTROY, DH_EVENT_FOREIGN, lock, 0, call_slot);
+}
+
 void dh_lock_begins(const void *lock, const uintptr_t *call_slot)
 {
     dh_record_event(DH_EVENT_LOCK_INIT, 0, lock, 0, call_slot);

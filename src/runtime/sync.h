@@ -44,6 +44,8 @@ void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot);
 void dh_lock_waits(const void *lock, unsigned mode, const uintptr_t *call_slot);
 void dh_lock_begins(const void *lock, const uintptr_t *call_slot);
 void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot);
+/* It was to be, but is held. */
+void dh_lock_not_destroyed(const void *lock, const uintptr_t *call_slot);
 /* Does the calling thread hold it? Answers the depth of recursion. */
 unsigned dh_lock_held(const void *lock);
 /* The same, for who would complain: of a thread that holds more locks than are listed nothing is sure. */

@@ -1,0 +1,43 @@
+/* Opposite orders; only one of the two passes the gate.
+ * Expected: deadlock suspected at `want` and `want too`. */
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_mutex_t checking = PTHREAD_MUTEX_INITIALIZER, savings = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t office = PTHREAD_MUTEX_INITIALIZER;
+static int money[2];
+
+static void *saver(void *arg)
+{
+    pthread_mutex_lock(&checking);
+    pthread_mutex_lock(&savings); /* want too */
+    money[0]--, money[1]++;
+    pthread_mutex_unlock(&savings);
+    pthread_mutex_unlock(&checking);
+    return arg;
+}
+
+static void *spender(void *arg)
+{
+    usleep(50000); /* long after, but nothing says so */
+    pthread_mutex_lock(&office);
+    pthread_mutex_lock(&savings);
+    pthread_mutex_lock(&checking); /* want */
+    money[1]--, money[0]++;
+    pthread_mutex_unlock(&checking);
+    pthread_mutex_unlock(&savings);
+    pthread_mutex_unlock(&office);
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, saver, NULL);
+    pthread_create(&b, NULL, spender, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    puts("over");
+    return 0;
+}
