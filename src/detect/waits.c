@@ -369,7 +369,7 @@ static const struct pending *waiting(const struct dh_waits *w, uint32_t thread)
 static bool lives(const struct dh_waits *w, uint32_t thread)
 {
     const struct dh_world_thread *t = dh_world_thread(w->world, thread);
-    return t->index == thread && !t->ended;
+    return thread == 0 ? !t->ended : t->index == thread && !t->ended; /* the main thread need not be told of */
 }
 
 static bool is_internal(const struct dh_event *e)
