@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/time.h>
 
-enum { TIMES = 400 };
+enum { TIMES = 80 };
 
 static sem_t semaphore;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
