@@ -1,6 +1,7 @@
 /* Two tellers add what they took in to the day's total, without a lock: the load and the store of one may have the
- * other's between them. `run --detect=atomrace --noise=var:total,500,50us` sees both at once.
- * Expected: a race on `total`, observed, both at the line of the addition in `teller`. */
+ * other's between them, and noise makes both happen at once.
+ * Options: --noise=var:total,500,50us
+ * Expected: an observed race on `total`. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
-/* As bad.c, with a lock around the addition: nobody is inside at the same time, however long it takes. */
+/* As bad.c, with a lock around the addition: nobody is inside at the same time, however long it takes.
+ * Options: --noise=var:total,500,50us
+ * Expected: nothing. */
 #include <pthread.h>
 #include <stdio.h>
 
