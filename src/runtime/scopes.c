@@ -39,14 +39,14 @@ void __dh_scope_leave(uint32_t token)
     dh_scope_leave(token);
 }
 
-/* For the inline parts, which leave most registers to the callee to keep (preserve_most): all but rax and r11. */
-#define KEEPING(name, function)                                                                                        \
+/* For the inline parts, which leave most registers to the callee to keep (preserve_most): all but r11, and rax where it
+ * carries the result. `more` and `less` keep the stack aligned. */
+#define KEEPING(name, function, more, less)                                                                            \
     __asm__(".text\n"                                                                                                  \
             ".globl " name "\n"                                                                                        \
             ".hidden " name "\n"                                                                                       \
             ".type " name ", @function\n" name ":\n"                                                                   \
-            ".cfi_startproc\n"                                                                                         \
-            "push %rcx\n.cfi_adjust_cfa_offset 8\n"                                                                    \
+            ".cfi_startproc\n" more "push %rcx\n.cfi_adjust_cfa_offset 8\n"                                            \
             "push %rdx\n.cfi_adjust_cfa_offset 8\n"                                                                    \
             "push %rsi\n.cfi_adjust_cfa_offset 8\n"                                                                    \
             "push %rdi\n.cfi_adjust_cfa_offset 8\n"                                                                    \
@@ -60,9 +60,10 @@ void __dh_scope_leave(uint32_t token)
             "pop %rdi\n.cfi_adjust_cfa_offset -8\n"                                                                    \
             "pop %rsi\n.cfi_adjust_cfa_offset -8\n"                                                                    \
             "pop %rdx\n.cfi_adjust_cfa_offset -8\n"                                                                    \
-            "pop %rcx\n.cfi_adjust_cfa_offset -8\n"                                                                    \
-            "ret\n"                                                                                                    \
+            "pop %rcx\n.cfi_adjust_cfa_offset -8\n" less "ret\n"                                                       \
             ".cfi_endproc\n"                                                                                           \
             ".size " name ", .-" name "\n")
-KEEPING("__dh_scope_enter_slow", "dh_scope_enter");
-KEEPING("__dh_scope_leave_slow", "dh_scope_leave");
+KEEPING("__dh_scope_enter_slow", "dh_scope_enter", "", "");
+KEEPING("__dh_scope_leave_slow", "dh_scope_leave",
+        "sub $8, %rsp\n.cfi_adjust_cfa_offset 8\npush %rax\n.cfi_adjust_cfa_offset 8\n",
+        "pop %rax\n.cfi_adjust_cfa_offset -8\nadd $8, %rsp\n.cfi_adjust_cfa_offset -8\n");
