@@ -37,7 +37,14 @@ static bool is_inside(const char *name)
     return false;
 }
 
-/* Whatever watches the stream watches what the hooks of class lockset record. */
+/* Whatever watches the stream watches what the hooks of class lockset record; some need the functions as well. */
+static const char *plan_of(const struct dh_detector *d)
+{
+    if (is_both(d->name))
+        return NULL;
+    return d->events & DH_EVENTS_SCOPE ? "lockset,scope" : "lockset";
+}
+
 const struct dh_listed_detector *dh_detector_list_at(size_t i)
 {
     static struct dh_listed_detector watching;
@@ -47,7 +54,7 @@ const struct dh_listed_detector *dh_detector_list_at(size_t i)
     for (size_t k = 0; dh_detector_at(k); k++)
         if (!is_inside(dh_detector_at(k)->name) && i-- == 0) {
             const struct dh_detector *d = dh_detector_at(k);
-            watching = (struct dh_listed_detector){d->name, d->summary, is_both(d->name) ? NULL : "lockset", false};
+            watching = (struct dh_listed_detector){d->name, d->summary, plan_of(d), false};
             return &watching;
         }
     return NULL;

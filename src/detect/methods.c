@@ -10,8 +10,8 @@
  *  - check, then act: P1 only asks, and what it reads of x decides whether P2 is entered (DH_FLOW_CONTROL):
  * Program 5.3. Silent when P1 changes what Q accesses (it has made its claim), or when P2 asks for x again before it
  * acts.
- *  - one update in two halves: P1 and P2 each update the same variable of two instances, and Q reads both
- *    (a transfer between accounts, and an auditor).
+ *  - one update in two halves: P1 and P2 each update the same variable of two instances and change nothing else, and Q
+ *    reads both (a transfer between accounts, and an auditor).
  * Where nobody knows how values flow (traces of other tools), the pattern must do: P1 reads x, P2 writes it without
  * reading; or P1 asks for x and P2 has to do with y alone, and Q with both.
  * Two variables that are only written apart and read together are what views tell (views.c), not told again here.
@@ -311,6 +311,15 @@ static bool touches(const struct dh_view *v, const struct clash *x)
     return dh_fields_meet(&v->in.part, x->mine->object, x->at, x->end);
 }
 
+/* Nothing but that variable: putting something into a table changes more than one. */
+static bool writes_only(const struct dh_view *v, uint32_t name)
+{
+    for (size_t i = 0; i < v->in.part.at.n; i++)
+        if (v->in.part.at.at[i].how & DH_FIELD_WRITTEN && v->in.part.at.at[i].name != name)
+            return false;
+    return true;
+}
+
 /* What makes x of P1 and y of P2 belong together, or NULL. */
 static const char *reason(struct methods *m, const struct pair *p, const struct clash *x, const struct clash *y,
                           bool asks)
@@ -330,7 +339,9 @@ static const char *reason(struct methods *m, const struct pair *p, const struct 
             return "it decides whether the second is entered, and may no longer be so";
     }
     bool halves = !same && x->mine->name == y->mine->name && is_update(x->mine) && is_update(y->mine) &&
-                  x->other->how == DH_FIELD_READ && y->other->how == DH_FIELD_READ;
+                  x->other->how == DH_FIELD_READ && y->other->how == DH_FIELD_READ &&
+                  m->functions.at[p->function].name && writes_only(p->first, x->mine->name) &&
+                  writes_only(p->second, y->mine->name);
     return halves ? "half of the change can be seen" : NULL;
 }
 
