@@ -13,6 +13,8 @@
  *    §7) leave the judgement to the outer lock's own views.
  *  - x and y are different variables of one object, or two globals: elements of an array or nodes of a list are
  *    accessed one by one and all together everywhere (003, §5.2.2 divides views by class for the same reason).
+ *  - A section that walks over three or more instances of a variable is in conflict only with sections that write:
+ * fields of a table's records are read one by one everywhere.
  *  - What the code of a section may access on another path counts as accessed (the elevator of §5: not to take a
  *    branch is to read and discard): from the link step's scopes, and from what the same code did at other times.
  *  - A condition wait divides a section where S is concerned. A and B are sections as written, waits included.
@@ -28,7 +30,10 @@
 
 const struct dh_detector dh_detector_views;
 
-enum { MOST_STEPS = 40000000 };
+enum {
+    MOST_STEPS = 40000000,
+    SWEEP = 3 /* instances in one section that make it a walk */
+};
 
 struct views {
     struct dh_view_store store;
@@ -70,6 +75,29 @@ static bool is_apart(const struct views *v, const struct clash *x, const struct 
            !dh_view_may_access(&v->store, other, x->theirs->name);
 }
 
+/* S goes over many instances of the variable, one after the other: a walk over a table. */
+static bool is_sweep(const struct views *v, const struct dh_view *s, const struct clash *x)
+{
+    const struct dh_site_table *table = NULL;
+    bool write;
+    struct dh_field_place p = dh_field_place_of(x->ours, &write);
+    const struct dh_site *site = dh_world_site(v->store.world, p.site, &table);
+    if (site && site->size && x->ours->end - x->ours->at >= (uint64_t)SWEEP * site->size)
+        return true;
+    unsigned n = 0;
+    for (size_t i = 0; i < s->in.part.at.n && n < SWEEP; i++)
+        n += s->in.part.at.at[i].object == x->object && s->in.part.at.at[i].name == x->ours->name;
+    return n >= SWEEP;
+}
+
+/* Whoever reads records one field at a time does not depend on a table that is turned over as a whole; whoever writes
+ * them so may be seen half-way by a walk. */
+static bool is_of_a_table(const struct views *v, const struct dh_view *s, const struct clash *x, const struct clash *y)
+{
+    bool both_write = x->theirs->how & y->theirs->how & DH_FIELD_WRITTEN;
+    return !both_write && (is_sweep(v, s, x) || is_sweep(v, s, y));
+}
+
 /* Can some S come after some A and before some B? */
 static bool may_come_between(const struct dh_view *a, const struct dh_view *s, const struct dh_view *b)
 {
@@ -87,7 +115,8 @@ static bool are_apart(struct views *v, const struct dh_view *s, const struct can
         for (size_t j = 0; j < b->clashes.n; j++) {
             *y = &b->clashes.at[j];
             v->steps++;
-            if ((*x)->object == (*y)->object && (*x)->name != (*y)->name && is_apart(v, *y, a->view))
+            if ((*x)->object == (*y)->object && (*x)->name != (*y)->name && is_apart(v, *y, a->view) &&
+                !is_of_a_table(v, s, *x, *y))
                 return !dh_critical_share_outer(&s->in, &a->view->in, &b->view->in) &&
                        (may_come_between(a->view, s, b->view) || may_come_between(b->view, s, a->view));
         }

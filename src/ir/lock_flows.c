@@ -273,7 +273,8 @@ static void pass_call(struct follow *w, LLVMValueRef call, LLVMValueRef v)
         return;
     if (dh_lock_effect(w->t->a, call, &direct) != DH_LOCK_NOTHING && direct)
         return;
-    reach_call(w, call, DH_FLOW_DATA);
+    if (!w->from.test)
+        reach_call(w, call, DH_FLOW_DATA);
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(call));
     if (kind != LLVMVoidTypeKind && kind != LLVMPointerTypeKind)
         push_value(w, call);

@@ -333,6 +333,35 @@ static void two_objects_with_a_lock_each(struct stream *s, uint64_t at)
     give(s, 2, lock);
 }
 
+/* Three records of key and amount under one lock: read, or written, one field at a time; gone over as a whole. */
+static void table_of_records(struct stream *s, unsigned single, unsigned walk)
+{
+    take(s, 1, LOCK, "key");
+    write_to(s, 1, single, OBJECT, "struct row.key");
+    give(s, 1, LOCK);
+    take(s, 1, LOCK, "amount");
+    write_to(s, 1, single, OBJECT + 8, "struct row.amount");
+    give(s, 1, LOCK);
+    take(s, 2, LOCK, "walk");
+    for (uint64_t i = 0; i < 3; i++) {
+        write_to(s, 2, walk, OBJECT + 16 * i, "struct row.key");
+        write_to(s, 2, walk, OBJECT + 16 * i + 8, "struct row.amount");
+    }
+    give(s, 2, LOCK);
+}
+
+static void a_table_may_be_read_by_fields(void **state)
+{
+    struct stream s;
+    (void)state;
+    begin(&s, 2);
+    table_of_records(&s, DH_EVENT_READ, DH_EVENT_WRITE);
+    expect(&s, 0);
+    begin(&s, 2);
+    table_of_records(&s, DH_EVENT_WRITE, DH_EVENT_READ);
+    expect(&s, 1);
+}
+
 static void equal_conflicts_of_instances_are_one(void **state)
 {
     struct stream s;
@@ -711,6 +740,7 @@ int main(void)
         cmocka_unit_test(before_the_threads_are_there_it_is_initialisation),
         cmocka_unit_test(after_the_join_nobody_comes_between),
         cmocka_unit_test(elements_of_an_array_are_one_variable),
+        cmocka_unit_test(a_table_may_be_read_by_fields),
         cmocka_unit_test(equal_conflicts_of_instances_are_one),
         cmocka_unit_test(a_new_object_at_the_old_address_is_another),
         cmocka_unit_test(a_copy_of_the_whole_has_both),
