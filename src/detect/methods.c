@@ -143,16 +143,20 @@ static void enter(struct methods *m, const struct dh_event *e)
     t->tells_functions = true;
 }
 
-/* The newest of one code stands for the older ones, under whatever lock: a value that goes further comes from it. Of
- * too many, the oldest goes. */
+static void drop_code(struct activation *a, size_t code)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->parts.n; i++)
+        if (a->parts.at[i].view->code != code)
+            a->parts.at[n++] = a->parts.at[i];
+    a->parts.n = n;
+}
+
+/* Of too many, the oldest goes. */
 static void add_part(struct activation *a, struct part p)
 {
-    size_t gone = a->parts.n < MOST_PARTS ? a->parts.n : 0;
-    for (size_t i = 0; i < a->parts.n; i++)
-        if (a->parts.at[i].view->code == p.view->code)
-            gone = i;
-    if (gone < a->parts.n) {
-        memmove(&a->parts.at[gone], &a->parts.at[gone + 1], (a->parts.n - gone - 1) * sizeof *a->parts.at);
+    if (a->parts.n >= MOST_PARTS) {
+        memmove(&a->parts.at[0], &a->parts.at[1], (a->parts.n - 1) * sizeof *a->parts.at);
         a->parts.n--;
     }
     dh_vec_push(&a->parts, p);
@@ -260,6 +264,10 @@ static void section(void *arg, struct dh_guard *g, struct dh_view *v, const stru
             if (a->parts.at[i].lock == g->id && a->parts.at[i].view->code != v->code)
                 add_pair(m, g, a, a->parts.at[i].view, v);
     }
+    /* The newest of one code stands for the older ones, under whatever lock: a value that goes further comes from it.
+     */
+    for (size_t d = 0; d < t->stack.n; d++)
+        drop_code(&t->stack.at[d], v->code);
     add_part(&t->stack.at[t->stack.n - 1], (struct part){v, g->id});
 }
 
@@ -335,7 +343,8 @@ static const char *reason(struct methods *m, const struct pair *p, const struct 
         }
         if (how & DH_FLOW_DATA)
             return "the value is used there and may be stale";
-        if (how & DH_FLOW_CONTROL && asks && !asks_again(m, x, p->second))
+        bool acts = same ? (y->mine->how & DH_FIELD_WRITTEN) != 0 : true;
+        if (how & DH_FLOW_CONTROL && asks && acts && !asks_again(m, x, p->second))
             return "it decides whether the second is entered, and may no longer be so";
     }
     bool halves = !same && x->mine->name == y->mine->name && is_update(x->mine) && is_update(y->mine) &&

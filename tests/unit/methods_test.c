@@ -464,8 +464,7 @@ static bool is_pair(const struct run *r, int i, int j)
     if (i >= j || a->thread != b->thread || a->code == b->code || (d == 0 && b->in_function))
         return false;
     for (int k = i + 1; k < j; k++)
-        if (r->all[k].thread == a->thread && r->all[k].code == a->code && common(&r->all[k], b) == d &&
-            common(&r->all[k], a) >= d)
+        if (r->all[k].thread == a->thread && r->all[k].code == a->code)
             return false;
     return true;
 }
@@ -494,7 +493,8 @@ static bool reason(const struct naive_section *p1, const struct naive_section *p
                (!same && asks && !has(p2, x) && !has(p1, y));
     if (how & DH_FLOW_DATA)
         return true;
-    return how & DH_FLOW_CONTROL && asks && !(p2->reads[x] && tested[p2->code] == DH_FLOW_DECIDES);
+    return how & DH_FLOW_CONTROL && asks && (!same || p2->writes[x]) &&
+           !(p2->reads[x] && tested[p2->code] == DH_FLOW_DECIDES);
 }
 
 /* The first and the last time that equal sections were paired in the function. */
