@@ -169,7 +169,8 @@ static bool is_polling(const struct question *q)
 
 static bool check_read(struct question *q, uint64_t old, struct dh_collision *out)
 {
-    if (!q->same_unit || !is_strange(q, old) || !has_changed(q, old) ||
+    bool changed = has_changed(q, old), under_way = q->entry->what & DH_UNIT_OVERLAP;
+    if (!q->same_unit || !is_strange(q, old) || !(changed || under_way) ||
         !(bytes_of(old) & q->bytes & entry_bytes(q->entry)))
         return false;
     if (is_polling(q)) {
@@ -177,7 +178,7 @@ static bool check_read(struct question *q, uint64_t old, struct dh_collision *ou
         q->same_unit = false;
         return false;
     }
-    return found(q, writer_of(q->addr, old), DH_COLLISION_INTERLEAVED, false, out);
+    return found(q, writer_of(q->addr, old), changed ? DH_COLLISION_INTERLEAVED : DH_COLLISION_OVERLAP, false, out);
 }
 
 static bool access_read(struct question *q, struct dh_collision *out)

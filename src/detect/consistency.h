@@ -83,7 +83,7 @@ struct dh_consistency {
 enum dh_collision_kind {
     DH_COLLISION_NONE,
     DH_COLLISION_INTERLEAVED, /* two accesses of one unit, and one that cannot be put before or after both */
-    DH_COLLISION_OVERLAP,     /* read while another's unit that had written went on, and written */
+    DH_COLLISION_OVERLAP,     /* read while another's unit that had written went on, and accessed again */
     DH_COLLISION_STALE        /* written in one critical section after being read in another, by what was read */
 };
 
@@ -135,9 +135,11 @@ static inline __attribute__((always_inline)) bool dh_unit_read(const struct dh_u
     uint64_t seen = __atomic_load_n(dh_unit_cell(cells, addr), __ATOMIC_RELAXED), key = dh_unit_key(u, addr);
     struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
     if (__builtin_expect(e->key == key, 1)) {
-        if (e->what & DH_UNIT_WROTE && e->seen == seen)
+        if (e->seen != seen || e->what & DH_UNIT_OVERLAP)
+            return false;
+        if (e->what & DH_UNIT_WROTE)
             e->what = dh_unit_what(u, addr, size, place);
-        return e->seen == seen;
+        return true;
     }
     /* Strange and perhaps under way; what is older only counts when it changes. */
     if ((seen & (DH_UNIT_FRESH | DH_UNIT_READ)) && ((seen ^ u->word) & DH_UNIT_SLOT))

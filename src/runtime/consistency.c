@@ -31,7 +31,9 @@ static const char *sentence(const struct dh_collision *c)
          "between two writes in one call of a function, another thread read it"}};
     switch (c->kind) {
     case DH_COLLISION_OVERLAP:
-        return "it was read while another thread was in a function that had just written it, and then written";
+        return c->here_writes
+                   ? "it was read while another thread was in a function that had just written it, and then written"
+                   : "it was read twice in one call of a function while another thread was in one that writes it";
     case DH_COLLISION_STALE:
         return "in one call of a function it was read in one critical section and written in another without being "
                "looked at again; another thread wrote it between the two";
