@@ -96,6 +96,27 @@ struct dh_collision {
     bool before_writes, other_writes, here_writes;
 };
 
+/* What happened, for a reader of the report. */
+static inline const char *dh_collision_text(const struct dh_collision *c)
+{
+    static const char *const interleaved[2][2] = {
+        {"between two reads in one call of a function, another thread wrote it",
+         "between a read and a write in one call of a function, another thread wrote it, and that is lost"},
+        {"between a write and a read in one call of a function, another thread overwrote it",
+         "between two writes in one call of a function, another thread read it"}};
+    switch (c->kind) {
+    case DH_COLLISION_OVERLAP:
+        return c->here_writes
+                   ? "it was read while another thread was in a function that had just written it, and then written"
+                   : "it was read twice in one call of a function while another thread was in one that writes it";
+    case DH_COLLISION_STALE:
+        return "in one call of a function it was read in one critical section and written in another without being "
+               "looked at again; another thread wrote it between the two";
+    default:
+        return interleaved[c->before_writes][c->here_writes];
+    }
+}
+
 static inline unsigned dh_unit_bytes(uintptr_t addr, unsigned size)
 {
     return ((1u << size) - 1) << (addr & 7);

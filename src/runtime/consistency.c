@@ -3,6 +3,7 @@
 #include "runtime/bytes.h"
 #include "runtime/context.h"
 #include "runtime/race_edges.h"
+#include "runtime/record.h"
 #include "runtime/report.h"
 #include "runtime/vector_state.h"
 
@@ -21,27 +22,6 @@ static bool is_new(const struct dh_collision *c)
     return atomic_exchange(&told[key >> 54], key) != key;
 }
 
-/* What happened, for a reader of the report: by the first access of the unit, the other's and the second. */
-static const char *sentence(const struct dh_collision *c)
-{
-    static const char *const interleaved[2][2] = {
-        {"between two reads in one call of a function, another thread wrote it",
-         "between a read and a write in one call of a function, another thread wrote it, and that is lost"},
-        {"between a write and a read in one call of a function, another thread overwrote it",
-         "between two writes in one call of a function, another thread read it"}};
-    switch (c->kind) {
-    case DH_COLLISION_OVERLAP:
-        return c->here_writes
-                   ? "it was read while another thread was in a function that had just written it, and then written"
-                   : "it was read twice in one call of a function while another thread was in one that writes it";
-    case DH_COLLISION_STALE:
-        return "in one call of a function it was read in one critical section and written in another without being "
-               "looked at again; another thread wrote it between the two";
-    default:
-        return interleaved[c->before_writes][c->here_writes];
-    }
-}
-
 static struct dh_report_access access_of(const struct dh_collision *c, uint32_t thread, uint32_t place, bool writes)
 {
     struct dh_report_access a = {.thread = thread, .flags = writes ? DH_ACCESS_WRITE : 0, .addr = c->addr};
@@ -53,11 +33,12 @@ static struct dh_report_access access_of(const struct dh_collision *c, uint32_t 
 
 static void record(const struct dh_collision *c)
 {
-    if (!dh_record_collision)
-        return;
-    struct dh_recorded_access here = {__dh_thread.index, c->here, c->addr, c->size, c->here_writes};
-    struct dh_recorded_access other = {c->thread, c->other, c->addr, c->size, c->other_writes};
-    dh_record_collision(&here, &other);
+    unsigned suspected = c->kind != DH_COLLISION_INTERLEAVED ? DH_EVENT_TRY : 0;
+    uint64_t other = (uint64_t)c->thread << 32 | c->size, self = (uint64_t)__dh_thread.index << 32 | c->size;
+    dh_record_event_at(DH_EVENT_COLLISION, suspected | (c->here_writes ? 0 : DH_EVENT_SHARED), c->addr, other, c->here);
+    dh_record_event_at(DH_EVENT_COLLISION_WITH, c->other_writes ? 0 : DH_EVENT_SHARED, c->addr, other, c->other);
+    dh_record_event_at(DH_EVENT_COLLISION_WITH, DH_EVENT_AGAIN | (c->before_writes ? 0 : DH_EVENT_SHARED), c->addr,
+                       self, c->before);
 }
 
 void dh_consistency_tell(const struct dh_collision *c)
@@ -76,7 +57,7 @@ void dh_consistency_tell(const struct dh_collision *c)
                           .n_accesses = 3,
                           .addr = c->addr,
                           .size = c->size,
-                          .text = sentence(c)};
+                          .text = dh_collision_text(c)};
     accesses[0].note = "first in the function's call";
     accesses[2].note = "in the same call";
     accesses[2].context = dh_context_intern(&__dh_thread);

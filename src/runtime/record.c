@@ -241,6 +241,24 @@ void dh_record_event(enum dh_event_kind kind, unsigned flags, const void *addr, 
     dh_record_leave(l);
 }
 
+void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr, uint64_t arg, uint32_t place)
+{
+    struct dh_record_state *s = __dh_thread.record;
+    struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
+    if (!l)
+        return;
+    if (l == s->lanes)
+        dh_record_say_runs(s, l);
+    if (dh_record_room(s, l)) {
+        struct dh_event e = {.kind = (uint8_t)kind, .flags = (uint8_t)flags, .site = place, .addr = addr, .arg = arg};
+        dh_record_after(s, l);
+        dh_record_context(l, dh_record_here(s));
+        dh_record_put_event(l, &e);
+        dh_record_new_segment(s);
+    }
+    dh_record_leave(l);
+}
+
 static void scope(enum dh_event_kind kind, const void *object, uint32_t place)
 {
     struct dh_record_state *s = __dh_thread.record;

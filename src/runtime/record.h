@@ -30,6 +30,8 @@ void dh_record_modules(void);
  * effect. `call_slot` says from where (NULL: not known). */
 void dh_record_event(enum dh_event_kind kind, unsigned flags, const void *addr, uint64_t arg,
                      const uintptr_t *call_slot);
+/* The same with a place that is known. */
+void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr, uint64_t arg, uint32_t place);
 /* An access; `flags` of dh_event_flag. Larger ones than a record takes are told in pieces. */
 void dh_record_access(uintptr_t addr, size_t size, bool write, uint32_t place);
 void dh_record_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot);

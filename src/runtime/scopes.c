@@ -2,6 +2,7 @@
 
 #include "runtime/scopes.h"
 
+#include "runtime/record.h"
 #include "runtime/units.h"
 
 /* Called through __dh_scope_enter_slow, too. */
@@ -11,7 +12,7 @@ uint32_t dh_scope_enter(const void *object, uint32_t place)
     uint32_t token = t->scopes++;
     if (t->units)
         dh_unit_enter(t->units, token, (uintptr_t)object);
-    if (dh_record_scope_enter)
+    if (t->record)
         dh_record_scope_enter(object, place);
     return token;
 }
@@ -25,7 +26,7 @@ void dh_scope_leave(uint32_t token)
     t->scopes = token;
     if (t->units)
         dh_unit_leave(t->units, token);
-    for (; open > token && dh_record_scope_leave; open--)
+    for (; open > token && t->record; open--)
         dh_record_scope_leave(DH_NO_PLACE);
 }
 

@@ -5,11 +5,7 @@
 #ifndef DH_RUNTIME_SCOPES_H
 #define DH_RUNTIME_SCOPES_H
 
-#include "event/event.h"
-
-/* Of the recorder, which sets `scopes_told` in threads that it records; a place of DH_NO_PLACE: of the innermost. */
-__attribute__((weak)) void dh_record_scope_enter(const void *object, uint32_t place);
-__attribute__((weak)) void dh_record_scope_leave(uint32_t place);
+#include <stdint.h>
 
 /* The hooks, for the parts of them that are inlined. */
 uint32_t dh_scope_enter(const void *object, uint32_t place);

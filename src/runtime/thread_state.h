@@ -65,7 +65,6 @@ struct dh_thread_state {
     uint32_t atom_quick;                /* reads may take AtomRace's quick way (atomrace_fast.h) */
     uint32_t atom_passed;               /* synchronisations that are not locks */
     uint32_t scopes;                    /* activations of functions that are open (scopes.h) */
-    uint8_t scopes_told;                /* the recorder wants to know of them */
     struct dh_unit unit;                /* of the consistency detector (units.h) */
     struct dh_unit_entry *unit_entries; /* dh_unit_no_entries while `units` is NULL */
     struct dh_unit_thread *units;       /* NULL while it does not look at this thread */

@@ -45,7 +45,7 @@ INLINE uint32_t __dh_scope_enter(const void *object, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
     uint32_t token = t->scopes;
-    if (RARE(!t->units || t->scopes_told))
+    if (RARE(!t->units || t->record))
         return __dh_scope_enter_slow(object, place);
     t->scopes = token + 1;
     dh_unit_enter(t->units, token, (uintptr_t)object);
@@ -55,7 +55,7 @@ INLINE uint32_t __dh_scope_enter(const void *object, uint32_t place)
 INLINE void __dh_scope_leave(uint32_t token)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!t->units || t->scopes_told || token >= t->scopes)) {
+    if (RARE(!t->units || t->record || token >= t->scopes)) {
         __dh_scope_leave_slow(token);
         return;
     }

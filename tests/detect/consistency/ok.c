@@ -1,0 +1,49 @@
+/* As bad.c, with the account's lock held from the read to the write.
+ * Expected: nothing. */
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct account {
+    pthread_mutex_t lock;
+    long balance;
+};
+
+/* Of no interest to anybody but the scheduler. */
+static void think(void)
+{
+    struct timespec nap = {0, 2000000};
+    syscall(SYS_nanosleep, &nap, NULL);
+}
+
+static void deposit(struct account *a, long amount)
+{
+    pthread_mutex_lock(&a->lock);
+    long balance = a->balance;
+    think();
+    a->balance = balance + amount;
+    pthread_mutex_unlock(&a->lock);
+}
+
+static struct account account = {PTHREAD_MUTEX_INITIALIZER, 0};
+
+static void *teller(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 50; i++)
+        deposit(&account, 1);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t tellers[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&tellers[i], NULL, teller, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(tellers[i], NULL);
+    puts("closed");
+    return 0;
+}
