@@ -5,6 +5,7 @@
 #include "event/noise.h"
 #include "event/sections.h"
 #include "finding/store.h"
+#include "finding/train.h"
 #include "host/file.h"
 
 #include <stdlib.h>
@@ -181,6 +182,19 @@ static bool check_seed(const struct dh_focus *f, const char *command)
     return false;
 }
 
+static bool check_train(const struct dh_focus *f, const char *command)
+{
+    struct dh_train t;
+    struct dh_err err = {0};
+    bool ok = !f->train || dh_train_read(&t, f->train, &err);
+    if (!ok)
+        dh_complain("%s: --train: %s", command, err.text);
+    if (f->train)
+        dh_train_release(&t);
+    dh_err_release(&err);
+    return ok;
+}
+
 static bool check_use(const struct dh_focus *f, const char *command, bool atomrace)
 {
     const char *option = f->sites ? "sites" : f->sections ? "sections" : f->train ? "train" : NULL;
@@ -208,8 +222,8 @@ bool dh_focus_prepare(struct dh_focus *f, const char *command, const char *detec
 {
     bool atomrace = has_word(detect, "atomrace"), accesses = false, all = false;
     struct dh_str text = {0};
-    bool ok =
-        check_seed(f, command) && check_use(f, command, atomrace) && add_noise(&text, f, command, db, &accesses, &all);
+    bool ok = check_seed(f, command) && check_train(f, command) && check_use(f, command, atomrace) &&
+              add_noise(&text, f, command, db, &accesses, &all);
     if (ok && f->sites)
         ok = add_sites(&text, command, f->sites);
     else if (ok && (atomrace || all))
@@ -233,8 +247,10 @@ void dh_focus_tell(const struct dh_focus *f, void (*add)(const char *key, const 
         add("noise", f->noise);
     if (f->seed)
         add("seed", f->seed);
-    if (f->train)
+    if (f->train) {
         add("train", "1");
+        add("exitcode", "0"); /* whether the run passed is the program's to say */
+    }
 }
 
 void dh_focus_release(struct dh_focus *f)

@@ -9,6 +9,7 @@
 #include "driver/derive.h"
 #include "driver/variant.h"
 #include "finding/suppress.h"
+#include "finding/train.h"
 #include "host/process.h"
 #include "host/resources.h"
 #include "host/supervise.h"
@@ -262,6 +263,34 @@ static bool store_findings(struct session *s, struct dh_import *stored, struct d
     return ok;
 }
 
+static bool keeps(void *train, const struct dh_finding *f)
+{
+    return dh_train_keeps(train, f);
+}
+
+/* A run that ended well shows which pairs others may come between; of one that did not, the rest is suspected. */
+static bool store_and_train(struct session *s, int status, struct dh_import *stored, struct dh_err *err)
+{
+    struct dh_train t;
+    const char *file = s->l->focus->train;
+    if (!dh_train_read(&t, file, err))
+        return false;
+    t.learning = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    stored->keeps = keeps;
+    stored->arg = &t;
+    bool ok = store_findings(s, stored, err);
+    if (ok && t.added)
+        ok = dh_train_write(&t, file, err);
+    if (ok && t.learning)
+        dh_complain("%s: --train: the run passed; %zu pairs added to %s", s->l->command, t.added, file);
+    else if (ok)
+        dh_complain("%s: --train: the run did not pass; pairs suspected that are not in %s: %u", s->l->command, file,
+                    t.suspected);
+    stored->keeps = NULL;
+    dh_train_release(&t);
+    return ok;
+}
+
 static void close_session(struct session *s)
 {
     if (s->folder)
@@ -315,7 +344,8 @@ int dh_launch(const struct dh_launch *l, int *status, struct dh_import *stored)
         return code;
     bool ok = open_session(&s, &err) && run_program(&s, path, status, &err);
     ok = ok && (!l->threads || show_threads(&s, &err));
-    ok = ok && (!l->db || store_findings(&s, stored, &err));
+    bool trains = l->focus && l->focus->train;
+    ok = ok && (!l->db || (trains ? store_and_train(&s, *status, stored, &err) : store_findings(&s, stored, &err)));
     close_session(&s);
     free(path);
     dh_launch_notes(l->command, stored);

@@ -103,9 +103,10 @@ static bool store_record(struct import *i, const struct dh_log_process *p, const
     if (dh_log_read_finding(record, &from, &memory)) {
         struct dh_finding f;
         dh_resolve(i->resolver, p, &from, &f);
-        ok = dh_store_add(i->store, i->run, &f, err);
+        bool kept = !i->out->keeps || i->out->keeps(i->out->arg, &f);
+        ok = !kept || dh_store_add(i->store, i->run, &f, err);
         dh_finding_release(&f);
-        i->out->findings++;
+        i->out->findings += kept;
     }
     dh_log_memory_release(&memory);
     return ok;

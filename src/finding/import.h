@@ -15,8 +15,10 @@ struct dh_logs {
 };
 
 struct dh_import {
-    long long run;        /* id of the last one stored */
-    unsigned findings;    /* records that were read */
+    long long run;                                        /* id of the last one stored */
+    unsigned findings;                                    /* records that were read */
+    bool (*keeps)(void *arg, const struct dh_finding *f); /* asked for each, if set */
+    void *arg;
     DH_VEC(char *) notes; /* what was damaged and where, what a process has to say; a line each */
 };
 

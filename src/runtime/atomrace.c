@@ -419,6 +419,7 @@ static void came_between(const struct last *l, const struct dh_atom_access *a, u
     describe(&accesses[1], thread, &other);
     describe(&accesses[2], __dh_thread.index, a);
     accesses[1].note = "comes between";
+    r.unsaid = train;
     overlap(a, &other, &r);
     char text[DH_PRINT_BUFFER];
     dh_print_text(text, sizeof text,

@@ -486,13 +486,13 @@ static void tell(const struct dh_report *r)
     fill(r);
     struct dh_report_bytes b = serialise();
     suppressed = told_before = false;
-    if (dh_suppressions_path()) {
+    if (dh_suppressions_path() && !r->unsaid) {
         tell_unless_suppressed(&b);
         return;
     }
     if (b.n)
         dh_report_log(&b);
-    if (!dh_options.print)
+    if (!dh_options.print || r->unsaid)
         return;
     enum dh_report_answer answer = b.n ? dh_report_spawn(&b) : DH_REPORT_FAILED;
     told_before = answer == DH_REPORT_TOLD_BEFORE;
@@ -520,8 +520,8 @@ void dh_report(const struct dh_report *r)
     begin_telling();
     if (take_turn()) {
         call_on(work.stack + sizeof work.stack, tell, r);
-        quiet = suppressed || told_before;
-        if (suppressed)
+        quiet = suppressed || told_before || r->unsaid;
+        if (suppressed || r->unsaid)
             atomic_store(&known[at].quiet, true);
         if (quiet)
             atomic_fetch_sub(&found.count, 1);

@@ -55,6 +55,7 @@ struct dh_report_access {
 struct dh_report {
     enum dh_report_kind kind;
     bool suspected;       /* it did not happen, but may */
+    bool unsaid;          /* only kept in the log, neither printed nor counted: the tool decides when the run is over */
     const char *detector; /* "race" */
     /* The caller's array, zeroed where nothing is said. A third of a kilobyte each: threads' stacks may be small. */
     struct dh_report_access *access;

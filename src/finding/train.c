@@ -1,0 +1,99 @@
+#include "finding/train.h"
+
+#include "base/str.h"
+#include "host/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the pair is, or would be. */
+static size_t place_of(const struct dh_train *t, const char *pair, bool *there)
+{
+    size_t low = 0, high = t->pairs.n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(t->pairs.at[middle], pair) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *there = low < t->pairs.n && strcmp(t->pairs.at[low], pair) == 0;
+    return low;
+}
+
+static bool add(struct dh_train *t, const char *pair)
+{
+    bool there;
+    size_t at = place_of(t, pair, &there);
+    if (there)
+        return false;
+    dh_vec_reserve(&t->pairs, 1);
+    memmove(t->pairs.at + at + 1, t->pairs.at + at, (t->pairs.n - at) * sizeof *t->pairs.at);
+    t->pairs.at[at] = dh_strdup(pair);
+    t->pairs.n++;
+    return true;
+}
+
+static bool read_lines(struct dh_train *t, const char *path, const char *text, size_t n, struct dh_err *err)
+{
+    unsigned number = 1;
+    for (const char *at = text, *end = text + n; at < end; number++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+        const char *tab = memchr(at, '\t', (size_t)(stop - at));
+        if (at < stop && *at != '#') {
+            if (!tab || tab == at || tab + 1 == stop)
+                return dh_err_set(err, "%s:%u: expected two sites with a tab between them", path, number);
+            char *pair = dh_format("%.*s", (int)(stop - at), at);
+            add(t, pair);
+            free(pair);
+        }
+        at = newline ? newline + 1 : end;
+    }
+    return true;
+}
+
+bool dh_train_read(struct dh_train *t, const char *path, struct dh_err *err)
+{
+    struct dh_bytes b;
+    *t = (struct dh_train){0};
+    if (!dh_file_exists(path))
+        return true;
+    if (!dh_file_read(path, &b, err))
+        return false;
+    bool ok = read_lines(t, path, (const char *)b.at, b.n, err);
+    dh_bytes_release(&b);
+    return ok;
+}
+
+bool dh_train_write(const struct dh_train *t, const char *path, struct dh_err *err)
+{
+    struct dh_str out = {0};
+    dh_str_add(&out, "# pairs of accesses that other threads came between in runs that passed\n");
+    for (size_t i = 0; i < t->pairs.n; i++)
+        dh_str_addf(&out, "%s\n", t->pairs.at[i]);
+    bool ok = dh_file_write(path, out.at, out.n, 0644, err);
+    dh_str_release(&out);
+    return ok;
+}
+
+void dh_train_release(struct dh_train *t)
+{
+    for (size_t i = 0; i < t->pairs.n; i++)
+        free(t->pairs.at[i]);
+    dh_vec_release(&t->pairs);
+}
+
+bool dh_train_keeps(struct dh_train *t, const struct dh_finding *f)
+{
+    bool known;
+    if (strcmp(f->detector, "atomrace") || strcmp(f->kind, "atomicity") || strcmp(f->level, "suspected") ||
+        f->accesses.n != 3)
+        return true;
+    char *pair = dh_format("%s\t%s", f->accesses.at[0].site, f->accesses.at[2].site);
+    if (t->learning)
+        t->added += add(t, pair);
+    place_of(t, pair, &known);
+    t->suspected += !known;
+    free(pair);
+    return !known;
+}
