@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/detector_list.h"
+#include "cmd/focus.h"
 #include "cmd/launch.h"
 #include "host/supervise.h"
 #include "trace/rules.h"
@@ -89,8 +90,16 @@ static int record_with(const struct dh_parsed *p)
     bool nothing = strcmp(l.detect, "none") == 0;
     l.db = nothing && !dh_option_given(p, "db") ? NULL : dh_option_get(p, "db");
     char *needed = dh_detector_list_plan(l.detect), *plan = plan_with(needed);
-    l.plan = dh_option_given(p, "plan") ? dh_option_get(p, "plan") : plan;
-    int code = record(&l);
+    struct dh_focus focus;
+    dh_focus_read(&focus, p);
+    int code = DH_EXIT_USAGE;
+    if (dh_focus_prepare(&focus, l.command, l.detect, dh_option_given(p, "plan") ? dh_option_get(p, "plan") : plan,
+                         dh_option_get(p, "db"))) {
+        l.plan = focus.plan;
+        l.focus = &focus;
+        code = record(&l);
+    }
+    dh_focus_release(&focus);
     free(plan);
     free(needed);
     return code;
@@ -119,6 +128,7 @@ static const struct dh_option options[] = {
      "accesses to leave out: lines 'skip|record file|function|type|field PATTERN', the last that matches decides"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings, with --detect; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL, "findings not to be told, stored or counted"},
+    DH_FOCUS_OPTIONS,
     {"plan", DH_OPTION_STRING, "CLASS,...", NULL, "which hooks the variant carries, if not those that are needed"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},
 #include "cmd/detector_options.def"

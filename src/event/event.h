@@ -38,7 +38,8 @@ enum dh_event_flag {
     DH_EVENT_WAIT = 1 << 3,       /* given or taken by a condition wait */
     DH_EVENT_TIMED = 1 << 4,      /* the wait ends by itself, or has */
     DH_EVENT_BY_LIBRARY = 1 << 5, /* done by a library function on behalf of its caller */
-    DH_EVENT_FOREIGN = 1 << 6     /* unlocked by a thread that did not hold it; destroyed while held */
+    DH_EVENT_FOREIGN = 1 << 6,    /* unlocked by a thread that did not hold it; destroyed while held */
+    DH_EVENT_WROTE = 1 << 7       /* of collisions */
 };
 
 /* Where an object lies: `flags` of ALLOC and FREE. */

@@ -46,6 +46,8 @@ enum dh_stream_record {
     DH_STREAM_AFTER,
     /* kind << 8 | place << 32; address: as an event without a seq of its own. */
     DH_STREAM_SCOPE,
+    /* kind << 8 | flags << 16 | place << 32; address; arg: the same. */
+    DH_STREAM_COLLISION,
     DH_STREAM_RECORDS
 };
 

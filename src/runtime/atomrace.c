@@ -20,6 +20,7 @@
 #include "runtime/print.h"
 #include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/record.h"
 #include "runtime/report.h"
 #include "runtime/spin.h"
 #include "runtime/start.h"
@@ -276,8 +277,15 @@ static void collided(const struct dh_atom_access *mine, uint64_t word)
     atomic_fetch_add_explicit(&n_collisions, 1, memory_order_relaxed);
     if (dh_noise_by_pair)
         dh_noise_met(mine->place, other.place);
-    if (on)
-        tell(&r);
+    if (!on || dh_report_is_known(&r))
+        return;
+    if (dh_record_on) {
+        struct dh_record_met met[2] = {
+            {mine->addr, mine->size, mine->place, mine->context, __dh_thread.index, mine->write},
+            {other.addr, other.size, other.place, other.context, thread, other.write}};
+        dh_record_collision(&met[0], &met[1]);
+    }
+    tell(&r);
 }
 
 /* ---- sections ---- */

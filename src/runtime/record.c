@@ -286,6 +286,33 @@ void dh_record_scope_leave(uint32_t place)
     scope(DH_EVENT_LEAVE, NULL, place);
 }
 
+/* ---- what cannot be computed again ---- */
+
+static void put_met(struct dh_record_lane *l, enum dh_event_kind kind, const struct dh_record_met *m, uint32_t other)
+{
+    uint64_t place = m->place == DH_PLACE_NONE ? DH_NO_PLACE : m->place;
+    uint64_t words[] = {DH_STREAM_COLLISION | (uint64_t)kind << 8 | (m->write ? (uint64_t)DH_EVENT_WROTE << 16 : 0) |
+                            place << 32,
+                        m->addr, (uint64_t)other << 32 | m->size};
+    dh_record_context(l, m->context);
+    dh_record_put(l, words, 3);
+}
+
+void dh_record_collision(const struct dh_record_met *mine, const struct dh_record_met *other)
+{
+    struct dh_record_state *s = __dh_thread.record;
+    struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
+    if (!l)
+        return;
+    if (l == s->lanes)
+        dh_record_say_runs(s, l);
+    if (dh_record_room(s, l)) {
+        put_met(l, DH_EVENT_COLLISION, mine, other->thread);
+        put_met(l, DH_EVENT_COLLISION_WITH, other, other->thread);
+    }
+    dh_record_leave(l);
+}
+
 /* ---- memory ---- */
 
 static bool cares_for_memory(void)

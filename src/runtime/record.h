@@ -39,6 +39,14 @@ void dh_record_library_access(const void *at, size_t size, bool write, const uin
 void dh_record_scope_enter(const void *object, uint32_t place);
 void dh_record_scope_leave(uint32_t place);
 
+/* Two accesses met: one of the calling thread's and one of another's. */
+struct dh_record_met {
+    uintptr_t addr;
+    uint32_t size, place, context, thread;
+    bool write;
+};
+void dh_record_collision(const struct dh_record_met *mine, const struct dh_record_met *other);
+
 /* Locks: with what the thread holds, so that recursion is told. `mode`: dh_lock_mode. */
 void dh_record_taken(const void *lock, unsigned mode, const uintptr_t *call_slot);
 void dh_record_given(const void *lock, unsigned mode, const uintptr_t *call_slot);

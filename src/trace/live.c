@@ -183,7 +183,7 @@ static uint32_t words_of(uint64_t first)
 {
     static const uint8_t words[DH_STREAM_RECORDS] = {
         [DH_STREAM_ACCESS] = 2, [DH_STREAM_RUN] = 3,   [DH_STREAM_CONTEXT] = 1, [DH_STREAM_THREAD] = 1,
-        [DH_STREAM_EVENT] = 4,  [DH_STREAM_AFTER] = 2, [DH_STREAM_SCOPE] = 2,
+        [DH_STREAM_EVENT] = 4,  [DH_STREAM_AFTER] = 2, [DH_STREAM_SCOPE] = 2,   [DH_STREAM_COLLISION] = 3,
     };
     unsigned type = first & 15;
     return type < DH_STREAM_RECORDS ? words[type] : 0;
@@ -228,7 +228,7 @@ static void deliver_event(struct process *p, const struct lane *l, const uint64_
                          .flags = (uint8_t)(w[0] >> 16),
                          .site = (uint32_t)(w[0] >> 32),
                          .addr = w[1],
-                         .arg = seq ? w[2] : 0,
+                         .arg = (w[0] & 15) != DH_STREAM_SCOPE ? w[2] : 0,
                          .seq = seq};
     read_modules(p);
     if (e.kind == DH_EVENT_THREAD_CREATE && e.arg < DH_STREAM_THREADS)
@@ -262,6 +262,7 @@ static void deliver_record(struct process *p, struct lane *l, const uint64_t *w)
         deliver_up_to(p, value, w[1]);
         break;
     case DH_STREAM_SCOPE:
+    case DH_STREAM_COLLISION:
         deliver_event(p, l, w, 0);
         break;
     default:

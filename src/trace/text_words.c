@@ -1,9 +1,9 @@
 #include "trace/text_words.h"
 
-const struct dh_word dh_words_flags[] = {{"shared", DH_EVENT_SHARED},   {"try", DH_EVENT_TRY},
-                                         {"again", DH_EVENT_AGAIN},     {"wait", DH_EVENT_WAIT},
-                                         {"timed", DH_EVENT_TIMED},     {"library", DH_EVENT_BY_LIBRARY},
-                                         {"foreign", DH_EVENT_FOREIGN}, {NULL, 0}};
+const struct dh_word dh_words_flags[] = {
+    {"shared", DH_EVENT_SHARED},   {"try", DH_EVENT_TRY},     {"again", DH_EVENT_AGAIN},
+    {"wait", DH_EVENT_WAIT},       {"timed", DH_EVENT_TIMED}, {"library", DH_EVENT_BY_LIBRARY},
+    {"foreign", DH_EVENT_FOREIGN}, {"wrote", DH_EVENT_WROTE}, {NULL, 0}};
 
 const struct dh_word dh_words_orders[] = {{"none", DH_ORDER_NONE},
                                           {"relaxed", DH_ORDER_RELAXED},
@@ -112,6 +112,8 @@ unsigned dh_text_op_of(const struct dh_event *e)
         return dh_event_atomic_op(e);
     if (e->kind == DH_EVENT_LOCK || e->kind == DH_EVENT_LOCK_WAIT)
         return lock_op(e->flags);
+    if (group == DH_EVENTS_COLLISION)
+        return e->flags & DH_EVENT_WROTE ? DH_OP_WRITE : DH_OP_READ;
     if (group == DH_EVENTS_ORDER || group == DH_EVENTS_WAIT)
         return class_op((unsigned)e->arg, e->kind);
     return e->kind < DH_EVENT_COUNT ? ops[e->kind] : DH_OP_NONE;
