@@ -71,7 +71,7 @@ static void gather(void *arg, const struct dh_finding *f)
 {
     struct gathering *g = arg;
     if (g->variables && strcmp(f->level, "suspected") == 0 && f->variable[0]) {
-        char *line = dh_format("noise %u var:%s\n", g->group, f->variable);
+        char *line = dh_format("maybe %u var:%s\n", g->group, f->variable);
         add_line(g, line);
         free(line);
     }
@@ -79,7 +79,7 @@ static void gather(void *arg, const struct dh_finding *f)
         const struct dh_finding_access *a = &f->accesses.at[i];
         if (!a->stack.frames.n || !a->stack.frames.at[0].file[0])
             continue;
-        char *line = dh_format("noise %u loc:%s:%u\n", g->group, dh_basename(a->stack.frames.at[0].file),
+        char *line = dh_format("maybe %u loc:%s:%u\n", g->group, dh_basename(a->stack.frames.at[0].file),
                                a->stack.frames.at[0].line);
         add_line(g, line);
         free(line);

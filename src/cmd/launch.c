@@ -7,6 +7,7 @@
 #include "cmd/threads_print.h"
 #include "driver/container.h"
 #include "driver/derive.h"
+#include "driver/selection.h"
 #include "driver/variant.h"
 #include "finding/suppress.h"
 #include "finding/train.h"
@@ -123,6 +124,11 @@ static char *find_program(const struct dh_launch *l, int *code)
         return NULL;
     }
     bool script = !is_elf(program);
+    if (!script && l->focus && l->focus->selection && dh_container_present(program) &&
+        !dh_selection_check(l->focus->selection, program, &err)) {
+        free(program);
+        return dh_fail(&err, 0), NULL;
+    }
     char *path = !pass_on(l->plan, &err) ? NULL : script ? dh_strdup(program) : variant_of(program, l->plan, &err);
     if (!path)
         *code = dh_fail(&err, script || dh_container_present(program) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);

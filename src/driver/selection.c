@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "driver/container.h"
+#include "driver/libraries.h"
 #include "event/sections.h"
 #include "host/cache.h"
 #include "host/file.h"
@@ -136,6 +137,7 @@ bool dh_selection_keep(const char *text, size_t n, char **name, char **path, str
 struct target {
     char *text;
     int group; /* of noise; -1: collides */
+    bool maybe;
 };
 
 struct selection {
@@ -151,7 +153,8 @@ static bool read_line(struct selection *s, const char *line, size_t n)
     bool ok = true;
     if ((rest = after(copy, "sites ")))
         t.text = dh_strdup(rest);
-    else if ((rest = after(copy, "noise "))) {
+    else if ((rest = after(copy, "noise ")) || (rest = after(copy, "maybe "))) {
+        t.maybe = dh_starts_with(copy, "maybe ");
         t.group = (int)strtol(rest, &end, 10);
         ok = end != rest && *end == ' ' && t.group >= 0 && t.group < DH_MARK_NOISE_GROUPS;
         t.text = ok ? dh_strdup(end + 1) : NULL;
@@ -261,4 +264,103 @@ void dh_selection_release(struct dh_plan *plan)
     free((void *)plan->marks);
     plan->bits = NULL;
     plan->marks = NULL;
+}
+
+/* ---- what names nothing ---- */
+
+struct checking {
+    const struct selection *sel;
+    bool *targets, *sites, *names; /* that were found */
+};
+
+static void check_table(struct checking *c, const struct dh_site_table *t)
+{
+    const struct selection *sel = c->sel;
+    for (uint32_t i = 0; i < t->n_sites; i++) {
+        const struct dh_site *s = &t->sites[i];
+        enum dh_group group = dh_op_info(s->op)->group;
+        if (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY)
+            continue;
+        for (size_t k = 0; k < sel->targets.n; k++)
+            c->targets[k] |= dh_target_matches(t, s, sel->targets.at[k].text);
+        for (uint32_t k = 0; k < sel->sections.n_sites; k++)
+            c->sites[k] |= names_site(t, s, sel->sections.sites[k]);
+        for (uint32_t k = 0; k < sel->sections.n_names; k++)
+            c->names[k] |= names_variable(t, s, sel->sections.names[k]);
+    }
+}
+
+static void check_file(struct checking *c, const char *path)
+{
+    struct dh_container container;
+    struct dh_bytes sites;
+    struct dh_site_table t;
+    struct dh_err ignored = {0};
+    const char *why;
+    if (dh_container_open(&container, path, &ignored)) {
+        if (dh_container_read(&container, DH_PART_SITES, &sites, &ignored)) {
+            if (dh_site_table_read(&t, sites.at, sites.n, &why))
+                check_table(c, &t);
+            dh_bytes_release(&sites);
+        }
+        dh_container_release(&container);
+    }
+    dh_err_release(&ignored);
+}
+
+static void check_library(void *arg, const char *name, const char *path, bool instrumented)
+{
+    (void)name;
+    if (instrumented)
+        check_file(arg, path);
+}
+
+static const struct dh_section *section_naming(const struct dh_sections *s, uint32_t site)
+{
+    for (uint32_t i = 0; i < s->n_points; i++)
+        if (s->points[i].site == site)
+            return &s->sections[s->points[i].section];
+    return NULL;
+}
+
+static bool tell_missing(const struct checking *c, const char *program, struct dh_err *err)
+{
+    const struct selection *sel = c->sel;
+    for (size_t k = 0; k < sel->targets.n; k++)
+        if (!c->targets[k] && !sel->targets.at[k].maybe && strcmp(sel->targets.at[k].text, "all") != 0)
+            return dh_err_set(err, "no access of %s is %s; expected one that 'deadheat sites' lists", program,
+                              sel->targets.at[k].text);
+    for (uint32_t k = 0; k < sel->sections.n_sites; k++)
+        if (!c->sites[k])
+            return dh_err_set(err, "section '%s': no access of %s is '%s'; expected one that 'deadheat sites' lists",
+                              section_naming(&sel->sections, k)->name, program, sel->sections.sites[k]);
+    for (uint32_t k = 0; k < sel->sections.n_names; k++)
+        if (!c->names[k])
+            return dh_err_set(err, "sections: no variable of %s is '%s'; expected one that 'deadheat sites' lists",
+                              program, sel->sections.names[k]);
+    return true;
+}
+
+bool dh_selection_check(const char *path, const char *program, struct dh_err *err)
+{
+    struct selection sel = {0};
+    struct dh_bytes b;
+    struct dh_err ignored = {0};
+    if (!dh_file_read(path, &b, err))
+        return false;
+    bool ok = read_selection(&sel, (const char *)b.at, b.n, path, err);
+    if (ok) {
+        struct checking c = {&sel, calloc(sel.targets.n + 1, 1), calloc(sel.sections.n_sites + 1, 1),
+                             calloc(sel.sections.n_names + 1, 1)};
+        check_file(&c, program);
+        dh_libraries_each(program, check_library, &c, &ignored);
+        ok = tell_missing(&c, program, err);
+        free(c.targets);
+        free(c.sites);
+        free(c.names);
+    }
+    dh_err_release(&ignored);
+    dh_bytes_release(&b);
+    release(&sel);
+    return ok;
 }

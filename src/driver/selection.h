@@ -13,6 +13,7 @@
 /* Lines of the text, in any order but for the last:
  *   sites TARGET          where accesses collide; without any such line nowhere
  *   noise GROUP TARGET    sites of a clause of --noise that names targets
+ *   maybe GROUP TARGET    the same, out of the store: the program need not have it
  *   sections BYTES        and then the section file
  * TARGET = all, var:NAME, fun:NAME, file:NAME, loc:FILE:LINE or site:STABLE-NAME. */
 #define DH_SELECTION_MARK '@'
@@ -24,6 +25,10 @@ bool dh_target_matches(const struct dh_site_table *t, const struct dh_site *s, c
 
 /* Keeps the text; *name gets what stands behind the mark in plans, *path where it lies. Both owned by the caller. */
 bool dh_selection_keep(const char *text, size_t n, char **name, char **path, struct dh_err *err);
+
+/* Whether everything that the kept text names is in the program or a library that it loads; else the first that is
+ * not. */
+bool dh_selection_check(const char *path, const char *program, struct dh_err *err);
 
 /* Bits and marks of a plan, by the selection that its name carries; nothing to do without one. The arrays are the
  * plan's until dh_selection_release. */
