@@ -223,10 +223,20 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
 
 typedef DH_VEC(uint32_t) number_list;
 
+/* Each once: they are few, and come again with every pair of sections. */
+static void add_name(number_list *names, uint32_t name)
+{
+    size_t i = 0;
+    while (i < names->n && names->at[i] != name)
+        i++;
+    if (i == names->n)
+        dh_vec_push(names, name);
+}
+
 static void add_clash_names(number_list *names, const struct candidate *c)
 {
     for (size_t i = 0; i < c->clashes.n; i++)
-        dh_vec_push(names, c->clashes.at[i].name);
+        add_name(names, c->clashes.at[i].name);
 }
 
 /* How the source calls the whole that it is part of: "struct status" of "struct status.x"; 0: it is none. */
@@ -255,7 +265,7 @@ static void add_rest(const struct views *v, const struct conflict *c, number_lis
             continue;
         for (size_t k = 0; k < n; k++)
             if (of_one_whole(v, name, names->at[k])) {
-                dh_vec_push(names, name);
+                add_name(names, name);
                 break;
             }
     }
