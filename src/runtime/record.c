@@ -551,8 +551,10 @@ static void begin(void)
 
 void dh_record_start(void)
 {
-    if (dh_options.stream)
-        begin();
+    if (!dh_options.stream)
+        return;
+    dh_modules_init();
+    begin();
 }
 
 /* What the thread holds, it holds in the child, too; of all others only their states are left, unused. */

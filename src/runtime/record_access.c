@@ -244,7 +244,13 @@ void dh_record_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 {
     enum { RUN_MOST = 1 << 12 };
     struct dh_record_state *s = __dh_thread.record;
-    struct dh_record_lane *l = s && size && !ignores(s, write) ? dh_record_enter(s) : NULL;
+    if (!s || !size || ignores(s, write))
+        return;
+    if (dh_module_is_constant(addr)) { /* known from now on, so that the inline checks pass */
+        learn(s, addr, size, false);
+        return;
+    }
+    struct dh_record_lane *l = dh_record_enter(s);
     if (!l)
         return;
     if (l == s->lanes && size <= RUN_MOST) {
@@ -259,8 +265,8 @@ void dh_record_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 void dh_record_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_record_state *s = __dh_thread.record;
-    if (!s || !size || !call_slot || ignores(s, write) || !dh_module_is_instrumented(*call_slot) ||
-        is_told(s, (uintptr_t)at, size, write))
+    if (!s || !size || !call_slot || ignores(s, write) || dh_module_is_constant((uintptr_t)at) ||
+        !dh_module_is_instrumented(*call_slot) || is_told(s, (uintptr_t)at, size, write))
         return;
     struct dh_record_lane *l = dh_record_enter(s);
     if (!l)
