@@ -1,6 +1,6 @@
 /* The process's own ends and means: handlers at exit run after they were registered, by whichever thread; libraries
- * that are unloaded leave nothing behind. fork is seen through libc's own handlers (start.c), vfork and exec are left
- * alone, and what longjmp leaves is told from the shadow stack. */
+ * that are unloaded leave nothing behind. fork is seen through libc's own handlers (start.c), which _Fork does not
+ * call; vfork and exec are left alone, and what longjmp leaves is told from the shadow stack. */
 #include "runtime/alloc.h"
 #include "runtime/interpose.h"
 
@@ -194,3 +194,15 @@ static int dh_interposed_dlclose(void *handle)
     return result;
 }
 DH_INTERPOSE(dlclose);
+
+/* ---- children ---- */
+
+static pid_t dh_interposed__Fork(void)
+{
+    dh_interpose_ready();
+    pid_t child = dh_real._Fork();
+    if (child == 0 && dh_process.started)
+        dh_process_forked();
+    return child;
+}
+DH_INTERPOSE(_Fork);

@@ -68,7 +68,7 @@ static const char *executable_path(void)
     return path;
 }
 
-static void in_forked_child(void)
+void dh_process_forked(void)
 {
     dh_process.pid = dh_sys_getpid();
     dh_process.forked = true;
@@ -124,7 +124,7 @@ static void start(int argc, char **argv, char **envp)
     dh_threads_init((uintptr_t)argv, main_stack_size());
     dh_real_init();
     dh_threads_watch_ends();
-    __register_atfork(NULL, NULL, in_forked_child, NULL);
+    __register_atfork(NULL, NULL, dh_process_forked, NULL);
     dh_finish_register();
     dh_suppressions_start();
     dh_race_start();

@@ -16,6 +16,8 @@ struct dh_process {
 
 extern struct dh_process dh_process;
 
+/* In a child that shares no memory with its parent, first of all. */
+void dh_process_forked(void);
 /* For interposed functions: makes sure that the real ones are known. */
 void dh_start_early(void);
 /* Writes what was asked for at exit, once per process; for every way out that we see. */

@@ -1,4 +1,5 @@
 /* Processes that a recorded program makes: children with the lock held, and what is executed. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,15 @@ static void *counter(void *unused)
     return unused;
 }
 
-static void in_child(char **argv, int execute)
+static void in_child(char **argv, int execute, int create)
 {
     pthread_t t;
     shared += 1000;
     pthread_mutex_unlock(&mutex);
+    if (!create) {
+        counter(NULL);
+        _exit(6);
+    }
     pthread_create(&t, NULL, counter, NULL);
     pthread_join(t, NULL);
     if (execute)
@@ -38,12 +43,12 @@ int main(int argc, char **argv)
     }
     pthread_t t;
     pthread_create(&t, NULL, counter, NULL);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         int status;
         pthread_mutex_lock(&mutex);
-        pid_t child = fork();
+        pid_t child = i == 2 ? _Fork() : fork();
         if (child == 0)
-            in_child(argv, i);
+            in_child(argv, i == 1, i < 2);
         pthread_mutex_unlock(&mutex);
         waitpid(child, &status, 0);
         printf("%d\n", WEXITSTATUS(status));
