@@ -336,6 +336,42 @@ static void atomic_access(struct lockset *l, const struct dh_event *e)
     dh_moments_put(l->moments, moment);
 }
 
+/* Who uses a lock must come after who made it; locks among themselves are no race. Only where something is known of its
+ * memory: most locks are never written. */
+static uint32_t lock_step(void *arg, uint32_t history, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    const struct dh_history *h = dh_histories_at(l->histories, history);
+    l->look.record.mask = (uint8_t)mask;
+    for (size_t i = 0; i < h->n; i++)
+        if (conflict(l, &h->at[i], &l->look.record) && unordered(l, &h->at[i], &l->look.record))
+            tell(l, &h->at[i], &l->look.record, granule, hybrid_text);
+    return history;
+}
+
+static void use_lock(struct lockset *l, const struct dh_event *e)
+{
+    struct dh_record r = {.moment = dh_moments_latest(l->moments, e->thread),
+                          .site = e->site,
+                          .ctx = e->ctx,
+                          .bits = DH_RECORD_ATOMIC | DH_RECORD_WROTE,
+                          .op = e->flags & DH_EVENT_SHARED ? DH_OP_RDLOCK : DH_OP_LOCK,
+                          .flags = e->flags};
+    l->look = (struct look){.record = r, .thread = e->thread};
+    dh_granules_visit(&l->granules, e->addr, DH_GRANULE_BYTES, lock_step, l);
+}
+
+static void make_lock(struct lockset *l, const struct dh_event *e)
+{
+    struct dh_record r = {.moment = dh_moments_now(l->moments, e->thread),
+                          .site = e->site,
+                          .ctx = e->ctx,
+                          .bits = DH_RECORD_WROTE,
+                          .op = DH_OP_LOCK_INIT,
+                          .flags = e->flags};
+    look_at(l, e, DH_GRANULE_BYTES, r, false);
+}
+
 static void forget(struct lockset *l, const struct dh_event *e)
 {
     dh_granules_visit(&l->granules, e->addr, e->arg, forget_step, l);
@@ -357,6 +393,10 @@ static void event(void *self, const struct dh_event *e)
     }
     if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE)
         forget(l, e);
+    else if (e->kind == DH_EVENT_LOCK_INIT && !l->eraser)
+        make_lock(l, e);
+    else if (e->kind == DH_EVENT_LOCK && !l->eraser && !(e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT)))
+        use_lock(l, e);
     dh_moments_event(l->moments, e);
 }
 

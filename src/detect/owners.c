@@ -121,7 +121,7 @@ static struct dh_owned whole_of(struct dh_owners *s)
     bool parted = !o || o->region == DH_MEMORY_STACK || o->region == DH_MEMORY_TLS;
     struct dh_owned new = {.at = s->addr & ~(uint64_t)(DH_GRANULE_BYTES - 1), .size = DH_GRANULE_BYTES};
     new.number = o ? o->number : 0;
-    new.owner = o && o->thread != UINT32_MAX ? o->thread : s->thread;
+    new.owner = !o ? s->thread : o->region == DH_MEMORY_GLOBAL ? 0 : o->thread;
     if (!parted) {
         new.at = o->at;
         new.size = o->size;

@@ -10,7 +10,7 @@
 struct dh_owned {
     uint64_t at, size;
     uint32_t number; /* of the world's object, 0: none */
-    uint32_t owner;  /* the thread that allocated it; of others the first to access it */
+    uint32_t owner;  /* the thread that allocated it, of globals the main thread; of others the first to access it */
     uint32_t refs;   /* granules that name it */
     bool shared;     /* another thread than the owner accessed it */
     uint8_t reached; /* of the detector, 0 at first */
