@@ -133,11 +133,9 @@ uint32_t dh_histories_take(struct dh_histories *s, uint32_t history)
     return history;
 }
 
-void dh_histories_put(struct dh_histories *s, uint32_t history)
+static void end(struct dh_histories *s, uint32_t history)
 {
     struct dh_history *h = s->all.at[history];
-    if (!history || --h->refs)
-        return;
     uint32_t *at = &s->buckets[h->hash & (s->n_buckets - 1)];
     while (*at != history)
         at = &s->all.at[*at]->next;
@@ -148,6 +146,20 @@ void dh_histories_put(struct dh_histories *s, uint32_t history)
     s->all.at[history] = NULL;
     dh_vec_push(&s->unused, history);
     s->n--;
+}
+
+void dh_histories_put(struct dh_histories *s, uint32_t history)
+{
+    if (history && !--s->all.at[history]->refs)
+        end(s, history);
+}
+
+void dh_histories_move(struct dh_histories *s, uint32_t from, uint32_t to, uint32_t n)
+{
+    if (to)
+        s->all.at[to]->refs += n;
+    if (from && !(s->all.at[from]->refs -= n) && n)
+        end(s, from);
 }
 
 /* ---- steps ---- */

@@ -35,6 +35,8 @@ uint32_t dh_histories_get(struct dh_histories *s, const struct dh_record *record
 const struct dh_history *dh_histories_at(const struct dh_histories *s, uint32_t history);
 uint32_t dh_histories_take(struct dh_histories *s, uint32_t history);
 void dh_histories_put(struct dh_histories *s, uint32_t history);
+/* n granules had the one and have the other now. */
+void dh_histories_move(struct dh_histories *s, uint32_t from, uint32_t to, uint32_t n);
 
 /* What became of a history by an access, as it was told before; 0: not remembered. Taken for the caller. */
 uint32_t dh_histories_next(struct dh_histories *s, uint32_t history, const struct dh_record *access);

@@ -38,6 +38,9 @@ struct look {
     struct dh_record record;
     uint32_t thread;
     bool repeatable; /* what it does to a history depends on nothing but the record */
+    /* The last step, held, and how often it was done again. */
+    uint32_t from, next, again;
+    uint8_t mask;
 };
 
 struct lockset {
@@ -168,22 +171,43 @@ static uint32_t new_history(struct lockset *l, uint32_t old, const struct dh_rec
     return dh_histories_get(l->histories, kept, n);
 }
 
-/* In a loop over an array each step is like the one before. */
-static uint32_t history_step(void *arg, uint32_t old, uint64_t granule, unsigned mask)
+static void end_steps(struct lockset *l)
 {
-    struct lockset *l = arg;
     struct look *look = &l->look;
-    uint32_t next = 0;
-    look->record.mask = (uint8_t)mask;
-    if (look->repeatable)
-        next = dh_histories_next(l->histories, old, &look->record);
+    dh_histories_move(l->histories, look->from, look->next, look->again);
+    dh_histories_put(l->histories, look->from);
+    dh_histories_put(l->histories, look->next);
+    look->from = look->next = look->again = 0;
+}
+
+static uint32_t new_step(struct lockset *l, uint32_t old, uint64_t granule, unsigned mask)
+{
+    struct look *look = &l->look;
+    end_steps(l);
+    look->record.mask = look->mask = (uint8_t)mask;
+    uint32_t next = look->repeatable ? dh_histories_next(l->histories, old, &look->record) : 0;
     if (!next) {
         next = new_history(l, old, &look->record, granule);
         if (look->repeatable)
             dh_histories_remember(l->histories, old, &look->record, next);
     }
+    if (look->repeatable) {
+        look->from = dh_histories_take(l->histories, old);
+        look->next = dh_histories_take(l->histories, next);
+    }
     dh_histories_put(l->histories, old);
     return next;
+}
+
+/* In a range each step is like the one before. */
+static uint32_t history_step(void *arg, uint32_t old, uint64_t granule, unsigned mask)
+{
+    struct lockset *l = arg;
+    struct look *look = &l->look;
+    if (!look->next || old != look->from || mask != look->mask)
+        return new_step(l, old, granule, mask);
+    look->again++;
+    return look->next;
 }
 
 static uint32_t forget_step(void *arg, uint32_t old, uint64_t granule, unsigned mask)
@@ -306,6 +330,7 @@ static void look_at(struct lockset *l, const struct dh_event *e, uint64_t size, 
     if (l->eraser && !(record.bits & DH_RECORD_ATOMIC))
         dh_granules_update(&l->states, e->addr, size, refine_step, l);
     dh_granules_update(&l->granules, e->addr, size, history_step, l);
+    end_steps(l);
 }
 
 static void access(void *arg, const struct dh_event *e, uint32_t moment)
