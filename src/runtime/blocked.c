@@ -48,7 +48,7 @@ static struct dh_blocked *record(void)
     struct dh_blocked *b = free_record();
     if (!b)
         return NULL;
-    b->described = false;
+    b->described = b->interrupted = false;
     b->n_held = b->n_unlisted = 0;
     b->tid = dh_sys_gettid();
     b->index = __dh_thread.index;
@@ -60,7 +60,7 @@ void dh_blocked_thread_ends(void)
 {
     if (!my_wait)
         return;
-    dh_blocked_wait_ends(true);
+    dh_blocked_wait_ends();
     atomic_store(&my_wait->used, 0);
     my_wait = NULL;
 }
@@ -106,17 +106,25 @@ void dh_blocked_note_signal(const void *condition, bool all, const uintptr_t *ca
 
 /* ---- waits ---- */
 
+static void count_waiter(const struct dh_blocked *b, int more)
+{
+    struct dh_blocked_condition *c = b->role == DH_ROLE_COND_WAIT ? dh_blocked_condition(b->object, more > 0) : NULL;
+    if (c)
+        atomic_fetch_add(&c->waiting, (uint32_t)more);
+}
+
 void dh_blocked_describe(uint32_t role, uintptr_t object, const uintptr_t *call_slot)
 {
     struct dh_blocked *b = record();
     if (!b || b->described)
         return;
+    if (b->interrupted) /* by a handler that waits itself: when it is through, what it came between is forgotten */
+        count_waiter(b, -1);
+    b->interrupted = false;
     b->role = role;
     b->object = object;
     b->context = context_of(call_slot);
-    struct dh_blocked_condition *c = role == DH_ROLE_COND_WAIT ? dh_blocked_condition(object, true) : NULL;
-    if (c)
-        atomic_fetch_add(&c->waiting, 1);
+    count_waiter(b, 1);
     b->described = true;
 }
 
@@ -128,19 +136,37 @@ void dh_blocked_wait_begins(void)
     dh_blocked_watch();
 }
 
-void dh_blocked_wait_ends(bool for_good)
+static void be_awake(void)
+{
+    if (atomic_load(&my_wait->sequence) & 1)
+        atomic_fetch_add(&my_wait->sequence, 1);
+}
+
+void dh_blocked_wait_ends(void)
 {
     if (!my_wait || !my_wait->described)
         return;
-    if (atomic_load(&my_wait->sequence) & 1)
-        atomic_fetch_add(&my_wait->sequence, 1);
-    if (!for_good)
-        return;
+    be_awake();
     my_wait->described = false;
-    struct dh_blocked_condition *c =
-        my_wait->role == DH_ROLE_COND_WAIT ? dh_blocked_condition(my_wait->object, false) : NULL;
-    if (c)
-        atomic_fetch_sub(&c->waiting, 1);
+    count_waiter(my_wait, -1);
+}
+
+void dh_blocked_wait_interrupted(void)
+{
+    if (!my_wait || !my_wait->described)
+        return;
+    be_awake();
+    my_wait->described = false;
+    my_wait->interrupted = true;
+}
+
+void dh_blocked_wait_resumed(void)
+{
+    if (!my_wait || !my_wait->interrupted)
+        return;
+    my_wait->described = true;
+    my_wait->interrupted = false;
+    dh_blocked_wait_begins();
 }
 
 /* ---- locks ---- */

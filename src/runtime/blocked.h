@@ -22,7 +22,10 @@ void dh_blocked_thread_ends(void);
 void dh_blocked_describe(uint32_t role, uintptr_t object, const uintptr_t *call_slot);
 /* The marks of a wait. */
 void dh_blocked_wait_begins(void);
-void dh_blocked_wait_ends(bool for_good);
+void dh_blocked_wait_ends(void);
+/* A signal handler comes in between, which may wait for something else, and returns. */
+void dh_blocked_wait_interrupted(void);
+void dh_blocked_wait_resumed(void);
 
 void dh_blocked_note_taken(const void *lock, bool shared, const uintptr_t *call_slot);
 void dh_blocked_note_given(const void *lock);

@@ -76,21 +76,33 @@ static void flush_streams(void)
     }
 }
 
-/* One that is suppressed goes on hanging, as it would without us. */
-static void tell(const struct dh_report *r)
+/* A cycle was told while other threads went on. */
+static bool told;
+
+static bool tell(const struct dh_report *r)
 {
     uint32_t before = dh_report_count();
-    flush_streams();
     dh_report(r);
-    if (dh_report_count() == before)
-        return;
+    return dh_report_count() != before;
+}
+
+__attribute__((noreturn)) static void end_process(void)
+{
     dh_finish();
     dh_sys_exit_group(dh_options.exitcode ? dh_options.exitcode : EXIT_CODE);
 }
 
+/* One that is suppressed goes on hanging, as it would without us. */
+static void tell_and_end(const struct dh_report *r)
+{
+    flush_streams();
+    if (told || tell(r))
+        end_process();
+}
+
 /* ---- a cycle ---- */
 
-static void tell_cycle(struct dh_blocked *const *who, unsigned n)
+void dh_blocked_tell_cycle(struct dh_blocked *const *who, unsigned n)
 {
     unsigned shown = n < DH_REPORT_ACCESSES ? n : DH_REPORT_ACCESSES;
     for (unsigned i = 0; i < shown; i++) {
@@ -104,7 +116,7 @@ static void tell_cycle(struct dh_blocked *const *who, unsigned n)
                           .n_accesses = shown,
                           .addr = who[0]->role == DH_ROLE_JOIN ? who[1]->object : who[0]->object,
                           .text = text};
-    tell(&r);
+    told = tell(&r) || told;
 }
 
 /* ---- everybody waits ---- */
@@ -166,7 +178,7 @@ static void add_lone_signal(unsigned at, const struct dh_blocked *b)
 }
 
 /* The cause, who waits for what it holds, and then the rest. */
-static void tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure)
+void dh_blocked_tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure)
 {
     unsigned first = 0, shown = 0;
     enum cause cause = JOINS;
@@ -192,15 +204,7 @@ static void tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure)
                           .n_accesses = shown,
                           .addr = who[first]->role == DH_ROLE_JOIN ? 0 : who[first]->object,
                           .text = meaning[cause].text};
-    tell(&r);
-}
-
-void dh_blocked_tell(struct dh_blocked *const *who, unsigned n, bool cycle, bool sure)
-{
-    if (cycle)
-        tell_cycle(who, n);
-    else
-        tell_stuck(who, n, sure);
+    tell_and_end(&r);
 }
 
 void dh_blocked_tell_hang(struct dh_blocked *b, unsigned seconds)
@@ -223,5 +227,5 @@ void dh_blocked_tell_hang(struct dh_blocked *b, unsigned seconds)
                           .n_accesses = n,
                           .addr = b->object,
                           .text = text};
-    tell(&r);
+    tell_and_end(&r);
 }

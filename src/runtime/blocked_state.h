@@ -21,8 +21,9 @@ struct dh_blocked {
     struct dh_blocked *next; /* records are never freed */
     _Atomic uint32_t used;
     _Atomic uint64_t sequence; /* odd while it waits */
-    bool described;
-    uint32_t role, context; /* dh_log_role; where it waits */
+    bool described;            /* the next wait, or the one under way, is for what follows */
+    bool interrupted;          /* the wait described is, by a signal handler */
+    uint32_t role, context;    /* dh_log_role; where it waits */
     uintptr_t object;
     int tid;
     uint32_t index;   /* of the thread */
@@ -59,10 +60,13 @@ static inline bool dh_blocked_is_steady(const struct dh_blocked *b)
 /* Holds the lock so that one who wants it has to wait. */
 const struct dh_blocked_lock *dh_blocked_holds(const struct dh_blocked *b, uintptr_t lock, bool shared);
 
-/* Nothing will ever happen to the first n of these: each waits for the next, the last for the first (`cycle`), or there
- * is nobody left who could do anything. Tells it and ends the process; returns when it is not to be told. */
-void dh_blocked_tell(struct dh_blocked *const *who, unsigned n, bool cycle, bool sure);
-/* The lock of `b` was waited for too long. */
+/* Each of these waits for the next, the last for the first. Others may still have something to do: the process goes on.
+ */
+void dh_blocked_tell_cycle(struct dh_blocked *const *who, unsigned n);
+/* These are all threads there are, and nobody is left who could end their waits; or, not `sure`, who is likely to.
+ * Tells it, unless the cycle that led to it is told, and ends the process; returns when it is not to be told. */
+void dh_blocked_tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure);
+/* The lock of `b` was waited for too long. The same. */
 void dh_blocked_tell_hang(struct dh_blocked *b, unsigned seconds);
 
 #endif

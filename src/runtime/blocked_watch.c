@@ -90,7 +90,7 @@ static void look_for_cycle(struct dh_blocked *b)
     path[0] = b;
     unsigned n = follow(1);
     if (n > 1 && are_steady(path, n))
-        dh_blocked_tell(path, n, true, true);
+        dh_blocked_tell_cycle(path, n);
 }
 
 /* ---- everybody waits ---- */
@@ -228,7 +228,7 @@ static void look_for_stuck(void)
     /* Once more: somebody who was just about to be woken is awake by now. */
     dh_syscall3(SYS_nanosleep, (long)&moment, 0, 0);
     if (count_stuck() == n && are_steady(stuck, n))
-        dh_blocked_tell(stuck, n, false, sure);
+        dh_blocked_tell_stuck(stuck, n, sure);
 }
 
 /* ---- one look ---- */

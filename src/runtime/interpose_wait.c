@@ -5,9 +5,8 @@
 
 static __thread bool waiting;
 
-static void wake(bool for_good)
+static void wake(void)
 {
-    DH_BLOCKED(dh_blocked_wait_ends(for_good));
     if (waiting)
         dh_blocking_end();
     waiting = false;
@@ -17,13 +16,13 @@ static void sleep_now(void)
 {
     waiting = true;
     dh_blocking_begin();
-    DH_BLOCKED(dh_blocked_wait_begins());
 }
 
 static void abandoned(void *memory)
 {
     struct dh_wait *w = memory;
-    wake(true);
+    wake();
+    DH_BLOCKED(dh_blocked_wait_ends());
     dh_sync_acquire(__dh_thread.thread, DH_SYNC_THREAD);
     if (w->undo)
         w->undo(w->argument);
@@ -35,25 +34,30 @@ void dh_wait_begin(struct dh_wait *w, void (*undo)(void *), void *argument)
     w->argument = argument;
     _pthread_cleanup_push(&w->cleanup, abandoned, w);
     sleep_now();
+    DH_BLOCKED(dh_blocked_wait_begins());
 }
 
 void dh_wait_end(struct dh_wait *w)
 {
-    wake(true);
+    DH_BLOCKED(dh_blocked_wait_ends());
+    wake();
     _pthread_cleanup_pop(&w->cleanup, 0);
 }
 
 bool dh_wait_interrupted(void)
 {
     bool was = waiting;
-    wake(false);
+    DH_BLOCKED(dh_blocked_wait_interrupted());
+    wake();
     return was;
 }
 
 void dh_wait_resumed(bool interrupted)
 {
-    if (interrupted)
-        sleep_now();
+    if (!interrupted)
+        return;
+    sleep_now();
+    DH_BLOCKED(dh_blocked_wait_resumed());
 }
 
 #define WAITS(result, name, parameters, arguments)                                                                     \

@@ -372,6 +372,37 @@ static void handler_from_outside(void)
     in_the_end(t);
 }
 
+/* The handler of a thread that waits for a lock sleeps, and then ends the wait of another one. */
+static pthread_barrier_t appointment;
+
+static void sleep_and_meet(int signal)
+{
+    (void)signal;
+    pause_for_long();
+    pthread_barrier_wait(&appointment);
+}
+
+static void *keeps_appointment(void *arg)
+{
+    pthread_barrier_wait(&appointment);
+    return arg;
+}
+
+static void *wants_second(void *arg);
+
+static void handler_helps(void)
+{
+    pthread_barrier_init(&appointment, NULL, 2);
+    signal(SIGUSR1, sleep_and_meet);
+    pthread_mutex_lock(&second);
+    pthread_t a = start(wants_second, NULL), b = start(keeps_appointment, NULL);
+    usleep(300000);
+    pthread_kill(a, SIGUSR1);
+    pthread_join(b, NULL);
+    pthread_mutex_unlock(&second);
+    pthread_join(a, NULL);
+}
+
 static volatile sig_atomic_t told;
 static void note_told(int signal)
 {
@@ -730,6 +761,7 @@ static const struct {
     {"sigwait_thread", sigwait_thread},
     {"handler_posts", handler_posts},
     {"handler_from_outside", handler_from_outside},
+    {"handler_helps", handler_helps},
     {"main_pauses", main_pauses},
     {"timer_thread", timer_thread},
     {"pipes", pipes},

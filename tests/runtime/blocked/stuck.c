@@ -1,5 +1,5 @@
 /* Programs that hang, one for each way: NAME as argument. Each prints "begun" without a newline, so that what was not
- * flushed shows, and never comes to "over". What is in `expected` is what must be said. */
+ * flushed shows, and never comes to "over", but for partial_ends. What is in `expected` is what must be said. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void opposite(void)
     pthread_join(b, NULL);
 }
 
-/* Two of three are stuck while main does something else for long. */
+/* Two of three are stuck while main does something else for ever. */
 static void partial(void)
 {
     pthread_barrier_init(&meeting, NULL, 2);
@@ -57,6 +57,15 @@ static void partial(void)
     start(right_then_left, NULL);
     for (;;)
         sleep(1);
+}
+
+/* The same, but main comes to its end and does not care: it is told, and the program's end is its own. */
+static void partial_ends(void)
+{
+    pthread_barrier_init(&meeting, NULL, 2);
+    start(left_then_right, NULL);
+    start(right_then_left, NULL);
+    usleep(800000);
 }
 
 static pthread_mutex_t *const ring[3] = {&left, &right, &third};
@@ -257,6 +266,7 @@ static const struct {
 } cases[] = {
     {"opposite", opposite, "WARNING: deadheat: deadlock on"},
     {"partial", partial, "WARNING: deadheat: deadlock on"},
+    {"partial_ends", partial_ends, "WARNING: deadheat: deadlock on"},
     {"circle", circle, "WARNING: deadheat: deadlock on"},
     {"self", self, "WARNING: deadheat: deadlock on"},
     {"self_c11", self_c11, "WARNING: deadheat: deadlock on"},
