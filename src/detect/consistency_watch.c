@@ -79,8 +79,10 @@ static void event(void *self, const struct dh_event *e)
     if (e->thread >= DH_WORLD_THREADS)
         return;
     struct telling *t = telling_of(c, e->thread);
-    if (e->kind == DH_EVENT_COLLISION) {
+    if (e->kind == DH_EVENT_INTERLEAVED) {
         *t = (struct telling){.here = *e, .has_here = true};
+    } else if (e->kind != DH_EVENT_INTERLEAVED_WITH) {
+        return;
     } else if (!(e->flags & DH_EVENT_AGAIN)) {
         t->other = *e;
         t->has_other = t->has_here;

@@ -35,9 +35,10 @@ static void record(const struct dh_collision *c)
 {
     unsigned suspected = c->kind != DH_COLLISION_INTERLEAVED ? DH_EVENT_TRY : 0;
     uint64_t other = (uint64_t)c->thread << 32 | c->size, self = (uint64_t)__dh_thread.index << 32 | c->size;
-    dh_record_event_at(DH_EVENT_COLLISION, suspected | (c->here_writes ? 0 : DH_EVENT_SHARED), c->addr, other, c->here);
-    dh_record_event_at(DH_EVENT_COLLISION_WITH, c->other_writes ? 0 : DH_EVENT_SHARED, c->addr, other, c->other);
-    dh_record_event_at(DH_EVENT_COLLISION_WITH, DH_EVENT_AGAIN | (c->before_writes ? 0 : DH_EVENT_SHARED), c->addr,
+    dh_record_event_at(DH_EVENT_INTERLEAVED, suspected | (c->here_writes ? 0 : DH_EVENT_SHARED), c->addr, other,
+                       c->here);
+    dh_record_event_at(DH_EVENT_INTERLEAVED_WITH, c->other_writes ? 0 : DH_EVENT_SHARED, c->addr, other, c->other);
+    dh_record_event_at(DH_EVENT_INTERLEAVED_WITH, DH_EVENT_AGAIN | (c->before_writes ? 0 : DH_EVENT_SHARED), c->addr,
                        self, c->before);
 }
 

@@ -70,6 +70,8 @@ enum dh_text_object dh_text_object_of(unsigned kind)
         [DH_EVENT_LEAVE] = DH_OBJECT_MAYBE,
         [DH_EVENT_COLLISION] = DH_OBJECT_MEMORY,
         [DH_EVENT_COLLISION_WITH] = DH_OBJECT_MEMORY,
+        [DH_EVENT_INTERLEAVED] = DH_OBJECT_MEMORY,
+        [DH_EVENT_INTERLEAVED_WITH] = DH_OBJECT_MEMORY,
     };
     return kind < DH_EVENT_COUNT ? objects[kind] : DH_OBJECT_NONE;
 }
