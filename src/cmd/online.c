@@ -149,6 +149,19 @@ static void grown(void *process)
         dh_dht_meta(p->trace, p->meta);
 }
 
+/* Bounds that were asked for are kept, but not in silence. */
+static void tell_bounds(const struct process *p)
+{
+    struct dh_dht_counts c;
+    dh_dht_counts(p->trace, &c);
+    if (dh_dht_is_full(p->trace))
+        dh_complain("%s: the trace of process %u ends early: more does not fit below --max-size", p->online->o.command,
+                    p->meta->pid);
+    if (c.left_out)
+        dh_complain("%s: %llu accesses of process %u were left out, %llu were kept (--max-size, --per-site-limit)",
+                    p->online->o.command, (unsigned long long)c.left_out, p->meta->pid, (unsigned long long)c.accesses);
+}
+
 static void end(void *process, uint64_t lost)
 {
     struct process *p = process;
@@ -162,8 +175,11 @@ static void end(void *process, uint64_t lost)
     dh_feed_free(p->feed);
     dh_rules_filter_free(p->filter);
     dh_suspicions_free(p->suspicions);
-    if (p->trace && !dh_dht_close(p->trace, &err))
-        keep_first(o, &err);
+    if (p->trace) {
+        tell_bounds(p);
+        if (!dh_dht_close(p->trace, &err))
+            keep_first(o, &err);
+    }
     bool failed = p->text && ferror(p->text);
     if (p->text && (fclose(p->text) != 0 || failed)) {
         dh_err_errno(&err, "cannot write %s", o->o.trace);

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct dh_dht_options {
-    /* Bytes of the file, 0: no bound. As it fills, each place's share of accesses shrinks, down to none; then only
-     * synchronisation is recorded, up to twice the size, and then nothing: a stream that stops can be analysed, one
+    /* Bytes of the file, 0: no bound. As its first half fills, each place's share of accesses shrinks, down to none;
+     * then only synchronisation is recorded, and when it is full nothing: a stream that stops can be analysed, one
      * with holes in its synchronisation cannot. */
     uint64_t max_size;
     uint32_t per_site_limit; /* so many accesses of one place and thread; 0: no bound */

@@ -12,7 +12,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-enum { LEVEL = 3, STEPS = 8, FIRST_SHARE = 1 << 16, META_MOST = 1 << 20 };
+enum { LEVEL = 3, STEPS = 8, FIRST_SHARE = 1 << 16, META_MOST = 1 << 20, BOUND_BLOCKS = 32, LEAST_BLOCK = 1024 };
 
 /* How often a place was recorded by a thread. */
 struct count {
@@ -131,12 +131,12 @@ static struct count *count_of(struct dh_dht *w, uint64_t key)
     return &w->sites[i];
 }
 
-/* So many accesses of one place and thread are recorded. Under a bound of the size a place's share shrinks as the file
- * fills, so that what comes late has room as well. */
+/* So many accesses of one place and thread are recorded. Under a bound of the size a place's share shrinks as the half
+ * of the file that accesses may fill does fill, so that what comes late has room as well. */
 static uint32_t share(const struct dh_dht *w)
 {
     uint32_t limit = w->options.per_site_limit ? w->options.per_site_limit : UINT32_MAX;
-    uint64_t most = w->options.max_size, left = w->counts.bytes < most ? most - w->counts.bytes : 0;
+    uint64_t most = w->options.max_size / 2, left = w->counts.bytes < most ? most - w->counts.bytes : 0;
     if (!most || left > most / 2)
         return limit;
     uint64_t steps = left ? (uint64_t)__builtin_clzll(left) - (uint64_t)__builtin_clzll(most) : 64;
@@ -182,6 +182,15 @@ struct dh_dht *dh_dht_create(const char *path, const struct dh_meta *meta, const
     return NULL;
 }
 
+/* Only what is written counts against the bound, so that blocks are small where that is. */
+static size_t block_events(const struct dh_dht *w)
+{
+    uint64_t part = w->options.max_size / BOUND_BLOCKS;
+    if (!w->options.max_size || part > DH_DHT_BLOCK_EVENTS)
+        return DH_DHT_BLOCK_EVENTS;
+    return part > LEAST_BLOCK ? (size_t)part : LEAST_BLOCK;
+}
+
 bool dh_dht_add(struct dh_dht *w, const struct dh_event *e)
 {
     if (w->failed.text || w->full)
@@ -196,11 +205,11 @@ bool dh_dht_add(struct dh_dht *w, const struct dh_event *e)
     w->next.accesses += dh_event_is_access(e);
     w->counts.accesses += dh_event_is_access(e);
     w->counts.events++;
-    if (dh_block_count(w->block) < DH_DHT_BLOCK_EVENTS)
+    if (dh_block_count(w->block) < block_events(w))
         return true;
     bool ok = put_block(w);
     /* The beginning of a stream can be analysed; a stream with holes in its synchronisation cannot. */
-    w->full = w->options.max_size && w->counts.bytes > 2 * w->options.max_size;
+    w->full = w->options.max_size && w->counts.bytes > w->options.max_size - w->options.max_size / 16;
     return ok;
 }
 
