@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* How long a number may be missing: its thread took it, and did not come to write it. Events in one poll. */
-enum { PATIENCE_MS = 1000, POLL_EVENTS = 1 << 14 };
+enum { PATIENCE_MS = 1000, POLL_EVENTS = 1 << 14, DEEPEST = 4 };
 
 struct lane {
     const struct dh_stream_lane *shared;
@@ -53,6 +53,8 @@ struct process {
     uint64_t skipped;
     unsigned delivered; /* in this poll */
     size_t told_size;   /* of the metadata's lists */
+    unsigned depth;     /* of lanes that come after others */
+    uint32_t last_read; /* blocks, since the process is over */
 };
 
 struct dh_live {
@@ -235,7 +237,7 @@ static void deliver_event(struct process *p, const struct lane *l, const uint64_
         read_thread(p, (uint32_t)e.arg);
     if (e.kind == DH_EVENT_THREAD_BEGIN || e.kind == DH_EVENT_THREAD_END)
         read_thread(p, l->thread);
-    if (e.kind != DH_EVENT_MARK && e.kind < DH_EVENT_COUNT)
+    if (e.kind != DH_EVENT_NONE && e.kind != DH_EVENT_MARK && e.kind < DH_EVENT_COUNT)
         deliver(p, l, &e);
 }
 
@@ -284,9 +286,10 @@ static void deliver_until(struct process *p, struct lane *l, uint32_t end)
     }
 }
 
+/* Handlers interrupt handlers, but not for ever. */
 static void deliver_up_to(struct process *p, uint32_t lane, uint64_t words)
 {
-    if (lane >= p->n_lanes)
+    if (lane >= p->n_lanes || p->depth >= DEEPEST)
         return;
     struct lane *l = &p->lanes[lane];
     const struct dh_stream_block *b = block_at(p, l->block);
@@ -294,8 +297,10 @@ static void deliver_up_to(struct process *p, uint32_t lane, uint64_t words)
         return;
     uint64_t here = words - l->before;
     uint32_t used = used_of(b);
+    p->depth++;
     deliver_until(p, l, here < used ? (uint32_t)here : used);
     l->scanned = l->scanned > l->at ? l->scanned : l->at;
+    p->depth--;
 }
 
 /* ---- heads: the next event of each lane ---- */
@@ -340,6 +345,8 @@ static bool next_block(struct process *p, struct lane *l)
     uint32_t next = b ? atomic_load_explicit(&b->next, memory_order_acquire)
                       : atomic_load_explicit(&l->shared->first, memory_order_acquire);
     if (!next || !block_at(p, next) || (b && l->at < used_of(b)))
+        return false;
+    if (p->over && p->last_read++ > DH_STREAM_BLOCKS) /* blocks that follow themselves */
         return false;
     if (b) {
         l->before += l->at;

@@ -12,17 +12,17 @@ INLINE_PART uint64_t not_told(uintptr_t addr, unsigned write)
     return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.told_stamp ^ word;
 }
 
-/* Programs lie about alignment. */
+/* Programs lie about alignment: what is left of the address then counts as not told. */
 INLINE_PART int is_told4(const void *addr, unsigned write)
 {
-    return !((uintptr_t)addr & 3) &&
-           !(not_told((uintptr_t)addr, write) & __dh_thread.must_go4[(uintptr_t)addr >> 2 & 15]);
+    uintptr_t at = (uintptr_t)addr;
+    return !((not_told(at, write) & __dh_thread.must_go4[at >> 2 & 15]) | (at & 3));
 }
 
 INLINE_PART int is_told8(const void *addr, unsigned write)
 {
-    return !((uintptr_t)addr & 7) &&
-           !(not_told((uintptr_t)addr, write) & __dh_thread.must_go8[(uintptr_t)addr >> 3 & 7]);
+    uintptr_t at = (uintptr_t)addr;
+    return !((not_told(at, write) & __dh_thread.must_go8[at >> 3 & 7]) | (at & 7));
 }
 
 /* As the last one, one step on. The size is the place's, as a rule; where it is not, a run has the first one's. */
