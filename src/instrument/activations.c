@@ -247,6 +247,8 @@ static void place(struct activations *a, LLVMValueRef function, struct dh_object
     /* Without debug information nothing else can tell the object later. */
     bool told = object && !LLVMGetSubprogram(function);
     LLVMValueRef args[] = {told ? object : LLVMConstNull(a->w.ptr), dh_weave_u32(&a->w, site)};
+    /* To the optimiser it may touch anything: what the function reads it reads itself, and not what its last activation
+     * left in a register. */
     LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
     if (variable && !dh_ptrmap_find(&objects->of_site, site + 1)) {
         dh_ptrmap_add(&objects->of_site, site + 1, (uint32_t)objects->variables.n);
@@ -254,19 +256,6 @@ static void place(struct activations *a, LLVMValueRef function, struct dh_object
     }
     place_exits(a, function, token);
     a->w.counts->scopes++;
-}
-
-/* They touch nothing of the program's: what stands around them may still be simplified. */
-static void set_attributes(struct activations *a, enum dh_hook hook)
-{
-    static const char *const names[] = {"willreturn", "nosync", "nofree", "memory"};
-    enum { ANY_OF_INACCESSIBLE_MEMORY = 3 << 2 };
-    LLVMValueRef f = a->w.hooks.function[hook];
-    for (size_t i = 0; f && i < sizeof names / sizeof *names; i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-        uint64_t value = strcmp(names[i], "memory") == 0 ? ANY_OF_INACCESSIBLE_MEMORY : 0;
-        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(a->w.c, kind, value));
-    }
 }
 
 static bool wants(struct activations *a, LLVMValueRef f)
@@ -288,8 +277,6 @@ bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh
             dh_vec_push(&wanted, f);
     for (size_t i = 0; i < wanted.n; i++)
         place(&a, wanted.at[i], objects);
-    set_attributes(&a, DH_HOOK_SCOPE_ENTER);
-    set_attributes(&a, DH_HOOK_SCOPE_LEAVE);
     dh_attributes_relax(m);
     dh_vec_release(&wanted);
     dh_vec_release(&a.work);

@@ -27,21 +27,19 @@ static void deposit(struct account *a, long amount)
     pthread_mutex_unlock(&a->lock);
 }
 
-static struct account account = {PTHREAD_MUTEX_INITIALIZER, 0};
-
-static void *teller(void *unused)
+static void *teller(void *account)
 {
-    (void)unused;
     for (int i = 0; i < 50; i++)
-        deposit(&account, 1);
+        deposit(account, 1);
     return NULL;
 }
 
 int main(void)
 {
+    struct account account = {PTHREAD_MUTEX_INITIALIZER, 0};
     pthread_t tellers[2];
     for (int i = 0; i < 2; i++)
-        pthread_create(&tellers[i], NULL, teller, NULL);
+        pthread_create(&tellers[i], NULL, teller, &account);
     for (int i = 0; i < 2; i++)
         pthread_join(tellers[i], NULL);
     puts("closed");
