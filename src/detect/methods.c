@@ -210,11 +210,6 @@ static int flow(struct methods *m, uint32_t read, uint32_t lock)
     return (int)*known - 2;
 }
 
-static bool is_update(const struct dh_field *f)
-{
-    return f->how == (DH_FIELD_READ | DH_FIELD_WRITTEN);
-}
-
 /* Whether P1 and P2 can belong together at all, whoever comes between. */
 static bool belong_together(struct methods *m, const struct dh_view *first, const struct dh_view *second)
 {
@@ -224,7 +219,7 @@ static bool belong_together(struct methods *m, const struct dh_view *first, cons
         int how = f->how & DH_FIELD_READ ? flow(m, f->read.site, second->in.site) : 0;
         if (how < 0 || how & (DH_FLOW_DATA | DH_FLOW_CONTROL))
             return true;
-        update = update || is_update(f);
+        update = update || (f->how & DH_FIELD_WRITTEN);
     }
     return update;
 }
@@ -302,13 +297,19 @@ static bool only_asks(const clash_list *first)
     return true;
 }
 
-/* P2 looks at x again and branches on it. */
+static bool is_tested(struct methods *m, const struct dh_field *f)
+{
+    return (f->how & DH_FIELD_READ && flow(m, f->read.site, DH_NO_PLACE) == DH_FLOW_DECIDES) ||
+           (f->how & DH_FIELD_WRITTEN && flow(m, f->write.site, DH_NO_PLACE) == DH_FLOW_DECIDES);
+}
+
+/* P2 looks at x again and branches on it. A read may be left out where a write of the same follows, so the write's
+ * place answers for it. */
 static bool asks_again(struct methods *m, const struct clash *x, const struct dh_view *second)
 {
     for (size_t i = 0; i < second->in.part.at.n; i++) {
         const struct dh_field *f = &second->in.part.at.at[i];
-        if (f->object == x->mine->object && f->at < x->end && x->at < f->end && f->how & DH_FIELD_READ &&
-            flow(m, f->read.site, DH_NO_PLACE) == DH_FLOW_DECIDES)
+        if (f->object == x->mine->object && f->at < x->end && x->at < f->end && is_tested(m, f))
             return true;
     }
     return false;
@@ -326,6 +327,19 @@ static bool writes_only(const struct dh_view *v, uint32_t name)
         if (v->in.part.at.at[i].how & DH_FIELD_WRITTEN && v->in.part.at.at[i].name != name)
             return false;
     return true;
+}
+
+/* Changes it by what it was. Of a read that a write follows, only the write may be told: then the code must say. */
+static bool is_update(struct methods *m, const struct dh_view *v, const struct dh_field *f)
+{
+    size_t n;
+    if (!(f->how & DH_FIELD_WRITTEN) || f->how & DH_FIELD_READ)
+        return f->how & DH_FIELD_WRITTEN;
+    const char *const *reads = dh_world_may_access(m->store.world, v->in.site, false, &n);
+    for (size_t i = 0; reads && i < n; i++)
+        if (strcmp(reads[i], dh_field_name(&m->store.names, f->name)) == 0)
+            return true;
+    return false;
 }
 
 /* What makes x of P1 and y of P2 belong together, or NULL. */
@@ -347,10 +361,10 @@ static const char *reason(struct methods *m, const struct pair *p, const struct 
         if (how & DH_FLOW_CONTROL && asks && acts && !asks_again(m, x, p->second))
             return "it decides whether the second is entered, and may no longer be so";
     }
-    bool halves = !same && x->mine->name == y->mine->name && is_update(x->mine) && is_update(y->mine) &&
-                  x->other->how == DH_FIELD_READ && y->other->how == DH_FIELD_READ &&
-                  m->functions.at[p->function].name && writes_only(p->first, x->mine->name) &&
-                  writes_only(p->second, y->mine->name);
+    bool halves = !same && x->mine->name == y->mine->name && is_update(m, p->first, x->mine) &&
+                  is_update(m, p->second, y->mine) && x->other->how == DH_FIELD_READ &&
+                  y->other->how == DH_FIELD_READ && m->functions.at[p->function].name &&
+                  writes_only(p->first, x->mine->name) && writes_only(p->second, y->mine->name);
     return halves ? "half of the change can be seen" : NULL;
 }
 

@@ -35,13 +35,52 @@ enum {
     SWEEP = 3 /* instances in one section that make it a walk */
 };
 
+/* Where elements of an array were seen. */
+struct extent {
+    uint64_t at, end;
+};
+
 struct views {
     struct dh_view_store store;
+    struct dh_numbers arrays; /* by object and name: index of extents */
+    DH_VEC(struct extent) extents;
     DH_VEC(uint32_t *) told; /* sets of names: sorted, 0 at the end */
     uint64_t steps;
 };
 
 /* ---- judging ---- */
+
+static bool is_element(const struct views *v, uint32_t name)
+{
+    return dh_ends_with(dh_field_name(&v->store.names, name), "[]");
+}
+
+static uint64_t array_key(uint32_t object, uint32_t name)
+{
+    return dh_hash_mix(dh_hash_mix(5, object), name);
+}
+
+static void add_extent(struct views *v, const struct dh_field *f)
+{
+    uint64_t *index = dh_numbers_at(&v->arrays, array_key(f->object, f->name));
+    if (!*index) {
+        dh_vec_push(&v->extents, (struct extent){f->at, f->end});
+        *index = v->extents.n;
+    }
+    struct extent *e = &v->extents.at[*index - 1];
+    e->at = f->at < e->at ? f->at : e->at;
+    e->end = f->end > e->end ? f->end : e->end;
+}
+
+static void find_arrays(struct views *v, const struct dh_guard *g)
+{
+    for (size_t i = 0; i < g->views.n; i++) {
+        const struct dh_fields *s = &g->views.at[i]->in.part;
+        for (size_t k = 0; k < s->at.n; k++)
+            if (is_element(v, s->at.at[k].name))
+                add_extent(v, &s->at.at[k]);
+    }
+}
 
 /* What is in the way of S: bytes that S and the other access and one of them writes. */
 struct clash {
@@ -68,9 +107,19 @@ static void find_clashes(const struct dh_view *s, struct candidate *c)
     }
 }
 
-static bool is_apart(const struct views *v, const struct clash *x, const struct dh_view *other)
+/* Elements count as one variable, also where the other reaches them through a pointer that says nothing of it. */
+static bool meets_array(struct views *v, const struct clash *x, const struct dh_view *other)
 {
-    return !dh_fields_meet(&other->in.part, x->object, x->at, x->end) &&
+    if (!is_element(v, x->name))
+        return false;
+    uint64_t index = *dh_numbers_at(&v->arrays, array_key(x->object, x->name));
+    const struct extent *e = index ? &v->extents.at[index - 1] : NULL;
+    return e && dh_fields_meet(&other->in.part, x->object, e->at, e->end);
+}
+
+static bool is_apart(struct views *v, const struct clash *x, const struct dh_view *other)
+{
+    return !meets_array(v, x, other) && !dh_fields_meet(&other->in.part, x->object, x->at, x->end) &&
            !dh_view_may_access(&v->store, other, x->name) && !dh_view_may_access(&v->store, other, x->ours->name) &&
            !dh_view_may_access(&v->store, other, x->theirs->name);
 }
@@ -360,6 +409,7 @@ static void judge(void *arg, struct dh_guard *g)
     candidate_list all = {0};
     v->steps = 0;
     list_threads(g, &threads);
+    find_arrays(v, g);
     if (threads.n > 1)
         qsort(g->views.at, g->views.n, sizeof *g->views.at, larger_first);
     for (size_t i = 0; threads.n > 1 && i < g->views.n; i++) {
@@ -411,6 +461,8 @@ static void views_release(void *self)
     for (size_t i = 0; i < v->told.n; i++)
         free(v->told.at[i]);
     dh_vec_release(&v->told);
+    dh_vec_release(&v->extents);
+    dh_numbers_release(&v->arrays);
     dh_view_store_release(&v->store);
     free(v);
 }

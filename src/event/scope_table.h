@@ -20,7 +20,7 @@ struct dh_scope_row {
 enum dh_flow {
     DH_FLOW_DATA = 1,    /* used in that section, or handed to the function that has it */
     DH_FLOW_CONTROL = 2, /* decides whether the section is entered */
-    DH_FLOW_DECIDES = 4  /* with no lock: a branch of the function that reads it depends on it */
+    DH_FLOW_DECIDES = 4  /* with no lock, of writes, too: the function reads the variable and a branch depends on it */
 };
 
 struct dh_flow_row {

@@ -34,7 +34,7 @@ struct dh_lock_flow {
     bool locks_done;
 };
 
-/* A read, by function and variable. */
+/* An access, by function and variable. */
 struct sibling {
     uint64_t key;
     uint32_t site;
@@ -474,34 +474,36 @@ static int by_sibling(const void *x, const void *y)
 }
 
 /* Optimisation makes one read of several that a function makes of one variable, and the one that is left need not be
- * the one whose value goes further: what is so of one is said of all. */
+ * the one whose value goes further: what is so of one is said of all. A read that is followed by a write need not be
+ * told at all: that the variable is tested is said of writes as well. */
 static void add_siblings(struct dh_lock_analysis *a)
 {
-    DH_VEC(struct sibling) reads = {0};
+    DH_VEC(struct sibling) accesses = {0};
     size_t n = a->flows.n;
     for (uint32_t i = 0; i < a->sites.n_sites; i++)
-        if (a->sites.sites[i].op == DH_OP_READ && a->sites.sites[i].variable)
-            dh_vec_push(&reads, (struct sibling){sibling_key(&a->sites.sites[i]), i});
-    if (reads.n)
-        qsort(reads.at, reads.n, sizeof *reads.at, by_sibling);
-    for (size_t i = 0; i < n && reads.n; i++) {
+        if ((a->sites.sites[i].op == DH_OP_READ || a->sites.sites[i].op == DH_OP_WRITE) && a->sites.sites[i].variable)
+            dh_vec_push(&accesses, (struct sibling){sibling_key(&a->sites.sites[i]), i});
+    if (accesses.n)
+        qsort(accesses.at, accesses.n, sizeof *accesses.at, by_sibling);
+    for (size_t i = 0; i < n && accesses.n; i++) {
         const struct dh_flow_row r = a->flows.at[i];
         if (r.read >= a->sites.n_sites)
             continue;
         uint64_t key = sibling_key(&a->sites.sites[r.read]);
-        size_t low = 0, high = reads.n;
+        size_t low = 0, high = accesses.n;
         while (low < high) {
             size_t mid = low + (high - low) / 2;
-            if (reads.at[mid].key < key)
+            if (accesses.at[mid].key < key)
                 low = mid + 1;
             else
                 high = mid;
         }
-        for (unsigned k = 0; k < MOST_SIBLINGS && low < reads.n && reads.at[low].key == key; k++, low++)
-            if (reads.at[low].site != r.read)
-                add_flow(a, reads.at[low].site, r.lock, r.how);
+        for (unsigned k = 0; k < MOST_SIBLINGS && low < accesses.n && accesses.at[low].key == key; k++, low++)
+            if (accesses.at[low].site != r.read &&
+                (r.lock == DH_NO_SITE || a->sites.sites[accesses.at[low].site].op == DH_OP_READ))
+                add_flow(a, accesses.at[low].site, r.lock, r.how);
     }
-    dh_vec_release(&reads);
+    dh_vec_release(&accesses);
 }
 
 void dh_lock_find_flows(struct dh_lock_analysis *a)

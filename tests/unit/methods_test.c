@@ -494,7 +494,7 @@ static bool reason(const struct naive_section *p1, const struct naive_section *p
     if (how & DH_FLOW_DATA)
         return true;
     return how & DH_FLOW_CONTROL && asks && (!same || p2->writes[x]) &&
-           !(p2->reads[x] && tested[p2->code] == DH_FLOW_DECIDES);
+           !(has(p2, x) && tested[p2->code] == DH_FLOW_DECIDES);
 }
 
 /* The first and the last time that equal sections were paired in the function. */

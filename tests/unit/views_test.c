@@ -313,6 +313,28 @@ static void elements_of_an_array_are_one_variable(void **state)
     expect(&s, 0);
 }
 
+/* A bucket that is reached through a pointer is still one of the buckets. */
+static void elements_may_be_reached_by_pointer(void **state)
+{
+    struct stream s;
+    (void)state;
+    begin(&s, 2);
+    uint32_t bucket = stream_place(&s, "put", "map.buckets[]"), pointer = stream_place(&s, "remove", "*p");
+    take(&s, 1, LOCK, "get");
+    stream_op(&s, 1, DH_EVENT_READ, OBJECT, 8, 0, bucket);
+    give(&s, 1, LOCK);
+    take(&s, 1, LOCK, "remove");
+    stream_op(&s, 1, DH_EVENT_WRITE, OBJECT + 8, 8, 0, pointer);
+    use(&s, 1, true, 'n');
+    give(&s, 1, LOCK);
+    take(&s, 2, LOCK, "put");
+    stream_op(&s, 2, DH_EVENT_WRITE, OBJECT, 8, 0, bucket);
+    stream_op(&s, 2, DH_EVENT_WRITE, OBJECT + 16, 8, 0, bucket);
+    use(&s, 2, true, 'n');
+    give(&s, 2, LOCK);
+    expect(&s, 0);
+}
+
 static void write_to(struct stream *s, unsigned thread, unsigned kind, uint64_t at, const char *variable)
 {
     stream_op(s, thread, kind, at, 8, 0, stream_place(s, kind == DH_EVENT_WRITE ? "set" : "get", variable));
@@ -741,6 +763,7 @@ int main(void)
         cmocka_unit_test(after_the_join_nobody_comes_between),
         cmocka_unit_test(elements_of_an_array_are_one_variable),
         cmocka_unit_test(a_table_may_be_read_by_fields),
+        cmocka_unit_test(elements_may_be_reached_by_pointer),
         cmocka_unit_test(equal_conflicts_of_instances_are_one),
         cmocka_unit_test(a_new_object_at_the_old_address_is_another),
         cmocka_unit_test(a_copy_of_the_whole_has_both),
