@@ -805,7 +805,7 @@ void dh_atom_passed(enum dh_passing how)
         self->burst = BURST;
         __dh_thread.atom_quick = 0;
     }
-    if (dh_noise_on)
+    if (dh_noise_on && how != DH_PASS_LOCK)
         dh_noise_at_sync();
 }
 

@@ -2,6 +2,7 @@
  * wait, by trying first. */
 #include "runtime/interpose.h"
 #include "runtime/interpose_locks.h"
+#include "runtime/noise.h"
 
 #include <errno.h>
 
@@ -71,6 +72,7 @@ static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *c
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        dh_noise_before_lock();                                                                                        \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
             dh_lock_waits(m, mode, DH_CALL_SLOT);                                                                      \

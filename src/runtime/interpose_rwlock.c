@@ -1,5 +1,6 @@
 /* Read-write locks and spin locks. What is free is taken without the marks of a wait, by trying first. */
 #include "runtime/interpose_locks.h"
+#include "runtime/noise.h"
 
 #include <errno.h>
 
@@ -15,6 +16,7 @@ static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, c
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        dh_noise_before_lock();                                                                                        \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
             dh_lock_waits((const void *)lock, mode, DH_CALL_SLOT);                                                     \

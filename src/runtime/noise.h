@@ -17,6 +17,12 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked);
 uint32_t dh_noise_count(void);
 /* At a synchronisation. */
 void dh_noise_at_sync(void);
+/* Before a lock is tried: behind it, nobody could come between any more. */
+static inline void dh_noise_before_lock(void)
+{
+    if (__builtin_expect(dh_noise_on, 0))
+        dh_noise_at_sync();
+}
 /* Two places conflict: two threads were there with the same memory, one of them writing. And: at the same time. */
 void dh_noise_pair(uint32_t one, uint32_t other);
 void dh_noise_met(uint32_t one, uint32_t other);

@@ -47,6 +47,29 @@ def check_wrong_files(lab):
         lab.count(f"{command} to a full disk", full_output(lab, command))
 
 
+def check_selections(lab):
+    """Options of atomrace and noise: the place and what was expected, in one line, and the program does not run."""
+    atomrace = ["run", "--detect=atomrace"]
+    lab.write("bad.sections", b"section a {\n  vars total entry main.c:3:R; }\n")
+    lab.write("foreign.sections", lab.good_bytes[:3000])
+    lab.write("other.sections", b"section a { vars shared.total; entry part.c:add:nothing:R#1; end part.c:add:nothing:W#1; }\n")
+    lab.write("bad.train", b"one site\n")
+    for given, words in (
+            (["--sections=bad.sections"], ("bad.sections:2:14", "expected ',' or ';'")),
+            (["--sections=foreign.sections"], ("foreign.sections:1:1", "expected section or heal")),
+            (["--sections=missing.sections"], ("missing.sections", "No such file")),
+            (["--sections=other.sections"], ("section 'a'", "part.c:add:nothing:R#1")),
+            (["--sites=total"], ("'total'", "var:NAME")),
+            (["--sites=var:nothing"], ("var:nothing", "deadheat sites")),
+            (["--noise=loud"], ("column 1", "expected random")),
+            (["--noise=var:total,5,long"], ("column 13", "50us")),
+            (["--noise=loc:@findings", "--db=none.db"], ("@findings", "none.db")),
+            (["--seed=x"], ("--seed=x", "number")),
+            (["--train=bad.train"], ("bad.train:1", "tab"))):
+        lab.count(f"run {' '.join(given)}", complaint(lab.run(*atomrace, *given, "--", "./good"), *words, codes=(2,)))
+    lab.count("run --sites without atomrace", complaint(lab.run("run", "--sites=all", "--", "./good"), "--sites", "--detect", codes=(2,)))
+
+
 def full_output(lab, command):
     a = lab.run("/bin/sh", "-c", f"exec '{lab.tool}' {command} good >/dev/full")
     return complaint(a, "No space left", codes=(3,))
@@ -104,4 +127,4 @@ def check_damaged_library(lab):
         lab.count(f"{words[0]} with a damaged library", complaint(a, "libpart.so", "damaged"))
 
 
-CASES = [check_wrong_files, check_cut_section, check_cut_file, check_flipped_section, check_damaged_library]
+CASES = [check_wrong_files, check_selections, check_cut_section, check_cut_file, check_flipped_section, check_damaged_library]
