@@ -279,7 +279,8 @@ static void check_table(struct checking *c, const struct dh_site_table *t)
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
         enum dh_group group = dh_op_info(s->op)->group;
-        if (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY)
+        /* An atomic is there, though nobody watches it. */
+        if (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY && group != DH_GROUP_ATOMIC)
             continue;
         for (size_t k = 0; k < sel->targets.n; k++)
             c->targets[k] |= dh_target_matches(t, s, sel->targets.at[k].text);
