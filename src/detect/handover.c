@@ -22,6 +22,7 @@ struct place {
 struct half {
     uint64_t written, read; /* numbers of stretches; 0: none */
     uint32_t writer;        /* moment, 0: none */
+    uint32_t writer_thread;
     uint32_t site;
     uint32_t reader, read_site, read_line; /* of the last read */
     bool made_anew;                        /* not of the old value */
@@ -291,6 +292,7 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
         half->often = half->often || (half->written && !more);
         half->asked = read || p->reads_too || (more && half->asked);
         half->written = h->stretch;
+        half->writer_thread = h->access->thread;
         set_moment(h, &half->writer, h->moment);
         half->site = h->access->site;
     }
@@ -358,26 +360,25 @@ static enum dh_strength order_of(struct dh_handover *h, const struct half *half,
 
 static void learn_from(struct dh_handover *h, const struct half *half, const struct place *p)
 {
-    uint32_t thread = h->access->thread;
-    const struct dh_moment *writer = half->writer ? dh_moments_get(h->moments, half->writer) : NULL;
-    if (!writer || writer->thread == thread)
-        return;
     enum dh_strength strength = order_of(h, half, p);
     if (strength == DH_STRENGTHS || has_learnt(h, half->writer, strength))
         return;
     const struct dh_moment *reader = dh_moments_get(h->moments, h->moment);
     if (have_common_lock(dh_moments_get(h->moments, half->writer), reader))
-        dh_moments_learn(h->moments, thread, half->writer, strength);
+        dh_moments_learn(h->moments, h->access->thread, half->writer, strength);
 }
 
 static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
     struct dh_handover *h = arg;
-    struct place p = *place_of(h, h->access->site); /* asking for others may move it */
     (void)granule;
-    for (int i = 0; i < 2; i++)
-        if (mask >> 4 * i & 0xF)
-            learn_from(h, &h->cells.at[value].half[i], &p);
+    for (int i = 0; i < 2; i++) {
+        const struct half *half = &h->cells.at[value].half[i];
+        if (!(mask >> 4 * i & 0xF) || !half->writer || half->writer_thread == h->access->thread)
+            continue;
+        struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+        learn_from(h, half, &p);
+    }
     return value;
 }
 

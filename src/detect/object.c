@@ -428,8 +428,6 @@ static bool is_owners_own(struct objects *s, const struct dh_event *e)
     s->object = dh_owners_of(s->owners, e->addr, e->thread);
     if (!s->object->reached)
         reach(s, 1);
-    if (s->object->owner != e->thread)
-        s->object->shared = true;
     return !s->object->shared;
 }
 
@@ -474,12 +472,22 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
     look_at(s, e, size);
 }
 
+/* What is accessed under a lock may hand something over, unless it is the thread's own stack. */
+static bool is_of_no_concern(struct objects *s, const struct dh_event *e)
+{
+    bool local, own = dh_owners_is_own(s->owners, e->addr, e->thread, &local);
+    if (!own) {
+        own = is_owners_own(s, e);
+        local = s->object->local;
+    }
+    return own && (local || !dh_world_thread(s->world, e->thread)->held.n);
+}
+
 static void event(void *self, const struct dh_event *e)
 {
     struct objects *s = self;
     if (dh_event_is_access(e)) {
-        bool alone = !dh_world_thread(s->world, e->thread)->held.n && is_owners_own(s, e);
-        if (!alone) /* under a lock it may hand something over */
+        if (!is_of_no_concern(s, e))
             dh_handover_access(s->handover, e);
         return;
     }

@@ -3,9 +3,15 @@
 #include "base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A granule that several small objects share: the world is asked each time. */
 #define SEVERAL UINT32_MAX
+
+/* What a thread accessed last of what is its own: on its stack, elsewhere. */
+struct own {
+    uint64_t at, size, version;
+};
 
 struct dh_owners {
     struct dh_world *world;
@@ -16,6 +22,12 @@ struct dh_owners {
     DH_VEC(uint32_t) unused;
     struct dh_owned **buckets; /* by first address */
     size_t n, n_buckets;
+    DH_VEC(uint32_t) parted; /* stacks that others accessed, by number of object */
+    struct {
+        struct own of[2];
+    } *own; /* by thread */
+    size_t n_own;
+    uint64_t version; /* changes when an object ends or is shared */
     /* of the question that is asked */
     uint64_t addr;
     uint32_t thread;
@@ -52,6 +64,8 @@ void dh_owners_free(struct dh_owners *s)
     dh_granules_release(&s->granules, NULL, NULL);
     dh_vec_release(&s->all);
     dh_vec_release(&s->unused);
+    dh_vec_release(&s->parted);
+    free(s->own);
     free(s->buckets);
     free(s);
 }
@@ -109,20 +123,29 @@ static void unname(struct dh_owners *s, uint32_t id)
     s->all.at[id] = NULL;
     dh_vec_push(&s->unused, id);
     s->n--;
+    s->version++;
     s->drop(s->arg, o);
     free(o);
 }
 
 /* ---- asking ---- */
 
+static bool is_parted(const struct dh_owners *s, uint32_t number)
+{
+    for (size_t i = 0; i < s->parted.n; i++)
+        if (s->parted.at[i] == number)
+            return true;
+    return false;
+}
+
 static struct dh_owned whole_of(struct dh_owners *s)
 {
     const struct dh_object *o = dh_world_object(s->world, s->addr);
-    bool parted = !o || o->region == DH_MEMORY_STACK || o->region == DH_MEMORY_TLS;
     struct dh_owned new = {.at = s->addr & ~(uint64_t)(DH_GRANULE_BYTES - 1), .size = DH_GRANULE_BYTES};
+    new.local = o && (o->region == DH_MEMORY_STACK || o->region == DH_MEMORY_TLS);
     new.number = o ? o->number : 0;
     new.owner = !o ? s->thread : o->region == DH_MEMORY_GLOBAL ? 0 : o->thread;
-    if (!parted) {
+    if (o && !(new.local &&is_parted(s, o->number))) {
         new.at = o->at;
         new.size = o->size;
     }
@@ -156,12 +179,54 @@ static uint32_t name_step(void *arg, uint32_t id, uint64_t granule, unsigned mas
     return o->id;
 }
 
-struct dh_owned *dh_owners_of(struct dh_owners *s, uint64_t addr, uint32_t thread)
+static struct dh_owned *answer(struct dh_owners *s, uint64_t addr, uint32_t thread)
 {
     s->addr = addr;
     s->thread = thread;
     dh_granules_update(&s->granules, addr, 1, name_step, s);
     return s->answer;
+}
+
+static void remember_own(struct dh_owners *s, const struct dh_owned *o)
+{
+    if (s->thread >= DH_WORLD_THREADS)
+        return;
+    if (s->thread >= s->n_own) {
+        size_t n = s->thread + 16;
+        s->own = checked(realloc(s->own, n * sizeof *s->own));
+        memset(s->own + s->n_own, 0, (n - s->n_own) * sizeof *s->own);
+        s->n_own = n;
+    }
+    s->own[s->thread].of[o->local] = (struct own){o->at, o->size, s->version};
+}
+
+struct dh_owned *dh_owners_of(struct dh_owners *s, uint64_t addr, uint32_t thread)
+{
+    struct dh_owned *o = answer(s, addr, thread);
+    if (o->local && o->owner != thread && o->size > DH_GRANULE_BYTES) {
+        dh_vec_push(&s->parted, o->number);
+        dh_owners_forget(s, o->at, o->size);
+        o = answer(s, addr, thread);
+    }
+    if (o->owner != thread && !o->shared) {
+        o->shared = true;
+        s->version++;
+    } else if (!o->shared) {
+        remember_own(s, o);
+    }
+    return o;
+}
+
+bool dh_owners_is_own(const struct dh_owners *s, uint64_t addr, uint32_t thread, bool *local)
+{
+    for (int i = 0; thread < s->n_own && i < 2; i++) {
+        const struct own *own = &s->own[thread].of[i];
+        if (addr - own->at >= own->size || own->version != s->version)
+            continue;
+        *local = i;
+        return true;
+    }
+    return false;
 }
 
 static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)

@@ -1,6 +1,7 @@
 /* Which object an address belongs to and which thread owns it: the answer of the world, remembered by address so that
- * asking again is cheap. Layer: detect. An object is an allocation or a global variable; on stacks and in thread-local
- * memory, and where nobody knows of an object, eight bytes. It lives until its memory is forgotten. Not thread-safe. */
+ * asking again is cheap. Layer: detect. An object is an allocation or a global variable; where nobody knows of an
+ * object eight bytes; a stack or thread-local memory is one until another thread accesses it, then eight bytes each. It
+ * lives until its memory is forgotten. Not thread-safe. */
 #ifndef DH_DETECT_OWNERS_H
 #define DH_DETECT_OWNERS_H
 
@@ -13,6 +14,7 @@ struct dh_owned {
     uint32_t owner;  /* the thread that allocated it, of globals the main thread; of others the first to access it */
     uint32_t refs;   /* granules that name it */
     bool shared;     /* another thread than the owner accessed it */
+    bool local;      /* on a stack, or thread-local */
     uint8_t reached; /* of the detector, 0 at first */
     void *state;     /* likewise, NULL at first */
     struct dh_owned *next;
@@ -23,8 +25,10 @@ struct dh_owners;
 /* `drop` is told of objects that end, to free their state. */
 struct dh_owners *dh_owners_new(struct dh_world *w, void (*drop)(void *arg, struct dh_owned *o), void *arg);
 void dh_owners_free(struct dh_owners *s);
-/* Of the address; `thread` accesses it. */
+/* Of the address; `thread` accesses it, and from then on it is shared if it is not the owner. */
 struct dh_owned *dh_owners_of(struct dh_owners *s, uint64_t addr, uint32_t thread);
+/* Is it surely the thread's own, not shared, and was it asked for before? Quick. */
+bool dh_owners_is_own(const struct dh_owners *s, uint64_t addr, uint32_t thread, bool *local);
 void dh_owners_forget(struct dh_owners *s, uint64_t addr, uint64_t size);
 
 #endif
