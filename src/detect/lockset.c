@@ -38,6 +38,7 @@ struct look {
     struct dh_record record;
     uint32_t thread;
     bool repeatable; /* what it does to a history depends on nothing but the record */
+    bool many;       /* granules: worth being remembered */
     /* The last step, held, and how often it was done again. */
     uint32_t from, next, again;
     uint8_t mask;
@@ -185,13 +186,14 @@ static uint32_t new_step(struct lockset *l, uint32_t old, uint64_t granule, unsi
     struct look *look = &l->look;
     end_steps(l);
     look->record.mask = look->mask = (uint8_t)mask;
-    uint32_t next = look->repeatable ? dh_histories_next(l->histories, old, &look->record) : 0;
+    bool remember = look->repeatable && look->many;
+    uint32_t next = remember ? dh_histories_next(l->histories, old, &look->record) : 0;
     if (!next) {
         next = new_history(l, old, &look->record, granule);
-        if (look->repeatable)
+        if (remember)
             dh_histories_remember(l->histories, old, &look->record, next);
     }
-    if (look->repeatable) {
+    if (remember) {
         look->from = dh_histories_take(l->histories, old);
         look->next = dh_histories_take(l->histories, next);
     }
@@ -327,6 +329,7 @@ static void look_at(struct lockset *l, const struct dh_event *e, uint64_t size, 
         record.bits |= DH_RECORD_LOCKED;
     size = size < MOST_BYTES ? size : MOST_BYTES;
     l->look = (struct look){.record = record, .thread = e->thread, .repeatable = repeatable};
+    l->look.many = size > DH_GRANULE_BYTES;
     if (l->eraser && !(record.bits & DH_RECORD_ATOMIC))
         dh_granules_update(&l->states, e->addr, size, refine_step, l);
     dh_granules_update(&l->granules, e->addr, size, history_step, l);
