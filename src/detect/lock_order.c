@@ -1,16 +1,24 @@
 #include "detect/lock_order.h"
 
+#include "detect/cycles.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 20000 }; /* of one search */
+enum {
+    STEPS = 20000, /* of one search */
+    STEPS_LEAST = 300,
+    STEPS_EACH = 100,
+    PATIENCE = 64,
+    JOINS_MOST = 16 /* who joins who joins */
+};
 
 typedef DH_VEC(struct dh_request *) requests;
 
 struct node {
     struct node *next;
     uint64_t lock;
-    uint32_t id;
+    uint32_t id, vertex; /* vertex of `cycles` */
     requests holders, wanters;
 };
 
@@ -30,13 +38,14 @@ struct dh_lock_order {
     struct dh_alike **alike;   /* by key without the thread */
     size_t n_requests, cap_requests, n_nodes, cap_nodes, n_alike, cap_alike;
     DH_VEC(requests *) threads;
-    DH_VEC(uint64_t) told; /* signatures of cycles, sorted */
-    uint64_t version, mark;
+    DH_VEC(uint64_t) told;    /* signatures of cycles, sorted */
+    struct dh_cycles *cycles; /* which locks are in cycles at all, if nothing keeps threads apart */
+    uint64_t allowed, spent;  /* steps of searches */
     /* The search under way. */
     const struct dh_request *path[DH_ORDER_LONGEST];
     struct dh_turn *when[DH_ORDER_LONGEST];
     size_t n_path;
-    unsigned steps;
+    unsigned steps, most_steps;
     bool found_one, goes_on; /* there are longer paths */
 };
 
@@ -59,6 +68,7 @@ struct dh_lock_order *dh_lock_order_new(dh_cycle_found *found, void *arg)
     struct dh_lock_order *o = zeroed(1, sizeof *o);
     o->found = found;
     o->arg = arg;
+    o->cycles = dh_cycles_new();
     return o;
 }
 
@@ -102,7 +112,7 @@ static struct node *get_node(struct dh_lock_order *o, uint64_t lock, uint32_t id
     GROW(o, nodes, n_nodes, cap_nodes, struct node, mix(0, r_->lock));
     struct node **row = &o->nodes[mix(0, lock) & (o->cap_nodes - 1)];
     n = zeroed(1, sizeof *n);
-    *n = (struct node){.next = *row, .lock = lock, .id = id};
+    *n = (struct node){.next = *row, .lock = lock, .id = id, .vertex = dh_cycles_vertex(o->cycles)};
     *row = n;
     o->n_nodes++;
     return n;
@@ -228,6 +238,20 @@ static void join_alike(struct dh_lock_order *o, struct dh_request *r)
         kill_request(o, a->oldest);
 }
 
+/* Who joins waits for whatever the other thread waits for, which has all been told by then. */
+static void add_edges_of_join(struct dh_lock_order *o, const struct dh_request *r, uint32_t thread, unsigned depth)
+{
+    size_t at = 0;
+    const struct dh_request *q;
+    while (depth < JOINS_MOST && (q = dh_lock_order_next(o, thread, &at))) {
+        const struct node *wanted = q->lock ? find_node(o, q->lock) : NULL;
+        for (uint32_t i = 0; wanted && i < r->n_held; i++)
+            dh_cycles_edge(o->cycles, find_node(o, r->held[i].lock)->vertex, wanted->vertex);
+        if (!q->lock)
+            add_edges_of_join(o, r, q->joined, depth + 1);
+    }
+}
+
 static struct dh_request *add_request(struct dh_lock_order *o, const struct dh_request *like, uint64_t key)
 {
     /* First of all nodes: whoever is another lock now takes others along. */
@@ -245,12 +269,17 @@ static struct dh_request *add_request(struct dh_lock_order *o, const struct dh_r
     r->listed = 1;
     *row = r;
     o->n_requests++;
-    o->version++;
-    for (uint32_t i = 0; i < r->n_held; i++)
-        list(&find_node(o, r->held[i].lock)->holders, r);
+    for (uint32_t i = 0; i < r->n_held; i++) {
+        struct node *n = find_node(o, r->held[i].lock);
+        list(&n->holders, r);
+        if (wanted)
+            dh_cycles_edge(o->cycles, n->vertex, wanted->vertex);
+    }
     if (wanted)
         list(&wanted->wanters, r);
     list(of_thread(o, r->thread), r);
+    if (!r->lock && r->n_held)
+        add_edges_of_join(o, r, r->joined, 0);
     join_alike(o, r);
     return r;
 }
@@ -288,6 +317,7 @@ void dh_lock_order_forget(struct dh_lock_order *o, uint64_t lock)
     o->n_nodes--;
     kill_all(o, &n->holders);
     kill_all(o, &n->wanters);
+    dh_cycles_remove(o->cycles, n->vertex);
     free(n);
 }
 
@@ -324,28 +354,16 @@ static requests *in_the_way(struct dh_lock_order *o, const struct dh_request *r)
     return n ? &n->holders : NULL;
 }
 
-/* Whether it is in a cycle if nothing keeps threads apart. Most are not, and stay so until there is a new request. */
-static bool may_be_in_cycle(struct dh_lock_order *o, struct dh_request *r)
+/* Whether it is in a cycle if nothing keeps threads apart; most are not. */
+static bool may_be_in_cycle(struct dh_lock_order *o, const struct dh_request *r)
 {
-    DH_VEC(const struct dh_request *) open = {0};
-    bool found = false;
-    unsigned steps = 0;
-    o->mark++;
-    dh_vec_push(&open, r);
-    while (open.n && !found) {
-        const struct dh_request *at = open.at[--open.n];
-        const requests *next = in_the_way(o, at);
-        for (size_t i = 0; next && i < next->n && !found; i++) {
-            struct dh_request *n = next->at[i];
-            if (n->dead || n->mark == o->mark || !waits_for(at, n))
-                continue;
-            n->mark = o->mark;
-            found = waits_for(n, r) || ++steps == STEPS;
-            dh_vec_push(&open, n);
-        }
-    }
-    dh_vec_release(&open);
-    return found;
+    const struct node *wanted = r->lock ? find_node(o, r->lock) : NULL;
+    if (!wanted)
+        return r->n_held > 0;
+    for (uint32_t i = 0; i < r->n_held; i++)
+        if (dh_cycles_together(o->cycles, find_node(o, r->held[i].lock)->vertex, wanted->vertex))
+            return true;
+    return false;
 }
 
 /* Both cannot be there at once: one would have to wait for the other before. */
@@ -424,7 +442,7 @@ static void extend(struct dh_lock_order *o, size_t length)
 {
     const struct dh_request *last = o->path[o->n_path - 1];
     const requests *next = in_the_way(o, last);
-    for (size_t i = 0; next && i < next->n && !o->found_one && o->steps < STEPS; i++) {
+    for (size_t i = 0; next && i < next->n && !o->found_one && o->steps < o->most_steps; i++) {
         struct dh_request *r = next->at[i];
         o->steps++;
         if (r->dead || !waits_for(last, r) || !fits_path(o, r))
@@ -447,25 +465,39 @@ static void extend(struct dh_lock_order *o, size_t length)
     }
 }
 
+/* However many requests there are, a search takes no more than some steps for each on average. */
+static unsigned steps_allowed(const struct dh_lock_order *o)
+{
+    uint64_t left = o->allowed > o->spent ? o->allowed - o->spent : 0;
+    return left < STEPS_LEAST ? STEPS_LEAST : left < STEPS ? (unsigned)left : STEPS;
+}
+
+/* Where many looks led to nothing, few more are worth it. */
+static bool is_worth(struct dh_request *r)
+{
+    uint32_t n = r->fruitless++;
+    return n < PATIENCE || !(n & (n - 1));
+}
+
 /* The shortest cycle through the newest moment of the request. */
 static void search(struct dh_lock_order *o, struct dh_request *r)
 {
-    if (r->told || r->fruitless == o->version)
+    o->allowed += STEPS_EACH;
+    if (r->told || !may_be_in_cycle(o, r) || !is_worth(r))
         return;
-    if (!may_be_in_cycle(o, r)) {
-        r->fruitless = o->version;
-        return;
-    }
     o->path[0] = r;
     o->when[0] = r->instants[0];
     o->steps = 0;
+    o->most_steps = steps_allowed(o);
     o->found_one = false;
     o->goes_on = true;
-    for (size_t length = 2; length <= DH_ORDER_LONGEST && o->goes_on && !o->found_one && o->steps < STEPS; length++) {
+    for (size_t length = 2; length <= DH_ORDER_LONGEST && o->goes_on && !o->found_one && o->steps < o->most_steps;
+         length++) {
         o->n_path = 1;
         o->goes_on = false;
         extend(o, length);
     }
+    o->spent += o->steps;
     r->told = o->found_one;
 }
 
@@ -501,5 +533,6 @@ void dh_lock_order_free(struct dh_lock_order *o)
     free(o->alike);
     dh_vec_release(&o->threads);
     dh_vec_release(&o->told);
+    dh_cycles_free(o->cycles);
     free(o);
 }

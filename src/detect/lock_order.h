@@ -34,9 +34,8 @@ struct dh_request {
     struct dh_request *next, *alike_before, *alike_after;
     struct dh_alike *alike;
     uint64_t key;
-    uint64_t fruitless; /* with so many requests it was in no cycle, whatever keeps threads apart */
-    uint64_t mark;
-    uint32_t listed; /* in so many lists */
+    uint32_t fruitless; /* searches */
+    uint32_t listed;    /* in so many lists */
     bool dead, told;
 };
 

@@ -1,5 +1,6 @@
 /* The lock-order analysis against the truth: on small random programs of locks, forks and joins, whatever one run of
  * them tells the detector, it must suspect a deadlock exactly if some order of their steps ends in one. */
+#include "detect/cycles.h"
 #include "detect/detector.h"
 
 #include <setjmp.h>
@@ -399,11 +400,60 @@ static void test_any_order(void **state)
     assert_true(n[0][1] * 50 < n[1][1]);
 }
 
+/* ---- components of a growing graph ---- */
+
+enum { VERTICES = 14, GRAPHS = 4000, EDGES = 40 };
+
+static void find_ways(bool edge[VERTICES][VERTICES], bool way[VERTICES][VERTICES])
+{
+    memcpy(way, edge, sizeof(bool[VERTICES][VERTICES]));
+    for (int k = 0; k < VERTICES; k++)
+        for (int i = 0; i < VERTICES; i++)
+            for (int j = 0; j < VERTICES; j++)
+                way[i][j] = way[i][j] || (way[i][k] && way[k][j]);
+}
+
+/* Removing one takes its edges; what was together stays so, so a component is left out once one of it has gone. */
+static void test_cycles(void **state)
+{
+    (void)state;
+    for (int n = 0; n < GRAPHS; n++) {
+        bool edge[VERTICES][VERTICES] = {{0}}, way[VERTICES][VERTICES] = {{0}};
+        uint32_t vertex[VERTICES];
+        struct dh_cycles *g = dh_cycles_new();
+        seed = (uint32_t)n * 2654435761u;
+        for (int i = 0; i < VERTICES; i++)
+            vertex[i] = dh_cycles_vertex(g);
+        for (int e = 0; e < EDGES; e++) {
+            int a = (int)chance(VERTICES), b = (int)chance(VERTICES);
+            bool alone = true;
+            for (int i = 0; i < VERTICES; i++)
+                alone = alone && !(way[a][i] && way[i][a]);
+            if (alone && chance(12) == 0) { /* another one in its place */
+                dh_cycles_remove(g, vertex[a]);
+                vertex[a] = dh_cycles_vertex(g);
+                for (int i = 0; i < VERTICES; i++)
+                    edge[a][i] = edge[i][a] = false;
+                find_ways(edge, way);
+                continue;
+            }
+            dh_cycles_edge(g, vertex[a], vertex[b]);
+            edge[a][b] = true;
+            find_ways(edge, way);
+            for (int i = 0; i < VERTICES; i++)
+                for (int j = 0; j < VERTICES; j++)
+                    assert_int_equal(dh_cycles_together(g, vertex[i], vertex[j]), i == j || (way[i][j] && way[j][i]));
+        }
+        dh_cycles_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
