@@ -213,7 +213,7 @@ static void random_streams_come_in_order(void **unused)
     (void)unused;
     struct reading *r = malloc(sizeof *r);
     struct expected *x = malloc(sizeof *x);
-    for (state = 1; state < 100; state = state % 100 + 1) {
+    for (state = 1; state <= 40; state++) {
         uint32_t seed = state;
         *r = (struct reading){0};
         x->n = 0;
@@ -277,7 +277,7 @@ static void nonsense_is_survived(void **unused)
 {
     (void)unused;
     struct reading *r = malloc(sizeof *r);
-    for (uint32_t seed = 1; seed <= 300; seed++) {
+    for (uint32_t seed = 1; seed <= 100; seed++) {
         state = seed;
         *r = (struct reading){0};
         struct dh_err err = {0};
