@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -548,6 +549,19 @@ static void add_process(struct dh_live *live, struct dh_stream_header *h)
     dh_vec_push(&live->processes, p);
 }
 
+/* Names tell when the files were made: who forked comes before who was forked. */
+static int by_age(const void *a, const void *b)
+{
+    const char *names[] = {dh_basename(*(char *const *)a), dh_basename(*(char *const *)b)};
+    long long at[2][2] = {{0}};
+    for (int i = 0; i < 2; i++)
+        sscanf(names[i], "%*d-%lld-%lld", &at[i][0], &at[i][1]);
+    for (int k = 0; k < 2; k++)
+        if (at[0][k] != at[1][k])
+            return at[0][k] < at[1][k] ? -1 : 1;
+    return strcmp(names[0], names[1]);
+}
+
 /* A file that was found is unlinked at once, so that none is left behind whatever happens to us. */
 static void look_for_processes(struct dh_live *live)
 {
@@ -559,6 +573,8 @@ static void look_for_processes(struct dh_live *live)
         if (dh_ends_with(e->d_name, DH_STREAM_SUFFIX))
             dh_vec_push(&found, dh_format("%s/%s", live->folder, e->d_name));
     closedir(d);
+    if (found.n)
+        qsort(found.at, found.n, sizeof *found.at, by_age);
     for (size_t i = 0; i < found.n; i++) {
         struct dh_stream_header *h = map_file(found.at[i]);
         unlink(found.at[i]);
