@@ -54,16 +54,16 @@ static void let_go(struct dh_race_state *s, struct dh_held_lock *l)
 void dh_lock_waits(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     unsigned flags = (mode & DH_LOCK_SHARED ? DH_EVENT_SHARED : 0) | (mode & DH_LOCK_TIMED ? DH_EVENT_TIMED : 0);
-    dh_record_event(DH_EVENT_LOCK_WAIT, flags, lock, 0, call_slot);
+    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_WAIT, flags, lock, 0, call_slot));
 }
 
 void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    dh_record_taken(lock, mode, call_slot);
+    DH_RECORDED(dh_record_taken(lock, mode, call_slot));
     DH_BLOCKED(dh_blocked_note_taken(lock, mode & DH_LOCK_SHARED, call_slot));
     dh_atom_pass(DH_PASS_LOCK);
-    dh_units_lock_taken(lock);
+    DH_UNITS(dh_units_lock_taken(lock));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -102,10 +102,10 @@ static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool sh
 void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    dh_record_given(lock, mode, call_slot);
+    DH_RECORDED(dh_record_given(lock, mode, call_slot));
     DH_BLOCKED(dh_blocked_note_given(lock));
     dh_atom_pass(DH_PASS_UNLOCK);
-    dh_units_lock_given(lock);
+    DH_UNITS(dh_units_lock_given(lock));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -122,18 +122,18 @@ void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
 
 void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_LOCK_DESTROY, dh_lock_held(lock) ? DH_EVENT_FOREIGN : 0, lock, 0, call_slot);
+    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_DESTROY, dh_lock_held(lock) ? DH_EVENT_FOREIGN : 0, lock, 0, call_slot));
     dh_race_forget_object(lock);
 }
 
 void dh_lock_not_destroyed(const void *lock, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_LOCK_DESTROY, DH_EVENT_FOREIGN, lock, 0, call_slot);
+    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_DESTROY, DH_EVENT_FOREIGN, lock, 0, call_slot));
 }
 
 void dh_lock_begins(const void *lock, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_LOCK_INIT, 0, lock, 0, call_slot);
+    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_INIT, 0, lock, 0, call_slot));
     dh_race_forget_object(lock);
 }
 
@@ -158,16 +158,18 @@ unsigned dh_lock_held(const void *lock)
 
 void dh_condition_wait(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_COND_WAIT, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot);
+    DH_RECORDED(
+        dh_record_event(DH_EVENT_COND_WAIT, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot));
 }
 
 void dh_condition_woken(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
 {
-    dh_record_event(DH_EVENT_COND_WOKEN, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot);
+    DH_RECORDED(
+        dh_record_event(DH_EVENT_COND_WOKEN, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot));
 }
 
 void dh_condition_signal(const void *condition, bool all, const uintptr_t *call_slot)
 {
     DH_BLOCKED(dh_blocked_note_signal(condition, all, call_slot));
-    dh_record_event(all ? DH_EVENT_COND_BROADCAST : DH_EVENT_COND_SIGNAL, 0, condition, 0, call_slot);
+    DH_RECORDED(dh_record_event(all ? DH_EVENT_COND_BROADCAST : DH_EVENT_COND_SIGNAL, 0, condition, 0, call_slot));
 }

@@ -153,10 +153,10 @@ static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
 void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    dh_units_memory(at, size);
+    DH_UNITS(dh_units_memory(at, size));
     uintptr_t addr = (uintptr_t)at;
     if (at)
-        dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot);
+        DH_RECORDED(dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot));
     if (!at || !dh_race_enter(s))
         return;
     touch_cells(s, addr, size);
@@ -262,7 +262,7 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
     if (at)
-        dh_record_freed(at, 0, DH_MEMORY_HEAP, call_slot);
+        DH_RECORDED(dh_record_freed(at, 0, DH_MEMORY_HEAP, call_slot));
     if (!at || (addr & 15) || !dh_race_enter(s))
         return;
     uint32_t id = *dh_block_word_of(addr);
@@ -311,7 +311,7 @@ void dh_memory_accepted(const void *at, size_t size)
 void dh_race_begin_anew(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
-    dh_units_memory(at, size);
+    DH_UNITS(dh_units_memory(at, size));
     if (!size || !dh_race_enter(s))
         return;
     dh_sync_remove((uintptr_t)at, size);
@@ -322,14 +322,14 @@ void dh_race_begin_anew(const void *at, size_t size)
 void dh_memory_mapped(const void *at, size_t size, enum dh_event_region region)
 {
     if (size)
-        dh_record_allocated(at, size, region, NULL);
+        DH_RECORDED(dh_record_allocated(at, size, region, NULL));
     dh_race_begin_anew(at, size);
 }
 
 void dh_memory_unmapped(const void *at, size_t size)
 {
     if (size)
-        dh_record_freed(at, size, DH_MEMORY_MAPPED, NULL);
+        DH_RECORDED(dh_record_freed(at, size, DH_MEMORY_MAPPED, NULL));
     dh_race_begin_anew(at, size);
 }
 

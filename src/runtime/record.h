@@ -17,6 +17,13 @@ struct dh_thread;
 /* This process records. */
 extern bool dh_record_on;
 
+/* Where it is asked for often: nothing is called in a thread that is not recorded. */
+#define DH_RECORDED(call)                                                                                              \
+    do {                                                                                                               \
+        if (__builtin_expect(__dh_thread.record != NULL, 0))                                                           \
+            call;                                                                                                      \
+    } while (0)
+
 /* Begins if the option `stream` asks for it, with the calling thread as the first. */
 void dh_record_start(void);
 /* In the child: with a file of its own. */
