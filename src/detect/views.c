@@ -44,6 +44,7 @@ struct views {
     struct dh_view_store store;
     struct dh_numbers arrays; /* by object and name: index of extents */
     DH_VEC(struct extent) extents;
+    const struct dh_guard *judged;
     DH_VEC(uint32_t *) told; /* sets of names: sorted, 0 at the end */
     uint64_t steps;
 };
@@ -124,6 +125,21 @@ static bool is_apart(struct views *v, const struct clash *x, const struct dh_vie
            !dh_view_may_access(&v->store, other, x->theirs->name);
 }
 
+/* Some section reaches the same bytes by another name (`*link` for `item->next`) that the other's code may use. */
+static bool is_known_otherwise(const struct views *v, const struct clash *x, const struct dh_view *other)
+{
+    for (size_t i = 0; i < v->judged->views.n; i++) {
+        const struct dh_fields *s = &v->judged->views.at[i]->in.part;
+        if (!dh_fields_meet(s, x->object, x->at, x->end))
+            continue;
+        for (size_t k = 0; k < s->at.n; k++)
+            if (s->at.at[k].object == x->object && s->at.at[k].at < x->end && x->at < s->at.at[k].end &&
+                dh_view_may_access(&v->store, other, s->at.at[k].name))
+                return true;
+    }
+    return false;
+}
+
 /* S goes over many instances of the variable, one after the other: a walk over a table. */
 static bool is_sweep(const struct views *v, const struct dh_view *s, const struct clash *x)
 {
@@ -166,7 +182,8 @@ static bool are_apart(struct views *v, const struct dh_view *s, const struct can
             v->steps++;
             if ((*x)->object == (*y)->object && (*x)->name != (*y)->name && is_apart(v, *y, a->view) &&
                 !is_of_a_table(v, s, *x, *y))
-                return !dh_critical_share_outer(&s->in, &a->view->in, &b->view->in) &&
+                return !is_known_otherwise(v, *x, b->view) && !is_known_otherwise(v, *y, a->view) &&
+                       !dh_critical_share_outer(&s->in, &a->view->in, &b->view->in) &&
                        (may_come_between(a->view, s, b->view) || may_come_between(b->view, s, a->view));
         }
     }
@@ -410,6 +427,7 @@ static void judge(void *arg, struct dh_guard *g)
     v->steps = 0;
     list_threads(g, &threads);
     find_arrays(v, g);
+    v->judged = g;
     if (threads.n > 1)
         qsort(g->views.at, g->views.n, sizeof *g->views.at, larger_first);
     for (size_t i = 0; threads.n > 1 && i < g->views.n; i++) {

@@ -335,6 +335,35 @@ static void elements_may_be_reached_by_pointer(void **state)
     expect(&s, 0);
 }
 
+/* A look-up goes along by `*link`, which is the same as the items' `next`. */
+static void two_names_for_one_field(void **state)
+{
+    static const char *const walk[] = {"*link", "item.value", NULL};
+    const char *const *may[64] = {0};
+    struct stream s;
+    (void)state;
+    begin(&s, 2);
+    uint32_t next = stream_place(&s, "grow", "item.next"), link = stream_place(&s, "find", "*link"),
+             value = stream_place(&s, "get", "item.value");
+    may[stream_place(&s, "get", "lock")] = walk;
+    s.may = may;
+    s.n_may = 64;
+    take(&s, 1, LOCK, "get");
+    stream_op(&s, 1, DH_EVENT_READ, OBJECT, 8, 0, value);
+    give(&s, 1, LOCK);
+    take(&s, 1, LOCK, "remove");
+    stream_op(&s, 1, DH_EVENT_READ, OBJECT + 8, 8, 0, next);
+    give(&s, 1, LOCK);
+    take(&s, 2, LOCK, "find");
+    stream_op(&s, 2, DH_EVENT_READ, OBJECT + 8, 8, 0, link);
+    give(&s, 2, LOCK);
+    take(&s, 2, LOCK, "set");
+    stream_op(&s, 2, DH_EVENT_WRITE, OBJECT, 8, 0, value);
+    stream_op(&s, 2, DH_EVENT_WRITE, OBJECT + 8, 8, 0, next);
+    give(&s, 2, LOCK);
+    expect(&s, 0);
+}
+
 static void write_to(struct stream *s, unsigned thread, unsigned kind, uint64_t at, const char *variable)
 {
     stream_op(s, thread, kind, at, 8, 0, stream_place(s, kind == DH_EVENT_WRITE ? "set" : "get", variable));
@@ -764,6 +793,7 @@ int main(void)
         cmocka_unit_test(elements_of_an_array_are_one_variable),
         cmocka_unit_test(a_table_may_be_read_by_fields),
         cmocka_unit_test(elements_may_be_reached_by_pointer),
+        cmocka_unit_test(two_names_for_one_field),
         cmocka_unit_test(equal_conflicts_of_instances_are_one),
         cmocka_unit_test(a_new_object_at_the_old_address_is_another),
         cmocka_unit_test(a_copy_of_the_whole_has_both),
