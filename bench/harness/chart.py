@@ -6,7 +6,7 @@ import subprocess
 
 from .proc import Failure
 
-COLOURS = {"deadheat": "#1b6ca8", "deadheat?": "#7fb3d8", "tsan": "#d9822b", "gcc-tsan": "#f0b775", "helgrind": "#8a8f98", "drd": "#c3c7cd"}
+COLOURS = {"deadheat": "#1b6ca8", "observed": "#4c8fc4", "suspected": "#7fb3d8", "tsan": "#d9822b", "gcc-tsan": "#f0b775", "helgrind": "#8a8f98", "drd": "#c3c7cd"}
 _SPARE = ("#2a9d8f", "#6a4c93", "#b5838d", "#577590")
 FOUND, PARTLY, MISSED, FALSE, GROUND, INK = "#3a9d5d", "#e9c46a", "#d1495b", "#8d5a97", "#eceff2", "#30363d"
 FALSE_ONLY = "#dccbe1"  # nothing there to find, and yet reported

@@ -3,6 +3,7 @@ import dataclasses
 import queue
 import shutil
 import threading
+import time
 from pathlib import Path
 
 from . import peers, process, table
@@ -11,6 +12,7 @@ from .proc import Failure, reason_in
 from .reports import LEVELS, Report
 from .results import NOISE, Results, say
 from .state import digest
+from .workload import KINDS
 
 _IDLE_SECONDS = 5
 _PEERS_SHOWN = 20
@@ -41,6 +43,15 @@ def _status(end):
     return ("fails" if end.rc == 1 else f"exit {end.rc}"), f"exit code {end.rc}"
 
 
+def _reasons(workloads):
+    """{(program, kind, variable): why it is suspected all the same} of the false suspicions that are known."""
+    path = workloads / "suspicions.tsv"
+    if not path.exists():
+        return {}
+    rows = [line.split("\t") for line in path.read_text().splitlines()[1:] if line.strip()]
+    return {tuple(r[:3]): r[3] for r in rows if len(r) == 4}
+
+
 class Detection:
     def __init__(self, home, state, tools, opts):
         self.home, self.state, self.peers, self.opts = Path(home), state, tools, opts
@@ -49,6 +60,7 @@ class Detection:
         self.records, self.problems, self.notes = {}, [], []
         self.cases, self.scores = [], {}
         self._stop, self._guard, self._done = threading.Event(), threading.Lock(), 0
+        self._reasons = _reasons(Path(opts.workloads))
         code = Path(__file__).parent
         self._code = digest(*((code / f).read_text() for f in ("reports.py", "detection.py", "process.py")))
 
@@ -59,7 +71,7 @@ class Detection:
         for name, why in broken.items():
             self.problems.append((name, why))
         units = [u for case in self.cases if self._truth(case) is not None for u in self._units(case)]
-        self._run_all(units)
+        self._rounds(units)
         self._judge()
         return self._results(broken)
 
@@ -77,60 +89,66 @@ class Detection:
             yield Unit(case, peer, False, min(self.opts.runs, self.opts.valgrind_runs) if slow else self.opts.runs)
             yield Unit(case, peer, True, 1 if slow else min(self.opts.runs, self.opts.twin_runs))
 
-    def _run_all(self, units):
+    def _rounds(self, units):
+        """Everything once, then once more and so on, so that what there is when time is up is about all of the programs."""
+        end = time.monotonic() + 60 * self.opts.budget
+        rounds = max((u.runs for u in units), default=0)
+        for n in range(rounds):
+            if n and time.monotonic() > end:
+                self.notes.append(f"{n} of {rounds} runs of each program: the time was up (--budget)")
+                break
+            say(f"run {n + 1} of {rounds}")
+            self._done = 0
+            self._run_all([u for u in units if n < u.runs and self._goes_on(u)], n)
+
+    def _goes_on(self, unit):
+        ends = [r["status"] for r in self.records.get((unit.case.name, unit.peer.name, unit.fixed), ())]
+        return ends.count("hang") < _HANGS_ENOUGH and "not built" not in ends
+
+    def _run_all(self, units, n):
         todo = queue.SimpleQueue()
         for unit in units:
             todo.put(unit)
-        workers = [threading.Thread(target=self._work, args=(todo, len(units)), daemon=True) for _ in range(self.opts.jobs)]
+        workers = [threading.Thread(target=self._work, args=(todo, len(units), n), daemon=True) for _ in range(self.opts.jobs)]
         try:
             for w in workers:
                 w.start()
             for w in workers:
                 while w.is_alive():
                     w.join(0.5)
-        finally:
+        except BaseException:
             self._stop.set()
+            raise
 
-    def _work(self, todo, total):
+    def _work(self, todo, total, n):
         while not self._stop.is_set():
             try:
                 unit = todo.get_nowait()
             except queue.Empty:
                 return
             try:
-                runs = self._runs(unit)
+                record = self._run(unit, n)
             except Exception as e:  # a bug of ours must not look like a clean column
-                runs = [{"status": "error", "why": f"{type(e).__name__}: {e}", "reports": []}]
-            with self._guard:
-                self.records[unit.case.name, unit.peer.name, unit.fixed] = runs
-                self._done += 1
-                say(f"[{self._done}/{total}] {unit.name}: {self._summary(runs)}")
-
-    @staticmethod
-    def _summary(runs):
-        ends = {}
-        for r in runs:
-            ends[r["status"]] = ends.get(r["status"], 0) + 1
-        reported = sum(bool(r["reports"]) for r in runs)
-        return ", ".join(f"{n} {s}" for s, n in ends.items()) + (f", {reported} with reports" if reported else "")
-
-    def _runs(self, unit):
-        runs = []
-        for n in range(unit.runs):
-            if self._stop.is_set() or sum(r["status"] == "hang" for r in runs) >= _HANGS_ENOUGH:
-                break
-            key = digest("run", self._code, unit.case.workload.digest(), unit.peer.key, unit.name, n, self._args(unit.case),
-                         unit.case.defs, unit.case.workload.flags, unit.case.workload.timeout, getattr(unit.peer, "detectors", ()))
-            record = self.state.get(key)
+                record = {"status": "error", "why": f"{type(e).__name__}: {e}", "reports": []}
             if record is None:
-                record = self._once(unit, n)
-                if record is None:
-                    break
+                return
+            with self._guard:
+                self.records.setdefault((unit.case.name, unit.peer.name, unit.fixed), []).append(record)
+                self._done += 1
+                count = len(record["reports"])
+                say(f"[{self._done}/{total}] {unit.name}: {record['status']}" + (f", {count} reports" if count else ""))
+
+    def _run(self, unit, n):
+        """What the n-th run said, None when we are to stop."""
+        peer = unit.peer
+        key = digest("run", self._code, unit.case.workload.digest(), peer.key, unit.name, n, self._args(unit.case), unit.case.defs,
+                     unit.case.workload.flags, unit.case.workload.timeout, getattr(peer, "detectors", ()), getattr(peer, "noise", ""))
+        record = self.state.get(key)
+        if record is None:
+            record = self._once(unit, n)
+            if record is not None:
                 self.state.put(key, record)
-            runs.append(record)
-            if record["status"] == "not built":
-                break
-        return runs
+        return record
 
     @staticmethod
     def _args(case):
@@ -140,13 +158,15 @@ class Detection:
         try:
             program = self.build(unit.case, unit.peer, unit.fixed, unit.peer.last_flags)
         except Failure as e:
+            if self._stop.is_set():
+                return None  # the compiler was ended by us
             return {"status": "not built", "why": str(e), "reports": []}
         w, peer = unit.case.workload, unit.peer
         scratch = self.home / "runs" / unit.case.name.replace("/", ".") / f"{peer.name}{'.twin' if unit.fixed else ''}"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
         out, log = scratch / "reports", scratch / f"run{n}.log"
-        argv, more = peer.call(program, self._args(unit.case), out)
+        argv, more = peer.call(program, self._args(unit.case), out, n)
         env = dict(peer.environment(self.env), **more)
         end = process.run(argv, cwd=scratch, env=env, log=log, limit=min(w.timeout * peer.patience, _PATIENCE_SECONDS),
                           idle_limit=min(_IDLE_SECONDS, w.timeout))
@@ -315,28 +335,70 @@ class Detection:
             for peer, column in self.columns:
                 score = self.scores.get((case.name, column.name))
                 for report, where in score.false.values() if score else ():
-                    rows.append([case.name, " and ".join(sorted(where)), column.name, report.text()])
-        return ["program", "of", "tool", "report"], rows
+                    rows.append([case.name, " and ".join(sorted(where)), column.name, report.level, report.text(), self._reason(case, report)])
+        return ["program", "of", "tool", "level", "report", "reason"], rows
+
+    def _reason(self, case, report):
+        return self._reasons.get((case.workload.name, report.kind, report.variable), "")
+
+    def _detector_rows(self):
+        """Of each detector: the defects that it named at all, and what it suspected wrongly. A finding that rises from suspected to
+        observed is the last one's, so 'race' has what others had suspected before."""
+        rows = {}
+        for case in self.cases:
+            score = self.scores.get((case.name, "suspected"))
+            for detector, defects in score.by.items() if score else ():
+                row = rows.setdefault(detector, [0] * (len(KINDS) + 2))
+                for d in defects:
+                    row[KINDS.index(d.kind)] += 1
+            for report, where in score.false.values() if score else ():
+                row = rows.setdefault(report.said, [0] * (len(KINDS) + 2))
+                row[-2] += "program" in where
+                row[-1] += "twin" in where
+        return ["detector", *KINDS, "false", "false on twins"], [[d, *map(str, row)] for d, row in sorted(rows.items())]
+
+    def _unsuspected(self):
+        """Defects that no detector named, as text."""
+        for case in self.cases:
+            score = self.scores.get((case.name, "suspected"))
+            for d in score.missed if score and score.runs else ():
+                yield f"{case.name}: {d.label} at {'/'.join(f'{f}:{n}' for f, n in d.pairs[0])} ({d.verdict})"
+
+    def _detector_text(self, rows):
+        if not any(column.name == "suspected" and not peer.note and not peer.missing for peer, column in self.columns):
+            return []
+        true = sum(s.tp for (_, name), s in self.scores.items() if name == "suspected")
+        level = [0, 0]
+        for row in rows:
+            if row[2] == "suspected":
+                level[row[3] != "suspected"] += 1
+        missed = list(self._unsuspected())
+        return ["\nDefects each detector named, by kind, and what it suspected wrongly", table.text(*self._detector_rows()),
+                f"{true} defects named, {level[0]} false suspicions, {level[1]} false observations",
+                f"\nDefects that no detector suspects ({len(missed)})", *missed]
 
     def _results(self, broken):
-        ours = [c.name for p, c in self.columns if p.name == "deadheat"]
+        ours = [c.name for p, c in self.columns if p.builder == "deadheat"]
         results = Results("detect", self.peers, [f"{name} {what}" for name in ours for what in ("miss", "fp")])
         header, rows = self._rows(broken)
         self._collect_problems()
-        results.tables = {"": (header, rows), "-defects": self._defect_rows(), "-false": self._false_rows()}
+        results.tables = {"": (header, rows), "-defects": self._defect_rows(), "-false": self._false_rows(),
+                          "-detectors": self._detector_rows()}
         results.failed = bool(self.problems)
         results.text = self._text_of(header, rows, results)
         return results
 
     def _false_text(self, rows):
         """All of deadheat's; of the peers' the first few, the others are in the table of their own."""
-        ours = {c.name for p, c in self.columns if p.name == "deadheat"}
+        ours = {c.name for p, c in self.columns if p.builder == "deadheat"}
         mine, others = [r for r in rows if r[2] in ours], [r for r in rows if r[2] not in ours]
         if not rows:
             return []
-        lines = [f"{tool}: {name} ({of}): {text}" for name, of, tool, text in mine + others[:_PEERS_SHOWN]]
+        # What was observed wrongly is in both columns; once is enough here.
+        mine = [r for r in mine if r[2] != "suspected" or r[3] == "suspected"]
+        lines = [f"{tool}: {name} ({of}): {text}{': ' if why else ''}{why}" for name, of, tool, _, text, why in mine + others[:_PEERS_SHOWN]]
         rest = len(others) - _PEERS_SHOWN
-        return [f"\nFalse positives ({len(rows)})", *lines, *([f"{rest} more of the peers' in detect-false.tsv"] if rest > 0 else [])]
+        return [f"\nFalse positives ({len(mine) + len(others)})", *lines, *([f"{rest} more of the peers' in detect-false.tsv"] if rest > 0 else [])]
 
     def _text_of(self, header, rows, results):
         shown = [i for i, h in enumerate(header) if not h.startswith(NOISE)]
@@ -345,6 +407,7 @@ class Detection:
                  table.text(titles, [[r[i] for i in shown] for r in rows]),
                  f"\nIn how many runs each defect was found ({self.opts.runs} runs, valgrind {min(self.opts.runs, self.opts.valgrind_runs)})",
                  table.text(*results.tables["-defects"])]
+        parts += self._detector_text(results.tables["-false"][1])
         parts += self._false_text(results.tables["-false"][1])
         if self.problems:
             parts += [f"\nNot measured as it should be ({len(self.problems)})", *(f"{who}: {why}" for who, why in self.problems)]

@@ -1,5 +1,6 @@
 """Reports against the truth. A report is a true positive when its kind fits a defect's and either its two places are one of the
-defect's pairs, or it names the defect's variable in the defect's file; everything else is a false positive."""
+defect's pairs, or it names the defect's variable in the defect's file; everything else is a false positive. Of several variables that
+belong together (views, the locks of a deadlock) two are enough, or the one that the truth names."""
 import dataclasses
 import re
 
@@ -15,9 +16,16 @@ def _plain(name):
     return name.rpartition("::")[2]
 
 
+def _names(text):
+    """Of '{a, b}' or 'a, b' both; what stands in brackets is not taken apart."""
+    names = re.split(r",\s*(?![^(<\[]*[)>\]])", text.strip().removeprefix("{").removesuffix("}"))
+    return {_plain(n).removesuffix("[]") for n in names} - {""}
+
+
 def _same_name(report, defect):
-    mine, truth = _plain(report.variable), _plain(defect.variable)
-    return bool(mine) and mine.removesuffix("[]") == truth.removesuffix("[]")
+    mine, truth = _names(report.variable), _names(defect.variable)
+    common = len(mine & truth)
+    return common > 0 and common >= min(2, len(truth))
 
 
 def _same_object(report, defect):
@@ -57,12 +65,12 @@ def fitting(report, defects):
 
 
 def judge(reports, defects):
-    """(set of defects found, false reports) of one run; a report that fits several stands for one not found yet."""
-    found, false = set(), []
+    """({defect found: its reports}, false reports) of one run; a report that fits several stands for one not found yet."""
+    found, false = {}, []
     for report in sorted((r for r in reports if r.kind in JUDGED), key=lambda r: len(fitting(r, defects))):
         fits = fitting(report, defects)
         if fits:
-            found.add(next((d for d in fits if d not in found), fits[0]))
+            found.setdefault(next((d for d in fits if d not in found), fits[0]), []).append(report)
         else:
             false.append(report)
     return found, false
@@ -80,13 +88,16 @@ class Score:
     runs: int = 0
     hits: dict = dataclasses.field(default_factory=dict)  # defect -> in how many runs
     false: dict = dataclasses.field(default_factory=dict)  # key -> [report, {of the program, of the twin}]
+    by: dict = dataclasses.field(default_factory=dict)  # what the tool called itself (a detector) -> defects it named
 
     def add(self, reports, defects, twin=False):
         found, false = judge(reports, [] if twin else defects)
         if not twin:
             self.runs += 1
-        for defect in found:
+        for defect, named in found.items():
             self.hits[defect] = self.hits.get(defect, 0) + 1
+            for report in named:
+                self.by.setdefault(report.said, set()).add(defect)
         for report in false:
             self.false.setdefault(_false_key(report), [report, set()])[1].add("twin" if twin else "program")
 

@@ -66,8 +66,8 @@ class Peer:
     def environment(self, base):
         return dict(base, PATH=self.path + os.pathsep + base["PATH"]) if self.path else base
 
-    def call(self, program, args, out):
-        """(argv, further environment) of a run that leaves its reports at out."""
+    def call(self, program, args, out, n=0):
+        """(argv, further environment) of the n-th run, which leaves its reports at out."""
         return [str(program), *args], {}
 
     def read(self, out, own, env):
@@ -77,7 +77,7 @@ class Peer:
 class TSan(Peer):
     no_aslr = False  # set when the kernel's randomisation is more than this TSan bears
 
-    def call(self, program, args, out):
+    def call(self, program, args, out, n=0):
         options = f"exitcode=0:second_deadlock_stack=1:log_path={out}"
         prefix = ["setarch", "-R"] if self.no_aslr else []
         return [*prefix, str(program), *args], {"TSAN_OPTIONS": options}
@@ -88,7 +88,7 @@ class TSan(Peer):
 
 
 class Valgrind(Peer):
-    def call(self, program, args, out):
+    def call(self, program, args, out, n=0):
         # Fair: a spinning thread would otherwise keep the one it waits for from running, for seconds.
         return ["valgrind", f"--tool={self.name}", "--fair-sched=try", "--xml=yes", f"--xml-file={out}", "--", str(program),
                 *args], {}
@@ -111,12 +111,14 @@ def _symbols(program, env):
 
 class Deadheat(Peer):
     detectors = ()
+    noise = ""  # of every second run: without, the program behaves as it does; with, it comes to other orders
 
-    def call(self, program, args, out):
+    def call(self, program, args, out, n=0):
         if not self.detectors:
             return [str(program), *args], {}
+        noise = [f"--noise={self.noise}", f"--seed={n}"] if self.noise and n % 2 else []
         # As the others: the program's own exit code, and reports in a file only.
-        return ["deadheat", "run", f"--detect={','.join(self.detectors)}", f"--db={out}", "--", str(program), *args], \
+        return ["deadheat", "run", f"--detect={','.join(self.detectors)}", f"--db={out}", *noise, "--", str(program), *args], \
             {"DEADHEAT_OPTIONS": "exitcode=0:print=0"}
 
     def read(self, out, own, env):
@@ -174,20 +176,22 @@ def _valgrind(name, claims):
     return make
 
 
-def _deadheat(build, cache):
-    peer = Deadheat("deadheat", "deadheat", "deadheat", "deadheat", "", ("-g",), frozenset(), 4)
-    try:
-        base = tool.deadheat(build, Path(cache), ())
-    except Failure as e:
-        peer.missing = str(e)
+def _deadheat(name, wanted, patience):
+    def make(build, cache):
+        peer = Deadheat(name, "deadheat", "deadheat", "deadheat", "", ("-g",), frozenset(), patience)
+        try:
+            base = tool.deadheat(build, Path(cache), ())
+        except Failure as e:
+            peer.missing = str(e)
+            return peer
+        peer.key, peer.build_key, peer.path = base.key, base.key, base.path
+        _probe(peer, Path(cache), wanted)
         return peer
-    peer.key, peer.build_key, peer.path = base.key, base.key, base.path
-    _probe(peer, Path(cache))
-    return peer
+    return make
 
 
-def _probe(peer, cache):
-    """Which detectors this deadheat has: those that 'run' takes for an empty program. Without 'report' there is nothing to read."""
+def _probe(peer, cache, wanted):
+    """Which of the detectors this deadheat has: those that 'run' takes for an empty program. Without 'report' there is nothing to read."""
     env = peer.environment(environment(cache))
 
     def works(*argv):
@@ -201,24 +205,26 @@ def _probe(peer, cache):
     if not works("cc", home / "empty.c", "-o", home / "empty"):
         peer.note = "deadheat cc does not build an empty program"
         return
-    peer.detectors = tuple(d for d in DETECTORS if works("run", f"--detect={d}", f"--db={home / 'probe.db'}", "--", home / "empty"))
+    peer.detectors = tuple(d for d in wanted if works("run", f"--detect={d}", f"--db={home / 'probe.db'}", "--", home / "empty"))
     if not peer.detectors:
         peer.note = "this deadheat has no detector yet"
     choose_detectors(peer, peer.detectors)
 
 
 def choose_detectors(peer, names):
-    """Two columns when some of them only suspect: what was observed, and everything."""
+    """With the race detector alone it has one column, to be put beside the other tools'; with all of them two: what was observed, and
+    everything that is at least suspected."""
     peer.detectors = tuple(names)
     sure = set().union(*(DETECTORS[d][0] for d in names if not DETECTORS[d][1]))
     every = set().union(*(DETECTORS[d][0] for d in names))
     peer.claims = frozenset(every)
-    peer.columns = [Column("deadheat", "observed", frozenset(sure))]
-    if any(DETECTORS[d][1] for d in names):
-        peer.columns.append(Column("deadheat?", "suspected", frozenset(every)))
+    if peer.name == "deadheat":
+        peer.columns = [Column("deadheat", "observed", frozenset(sure))]
+    else:
+        peer.columns = [Column("observed", "observed", frozenset(sure)), Column("suspected", "suspected", frozenset(every))]
 
 
-MAKERS = {"native": _native, "deadheat": _deadheat, "tsan": _tsan, "gcc-tsan": _gcc_tsan,
+MAKERS = {"native": _native, "deadheat": _deadheat("deadheat", ("race",), 4), "detectors": _deadheat("detectors", tuple(DETECTORS), 8), "tsan": _tsan, "gcc-tsan": _gcc_tsan,
           "helgrind": _valgrind("helgrind", _RACES_AND_LOCKS), "drd": _valgrind("drd", frozenset({"race"}))}
 
 

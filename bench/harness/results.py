@@ -32,8 +32,8 @@ def versions(peers):
     asked = {"native": ("clang-19", "--version"), "gcc-tsan": ("gcc", "--version"), "helgrind": ("valgrind", "--version")}
     found = [(p.name, _first_line(*asked[p.name])) for p in peers if p.name in asked and not p.missing]
     for p in peers:
-        if p.name == "deadheat" and not p.missing:
-            found.append((p.name, _first_line(Path(p.path) / "deadheat", "version")))
+        if p.builder == "deadheat" and not p.missing and "deadheat" not in dict(found):
+            found.append(("deadheat", _first_line(Path(p.path) / "deadheat", "version")))
     short = {"native": "clang", "gcc-tsan": "gcc", "helgrind": "valgrind"}
     return [(short.get(n, n), v.removeprefix("Debian ").removeprefix(f"{short.get(n, n)}-")
              .removeprefix(f"{short.get(n, n)} ").replace("version ", "")) for n, v in found]
