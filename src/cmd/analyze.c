@@ -153,6 +153,15 @@ static bool feed(struct job *j, struct dh_err *err)
     return a == DH_SOURCE_END;
 }
 
+static void tell_counts(const struct job *j)
+{
+    struct dh_str text = {0};
+    dh_watch_count(j->watch, &text);
+    if (text.at)
+        fputs(text.at, stderr);
+    dh_str_release(&text);
+}
+
 static int tell(struct job *j)
 {
     struct dh_err err = {0};
@@ -161,6 +170,8 @@ static int tell(struct job *j)
     if (dh_source_is_cut(j->source))
         dh_complain("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
     print_results(&j->results, j->path);
+    if (dh_option_given(j->options, "counts"))
+        tell_counts(j);
     if (db && !store_results(&j->results, db, program, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     return j->results.all.n ? DH_EXIT_FINDINGS : DH_EXIT_OK;
@@ -208,6 +219,8 @@ static const struct dh_option options[] = {
     {"db", DH_OPTION_STRING, "FILE", NULL, "store of findings that they are added to; made if missing"},
     {"rules", DH_OPTION_STRING, "FILE", NULL,
      "accesses to leave out: lines 'skip|record file|function|type|field PATTERN', the last that matches decides"},
+    {"counts", DH_OPTION_FLAG, NULL, NULL,
+     "what detectors counted, on standard error: the objects that came to each state of the object race detector"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},
 #include "cmd/detector_options.def"
 #undef DH_DETECTOR_OPTION

@@ -44,6 +44,11 @@ void dh_watch_end(struct dh_watch *w)
     dh_feed_end(w->feed);
 }
 
+void dh_watch_count(const struct dh_watch *w, struct dh_str *out)
+{
+    dh_feed_count(w->feed, out);
+}
+
 struct dh_suspicions *dh_watch_suspicions(struct dh_watch *w)
 {
     return w->suspicions;

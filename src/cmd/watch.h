@@ -15,6 +15,8 @@ struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_world_
 void dh_watch_event(struct dh_watch *w, const struct dh_event *e);
 /* The stream is at its end. */
 void dh_watch_end(struct dh_watch *w);
+/* What the detectors counted so far, in lines. */
+void dh_watch_count(const struct dh_watch *w, struct dh_str *out);
 struct dh_suspicions *dh_watch_suspicions(struct dh_watch *w);
 void dh_watch_free(struct dh_watch *w);
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct dh_str;
+
 enum dh_suspicion_kind {
     DH_SUSPECT_RACE,
     DH_SUSPECT_VIEW,
@@ -68,6 +70,8 @@ struct dh_detector {
     /* The stream is at its end, by itself or because the program was killed: what is left to say. */
     void (*end)(void *self);
     void (*release)(void *self);
+    /* NULL, or what it counted so far: lines "what: figures" for people and scripts. */
+    void (*count)(const void *self, struct dh_str *out);
 };
 
 /* NULL when there is none of that name. */

@@ -14,6 +14,7 @@
  * field. Atomics are left to the race detector and to lockset. */
 #include "detect/object.h"
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "detect/detector.h"
 #include "detect/granules.h"
@@ -559,6 +560,14 @@ static void release(void *self)
     free(s);
 }
 
+static void count(const void *self, struct dh_str *out)
+{
+    const struct dh_object_counts *c = dh_object_counts(self);
+    dh_str_addf(out, "object: %llu init, %llu handoff, %llu shared-read, %llu shared-modified, %llu conflict\n",
+                (unsigned long long)c->init, (unsigned long long)c->handoff, (unsigned long long)c->shared_read,
+                (unsigned long long)c->shared_modified, (unsigned long long)c->conflict);
+}
+
 const struct dh_detector dh_detector_object = {
     .name = "object",
     .summary = "objects that threads share without a lock in common (--granularity=object|field)",
@@ -568,4 +577,5 @@ const struct dh_detector dh_detector_object = {
     .event = event,
     .end = end,
     .release = release,
+    .count = count,
 };

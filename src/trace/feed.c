@@ -129,6 +129,13 @@ void dh_feed_end(struct dh_feed *f)
             f->watchers.at[i].detector->end(f->watchers.at[i].self);
 }
 
+void dh_feed_count(const struct dh_feed *f, struct dh_str *out)
+{
+    for (size_t i = 0; i < f->watchers.n; i++)
+        if (f->watchers.at[i].detector->count)
+            f->watchers.at[i].detector->count(f->watchers.at[i].self, out);
+}
+
 void dh_feed_free(struct dh_feed *f)
 {
     if (!f)

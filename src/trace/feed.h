@@ -28,6 +28,8 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_ho
 void dh_feed_event(struct dh_feed *f, const struct dh_event *e);
 /* The stream is at its end: what detectors have left to say. */
 void dh_feed_end(struct dh_feed *f);
+/* What the detectors counted so far, in lines. */
+void dh_feed_count(const struct dh_feed *f, struct dh_str *out);
 void dh_feed_free(struct dh_feed *f);
 struct dh_world *dh_feed_world(struct dh_feed *f);
 
