@@ -43,6 +43,9 @@ bench-speed: all
 bench-speed-full: all
 	@bench/speed $(BUILD) --full
 
+bench-papers: all
+	@bench/papers $(BUILD)
+
 bench-real: all
 	@bench/real $(BUILD)
 
@@ -50,4 +53,4 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-real clean FORCE
+.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-real clean FORCE

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from . import peers, process, table
-from .proc import Failure, reason_in, run
+from .proc import Failure, reason_in
 from .results import NOISE, Results, say
 from .state import digest
 from .workload import with_threads
@@ -110,17 +110,8 @@ class Speed:
         self.tools = [w for w in self.turns if w.name not in ("native", _AGAIN)]
         self.samples, self.reasons, self.problems = {}, {}, []
         self.units = []
-        self.launcher = self._launcher()
+        self.launcher = process.launcher(self.home, self.env)
         self._code = digest(Path(__file__).read_text(), (Path(__file__).parent / "process.py").read_text())
-
-    def _launcher(self):
-        source = Path(__file__).parent / "launch.c"
-        program = self.home / f"launch.{digest(source.read_text())}"
-        if not program.exists():
-            run(["clang-19", "-O2", source, "-o", program.with_suffix(".new")], cwd=self.home, env=self.env,
-                log=self.home / "launch.log", limit=60)
-            program.with_suffix(".new").rename(program)
-        return program
 
     # Measuring
 
