@@ -583,6 +583,15 @@ static void before(struct self *s, const struct dh_atom_access *given, uint32_t 
         look_back(s, &a, s->piece[0].mine, s->piece[0].seen);
 }
 
+/* Who wrote while the access was held up came between it and the one before, besides that the two met. */
+static void look_back_again(struct self *s)
+{
+    const struct dh_atom_piece *p = &s->piece[0];
+    uint64_t now = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
+    if (now != p->mine && now != p->seen)
+        look_back(s, &s->access, p->mine, now);
+}
+
 /* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
 static void before_at_last(struct self *s, uint32_t mark)
 {
@@ -648,6 +657,8 @@ uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t 
     before(self, &a, mark);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, locks);
+    if (dh_noise_on && pairs_told && !train && self->n_pieces == 1)
+        look_back_again(self);
     if (monitor)
         before_at_last(self, mark);
     set_pace(self);

@@ -357,6 +357,22 @@ static void pairs(char *what)
     pthread_join(t[0], NULL);
     pthread_join(t[1], NULL);
 }
+/* Noise on `p` holds up the second access, whose place the other's write takes: it has another name for `p`. */
+static long *volatile other_p = &p;
+static void *pair_held_up(void *arg)
+{
+    long seen = p;
+    invisible_say(1);
+    p = seen + 1;
+    return arg;
+}
+static void *pair_remote(void *arg)
+{
+    invisible_await(1);
+    usleep(5000);
+    *other_p = 3;
+    return arg;
+}
 static void *pair_locked_apart(void *arg)
 {
     pthread_mutex_lock(&lock);
@@ -405,6 +421,7 @@ static const struct {
     {"recursive", recursive, writes_between},
     {"left_early", left_early, writes_between},
     {"locked_section", locked_section, locked_section},
+    {"pair_held_up", pair_held_up, pair_remote},
     {"pair_locked_apart", pair_locked_apart, pair_remote_locked},
 };
 
