@@ -429,7 +429,8 @@ class Micro:
             def least(n):
                 return min(self.lab.use([*prefix, program, kind, state, str(n)], env, self.folder / "run.log", f"micro {kind} {state}")[0]
                            for _ in range(self.lab.opts.rounds))
-            return max(least(loops) - least(0), 0) / loops * 1e9
+            nothing = least(0) if not prefix else [least(0), least(0)][1]  # the first one derives the variant
+            return max(least(loops) - nothing, 0) / loops * 1e9
         return self.lab.known(f"micro: {kind} {state} {' '.join(prefix[2:-1])}", [self.key, loops], work)
 
     def ratio(self, detector, kind, state):
