@@ -37,8 +37,9 @@ static size_t length(const char *text)
 static void add(struct dh_sections_error *e, const char *text)
 {
     size_t n = length(e->text);
-    while (*text && n + 1 < sizeof e->text)
-        e->text[n++] = *text++;
+    /* What a foreign file holds must not break the line that tells of it. */
+    for (; *text && n + 1 < sizeof e->text; text++)
+        e->text[n++] = *text >= ' ' && *text < 0x7F ? *text : '?';
     e->text[n] = 0;
 }
 

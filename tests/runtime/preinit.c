@@ -5,10 +5,17 @@
 #include "runtime/threads.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static atomic_bool named; /* the kernel forgets a thread that has ended, and its name */
 
 static void *routine(void *arg)
 {
     ENTER;
+    while (!atomic_load(&named))
+        sched_yield();
     LEAVE;
     return arg;
 }
@@ -16,8 +23,10 @@ static void *routine(void *arg)
 static void create(const char *name)
 {
     pthread_t t;
+    atomic_store(&named, false);
     CHECK(pthread_create(&t, NULL, routine, NULL) == 0);
     pthread_setname_np(t, name);
+    atomic_store(&named, true);
     CHECK(pthread_join(t, NULL) == 0);
 }
 
