@@ -61,7 +61,7 @@ struct dh_turns *dh_turns_new(unsigned edges)
     return m;
 }
 
-/* ---- instants ---- */
+/* ---- turns ---- */
 
 struct dh_turn *dh_turn_keep(struct dh_turn *m)
 {

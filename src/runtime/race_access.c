@@ -1,6 +1,7 @@
 /* Accesses in full: every size, every cell, and what goes with it in the history. */
 #include "runtime/public_hooks.h"
 
+#include "runtime/keeps_registers.h"
 #include "runtime/race_edges.h"
 #include "runtime/race_state.h"
 
@@ -337,36 +338,4 @@ void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
 
 /* The convention of race_fast.h, for a C function that uses no vector registers. What it reports goes through
  * dh_report, which may call libc: that saves them (race_report.c). */
-__asm__(".text\n"
-        ".globl __dh_race_complete\n"
-        ".hidden __dh_race_complete\n"
-        ".type __dh_race_complete, @function\n"
-        "__dh_race_complete:\n"
-        ".cfi_startproc\n"
-        "push %rax\n.cfi_adjust_cfa_offset 8\n"
-        "push %rcx\n.cfi_adjust_cfa_offset 8\n"
-        "push %rdx\n.cfi_adjust_cfa_offset 8\n"
-        "push %rsi\n.cfi_adjust_cfa_offset 8\n"
-        "push %rdi\n.cfi_adjust_cfa_offset 8\n"
-        "push %r8\n.cfi_adjust_cfa_offset 8\n"
-        "push %r9\n.cfi_adjust_cfa_offset 8\n"
-        "push %r10\n.cfi_adjust_cfa_offset 8\n"
-        "push %r11\n.cfi_adjust_cfa_offset 8\n"
-        "push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -88\n"
-        "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
-        "and $-16, %rsp\n"
-        "call dh_race_complete\n"
-        "mov %rbp, %rsp\n.cfi_def_cfa_register %rsp\n"
-        "pop %rbp\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r11\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r10\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r9\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r8\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rdi\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rsi\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rdx\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rcx\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rax\n.cfi_adjust_cfa_offset -8\n"
-        "ret\n"
-        ".cfi_endproc\n"
-        ".size __dh_race_complete, .-__dh_race_complete\n");
+DH_KEEPS_REGISTERS("__dh_race_complete", "dh_race_complete");

@@ -2,6 +2,7 @@
  * here is the rest. */
 #include "runtime/public_hooks.h"
 
+#include "runtime/keeps_registers.h"
 #include "runtime/record_state.h"
 
 #include "runtime/hook_table.h"
@@ -302,37 +303,4 @@ NOTE(read8, const void, (const void *addr, uint32_t place), 8, false)
 NOTE(write4, void, (void *addr, uint32_t place), 4, true)
 NOTE(write8, void, (void *addr, uint32_t place), 8, true)
 
-/* All registers are the caller's; the C function uses no vector registers. */
-__asm__(".text\n"
-        ".globl __dh_note_slow\n"
-        ".hidden __dh_note_slow\n"
-        ".type __dh_note_slow, @function\n"
-        "__dh_note_slow:\n"
-        ".cfi_startproc\n"
-        "push %rax\n.cfi_adjust_cfa_offset 8\n"
-        "push %rcx\n.cfi_adjust_cfa_offset 8\n"
-        "push %rdx\n.cfi_adjust_cfa_offset 8\n"
-        "push %rsi\n.cfi_adjust_cfa_offset 8\n"
-        "push %rdi\n.cfi_adjust_cfa_offset 8\n"
-        "push %r8\n.cfi_adjust_cfa_offset 8\n"
-        "push %r9\n.cfi_adjust_cfa_offset 8\n"
-        "push %r10\n.cfi_adjust_cfa_offset 8\n"
-        "push %r11\n.cfi_adjust_cfa_offset 8\n"
-        "push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -88\n"
-        "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
-        "and $-16, %rsp\n"
-        "call dh_note_slow\n"
-        "mov %rbp, %rsp\n.cfi_def_cfa_register %rsp\n"
-        "pop %rbp\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r11\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r10\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r9\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r8\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rdi\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rsi\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rdx\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rcx\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rax\n.cfi_adjust_cfa_offset -8\n"
-        "ret\n"
-        ".cfi_endproc\n"
-        ".size __dh_note_slow, .-__dh_note_slow\n");
+DH_KEEPS_REGISTERS("__dh_note_slow", "dh_note_slow");

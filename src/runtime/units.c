@@ -1,6 +1,7 @@
 /* Units of threads: slots, what synchronisation does to them, and the hooks of accesses. */
 #include "runtime/public_hooks.h"
 
+#include "runtime/keeps_registers.h"
 #include "runtime/units.h"
 
 #include "runtime/bytes.h"
@@ -210,37 +211,4 @@ void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place
     dh_units_access(addr, size, write, place);
 }
 
-/* The inline checks call this one so that they spill nothing: every register is the caller's. */
-__asm__(".text\n"
-        ".globl __dh_unit_complete\n"
-        ".hidden __dh_unit_complete\n"
-        ".type __dh_unit_complete, @function\n"
-        "__dh_unit_complete:\n"
-        ".cfi_startproc\n"
-        "push %rax\n.cfi_adjust_cfa_offset 8\n"
-        "push %rcx\n.cfi_adjust_cfa_offset 8\n"
-        "push %rdx\n.cfi_adjust_cfa_offset 8\n"
-        "push %rsi\n.cfi_adjust_cfa_offset 8\n"
-        "push %rdi\n.cfi_adjust_cfa_offset 8\n"
-        "push %r8\n.cfi_adjust_cfa_offset 8\n"
-        "push %r9\n.cfi_adjust_cfa_offset 8\n"
-        "push %r10\n.cfi_adjust_cfa_offset 8\n"
-        "push %r11\n.cfi_adjust_cfa_offset 8\n"
-        "push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset %rbp, -88\n"
-        "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
-        "and $-16, %rsp\n"
-        "call dh_unit_complete\n"
-        "mov %rbp, %rsp\n.cfi_def_cfa_register %rsp\n"
-        "pop %rbp\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r11\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r10\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r9\n.cfi_adjust_cfa_offset -8\n"
-        "pop %r8\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rdi\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rsi\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rdx\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rcx\n.cfi_adjust_cfa_offset -8\n"
-        "pop %rax\n.cfi_adjust_cfa_offset -8\n"
-        "ret\n"
-        ".cfi_endproc\n"
-        ".size __dh_unit_complete, .-__dh_unit_complete\n");
+DH_KEEPS_REGISTERS("__dh_unit_complete", "dh_unit_complete");
