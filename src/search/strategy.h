@@ -1,0 +1,114 @@
+/* Searching schedules: what a strategy sees of a program whose threads are all parked, and what it answers.
+ * Layer: search (base, event only). The engine inside the checked program drives it; so do tests, on model programs.
+ * Everything a strategy keeps lives in memory that restoring the program's state leaves alone: it allocates with
+ * dh_search_memory and never with malloc. One search runs in one kernel thread. */
+#ifndef DH_SEARCH_STRATEGY_H
+#define DH_SEARCH_STRATEGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kinds of visible operations; the name is what witnesses say. */
+enum dh_step_kind {
+#define DH_STEP(id, name) DH_STEP_##id,
+#include "search/step.def"
+#undef DH_STEP
+    DH_STEP_COUNT
+};
+
+enum dh_step_flag {
+    DH_STEP_READS = 1 << 0, /* of `object`, `size` bytes, or the state of a synchronisation object */
+    DH_STEP_WRITES = 1 << 1,
+    DH_STEP_ATOMIC = 1 << 2, /* an atomic access: two of them are no race */
+    DH_STEP_SHARED = 1 << 3, /* a read lock */
+    DH_STEP_TRY = 1 << 4,    /* never waits */
+    DH_STEP_TIMED = 1 << 5,  /* may end without what it waits for; then `alternative` 1 is that */
+    DH_STEP_RANGE = 1 << 6,  /* has a second range, `second` */
+};
+
+/* What a thread will do when it is chosen next. */
+struct dh_step {
+    uint8_t kind;        /* enum dh_step_kind */
+    uint8_t order;       /* enum dh_order of atomics */
+    uint16_t flags;      /* enum dh_step_flag */
+    uint32_t site;       /* place in the program */
+    uint64_t object;     /* address accessed, lock, condition, thread index of create, begin, join, end ... */
+    uint64_t second;     /* mutex of a condition wait; source of a copy */
+    uint32_t size;       /* bytes at object (and at second) */
+    uint32_t occurrence; /* how often this thread came to this site before */
+};
+
+/* One thread as it stands. */
+struct dh_actor {
+    struct dh_step step;  /* valid while parked and not ended */
+    uint8_t enabled;      /* could be chosen now (alternative 0) */
+    uint8_t alternatives; /* how many ways it can go on, 0 = none: time out, spurious wake-up, which waiter to wake */
+    uint8_t yields;       /* gave way (sched_yield, a spin loop's turn): others first, if any is enabled */
+    uint8_t ended;
+};
+
+/* The state at a decision. */
+struct dh_moment {
+    const struct dh_actor *actors;
+    unsigned count; /* threads so far, by creation index */
+    unsigned last;  /* who moved last; UINT32_MAX at the beginning */
+    uint32_t depth; /* decisions before this one in the schedule */
+};
+
+struct dh_choice {
+    uint32_t thread;
+    uint32_t alternative;
+};
+
+enum dh_schedule_end {
+    DH_END_DONE,    /* the program ended as it should */
+    DH_END_BLOCKED, /* threads left, none enabled */
+    DH_END_FAILED,  /* assertion, crash, race: something was found */
+    DH_END_CUT,     /* abandoned: depth or preemption bound, redundant, or strategy said so */
+};
+
+enum { DH_CHOOSE_CUT = UINT32_MAX }; /* as thread: abandon this schedule */
+
+/* What a strategy is given for its life. */
+struct dh_search {
+    uint64_t seed;
+    uint32_t depth_max;       /* decisions per schedule */
+    uint32_t preemptions_max; /* UINT32_MAX: no bound */
+    void *(*memory)(struct dh_search *,
+                    size_t);        /* zeroed; not restored; freed with the search; NULL when the limit is reached */
+    const struct dh_choice *prefix; /* must be followed first */
+    uint32_t prefix_length;
+    struct dh_target { /* the pair that is looked for; site 0: none */
+        uint32_t site[2];
+        uint32_t held;   /* thread parked at the first one, not to be chosen; UINT32_MAX: none */
+        uint64_t frozen; /* set of threads the second does not depend on */
+    } target;
+    void *host;
+};
+
+struct dh_strategy {
+    const char *name;
+    const char *summary;
+    /* NULL: no memory, or it cannot work with this search. */
+    void *(*start)(struct dh_search *search);
+    /* A schedule begins anew; false: all that the strategy wants to try was tried (exhausted). */
+    bool (*begin)(void *self);
+    struct dh_choice (*choose)(void *self, const struct dh_moment *moment);
+    /* The chosen step was executed; `step` as it really was (a compare-exchange that failed does not write). */
+    void (*done)(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step);
+    void (*end)(void *self, enum dh_schedule_end end);
+    /* Is what it tried all there is, if begin answers false? Random walks never say so. */
+    bool is_systematic;
+};
+
+/* strategies.def names them all. */
+extern const struct dh_strategy *const dh_strategies[];
+const struct dh_strategy *dh_strategy_by_name(const char *name);
+
+/* Does it matter which of the two comes first? (Steps of two threads; program order is separate.) */
+bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b);
+/* Would they race: overlapping bytes, a write among them, not both atomic? */
+bool dh_steps_race(const struct dh_step *a, const struct dh_step *b);
+
+#endif
