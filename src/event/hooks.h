@@ -76,6 +76,10 @@ void __dh_assembly(uint32_t place);
 /* Before a call that the site table knows (allocation, synchronisation, thread): says from where it comes. */
 void __dh_call(uint32_t place);
 
+/* Around a library call: what it does with memory at these addresses needs no look, because nobody else can see it or
+ * because it was told already. Both NULL after the call. */
+void __dh_spare(const void *a, const void *b);
+
 /* Before an access to what the source says is guarded by a lock: whether the thread holds it. `what` = bytes accessed |
  * flags | bytes of the lock << 32; a lock whose type is not sure counts once it was seen being taken. `words` is what
  * the source says, "guarded_by(lock)". CALL: nothing is accessed; who calls the function must hold it, and `addr` is

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* LLVM's own capture analysis gives up at about this many uses, too. */
-enum { USES_MAX = 128, STEPS_MAX = 32 };
+enum { USES_MAX = 512, STEPS_MAX = 32, WAYS_MAX = 64 };
 
 void dh_escape_init(struct dh_escape *e, LLVMContextRef c)
 {
@@ -17,7 +16,9 @@ void dh_escape_release(struct dh_escape *e)
     dh_ptrmap_release(&e->locals);
     dh_ptrmap_release(&e->vtables);
     dh_ptrmap_release(&e->seen);
+    dh_ptrmap_release(&e->ways);
     dh_vec_release(&e->work);
+    dh_vec_release(&e->bases);
 }
 
 void dh_escape_next_function(struct dh_escape *e)
@@ -55,6 +56,25 @@ static bool passes_without_capture(LLVMValueRef call, LLVMValueRef pointer)
     return true;
 }
 
+/* As a number it goes nowhere: a distance between two pointers, a comparison, the bits below an alignment. */
+static bool stays_a_distance(LLVMValueRef number)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(number); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        if (LLVMIsAICmpInst(user))
+            continue;
+        if (!LLVMIsABinaryOperator(user))
+            return false;
+        LLVMValueRef left = LLVMGetOperand(user, 0), right = LLVMGetOperand(user, 1);
+        LLVMOpcode op = LLVMGetInstructionOpcode(user);
+        bool distance = op == LLVMSub && LLVMIsAPtrToIntInst(left) && LLVMIsAPtrToIntInst(right);
+        bool low = op == LLVMAnd && LLVMIsAConstantInt(right) && LLVMConstIntGetZExtValue(right) < 4096;
+        if (!distance && !low)
+            return false;
+    }
+    return true;
+}
+
 enum use { USE_HARMLESS, USE_FOLLOW, USE_ESCAPES };
 
 static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
@@ -79,6 +99,8 @@ static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
     case LLVMPHI:
     case LLVMSelect:
         return USE_FOLLOW;
+    case LLVMPtrToInt:
+        return stays_a_distance(user) ? USE_HARMLESS : USE_ESCAPES;
     case LLVMCall:
     case LLVMInvoke:
         return passes_without_capture(user, pointer) ? USE_HARMLESS : USE_ESCAPES;
@@ -122,9 +144,8 @@ static bool is_compiler_data(LLVMValueRef global)
     return n >= 7 && (!memcmp(name, "__llvm_", 7) || !memcmp(name, "__profc", 7));
 }
 
-bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr)
+static bool is_private_base(struct dh_escape *e, LLVMValueRef base)
 {
-    LLVMValueRef base = base_of(addr);
     if (!LLVMIsAAllocaInst(base))
         return LLVMIsAGlobalVariable(base) && is_compiler_data(base);
     uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
@@ -133,6 +154,56 @@ bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr)
     bool escapes = walk_finds_escape(e, base);
     dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
     return !escapes;
+}
+
+static bool is_choice(LLVMValueRef v)
+{
+    return LLVMIsAPHINode(v) || LLVMIsASelectInst(v);
+}
+
+static void consider(struct dh_escape *e, LLVMValueRef pointer)
+{
+    LLVMValueRef base = base_of(pointer);
+    if (dh_ptrmap_find(&e->ways, dh_ptrmap_key(base)))
+        return;
+    dh_ptrmap_add(&e->ways, dh_ptrmap_key(base), 1);
+    dh_vec_push(&e->bases, base);
+}
+
+static void consider_all_of(struct dh_escape *e, LLVMValueRef choice)
+{
+    if (LLVMIsAPHINode(choice))
+        for (unsigned i = 0; i < LLVMCountIncoming(choice); i++)
+            consider(e, LLVMGetIncomingValue(choice, i));
+    else
+        for (unsigned i = 1; i <= 2; i++)
+            consider(e, LLVMGetOperand(choice, i));
+}
+
+/* Of every place that the address may be derived from: a pointer that walks through a buffer (`*to++`) is a choice
+ * between its beginning and where it came to. */
+static bool holds_for_all(struct dh_escape *e, LLVMValueRef addr, bool (*holds)(struct dh_escape *, LLVMValueRef))
+{
+    LLVMValueRef base = base_of(addr);
+    if (!is_choice(base))
+        return holds(e, base);
+    dh_ptrmap_clear(&e->ways);
+    e->bases.n = 0;
+    consider(e, base);
+    for (size_t i = 0; i < e->bases.n; i++) {
+        if (i == WAYS_MAX)
+            return false;
+        if (is_choice(e->bases.at[i]))
+            consider_all_of(e, e->bases.at[i]);
+        else if (!holds(e, e->bases.at[i]))
+            return false;
+    }
+    return true;
+}
+
+bool dh_escape_is_private(struct dh_escape *e, LLVMValueRef addr)
+{
+    return holds_for_all(e, addr, is_private_base);
 }
 
 static bool has_attribute(LLVMValueRef argument, const char *name)
@@ -195,10 +266,14 @@ static bool loads_vtable_pointer(struct dh_escape *e, LLVMValueRef load)
     return is;
 }
 
-bool dh_escape_is_constant(struct dh_escape *e, LLVMValueRef addr)
+static bool is_constant_base(struct dh_escape *e, LLVMValueRef base)
 {
-    LLVMValueRef base = base_of(addr);
     if (LLVMIsAGlobalVariable(base))
         return LLVMIsGlobalConstant(base);
     return LLVMIsALoadInst(base) && loads_vtable_pointer(e, base);
+}
+
+bool dh_escape_is_constant(struct dh_escape *e, LLVMValueRef addr)
+{
+    return holds_for_all(e, addr, is_constant_base);
 }

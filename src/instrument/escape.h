@@ -14,7 +14,8 @@ struct dh_escape {
     struct dh_ptrmap locals;  /* alloca -> does it escape */
     struct dh_ptrmap vtables; /* type-based alias tag -> is it the tag of vtable pointers */
     struct dh_ptrmap seen;    /* of the walk under way */
-    DH_VEC(LLVMValueRef) work;
+    struct dh_ptrmap ways;    /* what an address may be derived from, while it is looked at */
+    DH_VEC(LLVMValueRef) work, bases;
 };
 
 void dh_escape_init(struct dh_escape *e, LLVMContextRef c);

@@ -14,6 +14,7 @@
 #include "instrument/resolve.h"
 #include "instrument/roots.h"
 #include "instrument/settle.h"
+#include "instrument/spare.h"
 #include "instrument/weave.h"
 #include "ir/carry.h"
 #include "ir/sites.h"
@@ -346,6 +347,8 @@ static void place_all(struct late *l, LLVMValueRef f)
     for (size_t i = 0; i < l->work.n; i++)
         if (l->work.at[i] || l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
             place(l, l->all.at[i], !l->work.at[i]);
+    if (!l->unchecked)
+        dh_spare_place(&l->w, &l->escape, f, &l->work);
 }
 
 bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,

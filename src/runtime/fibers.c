@@ -70,7 +70,7 @@ static void take_up(struct fiber *f)
     t->thread = f->parked.thread;
     t->index = f->parked.index;
     t->place = f->parked.place;
-    t->covered = t->covered_size = 0;
+    t->spared[0] = t->spared[1] = NULL;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->capacity = f->parked.capacity;
     dh_record_become(f->parked.record);

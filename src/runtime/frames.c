@@ -158,6 +158,12 @@ void __dh_leave(uint32_t depth)
         __dh_thread.depth = depth;
 }
 
+void __dh_spare(const void *a, const void *b)
+{
+    __dh_thread.spared[0] = a;
+    __dh_thread.spared[1] = b;
+}
+
 void __dh_resume(uint32_t depth)
 {
     if (depth != DH_DEPTH_NONE)

@@ -1,27 +1,14 @@
 /* Functions on memory by its length: mem*, their wide and fortified forms. */
 #include "runtime/interpose_rows.h"
-#include "runtime/thread_state.h"
 
 #define WIDE(n) ((n) * sizeof(wchar_t))
 /* From `at` up to and with `end`; without an end, n bytes. */
 #define UP_TO(at, end, n) ((end) ? (size_t)((const char *)(end) - (const char *)(at)) + 1 : (n))
 
-/* Compilers know these three: where the caller is instrumented, its hooks have told already, unless it calls the
- * function for its own sake. */
-static bool told(const void *to, size_t n)
-{
-    struct dh_thread_state *t = &__dh_thread;
-    bool same = t->covered == (uintptr_t)to && t->covered_size == n;
-    t->covered = 0;
-    return same;
-}
-
-DH_ROW(void *, memcpy, (void *to, const void *from, size_t n), (to, from, n),
-       told(to, n) ? (void)0 : (R(from, n), W(to, n)), )
-DH_ROW(void *, memmove, (void *to, const void *from, size_t n), (to, from, n),
-       told(to, n) ? (void)0 : (R(from, n), W(to, n)), )
+DH_ROW(void *, memcpy, (void *to, const void *from, size_t n), (to, from, n), (R(from, n), W(to, n)), )
+DH_ROW(void *, memmove, (void *to, const void *from, size_t n), (to, from, n), (R(from, n), W(to, n)), )
 DH_ROW(void *, mempcpy, (void *to, const void *from, size_t n), (to, from, n), (R(from, n), W(to, n)), )
-DH_ROW(void *, memset, (void *to, int byte, size_t n), (to, byte, n), told(to, n) ? (void)0 : W(to, n), )
+DH_ROW(void *, memset, (void *to, int byte, size_t n), (to, byte, n), W(to, n), )
 DH_ROW(int, memcmp, (const void *a, const void *b, size_t n), (a, b, n), (R(a, n), R(b, n)), )
 DH_ROW(int, bcmp, (const void *a, const void *b, size_t n), (a, b, n), (R(a, n), R(b, n)), )
 DH_ROW(void *, memchr, (const void *at, int byte, size_t n), (at, byte, n), , R(at, UP_TO(at, answer, n)))

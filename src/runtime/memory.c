@@ -338,6 +338,8 @@ void dh_memory_unmapped(const void *at, size_t size)
 static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
+    if (at == __dh_thread.spared[0] || at == __dh_thread.spared[1])
+        return;
     if (__dh_thread.units && call_slot && dh_module_is_instrumented(*call_slot))
         dh_units_access((uintptr_t)at, size, write, __dh_thread.place);
     if (__dh_thread.record)

@@ -281,11 +281,8 @@ void __dh_read_range(const void *addr, size_t size, uint32_t place)
 
 void __dh_write_range(void *addr, size_t size, uint32_t place)
 {
-    if (!__dh_thread.race)
-        return;
-    access_range(addr, size, true, place);
-    __dh_thread.covered = (uintptr_t)addr;
-    __dh_thread.covered_size = size;
+    if (__dh_thread.race)
+        access_range(addr, size, true, place);
 }
 
 /* ---- forgetting ---- */

@@ -68,8 +68,8 @@ struct dh_thread_state {
     struct dh_unit unit;                /* of the consistency detector (units.h) */
     struct dh_unit_entry *unit_entries; /* dh_unit_no_entries while `units` is NULL */
     struct dh_unit_thread *units;       /* NULL while it does not look at this thread */
-    uintptr_t covered, covered_size;    /* the range that instrumented code said last that it writes: the call that does
-                                           it need not say so again */
+    const void *volatile spared[2];     /* by the library call under way (__dh_spare); volatile, because a compiler that
+                                           knows the function sees nobody read it */
     struct dh_record_state *record;     /* of the recorder, NULL while this thread is not recorded */
     uint64_t *told;                     /* dh_knows_nothing while `record` is NULL */
     uint64_t told_stamp;                /* of the segment */

@@ -27,6 +27,12 @@ INLINE void __dh_leave(uint32_t depth)
     __dh_thread.depth = depth;
 }
 
+INLINE void __dh_spare(const void *a, const void *b)
+{
+    __dh_thread.spared[0] = a;
+    __dh_thread.spared[1] = b;
+}
+
 INLINE void __dh_resume(uint32_t depth)
 {
     __dh_thread.depth = depth + 1;
