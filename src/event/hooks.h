@@ -27,6 +27,10 @@ void __dh_read_unaligned(const void *addr, size_t size, uint32_t place);
 void __dh_write_unaligned(void *addr, size_t size, uint32_t place);
 void __dh_read_range(const void *addr, size_t size, uint32_t place);
 void __dh_write_range(void *addr, size_t size, uint32_t place);
+/* Before a loop that only computes: `count` accesses of 4 or 8 aligned bytes, the first at `first` and each `stride`
+ * bytes from the one before; shape = size | stride << 8, a number with a sign. */
+void __dh_read_run(const void *first, uint64_t count, uint64_t shape, uint32_t place);
+void __dh_write_run(void *first, uint64_t count, uint64_t shape, uint32_t place);
 /* What the recorder is told (lockset), beside or instead of the above: before the access, of any size, anywhere; those
  * of 4 and 8 bytes aligned to their size. */
 void __dh_note_read(const void *addr, size_t size, uint32_t place);

@@ -27,6 +27,8 @@ static const struct {
     [DH_HOOK_ATOMIC] = {"__dh_atomic", 'v', "pii"},
     [DH_HOOK_FENCE] = {"__dh_fence", 'v', "ii"},
     [DH_HOOK_CALL] = {"__dh_call", 'v', "i"},
+    [DH_HOOK_READ_RUN] = {"__dh_read_run", 'v', "plli"},
+    [DH_HOOK_WRITE_RUN] = {"__dh_write_run", 'v', "plli"},
     [DH_HOOK_SPARE] = {"__dh_spare", 'v', "pp"},
     [DH_HOOK_BEFORE] = {"__dh_before", 'v', "pii"},
     [DH_HOOK_AFTER] = {"__dh_after", 'v', "pii"},

@@ -13,6 +13,7 @@
 #include "instrument/redundant.h"
 #include "instrument/resolve.h"
 #include "instrument/roots.h"
+#include "instrument/runs.h"
 #include "instrument/settle.h"
 #include "instrument/spare.h"
 #include "instrument/weave.h"
@@ -27,6 +28,7 @@ struct late {
     struct dh_escape escape;
     struct dh_resolver resolver;
     struct dh_roots roots;
+    struct dh_runs runs;
     unsigned nosanitize;
     bool unchecked;   /* the function asks to be left alone: frames and atomics only */
     unsigned classes; /* of the access at hand */
@@ -193,8 +195,24 @@ static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     l->w.counts->writes++;
 }
 
+/* All rounds of a loop at once, where nothing but races is looked for. */
+static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef place)
+{
+    struct dh_run run;
+    if (l->classes != DH_CLASS_RACE || !LLVMIsAConstantInt(place) || !dh_runs_find(&l->runs, a, &run))
+        return false;
+    LLVMValueRef shape = dh_weave_u64(&l->w, (uint64_t)run.stride << 8 | a->bytes);
+    LLVMValueRef args[] = {run.first, run.rounds, shape, place};
+    enum dh_hook hook = is_read(a) ? DH_HOOK_READ_RUN : DH_HOOK_WRITE_RUN;
+    dh_runs_placed(&run, a, dh_hooks_call(&l->w.hooks, l->w.b, hook, args));
+    l->w.counts->ranges++;
+    return true;
+}
+
 static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
+    if (place_run(l, a, place))
+        return;
     if (l->classes & DH_CLASS_RACE)
         check_plain(l, a, place);
     if (l->classes & DH_CLASS_LOCKSET)
@@ -337,6 +355,7 @@ static void place_all(struct late *l, LLVMValueRef f)
     dh_weave_function(&l->w, f);
     dh_escape_next_function(&l->escape);
     dh_roots_of_function(&l->roots, f);
+    dh_runs_of_function(&l->runs, &l->w, f);
     l->work.n = 0;
     l->unchecked = dh_function_is_unchecked(f);
     dh_weave_collect(f, &l->work);
@@ -375,6 +394,7 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_resolver_release(&l.resolver);
     dh_escape_release(&l.escape);
     dh_roots_release(&l.roots);
+    dh_runs_release(&l.runs);
     dh_vec_release(&l.work);
     dh_vec_release(&l.all);
     dh_weave_release(&l.w);

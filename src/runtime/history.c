@@ -105,30 +105,42 @@ static void read_meta(struct reader *r, uint64_t word)
     }
 }
 
-static uint32_t size_of(const struct reader *r, uint64_t word)
+/* What a word and, for a range, the SIZE behind it say of an address: the access among it, if there is one. */
+struct touch {
+    uint32_t from, size; /* within the word's address */
+};
+
+static bool touches(uint64_t word, uint64_t extent, uint32_t addr, struct touch *t)
 {
-    if (word >> 62 == DH_HISTORY_RANGE)
-        return (uint32_t)word_at(r->h, r->at); /* the SIZE that follows */
-    return 1u << (word >> 58 & 7);
+    uint32_t from = addr - (uint32_t)word, stride = extent >> 32 & 0xFFFF;
+    bool range = word >> 62 == DH_HISTORY_RANGE, run = range && (word >> 58 & 7) == DH_HISTORY_RUN && stride;
+    if (from >= (range ? (uint32_t)extent : 1u << (word >> 58 & 7)))
+        return false;
+    *t = run ? (struct touch){from / stride * stride, extent >> 48 & 255}
+             : (struct touch){0, range ? (uint32_t)extent : 1u << (word >> 58 & 7)};
+    return from - t->from < t->size;
 }
 
 static bool matches(const struct reader *r, const struct dh_history_query *q, uint64_t word)
 {
     bool atomic = word >> 62 == DH_HISTORY_ATOMIC;
+    struct touch ignored;
     return r->time == q->time && atomic == q->atomic && (word >> 61 & 1) == q->wrote &&
-           (uint32_t)q->addr - (uint32_t)word < size_of(r, word);
+           touches(word, word_at(r->h, r->at), (uint32_t)q->addr, &ignored);
 }
 
 static void answer(const struct reader *r, const struct dh_history_query *q, uint64_t word,
                    struct dh_history_answer *out)
 {
     uint32_t before = (uint32_t)q->addr - (uint32_t)word;
+    struct touch t = {0};
+    touches(word, word_at(r->h, r->at), (uint32_t)q->addr, &t);
     bool called = word >> 62 == DH_HISTORY_RANGE && (word >> 58 & 7) == DH_HISTORY_CALLED;
     uint32_t place = (uint32_t)(word >> 32) & DH_PLACE_NONE;
     out->place = called ? DH_PLACE_NONE : place;
     out->context = called ? place : r->context;
-    out->addr = q->addr - before;
-    out->size = size_of(r, word);
+    out->addr = q->addr - before + t.from;
+    out->size = t.size;
     out->n_locks = r->n_locks;
     for (uint32_t i = 0; i < r->n_locks; i++)
         out->lock[i] = r->lock[i];
@@ -189,16 +201,17 @@ bool dh_history_find(const struct dh_history *h, const struct dh_history_query *
 struct backwards {
     unsigned wanted;  /* bytes not found yet */
     unsigned undated; /* found since the last TIME, going back */
-    uint32_t size;    /* of the range whose SIZE was met */
+    uint64_t extent;  /* of the range whose SIZE was met */
     unsigned n;
     struct dh_pair *pairs;
 };
 
 static unsigned touched(const struct backwards *b, uint64_t word, uintptr_t granule)
 {
-    uint32_t size = word >> 62 == DH_HISTORY_RANGE ? b->size : 1u << (word >> 58 & 7), mask = 0;
+    uint32_t mask = 0;
+    struct touch ignored;
     for (unsigned i = 0; i < 4; i++)
-        if ((uint32_t)(granule + i) - (uint32_t)word < size)
+        if (touches(word, b->extent, (uint32_t)(granule + i), &ignored))
             mask |= 1u << i;
     return mask;
 }
@@ -222,7 +235,7 @@ unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool wri
         else if (kind == DH_HISTORY_META && what == DH_META_WORLD)
             break;
         else if (kind == DH_HISTORY_META && what == DH_META_SIZE)
-            b.size = (uint32_t)word;
+            b.extent = word;
         else if (kind != DH_HISTORY_META && kind != DH_HISTORY_ATOMIC && (word >> 61 & 1) == writes) {
             unsigned found = touched(&b, word, granule) & b.wanted;
             b.undated |= found;

@@ -3,7 +3,8 @@
  * meanwhile is noticed. Every DH_HISTORY_PART words the whole state is written again, so that reading can begin there.
  *
  * word: kind(2) write(1) size(3) place(26) address(32), or META(2) what(6) number(56). A RANGE has its size in the next
- * word; with DH_HISTORY_CALLED for a size it was accessed by a library, and has its calling context in place of one. */
+ * word; with DH_HISTORY_CALLED for a size it was accessed by a library, and has its calling context in place of one;
+ * with DH_HISTORY_RUN it is a row of accesses, and the next word has their extent(32) and shape: stride(16) size(8). */
 #ifndef DH_RUNTIME_HISTORY_H
 #define DH_RUNTIME_HISTORY_H
 
@@ -17,7 +18,7 @@ enum { DH_HISTORY_PART = 4096, DH_PLACE_BITS = 26 };
 #define DH_PLACE_NONE ((1u << DH_PLACE_BITS) - 1)
 
 enum dh_history_kind { DH_HISTORY_ACCESS, DH_HISTORY_ATOMIC, DH_HISTORY_RANGE, DH_HISTORY_META };
-enum { DH_HISTORY_CALLED = 1 };
+enum { DH_HISTORY_CALLED = 1, DH_HISTORY_RUN = 2 };
 enum dh_history_meta {
     DH_META_PAD,
     DH_META_TIME,         /* number = slot and clock of the epoch that begins */

@@ -164,6 +164,16 @@ static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bo
         note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place), size);
 }
 
+void dh_race_note_run(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
+                      uint32_t place)
+{
+    if (!dh_race_history_room(s, 3))
+        return;
+    note_context(s);
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_RUN, write, place));
+    dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, (uint64_t)shape << 32 | extent));
+}
+
 /* ---- accesses ---- */
 
 /* As race_fast.c does it for single accesses. False: something is not plain to see, or was changed meanwhile. */

@@ -169,6 +169,9 @@ bool dh_race_history_room(struct dh_race_state *s, unsigned words);
 bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write);
 /* Any access, checked in full. Inside enter/leave. */
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place);
+/* Into the history: a row of accesses that follows. shape = stride | size << 16. */
+void dh_race_note_run(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
+                      uint32_t place);
 /* What race_fast.c could not do; what = size | write << 8 | said << 9. Called through __dh_race_complete. */
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 /* The range is new to this thread, whatever the cells say. */
