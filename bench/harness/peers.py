@@ -21,7 +21,7 @@ DETECTORS = {
     "race": ({"race"}, False),
     "atomrace": ({"race", "atomicity"}, False),
     "consistency": ({"atomicity"}, False),
-    "lockset": ({"race"}, True),
+    "lockset": ({"race", "atomicity"}, True),
     "object": ({"race"}, True),
     "views": ({"view"}, True),
     "methods": ({"atomicity", "view"}, True),

@@ -14,6 +14,7 @@
 #include "detect/histories.h"
 #include "detect/moments.h"
 #include "detect/pairs.h"
+#include "event/scope_table.h"
 #include "event/site.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ struct lockset {
     struct dh_granules states; /* eraser: numbers of `bytes` */
     DH_VEC(struct bytes) bytes;
     DH_VEC(uint32_t) unused;
-    struct dh_pairs told;
+    struct dh_pairs told, steps_told;
     struct look look;
 };
 
@@ -89,6 +90,37 @@ static struct dh_suspect suspect(const struct lockset *l, const struct dh_record
                                .n_locks = m->n_held};
 }
 
+/* A race on a variable that is read and written in steps that belong together is more: what one thread writes between
+ * the steps of another is lost, or makes false what it has found out. */
+static const char *step_text(const struct lockset *l, const struct dh_record *step, const struct dh_record *other)
+{
+    int how = other->bits & DH_RECORD_WROTE ? dh_world_flow(l->world, step->site, DH_NO_PLACE) : 0;
+    if (how <= 0 || step->bits & DH_RECORD_ATOMIC || !(step->op == DH_OP_READ || step->op == DH_OP_WRITE))
+        return NULL;
+    if (how & DH_FLOW_UPDATES)
+        return "it is read, and written with what was computed from that: nothing keeps the other write from coming "
+               "between, and one of them is lost";
+    return how & DH_FLOW_CHECKS
+               ? "it is read, and what comes next relies on it: nothing keeps the other write from coming between"
+               : NULL;
+}
+
+/* Once for each step: whoever else comes between adds nothing. */
+static void tell_steps(struct lockset *l, const struct dh_suspicion *race, const char *text, unsigned step)
+{
+    struct dh_suspect two[] = {race->suspects[step], race->suspects[!step]};
+    struct dh_pair_side side = {two[0].site, two[0].op};
+    struct dh_suspicion s = *race;
+    if (!text || !dh_pairs_first(&l->steps_told, side, side, race->addr))
+        return;
+    two[0].note = "one of the steps";
+    two[1].note = "can come between";
+    s.kind = DH_SUSPECT_ATOMICITY;
+    s.suspects = two;
+    s.text = text;
+    dh_world_found(l->world, &dh_detector_lockset, &s);
+}
+
 static void tell(struct lockset *l, const struct dh_record *then, const struct dh_record *now, uint64_t granule,
                  const char *text)
 {
@@ -106,6 +138,8 @@ static void tell(struct lockset *l, const struct dh_record *then, const struct d
                              .n_suspects = 2,
                              .text = text};
     dh_world_found(l->world, &dh_detector_lockset, &s);
+    tell_steps(l, &s, step_text(l, then, now), 0);
+    tell_steps(l, &s, step_text(l, now, then), 1);
 }
 
 /* ---- pairs ---- */
@@ -478,6 +512,7 @@ static void release(void *self)
     dh_vec_release(&l->bytes);
     dh_vec_release(&l->unused);
     dh_pairs_release(&l->told);
+    dh_pairs_release(&l->steps_told);
     free(l);
 }
 

@@ -299,8 +299,9 @@ static bool only_asks(const clash_list *first)
 
 static bool is_tested(struct methods *m, const struct dh_field *f)
 {
-    return (f->how & DH_FIELD_READ && flow(m, f->read.site, DH_NO_PLACE) == DH_FLOW_DECIDES) ||
-           (f->how & DH_FIELD_WRITTEN && flow(m, f->write.site, DH_NO_PLACE) == DH_FLOW_DECIDES);
+    int read = f->how & DH_FIELD_READ ? flow(m, f->read.site, DH_NO_PLACE) : 0;
+    int write = f->how & DH_FIELD_WRITTEN ? flow(m, f->write.site, DH_NO_PLACE) : 0;
+    return (read > 0 && read & DH_FLOW_DECIDES) || (write > 0 && write & DH_FLOW_DECIDES);
 }
 
 /* P2 looks at x again and branches on it. A read may be left out where a write of the same follows, so the write's
@@ -342,6 +343,18 @@ static bool is_update(struct methods *m, const struct dh_view *v, const struct d
     return false;
 }
 
+/* P1 changes x by what it was, and P2 changes it by what it was then (inc(c, inc(c, 0)), Program 5.4). Anything else
+ * that P2 does with the value is what P1 was for: it has made its claim. */
+static bool uses_own_update(struct methods *m, const struct pair *p, const struct clash *x, const struct clash *y,
+                            bool same)
+{
+    bool update = same && !(x->mine->how & DH_FIELD_READ) && y->mine->how & DH_FIELD_WRITTEN &&
+                  x->other->how & DH_FIELD_WRITTEN && x->mine->object == y->mine->object &&
+                  is_update(m, p->first, x->mine);
+    int how = update ? flow(m, x->mine->write.site, p->second->in.site) : 0;
+    return how > 0 && how & DH_FLOW_DATA;
+}
+
 /* What makes x of P1 and y of P2 belong together, or NULL. */
 static const char *reason(struct methods *m, const struct pair *p, const struct clash *x, const struct clash *y,
                           bool asks)
@@ -361,6 +374,8 @@ static const char *reason(struct methods *m, const struct pair *p, const struct 
         if (how & DH_FLOW_CONTROL && asks && acts && !asks_again(m, x, p->second))
             return "it decides whether the second is entered, and may no longer be so";
     }
+    if (uses_own_update(m, p, x, y, same))
+        return "the value is used there and may be stale";
     bool halves = !same && x->mine->name == y->mine->name && is_update(m, p->first, x->mine) &&
                   is_update(m, p->second, y->mine) && x->other->how == DH_FIELD_READ &&
                   y->other->how == DH_FIELD_READ && m->functions.at[p->function].name &&

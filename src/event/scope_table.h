@@ -20,7 +20,11 @@ struct dh_scope_row {
 enum dh_flow {
     DH_FLOW_DATA = 1,    /* used in that section, or handed to the function that has it */
     DH_FLOW_CONTROL = 2, /* decides whether the section is entered */
-    DH_FLOW_DECIDES = 4  /* with no lock, of writes, too: the function reads the variable and a branch depends on it */
+    DH_FLOW_DECIDES = 4, /* with no lock, of writes, too: the function reads the variable and a branch depends on it */
+    /* With no lock, of both accesses: the function reads the variable, and without having taken or given a lock since
+     * then, */
+    DH_FLOW_UPDATES = 8, /* writes to it what it computed from that */
+    DH_FLOW_CHECKS = 16  /* writes it or uses it again, since it read what it read */
 };
 
 struct dh_flow_row {

@@ -64,6 +64,6 @@ int dh_scopes_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock
 {
     const struct dh_scope_table *t = dh_known_scopes(m);
     uint32_t from = site_of(m, read), to = lock == UINT32_MAX ? DH_NO_SITE : site_of(m, lock);
-    bool known = t->n_rows && from != DH_NO_SITE && (lock == UINT32_MAX || to != DH_NO_SITE);
+    bool known = (t->n_rows || t->n_flows) && from != DH_NO_SITE && (lock == UINT32_MAX || to != DH_NO_SITE);
     return known ? (int)dh_flow_find(t, from, to) : -1;
 }

@@ -170,8 +170,7 @@ static uintptr_t region_of(const struct tracing *t, LLVMValueRef i)
 
 /* ---- branches ---- */
 
-/* Blocks that can be reached from one without passing `not_by`. */
-static void reach(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_map *seen)
+void dh_lock_reach(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_map *seen)
 {
     DH_VEC(LLVMBasicBlockRef) ahead = {0};
     if (from != not_by) {
@@ -204,7 +203,7 @@ static struct dependent *depend_on(struct tracing *t, LLVMValueRef branch)
         abort();
     *known = d;
     for (unsigned s = 0; s < 2; s++)
-        reach(LLVMGetSuccessor(branch, s), LLVMGetInstructionParent(branch), &side[s]);
+        dh_lock_reach(LLVMGetSuccessor(branch, s), LLVMGetInstructionParent(branch), &side[s]);
     for (size_t i = 0; i < t->taking.n; i++) {
         LLVMBasicBlockRef b = LLVMGetInstructionParent(t->taking.at[i]);
         if (!dh_map_find(&side[0], b) != !dh_map_find(&side[1], b))
@@ -445,7 +444,7 @@ static int by_sites(const void *x, const void *y)
     return r->lock < s->lock ? -1 : r->lock > s->lock;
 }
 
-static void unite_rows(struct dh_lock_analysis *a)
+void dh_lock_unite_flows(struct dh_lock_analysis *a)
 {
     size_t n = 0;
     if (a->flows.n)
@@ -475,7 +474,7 @@ static int by_sibling(const void *x, const void *y)
 
 /* Optimisation makes one read of several that a function makes of one variable, and the one that is left need not be
  * the one whose value goes further: what is so of one is said of all. A read that is followed by a write need not be
- * told at all: that the variable is tested is said of writes as well. */
+ * told at all: it is said of writes as well. */
 static void add_siblings(struct dh_lock_analysis *a)
 {
     DH_VEC(struct sibling) accesses = {0};
@@ -499,8 +498,7 @@ static void add_siblings(struct dh_lock_analysis *a)
                 high = mid;
         }
         for (unsigned k = 0; k < MOST_SIBLINGS && low < accesses.n && accesses.at[low].key == key; k++, low++)
-            if (accesses.at[low].site != r.read &&
-                (r.lock == DH_NO_SITE || a->sites.sites[accesses.at[low].site].op == DH_OP_READ))
+            if (accesses.at[low].site != r.read)
                 add_flow(a, accesses.at[low].site, r.lock, r.how);
     }
     dh_vec_release(&accesses);
@@ -511,7 +509,6 @@ void dh_lock_find_flows(struct dh_lock_analysis *a)
     for (size_t i = 0; i < a->all.n; i++)
         if (locks_in(a, a->all.at[i])->n_locks)
             summarise(a, a->all.at[i], true);
-    unite_rows(a);
+    dh_lock_unite_flows(a);
     add_siblings(a);
-    unite_rows(a);
 }

@@ -60,8 +60,17 @@ enum dh_lock_effect dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRe
 /* NULL when it is not defined here or not known. */
 struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMValueRef call);
 
+/* Computed alike from the same values; loads of one pointer count as the same value. */
+bool dh_lock_same_value(LLVMValueRef x, LLVMValueRef y);
+/* Blocks that can be reached from one without passing `not_by`. */
+void dh_lock_reach(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_map *seen);
+
 /* Fills `flows`: which reads decide over which later sections. */
 void dh_lock_find_flows(struct dh_lock_analysis *a);
+/* Adds to `flows`: which accesses are steps of one update. */
+void dh_lock_find_updates(struct dh_lock_analysis *a);
+/* Puts `flows` in order, each once. */
+void dh_lock_unite_flows(struct dh_lock_analysis *a);
 void dh_lock_flow_free(struct dh_lock_flow *f);
 
 #endif

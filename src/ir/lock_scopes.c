@@ -160,6 +160,11 @@ static bool same_operands(LLVMValueRef x, LLVMValueRef y, int depth)
     return same;
 }
 
+bool dh_lock_same_value(LLVMValueRef x, LLVMValueRef y)
+{
+    return same_value(x, y, DEPTH);
+}
+
 static LLVMValueRef root_of(LLVMValueRef p)
 {
     while (LLVMIsAGetElementPtrInst(p) || (LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr))
@@ -459,6 +464,8 @@ void *dh_ir_lock_scopes(LLVMModuleRef m, struct dh_site_builder *b, size_t *n)
     if (a.rows.n)
         qsort(a.rows.at, a.rows.n, sizeof *a.rows.at, by_site);
     dh_lock_find_flows(&a);
+    dh_lock_find_updates(&a);
+    dh_lock_unite_flows(&a);
     void *out = write_table(&a, n);
     release(&a);
     return out;

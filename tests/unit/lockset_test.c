@@ -6,6 +6,7 @@
 
 #include "detect/granules.h"
 #include "detect/locksets.h"
+#include "event/scope_table.h"
 
 enum { TRACES = 6000 };
 
@@ -42,7 +43,40 @@ struct host {
     const struct trace *t;
     bool told[MOST][MOST];
     bool byte[BYTES], covered[BYTES]; /* told; of a pair's accesses, whatever was forgotten in between */
+    int how[MOST];                    /* whether a place is a step of something */
+    bool step[MOST];                  /* told of it */
 };
+
+static int flow(void *arg, uint32_t place, uint32_t lock)
+{
+    const struct host *h = arg;
+    assert_int_equal(lock, DH_NO_PLACE);
+    return h->how[place];
+}
+
+/* Whoever races with a step and writes can come between. */
+static bool breaks(const struct host *h, int step, int other)
+{
+    return h->how[step] > 0 && h->how[step] & (DH_FLOW_UPDATES | DH_FLOW_CHECKS) &&
+           dh_event_is_access(&h->t->e[step]) && writes(&h->t->e[other]);
+}
+
+static void steps_found(struct host *h, const struct dh_suspicion *s)
+{
+    uint32_t step = s->suspects[0].site, other = s->suspects[1].site;
+    assert_true(breaks(h, (int)step, (int)other));
+    assert_true(h->told[step][other] || h->told[other][step]);
+    assert_false(h->step[step]);
+    h->step[step] = true;
+}
+
+static void check_steps(const struct host *h)
+{
+    for (int a = 0; a < MOST; a++)
+        for (int b = 0; b < MOST; b++)
+            if (h->told[a][b] && ((breaks(h, a, b) && !h->step[a]) || (breaks(h, b, a) && !h->step[b])))
+                fail_msg("a step at %d or %d is not told", a, b);
+}
 
 static const struct dh_site *site_of(void *arg, uint32_t place, const struct dh_site_table **table)
 {
@@ -55,6 +89,10 @@ static void found(void *arg, const char *detector, const void *suspicion)
     struct host *h = arg;
     const struct dh_suspicion *s = suspicion;
     assert_string_equal(detector, "lockset");
+    if (s->kind == DH_SUSPECT_ATOMICITY) {
+        steps_found(h, s);
+        return;
+    }
     assert_int_equal(s->kind, DH_SUSPECT_RACE);
     assert_int_equal(s->level, DH_LEVEL_SUSPECTED);
     assert_int_equal(s->n_suspects, 2);
@@ -83,11 +121,15 @@ static const char *option(void *arg, const char *key)
 
 static void run(const struct trace *t, struct host *h, const char *way)
 {
-    struct dh_world_host host = {.site = site_of, .found = found, .arg = h};
+    static const int hows[] = {0, -1, DH_FLOW_DECIDES, DH_FLOW_UPDATES, DH_FLOW_CHECKS | DH_FLOW_DECIDES};
+    struct dh_world_host host = {.site = site_of, .found = found, .flow = flow, .arg = h};
     struct dh_detector_options o = {option, (void *)(uintptr_t)way};
     memset(h, 0, sizeof *h);
     h->t = t;
+    for (int i = 0; i < MOST; i++)
+        h->how[i] = hows[((unsigned)i * 7 + seed) % 5];
     feed(t, &dh_detector_lockset, &host, &o);
+    check_steps(h);
 }
 
 static void test_hybrid(void **state)

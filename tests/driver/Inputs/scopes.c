@@ -96,6 +96,22 @@ void stale(struct call *c)
         branch(c, 0);
 }
 
+// A value goes back to where it was read; a pointer is used since it is there; asked again under a lock it is neither.
+int counted;
+struct call *current;
+
+void steps(struct call *c)
+{
+    counted++;
+    if (current)
+        current->spare = 3;
+    if (c->waiting)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->waiting = 4;
+    pthread_mutex_unlock(&c->lock);
+}
+
 int main(int n, char **v)
 {
     static struct call c = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0};
@@ -106,5 +122,6 @@ int main(int n, char **v)
     callees(&c);
     wrapped(&c);
     stale(&c);
+    steps(&c);
     return early(&c) != 1;
 }
