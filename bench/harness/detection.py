@@ -43,9 +43,8 @@ def _status(end):
     return ("fails" if end.rc == 1 else f"exit {end.rc}"), f"exit code {end.rc}"
 
 
-def _reasons(workloads):
-    """{(program, kind, variable): why it is suspected all the same} of the false suspicions that are known."""
-    path = workloads / "suspicions.tsv"
+def _reasons(path):
+    """{(program, kind, variable): why} of the false suspicions that are known, or of the defects that no run can show."""
     if not path.exists():
         return {}
     rows = [line.split("\t") for line in path.read_text().splitlines()[1:] if line.strip()]
@@ -60,7 +59,8 @@ class Detection:
         self.records, self.problems, self.notes = {}, [], []
         self.cases, self.scores = [], {}
         self._stop, self._guard, self._done = threading.Event(), threading.Lock(), 0
-        self._reasons = _reasons(Path(opts.workloads))
+        self._reasons = _reasons(Path(opts.workloads) / "suspicions.tsv")
+        self._unseen = _reasons(Path(opts.workloads) / "unseen.tsv")
         code = Path(__file__).parent
         self._code = digest(*((code / f).read_text() for f in ("reports.py", "detection.py", "process.py")))
 
@@ -358,11 +358,12 @@ class Detection:
         return ["detector", *KINDS, "false", "false on twins"], [[d, *map(str, row)] for d, row in sorted(rows.items())]
 
     def _unsuspected(self):
-        """Defects that no detector named, as text."""
+        """(text, why, or "") of the defects that no detector named."""
         for case in self.cases:
             score = self.scores.get((case.name, "suspected"))
             for d in score.missed if score and score.runs else ():
-                yield f"{case.name}: {d.label} at {'/'.join(f'{f}:{n}' for f, n in d.pairs[0])} ({d.verdict})"
+                why = self._unseen.get((case.workload.name, d.kind, d.variable), "")
+                yield f"{case.name}: {d.label} at {'/'.join(f'{f}:{n}' for f, n in d.pairs[0])} ({d.verdict})", why
 
     def _detector_text(self, rows):
         if not any(column.name == "suspected" and not peer.note and not peer.missing for peer, column in self.columns):
@@ -373,9 +374,12 @@ class Detection:
             if row[2] == "suspected":
                 level[row[3] != "suspected"] += 1
         missed = list(self._unsuspected())
+        explained = [f"{text}: {why}" for text, why in missed if why]
+        missed = [text for text, why in missed if not why]
         return ["\nDefects each detector named, by kind, and what it suspected wrongly", table.text(*self._detector_rows()),
                 f"{true} defects named, {level[0]} false suspicions, {level[1]} false observations",
-                f"\nDefects that no detector suspects ({len(missed)})", *missed]
+                f"\nDefects that no detector suspects ({len(missed)})", *missed,
+                f"\nDefects that no run can show ({len(explained)})", *explained]
 
     def _results(self, broken):
         ours = [c.name for p, c in self.columns if p.builder == "deadheat"]

@@ -54,13 +54,17 @@ def _in_file(report, defect):
 def fitting(report, defects):
     """The defects a report may stand for: by name when that decides, else by places, else by the object's name alone."""
     able = [d for d in defects if report.kind in FITS[d.kind]]
-    same_kind = [d for d in able if d.kind == report.kind] or able
-    named = [d for d in same_kind if _in_file(report, d) and _same_name(report, d)]
-    placed = [d for d in same_kind if _same_places(report, d)]
+    same_kind = [d for d in able if d.kind == report.kind]
+    return _fitting_of(report, same_kind) or _fitting_of(report, able)
+
+
+def _fitting_of(report, defects):
+    named = [d for d in defects if _in_file(report, d) and _same_name(report, d)]
+    placed = [d for d in defects if _same_places(report, d)]
     both = [d for d in placed if d in named] or [d for d in placed if _same_object(report, d)]
     if both or named or placed:
         return both or named or placed
-    whole = [d for d in same_kind if _in_file(report, d) and _same_object(report, d)]
+    whole = [d for d in defects if _in_file(report, d) and _same_object(report, d)]
     return whole if len(whole) == 1 else []
 
 
