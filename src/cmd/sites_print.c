@@ -88,11 +88,18 @@ static void print_site(FILE *out, const struct dh_site_table *t, uint32_t site)
 /* Reads that decide over nothing but branches of their own function would be most of the list. */
 static void print_flow(FILE *out, const struct dh_site_table *sites, const struct dh_flow_row *r)
 {
-    if (r->lock == DH_NO_SITE && !(r->how & (DH_FLOW_UPDATES | DH_FLOW_CHECKS)))
+    bool write = r->read < sites->n_sites && sites->sites[r->read].op == DH_OP_WRITE; /* said of its read as well */
+    if (r->lock == DH_NO_SITE ? !(r->how & (DH_FLOW_UPDATES | DH_FLOW_CHECKS)) : write)
         return;
     print_site(out, sites, r->read);
     if (r->lock == DH_NO_SITE) {
         fputs(r->how & DH_FLOW_UPDATES ? " is a step of an update\n" : " is a step of a check and what follows\n", out);
+        return;
+    }
+    if (r->how & DH_FLOW_WAITS) {
+        fputs(" begins a section that may come to ", out);
+        print_site(out, sites, r->lock);
+        fputs(r->how & DH_FLOW_NOBODY_SIGNALS ? ", which nobody signals\n" : "\n", out);
         return;
     }
     fputs(r->how & DH_FLOW_DATA ? " is used in the section at " : " decides over the section at ", out);

@@ -224,6 +224,13 @@ static bool belong_together(struct methods *m, const struct dh_view *first, cons
     return update;
 }
 
+/* What the function waits for there may come between on purpose, also in a run in which it need not wait. */
+static bool may_wait(struct methods *m, const struct dh_view *v)
+{
+    bool nobody;
+    return dh_world_may_wait(m->store.world, v->in.site, 0, &nobody) != DH_NO_PLACE;
+}
+
 static void add_pair(struct methods *m, struct dh_guard *g, const struct activation *a, struct dh_view *first,
                      struct dh_view *second)
 {
@@ -235,7 +242,8 @@ static void add_pair(struct methods *m, struct dh_guard *g, const struct activat
         return;
     if (!*known) {
         *known = UINT64_MAX;
-        if (pairs->all.n >= MOST_PAIRS || !belong_together(m, first, second))
+        if (pairs->all.n >= MOST_PAIRS || !belong_together(m, first, second) || may_wait(m, first) ||
+            may_wait(m, second))
             return;
         struct pair new = {.function = a->function, .first = first, .second = second};
         new.began = dh_instants_now(&m->store.instants, second->in.thread, dh_world_thread_count(m->store.world));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { CRITICAL_MOST = 32, SIGNALLERS_MOST = 256 }; /* of one condition */
+enum { POSSIBLE_MOST = 256, PLACES_MOST = 1 << 24 };
 
 /* A wait for a condition with more than its mutex held. */
 struct critical {
@@ -36,6 +37,12 @@ struct pending {
     struct dh_event e;
 };
 
+/* A section that may come to a wait and did not in this run; the address of the condition is not known. */
+struct possible {
+    struct critical wait; /* at the wait's place, under the mutex e.arg */
+    bool nobody_signals;
+};
+
 struct dh_waits {
     struct dh_world *world;
     const struct dh_detector *who;
@@ -43,6 +50,8 @@ struct dh_waits {
     DH_VEC(struct pending) pending; /* by thread */
     struct condition **rows;
     size_t n, cap;
+    DH_VEC(struct possible) possible;
+    DH_VEC(uint32_t) wait_free; /* bits by place of a lock call: no section begun there may wait */
 };
 
 static void *zeroed(size_t n, size_t size)
@@ -149,6 +158,60 @@ static void note_critical(struct dh_waits *w, const struct dh_event *e, struct d
     }
     dh_turn_keep(now);
     dh_vec_push(&c->critical, new);
+}
+
+/* ---- waits that did not happen ---- */
+
+static bool is_wait_free(struct dh_waits *w, uint32_t place)
+{
+    return place == DH_NO_PLACE || (place / 32 < w->wait_free.n && w->wait_free.at[place / 32] >> place % 32 & 1);
+}
+
+static void set_wait_free(struct dh_waits *w, uint32_t place)
+{
+    if (place >= PLACES_MOST)
+        return;
+    while (w->wait_free.n <= place / 32)
+        dh_vec_push(&w->wait_free, 0);
+    w->wait_free.at[place / 32] |= 1u << place % 32;
+}
+
+static void note_possible(struct dh_waits *w, struct possible *new, struct dh_turn *now)
+{
+    const struct dh_world_thread *t = dh_world_thread(w->world, new->wait.e.thread);
+    struct critical *c = &new->wait;
+    bool known = w->possible.n == POSSIBLE_MOST;
+    c->when = now;
+    c->held = zeroed(t->held.n + 1, sizeof *c->held);
+    for (size_t i = 0; i < t->held.n; i++)
+        if (t->held.at[i].lock != c->e.arg)
+            c->held[c->n_held++] = t->held.at[i];
+    for (size_t i = 0; i < w->possible.n && !known; i++)
+        known = w->possible.at[i].wait.e.arg == c->e.arg && is_same_wait(&w->possible.at[i].wait, c);
+    if (known || (!c->n_held && !new->nobody_signals)) {
+        free(c->held);
+        return;
+    }
+    dh_turn_keep(now);
+    dh_vec_push(&w->possible, *new);
+}
+
+static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_turns *instants)
+{
+    bool nobody;
+    if (e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT) || is_wait_free(w, e->site))
+        return;
+    unsigned n = 0;
+    for (uint32_t at; (at = dh_world_may_wait(w->world, e->site, n, &nobody)) != DH_NO_PLACE; n++) {
+        struct possible new = {.nobody_signals = nobody};
+        new.wait.e = (struct dh_event){.kind = DH_EVENT_COND_WAIT, .thread = e->thread, .site = at, .ctx = e->ctx};
+        new.wait.e.arg = e->addr;
+        struct dh_turn *now = dh_turns_now(instants, e->thread);
+        if (now)
+            note_possible(w, &new, now);
+    }
+    if (!n)
+        set_wait_free(w, e->site);
 }
 
 static void waits(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
@@ -283,6 +346,46 @@ static void judge(struct dh_waits *w, const struct condition *c)
         judge_critical(w, c, &c->critical.at[i]);
 }
 
+/* The only condition that is signalled under that name. */
+static const struct condition *condition_named(struct dh_waits *w, const char *name)
+{
+    const struct condition *found = NULL;
+    for (size_t i = 0; *name && i < w->cap; i++)
+        for (const struct condition *c = w->rows[i]; c; c = c->next) {
+            bool same =
+                c->signallers.n && strcmp(dh_world_variable(w->world, c->signallers.at[0].last.site), name) == 0;
+            if (same && found)
+                return NULL;
+            found = same ? c : found;
+        }
+    return found;
+}
+
+static void tell_nobody_signals(struct dh_waits *w, const struct critical *wait)
+{
+    struct dh_suspect suspect = {.op = DH_OP_COND_WAIT,
+                                 .thread = wait->e.thread,
+                                 .site = wait->e.site,
+                                 .ctx = wait->e.ctx,
+                                 .locks = wait->held,
+                                 .n_locks = wait->n_held,
+                                 .note = "did not come to it in this run"};
+    tell(w, DH_SUSPECT_INDEFINITE_WAIT, DH_LEVEL_SUSPECTED, 0, &suspect, 1,
+         "no code of the program signals the condition: who comes to this wait does not come back");
+}
+
+static void judge_possible(struct dh_waits *w, const struct possible *p)
+{
+    const struct condition *c = condition_named(w, dh_world_variable(w->world, p->wait.e.site));
+    if (p->nobody_signals && dh_world_thread_count(w->world) > 1)
+        tell_nobody_signals(w, &p->wait);
+    if (!c || !p->wait.n_held)
+        return;
+    struct critical wait = p->wait;
+    wait.e.addr = c->addr;
+    judge_critical(w, c, &wait);
+}
+
 /* What is at that address is no condition any more, or another one. */
 static void condition_ends(struct dh_waits *w, uint64_t addr)
 {
@@ -343,6 +446,9 @@ void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_turn
 {
     note_pending(w, e);
     switch (e->kind) {
+    case DH_EVENT_LOCK:
+        locks(w, e, instants);
+        break;
     case DH_EVENT_COND_WAIT:
         waits(w, e, dh_turns_now(instants, e->thread));
         break;
@@ -537,6 +643,8 @@ static void tell_stuck(struct dh_waits *w)
 
 void dh_waits_end(struct dh_waits *w)
 {
+    for (size_t i = 0; i < w->possible.n; i++)
+        judge_possible(w, &w->possible.at[i]);
     for (size_t i = 0; i < w->cap; i++)
         for (const struct condition *c = w->rows[i]; c; c = c->next)
             judge(w, c);
@@ -556,7 +664,13 @@ void dh_waits_free(struct dh_waits *w)
             next = c->next;
             free_condition(c);
         }
+    for (size_t i = 0; i < w->possible.n; i++) {
+        dh_turn_put(w->possible.at[i].wait.when);
+        free(w->possible.at[i].wait.held);
+    }
     free(w->rows);
+    dh_vec_release(&w->possible);
+    dh_vec_release(&w->wait_free);
     dh_vec_release(&w->pending);
     free(w);
 }

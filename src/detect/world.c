@@ -399,6 +399,13 @@ int dh_world_flow(struct dh_world *w, uint32_t read, uint32_t lock)
     return w->host.flow && read != DH_NO_PLACE ? w->host.flow(w->host.arg, read, lock) : -1;
 }
 
+uint32_t dh_world_may_wait(struct dh_world *w, uint32_t lock, unsigned n, bool *nobody_signals)
+{
+    *nobody_signals = false;
+    return w->host.may_wait && lock != DH_NO_PLACE ? w->host.may_wait(w->host.arg, lock, n, nobody_signals)
+                                                   : DH_NO_PLACE;
+}
+
 void dh_world_found(struct dh_world *w, const struct dh_detector *who, const struct dh_suspicion *s)
 {
     if (w->host.found)

@@ -60,6 +60,9 @@ struct dh_world_host {
      * (event/scope_table.h), 0 when it has not. With DH_NO_PLACE: with branches of its own function. Negative: nobody
      * knows. */
     int (*flow)(void *arg, uint32_t read, uint32_t lock);
+    /* The place of the n-th wait for a condition that the section may come to that is begun at a place, and whether
+     * nobody signals that condition; DH_NO_PLACE behind the last, and when nothing is known. */
+    uint32_t (*may_wait)(void *arg, uint32_t lock, unsigned n, bool *nobody_signals);
     /* A suspicion of `detector`. */
     void (*found)(void *arg, const char *detector, const void *suspicion);
     void *arg;
@@ -88,5 +91,6 @@ const char *dh_world_variable(struct dh_world *w, uint32_t place);
 const char *dh_world_function(struct dh_world *w, uint32_t place);
 const char *const *dh_world_may_access(struct dh_world *w, uint32_t place, bool write, size_t *n);
 int dh_world_flow(struct dh_world *w, uint32_t read, uint32_t lock);
+uint32_t dh_world_may_wait(struct dh_world *w, uint32_t lock, unsigned n, bool *nobody_signals);
 
 #endif

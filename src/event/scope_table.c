@@ -93,7 +93,7 @@ const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const s
     return NULL;
 }
 
-uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lock)
+static uint32_t lower_flow(const struct dh_scope_table *t, uint32_t read, uint32_t lock)
 {
     uint32_t low = 0, high = t->n_flows;
     while (low < high) {
@@ -103,5 +103,19 @@ uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lo
         else
             high = mid;
     }
-    return low < t->n_flows && t->flows[low].read == read && t->flows[low].lock == lock ? t->flows[low].how : 0;
+    return low;
+}
+
+uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lock)
+{
+    uint32_t at = lower_flow(t, read, lock);
+    return at < t->n_flows && t->flows[at].read == read && t->flows[at].lock == lock ? t->flows[at].how : 0;
+}
+
+const struct dh_flow_row *dh_flow_wait(const struct dh_scope_table *t, uint32_t lock_call, unsigned n)
+{
+    for (uint32_t i = lower_flow(t, lock_call, 0); i < t->n_flows && t->flows[i].read == lock_call; i++)
+        if (t->flows[i].how & DH_FLOW_WAITS && n-- == 0)
+            return &t->flows[i];
+    return NULL;
 }

@@ -24,7 +24,10 @@ enum dh_flow {
     /* With no lock, of both accesses: the function reads the variable, and without having taken or given a lock since
      * then, */
     DH_FLOW_UPDATES = 8, /* writes to it what it computed from that */
-    DH_FLOW_CHECKS = 16  /* writes it or uses it again, since it read what it read */
+    DH_FLOW_CHECKS = 16, /* writes it or uses it again, since it read what it read */
+    /* Of a lock call and, in the place of the lock, a wait for a condition: */
+    DH_FLOW_WAITS = 32,         /* the section may come to that wait, and gives up its lock there */
+    DH_FLOW_NOBODY_SIGNALS = 64 /* no code of the program signals the condition */
 };
 
 struct dh_flow_row {
@@ -53,5 +56,7 @@ const struct dh_scope_row *dh_scope_find(const struct dh_scope_table *t, const s
                                          uint32_t site, uint32_t chain, const struct dh_site_table *from);
 /* dh_flow bits of what is known of the two; 0: the one has nothing to do with the other. */
 uint32_t dh_flow_find(const struct dh_scope_table *t, uint32_t read, uint32_t lock);
+/* The n-th wait that the section may come to that is begun by the lock call; NULL behind the last. */
+const struct dh_flow_row *dh_flow_wait(const struct dh_scope_table *t, uint32_t lock_call, unsigned n);
 
 #endif

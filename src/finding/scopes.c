@@ -60,6 +60,14 @@ static uint32_t site_of(const struct dh_known_module *m, uint32_t place)
     return known ? site : DH_NO_SITE;
 }
 
+uint32_t dh_scopes_may_wait(const struct dh_known_module *m, uint32_t lock, unsigned n, bool *nobody_signals)
+{
+    uint32_t site = site_of(m, lock);
+    const struct dh_flow_row *r = site == DH_NO_SITE ? NULL : dh_flow_wait(dh_known_scopes(m), site, n);
+    *nobody_signals = r && r->how & DH_FLOW_NOBODY_SIGNALS;
+    return r && r->lock < dh_known_sites(m)->n_sites ? r->lock : UINT32_MAX;
+}
+
 int dh_scopes_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock)
 {
     const struct dh_scope_table *t = dh_known_scopes(m);

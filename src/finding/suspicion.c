@@ -194,6 +194,16 @@ static int flow(void *arg, uint32_t read, uint32_t lock)
     return dh_scopes_flow(m, own_read, own_lock);
 }
 
+static uint32_t may_wait(void *arg, uint32_t lock, unsigned n, bool *nobody_signals)
+{
+    struct dh_suspicions *s = arg;
+    uint32_t own;
+    *nobody_signals = false;
+    const struct dh_known_module *m = s->words.site ? NULL : dh_suspicions_module(s, lock, &own);
+    uint32_t wait = m ? dh_scopes_may_wait(m, own, n, nobody_signals) : DH_NO_PLACE;
+    return wait == DH_NO_PLACE ? wait : wait + (lock - own);
+}
+
 /* ---- each once ---- */
 
 /* As the detectors repeat themselves: without names, which take long to find out. */
@@ -322,6 +332,7 @@ void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host)
     host->global = global_of;
     host->may_access = may_access;
     host->flow = flow;
+    host->may_wait = may_wait;
     host->found = found;
     host->arg = s;
 }

@@ -69,6 +69,8 @@ void dh_lock_reach(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_m
 void dh_lock_find_flows(struct dh_lock_analysis *a);
 /* Adds to `flows`: which accesses are steps of one update. */
 void dh_lock_find_updates(struct dh_lock_analysis *a);
+/* Adds to `flows`: which sections may wait for which conditions. */
+void dh_lock_find_waits(struct dh_lock_analysis *a);
 /* Puts `flows` in order, each once. */
 void dh_lock_unite_flows(struct dh_lock_analysis *a);
 void dh_lock_flow_free(struct dh_lock_flow *f);

@@ -465,6 +465,7 @@ void *dh_ir_lock_scopes(LLVMModuleRef m, struct dh_site_builder *b, size_t *n)
         qsort(a.rows.at, a.rows.n, sizeof *a.rows.at, by_site);
     dh_lock_find_flows(&a);
     dh_lock_find_updates(&a);
+    dh_lock_find_waits(&a);
     dh_lock_unite_flows(&a);
     void *out = write_table(&a, n);
     release(&a);

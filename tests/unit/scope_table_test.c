@@ -14,16 +14,21 @@ struct bytes {
     struct dh_scope_header h;
     struct dh_scope_row rows[3];
     uint32_t names[4];
-    struct dh_flow_row flows[3];
+    struct dh_flow_row flows[6];
 };
 
 static const struct bytes good = {
-    {DH_SCOPES_MAGIC, DH_SCOPES_VERSION, 3, 4, 3},
+    {DH_SCOPES_MAGIC, DH_SCOPES_VERSION, 3, 4, 6},
     {{.site = 4, .first = 0, .reads = 1, .writes = 1},
      {.site = 9, .first = 2, .reads = 0, .writes = 1},
      {.site = DH_NO_SITE, .function = 1, .line = 12, .column = 5, .first = 1, .reads = 3}},
     {1, 5, 1, 5},
-    {{2, 4, DH_FLOW_DATA}, {2, 9, DH_FLOW_CONTROL}, {3, DH_NO_SITE, DH_FLOW_DECIDES}}};
+    {{2, 4, DH_FLOW_DATA},
+     {2, 9, DH_FLOW_CONTROL},
+     {3, DH_NO_SITE, DH_FLOW_DECIDES},
+     {4, 7, DH_FLOW_WAITS},
+     {4, 8, DH_FLOW_WAITS | DH_FLOW_NOBODY_SIGNALS},
+     {4, DH_NO_SITE, DH_FLOW_DECIDES}}};
 
 /* Strings: 1 "lock_it", 9 "main". */
 static const struct dh_chain chains[] = {{.function = 1, .line = 99, .column = 5, .next = DH_NO_CHAIN},
@@ -71,6 +76,19 @@ static void flows(void **state)
     assert_int_equal(dh_flow_find(&t, 9, 9), 0);
 }
 
+static void waits_of_a_section(void **state)
+{
+    struct dh_scope_table t;
+    struct bytes b = good;
+    (void)state;
+    assert_true(dh_scope_table_read(&t, &b, sizeof b, NULL));
+    assert_int_equal(dh_flow_wait(&t, 4, 0)->lock, 7);
+    assert_int_equal(dh_flow_wait(&t, 4, 1)->lock, 8);
+    assert_null(dh_flow_wait(&t, 4, 2));
+    assert_null(dh_flow_wait(&t, 2, 0));
+    assert_null(dh_flow_wait(&t, 9, 0));
+}
+
 static void refused(void **state)
 {
     struct dh_scope_table t;
@@ -101,9 +119,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_site),
-        cmocka_unit_test(by_the_call_that_was_inlined),
-        cmocka_unit_test(flows),
+        cmocka_unit_test(by_site), cmocka_unit_test(by_the_call_that_was_inlined),
+        cmocka_unit_test(flows),   cmocka_unit_test(waits_of_a_section),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

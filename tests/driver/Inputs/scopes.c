@@ -112,6 +112,20 @@ void steps(struct call *c)
     pthread_mutex_unlock(&c->lock);
 }
 
+// A section that may wait, for one condition that is signalled and for one that is not.
+pthread_cond_t told = PTHREAD_COND_INITIALIZER, forgotten = PTHREAD_COND_INITIALIZER;
+
+void wait_for_both(struct call *c)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->waiting > 9)
+        pthread_cond_wait(&told, &c->lock);
+    while (c->people > 99)
+        pthread_cond_wait(&forgotten, &c->lock);
+    pthread_cond_signal(&told);
+    pthread_mutex_unlock(&c->lock);
+}
+
 int main(int n, char **v)
 {
     static struct call c = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0};
@@ -123,5 +137,6 @@ int main(int n, char **v)
     wrapped(&c);
     stale(&c);
     steps(&c);
+    wait_for_both(&c);
     return early(&c) != 1;
 }
