@@ -824,6 +824,7 @@ void dh_atom_thread_ends(void)
 {
     struct self *s = self;
     ended = true;
+    dh_noise_thread_ends();
     if (!s)
         return;
     close_window(s);

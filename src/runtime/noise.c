@@ -2,6 +2,7 @@
 
 #include "event/mark.h"
 #include "event/noise.h"
+#include "runtime/alloc.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
 #include "runtime/raw_syscall.h"
@@ -73,38 +74,104 @@ uint32_t dh_noise_count(void)
     return atomic_load_explicit(&n_delays, memory_order_relaxed);
 }
 
-static void make(const struct dh_noise_clause *c)
+static void make(const struct dh_noise_clause *c, uint32_t times)
 {
+    uint64_t all = (uint64_t)c->nanoseconds * times;
+    uint32_t nanoseconds = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
     atomic_fetch_add_explicit(&n_delays, 1, memory_order_relaxed);
     switch (c->how) {
     case DH_NOISE_SLEEP:
-        sleep_for(c->nanoseconds);
+        sleep_for(nanoseconds);
         yield(); /* the paper's heuristics sleep, then yield */
         break;
     case DH_NOISE_YIELD:
         yield();
         break;
     default:
-        wait_for(c->nanoseconds);
+        wait_for(nanoseconds);
     }
+}
+
+/* ---- places that come rarely ---- */
+
+/* What a thread does ten times among a million accesses would hardly ever be delayed by chance, and for so short a time
+ * that nobody comes. So RANDOM sets as much aside as chance is expected to take, and a place that came much less often
+ * than places do on average takes a good part of what is left of that. Counts are lossy: places that share a slot
+ * replace each other. */
+enum { COUNTS = 512, RARE = 4, PART = 3, MOST_TIMES = 64 };
+
+struct count {
+    uint32_t place, n;
+};
+static __thread struct count *counts;
+static __thread uint64_t n_accesses, n_places, aside; /* `aside` in thousandths of a delay */
+
+static uint32_t times_seen(uint32_t place)
+{
+    if (!counts) {
+        counts = dh_alloc(COUNTS * sizeof *counts);
+        for (unsigned i = 0; counts && i < COUNTS; i++)
+            counts[i] = (struct count){0};
+    }
+    if (!counts)
+        return UINT32_MAX;
+    struct count *c = &counts[mix(place) % COUNTS];
+    if (!c->n || c->place != place) {
+        *c = (struct count){.place = place};
+        n_places++;
+    }
+    return ++c->n;
+}
+
+void dh_noise_thread_ends(void)
+{
+    if (counts)
+        dh_free(counts, COUNTS * sizeof *counts);
+    counts = NULL;
+}
+
+/* How many delays the access is worth. */
+static uint32_t due(const struct dh_noise_clause *c, uint32_t place)
+{
+    uint32_t seen = times_seen(place);
+    n_accesses++;
+    aside += c->frequency;
+    bool rare = (uint64_t)seen * RARE * n_places < n_accesses;
+    uint64_t part = rare ? aside / (1000 * PART) : 0;
+    if (!part)
+        return happens(c->frequency);
+    uint32_t times = part < MOST_TIMES ? (uint32_t)part : MOST_TIMES;
+    aside -= times * UINT64_C(1000);
+    return times;
 }
 
 /* ---- where conflicting accesses did not meet yet ---- */
 
 /* Two places that touched the same memory from two threads, one of them writing, are a pair; it is open until the two
- * were inside at the same time. Every time that its memory changed hands is worth a try or two, up to a point: what
- * locks keep apart never meets. All of it is lossy: entries that share a slot replace each other, and threads do not
- * wait for one another. */
-enum { PAIRS = 1 << 12, PLACES = 1 << 12, TRIES = 256, DELAY = 100000, CHANCE = 500, ALLOWANCE = 30000000 };
+ * were inside at the same time a few times. Every time that its memory changed hands is worth a try or two, up to a
+ * point: what locks keep apart never meets. All of it is lossy: entries that share a slot replace each other, and
+ * threads do not wait for one another. */
+enum {
+    PAIRS = 1 << 12,
+    PLACES = 1 << 12,
+    TRIES = 256,
+    ENOUGH = 4,     /* meetings: sections that span both may take more than the first */
+    DELAY = 100000, /* at first */
+    DOUBLED = 4,    /* times, as long as nobody comes */
+    CHANCE = 500,
+    ALLOWANCE = 30000000,
+    PART_OF_BUDGET = 8,
+    CYCLES_A_NANOSECOND = 4, /* at most */
+    SLACK = 100000           /* nanoseconds, of the kernel's timers */
+};
 
 static struct pair {
     uint64_t places; /* lower << 32 | higher */
-    uint16_t times;
-    bool met;
+    uint16_t times, met;
 } pairs[PAIRS];
 
 static struct wish {
-    uint32_t place, tries;
+    uint32_t place, tries, vain;
 } wishes[PLACES];
 
 static struct wish *wish_of(uint32_t place)
@@ -132,7 +199,7 @@ static struct pair *pair_of(uint32_t one, uint32_t other)
 void dh_noise_pair(uint32_t one, uint32_t other)
 {
     struct pair *p = pair_of(one, other);
-    if (p->met || p->times >= TRIES)
+    if (p->met >= ENOUGH || p->times >= TRIES)
         return;
     p->times++;
     wish(one);
@@ -141,11 +208,21 @@ void dh_noise_pair(uint32_t one, uint32_t other)
 
 void dh_noise_met(uint32_t one, uint32_t other)
 {
-    pair_of(one, other)->met = true;
+    struct pair *p = pair_of(one, other);
+    p->met += p->met < ENOUGH;
 }
 
 /* Time is counted in cycles: only its shares matter. */
 static __thread uint64_t began, spent;
+
+/* Who waits in vain waits longer the next time, with a part of what it may spend. */
+static uint64_t longest(const struct wish *w, uint64_t left, bool locked)
+{
+    uint64_t wanted = (uint64_t)DELAY << (w->vain < DOUBLED ? w->vain : DOUBLED);
+    uint64_t most = left / (PART_OF_BUDGET * CYCLES_A_NANOSECOND);
+    wanted = wanted < most ? wanted : most;
+    return locked || wanted < DELAY ? DELAY : wanted;
+}
 
 /* Short runs have an allowance beside their share. Who holds a lock meets others less likely, so it tries less. */
 static void spend(const struct dh_noise_clause *c, uint32_t place, bool locked)
@@ -161,8 +238,12 @@ static void spend(const struct dh_noise_clause *c, uint32_t place, bool locked)
         return;
     w->tries--;
     atomic_fetch_add_explicit(&n_delays, 1, memory_order_relaxed);
-    sleep_for((uint32_t)(next_random() % DELAY));
-    spent += __builtin_ia32_rdtsc() - start;
+    uint64_t nanoseconds = next_random() % longest(w, budget - spent, locked);
+    sleep_for((uint32_t)nanoseconds);
+    w->vain++;
+    /* What it took longer to get a processor again is not of our making. */
+    uint64_t took = __builtin_ia32_rdtsc() - start, most = (nanoseconds + SLACK) * CYCLES_A_NANOSECOND;
+    spent += took < most ? took : most;
 }
 
 /* ---- where ---- */
@@ -173,10 +254,11 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
         const struct dh_noise_clause *c = &noise.clause[i];
         if (c->kind == DH_NOISE_AUTO)
             spend(c, place, locked);
-        bool here = c->kind == DH_NOISE_RANDOM || ((c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) &&
-                                                   dh_mark_noise(mark) >> c->group & 1);
-        if (here && happens(c->frequency)) {
-            make(c);
+        bool here =
+            (c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) && dh_mark_noise(mark) >> c->group & 1;
+        uint32_t times = c->kind == DH_NOISE_RANDOM ? due(c, place) : here && happens(c->frequency);
+        if (times) {
+            make(c, times);
             return;
         }
     }
@@ -187,7 +269,7 @@ void dh_noise_at_sync(void)
     for (unsigned i = 0; i < noise.n; i++) {
         const struct dh_noise_clause *c = &noise.clause[i];
         if ((c->kind == DH_NOISE_RANDOM || c->kind == DH_NOISE_SYNC) && happens(c->frequency)) {
-            make(c);
+            make(c, 1);
             return;
         }
     }

@@ -15,6 +15,8 @@ void dh_noise_start(void);
 void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked);
 /* Delays made so far, of all threads. */
 uint32_t dh_noise_count(void);
+/* What was kept for the thread is given back. */
+void dh_noise_thread_ends(void);
 /* At a synchronisation. */
 void dh_noise_at_sync(void);
 /* Before a lock is tried: behind it, nobody could come between any more. */
