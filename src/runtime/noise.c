@@ -264,12 +264,27 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
     }
 }
 
+/* Threads that are created together do everything together; some of the first ones come late, so that others are done
+ * before they begin. */
+enum { LATE = 500, LATE_TIMES = 64, LATE_THREADS = 64 };
+static __thread bool arrived;
+
+static uint32_t times_late(void)
+{
+    bool first = !arrived && __dh_thread.index && __dh_thread.index < LATE_THREADS;
+    arrived = true;
+    return first && happens(LATE) ? 1 + (uint32_t)(next_random() % LATE_TIMES) : 0;
+}
+
 void dh_noise_at_sync(void)
 {
     for (unsigned i = 0; i < noise.n; i++) {
         const struct dh_noise_clause *c = &noise.clause[i];
-        if ((c->kind == DH_NOISE_RANDOM || c->kind == DH_NOISE_SYNC) && happens(c->frequency)) {
-            make(c, 1);
+        if (c->kind != DH_NOISE_RANDOM && c->kind != DH_NOISE_SYNC)
+            continue;
+        uint32_t late = times_late();
+        if (late || happens(c->frequency)) {
+            make(c, late ? late : 1);
             return;
         }
     }
