@@ -1,6 +1,5 @@
 #include "detect/granules.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,7 @@ void dh_granules_release(struct dh_granules *g, void (*drop)(void *arg, uint32_t
         free(g->slots[i]);
     }
     free(g->slots);
+    free(g->spare);
     memset(g, 0, sizeof *g);
 }
 
@@ -58,24 +58,34 @@ static void grow(struct dh_granules *g)
 
 static struct dh_granule_page *find_page(struct dh_granules *g, uint64_t number)
 {
-    struct dh_granule_page **recent = &g->recent[number % DH_GRANULE_RECENT];
-    if (*recent && (*recent)->number == number)
-        return *recent;
+    struct dh_granule_recent *recent = &g->recent[number % DH_GRANULE_RECENT];
+    if (recent->number == number && recent->page)
+        return recent->page;
     struct dh_granule_page *p = g->cap ? g->slots[slot_of(g, number)] : NULL;
     if (p)
-        *recent = p;
+        *recent = (struct dh_granule_recent){number, p};
     return p;
 }
 
-static struct dh_granule_page *add_page(struct dh_granules *g, uint64_t number)
+/* Not in the table yet: often nothing comes of it. */
+static struct dh_granule_page *new_page(struct dh_granules *g, uint64_t number)
 {
+    struct dh_granule_page *p = g->spare ? g->spare : zeroed(1, sizeof *p);
+    g->spare = NULL;
+    p->number = number;
+    return p;
+}
+
+static void add_page(struct dh_granules *g, struct dh_granule_page *p)
+{
+    if (!p->used) {
+        g->spare = p;
+        return;
+    }
     if (2 * g->n >= g->cap)
         grow(g);
-    struct dh_granule_page *p = zeroed(1, sizeof *p);
-    p->number = number;
-    g->slots[slot_of(g, number)] = p;
+    g->slots[slot_of(g, p->number)] = p;
     g->n++;
-    return p;
 }
 
 /* Those behind a hole that belong at or before it move up, so that no search ends early. */
@@ -93,14 +103,22 @@ static void close_hole(struct dh_granules *g, size_t hole)
 
 static void remove_page(struct dh_granules *g, struct dh_granule_page *p)
 {
-    struct dh_granule_page **recent = &g->recent[p->number % DH_GRANULE_RECENT];
+    struct dh_granule_recent *recent = &g->recent[p->number % DH_GRANULE_RECENT];
     size_t slot = slot_of(g, p->number);
-    if (*recent == p)
-        *recent = NULL;
+    if (recent->page == p)
+        recent->page = NULL;
     g->slots[slot] = NULL;
     g->n--;
     free(p);
     close_hole(g, slot);
+}
+
+void dh_granules_set(struct dh_granules *g, struct dh_granule_page *p, uint32_t *cell, uint32_t value)
+{
+    p->used += (value != 0) - (*cell != 0);
+    *cell = value;
+    if (!p->used)
+        remove_page(g, p);
 }
 
 /* ---- ranges ---- */
@@ -115,20 +133,25 @@ static unsigned mask_of(uint64_t granule, uint64_t first, uint64_t last)
     return mask & 0xFF;
 }
 
-/* The bytes first..last, all of this page. */
-static void step_page(struct dh_granule_page *p, uint64_t first, uint64_t last, bool known, dh_granule_step *step,
+/* The bytes first..last, all of this page. True when it may be of nothing but 0 now. */
+static bool step_page(struct dh_granule_page *p, uint64_t first, uint64_t last, bool known, dh_granule_step *step,
                       void *arg)
 {
     uint64_t granule = first & ~(uint64_t)(DH_GRANULE_BYTES - 1);
     size_t i = first % DH_GRANULE_PAGE_BYTES / DH_GRANULE_BYTES, end = last % DH_GRANULE_PAGE_BYTES / DH_GRANULE_BYTES;
+    bool less = false;
     for (; i <= end; i++, granule += DH_GRANULE_BYTES) {
         uint32_t old = p->cells[i];
         if (known && !old)
             continue;
         uint32_t new = step(arg, old, granule, mask_of(granule, first, last));
+        less = less || !new;
+        if (new == old) /* the page's head is far from its cells */
+            continue;
         p->cells[i] = new;
         p->used += (new != 0) - (old != 0);
     }
+    return less;
 }
 
 static uint64_t last_of(uint64_t addr, uint64_t size)
@@ -136,18 +159,18 @@ static uint64_t last_of(uint64_t addr, uint64_t size)
     return addr + (size - 1) < addr ? UINT64_MAX : addr + (size - 1);
 }
 
-void dh_granules_update(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg)
+void dh_granules_update_range(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg)
 {
     if (!size)
         return;
     uint64_t last = last_of(addr, size), last_page = last / DH_GRANULE_PAGE_BYTES;
     for (uint64_t number = addr / DH_GRANULE_PAGE_BYTES; number <= last_page; number++) {
-        struct dh_granule_page *p = find_page(g, number);
+        struct dh_granule_page *found = find_page(g, number), *p = found ? found : new_page(g, number);
         uint64_t start = number * DH_GRANULE_PAGE_BYTES, end = start + (DH_GRANULE_PAGE_BYTES - 1);
-        if (!p)
-            p = add_page(g, number);
-        step_page(p, addr > start ? addr : start, last < end ? last : end, false, step, arg);
-        if (!p->used)
+        bool less = step_page(p, addr > start ? addr : start, last < end ? last : end, false, step, arg);
+        if (!found)
+            add_page(g, p);
+        else if (less && !p->used)
             remove_page(g, p);
     }
 }
@@ -156,8 +179,7 @@ static void visit_page(struct dh_granules *g, struct dh_granule_page *p, uint64_
                        dh_granule_step *step, void *arg)
 {
     uint64_t start = p->number * DH_GRANULE_PAGE_BYTES, end = start + (DH_GRANULE_PAGE_BYTES - 1);
-    step_page(p, addr > start ? addr : start, last < end ? last : end, true, step, arg);
-    if (!p->used)
+    if (step_page(p, addr > start ? addr : start, last < end ? last : end, true, step, arg) && !p->used)
         remove_page(g, p);
 }
 
@@ -175,7 +197,7 @@ static void visit_all(struct dh_granules *g, uint64_t addr, uint64_t last, dh_gr
     free(pages);
 }
 
-void dh_granules_visit(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg)
+void dh_granules_visit_range(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg)
 {
     if (!size || !g->n)
         return;

@@ -4,10 +4,11 @@
 #ifndef DH_DETECT_GRANULES_H
 #define DH_DETECT_GRANULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DH_GRANULE_BYTES = 8, DH_GRANULES_A_PAGE = 512, DH_GRANULE_PAGE_BYTES = 4096, DH_GRANULE_RECENT = 64 };
+enum { DH_GRANULE_BYTES = 8, DH_GRANULES_A_PAGE = 512, DH_GRANULE_PAGE_BYTES = 4096, DH_GRANULE_RECENT = 4096 };
 
 struct dh_granule_page {
     uint64_t number;
@@ -15,10 +16,18 @@ struct dh_granule_page {
     uint32_t cells[DH_GRANULES_A_PAGE];
 };
 
+/* Which page was found where: programs have their memory in few pieces, so that most pages have a row for themselves.
+ */
+struct dh_granule_recent {
+    uint64_t number;
+    struct dh_granule_page *page; /* NULL: none */
+};
+
 struct dh_granules {
     struct dh_granule_page **slots; /* open addressing */
     size_t n, cap;
-    struct dh_granule_page *recent[DH_GRANULE_RECENT];
+    struct dh_granule_page *spare; /* NULL, or one of nothing but 0 that is not in the table */
+    struct dh_granule_recent recent[DH_GRANULE_RECENT];
 };
 
 void dh_granules_init(struct dh_granules *g);
@@ -27,9 +36,55 @@ void dh_granules_release(struct dh_granules *g, void (*drop)(void *arg, uint32_t
 
 /* What becomes of a granule of which the bytes in `mask` (bit 0 is its first byte) are meant. */
 typedef uint32_t dh_granule_step(void *arg, uint32_t value, uint64_t granule, unsigned mask);
+void dh_granules_update_range(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg);
+void dh_granules_visit_range(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg);
+void dh_granules_set(struct dh_granules *g, struct dh_granule_page *p, uint32_t *cell, uint32_t value);
+
+/* Most are a granule or part of one, on a page that was found before. False: not this one. */
+static inline bool dh_granules_one(struct dh_granules *g, uint64_t addr, uint64_t size, bool only_known,
+                                   dh_granule_step *step, void *arg)
+{
+    uint64_t number = addr / DH_GRANULE_PAGE_BYTES;
+    const struct dh_granule_recent *r = &g->recent[number % DH_GRANULE_RECENT];
+    unsigned at = addr % DH_GRANULE_BYTES;
+    if (size - 1 >= DH_GRANULE_BYTES - at || r->number != number || !r->page)
+        return false;
+    struct dh_granule_page *p = r->page;
+    uint32_t *cell = &p->cells[addr % DH_GRANULE_PAGE_BYTES / DH_GRANULE_BYTES], old = *cell;
+    if (only_known && !old)
+        return true;
+    uint32_t new = step(arg, old, addr - at, (0xFFu >> (DH_GRANULE_BYTES - size)) << at);
+    if (new != old)
+        dh_granules_set(g, p, cell, new);
+    return true;
+}
+
 /* Every granule of the range, also where nothing is known yet; ends at the end of the address space. */
-void dh_granules_update(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg);
+static inline void dh_granules_update(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step,
+                                      void *arg)
+{
+    if (!dh_granules_one(g, addr, size, false, step, arg))
+        dh_granules_update_range(g, addr, size, step, arg);
+}
+
 /* Only those of which something is known; cost is bounded by what is known, not by the range. */
-void dh_granules_visit(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg);
+static inline void dh_granules_visit(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step,
+                                     void *arg)
+{
+    if (!dh_granules_one(g, addr, size, true, step, arg))
+        dh_granules_visit_range(g, addr, size, step, arg);
+}
+
+/* The number at an address; soon it will be asked for. */
+static inline const uint32_t *dh_granules_soon(const struct dh_granules *g, uint64_t addr)
+{
+    uint64_t number = addr / DH_GRANULE_PAGE_BYTES;
+    const struct dh_granule_recent *r = &g->recent[number % DH_GRANULE_RECENT];
+    if (r->number != number || !r->page)
+        return NULL;
+    const uint32_t *cell = &r->page->cells[addr % DH_GRANULE_PAGE_BYTES / DH_GRANULE_BYTES];
+    __builtin_prefetch(cell);
+    return cell;
+}
 
 #endif

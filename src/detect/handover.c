@@ -2,11 +2,19 @@
 
 #include "base/vec.h"
 #include "detect/granules.h"
+#include "detect/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HELD_BACK = 1 << 14, MOST_BYTES = 1 << 12, MOST_NAMES = 64, RECENT = 8, SIBLINGS = 64 };
+enum {
+    MOST_HELD_BACK = 1 << 14,
+    MOST_BYTES = 1 << 12,
+    MOST_NAMES = 64,
+    RECENT = 8,
+    SIBLINGS = 64,
+    LOW_PLACES = 1 << 18
+};
 
 /* What is known of a place in the program. */
 struct place {
@@ -20,15 +28,15 @@ struct place {
 
 /* Who wrote four bytes last under a lock, and who read them. */
 struct half {
-    uint64_t written, read; /* numbers of stretches; 0: none */
+    uint32_t written, read; /* numbers of stretches; 0: none */
     uint32_t writer;        /* moment, 0: none */
     uint32_t writer_thread;
     uint32_t site;
-    uint32_t reader, read_site, read_line; /* of the last read */
-    bool made_anew;                        /* not of the old value */
-    bool asked;                            /* the writer looked at it before */
-    bool asked_again;                      /* some reader has read it twice at a place */
-    bool often;                            /* written in several stretches */
+    uint32_t reader, read_site; /* of the last read */
+    bool made_anew : 1;         /* not of the old value */
+    bool asked : 1;             /* the writer looked at it before */
+    bool asked_again : 1;       /* some reader has read it twice at a place */
+    bool often : 1;             /* written in several stretches */
 };
 struct cell {
     struct half half[2];
@@ -51,16 +59,18 @@ struct dh_handover {
     dh_deliver *deliver;
     void *arg;
     struct dh_granules granules; /* numbers of cells */
-    DH_VEC(struct cell) cells;
-    DH_VEC(uint32_t) unused;
+    struct dh_pool cells;
     DH_VEC(struct section) sections; /* by thread */
     struct place *places;            /* by site, open addressing */
     size_t n_places, cap_places;
+    struct place *first; /* of the lower numbers, which most are, each at its own */
+    size_t n_first;
     uint64_t *subjects; /* names on which waits depend, open addressing */
     size_t n_subjects, cap_subjects;
     const struct dh_event *access; /* that is looked at */
     uint32_t moment;
-    uint64_t stretch; /* number of accesses held back together */
+    uint32_t stretch; /* number of accesses held back together */
+    void (*soon)(void *, const struct dh_event *);
     struct learnt learnt[RECENT];
     size_t n_learnt;
 };
@@ -81,8 +91,13 @@ struct dh_handover *dh_handover_new(struct dh_world *w, struct dh_moments *m, dh
     h->deliver = deliver;
     h->arg = arg;
     dh_granules_init(&h->granules);
-    dh_vec_push(&h->cells, (struct cell){0});
+    dh_pool_init(&h->cells, sizeof(struct cell));
     return h;
+}
+
+void dh_handover_before(struct dh_handover *h, void (*soon)(void *arg, const struct dh_event *e))
+{
+    h->soon = soon;
 }
 
 void dh_handover_free(struct dh_handover *h)
@@ -96,9 +111,9 @@ void dh_handover_free(struct dh_handover *h)
     }
     dh_granules_release(&h->granules, NULL, NULL);
     dh_vec_release(&h->sections);
-    dh_vec_release(&h->cells);
-    dh_vec_release(&h->unused);
+    dh_pool_release(&h->cells);
     free(h->places);
+    free(h->first);
     free(h->subjects);
     free(h);
 }
@@ -177,8 +192,32 @@ static void describe(struct dh_handover *h, struct place *p)
         p->array = strchr(name, '.') ? p->subject : 1;
 }
 
+static void more_first(struct dh_handover *h, uint32_t site)
+{
+    size_t n = 2 * (size_t)site + 256;
+    h->first = realloc(h->first, n * sizeof *h->first);
+    if (!h->first)
+        abort();
+    memset(h->first + h->n_first, 0, (n - h->n_first) * sizeof *h->first);
+    h->n_first = n;
+}
+
+static const struct place *low_place(struct dh_handover *h, uint32_t site)
+{
+    if (site >= h->n_first)
+        more_first(h, site);
+    struct place *p = &h->first[site];
+    if (!p->known) {
+        p->site = site;
+        describe(h, p);
+    }
+    return p;
+}
+
 static const struct place *place_of(struct dh_handover *h, uint32_t site)
 {
+    if (site < LOW_PLACES)
+        return low_place(h, site);
     if (2 * h->n_places >= h->cap_places)
         grow_places(h);
     struct place *p = &h->places[place_slot(h, site)];
@@ -245,26 +284,22 @@ static void clear_half(struct dh_handover *h, struct half *half)
     *half = (struct half){0};
 }
 
-static uint32_t new_cell(struct dh_handover *h)
+static struct cell *cell_at(const struct dh_handover *h, uint32_t id)
 {
-    if (h->unused.n)
-        return h->unused.at[--h->unused.n];
-    dh_vec_push(&h->cells, (struct cell){0});
-    return (uint32_t)h->cells.n - 1;
+    return dh_pool_at(&h->cells, id);
 }
 
 static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
     struct dh_handover *h = arg;
-    struct cell *c = &h->cells.at[value];
+    struct cell *c = cell_at(h, value);
     (void)granule;
     for (int i = 0; i < 2; i++)
         if (mask >> 4 * i & 0xF)
             clear_half(h, &c->half[i]);
     if (c->half[0].writer || c->half[0].read || c->half[1].writer || c->half[1].read)
         return value;
-    *c = (struct cell){0};
-    dh_vec_push(&h->unused, value);
+    dh_pool_give(&h->cells, value);
     return 0;
 }
 
@@ -279,18 +314,19 @@ static void set_moment(struct dh_handover *h, uint32_t *at, uint32_t moment)
 static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
     struct dh_handover *h = arg;
-    const struct place *p = place_of(h, h->access->site);
-    uint32_t id = value ? value : new_cell(h);
+    const struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+    uint32_t id = value ? value : dh_pool_take(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++) {
-        struct half *half = &h->cells.at[id].half[i];
+        struct half *half = &cell_at(h, id)->half[i];
         if (!(mask >> 4 * i & 0xF))
             continue;
-        bool read = half->read == h->stretch, anew = !p->updates && (!read || half->read_line != p->line);
+        bool read = half->read == h->stretch,
+             anew = !p.updates && (!read || place_of(h, half->read_site)->line != p.line);
         bool more = half->written == h->stretch; /* what was written before in this stretch counts as well */
         half->made_anew = anew && (!more || half->made_anew);
         half->often = half->often || (half->written && !more);
-        half->asked = read || p->reads_too || (more && half->asked);
+        half->asked = read || p.reads_too || (more && half->asked);
         half->written = h->stretch;
         half->writer_thread = h->access->thread;
         set_moment(h, &half->writer, h->moment);
@@ -302,15 +338,14 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
 static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
     struct dh_handover *h = arg;
-    uint32_t id = value ? value : new_cell(h), line = place_of(h, h->access->site)->line;
+    uint32_t id = value ? value : dh_pool_take(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++)
         if (mask >> 4 * i & 0xF) {
-            struct half *half = &h->cells.at[id].half[i];
+            struct half *half = &cell_at(h, id)->half[i];
             bool again = half->reader == h->access->thread && half->read_site == h->access->site;
             half->asked_again = half->asked_again || (half->read && half->read != h->stretch && again);
             half->read = h->stretch;
-            half->read_line = line;
             half->reader = h->access->thread;
             half->read_site = h->access->site;
         }
@@ -340,9 +375,10 @@ static bool has_learnt(struct dh_handover *h, uint32_t moment, enum dh_strength 
 
 static bool have_common_lock(const struct dh_moment *writer, const struct dh_moment *reader)
 {
+    const struct dh_held *theirs = dh_moment_held(writer), *ours = dh_moment_held(reader);
     for (size_t i = 0; i < writer->n_held; i++)
-        for (size_t j = 0; !writer->held[i].shared && j < reader->n_held; j++)
-            if (reader->held[j].id == writer->held[i].id)
+        for (size_t j = 0; !theirs[i].shared && j < reader->n_held; j++)
+            if (ours[j].id == theirs[i].id)
                 return true;
     return false;
 }
@@ -373,7 +409,7 @@ static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned
     struct dh_handover *h = arg;
     (void)granule;
     for (int i = 0; i < 2; i++) {
-        const struct half *half = &h->cells.at[value].half[i];
+        const struct half *half = &cell_at(h, value)->half[i];
         if (!(mask >> 4 * i & 0xF) || !half->writer || half->writer_thread == h->access->thread)
             continue;
         struct place p = *place_of(h, h->access->site); /* asking for others may move it */
@@ -411,12 +447,24 @@ static void step(struct dh_handover *h, const struct dh_event *e, bool known, dh
     (known ? dh_granules_visit : dh_granules_update)(&h->granules, e->addr, size, what, h);
 }
 
+/* Memory is slow, and there are several to be fetched at a time. */
+static void fetch(struct dh_handover *h, const struct section *s)
+{
+    for (size_t i = 0; i < s->held_back.n; i++) {
+        const uint32_t *cell = dh_granules_soon(&h->granules, s->held_back.at[i].addr);
+        if (cell && *cell)
+            __builtin_prefetch(cell_at(h, *cell));
+        if (h->soon)
+            h->soon(h->arg, &s->held_back.at[i]);
+    }
+}
+
 /* What others handed over first, then what this thread leaves behind. */
 static bool exchange(struct dh_handover *h, const struct section *s, uint32_t thread)
 {
     bool writes = false;
     h->moment = dh_moments_latest(h->moments, thread);
-    h->stretch++;
+    h->stretch += h->stretch == UINT32_MAX ? 2 : 1;
     memset(h->learnt, 0, sizeof h->learnt);
     for (size_t i = 0; i < s->held_back.n; i++)
         if (is_read(h, &s->held_back.at[i]))
@@ -438,6 +486,7 @@ static void flush(struct dh_handover *h, uint32_t thread)
     struct section *s = section_of(h, thread);
     if (!s || !s->held_back.n)
         return;
+    fetch(h, s);
     bool writes = exchange(h, s, thread);
     for (size_t i = 0; i < s->held_back.n; i++) {
         note_names(h, s, &s->held_back.at[i]);
@@ -456,6 +505,7 @@ void dh_handover_access(struct dh_handover *h, const struct dh_event *e)
         h->deliver(h->arg, e, now);
         return;
     }
+    dh_granules_soon(&h->granules, e->addr);
     dh_vec_push(&s->held_back, *e);
     if (s->held_back.n >= MOST_HELD_BACK)
         flush(h, e->thread);

@@ -18,6 +18,8 @@ struct dh_handover;
 typedef void dh_deliver(void *arg, const struct dh_event *e, uint32_t moment);
 /* `deliver` gets every access, with its moment, when the order of its thread is known. */
 struct dh_handover *dh_handover_new(struct dh_world *w, struct dh_moments *m, dh_deliver *deliver, void *arg);
+/* `soon` hears of each access that was held back before the first of them is delivered. */
+void dh_handover_before(struct dh_handover *h, void (*soon)(void *arg, const struct dh_event *e));
 void dh_handover_free(struct dh_handover *h);
 void dh_handover_access(struct dh_handover *h, const struct dh_event *e);
 /* Every other event, before dh_moments_event. */

@@ -86,7 +86,7 @@ static struct dh_suspect suspect(const struct lockset *l, const struct dh_record
                                .ctx = r->ctx,
                                .addr = granule + low,
                                .size = size,
-                               .locks = m->held,
+                               .locks = dh_moment_held(m),
                                .n_locks = m->n_held};
 }
 

@@ -23,6 +23,7 @@ struct dh_moments {
     struct dh_happens *order[DH_STRENGTHS];
     struct dh_locksets *locksets;
     DH_VEC(struct dh_moment) moments;
+    DH_VEC(uint32_t) refs; /* of them: asked for more often than what they hold */
     DH_VEC(uint32_t) unused;
     DH_VEC(struct now) now; /* by thread */
     DH_VEC(uint32_t) scratch;
@@ -37,8 +38,15 @@ struct dh_moments *dh_moments_new(struct dh_world *w)
     for (int i = 0; i < DH_STRENGTHS; i++)
         m->order[i] = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
     m->locksets = dh_locksets_new();
-    dh_vec_push(&m->moments, (struct dh_moment){.refs = 1});
+    dh_vec_push(&m->moments, (struct dh_moment){0});
+    dh_vec_push(&m->refs, 1);
     return m;
+}
+
+static void free_held(struct dh_moment *m)
+{
+    if (m->n_held > 1)
+        free(m->held.more);
 }
 
 void dh_moments_free(struct dh_moments *m)
@@ -46,11 +54,12 @@ void dh_moments_free(struct dh_moments *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->moments.n; i++)
-        free(m->moments.at[i].held);
+        free_held(&m->moments.at[i]);
     for (int i = 0; i < DH_STRENGTHS; i++)
         dh_happens_free(m->order[i]);
     dh_locksets_free(m->locksets);
     dh_vec_release(&m->moments);
+    dh_vec_release(&m->refs);
     dh_vec_release(&m->unused);
     dh_vec_release(&m->now);
     dh_vec_release(&m->scratch);
@@ -83,20 +92,20 @@ static void pass(struct dh_moments *m, uint64_t from, uint64_t to)
 
 uint32_t dh_moments_take(struct dh_moments *m, uint32_t moment)
 {
-    m->moments.at[moment].refs++;
+    m->refs.at[moment]++;
     return moment;
 }
 
 void dh_moments_put(struct dh_moments *m, uint32_t moment)
 {
     struct dh_moment *at = &m->moments.at[moment];
-    if (--at->refs)
+    if (--m->refs.at[moment])
         return;
     if (at->published)
         tell_orders(m, DH_SURE, DH_EVENT_FORGET, at->thread, MOMENT_AT(moment), 0);
     dh_locksets_put(m->locksets, at->any);
     dh_locksets_put(m->locksets, at->exclusive);
-    free(at->held);
+    free_held(at);
     *at = (struct dh_moment){0};
     dh_vec_push(&m->unused, moment);
 }
@@ -135,32 +144,42 @@ static uint32_t new_number(struct dh_moments *m)
     if (m->unused.n)
         return m->unused.at[--m->unused.n];
     dh_vec_push(&m->moments, (struct dh_moment){0});
+    dh_vec_push(&m->refs, 0);
     return (uint32_t)m->moments.n - 1;
 }
 
 static uint32_t add(struct dh_moments *m, struct dh_moment new, const struct dh_held *held)
 {
     uint32_t id = new_number(m);
-    new.refs = 1;
-    new.held = NULL;
     new.published = false;
-    if (new.n_held) {
-        new.held = malloc(new.n_held * sizeof *new.held);
-        if (!new.held)
+    if (new.n_held > 1) {
+        new.held.more = malloc(new.n_held * sizeof *held);
+        if (!new.held.more)
             abort();
-        memcpy(new.held, held, new.n_held * sizeof *new.held);
+        memcpy(new.held.more, held, new.n_held * sizeof *held);
+    } else if (new.n_held) {
+        new.held.one = *held;
     }
     m->moments.at[id] = new;
+    m->refs.at[id] = 1;
     return id;
+}
+
+static bool holds_shared(const struct dh_world_thread *t)
+{
+    for (size_t i = 0; i < t->held.n; i++)
+        if (t->held.at[i].shared)
+            return true;
+    return false;
 }
 
 static uint32_t new_moment(struct dh_moments *m, const struct dh_world_thread *t, uint32_t thread)
 {
-    struct dh_moment new = {.thread = thread, .n_held = t->held.n};
+    struct dh_moment new = {.thread = thread, .n_held = (uint32_t)t->held.n};
     for (int i = 0; i < DH_STRENGTHS; i++)
         new.time[i] = dh_happens_time(m->order[i], thread);
     new.any = set_of(m, t, true);
-    new.exclusive = set_of(m, t, false);
+    new.exclusive = holds_shared(t) ? set_of(m, t, false) : dh_locksets_take(m->locksets, new.any);
     return add(m, new, t->held.at);
 }
 
@@ -170,7 +189,7 @@ static uint32_t copy(struct dh_moments *m, uint32_t moment)
     struct dh_moment old = m->moments.at[moment];
     dh_locksets_take(m->locksets, old.any);
     dh_locksets_take(m->locksets, old.exclusive);
-    return add(m, old, old.held);
+    return add(m, old, dh_moment_held(&old));
 }
 
 uint32_t dh_moments_latest(struct dh_moments *m, uint32_t thread)
@@ -206,9 +225,10 @@ void dh_moments_publish(struct dh_moments *m, uint32_t moment)
     uint32_t thread = m->moments.at[moment].thread;
     m->moments.at[moment].published = true;
     tell_orders(m, DH_SURE, DH_EVENT_RELEASE_JOIN, thread, MOMENT_AT(moment), 0);
-    for (size_t i = 0; i < m->moments.at[moment].n_held; i++)
-        if (!m->moments.at[moment].held[i].shared)
-            pass(m, m->moments.at[moment].held[i].lock, MOMENT_AT(moment));
+    const struct dh_moment *at = &m->moments.at[moment];
+    for (size_t i = 0; i < at->n_held; i++)
+        if (!dh_moment_held(at)[i].shared)
+            pass(m, dh_moment_held(at)[i].lock, MOMENT_AT(moment));
     renew(m, thread);
 }
 
@@ -281,9 +301,14 @@ bool dh_moments_excluded(struct dh_moments *m, uint32_t a, uint32_t b)
            !dh_locksets_disjoint(m->locksets, x->exclusive, y->any);
 }
 
+bool dh_moments_weaker_locks(struct dh_moments *m, uint32_t any, uint32_t exclusive, uint32_t than_any,
+                             uint32_t than_exclusive)
+{
+    return dh_locksets_within(m->locksets, any, than_any) && dh_locksets_within(m->locksets, exclusive, than_exclusive);
+}
+
 bool dh_moments_weaker(struct dh_moments *m, uint32_t a, uint32_t b)
 {
     const struct dh_moment *x = &m->moments.at[a], *y = &m->moments.at[b];
-    return dh_locksets_within(m->locksets, x->any, y->any) &&
-           dh_locksets_within(m->locksets, x->exclusive, y->exclusive);
+    return dh_moments_weaker_locks(m, x->any, x->exclusive, y->any, y->exclusive);
 }

@@ -19,13 +19,20 @@ enum dh_strength {
 };
 
 struct dh_moment {
-    uint32_t refs, thread;
+    uint32_t thread;
     uint32_t time[DH_STRENGTHS];
     uint32_t any, exclusive; /* locks held in any way; those not shared */
-    struct dh_held *held;
-    size_t n_held;
+    uint32_t n_held;
     bool published;
+    union { /* most hold one */
+        struct dh_held one, *more;
+    } held;
 };
+/* Valid until the next moment is made. */
+static inline const struct dh_held *dh_moment_held(const struct dh_moment *m)
+{
+    return m->n_held > 1 ? m->held.more : &m->held.one;
+}
 
 struct dh_moments;
 struct dh_moments *dh_moments_new(struct dh_world *w);
@@ -53,5 +60,8 @@ bool dh_moments_before(struct dh_moments *m, uint32_t moment, uint32_t thread, e
 bool dh_moments_excluded(struct dh_moments *m, uint32_t a, uint32_t b);
 /* Is whatever is kept apart from a kept apart from b, too? */
 bool dh_moments_weaker(struct dh_moments *m, uint32_t a, uint32_t b);
+/* The same of their sets of locks. */
+bool dh_moments_weaker_locks(struct dh_moments *m, uint32_t any, uint32_t exclusive, uint32_t than_any,
+                             uint32_t than_exclusive);
 
 #endif

@@ -22,6 +22,7 @@
 #include "detect/moments.h"
 #include "detect/owners.h"
 #include "detect/pairs.h"
+#include "detect/pool.h"
 #include "event/site.h"
 
 #include <stdlib.h>
@@ -34,6 +35,7 @@ enum phase { OWNED, HANDOFF, SHARED, CONFLICT };
 struct state {
     uint8_t phase;
     bool wrote;
+    uint8_t mask;    /* of fields: the bytes that have always been accessed together */
     uint32_t second; /* owner, in handoff */
     uint32_t locks;  /* set */
 };
@@ -41,15 +43,18 @@ struct state {
 /* An access that may be one half of what is told. */
 struct record {
     uint32_t moment, site, ctx;
+    uint32_t thread, any, exclusive; /* of the moment, which is far away */
+    uint64_t low, high;              /* bytes, high excluded */
     uint8_t op, flags;
     bool write, by_name;
-    uint64_t low, high; /* bytes, high excluded */
 };
 
 /* The latest accesses, oldest first. */
+enum { FEW = 2 };
 struct records {
-    struct record *at;
-    size_t n, cap;
+    uint32_t n, cap;
+    struct record *more; /* NULL: they are in `few` */
+    struct record few[FEW];
 };
 
 /* What is judged as one: an object, an array in it. */
@@ -60,10 +65,11 @@ struct unit {
     struct records records;
 };
 
-/* Eight bytes by field: fields do not overlap, so each byte has the state of its field. */
+/* Eight bytes by field: fields do not overlap, so each byte has the state of its field. Bytes of no part are owned. */
 struct fields {
-    struct state byte[DH_GRANULE_BYTES];
     struct records records;
+    uint8_t n_parts;
+    struct state parts[DH_GRANULE_BYTES];
 };
 
 struct objects {
@@ -73,8 +79,7 @@ struct objects {
     struct dh_owners *owners;
     bool whole, eraser;
     struct dh_granules granules; /* numbers of fields */
-    DH_VEC(struct fields *) fields;
-    DH_VEC(uint32_t) unused;
+    struct dh_pool fields;
     struct dh_pairs told;
     struct dh_object_counts counts;
     struct record now; /* the access that is looked at */
@@ -94,17 +99,19 @@ const struct dh_object_counts *dh_object_counts(const void *detector)
 /* True when it is shared, written and without a lock. */
 static bool advance(struct objects *s, struct state *x)
 {
-    const struct dh_moment *now = dh_moments_get(s->moments, s->now.moment);
     struct dh_locksets *sets = dh_moments_locksets(s->moments);
     if (x->phase == OWNED)
-        *x = (struct state){HANDOFF, false, s->thread, DH_LOCKSET_ALL};
+        *x = (struct state){.phase = HANDOFF, .mask = x->mask, .second = s->thread, .locks = DH_LOCKSET_ALL};
     x->wrote = x->wrote || s->now.write;
     if (x->phase == HANDOFF && x->second != s->thread)
         x->phase = SHARED;
-    uint32_t locks = dh_locksets_meet(sets, x->locks, s->now.write ? now->exclusive : now->any);
-    dh_locksets_put(sets, x->locks);
-    x->locks = locks;
-    return x->phase >= SHARED && x->wrote && locks == DH_LOCKSET_NONE;
+    uint32_t held = s->now.write ? s->now.exclusive : s->now.any;
+    if (x->locks != held && x->locks != DH_LOCKSET_NONE) {
+        uint32_t locks = dh_locksets_meet(sets, x->locks, held);
+        dh_locksets_put(sets, x->locks);
+        x->locks = locks;
+    }
+    return x->phase >= SHARED && x->wrote && x->locks == DH_LOCKSET_NONE;
 }
 
 static bool is_tracked(const struct objects *s, const struct state *x)
@@ -128,17 +135,43 @@ static void reach_state(struct objects *s, const struct state *x, bool violated)
 
 /* ---- accesses ---- */
 
+static struct record *record_at(struct records *r, size_t i)
+{
+    return &(r->more ? r->more : r->few)[i];
+}
+
+static const struct record *get_record(const struct records *r, size_t i)
+{
+    return &(r->more ? r->more : r->few)[i];
+}
+
 static void drop_records(struct objects *s, struct records *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        dh_moments_put(s->moments, r->at[i].moment);
-    dh_vec_release(r);
+        dh_moments_put(s->moments, record_at(r, i)->moment);
+    free(r->more);
+    r->more = NULL;
+    r->n = r->cap = 0;
 }
 
 static void drop_record(struct objects *s, struct records *r, size_t i)
 {
-    dh_moments_put(s->moments, r->at[i].moment);
-    memmove(&r->at[i], &r->at[i + 1], (--r->n - i) * sizeof *r->at);
+    dh_moments_put(s->moments, record_at(r, i)->moment);
+    memmove(record_at(r, i), record_at(r, i + 1), (--r->n - i) * sizeof(struct record));
+}
+
+static void add_record(struct records *r, const struct record *now)
+{
+    if (r->n == (r->more ? r->cap : FEW)) {
+        r->cap = 2 * r->n;
+        struct record *more = realloc(r->more, r->cap * sizeof *more);
+        if (!more)
+            abort();
+        if (!r->more)
+            memcpy(more, r->few, sizeof r->few);
+        r->more = more;
+    }
+    *record_at(r, r->n++) = *now;
 }
 
 /* In a loop over an array the next access goes on where the last one ended. */
@@ -154,14 +187,15 @@ static bool extend(struct record *old, const struct record *now)
 
 static bool same_thread(const struct objects *s, const struct record *r)
 {
-    return dh_moments_get(s->moments, r->moment)->thread == s->thread;
+    return r->thread == s->thread;
 }
 
 /* The thread's older access says nothing that this one does not. */
 static bool replaces(struct objects *s, const struct record *old, const struct record *now)
 {
     return old->site == now->site && old->op == now->op && old->low >= now->low && old->high <= now->high &&
-           same_thread(s, old) && dh_moments_weaker(s->moments, now->moment, old->moment);
+           same_thread(s, old) &&
+           dh_moments_weaker_locks(s->moments, now->any, now->exclusive, old->any, old->exclusive);
 }
 
 /* The oldest one, of the thread itself when most are its own: others' are what it may meet. */
@@ -169,7 +203,7 @@ static size_t dispensable(struct objects *s, const struct records *r)
 {
     size_t own = 0, first = 0;
     for (size_t i = r->n; i-- > 0;)
-        if (same_thread(s, &r->at[i])) {
+        if (same_thread(s, get_record(r, i))) {
             own++;
             first = i;
         }
@@ -180,9 +214,9 @@ static void keep(struct objects *s, struct records *r)
 {
     const struct record *now = &s->now;
     for (size_t i = r->n; i-- > 0;) {
-        if (extend(&r->at[i], now))
+        if (extend(record_at(r, i), now))
             return;
-        if (replaces(s, &r->at[i], now)) {
+        if (replaces(s, record_at(r, i), now)) {
             drop_record(s, r, i);
             break;
         }
@@ -190,13 +224,7 @@ static void keep(struct objects *s, struct records *r)
     if (r->n == RECORDS)
         drop_record(s, r, dispensable(s, r));
     dh_moments_take(s->moments, now->moment);
-    if (r->n == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 2; /* there are many of few */
-        r->at = realloc(r->at, r->cap * sizeof *r->at);
-        if (!r->at)
-            abort();
-    }
-    r->at[r->n++] = *now;
+    add_record(r, now);
 }
 
 /* ---- telling ---- */
@@ -211,7 +239,7 @@ static struct dh_suspect suspect(const struct objects *s, const struct record *r
                                .ctx = r->ctx,
                                .addr = r->low,
                                .size = r->high - r->low,
-                               .locks = m->held,
+                               .locks = dh_moment_held(m),
                                .n_locks = m->n_held};
 }
 
@@ -256,9 +284,9 @@ static bool overlaps(const struct record *a, const struct record *b, const struc
     return false;
 }
 
-static bool is_locked(const struct objects *s, const struct record *r)
+static bool is_locked(const struct record *r)
 {
-    return dh_moments_get(s->moments, r->moment)->n_held;
+    return r->any != DH_LOCKSET_NONE;
 }
 
 /* Every pair that may be a race, and nothing else. */
@@ -266,9 +294,9 @@ static bool tell_pairs(struct objects *s, const struct records *r, const struct 
 {
     bool any = false;
     for (size_t i = r->n; i-- > 0;) {
-        const struct record *then = &r->at[i];
+        const struct record *then = get_record(r, i);
         enum dh_strength strength =
-            dh_strength_of(then->by_name && s->now.by_name, is_locked(s, then) && is_locked(s, &s->now));
+            dh_strength_of(then->by_name && s->now.by_name, is_locked(then) && is_locked(&s->now));
         if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
             dh_moments_excluded(s->moments, then->moment, s->now.moment) ||
             dh_moments_before(s->moments, then->moment, s->thread, strength))
@@ -285,7 +313,7 @@ static bool tell_violation(struct objects *s, const struct records *r, const str
     const struct record *best = NULL;
     int merit = in->all && !in->again ? -1 : 1;
     for (size_t i = r->n; i-- > 0;) {
-        const struct record *then = &r->at[i];
+        const struct record *then = get_record(r, i);
         int its = 2 * overlaps(then, &s->now, in) + !dh_moments_excluded(s->moments, then->moment, s->now.moment);
         if (in_the_way(s, then) && its > merit) {
             best = then;
@@ -346,48 +374,62 @@ static void drop_object(void *arg, struct dh_owned *o)
 
 /* ---- fields ---- */
 
-static uint32_t new_fields(struct objects *s)
+/* The bytes of the mask are a part, or several, of their own from here on. */
+static void split(struct objects *s, struct fields *f, unsigned mask)
 {
-    struct fields *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
-    if (!s->unused.n) {
-        dh_vec_push(&s->fields, f);
-        return (uint32_t)s->fields.n - 1;
+    for (size_t i = 0, n = f->n_parts; i < n; i++) {
+        struct state *p = &f->parts[i];
+        unsigned inside = p->mask & mask;
+        if (!inside || inside == p->mask)
+            continue;
+        f->parts[f->n_parts] = *p;
+        f->parts[f->n_parts++].mask = (uint8_t)inside;
+        p->mask &= (uint8_t)~mask;
+        dh_locksets_take(dh_moments_locksets(s->moments), p->locks);
     }
-    uint32_t id = s->unused.at[--s->unused.n];
-    s->fields.at[id] = f;
-    return id;
+}
+
+/* The bytes that are in violation now. */
+static unsigned advance_parts(struct objects *s, struct fields *f, unsigned mask, bool *tracked)
+{
+    unsigned violated = 0, left = mask;
+    split(s, f, mask);
+    for (size_t i = 0; i < f->n_parts; i++)
+        left &= ~(unsigned)f->parts[i].mask;
+    if (left && s->object->owner != s->thread)
+        f->parts[f->n_parts++] = (struct state){.mask = (uint8_t)left};
+    for (size_t i = 0; i < f->n_parts; i++) {
+        struct state *p = &f->parts[i];
+        if (!(p->mask & mask))
+            continue;
+        bool bad = advance(s, p);
+        *tracked = true;
+        reach_state(s, p, bad);
+        violated |= bad ? p->mask : 0;
+    }
+    return violated;
 }
 
 static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
 {
     struct objects *s = arg;
-    struct record whole = s->now;
-    unsigned violated = 0;
+    uint64_t low = s->now.low, high = s->now.high;
     if (!id && s->object->owner == s->thread)
         return 0;
-    id = id ? id : new_fields(s);
-    struct fields *f = s->fields.at[id];
+    id = id ? id : dh_pool_take(&s->fields);
+    struct fields *f = dh_pool_at(&s->fields, id);
     bool tracked = false;
-    for (unsigned i = 0; i < DH_GRANULE_BYTES; i++) {
-        struct state *x = &f->byte[i];
-        if (!(mask >> i & 1) || !is_tracked(s, x))
-            continue;
-        tracked = true;
-        bool bad = advance(s, x);
-        reach_state(s, x, bad);
-        violated |= (unsigned)bad << i;
-    }
-    s->now.low = s->now.low > granule ? s->now.low : granule;
-    s->now.high = s->now.high < granule + DH_GRANULE_BYTES ? s->now.high : granule + DH_GRANULE_BYTES;
+    unsigned violated = advance_parts(s, f, mask, &tracked);
+    s->now.low = low > granule ? low : granule;
+    s->now.high = high < granule + DH_GRANULE_BYTES ? high : granule + DH_GRANULE_BYTES;
     bool told = violated && judge(s, &f->records, (struct bytes){.granule = granule, .mask = violated});
-    for (unsigned i = 0; told && i < DH_GRANULE_BYTES; i++)
-        if (violated >> i & 1)
-            f->byte[i].phase = CONFLICT;
+    for (size_t i = 0; told && i < f->n_parts; i++)
+        if (violated & f->parts[i].mask)
+            f->parts[i].phase = CONFLICT;
     if (tracked)
         keep(s, &f->records);
-    s->now = whole;
+    s->now.low = low;
+    s->now.high = high;
     return id;
 }
 
@@ -403,21 +445,20 @@ static bool forgets(const struct record *r, uint64_t granule, unsigned mask)
 static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
 {
     struct objects *s = arg;
-    struct fields *f = s->fields.at[id];
-    for (unsigned i = 0; i < DH_GRANULE_BYTES; i++)
-        if (mask >> i & 1) {
-            dh_locksets_put(dh_moments_locksets(s->moments), f->byte[i].locks);
-            f->byte[i] = (struct state){0};
+    struct fields *f = dh_pool_at(&s->fields, id);
+    split(s, f, mask);
+    for (size_t i = f->n_parts; i-- > 0;)
+        if (f->parts[i].mask & mask) {
+            dh_locksets_put(dh_moments_locksets(s->moments), f->parts[i].locks);
+            f->parts[i] = f->parts[--f->n_parts];
         }
     for (size_t i = f->records.n; mask != 0xFF && i-- > 0;)
-        if (forgets(&f->records.at[i], granule, mask))
+        if (forgets(get_record(&f->records, i), granule, mask))
             drop_record(s, &f->records, i);
     if (mask != 0xFF)
         return id;
     drop_records(s, &f->records);
-    free(f);
-    s->fields.at[id] = NULL;
-    dh_vec_push(&s->unused, id);
+    dh_pool_give(&s->fields, id);
     return 0;
 }
 
@@ -460,8 +501,12 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
     if (!e->arg || is_owners_own(s, e))
         return;
     uint64_t room = s->object->at + s->object->size - e->addr, size = e->arg < room ? e->arg : room;
+    const struct dh_moment *m = dh_moments_get(s->moments, moment);
     s->thread = e->thread;
     s->now = (struct record){.moment = moment,
+                             .thread = e->thread,
+                             .any = m->any,
+                             .exclusive = m->exclusive,
                              .site = e->site,
                              .ctx = e->ctx,
                              .op = write ? DH_OP_WRITE : DH_OP_READ,
@@ -471,6 +516,18 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
                              .low = e->addr,
                              .high = e->addr + size};
     look_at(s, e, size);
+}
+
+/* It will be looked at: what lies far away is fetched meanwhile. */
+static void soon(void *arg, const struct dh_event *e)
+{
+    const struct objects *s = arg;
+    const uint32_t *cell = dh_granules_soon(&s->granules, e->addr);
+    if (cell && *cell) {
+        const char *fields = dh_pool_at(&s->fields, *cell);
+        __builtin_prefetch(fields);
+        __builtin_prefetch(fields + DH_POOL_ALIGN);
+    }
 }
 
 /* What is accessed under a lock may hand something over, unless it is the thread's own stack. */
@@ -488,8 +545,10 @@ static void event(void *self, const struct dh_event *e)
 {
     struct objects *s = self;
     if (dh_event_is_access(e)) {
-        if (!is_of_no_concern(s, e))
+        if (!is_of_no_concern(s, e)) {
+            dh_granules_soon(&s->granules, e->addr);
             dh_handover_access(s->handover, e);
+        }
         return;
     }
     dh_handover_event(s->handover, e);
@@ -534,9 +593,10 @@ static void *begin(struct dh_world *w, const struct dh_detector_options *o, cons
     s->eraser = eraser;
     s->moments = dh_moments_new(w);
     s->handover = dh_handover_new(w, s->moments, access, s);
+    dh_handover_before(s->handover, soon);
     s->owners = dh_owners_new(w, drop_object, s);
     dh_granules_init(&s->granules);
-    dh_vec_push(&s->fields, NULL);
+    dh_pool_init(&s->fields, sizeof(struct fields));
     return s;
 }
 
@@ -547,15 +607,11 @@ static void release(void *self)
         return;
     dh_owners_free(s->owners);
     dh_granules_release(&s->granules, NULL, NULL);
-    for (size_t i = 0; i < s->fields.n; i++)
-        if (s->fields.at[i]) {
-            dh_vec_release(&s->fields.at[i]->records);
-            free(s->fields.at[i]);
-        }
+    for (uint32_t i = 1; i < s->fields.n; i++)
+        free(((struct fields *)dh_pool_at(&s->fields, i))->records.more);
     dh_handover_free(s->handover);
     dh_moments_free(s->moments);
-    dh_vec_release(&s->fields);
-    dh_vec_release(&s->unused);
+    dh_pool_release(&s->fields);
     dh_pairs_release(&s->told);
     free(s);
 }

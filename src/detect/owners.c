@@ -122,6 +122,7 @@ static void unname(struct dh_owners *s, uint32_t id)
     *at = o->next;
     s->all.at[id] = NULL;
     dh_vec_push(&s->unused, id);
+    s->answer = s->answer == o ? NULL : s->answer;
     s->n--;
     s->version++;
     s->drop(s->arg, o);
@@ -152,8 +153,17 @@ static struct dh_owned whole_of(struct dh_owners *s)
     return new;
 }
 
+/* What is accessed next is often of the same object; objects do not overlap. */
+static bool is_as_before(const struct dh_owners *s)
+{
+    const struct dh_owned *o = s->answer;
+    return o && o->number && !o->local && s->addr - o->at < o->size;
+}
+
 static struct dh_owned *ask(struct dh_owners *s)
 {
+    if (is_as_before(s))
+        return s->answer;
     struct dh_owned new = whole_of(s);
     for (struct dh_owned *o = s->n_buckets ? *bucket_of(s, new.at) : NULL; o; o = o->next)
         if (o->at == new.at && o->size == new.size && o->number == new.number)
@@ -181,8 +191,12 @@ static uint32_t name_step(void *arg, uint32_t id, uint64_t granule, unsigned mas
 
 static struct dh_owned *answer(struct dh_owners *s, uint64_t addr, uint32_t thread)
 {
+    const uint32_t *cell = dh_granules_soon(&s->granules, addr);
+    struct dh_owned *o = cell && *cell && *cell != SEVERAL ? s->all.at[*cell] : NULL;
     s->addr = addr;
     s->thread = thread;
+    if (o && addr - o->at < o->size)
+        return s->answer = o;
     dh_granules_update(&s->granules, addr, 1, name_step, s);
     return s->answer;
 }

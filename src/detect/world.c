@@ -20,7 +20,10 @@ struct lock_row {
     uint32_t id;    /* 0: free row */
     uint32_t block; /* number of the heap block that it is in, or 0 */
     uint32_t owner; /* thread that holds it alone, and 1; 0: nobody */
+    uint64_t asked; /* number of changes near locks when `block` was asked for */
 };
+
+enum { LOCK_PAGES = 1 << 14, PAGE_SHIFT = 12 };
 
 struct dh_world {
     struct dh_world_host host;
@@ -28,6 +31,8 @@ struct dh_world {
     struct node *objects;
     struct lock_row *locks;
     size_t n_locks, cap_locks;
+    bool lock_pages[LOCK_PAGES]; /* by number of page, wrapped: there may be locks */
+    uint64_t changes;            /* of objects on such pages */
     uint32_t last_lock, last_object, random;
     uint64_t last_taking, last_activation, last_section;
 };
@@ -148,9 +153,13 @@ static struct lock_row *lock_row(struct dh_world *w, uint64_t lock)
     if (w->n_locks * 2 >= w->cap_locks)
         grow_locks(w);
     struct lock_row *r = &w->locks[lock_slot(w, lock)];
+    if (r->id && r->asked == w->changes)
+        return r;
     uint32_t block = block_around(w, lock);
+    r->asked = w->changes;
+    w->lock_pages[(lock >> PAGE_SHIFT) % LOCK_PAGES] = true;
     if (!r->id) {
-        *r = (struct lock_row){.lock = lock, .id = ++w->last_lock, .block = block};
+        *r = (struct lock_row){.lock = lock, .id = ++w->last_lock, .block = block, .asked = w->changes};
         w->n_locks++;
     } else if (r->block != block) {
         r->id = ++w->last_lock;
@@ -292,14 +301,26 @@ static void remove_node(struct node **at)
     free(n);
 }
 
+static void changes_at(struct dh_world *w, uint64_t at, uint64_t last)
+{
+    uint64_t first = at >> PAGE_SHIFT, end = last >> PAGE_SHIFT;
+    bool near = last < at || end - first >= LOCK_PAGES;
+    for (uint64_t i = first; !near && i <= end; i++)
+        near = w->lock_pages[i % LOCK_PAGES];
+    w->changes += near;
+}
+
 /* Whatever overlaps the range is gone. */
 static void clear(struct dh_world *w, uint64_t at, uint64_t size)
 {
     uint64_t last = size ? at + size - 1 : at;
+    changes_at(w, at, last);
     for (struct node **n = below(&w->objects, last); n; n = below(&w->objects, last)) {
         const struct dh_object *o = &(*n)->object;
         if (o->at < at && at - o->at >= (o->size ? o->size : 1))
             return;
+        if (o->at < at || o->at + o->size - 1 > last)
+            changes_at(w, o->at, o->at + o->size - 1);
         remove_node(n);
     }
 }

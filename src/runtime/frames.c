@@ -12,7 +12,8 @@
 #define FIRST_BLOCK ((size_t)8 << 10)
 
 /* For threads that the race detector does not look at: knows nothing. */
-uint64_t dh_knows_nothing[DH_KNOWN_LINES];
+uint64_t dh_knows_nothing[DH_NOTHING_LINES];
+_Static_assert((int)DH_NOTHING_LINES >= (int)DH_KNOWN_LINES, "one for both");
 struct dh_unit_entry dh_unit_no_entries[DH_UNIT_ENTRIES];
 
 #define MUST_GO(granules, n) (~(uint64_t)0xFFFF | (uint64_t)(granules) << (n))

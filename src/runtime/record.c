@@ -136,7 +136,7 @@ void dh_record_after(struct dh_record_state *s, struct dh_record_lane *l)
 
 static uint32_t known_context(struct dh_record_state *s, uint64_t value, const uintptr_t *call_slot)
 {
-    struct dh_known_context *known = &s->contexts[value >> 56 & (DH_CONTEXT_CACHE - 1)];
+    struct dh_known_context *known = &s->contexts[value >> 52 & (DH_RECORD_CONTEXTS - 1)];
     if (known->value == value && known->id)
         return known->id;
     uint32_t id = dh_context_intern(s->tls);

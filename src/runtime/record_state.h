@@ -7,7 +7,7 @@
 #include "runtime/race_state.h"
 #include "runtime/record.h"
 
-enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16 };
+enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16, DH_RECORD_CONTEXTS = 1 << 12 };
 
 struct dh_record_lane {
     uintptr_t busy; /* frame of who writes, 0: nobody */
@@ -35,7 +35,7 @@ struct dh_record_state {
     uint32_t n_held, n_unlisted;
     struct dh_held_lock held[DH_HELD_LOCKS];
     struct dh_record_state *next;
-    struct dh_known_context contexts[DH_CONTEXT_CACHE];
+    struct dh_known_context contexts[DH_RECORD_CONTEXTS];
     struct dh_known_atomic atomics[DH_KNOWN_ATOMICS];
     struct dh_told_small small[DH_TOLD_SMALL];
     uint64_t told[2][DH_TOLD_LINES]; /* accessed, written */

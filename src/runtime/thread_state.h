@@ -31,7 +31,7 @@ enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
 enum { DH_KNOWN_LINES = 1 << 15, DH_KNOWN_SHIFT = 48 };
 #define DH_KNOWN_ABOVE (~(uint64_t)0xFFFFF)
 /* What the recorder has told in this segment, in words like these: two tables, accessed and written. */
-enum { DH_TOLD_LINES = 1 << 14, DH_TOLD_SMALL = 256 };
+enum { DH_TOLD_LINES = 1 << 16, DH_TOLD_SMALL = 256 };
 /* And accesses that are no whole granules, each by itself. */
 struct dh_told_small {
     uintptr_t addr;
@@ -77,7 +77,8 @@ struct dh_thread_state {
     struct dh_told_small *small;        /* dh_no_small while `record` is NULL */
 };
 
-extern uint64_t dh_knows_nothing[DH_KNOWN_LINES]; /* for threads that it does not look at */
+enum { DH_NOTHING_LINES = 2 * DH_TOLD_LINES };      /* of either kind of table */
+extern uint64_t dh_knows_nothing[DH_NOTHING_LINES]; /* for threads that it does not look at */
 extern struct dh_stream_run dh_no_runs[];
 extern struct dh_told_small dh_no_small[];
 extern struct dh_unit_entry dh_unit_no_entries[DH_UNIT_ENTRIES];
