@@ -1,7 +1,7 @@
 /* Searching schedules: what a strategy sees of a program whose threads are all parked, and what it answers.
  * Layer: search (base, event only). The engine inside the checked program drives it; so do tests, on model programs.
  * Everything a strategy keeps lives in memory that restoring the program's state leaves alone: it allocates with
- * dh_search_memory and never with malloc. One search runs in one kernel thread. */
+ * dh_search.memory and never with malloc. One search runs in one kernel thread. */
 #ifndef DH_SEARCH_STRATEGY_H
 #define DH_SEARCH_STRATEGY_H
 
@@ -25,6 +25,7 @@ enum dh_step_flag {
     DH_STEP_TRY = 1 << 4,    /* never waits */
     DH_STEP_TIMED = 1 << 5,  /* may end without what it waits for; then `alternative` 1 is that */
     DH_STEP_RANGE = 1 << 6,  /* has a second range, `second` */
+    DH_STEP_FAILED = 1 << 7, /* as executed: changed nothing (a try in vain, a signal that nobody waited for) */
 };
 
 /* What a thread will do when it is chosen next. */
@@ -33,17 +34,19 @@ struct dh_step {
     uint8_t order;       /* enum dh_order of atomics */
     uint16_t flags;      /* enum dh_step_flag */
     uint32_t site;       /* place in the program */
-    uint64_t object;     /* address accessed, lock, condition, thread index of create, begin, join, end ... */
-    uint64_t second;     /* mutex of a condition wait; source of a copy */
-    uint32_t size;       /* bytes at object (and at second) */
+    uint64_t object;     /* address accessed, lock, condition, thread index of create, begin, join, end, cancel */
+    uint64_t second;     /* mutex of a condition wait and wake; source of a copy */
+    uint32_t size;       /* bytes at object (and at second); of a barrier: how many threads it waits for */
     uint32_t occurrence; /* how often this thread came to this site before */
 };
 
-/* One thread as it stands. */
+/* One thread as it stands. Alternative 0 can be chosen if `enabled`, the others, 1 .. alternatives-1, in any case: who
+ * waits for what does not come and may time out is not enabled and has two alternatives. Waiters to wake are numbered
+ * by thread index, not by who came first. */
 struct dh_actor {
     struct dh_step step;  /* valid while parked and not ended */
     uint8_t enabled;      /* could be chosen now (alternative 0) */
-    uint8_t alternatives; /* how many ways it can go on, 0 = none: time out, spurious wake-up, which waiter to wake */
+    uint8_t alternatives; /* how many ways it can go on, 0 and 1: only one: time out, spurious wake-up, whom to wake */
     uint8_t yields;       /* gave way (sched_yield, a spin loop's turn): others first, if any is enabled */
     uint8_t ended;
 };
@@ -77,13 +80,16 @@ struct dh_search {
     uint32_t preemptions_max; /* UINT32_MAX: no bound */
     void *(*memory)(struct dh_search *,
                     size_t);        /* zeroed; not restored; freed with the search; NULL when the limit is reached */
-    const struct dh_choice *prefix; /* must be followed first */
+    const struct dh_choice *prefix; /* `follow` does so first */
     uint32_t prefix_length;
-    struct dh_target { /* the pair that is looked for; site 0: none */
+    const struct dh_strategy *then; /* what `follow` goes on with; NULL: random */
+    struct dh_target {              /* the pair that is looked for, if `set` */
+        bool set;
         uint32_t site[2];
         uint32_t held;   /* thread parked at the first one, not to be chosen; UINT32_MAX: none */
         uint64_t frozen; /* set of threads the second does not depend on */
     } target;
+    uint32_t pct_depth; /* priorities of `pct` change that many times less one; 0: 3 */
     void *host;
 };
 
@@ -102,13 +108,21 @@ struct dh_strategy {
     bool is_systematic;
 };
 
-/* strategies.def names them all. */
+/* strategies.def names them all; NULL ends the list. */
 extern const struct dh_strategy *const dh_strategies[];
 const struct dh_strategy *dh_strategy_by_name(const char *name);
 
-/* Does it matter which of the two comes first? (Steps of two threads; program order is separate.) */
+const char *dh_step_name(unsigned kind); /* any number is answered */
+
+/* Does it matter which of the two comes first? (Steps of two threads; program order is separate.) What a thread does
+ * by finding out that it does not matter must be the same: of two that do not depend neither enables, disables or
+ * changes the other. */
 bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b);
 /* Would they race: overlapping bytes, a write among them, not both atomic? */
 bool dh_steps_race(const struct dh_step *a, const struct dh_step *b);
+/* Do two parked threads race at the target's sites (at any, without a target)? Who: `pair`, the thread at site[0]
+ * first.
+ */
+bool dh_target_reached(const struct dh_search *search, const struct dh_moment *moment, uint32_t pair[2]);
 
 #endif

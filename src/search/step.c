@@ -1,0 +1,315 @@
+/* When two steps depend on each other, and when they race. What a step touches is a set of bytes and up to two
+ * synchronisation objects; each is used for itself (any other use depends on that) or together with others of its
+ * kind. */
+#include "search/step.h"
+
+enum use {
+    USE_NONE,
+    USE_TOGETHER, /* does not mind others that do the same */
+    USE_ALONE,
+};
+
+/* What steps of a kind touch. */
+enum touch {
+    MEMORY = 1 << 0,  /* bytes at object, by flags */
+    SYNC = 1 << 1,    /* a synchronisation object at object */
+    SECOND = 1 << 2,  /* one at second, if that is not 0 */
+    THREAD = 1 << 3,  /* thread `object` */
+    FILES = 1 << 4,   /* the world outside */
+    THREADS = 1 << 5, /* which number the next thread gets */
+    ALL = 1 << 6,     /* whatever anybody does */
+    FREES = 1 << 7,   /* bytes at object, and any object among them */
+};
+
+static const uint8_t touches[DH_STEP_COUNT] = {
+    [DH_STEP_READ] = MEMORY,
+    [DH_STEP_WRITE] = MEMORY,
+    [DH_STEP_RMW] = MEMORY,
+    [DH_STEP_COPY] = MEMORY,
+    [DH_STEP_LOCK] = SYNC,
+    [DH_STEP_UNLOCK] = SYNC,
+    [DH_STEP_WAIT] = SYNC | SECOND,
+    [DH_STEP_WAKE] = SYNC | SECOND,
+    [DH_STEP_SIGNAL] = SYNC,
+    [DH_STEP_BROADCAST] = SYNC,
+    [DH_STEP_SEM_WAIT] = SYNC,
+    [DH_STEP_SEM_POST] = SYNC,
+    [DH_STEP_BARRIER] = SYNC,
+    [DH_STEP_ONCE] = SYNC,
+    [DH_STEP_ONCE_END] = SYNC,
+    [DH_STEP_CREATE] = THREAD | THREADS,
+    [DH_STEP_BEGIN] = THREAD,
+    [DH_STEP_END] = THREAD,
+    [DH_STEP_JOIN] = THREAD,
+    [DH_STEP_CANCEL] = ALL,
+    [DH_STEP_FUTEX_WAIT] = SYNC | MEMORY,
+    [DH_STEP_FUTEX_WAKE] = SYNC,
+    [DH_STEP_FREE] = FREES,
+    [DH_STEP_IO] = FILES,
+    [DH_STEP_INIT] = SYNC,
+    [DH_STEP_DESTROY] = SYNC,
+    [DH_STEP_EXIT] = ALL,
+};
+
+static const char *const names[DH_STEP_COUNT] = {
+#define DH_STEP(id, name) [DH_STEP_##id] = name,
+#include "search/step.def"
+#undef DH_STEP
+};
+
+const char *dh_step_name(unsigned kind)
+{
+    return names[kind < DH_STEP_COUNT ? kind : DH_STEP_NONE];
+}
+
+static unsigned touched(const struct dh_step *s)
+{
+    return s->kind < DH_STEP_COUNT ? touches[s->kind] : ALL;
+}
+
+/* ---- bytes ---- */
+
+struct bytes {
+    uint64_t at, size;
+};
+
+static bool overlap(struct bytes a, struct bytes b)
+{
+    return a.at - b.at < b.size || b.at - a.at < a.size;
+}
+
+static struct bytes to(const struct dh_step *s)
+{
+    return (struct bytes){s->object, s->size ? s->size : 1};
+}
+
+static struct bytes from(const struct dh_step *s)
+{
+    return (struct bytes){s->second, s->size ? s->size : 1};
+}
+
+static bool writes(const struct dh_step *s)
+{
+    return s->kind == DH_STEP_FREE || s->flags & DH_STEP_WRITES;
+}
+
+/* The source of a copy is only read. */
+static bool has_source(const struct dh_step *s)
+{
+    return s->kind == DH_STEP_COPY && s->flags & DH_STEP_RANGE;
+}
+
+static bool bytes_conflict(const struct dh_step *a, const struct dh_step *b)
+{
+    if ((writes(a) || writes(b)) && overlap(to(a), to(b)))
+        return true;
+    if (has_source(a) && writes(b) && overlap(from(a), to(b)))
+        return true;
+    return has_source(b) && writes(a) && overlap(to(a), from(b));
+}
+
+bool dh_steps_race(const struct dh_step *a, const struct dh_step *b)
+{
+    enum { BYTES = MEMORY | FREES };
+    if (!(touched(a) & BYTES) || !(touched(b) & BYTES))
+        return false;
+    /* Waits of libraries read as atomics do. */
+    bool atomic_a = a->flags & DH_STEP_ATOMIC || a->kind == DH_STEP_FUTEX_WAIT;
+    bool atomic_b = b->flags & DH_STEP_ATOMIC || b->kind == DH_STEP_FUTEX_WAIT;
+    return !(atomic_a && atomic_b) && bytes_conflict(a, b);
+}
+
+/* ---- synchronisation objects ---- */
+
+static enum use use_of(const struct dh_step *s, uint64_t object)
+{
+    unsigned t = touched(s);
+    bool first = t & SYNC && s->object == object;
+    bool second = t & SECOND && s->second && s->second == object;
+    if (!first && !second)
+        return USE_NONE;
+    return s->flags & (DH_STEP_SHARED | DH_STEP_FAILED) && !second ? USE_TOGETHER : USE_ALONE;
+}
+
+static bool depend_at(const struct dh_step *a, const struct dh_step *b, uint64_t object)
+{
+    enum use of_a = use_of(a, object), of_b = use_of(b, object);
+    if (!of_a || !of_b)
+        return false;
+    /* It does not matter which of two posts came first: a wait needs any. */
+    if (a->kind == DH_STEP_SEM_POST && b->kind == DH_STEP_SEM_POST)
+        return false;
+    return of_a == USE_ALONE || of_b == USE_ALONE;
+}
+
+static bool among(uint64_t object, struct bytes b)
+{
+    return object && object - b.at < b.size;
+}
+
+static bool frees_object(const struct dh_step *freed, const struct dh_step *s)
+{
+    unsigned t = touched(s);
+    if (!(touched(freed) & FREES))
+        return false;
+    return (t & SYNC && among(s->object, to(freed))) || (t & SECOND && among(s->second, to(freed)));
+}
+
+bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
+{
+    unsigned of_a = touched(a), of_b = touched(b);
+    if ((of_a | of_b) & ALL)
+        return true;
+    if (!of_a || !of_b)
+        return false;
+    if (of_a & of_b & THREAD && a->object == b->object)
+        return true;
+    if (of_a & of_b & (FILES | THREADS))
+        return true;
+    if (of_a & of_b & SYNC && depend_at(a, b, a->object))
+        return true;
+    if ((of_a | of_b) & SECOND && (depend_at(a, b, a->second) || depend_at(a, b, b->object)))
+        return true;
+    if (of_a & (MEMORY | FREES) && of_b & (MEMORY | FREES) && bytes_conflict(a, b))
+        return true;
+    return (of_a | of_b) & FREES && (frees_object(a, b) || frees_object(b, a));
+}
+
+/* ---- for strategies ---- */
+
+enum { GRANULE_SHIFT = 3 };
+#define KEY_THREAD ((uint64_t)1 << 63)
+#define KEY_THREADS ((uint64_t)1 << 62)
+#define KEY_FILES ((uint64_t)1 << 61)
+
+static unsigned add_bytes(uint64_t *keys, unsigned n, struct bytes b)
+{
+    for (uint64_t k = b.at >> GRANULE_SHIFT; n < DH_STEP_WIDE && k <= (b.at + b.size - 1) >> GRANULE_SHIFT; k++) {
+        if (n < DH_STEP_KEYS)
+            keys[n] = k;
+        n++;
+    }
+    return n;
+}
+
+unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
+{
+    unsigned t = touched(s), n = 0;
+    if (t & (ALL | FREES))
+        return DH_STEP_WIDE;
+    if (t & MEMORY)
+        n = add_bytes(keys, n, to(s));
+    if (t & MEMORY && has_source(s))
+        n = add_bytes(keys, n, from(s));
+    if (n > DH_STEP_KEYS - 2)
+        return n > DH_STEP_KEYS ? DH_STEP_WIDE : n;
+    if (t & SYNC && !(t & MEMORY))
+        keys[n++] = s->object >> GRANULE_SHIFT;
+    if (t & SECOND && s->second)
+        keys[n++] = s->second >> GRANULE_SHIFT;
+    if (t & THREAD)
+        keys[n++] = KEY_THREAD | s->object;
+    if (t & THREADS)
+        keys[n++] = KEY_THREADS;
+    if (t & FILES)
+        keys[n++] = KEY_FILES;
+    return n;
+}
+
+bool dh_step_changes(const struct dh_step *s)
+{
+    unsigned t = touched(s);
+    if (t & (ALL | FREES | THREAD | THREADS | FILES | SECOND))
+        return true;
+    if (t & SYNC && !(s->flags & (DH_STEP_SHARED | DH_STEP_FAILED)))
+        return true;
+    return t & MEMORY && writes(s);
+}
+
+static bool covers(struct bytes a, struct bytes b)
+{
+    return b.at - a.at < a.size && b.at + b.size - a.at <= a.size;
+}
+
+bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint64_t key)
+{
+    unsigned t = touched(late);
+    if (t == MEMORY)
+        return touched(early) == MEMORY && writes(early) && !has_source(late) && covers(to(early), to(late));
+    if (!(t & SYNC) || t & MEMORY || early->kind == DH_STEP_SEM_POST)
+        return false;
+    uint64_t object = late->object >> GRANULE_SHIFT == key ? late->object : late->second;
+    return use_of(early, object) == USE_ALONE;
+}
+
+struct pair {
+    uint8_t early, late;
+    bool strict; /* else there may be other ways for `late` to come */
+};
+
+static const struct pair enabling[] = {
+    {DH_STEP_UNLOCK, DH_STEP_LOCK, true},      {DH_STEP_UNLOCK, DH_STEP_WAKE, true},
+    {DH_STEP_WAIT, DH_STEP_LOCK, true},        {DH_STEP_WAIT, DH_STEP_WAKE, true},
+    {DH_STEP_CREATE, DH_STEP_BEGIN, true},     {DH_STEP_END, DH_STEP_JOIN, true},
+    {DH_STEP_ONCE_END, DH_STEP_ONCE, true},    {DH_STEP_SEM_POST, DH_STEP_SEM_WAIT, false},
+    {DH_STEP_SIGNAL, DH_STEP_WAKE, false},     {DH_STEP_BROADCAST, DH_STEP_WAKE, false},
+    {DH_STEP_BARRIER, DH_STEP_WAKE, false},    {DH_STEP_BARRIER, DH_STEP_BARRIER, false},
+    {DH_STEP_WAKE, DH_STEP_BARRIER, false},    {DH_STEP_FUTEX_WAKE, DH_STEP_FUTEX_WAIT, false},
+    {DH_STEP_FUTEX_WAKE, DH_STEP_WAKE, false}, {DH_STEP_WRITE, DH_STEP_FUTEX_WAIT, false},
+};
+
+static const struct pair *pair_of(const struct dh_step *early, const struct dh_step *late)
+{
+    if (late->flags & (DH_STEP_TRY | DH_STEP_FAILED) || early->flags & DH_STEP_FAILED)
+        return NULL;
+    for (unsigned i = 0; i < sizeof enabling / sizeof *enabling; i++)
+        if (enabling[i].early == early->kind && enabling[i].late == late->kind)
+            return &enabling[i];
+    return NULL;
+}
+
+bool dh_step_enables(const struct dh_step *early, const struct dh_step *late)
+{
+    return pair_of(early, late);
+}
+
+/* A wait that gives up a mutex and a wake that takes it have that in common, or only the condition. */
+static bool by_mutex(const struct dh_step *early, const struct dh_step *late)
+{
+    uint64_t given = early->kind == DH_STEP_WAIT ? early->second : early->object;
+    uint64_t taken = late->kind == DH_STEP_WAKE ? late->second : late->object;
+    return given == taken;
+}
+
+bool dh_step_needs(const struct dh_step *late, const struct dh_step *early)
+{
+    const struct pair *p = pair_of(early, late);
+    if (!p || !p->strict || late->flags & DH_STEP_TIMED)
+        return false;
+    return (touched(late) & THREAD) || by_mutex(early, late);
+}
+
+/* ---- targets ---- */
+
+static bool at_target(const struct dh_target *t, const struct dh_step *a, const struct dh_step *b)
+{
+    return !t->set || (a->site == t->site[0] && b->site == t->site[1]);
+}
+
+bool dh_target_reached(const struct dh_search *search, const struct dh_moment *m, uint32_t pair[2])
+{
+    for (unsigned i = 0; i < m->count; i++) {
+        const struct dh_step *a = &m->actors[i].step;
+        if (m->actors[i].ended || !(touched(a) & (MEMORY | FREES)))
+            continue;
+        for (unsigned j = 0; j < m->count; j++) {
+            const struct dh_step *b = &m->actors[j].step;
+            if (i == j || m->actors[j].ended || !at_target(&search->target, a, b) || !dh_steps_race(a, b))
+                continue;
+            pair[0] = i;
+            pair[1] = j;
+            return true;
+        }
+    }
+    return false;
+}

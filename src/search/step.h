@@ -1,0 +1,21 @@
+/* What strategies need to know of steps beyond whether two depend. Layer: search. */
+#ifndef DH_SEARCH_STEP_H
+#define DH_SEARCH_STEP_H
+
+#include "search/strategy.h"
+
+enum { DH_STEP_KEYS = 6, DH_STEP_WIDE = DH_STEP_KEYS + 1 };
+
+/* Where to look for steps that depend on this one: two that do have a key in common, or one of them is wide. Answers
+ * how many keys there are, or DH_STEP_WIDE. */
+unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS]);
+/* Two that do not change anything never depend. */
+bool dh_step_changes(const struct dh_step *s);
+/* Every step with this key that comes before `early` and on which `late` depends is one on which `early` depends. */
+bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint64_t key);
+/* May `late` have waited for `early`? Then the step to race with may be one before that. */
+bool dh_step_enables(const struct dh_step *early, const struct dh_step *late);
+/* `late` can never be executed just before `early` (they depend). */
+bool dh_step_needs(const struct dh_step *late, const struct dh_step *early);
+
+#endif
