@@ -5,8 +5,9 @@
 
 enum use {
     USE_NONE,
-    USE_TOGETHER, /* does not mind others that do the same */
     USE_ALONE,
+    USE_SHARED = DH_STEP_SHARED, /* does not mind others that do the same */
+    USE_VAIN = DH_STEP_FAILED,   /* nor does this, but each minds the other: a reader makes a try fail */
 };
 
 /* What steps of a kind touch. */
@@ -128,7 +129,8 @@ static enum use use_of(const struct dh_step *s, uint64_t object)
     bool second = t & SECOND && s->second && s->second == object;
     if (!first && !second)
         return USE_NONE;
-    return s->flags & (DH_STEP_SHARED | DH_STEP_FAILED) && !second ? USE_TOGETHER : USE_ALONE;
+    enum use together = s->flags & (USE_SHARED | USE_VAIN);
+    return together && !second ? together : USE_ALONE;
 }
 
 static bool depend_at(const struct dh_step *a, const struct dh_step *b, uint64_t object)
@@ -139,7 +141,7 @@ static bool depend_at(const struct dh_step *a, const struct dh_step *b, uint64_t
     /* It does not matter which of two posts came first: a wait needs any. */
     if (a->kind == DH_STEP_SEM_POST && b->kind == DH_STEP_SEM_POST)
         return false;
-    return of_a == USE_ALONE || of_b == USE_ALONE;
+    return !(of_a & of_b & (USE_SHARED | USE_VAIN));
 }
 
 static bool among(uint64_t object, struct bytes b)
@@ -221,7 +223,7 @@ bool dh_step_changes(const struct dh_step *s)
     unsigned t = touched(s);
     if (t & (ALL | FREES | THREAD | THREADS | FILES | SECOND))
         return true;
-    if (t & SYNC && !(s->flags & (DH_STEP_SHARED | DH_STEP_FAILED)))
+    if (t & SYNC && !(s->flags & DH_STEP_FAILED))
         return true;
     return t & MEMORY && writes(s);
 }
@@ -242,51 +244,47 @@ bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint
     return use_of(early, object) == USE_ALONE;
 }
 
-struct pair {
-    uint8_t early, late;
-    bool strict; /* else there may be other ways for `late` to come */
-};
-
-static const struct pair enabling[] = {
-    {DH_STEP_UNLOCK, DH_STEP_LOCK, true},      {DH_STEP_UNLOCK, DH_STEP_WAKE, true},
-    {DH_STEP_WAIT, DH_STEP_LOCK, true},        {DH_STEP_WAIT, DH_STEP_WAKE, true},
-    {DH_STEP_CREATE, DH_STEP_BEGIN, true},     {DH_STEP_END, DH_STEP_JOIN, true},
-    {DH_STEP_ONCE_END, DH_STEP_ONCE, true},    {DH_STEP_SEM_POST, DH_STEP_SEM_WAIT, false},
-    {DH_STEP_SIGNAL, DH_STEP_WAKE, false},     {DH_STEP_BROADCAST, DH_STEP_WAKE, false},
-    {DH_STEP_BARRIER, DH_STEP_WAKE, false},    {DH_STEP_BARRIER, DH_STEP_BARRIER, false},
-    {DH_STEP_WAKE, DH_STEP_BARRIER, false},    {DH_STEP_FUTEX_WAKE, DH_STEP_FUTEX_WAIT, false},
-    {DH_STEP_FUTEX_WAKE, DH_STEP_WAKE, false}, {DH_STEP_WRITE, DH_STEP_FUTEX_WAIT, false},
-};
-
-static const struct pair *pair_of(const struct dh_step *early, const struct dh_step *late)
+/* Who gets a lock or a semaphore's count shows that others could have had it. */
+bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *early)
 {
-    if (late->flags & (DH_STEP_TRY | DH_STEP_FAILED) || early->flags & DH_STEP_FAILED)
-        return NULL;
-    for (unsigned i = 0; i < sizeof enabling / sizeof *enabling; i++)
-        if (enabling[i].early == early->kind && enabling[i].late == late->kind)
-            return &enabling[i];
-    return NULL;
+    if (late->flags & (DH_STEP_TRY | DH_STEP_FAILED))
+        return true;
+    switch (late->kind) {
+    case DH_STEP_LOCK:
+        if (early->flags & (DH_STEP_SHARED | DH_STEP_FAILED))
+            return false;
+        return early->kind == DH_STEP_LOCK || (early->kind == DH_STEP_WAKE && early->second == late->object);
+    case DH_STEP_SEM_WAIT:
+        return early->kind == DH_STEP_SEM_WAIT && !(early->flags & DH_STEP_FAILED);
+    case DH_STEP_WAKE:
+    case DH_STEP_BARRIER:
+    case DH_STEP_ONCE:
+    case DH_STEP_BEGIN:
+    case DH_STEP_JOIN:
+    case DH_STEP_FUTEX_WAIT:
+        return false;
+    default:
+        return true;
+    }
 }
 
-bool dh_step_enables(const struct dh_step *early, const struct dh_step *late)
+static uint64_t given(const struct dh_step *s)
 {
-    return pair_of(early, late);
+    return s->kind == DH_STEP_UNLOCK ? s->object : s->kind == DH_STEP_WAIT ? s->second : 0;
 }
 
-/* A wait that gives up a mutex and a wake that takes it have that in common, or only the condition. */
-static bool by_mutex(const struct dh_step *early, const struct dh_step *late)
+static uint64_t taken(const struct dh_step *s)
 {
-    uint64_t given = early->kind == DH_STEP_WAIT ? early->second : early->object;
-    uint64_t taken = late->kind == DH_STEP_WAKE ? late->second : late->object;
-    return given == taken;
+    return s->kind == DH_STEP_LOCK ? s->object : s->kind == DH_STEP_WAKE ? s->second : 0;
 }
 
 bool dh_step_needs(const struct dh_step *late, const struct dh_step *early)
 {
-    const struct pair *p = pair_of(early, late);
-    if (!p || !p->strict || late->flags & DH_STEP_TIMED)
+    if (late->flags & (DH_STEP_TRY | DH_STEP_TIMED | DH_STEP_FAILED) || early->flags & DH_STEP_FAILED)
         return false;
-    return (touched(late) & THREAD) || by_mutex(early, late);
+    if (late->kind == DH_STEP_BEGIN || late->kind == DH_STEP_JOIN)
+        return early->kind == (late->kind == DH_STEP_BEGIN ? DH_STEP_CREATE : DH_STEP_END);
+    return given(early) && given(early) == taken(late);
 }
 
 /* ---- targets ---- */

@@ -13,8 +13,9 @@ unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS]);
 bool dh_step_changes(const struct dh_step *s);
 /* Every step with this key that comes before `early` and on which `late` depends is one on which `early` depends. */
 bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint64_t key);
-/* May `late` have waited for `early`? Then the step to race with may be one before that. */
-bool dh_step_enables(const struct dh_step *early, const struct dh_step *late);
+/* Is it sure that `late` could have been executed just before `early`, whatever it may have had to wait for? If not,
+ * the step it competed with may be one before that. */
+bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *early);
 /* `late` can never be executed just before `early` (they depend). */
 bool dh_step_needs(const struct dh_step *late, const struct dh_step *early);
 

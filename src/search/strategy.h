@@ -47,7 +47,7 @@ struct dh_actor {
     struct dh_step step;  /* valid while parked and not ended */
     uint8_t enabled;      /* could be chosen now (alternative 0) */
     uint8_t alternatives; /* how many ways it can go on, 0 and 1: only one: time out, spurious wake-up, whom to wake */
-    uint8_t yields;       /* gave way (sched_yield, a spin loop's turn): others first, if any is enabled */
+    uint8_t yields;       /* its last step gave way (sched_yield, a turn of a spin loop) */
     uint8_t ended;
 };
 
@@ -73,6 +73,18 @@ enum dh_schedule_end {
 
 enum { DH_CHOOSE_CUT = UINT32_MAX }; /* as thread: abandon this schedule */
 
+/* What a strategy says of its search; whoever drives it may add the first three. A search that ended is complete only
+ * if all of the last four are 0. */
+struct dh_statistics {
+    uint64_t schedules, steps;
+    uint32_t depth;     /* of the longest schedule */
+    uint64_t redundant; /* schedules that turned out to be like others, and were cut */
+    uint64_t bounded;   /* cut at depth_max, or not tried for preemptions_max */
+    uint64_t diverged;  /* did not go as before: the program is not determined by the schedule */
+    uint64_t unfair;    /* threads that gave way again and again were held back */
+    bool no_memory;
+};
+
 /* What a strategy is given for its life. */
 struct dh_search {
     uint64_t seed;
@@ -90,6 +102,7 @@ struct dh_search {
         uint64_t frozen; /* set of threads the second does not depend on */
     } target;
     uint32_t pct_depth; /* priorities of `pct` change that many times less one; 0: 3 */
+    struct dh_statistics statistics;
     void *host;
 };
 
@@ -103,7 +116,8 @@ struct dh_strategy {
     struct dh_choice (*choose)(void *self, const struct dh_moment *moment);
     /* The chosen step was executed; `step` as it really was (a compare-exchange that failed does not write). */
     void (*done)(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step);
-    void (*end)(void *self, enum dh_schedule_end end);
+    /* `moment`: how the threads stand then, for what they would have done; NULL if that is not known. */
+    void (*end)(void *self, enum dh_schedule_end end, const struct dh_moment *moment);
     /* Is what it tried all there is, if begin answers false? Random walks never say so. */
     bool is_systematic;
 };

@@ -391,8 +391,9 @@ uint64_t model_hash(const struct model_state *s, bool with_yields)
     struct model_state copy;
     memset(&copy, 0, sizeof copy);
     memcpy(&copy, s, sizeof copy);
-    for (unsigned t = 0; t < MODEL_THREADS && !with_yields; t++)
+    for (unsigned t = 0; t < MODEL_THREADS && !with_yields; t++) {
         copy.thread[t].yields = false;
+    }
     uint64_t h = 1;
     const unsigned char *bytes = (const unsigned char *)&copy;
     for (size_t i = 0; i < sizeof copy; i++)
@@ -400,13 +401,13 @@ uint64_t model_hash(const struct model_state *s, bool with_yields)
     return h;
 }
 
-void model_run_add(struct model_run *r, unsigned thread, unsigned alternative, const struct dh_step *step, bool fatal)
+void model_run_add(struct model_run *r, unsigned thread, unsigned alternative, const struct dh_step *step)
 {
     if (r->n >= MODEL_DEPTH)
         return;
     uint64_t past = 0;
     for (unsigned i = 0; i < r->n; i++)
-        if (fatal || r->event[i].thread == thread || dh_steps_depend(&r->event[i].step, step))
+        if (r->event[i].thread == thread || dh_steps_depend(&r->event[i].step, step))
             past += r->event[i].hash;
     uint64_t h = mix(mix(mix(7, thread), alternative), (uint64_t)step->kind << 32 | step->flags);
     h = mix(mix(mix(h, step->object), step->second), step->size);
@@ -465,15 +466,9 @@ void model_result_release(struct model_result *r)
 
 /* ---- how runs end ---- */
 
-/* By the rule for threads that give way, none moves while another could that does not. */
-static bool may_move(const struct dh_actor *actors, unsigned n, unsigned t)
+static bool may_move(const struct dh_actor *a)
 {
-    if (actors[t].ended || (!actors[t].enabled && actors[t].alternatives < 2))
-        return false;
-    for (unsigned i = 0; actors[t].yields && i < n; i++)
-        if (!actors[i].ended && actors[i].enabled && !actors[i].yields)
-            return false;
-    return true;
+    return !a->ended && (a->enabled || a->alternatives > 1);
 }
 
 static bool is_over(const struct model_state *s, const struct dh_actor *actors, unsigned n, enum dh_schedule_end *how)
@@ -481,7 +476,7 @@ static bool is_over(const struct model_state *s, const struct dh_actor *actors, 
     bool left = false, can = false;
     for (unsigned t = 0; t < n; t++) {
         left |= !actors[t].ended;
-        can |= may_move(actors, n, t);
+        can |= may_move(&actors[t]);
     }
     *how = s->failed ? DH_END_FAILED : s->exited || !left ? DH_END_DONE : DH_END_BLOCKED;
     return *how != DH_END_BLOCKED || !can;
@@ -496,8 +491,11 @@ static void count_end(struct model_result *r, const struct model_state *s, const
     r->cut += how == DH_END_CUT;
     if (how == DH_END_CUT)
         return;
-    model_set_add(&r->classes, mix(run->sum, how));
-    model_set_add(&r->ends, mix(model_hash(s, false), how));
+    /* Of a failure counts what led to it, not what others did meanwhile. */
+    uint64_t failure = how == DH_END_FAILED && run->n ? run->event[run->n - 1].hash : 0;
+    model_set_add(&r->classes, mix(failure ? failure : run->sum, how));
+    if (!failure)
+        model_set_add(&r->ends, mix(model_hash(s, false), how));
 }
 
 /* ---- the oracle ---- */
@@ -546,13 +544,13 @@ static bool visit(struct enumeration *e, const struct model_state *s)
     }
     for (unsigned t = 0; t < n; t++)
         for (unsigned a = actors[t].enabled ? 0 : 1;
-             may_move(actors, n, t) && a < (actors[t].alternatives ? actors[t].alternatives : 1); a++) {
+             may_move(&actors[t]) && a < (actors[t].alternatives ? actors[t].alternatives : 1); a++) {
             struct model_state next = *s;
             struct dh_step step;
             unsigned length = e->run.n;
             uint64_t sum = e->run.sum;
             model_move(e->p, &next, t, a, &step);
-            model_run_add(&e->run, t, a, &step, next.failed);
+            model_run_add(&e->run, t, a, &step);
             bool fine = visit(e, &next);
             e->run.n = length;
             e->run.sum = sum;
@@ -597,12 +595,12 @@ static enum dh_schedule_end run_once(const struct model_program *p, const struct
         struct dh_choice c = strategy->choose(self, &moment);
         if (c.thread == DH_CHOOSE_CUT)
             return DH_END_CUT;
-        assert(c.thread < n && may_move(actors, n, c.thread));
+        assert(c.thread < n && may_move(&actors[c.thread]));
         assert(c.alternative ? c.alternative < actors[c.thread].alternatives : actors[c.thread].enabled);
         struct dh_step step;
         model_move(p, s, c.thread, c.alternative, &step);
         strategy->done(self, c.thread, c.alternative, &step);
-        model_run_add(run, c.thread, c.alternative, &step, s->failed);
+        model_run_add(run, c.thread, c.alternative, &step);
         last = c.thread;
     }
 }
@@ -621,7 +619,10 @@ void model_explore(const struct model_program *p, const struct dh_strategy *stra
             break;
         }
         enum dh_schedule_end how = run_once(p, strategy, self, &s, &run);
-        strategy->end(self, how);
+        struct dh_actor actors[MODEL_THREADS];
+        struct dh_moment moment = {actors, model_actors(p, &s, actors),
+                                   run.n ? run.event[run.n - 1].thread : UINT32_MAX, run.n};
+        strategy->end(self, how, &moment);
         r->steps += run.n;
         count_end(r, &s, &run, how);
         if (found && (how == DH_END_FAILED || how == DH_END_BLOCKED))

@@ -101,7 +101,7 @@ struct model_run {
     } event[MODEL_DEPTH];
     uint64_t sum;
 };
-void model_run_add(struct model_run *r, unsigned thread, unsigned alternative, const struct dh_step *step, bool fatal);
+void model_run_add(struct model_run *r, unsigned thread, unsigned alternative, const struct dh_step *step);
 
 struct model_set {
     uint64_t *at;
@@ -113,7 +113,7 @@ void model_set_release(struct model_set *s);
 
 struct model_result {
     struct model_set classes; /* of runs to their end */
-    struct model_set ends;    /* states at the end, with how it ended */
+    struct model_set ends;    /* states at the end, with how it ended; not of failures */
     uint64_t schedules, steps, blocked, failed, cut;
     bool exhausted;
 };

@@ -1,0 +1,361 @@
+/* Source-DPOR with sleep sets (Abdulla, Aronsson, Jonsson, Sagonas: Source Sets, JACM 2017): one schedule at least for
+ * each happens-before class, few for most. What is ours: steps that wait (a lock, a semaphore, a join) race with what
+ * they competed with, not with what let them go (trace.c looks through that); what threads would have done when a
+ * schedule ended counts as if it came next; a step that ends the program depends on everything; a thread goes on in all
+ * its alternatives before it is done with. Clocks and sets of the common beginning of schedules are kept. */
+#include "search/actors.h"
+#include "search/fair.h"
+#include "search/pool.h"
+#include "search/strategies.h"
+#include "search/trace.h"
+
+/* The state before event `i` of the trace is node i. */
+struct node {
+    uint32_t sets;  /* where in `words` */
+    uint32_t words; /* of each set */
+    uint32_t thread, alternative, alternatives;
+};
+
+enum set {
+    SET_ALLOWED,   /* could be chosen */
+    SET_BACKTRACK, /* must be, or was */
+    SET_SLEEP,     /* need not be any more: what they can do is known from elsewhere */
+    SETS
+};
+
+struct dpor {
+    struct dh_search *search;
+    struct dh_trace trace;
+    struct node *node;
+    uint32_t node_room, nodes;
+    uint64_t *words;
+    uint32_t words_room, words_used;
+    uint32_t *first; /* by thread: time of its first event among those that do not need the racing one */
+    uint32_t first_room;
+    struct dh_fair fair;
+    uint32_t at; /* steps of this schedule so far */
+    bool begun, cut, broken;
+    bool redundant; /* all who could go on sleep */
+};
+
+static void *start(struct dh_search *search)
+{
+    struct dpor *d = search->memory(search, sizeof *d);
+    if (!d || !dh_trace_init(&d->trace, search))
+        return NULL;
+    d->search = search;
+    return d;
+}
+
+/* ---- sets ---- */
+
+static uint64_t *set_of(const struct dpor *d, const struct node *n, enum set which)
+{
+    return d->words + n->sets + which * n->words;
+}
+
+static bool has(const struct dpor *d, const struct node *n, enum set which, uint32_t thread)
+{
+    return thread / 64 < n->words && set_of(d, n, which)[thread / 64] >> thread % 64 & 1;
+}
+
+static void add(struct dpor *d, const struct node *n, enum set which, uint32_t thread)
+{
+    set_of(d, n, which)[thread / 64] |= (uint64_t)1 << thread % 64;
+}
+
+static bool is_covered(const struct dpor *d, const struct node *n, uint32_t thread)
+{
+    return has(d, n, SET_BACKTRACK, thread) || has(d, n, SET_SLEEP, thread);
+}
+
+/* ---- races ---- */
+
+/* Somebody who can begin what the racing thread could do before event `index`: the first in its thread, with nothing of
+ * what comes before it needed. */
+struct initial {
+    uint32_t thread;
+    bool covered;
+};
+
+static void clear_first(struct dpor *d)
+{
+    for (uint32_t i = 0; i < d->trace.threads; i++)
+        d->first[i] = 0;
+}
+
+static bool needs_any(const struct dpor *d, const uint32_t *clock, uint32_t width)
+{
+    for (uint32_t i = 0; i < width; i++)
+        if (d->first[i] && clock[i] >= d->first[i])
+            return true;
+    return false;
+}
+
+static void consider(const struct dpor *d, const struct node *n, uint32_t thread, struct initial *found)
+{
+    if (is_covered(d, n, thread))
+        found->covered = true;
+    else if (has(d, n, SET_ALLOWED, thread))
+        found->thread = thread;
+}
+
+/* `end`: events before it; then the step of `thread`, whose clock is trace.after. */
+static struct initial find_initial(struct dpor *d, uint32_t index, uint32_t end, uint32_t thread)
+{
+    const struct dh_trace *t = &d->trace;
+    const struct node *n = &d->node[index];
+    struct initial found = {.thread = UINT32_MAX};
+    clear_first(d);
+    for (uint32_t i = index + 1; i < end && !found.covered; i++) {
+        const struct dh_trace_event *e = &t->event[i];
+        if (dh_trace_before(t, &t->event[index], e) || d->first[e->thread])
+            continue;
+        if (!needs_any(d, t->clocks + e->clock, e->width))
+            consider(d, n, e->thread, &found);
+        d->first[e->thread] = e->time;
+    }
+    if (!found.covered && !d->first[thread] && !needs_any(d, t->after, t->threads))
+        consider(d, n, thread, &found);
+    return found;
+}
+
+static bool nothing_left(const struct dpor *d, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->words; i++)
+        if (set_of(d, n, SET_ALLOWED)[i] & ~(set_of(d, n, SET_BACKTRACK)[i] | set_of(d, n, SET_SLEEP)[i]))
+            return false;
+    return true;
+}
+
+/* The races the trace has just found, of the step of `thread` that comes after the first `end` events. */
+static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
+{
+    if (!DH_POOL_GROW(d->search, d, first, 0, d->trace.threads))
+        return;
+    for (uint32_t i = 0; i < d->trace.races; i++) {
+        uint32_t index = d->trace.race[i];
+        const struct node *n = &d->node[index];
+        if (nothing_left(d, n))
+            continue;
+        struct initial found = find_initial(d, index, end, thread);
+        if (!found.covered && found.thread != UINT32_MAX)
+            add(d, n, SET_BACKTRACK, found.thread);
+    }
+}
+
+/* ---- schedules ---- */
+
+/* The next thing to try at the last node where there is any; false: nowhere. */
+static bool advance(struct dpor *d)
+{
+    while (d->nodes) {
+        struct node *n = &d->node[d->nodes - 1];
+        dh_trace_cut(&d->trace, d->nodes - 1);
+        if (++n->alternative < n->alternatives)
+            return true;
+        add(d, n, SET_SLEEP, n->thread);
+        for (uint32_t i = 0; i < n->words; i++) {
+            uint64_t left = set_of(d, n, SET_BACKTRACK)[i] & ~set_of(d, n, SET_SLEEP)[i];
+            if (left) {
+                n->thread = i * 64 + (uint32_t)__builtin_ctzll(left);
+                n->alternative = UINT32_MAX; /* which ones there are is seen when we come there */
+                return true;
+            }
+        }
+        d->words_used = n->sets;
+        d->nodes--;
+    }
+    return false;
+}
+
+static bool begin(void *self)
+{
+    struct dpor *d = self;
+    bool more = !d->broken && (!d->begun || advance(d));
+    d->begun = true;
+    d->at = 0;
+    d->cut = d->redundant = false;
+    dh_fair_begin(&d->fair);
+    return more;
+}
+
+/* Threads that sleep do so until something happens that matters to them. */
+static bool still_sleeps(const struct dpor *d, const struct dh_moment *m, uint32_t thread)
+{
+    const struct node *parent = &d->node[d->at - 1];
+    const struct dh_trace_event *e = &d->trace.event[d->at - 1];
+    return has(d, parent, SET_SLEEP, thread) && thread != e->thread &&
+           !dh_steps_depend(&e->step, &m->actors[thread].step);
+}
+
+static bool new_node(struct dpor *d, const struct dh_moment *m)
+{
+    uint32_t words = (m->count + 63) / 64;
+    if (!DH_POOL_GROW(d->search, d, node, d->nodes, d->nodes + 1) ||
+        !DH_POOL_GROW(d->search, d, words, d->words_used, d->words_used + SETS * words))
+        return false;
+    struct node *n = &d->node[d->nodes];
+    *n = (struct node){.sets = d->words_used, .words = words, .thread = UINT32_MAX};
+    d->words_used += SETS * words;
+    for (uint32_t i = 0; i < SETS * words; i++)
+        d->words[n->sets + i] = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (m->actors[i].ended)
+            continue;
+        if (d->at && still_sleeps(d, m, i))
+            add(d, n, SET_SLEEP, i);
+        if (dh_actor_rank(&m->actors[i]) == DH_RANK_STUCK)
+            continue;
+        if (dh_fair_must_wait(&d->fair, m, i))
+            d->search->statistics.unfair++;
+        else
+            add(d, n, SET_ALLOWED, i);
+    }
+    d->nodes++;
+    return true;
+}
+
+/* Whoever moved last, or the first one, but somebody who gives way only if there is nobody else. */
+static uint32_t prefer(const struct dpor *d, const struct node *n, const struct dh_moment *m)
+{
+    uint32_t best = UINT32_MAX, rank = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (!has(d, n, SET_ALLOWED, i) || has(d, n, SET_SLEEP, i))
+            continue;
+        uint32_t r = 2 * dh_actor_rank(&m->actors[i]) + (i == m->last);
+        if (r > rank) {
+            rank = r;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void set_thread(struct node *n, const struct dh_actor *a, uint32_t thread)
+{
+    n->thread = thread;
+    n->alternative = dh_actor_first(a);
+    n->alternatives = dh_actor_end(a);
+}
+
+static struct dh_choice give_up(struct dpor *d, uint64_t *why)
+{
+    d->cut = true;
+    ++*why;
+    return dh_choose_cut();
+}
+
+static bool cannot(const struct dh_moment *m, const struct node *n)
+{
+    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_STUCK)
+        return true;
+    const struct dh_actor *a = &m->actors[n->thread];
+    return n->alternative ? n->alternative >= a->alternatives : !a->enabled;
+}
+
+static struct dh_choice choose(void *self, const struct dh_moment *m)
+{
+    struct dpor *d = self;
+    struct dh_statistics *s = &d->search->statistics;
+    if (!dh_fair_look(&d->fair, d->search, m))
+        d->broken = d->cut = true;
+    if (d->cut)
+        return dh_choose_cut();
+    if (d->at == d->nodes) {
+        if (d->at >= d->search->depth_max) {
+            s->bounded++;
+            return dh_choose_cut();
+        }
+        if (!new_node(d, m)) {
+            d->broken = d->cut = true;
+            return dh_choose_cut();
+        }
+        struct node *n = &d->node[d->at];
+        uint32_t thread = prefer(d, n, m);
+        if (thread == UINT32_MAX) {
+            d->words_used = n->sets;
+            d->nodes--;
+            d->redundant = true;
+            return give_up(d, &s->redundant);
+        }
+        set_thread(n, &m->actors[thread], thread);
+        add(d, n, SET_BACKTRACK, thread);
+    }
+    struct node *n = &d->node[d->at];
+    if (n->alternative == UINT32_MAX && n->thread < m->count)
+        set_thread(n, &m->actors[n->thread], n->thread);
+    if (cannot(m, n))
+        return give_up(d, &s->diverged);
+    return (struct dh_choice){n->thread, n->alternative};
+}
+
+static bool same(const struct dh_step *a, const struct dh_step *b)
+{
+    return a->kind == b->kind && a->flags == b->flags && a->site == b->site;
+}
+
+static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+{
+    struct dpor *d = self;
+    uint32_t index = d->at++;
+    if (d->cut)
+        return;
+    if (index < d->trace.n) {
+        if (!same(&d->trace.event[index].step, step)) {
+            d->cut = true;
+            d->search->statistics.diverged++;
+        }
+        return;
+    }
+    if (!dh_trace_add(&d->trace, thread, alternative, step)) {
+        d->broken = d->cut = true;
+        return;
+    }
+    reverse_races(d, index, thread);
+}
+
+/* The last step ended the program: whatever others could have done instead must still be seen. That step sleeps then,
+ * until somebody does what matters to it. */
+static void go_on_without(struct dpor *d)
+{
+    const struct node *n = &d->node[d->trace.n - 1];
+    for (uint32_t i = 0; i < n->words; i++) {
+        uint64_t left = set_of(d, n, SET_ALLOWED)[i] & ~set_of(d, n, SET_SLEEP)[i];
+        if (n->thread / 64 == i)
+            left &= ~((uint64_t)1 << n->thread % 64);
+        if (left & set_of(d, n, SET_BACKTRACK)[i])
+            return;
+        if (left) {
+            add(d, n, SET_BACKTRACK, i * 64 + (uint32_t)__builtin_ctzll(left));
+            return;
+        }
+    }
+}
+
+static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+{
+    struct dpor *d = self;
+    if ((d->cut && !d->redundant) || !d->trace.n || d->at != d->trace.n)
+        return;
+    if (how == DH_END_FAILED) {
+        go_on_without(d);
+        dh_trace_cut(&d->trace, d->trace.n - 1); /* nothing comes after it */
+    }
+    /* Also those who wait, while all others sleep, competed with somebody for what they wait for. */
+    for (uint32_t i = 0; m && i < m->count; i++)
+        if (!m->actors[i].ended && !(how == DH_END_FAILED && i == m->last) &&
+            !(d->redundant && dh_actor_rank(&m->actors[i])) && dh_trace_races(&d->trace, i, &m->actors[i].step))
+            reverse_races(d, d->trace.n, i);
+}
+
+const struct dh_strategy dh_strategy_dpor = {
+    .name = "dpor",
+    .summary = "every happens-before class once, by dynamic partial order reduction",
+    .start = start,
+    .begin = begin,
+    .choose = choose,
+    .done = done,
+    .end = end,
+    .is_systematic = true,
+};

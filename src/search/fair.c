@@ -1,0 +1,41 @@
+#include "search/fair.h"
+
+#include "search/actors.h"
+#include "search/pool.h"
+
+void dh_fair_begin(struct dh_fair *f)
+{
+    f->threads = 0;
+    f->now = 0;
+    f->any = false;
+}
+
+bool dh_fair_look(struct dh_fair *f, struct dh_search *search, const struct dh_moment *m)
+{
+    if (!DH_POOL_GROW(search, f, thread, f->threads, m->count))
+        return false;
+    for (; f->threads < m->count; f->threads++)
+        f->thread[f->threads] = (struct dh_fair_thread){.moved = f->now};
+    f->now++;
+    if (m->last >= m->count)
+        return true;
+    struct dh_fair_thread *t = &f->thread[m->last];
+    t->moved = f->now;
+    if (m->actors[m->last].yields) {
+        t->owes = t->yielded;
+        t->yielded = f->now;
+        f->any |= t->owes;
+    }
+    return true;
+}
+
+bool dh_fair_must_wait(const struct dh_fair *f, const struct dh_moment *m, uint32_t thread)
+{
+    uint32_t owes = f->thread[thread].owes;
+    if (!f->any || !owes)
+        return false;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (i != thread && f->thread[i].moved < owes && dh_actor_rank(&m->actors[i]) >= DH_RANK_YIELDS)
+            return true;
+    return false;
+}

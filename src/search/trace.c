@@ -1,0 +1,296 @@
+#include "search/trace.h"
+
+#include "search/pool.h"
+
+enum { NO_LINK = UINT32_MAX, LINK_BITS = 3, THREADS_MOST = 1 << 16 };
+
+bool dh_trace_init(struct dh_trace *t, struct dh_search *search)
+{
+    *t = (struct dh_trace){.search = search, .wide = DH_NO_EVENT};
+    t->slot_room = 256;
+    t->slot = search->memory(search, t->slot_room * sizeof *t->slot);
+    return t->slot;
+}
+
+/* ---- keys ---- */
+
+static uint32_t slot_of(struct dh_trace *t, uint64_t key)
+{
+    uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (t->slot_room - 1);
+    while (t->slot[i].used && t->slot[i].key != key)
+        i = (i + 1) & (t->slot_room - 1);
+    return i;
+}
+
+static uint32_t slot_take(struct dh_trace *t, uint64_t key)
+{
+    uint32_t i = slot_of(t, key);
+    if (!t->slot[i].used) {
+        t->slot[i] = (struct dh_trace_slot){key, NO_LINK, NO_LINK, true};
+        t->slots_used++;
+    }
+    return i;
+}
+
+/* Keys of this trace only, in a table of that size. */
+static void rebuild(struct dh_trace *t)
+{
+    t->slots_used = 0;
+    for (uint32_t i = 0; i < t->slot_room; i++)
+        t->slot[i].used = false;
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct dh_trace_event *e = &t->event[i];
+        uint64_t keys[DH_STEP_KEYS];
+        if (e->keys == DH_STEP_WIDE)
+            continue;
+        dh_step_keys(&e->step, keys);
+        for (uint32_t k = 0; k < e->keys; k++) {
+            e->link[k].slot = slot_take(t, keys[k]);
+            t->slot[e->link[k].slot].last = i << LINK_BITS | k;
+            if (e->changes)
+                t->slot[e->link[k].slot].change = i << LINK_BITS | k;
+        }
+    }
+}
+
+/* Keys of schedules that are gone stay until there is no room; the table grows only for those in use. */
+static bool keys_fit(struct dh_trace *t)
+{
+    if ((t->slots_used + DH_STEP_KEYS) * 2 <= t->slot_room)
+        return true;
+    rebuild(t);
+    if ((t->slots_used + DH_STEP_KEYS) * 4 <= t->slot_room)
+        return true;
+    if (!dh_pool_grow(t->search, (void **)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
+        return false;
+    rebuild(t);
+    return true;
+}
+
+/* ---- clocks ---- */
+
+static uint32_t clock_before(const struct dh_trace *t, uint32_t thread)
+{
+    return t->thread[thread].last != DH_NO_EVENT ? t->thread[thread].last : t->thread[thread].created;
+}
+
+static bool know_thread(struct dh_trace *t, uint32_t thread)
+{
+    if (thread < t->threads)
+        return true;
+    if (thread >= THREADS_MOST || !DH_POOL_GROW(t->search, t, thread, t->threads, thread + 1) ||
+        !DH_POOL_GROW(t->search, t, basis, t->threads, thread + 1) ||
+        !DH_POOL_GROW(t->search, t, after, t->threads, thread + 1))
+        return false;
+    for (; t->threads <= thread; t->threads++) {
+        t->thread[t->threads] = (struct dh_trace_thread){DH_NO_EVENT, DH_NO_EVENT};
+        t->basis[t->threads] = t->after[t->threads] = 0;
+    }
+    return true;
+}
+
+/* What the thread knows before its step, in `basis` and, to begin with, in `after`. */
+static void set_basis(struct dh_trace *t, uint32_t thread)
+{
+    uint32_t from = clock_before(t, thread), width = from == DH_NO_EVENT ? 0 : t->event[from].width, i = 0;
+    for (; i < width; i++)
+        t->basis[i] = t->after[i] = t->clocks[t->event[from].clock + i];
+    for (; i < t->threads; i++)
+        t->basis[i] = t->after[i] = 0;
+}
+
+static void learn(struct dh_trace *t, const struct dh_trace_event *e)
+{
+    const uint32_t *from = t->clocks + e->clock;
+    for (uint32_t i = 0; i < e->width; i++)
+        if (from[i] > t->after[i])
+            t->after[i] = from[i];
+}
+
+/* ---- races ---- */
+
+/* An early event that the step depends on. True: nothing before it with the same key can matter. */
+static bool meet(struct dh_trace *t, uint32_t index, uint32_t thread, const struct dh_step *step, bool hides)
+{
+    struct dh_trace_event *e = &t->event[index];
+    if (e->thread == thread || e->time <= t->basis[e->thread])
+        return hides;
+    learn(t, e);
+    if (dh_step_needs(step, &e->step))
+        return false;
+    for (uint32_t i = 0; i < t->races; i++)
+        if (t->race[i] == index)
+            return false; /* by another key, too */
+    if (DH_POOL_GROW(t->search, t, race, t->races, t->races + 1))
+        t->race[t->races++] = index;
+    return hides && dh_step_could_precede(step, &e->step);
+}
+
+static void scan_key(struct dh_trace *t, uint32_t thread, const struct dh_step *step, uint64_t key, bool changes)
+{
+    const struct dh_trace_slot *s = &t->slot[slot_of(t, key)];
+    uint32_t at = !s->used ? NO_LINK : changes ? s->last : s->change;
+    while (at != NO_LINK) {
+        const struct dh_trace_event *e = &t->event[at >> LINK_BITS];
+        const struct dh_trace_link *link = &e->link[at & ((1 << LINK_BITS) - 1)];
+        if (dh_steps_depend(&e->step, step) &&
+            meet(t, at >> LINK_BITS, thread, step, dh_step_hides(&e->step, step, key)))
+            return;
+        at = changes ? link->before : link->change;
+    }
+}
+
+static void scan_wide(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
+{
+    for (uint32_t i = t->wide; i != DH_NO_EVENT; i = t->event[i].wide)
+        if (dh_steps_depend(&t->event[i].step, step))
+            meet(t, i, thread, step, false);
+}
+
+static void scan_all(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
+{
+    for (uint32_t i = t->n; i-- > 0;)
+        if (dh_steps_depend(&t->event[i].step, step))
+            meet(t, i, thread, step, false);
+}
+
+/* Only the last ones: of two that are ordered, reversing the earlier comes up after the later was reversed, unless the
+ * later is what the step waited for. */
+static void keep_last(struct dh_trace *t, const struct dh_step *step)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->races; i++) {
+        bool hidden = false;
+        for (uint32_t j = 0; j < t->races && !hidden; j++) {
+            const struct dh_trace_event *late = &t->event[t->race[j]];
+            hidden = t->race[j] > t->race[i] && dh_trace_before(t, &t->event[t->race[i]], late) &&
+                     dh_step_could_precede(step, &late->step);
+        }
+        if (!hidden) {
+            /* those left out stay where the rest can still be compared with them */
+            uint32_t swap = t->race[kept];
+            t->race[kept++] = t->race[i];
+            t->race[i] = swap;
+        }
+    }
+    t->races = kept;
+}
+
+static unsigned scan(struct dh_trace *t, uint32_t thread, const struct dh_step *step, uint64_t *keys)
+{
+    unsigned n = dh_step_keys(step, keys);
+    t->races = 0;
+    if (n == DH_STEP_WIDE) {
+        scan_all(t, thread, step);
+    } else {
+        bool changes = dh_step_changes(step);
+        for (unsigned i = 0; i < n; i++)
+            scan_key(t, thread, step, keys[i], changes);
+        scan_wide(t, thread, step);
+    }
+    if (t->races > 1)
+        keep_last(t, step);
+    return n;
+}
+
+bool dh_trace_races(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
+{
+    uint64_t keys[DH_STEP_KEYS];
+    if (!know_thread(t, thread))
+        return false;
+    set_basis(t, thread);
+    scan(t, thread, step, keys);
+    return true;
+}
+
+/* ---- events ---- */
+
+static void link_event(struct dh_trace *t, uint32_t index, const uint64_t *keys)
+{
+    struct dh_trace_event *e = &t->event[index];
+    if (e->keys == DH_STEP_WIDE) {
+        t->wide = index;
+        return;
+    }
+    for (uint32_t k = 0; k < e->keys; k++) {
+        struct dh_trace_slot *s = &t->slot[e->link[k].slot = slot_take(t, keys[k])];
+        e->link[k].before = s->last;
+        e->link[k].change = s->change;
+        s->last = index << LINK_BITS | k;
+        if (e->changes)
+            s->change = s->last;
+    }
+}
+
+/* As wide as what it knows, and itself. */
+static uint32_t width_of(const struct dh_trace *t, uint32_t thread)
+{
+    uint32_t n = t->threads;
+    while (n > thread + 1 && !t->after[n - 1])
+        n--;
+    return n;
+}
+
+static void note_created(struct dh_trace *t, struct dh_trace_event *e, uint32_t index)
+{
+    e->created = DH_NO_EVENT;
+    if (e->step.kind != DH_STEP_CREATE || e->step.object >= THREADS_MOST || !know_thread(t, (uint32_t)e->step.object))
+        return;
+    e->created = t->thread[e->step.object].created;
+    t->thread[e->step.object].created = index;
+}
+
+bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+{
+    uint64_t keys[DH_STEP_KEYS];
+    uint32_t index = t->n;
+    t->races = 0;
+    if (!know_thread(t, thread) || !keys_fit(t) || !DH_POOL_GROW(t->search, t, event, t->n, t->n + 1))
+        return false;
+    set_basis(t, thread);
+    unsigned n = scan(t, thread, step, keys);
+    struct dh_trace_event *e = &t->event[index];
+    e->step = *step;
+    e->thread = thread;
+    e->alternative = alternative;
+    e->previous = t->thread[thread].last;
+    e->time = e->previous == DH_NO_EVENT ? 1 : t->event[e->previous].time + 1;
+    e->keys = (uint8_t)n;
+    e->changes = dh_step_changes(step);
+    e->wide = t->wide;
+    t->after[thread] = e->time;
+    e->width = width_of(t, thread);
+    if (!DH_POOL_GROW(t->search, t, clocks, t->clocks_used, t->clocks_used + e->width))
+        return false;
+    e->clock = t->clocks_used;
+    t->clocks_used += e->width;
+    for (uint32_t i = 0; i < e->width; i++)
+        t->clocks[e->clock + i] = t->after[i];
+    t->n++;
+    t->thread[thread].last = index;
+    link_event(t, index, keys);
+    note_created(t, e, index);
+    return true;
+}
+
+static void take_back(struct dh_trace *t)
+{
+    struct dh_trace_event *e = &t->event[--t->n];
+    if (e->keys != DH_STEP_WIDE)
+        for (uint32_t k = e->keys; k-- > 0;) {
+            struct dh_trace_slot *s = &t->slot[e->link[k].slot];
+            s->last = e->link[k].before;
+            s->change = e->link[k].change;
+        }
+    t->wide = e->wide;
+    t->thread[e->thread].last = e->previous;
+    if (e->step.kind == DH_STEP_CREATE && e->step.object < t->threads)
+        t->thread[e->step.object].created = e->created;
+    t->clocks_used = e->clock;
+}
+
+void dh_trace_cut(struct dh_trace *t, uint32_t n)
+{
+    while (t->n > n)
+        take_back(t);
+}
