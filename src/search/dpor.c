@@ -333,19 +333,31 @@ static void go_on_without(struct dpor *d)
     }
 }
 
+/* Did the program end while others were not done, and not by a step that says so? */
+static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const struct dh_moment *m)
+{
+    if (how != DH_END_DONE || !m || d->trace.event[d->trace.n - 1].step.kind == DH_STEP_EXIT)
+        return how == DH_END_FAILED;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (i != m->last && !m->actors[i].ended)
+            return true;
+    return false;
+}
+
 static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
 {
     struct dpor *d = self;
     if ((d->cut && !d->redundant) || !d->trace.n || d->at != d->trace.n)
         return;
-    if (how == DH_END_FAILED) {
+    bool early = ended_early(d, how, m);
+    if (early) {
         go_on_without(d);
         dh_trace_cut(&d->trace, d->trace.n - 1); /* nothing comes after it */
     }
     /* Also those who wait, while all others sleep, competed with somebody for what they wait for. */
     for (uint32_t i = 0; m && i < m->count; i++)
-        if (!m->actors[i].ended && !(how == DH_END_FAILED && i == m->last) &&
-            !(d->redundant && dh_actor_rank(&m->actors[i])) && dh_trace_races(&d->trace, i, &m->actors[i].step))
+        if (!m->actors[i].ended && !(early && i == m->last) && !(d->redundant && dh_actor_rank(&m->actors[i])) &&
+            dh_trace_races(&d->trace, i, &m->actors[i].step))
             reverse_races(d, d->trace.n, i);
 }
 

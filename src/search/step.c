@@ -247,15 +247,16 @@ bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint
 /* Who gets a lock or a semaphore's count shows that others could have had it. */
 bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *early)
 {
+    enum { PERHAPS = DH_STEP_TRY | DH_STEP_TIMED | DH_STEP_FAILED };
     if (late->flags & (DH_STEP_TRY | DH_STEP_FAILED))
         return true;
     switch (late->kind) {
     case DH_STEP_LOCK:
-        if (early->flags & (DH_STEP_SHARED | DH_STEP_FAILED))
+        if (early->flags & (DH_STEP_SHARED | PERHAPS))
             return false;
         return early->kind == DH_STEP_LOCK || (early->kind == DH_STEP_WAKE && early->second == late->object);
     case DH_STEP_SEM_WAIT:
-        return early->kind == DH_STEP_SEM_WAIT && !(early->flags & DH_STEP_FAILED);
+        return early->kind == DH_STEP_SEM_WAIT && !(early->flags & PERHAPS);
     case DH_STEP_WAKE:
     case DH_STEP_BARRIER:
     case DH_STEP_ONCE:

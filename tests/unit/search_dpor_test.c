@@ -163,6 +163,8 @@ static void write_program(struct model_program *p, int threads, int pieces)
         }
         if (pick(8) == 0)
             put(&w, OP_ASSERT, pick(2), 1, 0);
+        if (t == 0 && pick(8) == 0)
+            put(&w, OP_LEAVE, 0, 0, 0);
         if (t == 0 && creates && pick(2))
             put(&w, OP_JOIN, 1, 0, 0);
         for (int i = 0; i < w.n; i++)

@@ -79,10 +79,12 @@ static bool is_joined(const struct model_program *p, unsigned t)
 static void run_on(const struct model_program *p, struct model_state *s, unsigned t)
 {
     struct model_thread *me = &s->thread[t];
-    for (const struct model_line *l; is_local((l = line_of(p, s, t))->op) && !s->failed;) {
+    for (const struct model_line *l; is_local((l = line_of(p, s, t))->op) && !s->failed && !s->left;) {
         me->pc++;
         if (l->op == OP_ASSERT)
             s->failed = me->reg[l->a] != l->b;
+        else if (l->op == OP_LEAVE)
+            s->left = true;
         else if (l->op == OP_ADD_LOCAL)
             me->reg[l->a] = (int16_t)(me->reg[l->a] + l->b);
         else if (l->op == OP_JUMP || (me->reg[l->a] == l->b) == (l->op == OP_JUMP_IF))
@@ -478,7 +480,7 @@ static bool is_over(const struct model_state *s, const struct dh_actor *actors, 
         left |= !actors[t].ended;
         can |= may_move(&actors[t]);
     }
-    *how = s->failed ? DH_END_FAILED : s->exited || !left ? DH_END_DONE : DH_END_BLOCKED;
+    *how = s->failed ? DH_END_FAILED : s->exited || s->left || !left ? DH_END_DONE : DH_END_BLOCKED;
     return *how != DH_END_BLOCKED || !can;
 }
 
@@ -491,8 +493,8 @@ static void count_end(struct model_result *r, const struct model_state *s, const
     r->cut += how == DH_END_CUT;
     if (how == DH_END_CUT)
         return;
-    /* Of a failure counts what led to it, not what others did meanwhile. */
-    uint64_t failure = how == DH_END_FAILED && run->n ? run->event[run->n - 1].hash : 0;
+    /* Of a failure and of leaving counts what led to it, not what others did meanwhile. */
+    uint64_t failure = (how == DH_END_FAILED || s->left) && run->n ? run->event[run->n - 1].hash : 0;
     model_set_add(&r->classes, mix(failure ? failure : run->sum, how));
     if (!failure)
         model_set_add(&r->ends, mix(model_hash(s, false), how));

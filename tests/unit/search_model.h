@@ -44,6 +44,7 @@ enum model_op {
     OP_JUMP,        /* target */
     OP_ASSERT,      /* register, constant */
     OP_ADD_LOCAL,   /* register, constant */
+    OP_LEAVE,       /* the program, without a step for it */
 };
 
 struct model_line {
@@ -76,7 +77,7 @@ struct model_state {
     uint16_t round[MODEL_SYNCS];
     uint8_t printed[32]; /* what was said, in order */
     uint8_t n_printed;
-    bool failed, exited;
+    bool failed, exited, left;
 };
 
 void model_start(const struct model_program *p, struct model_state *s);

@@ -94,6 +94,7 @@ static const struct model_program model_programs[] = {
     {"assertion", 2, {{L(OP_WRITE, 0, 1), L(OP_WRITE, 1, 1)}, {L(OP_READ, 1, 0), L(OP_JUMP_IF, 0, 0, 4), L(OP_READ, 0, 1), L(OP_ASSERT, 1, 1), L(OP_WRITE, 1, 2)}}, {0}, false},
     {"assertion that stops others", 3, {{L(OP_WRITE, 0, 1), L(OP_WRITE, 1, 1)}, {L(OP_READ, 1, 0), L(OP_ASSERT, 0, 1), L(OP_WRITE, 2, 1)}, {L(OP_WRITE, 2, 2), L(OP_READ, 0, 0)}}, {0}, false},
     {"exit", 2, {{L(OP_READ, 0, 0), L(OP_EXIT)}, {L(OP_WRITE, 0, 1), L(OP_WRITE, 1, 1), L(OP_WRITE, 0, 2)}}, {0}, false},
+    {"main leaves", 3, {{L(OP_READ, 0, 0), L(OP_LEAVE)}, {L(OP_WRITE, 0, 1), L(OP_WRITE, 1, 1), L(OP_WRITE, 0, 2)}, {L(OP_LOCK, 0), L(OP_READ, 1, 0)}}, {0}, false},
     {"value decides what is locked", 3, {{L(OP_READ, 0, 0), L(OP_JUMP_IF, 0, 1, 5), L(OP_LOCK, 0), L(OP_LOCK, 1), L(OP_JUMP, 7), L(OP_LOCK, 1), L(OP_LOCK, 0), L(OP_UNLOCK, 1), L(OP_UNLOCK, 0)},
                                          {L(OP_LOCK, 0), L(OP_LOCK, 1), L(OP_UNLOCK, 1), L(OP_UNLOCK, 0)}, {L(OP_WRITE, 0, 1)}}, {0}, false},
     {"value decides what is read", 3, {{L(OP_READ, 0, 0), L(OP_JUMP_IF, 0, 0, 4), L(OP_READ, 1, 1), L(OP_WRITE, 2, 1), L(OP_WRITE, 3, 1)},
