@@ -58,11 +58,115 @@ static void random_walk_reaches_all_ends(void **state)
     reach_all_ends("random", 4000);
 }
 
+static void priorities_reach_all_ends(void **state)
+{
+    (void)state;
+    reach_all_ends("pct", 20000);
+    reach_all_ends("pos", 4000);
+}
+
+/* Without a bound it comes everywhere, and says that it did; with one it says that there is more. */
+static void bounded_search_reaches_all_ends(void **state)
+{
+    (void)state;
+    unsigned compared = 0;
+    for (unsigned i = 0; i < MODEL_PROGRAMS; i++) {
+        struct model_result all, some;
+        struct dh_search search;
+        if (!model_enumerate(&model_programs[i], false, 10000000, &all) || all.classes.n > 40) {
+            model_result_release(&all);
+            continue;
+        }
+        model_search_init(&search, 1);
+        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 200000, false, &some);
+        if (some.exhausted) {
+            assert_int_equal(some.ends.n, all.ends.n);
+            assert_int_equal(search.statistics.bounded, 0);
+            assert_true(model_programs[i].spins || some.classes.n == all.classes.n);
+            compared++;
+        }
+        model_result_release(&some);
+        model_search_release(&search);
+        model_search_init(&search, 1);
+        search.preemptions_max = 0;
+        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 200000, false, &some);
+        assert_true(some.exhausted);
+        assert_true(some.ends.n == all.ends.n || search.statistics.bounded);
+        model_result_release(&all);
+        model_result_release(&some);
+        model_search_release(&search);
+    }
+    assert_true(compared > 30);
+}
+
+/* Two preemptions are needed to lose an update of each of two, and one for a lock cycle. */
+static void few_preemptions_find_a_deadlock(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < MODEL_PROGRAMS; i++) {
+        if (strcmp(model_programs[i].name, "lock cycle"))
+            continue;
+        struct dh_search search;
+        struct model_result r;
+        model_search_init(&search, 1);
+        search.preemptions_max = 0;
+        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 1000, true, &r);
+        assert_true(r.exhausted && !r.blocked);
+        model_result_release(&r);
+        model_search_release(&search);
+        model_search_init(&search, 1);
+        search.preemptions_max = 1;
+        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 1000, true, &r);
+        assert_true(!r.exhausted && r.blocked);
+        model_result_release(&r);
+        model_search_release(&search);
+        return;
+    }
+    fail();
+}
+
+/* What comes after a beginning is all that can: the classes of all beginnings of one step together are the classes of
+ * the program. */
+static void follow_goes_on_from_a_prefix(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < MODEL_PROGRAMS; i++) {
+        struct model_result all, some;
+        struct model_set together = {0};
+        struct model_state s;
+        model_enumerate(&model_programs[i], false, 10000000, &all);
+        model_start(&model_programs[i], &s);
+        for (uint32_t t = 0; t < model_programs[i].threads && !model_programs[i].spins; t++) {
+            struct dh_actor actor;
+            model_actor(&model_programs[i], &s, t, &actor);
+            if (actor.ended || !actor.enabled)
+                continue;
+            struct dh_choice first = {t, 0};
+            struct dh_search search;
+            model_search_init(&search, 1);
+            search.prefix = &first;
+            search.prefix_length = 1;
+            search.then = dh_strategy_by_name("dpor");
+            model_explore(&model_programs[i], dh_strategy_by_name("follow"), &search, 200000, false, &some);
+            assert_true(some.exhausted && !search.statistics.diverged);
+            for (size_t k = 0; k < some.classes.room; k++)
+                if (some.classes.at[k])
+                    model_set_add(&together, some.classes.at[k]);
+            model_result_release(&some);
+            model_search_release(&search);
+        }
+        assert_true(model_programs[i].spins || together.n == all.classes.n);
+        model_set_release(&together);
+        model_result_release(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(oracle_agrees_with_all_orders),
-        cmocka_unit_test(random_walk_reaches_all_ends),
+        cmocka_unit_test(oracle_agrees_with_all_orders),   cmocka_unit_test(random_walk_reaches_all_ends),
+        cmocka_unit_test(priorities_reach_all_ends),       cmocka_unit_test(bounded_search_reaches_all_ends),
+        cmocka_unit_test(few_preemptions_find_a_deadlock), cmocka_unit_test(follow_goes_on_from_a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

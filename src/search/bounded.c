@@ -1,0 +1,170 @@
+/* Every schedule with no preemption, then with at most one, two ... (Musuvathi, Qadeer, PLDI 2007): most bugs need few.
+ * A preemption takes the turn from a thread that could go on and did not give way. Depth first; the schedules of the
+ * smaller bounds come again. */
+#include "search/actors.h"
+#include "search/fair.h"
+#include "search/pool.h"
+#include "search/strategies.h"
+
+struct node {
+    uint32_t left; /* where in `words`: threads not tried yet */
+    uint32_t words;
+    uint32_t thread, alternative, alternatives;
+    uint32_t last;        /* who moved before, if taking the turn from it is a preemption; else UINT32_MAX */
+    uint32_t preemptions; /* before this */
+};
+
+struct bounded {
+    struct dh_search *search;
+    struct node *node;
+    uint32_t node_room, nodes;
+    uint64_t *words;
+    uint32_t words_room, words_used;
+    struct dh_fair fair;
+    uint32_t at, bound;
+    bool begun, limited, cut;
+};
+
+static void *start(struct dh_search *search)
+{
+    struct bounded *b = search->memory(search, sizeof *b);
+    if (b)
+        b->search = search;
+    return b;
+}
+
+static uint32_t cost(const struct node *n, uint32_t thread)
+{
+    return n->preemptions + (n->last != UINT32_MAX && n->last != thread);
+}
+
+/* The next thread at a node that the bound allows; the one whose turn it is comes first. */
+static bool take_next(struct bounded *b, struct node *n)
+{
+    uint64_t *left = b->words + n->left;
+    for (uint32_t i = 0; i < n->words * 64; i++) {
+        uint32_t thread = n->last == UINT32_MAX ? i : (n->last + i) % (n->words * 64);
+        if (!(left[thread / 64] >> thread % 64 & 1))
+            continue;
+        if (cost(n, thread) > b->bound) {
+            b->limited = true;
+            return false; /* others cost as much */
+        }
+        left[thread / 64] &= ~((uint64_t)1 << thread % 64);
+        n->thread = thread;
+        n->alternative = UINT32_MAX;
+        return true;
+    }
+    return false;
+}
+
+static bool advance(struct bounded *b)
+{
+    while (b->nodes) {
+        struct node *n = &b->node[b->nodes - 1];
+        if (++n->alternative < n->alternatives || take_next(b, n))
+            return true;
+        b->words_used = n->left;
+        b->nodes--;
+    }
+    return false;
+}
+
+static bool begin(void *self)
+{
+    struct bounded *b = self;
+    b->at = 0;
+    b->cut = false;
+    dh_fair_begin(&b->fair);
+    if (b->search->statistics.no_memory)
+        return false;
+    if (!b->begun || advance(b)) {
+        b->begun = true;
+        return true;
+    }
+    if (!b->limited)
+        return false;
+    if (b->bound >= b->search->preemptions_max) {
+        b->search->statistics.bounded++;
+        return false;
+    }
+    b->limited = false;
+    b->bound++;
+    return true;
+}
+
+static bool new_node(struct bounded *b, const struct dh_moment *m)
+{
+    uint32_t words = (m->count + 63) / 64;
+    if (!DH_POOL_GROW(b->search, b, node, b->nodes, b->nodes + 1) ||
+        !DH_POOL_GROW(b->search, b, words, b->words_used, b->words_used + words))
+        return false;
+    struct node *n = &b->node[b->nodes++];
+    const struct node *parent = b->nodes > 1 ? n - 1 : NULL;
+    *n = (struct node){.left = b->words_used, .words = words, .last = UINT32_MAX};
+    n->preemptions = parent ? cost(parent, parent->thread) : 0;
+    b->words_used += words;
+    for (uint32_t i = 0; i < words; i++)
+        b->words[n->left + i] = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (dh_actor_rank(&m->actors[i]) == DH_RANK_STUCK)
+            continue;
+        if (dh_fair_must_wait(&b->fair, m, i))
+            b->search->statistics.unfair++;
+        else
+            b->words[n->left + i / 64] |= (uint64_t)1 << i % 64;
+    }
+    if (m->last < m->count && dh_actor_rank(&m->actors[m->last]) == DH_RANK_READY &&
+        b->words[n->left + m->last / 64] >> m->last % 64 & 1)
+        n->last = m->last;
+    return take_next(b, n);
+}
+
+static struct dh_choice choose(void *self, const struct dh_moment *m)
+{
+    struct bounded *b = self;
+    if (b->cut || !dh_fair_look(&b->fair, b->search, m))
+        return dh_choose_cut();
+    if (b->at == b->nodes) {
+        bool deep = b->at >= b->search->depth_max;
+        b->search->statistics.bounded += deep;
+        if (deep || !new_node(b, m)) {
+            b->cut = true;
+            return dh_choose_cut();
+        }
+    }
+    struct node *n = &b->node[b->at];
+    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_STUCK) {
+        b->search->statistics.diverged++;
+        b->cut = true;
+        return dh_choose_cut();
+    }
+    if (n->alternative == UINT32_MAX) {
+        n->alternative = dh_actor_first(&m->actors[n->thread]);
+        n->alternatives = dh_actor_end(&m->actors[n->thread]);
+    }
+    return (struct dh_choice){n->thread, n->alternative};
+}
+
+static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+{
+    struct bounded *b = self;
+    (void)thread, (void)alternative, (void)step;
+    b->at++;
+}
+
+static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+{
+    (void)self, (void)how, (void)m;
+}
+
+const struct dh_strategy dh_strategy_bounded = {
+    .name = "bounded",
+    .summary = "all schedules with few preemptions, then with more",
+    .start = start,
+    .begin = begin,
+    .choose = choose,
+    .done = done,
+    .end = end,
+    .is_systematic = true,
+};
