@@ -581,7 +581,7 @@ bool model_enumerate(const struct model_program *p, bool naive, uint64_t most, s
 /* ---- as a strategy does it ---- */
 
 static enum dh_schedule_end run_once(const struct model_program *p, const struct dh_strategy *strategy, void *self,
-                                     struct model_state *s, struct model_run *run)
+                                     const struct dh_search *search, struct model_state *s, struct model_run *run)
 {
     struct dh_actor actors[MODEL_THREADS];
     enum dh_schedule_end how;
@@ -594,6 +594,9 @@ static enum dh_schedule_end run_once(const struct model_program *p, const struct
         if (is_over(s, actors, n, &how))
             return how;
         struct dh_moment moment = {actors, n, last, depth};
+        uint32_t pair[2];
+        if (search->target.set && dh_target_reached(search, &moment, pair))
+            return DH_END_FAILED;
         struct dh_choice c = strategy->choose(self, &moment);
         if (c.thread == DH_CHOOSE_CUT)
             return DH_END_CUT;
@@ -620,7 +623,7 @@ void model_explore(const struct model_program *p, const struct dh_strategy *stra
             r->exhausted = true;
             break;
         }
-        enum dh_schedule_end how = run_once(p, strategy, self, &s, &run);
+        enum dh_schedule_end how = run_once(p, strategy, self, search, &s, &run);
         struct dh_actor actors[MODEL_THREADS];
         struct dh_moment moment = {actors, model_actors(p, &s, actors),
                                    run.n ? run.event[run.n - 1].thread : UINT32_MAX, run.n};
