@@ -1,0 +1,48 @@
+/* Who accessed which bytes when: for each granule of eight bytes the accesses that are not yet made needless by later
+ * ones, in a hash table. Layer: search, part of hb.h. */
+#ifndef DH_SEARCH_HB_SHADOW_H
+#define DH_SEARCH_HB_SHADOW_H
+
+#include "search/hb.h"
+#include "search/hb_clock.h"
+
+struct dh_shadow_cell {
+    uint32_t clock;
+    uint16_t thread;
+    uint8_t mask;  /* of the bytes; 0: empty */
+    uint8_t flags; /* as dh_hb_access; SHADOW_FREES */
+    uint32_t site, occurrence;
+};
+
+enum { DH_SHADOW_FREES = 1 << 7, DH_SHADOW_CELLS = 3, DH_SHADOW_MORE = 7 };
+
+struct dh_shadow_granule {
+    uint64_t key;
+    uint32_t generation;
+    uint32_t more; /* index + 1 of the rest of its cells */
+    struct dh_shadow_cell cell[DH_SHADOW_CELLS];
+};
+
+struct dh_shadow_rest {
+    struct dh_shadow_cell cell[DH_SHADOW_MORE];
+    uint32_t more;
+};
+
+struct dh_shadow {
+    struct dh_search *search;
+    struct dh_shadow_granule *granule;
+    uint32_t granule_room, used;
+    struct dh_shadow_rest *rest;
+    uint32_t rest_room, rests;
+    uint32_t generation;
+};
+
+bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
+void dh_shadow_begin(struct dh_shadow *s);
+/* Checks and notes bytes of one granule; `me` with clock, thread, mask, flags, site. True: `raced` is one that it races
+ * with. */
+bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
+                      const struct dh_hb_clock *knows, struct dh_shadow_cell *raced);
+void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask);
+
+#endif
