@@ -127,6 +127,8 @@ static void step_of(const struct model_program *p, const struct model_state *s, 
         step->object = t;
         return;
     }
+    if (is_local(l->op)) /* the program ended there */
+        return;
     const struct shape *shape = &shapes[l->op];
     step->kind = shape->kind;
     step->flags = shape->flags;
