@@ -21,7 +21,7 @@ bool dh_fair_look(struct dh_fair *f, struct dh_search *search, const struct dh_m
         return true;
     struct dh_fair_thread *t = &f->thread[m->last];
     t->moved = f->now;
-    if (m->actors[m->last].yields) {
+    if (m->actors[m->last].yields && m->actors[m->last].step.occurrence) {
         t->owes = t->yielded;
         t->yielded = f->now;
         f->any |= t->owes;

@@ -1,6 +1,7 @@
-/* Who must let others go first: a thread that gives way for the second time waits for all that could move and have not
- * moved since the first (after Musuvathi and Qadeer, Fair stateless model checking, PLDI 2008). The first time binds
- * nobody: no scheduler promises more. No two threads wait for each other. Layer: search. One for each search. */
+/* Who must let others go first: a thread that gives way where it was before, for the second time, waits for all that
+ * could move and have not moved since the first (after Musuvathi and Qadeer, Fair stateless model checking, PLDI 2008).
+ * The first time binds nobody: no scheduler promises more. No two threads wait for each other. Layer: search. One for
+ * each search. */
 #ifndef DH_SEARCH_FAIR_H
 #define DH_SEARCH_FAIR_H
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static uint64_t seed;
-static int pick(int n)
+static inline int pick(int n)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (int)((seed >> 33) % (unsigned)n);
@@ -18,12 +18,12 @@ struct writer {
     int n, room;
 };
 
-static void put(struct writer *w, int op, int a, int b, int c)
+static inline void put(struct writer *w, int op, int a, int b, int c)
 {
     w->line[w->n++] = (struct model_line){(uint8_t)op, (int16_t)a, (int16_t)b, (int16_t)c};
 }
 
-static void put_access(struct writer *w)
+static inline void put_access(struct writer *w)
 {
     static const uint8_t ops[] = {OP_READ, OP_WRITE, OP_STORE, OP_ADD, OP_CAS, OP_ALOAD, OP_ASTORE};
     int op = ops[pick(sizeof ops)], var = pick(2);
@@ -35,7 +35,7 @@ static void put_access(struct writer *w)
         put(w, OP_JUMP_IF, pick(2), pick(2), 100); /* to the end, resolved later */
 }
 
-static void put_section(struct writer *w)
+static inline void put_section(struct writer *w)
 {
     int lock = pick(2), kind = pick(6);
     if (kind == 0) {
@@ -64,7 +64,7 @@ static void put_section(struct writer *w)
     }
 }
 
-static void put_other(struct writer *w)
+static inline void put_other(struct writer *w)
 {
     switch (pick(7)) {
     case 0:
@@ -94,7 +94,7 @@ static void put_other(struct writer *w)
     }
 }
 
-static void write_program(struct model_program *p, int threads, int pieces)
+static inline void write_program(struct model_program *p, int threads, int pieces)
 {
     memset(p, 0, sizeof *p);
     p->name = "by chance";
@@ -123,6 +123,33 @@ static void write_program(struct model_program *p, int threads, int pieces)
         for (int i = 0; i < w.n; i++)
             if (w.line[i].c == 100)
                 w.line[i].c = (int16_t)w.n;
+    }
+}
+
+/* Threads that spin until one with a smaller number has set its flag, and set their own. */
+static inline void write_spinning_program(struct model_program *p, int threads, int pieces)
+{
+    memset(p, 0, sizeof *p);
+    p->name = "spinning by chance";
+    p->threads = (unsigned)threads;
+    p->spins = true;
+    for (int t = 0; t < threads; t++) {
+        struct writer w = {.line = p->line[t]};
+        int flag = pick(pieces);
+        for (int i = 0; i < pieces; i++) {
+            int at = w.n, on = t ? 4 + pick(t) : 0;
+            if (t && pick(2)) {
+                put(&w, OP_ALOAD, on, 3, 0);
+                put(&w, OP_JUMP_IF, 3, 1, at + 4);
+                put(&w, OP_YIELD, 0, 0, 0);
+                put(&w, OP_JUMP, at, 0, 0);
+            } else {
+                static const uint8_t ops[] = {OP_READ, OP_WRITE, OP_STORE, OP_ADD, OP_YIELD};
+                put(&w, ops[pick(sizeof ops)], pick(2), 1 + pick(2), pick(2));
+            }
+            if (i == flag)
+                put(&w, OP_ASTORE, 4 + t, 1, 0);
+        }
     }
 }
 

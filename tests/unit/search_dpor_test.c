@@ -95,11 +95,40 @@ static void finds_all_classes_of_random_programs(void **state)
     assert_true(compared > programs / 2 && blocked > programs / 20 && failed > programs / 50);
 }
 
+/* Every way to end, however often loops turn; and no loop turns for ever. */
+static void finds_all_ends_of_spinning_programs(void **state)
+{
+    (void)state;
+    unsigned long programs = getenv("PROGRAMS") ? strtoul(getenv("PROGRAMS"), NULL, 0) / 10 : 200;
+    unsigned compared = 0;
+    uint64_t schedules = 0;
+    for (unsigned i = 0; i < programs; i++) {
+        struct model_program p;
+        struct model_result all;
+        seed = 7000 + i;
+        write_spinning_program(&p, 2 + pick(2), 2 + pick(2));
+        if (model_enumerate(&p, false, 3000, &all)) {
+            uint64_t n = compare(&p, &all, false);
+            if (!n) {
+                print_message("seed %u\n", 7000 + i);
+                show(&p);
+            }
+            assert_true(n);
+            compared++;
+            schedules += n;
+        }
+        model_result_release(&all);
+    }
+    print_message("%u programs that spin: %lu schedules\n", compared, schedules);
+    assert_true(compared > programs / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_all_classes_of_programs),
         cmocka_unit_test(finds_all_classes_of_random_programs),
+        cmocka_unit_test(finds_all_ends_of_spinning_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

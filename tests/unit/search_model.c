@@ -118,6 +118,7 @@ static void step_of(const struct model_program *p, const struct model_state *s, 
     const struct model_line *l = line_of(p, s, t);
     memset(step, 0, sizeof *step);
     step->site = t << 8 | s->thread[t].pc;
+    step->occurrence = s->thread[t].visited >> s->thread[t].pc & 1;
     if (s->thread[t].asleep) {
         wake_step(l, step);
         return;
@@ -362,6 +363,7 @@ void model_move(const struct model_program *p, struct model_state *s, unsigned t
             s->thread[i].yields = false;
     s->thread[t].yields = false;
     s->thread[t].begins = false;
+    s->thread[t].visited |= (uint64_t)1 << s->thread[t].pc;
     if (l->op != OP_END && !begins)
         s->thread[t].pc++;
     if (returns)
@@ -395,8 +397,9 @@ uint64_t model_hash(const struct model_state *s, bool with_yields)
     struct model_state copy;
     memset(&copy, 0, sizeof copy);
     memcpy(&copy, s, sizeof copy);
-    for (unsigned t = 0; t < MODEL_THREADS && !with_yields; t++) {
-        copy.thread[t].yields = false;
+    for (unsigned t = 0; t < MODEL_THREADS; t++) {
+        copy.thread[t].visited = 0;
+        copy.thread[t].yields &= with_yields;
     }
     uint64_t h = 1;
     const unsigned char *bytes = (const unsigned char *)&copy;

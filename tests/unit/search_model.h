@@ -65,6 +65,7 @@ struct model_thread {
     bool created, begins, waiting, woken, asleep /* between wait and wake */, ended, yields;
     uint16_t passed; /* barriers: the round it is in */
     int16_t reg[MODEL_REGISTERS];
+    uint64_t visited; /* lines it came to */
 };
 
 struct model_state {
