@@ -71,8 +71,9 @@ static bool is_covered(const struct dpor *d, const struct node *n, uint32_t thre
 
 /* ---- races ---- */
 
-/* Somebody who can begin what the racing thread could do before event `index`: the first in its thread, with nothing of
- * what comes before it needed. */
+/* Somebody who can begin what the racing thread could do before event `index`: of what its step needs, and does not
+ * need that event, the first in its thread, with nothing of what comes before it needed. (The paper takes all that does
+ * not need the event. But where the program may end early, schedules without the rest are schedules of their own.) */
 struct initial {
     uint32_t thread;
     bool covered;
@@ -109,7 +110,7 @@ static struct initial find_initial(struct dpor *d, uint32_t index, uint32_t end,
     clear_first(d);
     for (uint32_t i = index + 1; i < end && !found.covered; i++) {
         const struct dh_trace_event *e = &t->event[i];
-        if (dh_trace_before(t, &t->event[index], e) || d->first[e->thread])
+        if (dh_trace_before(t, &t->event[index], e) || d->first[e->thread] || t->after[e->thread] < e->time)
             continue;
         if (!needs_any(d, t->clocks + e->clock, e->width))
             consider(d, n, e->thread, &found);

@@ -123,12 +123,60 @@ static void finds_all_ends_of_spinning_programs(void **state)
     assert_true(compared > programs / 2);
 }
 
+/* A hundred threads of two writes each; six of them write the same in pairs: two orders for each pair of writes, and
+ * that is all. Counts schedules. */
+static uint64_t explore_many(unsigned threads, unsigned pairs)
+{
+    enum { MOST = 1100, WRITES = 2 };
+    static struct dh_actor actors[MOST];
+    static unsigned written[MOST];
+    struct dh_search search;
+    uint64_t schedules = 0;
+    model_search_init(&search, 1);
+    search.depth_max = MOST * WRITES;
+    const struct dh_strategy *dpor = dh_strategy_by_name("dpor");
+    void *self = dpor->start(&search);
+    while (dpor->begin(self)) {
+        struct dh_moment m = {actors, threads, UINT32_MAX, 0};
+        for (unsigned i = 0; i < threads; i++) {
+            bool is_pair = i >= threads - 2 * pairs;
+            actors[i] = (struct dh_actor){.enabled = 1, .alternatives = 1};
+            actors[i].step = (struct dh_step){.kind = DH_STEP_WRITE, .flags = DH_STEP_WRITES, .size = 8};
+            actors[i].step.object = is_pair ? 0x100000 + 8 * ((threads - 1 - i) / 2) : 0x1000 + 8 * i;
+            written[i] = is_pair ? WRITES - 1 : 0;
+        }
+        for (unsigned left = threads; left; m.depth++) {
+            struct dh_choice c = dpor->choose(self, &m);
+            assert_true(c.thread < threads && !actors[c.thread].ended);
+            dpor->done(self, c.thread, 0, &actors[c.thread].step);
+            m.last = c.thread;
+            if (++written[c.thread] == WRITES) {
+                actors[c.thread].ended = 1;
+                left--;
+            }
+        }
+        dpor->end(self, DH_END_DONE, &m);
+        schedules++;
+    }
+    assert_false(search.statistics.no_memory);
+    model_search_release(&search);
+    return schedules;
+}
+
+static void many_threads(void **state)
+{
+    (void)state;
+    assert_int_equal(explore_many(100, 3), 8);
+    assert_int_equal(explore_many(1000, 2), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_all_classes_of_programs),
         cmocka_unit_test(finds_all_classes_of_random_programs),
         cmocka_unit_test(finds_all_ends_of_spinning_programs),
+        cmocka_unit_test(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
