@@ -238,6 +238,8 @@ bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint
     unsigned t = touched(late);
     if (t == MEMORY)
         return touched(early) == MEMORY && writes(early) && !has_source(late) && covers(to(early), to(late));
+    if (key & (KEY_THREAD | KEY_THREADS | KEY_FILES))
+        return true; /* all with such a key depend on each other */
     if (!(t & SYNC) || t & MEMORY || early->kind == DH_STEP_SEM_POST)
         return false;
     uint64_t object = late->object >> GRANULE_SHIFT == key ? late->object : late->second;
@@ -263,6 +265,7 @@ bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *ear
     case DH_STEP_BEGIN:
     case DH_STEP_JOIN:
     case DH_STEP_FUTEX_WAIT:
+    case DH_STEP_IO: /* may wait for input */
         return false;
     default:
         return true;
