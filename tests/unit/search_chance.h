@@ -66,7 +66,7 @@ static inline void put_section(struct writer *w)
 
 static inline void put_other(struct writer *w)
 {
-    switch (pick(7)) {
+    switch (pick(8)) {
     case 0:
         put(w, OP_SEM_WAIT, 0, 0, 0);
         break;
@@ -82,6 +82,9 @@ static inline void put_other(struct writer *w)
         break;
     case 5:
         put(w, OP_SIGNAL + pick(2), 0, 0, 0);
+        break;
+    case 6:
+        put(w, pick(3) ? OP_SEND : OP_RECEIVE, pick(2), 0, 0);
         break;
     default:
         if (pick(4) == 0)

@@ -40,6 +40,8 @@ static const struct shape shapes[] = {
     [OP_BARRIER] = {DH_STEP_BARRIER, 0, OBJ(0x50000)},
     [OP_CREATE] = {DH_STEP_CREATE, 0, 0, 1, 0},
     [OP_JOIN] = {DH_STEP_JOIN, 0, 0, 1, 0},
+    [OP_SEND] = {DH_STEP_IO, DH_STEP_WRITES, 0, 1, 0},
+    [OP_RECEIVE] = {DH_STEP_IO, DH_STEP_READS, 0, 1, 0},
     [OP_FREE] = {DH_STEP_FREE, DH_STEP_WRITES, VAR},
     [OP_IO] = {DH_STEP_IO, 0, 0, 0, 0},
     [OP_YIELD] = {DH_STEP_YIELD, 0, 0, 0, 0},
@@ -172,6 +174,8 @@ static bool can_move(const struct model_program *p, const struct model_state *s,
         return !s->owner[l->a];
     if (l->op == OP_SEM_WAIT)
         return s->count[l->a];
+    if (l->op == OP_RECEIVE)
+        return s->sent[l->a];
     if (l->op == OP_JOIN)
         return s->thread[l->a].ended;
     return true;
@@ -332,6 +336,12 @@ static void move_sync(const struct model_program *p, struct model_state *s, unsi
     case OP_SEM_POST:
         s->count[l->a]++;
         break;
+    case OP_SEND:
+        s->sent[l->a]++;
+        break;
+    case OP_RECEIVE:
+        s->sent[l->a]--;
+        break;
     case OP_CREATE:
         s->thread[l->a].created = s->thread[l->a].begins = true;
         break;
@@ -374,7 +384,7 @@ void model_move(const struct model_program *p, struct model_state *s, unsigned t
         arrive(s, t, l);
     else if (!begins) {
         move_memory(s, t, l, step);
-        if (l->op >= OP_LOCK && l->op <= OP_JOIN)
+        if (l->op >= OP_LOCK && l->op <= OP_RECEIVE)
             move_sync(p, s, t, l, alternative, step);
         move_other(s, t, l);
     }

@@ -34,6 +34,8 @@ enum model_op {
     OP_BARRIER,    /* barrier, threads */
     OP_CREATE,     /* thread */
     OP_JOIN,       /* thread */
+    OP_SEND,       /* pipe */
+    OP_RECEIVE,    /* pipe: waits until there is something */
     OP_FREE,       /* var */
     OP_IO,
     OP_YIELD,
@@ -74,6 +76,7 @@ struct model_state {
     int8_t owner[MODEL_SYNCS]; /* thread + 1 */
     uint8_t readers[MODEL_SYNCS];
     uint8_t count[MODEL_SYNCS]; /* semaphores */
+    uint8_t sent[MODEL_SYNCS];
     uint8_t arrived[MODEL_SYNCS];
     uint16_t round[MODEL_SYNCS];
     uint8_t printed[32]; /* what was said, in order */

@@ -90,6 +90,7 @@ static const struct model_program model_programs[] = {
     {"join under a lock", 2, {{L(OP_CREATE, 1), L(OP_LOCK, 0), L(OP_JOIN, 1), L(OP_UNLOCK, 0)}, {L(OP_LOCK, 0), L(OP_UNLOCK, 0)}}, {0}, false},
     {"use after free", 2, {{L(OP_READ, 0, 0), L(OP_READ, 1, 1)}, {L(OP_FREE, 0), L(OP_WRITE, 1, 1)}}, {0}, false},
     {"ranges", 3, {{L(OP_WIDE, 0, 8), L(OP_READ, 7, 0)}, {L(OP_WRITE, 7, 1), L(OP_WRITE, 2, 1)}, {L(OP_WIDE, 2, 2), L(OP_WRITE, 3, 1)}}, {0}, false},
+    {"pipe", 3, {{L(OP_WRITE, 0, 1), L(OP_SEND, 0)}, {L(OP_RECEIVE, 0), L(OP_READ, 0, 0)}, {L(OP_SEND, 1), L(OP_RECEIVE, 0), L(OP_WRITE, 0, 2)}}, {0}, false},
     {"prints", 3, {{L(OP_IO), L(OP_WRITE, 0, 1)}, {L(OP_IO)}, {L(OP_READ, 0, 0), L(OP_IO)}}, {0}, false},
     {"assertion", 2, {{L(OP_WRITE, 0, 1), L(OP_WRITE, 1, 1)}, {L(OP_READ, 1, 0), L(OP_JUMP_IF, 0, 0, 4), L(OP_READ, 0, 1), L(OP_ASSERT, 1, 1), L(OP_WRITE, 1, 2)}}, {0}, false},
     {"assertion that stops others", 3, {{L(OP_WRITE, 0, 1), L(OP_WRITE, 1, 1)}, {L(OP_READ, 1, 0), L(OP_ASSERT, 0, 1), L(OP_WRITE, 2, 1)}, {L(OP_WRITE, 2, 2), L(OP_READ, 0, 0)}}, {0}, false},

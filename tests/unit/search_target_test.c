@@ -71,6 +71,45 @@ static void directed_search_finds_the_pair(void **state)
     assert_true(directed < random / 10);
 }
 
+/* From where a thread is parked at a1, held: only the other has to be led. */
+static void directed_search_goes_on_from_a_beginning(void **state)
+{
+    (void)state;
+    static const struct dh_choice beginning[] = {{1, 0}};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct dh_search search;
+        struct model_result r;
+        model_search_init(&search, seed);
+        search.target.set = true;
+        search.target.site[0] = SITE(1, FIG_4_READ);
+        search.target.site[1] = SITE(0, FIG_4_STORE);
+        search.target.held = 1;
+        search.target.frozen = 1 << 2 | 1 << 3;
+        search.prefix = beginning;
+        search.prefix_length = 1;
+        search.then = dh_strategy_by_name("directed");
+        model_explore(&fig_4_of_four, dh_strategy_by_name("follow"), &search, 1000, true, &r);
+        /* Thread 0 wants the lock that the held one has, so that it must have been before it. */
+        assert_false(r.failed);
+        model_result_release(&r);
+        model_search_release(&search);
+        static const struct dh_choice better[] = {{0, 0}, {0, 0}, {0, 0}, {1, 0}};
+        model_search_init(&search, seed);
+        search.target.set = true;
+        search.target.site[0] = SITE(1, FIG_4_READ);
+        search.target.site[1] = SITE(0, FIG_4_STORE);
+        search.target.held = 1;
+        search.target.frozen = 1 << 2 | 1 << 3;
+        search.prefix = better;
+        search.prefix_length = 4;
+        search.then = dh_strategy_by_name("directed");
+        model_explore(&fig_4_of_four, dh_strategy_by_name("follow"), &search, 1000, true, &r);
+        assert_true(r.failed && r.schedules == 1);
+        model_result_release(&r);
+        model_search_release(&search);
+    }
+}
+
 static void no_search_finds_what_a_lock_excludes(void **state)
 {
     (void)state;
@@ -107,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(directed_search_finds_the_pair),
+        cmocka_unit_test(directed_search_goes_on_from_a_beginning),
         cmocka_unit_test(no_search_finds_what_a_lock_excludes),
         cmocka_unit_test(directed_search_gives_up),
         cmocka_unit_test(every_strategy_finds_the_pair),
