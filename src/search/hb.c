@@ -263,6 +263,15 @@ static void step_create(const struct moment *m)
     tick(parent, index);
 }
 
+/* Cleanup handlers of the other come after this; so does, too much, whatever it does before it takes notice. */
+static void step_cancel(const struct moment *m)
+{
+    if (m->step->object >= m->h->threads || m->step->object == m->index)
+        return;
+    dh_hb_clock_join(m->h->search, &m->h->thread[m->step->object].clock, &m->t->clock);
+    tick(m->t, m->index);
+}
+
 static void step_join(const struct moment *m)
 {
     if (m->step->object >= m->h->threads || m->step->object == m->index)
@@ -408,6 +417,8 @@ bool dh_hb_access(struct dh_hb *h, const struct dh_hb_access *a, struct dh_hb_ra
     for (uint64_t g = a->address >> 3; g <= (end - 1) >> 3; g++) {
         struct dh_shadow_cell raced;
         me.mask = (uint8_t)mask_of(g, a->address, end);
+        if (dh_shadow_is_known(&h->shadow, g, &me))
+            continue;
         if (!dh_shadow_access(&h->shadow, g, &me, &t->clock, &raced) || found)
             continue;
         tell(h, g, &raced, a, race);
@@ -432,7 +443,7 @@ static order_step *const orders[DH_STEP_COUNT] = {
     [DH_STEP_SEM_POST] = step_release,   [DH_STEP_BARRIER] = step_barrier, [DH_STEP_ONCE] = step_acquire,
     [DH_STEP_ONCE_END] = step_release,   [DH_STEP_CREATE] = step_create,   [DH_STEP_JOIN] = step_join,
     [DH_STEP_FUTEX_WAIT] = step_acquire, [DH_STEP_IO] = step_io,           [DH_STEP_INIT] = step_init,
-    [DH_STEP_FUTEX_WAKE] = step_release,
+    [DH_STEP_FUTEX_WAKE] = step_release, [DH_STEP_CANCEL] = step_cancel,
 };
 
 static bool access_of(struct dh_hb *h, uint32_t thread, const struct dh_step *s, uint64_t address, unsigned flags,

@@ -24,14 +24,9 @@ void dh_shadow_begin(struct dh_shadow *s)
 
 /* ---- the table ---- */
 
-static uint32_t home_of(const struct dh_shadow *s, uint64_t key)
-{
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (s->granule_room - 1);
-}
-
 static struct dh_shadow_granule *find(const struct dh_shadow *s, uint64_t key)
 {
-    uint32_t i = home_of(s, key);
+    uint32_t i = dh_shadow_home(s, key);
     while (s->granule[i].generation == s->generation && s->granule[i].key != key)
         i = (i + 1) & (s->granule_room - 1);
     return &s->granule[i];

@@ -37,12 +37,26 @@ struct dh_shadow {
     uint32_t generation;
 };
 
+static inline uint32_t dh_shadow_home(const struct dh_shadow *s, uint64_t granule)
+{
+    return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> 32) & (s->granule_room - 1);
+}
+
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
 void dh_shadow_begin(struct dh_shadow *s);
 /* Checks and notes bytes of one granule; `me` with clock, thread, mask, flags, site. True: `raced` is one that it races
  * with. */
 bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
                       const struct dh_hb_clock *knows, struct dh_shadow_cell *raced);
+/* Quick: nobody else was there, and its own thread did the same or more since it last told anybody anything. */
+static inline bool dh_shadow_is_known(const struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me)
+{
+    const struct dh_shadow_granule *g = &s->granule[dh_shadow_home(s, granule)];
+    const struct dh_shadow_cell *c = g->cell;
+    return g->key == granule && g->generation == s->generation && c->clock == me->clock && c->thread == me->thread &&
+           !(me->mask & ~c->mask) && !c[1].mask && !c[2].mask && !g->more &&
+           !(me->flags & ~c->flags & (DH_STEP_WRITES | DH_SHADOW_FREES)) && !(c->flags & ~me->flags & DH_STEP_ATOMIC);
+}
 void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask);
 
 #endif
