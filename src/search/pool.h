@@ -5,9 +5,13 @@
 
 #include "search/strategy.h"
 
+/* Elements and pointers to them are of any type here. */
+typedef uint64_t __attribute__((may_alias)) dh_pool_word;
+typedef void *__attribute__((may_alias)) dh_pool_pointer;
+
 /* Room for `want` elements; false: no memory, and `at` is as before. */
-static inline bool dh_pool_grow(struct dh_search *search, void **at, uint32_t *room, uint32_t used, uint32_t want,
-                                uint32_t size)
+static inline bool dh_pool_grow(struct dh_search *search, dh_pool_pointer *at, uint32_t *room, uint32_t used,
+                                uint32_t want, uint32_t size)
 {
     if (want <= *room)
         return true;
@@ -17,12 +21,12 @@ static inline bool dh_pool_grow(struct dh_search *search, void **at, uint32_t *r
             return false;
         more *= 2;
     }
-    uint64_t *to = search->memory(search, (size_t)more * size);
+    dh_pool_word *to = search->memory(search, (size_t)more * size);
     if (!to) {
         search->statistics.no_memory = true;
         return false;
     }
-    const uint64_t *from = *at;
+    const dh_pool_word *from = *at;
     for (size_t i = 0; i < ((size_t)used * size + 7) / 8; i++)
         to[i] = from[i];
     *at = to;
@@ -32,6 +36,6 @@ static inline bool dh_pool_grow(struct dh_search *search, void **at, uint32_t *r
 
 /* For arrays `what`, of `what_room`. */
 #define DH_POOL_GROW(search, owner, what, used, want)                                                                  \
-    dh_pool_grow(search, (void **)&(owner)->what, &(owner)->what##_room, used, want, sizeof *(owner)->what)
+    dh_pool_grow(search, (dh_pool_pointer *)&(owner)->what, &(owner)->what##_room, used, want, sizeof *(owner)->what)
 
 #endif

@@ -61,7 +61,7 @@ static bool keys_fit(struct dh_trace *t)
     rebuild(t);
     if ((t->slots_used + DH_STEP_KEYS) * 4 <= t->slot_room)
         return true;
-    if (!dh_pool_grow(t->search, (void **)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
+    if (!dh_pool_grow(t->search, (dh_pool_pointer *)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
         return false;
     rebuild(t);
     return true;

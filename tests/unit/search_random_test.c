@@ -61,7 +61,7 @@ static void random_walk_reaches_all_ends(void **state)
 static void priorities_reach_all_ends(void **state)
 {
     (void)state;
-    reach_all_ends("pct", 20000);
+    reach_all_ends("pct", 6000);
     reach_all_ends("pos", 4000);
 }
 
@@ -78,7 +78,7 @@ static void bounded_search_reaches_all_ends(void **state)
             continue;
         }
         model_search_init(&search, 1);
-        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 200000, false, &some);
+        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 20000, false, &some);
         if (some.exhausted) {
             assert_int_equal(some.ends.n, all.ends.n);
             assert_int_equal(search.statistics.bounded, 0);
@@ -89,7 +89,7 @@ static void bounded_search_reaches_all_ends(void **state)
         model_search_release(&search);
         model_search_init(&search, 1);
         search.preemptions_max = 0;
-        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 200000, false, &some);
+        model_explore(&model_programs[i], dh_strategy_by_name("bounded"), &search, 20000, false, &some);
         assert_true(some.exhausted);
         assert_true(some.ends.n == all.ends.n || search.statistics.bounded);
         model_result_release(&all);
@@ -147,7 +147,7 @@ static void follow_goes_on_from_a_prefix(void **state)
             search.prefix = &first;
             search.prefix_length = 1;
             search.then = dh_strategy_by_name("dpor");
-            model_explore(&model_programs[i], dh_strategy_by_name("follow"), &search, 200000, false, &some);
+            model_explore(&model_programs[i], dh_strategy_by_name("follow"), &search, 20000, false, &some);
             assert_true(some.exhausted && !search.statistics.diverged);
             for (size_t k = 0; k < some.classes.room; k++)
                 if (some.classes.at[k])
