@@ -2,7 +2,10 @@
  * each happens-before class, few for most. What is ours: steps that wait (a lock, a semaphore, a join) race with what
  * they competed with, not with what let them go (trace.c looks through that); what threads would have done when a
  * schedule ended counts as if it came next; a step that ends the program depends on everything; a thread goes on in all
- * its alternatives before it is done with. Clocks and sets of the common beginning of schedules are kept. */
+ * its alternatives before it is done with. Clocks and sets of the common beginning of schedules are kept.
+ *
+ * Shards: at the first few nodes with a choice everybody is tried who does not sleep, and which of the paths below the
+ * last of them are ours is decided by their hash. What others try sleeps from then on as if we had tried it. */
 #include "search/actors.h"
 #include "search/fair.h"
 #include "search/pool.h"
@@ -14,6 +17,9 @@ struct node {
     uint32_t sets;  /* where in `words` */
     uint32_t words; /* of each set */
     uint32_t thread, alternative, alternatives;
+    uint32_t branches; /* of shards: how many nodes with a choice there were, this one included */
+    bool branch;       /* this is one */
+    uint64_t path;     /* what was chosen at those before */
 };
 
 enum set {
@@ -22,6 +28,8 @@ enum set {
     SET_SLEEP,     /* need not be any more: what they can do is known from elsewhere */
     SETS
 };
+
+enum { PATHS_EACH = 2 }; /* at least two to the power of that for each shard, less one */
 
 struct dpor {
     struct dh_search *search;
@@ -35,7 +43,8 @@ struct dpor {
     struct dh_fair fair;
     uint32_t at; /* steps of this schedule so far */
     bool begun, cut, broken;
-    bool redundant; /* all who could go on sleep */
+    bool redundant;  /* all who could go on sleep */
+    uint32_t levels; /* nodes with a choice that are for shards */
 };
 
 static void *start(struct dh_search *search)
@@ -44,6 +53,8 @@ static void *start(struct dh_search *search)
     if (!d || !dh_trace_init(&d->trace, search))
         return NULL;
     d->search = search;
+    for (uint32_t n = search->shards; n > 1; n = (n + 1) / 2)
+        d->levels += d->levels ? 1 : PATHS_EACH;
     return d;
 }
 
@@ -145,7 +156,54 @@ static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
     }
 }
 
+/* ---- shards ---- */
+
+static uint64_t path_with(uint64_t path, uint32_t thread)
+{
+    path = (path ^ (thread + 1)) * 0x9e3779b97f4a7c15u;
+    return path ^ path >> 29;
+}
+
+static void set_branch(struct dpor *d, struct node *n)
+{
+    const struct node *parent = d->nodes > 1 ? n - 1 : NULL;
+    n->branches = parent ? parent->branches : 0;
+    n->path = parent ? parent->branch ? path_with(parent->path, parent->thread) : parent->path : 0;
+    if (n->branches >= d->levels)
+        return;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n->words; i++)
+        for (uint64_t left = set_of(d, n, SET_ALLOWED)[i] & ~set_of(d, n, SET_SLEEP)[i]; left; left &= left - 1)
+            count++;
+    if (count < 2)
+        return;
+    n->branch = true;
+    n->branches++;
+    for (uint32_t i = 0; i < n->words; i++)
+        set_of(d, n, SET_BACKTRACK)[i] |= set_of(d, n, SET_ALLOWED)[i] & ~set_of(d, n, SET_SLEEP)[i];
+}
+
+static bool is_ours(const struct dpor *d, const struct node *n, uint32_t thread)
+{
+    if (!n->branch || n->branches < d->levels)
+        return true;
+    return path_with(n->path, thread) % d->search->shards == d->search->shard;
+}
+
 /* ---- schedules ---- */
+
+static bool take_next(struct dpor *d, struct node *n)
+{
+    for (uint32_t i = 0; i < n->words; i++)
+        for (uint64_t left; (left = set_of(d, n, SET_BACKTRACK)[i] & ~set_of(d, n, SET_SLEEP)[i]);) {
+            n->thread = i * 64 + (uint32_t)__builtin_ctzll(left);
+            n->alternative = UINT32_MAX; /* which ones there are is seen when we come there */
+            if (is_ours(d, n, n->thread))
+                return true;
+            add(d, n, SET_SLEEP, n->thread);
+        }
+    return false;
+}
 
 /* The next thing to try at the last node where there is any; false: nowhere. */
 static bool advance(struct dpor *d)
@@ -156,14 +214,8 @@ static bool advance(struct dpor *d)
         if (++n->alternative < n->alternatives)
             return true;
         add(d, n, SET_SLEEP, n->thread);
-        for (uint32_t i = 0; i < n->words; i++) {
-            uint64_t left = set_of(d, n, SET_BACKTRACK)[i] & ~set_of(d, n, SET_SLEEP)[i];
-            if (left) {
-                n->thread = i * 64 + (uint32_t)__builtin_ctzll(left);
-                n->alternative = UINT32_MAX; /* which ones there are is seen when we come there */
-                return true;
-            }
-        }
+        if (take_next(d, n))
+            return true;
         d->words_used = n->sets;
         d->nodes--;
     }
@@ -214,6 +266,7 @@ static bool new_node(struct dpor *d, const struct dh_moment *m)
             add(d, n, SET_ALLOWED, i);
     }
     d->nodes++;
+    set_branch(d, n);
     return true;
 }
 
@@ -274,6 +327,10 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
         }
         struct node *n = &d->node[d->at];
         uint32_t thread = prefer(d, n, m);
+        if (thread != UINT32_MAX && !is_ours(d, n, thread)) {
+            add(d, n, SET_SLEEP, thread);
+            thread = take_next(d, n) ? n->thread : UINT32_MAX;
+        }
         if (thread == UINT32_MAX) {
             d->words_used = n->sets;
             d->nodes--;

@@ -123,6 +123,48 @@ static void finds_all_ends_of_spinning_programs(void **state)
     assert_true(compared > programs / 2);
 }
 
+/* All parts together find what is to be found, and share the work. */
+static void shards_find_all_classes(void **state)
+{
+    (void)state;
+    uint64_t alone = 0, most = 0, together = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        struct model_program p;
+        struct model_result all, part;
+        uint32_t shards = 2 + i % 3;
+        struct model_set found = {0};
+        seed = 3000 + i;
+        write_program(&p, 3 + pick(2), i % 10 ? 3 : 6);
+        if (model_enumerate(&p, false, 20000, &all)) {
+            uint64_t largest = 0;
+            for (uint32_t shard = 0; shard < shards; shard++) {
+                struct dh_search search;
+                model_search_init(&search, 1);
+                search.shard = shard;
+                search.shards = shards;
+                model_explore(&p, dh_strategy_by_name("dpor"), &search, 1000000, false, &part);
+                assert_true(part.exhausted);
+                for (size_t k = 0; k < part.classes.room; k++)
+                    if (part.classes.at[k])
+                        model_set_add(&found, part.classes.at[k]);
+                largest = part.schedules > largest ? part.schedules : largest;
+                together += part.schedules;
+                model_result_release(&part);
+                model_search_release(&search);
+            }
+            if (!same_set(&found, &all.classes))
+                print_message("seed %u: %zu of %zu classes\n", 3000 + i, found.n, all.classes.n);
+            assert_true(same_set(&found, &all.classes));
+            alone += compare(&p, &all, false);
+            most += largest;
+        }
+        model_set_release(&found);
+        model_result_release(&all);
+    }
+    print_message("schedules: %lu alone, %lu by shards, the largest of each %lu\n", alone, together, most);
+    assert_true(most < alone * 4 / 5);
+}
+
 /* A hundred threads of two writes each; six of them write the same in pairs: two orders for each pair of writes, and
  * that is all. Counts schedules. */
 static uint64_t explore_many(unsigned threads, unsigned pairs)
@@ -176,6 +218,7 @@ int main(void)
         cmocka_unit_test(finds_all_classes_of_programs),
         cmocka_unit_test(finds_all_classes_of_random_programs),
         cmocka_unit_test(finds_all_ends_of_spinning_programs),
+        cmocka_unit_test(shards_find_all_classes),
         cmocka_unit_test(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
