@@ -197,9 +197,9 @@ static unsigned add_bytes(uint64_t *keys, unsigned n, struct bytes b)
 unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
 {
     unsigned t = touched(s), n = 0;
-    if (t & (ALL | FREES))
+    if (t & ALL)
         return DH_STEP_WIDE;
-    if (t & MEMORY)
+    if (t & (MEMORY | FREES))
         n = add_bytes(keys, n, to(s));
     if (t & MEMORY && has_source(s))
         n = add_bytes(keys, n, from(s));
