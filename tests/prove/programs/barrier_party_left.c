@@ -1,0 +1,37 @@
+/* A barrier for two, but who sees that all was called off does not come any more: the other one may have seen it a moment
+ * earlier, and waits for ever.
+ * Expected: deadlock at `meet`. */
+#include "threads.h"
+
+#include <stdatomic.h>
+
+static pthread_barrier_t both;
+static atomic_int called_off;
+
+static void *caller(void *arg)
+{
+    called_off = 1;
+    return arg;
+}
+
+static void *walker(void *arg)
+{
+#ifndef FIXED
+    if (called_off)
+        return arg;
+#endif
+    pthread_barrier_wait(&both); /* meet */
+    return arg;
+}
+
+int main(void)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_t c = start(caller, 0);
+    own_work();
+    pthread_t a = start(walker, 1), b = start(walker, 2);
+    finish(c);
+    finish(a);
+    finish(b);
+    return 0;
+}
