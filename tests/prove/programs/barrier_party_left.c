@@ -1,5 +1,5 @@
-/* A barrier for two, but who sees that all was called off does not come any more: the other one may have seen it a moment
- * earlier, and waits for ever.
+/* A barrier for two, but who sees that it is called off, if only for a moment, does not come: the other one, who came a
+ * moment earlier or later, waits for ever.
  * Expected: deadlock at `meet`. */
 #include "threads.h"
 
@@ -11,6 +11,7 @@ static atomic_int called_off;
 static void *caller(void *arg)
 {
     called_off = 1;
+    called_off = 0;
     return arg;
 }
 

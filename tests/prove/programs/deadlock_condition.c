@@ -14,11 +14,11 @@ static void *reader(void *arg)
 {
     if (!announced)
         return arg;
+    announced--;
 #ifndef FIXED
     pthread_mutex_lock(&door);
 #endif
     pthread_mutex_lock(&box);
-    announced--;
     while (letters == 0)
         pthread_cond_wait(&delivered, &box); /* letter */
     letters--;

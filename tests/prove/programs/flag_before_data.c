@@ -9,7 +9,7 @@ struct settings {
 };
 
 static atomic_int initialised;
-static struct settings *_Atomic settings;
+struct settings *_Atomic settings;
 static atomic_int port;
 
 static void *initialiser(void *arg)
@@ -35,5 +35,5 @@ static void *server(void *arg)
 int main(void)
 {
     RUN(initialiser, server);
-    return 0;
+    return port > 80;
 }

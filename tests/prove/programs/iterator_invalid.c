@@ -2,12 +2,15 @@
  * Expected: use-after-free at `step` and `free`. */
 #include "threads.h"
 
+#include <stdatomic.h>
+
 struct element {
     struct element *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct element *first;
+static atomic_int seen;
 
 static void *iterator(void *arg)
 {
@@ -17,8 +20,8 @@ static void *iterator(void *arg)
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&lock);
 #endif
-    while (here)
-        here = here->next; /* step */
+    for (; here; here = here->next) /* step */
+        seen++;
     pthread_mutex_unlock(&lock);
     return arg;
 }
@@ -38,5 +41,5 @@ int main(void)
     first = calloc(1, sizeof *first);
     first->next = calloc(1, sizeof *first);
     RUN(iterator, remover);
-    return 0;
+    return seen > 2;
 }

@@ -12,7 +12,7 @@ struct worker {
 };
 
 static sem_t stored;
-static struct worker *_Atomic handle;
+struct worker *_Atomic handle;
 
 static void *work(void *arg)
 {
@@ -36,5 +36,5 @@ int main(void)
     handle = &w;
     sem_post(&stored);
     finish(w.thread);
-    return 0;
+    return w.jobs != 1;
 }

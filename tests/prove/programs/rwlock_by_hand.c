@@ -46,5 +46,5 @@ static void *writer(void *arg)
 int main(void)
 {
     RUN(reader, writer);
-    return 0;
+    return copy > 7;
 }

@@ -36,5 +36,5 @@ int main()
     std::thread w(grower);
     r.join();
     w.join();
-    return 0;
+    return seen != 7;
 }
