@@ -3,7 +3,7 @@
 `Expected: KIND [or KIND] [on `VARIABLE`] [at `MARK` [and|or `MARK`]...].`: KIND is a finding's kind; each mark stands as
 /* MARK */ on the line meant. With `or` between marks one of them is enough. `Also: race on `VARIABLE`, ...` names what else may be
 proven. `Expected: nothing` is a correct program; every other one has a correct twin in the same file, by -DFIXED.
-`Options:` go to `deadheat prove`.
+`Options:` go to `deadheat prove`; an @ in them is the folder of the programs.
 """
 import pathlib
 import re
@@ -37,7 +37,7 @@ class Program:
     def read_expectation(self):
         said = self.part("Expected")
         self.is_buggy = not said.startswith("nothing")
-        self.options = self.part("Options").rstrip(".").split()
+        self.options = self.part("Options").replace("@", str(self.path.parent)).split()
         self.also = re.findall(r"`([^`]+)`", self.part("Also"))
         if not self.is_buggy:
             return

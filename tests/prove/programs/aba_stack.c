@@ -1,5 +1,5 @@
-/* A lock-free stack whose head does not change its value when it is taken away and put back: the popper's exchange succeeds
- * on a head whose next has become another, and gives out a node that the recycler still owns.
+/* A lock-free stack whose head does not change its value when it is taken away and put back: the popper's exchange
+ * succeeds on a head whose next has become another, and gives out a node that the recycler still owns.
  * Expected: assertion at `given out twice`. */
 #include "threads.h"
 

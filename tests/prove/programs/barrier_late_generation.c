@@ -1,5 +1,5 @@
-/* A barrier made by hand: who arrives first counts himself and then asks which round it is, which may be the next one
- * already; for its end he waits for ever.
+/* A barrier made by hand: who arrives first counts himself and then asks which round it is, which may be the next
+ * one already; for its end he waits for ever.
  * Expected: deadlock or lost-wakeup at `wait`. */
 #include "threads.h"
 

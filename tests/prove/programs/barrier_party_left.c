@@ -1,5 +1,5 @@
-/* A barrier for two, but who sees that it is called off, if only for a moment, does not come: the other one, who came a
- * moment earlier or later, waits for ever.
+/* A barrier for two, but who sees that it is called off, if only for a moment, does not come: the other one, who
+ * came a moment earlier or later, waits for ever.
  * Expected: deadlock at `meet`. */
 #include "threads.h"
 

@@ -4,12 +4,6 @@
 
 #include <assert.h>
 
-#ifdef FIXED
-#define IF while
-#else
-#define IF if
-#endif
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t nonempty = PTHREAD_COND_INITIALIZER;
 static int items;
@@ -28,7 +22,11 @@ static void *producer(void *arg)
 static void *consumer(void *arg)
 {
     pthread_mutex_lock(&lock);
-    IF (items == 0)
+#ifdef FIXED
+    while (items == 0)
+#else
+    if (items == 0)
+#endif
         pthread_cond_wait(&nonempty, &lock);
     assert(items > 0); /* empty */
     items--;

@@ -1,5 +1,5 @@
-/* Producers and consumers of a buffer of one place wait on the same condition, and one of them is woken: it may be one who
- * cannot go on, and nobody wakes the other.
+/* Producers and consumers of a buffer of one place wait on the same condition, and one of them is woken: it may be
+ * one who cannot go on, and nobody wakes the other.
  * Expected: lost-wakeup or deadlock at `full` or `empty`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* A buyer looks under the lock whether a seat is left, and takes it under the lock, but lets go of the lock in between.
+/* A buyer looks under the lock whether a seat is left, and takes it under the lock, but lets go of the lock in
+ * between.
  * Expected: assertion at `sold twice`. */
 #include "threads.h"
 

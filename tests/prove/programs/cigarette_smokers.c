@@ -1,5 +1,5 @@
-/* Tobacco, paper and matches lie on the table once each. A smoker who sees the two things he lacks takes one after the
- * other, though another one may have seen the second thing as well.
+/* Tobacco, paper and matches lie on the table once each. A smoker who sees the two things he lacks takes one after
+ * the other, though another one may have seen the second thing as well.
  * Expected: deadlock at `second`. */
 #include "threads.h"
 

@@ -1,5 +1,5 @@
-/* Shacham et al., Fig. 6: X is used under two locks, under the one, and under the other. No lock guards all its uses, and
- * still no two of them, of which one writes, can meet.
+/* Shacham et al., Fig. 6: X is used under two locks, under the one, and under the other. No lock guards all its
+ * uses, and still no two of them, of which one writes, can meet.
  * Expected: nothing. */
 #include "threads.h"
 

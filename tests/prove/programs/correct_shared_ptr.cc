@@ -8,7 +8,10 @@
 
 struct document {
     int pages = 3;
-    ~document() { pages = 0; }
+    ~document()
+    {
+        pages = 0;
+    }
 };
 
 static void reader(std::shared_ptr<document> mine)

@@ -1,5 +1,5 @@
-/* Shacham et al., Fig. 7: X is written under lock_x by the first thread after all else, and read under lock_y by the second
- * before. Who looks backwards only from where the locksets became empty does not find the pair.
+/* Shacham et al., Fig. 7: X is written under lock_x by the first thread after all else, and read under lock_y by
+ * the second before. Who looks backwards only from where the locksets became empty does not find the pair.
  * Expected: race on `X` at `write` and `read`. */
 #include "threads.h"
 

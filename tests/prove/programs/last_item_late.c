@@ -1,4 +1,5 @@
-/* A producer signs off before it delivers its last item; the consumer sees nobody left and nothing there, and goes.
+/* A producer signs off before it delivers its last item; the consumer sees nobody left and nothing there, and
+ * goes.
  * Expected: assertion at `all eaten`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* To save a signal, the producer asks whether somebody waits; it asks before it takes the lock, and the answer is old.
+/* To save a signal, the producer asks whether somebody waits; it asks before it takes the lock, and the answer is
+ * old.
  * Expected: lost-wakeup or deadlock at `wait`. */
 #include "threads.h"
 

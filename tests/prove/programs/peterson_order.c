@@ -1,4 +1,5 @@
-/* Peterson's lock with its first two lines exchanged: who gave way before he wished is overtaken by who sees no wish.
+/* Peterson's lock with its first two lines exchanged: who gave way before he wished is overtaken by who sees no
+ * wish.
  * Expected: assertion at `alone`. */
 #include "threads.h"
 

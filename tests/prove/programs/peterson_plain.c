@@ -1,4 +1,5 @@
-/* Peterson's lock with ordinary variables: compiler and processor may exchange the two lines that must not be exchanged.
+/* Peterson's lock with ordinary variables: compiler and processor may exchange the two lines that must not be
+ * exchanged.
  * Expected: race on `turn` at `after you`.
  * Also: race on `wants`, race on `inside`. */
 #include "threads.h"

@@ -1,4 +1,5 @@
-/* A lock-free queue whose producers move the tail by a load and a store: two fill the same cell, and one item is gone.
+/* A lock-free queue whose producers move the tail by a load and a store: two fill the same cell, and one item is
+ * gone.
  * Expected: assertion at `both in`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* The reader takes the journal inside the table, the writer the table inside the journal: a cycle through a read lock.
+/* The reader takes the journal inside the table, the writer the table inside the journal: a cycle through a read
+ * lock.
  * Expected: deadlock at `journal` and `table`. */
 #include "threads.h"
 

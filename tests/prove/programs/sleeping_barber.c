@@ -1,5 +1,5 @@
-/* The barber looks into the waiting room and then falls asleep; a customer who comes in between sees him awake, sits down,
- * and nobody is ever woken.
+/* The barber looks into the waiting room and then falls asleep; a customer who comes in between sees him awake,
+ * sits down, and nobody is ever woken.
  * Expected: deadlock or lost-wakeup at `sleep`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* Two lists are swapped under one lock after the other; who counts all elements in the meantime finds one list twice.
+/* Two lists are swapped under one lock after the other; who counts all elements in the meantime finds one list
+ * twice.
  * Expected: assertion at `all there`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* A thread lends out a variable of its own and takes it back if nobody has it yet; who has it writes after its owner's end.
+/* A thread lends out a variable of its own and takes it back if nobody has it yet; who has it writes after its
+ * owner's end.
  * Expected: use-after-free at `use`. */
 #include "threads.h"
 

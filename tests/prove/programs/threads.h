@@ -1,6 +1,6 @@
-/* What the small programs share: starting threads apart from each other. Each defect needs one thread to come into a gap of
- * some nanoseconds of another; threads that start one after another, each after some arithmetic on registers, practically never
- * do that by themselves. To a search of schedules the arithmetic is nothing at all. */
+/* What the small programs share: starting threads apart from each other. Each defect needs one thread to come into a
+ * gap of some nanoseconds of another; threads that start one after another, each after some arithmetic on registers,
+ * practically never do that by themselves. To a search of schedules the arithmetic is nothing at all. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -47,8 +47,7 @@ static inline void run_threads(int count, body *const *bodies)
 }
 
 #ifndef __cplusplus
-#define RUN(...)                                                                                                       \
-    run_threads((int)(sizeof((body *[]){__VA_ARGS__}) / sizeof(body *)), (body *const[]){__VA_ARGS__})
+#define RUN(...) run_threads((int)(sizeof((body *[]){__VA_ARGS__}) / sizeof(body *)), (body *const[]){__VA_ARGS__})
 #endif
 
 #endif

@@ -1,4 +1,5 @@
-/* A ticket lock whose tickets are drawn by a load and a store: two threads draw the same number and are let in together.
+/* A ticket lock whose tickets are drawn by a load and a store: two threads draw the same number and are let in
+ * together.
  * Expected: race on `served` at `serve`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* After a wait of at most so long the answer is taken as there; whether it is there, or the time was up, is not asked.
+/* After a wait of at most so long the answer is taken as there; whether it is there, or the time was up, is not
+ * asked.
  * Expected: assertion at `answered`. */
 #include "threads.h"
 

@@ -1,4 +1,5 @@
-/* Two threads wait for different things on one condition, and one signal is sent: it may wake the one whom it does not concern.
+/* Two threads wait for different things on one condition, and one signal is sent: it may wake the one whom it does
+ * not concern.
  * Expected: lost-wakeup or deadlock at `wait`. */
 #include "threads.h"
 
