@@ -2,9 +2,12 @@
  * Expected: deadlock or lost-wakeup at `upgrade`. */
 #include "threads.h"
 
+#include <stdatomic.h>
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int readers, writer, cached;
+static atomic_int stale = 1;
 
 static void read_lock(void)
 {
@@ -44,12 +47,13 @@ static void unlock(int *held)
 static void *user(void *arg)
 {
     read_lock();
-    if (cached) {
+    if (!stale) {
         unlock(&readers);
         return arg;
     }
+    stale = 0;
     upgrade();
-    cached = 1;
+    cached++;
     unlock(&writer);
     return arg;
 }
