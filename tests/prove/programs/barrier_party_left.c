@@ -28,11 +28,6 @@ static void *walker(void *arg)
 int main(void)
 {
     pthread_barrier_init(&both, NULL, 2);
-    pthread_t c = start(caller, 0);
-    own_work();
-    pthread_t a = start(walker, 1), b = start(walker, 2);
-    finish(c);
-    finish(a);
-    finish(b);
+    RUN(caller, walker, walker);
     return 0;
 }
