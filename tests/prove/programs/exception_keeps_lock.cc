@@ -45,8 +45,10 @@ static void filler()
 int main()
 {
     std::thread f(filler);
-    own_work();
-    std::thread u(user);
+    std::thread u([] {
+        own_work();
+        user();
+    });
     f.join();
     u.join();
     return 0;

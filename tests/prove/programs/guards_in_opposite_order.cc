@@ -33,8 +33,10 @@ static void to_left()
 int main()
 {
     std::thread a(to_right);
-    own_work();
-    std::thread b(to_left);
+    std::thread b([] {
+        own_work();
+        to_left();
+    });
     a.join();
     b.join();
     return 0;

@@ -21,8 +21,10 @@ static void adder(long n)
 int main()
 {
     std::thread a(adder, 1);
-    own_work();
-    std::thread b(adder, 2);
+    std::thread b([] {
+        own_work();
+        adder(2);
+    });
     a.join();
     b.join();
     return 0;

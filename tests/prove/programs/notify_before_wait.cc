@@ -34,8 +34,10 @@ static void teller()
 int main()
 {
     std::thread t(teller);
-    own_work();
-    std::thread w(waiter);
+    std::thread w([] {
+        own_work();
+        waiter();
+    });
     t.join();
     w.join();
     return 0;

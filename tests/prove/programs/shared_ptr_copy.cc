@@ -31,8 +31,10 @@ static void replacer()
 int main()
 {
     std::thread r(reader);
-    own_work();
-    std::thread w(replacer);
+    std::thread w([] {
+        own_work();
+        replacer();
+    });
     r.join();
     w.join();
     return 0;

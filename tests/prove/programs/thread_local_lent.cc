@@ -33,8 +33,10 @@ static void borrower()
 int main()
 {
     std::thread o(owner);
-    own_work();
-    std::thread b(borrower);
+    std::thread b([] {
+        own_work();
+        borrower();
+    });
     o.join();
     b.join();
     return 0;

@@ -32,8 +32,10 @@ static void grower()
 int main()
 {
     std::thread r(reader);
-    own_work();
-    std::thread w(grower);
+    std::thread w([] {
+        own_work();
+        grower();
+    });
     r.join();
     w.join();
     return seen != 7;
