@@ -14,6 +14,8 @@
 
 struct _pthread_cleanup_buffer;
 
+extern int __pthread_key_create(unsigned *key, void (*destructor)(void *));
+
 /* Unlike pthread_cleanup_push this one survives a longjmp over it: libc then runs the routine, too. */
 extern void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *), void *argument);
 extern void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);

@@ -1,5 +1,6 @@
 /* The event hooks of the executable, empty: what a program costs before any detector listens. The shadow call
- * stack's are in frames.c, the atomics' in atomics.c, the race detector's in race_access.c. */
+ * stack's are in frames.c, the atomics' in atomics.c, the race detector's in race_access.c,
+ * the exact ones in engine/hooks.c. */
 #include "runtime/public_hooks.h"
 
 #include "runtime/hook_table.h"
@@ -17,10 +18,6 @@
     }
 
 EMPTY(void __dh_atomic(void *addr, uint32_t what, uint32_t place))
-EMPTY(void __dh_before(void *addr, uint32_t what, uint32_t place))
-EMPTY(void __dh_after(void *addr, uint32_t what, uint32_t place))
-EMPTY(void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place))
-EMPTY(void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place))
 SAME(uint8_t, 1)
 SAME(uint16_t, 2)
 SAME(uint32_t, 4)

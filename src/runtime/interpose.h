@@ -5,6 +5,7 @@
 
 #include "event/finding_log.h"
 #include "runtime/blocked.h"
+#include "runtime/engine/primitives.h"
 #include "runtime/real.h"
 #include "runtime/start.h"
 #include "runtime/sync.h"

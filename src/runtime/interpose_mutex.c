@@ -72,6 +72,7 @@ static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *c
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, arguments);                                                                                 \
         dh_noise_before_lock();                                                                                        \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
@@ -103,6 +104,7 @@ TAKES(mtx_t, mtx_timedlock, DH_LOCK_TIMED, (mtx_t *restrict m, const struct time
     static int dh_interposed_##name(type *m)                                                                           \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, (m));                                                                                       \
         bool told = dh_mutex_may_be_given((const pthread_mutex_t *)m);                                                 \
         if (told)                                                                                                      \
             dh_lock_given(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \

@@ -137,6 +137,8 @@ static int dh_interposed_pthread_create(pthread_t *handle, const pthread_attr_t 
                                         void *argument)
 {
     dh_start_early();
+    if (dh_engine)
+        return dh_engine_pthread_create(handle, attr, routine, argument);
     struct beginning *b = prepare(argument, attr, DH_CALL_SLOT);
     if (!b)
         return dh_real.pthread_create(handle, attr, routine, argument);
@@ -151,6 +153,8 @@ DH_INTERPOSE(pthread_create);
 static int dh_interposed_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
     dh_start_early();
+    if (dh_engine)
+        return dh_engine_thrd_create(handle, routine, argument);
     struct beginning *b = prepare(argument, NULL, DH_CALL_SLOT);
     if (!b)
         return dh_real.thrd_create(handle, routine, argument);
@@ -180,10 +184,11 @@ static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
 }
 
 /* The record is looked up first: after a join the thread's memory is gone. */
-#define INTERPOSE_END(name, success, done, parameters, call)                                                           \
+#define INTERPOSE_END(name, success, done, parameters, arguments, call)                                                \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, arguments);                                                                                 \
         struct dh_thread *thread = dh_thread_of_handle(handle);                                                        \
         int result = call;                                                                                             \
         if (result == success)                                                                                         \
@@ -198,17 +203,19 @@ static void detached(struct dh_thread *thread, const uintptr_t *call_slot)
         DH_WAIT_FOR(thread, DH_SYNC_THREAD, 0, DH_CALL_SLOT, call);                                                    \
     })
 
-INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value), JOINS(dh_real.pthread_join(handle, value)))
-INTERPOSE_END(pthread_tryjoin_np, 0, joined, (pthread_t handle, void **value),
+INTERPOSE_END(pthread_join, 0, joined, (pthread_t handle, void **value), (handle, value),
+              JOINS(dh_real.pthread_join(handle, value)))
+INTERPOSE_END(pthread_tryjoin_np, 0, joined, (pthread_t handle, void **value), (handle, value),
               dh_real.pthread_tryjoin_np(handle, value))
 INTERPOSE_END(pthread_timedjoin_np, 0, joined, (pthread_t handle, void **value, const struct timespec *until),
-              DH_WAIT(dh_real.pthread_timedjoin_np(handle, value, until)))
+              (handle, value, until), DH_WAIT(dh_real.pthread_timedjoin_np(handle, value, until)))
 INTERPOSE_END(pthread_clockjoin_np, 0, joined,
               (pthread_t handle, void **value, clockid_t clock, const struct timespec *until),
-              DH_WAIT(dh_real.pthread_clockjoin_np(handle, value, clock, until)))
-INTERPOSE_END(pthread_detach, 0, detached, (pthread_t handle), dh_real.pthread_detach(handle))
-INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), JOINS(dh_real.thrd_join(handle, value)))
-INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), dh_real.thrd_detach(handle))
+              (handle, value, clock, until), DH_WAIT(dh_real.pthread_clockjoin_np(handle, value, clock, until)))
+INTERPOSE_END(pthread_detach, 0, detached, (pthread_t handle), (handle), dh_real.pthread_detach(handle))
+INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), (handle, value),
+              JOINS(dh_real.thrd_join(handle, value)))
+INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), (handle), dh_real.thrd_detach(handle))
 
 /* The other side is wherever the cancellation takes effect: see interpose_wait.c. */
 static int dh_interposed_pthread_cancel(pthread_t handle)

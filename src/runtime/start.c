@@ -4,6 +4,7 @@
 #include "runtime/atomrace.h"
 #include "runtime/blocked.h"
 #include "runtime/bytes.h"
+#include "runtime/engine/engine.h"
 #include "runtime/environment.h"
 #include "runtime/layout.h"
 #include "runtime/options.h"
@@ -126,6 +127,9 @@ static void start(int argc, char **argv, char **envp)
     dh_threads_watch_ends();
     __register_atfork(NULL, NULL, dh_process_forked, NULL);
     dh_finish_register();
+    const char *engine = trusted ? dh_environment_take(envp, "DEADHEAT_ENGINE=") : NULL;
+    if (engine)
+        dh_engine_start(engine);
     dh_suppressions_start();
     dh_race_start();
     dh_record_start();

@@ -7,6 +7,7 @@
 #include "runtime/interpose_locks.h"
 #include "runtime/race_edges.h"
 #include "runtime/raw_syscall.h"
+#include "runtime/real.h"
 #include "runtime/record.h"
 #include "runtime/report.h"
 #include "runtime/start.h"
@@ -232,7 +233,7 @@ static void at_end(void *state)
 
 void dh_threads_watch_ends(void)
 {
-    end_key_made = pthread_key_create(&end_key, at_end) == 0;
+    end_key_made = dh_real.pthread_key_create(&end_key, at_end) == 0;
     if (end_key_made)
         pthread_setspecific(end_key, &__dh_thread);
 }

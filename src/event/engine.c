@@ -1,0 +1,68 @@
+#include "event/engine.h"
+
+enum { ALIGN = 64 };
+
+const char *const dh_engine_end_names[DH_ENGINE_ENDS] = {
+    [DH_ENGINE_DONE] = "done",
+    [DH_ENGINE_RACE] = "race",
+    [DH_ENGINE_DEADLOCK] = "deadlock",
+    [DH_ENGINE_LOST_WAKE] = "lost-wakeup",
+    [DH_ENGINE_ASSERTION] = "assertion",
+    [DH_ENGINE_CRASH] = "crash",
+    [DH_ENGINE_FREED] = "use-after-free",
+    [DH_ENGINE_HANG] = "hang",
+    [DH_ENGINE_ATOMICITY] = "atomicity",
+    [DH_ENGINE_CUT] = "cut",
+};
+
+const char *dh_engine_state_name(uint32_t state)
+{
+    static const char *const names[] = {
+        [DH_ENGINE_STARTING] = "starting",     [DH_ENGINE_SEQUENTIAL] = "sequential", [DH_ENGINE_RUNNING] = "running",
+        [DH_ENGINE_EXHAUSTED] = "exhausted",   [DH_ENGINE_SPENT] = "budget spent",    [DH_ENGINE_STOPPED] = "stopped",
+        [DH_ENGINE_NO_THREADS] = "no threads", [DH_ENGINE_REPLAYED] = "replayed",     [DH_ENGINE_DIVERGED] = "diverged",
+        [DH_ENGINE_CANNOT] = "cannot explore",
+    };
+    return state < sizeof names / sizeof *names ? names[state] : "?";
+}
+
+static uint64_t aligned(uint64_t n)
+{
+    return (n + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+}
+
+uint64_t dh_engine_control_size(uint32_t places, uint32_t prefix, uint64_t found)
+{
+    return aligned(sizeof(struct dh_engine_control)) + aligned(places) +
+           aligned((uint64_t)prefix * sizeof(struct dh_engine_decision)) + aligned(found);
+}
+
+void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32_t prefix, uint64_t found)
+{
+    c->magic = DH_ENGINE_MAGIC;
+    c->version = DH_ENGINE_VERSION;
+    c->size = dh_engine_control_size(places, prefix, found);
+    c->visible_at = aligned(sizeof *c);
+    c->visible_size = places;
+    c->prefix_at = c->visible_at + aligned(places);
+    c->prefix_size = (uint64_t)prefix * sizeof(struct dh_engine_decision);
+    c->found_at = c->prefix_at + aligned(c->prefix_size);
+    c->found_size = aligned(found);
+    c->job.seed = 1;
+    c->job.preemptions_max = UINT32_MAX;
+    c->job.target_held = UINT32_MAX;
+    __builtin_memcpy(c->job.strategy, "random", sizeof "random");
+}
+
+static bool within(const struct dh_engine_control *c, uint64_t at, uint64_t size)
+{
+    return at >= sizeof *c && at <= c->size && size <= c->size - at;
+}
+
+bool dh_engine_control_valid(const struct dh_engine_control *c, uint64_t size)
+{
+    return size >= sizeof *c && c->magic == DH_ENGINE_MAGIC && c->version == DH_ENGINE_VERSION && c->size <= size &&
+           within(c, c->visible_at, c->visible_size) && within(c, c->prefix_at, c->prefix_size) &&
+           within(c, c->found_at, c->found_size) &&
+           c->job.prefix_length <= c->prefix_size / sizeof(struct dh_engine_decision);
+}

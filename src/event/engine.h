@@ -1,0 +1,195 @@
+/* The control region: how the tool tells the engine inside a checked program what to search for, and reads what it
+ * found. Layer: event. A file that both map shared; the tool makes it with dh_engine_control_init, sets `job`, and
+ * names it to the program in DEADHEAT_ENGINE (a path, or the number of an inherited descriptor); with LD_BIND_NOW=1
+ * nothing has to be bound anew in every schedule. While the program
+ * runs the tool only reads, but for `stop`. Places are those of the variant's hooks (event/place_table.h): sites, or
+ * ids above the number of sites. All offsets are from the region's beginning.
+ *
+ *   header and job | counters | visible: a byte per place | prefix: decisions | found: records, one after the other
+ *
+ * Explore: every thread is a coroutine; one process goes through schedule after schedule. Replay: threads are the
+ * kernel's, one runs at a time; the prefix is followed once, with the program's output and files its own. */
+#ifndef DH_EVENT_ENGINE_H
+#define DH_EVENT_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
+enum { DH_ENGINE_VERSION = 1 };
+
+enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
+
+/* What carries a thread. AUTO: coroutines when the self-test passes, else kernel threads (one schedule, then the
+ * process ends); replay always takes the kernel's. */
+enum dh_engine_carrier { DH_ENGINE_AUTO, DH_ENGINE_COROUTINES, DH_ENGINE_KERNEL_THREADS };
+
+/* How a schedule ended. */
+enum dh_engine_end {
+    DH_ENGINE_DONE,      /* exit with any status */
+    DH_ENGINE_RACE,      /* two pending accesses of overlapping bytes, one writes, not both atomic */
+    DH_ENGINE_DEADLOCK,  /* threads left, none can go on */
+    DH_ENGINE_LOST_WAKE, /* the same, and the signal a waiter needed came when nobody waited */
+    DH_ENGINE_ASSERTION, /* assert, abort, terminate */
+    DH_ENGINE_CRASH,     /* a signal that ends the program */
+    DH_ENGINE_FREED,     /* use after free, double free */
+    DH_ENGINE_HANG,      /* spins without end: nobody else can go on, or no progress for too long */
+    DH_ENGINE_ATOMICITY, /* a section that is not conflict-serialisable */
+    DH_ENGINE_CUT,       /* abandoned: depth, or the strategy said so */
+    DH_ENGINE_ENDS
+};
+
+/* Where the engine is; from FINISHED on nothing more happens. */
+enum dh_engine_state {
+    DH_ENGINE_STARTING,
+    DH_ENGINE_SEQUENTIAL, /* before the first thread is created: run once, not explored */
+    DH_ENGINE_RUNNING,
+    DH_ENGINE_FINISHED,
+    DH_ENGINE_EXHAUSTED = DH_ENGINE_FINISHED, /* the strategy tried all it wants to */
+    DH_ENGINE_SPENT,                          /* schedules_max or time_max_ns */
+    DH_ENGINE_STOPPED,                        /* as asked, or after the first finding if that was asked */
+    DH_ENGINE_NO_THREADS,                     /* the program ended without having created one */
+    DH_ENGINE_REPLAYED,                       /* the prefix was followed to its end */
+    DH_ENGINE_DIVERGED,                       /* it could not be: see `diverged_at` */
+    DH_ENGINE_CANNOT                          /* cannot explore: see `text` */
+};
+
+enum dh_engine_flag {
+    DH_ENGINE_SPURIOUS = 1 << 0,      /* condition waits may end without a signal */
+    DH_ENGINE_STOP_AT_FIRST = 1 << 1, /* end with the first finding that is looked for */
+    DH_ENGINE_GO_ON = 1 << 2,         /* replay: after the prefix, let the program run to its end, without preemption */
+    DH_ENGINE_ALL_VISIBLE = 1 << 3,   /* every instrumented access is visible, whatever `visible` says */
+    DH_ENGINE_NO_RACES = 1 << 4,      /* pending races do not end a schedule */
+    DH_ENGINE_OUTPUT = 1 << 5,        /* what the program writes to standard output and error is not thrown away */
+};
+
+/* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the
+ * `occurrence`th time (from 0), went on in its `alternative`th way. `object` is where; it may differ in another run. */
+struct dh_engine_decision {
+    uint32_t thread;
+    uint32_t place;
+    uint32_t occurrence;
+    uint16_t alternative;
+    uint8_t kind;  /* enum dh_step_kind */
+    uint8_t flags; /* the low flags of the step */
+    uint64_t object;
+};
+
+/* A thread that has to do with an end, and what it was about to do. */
+struct dh_engine_party {
+    uint32_t thread;
+    uint32_t place;
+    uint32_t occurrence;
+    uint32_t size;
+    uint64_t object;
+    uint64_t second;
+    uint8_t kind; /* enum dh_step_kind */
+    uint8_t order;
+    uint16_t flags; /* enum dh_step_flag */
+    uint32_t unused;
+};
+
+enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 160 };
+
+/* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
+ * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
+struct dh_engine_found {
+    uint32_t size;
+    uint16_t kind;      /* enum dh_engine_end */
+    uint16_t n_parties; /* may exceed what is kept */
+    uint64_t schedule;  /* number of the schedule, from 1 */
+    uint64_t seed;
+    int32_t signal;   /* crash, abort; 0: none */
+    int32_t status;   /* exit status */
+    uint64_t address; /* that the crash was about */
+    uint32_t n_decisions;
+    uint32_t threads;          /* that the schedule had */
+    uint64_t time_ns;          /* since the search began */
+    char text[DH_ENGINE_TEXT]; /* of a failed assertion */
+    struct dh_engine_party parties[DH_ENGINE_PARTIES];
+    struct dh_engine_decision decisions[];
+};
+
+struct dh_engine_job {
+    uint32_t mode;    /* enum dh_engine_mode */
+    uint32_t carrier; /* enum dh_engine_carrier */
+    char strategy[32];
+    uint64_t seed;
+    uint64_t schedules_max;   /* 0: no limit */
+    uint64_t time_max_ns;     /* 0: no limit */
+    uint32_t depth_max;       /* decisions per schedule; 0: 1,000,000 */
+    uint32_t preemptions_max; /* UINT32_MAX: no bound */
+    uint32_t flags;           /* enum dh_engine_flag */
+    uint32_t look_for;        /* bit per enum dh_engine_end that is to be kept; 0: all but DONE and CUT */
+    uint32_t target_place[2]; /* 0 and 0: none */
+    uint32_t target_held;     /* UINT32_MAX: none */
+    uint32_t prefix_length;
+    uint64_t target_frozen;
+    uint64_t reserved[8];
+};
+
+/* Written by the engine alone. */
+struct dh_engine_progress {
+    uint32_t state;   /* enum dh_engine_state */
+    uint32_t carrier; /* that was taken */
+    uint64_t schedules;
+    uint64_t steps; /* visible operations of all of them */
+    uint64_t ends[16];
+    uint64_t begun_ns, now_ns; /* monotonic clock: beginning of the search, and lately */
+    uint64_t cpu_ns;           /* of the process, lately: for rates on a busy machine */
+    uint64_t dirty_pages;      /* copied back by every restore */
+    uint64_t restore_bytes;
+    uint32_t depth_last, depth_most;
+    uint32_t threads_most;
+    uint32_t diverged_at;            /* decision that could not be followed */
+    struct dh_engine_party diverged; /* what the thread was about to do instead */
+    uint64_t lost;                   /* findings for which there was no room */
+    int32_t status;                  /* replay: exit status or -signal */
+    uint32_t is_exact;               /* exhausted by a systematic strategy: what it tried is all there is */
+    char text[256];                  /* why it cannot, or what was odd */
+    uint64_t reserved[8];
+};
+
+struct dh_engine_control {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t stop; /* set by the tool: end as soon as possible */
+    uint64_t size;
+    uint64_t visible_at, visible_size; /* a byte per place: 1 visible */
+    uint64_t prefix_at, prefix_size;   /* struct dh_engine_decision[job.prefix_length] */
+    uint64_t found_at, found_size;
+    uint64_t found_used; /* bytes of complete records */
+    struct dh_engine_job job;
+    struct dh_engine_progress progress;
+};
+
+static inline uint8_t *dh_engine_visible(struct dh_engine_control *c)
+{
+    return (uint8_t *)c + c->visible_at;
+}
+
+static inline struct dh_engine_decision *dh_engine_prefix(struct dh_engine_control *c)
+{
+    return (struct dh_engine_decision *)((char *)c + c->prefix_at);
+}
+
+/* The record at `offset` of the found area, from 0; NULL behind the last. */
+static inline struct dh_engine_found *dh_engine_found_at(struct dh_engine_control *c, uint64_t offset)
+{
+    return offset < __atomic_load_n(&c->found_used, __ATOMIC_ACQUIRE)
+               ? (struct dh_engine_found *)((char *)c + c->found_at + offset)
+               : NULL;
+}
+
+/* Bytes that a control region for so many places, decisions of a prefix and bytes of findings takes. */
+uint64_t dh_engine_control_size(uint32_t places, uint32_t prefix, uint64_t found);
+/* Lays it out in zeroed memory of that size, with a job that says nothing: explore at random without end. */
+void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32_t prefix, uint64_t found);
+/* Is it whole: what it says lies within `size` bytes? */
+bool dh_engine_control_valid(const struct dh_engine_control *c, uint64_t size);
+
+extern const char *const dh_engine_end_names[DH_ENGINE_ENDS];
+const char *dh_engine_state_name(uint32_t state);
+
+#endif

@@ -1,0 +1,114 @@
+#include "runtime/engine/ends.h"
+
+#include "runtime/bytes.h"
+#include "runtime/engine/raw.h"
+#include "runtime/engine/times.h"
+#include "runtime/print.h"
+
+#include <stdarg.h>
+
+enum { LOST = 64 };
+
+/* Conditions that were signalled in vain in this schedule; the first ones. */
+static struct lost {
+    const void *at[LOST];
+    unsigned n;
+} *lost;
+
+bool dh_ends_init(void)
+{
+    lost = dh_keep_alloc(sizeof *lost);
+    return lost;
+}
+
+void dh_ends_begin(void)
+{
+    lost->n = 0;
+}
+
+void dh_ends_signal_lost(const void *condition)
+{
+    if (lost->n < LOST)
+        lost->at[lost->n++] = condition;
+}
+
+static bool was_lost(const void *condition)
+{
+    for (unsigned i = 0; i < lost->n; i++)
+        if (lost->at[i] == condition)
+            return true;
+    return false;
+}
+
+/* All threads ended without anybody calling exit: main left by pthread_exit, which is an exit with 0. */
+void dh_ends_stuck(void)
+{
+    struct dh_engine *e = dh_engine;
+    bool left = false, in_vain = false;
+    for (uint32_t i = 0; i < e->n_tasks; i++) {
+        const struct dh_actor *a = &e->actors[i];
+        left |= !a->ended;
+        in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
+                   was_lost((const void *)(uintptr_t)a->step.object);
+    }
+    e->end = !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+}
+
+void dh_ends_record(void)
+{
+    struct dh_engine *e = dh_engine;
+    uint32_t parties[DH_ENGINE_PARTIES], n = 0;
+    if (e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_CUT)
+        return;
+    bool stuck = e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE;
+    for (uint32_t i = 0; i < e->n_tasks && n < DH_ENGINE_PARTIES; i++)
+        if (stuck ? !e->actors[i].ended : i == e->last)
+            parties[n++] = i;
+    dh_found_record((enum dh_engine_end)e->end, parties, n);
+}
+
+void dh_engine_end_schedule(enum dh_engine_end how)
+{
+    struct dh_engine *e = dh_engine;
+    e->end = how;
+    e->last = e->current->index;
+    e->carrier->leave();
+    __builtin_unreachable();
+}
+
+void dh_engine_exited(int status)
+{
+    dh_engine->status = status;
+    dh_engine_end_schedule(DH_ENGINE_DONE);
+}
+
+/* Nothing of the program's runs any more: no destructor, no buffer is written. */
+__attribute__((noreturn)) static void leave_process(int status)
+{
+    for (;;)
+        dh_raw(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+void dh_engine_finish(enum dh_engine_state state)
+{
+    struct dh_engine_progress *p = &dh_engine->control->progress;
+    p->now_ns = dh_times_real();
+    p->cpu_ns = dh_times_cpu();
+    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic;
+    __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
+    leave_process(0);
+}
+
+void dh_engine_cannot(const char *fmt, ...)
+{
+    struct dh_sink words;
+    va_list ap;
+    va_start(ap, fmt);
+    dh_sink_start(&words, -1);
+    dh_sink_vprintf(&words, fmt, ap);
+    va_end(ap);
+    words.bytes[words.n < sizeof words.bytes ? words.n : sizeof words.bytes - 1] = 0;
+    dh_text_copy(dh_engine->control->progress.text, sizeof dh_engine->control->progress.text, words.bytes);
+    __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_CANNOT, __ATOMIC_RELEASE);
+    leave_process(0);
+}

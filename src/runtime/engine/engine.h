@@ -1,0 +1,183 @@
+/* The engine: the program's threads one at a time, every choice a strategy's, schedule after schedule in one process.
+ * Layer: runtime. All that outlives a schedule (KEEP) is in struct dh_engine and what it points to, memory that restore
+ * leaves alone; every other variable of the process, the runtime's included, is rolled back. Everything runs one at a
+ * time: tasks on their own stacks, the engine on its own. */
+#ifndef DH_RUNTIME_ENGINE_ENGINE_H
+#define DH_RUNTIME_ENGINE_ENGINE_H
+
+#include "event/engine.h"
+#include "search/strategy.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    DH_ENGINE_TASKS = 8192,
+    DH_ENGINE_NO_END = -1,
+    DH_ENGINE_PAGE = 4096,
+};
+
+/* A thread of the program. Reset when a schedule begins, but for what carries it. */
+struct dh_task {
+    uint32_t index;
+    uint32_t tid;   /* what libc takes for its id */
+    void *sp;       /* while it does not run */
+    uintptr_t fs;   /* thread pointer, also its pthread_t */
+    uint32_t baton; /* kernel threads: 1 when it may go on */
+    uint32_t alternative;
+    uint64_t deadline;    /* virtual time of a timed wait or sleep */
+    const void *waits_at; /* condition or futex in whose queue it is, or NULL */
+    uint32_t waits_bits;  /* of a futex */
+    bool woken;
+    bool ended;
+    bool detached;
+    bool joined;
+    bool exits;        /* by pthread_exit or cancellation */
+    bool cancel_off;   /* pthread_setcancelstate */
+    bool cancel_async; /* pthread_setcanceltype */
+    bool cancel_pending;
+    bool is_c11;
+    bool own_stack; /* given by the program */
+    bool in_syscall;
+    uint32_t quiet;      /* accesses that were not visible since it last parked */
+    uint32_t last_place; /* where it was last */
+    union {
+        void *(*posix)(void *);
+        int (*c11)(void *);
+    } routine;
+    void *argument;
+    void *result;
+    char *stack; /* lowest byte */
+    size_t stack_size;
+    struct dh_spin_history {
+        uint64_t object, value;
+        uint32_t place, same;
+    } spin[4];
+    uint32_t spin_next;
+    uint32_t spins;
+    __pthread_unwind_buf_t unwind; /* where pthread_exit and cancellation lead to */
+};
+
+struct dh_engine_carrier_ops {
+    bool is_kernel;
+    /* On the engine's stack: lets the task go on until it parks, ends, or the schedule ends. */
+    void (*resume)(struct dh_task *);
+    /* On the task's: until it is chosen. */
+    void (*park)(struct dh_task *);
+    /* On any: never comes back. */
+    void (*leave)(void);
+    /* A new task, parked where it begins; false: no memory. */
+    bool (*create)(struct dh_task *);
+};
+
+struct dh_engine {
+    struct dh_engine_control *control;
+    const struct dh_engine_carrier_ops *carrier;
+    void *sp;         /* of the engine, while a task runs */
+    uintptr_t fs_now; /* whose thread pointer is set */
+    struct dh_task *tasks;
+    struct dh_actor *actors;
+    uint32_t n_tasks;
+    struct dh_task *current; /* NULL: the engine itself */
+    uint32_t last;
+    uint32_t baton; /* the engine's own, with kernel threads */
+    bool running;   /* a schedule is under way */
+    bool use_arch_prctl;
+    int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */
+    int signal, status;
+    uint64_t fault_address;
+    uint32_t raced;          /* races were found in this schedule */
+    struct dh_step executed; /* what the chosen task does now, as it turns out */
+    struct dh_step first;    /* main's, at the snapshot */
+    struct dh_task first_task;
+    uint64_t now_ns; /* virtual */
+    uint64_t wall_base_ns, mono_base_ns;
+
+    const struct dh_strategy *strategy;
+    void *strategy_self;
+    struct dh_search search;
+    struct dh_engine_decision *trace;
+    uint32_t depth, depth_max;
+    uint64_t flags;
+    uint32_t look_for;
+
+    uint8_t *visible;
+    uint32_t n_visible;
+
+    char *keep, *keep_end;
+    size_t keep_limit;
+};
+
+/* KEEP; the pointer itself never changes once the engine is on. */
+extern struct dh_engine *dh_engine;
+/* From the first creation of a thread on, modelled primitives are used. */
+extern bool dh_engine_on;
+
+/* ---- start.c, loop.c ---- */
+
+/* At the start of the process; `where` is DEADHEAT_ENGINE's value or NULL. */
+void dh_engine_start(const char *where);
+/* In the thread that is about to create the first other one: everything from here on is explored. Comes back once per
+ * schedule, when that creation was chosen. */
+void dh_engine_begin(const struct dh_step *create);
+/* The engine's own life, on its stack; ends with the process. */
+void dh_engine_loop(void);
+/* No more; ends the process. */
+__attribute__((noreturn)) void dh_engine_finish(enum dh_engine_state state);
+/* The same, with words: "cannot explore: ...". */
+__attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char *fmt, ...);
+/* Ends the schedule from wherever the program is. */
+__attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
+__attribute__((noreturn)) void dh_engine_exited(int status);
+/* At the end of the process, when no thread was ever created. */
+void dh_engine_ended_alone(void);
+
+/* ---- park.c ---- */
+
+/* Waits until the strategy chooses the current task for this step; answers the alternative. Afterwards the step is
+ * executed by the caller, undisturbed. */
+uint32_t dh_engine_park(const struct dh_step *step);
+/* The same for what is not a memory access: object, flags and second as in struct dh_step, place of the call. */
+uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second);
+/* The place that instrumented code announced for the call it makes. */
+uint32_t dh_engine_call_place(void);
+/* Which alternatives the task has now: bit 0 is the first. One function per kind; none: always bit 0. */
+typedef uint32_t dh_engine_ways(const struct dh_task *);
+extern dh_engine_ways *const dh_engine_ways_of[DH_STEP_COUNT];
+static inline struct dh_step *dh_task_step(const struct dh_task *t)
+{
+    return &dh_engine->actors[t->index].step;
+}
+static inline struct dh_task *dh_engine_self(void)
+{
+    return dh_engine->current;
+}
+
+/* ---- threads.c ---- */
+
+bool dh_tasks_init(void);
+
+/* ---- keep.c ---- */
+
+bool dh_keep_init(struct dh_engine **out);
+/* Zeroed, aligned to 64; NULL: no more. */
+void *dh_keep_alloc(size_t n);
+bool dh_keep_contains(uintptr_t address);
+
+/* ---- found.c ---- */
+
+void dh_found_init(void);
+/* Keeps the present schedule as one that leads to `kind`; `parties` are task indices. */
+void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
+void dh_found_text(const char *text);
+const char *dh_found_text_now(void);
+
+/* ---- occurrences.c ---- */
+
+bool dh_occurrences_init(void);
+void dh_occurrences_reset(void);
+uint32_t dh_occurrences_next(uint32_t task, uint32_t place);
+
+#endif

@@ -1,0 +1,106 @@
+/* Ends that are kept: each kind at each set of places once. */
+#include "runtime/engine/engine.h"
+
+#include "runtime/bytes.h"
+#include "runtime/engine/raw.h"
+#include "runtime/engine/times.h"
+
+enum { SIGNATURES = 1 << 14 };
+
+static struct kept {
+    uint64_t signatures[SIGNATURES];
+    uint32_t n;
+    char text[DH_ENGINE_TEXT];
+} *kept;
+
+void dh_found_init(void)
+{
+    kept = dh_keep_alloc(sizeof *kept);
+    if (!kept)
+        dh_engine_cannot("no memory");
+}
+
+void dh_found_text(const char *text)
+{
+    dh_text_copy(kept->text, sizeof kept->text, text);
+}
+
+static uint64_t mix(uint64_t a)
+{
+    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
+    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
+    return a ^ a >> 31;
+}
+
+/* Whoever takes which part: the sum does not depend on the order. */
+static uint64_t signature_of(enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+{
+    uint64_t sum = (uint64_t)kind + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dh_step *s = &dh_engine->actors[parties[i]].step;
+        sum += mix((uint64_t)s->kind << 32 | s->site);
+    }
+    return mix(sum) | 1;
+}
+
+static bool is_new(uint64_t signature)
+{
+    uint32_t i = (uint32_t)(signature >> 32) & (SIGNATURES - 1);
+    while (kept->signatures[i] && kept->signatures[i] != signature)
+        i = (i + 1) & (SIGNATURES - 1);
+    if (kept->signatures[i] || kept->n >= SIGNATURES / 2)
+        return false;
+    kept->signatures[i] = signature;
+    kept->n++;
+    return true;
+}
+
+static struct dh_engine_party party_of(uint32_t index)
+{
+    const struct dh_step *s = &dh_engine->actors[index].step;
+    return (struct dh_engine_party){.thread = index,
+                                    .place = s->site,
+                                    .occurrence = s->occurrence,
+                                    .size = s->size,
+                                    .object = s->object,
+                                    .second = s->second,
+                                    .kind = s->kind,
+                                    .order = s->order,
+                                    .flags = s->flags};
+}
+
+static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+{
+    struct dh_engine *e = dh_engine;
+    f->kind = (uint16_t)kind;
+    f->n_parties = (uint16_t)n;
+    f->schedule = e->control->progress.schedules + 1;
+    f->seed = e->control->job.seed;
+    f->signal = e->signal;
+    f->status = e->status;
+    f->address = e->fault_address;
+    f->n_decisions = e->depth;
+    f->threads = e->n_tasks;
+    f->time_ns = dh_times_real() - e->control->progress.begun_ns;
+    dh_text_copy(f->text, sizeof f->text, kind == DH_ENGINE_RACE ? "" : kept->text);
+    for (uint32_t i = 0; i < n && i < DH_ENGINE_PARTIES; i++)
+        f->parties[i] = party_of(parties[i]);
+    dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
+}
+
+void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+{
+    struct dh_engine_control *c = dh_engine->control;
+    if (!(dh_engine->look_for & 1u << kind) || !is_new(signature_of(kind, parties, n)))
+        return;
+    uint64_t size = sizeof(struct dh_engine_found) + (uint64_t)dh_engine->depth * sizeof *dh_engine->trace;
+    size = (size + 7) & ~(uint64_t)7;
+    if (size > c->found_size - c->found_used || size > UINT32_MAX) {
+        c->progress.lost++;
+        return;
+    }
+    struct dh_engine_found *f = (struct dh_engine_found *)((char *)c + c->found_at + c->found_used);
+    f->size = (uint32_t)size;
+    fill(f, kind, parties, n);
+    __atomic_store_n(&c->found_used, c->found_used + size, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,84 @@
+/* The exact hooks: accesses of instrumented code, visible or not. */
+#include "runtime/public_hooks.h"
+
+#include "event/site.h"
+#include "runtime/engine/engine.h"
+
+enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xFF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
+
+static const struct {
+    uint8_t kind;
+    uint8_t flags;
+} of_op[] = {
+    [DH_OP_READ] = {DH_STEP_READ, DH_STEP_READS},
+    [DH_OP_WRITE] = {DH_STEP_WRITE, DH_STEP_WRITES},
+    [DH_OP_ATOMIC_LOAD] = {DH_STEP_READ, DH_STEP_READS | DH_STEP_ATOMIC},
+    [DH_OP_ATOMIC_STORE] = {DH_STEP_WRITE, DH_STEP_WRITES | DH_STEP_ATOMIC},
+    [DH_OP_ATOMIC_RMW] = {DH_STEP_RMW, DH_STEP_READS | DH_STEP_WRITES | DH_STEP_ATOMIC},
+    [DH_OP_ATOMIC_CAS] = {DH_STEP_RMW, DH_STEP_READS | DH_STEP_WRITES | DH_STEP_ATOMIC},
+    [DH_OP_COPY] = {DH_STEP_COPY, DH_STEP_WRITES | DH_STEP_RANGE},
+    [DH_OP_MOVE] = {DH_STEP_COPY, DH_STEP_WRITES | DH_STEP_RANGE},
+    [DH_OP_SET] = {DH_STEP_WRITE, DH_STEP_WRITES},
+};
+
+static inline bool is_visible(const struct dh_engine *e, unsigned op, uint32_t place)
+{
+    return (op >= DH_OP_ATOMIC_LOAD && op <= DH_OP_ATOMIC_CAS) || (place < e->n_visible && e->visible[place]) ||
+           e->flags & DH_ENGINE_ALL_VISIBLE;
+}
+
+/* Who never comes to anything visible may be waiting for somebody else in a loop. */
+static void too_quiet(struct dh_task *t, uint32_t place)
+{
+    struct dh_step s = {.kind = DH_STEP_YIELD, .site = place};
+    t->quiet = 0;
+    dh_engine_park(&s);
+}
+
+static void before(void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
+{
+    struct dh_engine *e = dh_engine;
+    unsigned op = what & WHAT_OP;
+    if (!e->current)
+        return;
+    if (!is_visible(e, op, place)) {
+        e->current->last_place = place;
+        if (++e->current->quiet > QUIET_MOST)
+            too_quiet(e->current, place);
+        return;
+    }
+    struct dh_step s = {
+        .kind = of_op[op].kind,
+        .order = (uint8_t)(what >> WHAT_ORDER_SHIFT & WHAT_ORDER),
+        .flags = of_op[op].flags,
+        .site = place,
+        .object = (uint64_t)(uintptr_t)addr,
+        .second = (uint64_t)(uintptr_t)src,
+        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+    };
+    if (!src)
+        s.flags &= (uint16_t)~DH_STEP_RANGE;
+    dh_engine_park(&s);
+}
+
+void __dh_before(void *addr, uint32_t what, uint32_t place)
+{
+    if (dh_engine_on)
+        before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place);
+}
+
+void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
+{
+    if (dh_engine_on && size)
+        before(dst, src, size, what, place);
+}
+
+void __dh_after(void *addr, uint32_t what, uint32_t place)
+{
+    (void)addr, (void)what, (void)place;
+}
+
+void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
+{
+    (void)dst, (void)src, (void)size, (void)what, (void)place;
+}

@@ -1,0 +1,178 @@
+/* The engine's life: schedule after schedule. */
+#include "runtime/engine/engine.h"
+
+#include "runtime/engine/coroutine.h"
+#include "runtime/engine/ends.h"
+#include "runtime/engine/raw.h"
+#include "runtime/engine/signals.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/engine/times.h"
+
+enum { CLOCK_EVERY = 64 };
+
+/* ---- one schedule ---- */
+
+static void begin_schedule(struct dh_engine *e)
+{
+    e->tasks[0] = e->first_task;
+    e->actors[0] = (struct dh_actor){.step = e->first, .enabled = 1, .alternatives = 1};
+    e->n_tasks = 1;
+    e->last = UINT32_MAX;
+    e->depth = 0;
+    e->end = DH_ENGINE_NO_END;
+    e->signal = e->status = 0;
+    e->fault_address = 0;
+    e->raced = 0;
+    e->now_ns = 0;
+    dh_occurrences_reset();
+    dh_occurrences_next(0, e->first.site);
+    dh_found_text("");
+    dh_ends_begin();
+    e->running = true;
+}
+
+/* Answers whether somebody can go on. */
+static bool look(struct dh_engine *e)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < e->n_tasks; i++) {
+        struct dh_actor *a = &e->actors[i];
+        if (a->ended)
+            continue;
+        dh_engine_ways *ways = dh_engine_ways_of[a->step.kind];
+        if (ways) {
+            uint32_t bits = ways(&e->tasks[i]);
+            a->enabled = bits & 1;
+            a->alternatives = bits ? (uint8_t)(32 - __builtin_clz(bits)) : 0;
+        } else {
+            a->enabled = a->alternatives = 1;
+        }
+        any |= a->alternatives;
+    }
+    return any;
+}
+
+static bool possible(const struct dh_engine *e, struct dh_choice c)
+{
+    if (c.thread >= e->n_tasks)
+        return false;
+    const struct dh_actor *a = &e->actors[c.thread];
+    return !a->ended && (c.alternative ? c.alternative < a->alternatives : a->enabled);
+}
+
+static void note(struct dh_engine *e, struct dh_choice c)
+{
+    const struct dh_step *s = &e->actors[c.thread].step;
+    e->trace[e->depth++] = (struct dh_engine_decision){.thread = c.thread,
+                                                       .place = s->site,
+                                                       .occurrence = s->occurrence,
+                                                       .alternative = (uint16_t)c.alternative,
+                                                       .kind = s->kind,
+                                                       .flags = (uint8_t)s->flags,
+                                                       .object = s->object};
+}
+
+static void go_on(struct dh_engine *e, struct dh_choice c)
+{
+    struct dh_task *t = &e->tasks[c.thread];
+    note(e, c);
+    e->executed = e->actors[c.thread].step;
+    t->alternative = c.alternative;
+    e->carrier->resume(t);
+    e->last = c.thread;
+    e->strategy->done(e->strategy_self, c.thread, c.alternative, &e->executed);
+}
+
+static void run_schedule(struct dh_engine *e)
+{
+    while (e->end == DH_ENGINE_NO_END) {
+        if (!look(e)) {
+            dh_ends_stuck();
+            return;
+        }
+        if (e->depth >= e->depth_max) {
+            e->end = DH_ENGINE_CUT;
+            return;
+        }
+        struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
+        struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
+        if (!possible(e, c)) {
+            e->end = DH_ENGINE_CUT;
+            return;
+        }
+        go_on(e, c);
+    }
+}
+
+/* ---- all of them ---- */
+
+static enum dh_schedule_end in_short(const struct dh_engine *e)
+{
+    if (e->end == DH_ENGINE_DONE)
+        return DH_END_DONE;
+    if (e->end == DH_ENGINE_CUT)
+        return DH_END_CUT;
+    return e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE ? DH_END_BLOCKED : DH_END_FAILED;
+}
+
+static void count(struct dh_engine *e)
+{
+    struct dh_engine_progress *p = &e->control->progress;
+    p->schedules++;
+    p->steps += e->depth;
+    p->ends[e->end]++;
+    p->ends[DH_ENGINE_RACE] += e->raced != 0;
+    p->depth_last = e->depth;
+    if (e->depth > p->depth_most)
+        p->depth_most = e->depth;
+    if (e->n_tasks > p->threads_most)
+        p->threads_most = e->n_tasks;
+}
+
+static void end_schedule(struct dh_engine *e)
+{
+    e->running = false;
+    dh_ends_record();
+    count(e);
+    e->strategy->end(e->strategy_self, in_short(e));
+    if (e->signal)
+        dh_signals_reset();
+}
+
+/* The budget and the tool's wishes; time is asked for now and then. */
+static void stop_if_asked(struct dh_engine *e)
+{
+    const struct dh_engine_job *job = &e->control->job;
+    struct dh_engine_progress *p = &e->control->progress;
+    if (__atomic_load_n(&e->control->stop, __ATOMIC_RELAXED) ||
+        (e->flags & DH_ENGINE_STOP_AT_FIRST && e->control->found_used))
+        dh_engine_finish(DH_ENGINE_STOPPED);
+    if (job->schedules_max && p->schedules >= job->schedules_max)
+        dh_engine_finish(DH_ENGINE_SPENT);
+    if (p->schedules % CLOCK_EVERY && e->depth < 1000)
+        return;
+    p->now_ns = dh_times_real();
+    p->cpu_ns = dh_times_cpu();
+    if (job->time_max_ns && p->now_ns - p->begun_ns >= job->time_max_ns)
+        dh_engine_finish(DH_ENGINE_SPENT);
+}
+
+void dh_engine_loop(void)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_engine_progress *p = &e->control->progress;
+    if (!dh_snapshot_take((uintptr_t)e->tasks[0].sp))
+        dh_engine_cannot("no memory for the snapshot");
+    e->first_task = e->tasks[0];
+    p->begun_ns = p->now_ns = dh_times_real();
+    __atomic_store_n(&p->state, DH_ENGINE_RUNNING, __ATOMIC_RELEASE);
+    for (;;) {
+        if (!e->strategy->begin(e->strategy_self))
+            dh_engine_finish(DH_ENGINE_EXHAUSTED);
+        begin_schedule(e);
+        run_schedule(e);
+        end_schedule(e);
+        stop_if_asked(e);
+        dh_snapshot_restore();
+    }
+}

@@ -1,0 +1,63 @@
+/* Visible operations: a task says what it is about to do and waits until that is chosen. */
+#include "runtime/engine/engine.h"
+
+#include "runtime/engine/spinning.h"
+#include "runtime/history.h"
+#include "runtime/thread_state.h"
+
+uint32_t dh_engine_call_place(void)
+{
+    uint32_t place = __dh_thread.place;
+    return place == DH_PLACE_NONE ? 0 : place;
+}
+
+static bool accesses(const struct dh_step *s)
+{
+    return s->kind >= DH_STEP_READ && s->kind <= DH_STEP_COPY;
+}
+
+/* The others that are parked now are as pending as this one. */
+static void look_for_race(const struct dh_task *t, const struct dh_step *s)
+{
+    struct dh_engine *e = dh_engine;
+    if (!(e->look_for & 1u << DH_ENGINE_RACE))
+        return;
+    for (uint32_t i = 0; i < e->n_tasks; i++) {
+        const struct dh_actor *other = &e->actors[i];
+        if (i == t->index || other->ended || !accesses(&other->step) || !dh_steps_race(s, &other->step))
+            continue;
+        uint32_t pair[2] = {i, t->index};
+        e->raced++;
+        dh_found_record(DH_ENGINE_RACE, pair, 2);
+    }
+}
+
+uint32_t dh_engine_park(const struct dh_step *step)
+{
+    struct dh_task *t = dh_engine->current;
+    struct dh_actor *a = &dh_engine->actors[t->index];
+    a->step = *step;
+    a->step.occurrence = dh_occurrences_next(t->index, step->site);
+    t->quiet = 0;
+    t->last_place = step->site;
+    if (accesses(step)) {
+        a->yields = dh_spinning_access(t, &a->step);
+        look_for_race(t, &a->step);
+    } else {
+        a->yields = dh_spinning_other(t, &a->step);
+    }
+    dh_engine->carrier->park(t);
+    return t->alternative;
+}
+
+uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second)
+{
+    struct dh_step s = {
+        .kind = (uint8_t)kind,
+        .flags = (uint16_t)flags,
+        .site = dh_engine_call_place(),
+        .object = (uint64_t)(uintptr_t)object,
+        .second = (uint64_t)(uintptr_t)second,
+    };
+    return dh_engine_park(&s);
+}

@@ -1,0 +1,15 @@
+/* Signals the engine lives by: refused writes, dispatched system calls, and those that end a program. Layer: runtime.
+ */
+#ifndef DH_RUNTIME_ENGINE_SIGNALS_H
+#define DH_RUNTIME_ENGINE_SIGNALS_H
+
+#include "runtime/engine/engine.h"
+
+/* For the calling kernel thread: its alternate stack; for the process: the handlers. */
+bool dh_signals_begin(void);
+/* After a schedule that a signal ended: the mask as it was at the snapshot. */
+void dh_signals_reset(void);
+/* Would a handler of the program's for this signal be in our way? */
+bool dh_signals_ours(int signal);
+
+#endif

@@ -1,0 +1,50 @@
+#include "runtime/engine/spinning.h"
+
+enum { KNOWN = 4, TURNS = 2 };
+
+static void forget(struct dh_task *t)
+{
+    t->spins = 0;
+    for (unsigned i = 0; i < KNOWN; i++)
+        t->spin[i].place = UINT32_MAX;
+}
+
+static uint64_t value_at(const struct dh_step *s)
+{
+    uint64_t value = 0;
+    const char *at = (const char *)(uintptr_t)s->object;
+    for (unsigned i = 0; i < s->size && i < sizeof value; i++)
+        value |= (uint64_t)(unsigned char)at[i] << 8 * i;
+    return value;
+}
+
+/* A compare-exchange that failed wrote nothing; one that will succeed sees another value. What an update changes is
+ * seen by its finding another value the next time. */
+bool dh_spinning_access(struct dh_task *t, const struct dh_step *s)
+{
+    if (s->kind == DH_STEP_WRITE || s->kind == DH_STEP_COPY) {
+        forget(t);
+        return false;
+    }
+    uint64_t value = value_at(s);
+    for (unsigned i = 0; i < KNOWN; i++) {
+        struct dh_spin_history *h = &t->spin[i];
+        if (h->place != s->site || h->object != s->object)
+            continue;
+        bool same = h->value == value;
+        h->value = value;
+        h->same = same ? h->same + 1 : 0;
+        return h->same >= TURNS;
+    }
+    t->spin[t->spin_next++ % KNOWN] = (struct dh_spin_history){s->object, value, s->site, 0};
+    return false;
+}
+
+bool dh_spinning_other(struct dh_task *t, const struct dh_step *s)
+{
+    if (s->kind == DH_STEP_YIELD || s->kind == DH_STEP_SLEEP)
+        return true;
+    if (!(s->flags & DH_STEP_TRY) && s->kind != DH_STEP_FENCE && s->kind != DH_STEP_UNLOCK)
+        forget(t);
+    return false;
+}

@@ -1,0 +1,12 @@
+/* Threads that spin give way. Layer: runtime. A task that reads what it read before, from the same place, without
+ * having changed anything meanwhile, cannot get on by itself. */
+#ifndef DH_RUNTIME_ENGINE_SPINNING_H
+#define DH_RUNTIME_ENGINE_SPINNING_H
+
+#include "runtime/engine/engine.h"
+
+/* Of the step at which the task parks: does it give way? */
+bool dh_spinning_access(struct dh_task *t, const struct dh_step *step);
+bool dh_spinning_other(struct dh_task *t, const struct dh_step *step);
+
+#endif

@@ -1,0 +1,189 @@
+/* The engine's beginnings: of the process, and of what is explored. */
+#include "runtime/engine/engine.h"
+
+#include "runtime/bytes.h"
+#include "runtime/engine/coroutine.h"
+#include "runtime/engine/ends.h"
+#include "runtime/engine/raw.h"
+#include "runtime/engine/signals.h"
+#include "runtime/engine/syscalls.h"
+#include "runtime/engine/times.h"
+#include "runtime/options.h"
+#include "runtime/print.h"
+#include "runtime/real.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+
+#ifndef HWCAP2_FSGSBASE
+#define HWCAP2_FSGSBASE (1 << 1)
+#endif
+enum { DEPTH_MAX = 1000000, HEAP_AHEAD = 1 << 20, OUR_DESCRIPTOR = 900 };
+
+bool dh_engine_on;
+
+/* ---- of the process ---- */
+
+/* A path, or the number of a descriptor that the tool left open. */
+static long open_control(const char *where)
+{
+    long fd = 0;
+    const char *at = where;
+    for (; *at >= '0' && *at <= '9'; at++)
+        fd = fd * 10 + (*at - '0');
+    return *at || at == where ? dh_sys_open(where, O_RDWR | O_CLOEXEC, 0) : fd;
+}
+
+static struct dh_engine_control *map_control(const char *where)
+{
+    long fd = open_control(where), size = fd < 0 ? -1 : dh_syscall3(SYS_lseek, fd, 0, 2);
+    long at = size < (long)sizeof(struct dh_engine_control)
+                  ? -1
+                  : dh_syscall6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        dh_sys_close((int)fd);
+    struct dh_engine_control *c = at == -1 || (unsigned long)at > -4096ul ? NULL : (struct dh_engine_control *)at;
+    return c && dh_engine_control_valid(c, (uint64_t)size) ? c : NULL;
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (dh_engine_on)
+        dh_engine_exited(status);
+    dh_engine_ended_alone();
+}
+
+void dh_engine_ended_alone(void)
+{
+    if (dh_engine && !dh_engine_on)
+        __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
+}
+
+static void take_job(struct dh_engine *e)
+{
+    const struct dh_engine_job *job = &e->control->job;
+    e->flags = job->flags;
+    e->look_for = job->look_for ? job->look_for : ~(1u << DH_ENGINE_DONE | 1u << DH_ENGINE_CUT);
+    if (e->flags & DH_ENGINE_NO_RACES)
+        e->look_for &= ~(1u << DH_ENGINE_RACE);
+    e->depth_max = job->depth_max ? job->depth_max : DEPTH_MAX;
+    e->visible = dh_engine_visible(e->control);
+    e->n_visible = (uint32_t)e->control->visible_size;
+    e->use_arch_prctl = !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
+}
+
+void dh_engine_start(const char *where)
+{
+    struct dh_engine_control *control = map_control(where);
+    struct dh_engine *e;
+    if (!control) {
+        dh_print_stderr("deadheat: DEADHEAT_ENGINE=%s is no control region of this version\n", where);
+        dh_sys_exit_group(3);
+    }
+    if (!dh_keep_init(&e)) {
+        dh_print_stderr("deadheat: no memory for the engine\n");
+        dh_sys_exit_group(3);
+    }
+    e->control = control;
+    take_job(e);
+    dh_engine = e;
+    e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
+    e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
+    e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
+    if (!e->tasks || !e->actors || !e->trace || !dh_occurrences_init() || !dh_tasks_init() || !dh_ends_init())
+        dh_engine_cannot("no memory");
+    dh_found_init();
+    /* Whoever else looks would slow it down and be rolled back. */
+    dh_options.detect = "none";
+    dh_real.on_exit(at_exit, NULL);
+    __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
+}
+
+/* ---- of what is explored ---- */
+
+static void *search_memory(struct dh_search *search, size_t n)
+{
+    (void)search;
+    return dh_keep_alloc(n);
+}
+
+static struct dh_choice *prefix_choices(struct dh_engine *e)
+{
+    uint32_t n = e->control->job.prefix_length;
+    struct dh_choice *out = dh_keep_alloc(n * sizeof *out);
+    const struct dh_engine_decision *d = dh_engine_prefix(e->control);
+    for (uint32_t i = 0; out && i < n; i++)
+        out[i] = (struct dh_choice){d[i].thread, d[i].alternative};
+    return out;
+}
+
+static void start_strategy(struct dh_engine *e)
+{
+    const struct dh_engine_job *job = &e->control->job;
+    struct dh_search *s = &e->search;
+    char name[sizeof job->strategy + 1];
+    dh_text_copy(name, sizeof name, job->strategy);
+    e->strategy = dh_strategy_by_name(name);
+    if (!e->strategy)
+        dh_engine_cannot("no strategy '%s'", name);
+    s->seed = job->seed;
+    s->depth_max = e->depth_max;
+    s->preemptions_max = job->preemptions_max;
+    s->memory = search_memory;
+    s->prefix = prefix_choices(e);
+    s->prefix_length = job->prefix_length;
+    s->target.set = job->target_place[0] || job->target_place[1];
+    s->target.site[0] = job->target_place[0];
+    s->target.site[1] = job->target_place[1];
+    s->target.held = job->target_held;
+    s->target.frozen = job->target_frozen;
+    e->strategy_self = e->strategy->start(s);
+    if (!e->strategy_self)
+        dh_engine_cannot("strategy '%s' does not work with this job", name);
+}
+
+/* What libc would do on first use, in every schedule anew: the unwinder is loaded, standard
+ * output gets its buffer, the heap grows. With one arena
+ * threads need no mappings of their own. And libraries must not think that there is one thread only. */
+static void settle_libc(void)
+{
+    void *frames[1];
+    void (*allocate)(FILE *) = (void (*)(FILE *))dlsym(RTLD_DEFAULT, "_IO_doallocbuf");
+    backtrace(frames, 1);
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TRIM_THRESHOLD, HEAP_AHEAD * 64);
+    mallopt(M_MMAP_THRESHOLD, HEAP_AHEAD / 2);
+    mallopt(M_TOP_PAD, HEAP_AHEAD);
+    dh_real.free(dh_real.malloc(HEAP_AHEAD / 4));
+    if (allocate)
+        allocate(stdout);
+    __libc_single_threaded = 0;
+}
+
+void dh_engine_begin(const struct dh_step *create)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_task *main = &e->tasks[0];
+    settle_libc();
+    if (!dh_tls_prepare() || !dh_tls_works())
+        dh_engine_cannot("libc is not as known: thread-local storage of coroutines does not work");
+    e->carrier = &dh_coroutines;
+    e->control->progress.carrier = DH_ENGINE_COROUTINES;
+    main->fs = (uintptr_t)pthread_self();
+    main->tid = (uint32_t)dh_sys_gettid();
+    e->fs_now = main->fs;
+    e->first = *create;
+    start_strategy(e);
+    dh_times_begin();
+    if (!dh_signals_begin())
+        dh_engine_cannot("signal handlers cannot be installed");
+    if (!dh_syscalls_begin())
+        dh_engine_cannot("this kernel does not dispatch system calls to user space");
+    dh_engine_on = true;
+    dh_coroutines_begin(main);
+}

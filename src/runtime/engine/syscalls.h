@@ -1,0 +1,16 @@
+/* System calls of the program and its libraries, by Syscall User Dispatch. Layer: runtime. */
+#ifndef DH_RUNTIME_ENGINE_SYSCALLS_H
+#define DH_RUNTIME_ENGINE_SYSCALLS_H
+
+#include "runtime/engine/engine.h"
+
+#include <signal.h>
+
+/* For the calling kernel thread, from now on. */
+bool dh_syscalls_begin(void);
+/* The handler of SIGSYS. */
+void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
+/* Does what the call would, with undo and overlay: negative errno on failure. */
+long dh_syscalls_perform(long number, const long arguments[6]);
+
+#endif
