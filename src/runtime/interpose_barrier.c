@@ -96,6 +96,7 @@ static int wait_unknown(pthread_barrier_t *b)
 static int dh_interposed_pthread_barrier_wait(pthread_barrier_t *b)
 {
     dh_interpose_ready();
+    DH_BY_ENGINE(pthread_barrier_wait, (b));
     struct rounds *r = find(b);
     if (!r)
         return wait_unknown(b);

@@ -51,6 +51,7 @@ static struct given give(const void *condition, const void *mutex, bool timed, c
     {                                                                                                                  \
         struct dh_wait w;                                                                                              \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, arguments);                                                                                 \
         struct given g = give(cond, mutex, timed, DH_CALL_SLOT);                                                       \
         dh_wait_begin(&w, take_again, &g);                                                                             \
         int result = dh_real.name arguments;                                                                           \
@@ -75,6 +76,7 @@ WAITS(cnd_timedwait, true, (cnd_t *restrict cond, mtx_t *restrict mutex, const s
     static int dh_interposed_##name(type *cond)                                                                        \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, (cond));                                                                                    \
         dh_condition_signal(cond, all, DH_CALL_SLOT);                                                                  \
         return dh_real.name(cond);                                                                                     \
     }                                                                                                                  \

@@ -21,6 +21,8 @@ static void run_pending(void)
 {
     struct pending p = pending;
     p.routine();
+    if (dh_engine_on)
+        dh_engine_once_ends(p.flag);
     dh_sync_release(p.flag, DH_SYNC_ONCE);
 }
 
@@ -28,6 +30,8 @@ static void run_pending(void)
     static result dh_interposed_##name(flag_type *flag, void (*routine)(void))                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        if (dh_engine_on)                                                                                              \
+            dh_engine_once((const int *)flag);                                                                         \
         struct pending outer = pending;                                                                                \
         pending = (struct pending){flag, routine};                                                                     \
         conclusion;                                                                                                    \
@@ -76,6 +80,8 @@ static void wait_for_guard(int *state)
 static int dh_interposed___cxa_guard_acquire(int64_t *guard)
 {
     int *state = (int *)guard;
+    if (dh_engine_on)
+        dh_engine_guard(state);
     for (;;) {
         int expected = 0;
         if (__atomic_compare_exchange_n(state, &expected, GUARD_PENDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -92,6 +98,8 @@ DH_INTERPOSE(__cxa_guard_acquire);
 static void leave_guard(int64_t *guard, int result)
 {
     int *state = (int *)guard;
+    if (dh_engine_on)
+        dh_engine_once_ends(guard);
     dh_sync_release(guard, DH_SYNC_ONCE);
     int before = __atomic_exchange_n(state, result, __ATOMIC_ACQ_REL);
     if (before & GUARD_WAITING)

@@ -16,6 +16,7 @@ static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, c
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, arguments);                                                                                 \
         dh_noise_before_lock();                                                                                        \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
@@ -52,6 +53,7 @@ TAKES(pthread_spin_trylock, DH_LOCK_TRY, (pthread_spinlock_t * lock), (lock), TR
     static int dh_interposed_##name(type *lock)                                                                        \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, (lock));                                                                                    \
         dh_lock_given((const void *)lock, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                            \
         return dh_real.name(lock);                                                                                     \
     }                                                                                                                  \

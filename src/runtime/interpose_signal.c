@@ -114,7 +114,14 @@ SENDS(killpg, (pid_t group, int signal), (group, signal))
 SENDS(raise, (int signal), (signal))
 SENDS(tgkill, (pid_t group, pid_t thread, int signal), (group, thread, signal))
 SENDS(sigqueue, (pid_t pid, int signal, const union sigval value), (pid, signal, value))
-SENDS(pthread_kill, (pthread_t thread, int signal), (thread, signal))
+static int dh_interposed_pthread_kill(pthread_t thread, int signal)
+{
+    dh_interpose_ready();
+    DH_BY_ENGINE(pthread_kill, (thread, signal));
+    sending(signal);
+    return dh_real.pthread_kill(thread, signal);
+}
+DH_INTERPOSE(pthread_kill);
 SENDS(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value), (thread, signal, value))
 
 /* ---- waiting for one ---- */

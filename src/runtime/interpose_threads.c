@@ -1,6 +1,7 @@
 /* Stands before libc's thread functions, for the program, its libraries and libstdc++ alike. C11 threads are
  * interposed too: libc calls its own pthread functions inside them directly. */
 #include "runtime/alloc.h"
+#include "runtime/bytes.h"
 #include "runtime/context.h"
 #include "runtime/frames.h"
 #include "runtime/interpose.h"
@@ -221,6 +222,7 @@ INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), (handle), dh
 static int dh_interposed_pthread_cancel(pthread_t handle)
 {
     dh_interpose_ready();
+    DH_BY_ENGINE(pthread_cancel, (handle));
     dh_sync_release_join(dh_thread_of_handle(handle), DH_SYNC_THREAD);
     return dh_real.pthread_cancel(handle);
 }
@@ -229,6 +231,8 @@ DH_INTERPOSE(pthread_cancel);
 static int dh_interposed_pthread_setname_np(pthread_t handle, const char *name)
 {
     dh_interpose_ready();
+    if (dh_engine_on)
+        return dh_text_length(name) < DH_THREAD_NAME ? 0 : ERANGE;
     int result = dh_real.pthread_setname_np(handle, name);
     if (result == 0)
         dh_thread_set_name(dh_thread_of_handle(handle), name);

@@ -67,13 +67,21 @@ void dh_wait_resumed(bool interrupted)
         return DH_WAIT(dh_real.name arguments);                                                                        \
     }                                                                                                                  \
     DH_INTERPOSE(name);
+#define SLEEPS(result, name, parameters, arguments)                                                                    \
+    static result dh_interposed_##name parameters                                                                      \
+    {                                                                                                                  \
+        dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, arguments);                                                                                 \
+        return DH_WAIT(dh_real.name arguments);                                                                        \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
 
-WAITS(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
-WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *left),
-      (clock, flags, time, left))
-WAITS(int, usleep, (useconds_t time), (time))
-WAITS(unsigned, sleep, (unsigned time), (time))
-WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (time, left))
+SLEEPS(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
+SLEEPS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *left),
+       (clock, flags, time, left))
+SLEEPS(int, usleep, (useconds_t time), (time))
+SLEEPS(unsigned, sleep, (unsigned time), (time))
+SLEEPS(int, thrd_sleep, (const struct timespec *time, struct timespec *left), (time, left))
 WAITS(int, pause, (void), ())
 WAITS(int, sigsuspend, (const sigset_t *mask), (mask))
 WAITS(pid_t, wait, (int *status), (status))
@@ -87,6 +95,7 @@ static void dh_interposed_pthread_testcancel(void)
 {
     struct dh_wait w;
     dh_interpose_ready();
+    DH_BY_ENGINE(pthread_testcancel, ());
     dh_wait_begin(&w, NULL, NULL);
     dh_real.pthread_testcancel();
     dh_wait_end(&w);

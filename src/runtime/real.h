@@ -27,6 +27,7 @@
 #include <sys/sendfile.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>

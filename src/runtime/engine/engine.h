@@ -39,10 +39,12 @@ struct dh_task {
     bool cancel_async; /* pthread_setcanceltype */
     bool cancel_pending;
     bool is_c11;
-    bool own_stack; /* given by the program */
-    bool in_syscall;
-    uint32_t quiet;      /* accesses that were not visible since it last parked */
-    uint32_t last_place; /* where it was last */
+    bool own_stack;                   /* given by the program */
+    bool cancellable;                 /* what it waits for is a point of cancellation */
+    uint64_t signals;                 /* sent to it by others, not delivered yet */
+    const pthread_mutex_t *robust[8]; /* held */
+    uint32_t quiet;                   /* accesses that were not visible since it last parked */
+    uint32_t last_place;              /* where it was last */
     union {
         void *(*posix)(void *);
         int (*c11)(void *);
@@ -72,6 +74,9 @@ struct dh_engine_carrier_ops {
     bool (*create)(struct dh_task *);
 };
 
+/* Which alternatives a parked task has now: bit 0 is the first. */
+typedef uint32_t dh_engine_ways(const struct dh_task *);
+
 struct dh_engine {
     struct dh_engine_control *control;
     const struct dh_engine_carrier_ops *carrier;
@@ -79,6 +84,7 @@ struct dh_engine {
     uintptr_t fs_now; /* whose thread pointer is set */
     struct dh_task *tasks;
     struct dh_actor *actors;
+    dh_engine_ways **ways; /* of each */
     uint32_t n_tasks;
     struct dh_task *current; /* NULL: the engine itself */
     uint32_t last;
@@ -139,13 +145,14 @@ void dh_engine_ended_alone(void);
 /* Waits until the strategy chooses the current task for this step; answers the alternative. Afterwards the step is
  * executed by the caller, undisturbed. */
 uint32_t dh_engine_park(const struct dh_step *step);
-/* The same for what is not a memory access: object, flags and second as in struct dh_step, place of the call. */
-uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second);
+/* The same for what is not a memory access: flags, object and second as in struct dh_step; the place is the call's.
+ * `ways` NULL: it can always go on, in one way. */
+uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                      dh_engine_ways *ways);
+/* What the current step turned out to be: it changed nothing. */
+static inline void dh_engine_in_vain(void);
 /* The place that instrumented code announced for the call it makes. */
 uint32_t dh_engine_call_place(void);
-/* Which alternatives the task has now: bit 0 is the first. One function per kind; none: always bit 0. */
-typedef uint32_t dh_engine_ways(const struct dh_task *);
-extern dh_engine_ways *const dh_engine_ways_of[DH_STEP_COUNT];
 static inline struct dh_step *dh_task_step(const struct dh_task *t)
 {
     return &dh_engine->actors[t->index].step;
@@ -153,6 +160,11 @@ static inline struct dh_step *dh_task_step(const struct dh_task *t)
 static inline struct dh_task *dh_engine_self(void)
 {
     return dh_engine->current;
+}
+
+static inline void dh_engine_in_vain(void)
+{
+    dh_engine->executed.flags |= DH_STEP_FAILED;
 }
 
 /* ---- threads.c ---- */

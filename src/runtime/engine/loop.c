@@ -16,6 +16,7 @@ static void begin_schedule(struct dh_engine *e)
 {
     e->tasks[0] = e->first_task;
     e->actors[0] = (struct dh_actor){.step = e->first, .enabled = 1, .alternatives = 1};
+    e->ways[0] = NULL;
     e->n_tasks = 1;
     e->last = UINT32_MAX;
     e->depth = 0;
@@ -39,7 +40,7 @@ static bool look(struct dh_engine *e)
         struct dh_actor *a = &e->actors[i];
         if (a->ended)
             continue;
-        dh_engine_ways *ways = dh_engine_ways_of[a->step.kind];
+        dh_engine_ways *ways = e->ways[i];
         if (ways) {
             uint32_t bits = ways(&e->tasks[i]);
             a->enabled = bits & 1;

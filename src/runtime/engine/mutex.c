@@ -30,6 +30,24 @@ bool dh_mutex_is_free(const pthread_mutex_t *m)
     return m->__data.__lock == 0 || m->__data.__lock == OWNER_DIED || m->__data.__owner == NOT_RECOVERABLE;
 }
 
+static void note_robust(struct dh_task *t, const pthread_mutex_t *from, const pthread_mutex_t *to)
+{
+    for (unsigned i = 0; i < sizeof t->robust / sizeof *t->robust; i++)
+        if (t->robust[i] == from) {
+            t->robust[i] = to;
+            return;
+        }
+}
+
+void dh_mutex_task_ended(struct dh_task *t)
+{
+    for (unsigned i = 0; i < sizeof t->robust / sizeof *t->robust; i++) {
+        pthread_mutex_t *m = (pthread_mutex_t *)(uintptr_t)t->robust[i];
+        if (m)
+            m->__data.__lock = OWNER_DIED;
+    }
+}
+
 int dh_mutex_take_now(pthread_mutex_t *m)
 {
     struct dh_task *self = dh_engine_self();
@@ -40,11 +58,12 @@ int dh_mutex_take_now(pthread_mutex_t *m)
     m->__data.__owner = died ? INCONSISTENT : (int)self->tid;
     m->__data.__count = 1;
     m->__data.__nusers = 1;
+    if (m->__data.__kind & ROBUST)
+        note_robust(self, NULL, m);
     return died ? EOWNERDEAD : 0;
 }
 
-/* `ends`: false while it is held recursively still. */
-static int may_give(const pthread_mutex_t *m)
+int dh_mutex_may_give(const pthread_mutex_t *m)
 {
     bool checked = type_of(m) == PTHREAD_MUTEX_RECURSIVE || type_of(m) == PTHREAD_MUTEX_ERRORCHECK;
     if (m->__data.__kind & ROBUST)
@@ -54,6 +73,8 @@ static int may_give(const pthread_mutex_t *m)
 
 int dh_mutex_give_now(pthread_mutex_t *m)
 {
+    if (m->__data.__kind & ROBUST)
+        note_robust(dh_engine_self(), m, NULL);
     bool broken = m->__data.__kind & ROBUST && m->__data.__owner == INCONSISTENT;
     m->__data.__owner = broken ? NOT_RECOVERABLE : 0;
     m->__data.__count = 0;
@@ -62,7 +83,7 @@ int dh_mutex_give_now(pthread_mutex_t *m)
     return 0;
 }
 
-uint32_t dh_ways_lock(const struct dh_task *t)
+static uint32_t ways(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
     if (s->flags & DH_STEP_TRY || dh_mutex_is_free((const pthread_mutex_t *)(uintptr_t)s->object))
@@ -89,14 +110,14 @@ static int take(pthread_mutex_t *m, unsigned flags)
     int again = take_again(m, flags & DH_STEP_TRY);
     if (again >= 0)
         return again;
-    uint32_t alternative = dh_engine_at(DH_STEP_LOCK, flags, m, NULL);
+    uint32_t alternative = dh_engine_at(DH_STEP_LOCK, flags, m, NULL, ways);
     if (alternative == 1) {
         dh_times_pass(dh_engine_self()->deadline);
-        dh_engine->executed.flags |= DH_STEP_FAILED;
+        dh_engine_in_vain();
         return ETIMEDOUT;
     }
     if (!dh_mutex_is_free(m)) {
-        dh_engine->executed.flags |= DH_STEP_FAILED;
+        dh_engine_in_vain();
         return EBUSY;
     }
     return dh_mutex_take_now(m);
@@ -129,14 +150,14 @@ int dh_engine_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec 
 
 int dh_engine_pthread_mutex_unlock(pthread_mutex_t *m)
 {
-    int refused = may_give(m);
+    int refused = dh_mutex_may_give(m);
     if (refused)
         return refused;
     if (type_of(m) == PTHREAD_MUTEX_RECURSIVE && m->__data.__count > 1) {
         m->__data.__count--;
         return 0;
     }
-    dh_engine_at(DH_STEP_UNLOCK, 0, m, NULL);
+    dh_engine_at(DH_STEP_UNLOCK, 0, m, NULL, NULL);
     return dh_mutex_give_now(m);
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/engine/spinning.h"
+#include "runtime/engine/task.h"
 #include "runtime/history.h"
 #include "runtime/thread_state.h"
 
@@ -47,10 +48,14 @@ uint32_t dh_engine_park(const struct dh_step *step)
         a->yields = dh_spinning_other(t, &a->step);
     }
     dh_engine->carrier->park(t);
+    dh_engine->ways[t->index] = NULL;
+    if (t->signals || (t->cancel_pending && t->cancel_async))
+        dh_task_interrupted(t);
     return t->alternative;
 }
 
-uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second)
+uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                      dh_engine_ways *ways)
 {
     struct dh_step s = {
         .kind = (uint8_t)kind,
@@ -59,5 +64,6 @@ uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object
         .object = (uint64_t)(uintptr_t)object,
         .second = (uint64_t)(uintptr_t)second,
     };
+    dh_engine->ways[dh_engine->current->index] = ways;
     return dh_engine_park(&s);
 }

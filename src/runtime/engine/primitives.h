@@ -8,15 +8,15 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/time.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 /* In an interposed function, first of all. */
 #define DH_BY_ENGINE(name, arguments)                                                                                  \
     if (__builtin_expect(dh_engine_on, 0))                                                                             \
     return dh_engine_##name arguments
-
-dh_engine_ways dh_ways_lock, dh_ways_join;
 
 /* ---- mutex.c ---- */
 int dh_engine_pthread_mutex_lock(pthread_mutex_t *m);
@@ -31,9 +31,81 @@ int dh_engine_mtx_unlock(mtx_t *m);
 /* For condition waits: no step of their own. */
 bool dh_mutex_is_free(const pthread_mutex_t *m);
 int dh_mutex_take_now(pthread_mutex_t *m);
+int dh_mutex_may_give(const pthread_mutex_t *m); /* 0, or why not */
 int dh_mutex_give_now(pthread_mutex_t *m);
 /* A task ended: what it holds of robust ones is left to others. */
 void dh_mutex_task_ended(struct dh_task *t);
+
+/* ---- queue.c: who waits where ---- */
+/* Asleep at `object` until somebody wakes it, and `mutex`, if any, is free; answers the alternative: 1 is that the time
+ * is up, or it woke for no reason. */
+uint32_t dh_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
+/* Those asleep there, by index. */
+unsigned dh_queue_length(const void *object);
+void dh_queue_wake(const void *object, unsigned which);
+void dh_queue_wake_all(const void *object);
+/* One alternative for each that could be woken. */
+dh_engine_ways dh_queue_ways_to_wake;
+
+/* ---- cond.c ---- */
+int dh_engine_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int dh_engine_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
+int dh_engine_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+                                     const struct timespec *until);
+int dh_engine_pthread_cond_signal(pthread_cond_t *c);
+int dh_engine_pthread_cond_broadcast(pthread_cond_t *c);
+int dh_engine_cnd_wait(cnd_t *c, mtx_t *m);
+int dh_engine_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until);
+int dh_engine_cnd_signal(cnd_t *c);
+int dh_engine_cnd_broadcast(cnd_t *c);
+
+/* ---- rwlock.c ---- */
+int dh_engine_pthread_rwlock_rdlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_tryrdlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until);
+int dh_engine_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until);
+int dh_engine_pthread_rwlock_wrlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_trywrlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until);
+int dh_engine_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until);
+int dh_engine_pthread_rwlock_unlock(pthread_rwlock_t *l);
+int dh_engine_pthread_spin_lock(pthread_spinlock_t *l);
+int dh_engine_pthread_spin_trylock(pthread_spinlock_t *l);
+int dh_engine_pthread_spin_unlock(pthread_spinlock_t *l);
+
+/* ---- sem.c, barrier.c ---- */
+int dh_engine_sem_wait(sem_t *s);
+int dh_engine_sem_trywait(sem_t *s);
+int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until);
+int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until);
+int dh_engine_sem_post(sem_t *s);
+int dh_engine_pthread_barrier_wait(pthread_barrier_t *b);
+
+/* ---- once.c: before the real function runs the routine, or finds that it ran; and when the routine has run ---- */
+void dh_engine_once(const int *flag);
+void dh_engine_guard(const int *guard);
+void dh_engine_once_ends(const void *flag);
+
+/* ---- times.c ---- */
+int dh_engine_nanosleep(const struct timespec *time, struct timespec *left);
+int dh_engine_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left);
+int dh_engine_usleep(useconds_t time);
+unsigned dh_engine_sleep(unsigned time);
+int dh_engine_thrd_sleep(const struct timespec *time, struct timespec *left);
+int dh_engine_sched_yield(void);
+void dh_engine_thrd_yield(void);
+int dh_engine_clock_gettime(clockid_t clock, struct timespec *out);
+int dh_engine_gettimeofday(struct timeval *restrict out, void *restrict zone);
+time_t dh_engine_time(time_t *out);
+int dh_engine_timespec_get(struct timespec *out, int base);
+
+/* ---- cancel.c ---- */
+int dh_engine_pthread_cancel(pthread_t handle);
+void dh_engine_pthread_testcancel(void);
+int dh_engine_pthread_setcancelstate(int state, int *before);
+int dh_engine_pthread_setcanceltype(int type, int *before);
+__attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
+int dh_engine_pthread_kill(pthread_t handle, int signal);
 
 /* ---- threads.c ---- */
 int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *), void *argument);

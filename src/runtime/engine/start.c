@@ -94,8 +94,10 @@ void dh_engine_start(const char *where)
     dh_engine = e;
     e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
     e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
+    e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
-    if (!e->tasks || !e->actors || !e->trace || !dh_occurrences_init() || !dh_tasks_init() || !dh_ends_init())
+    if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
+        !dh_ends_init())
         dh_engine_cannot("no memory");
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */

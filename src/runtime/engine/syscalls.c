@@ -1,5 +1,7 @@
 #include "runtime/engine/syscalls.h"
 
+#include "runtime/engine/futex.h"
+#include "runtime/engine/primitives.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/snapshot.h"
 
@@ -35,7 +37,12 @@ static long discard(const long *a)
 
 long dh_syscalls_perform(long number, const long a[6])
 {
+    long result;
+    if (dh_engine->current && number == SYS_futex && dh_futex(a, &result))
+        return result;
     switch (number) {
+    case SYS_sched_yield:
+        return dh_engine->current ? dh_engine_sched_yield() : 0;
     case SYS_exit_group:
         dh_engine_exited((int)a[0]);
     case SYS_write:
@@ -43,7 +50,7 @@ long dh_syscalls_perform(long number, const long a[6])
             return discard(a);
         break;
     }
-    long result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (result == -EFAULT) {
         bool again = false;
         for (unsigned i = 0; i < 6; i++)

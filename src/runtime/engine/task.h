@@ -8,10 +8,15 @@
 bool dh_task_stack(struct dh_task *t);
 /* Its whole life, on its own stack; does not return with coroutines. */
 void dh_task_run(struct dh_task *t);
+/* The last part of it: destructors, and the end itself. */
+void dh_task_finish(struct dh_task *t);
 /* By pthread_t; NULL: none that is not joined yet. */
 struct dh_task *dh_task_of_handle(uintptr_t handle);
 /* May the calling task act on a cancellation now? Then it does, and this does not return. */
 void dh_task_cancel_point(void);
+/* Was it cancelled, and does it heed that? */
 bool dh_task_is_cancelled(const struct dh_task *t);
+/* As it goes on: signals that others sent it, and cancellation at any point. */
+void dh_task_interrupted(struct dh_task *t);
 
 #endif

@@ -71,22 +71,23 @@ __attribute__((noinline)) static void run_routine(struct dh_task *t)
     t->result = t->is_c11 ? (void *)(intptr_t)t->routine.c11(t->argument) : t->routine.posix(t->argument);
 }
 
-void dh_task_run(struct dh_task *t)
+void dh_task_finish(struct dh_task *t)
 {
-    adopt(t);
-    run_routine(t);
+    t->cancel_off = true;
     dh_tls_end(t);
     __dh_thread.place = 0;
-    dh_engine_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL);
+    dh_engine_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
     dh_mutex_task_ended(t);
     t->ended = true;
     dh_engine->actors[t->index].ended = 1;
     dh_engine->carrier->leave();
 }
 
-void dh_mutex_task_ended(struct dh_task *t)
+void dh_task_run(struct dh_task *t)
 {
-    (void)t;
+    adopt(t);
+    run_routine(t);
+    dh_task_finish(t);
 }
 
 /* ---- creation ---- */
@@ -143,6 +144,7 @@ static int begin(struct dh_task *t)
         return EAGAIN;
     e->actors[t->index] = (struct dh_actor){
         .step = {.kind = DH_STEP_BEGIN, .object = t->index, .occurrence = dh_occurrences_next(t->index, 0)}};
+    e->ways[t->index] = NULL;
     e->n_tasks++;
     return 0;
 }
@@ -184,10 +186,10 @@ struct dh_task *dh_task_of_handle(uintptr_t handle)
     return NULL;
 }
 
-uint32_t dh_ways_join(const struct dh_task *t)
+static uint32_t ways_join(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
-    if (s->flags & DH_STEP_TRY || dh_engine->tasks[s->object].ended)
+    if (s->flags & DH_STEP_TRY || dh_engine->tasks[s->object].ended || dh_task_is_cancelled(t))
         return 1;
     return s->flags & DH_STEP_TIMED ? 2 : 0;
 }
@@ -202,11 +204,14 @@ static int join(uintptr_t handle, void **value, unsigned flags)
         return EINVAL;
     if (t == dh_engine_self())
         return EDEADLK;
-    uint32_t alternative = dh_engine_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL);
+    dh_task_cancel_point();
+    uint32_t alternative = dh_engine_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, ways_join);
+    if (!t->ended && !(flags & DH_STEP_TRY))
+        dh_task_cancel_point();
     if (alternative == 1)
         dh_times_pass(dh_engine_self()->deadline);
     if (!t->ended) {
-        dh_engine->executed.flags |= DH_STEP_FAILED;
+        dh_engine_in_vain();
         return alternative == 1 ? ETIMEDOUT : EBUSY;
     }
     t->joined = true;
