@@ -61,6 +61,7 @@ enum dh_engine_flag {
     DH_ENGINE_GO_ON = 1 << 2,         /* replay: after the prefix, let the program run to its end, without preemption */
     DH_ENGINE_ALL_VISIBLE = 1 << 3,   /* every instrumented access is visible, whatever `visible` says */
     DH_ENGINE_NO_RACES = 1 << 4,      /* pending races do not end a schedule */
+    DH_ENGINE_TRAP = 1 << 6,          /* replay: SIGTRAP where the prefix ends, for a debugger */
     DH_ENGINE_OUTPUT = 1 << 5,        /* what the program writes to standard output and error is not thrown away */
 };
 

@@ -17,6 +17,8 @@ void dh_coroutines_begin(struct dh_task *main);
 
 /* ---- tls.c ---- */
 
+/* Finds what libc has for it. */
+void dh_tls_init(void);
 /* Blocks of thread-local storage for the first tasks, made before the snapshot; false: libc is not as we know it. */
 bool dh_tls_prepare(void);
 /* Thread pointer for the task with this index; 0: no memory. */

@@ -79,7 +79,10 @@ void dh_engine_end_schedule(enum dh_engine_end how)
 void dh_engine_exited(int status)
 {
     dh_engine->status = status;
-    dh_engine_end_schedule(DH_ENGINE_DONE);
+    if (!dh_engine->carrier->is_kernel)
+        dh_engine_end_schedule(DH_ENGINE_DONE);
+    dh_engine->end = DH_ENGINE_DONE;
+    dh_engine_conclude();
 }
 
 /* Nothing of the program's runs any more: no destructor, no buffer is written. */

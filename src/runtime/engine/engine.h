@@ -51,7 +51,8 @@ struct dh_task {
     } routine;
     void *argument;
     void *result;
-    char *stack; /* lowest byte */
+    const pthread_attr_t *attributes; /* while it is created */
+    char *stack;                      /* lowest byte */
     size_t stack_size;
     struct dh_spin_history {
         uint64_t object, value;
@@ -72,6 +73,9 @@ struct dh_engine_carrier_ops {
     void (*leave)(void);
     /* A new task, parked where it begins; false: no memory. */
     bool (*create)(struct dh_task *);
+    /* Kernel threads: after the task was joined or detached. */
+    void (*join)(struct dh_task *);
+    void (*detach)(struct dh_task *);
 };
 
 /* Which alternatives a parked task has now: bit 0 is the first. */
@@ -132,11 +136,14 @@ void dh_engine_begin(const struct dh_step *create);
 void dh_engine_loop(void);
 /* No more; ends the process. */
 __attribute__((noreturn)) void dh_engine_finish(enum dh_engine_state state);
+/* The one schedule that kernel threads go through ended: keeps what came of it; the process may go on to its end. */
+void dh_engine_conclude(void);
 /* The same, with words: "cannot explore: ...". */
 __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char *fmt, ...);
 /* Ends the schedule from wherever the program is. */
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
-__attribute__((noreturn)) void dh_engine_exited(int status);
+/* With kernel threads this comes back: the process goes on to its end. */
+void dh_engine_exited(int status);
 /* At the end of the process, when no thread was ever created. */
 void dh_engine_ended_alone(void);
 

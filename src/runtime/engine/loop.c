@@ -6,6 +6,7 @@
 #include "runtime/engine/raw.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/syscalls.h"
 #include "runtime/engine/times.h"
 
 enum { CLOCK_EVERY = 64 };
@@ -136,7 +137,7 @@ static void end_schedule(struct dh_engine *e)
     dh_ends_record();
     count(e);
     e->strategy->end(e->strategy_self, in_short(e));
-    if (e->signal)
+    if (e->signal && !e->carrier->is_kernel)
         dh_signals_reset();
 }
 
@@ -158,11 +159,38 @@ static void stop_if_asked(struct dh_engine *e)
         dh_engine_finish(DH_ENGINE_SPENT);
 }
 
+static enum dh_engine_state final_state(const struct dh_engine *e)
+{
+    bool replays = e->control->job.mode == DH_ENGINE_REPLAY;
+    if (replays && e->depth < e->control->job.prefix_length)
+        e->control->progress.diverged_at = e->depth;
+    return !replays                                   ? DH_ENGINE_SPENT
+           : e->depth < e->control->job.prefix_length ? DH_ENGINE_DIVERGED
+                                                      : DH_ENGINE_REPLAYED;
+}
+
+/* In the thread that ends the process, while the engine waits. */
+void dh_engine_conclude(void)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_engine_progress *p = &e->control->progress;
+    if (!e->running)
+        return;
+    e->last = e->current ? e->current->index : UINT32_MAX;
+    end_schedule(e);
+    p->status = e->signal ? -e->signal : e->status;
+    p->now_ns = dh_times_real();
+    p->cpu_ns = dh_times_cpu();
+    __atomic_store_n(&p->state, final_state(e), __ATOMIC_RELEASE);
+    dh_engine_on = false;
+    dh_syscalls_allow(true);
+}
+
 void dh_engine_loop(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_engine_progress *p = &e->control->progress;
-    if (!dh_snapshot_take((uintptr_t)e->tasks[0].sp))
+    if (!e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
         dh_engine_cannot("no memory for the snapshot");
     e->first_task = e->tasks[0];
     p->begun_ns = p->now_ns = dh_times_real();
@@ -173,6 +201,8 @@ void dh_engine_loop(void)
         begin_schedule(e);
         run_schedule(e);
         end_schedule(e);
+        if (e->carrier->is_kernel)
+            dh_engine_finish(final_state(e));
         stop_if_asked(e);
         dh_snapshot_restore();
     }

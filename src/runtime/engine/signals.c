@@ -11,6 +11,12 @@ enum { ALTERNATE = 64 << 10, WRITE_FAULT = 2, MASK_BYTES = 8 };
 
 static uint64_t mask_at_snapshot;
 
+static bool install(int signal, void *handler, unsigned long flags)
+{
+    struct dh_raw_sigaction a = {handler, flags | SA_SIGINFO | SA_NODEFER | DH_RAW_RESTORER, dh_raw_restorer, 0};
+    return dh_raw(SYS_rt_sigaction, signal, (long)&a, 0, MASK_BYTES, 0, 0) == 0;
+}
+
 static void ends(int signal, siginfo_t *info)
 {
     struct dh_engine *e = dh_engine;
@@ -20,7 +26,13 @@ static void ends(int signal, siginfo_t *info)
         e->fault_address = 0;
     if (!e->current) /* our own fault */
         dh_engine_cannot("signal %d in the engine, about address %p", signal, info->si_addr);
-    dh_engine_end_schedule(signal == SIGABRT ? DH_ENGINE_ASSERTION : DH_ENGINE_CRASH);
+    enum dh_engine_end how = signal == SIGABRT ? DH_ENGINE_ASSERTION : DH_ENGINE_CRASH;
+    if (!(e->carrier->is_kernel && e->flags & DH_ENGINE_GO_ON))
+        dh_engine_end_schedule(how);
+    /* The process ends of it as it would by itself. */
+    e->end = how;
+    dh_engine_conclude();
+    install(signal, (void *)SIG_DFL, 0);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
@@ -30,12 +42,6 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         dh_snapshot_fault((uintptr_t)info->si_addr))
         return;
     ends(signal, info);
-}
-
-static bool install(int signal, void *handler, unsigned long flags)
-{
-    struct dh_raw_sigaction a = {handler, flags | SA_SIGINFO | SA_NODEFER | DH_RAW_RESTORER, dh_raw_restorer, 0};
-    return dh_raw(SYS_rt_sigaction, signal, (long)&a, 0, MASK_BYTES, 0, 0) == 0;
 }
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

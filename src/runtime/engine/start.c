@@ -2,9 +2,11 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/bytes.h"
+#include "runtime/engine/baton.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
 #include "runtime/engine/raw.h"
+#include "runtime/engine/replay.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/times.h"
@@ -55,12 +57,13 @@ static void at_exit(int status, void *unused)
     (void)unused;
     if (dh_engine_on)
         dh_engine_exited(status);
-    dh_engine_ended_alone();
+    else
+        dh_engine_ended_alone();
 }
 
 void dh_engine_ended_alone(void)
 {
-    if (dh_engine && !dh_engine_on)
+    if (dh_engine && !dh_engine->carrier)
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
@@ -130,7 +133,7 @@ static void start_strategy(struct dh_engine *e)
     struct dh_search *s = &e->search;
     char name[sizeof job->strategy + 1];
     dh_text_copy(name, sizeof name, job->strategy);
-    e->strategy = dh_strategy_by_name(name);
+    e->strategy = job->mode == DH_ENGINE_REPLAY ? &dh_replay_strategy : dh_strategy_by_name(name);
     if (!e->strategy)
         dh_engine_cannot("no strategy '%s'", name);
     s->seed = job->seed;
@@ -167,19 +170,36 @@ static void settle_libc(void)
     __libc_single_threaded = 0;
 }
 
-void dh_engine_begin(const struct dh_step *create)
+static const struct dh_engine_carrier_ops *choose_carrier(const struct dh_engine_job *job)
 {
-    struct dh_engine *e = dh_engine;
-    struct dh_task *main = &e->tasks[0];
-    settle_libc();
-    if (!dh_tls_prepare() || !dh_tls_works())
+    if (job->mode == DH_ENGINE_REPLAY || job->carrier == DH_ENGINE_KERNEL_THREADS)
+        return &dh_batons;
+    if (dh_tls_prepare() && dh_tls_works())
+        return &dh_coroutines;
+    if (job->carrier == DH_ENGINE_COROUTINES)
         dh_engine_cannot("libc is not as known: thread-local storage of coroutines does not work");
-    e->carrier = &dh_coroutines;
-    e->control->progress.carrier = DH_ENGINE_COROUTINES;
+    return &dh_batons;
+}
+
+static void begin_main(struct dh_engine *e)
+{
+    struct dh_task *main = &e->tasks[0];
     main->fs = (uintptr_t)pthread_self();
     main->tid = (uint32_t)dh_sys_gettid();
     e->fs_now = main->fs;
+}
+
+void dh_engine_begin(const struct dh_step *create)
+{
+    struct dh_engine *e = dh_engine;
+    settle_libc();
+    dh_tls_init();
     e->first = *create;
+    e->carrier = choose_carrier(&e->control->job);
+    e->control->progress.carrier = e->carrier->is_kernel ? DH_ENGINE_KERNEL_THREADS : DH_ENGINE_COROUTINES;
+    if (e->carrier->is_kernel)
+        e->flags |= DH_ENGINE_OUTPUT;
+    begin_main(e);
     start_strategy(e);
     dh_times_begin();
     if (!dh_signals_begin())
@@ -187,5 +207,8 @@ void dh_engine_begin(const struct dh_step *create)
     if (!dh_syscalls_begin())
         dh_engine_cannot("this kernel does not dispatch system calls to user space");
     dh_engine_on = true;
-    dh_coroutines_begin(main);
+    if (e->carrier->is_kernel)
+        dh_batons_begin(&e->tasks[0]);
+    else
+        dh_coroutines_begin(&e->tasks[0]);
 }

@@ -30,6 +30,13 @@ bool dh_syscalls_begin(void)
                   dh_raw_end - dh_raw_begin, (long)selector, 0) == 0;
 }
 
+bool dh_syscalls_allow(bool all)
+{
+    bool before = *selector == ALLOW;
+    *selector = all ? ALLOW : BLOCK;
+    return before;
+}
+
 static long discard(const long *a)
 {
     return a[2];
@@ -45,6 +52,7 @@ long dh_syscalls_perform(long number, const long a[6])
         return dh_engine->current ? dh_engine_sched_yield() : 0;
     case SYS_exit_group:
         dh_engine_exited((int)a[0]);
+        break;
     case SYS_write:
         if ((a[0] == 1 || a[0] == 2) && !(dh_engine->flags & DH_ENGINE_OUTPUT))
             return discard(a);

@@ -8,6 +8,8 @@
 
 /* For the calling kernel thread, from now on. */
 bool dh_syscalls_begin(void);
+/* Until it is told otherwise, calls go to the kernel as they are; answers whether they did before. */
+bool dh_syscalls_allow(bool all);
 /* The handler of SIGSYS. */
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
 /* Does what the call would, with undo and overlay: negative errno on failure. */

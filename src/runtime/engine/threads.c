@@ -133,6 +133,7 @@ static struct dh_task *new_task(const pthread_attr_t *attr, void *argument)
     t->index = e->n_tasks;
     t->tid = FAKE_TID | t->index;
     t->argument = argument;
+    t->attributes = attr;
     describe(t, attr);
     return t;
 }
@@ -215,6 +216,8 @@ static int join(uintptr_t handle, void **value, unsigned flags)
         return alternative == 1 ? ETIMEDOUT : EBUSY;
     }
     t->joined = true;
+    if (dh_engine->carrier->join)
+        dh_engine->carrier->join(t);
     if (value)
         *value = t->result;
     return 0;
@@ -262,6 +265,8 @@ int dh_engine_pthread_detach(pthread_t handle)
     if (t->detached || t->joined)
         return EINVAL;
     t->detached = true;
+    if (dh_engine->carrier->detach)
+        dh_engine->carrier->detach(t);
     return 0;
 }
 

@@ -30,7 +30,7 @@ static void *private_symbol(const char *name)
     return f ? f : dlsym(RTLD_DEFAULT, name);
 }
 
-static bool find_symbols(void)
+void dh_tls_init(void)
 {
     tls.allocate = (void *(*)(void *))private_symbol("_dl_allocate_tls");
     tls.ctype_init = (void (*)(void))private_symbol("__ctype_init");
@@ -38,7 +38,6 @@ static bool find_symbols(void)
     tls.tid = private_symbol("_thread_db_pthread_tid");
     tls.specific = private_symbol("_thread_db_pthread_specific");
     tls.rseq_offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-    return tls.allocate && tls.ctype_init && tls.call_dtors && tls.tid;
 }
 
 static uint64_t *header_now(void)
@@ -81,7 +80,7 @@ static uintptr_t make(void)
 
 bool dh_tls_prepare(void)
 {
-    if (!find_symbols())
+    if (!tls.allocate || !tls.ctype_init || !tls.call_dtors || !tls.tid)
         return false;
     for (unsigned i = 0; i < PREPARED; i++)
         tls.blocks[i] = make();
@@ -129,6 +128,7 @@ bool dh_tls_works(void)
 void dh_tls_end(struct dh_task *t)
 {
     (void)t;
-    tls.call_dtors();
+    if (tls.call_dtors)
+        tls.call_dtors();
     dh_keys_end();
 }

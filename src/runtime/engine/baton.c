@@ -1,0 +1,125 @@
+/* Threads as the kernel's own, of which the one that has the baton runs. The engine is a thread that is none of libc's.
+ */
+#include "runtime/engine/baton.h"
+
+#include "runtime/engine/raw.h"
+#include "runtime/engine/syscalls.h"
+#include "runtime/engine/task.h"
+#include "runtime/frames.h"
+#include "runtime/real.h"
+#include "runtime/thread_state.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+
+enum { ENGINE_STACK = 1 << 20 };
+
+static void give(uint32_t *baton)
+{
+    __atomic_store_n(baton, 1, __ATOMIC_RELEASE);
+    dh_raw(SYS_futex, (long)baton, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+static void await(uint32_t *baton)
+{
+    while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
+        dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+}
+
+static void resume(struct dh_task *t)
+{
+    dh_engine->current = t;
+    give(&t->baton);
+    await(&dh_engine->baton);
+    dh_engine->current = NULL;
+}
+
+static void park(struct dh_task *t)
+{
+    give(&dh_engine->baton);
+    await(&t->baton);
+}
+
+/* A thread that ended goes on to libc's own end of it; all others stay where they are. */
+static void leave(void)
+{
+    bool ended = dh_engine->current->ended;
+    uint32_t never = 0;
+    give(&dh_engine->baton);
+    while (!ended)
+        await(&never);
+}
+
+static void *run(void *argument)
+{
+    struct dh_task *t = argument;
+    await(&t->baton);
+    t->tid = (uint32_t)dh_sys_gettid();
+    t->stack = (char *)__builtin_frame_address(0) - t->stack_size;
+    dh_frames_init(&__dh_thread);
+    dh_syscalls_begin();
+    dh_task_run(t);
+    return t->result;
+}
+
+static bool create(struct dh_task *t)
+{
+    pthread_t handle;
+    bool before = dh_syscalls_allow(true);
+    int result = dh_real.pthread_create(&handle, t->attributes, run, t);
+    dh_syscalls_allow(before);
+    if (result == 0)
+        t->fs = (uintptr_t)handle;
+    return result == 0;
+}
+
+static void join(struct dh_task *t)
+{
+    bool before = dh_syscalls_allow(true);
+    if (t->index)
+        dh_real.pthread_join(t->fs, NULL);
+    dh_syscalls_allow(before);
+}
+
+static void detach(struct dh_task *t)
+{
+    dh_real.pthread_detach(t->fs);
+}
+
+const struct dh_engine_carrier_ops dh_batons = {
+    .is_kernel = true,
+    .resume = resume,
+    .park = park,
+    .leave = leave,
+    .create = create,
+    .join = join,
+    .detach = detach,
+};
+
+/* With the same thread pointer as main, which it never uses. */
+static long clone_engine(char *top)
+{
+    long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, result;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "call dh_engine_loop\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(result)
+                     : "0"(SYS_clone), "D"(flags), "S"(top), "d"(0)
+                     : "rcx", "r11", "r10", "r8", "memory");
+    return result;
+}
+
+void dh_batons_begin(struct dh_task *main)
+{
+    char *stack = dh_keep_alloc(ENGINE_STACK);
+    dh_syscalls_allow(true);
+    if (!stack || clone_engine(stack + ENGINE_STACK - 64) < 0)
+        dh_engine_cannot("no thread for the engine");
+    await(&main->baton);
+    dh_syscalls_begin();
+}

@@ -1,0 +1,107 @@
+/* The strategy of a replay: what was decided, and behind that, if asked for, whoever can go on without a switch. */
+#include "runtime/engine/replay.h"
+
+static struct replay {
+    const struct dh_engine_decision *decisions;
+    uint32_t n;
+} *replay;
+
+static void *start(struct dh_search *search)
+{
+    (void)search;
+    replay = dh_keep_alloc(sizeof *replay);
+    if (!replay)
+        return NULL;
+    replay->decisions = dh_engine_prefix(dh_engine->control);
+    replay->n = dh_engine->control->job.prefix_length;
+    return replay;
+}
+
+static bool begin(void *self)
+{
+    (void)self;
+    return true;
+}
+
+static bool fits(const struct dh_engine_decision *d, const struct dh_moment *m)
+{
+    if (d->thread >= m->count)
+        return false;
+    const struct dh_actor *a = &m->actors[d->thread];
+    bool can = d->alternative ? d->alternative < a->alternatives : a->enabled;
+    return !a->ended && can && a->step.site == d->place && a->step.kind == d->kind &&
+           a->step.occurrence == d->occurrence;
+}
+
+static void diverged(const struct dh_engine_decision *d, const struct dh_moment *m)
+{
+    struct dh_engine_progress *p = &dh_engine->control->progress;
+    p->diverged_at = m->depth;
+    if (d->thread < m->count) {
+        const struct dh_step *s = &m->actors[d->thread].step;
+        p->diverged = (struct dh_engine_party){.thread = d->thread,
+                                               .place = s->site,
+                                               .occurrence = s->occurrence,
+                                               .size = s->size,
+                                               .object = s->object,
+                                               .second = s->second,
+                                               .kind = s->kind,
+                                               .order = s->order,
+                                               .flags = s->flags};
+    }
+    dh_engine_finish(DH_ENGINE_DIVERGED);
+}
+
+/* The one that ran goes on, else the first that can; those that give way and timeouts last. */
+static struct dh_choice without_switch(const struct dh_moment *m)
+{
+    struct dh_choice best = {DH_CHOOSE_CUT, 0};
+    unsigned best_rank = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct dh_actor *a = &m->actors[i];
+        if (a->ended || !a->alternatives)
+            continue;
+        unsigned rank = !a->enabled ? 1 : a->yields ? 2 : i == m->last ? 4 : 3;
+        if (rank > best_rank) {
+            best_rank = rank;
+            best = (struct dh_choice){i, a->enabled ? 0 : 1};
+        }
+    }
+    return best;
+}
+
+static struct dh_choice choose(void *self, const struct dh_moment *m)
+{
+    (void)self;
+    if (m->depth < replay->n) {
+        const struct dh_engine_decision *d = &replay->decisions[m->depth];
+        if (!fits(d, m))
+            diverged(d, m);
+        return (struct dh_choice){d->thread, d->alternative};
+    }
+    if (dh_engine->flags & DH_ENGINE_TRAP && m->depth == replay->n)
+        __asm__ volatile("int3");
+    if (dh_engine->flags & DH_ENGINE_GO_ON)
+        return without_switch(m);
+    dh_engine_finish(DH_ENGINE_REPLAYED);
+}
+
+static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+{
+    (void)self, (void)thread, (void)alternative, (void)step;
+}
+
+static void end(void *self, enum dh_schedule_end how)
+{
+    (void)self, (void)how;
+}
+
+const struct dh_strategy dh_replay_strategy = {
+    .name = "replay",
+    .summary = "what was decided before",
+    .start = start,
+    .begin = begin,
+    .choose = choose,
+    .done = done,
+    .end = end,
+};
