@@ -127,6 +127,9 @@ struct dh_engine_job {
     uint32_t target_held;     /* UINT32_MAX: none */
     uint32_t prefix_length;
     uint64_t target_frozen;
+    char then[32];      /* strategy that `follow` goes on with */
+    uint32_t pct_depth; /* 0: the strategy's own */
+    uint32_t unused;
     uint64_t reserved[8];
 };
 
@@ -145,10 +148,13 @@ struct dh_engine_progress {
     uint32_t threads_most;
     uint32_t diverged_at;            /* decision that could not be followed */
     struct dh_engine_party diverged; /* what the thread was about to do instead */
-    uint64_t lost;                   /* findings for which there was no room */
-    int32_t status;                  /* replay: exit status or -signal */
-    uint32_t is_exact;               /* exhausted by a systematic strategy: what it tried is all there is */
-    char text[256];                  /* why it cannot, or what was odd */
+    /* Of the strategy (search/strategy.h, struct dh_statistics): an exhausted search is complete if these are 0. */
+    uint64_t redundant, bounded, nondeterministic, unfair;
+    uint32_t no_memory;
+    uint64_t lost;     /* findings for which there was no room */
+    int32_t status;    /* replay: exit status or -signal */
+    uint32_t is_exact; /* exhausted by a systematic strategy: what it tried is all there is */
+    char text[256];    /* why it cannot, or what was odd */
     uint64_t reserved[8];
 };
 

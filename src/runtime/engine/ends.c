@@ -76,9 +76,19 @@ void dh_engine_end_schedule(enum dh_engine_end how)
     __builtin_unreachable();
 }
 
+static bool others_live(void)
+{
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
+        if (&dh_engine->tasks[i] != dh_engine->current && !dh_engine->actors[i].ended)
+            return true;
+    return false;
+}
+
 void dh_engine_exited(int status)
 {
     dh_engine->status = status;
+    if (others_live())
+        dh_engine_at(DH_STEP_EXIT, 0, NULL, NULL, NULL);
     if (!dh_engine->carrier->is_kernel)
         dh_engine_end_schedule(DH_ENGINE_DONE);
     dh_engine->end = DH_ENGINE_DONE;
@@ -97,7 +107,8 @@ void dh_engine_finish(enum dh_engine_state state)
     struct dh_engine_progress *p = &dh_engine->control->progress;
     p->now_ns = dh_times_real();
     p->cpu_ns = dh_times_cpu();
-    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic;
+    p->is_exact = state == DH_ENGINE_EXHAUSTED && dh_engine->strategy->is_systematic && !p->bounded &&
+                  !p->nondeterministic && !p->unfair && !p->no_memory;
     __atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
     leave_process(0);
 }

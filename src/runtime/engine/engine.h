@@ -42,7 +42,9 @@ struct dh_task {
     bool own_stack;                   /* given by the program */
     bool cancellable;                 /* what it waits for is a point of cancellation */
     uint64_t signals;                 /* sent to it by others, not delivered yet */
+    long io[4];                       /* what it waits for, of the system call */
     const pthread_mutex_t *robust[8]; /* held */
+    uint64_t before;                  /* what a compare-exchange found */
     uint32_t quiet;                   /* accesses that were not visible since it last parked */
     uint32_t last_place;              /* where it was last */
     union {
@@ -103,6 +105,7 @@ struct dh_engine {
     struct dh_step first;    /* main's, at the snapshot */
     struct dh_task first_task;
     uint64_t now_ns; /* virtual */
+    uint64_t chance; /* for getrandom */
     uint64_t wall_base_ns, mono_base_ns;
 
     const struct dh_strategy *strategy;

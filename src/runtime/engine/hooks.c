@@ -35,6 +35,14 @@ static void too_quiet(struct dh_task *t, uint32_t place)
     dh_engine_park(&s);
 }
 
+static uint64_t value_at(const void *addr, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value = (value << 8 | value >> 56) ^ ((const unsigned char *)addr)[i];
+    return value;
+}
+
 static void before(void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     struct dh_engine *e = dh_engine;
@@ -59,6 +67,8 @@ static void before(void *addr, const void *src, size_t size, uint32_t what, uint
     if (!src)
         s.flags &= (uint16_t)~DH_STEP_RANGE;
     dh_engine_park(&s);
+    if (op == DH_OP_ATOMIC_CAS)
+        e->current->before = value_at(addr, size);
 }
 
 void __dh_before(void *addr, uint32_t what, uint32_t place)
@@ -75,7 +85,11 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 
 void __dh_after(void *addr, uint32_t what, uint32_t place)
 {
-    (void)addr, (void)what, (void)place;
+    struct dh_task *t = dh_engine_on ? dh_engine->current : NULL;
+    (void)place;
+    /* A compare-exchange that changed nothing is as one that failed. */
+    if (t && (what & WHAT_OP) == DH_OP_ATOMIC_CAS && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
+        dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;
 }
 
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)

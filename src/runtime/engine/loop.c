@@ -3,11 +3,14 @@
 
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
+#include "runtime/engine/files.h"
+#include "runtime/engine/mappings.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/times.h"
+#include "runtime/engine/undo.h"
 
 enum { CLOCK_EVERY = 64 };
 
@@ -30,6 +33,8 @@ static void begin_schedule(struct dh_engine *e)
     dh_occurrences_next(0, e->first.site);
     dh_found_text("");
     dh_ends_begin();
+    dh_files_begin();
+    e->chance = e->control->job.seed;
     e->running = true;
 }
 
@@ -136,9 +141,22 @@ static void end_schedule(struct dh_engine *e)
     e->running = false;
     dh_ends_record();
     count(e);
-    e->strategy->end(e->strategy_self, in_short(e));
+    struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
+    e->strategy->end(e->strategy_self, in_short(e), &m);
     if (e->signal && !e->carrier->is_kernel)
         dh_signals_reset();
+}
+
+/* What the strategy says of itself. */
+static void tell_statistics(const struct dh_engine *e)
+{
+    const struct dh_statistics *s = &e->search.statistics;
+    struct dh_engine_progress *p = &e->control->progress;
+    p->redundant = s->redundant;
+    p->bounded = s->bounded;
+    p->nondeterministic = s->diverged;
+    p->unfair = s->unfair;
+    p->no_memory = s->no_memory;
 }
 
 /* The budget and the tool's wishes; time is asked for now and then. */
@@ -155,6 +173,7 @@ static void stop_if_asked(struct dh_engine *e)
         return;
     p->now_ns = dh_times_real();
     p->cpu_ns = dh_times_cpu();
+    tell_statistics(e);
     if (job->time_max_ns && p->now_ns - p->begun_ns >= job->time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
 }
@@ -196,14 +215,18 @@ void dh_engine_loop(void)
     p->begun_ns = p->now_ns = dh_times_real();
     __atomic_store_n(&p->state, DH_ENGINE_RUNNING, __ATOMIC_RELEASE);
     for (;;) {
-        if (!e->strategy->begin(e->strategy_self))
+        if (!e->strategy->begin(e->strategy_self)) {
+            tell_statistics(e);
             dh_engine_finish(DH_ENGINE_EXHAUSTED);
+        }
         begin_schedule(e);
         run_schedule(e);
         end_schedule(e);
         if (e->carrier->is_kernel)
             dh_engine_finish(final_state(e));
         stop_if_asked(e);
+        dh_undo_all();
+        dh_mappings_restore();
         dh_snapshot_restore();
     }
 }

@@ -2,6 +2,7 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/engine/spinning.h"
+#include "runtime/engine/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/history.h"
 #include "runtime/thread_state.h"
@@ -39,6 +40,8 @@ uint32_t dh_engine_park(const struct dh_step *step)
     struct dh_actor *a = &dh_engine->actors[t->index];
     a->step = *step;
     a->step.occurrence = dh_occurrences_next(t->index, step->site);
+    if (dh_engine->carrier->is_kernel)
+        dh_syscalls_allow(false);
     t->quiet = 0;
     t->last_place = step->site;
     if (accesses(step)) {

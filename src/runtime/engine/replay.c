@@ -91,9 +91,9 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how)
+static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
 {
-    (void)self, (void)how;
+    (void)self, (void)how, (void)m;
 }
 
 const struct dh_strategy dh_replay_strategy = {

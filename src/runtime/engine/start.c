@@ -5,11 +5,14 @@
 #include "runtime/engine/baton.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
+#include "runtime/engine/files.h"
+#include "runtime/engine/mappings.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/replay.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/times.h"
+#include "runtime/engine/undo.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
 #include "runtime/real.h"
@@ -100,7 +103,7 @@ void dh_engine_start(const char *where)
     e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
-        !dh_ends_init())
+        !dh_undo_init() || !dh_files_init() || !dh_ends_init())
         dh_engine_cannot("no memory");
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */
@@ -142,6 +145,9 @@ static void start_strategy(struct dh_engine *e)
     s->memory = search_memory;
     s->prefix = prefix_choices(e);
     s->prefix_length = job->prefix_length;
+    dh_text_copy(name, sizeof name, job->then);
+    s->then = name[0] ? dh_strategy_by_name(name) : NULL;
+    s->pct_depth = job->pct_depth;
     s->target.set = job->target_place[0] || job->target_place[1];
     s->target.site[0] = job->target_place[0];
     s->target.site[1] = job->target_place[1];
@@ -149,7 +155,7 @@ static void start_strategy(struct dh_engine *e)
     s->target.frozen = job->target_frozen;
     e->strategy_self = e->strategy->start(s);
     if (!e->strategy_self)
-        dh_engine_cannot("strategy '%s' does not work with this job", name);
+        dh_engine_cannot("strategy '%s' does not work with this job", e->strategy->name);
 }
 
 /* What libc would do on first use, in every schedule anew: the unwinder is loaded, standard
@@ -202,6 +208,7 @@ void dh_engine_begin(const struct dh_step *create)
     begin_main(e);
     start_strategy(e);
     dh_times_begin();
+    dh_mappings_begin();
     if (!dh_signals_begin())
         dh_engine_cannot("signal handlers cannot be installed");
     if (!dh_syscalls_begin())
