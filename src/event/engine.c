@@ -12,6 +12,7 @@ const char *const dh_engine_end_names[DH_ENGINE_ENDS] = {
     [DH_ENGINE_FREED] = "use-after-free",
     [DH_ENGINE_HANG] = "hang",
     [DH_ENGINE_ATOMICITY] = "atomicity",
+    [DH_ENGINE_UNORDERED] = "unordered",
     [DH_ENGINE_CUT] = "cut",
 };
 

@@ -36,6 +36,8 @@ enum dh_engine_end {
     DH_ENGINE_FREED,     /* use after free, double free */
     DH_ENGINE_HANG,      /* spins without end: nobody else can go on, or no progress for too long */
     DH_ENGINE_ATOMICITY, /* a section that is not conflict-serialisable */
+    DH_ENGINE_UNORDERED, /* does not end it: two accesses that nothing orders (happens-before), not seen pending at once
+                          */
     DH_ENGINE_CUT,       /* abandoned: depth, or the strategy said so */
     DH_ENGINE_ENDS
 };
@@ -62,6 +64,8 @@ enum dh_engine_flag {
     DH_ENGINE_ALL_VISIBLE = 1 << 3,   /* every instrumented access is visible, whatever `visible` says */
     DH_ENGINE_NO_RACES = 1 << 4,      /* pending races do not end a schedule */
     DH_ENGINE_TRAP = 1 << 6,          /* replay: SIGTRAP where the prefix ends, for a debugger */
+    DH_ENGINE_NO_ORDER = 1 << 7,      /* accesses that are not visible are not checked */
+    DH_ENGINE_EXTEND = 1 << 8,        /* unordered accesses become visible, and the strategy begins anew */
     DH_ENGINE_OUTPUT = 1 << 5,        /* what the program writes to standard output and error is not thrown away */
 };
 
@@ -91,7 +95,7 @@ struct dh_engine_party {
     uint32_t unused;
 };
 
-enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 160 };
+enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 160, DH_ENGINE_ADDED = 4096 };
 
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
  * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
@@ -105,7 +109,9 @@ struct dh_engine_found {
     int32_t status;   /* exit status */
     uint64_t address; /* that the crash was about */
     uint32_t n_decisions;
-    uint32_t threads;          /* that the schedule had */
+    uint32_t threads;       /* that the schedule had */
+    uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */
+    uint32_t unused;
     uint64_t time_ns;          /* since the search began */
     char text[DH_ENGINE_TEXT]; /* of a failed assertion */
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
@@ -128,8 +134,8 @@ struct dh_engine_job {
     uint32_t prefix_length;
     uint64_t target_frozen;
     char then[32];      /* strategy that `follow` goes on with */
+    uint32_t hang_ms;   /* that a thread may run without a visible operation; 0: 5000 */
     uint32_t pct_depth; /* 0: the strategy's own */
-    uint32_t unused;
     uint64_t reserved[8];
 };
 
@@ -151,6 +157,9 @@ struct dh_engine_progress {
     /* Of the strategy (search/strategy.h, struct dh_statistics): an exhausted search is complete if these are 0. */
     uint64_t redundant, bounded, nondeterministic, unfair;
     uint32_t no_memory;
+    uint32_t visible_added; /* places that EXTEND made visible, in this order: */
+    uint32_t added[DH_ENGINE_ADDED];
+    uint32_t restarts; /* of the strategy, for that */
     uint64_t lost;     /* findings for which there was no room */
     int32_t status;    /* replay: exit status or -signal */
     uint32_t is_exact; /* exhausted by a systematic strategy: what it tried is all there is */

@@ -14,6 +14,9 @@
 
 struct _pthread_cleanup_buffer;
 
+extern void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
+    __attribute__((noreturn));
+
 extern int __pthread_key_create(unsigned *key, void (*destructor)(void *));
 
 /* Unlike pthread_cleanup_push this one survives a longjmp over it: libc then runs the routine, too. */

@@ -3,6 +3,7 @@
 #include "runtime/interpose_alloc.h"
 
 #include "runtime/bytes.h"
+#include "runtime/engine/freed.h"
 #include "runtime/interpose.h"
 
 #include <errno.h>
@@ -99,6 +100,8 @@ static const uintptr_t *caller(const uintptr_t *own)
         void *at = dh_real.name arguments;                                                                             \
         if (at)                                                                                                        \
             dh_memory_allocated(at, size, caller(DH_CALL_SLOT));                                                       \
+        if (at && __builtin_expect(dh_engine_on, 0))                                                                   \
+            dh_freed_allocated(at, size);                                                                              \
         return at;                                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -131,6 +134,8 @@ static void dh_interposed_free(void *at)
     if (at != told_free)
         dh_memory_freed(at, DH_CALL_SLOT);
     told_free = NULL;
+    if (__builtin_expect(dh_engine_on, 0) && dh_freed_take(at))
+        return;
     if (dh_real.free)
         dh_real.free(at);
 }

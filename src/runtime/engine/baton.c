@@ -5,13 +5,15 @@
 #include "runtime/engine/raw.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/task.h"
+#include "runtime/engine/watchdog.h"
 #include "runtime/frames.h"
 #include "runtime/real.h"
 #include "runtime/thread_state.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <time.h>
 
 enum { ENGINE_STACK = 1 << 20 };
 
@@ -27,11 +29,21 @@ static void await(uint32_t *baton)
         dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
 }
 
+static bool await_for(uint32_t *baton, uint64_t patience_ns)
+{
+    struct timespec left = {(time_t)(patience_ns / 1000000000), (long)(patience_ns % 1000000000)};
+    while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
+        if (dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
+            return __atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE);
+    return true;
+}
+
 static void resume(struct dh_task *t)
 {
     dh_engine->current = t;
     give(&t->baton);
-    await(&dh_engine->baton);
+    if (!await_for(&dh_engine->baton, dh_watchdog_patience()))
+        dh_engine->end = DH_ENGINE_HANG;
     dh_engine->current = NULL;
 }
 

@@ -100,9 +100,13 @@ struct dh_engine {
     int end; /* enum dh_engine_end, or DH_ENGINE_NO_END */
     int signal, status;
     uint64_t fault_address;
-    uint32_t raced;          /* races were found in this schedule */
-    struct dh_step executed; /* what the chosen task does now, as it turns out */
-    struct dh_step first;    /* main's, at the snapshot */
+    uint32_t raced_unordered; /* accesses of this schedule that nothing orders */
+    uint32_t executing;       /* who executes `executed`, */
+    bool unordered;           /* which the order of events does not have yet */
+    uint64_t idle;            /* steps in a row that only gave way */
+    uint32_t raced;           /* races were found in this schedule */
+    struct dh_step executed;  /* what the chosen task does now, as it turns out */
+    struct dh_step first;     /* main's, at the snapshot */
     struct dh_task first_task;
     uint64_t now_ns; /* virtual */
     uint64_t chance; /* for getrandom */
@@ -119,6 +123,7 @@ struct dh_engine {
     uint8_t *visible;
     uint32_t n_visible;
 
+    char *search_memory, *search_next, *search_end; /* the strategy's part */
     char *keep, *keep_end;
     size_t keep_limit;
 };
@@ -137,6 +142,8 @@ void dh_engine_start(const char *where);
 void dh_engine_begin(const struct dh_step *create);
 /* The engine's own life, on its stack; ends with the process. */
 void dh_engine_loop(void);
+/* From its beginning, with the memory it had. */
+void dh_engine_restart_strategy(void);
 /* No more; ends the process. */
 __attribute__((noreturn)) void dh_engine_finish(enum dh_engine_state state);
 /* The one schedule that kernel threads go through ended: keeps what came of it; the process may go on to its end. */
@@ -193,8 +200,9 @@ bool dh_keep_contains(uintptr_t address);
 void dh_found_init(void);
 /* Keeps the present schedule as one that leads to `kind`; `parties` are task indices. */
 void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
+/* The same for two accesses that are not parked. */
+void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2]);
 void dh_found_text(const char *text);
-const char *dh_found_text_now(void);
 
 /* ---- occurrences.c ---- */
 

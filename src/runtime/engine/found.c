@@ -33,13 +33,11 @@ static uint64_t mix(uint64_t a)
 }
 
 /* Whoever takes which part: the sum does not depend on the order. */
-static uint64_t signature_of(enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     uint64_t sum = (uint64_t)kind + 1;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct dh_step *s = &dh_engine->actors[parties[i]].step;
-        sum += mix((uint64_t)s->kind << 32 | s->site);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        sum += mix((uint64_t)parties[i].kind << 32 | parties[i].place);
     return mix(sum) | 1;
 }
 
@@ -69,7 +67,7 @@ static struct dh_engine_party party_of(uint32_t index)
                                     .flags = s->flags};
 }
 
-static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine *e = dh_engine;
     f->kind = (uint16_t)kind;
@@ -81,14 +79,15 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const uint3
     f->address = e->fault_address;
     f->n_decisions = e->depth;
     f->threads = e->n_tasks;
+    f->visible_added = e->control->progress.visible_added;
     f->time_ns = dh_times_real() - e->control->progress.begun_ns;
-    dh_text_copy(f->text, sizeof f->text, kind == DH_ENGINE_RACE ? "" : kept->text);
+    dh_text_copy(f->text, sizeof f->text, kind == DH_ENGINE_RACE || kind == DH_ENGINE_UNORDERED ? "" : kept->text);
     for (uint32_t i = 0; i < n && i < DH_ENGINE_PARTIES; i++)
-        f->parties[i] = party_of(parties[i]);
+        f->parties[i] = parties[i];
     dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
 }
 
-void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+static void record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
     if (!(dh_engine->look_for & 1u << kind) || !is_new(signature_of(kind, parties, n)))
@@ -103,4 +102,18 @@ void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t 
     f->size = (uint32_t)size;
     fill(f, kind, parties, n);
     __atomic_store_n(&c->found_used, c->found_used + size, __ATOMIC_RELEASE);
+}
+
+void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n)
+{
+    struct dh_engine_party steps[DH_ENGINE_PARTIES];
+    n = n < DH_ENGINE_PARTIES ? n : DH_ENGINE_PARTIES;
+    for (uint32_t i = 0; i < n; i++)
+        steps[i] = party_of(parties[i]);
+    record(kind, steps, n);
+}
+
+void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2])
+{
+    record(kind, pair, 2);
 }

@@ -3,6 +3,8 @@
 
 #include "event/site.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/freed.h"
+#include "runtime/engine/ordering.h"
 
 enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xFF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
 
@@ -30,7 +32,7 @@ static inline bool is_visible(const struct dh_engine *e, unsigned op, uint32_t p
 /* Who never comes to anything visible may be waiting for somebody else in a loop. */
 static void too_quiet(struct dh_task *t, uint32_t place)
 {
-    struct dh_step s = {.kind = DH_STEP_YIELD, .site = place};
+    struct dh_step s = {.kind = DH_STEP_YIELD, .site = place, .object = 1};
     t->quiet = 0;
     dh_engine_park(&s);
 }
@@ -46,15 +48,10 @@ static uint64_t value_at(const void *addr, size_t size)
 static void before(void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     struct dh_engine *e = dh_engine;
+    struct dh_task *t = e->current;
     unsigned op = what & WHAT_OP;
-    if (!e->current)
+    if (!t)
         return;
-    if (!is_visible(e, op, place)) {
-        e->current->last_place = place;
-        if (++e->current->quiet > QUIET_MOST)
-            too_quiet(e->current, place);
-        return;
-    }
     struct dh_step s = {
         .kind = of_op[op].kind,
         .order = (uint8_t)(what >> WHAT_ORDER_SHIFT & WHAT_ORDER),
@@ -66,9 +63,17 @@ static void before(void *addr, const void *src, size_t size, uint32_t what, uint
     };
     if (!src)
         s.flags &= (uint16_t)~DH_STEP_RANGE;
-    dh_engine_park(&s);
-    if (op == DH_OP_ATOMIC_CAS)
-        e->current->before = value_at(addr, size);
+    if (is_visible(e, op, place)) {
+        dh_engine_park(&s);
+        if (op == DH_OP_ATOMIC_CAS)
+            t->before = value_at(addr, size);
+    } else {
+        t->last_place = place;
+        if (++t->quiet > QUIET_MOST)
+            too_quiet(t, place);
+        dh_ordering_access(&s);
+    }
+    dh_freed_check((uintptr_t)addr, size);
 }
 
 void __dh_before(void *addr, uint32_t what, uint32_t place)

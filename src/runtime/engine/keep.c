@@ -40,5 +40,6 @@ void *dh_keep_alloc(size_t n)
 
 bool dh_keep_contains(uintptr_t address)
 {
-    return address >= (uintptr_t)dh_engine && address < (uintptr_t)dh_engine->keep_end;
+    return address >= (uintptr_t)dh_engine &&
+           address < (uintptr_t)(dh_engine->search_end ? dh_engine->search_end : dh_engine->keep_end);
 }

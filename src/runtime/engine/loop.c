@@ -4,15 +4,18 @@
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
 #include "runtime/engine/files.h"
+#include "runtime/engine/freed.h"
 #include "runtime/engine/mappings.h"
+#include "runtime/engine/ordering.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/times.h"
 #include "runtime/engine/undo.h"
+#include "runtime/engine/watchdog.h"
 
-enum { CLOCK_EVERY = 64 };
+enum { CLOCK_EVERY = 64, IDLE_MOST = 32000 };
 
 /* ---- one schedule ---- */
 
@@ -32,7 +35,11 @@ static void begin_schedule(struct dh_engine *e)
     dh_occurrences_reset();
     dh_occurrences_next(0, e->first.site);
     dh_found_text("");
+    e->raced_unordered = 0;
+    e->idle = 0;
     dh_ends_begin();
+    dh_freed_begin();
+    dh_ordering_begin();
     dh_files_begin();
     e->chance = e->control->job.seed;
     e->running = true;
@@ -79,13 +86,29 @@ static void note(struct dh_engine *e, struct dh_choice c)
                                                        .object = s->object};
 }
 
+/* Spinning counts more than sleeping, which may be many short naps of somebody who works, and than being quiet. */
+static bool gives_way_for_ever(struct dh_engine *e, const struct dh_actor *a)
+{
+    bool slow = a->step.kind == DH_STEP_SLEEP || (a->step.kind == DH_STEP_YIELD && a->step.object);
+    e->idle = !a->yields ? 0 : e->idle + (slow ? 1 : 8);
+    if (e->idle < IDLE_MOST + 64ull * e->n_tasks)
+        return false;
+    e->end = DH_ENGINE_HANG;
+    return true;
+}
+
 static void go_on(struct dh_engine *e, struct dh_choice c)
 {
     struct dh_task *t = &e->tasks[c.thread];
     note(e, c);
     e->executed = e->actors[c.thread].step;
+    e->executing = c.thread;
+    e->unordered = true;
     t->alternative = c.alternative;
+    if (gives_way_for_ever(e, &e->actors[c.thread]))
+        return;
     e->carrier->resume(t);
+    dh_ordering_executed();
     e->last = c.thread;
     e->strategy->done(e->strategy_self, c.thread, c.alternative, &e->executed);
 }
@@ -129,6 +152,7 @@ static void count(struct dh_engine *e)
     p->steps += e->depth;
     p->ends[e->end]++;
     p->ends[DH_ENGINE_RACE] += e->raced != 0;
+    p->ends[DH_ENGINE_UNORDERED] += e->raced_unordered != 0;
     p->depth_last = e->depth;
     if (e->depth > p->depth_most)
         p->depth_most = e->depth;
@@ -209,6 +233,9 @@ void dh_engine_loop(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_engine_progress *p = &e->control->progress;
+    p->begun_ns = dh_times_real();
+    if (!e->carrier->is_kernel)
+        dh_watchdog_begin();
     if (!e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
         dh_engine_cannot("no memory for the snapshot");
     e->first_task = e->tasks[0];
@@ -225,6 +252,8 @@ void dh_engine_loop(void)
         if (e->carrier->is_kernel)
             dh_engine_finish(final_state(e));
         stop_if_asked(e);
+        if (dh_ordering_extended())
+            dh_engine_restart_strategy();
         dh_undo_all();
         dh_mappings_restore();
         dh_snapshot_restore();

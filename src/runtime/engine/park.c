@@ -1,6 +1,8 @@
 /* Visible operations: a task says what it is about to do and waits until that is chosen. */
 #include "runtime/engine/engine.h"
 
+#include "runtime/engine/freed.h"
+#include "runtime/engine/ordering.h"
 #include "runtime/engine/spinning.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/task.h"
@@ -38,6 +40,7 @@ uint32_t dh_engine_park(const struct dh_step *step)
 {
     struct dh_task *t = dh_engine->current;
     struct dh_actor *a = &dh_engine->actors[t->index];
+    dh_ordering_executed();
     a->step = *step;
     a->step.occurrence = dh_occurrences_next(t->index, step->site);
     if (dh_engine->carrier->is_kernel)
@@ -68,5 +71,8 @@ uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object
         .second = (uint64_t)(uintptr_t)second,
     };
     dh_engine->ways[dh_engine->current->index] = ways;
-    return dh_engine_park(&s);
+    uint32_t alternative = dh_engine_park(&s);
+    if (kind >= DH_STEP_LOCK && kind <= DH_STEP_ONCE_END)
+        dh_freed_check((uintptr_t)object, 1);
+    return alternative;
 }

@@ -6,7 +6,9 @@
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
 #include "runtime/engine/files.h"
+#include "runtime/engine/freed.h"
 #include "runtime/engine/mappings.h"
+#include "runtime/engine/ordering.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/replay.h"
 #include "runtime/engine/signals.h"
@@ -103,7 +105,7 @@ void dh_engine_start(const char *where)
     e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_ends_init())
+        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_ends_init())
         dh_engine_cannot("no memory");
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */
@@ -114,10 +116,25 @@ void dh_engine_start(const char *where)
 
 /* ---- of what is explored ---- */
 
+/* Half of what there is; a strategy that begins anew gets it back as it was. */
 static void *search_memory(struct dh_search *search, size_t n)
 {
-    (void)search;
-    return dh_keep_alloc(n);
+    struct dh_engine *e = search->host;
+    n = (n + 63) & ~(size_t)63;
+    if (n > (size_t)(e->search_end - e->search_next))
+        return NULL;
+    void *at = e->search_next;
+    e->search_next += n;
+    return at;
+}
+
+static void reserve_search_memory(struct dh_engine *e)
+{
+    size_t half = (size_t)(e->keep_end - e->keep) / 2 & ~(size_t)(DH_ENGINE_PAGE - 1);
+    e->keep_end -= half;
+    e->search_memory = e->search_next =
+        (char *)(((uintptr_t)e->keep_end + DH_ENGINE_PAGE - 1) & ~(uintptr_t)(DH_ENGINE_PAGE - 1));
+    e->search_end = e->keep_end + half;
 }
 
 static struct dh_choice *prefix_choices(struct dh_engine *e)
@@ -153,9 +170,24 @@ static void start_strategy(struct dh_engine *e)
     s->target.site[1] = job->target_place[1];
     s->target.held = job->target_held;
     s->target.frozen = job->target_frozen;
+    s->host = e;
+    reserve_search_memory(e);
     e->strategy_self = e->strategy->start(s);
     if (!e->strategy_self)
         dh_engine_cannot("strategy '%s' does not work with this job", e->strategy->name);
+}
+
+void dh_engine_restart_strategy(void)
+{
+    struct dh_engine *e = dh_engine;
+    size_t used = (size_t)(e->search_next - e->search_memory + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
+    dh_raw(SYS_madvise, (long)e->search_memory, (long)used, MADV_DONTNEED, 0, 0, 0);
+    e->search_next = e->search_memory;
+    e->search.statistics = (struct dh_statistics){0};
+    e->control->progress.restarts++;
+    e->strategy_self = e->strategy->start(&e->search);
+    if (!e->strategy_self)
+        dh_engine_cannot("no memory");
 }
 
 /* What libc would do on first use, in every schedule anew: the unwinder is loaded, standard
@@ -206,6 +238,8 @@ void dh_engine_begin(const struct dh_step *create)
     if (e->carrier->is_kernel)
         e->flags |= DH_ENGINE_OUTPUT;
     begin_main(e);
+    if (!dh_ordering_init())
+        dh_engine_cannot("no memory");
     start_strategy(e);
     dh_times_begin();
     dh_mappings_begin();

@@ -1,9 +1,9 @@
-/* drive [options] -- COMMAND...: runs COMMAND (a program of the engine variant, or `deadheat run --plan=engine -- PROG`)
- * under a control region and prints what came of it. Stands in for `deadheat prove` in tests.
+/* drive [options] -- COMMAND...: runs COMMAND (a program of the engine variant, or `deadheat run --plan=engine --
+ * PROG`) under a control region and prints what came of it. Stands in for `deadheat prove` in tests.
  *   --strategy=S --seed=N --schedules=N --seconds=S --depth=N --preemptions=N
  *   --visible=all | --visible=P,P,...   --target=P,P   --look-for=race,deadlock,...
- *   --spurious --first --no-races --output --kernel-threads
- *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ...
+ *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
+ *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ... and what was visible to FILE.N.visible
  *   --replay=FILE   follows one of them with kernel threads; --go-on: and lets the program end
  *   --schedule      prints decisions, too */
 #include "event/engine.h"
@@ -48,42 +48,102 @@ static void make_visible(struct dh_engine_control *c, const char *list)
             dh_engine_visible(c)[strtoul(at, NULL, 10) % PLACES] = 1;
 }
 
+static void read_visible(struct dh_engine_control *c, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (f && fread(dh_engine_visible(c), 1, PLACES, f) != PLACES)
+        fprintf(stderr, "%s: cut\n", path);
+    if (f)
+        fclose(f);
+}
+
 static void take_option(struct dh_engine_control *c, struct wish *w, int option, const char *value)
 {
     struct dh_engine_job *j = &c->job;
     char *end;
     switch (option) {
-    case 's': snprintf(j->strategy, sizeof j->strategy, "%s", value); break;
-    case 'r': j->seed = strtoull(value, NULL, 10); break;
-    case 'n': j->schedules_max = strtoull(value, NULL, 10); break;
-    case 't': j->time_max_ns = (uint64_t)(atof(value) * 1e9); break;
-    case 'd': j->depth_max = (uint32_t)atoi(value); break;
-    case 'p': j->preemptions_max = (uint32_t)atoi(value); break;
-    case 'v': make_visible(c, value); break;
-    case 'l': j->look_for = kinds(value); break;
+    case 's':
+        snprintf(j->strategy, sizeof j->strategy, "%s", value);
+        break;
+    case 'r':
+        j->seed = strtoull(value, NULL, 10);
+        break;
+    case 'n':
+        j->schedules_max = strtoull(value, NULL, 10);
+        break;
+    case 't':
+        j->time_max_ns = (uint64_t)(atof(value) * 1e9);
+        break;
+    case 'd':
+        j->depth_max = (uint32_t)atoi(value);
+        break;
+    case 'p':
+        j->preemptions_max = (uint32_t)atoi(value);
+        break;
+    case 'v':
+        make_visible(c, value);
+        break;
+    case 'l':
+        j->look_for = kinds(value);
+        break;
     case 'g':
         j->target_place[0] = (uint32_t)strtoul(value, &end, 10);
         j->target_place[1] = (uint32_t)strtoul(*end ? end + 1 : end, NULL, 10);
         break;
-    case 'u': j->flags |= DH_ENGINE_SPURIOUS; break;
-    case 'f': j->flags |= DH_ENGINE_STOP_AT_FIRST; break;
-    case 'x': j->flags |= DH_ENGINE_NO_RACES; break;
-    case 'o': j->flags |= DH_ENGINE_OUTPUT; break;
-    case 'G': j->flags |= DH_ENGINE_GO_ON; break;
-    case 'k': j->carrier = DH_ENGINE_KERNEL_THREADS; break;
-    case 'S': w->save = value; break;
-    case 'R': w->replay = value; break;
-    case 'P': w->schedule = true; break;
-    default: exit(2);
+    case 'u':
+        j->flags |= DH_ENGINE_SPURIOUS;
+        break;
+    case 'f':
+        j->flags |= DH_ENGINE_STOP_AT_FIRST;
+        break;
+    case 'x':
+        j->flags |= DH_ENGINE_NO_RACES;
+        break;
+    case 'o':
+        j->flags |= DH_ENGINE_OUTPUT;
+        break;
+    case 'G':
+        j->flags |= DH_ENGINE_GO_ON;
+        break;
+    case 'k':
+        j->carrier = DH_ENGINE_KERNEL_THREADS;
+        break;
+    case 'N':
+        j->flags |= DH_ENGINE_NO_ORDER;
+        break;
+    case 'E':
+        j->flags |= DH_ENGINE_EXTEND;
+        break;
+    case 'T':
+        j->flags |= DH_ENGINE_TRAP;
+        break;
+    case 'h':
+        j->hang_ms = (uint32_t)atoi(value);
+        break;
+    case 'w':
+        snprintf(j->then, sizeof j->then, "%s", value);
+        break;
+    case 'S':
+        w->save = value;
+        break;
+    case 'R':
+        w->replay = value;
+        break;
+    case 'P':
+        w->schedule = true;
+        break;
+    default:
+        exit(2);
     }
 }
 
 static const struct option options[] = {
-    {"strategy", 1, 0, 's'}, {"seed", 1, 0, 'r'},     {"schedules", 1, 0, 'n'}, {"seconds", 1, 0, 't'},
-    {"depth", 1, 0, 'd'},    {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'}, {"target", 1, 0, 'g'},
-    {"look-for", 1, 0, 'l'}, {"spurious", 0, 0, 'u'}, {"first", 0, 0, 'f'},     {"no-races", 0, 0, 'x'},
-    {"output", 0, 0, 'o'},   {"go-on", 0, 0, 'G'},    {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-    {"replay", 1, 0, 'R'},   {"schedule", 0, 0, 'P'}, {0}};
+    {"strategy", 1, 0, 's'}, {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
+    {"depth", 1, 0, 'd'},    {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
+    {"look-for", 1, 0, 'l'}, {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
+    {"output", 0, 0, 'o'},   {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
+    {"replay", 1, 0, 'R'},   {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
+    {"trap", 0, 0, 'T'},     {"hang-ms", 1, 0, 'h'},     {"then", 1, 0, 'w'},           {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -94,13 +154,33 @@ static void read_schedule(struct dh_engine_control *c, const char *path)
         exit(2);
     }
     fclose(f);
+    char visible[4096];
+    snprintf(visible, sizeof visible, "%s.visible", path);
+    read_visible(c, visible);
     c->job.prefix_length = (uint32_t)n;
     c->job.mode = DH_ENGINE_REPLAY;
 }
 
-static void write_schedule(const char *path, unsigned number, const struct dh_engine_found *f)
+/* Those that were visible when the schedule was found. */
+static void write_visible(struct dh_engine_control *c, const char *path, uint32_t added)
+{
+    FILE *f = fopen(path, "w");
+    static uint8_t visible[PLACES];
+    memcpy(visible, dh_engine_visible(c), PLACES);
+    for (uint32_t i = added; i < c->progress.visible_added; i++)
+        visible[c->progress.added[i]] = 0;
+    if (f && fwrite(visible, 1, PLACES, f) != PLACES)
+        perror(path);
+    if (f)
+        fclose(f);
+}
+
+static void write_schedule(struct dh_engine_control *c, const char *path, unsigned number,
+                           const struct dh_engine_found *f)
 {
     char name[4096];
+    snprintf(name, sizeof name, "%s.%u.visible", path, number);
+    write_visible(c, name, f->visible_added);
     snprintf(name, sizeof name, "%s.%u", path, number);
     FILE *out = fopen(name, "w");
     if (out) {
@@ -144,6 +224,12 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
         printf("rate: %.0f schedules/s, %.0f steps/s, %.3f s; by CPU time %.0f schedules/s, %.0f steps/s\n",
                (double)p->schedules / seconds, (double)p->steps / seconds, seconds,
                (double)p->schedules * 1e9 / (double)p->cpu_ns, (double)p->steps * 1e9 / (double)p->cpu_ns);
+    if (p->restarts)
+        printf("made visible: %u places, restarts: %u\n", p->visible_added, p->restarts);
+    if (p->redundant || p->bounded || p->nondeterministic || p->unfair || p->no_memory)
+        printf("redundant %lu, bounded %lu, nondeterministic %lu, unfair %lu%s\n", (unsigned long)p->redundant,
+               (unsigned long)p->bounded, (unsigned long)p->nondeterministic, (unsigned long)p->unfair,
+               p->no_memory ? ", no memory" : "");
     printf("ends:");
     for (unsigned i = 0; i < DH_ENGINE_ENDS; i++)
         if (p->ends[i])
@@ -157,7 +243,7 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
     for (uint64_t at = 0; (f = dh_engine_found_at(c, at)); at += f->size) {
         print_found(f, w);
         if (w->save)
-            write_schedule(w->save, number, f);
+            write_schedule(c, w->save, number, f);
         number++;
     }
     return p->state >= DH_ENGINE_FINISHED && p->state != DH_ENGINE_CANNOT && p->state != DH_ENGINE_DIVERGED ? 0 : 1;

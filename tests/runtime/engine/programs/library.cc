@@ -1,5 +1,7 @@
 // What libstdc++ makes of threads must work in every schedule: threads, futures, exceptions, thread_local destructors,
 // streams, shared_ptr, function-local statics, condition variables, atomic waits.
+// drive: --schedules=600
+// expect: ends: done 600$
 #include <atomic>
 #include <cassert>
 #include <chrono>

@@ -1,4 +1,6 @@
-/* Every primitive must do what POSIX says, in every schedule: a check that fails aborts. */
+/* Every primitive must do what POSIX says, in every schedule: a check that fails aborts.
+ * drive: --schedules=1500 --spurious
+ * expect: ends: done 1500$ */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
@@ -187,7 +189,8 @@ static sem_t items, slots;
 static int buffer[2], in_at, out_at;
 static pthread_barrier_t barrier;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int ran_once, arrived[2], serial;
+static _Atomic int arrived[2];
+static int ran_once, serial;
 
 static void *produces(void *a)
 {

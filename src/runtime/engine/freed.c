@@ -1,0 +1,121 @@
+#include "runtime/engine/freed.h"
+
+#include "runtime/engine/ordering.h"
+#include "runtime/engine/primitives.h"
+#include "runtime/engine/raw.h"
+#include "runtime/print.h"
+#include "runtime/real.h"
+
+/* Of large blocks only so many bytes are asked about when they are freed. */
+enum { CHECKED_MOST = 16 << 10, FORGOTTEN_MOST = 1 << 20, BLOCKS = 8192, BYTES_MOST = 256 << 20 };
+
+struct block {
+    uintptr_t low, high;
+    uint32_t thread, place;
+};
+
+/* By address; the bounds spare most accesses the search. */
+static struct freed {
+    uintptr_t low, high;
+    size_t bytes;
+    unsigned n;
+    struct block blocks[BLOCKS];
+} *freed;
+
+bool dh_freed_init(void)
+{
+    freed = dh_keep_alloc(sizeof *freed);
+    return freed;
+}
+
+void dh_freed_begin(void)
+{
+    freed->n = 0;
+    freed->bytes = 0;
+    freed->low = UINTPTR_MAX;
+    freed->high = 0;
+}
+
+/* The first that ends above. */
+static unsigned position(uintptr_t at)
+{
+    unsigned low = 0, high = freed->n;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (freed->blocks[middle].high <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void found(const struct block *b, uint32_t place, const char *what)
+{
+    char text[DH_ENGINE_TEXT];
+    dh_print_text(text, sizeof text, "%s: freed by thread %u at place %u", what, b->thread, b->place);
+    dh_found_text(text);
+    dh_engine_self()->last_place = place;
+    dh_engine_end_schedule(DH_ENGINE_FREED);
+}
+
+static void keep(uintptr_t low, size_t size, uint32_t place)
+{
+    unsigned at = position(low);
+    for (unsigned i = freed->n++; i > at; i--)
+        freed->blocks[i] = freed->blocks[i - 1];
+    freed->blocks[at] = (struct block){low, low + size, dh_engine_self()->index, place};
+    freed->bytes += size;
+    freed->low = low < freed->low ? low : freed->low;
+    freed->high = low + size > freed->high ? low + size : freed->high;
+}
+
+/* A visible step only where the call was found to matter. */
+static void step(uintptr_t low, size_t size, uint32_t place)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_step s = {.kind = DH_STEP_FREE,
+                        .flags = DH_STEP_WRITES,
+                        .site = place,
+                        .object = low,
+                        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size};
+    if (place && (e->flags & DH_ENGINE_ALL_VISIBLE || (place < e->n_visible && e->visible[place])))
+        dh_engine_park(&s);
+    else {
+        s.size = s.size > CHECKED_MOST ? CHECKED_MOST : s.size;
+        dh_ordering_access(&s);
+    }
+}
+
+bool dh_freed_take(void *at)
+{
+    uintptr_t low = (uintptr_t)at;
+    if (!dh_engine->current)
+        return false;
+    uint32_t place = dh_engine_call_place();
+    size_t size = dh_real.malloc_usable_size(at);
+    step(low, size, place);
+    unsigned i = position(low);
+    if (i < freed->n && freed->blocks[i].low == low)
+        found(&freed->blocks[i], place, "freed twice");
+    if (freed->n == BLOCKS || freed->bytes + size > BYTES_MOST)
+        return false;
+    keep(low, size, place);
+    return true;
+}
+
+void dh_freed_allocated(const void *at, size_t size)
+{
+    /* Larger ones are mappings of their own, new in every schedule. */
+    if (size < FORGOTTEN_MOST)
+        dh_ordering_forget((uintptr_t)at, size);
+}
+
+void dh_freed_check(uintptr_t at, size_t size)
+{
+    if (at >= freed->high || at + size <= freed->low)
+        return;
+    unsigned i = position(at);
+    if (i < freed->n && freed->blocks[i].low < at + size)
+        found(&freed->blocks[i], dh_engine_self()->last_place, "used");
+}

@@ -1,0 +1,127 @@
+#include "runtime/engine/ordering.h"
+
+#include "search/hb.h"
+
+enum { WANTED = 256 };
+
+static struct ordering {
+    struct dh_search search; /* for its memory only */
+    struct dh_hb *hb;
+    uint32_t wanted[WANTED]; /* places to become visible when the schedule is over */
+    unsigned n_wanted;
+} *ordering;
+
+static void *memory(struct dh_search *search, size_t n)
+{
+    (void)search;
+    return dh_keep_alloc(n);
+}
+
+bool dh_ordering_init(void)
+{
+    ordering = dh_keep_alloc(sizeof *ordering);
+    if (!ordering)
+        return false;
+    if (dh_engine->flags & DH_ENGINE_NO_ORDER)
+        return true;
+    ordering->search = (struct dh_search){.seed = 1, .memory = memory};
+    ordering->hb = dh_hb_new(&ordering->search);
+    return ordering->hb;
+}
+
+void dh_ordering_begin(void)
+{
+    if (ordering->hb)
+        dh_hb_begin(ordering->hb);
+    dh_engine->unordered = false;
+}
+
+static void extend(uint32_t place)
+{
+    if (place && place < dh_engine->n_visible && ordering->n_wanted < WANTED)
+        ordering->wanted[ordering->n_wanted++] = place;
+}
+
+static struct dh_engine_party party_of(const struct dh_hb_access *a)
+{
+    return (struct dh_engine_party){.thread = a->thread,
+                                    .place = a->site,
+                                    .occurrence = a->occurrence,
+                                    .size = a->size,
+                                    .object = a->address,
+                                    .kind = a->frees                    ? DH_STEP_FREE
+                                            : a->flags & DH_STEP_WRITES ? DH_STEP_WRITE
+                                                                        : DH_STEP_READ,
+                                    .flags = a->flags};
+}
+
+static void tell(const struct dh_hb_race *race)
+{
+    dh_engine->raced_unordered++;
+    if (!race->is_new)
+        return;
+    struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
+    dh_found_pair(DH_ENGINE_UNORDERED, parties);
+    if (dh_engine->flags & DH_ENGINE_EXTEND) {
+        extend(race->first.site);
+        extend(race->second.site);
+    }
+}
+
+void dh_ordering_executed(void)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_hb_race race;
+    if (!e->unordered || !ordering->hb)
+        return;
+    e->unordered = false;
+    if (dh_hb_step(ordering->hb, e->executing, &e->executed, &race))
+        tell(&race);
+}
+
+void dh_ordering_access(const struct dh_step *s)
+{
+    struct dh_hb_race race;
+    if (!ordering->hb)
+        return;
+    dh_ordering_executed();
+    struct dh_hb_access a = {.thread = dh_engine->current->index,
+                             .site = s->site,
+                             .size = s->size,
+                             .address = s->object,
+                             .flags = (uint8_t)(s->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
+                             .frees = s->kind == DH_STEP_FREE};
+    if (dh_hb_access(ordering->hb, &a, &race))
+        tell(&race);
+    if (s->kind != DH_STEP_COPY || !(s->flags & DH_STEP_RANGE))
+        return;
+    a.address = s->second;
+    a.flags = 0;
+    if (dh_hb_access(ordering->hb, &a, &race))
+        tell(&race);
+}
+
+void dh_ordering_forget(uintptr_t at, size_t size)
+{
+    if (ordering->hb)
+        dh_hb_forget(ordering->hb, at, size);
+}
+
+static bool make_visible(uint32_t place)
+{
+    struct dh_engine_progress *p = &dh_engine->control->progress;
+    if (dh_engine->visible[place] || p->visible_added == DH_ENGINE_ADDED)
+        return false;
+    dh_engine->visible[place] = 1;
+    p->added[p->visible_added++] = place;
+    return true;
+}
+
+bool dh_ordering_extended(void)
+{
+    bool any = false;
+    for (unsigned i = 0; i < ordering->n_wanted; i++)
+        any |= make_visible(ordering->wanted[i]);
+    ordering->n_wanted = 0;
+    return any;
+}

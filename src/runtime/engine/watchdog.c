@@ -1,0 +1,56 @@
+#include "runtime/engine/watchdog.h"
+
+#include "runtime/engine/raw.h"
+#include "runtime/engine/times.h"
+
+#include <signal.h>
+#include <time.h>
+
+enum { TICK_SIGNAL = 63, TICK_NS = 100000000, PATIENCE_MS = 5000 };
+
+static struct seen {
+    uint64_t progress, since_ns;
+} *seen;
+
+uint64_t dh_watchdog_patience(void)
+{
+    uint32_t ms = dh_engine->control->job.hang_ms;
+    if (dh_engine->flags & DH_ENGINE_TRAP) /* somebody looks with a debugger */
+        return UINT64_MAX / 4;
+    return (ms ? ms : PATIENCE_MS) * 1000000ull;
+}
+
+/* On the alternate stack, wherever the program is. The engine's own work takes no such time. */
+static void tick(int signal)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_engine_progress *p = &e->control->progress;
+    uint64_t now = dh_times_real(), progress = p->schedules * 1000003 + e->depth;
+    (void)signal;
+    p->now_ns = now;
+    if (progress != seen->progress) {
+        seen->progress = progress;
+        seen->since_ns = now;
+    }
+    if (__atomic_load_n(&e->control->stop, __ATOMIC_RELAXED))
+        dh_engine_finish(DH_ENGINE_STOPPED);
+    if (e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
+        dh_engine_finish(DH_ENGINE_SPENT);
+    if (e->current && now - seen->since_ns > dh_watchdog_patience())
+        dh_engine_end_schedule(DH_ENGINE_HANG);
+}
+
+void dh_watchdog_begin(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = TICK_SIGNAL};
+    struct itimerspec every = {{0, TICK_NS}, {0, TICK_NS}};
+    struct dh_raw_sigaction a = {(void *)tick, SA_ONSTACK | SA_RESTART | SA_NODEFER | DH_RAW_RESTORER, dh_raw_restorer,
+                                 0};
+    int timer;
+    seen = dh_keep_alloc(sizeof *seen);
+    if (!seen || dh_raw(SYS_rt_sigaction, TICK_SIGNAL, (long)&a, 0, 8, 0, 0) != 0 ||
+        dh_raw(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&timer, 0, 0, 0) != 0)
+        return;
+    seen->since_ns = dh_times_real();
+    dh_raw(SYS_timer_settime, timer, 0, (long)&every, 0, 0, 0);
+}

@@ -1,0 +1,19 @@
+/* What cannot be taken back is said, with its place.
+ * drive: --schedules=300
+ * expect: state: cannot explore: mkdir at place
+ * status: 1 */
+#include <pthread.h>
+#include <sys/stat.h>
+
+static void *makes(void *a)
+{
+    mkdir("folder", 0755);
+    return a;
+}
+
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, makes, 0);
+    pthread_join(t, 0);
+}
