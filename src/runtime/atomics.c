@@ -2,6 +2,7 @@
  * operation on the variable comes between the value and its clock. Without a detector only the operation is left. */
 #include "runtime/public_hooks.h"
 
+#include "runtime/engine/primitives.h"
 #include "runtime/hook_table.h"
 #include "runtime/native_atomics.h"
 #include "runtime/sync.h"
@@ -68,5 +69,7 @@ HOOKS(dh_u128, 16)
 void __dh_fence(uint32_t what, uint32_t place)
 {
     __dh_thread.place = place; /* as of a call */
+    if (__builtin_expect(dh_engine_on, 0))
+        dh_engine_fence(dh_what_order(what), place);
     dh_atomic_fence(dh_what_order(what));
 }

@@ -110,6 +110,8 @@ static void let_others_go_on(void)
 void dh_finish(void)
 {
     static int finished_pid;
+    if (dh_engine_on) /* the schedule ends, not the process */
+        return;
     int pid = own_pid();
     /* A child of vfork shares our memory, one of a raw fork is none of our business. */
     if (!dh_process.started || pid != dh_process.pid ||

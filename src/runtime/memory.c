@@ -4,6 +4,7 @@
 #include "runtime/sync.h"
 
 #include "runtime/context.h"
+#include "runtime/engine/primitives.h"
 #include "runtime/raw_syscall.h"
 #include "runtime/record.h"
 #include "runtime/report.h"
@@ -358,15 +359,22 @@ static void by_library(const void *at, size_t size, bool write, const uintptr_t 
 
 bool dh_access_wanted(const uintptr_t *call_slot)
 {
-    return (__dh_thread.race || __dh_thread.record || __dh_thread.units) && dh_module_is_instrumented(*call_slot);
+    return (__dh_thread.race || __dh_thread.record || __dh_thread.units || dh_engine_on) &&
+           dh_module_is_instrumented(*call_slot);
 }
 
 void dh_access_read(const void *at, size_t size, const uintptr_t *call_slot)
 {
-    by_library(at, size, false, call_slot);
+    if (dh_engine_on)
+        dh_engine_library_access(at, size, false);
+    else
+        by_library(at, size, false, call_slot);
 }
 
 void dh_access_write(void *at, size_t size, const uintptr_t *call_slot)
 {
-    by_library(at, size, true, call_slot);
+    if (dh_engine_on)
+        dh_engine_library_access(at, size, true);
+    else
+        by_library(at, size, true, call_slot);
 }

@@ -71,6 +71,7 @@ static const char *executable_path(void)
 
 void dh_process_forked(void)
 {
+    dh_engine_forked();
     dh_process.pid = dh_sys_getpid();
     dh_process.forked = true;
     dh_threads_forked();

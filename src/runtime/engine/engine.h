@@ -44,6 +44,7 @@ struct dh_task {
     uint64_t signals;                 /* sent to it by others, not delivered yet */
     long io[4];                       /* what it waits for, of the system call */
     const pthread_mutex_t *robust[8]; /* held */
+    const void *said[2];              /* that a range is accessed: who does it need not say so again */
     uint64_t before;                  /* what a compare-exchange found */
     uint32_t quiet;                   /* accesses that were not visible since it last parked */
     uint32_t last_place;              /* where it was last */
@@ -154,6 +155,8 @@ __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 /* With kernel threads this comes back: the process goes on to its end. */
 void dh_engine_exited(int status);
+/* A child is not explored. */
+void dh_engine_forked(void);
 /* At the end of the process, when no thread was ever created. */
 void dh_engine_ended_alone(void);
 
@@ -168,7 +171,7 @@ uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object
                       dh_engine_ways *ways);
 /* What the current step turned out to be: it changed nothing. */
 static inline void dh_engine_in_vain(void);
-/* The place that instrumented code announced for the call it makes. */
+/* The place that instrumented code announced for the call it makes; 0: none, or it was asked for before. */
 uint32_t dh_engine_call_place(void);
 static inline struct dh_step *dh_task_step(const struct dh_task *t)
 {

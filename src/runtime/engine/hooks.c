@@ -5,6 +5,9 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/freed.h"
 #include "runtime/engine/ordering.h"
+#include "runtime/engine/primitives.h"
+#include "runtime/history.h"
+#include "runtime/thread_state.h"
 
 enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xFF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
 
@@ -76,6 +79,23 @@ static void before(void *addr, const void *src, size_t size, uint32_t what, uint
     dh_freed_check((uintptr_t)addr, size);
 }
 
+void dh_engine_library_access(const void *at, size_t size, bool writes)
+{
+    const struct dh_task *t = dh_engine->current;
+    uint32_t place = __dh_thread.place;
+    if (size && t && at != t->said[0] && at != t->said[1])
+        before((void *)(uintptr_t)at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ,
+               place == DH_PLACE_NONE ? 0 : place);
+}
+
+/* Not a step of its own: it only orders. */
+void dh_engine_fence(uint32_t order, uint32_t place)
+{
+    struct dh_step s = {.kind = DH_STEP_FENCE, .order = (uint8_t)order, .site = place};
+    if (dh_engine->current)
+        dh_ordering_fence(&s);
+}
+
 void __dh_before(void *addr, uint32_t what, uint32_t place)
 {
     if (dh_engine_on)
@@ -84,8 +104,13 @@ void __dh_before(void *addr, uint32_t what, uint32_t place)
 
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
-    if (dh_engine_on && size)
-        before(dst, src, size, what, place);
+    if (!dh_engine_on || !size)
+        return;
+    before(dst, src, size, what, place);
+    if (dh_engine->current) {
+        dh_engine->current->said[0] = dst;
+        dh_engine->current->said[1] = src;
+    }
 }
 
 void __dh_after(void *addr, uint32_t what, uint32_t place)
@@ -100,4 +125,6 @@ void __dh_after(void *addr, uint32_t what, uint32_t place)
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     (void)dst, (void)src, (void)size, (void)what, (void)place;
+    if (dh_engine_on && dh_engine->current)
+        dh_engine->current->said[0] = dh_engine->current->said[1] = NULL;
 }

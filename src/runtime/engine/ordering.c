@@ -101,6 +101,14 @@ void dh_ordering_access(const struct dh_step *s)
         tell(&race);
 }
 
+void dh_ordering_fence(const struct dh_step *fence)
+{
+    struct dh_hb_race race;
+    dh_ordering_executed();
+    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race))
+        tell(&race);
+}
+
 void dh_ordering_forget(uintptr_t at, size_t size)
 {
     if (ordering->hb)

@@ -11,6 +11,7 @@ void dh_ordering_begin(void);
 void dh_ordering_access(const struct dh_step *step);
 /* The step that was chosen last is executed; told before anything else happens, and at the latest when it parks. */
 void dh_ordering_executed(void);
+void dh_ordering_fence(const struct dh_step *fence);
 void dh_ordering_forget(uintptr_t at, size_t size);
 /* Between schedules: were places made visible? */
 bool dh_ordering_extended(void);

@@ -12,6 +12,7 @@
 uint32_t dh_engine_call_place(void)
 {
     uint32_t place = __dh_thread.place;
+    __dh_thread.place = DH_PLACE_NONE;
     return place == DH_PLACE_NONE ? 0 : place;
 }
 

@@ -107,6 +107,11 @@ int dh_engine_pthread_setcanceltype(int type, int *before);
 __attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
 int dh_engine_pthread_kill(pthread_t handle, int signal);
 
+/* ---- hooks.c ---- */
+/* A function of a library reads or writes on behalf of the program; at the place of the call. */
+void dh_engine_library_access(const void *at, size_t size, bool writes);
+void dh_engine_fence(uint32_t order, uint32_t place);
+
 /* ---- threads.c ---- */
 int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *), void *argument);
 int dh_engine_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument);

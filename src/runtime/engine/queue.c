@@ -24,7 +24,13 @@ uint32_t dh_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsign
     struct dh_task *t = dh_engine_self();
     t->waits_at = object;
     t->woken = false;
-    uint32_t alternative = dh_engine_at(DH_STEP_WAKE, flags, object, mutex, ways);
+    struct dh_step s = {.kind = DH_STEP_WAKE,
+                        .flags = (uint16_t)flags,
+                        .site = dh_task_step(t)->site, /* of what put it to sleep */
+                        .object = (uint64_t)(uintptr_t)object,
+                        .second = (uint64_t)(uintptr_t)mutex};
+    dh_engine->ways[t->index] = ways;
+    uint32_t alternative = dh_engine_park(&s);
     t->waits_at = NULL;
     return alternative;
 }

@@ -17,6 +17,7 @@
 #include "runtime/engine/undo.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
+#include "runtime/race_edges.h"
 #include "runtime/real.h"
 
 #include <execinfo.h>
@@ -72,6 +73,12 @@ void dh_engine_ended_alone(void)
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
+void dh_engine_forked(void)
+{
+    dh_engine_on = false;
+    dh_engine = NULL;
+}
+
 static void take_job(struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
@@ -110,6 +117,7 @@ void dh_engine_start(const char *where)
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */
     dh_options.detect = "none";
+    dh_modules_init();
     dh_real.on_exit(at_exit, NULL);
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
 }
