@@ -66,8 +66,7 @@ static long aside(long fd)
     return dh_raw(SYS_fcntl, fd, F_DUPFD_CLOEXEC, ASIDE, 0, 0, 0);
 }
 
-/* What was there at the snapshot is kept elsewhere until the end. */
-static bool keep_before(long fd)
+bool dh_files_keep(long fd)
 {
     if (!is_known(fd) || files->state[fd] >= NEW)
         return true;
@@ -228,7 +227,7 @@ long dh_files_look(long number, const long a[6])
 long dh_files_close(const long a[6])
 {
     long fd = a[0];
-    if (!keep_before(fd))
+    if (!dh_files_keep(fd))
         return -EMFILE;
     long result = dh_raw(SYS_close, fd, 0, 0, 0, 0, 0);
     return result;
@@ -256,7 +255,7 @@ long dh_files_dup(long number, const long a[6])
     if (number == SYS_dup)
         return made(dh_raw(number, a[0], 0, 0, 0, 0, 0));
     bool open = dh_raw(SYS_fcntl, a[1], F_GETFD, 0, 0, 0, 0) >= 0;
-    if (open && a[0] != a[1] && !keep_before(a[1]))
+    if (open && a[0] != a[1] && !dh_files_keep(a[1]))
         return -EMFILE;
     long result = dh_raw(number, a[0], a[1], a[2], 0, 0, 0);
     return open || result < 0 ? result : made(result);
@@ -297,7 +296,7 @@ static bool replace(long fd)
     long copy = memory_file(reader);
     if (reader >= 0)
         dh_raw(SYS_close, reader, 0, 0, 0, 0, 0);
-    if (copy < 0 || !keep_before(fd) || dh_raw(SYS_dup2, copy, fd, 0, 0, 0, 0) < 0)
+    if (copy < 0 || !dh_files_keep(fd) || dh_raw(SYS_dup2, copy, fd, 0, 0, 0, 0) < 0)
         return false;
     dh_raw(SYS_lseek, fd, at < 0 ? 0 : at, 0, 0, 0, 0);
     dh_raw(SYS_fcntl, fd, F_SETFL, flags, 0, 0, 0);
@@ -328,7 +327,11 @@ long dh_files_write(long number, const long a[6])
         return known;
     if (fd == 1 || fd == 2 || S_ISCHR(s.st_mode))
         return bytes_of(number, a);
-    if (!S_ISREG(s.st_mode))
-        return dh_syscalls_cannot(number);
+    if (!S_ISREG(s.st_mode)) {
+        bool inside = dh_files_renew(fd);
+        return inside                ? dh_syscalls_plain(number, a)
+               : S_ISFIFO(s.st_mode) ? bytes_of(number, a)
+                                     : dh_syscalls_cannot(number);
+    }
     return replace(fd) ? dh_syscalls_plain(number, a) : -ENOSPC;
 }

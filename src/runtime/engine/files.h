@@ -14,6 +14,11 @@ void dh_files_forget(int fd);
 /* Was it made in this schedule? */
 bool dh_files_is_new(int fd);
 
+/* What was there at the snapshot is kept elsewhere until the schedule ends. */
+bool dh_files_keep(long fd);
+/* A pipe or event descriptor of the snapshot becomes a copy; false: it leads out of the process. */
+bool dh_files_renew(long fd);
+
 /* Each does the system call of that name and answers as the kernel. */
 long dh_files_open(long number, const long a[6]);
 long dh_files_close(const long a[6]);

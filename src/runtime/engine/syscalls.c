@@ -166,16 +166,21 @@ static long action(long number, const long a[6])
     return dh_syscalls_plain(number, a);
 }
 
-/* To the thread itself: libc's raise and abort. It has a made-up id. */
+/* To the thread itself: libc's raise and abort. The kernel knows tasks by one id only. */
 static long kills(long number, const long a[6])
 {
-    const struct dh_task *t = dh_engine->current;
-    long pid = dh_process.pid, tid = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
-    if (signal == 0)
+    long pid = dh_process.pid, self = dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
+    bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
+    if (signal == 0 || dh_engine->carrier->is_kernel)
         return dh_syscalls_plain(number, a);
-    if (t && (tid == (long)t->tid || (number == SYS_kill && a[0] == pid)))
-        return dh_raw(SYS_tgkill, pid, dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), signal, 0, 0, 0);
-    return dh_syscalls_cannot(number);
+    return is_self ? dh_raw(SYS_tgkill, pid, self, signal, 0, 0, 0) : dh_syscalls_cannot(number);
+}
+
+static long thread_id(long number, const long a[6])
+{
+    (void)number, (void)a;
+    return dh_engine->current->tid;
 }
 
 static long truncates(long number, const long a[6])
@@ -195,8 +200,10 @@ static long sends(long number, const long a[6])
 
 static long reads(long number, const long a[6])
 {
+    if (!dh_engine->carrier->is_kernel && !dh_files_renew(a[0]))
+        dh_syscalls_cannot(number);
     dh_waiting_readable((int)a[0]);
-    return dh_files_move(number, a);
+    return dh_engine->carrier->is_kernel ? dh_syscalls_plain(number, a) : dh_files_move(number, a);
 }
 
 static long cannot(long number, const long a[6])
@@ -245,6 +252,11 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     greg_t *r = c->uc_mcontext.gregs;
     long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
     (void)signal;
+    /* The end of a handler of the program's: the kernel takes its frame from the stack as it is then. */
+    if (info->si_syscall == SYS_rt_sigreturn) {
+        r[REG_RIP] = (greg_t)dh_raw_restorer;
+        return;
+    }
     if (begins_process(info->si_syscall)) {
         if (!dh_engine->carrier->is_kernel)
             dh_syscalls_cannot(info->si_syscall);
