@@ -66,7 +66,9 @@ enum dh_engine_flag {
     DH_ENGINE_TRAP = 1 << 6,          /* replay: SIGTRAP where the prefix ends, for a debugger */
     DH_ENGINE_NO_ORDER = 1 << 7,      /* accesses that are not visible are not checked */
     DH_ENGINE_EXTEND = 1 << 8,        /* unordered accesses become visible, and the strategy begins anew */
-    DH_ENGINE_OUTPUT = 1 << 5,        /* what the program writes to standard output and error is not thrown away */
+    DH_ENGINE_NO_FSGSBASE =
+        1 << 9,                /* the thread pointer is set by system call, as on machines without the instruction */
+    DH_ENGINE_OUTPUT = 1 << 5, /* what the program writes to standard output and error is not thrown away */
 };
 
 /* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the

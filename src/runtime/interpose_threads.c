@@ -231,7 +231,7 @@ DH_INTERPOSE(pthread_cancel);
 static int dh_interposed_pthread_setname_np(pthread_t handle, const char *name)
 {
     dh_interpose_ready();
-    if (dh_engine_on)
+    if (dh_engine_on && !dh_engine->carrier->is_kernel)
         return dh_text_length(name) < DH_THREAD_NAME ? 0 : ERANGE;
     int result = dh_real.pthread_setname_np(handle, name);
     if (result == 0)

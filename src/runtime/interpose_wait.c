@@ -89,7 +89,7 @@ WAITS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, optio
 WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
 WAITS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
 WAITS(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
-WAITS(int, system, (const char *command), (command))
+SLEEPS(int, system, (const char *command), (command))
 
 static void dh_interposed_pthread_testcancel(void)
 {

@@ -1,7 +1,7 @@
 #include "runtime/engine/coroutine.h"
 
+#include "runtime/engine/raw.h"
 #include "runtime/engine/task.h"
-#include "runtime/raw_syscall.h"
 
 #include <asm/prctl.h>
 #include <sys/mman.h>
@@ -73,7 +73,7 @@ void dh_set_thread_pointer(uintptr_t fs)
         return;
     dh_engine->fs_now = fs;
     if (dh_engine->use_arch_prctl)
-        dh_syscall3(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0);
+        dh_raw(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0, 0, 0, 0);
     else
         __asm__ volatile("wrfsbase %0" : : "r"(fs) : "memory");
 }

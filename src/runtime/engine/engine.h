@@ -104,6 +104,7 @@ struct dh_engine {
     uint32_t raced_unordered; /* accesses of this schedule that nothing orders */
     uint32_t executing;       /* who executes `executed`, */
     bool unordered;           /* which the order of events does not have yet */
+    uint32_t commands;        /* run so far */
     uint64_t idle;            /* steps in a row that only gave way */
     uint32_t raced;           /* races were found in this schedule */
     struct dh_step executed;  /* what the chosen task does now, as it turns out */
@@ -190,6 +191,10 @@ static inline void dh_engine_in_vain(void)
 /* ---- threads.c ---- */
 
 bool dh_tasks_init(void);
+
+/* ---- children.c ---- */
+
+bool dh_children_init(void);
 
 /* ---- keep.c ---- */
 

@@ -37,6 +37,7 @@ static void begin_schedule(struct dh_engine *e)
     dh_found_text("");
     e->raced_unordered = 0;
     e->idle = 0;
+    e->commands = 0;
     dh_ends_begin();
     dh_freed_begin();
     dh_ordering_begin();

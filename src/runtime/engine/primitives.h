@@ -99,6 +99,9 @@ int dh_engine_gettimeofday(struct timeval *restrict out, void *restrict zone);
 time_t dh_engine_time(time_t *out);
 int dh_engine_timespec_get(struct timespec *out, int base);
 
+/* ---- children.c ---- */
+int dh_engine_system(const char *command);
+
 /* ---- cancel.c ---- */
 int dh_engine_pthread_cancel(pthread_t handle);
 void dh_engine_pthread_testcancel(void);

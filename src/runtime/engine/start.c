@@ -89,7 +89,7 @@ static void take_job(struct dh_engine *e)
     e->depth_max = job->depth_max ? job->depth_max : DEPTH_MAX;
     e->visible = dh_engine_visible(e->control);
     e->n_visible = (uint32_t)e->control->visible_size;
-    e->use_arch_prctl = !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
+    e->use_arch_prctl = e->flags & DH_ENGINE_NO_FSGSBASE || !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
 }
 
 void dh_engine_start(const char *where)
@@ -112,7 +112,7 @@ void dh_engine_start(const char *where)
     e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_ends_init())
+        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init())
         dh_engine_cannot("no memory");
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */

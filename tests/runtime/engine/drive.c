@@ -3,6 +3,7 @@
  *   --strategy=S --seed=N --schedules=N --seconds=S --depth=N --preemptions=N
  *   --visible=all | --visible=P,P,...   --target=P,P   --look-for=race,deadlock,...
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
+ * --no-fsgsbase
  *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ... and what was visible to FILE.N.visible
  *   --replay=FILE   follows one of them with kernel threads; --go-on: and lets the program end
  *   --schedule      prints decisions, too */
@@ -108,6 +109,9 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'k':
         j->carrier = DH_ENGINE_KERNEL_THREADS;
         break;
+    case 'A':
+        j->flags |= DH_ENGINE_NO_FSGSBASE;
+        break;
     case 'N':
         j->flags |= DH_ENGINE_NO_ORDER;
         break;
@@ -137,13 +141,31 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     }
 }
 
-static const struct option options[] = {
-    {"strategy", 1, 0, 's'}, {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
-    {"depth", 1, 0, 'd'},    {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
-    {"look-for", 1, 0, 'l'}, {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
-    {"output", 0, 0, 'o'},   {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-    {"replay", 1, 0, 'R'},   {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
-    {"trap", 0, 0, 'T'},     {"hang-ms", 1, 0, 'h'},     {"then", 1, 0, 'w'},           {0}};
+static const struct option options[] = {{"strategy", 1, 0, 's'},
+                                        {"seed", 1, 0, 'r'},
+                                        {"schedules", 1, 0, 'n'},
+                                        {"seconds", 1, 0, 't'},
+                                        {"depth", 1, 0, 'd'},
+                                        {"preemptions", 1, 0, 'p'},
+                                        {"visible", 1, 0, 'v'},
+                                        {"target", 1, 0, 'g'},
+                                        {"look-for", 1, 0, 'l'},
+                                        {"spurious", 0, 0, 'u'},
+                                        {"first", 0, 0, 'f'},
+                                        {"no-races", 0, 0, 'x'},
+                                        {"output", 0, 0, 'o'},
+                                        {"go-on", 0, 0, 'G'},
+                                        {"kernel-threads", 0, 0, 'k'},
+                                        {"save", 1, 0, 'S'},
+                                        {"replay", 1, 0, 'R'},
+                                        {"schedule", 0, 0, 'P'},
+                                        {"no-order", 0, 0, 'N'},
+                                        {"extend", 0, 0, 'E'},
+                                        {"no-fsgsbase", 0, 0, 'A'},
+                                        {"trap", 0, 0, 'T'},
+                                        {"hang-ms", 1, 0, 'h'},
+                                        {"then", 1, 0, 'w'},
+                                        {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
