@@ -37,9 +37,10 @@ struct dh_shadow {
     uint32_t generation;
 };
 
+/* Eight that follow each other in memory do so here: programs go through it in order. */
 static inline uint32_t dh_shadow_home(const struct dh_shadow *s, uint64_t granule)
 {
-    return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> 32) & (s->granule_room - 1);
+    return ((uint32_t)((granule >> 3) * 0x9e3779b97f4a7c15u >> 32) << 3 | (granule & 7)) & (s->granule_room - 1);
 }
 
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);

@@ -105,6 +105,7 @@ struct dh_engine {
     uint32_t executing;       /* who executes `executed`, */
     bool unordered;           /* which the order of events does not have yet */
     uint32_t commands;        /* run so far */
+    uint32_t turn;            /* counts who goes on, in all schedules */
     uint64_t idle;            /* steps in a row that only gave way */
     uint32_t raced;           /* races were found in this schedule */
     struct dh_step executed;  /* what the chosen task does now, as it turns out */

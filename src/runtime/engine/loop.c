@@ -106,6 +106,7 @@ static void go_on(struct dh_engine *e, struct dh_choice c)
     e->executing = c.thread;
     e->unordered = true;
     t->alternative = c.alternative;
+    e->turn++;
     if (gives_way_for_ever(e, &e->actors[c.thread]))
         return;
     e->carrier->resume(t);

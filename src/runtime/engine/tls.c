@@ -97,13 +97,19 @@ uintptr_t dh_tls_of(uint32_t index, uint32_t tid)
 
 static __thread int probe = 42;
 
+#if __has_attribute(noipa)
+#define APART __attribute__((noipa))
+#else
+#define APART __attribute__((noinline, optnone))
+#endif
+
 /* Compilers take the address of errno, and who one is, to be the same everywhere in a function. */
-__attribute__((noipa)) static bool is_fresh(uintptr_t self)
+APART static bool is_fresh(uintptr_t self)
 {
     return (uintptr_t)pthread_self() == self && probe == 42 && isalpha('x') && !isalpha('1');
 }
 
-__attribute__((noipa)) static int exchange(int value, int error)
+APART static int exchange(int value, int error)
 {
     int before = errno;
     probe = value;
