@@ -23,6 +23,8 @@ void dh_tls_init(void);
 bool dh_tls_prepare(void);
 /* Thread pointer for the task with this index; 0: no memory. */
 uintptr_t dh_tls_of(uint32_t index, uint32_t tid);
+/* Bytes of thread-local variables below the thread pointer; 0: not known. */
+size_t dh_tls_size(void);
 /* Does libc work in a coroutine: errno, ctype, thread-local variables, keys? */
 bool dh_tls_works(void);
 /* On the task's stack at its end: destructors of thread-local objects and keys. */

@@ -1,5 +1,6 @@
 #include "runtime/engine/freed.h"
 
+#include "runtime/engine/coroutine.h"
 #include "runtime/engine/ordering.h"
 #include "runtime/engine/primitives.h"
 #include "runtime/engine/raw.h"
@@ -85,6 +86,34 @@ static void step(uintptr_t low, size_t size, uint32_t place)
         s.size = s.size > CHECKED_MOST ? CHECKED_MOST : s.size;
         dh_ordering_access(&s);
     }
+}
+
+static void drop(uintptr_t low, uintptr_t high)
+{
+    unsigned to = 0;
+    for (unsigned i = 0; i < freed->n; i++)
+        if (freed->blocks[i].high <= low || freed->blocks[i].low >= high)
+            freed->blocks[to++] = freed->blocks[i];
+    freed->n = to;
+}
+
+/* Of thread-local storage what lies below the thread pointer: above it is libc's own record, which whoever joins reads.
+ */
+void dh_freed_task_ended(const struct dh_task *t)
+{
+    size_t variables = dh_tls_size();
+    if (t->index == 0 || freed->n + 2 > BLOCKS)
+        return;
+    if (variables)
+        keep(t->fs - variables, variables, t->last_place);
+    if (!t->own_stack && !dh_engine->carrier->is_kernel)
+        keep((uintptr_t)t->stack, t->stack_size, t->last_place);
+}
+
+void dh_freed_task_begins(const struct dh_task *t)
+{
+    if (dh_engine->carrier->is_kernel && freed->n)
+        drop((uintptr_t)t->stack, t->fs);
 }
 
 bool dh_freed_take(void *at)

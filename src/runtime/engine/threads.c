@@ -3,6 +3,7 @@
 
 #include "runtime/bytes.h"
 #include "runtime/engine/coroutine.h"
+#include "runtime/engine/freed.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/task.h"
 #include "runtime/engine/times.h"
@@ -52,6 +53,7 @@ bool dh_task_stack(struct dh_task *t)
 /* Without the system calls that announce a thread of the kernel's. */
 static void adopt(struct dh_task *t)
 {
+    dh_freed_task_begins(t);
     struct dh_thread *record = dh_thread_new(0, t->detached);
     __dh_thread.stack_low = (uintptr_t)t->stack;
     __dh_thread.stack_high = (uintptr_t)t->stack + t->stack_size;
@@ -78,6 +80,7 @@ void dh_task_finish(struct dh_task *t)
     __dh_thread.place = 0;
     dh_engine_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
     dh_mutex_task_ended(t);
+    dh_freed_task_ended(t);
     t->ended = true;
     dh_engine->actors[t->index].ended = 1;
     dh_engine->carrier->leave();

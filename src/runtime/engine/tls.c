@@ -19,6 +19,8 @@ static struct {
     void *(*allocate)(void *);
     void (*ctype_init)(void);
     void (*call_dtors)(void);
+    void (*static_info)(size_t *, size_t *);
+    const uint32_t *record; /* size of libc's record of a thread */
     db_field *tid, *specific;
     ptrdiff_t *rseq_offset;
     uintptr_t blocks[PREPARED];
@@ -36,6 +38,8 @@ void dh_tls_init(void)
     tls.ctype_init = (void (*)(void))private_symbol("__ctype_init");
     tls.call_dtors = (void (*)(void))private_symbol("__call_tls_dtors");
     tls.tid = private_symbol("_thread_db_pthread_tid");
+    tls.static_info = (void (*)(size_t *, size_t *))private_symbol("_dl_get_tls_static_info");
+    tls.record = private_symbol("_thread_db_sizeof_pthread");
     tls.specific = private_symbol("_thread_db_pthread_specific");
     tls.rseq_offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
 }
@@ -85,6 +89,15 @@ bool dh_tls_prepare(void)
     for (unsigned i = 0; i < PREPARED; i++)
         tls.blocks[i] = make();
     return tls.blocks[PREPARED - 1];
+}
+
+size_t dh_tls_size(void)
+{
+    size_t size = 0, align = 0;
+    if (!tls.static_info || !tls.record)
+        return 0;
+    tls.static_info(&size, &align);
+    return size > *tls.record ? size - *tls.record : 0;
 }
 
 uintptr_t dh_tls_of(uint32_t index, uint32_t tid)
