@@ -58,14 +58,15 @@ enum dh_engine_state {
 };
 
 enum dh_engine_flag {
-    DH_ENGINE_SPURIOUS = 1 << 0,      /* condition waits may end without a signal */
-    DH_ENGINE_STOP_AT_FIRST = 1 << 1, /* end with the first finding that is looked for */
-    DH_ENGINE_GO_ON = 1 << 2,         /* replay: after the prefix, let the program run to its end, without preemption */
-    DH_ENGINE_ALL_VISIBLE = 1 << 3,   /* every instrumented access is visible, whatever `visible` says */
-    DH_ENGINE_NO_RACES = 1 << 4,      /* pending races do not end a schedule */
-    DH_ENGINE_TRAP = 1 << 6,          /* replay: SIGTRAP where the prefix ends, for a debugger */
-    DH_ENGINE_NO_ORDER = 1 << 7,      /* accesses that are not visible are not checked */
-    DH_ENGINE_EXTEND = 1 << 8,        /* unordered accesses become visible, and the strategy begins anew */
+    DH_ENGINE_SPURIOUS = 1 << 0, /* condition waits may end without a signal */
+    DH_ENGINE_STOP_AT_FIRST =
+        1 << 1,               /* end with the first finding but UNORDERED; with a target, when that race is found */
+    DH_ENGINE_GO_ON = 1 << 2, /* replay: after the prefix, let the program run to its end, without preemption */
+    DH_ENGINE_ALL_VISIBLE = 1 << 3, /* every instrumented access is visible, whatever `visible` says */
+    DH_ENGINE_NO_RACES = 1 << 4,    /* pending races do not end a schedule */
+    DH_ENGINE_TRAP = 1 << 6,        /* replay: SIGTRAP where the prefix ends, for a debugger */
+    DH_ENGINE_NO_ORDER = 1 << 7,    /* accesses that are not visible are not checked */
+    DH_ENGINE_EXTEND = 1 << 8,      /* unordered accesses become visible, and the strategy begins anew */
     DH_ENGINE_NO_FSGSBASE =
         1 << 9,                /* the thread pointer is set by system call, as on machines without the instruction */
     DH_ENGINE_OUTPUT = 1 << 5, /* what the program writes to standard output and error is not thrown away */

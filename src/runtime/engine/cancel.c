@@ -19,7 +19,6 @@ bool dh_task_is_cancelled(const struct dh_task *t)
 static void leave_now(struct dh_task *t)
 {
     t->cancel_off = true;
-    t->exits = true;
     dh_engine_pthread_exit(PTHREAD_CANCELED);
 }
 
@@ -116,7 +115,6 @@ void dh_engine_pthread_exit(void *value)
 {
     struct dh_task *t = dh_engine_self();
     t->result = value;
-    t->exits = true;
     t->cancel_off = true;
     if (t->index == 0 && !dh_engine->carrier->is_kernel)
         redirect_main();

@@ -29,12 +29,10 @@ struct dh_task {
     uint32_t alternative;
     uint64_t deadline;    /* virtual time of a timed wait or sleep */
     const void *waits_at; /* condition or futex in whose queue it is, or NULL */
-    uint32_t waits_bits;  /* of a futex */
     bool woken;
     bool ended;
     bool detached;
     bool joined;
-    bool exits;        /* by pthread_exit or cancellation */
     bool cancel_off;   /* pthread_setcancelstate */
     bool cancel_async; /* pthread_setcanceltype */
     bool cancel_pending;
@@ -62,7 +60,7 @@ struct dh_task {
         uint32_t place, same;
     } spin[4];
     uint32_t spin_next;
-    uint32_t spins;
+    bool spins;                    /* something is in it */
     __pthread_unwind_buf_t unwind; /* where pthread_exit and cancellation lead to */
 };
 
@@ -122,13 +120,13 @@ struct dh_engine {
     uint32_t depth, depth_max;
     uint64_t flags;
     uint32_t look_for;
+    bool satisfied; /* what STOP_AT_FIRST waits for was found */
 
     uint8_t *visible;
     uint32_t n_visible;
 
     char *search_memory, *search_next, *search_end; /* the strategy's part */
     char *keep, *keep_end;
-    size_t keep_limit;
 };
 
 /* KEEP; the pointer itself never changes once the engine is on. */

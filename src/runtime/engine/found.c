@@ -87,6 +87,16 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
 }
 
+/* Is it what the job is about: its pair, if it names one, or anything that is shown and not only suspected? */
+static bool satisfies(enum dh_engine_end kind, const struct dh_engine_party *parties)
+{
+    const uint32_t *pair = dh_engine->control->job.target_place;
+    if (!pair[0] && !pair[1])
+        return kind != DH_ENGINE_UNORDERED;
+    return kind == DH_ENGINE_RACE && ((parties[0].place == pair[0] && parties[1].place == pair[1]) ||
+                                      (parties[0].place == pair[1] && parties[1].place == pair[0]));
+}
+
 static void record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
@@ -101,6 +111,7 @@ static void record(enum dh_engine_end kind, const struct dh_engine_party *partie
     struct dh_engine_found *f = (struct dh_engine_found *)((char *)c + c->found_at + c->found_used);
     f->size = (uint32_t)size;
     fill(f, kind, parties, n);
+    dh_engine->satisfied |= satisfies(kind, parties);
     __atomic_store_n(&c->found_used, c->found_used + size, __ATOMIC_RELEASE);
 }
 

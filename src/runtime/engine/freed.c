@@ -8,7 +8,14 @@
 #include "runtime/real.h"
 
 /* Of large blocks only so many bytes are asked about when they are freed. */
-enum { CHECKED_MOST = 16 << 10, FORGOTTEN_MOST = 1 << 20, BLOCKS = 8192, BYTES_MOST = 256 << 20 };
+enum {
+    ASKED_EVERY = 32,
+    STACK_ASKED = 4096,
+    CHECKED_MOST = 16 << 10,
+    FORGOTTEN_MOST = 1 << 20,
+    BLOCKS = 8192,
+    BYTES_MOST = 256 << 20
+};
 
 struct block {
     uintptr_t low, high;
@@ -95,6 +102,23 @@ static void drop(uintptr_t low, uintptr_t high)
         if (freed->blocks[i].high <= low || freed->blocks[i].low >= high)
             freed->blocks[to++] = freed->blocks[i];
     freed->n = to;
+}
+
+/* Whether somebody else uses them unordered is asked in few schedules only: there are many bytes to ask about. */
+void dh_freed_task_ends(const struct dh_task *t)
+{
+    struct dh_step s = {.kind = DH_STEP_FREE, .flags = DH_STEP_WRITES};
+    size_t variables = dh_tls_size();
+    if (t->index == 0 || dh_engine->control->progress.schedules % ASKED_EVERY)
+        return;
+    s.size = (uint32_t)variables;
+    s.object = t->fs - variables;
+    if (variables)
+        dh_ordering_access(&s);
+    s.size = STACK_ASKED;
+    s.object = (uint64_t)(uintptr_t)t->stack + t->stack_size - STACK_ASKED;
+    if (!t->own_stack && !dh_engine->carrier->is_kernel)
+        dh_ordering_access(&s);
 }
 
 /* Of thread-local storage what lies below the thread pointer: above it is libc's own record, which whoever joins reads.

@@ -9,8 +9,10 @@ bool dh_freed_init(void);
 void dh_freed_begin(void);
 /* Instead of the real free; false: that one has to do it. Ends the schedule if it was free already. */
 bool dh_freed_take(void *at);
-/* The stack and the thread-local variables of a task that ended; and of one that begins, where another's may have been.
+/* The stack and the thread-local variables of a task, before and after its end; and of one that begins, where another's
+ * may have been.
  */
+void dh_freed_task_ends(const struct dh_task *t);
 void dh_freed_task_ended(const struct dh_task *t);
 void dh_freed_task_begins(const struct dh_task *t);
 /* New memory has no past. */

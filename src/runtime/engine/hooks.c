@@ -6,6 +6,7 @@
 #include "runtime/engine/freed.h"
 #include "runtime/engine/ordering.h"
 #include "runtime/engine/primitives.h"
+#include "runtime/engine/spinning.h"
 #include "runtime/history.h"
 #include "runtime/thread_state.h"
 
@@ -74,6 +75,8 @@ static void before(void *addr, const void *src, size_t size, uint32_t what, uint
         t->last_place = place;
         if (++t->quiet > QUIET_MOST)
             too_quiet(t, place);
+        if (s.flags & DH_STEP_WRITES)
+            dh_spinning_wrote(t, (uintptr_t)addr);
         dh_ordering_access(&s);
     }
     dh_freed_check((uintptr_t)addr, size);

@@ -190,8 +190,7 @@ static void stop_if_asked(struct dh_engine *e)
 {
     const struct dh_engine_job *job = &e->control->job;
     struct dh_engine_progress *p = &e->control->progress;
-    if (__atomic_load_n(&e->control->stop, __ATOMIC_RELAXED) ||
-        (e->flags & DH_ENGINE_STOP_AT_FIRST && e->control->found_used))
+    if (__atomic_load_n(&e->control->stop, __ATOMIC_RELAXED) || (e->flags & DH_ENGINE_STOP_AT_FIRST && e->satisfied))
         dh_engine_finish(DH_ENGINE_STOPPED);
     if (job->schedules_max && p->schedules >= job->schedules_max)
         dh_engine_finish(DH_ENGINE_SPENT);

@@ -1,10 +1,12 @@
 #include "runtime/engine/spinning.h"
 
+#include "runtime/thread_state.h"
+
 enum { KNOWN = 4, TURNS = 2 };
 
 static void forget(struct dh_task *t)
 {
-    t->spins = 0;
+    t->spins = false;
     for (unsigned i = 0; i < KNOWN; i++)
         t->spin[i].place = UINT32_MAX;
 }
@@ -36,8 +38,16 @@ bool dh_spinning_access(struct dh_task *t, const struct dh_step *s)
         h->same = same ? h->same + 1 : 0;
         return h->same >= TURNS;
     }
+    t->spins = true;
     t->spin[t->spin_next++ % KNOWN] = (struct dh_spin_history){s->object, value, s->site, 0};
     return false;
+}
+
+/* What lies on its own stack may be the loop's own. */
+void dh_spinning_wrote(struct dh_task *t, uintptr_t address)
+{
+    if (t->spins && (address < __dh_thread.stack_low || address >= __dh_thread.stack_high))
+        forget(t);
 }
 
 bool dh_spinning_other(struct dh_task *t, const struct dh_step *s)

@@ -7,6 +7,8 @@
 
 /* Of the step at which the task parks: does it give way? */
 bool dh_spinning_access(struct dh_task *t, const struct dh_step *step);
+/* It wrote something that others may see, without parking: it gets on. */
+void dh_spinning_wrote(struct dh_task *t, uintptr_t address);
 bool dh_spinning_other(struct dh_task *t, const struct dh_step *step);
 
 #endif

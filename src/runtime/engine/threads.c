@@ -78,6 +78,7 @@ void dh_task_finish(struct dh_task *t)
     t->cancel_off = true;
     dh_tls_end(t);
     __dh_thread.place = 0;
+    dh_freed_task_ends(t);
     dh_engine_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
     dh_mutex_task_ended(t);
     dh_freed_task_ended(t);
