@@ -136,6 +136,23 @@ static char *find_program(const struct dh_launch *l, int *code)
     return path;
 }
 
+char *dh_launch_variant(const struct dh_launch *l, char **file, int *code)
+{
+    char *path = find_program(l, code), *found = path ? dh_program_find(l->argv[0]) : NULL;
+    *file = found ? dh_path_real(found) : NULL;
+    if (found && !is_elf(found)) {
+        dh_complain("%s: %s is a script; name the program that it starts", l->command, l->argv[0]);
+        *code = DH_EXIT_USAGE;
+        free(*file);
+        *file = NULL;
+    }
+    free(found);
+    if (*file)
+        return path;
+    free(path);
+    return NULL;
+}
+
 static void add_option(const char *key, const char *value)
 {
     const char *old = getenv("DEADHEAT_OPTIONS"), *quote = strchr(value, '\'') ? "\"" : "'";

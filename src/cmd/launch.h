@@ -28,6 +28,9 @@ struct dh_launch {
 bool dh_launch_check_detectors(const char *command, const char *list);
 /* Whether the file of suppressions can be read and says nothing malformed; complains. NULL is no file. */
 bool dh_launch_check_suppressions(const char *command, const char *path);
+/* What is to be executed for the program, which must be a binary: its variant, with the environment that leads to its
+ * libraries; `file` gets the program itself. NULL with an exit code. Both owned by the caller. */
+char *dh_launch_variant(const struct dh_launch *l, char **file, int *code);
 /* Becomes the program; answers only when that failed, with an exit code. */
 int dh_launch_become(const struct dh_launch *l);
 /* Runs it to its end and stores what was found. DH_EXIT_OK when both were done, else the exit code. */

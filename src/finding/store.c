@@ -221,6 +221,7 @@ static const char add_finding[] =
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT(id) DO UPDATE SET"
     " detector = CASE WHEN " RISES " THEN excluded.detector ELSE detector END,"
     " level = CASE WHEN " RISES " THEN excluded.level ELSE level END,"
+    " witness = CASE WHEN excluded.witness <> '' THEN excluded.witness ELSE witness END,"
     " first_seen = min(first_seen, excluded.first_seen), last_seen = max(last_seen, excluded.last_seen)";
 
 /* What was seen is not replaced by what is suspected. Times are in seconds, and a run may be stored a little after one

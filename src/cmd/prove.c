@@ -1,0 +1,389 @@
+/* deadheat prove: search schedules for one that leads to the defect, replay it, keep it as a witness. */
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/launch.h"
+#include "cmd/prove_goals.h"
+#include "host/file.h"
+#include "prove/show.h"
+#include "report/text.h"
+#include "search/strategy.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct proving {
+    const struct dh_parsed *parsed;
+    const char *db;
+    char *folder; /* of witnesses */
+    struct dh_subject subject;
+    struct dh_campaign_options options;
+    struct dh_goals goals;
+    bool quiet, whole, told;
+    uint64_t next_line_ns;
+    unsigned width;
+};
+
+/* ---- interrupting ---- */
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void stop_soon(int signal)
+{
+    (void)signal;
+    if (asked_to_stop++) /* twice: at once */
+        _exit(130);
+}
+
+static bool interrupted(void *arg)
+{
+    (void)arg;
+    return asked_to_stop;
+}
+
+/* ---- numbers in options ---- */
+
+static bool read_time(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && isdigit((unsigned char)text[0]) && strcmp(end, units[i].unit) == 0 &&
+            value * units[i].ns < 1e18) {
+            *ns = (uint64_t)(value * units[i].ns);
+            return *ns > 0;
+        }
+    return false;
+}
+
+static bool read_number(const struct dh_parsed *p, const char *option, uint64_t least, uint64_t most, uint64_t *out)
+{
+    const char *text = dh_option_get(p, option);
+    char *end;
+    if (!text)
+        return true;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (isdigit((unsigned char)text[0]) && !*end && n >= least && n <= most) {
+        *out = n;
+        return true;
+    }
+    dh_complain("prove: %s%s=%s: expected a number from %llu to %llu", option[0] == '-' ? "" : "--", option, text,
+                (unsigned long long)least, (unsigned long long)most);
+    return false;
+}
+
+static bool read_shard(const char *text, struct dh_campaign_options *o)
+{
+    unsigned i, n;
+    char rest;
+    o->shards = 1;
+    if (!text)
+        return true;
+    if (sscanf(text, "%u/%u%c", &i, &n, &rest) == 2 && i >= 1 && i <= n && n <= 1000000) {
+        o->shard = i - 1;
+        o->shards = n;
+        return true;
+    }
+    dh_complain("prove: --shard=%s: expected I/N with I from 1 to N", text);
+    return false;
+}
+
+static bool read_strategy(const char *name)
+{
+    if (!name || dh_strategy_by_name(name))
+        return true;
+    struct dh_str all = {0};
+    for (size_t i = 0; dh_strategies[i]; i++)
+        dh_str_addf(&all, "%s%s", i ? ", " : "", dh_strategies[i]->name);
+    dh_complain("prove: --strategy=%s: there is none; there are %s", name, all.at);
+    dh_str_release(&all);
+    return false;
+}
+
+static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *o)
+{
+    uint64_t jobs = 1, preemptions = UINT32_MAX, depth = 0;
+    const char *budget = dh_option_get(p, "budget");
+    *o = (struct dh_campaign_options){.seed = 1,
+                                      .strategy = dh_option_get(p, "strategy"),
+                                      .spurious = dh_option_given(p, "spurious"),
+                                      .first = dh_option_given(p, "first"),
+                                      .as_found = dh_option_given(p, "as-found")};
+    if (!read_time(budget, &o->budget_ns)) {
+        dh_complain("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
+        return false;
+    }
+    if (!read_number(p, "-j", 1, 1024, &jobs) || !read_number(p, "seed", 0, UINT64_MAX, &o->seed) ||
+        !read_number(p, "preemptions", 0, UINT32_MAX, &preemptions) || !read_number(p, "depth", 1, 100000000, &depth) ||
+        !read_number(p, "schedules", 1, UINT64_MAX, &o->schedules) || !read_shard(dh_option_get(p, "shard"), o) ||
+        !read_strategy(o->strategy))
+        return false;
+    o->jobs = (unsigned)jobs;
+    o->preemptions = (uint32_t)preemptions;
+    o->depth = (uint32_t)depth;
+    return true;
+}
+
+/* ---- telling ---- */
+
+static void clear_line(struct proving *p)
+{
+    if (p->told)
+        fprintf(stderr, "\r\033[K");
+    p->told = false;
+}
+
+static void progress(void *arg, const struct dh_campaign_state *s)
+{
+    struct proving *p = arg;
+    if (p->quiet || !isatty(2) || s->elapsed_ns < p->next_line_ns)
+        return;
+    p->next_line_ns = s->elapsed_ns + 200000000u;
+    double seconds = (double)s->elapsed_ns / 1e9;
+    fprintf(stderr, "\r\033[Kprove: %llu schedules (%.0f/s), %s, depth %u, %u threads, %u proven, %.1f s left",
+            (unsigned long long)s->schedules, (double)s->schedules / seconds, s->strategy, s->depth, s->threads,
+            s->proven, (double)s->left_ns / 1e9);
+    fflush(stderr);
+    p->told = true;
+}
+
+static void print_accesses(const struct dh_finding *f)
+{
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        const struct dh_finding_access *a = &f->accesses.at[i];
+        struct dh_str s = {0};
+        dh_text_place(&s, a);
+        printf("  T%u  %s (%s%s%s)\n", a->thread, s.at, a->op, a->object[0] ? " " : "", a->object);
+        dh_str_release(&s);
+    }
+}
+
+static void print_proof(struct proving *p, const struct dh_proof *proof, const char *path)
+{
+    struct dh_str title = {0}, steps = {0};
+    dh_text_title(&title, proof->finding);
+    printf("proven: %s  [%.8s]\n", title.at, proof->finding->id);
+    print_accesses(proof->finding);
+    printf("  found by %s in %.3f s after %llu schedules; %u steps, %u context switches (found with %u and %u); "
+           "replayed with "
+           "kernel threads\n",
+           proof->strategy, (double)proof->time_ns / 1e9, (unsigned long long)proof->schedules, proof->schedule->n,
+           proof->switches, proof->steps_before, proof->switches_before);
+    dh_show(&steps, &p->subject, proof->schedule, proof->end, p->width, p->whole);
+    printf("\n%s\n", steps.at);
+    printf("  deadheat replay %s -- %s\n\n", dh_text_path(path), p->subject.called);
+    fflush(stdout);
+    dh_str_release(&title);
+    dh_str_release(&steps);
+}
+
+static bool proven(void *arg, const struct dh_proof *proof)
+{
+    struct proving *p = arg;
+    struct dh_err err = {0};
+    char *path;
+    clear_line(p);
+    bool ok = dh_proof_keep(proof, &p->subject, p->db, p->folder, &path, &err);
+    if (ok && !p->quiet)
+        print_proof(p, proof, path);
+    if (!ok)
+        dh_fail(&err, 0);
+    free(path);
+    return ok;
+}
+
+static void print_goals(const struct dh_goals *g)
+{
+    for (size_t i = 0; i < g->goals.n; i++) {
+        const struct dh_goal *goal = &g->goals.at[i];
+        struct dh_str title = {0};
+        dh_text_title(&title, goal->finding);
+        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_verdict_words(goal->verdict),
+               goal->why[0] ? " (" : "", goal->why, goal->why[0] ? ")" : "");
+        dh_str_release(&title);
+    }
+}
+
+static void print_result(const struct proving *p, const struct dh_campaign_result *r)
+{
+    double seconds = (double)r->elapsed_ns / 1e9;
+    print_goals(&p->goals);
+    printf("%u proven; %llu schedules in %.2f s (%.0f/s), %u threads", r->proven, (unsigned long long)r->schedules,
+           seconds, seconds > 0 ? (double)r->schedules / seconds : 0, r->threads);
+    if (r->unconfirmed)
+        printf("; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
+    if (r->interrupted)
+        printf("; interrupted");
+    else if (!p->goals.goals.n)
+        printf("; %s: %s", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
+    printf("\n");
+}
+
+/* ---- the job ---- */
+
+static int tell_end(struct proving *p, const struct dh_campaign_result *r)
+{
+    clear_line(p);
+    if (r->no_threads && !r->proven) {
+        dh_complain("prove: %s ended without having created a thread: there is nothing to interleave",
+                    p->subject.called);
+        return DH_EXIT_USAGE;
+    }
+    if (r->cannot && !r->proven && !r->schedules) {
+        dh_complain("prove: %s: %s", p->subject.called, r->cannot);
+        return DH_EXIT_FAILURE;
+    }
+    if (r->cannot)
+        dh_complain("prove: %s: %s", p->subject.called, r->cannot);
+    if (!p->quiet)
+        print_result(p, r);
+    return r->proven ? DH_EXIT_FINDINGS : DH_EXIT_OK;
+}
+
+static int run_campaign(struct proving *p)
+{
+    struct dh_err err = {0};
+    struct dh_campaign_result r;
+    struct dh_campaign_host host = {progress, proven, interrupted, p};
+    struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
+    sigaction(SIGINT, &stop, &old_int);
+    sigaction(SIGTERM, &stop, &old_term);
+    bool ok = dh_campaign(&p->subject, &p->options, p->goals.goals.at, p->goals.goals.n, &host, &r, &err);
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    clear_line(p);
+    int code = ok ? tell_end(p, &r) : err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
+    dh_campaign_result_release(&r);
+    return code;
+}
+
+static int prove_program(struct proving *p)
+{
+    struct dh_err err = {0};
+    unsigned already = 0;
+    const char *id = dh_option_get(p->parsed, "id");
+    struct dh_goals_wanted wanted = {.db = p->db, .id = id, .program = p->subject.program, .build = p->subject.build};
+    if (!dh_option_given(p->parsed, "explore") && !dh_goals_read(&p->goals, &wanted, &already, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    if (id && !p->goals.goals.n) {
+        dh_complain("prove: no finding %s in %s", id, p->db);
+        return DH_EXIT_USAGE;
+    }
+    int code = run_campaign(p);
+    dh_goals_release(&p->goals);
+    return code;
+}
+
+static unsigned terminal_width(void)
+{
+    struct winsize w;
+    return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 120;
+}
+
+static char *witness_folder(const struct dh_parsed *p, const char *db)
+{
+    const char *given = dh_option_get(p, "-o");
+    return given ? dh_strdup(given) : dh_format("%.*switnesses", (int)(dh_basename(db) - db), db);
+}
+
+static int prove_with(const struct dh_parsed *parsed)
+{
+    struct proving p = {.parsed = parsed, .db = dh_option_get(parsed, "db"), .width = terminal_width()};
+    struct dh_launch l = {.command = "prove", .plan = "engine", .detect = "none"};
+    struct dh_err err = {0};
+    const char *input = dh_option_get(parsed, "input");
+    char *program, *variant;
+    int code = DH_EXIT_USAGE;
+    if (dh_operands(parsed, &l.argv) < 1) {
+        dh_complain("prove: name a program: deadheat prove [OPTION...] -- PROG args");
+        return code;
+    }
+    if (!read_options(parsed, &p.options))
+        return code;
+    if (input && access(input, R_OK) != 0) {
+        dh_complain("prove: --input=%s cannot be read", input);
+        return code;
+    }
+    p.quiet = dh_option_given(parsed, "quiet");
+    p.whole = dh_option_given(parsed, "whole");
+    variant = dh_launch_variant(&l, &program, &code);
+    if (!variant)
+        return code;
+    p.folder = witness_folder(parsed, p.db);
+    code = dh_subject_open(&p.subject, program, variant, l.argv, input, &err) ? prove_program(&p)
+                                                                              : dh_fail(&err, DH_EXIT_USAGE);
+    dh_subject_release(&p.subject);
+    free(p.folder);
+    free(variant);
+    free(program);
+    return code;
+}
+
+static int run_prove(const struct dh_command *self, int argc, char **argv)
+{
+    bool done;
+    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
+    if (!p)
+        return DH_EXIT_USAGE;
+    int code = done ? DH_EXIT_OK : prove_with(p);
+    dh_parsed_free(p);
+    return code;
+}
+
+static const struct dh_option options[] = {
+    {"budget", DH_OPTION_STRING, "TIME", "10s", "how long to search: 10s, 500ms, 5m"},
+    {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
+    {"id", DH_OPTION_STRING, "ID", NULL, "prove only the finding whose id begins so"},
+    {"explore", DH_OPTION_FLAG, NULL, NULL, "look for everything, whatever the store holds"},
+    {"first", DH_OPTION_FLAG, NULL, NULL, "end with the first that is proven"},
+    {"-j", DH_OPTION_STRING, "N", "1", "searches at a time"},
+    {"shard", DH_OPTION_STRING, "I/N", NULL, "take the Ith of N parts of the campaign; the same parts every time"},
+    {"seed", DH_OPTION_STRING, "N", "1", "of what is chosen at random"},
+    {"strategy", DH_OPTION_STRING, "NAME", NULL, "only this way of choosing schedules"},
+    {"preemptions", DH_OPTION_STRING, "N", NULL, "schedules with at most so many preemptions"},
+    {"depth", DH_OPTION_STRING, "N", NULL, "schedules of at most so many decisions"},
+    {"schedules", DH_OPTION_STRING, "N", NULL, "at most so many per search"},
+    {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
+    {"as-found", DH_OPTION_FLAG, NULL, NULL,
+     "witnesses are kept as they were found, not with the fewest context switches"},
+    {"input", DH_OPTION_STRING, "FILE", NULL, "standard input of the program; without it there is none"},
+    {"-o", DH_OPTION_STRING, "FOLDER", NULL, "where witnesses go; without it the folder 'witnesses' beside the store"},
+    {"whole", DH_OPTION_FLAG, NULL, NULL, "show long interleavings whole"},
+    {"quiet", DH_OPTION_FLAG, NULL, NULL, "store what is proven and print nothing"},
+    {0}};
+
+const struct dh_command dh_command_prove = {
+    .name = "prove",
+    .usage = "[OPTION...] -- PROG [ARG...]",
+    .summary = "search for a schedule that shows a defect, and keep it as a witness",
+    .description =
+        "Runs the program again and again under a scheduler of its own that decides before every synchronisation and\n"
+        "every access that matters which thread goes on, and restores its memory in between: thousands of schedules a\n"
+        "second. What the store holds of the program (races, deadlocks, ...) is looked for; if it holds nothing,\n"
+        "everything is: races (two accesses pending on the same bytes, one writes, not both atomic), deadlocks, lost\n"
+        "wake-ups, failed assertions, crashes, uses of freed memory.\n\n"
+        "What is found is run again in a fresh process with real threads; only then it is proven. The witness, with "
+        "as\n"
+        "few context switches as can be, is a text file that 'deadheat replay' runs; the finding rises to level "
+        "proven.\n\n"
+        "What was not found is never called absent: 'exhausted' and 'refuted within bounds' say that every order of "
+        "the\n"
+        "visible operations was tried with this input, 'budget spent' that time came first. Ctrl-C keeps what was "
+        "found.\n\n"
+        "Exit status 0: nothing was proven; 1: something was; 2: bad usage, or a program without threads; 3: it "
+        "cannot\n"
+        "be explored.",
+    .examples = "  deadheat check -- ./bank; deadheat prove -- ./bank\n  deadheat prove --budget=1m -j 2 -- ./queue 4\n"
+                "  deadheat prove --id=3f2a -- ./server --once\n  deadheat prove --shard=2/8 --budget=1h -- ./server\n",
+    .options = options,
+    .run = run_prove,
+};

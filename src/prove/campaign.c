@@ -1,0 +1,644 @@
+#include "prove/campaign.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "prove/minimise.h"
+#include "search/strategy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MS 1000000ull
+
+enum {
+    TRIES = 3,         /* schedules per finding that are replayed before it is given up */
+    FOUND = 24u << 20, /* bytes */
+};
+#define PATIENCE (10000 * MS) /* of a replay */
+#define OVERTIME (1500 * MS)  /* that a process may take beyond its time */
+
+/* ---- what is searched in which way ---- */
+
+struct phase {
+    const char *strategy;
+    uint32_t flags;   /* enum dh_engine_flag */
+    unsigned percent; /* of the time */
+    unsigned bound;   /* preemptions; 0: the campaign's */
+};
+
+/* For a pair of places: towards it, then at random, then all. */
+static const struct phase pair_phases[] = {
+    {"directed", 0, 10, 0}, {"random", 0, 8, 0}, {"dpor", 0, 42, 0}, {"pct", 0, 20, 0}, {"pos", 0, 20, 0},
+};
+
+/* For everything: races that are pending, then what goes wrong behind them, then all orders of synchronisation. */
+static const struct phase all_phases[] = {
+    {"random", DH_ENGINE_ALL_VISIBLE, 4, 0},
+    {"random", DH_ENGINE_NO_RACES, 4, 0},
+    {"random", DH_ENGINE_NO_RACES | DH_ENGINE_ALL_VISIBLE, 4, 0},
+    {"pct", DH_ENGINE_ALL_VISIBLE, 6, 0},
+    {"pct", DH_ENGINE_NO_RACES, 6, 0},
+    {"pos", DH_ENGINE_ALL_VISIBLE | DH_ENGINE_NO_RACES, 6, 0},
+    {"dpor", DH_ENGINE_NO_RACES, 30, 0},
+    {"pct", DH_ENGINE_ALL_VISIBLE | DH_ENGINE_NO_RACES, 20, 0},
+    {"pos", DH_ENGINE_ALL_VISIBLE, 20, 0},
+};
+
+struct aim {
+    struct dh_goal *goal; /* NULL: everything */
+    uint8_t *visible;
+    uint32_t place[2];
+    uint32_t look_for;
+    const struct phase *phases;
+    size_t n_phases, next;
+    uint64_t budget_ns, began_ns;
+    uint64_t schedules;
+    bool over; /* proven, or nothing more to be found */
+    bool tried_all;
+    bool bounded; /* something kept the search from being complete */
+};
+
+struct search {
+    struct dh_control *control;
+    const struct phase *phase;
+    struct aim *aim;
+    uint8_t *visible;
+    uint64_t read; /* bytes of the found area */
+    uint64_t deadline_ns;
+    uint64_t counted, counted_steps;
+    uint64_t seed;
+};
+
+/* A finding by its id: how often its schedules were replayed in vain. */
+struct known {
+    char id[17];
+    unsigned tries;
+    bool proven;
+};
+
+struct campaign {
+    struct dh_subject *s;
+    const struct dh_campaign_options *o;
+    struct dh_goal *goals;
+    size_t n_goals;
+    const struct dh_campaign_host *host;
+    struct dh_campaign_result *out;
+    struct search *slots;
+    unsigned running;
+    uint64_t began_ns, until_ns, job;
+    DH_VEC(struct known) known;
+    uint32_t depth, threads;
+    bool failed, stop;
+    const char *strategy;
+    struct dh_err *err;
+};
+
+const char *dh_verdict_words(enum dh_verdict v)
+{
+    static const char *const words[] = {
+        [DH_OPEN] = "budget spent before it was looked for",
+        [DH_PROVEN] = "proven",
+        [DH_REFUTED] = "refuted within bounds",
+        [DH_EXHAUSTED] = "exhausted",
+        [DH_SPENT] = "budget spent",
+        [DH_SKIPPED] = "not looked for",
+    };
+    return words[v];
+}
+
+/* ---- starting searches ---- */
+
+/* Reproducible whatever the machine does: by the campaign's seed, the shard and the number of the search. */
+static uint64_t next_seed(struct campaign *c)
+{
+    uint64_t x = c->o->seed * 0x9e3779b97f4a7c15u + (c->job++ * c->o->shards + c->o->shard + 1) * 0xbf58476d1ce4e5b9u;
+    x ^= x >> 31;
+    x *= 0x94d049bb133111ebu;
+    return (x ^ x >> 29) | 1;
+}
+
+static bool is_wanted(const struct campaign *c, const struct phase *p)
+{
+    return dh_strategy_by_name(p->strategy) && (!c->o->strategy || strcmp(c->o->strategy, p->strategy) == 0) &&
+           !(c->o->no_hint && strcmp(p->strategy, "directed") == 0);
+}
+
+static struct dh_engine_job job_of(struct campaign *c, const struct aim *a, const struct phase *p, uint64_t time_ns)
+{
+    struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
+                              .carrier = DH_ENGINE_AUTO,
+                              .seed = next_seed(c),
+                              .schedules_max = c->o->schedules,
+                              .time_max_ns = time_ns,
+                              .depth_max = c->o->depth,
+                              .preemptions_max = p->bound ? p->bound : c->o->preemptions,
+                              .flags = p->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
+                              .look_for = a->look_for,
+                              .target_place = {a->place[0], a->place[1]},
+                              .target_held = UINT32_MAX};
+    memcpy(j.strategy, p->strategy, strlen(p->strategy) + 1);
+    return j;
+}
+
+static bool start_search(struct campaign *c, struct search *slot, struct aim *a, const struct phase *p)
+{
+    uint64_t now = dh_now_ns(), time_ns = a->budget_ns * p->percent / 100;
+    uint64_t left = c->until_ns > now ? c->until_ns - now : 0;
+    if (c->o->strategy || a->next >= a->n_phases)
+        time_ns = a->budget_ns; /* nothing comes after it */
+    time_ns = time_ns < left ? time_ns : left;
+    struct dh_work w = {.job = job_of(c, a, p, time_ns), .visible = a->visible, .found_bytes = FOUND, .output = -1};
+    *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
+    slot->visible = malloc(c->s->start.places + 1);
+    if (!slot->visible)
+        abort();
+    memcpy(slot->visible, a->visible, c->s->start.places);
+    slot->control = dh_control_start(&c->s->start, &w, c->err);
+    if (!slot->control) {
+        free(slot->visible);
+        c->failed = true;
+        return false;
+    }
+    c->running++;
+    c->strategy = p->strategy;
+    return true;
+}
+
+static struct search *free_slot(struct campaign *c)
+{
+    for (unsigned i = 0; i < c->o->jobs; i++)
+        if (!c->slots[i].control)
+            return &c->slots[i];
+    return NULL;
+}
+
+static void start_searches(struct campaign *c, struct aim *a)
+{
+    struct search *slot;
+    while (!a->over && !c->failed && (slot = free_slot(c))) {
+        while (a->next < a->n_phases && !is_wanted(c, &a->phases[a->next]))
+            a->next++;
+        if (a->next >= a->n_phases)
+            return;
+        const struct phase *p = &a->phases[a->next++];
+        start_search(c, slot, a, p);
+    }
+}
+
+/* ---- what was found ---- */
+
+static struct known *known_of(struct campaign *c, const char *id)
+{
+    for (size_t i = 0; i < c->known.n; i++)
+        if (strcmp(c->known.at[i].id, id) == 0)
+            return &c->known.at[i];
+    struct known k = {0};
+    memcpy(k.id, id, strnlen(id, sizeof k.id - 1));
+    dh_vec_push(&c->known, k);
+    return &c->known.at[c->known.n - 1];
+}
+
+static struct dh_goal *goal_of(struct campaign *c, const char *id)
+{
+    for (size_t i = 0; i < c->n_goals; i++)
+        if (strcmp(c->goals[i].finding->id, id) == 0)
+            return &c->goals[i];
+    return NULL;
+}
+
+/* Whether the program, run with kernel threads, comes to that end; `again` gets how it was there. */
+static bool is_confirmed(struct campaign *c, const struct dh_schedule *s, const struct dh_engine_found *end,
+                         struct dh_engine_found **again)
+{
+    struct dh_replayed r;
+    struct dh_err ignored = {0};
+    bool same = dh_replay(&c->s->start, s, 0, PATIENCE, &r, &ignored) && dh_replayed_same(&r, end);
+    if (same) {
+        *again = r.end;
+        r.end = NULL;
+    }
+    dh_replayed_release(&r);
+    dh_err_release(&ignored);
+    return same;
+}
+
+static bool tell(struct campaign *c, const struct search *from, const struct dh_schedule *s,
+                 const struct dh_engine_found *end, const struct dh_finding *f)
+{
+    struct dh_goal *goal = goal_of(c, f->id);
+    struct dh_witness w;
+    dh_subject_witness(c->s, s, end, f->id, &w);
+    bool same_build = goal && strcmp(goal->finding->build, f->build) == 0;
+    struct dh_proof p = {.finding = same_build ? goal->finding : f,
+                         .is_new = !goal,
+                         .witness = &w,
+                         .schedule = s,
+                         .end = end,
+                         .schedules = end->schedule,
+                         .time_ns = dh_now_ns() - c->began_ns,
+                         .strategy = from->phase->strategy,
+                         .steps_before = end->n_decisions,
+                         .switches_before = dh_switches(end->decisions, end->n_decisions),
+                         .switches = dh_switches(s->decisions, s->n)};
+    bool ok = c->host->proven(c->host->arg, &p);
+    dh_witness_release(&w);
+    if (goal)
+        goal->verdict = DH_PROVEN;
+    c->out->proven++;
+    c->failed = c->failed || !ok;
+    return ok;
+}
+
+/* The minimised schedule if it holds, else the one that was found. */
+static bool confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
+                    const struct dh_finding *f)
+{
+    struct dh_engine_decision *less = calloc(end->n_decisions + 1, sizeof *less);
+    struct dh_engine_found *again = NULL;
+    if (!less)
+        abort();
+    struct dh_schedule whole = {end->decisions, end->n_decisions, from->visible, from->phase->flags};
+    whole.flags |= c->o->spurious ? DH_ENGINE_SPURIOUS : 0u;
+    struct dh_schedule s = whole;
+    s.decisions = less;
+    s.n = dh_minimise(whole.decisions, whole.n, end, dh_subject_bytes, c->s, less);
+    bool shorter =
+        !c->o->as_found && (s.n < whole.n || dh_switches(s.decisions, s.n) < dh_switches(whole.decisions, whole.n));
+    bool ok = shorter && is_confirmed(c, &s, end, &again);
+    if (!ok) {
+        s = whole;
+        ok = is_confirmed(c, &s, end, &again);
+    }
+    if (ok)
+        tell(c, from, &s, end, f);
+    free(again);
+    free(less);
+    return ok;
+}
+
+/* A race of places that are no steps yet: they become so, and the search begins anew. */
+static void extend(struct campaign *c, struct search *from, const struct dh_engine_found *f)
+{
+    for (uint32_t i = 0; i < f->n_parties && i < DH_ENGINE_PARTIES; i++)
+        if (f->parties[i].place < c->s->start.places)
+            from->aim->visible[f->parties[i].place] = 1;
+}
+
+static bool grew(const struct campaign *c, const struct search *from)
+{
+    return memcmp(from->visible, from->aim->visible, c->s->start.places) != 0;
+}
+
+static void take_found(struct campaign *c, struct search *from, const struct dh_engine_found *f)
+{
+    struct dh_finding finding;
+    bool all = from->phase->flags & DH_ENGINE_ALL_VISIBLE;
+    if (!all && dh_ending_is_unseen(f, from->visible, c->s->start.places)) {
+        extend(c, from, f);
+        return;
+    }
+    dh_ending_finding(&c->s->of, f, &finding);
+    struct known *k = known_of(c, finding.id);
+    if (!k->proven && k->tries < TRIES) {
+        size_t at = (size_t)(k - c->known.at);
+        bool proven = confirm(c, from, f, &finding);
+        k = &c->known.at[at];
+        k->proven = proven;
+        k->tries++;
+        c->out->unconfirmed += !proven && k->tries == TRIES;
+        if (f->kind == DH_ENGINE_RACE)
+            extend(c, from, f); /* what goes wrong behind it depends on its order */
+        if (proven && (c->o->first || (from->aim->goal && from->aim->goal->verdict == DH_PROVEN)))
+            from->aim->over = true;
+        c->stop = c->stop || (proven && c->o->first);
+    }
+    dh_finding_release(&finding);
+}
+
+/* A record as the program wrote it into memory that we share is copied before it is believed. */
+static struct dh_engine_found *copy_of(const struct dh_engine_found *f, uint64_t room)
+{
+    uint32_t size = __atomic_load_n(&f->size, __ATOMIC_RELAXED);
+    if (room < sizeof *f || size < sizeof *f || size > room || size % 8)
+        return NULL;
+    struct dh_engine_found *copy = malloc(size);
+    if (!copy)
+        abort();
+    memcpy(copy, f, size);
+    copy->size = size;
+    copy->text[DH_ENGINE_TEXT - 1] = 0;
+    if ((uint64_t)copy->n_decisions * sizeof *copy->decisions > size - sizeof *copy || copy->kind >= DH_ENGINE_ENDS) {
+        free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+static void read_found(struct campaign *c, struct search *s)
+{
+    struct dh_engine_control *region = dh_control_region(s->control);
+    const struct dh_engine_found *f;
+    while (!c->failed && !c->stop && (f = dh_engine_found_at(region, s->read))) {
+        struct dh_engine_found *copy = copy_of(f, region->found_size - s->read);
+        if (!copy) {
+            s->read = region->found_size;
+            return;
+        }
+        s->read += copy->size;
+        take_found(c, s, copy);
+        free(copy);
+    }
+}
+
+/* ---- while they run ---- */
+
+static void count(struct campaign *c, struct search *s)
+{
+    const struct dh_engine_progress *p = &dh_control_region(s->control)->progress;
+    c->out->schedules += p->schedules - s->counted;
+    s->aim->schedules += p->schedules - s->counted;
+    c->out->steps += p->steps - s->counted_steps;
+    s->counted = p->schedules;
+    s->counted_steps = p->steps;
+    c->depth = p->depth_most > c->depth ? p->depth_most : c->depth;
+    c->threads = p->threads_most > c->threads ? p->threads_most : c->threads;
+}
+
+static void end_search(struct campaign *c, struct search *s)
+{
+    dh_control_free(s->control);
+    free(s->visible);
+    *s = (struct search){0};
+    c->running--;
+}
+
+static void note_cannot(struct campaign *c, const char *text)
+{
+    if (!c->out->cannot)
+        c->out->cannot = dh_strdup(text);
+}
+
+/* What its end says of what was looked for. */
+static void judge(struct campaign *c, struct search *s)
+{
+    const struct dh_engine_control *r = dh_control_region(s->control);
+    struct aim *a = s->aim;
+    char text[sizeof r->progress.text];
+    memcpy(text, r->progress.text, sizeof text);
+    text[sizeof text - 1] = 0;
+    switch (r->progress.state) {
+    case DH_ENGINE_EXHAUSTED:
+        if (r->progress.is_exact && !grew(c, s)) {
+            a->tried_all = a->over = true;
+            a->bounded = r->job.preemptions_max != UINT32_MAX || r->progress.ends[DH_ENGINE_CUT];
+        }
+        break;
+    case DH_ENGINE_NO_THREADS:
+        c->out->no_threads = a->over = true;
+        break;
+    case DH_ENGINE_CANNOT:
+        note_cannot(c, text[0] ? text : "cannot explore");
+        break;
+    case DH_ENGINE_STARTING:
+        note_cannot(c, "the program ended before the engine was ready");
+        break;
+    }
+}
+
+static void look_after(struct campaign *c, struct search *s)
+{
+    bool was_over = s->aim->over;
+    bool has_ended = dh_control_ended(s->control);
+    read_found(c, s);
+    count(c, s);
+    if (has_ended) {
+        judge(c, s);
+        end_search(c, s);
+        return;
+    }
+    if (s->aim->over || c->stop)
+        dh_control_stop(s->control);
+    /* Those that are of no use any more need not be waited for. */
+    if (dh_now_ns() > s->deadline_ns || (s->aim->over && was_over))
+        end_search(c, s);
+}
+
+static void tell_progress(struct campaign *c)
+{
+    uint64_t now = dh_now_ns();
+    struct dh_campaign_state s = {.schedules = c->out->schedules,
+                                  .steps = c->out->steps,
+                                  .elapsed_ns = now - c->began_ns,
+                                  .left_ns = c->until_ns > now ? c->until_ns - now : 0,
+                                  .depth = c->depth,
+                                  .threads = c->threads,
+                                  .running = c->running,
+                                  .proven = c->out->proven,
+                                  .goals = (unsigned)c->n_goals,
+                                  .unconfirmed = c->out->unconfirmed,
+                                  .strategy = c->strategy ? c->strategy : ""};
+    c->host->progress(c->host->arg, &s);
+}
+
+/* A search whose visible set has grown begins anew with the rest of its phases, and the systematic one again. */
+static void restart_if_grown(struct aim *a, const uint8_t *before, uint32_t places)
+{
+    if (memcmp(before, a->visible, places) == 0 || a->next < a->n_phases)
+        return;
+    for (size_t i = 0; i < a->n_phases; i++)
+        if (strcmp(a->phases[i].strategy, "dpor") == 0) {
+            a->next = i;
+            return;
+        }
+}
+
+static bool is_time_left(const struct campaign *c)
+{
+    return !c->failed && !c->stop && dh_now_ns() < c->until_ns;
+}
+
+static void pursue(struct campaign *c, struct aim *a)
+{
+    uint32_t places = c->s->start.places;
+    uint8_t *before = calloc(places + 1, 1);
+    if (!before)
+        abort();
+    a->began_ns = dh_now_ns();
+    memcpy(before, a->visible, places);
+    for (;;) {
+        if (c->host->interrupted(c->host->arg))
+            c->stop = c->out->interrupted = true;
+        if (!c->running && (a->over || a->next >= a->n_phases)) {
+            restart_if_grown(a, before, places);
+            memcpy(before, a->visible, places);
+        }
+        if (is_time_left(c) && dh_now_ns() - a->began_ns < a->budget_ns)
+            start_searches(c, a);
+        if (!c->running)
+            break;
+        for (unsigned i = 0; i < c->o->jobs; i++)
+            if (c->slots[i].control)
+                look_after(c, &c->slots[i]);
+        tell_progress(c);
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+    free(before);
+}
+
+/* ---- goals ---- */
+
+static const struct {
+    const char *kind;
+    uint32_t ends;
+} searched[] = {
+    {"race", 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_FREED},
+    {"deadlock", 1u << DH_ENGINE_DEADLOCK},
+    {"lost-wakeup", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
+    {"indefinite-wait", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_HANG},
+    {"critical-wait", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
+    {"use-after-free", 1u << DH_ENGINE_FREED | 1u << DH_ENGINE_RACE},
+    {"assertion", 1u << DH_ENGINE_ASSERTION},
+    {"crash", 1u << DH_ENGINE_CRASH},
+    {"atomicity", 1u << DH_ENGINE_ATOMICITY},
+};
+
+static uint32_t ends_of(const char *kind)
+{
+    for (size_t i = 0; i < sizeof searched / sizeof *searched; i++)
+        if (strcmp(searched[i].kind, kind) == 0)
+            return searched[i].ends;
+    return 0;
+}
+
+static bool skip(struct dh_goal *g, const char *why)
+{
+    g->verdict = DH_SKIPPED;
+    free(g->why);
+    g->why = dh_strdup(why);
+    return false;
+}
+
+/* The places that a finding names become visible. */
+static bool aim_at(struct campaign *c, struct dh_goal *g, struct aim *a)
+{
+    const struct dh_finding *f = g->finding;
+    uint32_t place = 0;
+    a->goal = g;
+    a->look_for = ends_of(f->kind);
+    a->phases = pair_phases;
+    a->n_phases = sizeof pair_phases / sizeof *pair_phases;
+    if (!a->look_for)
+        return skip(g, "no schedule shows a finding of this kind");
+    unsigned found = 0;
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        if (!dh_place_names_mark(c->s->places, f->accesses.at[i].site, a->visible, &place))
+            continue;
+        if (found < 2)
+            a->place[found] = place;
+        found++;
+    }
+    if (strcmp(f->kind, "race") == 0 && found < 2)
+        return skip(g, "its places are not in this build");
+    return true;
+}
+
+static char *bounds_of(const struct campaign *c, const struct aim *a)
+{
+    struct dh_str s = {0};
+    unsigned visible = 0;
+    for (uint32_t i = 0; i < c->s->start.places; i++)
+        visible += a->visible[i];
+    dh_str_addf(&s, "%llu schedules of synchronisation, atomics and %u place%s", (unsigned long long)a->schedules,
+                visible, visible == 1 ? "" : "s");
+    if (c->o->preemptions != UINT32_MAX)
+        dh_str_addf(&s, ", at most %u preemptions", c->o->preemptions);
+    if (a->tried_all)
+        dh_str_add(&s, ", all orders that differ, with this input");
+    return dh_str_take(&s);
+}
+
+static enum dh_verdict verdict_of(const struct aim *a)
+{
+    if (!a->tried_all)
+        return DH_SPENT;
+    return a->bounded || a->goal ? DH_REFUTED : DH_EXHAUSTED;
+}
+
+static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
+{
+    struct aim a = {.visible = calloc(c->s->start.places + 1, 1), .budget_ns = budget_ns};
+    if (!a.visible)
+        abort();
+    if (g->verdict == DH_OPEN && aim_at(c, g, &a)) {
+        pursue(c, &a);
+        if (g->verdict == DH_OPEN) {
+            g->verdict = verdict_of(&a);
+            free(g->why);
+            g->why = bounds_of(c, &a);
+        }
+        g->schedules = a.schedules;
+    }
+    free(a.visible);
+}
+
+static void pursue_all(struct campaign *c)
+{
+    struct aim a = {.visible = calloc(c->s->start.places + 1, 1),
+                    .budget_ns = c->until_ns - c->began_ns,
+                    .phases = all_phases,
+                    .n_phases = sizeof all_phases / sizeof *all_phases};
+    if (!a.visible)
+        abort();
+    pursue(c, &a);
+    c->out->verdict = verdict_of(&a);
+    c->out->bounds = bounds_of(c, &a);
+    free(a.visible);
+}
+
+/* What the time left gives each of those that are left. */
+static void pursue_goals(struct campaign *c)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < c->n_goals; i++) {
+        if (i % c->o->shards != c->o->shard)
+            skip(&c->goals[i], "another shard's");
+        left += c->goals[i].verdict == DH_OPEN;
+    }
+    for (size_t i = 0; i < c->n_goals && is_time_left(c); i++)
+        if (c->goals[i].verdict == DH_OPEN) {
+            pursue_goal(c, &c->goals[i], (c->until_ns - dh_now_ns()) / left);
+            left--;
+        }
+}
+
+bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, struct dh_goal *goals, size_t n,
+                 const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err)
+{
+    struct campaign c = {.s = s, .o = o, .goals = goals, .n_goals = n, .host = host, .out = out, .err = err};
+    *out = (struct dh_campaign_result){.verdict = DH_OPEN};
+    c.slots = calloc(o->jobs, sizeof *c.slots);
+    if (!c.slots)
+        abort();
+    c.began_ns = dh_now_ns();
+    c.until_ns = c.began_ns + o->budget_ns;
+    if (n)
+        pursue_goals(&c);
+    else
+        pursue_all(&c);
+    for (unsigned i = 0; i < o->jobs; i++)
+        if (c.slots[i].control)
+            end_search(&c, &c.slots[i]);
+    out->elapsed_ns = dh_now_ns() - c.began_ns;
+    out->threads = c.threads;
+    free(c.slots);
+    dh_vec_release(&c.known);
+    return !c.failed;
+}
+
+void dh_campaign_result_release(struct dh_campaign_result *r)
+{
+    free(r->cannot);
+    free(r->bounds);
+    *r = (struct dh_campaign_result){0};
+}

@@ -1,0 +1,90 @@
+/* A campaign: which searches, in which order, within a budget of time; what they find is replayed with kernel threads
+ * before it is called proven. Layer: prove. One thread; the searches are processes. */
+#ifndef DH_PROVE_CAMPAIGN_H
+#define DH_PROVE_CAMPAIGN_H
+
+#include "finding/finding.h"
+#include "prove/subject.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum dh_verdict {
+    DH_OPEN, /* not looked for yet */
+    DH_PROVEN,
+    DH_REFUTED,   /* every schedule within the bounds was tried */
+    DH_EXHAUSTED, /* every schedule there is was tried, as far as visible operations go */
+    DH_SPENT,     /* the budget came first */
+    DH_SKIPPED,   /* nothing that a search can look for, or another shard's */
+};
+
+/* A finding that is to be proven. */
+struct dh_goal {
+    const struct dh_finding *finding;
+    enum dh_verdict verdict;
+    uint64_t schedules;
+    char *why; /* words for the bounds, or why it was skipped; "" */
+};
+
+struct dh_proof {
+    const struct dh_finding *finding; /* the goal's, or what the end is */
+    bool is_new;                      /* no goal */
+    const struct dh_witness *witness;
+    const struct dh_schedule *schedule;
+    const struct dh_engine_found *end;
+    uint64_t schedules, time_ns; /* until it was found */
+    const char *strategy;
+    uint32_t steps_before, switches_before, switches; /* minimising */
+};
+
+struct dh_campaign_state {
+    uint64_t schedules, steps, elapsed_ns, left_ns;
+    uint32_t depth, threads, running;
+    unsigned proven, goals, unconfirmed;
+    const char *strategy;
+};
+
+struct dh_campaign_host {
+    /* Called now and then. */
+    void (*progress)(void *arg, const struct dh_campaign_state *s);
+    /* Something is proven. False: it could not be kept; the campaign ends. */
+    bool (*proven)(void *arg, const struct dh_proof *p);
+    /* Asked now and then: true ends the campaign with what it has. */
+    bool (*interrupted)(void *arg);
+    void *arg;
+};
+
+struct dh_campaign_options {
+    uint64_t budget_ns;
+    unsigned jobs;          /* processes at a time */
+    unsigned shard, shards; /* this one of so many, from 0 */
+    uint64_t seed;
+    const char *strategy;    /* only this one, or NULL */
+    uint32_t preemptions;    /* UINT32_MAX: no bound */
+    uint32_t depth;          /* decisions per schedule; 0: the engine's */
+    uint64_t schedules;      /* per search; 0: no limit */
+    bool spurious;           /* condition waits may end by themselves */
+    bool first;              /* ends with the first proof */
+    bool as_found;           /* witnesses are not minimised */
+    bool no_prefix, no_hint; /* for measurements */
+};
+
+struct dh_campaign_result {
+    enum dh_verdict verdict; /* of exploring without goals */
+    uint64_t schedules, steps, elapsed_ns;
+    unsigned proven, unconfirmed;
+    uint32_t threads;
+    bool no_threads; /* the program ended without having created one */
+    bool interrupted;
+    char *cannot; /* why nothing can be explored, or NULL */
+    char *bounds; /* what was tried, in words */
+};
+
+/* Goals are looked for one after the other; without any, everything is. False when no process could be started. */
+bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, struct dh_goal *goals, size_t n,
+                 const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err);
+void dh_campaign_result_release(struct dh_campaign_result *r);
+
+const char *dh_verdict_words(enum dh_verdict v);
+
+#endif

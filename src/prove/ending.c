@@ -1,0 +1,218 @@
+#include "prove/ending.h"
+
+#include "base/str.h"
+#include "event/finding_log.h"
+#include "search/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const enum dh_log_kind kinds[DH_ENGINE_ENDS] = {
+    [DH_ENGINE_DONE] = DH_LOG_CRASH,           [DH_ENGINE_RACE] = DH_LOG_RACE,
+    [DH_ENGINE_DEADLOCK] = DH_LOG_DEADLOCK,    [DH_ENGINE_LOST_WAKE] = DH_LOG_LOST_WAKEUP,
+    [DH_ENGINE_ASSERTION] = DH_LOG_ASSERTION,  [DH_ENGINE_CRASH] = DH_LOG_CRASH,
+    [DH_ENGINE_FREED] = DH_LOG_USE_AFTER_FREE, [DH_ENGINE_HANG] = DH_LOG_INDEFINITE_WAIT,
+    [DH_ENGINE_ATOMICITY] = DH_LOG_ATOMICITY,  [DH_ENGINE_CUT] = DH_LOG_CRASH,
+};
+
+/* What a thread that is about to do it, or waits to, does in a finding. */
+static const uint32_t roles[DH_STEP_COUNT] = {
+    [DH_STEP_NONE] = DH_ROLE_CALL,
+    [DH_STEP_READ] = DH_ROLE_ACCESS,
+    [DH_STEP_WRITE] = DH_ROLE_ACCESS,
+    [DH_STEP_RMW] = DH_ROLE_ACCESS,
+    [DH_STEP_COPY] = DH_ROLE_ACCESS,
+    [DH_STEP_FENCE] = DH_ROLE_CALL,
+    [DH_STEP_LOCK] = DH_ROLE_LOCK_WAIT,
+    [DH_STEP_UNLOCK] = DH_ROLE_UNLOCK,
+    [DH_STEP_WAIT] = DH_ROLE_COND_WAIT,
+    [DH_STEP_WAKE] = DH_ROLE_COND_WAIT,
+    [DH_STEP_SIGNAL] = DH_ROLE_COND_SIGNAL,
+    [DH_STEP_BROADCAST] = DH_ROLE_COND_BROADCAST,
+    [DH_STEP_SEM_WAIT] = DH_ROLE_SEM_WAIT,
+    [DH_STEP_SEM_POST] = DH_ROLE_SEM_POST,
+    [DH_STEP_BARRIER] = DH_ROLE_BARRIER_WAIT,
+    [DH_STEP_ONCE] = DH_ROLE_ONCE,
+    [DH_STEP_ONCE_END] = DH_ROLE_ONCE,
+    [DH_STEP_CREATE] = DH_ROLE_CALL,
+    [DH_STEP_BEGIN] = DH_ROLE_CALL,
+    [DH_STEP_END] = DH_ROLE_EXIT,
+    [DH_STEP_JOIN] = DH_ROLE_JOIN,
+    [DH_STEP_CANCEL] = DH_ROLE_CALL,
+    [DH_STEP_FUTEX_WAIT] = DH_ROLE_OTHER_WAIT,
+    [DH_STEP_FUTEX_WAKE] = DH_ROLE_CALL,
+    [DH_STEP_SLEEP] = DH_ROLE_CALL,
+    [DH_STEP_YIELD] = DH_ROLE_CALL,
+    [DH_STEP_FREE] = DH_ROLE_ACCESS,
+    [DH_STEP_IO] = DH_ROLE_CALL,
+    [DH_STEP_INIT] = DH_ROLE_CALL,
+    [DH_STEP_DESTROY] = DH_ROLE_DESTROY,
+};
+
+static uint32_t role_of(const struct dh_engine_party *p)
+{
+    uint32_t role = p->kind < DH_STEP_COUNT ? roles[p->kind] : DH_ROLE_CALL;
+    return role == DH_ROLE_LOCK_WAIT && (p->flags & DH_STEP_SHARED) ? (uint32_t)DH_ROLE_RDLOCK_WAIT : role;
+}
+
+static uint32_t flags_of(const struct dh_engine_party *p)
+{
+    uint32_t flags = p->flags & DH_STEP_WRITES ? DH_LOG_WRITE : 0;
+    flags |= p->flags & DH_STEP_ATOMIC ? DH_LOG_ATOMIC : 0;
+    return p->kind == DH_STEP_FREE ? flags | DH_LOG_FREE | DH_LOG_WRITE : flags;
+}
+
+static void fill_access(struct dh_log_access *a, const struct dh_engine_party *p)
+{
+    *a = (struct dh_log_access){.thread = p->thread,
+                                .flags = flags_of(p),
+                                .role = role_of(p),
+                                .place = p->place == UINT32_MAX ? DH_LOG_NONE : p->place,
+                                .module = p->place == UINT32_MAX ? DH_LOG_NONE : 0,
+                                .size = p->size,
+                                .address = p->object,
+                                .where = {p->object, DH_LOG_NONE},
+                                .note = ""};
+}
+
+/* Those that wait for a condition first: of a wait that never ends it is what names it. */
+static bool comes_first(const struct dh_engine_party *p)
+{
+    return p->kind == DH_STEP_WAIT || p->kind == DH_STEP_WAKE;
+}
+
+static void fill_accesses(struct dh_log_finding *f, const struct dh_engine_found *found)
+{
+    uint32_t n = found->n_parties < DH_ENGINE_PARTIES ? found->n_parties : DH_ENGINE_PARTIES;
+    for (unsigned first = 2; first-- > 0;)
+        for (uint32_t i = 0; i < n && f->n_accesses < DH_LOG_ACCESSES; i++)
+            if (comes_first(&found->parties[i]) == (bool)first)
+                fill_access(&f->access[f->n_accesses++], &found->parties[i]);
+}
+
+/* ---- failed assertions: "program: file.c:12: function: Assertion `x' failed." ---- */
+
+struct assertion {
+    char *file, *function, *expression;
+    unsigned line;
+};
+
+/* The last ": NUMBER:" in the text before the expression tells the file and the line. */
+static bool read_assertion(const char *text, struct assertion *a)
+{
+    const char *said = strstr(text, "Assertion `"), *end = said ? strstr(said, "' failed") : NULL;
+    *a = (struct assertion){0};
+    if (!end)
+        return false;
+    for (const char *p = text; p < said; p++) {
+        const char *file = p;
+        unsigned line;
+        int n = 0;
+        while (file > text && file[-1] != ' ')
+            file--;
+        if (*p != ':' || sscanf(p, ":%u: %n", &line, &n) != 1 || !n || p + n > said)
+            continue;
+        const char *function = p + n, *stop = said - 2 > function ? said - 2 : function;
+        a->file = dh_format("%.*s", (int)(p - file), file);
+        a->function = dh_format("%.*s", (int)(stop - function), function);
+        a->expression = dh_format("%.*s", (int)(end - said - 11), said + 11);
+        a->line = line;
+        a->function[strcspn(a->function, "(")] = 0; /* gcc and clang give C++ functions with their arguments */
+        char *space = strrchr(a->function, ' ');
+        if (space)
+            memmove(a->function, space + 1, strlen(space + 1) + 1);
+        return true;
+    }
+    return false;
+}
+
+/* The line that failed comes first; what the thread did last is another place in every run, so it names nothing. */
+static void name_assertion(struct dh_finding *f)
+{
+    struct assertion said;
+    struct dh_finding_access *a = f->accesses.n ? &f->accesses.at[0] : NULL;
+    if (!a || !read_assertion(f->text, &said))
+        return;
+    struct dh_finding_frame frame = {said.function, said.file, said.line, 0, dh_strdup(""), 0};
+    dh_finding_stack_release(&a->stack);
+    a->stack = (struct dh_finding_stack){0};
+    dh_vec_push(&a->stack.frames, frame);
+    free(a->site);
+    a->site = dh_format("%s:%s:%s:assert", dh_basename(said.file), said.function, said.expression);
+    dh_finding_set(&a->op, "assertion");
+    dh_finding_set(&a->object, "");
+    dh_finding_set(&a->variable, "");
+    dh_finding_set(&f->variable, said.expression);
+    dh_finding_set(&f->type, "");
+    free(said.expression);
+    dh_finding_fingerprint(f);
+}
+
+void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_found *found, struct dh_finding *out)
+{
+    struct dh_log_module module = {.path = of->variant};
+    memcpy(module.id, of->build, sizeof module.id);
+    struct dh_log_process process = {.pid = (uint32_t)getpid(), .path = of->variant, .original = of->program};
+    memcpy(process.id, of->build, sizeof process.id);
+    struct dh_log_finding f = {.kind = kinds[found->kind < DH_ENGINE_ENDS ? found->kind : 0],
+                               .level = DH_LOG_OBSERVED,
+                               .time = (uint64_t)time(NULL),
+                               .detector = "prove",
+                               .text = "",
+                               .key = "",
+                               .where = {0, DH_LOG_NONE},
+                               .modules = &module,
+                               .n_modules = 1};
+    char *text = dh_format("%.*s", DH_ENGINE_TEXT, found->text);
+    text[strcspn(text, "\n")] = 0;
+    f.text = text;
+    fill_accesses(&f, found);
+    if (f.n_accesses) {
+        f.address = f.access[0].address;
+        f.size = f.access[0].size;
+    }
+    dh_resolve(of->resolver, &process, &f, out);
+    if (found->kind == DH_ENGINE_ASSERTION)
+        name_assertion(out);
+    free(text);
+}
+
+/* ---- comparing ---- */
+
+static uint32_t kept(const struct dh_engine_found *f)
+{
+    return f->n_parties < DH_ENGINE_PARTIES ? f->n_parties : DH_ENGINE_PARTIES;
+}
+
+static bool has_party(const struct dh_engine_found *f, const struct dh_engine_party *p)
+{
+    for (uint32_t i = 0; i < kept(f); i++)
+        if (f->parties[i].thread == p->thread && f->parties[i].place == p->place && f->parties[i].kind == p->kind)
+            return true;
+    return false;
+}
+
+bool dh_ending_same(const struct dh_engine_found *a, const struct dh_engine_found *b)
+{
+    if (a->kind != b->kind || kept(a) != kept(b) || a->signal != b->signal)
+        return false;
+    for (uint32_t i = 0; i < kept(a); i++)
+        if (!has_party(b, &a->parties[i]))
+            return false;
+    return true;
+}
+
+bool dh_ending_is_unseen(const struct dh_engine_found *found, const uint8_t *visible, uint32_t places)
+{
+    if (found->kind != DH_ENGINE_RACE)
+        return false;
+    for (uint32_t i = 0; i < kept(found); i++) {
+        const struct dh_engine_party *p = &found->parties[i];
+        if (!(p->flags & DH_STEP_ATOMIC) && p->place < places && !visible[p->place] && p->kind != DH_STEP_FREE)
+            return true;
+    }
+    return false;
+}

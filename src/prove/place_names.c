@@ -1,0 +1,174 @@
+#include "prove/place_names.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACE "place "
+
+struct dh_place_names {
+    struct dh_known_module *module;
+    const struct dh_site_table *sites;
+    char **names; /* per place */
+    uint32_t n;
+    uint32_t *index; /* open addressing by name: place + 1 */
+    size_t cap;
+    DH_VEC(char *) others; /* names of what is no place of ours */
+};
+
+const struct dh_site *dh_place_names_site(const struct dh_place_names *p, uint32_t place,
+                                          const struct dh_site_table **table)
+{
+    const struct dh_site_table *chains;
+    uint32_t site, chain;
+    *table = p->sites;
+    if (!dh_place_find(dh_known_places(p->module), p->sites, place, &site, &chain, &chains) || site == DH_NO_SITE)
+        return NULL;
+    return &p->sites->sites[site];
+}
+
+static size_t hash(const char *text)
+{
+    size_t h = 1469598103934665603u;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+static uint32_t *slot_of(const struct dh_place_names *p, const char *name)
+{
+    size_t i = hash(name) & (p->cap - 1);
+    while (p->index[i] && strcmp(p->names[p->index[i] - 1], name) != 0)
+        i = (i + 1) & (p->cap - 1);
+    return &p->index[i];
+}
+
+static void add_name(struct dh_place_names *p, uint32_t place, const char *site)
+{
+    char *name = dh_strdup(site);
+    for (unsigned k = 2; *slot_of(p, name); k++) {
+        free(name);
+        name = dh_format("%s@%u", site, k);
+    }
+    p->names[place] = name;
+    *slot_of(p, name) = place + 1;
+}
+
+struct dh_place_names *dh_place_names_new(struct dh_modules *modules, const char *variant)
+{
+    static const uint8_t any[16];
+    struct dh_known_module *m = dh_modules_get(modules, variant, any);
+    if (!dh_known_sites(m))
+        return NULL;
+    struct dh_place_names *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->module = m;
+    p->sites = dh_known_sites(m);
+    p->n = p->sites->n_sites + dh_known_places(m)->n_places;
+    for (p->cap = 64; p->cap < 2 * (size_t)p->n;)
+        p->cap *= 2;
+    p->names = calloc(p->n + 1, sizeof *p->names);
+    p->index = calloc(p->cap, sizeof *p->index);
+    if (!p->names || !p->index)
+        abort();
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *s = dh_place_names_site(p, i, &t);
+        char *number = dh_format(PLACE "%u", i);
+        add_name(p, i, s && *dh_site_string(t, s->name) ? dh_site_string(t, s->name) : number);
+        free(number);
+    }
+    return p;
+}
+
+void dh_place_names_free(struct dh_place_names *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->n; i++)
+        free(p->names[i]);
+    for (size_t i = 0; i < p->others.n; i++)
+        free(p->others.at[i]);
+    dh_vec_release(&p->others);
+    free(p->names);
+    free(p->index);
+    free(p);
+}
+
+uint32_t dh_place_names_count(const struct dh_place_names *p)
+{
+    return p->n;
+}
+
+const char *dh_place_names_name(struct dh_place_names *p, uint32_t place)
+{
+    if (place < p->n)
+        return p->names[place];
+    if (place == UINT32_MAX)
+        return "?";
+    char *name = dh_format(PLACE "%u", place);
+    for (size_t i = 0; i < p->others.n; i++)
+        if (strcmp(p->others.at[i], name) == 0) {
+            free(name);
+            return p->others.at[i];
+        }
+    dh_vec_push(&p->others, name);
+    return name;
+}
+
+bool dh_place_names_find(struct dh_place_names *p, const char *name, uint32_t *place)
+{
+    uint32_t found = *slot_of(p, name);
+    char rest;
+    if (found) {
+        *place = found - 1;
+        return true;
+    }
+    if (strcmp(name, "?") == 0) {
+        *place = UINT32_MAX;
+        return true;
+    }
+    return sscanf(name, PLACE "%u%c", place, &rest) == 1;
+}
+
+/* As finding/resolve.c names it: both halves of an update bear the name of the writing. */
+static bool is_reading_half(const struct dh_site *r, const struct dh_site *w)
+{
+    return r->op == DH_OP_READ && w->op == DH_OP_WRITE && r->line && r->line == w->line && r->column == w->column &&
+           r->file == w->file && r->function == w->function && r->variable == w->variable;
+}
+
+typedef DH_VEC(const struct dh_site *) site_list;
+
+static bool is_half_of(const struct dh_site *s, const site_list *writes)
+{
+    for (size_t i = 0; i < writes->n; i++)
+        if (is_reading_half(s, writes->at[i]))
+            return true;
+    return false;
+}
+
+unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, uint8_t *visible, uint32_t *one)
+{
+    unsigned n = 0;
+    site_list writes = {0};
+    for (uint32_t i = 0; i < p->sites->n_sites; i++)
+        if (p->sites->sites[i].op == DH_OP_WRITE &&
+            strcmp(dh_site_string(p->sites, p->sites->sites[i].name), site) == 0)
+            dh_vec_push(&writes, &p->sites->sites[i]);
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *s = dh_place_names_site(p, i, &t);
+        if (!s || (strcmp(dh_site_string(t, s->name), site) != 0 && !is_half_of(s, &writes)))
+            continue;
+        visible[i] = 1;
+        if (!n++ || s->op == DH_OP_WRITE)
+            *one = i;
+    }
+    dh_vec_release(&writes);
+    return n;
+}

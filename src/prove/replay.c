@@ -1,0 +1,118 @@
+#include "prove/replay.h"
+
+#include "prove/ending.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { OUTPUT_MOST = 1 << 20, FOUND = 64u << 10 };
+
+static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_t patience_ns)
+{
+    struct dh_work w = {.visible = s->visible,
+                        .prefix = s->decisions,
+                        .prefix_length = s->n,
+                        .found_bytes = FOUND + 2 * (s->n + 64) * sizeof *s->decisions,
+                        .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_OURS : DH_OUTPUT_NOWHERE};
+    w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
+                                   .carrier = DH_ENGINE_KERNEL_THREADS,
+                                   .seed = 1,
+                                   .time_max_ns = patience_ns,
+                                   .preemptions_max = UINT32_MAX,
+                                   .target_held = UINT32_MAX,
+                                   .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE)) |
+                                            DH_ENGINE_OUTPUT | DH_ENGINE_STOP_AT_FIRST};
+    strcpy(w.job.strategy, "random");
+    w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
+    w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;
+    return w;
+}
+
+static void read_output(int file, struct dh_str *out)
+{
+    char buffer[4096];
+    ssize_t n;
+    lseek(file, 0, SEEK_SET);
+    dh_str_add(out, "");
+    while (out->n < OUTPUT_MOST && (n = read(file, buffer, sizeof buffer)) > 0)
+        dh_str_add_n(out, buffer, (size_t)n);
+}
+
+static struct dh_engine_found *copy_found(const struct dh_engine_found *f)
+{
+    struct dh_engine_found *copy = malloc(f->size);
+    if (!copy)
+        abort();
+    memcpy(copy, f, f->size);
+    return copy;
+}
+
+/* The first that has a name: what comes after it is the program's way to its end. */
+static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
+{
+    struct dh_engine_found *f = dh_engine_found_at(c, 0);
+    out->state = c->progress.state;
+    out->carrier = c->progress.carrier;
+    out->diverged_at = c->progress.diverged_at;
+    out->diverged = c->progress.diverged;
+    memcpy(out->text, c->progress.text, sizeof out->text);
+    out->text[sizeof out->text - 1] = 0;
+    if (f && f->size >= sizeof *f && f->size <= c->found_size)
+        out->end = copy_found(f);
+}
+
+bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
+               struct dh_replayed *out, struct dh_err *err)
+{
+    struct dh_work work = work_of(s, how, patience_ns);
+    int file = -1;
+    *out = (struct dh_replayed){0};
+    if (how & DH_REPLAY_CAPTURE)
+        work.output = file = memfd_create("output", MFD_CLOEXEC);
+    struct dh_control *c = dh_control_start(start, &work, err);
+    if (c) {
+        out->in_time = dh_control_wait(c, patience_ns);
+        out->status = dh_control_status(c);
+        read_region(dh_control_region(c), out);
+    }
+    if (c && file >= 0)
+        read_output(file, &out->output);
+    if (file >= 0)
+        close(file);
+    bool started = c != NULL;
+    dh_control_free(c);
+    return started;
+}
+
+void dh_replayed_release(struct dh_replayed *r)
+{
+    free(r->end);
+    dh_str_release(&r->output);
+    *r = (struct dh_replayed){0};
+}
+
+bool dh_replayed_same(const struct dh_replayed *r, const struct dh_engine_found *end)
+{
+    return r->state == DH_ENGINE_REPLAYED && r->carrier == DH_ENGINE_KERNEL_THREADS && r->end &&
+           dh_ending_same(r->end, end);
+}
+
+void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r)
+{
+    if (!r->in_time)
+        dh_str_addf(out, "it did not end in time (%s)", dh_engine_state_name(r->state));
+    else if (r->state == DH_ENGINE_DIVERGED)
+        dh_str_addf(out, "the program went another way at step %u", r->diverged_at + 1);
+    else if (r->state == DH_ENGINE_CANNOT)
+        dh_str_addf(out, "%s", r->text);
+    else if (r->carrier != DH_ENGINE_KERNEL_THREADS)
+        dh_str_add(out, "it did not run with kernel threads");
+    else if (r->end)
+        dh_str_addf(out, "it came to another end: %s",
+                    r->end->kind < DH_ENGINE_ENDS ? dh_engine_end_names[r->end->kind] : "?");
+    else
+        dh_str_addf(out, "it came to no such end (%s%s%s)", dh_engine_state_name(r->state), r->text[0] ? ": " : "",
+                    r->text);
+}

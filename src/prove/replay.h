@@ -1,0 +1,38 @@
+/* A schedule run once in a fresh process whose threads are the kernel's, and what came of it. Layer: prove. */
+#ifndef DH_PROVE_REPLAY_H
+#define DH_PROVE_REPLAY_H
+
+#include "base/str.h"
+#include "prove/control.h"
+
+struct dh_schedule {
+    const struct dh_engine_decision *decisions;
+    uint32_t n;
+    const uint8_t *visible; /* a byte per place */
+    uint32_t flags;         /* enum dh_engine_flag: what the search had */
+};
+
+struct dh_replayed {
+    uint32_t state;   /* enum dh_engine_state; as it was last when the process had to be killed */
+    uint32_t carrier; /* enum dh_engine_carrier */
+    bool in_time;     /* it ended by itself */
+    int status;       /* as of waitpid */
+    uint32_t diverged_at;
+    struct dh_engine_party diverged;
+    char text[256];
+    struct dh_engine_found *end; /* what it came to, or NULL; owned */
+    struct dh_str output;        /* what the program wrote, if that was asked for */
+};
+
+enum { DH_REPLAY_CAPTURE = 1, DH_REPLAY_SHOW = 2, DH_REPLAY_GO_ON = 4, DH_REPLAY_NO_RACES = 8 };
+
+/* False only when the process could not be started. Released by the caller. */
+bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
+               struct dh_replayed *out, struct dh_err *err);
+void dh_replayed_release(struct dh_replayed *r);
+/* Whether it came to that end. */
+bool dh_replayed_same(const struct dh_replayed *r, const struct dh_engine_found *end);
+/* Why it did not, in words. */
+void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r);
+
+#endif

@@ -1,0 +1,218 @@
+#include "prove/show.h"
+
+#include "host/file.h"
+#include "search/strategy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_LEAST = 26, COLUMN_MOST = 52, HEAD = 12, TAIL = 40, BY_LINES = 6 };
+
+struct source {
+    char *path;
+    struct dh_bytes text; /* empty: cannot be read */
+};
+
+struct show {
+    struct dh_str *out;
+    struct dh_subject *s;
+    unsigned width, columns, column;
+    DH_VEC(struct source) sources;
+};
+
+/* ---- the source ---- */
+
+static void read_source(const struct show *w, struct source *f)
+{
+    struct dh_err ignored = {0};
+    if (!dh_file_read(f->path, &f->text, &ignored) && f->path[0] != '/') {
+        const char *program = w->s->program;
+        char *beside = dh_format("%.*s%s", (int)(dh_basename(program) - program), program, f->path);
+        dh_err_release(&ignored);
+        dh_file_read(beside, &f->text, &ignored);
+        free(beside);
+    }
+    dh_err_release(&ignored);
+}
+
+static struct source *source_of(struct show *w, const char *path)
+{
+    for (size_t i = 0; i < w->sources.n; i++)
+        if (strcmp(w->sources.at[i].path, path) == 0)
+            return &w->sources.at[i];
+    struct source f = {.path = dh_strdup(path)};
+    read_source(w, &f);
+    dh_vec_push(&w->sources, f);
+    return &w->sources.at[w->sources.n - 1];
+}
+
+/* The line without what it begins with; "" when it is not to be had. Owned by the caller. */
+static char *source_line(struct show *w, const char *path, unsigned line)
+{
+    const struct source *f = source_of(w, path);
+    const char *at = (const char *)f->text.at, *end = at + f->text.n;
+    while (at && line > 1 && at < end) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next ? next + 1 : end;
+        line--;
+    }
+    if (!at || at >= end)
+        return dh_strdup("");
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    stop = stop ? stop : end;
+    while (at < stop && (*at == ' ' || *at == '\t'))
+        at++;
+    return dh_format("%.*s", (int)(stop - at), at);
+}
+
+/* ---- one step ---- */
+
+static bool is_access(uint8_t kind)
+{
+    return kind == DH_STEP_READ || kind == DH_STEP_WRITE || kind == DH_STEP_RMW || kind == DH_STEP_COPY;
+}
+
+static void add_deed(struct show *w, struct dh_str *out, uint8_t kind, uint64_t object, const struct dh_site *site,
+                     const struct dh_site_table *t)
+{
+    const char *name = site ? dh_site_string(t, site->variable) : "";
+    (void)w;
+    if (kind == DH_STEP_CREATE || kind == DH_STEP_JOIN)
+        dh_str_addf(out, "%s T%llu", dh_step_name(kind), (unsigned long long)object);
+    else if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
+        dh_str_addf(out, "%ss", dh_step_name(kind));
+    else
+        dh_str_addf(out, "%s%s%s", dh_step_name(kind), *name ? " " : "", name);
+}
+
+/* "12: read balance   balance += amount;" */
+static void add_step(struct show *w, struct dh_str *out, uint32_t place, uint8_t kind, uint64_t object)
+{
+    const struct dh_site_table *t;
+    const struct dh_site *site = dh_place_names_site(w->s->places, place, &t);
+    bool own = kind != DH_STEP_BEGIN && kind != DH_STEP_END; /* those stand where somebody else was */
+    if (site && site->line && own)
+        dh_str_addf(out, "%s:%u ", dh_basename(dh_site_string(t, site->file)), site->line);
+    add_deed(w, out, kind, object, own ? site : NULL, t);
+    if (!site || !site->line || !own)
+        return;
+    char *line = source_line(w, dh_site_string(t, site->file), site->line);
+    if (line[0])
+        dh_str_addf(out, "  | %s", line);
+    free(line);
+}
+
+/* What does not fit ends with "..". */
+static void put_cell(struct show *w, uint32_t thread, const char *text)
+{
+    unsigned room = w->columns > BY_LINES ? w->width - 6 : w->column - 2;
+    struct dh_str *out = w->out;
+    if (w->columns > BY_LINES)
+        dh_str_addf(out, "T%-4u ", thread);
+    else
+        dh_str_addf(out, "%*s", (int)(thread * w->column), "");
+    size_t n = strlen(text);
+    if (n > room)
+        dh_str_addf(out, "%.*s..\n", (int)room - 2, text);
+    else
+        dh_str_addf(out, "%s\n", text);
+}
+
+static void put_step(struct show *w, const struct dh_engine_decision *d, unsigned times)
+{
+    struct dh_str cell = {0};
+    add_step(w, &cell, d->place, d->kind, d->object);
+    if (d->alternative)
+        dh_str_addf(&cell, " (way %u)", d->alternative);
+    if (times > 1)
+        dh_str_addf(&cell, " (%u times)", times);
+    put_cell(w, d->thread, cell.at);
+    dh_str_release(&cell);
+}
+
+static bool is_same_step(const struct dh_engine_decision *a, const struct dh_engine_decision *b)
+{
+    return a->thread == b->thread && a->place == b->place && a->kind == b->kind && a->alternative == b->alternative;
+}
+
+static void put_heads(struct show *w)
+{
+    if (w->columns > BY_LINES)
+        return;
+    for (unsigned t = 0; t < w->columns; t++)
+        dh_str_addf(w->out, "T%u%-*s", t, t + 1 < w->columns ? (int)w->column - 2 : 0, t ? "" : " main");
+    dh_str_add(w->out, "\n");
+}
+
+static void put_steps(struct show *w, const struct dh_schedule *s, bool whole)
+{
+    bool cut = !whole && s->n > HEAD + TAIL + 10;
+    for (uint32_t i = 0; i < s->n;) {
+        uint32_t k = i + 1;
+        if (cut && i == HEAD) {
+            dh_str_addf(w->out, "  ... %u steps ...\n", s->n - HEAD - TAIL);
+            i = s->n - TAIL;
+            cut = false;
+            continue;
+        }
+        while (k < s->n && is_same_step(&s->decisions[i], &s->decisions[k]) && !(cut && k == HEAD))
+            k++;
+        put_step(w, &s->decisions[i], k - i);
+        i = k;
+    }
+}
+
+/* ---- the end ---- */
+
+static const char *const end_words[DH_ENGINE_ENDS] = {
+    [DH_ENGINE_DONE] = "the program has ended",
+    [DH_ENGINE_RACE] = "both are about to access the same bytes, in either order",
+    [DH_ENGINE_DEADLOCK] = "nobody can go on",
+    [DH_ENGINE_LOST_WAKE] = "nobody can go on: the signal came when nobody waited",
+    [DH_ENGINE_ASSERTION] = "an assertion fails, or the program aborts",
+    [DH_ENGINE_CRASH] = "the program is killed by a signal",
+    [DH_ENGINE_FREED] = "memory is used after it was freed",
+    [DH_ENGINE_HANG] = "the program spins without end",
+    [DH_ENGINE_ATOMICITY] = "a section is not as if it had run alone",
+    [DH_ENGINE_CUT] = "cut",
+};
+
+static void put_end(struct show *w, const struct dh_engine_found *end)
+{
+    dh_str_addf(w->out, "=> %s%s%s\n", end_words[end->kind < DH_ENGINE_ENDS ? end->kind : 0], end->text[0] ? ": " : "",
+                end->text);
+    for (uint32_t i = 0; i < end->n_parties && i < DH_ENGINE_PARTIES; i++) {
+        const struct dh_engine_party *p = &end->parties[i];
+        struct dh_str cell = {0};
+        dh_str_add(&cell, is_access(p->kind) ? "* " : "# ");
+        add_step(w, &cell, p->place, p->kind, p->object);
+        put_cell(w, p->thread, cell.at);
+        dh_str_release(&cell);
+    }
+}
+
+static unsigned threads_in(const struct dh_schedule *s, const struct dh_engine_found *end)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        most = s->decisions[i].thread > most ? s->decisions[i].thread : most;
+    for (uint32_t i = 0; i < end->n_parties && i < DH_ENGINE_PARTIES; i++)
+        most = end->parties[i].thread > most ? end->parties[i].thread : most;
+    return most + 1;
+}
+
+void dh_show(struct dh_str *out, struct dh_subject *s, const struct dh_schedule *schedule,
+             const struct dh_engine_found *end, unsigned width, bool whole)
+{
+    struct show w = {.out = out, .s = s, .width = width < 60 ? 60 : width, .columns = threads_in(schedule, end)};
+    w.column = w.width / w.columns;
+    w.column = w.column > COLUMN_MOST ? COLUMN_MOST : w.column < COLUMN_LEAST ? COLUMN_LEAST : w.column;
+    put_heads(&w);
+    put_steps(&w, schedule, whole);
+    put_end(&w, end);
+    for (size_t i = 0; i < w.sources.n; i++) {
+        free(w.sources.at[i].path);
+        dh_bytes_release(&w.sources.at[i].text);
+    }
+    dh_vec_release(&w.sources);
+}

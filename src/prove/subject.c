@@ -1,0 +1,256 @@
+#include "prove/subject.h"
+
+#include "base/str.h"
+#include "driver/container.h"
+#include "host/file.h"
+#include "search/strategy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static bool read_build(struct dh_subject *s, const char *variant, struct dh_err *err)
+{
+    struct dh_container c;
+    if (!dh_container_open(&c, variant, err))
+        return false;
+    memcpy(s->of.build, c.id.bytes, sizeof s->of.build);
+    dh_id_text(&c.id, s->build);
+    dh_container_release(&c);
+    return true;
+}
+
+bool dh_subject_open(struct dh_subject *s, const char *program, const char *variant, char **argv, const char *input,
+                     struct dh_err *err)
+{
+    *s =
+        (struct dh_subject){.resolver = dh_resolver_new(), .program = dh_strdup(program), .called = dh_strdup(argv[0])};
+    char *file = dh_strdup(variant);
+    s->start = (struct dh_start){.variant = file, .argv = argv, .input = input};
+    if (!read_build(s, variant, err))
+        return false;
+    s->places = dh_place_names_new(dh_resolver_modules(s->resolver), variant);
+    if (!s->places)
+        return dh_err_set(err, "%s has no sites: nothing in it was compiled by 'deadheat cc'", program);
+    s->start.places = dh_place_names_count(s->places);
+    s->of.resolver = s->resolver;
+    s->of.variant = file;
+    s->of.program = s->program;
+    return true;
+}
+
+void dh_subject_release(struct dh_subject *s)
+{
+    dh_place_names_free(s->places);
+    dh_resolver_free(s->resolver);
+    free((char *)s->start.variant);
+    free(s->program);
+    free(s->called);
+    *s = (struct dh_subject){0};
+}
+
+uint32_t dh_subject_bytes(void *subject, uint32_t place)
+{
+    struct dh_subject *s = subject;
+    const struct dh_site_table *t;
+    const struct dh_site *site = dh_place_names_site(s->places, place, &t);
+    return site && !(site->flags & DH_SITE_SIZE_VARIES) ? site->size : 0;
+}
+
+/* ---- to a witness ---- */
+
+static void add_inputs(struct dh_witness *w, const char *path)
+{
+    struct dh_bytes b;
+    struct dh_err ignored = {0};
+    struct dh_witness_input i = {.hash = dh_strdup("00000000000000000000000000000000"), .path = dh_strdup(path)};
+    if (dh_file_read(path, &b, &ignored)) {
+        struct dh_id id = dh_hash(b.at, b.n);
+        dh_id_text(&id, i.hash);
+        dh_bytes_release(&b);
+        dh_vec_push(&w->inputs, i);
+    } else {
+        free(i.hash);
+        free(i.path);
+    }
+    dh_err_release(&ignored);
+}
+
+static void describe_start(const struct dh_subject *s, struct dh_witness *w)
+{
+    struct dh_witness_build b = {.id = dh_strdup(s->build), .name = dh_strdup(dh_basename(s->program))};
+    dh_vec_push(&w->builds, b);
+    free(w->program);
+    w->program = dh_strdup(s->called);
+    for (char **a = s->start.argv + 1; *a; a++)
+        dh_vec_push(&w->arguments, dh_strdup(*a));
+    for (char **e = environ; *e; e++)
+        if (dh_witness_may_set(*e))
+            dh_vec_push(&w->environment, dh_strdup(*e));
+    if (s->start.input) {
+        free(w->input);
+        w->input = dh_strdup(s->start.input);
+        add_inputs(w, s->start.input);
+    }
+    for (char **a = s->start.argv + 1; *a; a++)
+        if (dh_file_is_regular(*a))
+            add_inputs(w, *a);
+}
+
+static struct dh_witness_step step_of(struct dh_subject *s, uint32_t thread, uint32_t place, uint32_t occurrence,
+                                      uint32_t alternative, uint8_t kind)
+{
+    struct dh_witness_step step = {
+        .thread = thread, .occurrence = occurrence, .alternative = alternative, .kind = kind};
+    step.place = dh_strdup(dh_place_names_name(s->places, place));
+    return step;
+}
+
+static uint32_t parties_of(const struct dh_engine_found *end)
+{
+    return end->n_parties < DH_ENGINE_PARTIES ? end->n_parties : DH_ENGINE_PARTIES;
+}
+
+void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule, const struct dh_engine_found *end,
+                        const char *finding, struct dh_witness *out)
+{
+    dh_witness_init(out);
+    free(out->kind);
+    out->kind = dh_strdup(dh_engine_end_names[end->kind < DH_ENGINE_ENDS ? end->kind : 0]);
+    free(out->finding);
+    out->finding = dh_strdup(finding);
+    free(out->text);
+    out->text = dh_format("%.*s", DH_ENGINE_TEXT, end->text);
+    out->signal = end->signal;
+    out->status = end->status;
+    out->threads = end->threads;
+    out->spurious = schedule->flags & DH_ENGINE_SPURIOUS;
+    out->all_visible = schedule->flags & DH_ENGINE_ALL_VISIBLE;
+    describe_start(s, out);
+    for (uint32_t i = 0; !out->all_visible && i < s->start.places; i++)
+        if (schedule->visible[i])
+            dh_vec_push(&out->visible, dh_strdup(dh_place_names_name(s->places, i)));
+    for (uint32_t i = 0; i < schedule->n; i++) {
+        const struct dh_engine_decision *d = &schedule->decisions[i];
+        dh_vec_push(&out->steps, step_of(s, d->thread, d->place, d->occurrence, d->alternative, d->kind));
+    }
+    for (uint32_t i = 0; i < parties_of(end); i++) {
+        const struct dh_engine_party *p = &end->parties[i];
+        dh_vec_push(&out->parties, step_of(s, p->thread, p->place, p->occurrence, 0, p->kind));
+    }
+}
+
+/* ---- from a witness ---- */
+
+static bool same_build(const struct dh_subject *s, const struct dh_witness *w, struct dh_err *err)
+{
+    if (w->builds.n && strcmp(w->builds.at[0].id, s->build) == 0)
+        return true;
+    return dh_err_set(err, "the witness is of another build of %s: it was made with %.12s, this is %.12s; prove again",
+                      s->called, w->builds.n ? w->builds.at[0].id : "none", s->build);
+}
+
+static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
+{
+    for (size_t i = 0; i < w->inputs.n; i++) {
+        struct dh_bytes b;
+        char now[33];
+        if (!dh_file_read(w->inputs.at[i].path, &b, err))
+            return dh_err_while(err, "looking for an input of the witness");
+        struct dh_id id = dh_hash(b.at, b.n);
+        dh_id_text(&id, now);
+        dh_bytes_release(&b);
+        if (strcmp(now, w->inputs.at[i].hash) != 0)
+            return dh_err_set(err, "%s is not what it was when the witness was made", w->inputs.at[i].path);
+    }
+    return true;
+}
+
+static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, struct dh_err *err)
+{
+    return dh_place_names_find(s->places, name, place) ||
+           dh_err_set(err, "the witness names %s, which this build does not have", name);
+}
+
+static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+{
+    out->visible = calloc(s->start.places + 1, 1);
+    if (!out->visible)
+        abort();
+    for (size_t i = 0; i < w->visible.n; i++) {
+        uint32_t place;
+        if (!find_place(s, w->visible.at[i], &place, err))
+            return false;
+        if (place < s->start.places)
+            out->visible[place] = 1;
+    }
+    return true;
+}
+
+static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+{
+    for (size_t i = 0; i < w->steps.n; i++) {
+        const struct dh_witness_step *from = &w->steps.at[i];
+        struct dh_engine_decision d = {.thread = from->thread,
+                                       .occurrence = from->occurrence,
+                                       .alternative = (uint16_t)from->alternative,
+                                       .kind = from->kind};
+        if (!find_place(s, from->place, &d.place, err))
+            return false;
+        dh_vec_push(&out->decisions, d);
+    }
+    return true;
+}
+
+static uint16_t kind_of(const char *name)
+{
+    uint16_t k = 0;
+    while (k + 1 < DH_ENGINE_ENDS && strcmp(dh_engine_end_names[k], name) != 0)
+        k++;
+    return k;
+}
+
+static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+{
+    struct dh_engine_found *end = calloc(1, sizeof *end);
+    if (!end)
+        abort();
+    out->end = end;
+    end->size = sizeof *end;
+    end->kind = kind_of(w->kind);
+    end->signal = w->signal;
+    end->status = w->status;
+    end->threads = w->threads;
+    end->n_parties = (uint16_t)(w->parties.n < DH_ENGINE_PARTIES ? w->parties.n : DH_ENGINE_PARTIES);
+    for (uint16_t i = 0; i < end->n_parties; i++) {
+        const struct dh_witness_step *from = &w->parties.at[i];
+        end->parties[i] =
+            (struct dh_engine_party){.thread = from->thread, .occurrence = from->occurrence, .kind = from->kind};
+        if (!find_place(s, from->place, &end->parties[i].place, err))
+            return false;
+    }
+    strncpy(end->text, w->text, sizeof end->text - 1);
+    return true;
+}
+
+bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+{
+    *out = (struct dh_plot){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                                     (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
+    return same_build(s, w, err) && same_inputs(w, err) && plot_visible(s, w, out, err) && plot_steps(s, w, out, err) &&
+           plot_end(s, w, out, err);
+}
+
+void dh_plot_release(struct dh_plot *p)
+{
+    dh_vec_release(&p->decisions);
+    free(p->visible);
+    free(p->end);
+    *p = (struct dh_plot){0};
+}
+
+struct dh_schedule dh_plot_schedule(const struct dh_plot *p)
+{
+    return (struct dh_schedule){p->decisions.at, (uint32_t)p->decisions.n, p->visible, p->flags};
+}
