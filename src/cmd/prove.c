@@ -224,7 +224,7 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
     if (r->interrupted)
         printf("; interrupted");
     else if (!p->goals.goals.n)
-        printf("; %s: %s", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
+        printf("; %s%s: %s", r->proven ? "the rest: " : "", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
     printf("\n");
 }
 

@@ -134,7 +134,7 @@ static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct
     struct dh_replayed how;
     if (!dh_replay(&r->subject.start, &s, 0, r->patience_ns, &how, err))
         return false;
-    *same = dh_replayed_same(&how, r->plot.end);
+    *same = dh_replayed_find(&how, r->plot.end) != NULL;
     if (!*same)
         dh_replayed_words(why, &how);
     dh_replayed_release(&how);

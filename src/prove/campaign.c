@@ -135,8 +135,9 @@ static struct dh_engine_job job_of(struct campaign *c, const struct aim *a, cons
                               .preemptions_max = p->bound ? p->bound : c->o->preemptions,
                               .flags = p->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
                               .look_for = a->look_for,
-                              .target_place = {a->place[0], a->place[1]},
                               .target_held = UINT32_MAX};
+    if (strcmp(p->strategy, "directed") == 0)
+        memcpy(j.target_place, a->place, sizeof a->place);
     memcpy(j.strategy, p->strategy, strlen(p->strategy) + 1);
     return j;
 }
@@ -207,17 +208,17 @@ static struct dh_goal *goal_of(struct campaign *c, const char *id)
     return NULL;
 }
 
-/* Whether the program, run with kernel threads, comes to that end; `again` gets how it was there. */
-static bool is_confirmed(struct campaign *c, const struct dh_schedule *s, const struct dh_engine_found *end,
-                         struct dh_engine_found **again)
+/* Whether the program, run with kernel threads, comes to that end. What it does behind it is cut off. */
+static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
 {
     struct dh_replayed r;
     struct dh_err ignored = {0};
-    bool same = dh_replay(&c->s->start, s, 0, PATIENCE, &r, &ignored) && dh_replayed_same(&r, end);
-    if (same) {
-        *again = r.end;
-        r.end = NULL;
-    }
+    const struct dh_engine_found *again = NULL;
+    if (dh_replay(&c->s->start, s, 0, PATIENCE, &r, &ignored))
+        again = dh_replayed_find(&r, end);
+    if (again && again->n_decisions < s->n)
+        s->n = again->n_decisions;
+    bool same = again;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
     return same;
@@ -255,7 +256,6 @@ static bool confirm(struct campaign *c, struct search *from, const struct dh_eng
                     const struct dh_finding *f)
 {
     struct dh_engine_decision *less = calloc(end->n_decisions + 1, sizeof *less);
-    struct dh_engine_found *again = NULL;
     if (!less)
         abort();
     struct dh_schedule whole = {end->decisions, end->n_decisions, from->visible, from->phase->flags};
@@ -265,14 +265,13 @@ static bool confirm(struct campaign *c, struct search *from, const struct dh_eng
     s.n = dh_minimise(whole.decisions, whole.n, end, dh_subject_bytes, c->s, less);
     bool shorter =
         !c->o->as_found && (s.n < whole.n || dh_switches(s.decisions, s.n) < dh_switches(whole.decisions, whole.n));
-    bool ok = shorter && is_confirmed(c, &s, end, &again);
+    bool ok = shorter && is_confirmed(c, &s, end);
     if (!ok) {
         s = whole;
-        ok = is_confirmed(c, &s, end, &again);
+        ok = is_confirmed(c, &s, end);
     }
     if (ok)
         tell(c, from, &s, end, f);
-    free(again);
     free(less);
     return ok;
 }
@@ -379,6 +378,13 @@ static void note_cannot(struct campaign *c, const char *text)
         c->out->cannot = dh_strdup(text);
 }
 
+/* Whether schedules were cut because they became too long. */
+static bool reached_depth(const struct dh_engine_control *r)
+{
+    enum { ENGINES_OWN = 1000000 };
+    return r->progress.depth_most >= (r->job.depth_max ? r->job.depth_max : ENGINES_OWN);
+}
+
 /* What its end says of what was looked for. */
 static void judge(struct campaign *c, struct search *s)
 {
@@ -391,7 +397,7 @@ static void judge(struct campaign *c, struct search *s)
     case DH_ENGINE_EXHAUSTED:
         if (r->progress.is_exact && !grew(c, s)) {
             a->tried_all = a->over = true;
-            a->bounded = r->job.preemptions_max != UINT32_MAX || r->progress.ends[DH_ENGINE_CUT];
+            a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r);
         }
         break;
     case DH_ENGINE_NO_THREADS:

@@ -16,14 +16,14 @@ static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_
                         .prefix_length = s->n,
                         .found_bytes = FOUND + 2 * (s->n + 64) * sizeof *s->decisions,
                         .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_OURS : DH_OUTPUT_NOWHERE};
-    w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
-                                   .carrier = DH_ENGINE_KERNEL_THREADS,
-                                   .seed = 1,
-                                   .time_max_ns = patience_ns,
-                                   .preemptions_max = UINT32_MAX,
-                                   .target_held = UINT32_MAX,
-                                   .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE)) |
-                                            DH_ENGINE_OUTPUT | DH_ENGINE_STOP_AT_FIRST};
+    w.job =
+        (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
+                               .carrier = DH_ENGINE_KERNEL_THREADS,
+                               .seed = 1,
+                               .time_max_ns = patience_ns,
+                               .preemptions_max = UINT32_MAX,
+                               .target_held = UINT32_MAX,
+                               .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE)) | DH_ENGINE_OUTPUT};
     strcpy(w.job.strategy, "random");
     w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;
@@ -40,27 +40,32 @@ static void read_output(int file, struct dh_str *out)
         dh_str_add_n(out, buffer, (size_t)n);
 }
 
-static struct dh_engine_found *copy_found(const struct dh_engine_found *f)
+static void read_ends(struct dh_engine_control *c, struct dh_replayed *out)
 {
-    struct dh_engine_found *copy = malloc(f->size);
-    if (!copy)
-        abort();
-    memcpy(copy, f, f->size);
-    return copy;
+    const struct dh_engine_found *f;
+    for (uint64_t at = 0; (f = dh_engine_found_at(c, at));) {
+        uint32_t size = f->size;
+        if (size < sizeof *f || size > c->found_size - at || size % 8)
+            return;
+        struct dh_engine_found *copy = malloc(size);
+        if (!copy)
+            abort();
+        memcpy(copy, f, size);
+        copy->text[DH_ENGINE_TEXT - 1] = 0;
+        dh_vec_push(&out->ends, copy);
+        at += size;
+    }
 }
 
-/* The first that has a name: what comes after it is the program's way to its end. */
 static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
 {
-    struct dh_engine_found *f = dh_engine_found_at(c, 0);
     out->state = c->progress.state;
     out->carrier = c->progress.carrier;
     out->diverged_at = c->progress.diverged_at;
     out->diverged = c->progress.diverged;
     memcpy(out->text, c->progress.text, sizeof out->text);
     out->text[sizeof out->text - 1] = 0;
-    if (f && f->size >= sizeof *f && f->size <= c->found_size)
-        out->end = copy_found(f);
+    read_ends(c, out);
 }
 
 bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
@@ -88,30 +93,36 @@ bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsign
 
 void dh_replayed_release(struct dh_replayed *r)
 {
-    free(r->end);
+    for (size_t i = 0; i < r->ends.n; i++)
+        free(r->ends.at[i]);
+    dh_vec_release(&r->ends);
     dh_str_release(&r->output);
     *r = (struct dh_replayed){0};
 }
 
-bool dh_replayed_same(const struct dh_replayed *r, const struct dh_engine_found *end)
+const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, const struct dh_engine_found *end)
 {
-    return r->state == DH_ENGINE_REPLAYED && r->carrier == DH_ENGINE_KERNEL_THREADS && r->end &&
-           dh_ending_same(r->end, end);
+    if (r->state != DH_ENGINE_REPLAYED || r->carrier != DH_ENGINE_KERNEL_THREADS)
+        return NULL;
+    for (size_t i = 0; i < r->ends.n; i++)
+        if (dh_ending_same(r->ends.at[i], end))
+            return r->ends.at[i];
+    return NULL;
 }
 
 void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r)
 {
     if (!r->in_time)
         dh_str_addf(out, "it did not end in time (%s)", dh_engine_state_name(r->state));
-    else if (r->state == DH_ENGINE_DIVERGED)
+    else if (r->state == DH_ENGINE_DIVERGED && r->diverged_at != UINT32_MAX)
         dh_str_addf(out, "the program went another way at step %u", r->diverged_at + 1);
     else if (r->state == DH_ENGINE_CANNOT)
         dh_str_addf(out, "%s", r->text);
     else if (r->carrier != DH_ENGINE_KERNEL_THREADS)
         dh_str_add(out, "it did not run with kernel threads");
-    else if (r->end)
+    else if (r->ends.n)
         dh_str_addf(out, "it came to another end: %s",
-                    r->end->kind < DH_ENGINE_ENDS ? dh_engine_end_names[r->end->kind] : "?");
+                    r->ends.at[0]->kind < DH_ENGINE_ENDS ? dh_engine_end_names[r->ends.at[0]->kind] : "?");
     else
         dh_str_addf(out, "it came to no such end (%s%s%s)", dh_engine_state_name(r->state), r->text[0] ? ": " : "",
                     r->text);

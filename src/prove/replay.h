@@ -3,6 +3,7 @@
 #define DH_PROVE_REPLAY_H
 
 #include "base/str.h"
+#include "base/vec.h"
 #include "prove/control.h"
 
 struct dh_schedule {
@@ -20,8 +21,8 @@ struct dh_replayed {
     uint32_t diverged_at;
     struct dh_engine_party diverged;
     char text[256];
-    struct dh_engine_found *end; /* what it came to, or NULL; owned */
-    struct dh_str output;        /* what the program wrote, if that was asked for */
+    DH_VEC(struct dh_engine_found *) ends; /* what it came to, in that order; owned */
+    struct dh_str output;                  /* what the program wrote, if that was asked for */
 };
 
 enum { DH_REPLAY_CAPTURE = 1, DH_REPLAY_SHOW = 2, DH_REPLAY_GO_ON = 4, DH_REPLAY_NO_RACES = 8 };
@@ -30,8 +31,8 @@ enum { DH_REPLAY_CAPTURE = 1, DH_REPLAY_SHOW = 2, DH_REPLAY_GO_ON = 4, DH_REPLAY
 bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
                struct dh_replayed *out, struct dh_err *err);
 void dh_replayed_release(struct dh_replayed *r);
-/* Whether it came to that end. */
-bool dh_replayed_same(const struct dh_replayed *r, const struct dh_engine_found *end);
+/* How it came to that end; NULL: it did not. */
+const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, const struct dh_engine_found *end);
 /* Why it did not, in words. */
 void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r);
 

@@ -10,6 +10,8 @@
 
 extern char **environ;
 
+#define NOWHERE "-"
+
 static bool read_build(struct dh_subject *s, const char *variant, struct dh_err *err)
 {
     struct dh_container c;
@@ -98,12 +100,18 @@ static void describe_start(const struct dh_subject *s, struct dh_witness *w)
             add_inputs(w, *a);
 }
 
+/* The beginning and the end of a thread are nowhere. */
+static bool is_nowhere(uint8_t kind, uint32_t place)
+{
+    return (kind == DH_STEP_BEGIN || kind == DH_STEP_END) && !place;
+}
+
 static struct dh_witness_step step_of(struct dh_subject *s, uint32_t thread, uint32_t place, uint32_t occurrence,
                                       uint32_t alternative, uint8_t kind)
 {
     struct dh_witness_step step = {
         .thread = thread, .occurrence = occurrence, .alternative = alternative, .kind = kind};
-    step.place = dh_strdup(dh_place_names_name(s->places, place));
+    step.place = dh_strdup(is_nowhere(kind, place) ? NOWHERE : dh_place_names_name(s->places, place));
     return step;
 }
 
@@ -169,6 +177,10 @@ static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
 
 static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, struct dh_err *err)
 {
+    if (strcmp(name, NOWHERE) == 0) {
+        *place = 0;
+        return true;
+    }
     return dh_place_names_find(s->places, name, place) ||
            dh_err_set(err, "the witness names %s, which this build does not have", name);
 }
