@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/detector_list.h"
 #include "cmd/launch.h"
+#include "cmd/prove_goals.h"
 #include "finding/store.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -36,7 +37,8 @@ struct task {
     const char *db;
     char **sources; /* none: argv is a program */
     int n_sources;
-    char *folder; /* of what was built, or NULL */
+    char *folder;      /* of what was built, or NULL */
+    uint64_t prove_ns; /* to prove what was found; 0: not at all */
     struct dh_argv argv;
 };
 
@@ -221,6 +223,30 @@ static int tell(const struct task *t, long long run, int status)
     return code;
 }
 
+/* ---- proving ---- */
+
+extern char **environ;
+
+static char **copy_environment(void)
+{
+    DH_VEC(char *) all = {0};
+    for (char **e = environ; *e; e++)
+        dh_vec_push(&all, dh_strdup(*e));
+    dh_vec_push(&all, NULL);
+    return all.at;
+}
+
+/* What the run was told of through the environment is not for the searches. */
+static void prove_found(const struct task *t, char **environment, const struct dh_import *stored)
+{
+    if (!t->prove_ns || !stored->findings)
+        return;
+    clearenv();
+    for (char **e = environment; *e; e++)
+        putenv(*e);
+    dh_prove_found("check", t->db, stored->run, t->argv.at, t->prove_ns);
+}
+
 static int check_with(struct task *t, const char *detect, const char *plan)
 {
     struct dh_launch l = {.command = "check",
@@ -237,7 +263,10 @@ static int check_with(struct task *t, const char *detect, const char *plan)
     if (t->n_sources && !build(t, &code))
         return code;
     l.argv = t->argv.at;
+    char **environment = copy_environment(); /* stays: what is put back refers to it */
     code = dh_launch(&l, &status, &stored);
+    if (code == DH_EXIT_OK)
+        prove_found(t, environment, &stored);
     dh_import_release(&stored);
     return code == DH_EXIT_OK ? tell(t, stored.run, status) : code;
 }
@@ -289,7 +318,11 @@ static int run_check(const struct dh_command *self, int argc, char **argv)
     struct task t = {.db = dh_option_get(p, "db"), .suppressions = dh_option_get(p, "suppressions")};
     char **operands;
     int n = dh_operands(p, &operands), code = DH_EXIT_OK;
-    if (!done)
+    const char *budget = done ? "0" : dh_option_get(p, "prove");
+    if (!done && strcmp(budget, "no") != 0 && !dh_read_time(budget, &t.prove_ns)) {
+        dh_complain("check: --prove=%s: expected a time such as 5s or 500ms, or no", budget);
+        code = DH_EXIT_USAGE;
+    } else if (!done)
         code = read_operands(&t, operands, n, words_before_dashes(argc, argv, n)) ? check(&t) : DH_EXIT_USAGE;
     if (t.folder)
         dh_remove_tree(t.folder);
@@ -304,6 +337,9 @@ static const struct dh_option options[] = {
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
      "findings not to be stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
      "annotation:, ... as other race detectors read them"},
+    {"prove", DH_OPTION_STRING, "TIME|no", "5s",
+     "how long to search for schedules that prove what was found, each replayed with its witness ('deadheat prove' has "
+     "more); no: only run"},
     {0}};
 
 const struct dh_command dh_command_check = {
@@ -313,8 +349,11 @@ const struct dh_command dh_command_check = {
     .description =
         "Builds source files with 'deadheat cc' in a temporary folder, or takes a program that was built with it, "
         "runs\n"
-        "it with the detectors there are, stores what they find and prints a table: finding, kind, level, variable,\n"
-        "the places, and the command that tells more. What was observed in the run comes before what is suspected.\n"
+        "it with the detectors there are, stores what they find, proves what it can of it, and prints a table: "
+        "finding,\n"
+        "kind, level, variable, the places, and the command that tells more. What is proven comes first, then what "
+        "was\n"
+        "observed in the run, then what is suspected.\n"
         "The program's output stays its own.\n\n"
         "Exit status 0: nothing was found in this run; 1: findings, or the program was killed by a signal.",
     .examples = "  deadheat check bank.c\n  deadheat check queue.cc -- 4 1000\n  deadheat check -- ./server --once\n",

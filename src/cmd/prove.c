@@ -48,23 +48,6 @@ static bool interrupted(void *arg)
 
 /* ---- numbers in options ---- */
 
-static bool read_time(const char *text, uint64_t *ns)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
-    char *end;
-    double value = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (end != text && isdigit((unsigned char)text[0]) && strcmp(end, units[i].unit) == 0 &&
-            value * units[i].ns < 1e18) {
-            *ns = (uint64_t)(value * units[i].ns);
-            return *ns > 0;
-        }
-    return false;
-}
-
 static bool read_number(const struct dh_parsed *p, const char *option, uint64_t least, uint64_t most, uint64_t *out)
 {
     const char *text = dh_option_get(p, option);
@@ -118,7 +101,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
                                       .spurious = dh_option_given(p, "spurious"),
                                       .first = dh_option_given(p, "first"),
                                       .as_found = dh_option_given(p, "as-found")};
-    if (!read_time(budget, &o->budget_ns)) {
+    if (!dh_read_time(budget, &o->budget_ns)) {
         dh_complain("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
@@ -289,12 +272,6 @@ static unsigned terminal_width(void)
     return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 120;
 }
 
-static char *witness_folder(const struct dh_parsed *p, const char *db)
-{
-    const char *given = dh_option_get(p, "-o");
-    return given ? dh_strdup(given) : dh_format("%.*switnesses", (int)(dh_basename(db) - db), db);
-}
-
 static int prove_with(const struct dh_parsed *parsed)
 {
     struct proving p = {.parsed = parsed, .db = dh_option_get(parsed, "db"), .width = terminal_width()};
@@ -318,7 +295,7 @@ static int prove_with(const struct dh_parsed *parsed)
     variant = dh_launch_variant(&l, &program, &code);
     if (!variant)
         return code;
-    p.folder = witness_folder(parsed, p.db);
+    p.folder = dh_option_given(parsed, "-o") ? dh_strdup(dh_option_get(parsed, "-o")) : dh_witness_folder(p.db);
     code = dh_subject_open(&p.subject, program, variant, l.argv, input, &err) ? prove_program(&p)
                                                                               : dh_fail(&err, DH_EXIT_USAGE);
     dh_subject_release(&p.subject);

@@ -36,6 +36,10 @@ static void add_status(struct dh_str *out, const struct dh_finding *f)
     dh_str_addf(out, "Finding %s: %s, %s%s%s, seen in %lld run%s since %s, program %s\n\n", f->id, f->kind, f->level,
                 strcmp(f->verdict, "none") ? ", " : "", strcmp(f->verdict, "none") ? f->verdict : "", f->runs,
                 f->runs == 1 ? "" : "s", day, dh_text_path(f->program));
+    if (f->witness[0]) {
+        out->n--; /* before the empty line */
+        dh_str_addf(out, "Witness: deadheat replay %s\n\n", dh_text_path(f->witness));
+    }
 }
 
 static struct group *group_of(struct printing *p, const char *variable)

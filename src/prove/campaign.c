@@ -56,7 +56,8 @@ struct aim {
     uint64_t schedules;
     bool over; /* proven, or nothing more to be found */
     bool tried_all;
-    bool bounded; /* something kept the search from being complete */
+    bool checked_all; /* accesses that are no steps were checked, too */
+    bool bounded;     /* something kept the search from being complete */
 };
 
 struct search {
@@ -398,6 +399,7 @@ static void judge(struct campaign *c, struct search *s)
         if (r->progress.is_exact && !grew(c, s)) {
             a->tried_all = a->over = true;
             a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r);
+            a->checked_all = r->progress.reserved[1] || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
         break;
     case DH_ENGINE_NO_THREADS:
@@ -568,7 +570,7 @@ static enum dh_verdict verdict_of(const struct aim *a)
 {
     if (!a->tried_all)
         return DH_SPENT;
-    return a->bounded || a->goal ? DH_REFUTED : DH_EXHAUSTED;
+    return a->bounded || a->goal || !a->checked_all ? DH_REFUTED : DH_EXHAUSTED;
 }
 
 static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)

@@ -22,17 +22,33 @@ struct show {
 
 /* ---- the source ---- */
 
+/* The compiler may have named it from any folder above where it was called. */
+static bool read_from_above(struct source *f, const char *folder)
+{
+    char *base = dh_strdup(folder);
+    bool ok = false;
+    for (char *slash; !ok && (slash = strrchr(base, '/'));) {
+        struct dh_err ignored = {0};
+        *slash = 0;
+        char *path = dh_format("%s/%s", base, f->path);
+        ok = dh_file_read(path, &f->text, &ignored);
+        dh_err_release(&ignored);
+        free(path);
+    }
+    free(base);
+    return ok;
+}
+
 static void read_source(const struct show *w, struct source *f)
 {
     struct dh_err ignored = {0};
-    if (!dh_file_read(f->path, &f->text, &ignored) && f->path[0] != '/') {
-        const char *program = w->s->program;
-        char *beside = dh_format("%.*s%s", (int)(dh_basename(program) - program), program, f->path);
-        dh_err_release(&ignored);
-        dh_file_read(beside, &f->text, &ignored);
-        free(beside);
-    }
+    char *here = dh_path_absolute("x");
+    if (f->path[0] == '/')
+        dh_file_read(f->path, &f->text, &ignored);
+    else if (!read_from_above(f, here))
+        read_from_above(f, w->s->program);
     dh_err_release(&ignored);
+    free(here);
 }
 
 static struct source *source_of(struct show *w, const char *path)
