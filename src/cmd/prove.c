@@ -206,7 +206,7 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
         printf("; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
     if (r->interrupted)
         printf("; interrupted");
-    else if (!p->goals.goals.n)
+    else if (!p->goals.goals.n && !(p->options.first && r->proven))
         printf("; %s%s: %s", r->proven ? "the rest: " : "", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
     printf("\n");
 }

@@ -128,54 +128,98 @@ static bool show_orders(struct replaying *r, struct dh_err *err)
 
 /* ---- running ---- */
 
+/* A witness does not say where things were; the run that it leads does. */
+static void learn(struct replaying *r, const struct dh_engine_found *end)
+{
+    for (uint32_t i = 0; i < end->n_decisions && i < r->plot.decisions.n; i++)
+        r->plot.decisions.at[i].object = end->decisions[i].object;
+    for (uint32_t i = 0; i < r->plot.end->n_parties; i++)
+        for (uint32_t k = 0; k < end->n_parties && k < DH_ENGINE_PARTIES; k++)
+            if (r->plot.end->parties[i].thread == end->parties[k].thread)
+                r->plot.end->parties[i].object = end->parties[k].object;
+}
+
 static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct dh_err *err)
 {
     struct dh_schedule s = dh_plot_schedule(&r->plot);
     struct dh_replayed how;
     if (!dh_replay(&r->subject.start, &s, 0, r->patience_ns, &how, err))
         return false;
-    *same = dh_replayed_find(&how, r->plot.end) != NULL;
-    if (!*same)
+    const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
+    *same = end;
+    if (end)
+        learn(r, end);
+    else
         dh_replayed_words(why, &how);
     dh_replayed_release(&how);
     return true;
 }
 
-static int replay_times(struct replaying *r)
+static bool run_times(struct replaying *r, unsigned *good, struct dh_err *err)
 {
-    struct dh_err err = {0};
     struct dh_str why = {0};
-    unsigned good = 0;
-    for (unsigned i = 0; i < r->times; i++) {
+    bool ok = true;
+    *good = 0;
+    for (unsigned i = 0; ok && i < r->times; i++) {
         bool same = false;
         dh_str_clear(&why);
-        if (!run_once(r, &same, &why, &err)) {
-            dh_str_release(&why);
-            return dh_fail(&err, DH_EXIT_FAILURE);
-        }
-        good += same;
-        if (!same)
+        ok = run_once(r, &same, &why, err);
+        *good += same;
+        if (ok && !same)
             dh_complain("replay: %s", why.at);
     }
     dh_str_release(&why);
-    if (r->times > 1 || good)
-        printf("%s: happened in %u of %u run%s with kernel threads\n", r->witness.kind, good, r->times,
-               r->times == 1 ? "" : "s");
-    return good == r->times ? DH_EXIT_OK : DH_EXIT_FINDINGS;
+    return ok;
 }
 
-static int replay(struct replaying *r)
+static void print_steps(struct replaying *r)
 {
-    struct dh_err err = {0};
     struct dh_str steps = {0};
     struct dh_schedule s = dh_plot_schedule(&r->plot);
     dh_show(&steps, &r->subject, &s, r->plot.end, 120, dh_option_given(r->parsed, "whole"));
     printf("\n%s\n", steps.at);
     dh_str_release(&steps);
-    int code = replay_times(r);
-    bool race = r->plot.end->kind == DH_ENGINE_RACE && r->plot.end->n_parties == 2;
-    if (code == DH_EXIT_OK && race && !show_orders(r, &err))
+}
+
+static int replay(struct replaying *r)
+{
+    struct dh_err err = {0};
+    unsigned good;
+    if (!run_times(r, &good, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
+    print_steps(r);
+    printf("%s: happened in %u of %u run%s with kernel threads\n", r->witness.kind, good, r->times,
+           r->times == 1 ? "" : "s");
+    bool race = r->plot.end->kind == DH_ENGINE_RACE && r->plot.end->n_parties == 2;
+    if (good == r->times && race && !show_orders(r, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    return good == r->times ? DH_EXIT_OK : DH_EXIT_FINDINGS;
+}
+
+/* ---- with a debugger ---- */
+
+/* The engine's own signals pass; the debugger stops where the schedule ends, every thread where it is then. */
+static int debug(struct replaying *r)
+{
+    char *run = r->witness.input[0] ? dh_format("run < '%s'", r->witness.input) : dh_strdup("run");
+    const char *const words[] = {"gdb", "-q", "-ex", "handle SIGSYS nostop noprint pass", "-ex", run, "--args", NULL};
+    struct dh_schedule s = dh_plot_schedule(&r->plot);
+    struct dh_replayed how;
+    struct dh_err err = {0};
+    char *gdb = dh_program_find(words[0]);
+    int code = DH_EXIT_OK;
+    if (!gdb) {
+        dh_complain("replay: --gdb: there is no gdb on PATH");
+        free(run);
+        return DH_EXIT_FAILURE;
+    }
+    r->subject.start.through = words;
+    if (!dh_replay(&r->subject.start, &s, DH_REPLAY_TRAP | DH_REPLAY_GO_ON | DH_REPLAY_SHOW, UINT64_MAX / 2, &how,
+                   &err))
+        code = dh_fail(&err, DH_EXIT_FAILURE);
+    dh_replayed_release(&how);
+    free(gdb);
+    free(run);
     return code;
 }
 
@@ -250,7 +294,7 @@ static int replay_program(struct replaying *r)
     } else {
         r->subject.start.environment = r->environment.at;
         print_command(r);
-        code = replay(r);
+        code = dh_option_given(r->parsed, "gdb") ? debug(r) : replay(r);
     }
     dh_plot_release(&r->plot);
     dh_subject_release(&r->subject);
@@ -292,6 +336,8 @@ static int run_replay(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"times", DH_OPTION_STRING, "N", "1", "run it so often"},
+    {"gdb", DH_OPTION_FLAG, NULL, NULL,
+     "run it in gdb, which stops where the witness ends: all threads, stacks and variables as they are then"},
     {"trust", DH_OPTION_FLAG, NULL, NULL, "run a witness that was made elsewhere"},
     {"whole", DH_OPTION_FLAG, NULL, NULL, "show a long interleaving whole"},
     {0}};

@@ -375,8 +375,11 @@ static void end_search(struct campaign *c, struct search *s)
 
 static void note_cannot(struct campaign *c, const char *text)
 {
-    if (!c->out->cannot)
-        c->out->cannot = dh_strdup(text);
+    if (c->out->cannot)
+        return;
+    char *words = dh_subject_explain(c->s, text);
+    c->out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
+    free(words);
 }
 
 /* Whether schedules were cut because they became too long. */
@@ -406,7 +409,7 @@ static void judge(struct campaign *c, struct search *s)
         c->out->no_threads = a->over = true;
         break;
     case DH_ENGINE_CANNOT:
-        note_cannot(c, text[0] ? text : "cannot explore");
+        note_cannot(c, text[0] ? text : "no reason is known");
         break;
     case DH_ENGINE_STARTING:
         note_cannot(c, "the program ended before the engine was ready");

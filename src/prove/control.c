@@ -109,7 +109,8 @@ static void live_as_program(const struct dh_control *c, const struct dh_start *s
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!s->through)
         setpgid(0, 0);
-    set_up_streams(s, output);
+    if (!s->through)
+        set_up_streams(s, output);
     set_up_environment(c, s, tool);
     become(s);
     _exit(127);

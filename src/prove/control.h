@@ -16,7 +16,7 @@ struct dh_start {
     const char *input;          /* file that is standard input; NULL: nothing */
     char **environment;         /* NAME=VALUE that replace those of ours; NULL: none */
     uint32_t places;            /* that the variant has */
-    const char *const *through; /* words before the program, such as a debugger's; NULL: none */
+    const char *const *through; /* words before the program, such as a debugger's, which gets our streams; NULL: none */
 };
 
 struct dh_work {

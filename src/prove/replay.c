@@ -27,6 +27,9 @@ static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_
     strcpy(w.job.strategy, "random");
     w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;
+    w.job.flags |= how & DH_REPLAY_TRAP ? DH_ENGINE_TRAP : 0;
+    if (how & DH_REPLAY_TRAP)
+        w.job.time_max_ns = 0;
     return w;
 }
 

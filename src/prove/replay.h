@@ -25,7 +25,13 @@ struct dh_replayed {
     struct dh_str output;                  /* what the program wrote, if that was asked for */
 };
 
-enum { DH_REPLAY_CAPTURE = 1, DH_REPLAY_SHOW = 2, DH_REPLAY_GO_ON = 4, DH_REPLAY_NO_RACES = 8 };
+enum {
+    DH_REPLAY_CAPTURE = 1,
+    DH_REPLAY_SHOW = 2,
+    DH_REPLAY_GO_ON = 4,
+    DH_REPLAY_NO_RACES = 8,
+    DH_REPLAY_TRAP = 16, /* stops where the schedule ends, for a debugger */
+};
 
 /* False only when the process could not be started. Released by the caller. */
 bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_LEAST = 26, COLUMN_MOST = 52, HEAD = 12, TAIL = 40, BY_LINES = 6 };
+enum { COLUMN_LEAST = 18, COLUMN_MOST = 40, SOURCE_LEAST = 16, HEAD = 12, TAIL = 40, BY_LINES = 6 };
 
 struct source {
     char *path;
@@ -88,11 +88,10 @@ static bool is_access(uint8_t kind)
     return kind == DH_STEP_READ || kind == DH_STEP_WRITE || kind == DH_STEP_RMW || kind == DH_STEP_COPY;
 }
 
-static void add_deed(struct show *w, struct dh_str *out, uint8_t kind, uint64_t object, const struct dh_site *site,
+static void add_deed(struct dh_str *out, uint8_t kind, uint64_t object, const struct dh_site *site,
                      const struct dh_site_table *t)
 {
     const char *name = site ? dh_site_string(t, site->variable) : "";
-    (void)w;
     if (kind == DH_STEP_CREATE || kind == DH_STEP_JOIN)
         dh_str_addf(out, "%s T%llu", dh_step_name(kind), (unsigned long long)object);
     else if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
@@ -101,49 +100,65 @@ static void add_deed(struct show *w, struct dh_str *out, uint8_t kind, uint64_t 
         dh_str_addf(out, "%s%s%s", dh_step_name(kind), *name ? " " : "", name);
 }
 
-/* "12: read balance   balance += amount;" */
-static void add_step(struct show *w, struct dh_str *out, uint32_t place, uint8_t kind, uint64_t object)
+static const struct dh_site *site_of(const struct show *w, uint32_t place, uint8_t kind, const struct dh_site_table **t)
 {
-    const struct dh_site_table *t;
-    const struct dh_site *site = dh_place_names_site(w->s->places, place, &t);
-    bool own = kind != DH_STEP_BEGIN && kind != DH_STEP_END; /* those stand where somebody else was */
-    if (site && site->line && own)
-        dh_str_addf(out, "%s:%u ", dh_basename(dh_site_string(t, site->file)), site->line);
-    add_deed(w, out, kind, object, own ? site : NULL, t);
-    if (!site || !site->line || !own)
-        return;
-    char *line = source_line(w, dh_site_string(t, site->file), site->line);
-    if (line[0])
-        dh_str_addf(out, "  | %s", line);
-    free(line);
+    const struct dh_site *site = dh_place_names_site(w->s->places, place, t);
+    bool own = kind != DH_STEP_BEGIN && kind != DH_STEP_END; /* those are nowhere */
+    return own ? site : NULL;
 }
 
-/* What does not fit ends with "..". */
-static void put_cell(struct show *w, uint32_t thread, const char *text)
+/* "bank.c:12 read balance", owned by the caller. */
+static char *words_of(const struct show *w, uint32_t place, uint8_t kind, uint64_t object)
 {
-    unsigned room = w->columns > BY_LINES ? w->width - 6 : w->column - 2;
-    struct dh_str *out = w->out;
-    if (w->columns > BY_LINES)
-        dh_str_addf(out, "T%-4u ", thread);
+    const struct dh_site_table *t;
+    const struct dh_site *site = site_of(w, place, kind, &t);
+    struct dh_str s = {0};
+    if (site && site->line)
+        dh_str_addf(&s, "%s:%u ", dh_basename(dh_site_string(t, site->file)), site->line);
+    add_deed(&s, kind, object, site, t);
+    return dh_str_take(&s);
+}
+
+/* The thread's column, and the source at the right, if there is room. What does not fit ends with "..". */
+static void put_line(struct show *w, uint32_t thread, const char *mark, const char *words, uint32_t place, uint8_t kind)
+{
+    const struct dh_site_table *t;
+    const struct dh_site *site = site_of(w, place, kind, &t);
+    bool columns = w->columns <= BY_LINES;
+    unsigned from = columns ? thread * w->column : 6,
+             right = (columns ? w->columns : 1) * w->column + (columns ? 0 : 6);
+    size_t began = w->out->n;
+    if (columns)
+        dh_str_addf(w->out, "%*s", (int)from, "");
     else
-        dh_str_addf(out, "%*s", (int)(thread * w->column), "");
-    size_t n = strlen(text);
-    if (n > room)
-        dh_str_addf(out, "%.*s..\n", (int)room - 2, text);
-    else
-        dh_str_addf(out, "%s\n", text);
+        dh_str_addf(w->out, "T%-4u ", thread);
+    unsigned room = w->column - 1 - (unsigned)strlen(mark);
+    bool fits = strlen(words) <= room;
+    dh_str_addf(w->out, "%s%.*s%s", mark, (int)(fits ? room : room - 2), words, fits ? "" : "..");
+    char *line = site && site->line ? source_line(w, dh_site_string(t, site->file), site->line) : dh_strdup("");
+    if (line[0] && right + SOURCE_LEAST <= w->width) {
+        unsigned left = w->width - right - 2;
+        unsigned used = (unsigned)(w->out->n - began);
+        fits = strlen(line) <= left;
+        dh_str_addf(w->out, "%*s| %.*s%s", (int)(right - used), "", (int)(fits ? left : left - 2), line,
+                    fits ? "" : "..");
+    }
+    dh_str_add(w->out, "\n");
+    free(line);
 }
 
 static void put_step(struct show *w, const struct dh_engine_decision *d, unsigned times)
 {
-    struct dh_str cell = {0};
-    add_step(w, &cell, d->place, d->kind, d->object);
+    char *words = words_of(w, d->place, d->kind, d->object);
+    struct dh_str s = {0};
+    dh_str_add(&s, words);
     if (d->alternative)
-        dh_str_addf(&cell, " (way %u)", d->alternative);
+        dh_str_addf(&s, " (way %u)", d->alternative);
     if (times > 1)
-        dh_str_addf(&cell, " (%u times)", times);
-    put_cell(w, d->thread, cell.at);
-    dh_str_release(&cell);
+        dh_str_addf(&s, " (%u times)", times);
+    put_line(w, d->thread, "", s.at, d->place, d->kind);
+    dh_str_release(&s);
+    free(words);
 }
 
 static bool is_same_step(const struct dh_engine_decision *a, const struct dh_engine_decision *b)
@@ -199,11 +214,9 @@ static void put_end(struct show *w, const struct dh_engine_found *end)
                 end->text);
     for (uint32_t i = 0; i < end->n_parties && i < DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_party *p = &end->parties[i];
-        struct dh_str cell = {0};
-        dh_str_add(&cell, is_access(p->kind) ? "* " : "# ");
-        add_step(w, &cell, p->place, p->kind, p->object);
-        put_cell(w, p->thread, cell.at);
-        dh_str_release(&cell);
+        char *words = words_of(w, p->place, p->kind, p->object);
+        put_line(w, p->thread, is_access(p->kind) ? "* " : "# ", words, p->place, p->kind);
+        free(words);
     }
 }
 
@@ -217,12 +230,28 @@ static unsigned threads_in(const struct dh_schedule *s, const struct dh_engine_f
     return most + 1;
 }
 
+/* The widest of what stands in columns. */
+static unsigned widest(const struct show *w, const struct dh_schedule *s, const struct dh_engine_found *end)
+{
+    size_t most = COLUMN_LEAST;
+    for (uint32_t i = 0; i < s->n + end->n_parties && i < s->n + DH_ENGINE_PARTIES; i++) {
+        const struct dh_engine_decision *d = i < s->n ? &s->decisions[i] : NULL;
+        const struct dh_engine_party *p = d ? NULL : &end->parties[i - s->n];
+        char *words = d ? words_of(w, d->place, d->kind, d->object) : words_of(w, p->place, p->kind, p->object);
+        size_t n = strlen(words) + 4;
+        most = n > most ? n : most;
+        free(words);
+    }
+    return most < COLUMN_MOST ? (unsigned)most : COLUMN_MOST;
+}
+
 void dh_show(struct dh_str *out, struct dh_subject *s, const struct dh_schedule *schedule,
              const struct dh_engine_found *end, unsigned width, bool whole)
 {
     struct show w = {.out = out, .s = s, .width = width < 60 ? 60 : width, .columns = threads_in(schedule, end)};
-    w.column = w.width / w.columns;
-    w.column = w.column > COLUMN_MOST ? COLUMN_MOST : w.column < COLUMN_LEAST ? COLUMN_LEAST : w.column;
+    w.column = widest(&w, schedule, end);
+    if (w.columns <= BY_LINES && w.column * w.columns > w.width)
+        w.column = w.width / w.columns < COLUMN_LEAST ? COLUMN_LEAST : w.width / w.columns;
     put_heads(&w);
     put_steps(&w, schedule, whole);
     put_end(&w, end);

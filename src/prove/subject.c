@@ -60,6 +60,19 @@ uint32_t dh_subject_bytes(void *subject, uint32_t place)
     return site && !(site->flags & DH_SITE_SIZE_VARIES) ? site->size : 0;
 }
 
+char *dh_subject_explain(struct dh_subject *s, const char *text)
+{
+    const char *at = strstr(text, "place ");
+    const struct dh_site_table *t;
+    char *end;
+    unsigned long place = at ? strtoul(at + 6, &end, 10) : 0;
+    const struct dh_site *site = at && end != at + 6 ? dh_place_names_site(s->places, (uint32_t)place, &t) : NULL;
+    if (!site || !site->line)
+        return dh_strdup(text);
+    return dh_format("%.*s%s:%u in %s%s", (int)(at - text), text, dh_site_string(t, site->file), site->line,
+                     dh_site_string(t, site->function), end);
+}
+
 /* ---- to a witness ---- */
 
 static void add_inputs(struct dh_witness *w, const char *path)

@@ -39,6 +39,9 @@ bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh
 void dh_plot_release(struct dh_plot *p);
 struct dh_schedule dh_plot_schedule(const struct dh_plot *p);
 
+/* A line of the engine's with its "place N" in words of the source. Owned by the caller. */
+char *dh_subject_explain(struct dh_subject *s, const char *text);
+
 /* How many bytes an access of the place touches; 0: not known. For dh_minimise. */
 uint32_t dh_subject_bytes(void *subject, uint32_t place);
 

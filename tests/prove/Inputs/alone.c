@@ -1,0 +1,8 @@
+/* Creates no thread. */
+#include <stdio.h>
+
+int main(void)
+{
+    puts("alone");
+    return 0;
+}
