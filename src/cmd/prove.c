@@ -100,7 +100,10 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
                                       .strategy = dh_option_get(p, "strategy"),
                                       .spurious = dh_option_given(p, "spurious"),
                                       .first = dh_option_given(p, "first"),
-                                      .as_found = dh_option_given(p, "as-found")};
+                                      .as_found = dh_option_given(p, "as-found"),
+                                      .no_prefix = dh_option_given(p, "no-prefix"),
+                                      .no_hint = dh_option_given(p, "no-hint"),
+                                      .keep_first = dh_option_given(p, "keep-first")};
     if (!dh_read_time(budget, &o->budget_ns)) {
         dh_complain("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
@@ -202,6 +205,9 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
     print_goals(&p->goals);
     printf("%u proven; %llu schedules in %.2f s (%.0f/s), %u threads", r->proven, (unsigned long long)r->schedules,
            seconds, seconds > 0 ? (double)r->schedules / seconds : 0, r->threads);
+    if (r->traces)
+        printf("; %u beginning%s from %u trace%s", r->prefixes, r->prefixes == 1 ? "" : "s", r->traces,
+               r->traces == 1 ? "" : "s");
     if (r->unconfirmed)
         printf("; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
     if (r->interrupted)
@@ -332,6 +338,10 @@ static const struct dh_option options[] = {
     {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
     {"as-found", DH_OPTION_FLAG, NULL, NULL,
      "witnesses are kept as they were found, not with the fewest context switches"},
+    {"no-prefix", DH_OPTION_FLAG, NULL, NULL,
+     "for measurements: goals are not looked for from beginnings that the program's own schedules give"},
+    {"no-hint", DH_OPTION_FLAG, NULL, NULL, "for measurements: the search is not led towards the second access"},
+    {"keep-first", DH_OPTION_FLAG, NULL, NULL, "for measurements: the thread of the first access is not held there"},
     {"input", DH_OPTION_STRING, "FILE", NULL, "standard input of the program; without it there is none"},
     {"-o", DH_OPTION_STRING, "FOLDER", NULL, "where witnesses go; without it the folder 'witnesses' beside the store"},
     {"whole", DH_OPTION_FLAG, NULL, NULL, "show long interleavings whole"},

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "prove/minimise.h"
+#include "prove/prefix.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -27,6 +28,9 @@ struct phase {
     unsigned bound;   /* preemptions; 0: the campaign's */
 };
 
+/* From a beginning of which one of the two accesses is the end. */
+static const struct phase prefix_phases[] = {{"follow", 0, 100, 0}};
+
 /* For a pair of places: towards it, then at random, then all. */
 static const struct phase pair_phases[] = {
     {"directed", 0, 10, 0}, {"random", 0, 8, 0}, {"dpor", 0, 42, 0}, {"pct", 0, 20, 0}, {"pos", 0, 20, 0},
@@ -49,12 +53,14 @@ struct aim {
     struct dh_goal *goal; /* NULL: everything */
     uint8_t *visible;
     uint32_t place[2];
+    bool is_pair; /* of accesses */
     uint32_t look_for;
     const struct phase *phases;
     size_t n_phases, next;
     uint64_t budget_ns, began_ns;
     uint64_t schedules;
-    bool over; /* proven, or nothing more to be found */
+    const struct dh_prefix *prefix; /* to begin with, or NULL */
+    bool over;                      /* proven, or nothing more to be found */
     bool tried_all;
     bool checked_all; /* accesses that are no steps were checked, too */
     bool bounded;     /* something kept the search from being complete */
@@ -121,7 +127,8 @@ static uint64_t next_seed(struct campaign *c)
 
 static bool is_wanted(const struct campaign *c, const struct phase *p)
 {
-    return dh_strategy_by_name(p->strategy) && (!c->o->strategy || strcmp(c->o->strategy, p->strategy) == 0) &&
+    return dh_strategy_by_name(p->strategy) &&
+           (!c->o->strategy || p == prefix_phases || strcmp(c->o->strategy, p->strategy) == 0) &&
            !(c->o->no_hint && strcmp(p->strategy, "directed") == 0);
 }
 
@@ -137,7 +144,14 @@ static struct dh_engine_job job_of(struct campaign *c, const struct aim *a, cons
                               .flags = p->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
                               .look_for = a->look_for,
                               .target_held = UINT32_MAX};
-    if (strcmp(p->strategy, "directed") == 0)
+    bool hinted = !c->o->no_hint;
+    if (a->prefix) {
+        memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
+        j.target_held = c->o->keep_first ? UINT32_MAX : a->prefix->held;
+        j.target_place[0] = a->prefix->place1;
+        j.target_place[1] = a->prefix->place2;
+        j.schedules_max = a->prefix->reaches ? 1 : 2000;
+    } else if (strcmp(p->strategy, "directed") == 0)
         memcpy(j.target_place, a->place, sizeof a->place);
     memcpy(j.strategy, p->strategy, strlen(p->strategy) + 1);
     return j;
@@ -151,6 +165,10 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
         time_ns = a->budget_ns; /* nothing comes after it */
     time_ns = time_ns < left ? time_ns : left;
     struct dh_work w = {.job = job_of(c, a, p, time_ns), .visible = a->visible, .found_bytes = FOUND, .output = -1};
+    if (a->prefix) {
+        w.prefix = a->prefix->decisions;
+        w.prefix_length = a->prefix->n;
+    }
     *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
     slot->visible = malloc(c->s->start.places + 1);
     if (!slot->visible)
@@ -225,6 +243,12 @@ static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct
     return same;
 }
 
+/* Whether the beginning was all there was to it. */
+static const char *how_from_prefix(const struct dh_prefix *p, const struct dh_engine_found *end)
+{
+    return end->n_decisions <= p->n ? "prefix" : "prefix and search";
+}
+
 static bool tell(struct campaign *c, const struct search *from, const struct dh_schedule *s,
                  const struct dh_engine_found *end, const struct dh_finding *f)
 {
@@ -239,7 +263,8 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
                          .end = end,
                          .schedules = end->schedule,
                          .time_ns = dh_now_ns() - c->began_ns,
-                         .strategy = from->phase->strategy,
+                         .strategy =
+                             from->aim->prefix ? how_from_prefix(from->aim->prefix, end) : from->phase->strategy,
                          .steps_before = end->n_decisions,
                          .switches_before = dh_switches(end->decisions, end->n_decisions),
                          .switches = dh_switches(s->decisions, s->n)};
@@ -247,6 +272,7 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
     dh_witness_release(&w);
     if (goal)
         goal->verdict = DH_PROVEN;
+    c->out->by_prefix += from->aim->prefix && end->n_decisions <= from->aim->prefix->n;
     c->out->proven++;
     c->failed = c->failed || !ok;
     return ok;
@@ -530,6 +556,21 @@ static bool skip(struct dh_goal *g, const char *why)
     return false;
 }
 
+/* Of an update that races with itself: the read of one thread and the write of another are the nearest to be had. */
+static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writing)
+{
+    uint8_t *marked = calloc(c->s->start.places + 1, 1);
+    uint32_t place = writing, any;
+    if (!marked)
+        abort();
+    dh_place_names_mark(c->s->places, site, marked, &any);
+    for (uint32_t i = 0; i < c->s->start.places; i++)
+        if (marked[i] && i != writing)
+            place = i;
+    free(marked);
+    return place;
+}
+
 /* The places that a finding names become visible. */
 static bool aim_at(struct campaign *c, struct dh_goal *g, struct aim *a)
 {
@@ -547,8 +588,11 @@ static bool aim_at(struct campaign *c, struct dh_goal *g, struct aim *a)
             continue;
         if (found < 2)
             a->place[found] = place;
+        if (found == 1 && a->place[0] == place)
+            a->place[1] = reading_half(c, f->accesses.at[i].site, place);
         found++;
     }
+    a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
     if (strcmp(f->kind, "race") == 0 && found < 2)
         return skip(g, "its places are not in this build");
     return true;
@@ -576,13 +620,94 @@ static enum dh_verdict verdict_of(const struct aim *a)
     return a->bounded || a->goal || !a->checked_all ? DH_REFUTED : DH_EXHAUSTED;
 }
 
+/* ---- beginnings from the program's own schedules (§3) ---- */
+
+enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000 };
+
+/* One schedule as it ended; the first without preemption, as a machine that is not busy would go. Owned by the caller,
+ * or NULL. */
+static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a, unsigned number)
+{
+    uint64_t now = dh_now_ns(), time_ns = a->budget_ns / 10, left = c->until_ns > now ? c->until_ns - now : 0;
+    struct phase p = {number ? "random" : "bounded", 0, 0, 0};
+    struct dh_work w = {.job = job_of(c, a, &p, time_ns < left ? time_ns : left),
+                        .visible = a->visible,
+                        .found_bytes = TRACE_DEPTH * sizeof(struct dh_engine_decision) + (1u << 20),
+                        .output = DH_OUTPUT_NOWHERE};
+    struct dh_engine_found *found = NULL;
+    const struct dh_engine_found *f;
+    w.job.schedules_max = 1;
+    w.job.depth_max = TRACE_DEPTH;
+    w.job.look_for = 1u << DH_ENGINE_DONE | 1u << DH_ENGINE_CUT;
+    w.job.preemptions_max = number ? UINT32_MAX : 0;
+    struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
+    if (!control) {
+        c->failed = true;
+        return NULL;
+    }
+    dh_control_wait(control, w.job.time_max_ns + OVERTIME);
+    struct dh_engine_control *region = dh_control_region(control);
+    if ((f = dh_engine_found_at(region, 0)))
+        found = copy_of(f, region->found_size);
+    c->out->no_threads = c->out->no_threads || region->progress.state == DH_ENGINE_NO_THREADS;
+    c->out->schedules += region->progress.schedules;
+    c->out->steps += region->progress.steps;
+    dh_control_free(control);
+    return found;
+}
+
+static void try_prefixes(struct campaign *c, struct aim *a, const struct dh_engine_found *trace)
+{
+    struct dh_prefix prefixes[PREFIXES];
+    struct dh_prefix_from from = {.decisions = trace->decisions,
+                                  .n = trace->n_decisions,
+                                  .wanted = a->visible,
+                                  .places = c->s->start.places,
+                                  .bytes_of = dh_subject_bytes,
+                                  .arg = c->s};
+    uint32_t guarded;
+    size_t n = dh_prefixes(&from, prefixes, PREFIXES, &guarded);
+    for (unsigned reaching = 2; reaching-- > 0;) /* those that need no search first */
+        for (size_t i = 0; i < n && !a->over && is_time_left(c); i++)
+            if (prefixes[i].reaches == (bool)reaching) {
+                a->prefix = &prefixes[i];
+                a->next = 0;
+                c->out->prefixes++;
+                pursue(c, a);
+            }
+    a->prefix = NULL;
+    dh_prefixes_release(prefixes, n);
+}
+
+static void pursue_by_prefix(struct campaign *c, struct aim *a)
+{
+    const struct aim after = *a;
+    a->phases = prefix_phases;
+    a->n_phases = 1;
+    a->budget_ns /= 10;
+    for (unsigned i = 0; i < TRACES && !a->over && is_time_left(c) && !c->out->no_threads; i++) {
+        struct dh_engine_found *trace = trace_of(c, a, i);
+        c->out->traces += trace != NULL;
+        if (trace)
+            try_prefixes(c, a, trace);
+        free(trace);
+    }
+    a->phases = after.phases;
+    a->n_phases = after.n_phases;
+    a->next = 0;
+    a->budget_ns = after.budget_ns;
+}
+
 static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
 {
     struct aim a = {.visible = calloc(c->s->start.places + 1, 1), .budget_ns = budget_ns};
     if (!a.visible)
         abort();
     if (g->verdict == DH_OPEN && aim_at(c, g, &a)) {
-        pursue(c, &a);
+        if (a.is_pair && !c->o->no_prefix && !c->o->strategy)
+            pursue_by_prefix(c, &a);
+        if (!a.over)
+            pursue(c, &a);
         if (g->verdict == DH_OPEN) {
             g->verdict = verdict_of(&a);
             free(g->why);

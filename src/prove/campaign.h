@@ -59,20 +59,21 @@ struct dh_campaign_options {
     unsigned jobs;          /* processes at a time */
     unsigned shard, shards; /* this one of so many, from 0 */
     uint64_t seed;
-    const char *strategy;    /* only this one, or NULL */
-    uint32_t preemptions;    /* UINT32_MAX: no bound */
-    uint32_t depth;          /* decisions per schedule; 0: the engine's */
-    uint64_t schedules;      /* per search; 0: no limit */
-    bool spurious;           /* condition waits may end by themselves */
-    bool first;              /* ends with the first proof */
-    bool as_found;           /* witnesses are not minimised */
-    bool no_prefix, no_hint; /* for measurements */
+    const char *strategy;                /* only this one, or NULL */
+    uint32_t preemptions;                /* UINT32_MAX: no bound */
+    uint32_t depth;                      /* decisions per schedule; 0: the engine's */
+    uint64_t schedules;                  /* per search; 0: no limit */
+    bool spurious;                       /* condition waits may end by themselves */
+    bool first;                          /* ends with the first proof */
+    bool as_found;                       /* witnesses are not minimised */
+    bool no_prefix, no_hint, keep_first; /* for measurements: §3 without a part of it */
 };
 
 struct dh_campaign_result {
     enum dh_verdict verdict; /* of exploring without goals */
     uint64_t schedules, steps, elapsed_ns;
     unsigned proven, unconfirmed;
+    unsigned traces, prefixes, by_prefix; /* schedules that were looked at; beginnings tried; proofs of those alone */
     uint32_t threads;
     bool no_threads; /* the program ended without having created one */
     bool interrupted;

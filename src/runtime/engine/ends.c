@@ -58,14 +58,15 @@ void dh_ends_record(void)
 {
     struct dh_engine *e = dh_engine;
     uint32_t parties[DH_ENGINE_PARTIES], n = 0;
-    if (e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_CUT)
+    bool whole = e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_CUT; /* wanted for its decisions alone */
+    if (whole && !(e->look_for & 1u << e->end))
         return;
     bool stuck = e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE || e->end == DH_ENGINE_HANG;
     /* It ended behind the step that it was parked at. */
     if (!stuck && e->last < e->n_tasks)
         e->actors[e->last].step.site = e->tasks[e->last].last_place;
     for (uint32_t i = 0; i < e->n_tasks && n < DH_ENGINE_PARTIES; i++)
-        if (stuck ? !e->actors[i].ended : i == e->last)
+        if (stuck ? !e->actors[i].ended : i == e->last && !whole)
             parties[n++] = i;
     dh_found_record((enum dh_engine_end)e->end, parties, n);
 }
