@@ -43,6 +43,9 @@ bench-speed: all
 bench-speed-full: all
 	@bench/speed $(BUILD) --full
 
+bench-prove: all
+	@bench/prove $(BUILD)
+
 bench-papers: all
 	@bench/papers $(BUILD)
 
@@ -53,4 +56,4 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-real clean FORCE
+.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-real clean FORCE

@@ -622,7 +622,7 @@ static enum dh_verdict verdict_of(const struct aim *a)
 
 /* ---- beginnings from the program's own schedules (§3) ---- */
 
-enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000 };
+enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000, FIRST_DEPTH = 20000 };
 
 /* One schedule as it ended; the first without preemption, as a machine that is not busy would go. Owned by the caller,
  * or NULL. */
@@ -637,7 +637,7 @@ static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a,
     struct dh_engine_found *found = NULL;
     const struct dh_engine_found *f;
     w.job.schedules_max = 1;
-    w.job.depth_max = TRACE_DEPTH;
+    w.job.depth_max = number ? TRACE_DEPTH : FIRST_DEPTH; /* who waits for others by spinning gets nowhere without them */
     w.job.look_for = 1u << DH_ENGINE_DONE | 1u << DH_ENGINE_CUT;
     w.job.preemptions_max = number ? UINT32_MAX : 0;
     struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
