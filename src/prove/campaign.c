@@ -2,8 +2,8 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "prove/beginnings.h"
 #include "prove/minimise.h"
-#include "prove/prefix.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -36,17 +36,11 @@ static const struct phase pair_phases[] = {
     {"directed", 0, 10, 0}, {"random", 0, 8, 0}, {"dpor", 0, 42, 0}, {"pct", 0, 20, 0}, {"pos", 0, 20, 0},
 };
 
-/* For everything: races that are pending, then what goes wrong behind them, then all orders of synchronisation. */
+/* For everything: synchronisation, atomics and whatever turns out to be unordered; then every access. */
 static const struct phase all_phases[] = {
-    {"random", DH_ENGINE_ALL_VISIBLE, 4, 0},
-    {"random", DH_ENGINE_NO_RACES, 4, 0},
-    {"random", DH_ENGINE_NO_RACES | DH_ENGINE_ALL_VISIBLE, 4, 0},
-    {"pct", DH_ENGINE_ALL_VISIBLE, 6, 0},
-    {"pct", DH_ENGINE_NO_RACES, 6, 0},
-    {"pos", DH_ENGINE_ALL_VISIBLE | DH_ENGINE_NO_RACES, 6, 0},
-    {"dpor", DH_ENGINE_NO_RACES, 30, 0},
-    {"pct", DH_ENGINE_ALL_VISIBLE | DH_ENGINE_NO_RACES, 20, 0},
-    {"pos", DH_ENGINE_ALL_VISIBLE, 20, 0},
+    {"random", DH_ENGINE_EXTEND, 6, 0}, {"pct", DH_ENGINE_EXTEND, 8, 0},          {"pos", DH_ENGINE_EXTEND, 8, 0},
+    {"dpor", DH_ENGINE_EXTEND, 38, 0},  {"random", DH_ENGINE_ALL_VISIBLE, 10, 0}, {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0},
+    {"pct", DH_ENGINE_EXTEND, 10, 0},   {"pos", DH_ENGINE_EXTEND, 10, 0},
 };
 
 struct aim {
@@ -59,8 +53,8 @@ struct aim {
     size_t n_phases, next;
     uint64_t budget_ns, began_ns;
     uint64_t schedules;
-    const struct dh_prefix *prefix; /* to begin with, or NULL */
-    bool over;                      /* proven, or nothing more to be found */
+    const struct dh_beginning *prefix; /* to begin with, or NULL */
+    bool over;                         /* proven, or nothing more to be found */
     bool tried_all;
     bool checked_all; /* accesses that are no steps were checked, too */
     bool bounded;     /* something kept the search from being complete */
@@ -148,6 +142,7 @@ static struct dh_engine_job job_of(struct campaign *c, const struct aim *a, cons
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
         j.target_held = c->o->keep_first ? UINT32_MAX : a->prefix->held;
+        j.target_frozen = c->o->keep_first ? 0 : a->prefix->frozen;
         j.target_place[0] = a->prefix->place1;
         j.target_place[1] = a->prefix->place2;
         j.schedules_max = a->prefix->reaches ? 1 : 2000;
@@ -244,7 +239,7 @@ static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct
 }
 
 /* Whether the beginning was all there was to it. */
-static const char *how_from_prefix(const struct dh_prefix *p, const struct dh_engine_found *end)
+static const char *how_from_prefix(const struct dh_beginning *p, const struct dh_engine_found *end)
 {
     return end->n_decisions <= p->n ? "prefix" : "prefix and search";
 }
@@ -278,6 +273,20 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
     return ok;
 }
 
+/* What was visible when that end was come to. Owned by the caller. */
+static uint8_t *visible_for(const struct campaign *c, const struct search *from, const struct dh_engine_found *end)
+{
+    const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
+    uint8_t *visible = malloc(c->s->start.places + 1);
+    if (!visible)
+        abort();
+    memcpy(visible, from->visible, c->s->start.places);
+    for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
+        if (p->added[i] < c->s->start.places)
+            visible[p->added[i]] = 1;
+    return visible;
+}
+
 /* The minimised schedule if it holds, else the one that was found. */
 static bool confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
                     const struct dh_finding *f)
@@ -285,7 +294,8 @@ static bool confirm(struct campaign *c, struct search *from, const struct dh_eng
     struct dh_engine_decision *less = calloc(end->n_decisions + 1, sizeof *less);
     if (!less)
         abort();
-    struct dh_schedule whole = {end->decisions, end->n_decisions, from->visible, from->phase->flags};
+    uint8_t *visible = visible_for(c, from, end);
+    struct dh_schedule whole = {end->decisions, end->n_decisions, visible, from->phase->flags};
     whole.flags |= c->o->spurious ? DH_ENGINE_SPURIOUS : 0u;
     struct dh_schedule s = whole;
     s.decisions = less;
@@ -300,30 +310,24 @@ static bool confirm(struct campaign *c, struct search *from, const struct dh_eng
     if (ok)
         tell(c, from, &s, end, f);
     free(less);
+    free(visible);
     return ok;
 }
 
-/* A race of places that are no steps yet: they become so, and the search begins anew. */
-static void extend(struct campaign *c, struct search *from, const struct dh_engine_found *f)
+/* What the search made visible while it went on is so from the beginning in those that come. */
+static void extend(const struct campaign *c, const struct search *from)
 {
-    for (uint32_t i = 0; i < f->n_parties && i < DH_ENGINE_PARTIES; i++)
-        if (f->parties[i].place < c->s->start.places)
-            from->aim->visible[f->parties[i].place] = 1;
-}
-
-static bool grew(const struct campaign *c, const struct search *from)
-{
-    return memcmp(from->visible, from->aim->visible, c->s->start.places) != 0;
+    const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
+    for (uint32_t i = 0; i < p->visible_added && i < DH_ENGINE_ADDED; i++)
+        if (p->added[i] < c->s->start.places)
+            from->aim->visible[p->added[i]] = 1;
 }
 
 static void take_found(struct campaign *c, struct search *from, const struct dh_engine_found *f)
 {
     struct dh_finding finding;
-    bool all = from->phase->flags & DH_ENGINE_ALL_VISIBLE;
-    if (!all && dh_ending_is_unseen(f, from->visible, c->s->start.places)) {
-        extend(c, from, f);
+    if (f->kind == DH_ENGINE_UNORDERED) /* the engine goes after it by itself */
         return;
-    }
     dh_ending_finding(&c->s->of, f, &finding);
     struct known *k = known_of(c, finding.id);
     if (!k->proven && k->tries < TRIES) {
@@ -333,8 +337,6 @@ static void take_found(struct campaign *c, struct search *from, const struct dh_
         k->proven = proven;
         k->tries++;
         c->out->unconfirmed += !proven && k->tries == TRIES;
-        if (f->kind == DH_ENGINE_RACE)
-            extend(c, from, f); /* what goes wrong behind it depends on its order */
         if (proven && (c->o->first || (from->aim->goal && from->aim->goal->verdict == DH_PROVEN)))
             from->aim->over = true;
         c->stop = c->stop || (proven && c->o->first);
@@ -393,6 +395,7 @@ static void count(struct campaign *c, struct search *s)
 
 static void end_search(struct campaign *c, struct search *s)
 {
+    extend(c, s);
     dh_control_free(s->control);
     free(s->visible);
     *s = (struct search){0};
@@ -425,10 +428,10 @@ static void judge(struct campaign *c, struct search *s)
     text[sizeof text - 1] = 0;
     switch (r->progress.state) {
     case DH_ENGINE_EXHAUSTED:
-        if (r->progress.is_exact && !grew(c, s)) {
+        if (r->progress.is_exact) {
             a->tried_all = a->over = true;
             a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r);
-            a->checked_all = r->progress.reserved[1] || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
+            a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
         break;
     case DH_ENGINE_NO_THREADS:
@@ -478,18 +481,6 @@ static void tell_progress(struct campaign *c)
     c->host->progress(c->host->arg, &s);
 }
 
-/* A search whose visible set has grown begins anew with the rest of its phases, and the systematic one again. */
-static void restart_if_grown(struct aim *a, const uint8_t *before, uint32_t places)
-{
-    if (memcmp(before, a->visible, places) == 0 || a->next < a->n_phases)
-        return;
-    for (size_t i = 0; i < a->n_phases; i++)
-        if (strcmp(a->phases[i].strategy, "dpor") == 0) {
-            a->next = i;
-            return;
-        }
-}
-
 static bool is_time_left(const struct campaign *c)
 {
     return !c->failed && !c->stop && dh_now_ns() < c->until_ns;
@@ -497,19 +488,10 @@ static bool is_time_left(const struct campaign *c)
 
 static void pursue(struct campaign *c, struct aim *a)
 {
-    uint32_t places = c->s->start.places;
-    uint8_t *before = calloc(places + 1, 1);
-    if (!before)
-        abort();
     a->began_ns = dh_now_ns();
-    memcpy(before, a->visible, places);
     for (;;) {
         if (c->host->interrupted(c->host->arg))
             c->stop = c->out->interrupted = true;
-        if (!c->running && (a->over || a->next >= a->n_phases)) {
-            restart_if_grown(a, before, places);
-            memcpy(before, a->visible, places);
-        }
         if (is_time_left(c) && dh_now_ns() - a->began_ns < a->budget_ns)
             start_searches(c, a);
         if (!c->running)
@@ -520,7 +502,6 @@ static void pursue(struct campaign *c, struct aim *a)
         tell_progress(c);
         nanosleep(&(struct timespec){0, 500000}, NULL);
     }
-    free(before);
 }
 
 /* ---- goals ---- */
@@ -637,7 +618,8 @@ static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a,
     struct dh_engine_found *found = NULL;
     const struct dh_engine_found *f;
     w.job.schedules_max = 1;
-    w.job.depth_max = number ? TRACE_DEPTH : FIRST_DEPTH; /* who waits for others by spinning gets nowhere without them */
+    w.job.depth_max =
+        number ? TRACE_DEPTH : FIRST_DEPTH; /* who waits for others by spinning gets nowhere without them */
     w.job.look_for = 1u << DH_ENGINE_DONE | 1u << DH_ENGINE_CUT;
     w.job.preemptions_max = number ? UINT32_MAX : 0;
     struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
@@ -658,15 +640,14 @@ static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a,
 
 static void try_prefixes(struct campaign *c, struct aim *a, const struct dh_engine_found *trace)
 {
-    struct dh_prefix prefixes[PREFIXES];
-    struct dh_prefix_from from = {.decisions = trace->decisions,
-                                  .n = trace->n_decisions,
-                                  .wanted = a->visible,
-                                  .places = c->s->start.places,
-                                  .bytes_of = dh_subject_bytes,
-                                  .arg = c->s};
-    uint32_t guarded;
-    size_t n = dh_prefixes(&from, prefixes, PREFIXES, &guarded);
+    struct dh_beginning prefixes[PREFIXES];
+    struct dh_beginnings_of from = {.decisions = trace->decisions,
+                                    .n = trace->n_decisions,
+                                    .wanted = a->visible,
+                                    .places = c->s->start.places,
+                                    .bytes_of = dh_subject_bytes,
+                                    .arg = c->s};
+    size_t n = dh_beginnings(&from, prefixes, PREFIXES);
     for (unsigned reaching = 2; reaching-- > 0;) /* those that need no search first */
         for (size_t i = 0; i < n && !a->over && is_time_left(c); i++)
             if (prefixes[i].reaches == (bool)reaching) {
@@ -676,7 +657,7 @@ static void try_prefixes(struct campaign *c, struct aim *a, const struct dh_engi
                 pursue(c, a);
             }
     a->prefix = NULL;
-    dh_prefixes_release(prefixes, n);
+    dh_beginnings_release(prefixes, n);
 }
 
 static void pursue_by_prefix(struct campaign *c, struct aim *a)

@@ -11,11 +11,17 @@
 #include <unistd.h>
 
 static const enum dh_log_kind kinds[DH_ENGINE_ENDS] = {
-    [DH_ENGINE_DONE] = DH_LOG_CRASH,           [DH_ENGINE_RACE] = DH_LOG_RACE,
-    [DH_ENGINE_DEADLOCK] = DH_LOG_DEADLOCK,    [DH_ENGINE_LOST_WAKE] = DH_LOG_LOST_WAKEUP,
-    [DH_ENGINE_ASSERTION] = DH_LOG_ASSERTION,  [DH_ENGINE_CRASH] = DH_LOG_CRASH,
-    [DH_ENGINE_FREED] = DH_LOG_USE_AFTER_FREE, [DH_ENGINE_HANG] = DH_LOG_INDEFINITE_WAIT,
-    [DH_ENGINE_ATOMICITY] = DH_LOG_ATOMICITY,  [DH_ENGINE_CUT] = DH_LOG_CRASH,
+    [DH_ENGINE_DONE] = DH_LOG_CRASH,
+    [DH_ENGINE_RACE] = DH_LOG_RACE,
+    [DH_ENGINE_UNORDERED] = DH_LOG_RACE,
+    [DH_ENGINE_DEADLOCK] = DH_LOG_DEADLOCK,
+    [DH_ENGINE_LOST_WAKE] = DH_LOG_LOST_WAKEUP,
+    [DH_ENGINE_ASSERTION] = DH_LOG_ASSERTION,
+    [DH_ENGINE_CRASH] = DH_LOG_CRASH,
+    [DH_ENGINE_FREED] = DH_LOG_USE_AFTER_FREE,
+    [DH_ENGINE_HANG] = DH_LOG_INDEFINITE_WAIT,
+    [DH_ENGINE_ATOMICITY] = DH_LOG_ATOMICITY,
+    [DH_ENGINE_CUT] = DH_LOG_CRASH,
 };
 
 /* What a thread that is about to do it, or waits to, does in a finding. */
@@ -203,16 +209,4 @@ bool dh_ending_same(const struct dh_engine_found *a, const struct dh_engine_foun
         if (!has_party(b, &a->parties[i]))
             return false;
     return true;
-}
-
-bool dh_ending_is_unseen(const struct dh_engine_found *found, const uint8_t *visible, uint32_t places)
-{
-    if (found->kind != DH_ENGINE_RACE)
-        return false;
-    for (uint32_t i = 0; i < kept(found); i++) {
-        const struct dh_engine_party *p = &found->parties[i];
-        if (!(p->flags & DH_STEP_ATOMIC) && p->place < places && !visible[p->place] && p->kind != DH_STEP_FREE)
-            return true;
-    }
-    return false;
 }

@@ -18,7 +18,5 @@ struct dh_ending_of {
 void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_found *found, struct dh_finding *out);
 /* The same kind of end of the same threads at the same places. */
 bool dh_ending_same(const struct dh_engine_found *a, const struct dh_engine_found *b);
-/* Whether accesses of a place that is not visible belong to it: known by happens-before, not by both being pending. */
-bool dh_ending_is_unseen(const struct dh_engine_found *found, const uint8_t *visible, uint32_t places);
 
 #endif

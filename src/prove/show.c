@@ -198,6 +198,7 @@ static void put_steps(struct show *w, const struct dh_schedule *s, bool whole)
 static const char *const end_words[DH_ENGINE_ENDS] = {
     [DH_ENGINE_DONE] = "the program has ended",
     [DH_ENGINE_RACE] = "both are about to access the same bytes, in either order",
+    [DH_ENGINE_UNORDERED] = "nothing orders the two accesses",
     [DH_ENGINE_DEADLOCK] = "nobody can go on",
     [DH_ENGINE_LOST_WAKE] = "nobody can go on: the signal came when nobody waited",
     [DH_ENGINE_ASSERTION] = "an assertion fails, or the program aborts",
