@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "event/finding_log.h"
+#include "finding/modules.h"
 #include "search/strategy.h"
 
 #include <stdio.h>
@@ -71,6 +72,28 @@ static uint32_t flags_of(const struct dh_engine_party *p)
     return p->kind == DH_STEP_FREE ? flags | DH_LOG_FREE | DH_LOG_WRITE : flags;
 }
 
+/* What a thread that failed was about is known by its place alone: it is past the step that it was chosen for. */
+static void fill_failure(struct dh_log_access *a, const struct dh_site *site)
+{
+    enum dh_group group = site ? dh_op_info(site->op)->group : DH_GROUP_CALL;
+    if (group != DH_GROUP_ACCESS && group != DH_GROUP_ATOMIC && group != DH_GROUP_MEMORY)
+        return;
+    a->role = DH_ROLE_ACCESS;
+    a->size = site->size;
+    a->flags = (site->op != DH_OP_READ && site->op != DH_OP_ATOMIC_LOAD ? DH_LOG_WRITE : 0u) |
+               (group == DH_GROUP_ATOMIC ? DH_LOG_ATOMIC : 0u);
+}
+
+static const struct dh_site *site_at(const struct dh_ending_of *of, uint32_t place)
+{
+    struct dh_known_module *m = dh_modules_get(dh_resolver_modules(of->resolver), of->variant, of->build);
+    const struct dh_site_table *sites = dh_known_sites(m), *chains;
+    uint32_t site, chain;
+    if (!sites || !dh_place_find(dh_known_places(m), sites, place, &site, &chain, &chains) || site == DH_NO_SITE)
+        return NULL;
+    return &sites->sites[site];
+}
+
 static void fill_access(struct dh_log_access *a, const struct dh_engine_party *p)
 {
     *a = (struct dh_log_access){.thread = p->thread,
@@ -99,37 +122,39 @@ static void fill_accesses(struct dh_log_finding *f, const struct dh_engine_found
                 fill_access(&f->access[f->n_accesses++], &found->parties[i]);
 }
 
-/* ---- failed assertions: "program: file.c:12: function: Assertion `x' failed." ---- */
+/* ---- failed assertions: "file.c:12: int function(void): expression" ---- */
 
 struct assertion {
     char *file, *function, *expression;
     unsigned line;
 };
 
-/* The last ": NUMBER:" in the text before the expression tells the file and the line. */
+/* "void Account::take(int)" is Account::take. */
+static char *function_in(const char *signature, size_t n)
+{
+    char *text = dh_format("%.*s", (int)n, signature), *end = strchr(text, '(');
+    if (end)
+        *end = 0;
+    char *space = strrchr(text, ' '), *name = space ? space + 1 : text;
+    char *out = dh_strdup(name[0] == '*' ? name + 1 : name);
+    free(text);
+    return out;
+}
+
 static bool read_assertion(const char *text, struct assertion *a)
 {
-    const char *said = strstr(text, "Assertion `"), *end = said ? strstr(said, "' failed") : NULL;
-    *a = (struct assertion){0};
-    if (!end)
-        return false;
-    for (const char *p = text; p < said; p++) {
-        const char *file = p;
-        unsigned line;
+    for (const char *p = strchr(text, ':'); p; p = strchr(p + 1, ':')) {
         int n = 0;
-        while (file > text && file[-1] != ' ')
-            file--;
-        if (*p != ':' || sscanf(p, ":%u: %n", &line, &n) != 1 || !n || p + n > said)
+        unsigned line;
+        if (sscanf(p, ":%u: %n", &line, &n) != 1 || !n)
             continue;
-        const char *function = p + n, *stop = said - 2 > function ? said - 2 : function;
-        a->file = dh_format("%.*s", (int)(p - file), file);
-        a->function = dh_format("%.*s", (int)(stop - function), function);
-        a->expression = dh_format("%.*s", (int)(end - said - 11), said + 11);
-        a->line = line;
-        a->function[strcspn(a->function, "(")] = 0; /* gcc and clang give C++ functions with their arguments */
-        char *space = strrchr(a->function, ' ');
-        if (space)
-            memmove(a->function, space + 1, strlen(space + 1) + 1);
+        const char *signature = p + n, *expression = strstr(signature, ": ");
+        if (!expression)
+            return false;
+        *a = (struct assertion){.file = dh_format("%.*s", (int)(p - text), text),
+                                .function = function_in(signature, (size_t)(expression - signature)),
+                                .expression = dh_strdup(expression + 2),
+                                .line = line};
         return true;
     }
     return false;
@@ -157,6 +182,23 @@ static void name_assertion(struct dh_finding *f)
     dh_finding_fingerprint(f);
 }
 
+/* Of memory that is used after it was freed, or freed twice, the engine says by whom: "used: freed by thread 2 at place
+ * 25". That is the other access. */
+static void fill_free(struct dh_log_finding *f, const struct dh_engine_found *found)
+{
+    const char *at = strstr(found->text, "freed by thread ");
+    unsigned thread, place;
+    if (!at || sscanf(at, "freed by thread %u at place %u", &thread, &place) != 2 || f->n_accesses >= DH_LOG_ACCESSES)
+        return;
+    f->access[f->n_accesses++] = (struct dh_log_access){.thread = thread,
+                                                        .flags = DH_LOG_FREE | DH_LOG_WRITE,
+                                                        .place = place,
+                                                        .address = found->parties[0].object,
+                                                        .where = {found->parties[0].object, DH_LOG_NONE},
+                                                        .note = ""};
+    f->text = "";
+}
+
 void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_found *found, struct dh_finding *out)
 {
     struct dh_log_module module = {.path = of->variant};
@@ -176,6 +218,11 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
     text[strcspn(text, "\n")] = 0;
     f.text = text;
     fill_accesses(&f, found);
+    if (found->kind == DH_ENGINE_FREED)
+        fill_free(&f, found);
+    if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH)
+        for (uint32_t i = 0; i < f.n_accesses; i++)
+            fill_failure(&f.access[i], site_at(of, f.access[i].place));
     if (f.n_accesses) {
         f.address = f.access[0].address;
         f.size = f.access[0].size;

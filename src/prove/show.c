@@ -163,7 +163,9 @@ static void put_step(struct show *w, const struct dh_engine_decision *d, unsigne
 
 static bool is_same_step(const struct dh_engine_decision *a, const struct dh_engine_decision *b)
 {
-    return a->thread == b->thread && a->place == b->place && a->kind == b->kind && a->alternative == b->alternative;
+    bool others = a->kind == DH_STEP_CREATE || a->kind == DH_STEP_JOIN; /* each another thread's */
+    return !others && a->thread == b->thread && a->place == b->place && a->kind == b->kind &&
+           a->alternative == b->alternative;
 }
 
 static void put_heads(struct show *w)
@@ -211,8 +213,10 @@ static const char *const end_words[DH_ENGINE_ENDS] = {
 
 static void put_end(struct show *w, const struct dh_engine_found *end)
 {
-    dh_str_addf(w->out, "=> %s%s%s\n", end_words[end->kind < DH_ENGINE_ENDS ? end->kind : 0], end->text[0] ? ": " : "",
-                end->text);
+    char *text = dh_subject_explain(w->s, end->text);
+    dh_str_addf(w->out, "=> %s%s%s\n", end_words[end->kind < DH_ENGINE_ENDS ? end->kind : 0], text[0] ? ": " : "",
+                text);
+    free(text);
     for (uint32_t i = 0; i < end->n_parties && i < DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_party *p = &end->parties[i];
         char *words = words_of(w, p->place, p->kind, p->object);
