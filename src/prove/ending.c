@@ -76,6 +76,10 @@ static uint32_t flags_of(const struct dh_engine_party *p)
 static void fill_failure(struct dh_log_access *a, const struct dh_site *site)
 {
     enum dh_group group = site ? dh_op_info(site->op)->group : DH_GROUP_CALL;
+    if (group == DH_GROUP_FREE) {
+        a->role = DH_ROLE_ACCESS;
+        a->flags = DH_LOG_FREE | DH_LOG_WRITE;
+    }
     if (group != DH_GROUP_ACCESS && group != DH_GROUP_ATOMIC && group != DH_GROUP_MEMORY)
         return;
     a->role = DH_ROLE_ACCESS;
@@ -218,11 +222,11 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
     text[strcspn(text, "\n")] = 0;
     f.text = text;
     fill_accesses(&f, found);
-    if (found->kind == DH_ENGINE_FREED)
-        fill_free(&f, found);
-    if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH)
+    if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED)
         for (uint32_t i = 0; i < f.n_accesses; i++)
             fill_failure(&f.access[i], site_at(of, f.access[i].place));
+    if (found->kind == DH_ENGINE_FREED)
+        fill_free(&f, found);
     if (f.n_accesses) {
         f.address = f.access[0].address;
         f.size = f.access[0].size;

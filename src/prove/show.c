@@ -94,6 +94,8 @@ static void add_deed(struct dh_str *out, uint8_t kind, uint64_t object, const st
     const char *name = site ? dh_site_string(t, site->variable) : "";
     if (kind == DH_STEP_CREATE || kind == DH_STEP_JOIN)
         dh_str_addf(out, "%s T%llu", dh_step_name(kind), (unsigned long long)object);
+    else if (kind == DH_STEP_NONE && site)
+        dh_str_addf(out, "%s %s", dh_op_info(site->op)->name, name);
     else if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
         dh_str_addf(out, "%ss", dh_step_name(kind));
     else
@@ -219,7 +221,9 @@ static void put_end(struct show *w, const struct dh_engine_found *end)
     free(text);
     for (uint32_t i = 0; i < end->n_parties && i < DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_party *p = &end->parties[i];
-        char *words = words_of(w, p->place, p->kind, p->object);
+        /* Who failed is past the step that it was chosen for; its place tells what it was about. */
+        bool failed = end->kind == DH_ENGINE_ASSERTION || end->kind == DH_ENGINE_CRASH || end->kind == DH_ENGINE_FREED;
+        char *words = words_of(w, p->place, failed ? DH_STEP_NONE : p->kind, p->object);
         put_line(w, p->thread, is_access(p->kind) ? "* " : "# ", words, p->place, p->kind);
         free(words);
     }
