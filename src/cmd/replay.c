@@ -136,7 +136,7 @@ static void learn(struct replaying *r, const struct dh_engine_found *end)
     for (uint32_t i = 0; i < r->plot.end->n_parties; i++)
         for (uint32_t k = 0; k < end->n_parties && k < DH_ENGINE_PARTIES; k++)
             if (r->plot.end->parties[i].thread == end->parties[k].thread)
-                r->plot.end->parties[i].object = end->parties[k].object;
+                r->plot.end->parties[i] = end->parties[k];
 }
 
 static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct dh_err *err)

@@ -91,8 +91,8 @@ struct dh_engine_party {
     uint32_t occurrence;
     uint32_t size;
     uint64_t object;
-    uint64_t second;
-    uint8_t kind; /* enum dh_step_kind */
+    uint64_t second; /* as of the step; of a found access of at most eight bytes: what memory holds there */
+    uint8_t kind;    /* enum dh_step_kind */
     uint8_t order;
     uint16_t flags; /* enum dh_step_flag */
     uint32_t unused;

@@ -227,6 +227,10 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
             fill_failure(&f.access[i], site_at(of, f.access[i].place));
     if (found->kind == DH_ENGINE_FREED)
         fill_free(&f, found);
+    if (found->kind == DH_ENGINE_RACE && f.n_accesses) {
+        f.n_held = found->parties[0].size <= sizeof found->parties[0].second ? found->parties[0].size : 0;
+        memcpy(f.held, &found->parties[0].second, f.n_held);
+    }
     if (f.n_accesses) {
         f.address = f.access[0].address;
         f.size = f.access[0].size;

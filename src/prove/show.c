@@ -1,5 +1,6 @@
 #include "prove/show.h"
 
+#include "finding/value.h"
 #include "host/file.h"
 #include "search/strategy.h"
 
@@ -229,6 +230,21 @@ static void put_end(struct show *w, const struct dh_engine_found *end)
     }
 }
 
+/* The bytes that both are about. */
+static void put_value(struct show *w, const struct dh_engine_found *end)
+{
+    const struct dh_engine_party *p = &end->parties[0];
+    const struct dh_site_table *t;
+    const struct dh_site *site = dh_place_names_site(w->s->places, p->place, &t);
+    if (end->kind != DH_ENGINE_RACE || !p->size || p->size > 8 || !site || site->size != p->size)
+        return;
+    uint8_t bytes[8];
+    memcpy(bytes, &p->second, sizeof bytes);
+    char *value = dh_value_text(bytes, p->size, dh_site_string(t, site->type));
+    dh_str_addf(w->out, "   %s is %s\n", dh_site_string(t, site->variable), value);
+    free(value);
+}
+
 static unsigned threads_in(const struct dh_schedule *s, const struct dh_engine_found *end)
 {
     uint32_t most = 0;
@@ -264,6 +280,7 @@ void dh_show(struct dh_str *out, struct dh_subject *s, const struct dh_schedule 
     put_heads(&w);
     put_steps(&w, schedule, whole);
     put_end(&w, end);
+    put_value(&w, end);
     for (size_t i = 0; i < w.sources.n; i++) {
         free(w.sources.at[i].path);
         dh_bytes_release(&w.sources.at[i].text);

@@ -53,6 +53,24 @@ static bool is_new(uint64_t signature)
     return true;
 }
 
+/* What memory holds where an access is about to be made; asked for in a way that cannot fail on the program's wild
+ * pointers. */
+static uint64_t value_at(uint64_t address, uint32_t size)
+{
+    uint64_t value = 0;
+    struct {
+        uint64_t at, n;
+    } here = {(uint64_t)(uintptr_t)&value, size}, there = {address, size};
+    dh_raw(SYS_process_vm_readv, dh_raw(SYS_getpid, 0, 0, 0, 0, 0, 0), (long)&here, 1, (long)&there, 1, 0);
+    return value;
+}
+
+static bool has_value(const struct dh_step *s)
+{
+    return (s->kind == DH_STEP_READ || s->kind == DH_STEP_WRITE || s->kind == DH_STEP_RMW) && s->size <= 8 &&
+           !(s->flags & DH_STEP_RANGE);
+}
+
 static struct dh_engine_party party_of(uint32_t index)
 {
     const struct dh_step *s = &dh_engine->actors[index].step;
@@ -61,7 +79,7 @@ static struct dh_engine_party party_of(uint32_t index)
                                     .occurrence = s->occurrence,
                                     .size = s->size,
                                     .object = s->object,
-                                    .second = s->second,
+                                    .second = has_value(s) ? value_at(s->object, s->size) : s->second,
                                     .kind = s->kind,
                                     .order = s->order,
                                     .flags = s->flags};
