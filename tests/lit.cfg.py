@@ -45,7 +45,7 @@ config.environment["LC_ALL"] = "C.UTF-8"
 for name in list(os.environ):
     if name.startswith("DEADHEAT_"):
         config.environment.pop(name, None)
-for name in ("cmake", "meson", "ninja", "gcc", "autoconf", "make", "libtool", "strace", "gdb"):
+for name in ("cmake", "meson", "ninja", "gcc", "autoconf", "make", "libtool", "strace", "gdb", "mpirun"):
     if shutil.which(name):
         config.available_features.add(name)
 if os.geteuid() == 0:

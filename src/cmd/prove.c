@@ -4,6 +4,7 @@
 #include "cmd/launch.h"
 #include "cmd/prove_goals.h"
 #include "host/file.h"
+#include "prove/ranks.h"
 #include "prove/show.h"
 #include "report/text.h"
 #include "search/strategy.h"
@@ -27,6 +28,7 @@ struct proving {
     bool quiet, whole, told;
     uint64_t next_line_ns;
     unsigned width;
+    struct dh_mpi *mpi; /* NULL: alone */
 };
 
 /* ---- interrupting ---- */
@@ -248,11 +250,14 @@ static int run_campaign(struct proving *p)
     struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
     sigaction(SIGINT, &stop, &old_int);
     sigaction(SIGTERM, &stop, &old_term);
-    bool ok = dh_campaign(&p->subject, &p->options, p->goals.goals.at, p->goals.goals.n, &host, &r, &err);
+    struct dh_goal *goals = p->goals.goals.at;
+    bool ok = p->mpi ? dh_ranks_campaign(p->mpi, &p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err)
+                     : dh_campaign(&p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     clear_line(p);
-    int code = ok ? tell_end(p, &r) : err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
+    bool tells = !p->mpi || dh_mpi_rank(p->mpi) == 0;
+    int code = ok ? tells ? tell_end(p, &r) : DH_EXIT_OK : err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
     dh_campaign_result_release(&r);
     return code;
 }
@@ -271,6 +276,24 @@ static int prove_program(struct proving *p)
     }
     int code = run_campaign(p);
     dh_goals_release(&p->goals);
+    return code;
+}
+
+static int prove_subject(struct proving *p)
+{
+    struct dh_err err = {0};
+    if (!dh_option_given(p->parsed, "mpi"))
+        return prove_program(p);
+    p->mpi = dh_mpi_open(&err);
+    if (!p->mpi) {
+        dh_complain("prove: --mpi: %s", err.text);
+        dh_err_release(&err);
+        return DH_EXIT_USAGE;
+    }
+    if (dh_mpi_rank(p->mpi))
+        p->quiet = true;
+    int code = prove_program(p);
+    dh_mpi_close(p->mpi);
     return code;
 }
 
@@ -304,7 +327,7 @@ static int prove_with(const struct dh_parsed *parsed)
     if (!variant)
         return code;
     p.folder = dh_option_given(parsed, "-o") ? dh_strdup(dh_option_get(parsed, "-o")) : dh_witness_folder(p.db);
-    code = dh_subject_open(&p.subject, program, variant, l.argv, input, &err) ? prove_program(&p)
+    code = dh_subject_open(&p.subject, program, variant, l.argv, input, &err) ? prove_subject(&p)
                                                                               : dh_fail(&err, DH_EXIT_USAGE);
     dh_subject_release(&p.subject);
     free(p.folder);
@@ -332,6 +355,8 @@ static const struct dh_option options[] = {
     {"first", DH_OPTION_FLAG, NULL, NULL, "end with the first that is proven"},
     {"-j", DH_OPTION_STRING, "N", "1", "searches at a time"},
     {"shard", DH_OPTION_STRING, "I/N", NULL, "take the Ith of N parts of the campaign; the same parts every time"},
+    {"mpi", DH_OPTION_FLAG, NULL, NULL,
+     "under Open MPI's mpirun: every process searches, the first one hands out parts and keeps what is proven"},
     {"seed", DH_OPTION_STRING, "N", "1", "of what is chosen at random"},
     {"strategy", DH_OPTION_STRING, "NAME", NULL, "only this way of choosing schedules"},
     {"preemptions", DH_OPTION_STRING, "N", NULL, "schedules with at most so many preemptions"},
@@ -372,7 +397,8 @@ const struct dh_command dh_command_prove = {
         "cannot\n"
         "be explored.",
     .examples = "  deadheat check -- ./bank; deadheat prove -- ./bank\n  deadheat prove --budget=1m -j 2 -- ./queue 4\n"
-                "  deadheat prove --id=3f2a -- ./server --once\n  deadheat prove --shard=2/8 --budget=1h -- ./server\n",
+                "  deadheat prove --id=3f2a -- ./server --once\n  deadheat prove --shard=2/8 --budget=1h -- ./server\n"
+                "  mpirun -n 16 --hostfile machines deadheat prove --mpi --budget=1h -- ./server\n",
     .options = options,
     .run = run_prove,
 };
