@@ -98,7 +98,7 @@ struct dh_engine_party {
     uint32_t unused;
 };
 
-enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 160, DH_ENGINE_ADDED = 4096 };
+enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 160, DH_ENGINE_FRAMES = 12, DH_ENGINE_ADDED = 4096 };
 
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
  * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
@@ -118,6 +118,8 @@ struct dh_engine_found {
     uint64_t time_ns;          /* since the search began */
     char text[DH_ENGINE_TEXT]; /* of a failed assertion */
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
+    /* Who called each of them, innermost first: return addresses as the executable's file has them; 0: no more. */
+    uint64_t callers[DH_ENGINE_PARTIES][DH_ENGINE_FRAMES];
     struct dh_engine_decision decisions[];
 };
 

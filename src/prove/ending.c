@@ -98,6 +98,15 @@ static const struct dh_site *site_at(const struct dh_ending_of *of, uint32_t pla
     return &sites->sites[site];
 }
 
+/* Addresses of callers as a stack of the program's own module, which is number 0; `room` holds them. */
+static struct dh_log_stack stack_of(const uint64_t callers[DH_ENGINE_FRAMES], struct dh_log_address *room)
+{
+    uint32_t n = 0;
+    for (; n < DH_ENGINE_FRAMES && callers[n]; n++)
+        room[n] = (struct dh_log_address){callers[n], 0};
+    return (struct dh_log_stack){.frames = room, .n_frames = n};
+}
+
 static void fill_access(struct dh_log_access *a, const struct dh_engine_party *p)
 {
     *a = (struct dh_log_access){.thread = p->thread,
@@ -111,19 +120,26 @@ static void fill_access(struct dh_log_access *a, const struct dh_engine_party *p
                                 .note = ""};
 }
 
-/* Those that wait for a condition first: of a wait that never ends it is what names it. */
-static bool comes_first(const struct dh_engine_party *p)
+/* Those that wait for a condition first: of a wait that never ends it is what names it. Who only waits for the others'
+ * ends comes last. */
+enum { RANKS = 3 };
+static unsigned rank_of(const struct dh_engine_party *p)
 {
-    return p->kind == DH_STEP_WAIT || p->kind == DH_STEP_WAKE;
+    return p->kind == DH_STEP_WAIT || p->kind == DH_STEP_WAKE ? 0 : p->kind == DH_STEP_JOIN ? 2 : 1;
 }
 
-static void fill_accesses(struct dh_log_finding *f, const struct dh_engine_found *found)
+typedef struct dh_log_address stack_room[DH_LOG_ACCESSES][DH_ENGINE_FRAMES];
+
+static void fill_accesses(struct dh_log_finding *f, const struct dh_engine_found *found, stack_room room)
 {
     uint32_t n = found->n_parties < DH_ENGINE_PARTIES ? found->n_parties : DH_ENGINE_PARTIES;
-    for (unsigned first = 2; first-- > 0;)
+    for (unsigned rank = 0; rank < RANKS; rank++)
         for (uint32_t i = 0; i < n && f->n_accesses < DH_LOG_ACCESSES; i++)
-            if (comes_first(&found->parties[i]) == (bool)first)
-                fill_access(&f->access[f->n_accesses++], &found->parties[i]);
+            if (rank_of(&found->parties[i]) == rank) {
+                struct dh_log_access *a = &f->access[f->n_accesses];
+                fill_access(a, &found->parties[i]);
+                a->stack = stack_of(found->callers[i], room[f->n_accesses++]);
+            }
 }
 
 /* ---- failed assertions: "file.c:12: int function(void): expression" ---- */
@@ -221,7 +237,8 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
     char *text = dh_format("%.*s", DH_ENGINE_TEXT, found->text);
     text[strcspn(text, "\n")] = 0;
     f.text = text;
-    fill_accesses(&f, found);
+    stack_room room;
+    fill_accesses(&f, found, room);
     if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED)
         for (uint32_t i = 0; i < f.n_accesses; i++)
             fill_failure(&f.access[i], site_at(of, f.access[i].place));

@@ -202,6 +202,11 @@ bool dh_keep_init(struct dh_engine **out);
 void *dh_keep_alloc(size_t n);
 bool dh_keep_contains(uintptr_t address);
 
+/* ---- callers.c ---- */
+
+/* Fills in as many as there are. */
+void dh_callers(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
+
 /* ---- found.c ---- */
 
 void dh_found_init(void);

@@ -102,6 +102,8 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     dh_text_copy(f->text, sizeof f->text, kind == DH_ENGINE_RACE || kind == DH_ENGINE_UNORDERED ? "" : kept->text);
     for (uint32_t i = 0; i < n && i < DH_ENGINE_PARTIES; i++)
         f->parties[i] = parties[i];
+    for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
+        dh_callers(parties[i].thread, f->callers[i]); /* of unordered ones, one is elsewhere by now */
     dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
 }
 
