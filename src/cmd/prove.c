@@ -28,6 +28,7 @@ struct proving {
     bool quiet, whole, told;
     uint64_t next_line_ns;
     unsigned width;
+    uint8_t *marks;     /* of a section file, or NULL */
     struct dh_mpi *mpi; /* NULL: alone */
 };
 
@@ -279,9 +280,25 @@ static int prove_program(struct proving *p)
     return code;
 }
 
+static bool read_sections(struct proving *p, struct dh_err *err)
+{
+    const char *path = dh_option_get(p->parsed, "sections");
+    if (!path)
+        return true;
+    p->options.marks = p->marks = calloc(p->subject.start.places + 1, 1);
+    if (!p->marks)
+        abort();
+    return dh_place_names_sections(p->subject.places, path, p->marks, err);
+}
+
 static int prove_subject(struct proving *p)
 {
     struct dh_err err = {0};
+    if (!read_sections(p, &err)) {
+        dh_complain("prove: --sections: %s", err.text);
+        dh_err_release(&err);
+        return DH_EXIT_USAGE;
+    }
     if (!dh_option_given(p->parsed, "mpi"))
         return prove_program(p);
     p->mpi = dh_mpi_open(&err);
@@ -330,6 +347,7 @@ static int prove_with(const struct dh_parsed *parsed)
     code = dh_subject_open(&p.subject, program, variant, l.argv, input, &err) ? prove_subject(&p)
                                                                               : dh_fail(&err, DH_EXIT_USAGE);
     dh_subject_release(&p.subject);
+    free(p.marks);
     free(p.folder);
     free(variant);
     free(program);
@@ -362,6 +380,9 @@ static const struct dh_option options[] = {
     {"preemptions", DH_OPTION_STRING, "N", NULL, "schedules with at most so many preemptions"},
     {"depth", DH_OPTION_STRING, "N", NULL, "schedules of at most so many decisions"},
     {"schedules", DH_OPTION_STRING, "N", NULL, "at most so many per search"},
+    {"sections", DH_OPTION_STRING, "FILE", NULL,
+     "sections that are meant to be atomic (docs/formats/sections.md): schedules that no serial one equals are looked "
+     "for, too"},
     {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
     {"as-found", DH_OPTION_FLAG, NULL, NULL,
      "witnesses are kept as they were found, not with the fewest context switches"},

@@ -72,6 +72,15 @@ enum dh_engine_flag {
     DH_ENGINE_OUTPUT = 1 << 5, /* what the program writes to standard output and error is not thrown away */
 };
 
+/* The byte of a place in the table `visible`. Sections have numbers from 1 to 15. */
+enum dh_engine_mark {
+    DH_ENGINE_VISIBLE = 1 << 0,
+    DH_ENGINE_SECTION_ENTRY = 1 << 1,  /* a section begins with this access */
+    DH_ENGINE_SECTION_END = 1 << 2,    /* and ends with this one */
+    DH_ENGINE_SECTION_ACCESS = 1 << 3, /* an access of what belongs to a section */
+    DH_ENGINE_SECTION_SHIFT = 4,
+};
+
 /* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the
  * `occurrence`th time (from 0), went on in its `alternative`th way. `object` is where; it may differ in another run. */
 struct dh_engine_decision {
@@ -177,7 +186,7 @@ struct dh_engine_control {
     uint32_t version;
     uint32_t stop; /* set by the tool: end as soon as possible */
     uint64_t size;
-    uint64_t visible_at, visible_size; /* a byte per place: 1 visible */
+    uint64_t visible_at, visible_size; /* a byte per place: dh_engine_mark */
     uint64_t prefix_at, prefix_size;   /* struct dh_engine_decision[job.prefix_length] */
     uint64_t found_at, found_size;
     uint64_t found_used; /* bytes of complete records */

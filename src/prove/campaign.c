@@ -159,7 +159,8 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
     if (c->o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* nothing comes after it */
     time_ns = time_ns < left ? time_ns : left;
-    struct dh_work w = {.job = job_of(c, a, p, time_ns), .visible = a->visible, .found_bytes = FOUND, .output = -1};
+    struct dh_work w = {
+        .job = job_of(c, a, p, time_ns), .visible = a->visible, .found_bytes = FOUND, .output = DH_OUTPUT_NOWHERE};
     if (a->prefix) {
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;
@@ -283,7 +284,7 @@ static uint8_t *visible_for(const struct campaign *c, const struct search *from,
     memcpy(visible, from->visible, c->s->start.places);
     for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
         if (p->added[i] < c->s->start.places)
-            visible[p->added[i]] = 1;
+            visible[p->added[i]] |= DH_ENGINE_VISIBLE;
     return visible;
 }
 
@@ -320,7 +321,7 @@ static void extend(const struct campaign *c, const struct search *from)
     const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
     for (uint32_t i = 0; i < p->visible_added && i < DH_ENGINE_ADDED; i++)
         if (p->added[i] < c->s->start.places)
-            from->aim->visible[p->added[i]] = 1;
+            from->aim->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
 }
 
 static void take_found(struct campaign *c, struct search *from, const struct dh_engine_found *f)
@@ -584,7 +585,7 @@ static char *bounds_of(const struct campaign *c, const struct aim *a)
     struct dh_str s = {0};
     unsigned visible = 0;
     for (uint32_t i = 0; i < c->s->start.places; i++)
-        visible += a->visible[i];
+        visible += a->visible[i] != 0;
     dh_str_addf(&s, "%llu schedules of synchronisation, atomics and %u place%s", (unsigned long long)a->schedules,
                 visible, visible == 1 ? "" : "s");
     if (c->o->preemptions != UINT32_MAX)
@@ -679,11 +680,19 @@ static void pursue_by_prefix(struct campaign *c, struct aim *a)
     a->budget_ns = after.budget_ns;
 }
 
+static uint8_t *first_visible(const struct campaign *c)
+{
+    uint8_t *visible = calloc(c->s->start.places + 1, 1);
+    if (!visible)
+        abort();
+    if (c->o->marks)
+        memcpy(visible, c->o->marks, c->s->start.places);
+    return visible;
+}
+
 static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
 {
-    struct aim a = {.visible = calloc(c->s->start.places + 1, 1), .budget_ns = budget_ns};
-    if (!a.visible)
-        abort();
+    struct aim a = {.visible = first_visible(c), .budget_ns = budget_ns};
     if (g->verdict == DH_OPEN && aim_at(c, g, &a)) {
         if (a.is_pair && !c->o->no_prefix && !c->o->strategy)
             pursue_by_prefix(c, &a);
@@ -701,12 +710,10 @@ static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_n
 
 static void pursue_all(struct campaign *c)
 {
-    struct aim a = {.visible = calloc(c->s->start.places + 1, 1),
+    struct aim a = {.visible = first_visible(c),
                     .budget_ns = c->until_ns - c->began_ns,
                     .phases = all_phases,
                     .n_phases = sizeof all_phases / sizeof *all_phases};
-    if (!a.visible)
-        abort();
     pursue(c, &a);
     c->out->verdict = verdict_of(&a);
     c->out->bounds = bounds_of(c, &a);

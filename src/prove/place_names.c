@@ -165,7 +165,7 @@ unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, u
         const struct dh_site *s = dh_place_names_site(p, i, &t);
         if (!s || (strcmp(dh_site_string(t, s->name), site) != 0 && !is_half_of(s, &writes)))
             continue;
-        visible[i] = 1;
+        visible[i] |= 1;
         if (!n++ || s->op == DH_OP_WRITE)
             *one = i;
     }

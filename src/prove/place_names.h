@@ -4,6 +4,7 @@
 #define DH_PROVE_PLACE_NAMES_H
 
 #include "finding/modules.h"
+#include "host/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +23,9 @@ const struct dh_site *dh_place_names_site(const struct dh_place_names *p, uint32
 /* Marks in `visible` every place that a finding calls by this stable name, the reading half of an update included; how
  * many there are. `one` gets a place of them. */
 unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, uint8_t *visible, uint32_t *one);
+
+/* Of a section file: marks (event/engine.h) for its entries, ends and the accesses of its variables, all visible. One
+ * line when a site is not of this program. */
+bool dh_place_names_sections(struct dh_place_names *p, const char *path, uint8_t *visible, struct dh_err *err);
 
 #endif

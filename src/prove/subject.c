@@ -152,6 +152,12 @@ void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule
     for (uint32_t i = 0; !out->all_visible && i < s->start.places; i++)
         if (schedule->visible[i])
             dh_vec_push(&out->visible, dh_strdup(dh_place_names_name(s->places, i)));
+    for (uint32_t i = 0; i < s->start.places; i++)
+        if (schedule->visible[i] & ~DH_ENGINE_VISIBLE) {
+            struct dh_witness_mark m = {.marks = schedule->visible[i] & ~(unsigned)DH_ENGINE_VISIBLE,
+                                        .place = dh_strdup(dh_place_names_name(s->places, i))};
+            dh_vec_push(&out->marks, m);
+        }
     for (uint32_t i = 0; i < schedule->n; i++) {
         const struct dh_engine_decision *d = &schedule->decisions[i];
         dh_vec_push(&out->steps, step_of(s, d->thread, d->place, d->occurrence, d->alternative, d->kind));
@@ -208,7 +214,14 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
         if (!find_place(s, w->visible.at[i], &place, err))
             return false;
         if (place < s->start.places)
-            out->visible[place] = 1;
+            out->visible[place] |= DH_ENGINE_VISIBLE;
+    }
+    for (size_t i = 0; i < w->marks.n; i++) {
+        uint32_t place;
+        if (!find_place(s, w->marks.at[i].place, &place, err))
+            return false;
+        if (place < s->start.places)
+            out->visible[place] |= (uint8_t)w->marks.at[i].marks;
     }
     return true;
 }

@@ -37,6 +37,9 @@ void dh_witness_release(struct dh_witness *w)
         free(w->inputs.at[i].hash), free(w->inputs.at[i].path);
     for (size_t i = 0; i < w->visible.n; i++)
         free(w->visible.at[i]);
+    for (size_t i = 0; i < w->marks.n; i++)
+        free(w->marks.at[i].place);
+    dh_vec_release(&w->marks);
     for (size_t i = 0; i < w->steps.n; i++)
         free(w->steps.at[i].place);
     for (size_t i = 0; i < w->parties.n; i++)
@@ -156,6 +159,11 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
     dh_str_addf(out, "visible-set %s\n", hash);
     for (size_t i = 0; i < w->visible.n; i++)
         add_line(out, "visible", w->visible.at[i]);
+    for (size_t i = 0; i < w->marks.n; i++) {
+        dh_str_addf(out, "section %u ", w->marks.at[i].marks);
+        add_text(out, w->marks.at[i].place);
+        dh_str_add(out, "\n");
+    }
     dh_str_addf(out, "steps %zu\n", w->steps.n);
     for (size_t i = 0; i < w->steps.n; i++)
         add_step(out, "step", &w->steps.at[i]);
@@ -351,6 +359,16 @@ static bool on_visible(struct parse *p, const char *v)
     return true;
 }
 
+static bool on_section(struct parse *p, const char *v)
+{
+    struct dh_witness_mark m = {0};
+    if (!read_number(&v, &m.marks) || m.marks > UINT8_MAX || !skip_space(&v) || !*v)
+        return refuse(p, "a section's place is MARKS PLACE");
+    m.place = dh_strdup(v);
+    dh_vec_push(&p->w->marks, m);
+    return true;
+}
+
 static bool on_steps(struct parse *p, const char *v)
 {
     return whole_number(v, &p->steps) || refuse(p, "no number of steps");
@@ -434,6 +452,7 @@ static const struct key {
     {"all-visible", on_all_visible, ONCE},
     {"visible-set", on_visible_set, ONCE | NEEDED},
     {"visible", on_visible, 0},
+    {"section", on_section, 0},
     {"steps", on_steps, ONCE | NEEDED},
     {"step", on_step, 0},
     {"end", on_end, ONCE | NEEDED},

@@ -31,6 +31,12 @@ struct dh_witness_step {
     char *place;  /* name (prove/place_names.h) */
 };
 
+/* A place where a section begins or ends, or that belongs to one. */
+struct dh_witness_mark {
+    uint32_t marks; /* enum dh_engine_mark without DH_ENGINE_VISIBLE */
+    char *place;
+};
+
 struct dh_witness {
     char *kind;    /* of the end: "race", "deadlock", ... */
     char *finding; /* id, or "" */
@@ -47,6 +53,7 @@ struct dh_witness {
     DH_VEC(char *) environment; /* NAME=VALUE */
     DH_VEC(struct dh_witness_input) inputs;
     DH_VEC(char *) visible; /* names of places whose accesses are steps, besides synchronisation and atomics */
+    DH_VEC(struct dh_witness_mark) marks;
     DH_VEC(struct dh_witness_step) steps;
     DH_VEC(struct dh_witness_step) parties; /* who stands where at the end */
 };

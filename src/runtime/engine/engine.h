@@ -214,6 +214,7 @@ void dh_found_init(void);
 void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
 /* The same for two accesses that are not parked. */
 void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2]);
+void dh_found_parties(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n);
 void dh_found_text(const char *text);
 
 /* ---- occurrences.c ---- */

@@ -144,6 +144,11 @@ void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t 
     record(kind, steps, n);
 }
 
+void dh_found_parties(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
+{
+    record(kind, parties, n);
+}
+
 void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2])
 {
     record(kind, pair, 2);

@@ -2,6 +2,7 @@
 #include "runtime/public_hooks.h"
 
 #include "event/site.h"
+#include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/freed.h"
 #include "runtime/engine/ordering.h"
@@ -69,6 +70,8 @@ static void before(void *addr, const void *src, size_t size, uint32_t what, uint
         s.flags &= (uint16_t)~DH_STEP_RANGE;
     if (is_visible(e, op, place)) {
         dh_engine_park(&s);
+        if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
+            dh_atomic_sections_access(dh_task_step(t), e->visible[place]);
         if (op == DH_OP_ATOMIC_CAS)
             t->before = value_at(addr, size);
     } else {

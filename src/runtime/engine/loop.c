@@ -1,6 +1,7 @@
 /* The engine's life: schedule after schedule. */
 #include "runtime/engine/engine.h"
 
+#include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
 #include "runtime/engine/files.h"
@@ -39,6 +40,7 @@ static void begin_schedule(struct dh_engine *e)
     e->idle = 0;
     e->commands = 0;
     dh_ends_begin();
+    dh_atomic_sections_begin();
     dh_freed_begin();
     dh_ordering_begin();
     dh_files_begin();

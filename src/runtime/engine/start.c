@@ -2,6 +2,7 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/bytes.h"
+#include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/baton.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
@@ -112,7 +113,8 @@ void dh_engine_start(const char *where)
     e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init())
+        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init() ||
+        !dh_atomic_sections_init())
         dh_engine_cannot("no memory");
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */

@@ -1,0 +1,73 @@
+/* Section files in terms of places. */
+#include "base/str.h"
+#include "event/engine.h"
+#include "event/sections.h"
+#include "host/file.h"
+#include "prove/place_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTIONS = 15 };
+
+static void *allocate(size_t n)
+{
+    return calloc(1, n ? n : 1);
+}
+
+/* Wherever the site was inlined to. */
+static bool mark_point(struct dh_place_names *p, const struct dh_sections *s, const struct dh_section_point *at,
+                       uint8_t *visible, struct dh_err *err)
+{
+    const char *name = s->sites[at->site];
+    unsigned role = at->role == DH_SECTION_ENTRY ? DH_ENGINE_SECTION_ENTRY : DH_ENGINE_SECTION_END, found = 0;
+    unsigned marks = DH_ENGINE_VISIBLE | DH_ENGINE_SECTION_ACCESS | role | (at->section + 1) << DH_ENGINE_SECTION_SHIFT;
+    for (uint32_t i = 0; i < dh_place_names_count(p); i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = dh_place_names_site(p, i, &t);
+        if (!site || strcmp(dh_site_string(t, site->name), name) != 0)
+            continue;
+        visible[i] |= (uint8_t)marks;
+        found++;
+    }
+    return found || dh_err_set(err, "section %s: the program has no site %s", s->sections[at->section].name, name);
+}
+
+static bool is_named(const struct dh_sections *s, const char *variable)
+{
+    for (uint32_t i = 0; i < s->n_names; i++)
+        if (strcmp(s->names[i], variable) == 0)
+            return true;
+    return false;
+}
+
+static bool mark(struct dh_place_names *p, const struct dh_sections *s, uint8_t *visible, struct dh_err *err)
+{
+    if (s->n_sections > SECTIONS)
+        return dh_err_set(err, "%u sections; at most %d can be looked at", s->n_sections, SECTIONS);
+    for (uint32_t i = 0; i < s->n_points; i++)
+        if (!s->points[i].allow && !mark_point(p, s, &s->points[i], visible, err))
+            return false;
+    for (uint32_t i = 0; i < dh_place_names_count(p); i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = dh_place_names_site(p, i, &t);
+        enum dh_group group = site ? dh_op_info(site->op)->group : DH_GROUP_CALL;
+        if ((group == DH_GROUP_ACCESS || group == DH_GROUP_ATOMIC) && is_named(s, dh_site_string(t, site->variable)))
+            visible[i] |= DH_ENGINE_VISIBLE | DH_ENGINE_SECTION_ACCESS;
+    }
+    return true;
+}
+
+bool dh_place_names_sections(struct dh_place_names *p, const char *path, uint8_t *visible, struct dh_err *err)
+{
+    struct dh_sections s;
+    struct dh_sections_error e;
+    struct dh_bytes b;
+    if (!dh_file_read(path, &b, err))
+        return false;
+    bool ok = dh_sections_read(&s, (const char *)b.at, b.n, allocate, &e) ||
+              dh_err_set(err, "%s:%u:%u: %s", path, e.line, e.column, e.text);
+    ok = ok && mark(p, &s, visible, err);
+    dh_bytes_release(&b);
+    return ok;
+}
