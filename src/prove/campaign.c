@@ -33,14 +33,16 @@ static const struct phase prefix_phases[] = {{"follow", 0, 100, 0}};
 
 /* For a pair of places: towards it, then at random, then all. */
 static const struct phase pair_phases[] = {
-    {"directed", 0, 10, 0}, {"random", 0, 8, 0}, {"dpor", 0, 42, 0}, {"pct", 0, 20, 0}, {"pos", 0, 20, 0},
+    {"directed", 0, 8, 0}, {"random", 0, 4, 0}, {"dpor", 0, 40, 0}, {"pct", 0, 24, 0}, {"pos", 0, 24, 0},
 };
 
-/* For everything: synchronisation, atomics and whatever turns out to be unordered; then every access. */
+/* For everything: synchronisation, atomics and whatever turns out to be unordered; then every access. What is small
+ * is exhausted soon, so that comes early. */
 static const struct phase all_phases[] = {
-    {"random", DH_ENGINE_EXTEND, 6, 0}, {"pct", DH_ENGINE_EXTEND, 8, 0},          {"pos", DH_ENGINE_EXTEND, 8, 0},
-    {"dpor", DH_ENGINE_EXTEND, 38, 0},  {"random", DH_ENGINE_ALL_VISIBLE, 10, 0}, {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0},
-    {"pct", DH_ENGINE_EXTEND, 10, 0},   {"pos", DH_ENGINE_EXTEND, 10, 0},
+    {"random", DH_ENGINE_EXTEND, 3, 0},    {"pct", DH_ENGINE_EXTEND, 3, 0},
+    {"dpor", DH_ENGINE_EXTEND, 34, 0},     {"pos", DH_ENGINE_EXTEND, 15, 0},
+    {"pct", DH_ENGINE_EXTEND, 15, 0},      {"random", DH_ENGINE_ALL_VISIBLE, 10, 0},
+    {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0}, {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0},
 };
 
 struct aim {
