@@ -129,13 +129,18 @@ static bool show_orders(struct replaying *r, struct dh_err *err)
 /* ---- running ---- */
 
 /* A witness does not say where things were; the run that it leads does. */
+static bool is_same(const struct dh_engine_party *a, const struct dh_engine_party *b)
+{
+    return a->thread == b->thread && a->place == b->place && a->kind == b->kind;
+}
+
 static void learn(struct replaying *r, const struct dh_engine_found *end)
 {
     for (uint32_t i = 0; i < end->n_decisions && i < r->plot.decisions.n; i++)
         r->plot.decisions.at[i].object = end->decisions[i].object;
     for (uint32_t i = 0; i < r->plot.end->n_parties; i++)
         for (uint32_t k = 0; k < end->n_parties && k < DH_ENGINE_PARTIES; k++)
-            if (r->plot.end->parties[i].thread == end->parties[k].thread)
+            if (is_same(&r->plot.end->parties[i], &end->parties[k]))
                 r->plot.end->parties[i] = end->parties[k];
 }
 

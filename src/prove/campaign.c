@@ -13,9 +13,11 @@
 #define MS 1000000ull
 
 enum {
+    SWITCHES_FINE = 8, /* of a witness: more are worth another search */
     TRIES = 3,         /* schedules per finding that are replayed before it is given up */
     FOUND = 24u << 20, /* bytes */
 };
+#define SHORTEN_NS (150 * MS)
 #define PATIENCE (10000 * MS) /* of a replay */
 #define OVERTIME (1500 * MS)  /* that a process may take beyond its time */
 
@@ -248,7 +250,7 @@ static const char *how_from_prefix(const struct dh_beginning *p, const struct dh
 }
 
 static bool tell(struct campaign *c, const struct search *from, const struct dh_schedule *s,
-                 const struct dh_engine_found *end, const struct dh_finding *f)
+                 const struct dh_engine_found *end, const struct dh_engine_found *found, const struct dh_finding *f)
 {
     struct dh_goal *goal = goal_of(c, f->id);
     struct dh_witness w;
@@ -259,21 +261,40 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
                          .witness = &w,
                          .schedule = s,
                          .end = end,
-                         .schedules = end->schedule,
+                         .schedules = found->schedule,
                          .time_ns = dh_now_ns() - c->began_ns,
                          .strategy =
-                             from->aim->prefix ? how_from_prefix(from->aim->prefix, end) : from->phase->strategy,
-                         .steps_before = end->n_decisions,
-                         .switches_before = dh_switches(end->decisions, end->n_decisions),
+                             from->aim->prefix ? how_from_prefix(from->aim->prefix, found) : from->phase->strategy,
+                         .steps_before = found->n_decisions,
+                         .switches_before = dh_switches(found->decisions, found->n_decisions),
                          .switches = dh_switches(s->decisions, s->n)};
     bool ok = c->host->proven(c->host->arg, &p);
     dh_witness_release(&w);
     if (goal)
         goal->verdict = DH_PROVEN;
-    c->out->by_prefix += from->aim->prefix && end->n_decisions <= from->aim->prefix->n;
+    c->out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
     c->out->proven++;
     c->failed = c->failed || !ok;
     return ok;
+}
+
+/* A record as the program wrote it into memory that we share is copied before it is believed. */
+static struct dh_engine_found *copy_of(const struct dh_engine_found *f, uint64_t room)
+{
+    uint32_t size = __atomic_load_n(&f->size, __ATOMIC_RELAXED);
+    if (room < sizeof *f || size < sizeof *f || size > room || size % 8)
+        return NULL;
+    struct dh_engine_found *copy = malloc(size);
+    if (!copy)
+        abort();
+    memcpy(copy, f, size);
+    copy->size = size;
+    copy->text[DH_ENGINE_TEXT - 1] = 0;
+    if ((uint64_t)copy->n_decisions * sizeof *copy->decisions > size - sizeof *copy || copy->kind >= DH_ENGINE_ENDS) {
+        free(copy);
+        return NULL;
+    }
+    return copy;
 }
 
 /* What was visible when that end was come to. Owned by the caller. */
@@ -290,29 +311,107 @@ static uint8_t *visible_for(const struct campaign *c, const struct search *from,
     return visible;
 }
 
-/* The minimised schedule if it holds, else the one that was found. */
+/* A schedule under way to a witness: the end that was found, and what is left of its decisions. */
+struct draft {
+    struct dh_engine_found *end; /* owned */
+    struct dh_engine_decision *decisions;
+    struct dh_schedule schedule;
+};
+
+static void release_draft(struct draft *d)
+{
+    free(d->end);
+    free(d->decisions);
+    *d = (struct draft){0};
+}
+
+static struct draft draft_of(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like)
+{
+    struct draft d = {.end = copy_of(end, end->size), .decisions = calloc(end->n_decisions + 1, sizeof *d.decisions)};
+    if (!d.end || !d.decisions)
+        abort();
+    d.schedule = *like;
+    d.schedule.decisions = d.decisions;
+    if (c->o->as_found) {
+        d.schedule.n = end->n_decisions;
+        memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
+    } else
+        d.schedule.n = dh_minimise(end->decisions, end->n_decisions, end, dh_subject_bytes, c->s, d.decisions);
+    return d;
+}
+
+static uint32_t switches_of(const struct draft *d)
+{
+    return dh_switches(d->schedule.decisions, d->schedule.n);
+}
+
+/* Of what a search found, the end with that id and the fewest switches, if fewer than `most`. */
+static bool fewest(struct campaign *c, struct dh_engine_control *region, const struct dh_schedule *like, const char *id,
+                   uint32_t most, struct draft *out)
+{
+    const struct dh_engine_found *f;
+    struct dh_engine_found *copy;
+    bool any = false;
+    for (uint64_t at = 0; (f = dh_engine_found_at(region, at)) && (copy = copy_of(f, region->found_size - at));) {
+        struct dh_finding finding;
+        at += copy->size;
+        dh_ending_finding(&c->s->of, copy, &finding);
+        struct draft d = strcmp(finding.id, id) == 0 ? draft_of(c, copy, like) : (struct draft){0};
+        if (d.end && switches_of(&d) < most) {
+            release_draft(out);
+            *out = d;
+            most = switches_of(out);
+            any = true;
+        } else
+            release_draft(&d);
+        dh_finding_release(&finding);
+        free(copy);
+    }
+    return any;
+}
+
+/* A short search with hardly any preemption: the same may be had without the detours by which it was found. */
+static bool shorten(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like,
+                    const char *id, uint32_t most, struct draft *out)
+{
+    struct phase p = {"bounded", like->flags & DH_ENGINE_ALL_VISIBLE, 0, 1};
+    struct aim a = {.look_for = 1u << end->kind};
+    struct dh_work w = {.job = job_of(c, &a, &p, SHORTEN_NS),
+                        .visible = like->visible,
+                        .found_bytes = FOUND,
+                        .output = DH_OUTPUT_NOWHERE};
+    struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
+    if (!control) {
+        c->failed = true;
+        return false;
+    }
+    dh_control_wait(control, 2 * SHORTEN_NS);
+    bool found = fewest(c, dh_control_region(control), like, id, most, out);
+    dh_control_free(control);
+    return found && is_confirmed(c, &out->schedule, out->end);
+}
+
+/* The minimised schedule if it holds, else the one that was found; a shorter one if it can be had quickly. */
 static bool confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
                     const struct dh_finding *f)
 {
-    struct dh_engine_decision *less = calloc(end->n_decisions + 1, sizeof *less);
-    if (!less)
-        abort();
     uint8_t *visible = visible_for(c, from, end);
     struct dh_schedule whole = {end->decisions, end->n_decisions, visible, from->phase->flags};
     whole.flags |= c->o->spurious ? DH_ENGINE_SPURIOUS : 0u;
-    struct dh_schedule s = whole;
-    s.decisions = less;
-    s.n = dh_minimise(whole.decisions, whole.n, end, dh_subject_bytes, c->s, less);
-    bool shorter =
-        !c->o->as_found && (s.n < whole.n || dh_switches(s.decisions, s.n) < dh_switches(whole.decisions, whole.n));
-    bool ok = shorter && is_confirmed(c, &s, end);
-    if (!ok) {
-        s = whole;
-        ok = is_confirmed(c, &s, end);
+    struct draft d = draft_of(c, end, &whole), shorter = {0};
+    bool ok = is_confirmed(c, &d.schedule, end);
+    if (!ok && !c->o->as_found) {
+        memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
+        d.schedule.n = end->n_decisions;
+        ok = is_confirmed(c, &d.schedule, end);
     }
-    if (ok)
-        tell(c, from, &s, end, f);
-    free(less);
+    bool is_long = ok && !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
+    if (is_long && shorten(c, end, &whole, f->id, switches_of(&d), &shorter))
+        tell(c, from, &shorter.schedule, shorter.end, end, f);
+    else if (ok)
+        tell(c, from, &d.schedule, end, end, f);
+    release_draft(&d);
+    release_draft(&shorter);
     free(visible);
     return ok;
 }
@@ -345,25 +444,6 @@ static void take_found(struct campaign *c, struct search *from, const struct dh_
         c->stop = c->stop || (proven && c->o->first);
     }
     dh_finding_release(&finding);
-}
-
-/* A record as the program wrote it into memory that we share is copied before it is believed. */
-static struct dh_engine_found *copy_of(const struct dh_engine_found *f, uint64_t room)
-{
-    uint32_t size = __atomic_load_n(&f->size, __ATOMIC_RELAXED);
-    if (room < sizeof *f || size < sizeof *f || size > room || size % 8)
-        return NULL;
-    struct dh_engine_found *copy = malloc(size);
-    if (!copy)
-        abort();
-    memcpy(copy, f, size);
-    copy->size = size;
-    copy->text[DH_ENGINE_TEXT - 1] = 0;
-    if ((uint64_t)copy->n_decisions * sizeof *copy->decisions > size - sizeof *copy || copy->kind >= DH_ENGINE_ENDS) {
-        free(copy);
-        return NULL;
-    }
-    return copy;
 }
 
 static void read_found(struct campaign *c, struct search *s)
@@ -612,7 +692,7 @@ enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000, FIRST_DEPTH = 20000 };
  * or NULL. */
 static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a, unsigned number)
 {
-    uint64_t now = dh_now_ns(), time_ns = a->budget_ns / 10, left = c->until_ns > now ? c->until_ns - now : 0;
+    uint64_t now = dh_now_ns(), time_ns = a->budget_ns, left = c->until_ns > now ? c->until_ns - now : 0;
     struct phase p = {number ? "random" : "bounded", 0, 0, 0};
     struct dh_work w = {.job = job_of(c, a, &p, time_ns < left ? time_ns : left),
                         .visible = a->visible,

@@ -157,7 +157,7 @@ def replay_witnesses(lab):
         if data is not None:
             other.write_bytes(data)
         lab.count(f"replay: {name}", complaint(lab.run("replay", "--trust", other, "--", program), "other.dhw"))
-    lab.count("replay: no program", complaint(lab.run("replay", path)))
+    lab.count("replay: no witness", complaint(lab.run("replay")))
     lab.count("replay: a program not built here", complaint(lab.run("replay", path, "--", "/bin/true"), "/bin/true"))
     another, _ = witness(lab, folder(lab, "another"), "-DSTEP=2")
     a = lab.run("replay", path, "--", another)
