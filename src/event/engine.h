@@ -58,18 +58,17 @@ enum dh_engine_state {
 };
 
 enum dh_engine_flag {
-    DH_ENGINE_SPURIOUS = 1 << 0, /* condition waits may end without a signal */
-    DH_ENGINE_STOP_AT_FIRST =
-        1 << 1,               /* end with the first finding but UNORDERED; with a target, when that race is found */
-    DH_ENGINE_GO_ON = 1 << 2, /* replay: after the prefix, let the program run to its end, without preemption */
-    DH_ENGINE_ALL_VISIBLE = 1 << 3, /* every instrumented access is visible, whatever `visible` says */
-    DH_ENGINE_NO_RACES = 1 << 4,    /* pending races do not end a schedule */
-    DH_ENGINE_TRAP = 1 << 6,        /* replay: SIGTRAP where the prefix ends, for a debugger */
-    DH_ENGINE_NO_ORDER = 1 << 7,    /* accesses that are not visible are not checked */
-    DH_ENGINE_EXTEND = 1 << 8,      /* unordered accesses become visible, and the strategy begins anew */
-    DH_ENGINE_NO_FSGSBASE =
-        1 << 9,                /* the thread pointer is set by system call, as on machines without the instruction */
-    DH_ENGINE_OUTPUT = 1 << 5, /* what the program writes to standard output and error is not thrown away */
+    DH_ENGINE_SPURIOUS = 1 << 0,      /* condition waits may end without a signal */
+    DH_ENGINE_STOP_AT_FIRST = 1 << 1, /* end with the first finding but UNORDERED; with a target, when it is reached */
+    DH_ENGINE_GO_ON = 1 << 2,         /* replay: after the prefix, to the program's own end, without preemption */
+    DH_ENGINE_ALL_VISIBLE = 1 << 3,   /* every instrumented access is visible, whatever `visible` says */
+    DH_ENGINE_NO_RACES = 1 << 4,      /* pending races are not looked for */
+    DH_ENGINE_OUTPUT = 1 << 5,        /* what is written to standard output and error is not thrown away */
+    DH_ENGINE_TRAP = 1 << 6,          /* replay: SIGTRAP where the prefix ends, for a debugger */
+    DH_ENGINE_NO_ORDER = 1 << 7,      /* accesses that are not visible are not checked */
+    DH_ENGINE_EXTEND = 1 << 8,        /* unordered accesses become visible, and the strategy begins anew */
+    DH_ENGINE_NO_FSGSBASE = 1 << 9,   /* thread pointers are set by system call, as without the instruction */
+    DH_ENGINE_FORK = 1 << 10,         /* every schedule in a child of its own, not restored: for comparison */
 };
 
 /* The byte of a place in the table `visible`. Sections have numbers from 1 to 15. */
@@ -173,11 +172,12 @@ struct dh_engine_progress {
     uint32_t no_memory;
     uint32_t visible_added; /* places that EXTEND made visible, in this order: */
     uint32_t added[DH_ENGINE_ADDED];
-    uint32_t restarts; /* of the strategy, for that */
-    uint64_t lost;     /* findings for which there was no room */
-    int32_t status;    /* replay: exit status or -signal */
-    uint32_t is_exact; /* exhausted by a systematic strategy: what it tried is all there is */
-    char text[256];    /* why it cannot, or what was odd */
+    uint32_t restarts;  /* of the strategy, for that */
+    uint64_t lost;      /* findings for which there was no room */
+    int32_t status;     /* replay: exit status or -signal */
+    uint32_t is_exact;  /* exhausted by a systematic strategy: what it tried is all there is */
+    char text[256];     /* why it cannot, or what was odd */
+    uint64_t stack[16]; /* where that was: return addresses less the load address of the program, innermost first */
     uint64_t reserved[8];
 };
 

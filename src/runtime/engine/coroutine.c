@@ -126,7 +126,7 @@ static void begin_loop(void)
 
 void dh_coroutines_begin(struct dh_task *main)
 {
-    char *stack = dh_keep_alloc(ENGINE_STACK);
+    char *stack = dh_keep_private(ENGINE_STACK);
     if (!stack)
         dh_engine_cannot("no memory");
     struct saved *s = (struct saved *)(stack + ENGINE_STACK - 64 - sizeof *s - 8);

@@ -3,11 +3,15 @@
 #include "runtime/bytes.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/times.h"
+#include "runtime/frames.h"
 #include "runtime/print.h"
 
 #include <stdarg.h>
 
-enum { LOST = 64 };
+enum { LOST = 64, LARGEST = 1 << 30 };
+
+/* The executable, as it lies in memory. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Conditions that were signalled in vain in this schedule; the first ones. */
 static struct lost {
@@ -117,6 +121,16 @@ void dh_engine_finish(enum dh_engine_state state)
     leave_process(0);
 }
 
+static void tell_stack(uint64_t *out, unsigned most)
+{
+    uint32_t known = dh_frames_known(&__dh_thread);
+    for (unsigned i = 0; i < most && i < known; i++) {
+        uintptr_t at = __dh_thread.frames[known - 1 - i].return_address;
+        uintptr_t base = (uintptr_t)__ehdr_start;
+        out[i] = at > base && at < base + LARGEST ? at - base : at;
+    }
+}
+
 void dh_engine_cannot(const char *fmt, ...)
 {
     struct dh_sink words;
@@ -127,6 +141,8 @@ void dh_engine_cannot(const char *fmt, ...)
     va_end(ap);
     words.bytes[words.n < sizeof words.bytes ? words.n : sizeof words.bytes - 1] = 0;
     dh_text_copy(dh_engine->control->progress.text, sizeof dh_engine->control->progress.text, words.bytes);
+    if (dh_engine->current)
+        tell_stack(dh_engine->control->progress.stack, sizeof dh_engine->control->progress.stack / sizeof(uint64_t));
     __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_CANNOT, __ATOMIC_RELEASE);
     leave_process(0);
 }

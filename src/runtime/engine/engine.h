@@ -197,9 +197,12 @@ bool dh_children_init(void);
 
 /* ---- keep.c ---- */
 
-bool dh_keep_init(struct dh_engine **out);
+/* `shared`: with children, too. */
+bool dh_keep_init(struct dh_engine **out, bool shared);
 /* Zeroed, aligned to 64; NULL: no more. */
 void *dh_keep_alloc(size_t n);
+/* For stacks: not restored either, but each process has its own. */
+void *dh_keep_private(size_t n);
 bool dh_keep_contains(uintptr_t address);
 
 /* ---- callers.c ---- */

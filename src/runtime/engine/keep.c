@@ -12,10 +12,11 @@ enum { ALIGN = 64 };
 
 struct dh_engine *dh_engine;
 
-bool dh_keep_init(struct dh_engine **out)
+bool dh_keep_init(struct dh_engine **out, bool shared)
 {
+    int how = shared ? MAP_SHARED : MAP_PRIVATE;
     for (size_t size = MOST; size >= LEAST; size /= 2) {
-        char *at = dh_sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+        char *at = dh_sys_mmap(size, PROT_READ | PROT_WRITE, how | MAP_ANONYMOUS | MAP_NORESERVE);
         if (!at)
             continue;
         struct dh_engine *e = (struct dh_engine *)at;
@@ -36,6 +37,12 @@ void *dh_keep_alloc(size_t n)
     void *at = e->keep;
     e->keep += n;
     return at;
+}
+
+void *dh_keep_private(size_t n)
+{
+    return dh_engine->flags & DH_ENGINE_FORK ? dh_sys_mmap(n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS)
+                                             : dh_keep_alloc(n);
 }
 
 bool dh_keep_contains(uintptr_t address)

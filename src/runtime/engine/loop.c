@@ -232,6 +232,39 @@ void dh_engine_conclude(void)
     dh_syscalls_allow(true);
 }
 
+/* The child's memory, mappings and descriptors die with it; offsets of files it shares. */
+static void run_in_child(struct dh_engine *e)
+{
+    int status = 0;
+    long child = dh_raw(SYS_fork, 0, 0, 0, 0, 0, 0);
+    if (child < 0)
+        dh_engine_cannot("no child can be made");
+    if (child == 0) {
+        dh_syscalls_begin();
+        dh_watchdog_begin();
+        run_schedule(e);
+        end_schedule(e);
+        dh_undo_all();
+        dh_raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+    }
+    dh_raw(SYS_wait4, child, (long)&status, 0, 0, 0, 0);
+    if (status)
+        dh_engine_cannot("a child ended with status %d", status);
+    if (__atomic_load_n(&e->control->progress.state, __ATOMIC_ACQUIRE) != DH_ENGINE_RUNNING)
+        dh_raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+static void run_here(struct dh_engine *e)
+{
+    run_schedule(e);
+    end_schedule(e);
+    if (e->carrier->is_kernel)
+        dh_engine_finish(final_state(e));
+    dh_undo_all();
+    dh_mappings_restore();
+    dh_snapshot_restore();
+}
+
 void dh_engine_loop(void)
 {
     struct dh_engine *e = dh_engine;
@@ -239,7 +272,8 @@ void dh_engine_loop(void)
     p->begun_ns = dh_times_real();
     if (!e->carrier->is_kernel)
         dh_watchdog_begin();
-    if (!e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
+    bool forks = e->flags & DH_ENGINE_FORK && !e->carrier->is_kernel;
+    if (!forks && !e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
         dh_engine_cannot("no memory for the snapshot");
     e->first_task = e->tasks[0];
     p->begun_ns = p->now_ns = dh_times_real();
@@ -250,15 +284,9 @@ void dh_engine_loop(void)
             dh_engine_finish(DH_ENGINE_EXHAUSTED);
         }
         begin_schedule(e);
-        run_schedule(e);
-        end_schedule(e);
-        if (e->carrier->is_kernel)
-            dh_engine_finish(final_state(e));
+        (forks ? run_in_child : run_here)(e);
         stop_if_asked(e);
         if (dh_ordering_extended())
             dh_engine_restart_strategy();
-        dh_undo_all();
-        dh_mappings_restore();
-        dh_snapshot_restore();
     }
 }

@@ -56,7 +56,7 @@ bool dh_signals_ours(int signal)
 
 bool dh_signals_begin(void)
 {
-    stack_t alternate = {.ss_sp = dh_keep_alloc(ALTERNATE), .ss_size = ALTERNATE};
+    stack_t alternate = {.ss_sp = dh_keep_private(ALTERNATE), .ss_size = ALTERNATE};
     if (!alternate.ss_sp || dh_raw(SYS_sigaltstack, (long)&alternate, 0, 0, 0, 0, 0) != 0)
         return false;
     bool ok = true;

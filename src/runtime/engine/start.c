@@ -101,7 +101,7 @@ void dh_engine_start(const char *where)
         dh_print_stderr("deadheat: DEADHEAT_ENGINE=%s is no control region of this version\n", where);
         dh_sys_exit_group(3);
     }
-    if (!dh_keep_init(&e)) {
+    if (!dh_keep_init(&e, control->job.flags & DH_ENGINE_FORK)) {
         dh_print_stderr("deadheat: no memory for the engine\n");
         dh_sys_exit_group(3);
     }
@@ -191,7 +191,8 @@ void dh_engine_restart_strategy(void)
 {
     struct dh_engine *e = dh_engine;
     size_t used = (size_t)(e->search_next - e->search_memory + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
-    dh_raw(SYS_madvise, (long)e->search_memory, (long)used, MADV_DONTNEED, 0, 0, 0);
+    dh_raw(SYS_madvise, (long)e->search_memory, (long)used, e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0,
+           0, 0);
     e->search_next = e->search_memory;
     e->search.statistics = (struct dh_statistics){0};
     e->control->progress.restarts++;

@@ -34,7 +34,8 @@ bool dh_task_stack(struct dh_task *t)
     if (t->own_stack)
         return true;
     size_t size = (t->stack_size + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
-    if (stacks->size[t->index] < size) {
+    /* What an earlier child mapped is not there in this one. */
+    if (stacks->size[t->index] < size || dh_engine->flags & DH_ENGINE_FORK) {
         long at = dh_raw(SYS_mmap, 0, (long)size + DH_ENGINE_PAGE, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if ((unsigned long)at > -4096ul)

@@ -47,7 +47,8 @@ void dh_watchdog_begin(void)
     struct dh_raw_sigaction a = {(void *)tick, SA_ONSTACK | SA_RESTART | SA_NODEFER | DH_RAW_RESTORER, dh_raw_restorer,
                                  0};
     int timer;
-    seen = dh_keep_alloc(sizeof *seen);
+    if (!seen)
+        seen = dh_keep_alloc(sizeof *seen);
     if (!seen || dh_raw(SYS_rt_sigaction, TICK_SIGNAL, (long)&a, 0, 8, 0, 0) != 0 ||
         dh_raw(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&timer, 0, 0, 0) != 0)
         return;

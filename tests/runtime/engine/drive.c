@@ -109,6 +109,9 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'k':
         j->carrier = DH_ENGINE_KERNEL_THREADS;
         break;
+    case 'K':
+        j->flags |= DH_ENGINE_FORK;
+        break;
     case 'A':
         j->flags |= DH_ENGINE_NO_FSGSBASE;
         break;
@@ -141,31 +144,19 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     }
 }
 
-static const struct option options[] = {{"strategy", 1, 0, 's'},
-                                        {"seed", 1, 0, 'r'},
-                                        {"schedules", 1, 0, 'n'},
-                                        {"seconds", 1, 0, 't'},
-                                        {"depth", 1, 0, 'd'},
-                                        {"preemptions", 1, 0, 'p'},
-                                        {"visible", 1, 0, 'v'},
-                                        {"target", 1, 0, 'g'},
-                                        {"look-for", 1, 0, 'l'},
-                                        {"spurious", 0, 0, 'u'},
-                                        {"first", 0, 0, 'f'},
-                                        {"no-races", 0, 0, 'x'},
-                                        {"output", 0, 0, 'o'},
-                                        {"go-on", 0, 0, 'G'},
-                                        {"kernel-threads", 0, 0, 'k'},
-                                        {"save", 1, 0, 'S'},
-                                        {"replay", 1, 0, 'R'},
-                                        {"schedule", 0, 0, 'P'},
-                                        {"no-order", 0, 0, 'N'},
-                                        {"extend", 0, 0, 'E'},
-                                        {"no-fsgsbase", 0, 0, 'A'},
-                                        {"trap", 0, 0, 'T'},
-                                        {"hang-ms", 1, 0, 'h'},
-                                        {"then", 1, 0, 'w'},
-                                        {0}};
+static const struct option options[] = {{"strategy", 1, 0, 's'},       {"seed", 1, 0, 'r'},
+                                        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
+                                        {"depth", 1, 0, 'd'},          {"preemptions", 1, 0, 'p'},
+                                        {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
+                                        {"look-for", 1, 0, 'l'},       {"spurious", 0, 0, 'u'},
+                                        {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
+                                        {"output", 0, 0, 'o'},         {"go-on", 0, 0, 'G'},
+                                        {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
+                                        {"replay", 1, 0, 'R'},         {"schedule", 0, 0, 'P'},
+                                        {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
+                                        {"no-fsgsbase", 0, 0, 'A'},    {"fork", 0, 0, 'K'},
+                                        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
+                                        {"then", 1, 0, 'w'},           {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -239,6 +230,8 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
     unsigned number = 0;
     printf("state: %s%s%s%s\n", dh_engine_state_name(p->state), p->is_exact ? " (all there is)" : "",
            p->text[0] ? ": " : "", p->text);
+    for (unsigned i = 0; p->text[0] && i < 16 && p->stack[i]; i++)
+        printf("    from +%#lx\n", (unsigned long)p->stack[i]);
     printf("schedules: %lu, steps: %lu, depth at most %u, threads at most %u, dirty pages %lu\n",
            (unsigned long)p->schedules, (unsigned long)p->steps, p->depth_most, p->threads_most,
            (unsigned long)p->dirty_pages);
