@@ -9,7 +9,8 @@
 
 /* Of large blocks only so many bytes are asked about when they are freed. */
 enum {
-    ASKED_EVERY = 32,
+    ASKED_FIRST = 16,
+    ASKED_EVERY = 256,
     STACK_ASKED = 4096,
     CHECKED_MOST = 16 << 10,
     FORGOTTEN_MOST = 1 << 20,
@@ -109,7 +110,8 @@ void dh_freed_task_ends(const struct dh_task *t)
 {
     struct dh_step s = {.kind = DH_STEP_FREE, .flags = DH_STEP_WRITES};
     size_t variables = dh_tls_size();
-    if (t->index == 0 || dh_engine->control->progress.schedules % ASKED_EVERY)
+    uint64_t number = dh_engine->control->progress.schedules;
+    if (t->index == 0 || (number >= ASKED_FIRST && number % ASKED_EVERY))
         return;
     s.size = (uint32_t)variables;
     s.object = t->fs - variables;
