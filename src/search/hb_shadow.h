@@ -49,13 +49,14 @@ void dh_shadow_begin(struct dh_shadow *s);
  * with. */
 bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
                       const struct dh_hb_clock *knows, struct dh_shadow_cell *raced);
-/* Quick: nobody else was there, and its own thread did the same or more since it last told anybody anything. */
+/* Quick: nobody else was there, and its own thread did the same or more at this place since it last told anybody
+ * anything. At another place it counts for itself: what races is looked for by its places. */
 static inline bool dh_shadow_is_known(const struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me)
 {
     const struct dh_shadow_granule *g = &s->granule[dh_shadow_home(s, granule)];
     const struct dh_shadow_cell *c = g->cell;
     return g->key == granule && g->generation == s->generation && c->clock == me->clock && c->thread == me->thread &&
-           !(me->mask & ~c->mask) && !c[1].mask && !c[2].mask && !g->more &&
+           c->site == me->site && !(me->mask & ~c->mask) && !c[1].mask && !c[2].mask && !g->more &&
            !(me->flags & ~c->flags & (DH_STEP_WRITES | DH_SHADOW_FREES)) && !(c->flags & ~me->flags & DH_STEP_ATOMIC);
 }
 void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask);
