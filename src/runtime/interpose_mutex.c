@@ -136,6 +136,7 @@ static void dh_interposed_flockfile(FILE *stream)
 {
     struct dh_wait w;
     dh_interpose_ready();
+    DH_BY_ENGINE(flockfile, (stream));
     if (dh_real.ftrylockfile(stream) != 0) {
         dh_lock_waits(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
         dh_wait_begin(&w, NULL, NULL);
@@ -149,6 +150,7 @@ DH_INTERPOSE(flockfile);
 static int dh_interposed_ftrylockfile(FILE *stream)
 {
     dh_interpose_ready();
+    DH_BY_ENGINE(ftrylockfile, (stream));
     int result = dh_real.ftrylockfile(stream);
     if (result == 0)
         dh_lock_taken(stream, DH_LOCK_TRY, DH_CALL_SLOT);
@@ -159,6 +161,7 @@ DH_INTERPOSE(ftrylockfile);
 static void dh_interposed_funlockfile(FILE *stream)
 {
     dh_interpose_ready();
+    DH_BY_ENGINE(funlockfile, (stream));
     dh_lock_given(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     dh_real.funlockfile(stream);
 }

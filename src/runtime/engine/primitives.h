@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <sys/time.h>
 #include <threads.h>
 #include <time.h>
@@ -58,6 +59,11 @@ int dh_engine_cnd_wait(cnd_t *c, mtx_t *m);
 int dh_engine_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until);
 int dh_engine_cnd_signal(cnd_t *c);
 int dh_engine_cnd_broadcast(cnd_t *c);
+
+/* ---- stream.c ---- */
+void dh_engine_flockfile(FILE *stream);
+int dh_engine_ftrylockfile(FILE *stream);
+void dh_engine_funlockfile(FILE *stream);
 
 /* ---- rwlock.c ---- */
 int dh_engine_pthread_rwlock_rdlock(pthread_rwlock_t *l);
