@@ -149,7 +149,8 @@ struct dh_engine_job {
     char then[32];      /* strategy that `follow` goes on with */
     uint32_t hang_ms;   /* that a thread may run without a visible operation; 0: 5000 */
     uint32_t pct_depth; /* 0: the strategy's own */
-    uint64_t reserved[8];
+    uint32_t shard, shards; /* of `dpor`: which part of the work, from 0, of how many; 0 or 1: all of it */
+    uint64_t reserved[7];
 };
 
 /* Written by the engine alone. */

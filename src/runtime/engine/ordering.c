@@ -2,13 +2,17 @@
 
 #include "search/hb.h"
 
-enum { WANTED = 256, CHECKED = 1 << 13 };
+enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
 
 static struct ordering {
     struct dh_search search; /* for its memory only */
     struct dh_hb *hb;
     uint32_t wanted[WANTED]; /* places to become visible when the schedule is over */
     unsigned n_wanted;
+    /* Granules on which something raced: whoever else accesses them becomes visible, too, since of several places that
+     * access the same bytes in one turn only one is told. */
+    uint64_t racy[RACY];
+    unsigned n_racy;
     /* What was checked since the task went on: nobody else has done anything since, so the answer would be the same. */
     struct checked {
         uint64_t address;
@@ -44,6 +48,9 @@ void dh_ordering_begin(void)
 
 static void extend(uint32_t place)
 {
+    for (unsigned i = 0; i < ordering->n_wanted; i++)
+        if (ordering->wanted[i] == place)
+            return;
     if (place && place < dh_engine->n_visible && ordering->n_wanted < WANTED)
         ordering->wanted[ordering->n_wanted++] = place;
 }
@@ -61,9 +68,34 @@ static struct dh_engine_party party_of(const struct dh_hb_access *a)
                                     .flags = a->flags};
 }
 
+static uint64_t *racy_slot(uint64_t granule)
+{
+    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
+    while (ordering->racy[i] && ordering->racy[i] != granule)
+        i = (i + 1) % RACY;
+    return &ordering->racy[i];
+}
+
+static void note_racy(uint64_t address)
+{
+    uint64_t *slot = racy_slot(address >> GRANULE_SHIFT);
+    if (*slot || ordering->n_racy >= RACY / 2)
+        return;
+    *slot = address >> GRANULE_SHIFT;
+    ordering->n_racy++;
+}
+
+static void extend_if_racy(const struct dh_step *s)
+{
+    if (ordering->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+        extend(s->site);
+}
+
 static void tell(const struct dh_hb_race *race)
 {
     dh_engine->raced_unordered++;
+    if (dh_engine->flags & DH_ENGINE_EXTEND)
+        note_racy(race->second.address);
     if (!race->is_new)
         return;
     struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
@@ -102,6 +134,8 @@ void dh_ordering_access(const struct dh_step *s)
     if (!ordering->hb || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
         return;
     dh_ordering_executed();
+    if (s->site < dh_engine->n_visible)
+        extend_if_racy(s);
     struct dh_hb_access a = {.thread = dh_engine->current->index,
                              .site = s->site,
                              .size = s->size,

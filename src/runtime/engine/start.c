@@ -175,6 +175,8 @@ static void start_strategy(struct dh_engine *e)
     dh_text_copy(name, sizeof name, job->then);
     s->then = name[0] ? dh_strategy_by_name(name) : NULL;
     s->pct_depth = job->pct_depth;
+    s->shard = job->shard;
+    s->shards = job->shards;
     s->target.set = job->target_place[0] || job->target_place[1];
     s->target.site[0] = job->target_place[0];
     s->target.site[1] = job->target_place[1];
