@@ -138,9 +138,11 @@ static void progress(void *arg, const struct dh_campaign_state *s)
         return;
     p->next_line_ns = s->elapsed_ns + 200000000u;
     double seconds = (double)s->elapsed_ns / 1e9;
-    fprintf(stderr, "\r\033[Kprove: %llu schedules (%.0f/s), %s, depth %u, %u threads, %u proven, %.1f s left",
+    fprintf(stderr,
+            "\r\033[Kprove: %llu schedules (%.0f/s), %s, depth %u, %u threads, %llu of %llu pairs in both orders, %u "
+            "proven, %.1f s left",
             (unsigned long long)s->schedules, (double)s->schedules / seconds, s->strategy, s->depth, s->threads,
-            s->proven, (double)s->left_ns / 1e9);
+            (unsigned long long)s->both, (unsigned long long)s->pairs, s->proven, (double)s->left_ns / 1e9);
     fflush(stderr);
     p->told = true;
 }
@@ -192,6 +194,23 @@ static bool proven(void *arg, const struct dh_proof *proof)
     return ok;
 }
 
+/* Accesses that nothing orders, but that no schedule had pending at once within the budget. */
+static void observed(void *arg, const struct dh_finding *f)
+{
+    struct proving *p = arg;
+    struct dh_err err = {0};
+    struct dh_str title = {0};
+    clear_line(p);
+    if (!dh_observed_keep(f, &p->subject, p->db, &err))
+        dh_fail(&err, 0);
+    else if (!p->quiet) {
+        dh_text_title(&title, f);
+        printf("observed, not proven: %s  [%.8s]\n", title.at, f->id);
+        print_accesses(f);
+    }
+    dh_str_release(&title);
+}
+
 static void print_goals(const struct dh_goals *g)
 {
     for (size_t i = 0; i < g->goals.n; i++) {
@@ -210,6 +229,9 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
     print_goals(&p->goals);
     printf("%u proven; %llu schedules in %.2f s (%.0f/s), %u threads", r->proven, (unsigned long long)r->schedules,
            seconds, seconds > 0 ? (double)r->schedules / seconds : 0, r->threads);
+    if (r->pairs)
+        printf(", %llu of %llu pairs of places in both orders", (unsigned long long)r->both,
+               (unsigned long long)r->pairs);
     if (r->traces)
         printf("; %u beginning%s from %u trace%s", r->prefixes, r->prefixes == 1 ? "" : "s", r->traces,
                r->traces == 1 ? "" : "s");
@@ -247,7 +269,7 @@ static int run_campaign(struct proving *p)
 {
     struct dh_err err = {0};
     struct dh_campaign_result r;
-    struct dh_campaign_host host = {progress, proven, interrupted, p};
+    struct dh_campaign_host host = {progress, proven, observed, interrupted, p};
     struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
     sigaction(SIGINT, &stop, &old_int);
     sigaction(SIGTERM, &stop, &old_term);

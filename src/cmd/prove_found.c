@@ -74,7 +74,7 @@ static void search(struct proving *p, const char *command, struct dh_goals *goal
 {
     struct dh_campaign_options o = {
         .budget_ns = budget_ns, .jobs = 1, .shards = 1, .seed = 1, .preemptions = UINT32_MAX};
-    struct dh_campaign_host host = {progress, proven, interrupted, p};
+    struct dh_campaign_host host = {progress, proven, NULL, interrupted, p};
     struct dh_campaign_result r;
     struct dh_err err = {0};
     struct sigaction stop = {.sa_handler = stop_soon}, old;

@@ -111,3 +111,8 @@ bool dh_proof_keep(const struct dh_proof *p, const struct dh_subject *s, const c
     free(f);
     return ok;
 }
+
+bool dh_observed_keep(const struct dh_finding *f, const struct dh_subject *s, const char *db, struct dh_err *err)
+{
+    return store(f, s, db, err);
+}

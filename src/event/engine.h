@@ -68,6 +68,7 @@ enum dh_engine_flag {
     DH_ENGINE_NO_ORDER = 1 << 7,      /* accesses that are not visible are not checked */
     DH_ENGINE_EXTEND = 1 << 8,        /* unordered accesses become visible, and the strategy begins anew */
     DH_ENGINE_NO_FSGSBASE = 1 << 9,   /* thread pointers are set by system call, as without the instruction */
+    DH_ENGINE_COVERAGE = 1 << 11,     /* progress counts pairs of places seen in both orders */
     DH_ENGINE_FORK = 1 << 10,         /* every schedule in a child of its own, not restored: for comparison */
 };
 
@@ -146,9 +147,9 @@ struct dh_engine_job {
     uint32_t target_held;     /* UINT32_MAX: none */
     uint32_t prefix_length;
     uint64_t target_frozen;
-    char then[32];      /* strategy that `follow` goes on with */
-    uint32_t hang_ms;   /* that a thread may run without a visible operation; 0: 5000 */
-    uint32_t pct_depth; /* 0: the strategy's own */
+    char then[32];          /* strategy that `follow` goes on with */
+    uint32_t hang_ms;       /* that a thread may run without a visible operation; 0: 5000 */
+    uint32_t pct_depth;     /* 0: the strategy's own */
     uint32_t shard, shards; /* of `dpor`: which part of the work, from 0, of how many; 0 or 1: all of it */
     uint64_t reserved[7];
 };
@@ -173,13 +174,14 @@ struct dh_engine_progress {
     uint32_t no_memory;
     uint32_t visible_added; /* places that EXTEND made visible, in this order: */
     uint32_t added[DH_ENGINE_ADDED];
-    uint32_t restarts;  /* of the strategy, for that */
-    uint64_t lost;      /* findings for which there was no room */
-    int32_t status;     /* replay: exit status or -signal */
-    uint32_t is_exact;  /* exhausted by a systematic strategy: what it tried is all there is */
-    char text[256];     /* why it cannot, or what was odd */
-    uint64_t stack[16]; /* where that was: return addresses less the load address of the program, innermost first */
-    uint64_t reserved[8];
+    uint32_t restarts;    /* of the strategy, for that */
+    uint64_t lost;        /* findings for which there was no room */
+    int32_t status;       /* replay: exit status or -signal */
+    uint32_t is_exact;    /* exhausted by a systematic strategy: what it tried is all there is */
+    char text[256];       /* why it cannot, or what was odd */
+    uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
+    uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
+    uint64_t reserved[6];
 };
 
 struct dh_engine_control {
@@ -187,8 +189,9 @@ struct dh_engine_control {
     uint32_t version;
     uint32_t stop; /* set by the tool: end as soon as possible */
     uint64_t size;
-    uint64_t visible_at, visible_size; /* a byte per place: dh_engine_mark */
-    uint64_t prefix_at, prefix_size;   /* struct dh_engine_decision[job.prefix_length] */
+    uint64_t visible_at,
+        visible_size; /* a byte per place: dh_engine_mark; place 0: ends of threads free their variables */
+    uint64_t prefix_at, prefix_size; /* struct dh_engine_decision[job.prefix_length] */
     uint64_t found_at, found_size;
     uint64_t found_used; /* bytes of complete records */
     struct dh_engine_job job;

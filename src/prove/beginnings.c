@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 4 /* per access */ };
+enum { CANDIDATES = 64 /* per access */ };
 
 struct work {
     struct dh_search search;
@@ -55,13 +55,26 @@ static bool is_wanted(const struct dh_beginnings_of *of, const struct dh_engine_
     return access && d->place < of->places && of->wanted[d->place];
 }
 
-/* One of each pair of places, with the same thread held, is enough of one schedule. */
+static bool is_wanted_pair(const struct dh_beginnings_of *of, const struct dh_engine_decision *a,
+                           const struct dh_engine_decision *b)
+{
+    if (!is_wanted(of, a) || !is_wanted(of, b))
+        return false;
+    unsigned x = of->wanted[a->place], y = of->wanted[b->place];
+    return ((x & 1) && (y & 2)) || ((x & 2) && (y & 1));
+}
+
+/* Two of each pair of places, with different threads held, are enough of one schedule: others shall have their turn. */
 static bool is_known(const struct dh_beginning *out, size_t n, const struct dh_beginning *b)
 {
+    unsigned same = 0;
     for (size_t i = 0; i < n; i++)
-        if (out[i].place1 == b->place1 && out[i].place2 == b->place2 && out[i].held == b->held)
-            return true;
-    return false;
+        if (out[i].place1 == b->place1 && out[i].place2 == b->place2) {
+            if (out[i].held == b->held)
+                return true;
+            same++;
+        }
+    return same >= 2;
 }
 
 static bool make(struct dh_prefix *p, const struct dh_beginnings_of *of, const struct dh_prefix_pair *pair,
@@ -95,8 +108,7 @@ static size_t add(struct dh_prefix *p, const struct dh_beginnings_of *of, uint32
         struct dh_beginning b = {.place1 = of->decisions[pair.first].place,
                                  .place2 = of->decisions[pair.second].place,
                                  .held = of->decisions[pair.first].thread};
-        if (!is_wanted(of, &of->decisions[pair.first]) || !is_wanted(of, &of->decisions[pair.second]) ||
-            is_known(out, n, &b))
+        if (!is_wanted_pair(of, &of->decisions[pair.first], &of->decisions[pair.second]) || is_known(out, n, &b))
             continue;
         if (make(p, of, &pair, &b))
             out[n++] = b;

@@ -21,7 +21,7 @@ struct dh_beginning {
 struct dh_beginnings_of {
     const struct dh_engine_decision *decisions;
     uint32_t n;
-    const uint8_t *wanted; /* a byte per place: accesses that may be a1, a2 */
+    const uint8_t *wanted; /* a byte per place: 1, 2 or both for accesses of which one shall meet one of the other */
     uint32_t places;
     uint32_t (*bytes_of)(void *arg, uint32_t place); /* that an access touches; 0: not known */
     void *arg;

@@ -31,11 +31,12 @@ struct phase {
 };
 
 /* From a beginning of which one of the two accesses is the end. */
-static const struct phase prefix_phases[] = {{"follow", 0, 100, 0}};
+static const struct phase prefix_phases[] = {{"follow", DH_ENGINE_NO_ORDER, 100, 0}};
 
 /* For a pair of places: towards it, then at random, then all. */
 static const struct phase pair_phases[] = {
-    {"directed", 0, 8, 0}, {"random", 0, 4, 0}, {"dpor", 0, 40, 0}, {"pct", 0, 24, 0}, {"pos", 0, 24, 0},
+    {"directed", DH_ENGINE_NO_ORDER, 8, 0}, {"random", DH_ENGINE_NO_ORDER, 4, 0}, {"dpor", 0, 40, 0},
+    {"pct", DH_ENGINE_NO_ORDER, 24, 0},     {"pos", DH_ENGINE_NO_ORDER, 24, 0},
 };
 
 /* For everything: synchronisation, atomics and whatever turns out to be unordered; then every access. What is small
@@ -50,6 +51,7 @@ static const struct phase all_phases[] = {
 struct aim {
     struct dh_goal *goal; /* NULL: everything */
     uint8_t *visible;
+    uint8_t *sides; /* per place: 1, 2 or both, for what the first and the others of its accesses name */
     uint32_t place[2];
     bool is_pair; /* of accesses */
     uint32_t look_for;
@@ -80,6 +82,7 @@ struct known {
     char id[17];
     unsigned tries;
     bool proven;
+    struct dh_engine_found *unordered; /* seen so, or NULL; owned */
 };
 
 struct campaign {
@@ -139,9 +142,11 @@ static struct dh_engine_job job_of(struct campaign *c, const struct aim *a, cons
                               .time_max_ns = time_ns,
                               .depth_max = c->o->depth,
                               .preemptions_max = p->bound ? p->bound : c->o->preemptions,
-                              .flags = p->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
+                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
                               .look_for = a->look_for,
-                              .target_held = UINT32_MAX};
+                              .target_held = UINT32_MAX,
+                              .shard = c->n_goals ? 0 : c->o->shard, /* goals are dealt out themselves */
+                              .shards = c->n_goals ? 1 : c->o->shards};
     bool hinted = !c->o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
@@ -374,7 +379,7 @@ static bool fewest(struct campaign *c, struct dh_engine_control *region, const s
 static bool shorten(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like,
                     const char *id, uint32_t most, struct draft *out)
 {
-    struct phase p = {"bounded", like->flags & DH_ENGINE_ALL_VISIBLE, 0, 1};
+    struct phase p = {"bounded", (like->flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 1};
     struct aim a = {.look_for = 1u << end->kind};
     struct dh_work w = {.job = job_of(c, &a, &p, SHORTEN_NS),
                         .visible = like->visible,
@@ -425,11 +430,37 @@ static void extend(const struct campaign *c, const struct search *from)
             from->aim->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
 }
 
+static void note_unordered(struct campaign *c, const struct dh_engine_found *f)
+{
+    struct dh_finding finding;
+    dh_ending_finding(&c->s->of, f, &finding);
+    struct known *k = known_of(c, finding.id);
+    if (!k->unordered)
+        k->unordered = copy_of(f, f->size);
+    dh_finding_release(&finding);
+}
+
+static void tell_unordered(struct campaign *c)
+{
+    for (size_t i = 0; i < c->known.n; i++) {
+        struct known *k = &c->known.at[i];
+        if (k->unordered && !k->proven && c->host->observed) {
+            struct dh_finding finding;
+            dh_ending_finding(&c->s->of, k->unordered, &finding);
+            c->host->observed(c->host->arg, &finding);
+            dh_finding_release(&finding);
+        }
+        free(k->unordered);
+    }
+}
+
 static void take_found(struct campaign *c, struct search *from, const struct dh_engine_found *f)
 {
     struct dh_finding finding;
-    if (f->kind == DH_ENGINE_UNORDERED) /* the engine goes after it by itself */
+    if (f->kind == DH_ENGINE_UNORDERED) { /* the engine goes after it by itself */
+        note_unordered(c, f);
         return;
+    }
     dh_ending_finding(&c->s->of, f, &finding);
     struct known *k = known_of(c, finding.id);
     if (!k->proven && k->tries < TRIES) {
@@ -474,6 +505,10 @@ static void count(struct campaign *c, struct search *s)
     s->counted_steps = p->steps;
     c->depth = p->depth_most > c->depth ? p->depth_most : c->depth;
     c->threads = p->threads_most > c->threads ? p->threads_most : c->threads;
+    if (p->both > c->out->both || !c->out->pairs) {
+        c->out->pairs = p->pairs;
+        c->out->both = p->both;
+    }
 }
 
 static void end_search(struct campaign *c, struct search *s)
@@ -513,7 +548,7 @@ static void judge(struct campaign *c, struct search *s)
     case DH_ENGINE_EXHAUSTED:
         if (r->progress.is_exact) {
             a->tried_all = a->over = true;
-            a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r);
+            a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r) || r->job.shards > 1;
             a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
         }
         break;
@@ -560,6 +595,8 @@ static void tell_progress(struct campaign *c)
                                   .proven = c->out->proven,
                                   .goals = (unsigned)c->n_goals,
                                   .unconfirmed = c->out->unconfirmed,
+                                  .pairs = c->out->pairs,
+                                  .both = c->out->both,
                                   .strategy = c->strategy ? c->strategy : ""};
     c->host->progress(c->host->arg, &s);
 }
@@ -635,6 +672,21 @@ static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writ
     return place;
 }
 
+static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct aim *a, uint32_t *one)
+{
+    uint8_t *marked = calloc(c->s->start.places + 1, 1);
+    if (!marked)
+        abort();
+    unsigned n = dh_place_names_mark(c->s->places, site, marked, one);
+    for (uint32_t i = 0; i < c->s->start.places; i++)
+        if (marked[i]) {
+            a->visible[i] |= DH_ENGINE_VISIBLE;
+            a->sides[i] |= side;
+        }
+    free(marked);
+    return n;
+}
+
 /* The places that a finding names become visible. */
 static bool aim_at(struct campaign *c, struct dh_goal *g, struct aim *a)
 {
@@ -648,7 +700,7 @@ static bool aim_at(struct campaign *c, struct dh_goal *g, struct aim *a)
         return skip(g, "no schedule shows a finding of this kind");
     unsigned found = 0;
     for (size_t i = 0; i < f->accesses.n; i++) {
-        if (!dh_place_names_mark(c->s->places, f->accesses.at[i].site, a->visible, &place))
+        if (!mark_side(c, f->accesses.at[i].site, found ? 2 : 1, a, &place))
             continue;
         if (found < 2)
             a->place[found] = place;
@@ -672,6 +724,8 @@ static char *bounds_of(const struct campaign *c, const struct aim *a)
                 visible, visible == 1 ? "" : "s");
     if (c->o->preemptions != UINT32_MAX)
         dh_str_addf(&s, ", at most %u preemptions", c->o->preemptions);
+    if (c->o->shards > 1 && !c->n_goals)
+        dh_str_addf(&s, ", part %u of %u", c->o->shard + 1, c->o->shards);
     if (a->tried_all)
         dh_str_add(&s, ", all orders that differ, with this input");
     return dh_str_take(&s);
@@ -693,7 +747,7 @@ enum { TRACES = 3, PREFIXES = 12, TRACE_DEPTH = 200000, FIRST_DEPTH = 20000 };
 static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a, unsigned number)
 {
     uint64_t now = dh_now_ns(), time_ns = a->budget_ns, left = c->until_ns > now ? c->until_ns - now : 0;
-    struct phase p = {number ? "random" : "bounded", 0, 0, 0};
+    struct phase p = {number ? "random" : "bounded", DH_ENGINE_NO_ORDER, 0, 0};
     struct dh_work w = {.job = job_of(c, a, &p, time_ns < left ? time_ns : left),
                         .visible = a->visible,
                         .found_bytes = TRACE_DEPTH * sizeof(struct dh_engine_decision) + (1u << 20),
@@ -726,7 +780,7 @@ static void try_prefixes(struct campaign *c, struct aim *a, const struct dh_engi
     struct dh_beginning prefixes[PREFIXES];
     struct dh_beginnings_of from = {.decisions = trace->decisions,
                                     .n = trace->n_decisions,
-                                    .wanted = a->visible,
+                                    .wanted = a->sides,
                                     .places = c->s->start.places,
                                     .bytes_of = dh_subject_bytes,
                                     .arg = c->s};
@@ -774,7 +828,9 @@ static uint8_t *first_visible(const struct campaign *c)
 
 static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
 {
-    struct aim a = {.visible = first_visible(c), .budget_ns = budget_ns};
+    struct aim a = {.visible = first_visible(c), .sides = calloc(c->s->start.places + 1, 1), .budget_ns = budget_ns};
+    if (!a.sides)
+        abort();
     if (g->verdict == DH_OPEN && aim_at(c, g, &a)) {
         if (a.is_pair && !c->o->no_prefix && !c->o->strategy)
             pursue_by_prefix(c, &a);
@@ -787,6 +843,7 @@ static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_n
         }
         g->schedules = a.schedules;
     }
+    free(a.sides);
     free(a.visible);
 }
 
@@ -835,6 +892,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
     for (unsigned i = 0; i < o->jobs; i++)
         if (c.slots[i].control)
             end_search(&c, &c.slots[i]);
+    tell_unordered(&c);
     out->elapsed_ns = dh_now_ns() - c.began_ns;
     out->threads = c.threads;
     free(c.slots);

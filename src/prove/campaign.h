@@ -41,6 +41,7 @@ struct dh_campaign_state {
     uint64_t schedules, steps, elapsed_ns, left_ns;
     uint32_t depth, threads, running;
     unsigned proven, goals, unconfirmed;
+    uint64_t pairs, both; /* of places that matter to each other: seen, and in both orders, by the widest search */
     const char *strategy;
 };
 
@@ -49,6 +50,9 @@ struct dh_campaign_host {
     void (*progress)(void *arg, const struct dh_campaign_state *s);
     /* Something is proven. False: it could not be kept; the campaign ends. */
     bool (*proven)(void *arg, const struct dh_proof *p);
+    /* At the end, of what schedules showed to be unordered without meeting it as a race: level observed. May be NULL.
+     */
+    void (*observed)(void *arg, const struct dh_finding *f);
     /* Asked now and then: true ends the campaign with what it has. */
     bool (*interrupted)(void *arg);
     void *arg;
@@ -73,6 +77,7 @@ struct dh_campaign_options {
 struct dh_campaign_result {
     enum dh_verdict verdict; /* of exploring without goals */
     uint64_t schedules, steps, elapsed_ns;
+    uint64_t pairs, both;
     unsigned proven, unconfirmed;
     unsigned traces, prefixes, by_prefix; /* schedules that were looked at; beginnings tried; proofs of those alone */
     uint32_t threads;

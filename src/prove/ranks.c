@@ -285,7 +285,7 @@ bool dh_ranks_campaign(struct dh_mpi *mpi, struct dh_subject *s, const struct dh
 {
     struct ranks r = {.mpi = mpi, .s = s, .o = o, .goals = goals, .n_goals = n, .host = host, .out = out, .err = err};
     bool first = dh_mpi_rank(mpi) == 0;
-    struct dh_campaign_host own = {progress, first ? own_proof : send_proof, interrupted, &r};
+    struct dh_campaign_host own = {progress, first ? own_proof : send_proof, NULL, interrupted, &r};
     *out = (struct dh_campaign_result){.verdict = DH_OPEN};
     r.began_ns = dh_now_ns();
     r.until_ns = r.began_ns + o->budget_ns;

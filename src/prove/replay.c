@@ -16,14 +16,14 @@ static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_
                         .prefix_length = s->n,
                         .found_bytes = FOUND + 2 * (s->n + 64) * sizeof *s->decisions,
                         .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_OURS : DH_OUTPUT_NOWHERE};
-    w.job =
-        (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
-                               .carrier = DH_ENGINE_KERNEL_THREADS,
-                               .seed = 1,
-                               .time_max_ns = patience_ns,
-                               .preemptions_max = UINT32_MAX,
-                               .target_held = UINT32_MAX,
-                               .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE)) | DH_ENGINE_OUTPUT};
+    w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
+                                   .carrier = DH_ENGINE_KERNEL_THREADS,
+                                   .seed = 1,
+                                   .time_max_ns = patience_ns,
+                                   .preemptions_max = UINT32_MAX,
+                                   .target_held = UINT32_MAX,
+                                   .flags = (s->flags & (DH_ENGINE_SPURIOUS | DH_ENGINE_ALL_VISIBLE)) |
+                                            DH_ENGINE_OUTPUT | DH_ENGINE_NO_ORDER};
     strcpy(w.job.strategy, "random");
     w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;

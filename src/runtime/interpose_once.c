@@ -98,6 +98,8 @@ DH_INTERPOSE(__cxa_guard_acquire);
 static void leave_guard(int64_t *guard, int result)
 {
     int *state = (int *)guard;
+    if (dh_engine_on && result == GUARD_DONE)
+        dh_engine_guard_done(guard);
     if (dh_engine_on)
         dh_engine_once_ends(guard);
     dh_sync_release(guard, DH_SYNC_ONCE);

@@ -40,6 +40,15 @@ static int dh_interposed_sem_post(sem_t *sem)
 }
 DH_INTERPOSE(sem_post);
 
+static int dh_interposed_sem_getvalue(sem_t *restrict sem, int *restrict out)
+{
+    dh_interpose_ready();
+    if (dh_engine_on)
+        dh_engine_sem_look(sem);
+    return dh_real.sem_getvalue(sem, out);
+}
+DH_INTERPOSE(sem_getvalue);
+
 static int dh_interposed_sem_init(sem_t *sem, int shared, unsigned value)
 {
     dh_interpose_ready();

@@ -37,10 +37,9 @@ struct dh_shadow {
     uint32_t generation;
 };
 
-/* Eight that follow each other in memory do so here: programs go through it in order. */
 static inline uint32_t dh_shadow_home(const struct dh_shadow *s, uint64_t granule)
 {
-    return ((uint32_t)((granule >> 3) * 0x9e3779b97f4a7c15u >> 32) << 3 | (granule & 7)) & (s->granule_room - 1);
+    return (uint32_t)(granule * 0x9e3779b97f4a7c15u >> 32) & (s->granule_room - 1);
 }
 
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
@@ -49,14 +48,13 @@ void dh_shadow_begin(struct dh_shadow *s);
  * with. */
 bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
                       const struct dh_hb_clock *knows, struct dh_shadow_cell *raced);
-/* Quick: nobody else was there, and its own thread did the same or more at this place since it last told anybody
- * anything. At another place it counts for itself: what races is looked for by its places. */
+/* Quick: nobody else was there, and its own thread did the same or more since it last told anybody anything. */
 static inline bool dh_shadow_is_known(const struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me)
 {
     const struct dh_shadow_granule *g = &s->granule[dh_shadow_home(s, granule)];
     const struct dh_shadow_cell *c = g->cell;
     return g->key == granule && g->generation == s->generation && c->clock == me->clock && c->thread == me->thread &&
-           c->site == me->site && !(me->mask & ~c->mask) && !c[1].mask && !c[2].mask && !g->more &&
+           !(me->mask & ~c->mask) && !c[1].mask && !c[2].mask && !g->more &&
            !(me->flags & ~c->flags & (DH_STEP_WRITES | DH_SHADOW_FREES)) && !(c->flags & ~me->flags & DH_STEP_ATOMIC);
 }
 void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask);

@@ -6,6 +6,7 @@
 #define DH_RUNTIME_ENGINE_ENGINE_H
 
 #include "event/engine.h"
+#include "search/coverage.h"
 #include "search/strategy.h"
 
 #include <pthread.h>
@@ -116,6 +117,7 @@ struct dh_engine {
     const struct dh_strategy *strategy;
     void *strategy_self;
     struct dh_search search;
+    struct dh_coverage *coverage; /* NULL: nobody asked */
     struct dh_engine_decision *trace;
     uint32_t depth, depth_max;
     uint64_t flags;

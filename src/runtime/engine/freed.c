@@ -105,22 +105,31 @@ static void drop(uintptr_t low, uintptr_t high)
     freed->n = to;
 }
 
-/* Whether somebody else uses them unordered is asked in few schedules only: there are many bytes to ask about. */
+/* Steps of their own if place 0 is visible. Else whether somebody uses them unordered is asked in few schedules only:
+ * there are many bytes to ask about. */
+static void give_up(const struct dh_task *t, uintptr_t low, size_t size)
+{
+    struct dh_step s = {.kind = DH_STEP_FREE, .flags = DH_STEP_WRITES, .object = low, .size = (uint32_t)size};
+    if (!dh_engine->n_visible || !dh_engine->visible[0]) {
+        dh_ordering_access(&s);
+        return;
+    }
+    dh_engine_park(&s);
+    if (freed->n < BLOCKS)
+        keep(low, size, t->last_place);
+}
+
 void dh_freed_task_ends(const struct dh_task *t)
 {
-    struct dh_step s = {.kind = DH_STEP_FREE, .flags = DH_STEP_WRITES};
     size_t variables = dh_tls_size();
     uint64_t number = dh_engine->control->progress.schedules;
-    if (t->index == 0 || (number >= ASKED_FIRST && number % ASKED_EVERY))
+    bool visible = dh_engine->n_visible && dh_engine->visible[0];
+    if (t->index == 0 || (!visible && number >= ASKED_FIRST && number % ASKED_EVERY))
         return;
-    s.size = (uint32_t)variables;
-    s.object = t->fs - variables;
     if (variables)
-        dh_ordering_access(&s);
-    s.size = STACK_ASKED;
-    s.object = (uint64_t)(uintptr_t)t->stack + t->stack_size - STACK_ASKED;
-    if (!t->own_stack && !dh_engine->carrier->is_kernel)
-        dh_ordering_access(&s);
+        give_up(t, t->fs - variables, variables);
+    if (!t->own_stack && !dh_engine->carrier->is_kernel && !visible)
+        give_up(t, (uintptr_t)t->stack + t->stack_size - STACK_ASKED, STACK_ASKED);
 }
 
 /* Of thread-local storage what lies below the thread pointer: above it is libc's own record, which whoever joins reads.
@@ -130,7 +139,7 @@ void dh_freed_task_ended(const struct dh_task *t)
     size_t variables = dh_tls_size();
     if (t->index == 0 || freed->n + 2 > BLOCKS)
         return;
-    if (variables)
+    if (variables && !(dh_engine->n_visible && dh_engine->visible[0]))
         keep(t->fs - variables, variables, t->last_place);
     if (!t->own_stack && !dh_engine->carrier->is_kernel)
         keep((uintptr_t)t->stack, t->stack_size, t->last_place);

@@ -41,6 +41,8 @@ static void begin_schedule(struct dh_engine *e)
     e->commands = 0;
     dh_ends_begin();
     dh_atomic_sections_begin();
+    if (e->coverage)
+        dh_coverage_begin(e->coverage);
     dh_freed_begin();
     dh_ordering_begin();
     dh_files_begin();
@@ -114,6 +116,8 @@ static void go_on(struct dh_engine *e, struct dh_choice c)
     e->carrier->resume(t);
     dh_ordering_executed();
     e->last = c.thread;
+    if (e->coverage)
+        dh_coverage_step(e->coverage, c.thread, &e->executed);
     e->strategy->done(e->strategy_self, c.thread, c.alternative, &e->executed);
 }
 
@@ -185,6 +189,8 @@ static void tell_statistics(const struct dh_engine *e)
     p->nondeterministic = s->diverged;
     p->unfair = s->unfair;
     p->no_memory = s->no_memory;
+    if (e->coverage)
+        dh_coverage_count(e->coverage, &p->pairs, &p->both);
 }
 
 /* The budget and the tool's wishes; time is asked for now and then. */

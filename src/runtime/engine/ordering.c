@@ -51,7 +51,7 @@ static void extend(uint32_t place)
     for (unsigned i = 0; i < ordering->n_wanted; i++)
         if (ordering->wanted[i] == place)
             return;
-    if (place && place < dh_engine->n_visible && ordering->n_wanted < WANTED)
+    if (place < dh_engine->n_visible && ordering->n_wanted < WANTED)
         ordering->wanted[ordering->n_wanted++] = place;
 }
 
@@ -66,6 +66,13 @@ static struct dh_engine_party party_of(const struct dh_hb_access *a)
                                             : a->flags & DH_STEP_WRITES ? DH_STEP_WRITE
                                                                         : DH_STEP_READ,
                                     .flags = a->flags};
+}
+
+/* Place 0 stands for the ends of threads, which free their memory (freed.c). */
+static void extend_by(const struct dh_hb_access *a)
+{
+    if (a->site || a->frees)
+        extend(a->site);
 }
 
 static uint64_t *racy_slot(uint64_t granule)
@@ -87,7 +94,7 @@ static void note_racy(uint64_t address)
 
 static void extend_if_racy(const struct dh_step *s)
 {
-    if (ordering->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+    if (s->site && ordering->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
         extend(s->site);
 }
 
@@ -101,8 +108,8 @@ static void tell(const struct dh_hb_race *race)
     struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
     dh_found_pair(DH_ENGINE_UNORDERED, parties);
     if (dh_engine->flags & DH_ENGINE_EXTEND) {
-        extend(race->first.site);
-        extend(race->second.site);
+        extend_by(&race->first);
+        extend_by(&race->second);
     }
 }
 

@@ -85,11 +85,14 @@ int dh_engine_sem_trywait(sem_t *s);
 int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until);
 int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until);
 int dh_engine_sem_post(sem_t *s);
+void dh_engine_sem_look(const sem_t *s); /* before its value is read */
 int dh_engine_pthread_barrier_wait(pthread_barrier_t *b);
 
 /* ---- once.c: before the real function runs the routine, or finds that it ran; and when the routine has run ---- */
 void dh_engine_once(const int *flag);
 void dh_engine_guard(const int *guard);
+/* Compiled code reads the guard's first byte by itself: that it is written is a step, too. */
+void dh_engine_guard_done(void *guard);
 void dh_engine_once_ends(const void *flag);
 
 /* ---- times.c ---- */

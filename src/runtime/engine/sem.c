@@ -78,3 +78,9 @@ int dh_engine_sem_post(sem_t *s)
     ++*value_of(s);
     return 0;
 }
+
+void dh_engine_sem_look(const sem_t *s)
+{
+    dh_engine_at(DH_STEP_SEM_WAIT, DH_STEP_TRY | DH_STEP_SHARED, s, NULL, NULL);
+    dh_engine_in_vain();
+}

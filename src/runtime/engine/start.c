@@ -187,6 +187,8 @@ static void start_strategy(struct dh_engine *e)
     e->strategy_self = e->strategy->start(s);
     if (!e->strategy_self)
         dh_engine_cannot("strategy '%s' does not work with this job", e->strategy->name);
+    if (e->flags & DH_ENGINE_COVERAGE)
+        e->coverage = dh_coverage_new(s);
 }
 
 void dh_engine_restart_strategy(void)
@@ -201,6 +203,7 @@ void dh_engine_restart_strategy(void)
     e->strategy_self = e->strategy->start(&e->search);
     if (!e->strategy_self)
         dh_engine_cannot("no memory");
+    e->coverage = e->coverage ? dh_coverage_new(&e->search) : NULL;
 }
 
 /* What libc would do on first use, in every schedule anew: the unwinder is loaded, standard
