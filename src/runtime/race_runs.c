@@ -8,7 +8,7 @@
 #include "runtime/shadow.h"
 
 /* More than a program's memory has room for was counted wrong. Told in parts, so that 32 bits hold an extent. */
-enum { BYTES_MAX_SHIFT = 40, PART = 1 << 24 };
+enum { COUNT_MAX_SHIFT = 40, PART = 1 << 24 };
 
 struct row {
     uintptr_t at;
@@ -111,7 +111,7 @@ FIXED void run(uintptr_t first, uint64_t count, int64_t shape, bool write, uint3
 {
     struct dh_race_state *s = __dh_thread.race;
     int64_t stride = shape >> 8;
-    if (!s || !count || count >> BYTES_MAX_SHIFT || (!write && dh_module_is_constant(first)))
+    if (!s || !count || count >> COUNT_MAX_SHIFT || (!write && dh_module_is_constant(first)))
         return;
     struct row r = {first, count, (uint32_t)(stride < 0 ? -stride : stride), place};
     if (stride < 0)
