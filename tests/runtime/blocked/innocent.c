@@ -731,8 +731,13 @@ static void c11(void)
 static void forks(void)
 {
     pthread_t t = start(waiter, NULL);
+    /* Held across the fork: taken by the waiter just then, it would stay locked in the child. */
+    pthread_mutex_lock(&lock);
     pid_t p = fork();
+    pthread_mutex_unlock(&lock);
     if (p == 0) {
+        /* The waiter does not exist here, and the condition would remember it. */
+        pthread_cond_init(&changed, NULL);
         producer_sleeps();
         crowd();
         _exit(0);
