@@ -112,6 +112,7 @@ struct dh_column *dh_line_column(struct dh_lines *t, struct dh_line *line, unsig
     if (line->n < DH_COLUMNS_INSIDE) {
         c = &line->inside[line->n];
         clear_column(c, slot);
+        line->slots[line->n] = slot;
     } else {
         c = take_column(t, slot);
         if (!c)

@@ -56,7 +56,7 @@ struct dh_line {
     struct dh_column **more; /* beyond those inside */
     uint64_t writes;         /* ever said of it; goes on in the line's next life */
     uint32_t calm;           /* since this time its thread alone has accessed it; 0: it does not look like that */
-    uint32_t unused[3];
+    uint32_t slots[DH_COLUMNS_INSIDE]; /* of the columns inside: found without looking into them */
     struct dh_column inside[DH_COLUMNS_INSIDE];
 };
 
@@ -86,12 +86,19 @@ void dh_line_unnote(struct dh_line *line, const struct dh_pair *pair);
 /* Under the lock: the slot's column, made when there is none. */
 struct dh_column *dh_line_column(struct dh_lines *t, struct dh_line *line, unsigned slot);
 
+/* All of it at once, rather than the columns after the head. */
+DH_ALWAYS_INLINE void dh_line_prefetch(const struct dh_line *line)
+{
+    __builtin_prefetch(line);
+    for (int i = 0; i < DH_COLUMNS_INSIDE; i++)
+        __builtin_prefetch(&line->inside[i]);
+}
 /* The slot's column, if it is there. */
 DH_ALWAYS_INLINE struct dh_column *dh_line_find(const struct dh_line *line, unsigned slot)
 {
     uint32_t n = __atomic_load_n(&line->n, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < DH_COLUMNS_INSIDE && i < n; i++)
-        if (line->inside[i].slot == slot)
+        if (line->slots[i] == slot)
             return (struct dh_column *)&line->inside[i];
     struct dh_column **more = __atomic_load_n(&line->more, __ATOMIC_ACQUIRE);
     for (uint32_t i = DH_COLUMNS_INSIDE; i < n; i++)

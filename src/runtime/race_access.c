@@ -176,26 +176,60 @@ void dh_race_note_run(struct dh_race_state *s, uintptr_t addr, uint32_t extent, 
 
 /* ---- accesses ---- */
 
-/* As race_fast.c does it for single accesses. False: something is not plain to see, or was changed meanwhile. */
-static bool record_quickly(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+/* A part of a granule, where a range begins or ends. */
+static bool plan_part(const struct dh_race_state *s, dh_cell *cell, unsigned mask, bool write, struct dh_next *next)
 {
-    enum { MOST = 17 };
+    dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    if (dh_cell_is_line(old)) /* which is looked at next */
+        dh_line_prefetch(&dh_race_world.lines.at[dh_cell_line(old)]);
+    return dh_cell_plan(s, old, mask, write, next);
+}
+
+/* Whole granules: of most ranges all have the same past, and one plan serves them. */
+static bool plan_alike(const struct dh_race_state *s, dh_cell *cell, size_t n, bool write, struct dh_next *next)
+{
+    dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    for (size_t i = 1; i < n; i++)
+        if (__atomic_load_n(&cell[i], __ATOMIC_RELAXED) != old)
+            return false;
+    return dh_cell_plan(s, old, DH_MASK_ALL, write, next);
+}
+
+enum { MOST = 17 };
+
+/* The same where they have not. */
+static bool record_each(struct dh_race_state *s, dh_cell *cell, size_t n, bool write)
+{
     struct dh_next next[MOST];
-    dh_cell *cell = dh_shadow_of(addr);
-    size_t n = ((addr & 3) + size + 3) / 4;
-    if (n > MOST || s->said)
-        return false;
     for (size_t i = 0; i < n; i++) {
         dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
-        unsigned mask = i ? DH_MASK_ALL : DH_MASK_ALL << (addr & 3) & DH_MASK_ALL;
-        mask &= i + 1 < n ? DH_MASK_ALL : DH_MASK_ALL >> (3 - ((addr + size - 1) & 3));
-        if (i > 1 && mask == DH_MASK_ALL && old == next[i - 1].old)
+        if (i && old == next[i - 1].old)
             next[i] = next[i - 1];
-        else if (!dh_cell_plan(s, old, mask, write, &next[i]))
+        else if (!dh_cell_plan(s, old, DH_MASK_ALL, write, &next[i]))
             return false;
     }
-    s->t.dirty = true;
     return dh_cells_put(s, cell, next, (unsigned)n);
+}
+
+/* As race_fast.c does it for single accesses. False: something is not plain to see, or was changed meanwhile; what was
+ * recorded may be so again. */
+static bool record_quickly(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+{
+    struct dh_next first, middle, last;
+    dh_cell *cell = dh_shadow_of(addr);
+    size_t before = -addr & 3, whole = (size - before) / 4, after = (addr + size) & 3;
+    if (size < 4 + before || size > 4 * MOST || s->said)
+        return false;
+    dh_cell *body = cell + (before > 0), *end = body + whole;
+    if (after && !plan_part(s, end, DH_MASK_ALL >> (4 - after), write, &last))
+        return false;
+    if (before && !plan_part(s, cell, DH_MASK_ALL << (4 - before) & DH_MASK_ALL, write, &first))
+        return false;
+    s->t.dirty = true;
+    if (plan_alike(s, body, whole, write, &middle) ? !dh_cells_put_alike(s, body, middle, whole)
+                                                   : !record_each(s, body, whole, write))
+        return false;
+    return (!before || dh_cell_put(s, cell, first)) && (!after || dh_cell_put(s, end, last));
 }
 
 static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)

@@ -62,6 +62,20 @@ DH_ALWAYS_INLINE bool dh_cell_put(const struct dh_race_state *s, dh_cell *cell, 
     return __atomic_compare_exchange_n(cell, &next.old, next.now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* As dh_cells_put, for cells that were found alike. */
+DH_ALWAYS_INLINE bool dh_cells_put_alike(const struct dh_race_state *s, dh_cell *cell, struct dh_next next, size_t n)
+{
+    bool ok = true;
+    if (dh_cell_is_mine(s->t.time, next.old)) {
+        for (size_t i = 0; i < n; i++)
+            __atomic_store_n(&cell[i], next.now, __ATOMIC_RELAXED);
+        return true;
+    }
+    for (size_t i = 0; i < n; i++)
+        ok = dh_cell_put(s, &cell[i], next) && ok;
+    return ok;
+}
+
 /* What another thread was quicker to change is looked at again in full: false. */
 DH_ALWAYS_INLINE bool dh_cells_put(const struct dh_race_state *s, dh_cell *cell, const struct dh_next *next, unsigned n)
 {
