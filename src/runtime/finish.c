@@ -127,8 +127,10 @@ void dh_finish(void)
     if (dh_options.verbosity >= 1)
         dh_atom_finish();
     if (dh_options.verbosity >= 1)
-        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times\n", pid,
-                 dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1);
+        dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times, "
+                 "%u slots of threads went to others\n",
+                 pid, dh_threads_count(), dh_context_count(), dh_context_lost(), dh_slots_generation() - 1,
+                 dh_slots_shared());
 }
 
 __attribute__((section(".fini_array.00000"), used)) static void (*const fini)(void) = dh_finish;

@@ -30,6 +30,7 @@ static struct slot slots[DH_LAST_SLOT + 1];
 static dh_spin lock = DH_SPIN_INIT;
 static uint64_t order;
 static uint32_t generation = 1;
+static uint32_t n_shared; /* times a thread went on with a slot whose past it did not know */
 static struct dh_race_state *free_states;
 static bool can_interrupt; /* threads that run can be made to notice */
 uint32_t dh_slot_clock_limit = DH_CLOCK_MAX - 1;
@@ -49,6 +50,11 @@ void dh_slots_init(uint32_t clock_limit)
 uint32_t dh_slots_generation(void)
 {
     return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
+uint32_t dh_slots_shared(void)
+{
+    return __atomic_load_n(&n_shared, __ATOMIC_RELAXED);
 }
 
 /* ---- who had a slot when ---- */
@@ -258,6 +264,8 @@ static bool try_to_take(struct dh_race_state *s)
         i = find_lent(lend_of_running);
     if (i >= 0) {
         struct slot *slot = &slots[i];
+        if (slot->clock > dh_clock_get(&s->t.clock, (unsigned)i))
+            __atomic_store_n(&n_shared, n_shared + 1, __ATOMIC_RELAXED);
         slot->clock++;
         slot->user = s;
         slot->given = ++order;

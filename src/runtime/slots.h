@@ -24,6 +24,8 @@ struct dh_race_state *dh_race_state_new(void);
 /* In a forked child: only the calling thread is left. */
 void dh_slots_forked(struct dh_race_state *survivor);
 uint32_t dh_slots_generation(void);
+/* How often accesses of two threads may not have been told apart since. */
+uint32_t dh_slots_shared(void);
 /* Where the i-th thread that has a slot keeps its stack and thread-local variables; false: no more. */
 struct dh_thread_place {
     uint32_t thread;

@@ -6,7 +6,8 @@
  *   THREADS OPS ARENA BYTES, then for each op: THREAD OPERATION OBJECT OFFSET OTHER OFFSET VALUE GROUP POSITION
  * ARENA is 0 (a block of the heap) or 1 (global). An object is CLASS * 64 + NUMBER, see resolve().
  * Output: for each trace lines "H ..." (bytes that race), "R ..." (as reported), "W" when all clocks began anew, so
- * that what was before is forgotten, then "E". */
+ * that what was before is forgotten, or a thread had to go on with another's slot, so that the two are not told apart,
+ * then "E". */
 #include "operations.h"
 
 #include "detect/race.h"
@@ -218,6 +219,7 @@ static unsigned thread_of(uint32_t index)
 }
 
 extern __typeof(dh_slots_generation) dh_slots_generation __attribute__((weak));
+extern __typeof(dh_slots_shared) dh_slots_shared __attribute__((weak));
 extern void __real_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit) __attribute__((weak));
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit);
 void __wrap_dh_report(const struct dh_report *r);
@@ -341,10 +343,10 @@ static void run(unsigned arena)
         sem_init(&semaphores[i], 0, 0);
         onces[i] = (pthread_once_t)PTHREAD_ONCE_INIT;
     }
-    uint32_t world = dh_slots_generation ? dh_slots_generation() : 0;
+    uint32_t world = dh_slots_generation ? dh_slots_generation() : 0, shared = dh_slots_shared ? dh_slots_shared() : 0;
     run_ops(0);
     wait_until(&turn, trace.n_ops);
-    if (dh_slots_generation && world != dh_slots_generation())
+    if (dh_slots_generation && (world != dh_slots_generation() || shared != dh_slots_shared()))
         say('W', NULL, 0);
     for (unsigned i = 1; i < trace.n_threads; i++)
         if (trace.created[i] && !trace.joined[i])
