@@ -216,25 +216,18 @@ ALWAYS void look(struct dh_race_state *s, uintptr_t addr, unsigned size, bool wr
     __dh_race_complete(addr, size | (uint32_t)write << 8, place, value);
 }
 
-#define OF_BOTH(x) ((uint64_t)(x) << 32 | (x))
-
-/* All cells are this thread's own, whole, and alike, of an earlier epoch: the commonest case, done with few registers.
- * A thread that is not looked at has no epoch. */
+/* Done with few registers. A thread that is not looked at has no epoch. */
 ALWAYS bool is_private(uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
     struct dh_race_state *s = __dh_thread.race;
-    if ((old ^ own) & OF_BOTH(0xFFF00000u) || !own || (addr & 3) ||
-        (size == 8 && __atomic_load_n(&cell[1], __ATOMIC_RELAXED) != old))
+    if (!dh_cells_are_private(cell, old, own, size) || !own || (addr & 3))
         return false;
     if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
         return false;
     s->t.dirty = true;
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size == 8 ? 3 : 2, write, place));
-    dh_cell now = write ? own : (old & ~(uint64_t)UINT32_MAX) | (uint32_t)own;
-    __atomic_store_n(cell, now, __ATOMIC_RELAXED);
-    if (size == 8)
-        __atomic_store_n(&cell[1], now, __ATOMIC_RELAXED);
+    dh_cells_put_private(cell, old, own, size, write);
     end_quickly(s);
     return true;
 }
@@ -253,7 +246,7 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
 {
     dh_cell *cell = dh_shadow_of(addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED), own = __dh_thread.own;
     struct dh_race_state *s = __dh_thread.race;
-    if ((old ^ own) & OF_BOTH(0x0FF00000u) || !own || (addr & (size - 1)))
+    if ((old ^ own) & DH_BOTH_HALVES(0x0FF00000u) || !own || (addr & (size - 1)))
         return false;
     if (!dh_gate_is_open(s) || !has_word(s) || !begin_quickly(s))
         return false;
@@ -273,7 +266,7 @@ ALWAYS bool is_private_part(uintptr_t addr, unsigned size, bool write, uint32_t 
 ALWAYS bool is_private_rest(uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     dh_cell *cell = dh_shadow_of(addr);
-    uint64_t own = __dh_thread.own, wide = own & OF_BOTH(DH_EPOCH_TIME);
+    uint64_t own = __dh_thread.own, wide = own & DH_BOTH_HALVES(DH_EPOCH_TIME);
     struct dh_race_state *s = __dh_thread.race;
     if (__atomic_load_n(cell, __ATOMIC_RELAXED) != wide || !own)
         return false;

@@ -42,6 +42,24 @@ DH_ALWAYS_INLINE bool dh_cell_is_mine(uint32_t time, dh_cell c)
     return (dh_cell_read(c) >> DH_CLOCK_BITS & slots) == slot && (dh_cell_write(c) >> DH_CLOCK_BITS & slots) == slot;
 }
 
+#define DH_BOTH_HALVES(x) ((uint64_t)(x) << 32 | (x))
+
+/* All cells of an aligned access of 4 or 8 bytes are this thread's, whole, alike, and of an earlier epoch: the
+ * commonest case. `own` is what says so of this one. */
+DH_ALWAYS_INLINE bool dh_cells_are_private(const dh_cell *cell, dh_cell old, dh_cell own, unsigned size)
+{
+    return !((old ^ own) & DH_BOTH_HALVES(0xFFF00000u)) &&
+           (size != 8 || __atomic_load_n(&cell[1], __ATOMIC_RELAXED) == old);
+}
+
+DH_ALWAYS_INLINE void dh_cells_put_private(dh_cell *cell, dh_cell old, dh_cell own, unsigned size, bool write)
+{
+    dh_cell now = write ? own : (old & ~(uint64_t)UINT32_MAX) | (uint32_t)own;
+    __atomic_store_n(cell, now, __ATOMIC_RELAXED);
+    if (size == 8)
+        __atomic_store_n(&cell[1], now, __ATOMIC_RELAXED);
+}
+
 /* A read where the last read was this thread's, too, leaves the other half alone. */
 DH_ALWAYS_INLINE bool dh_cell_reads_on(uint32_t time, struct dh_next next)
 {

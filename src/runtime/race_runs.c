@@ -18,7 +18,6 @@ struct row {
 
 /* Size and kind are known where these are used, so that loops over cells are short. */
 #define FIXED static inline __attribute__((always_inline))
-#define OF_BOTH(x) ((uint64_t)(x) << 32 | (x))
 
 FIXED dh_cell now_in(const dh_cell *cell)
 {
@@ -38,16 +37,12 @@ FIXED bool is_told(const struct dh_race_state *s, uintptr_t at, dh_cell own, uns
     return says_own(dh_shadow_of(at), own, size, write) || (!write && dh_known(s, at, size / 4));
 }
 
-/* As race_fast.c: whole cells of this thread's, alike and of an earlier epoch. */
 FIXED bool put_private(dh_cell *cell, dh_cell own, unsigned size, bool write)
 {
     dh_cell old = now_in(cell);
-    if ((old ^ own) & OF_BOTH(0xFFF00000u) || (size == 8 && now_in(cell + 1) != old))
+    if (!dh_cells_are_private(cell, old, own, size))
         return false;
-    dh_cell now = write ? own : (old & ~(uint64_t)UINT32_MAX) | (uint32_t)own;
-    __atomic_store_n(cell, now, __ATOMIC_RELAXED);
-    if (size == 8)
-        __atomic_store_n(cell + 1, now, __ATOMIC_RELAXED);
+    dh_cells_put_private(cell, old, own, size, write);
     return true;
 }
 
