@@ -254,6 +254,20 @@ static void list_names(const struct views *v, struct dh_str *s, const uint32_t *
         dh_str_addf(s, "%s%s", dh_field_name(&v->store.names, *names), names[1] ? between : "");
 }
 
+/* For reading: the two that matter are named by themselves. */
+static void list_some(const struct views *v, struct dh_str *s, const uint32_t *names)
+{
+    enum { MOST = 6 };
+    uint32_t some[MOST + 1] = {0}, n = 0;
+    while (names[n])
+        n++;
+    for (uint32_t i = 0; i < n && i < MOST; i++)
+        some[i] = names[i];
+    list_names(v, s, some, ", ");
+    if (n > MOST)
+        dh_str_addf(s, " and %u more", n - MOST);
+}
+
 static void tell(struct views *v, const struct conflict *c, const uint32_t *names)
 {
     struct dh_str text = {0}, key = {0};
@@ -261,7 +275,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
     const char *x = dh_field_name(&v->store.names, c->x->name), *y = dh_field_name(&v->store.names, c->y->name);
     const char *lock = or_else(dh_world_variable(v->store.world, c->s->in.site), "one lock");
     dh_str_add(&text, "{");
-    list_names(v, &text, names, ", ");
+    list_some(v, &text, names);
     dh_str_addf(&text,
                 "} are accessed together in one section of %s, but thread %u accesses %s and %s in two: thread %u can "
                 "come between and find one changed without the other, or change both under it",
