@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { REMEMBERED = 2, PATIENCE = 100, ATTEMPTS = 5000, PAUSE_NS = 1000000, ALONE_PAUSES = 20000 };
+enum { REMEMBERED = 4, PATIENCE = 100, ATTEMPTS = 5000, PAUSE_NS = 1000000, ALONE_PAUSES = 20000 };
 
 struct use {
     uint32_t from; /* clock at which it began */
@@ -129,9 +129,12 @@ static bool is_spent(const struct slot *slot)
     return slot->clock + 1 >= dh_slot_clock_limit;
 }
 
-/* Free slots whose past the thread knows are best: nothing is confused then. Else the one free for longest. */
+/* Free slots whose past the thread knows are best: nothing is confused then. Else the one free for longest. The first
+ * few go round among threads that come and go, since clocks are as long as slots are many; more than one, since of a
+ * slot's past threads only the last are remembered. */
 static int find_free(const struct dh_race_state *s)
 {
+    enum { FEW = 32 };
     int best = -1;
     bool best_known = false;
     for (int i = 1; i <= DH_LAST_SLOT; i++) { /* 0 stays free: an empty cell looks like slot 0, clock 0 */
@@ -144,6 +147,8 @@ static int find_free(const struct dh_race_state *s)
         }
         if (known && !slots[i].clock)
             break; /* never used; those behind are, too */
+        if (best_known && i >= FEW)
+            break;
     }
     return best;
 }
@@ -175,9 +180,10 @@ static bool lend_of_running(struct dh_race_state *s)
     return true;
 }
 
+/* An epoch in which nothing was accessed was nobody's: who joined the thread knows all before it. */
 static void take_back(struct slot *slot)
 {
-    slot->clock = dh_epoch_clock(slot->user->t.time);
+    slot->clock = dh_epoch_clock(slot->user->t.time) - !slot->user->t.dirty;
     slot->user = NULL;
 }
 

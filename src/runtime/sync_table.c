@@ -10,7 +10,7 @@ struct dh_sync_bucket {
     dh_spin lock;
     struct dh_sync *_Atomic first;
     _Atomic uint64_t version;
-    uint64_t unused;
+    _Atomic uint32_t waiting; /* threads for the lock */
 };
 
 static struct dh_sync_bucket buckets[BUCKETS];
@@ -56,12 +56,26 @@ static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
     return o;
 }
 
+/* Who waits goes first. A thread that was here just now would mostly be the quicker one: whatever it does step by step
+ * would happen in one piece, and races with what others do in between would not. */
+static void lock_bucket(struct dh_sync_bucket *b)
+{
+    enum { POLITE = 32 };
+    for (int i = 0; i < POLITE && atomic_load_explicit(&b->waiting, memory_order_relaxed); i++)
+        __builtin_ia32_pause();
+    if (dh_spin_try(&b->lock))
+        return;
+    atomic_fetch_add_explicit(&b->waiting, 1, memory_order_relaxed);
+    dh_spin_lock(&b->lock);
+    atomic_fetch_sub_explicit(&b->waiting, 1, memory_order_relaxed);
+}
+
 struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
 {
     struct dh_sync_bucket *b = bucket_of(addr);
     if (!make && !b->first)
         return NULL;
-    dh_spin_lock(&b->lock);
+    lock_bucket(b);
     struct dh_sync *o = b->first;
     while (o && o->addr != addr)
         o = o->next;
@@ -171,6 +185,8 @@ void dh_sync_remove(uintptr_t addr, size_t size)
 
 void dh_sync_table_forked(void)
 {
-    for (int i = 0; i < BUCKETS; i++)
+    for (int i = 0; i < BUCKETS; i++) {
         atomic_flag_clear(&buckets[i].lock);
+        atomic_store_explicit(&buckets[i].waiting, 0, memory_order_relaxed);
+    }
 }
