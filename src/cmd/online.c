@@ -4,6 +4,7 @@
 #include "cmd/tell.h"
 #include "trace/feed.h"
 #include "trace/live.h"
+#include "trace/postpone.h"
 #include "trace/rules.h"
 #include "trace/text.h"
 
@@ -28,9 +29,10 @@ struct process {
     struct dh_online *online;
     const struct dh_meta *meta;
     struct dh_suspicions *suspicions;
-    struct dh_feed *feed; /* NULL: no detector watches */
-    struct dh_dht *trace; /* NULL: none is written */
-    FILE *text;           /* the same, for people */
+    struct dh_feed *feed;           /* NULL: no detector watches */
+    struct dh_postponed *postponed; /* NULL: they hear of everything at once */
+    struct dh_dht *trace;           /* NULL: none is written */
+    FILE *text;                     /* the same, for people */
     struct dh_rules_filter *filter;
     struct dh_world_host words;
 };
@@ -67,6 +69,8 @@ static void begin_watching(struct process *p)
         dh_suspicions_watch(p->suspicions, dh_feed_world(p->feed));
     else
         keep_first(o, &err);
+    if (p->feed && dh_may_postpone(&o->detectors, &options))
+        p->postponed = dh_postponed_new(p->feed);
 }
 
 static const char text_suffix[] = ".trace";
@@ -134,7 +138,9 @@ static void event(void *process, const struct dh_event *e)
     struct process *p = process;
     if (p->online->rules && !dh_rules_keeps(p->filter, e))
         return;
-    if (p->feed)
+    if (p->postponed)
+        dh_postponed_event(p->postponed, e);
+    else if (p->feed)
         dh_feed_event(p->feed, e);
     if (p->trace)
         dh_dht_add(p->trace, e);
@@ -169,6 +175,9 @@ static void end(void *process, uint64_t lost)
     struct dh_err err = {0};
     if (lost)
         dh_complain("%s: %llu events of process %u are missing", o->o.command, (unsigned long long)lost, p->meta->pid);
+    if (p->postponed)
+        dh_postponed_end(p->postponed);
+    dh_postponed_free(p->postponed);
     if (p->feed)
         dh_feed_end(p->feed);
     o->findings += dh_suspicions_count(p->suspicions);

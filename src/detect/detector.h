@@ -70,6 +70,8 @@ struct dh_detector {
     /* The stream is at its end, by itself or because the program was killed: what is left to say. */
     void (*end)(void *self);
     void (*release)(void *self);
+    /* NULL, or whether with these options it has nothing to say as long as the screen (screen.h) is quiet. */
+    bool (*may_wait)(const struct dh_detector_options *o);
     /* NULL, or what it counted so far: lines "what: figures" for people and scripts. */
     void (*count)(const void *self, struct dh_str *out);
 };

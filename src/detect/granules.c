@@ -58,7 +58,7 @@ static void grow(struct dh_granules *g)
 
 static struct dh_granule_page *find_page(struct dh_granules *g, uint64_t number)
 {
-    struct dh_granule_recent *recent = &g->recent[number % DH_GRANULE_RECENT];
+    struct dh_granule_recent *recent = &g->recent[dh_granules_recent(number)];
     if (recent->number == number && recent->page)
         return recent->page;
     struct dh_granule_page *p = g->cap ? g->slots[slot_of(g, number)] : NULL;
@@ -103,7 +103,7 @@ static void close_hole(struct dh_granules *g, size_t hole)
 
 static void remove_page(struct dh_granules *g, struct dh_granule_page *p)
 {
-    struct dh_granule_recent *recent = &g->recent[p->number % DH_GRANULE_RECENT];
+    struct dh_granule_recent *recent = &g->recent[dh_granules_recent(p->number)];
     size_t slot = slot_of(g, p->number);
     if (recent->page == p)
         recent->page = NULL;

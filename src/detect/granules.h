@@ -40,12 +40,18 @@ void dh_granules_update_range(struct dh_granules *g, uint64_t addr, uint64_t siz
 void dh_granules_visit_range(struct dh_granules *g, uint64_t addr, uint64_t size, dh_granule_step *step, void *arg);
 void dh_granules_set(struct dh_granules *g, struct dh_granule_page *p, uint32_t *cell, uint32_t value);
 
+/* Heaps of several threads lie at the same place in pieces of 64 MB. */
+static inline size_t dh_granules_recent(uint64_t number)
+{
+    return (number + (number >> 14) * 1237) % DH_GRANULE_RECENT;
+}
+
 /* Most are a granule or part of one, on a page that was found before. False: not this one. */
 static inline bool dh_granules_one(struct dh_granules *g, uint64_t addr, uint64_t size, bool only_known,
                                    dh_granule_step *step, void *arg)
 {
     uint64_t number = addr / DH_GRANULE_PAGE_BYTES;
-    const struct dh_granule_recent *r = &g->recent[number % DH_GRANULE_RECENT];
+    const struct dh_granule_recent *r = &g->recent[dh_granules_recent(number)];
     unsigned at = addr % DH_GRANULE_BYTES;
     if (size - 1 >= DH_GRANULE_BYTES - at || r->number != number || !r->page)
         return false;
@@ -75,11 +81,13 @@ static inline void dh_granules_visit(struct dh_granules *g, uint64_t addr, uint6
         dh_granules_visit_range(g, addr, size, step, arg);
 }
 
-/* The number at an address; soon it will be asked for. */
-static inline const uint32_t *dh_granules_soon(const struct dh_granules *g, uint64_t addr)
+/* The number at an address; soon it will be asked for. Always inline: gcc leaves out calls of what does nothing but
+ * fetch. */
+__attribute__((always_inline)) static inline const uint32_t *dh_granules_soon(const struct dh_granules *g,
+                                                                              uint64_t addr)
 {
     uint64_t number = addr / DH_GRANULE_PAGE_BYTES;
-    const struct dh_granule_recent *r = &g->recent[number % DH_GRANULE_RECENT];
+    const struct dh_granule_recent *r = &g->recent[dh_granules_recent(number)];
     if (r->number != number || !r->page)
         return NULL;
     const uint32_t *cell = &r->page->cells[addr % DH_GRANULE_PAGE_BYTES / DH_GRANULE_BYTES];

@@ -574,6 +574,12 @@ static bool choose(const struct dh_detector_options *o, const char *key, const c
     return !word || *is || strcmp(word, no) == 0;
 }
 
+static bool may_wait(const struct dh_detector_options *o)
+{
+    bool eraser;
+    return choose(o, "lockset", "eraser", "hybrid", &eraser) && !eraser;
+}
+
 static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
 {
     bool whole, eraser;
@@ -633,5 +639,6 @@ const struct dh_detector dh_detector_object = {
     .event = event,
     .end = end,
     .release = release,
+    .may_wait = may_wait,
     .count = count,
 };

@@ -1,0 +1,170 @@
+/* A record is a number of 16 bits, a row and how it differs from the last event of that row: most have the same place,
+ * thread and size, at an address that is not far from the last one's. Full chunks are packed. */
+#include "trace/kept.h"
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum { ROWS = 1 << 14, CHUNK = 1 << 20, LEVEL = -5, RECORD_MOST = 2 + sizeof(struct dh_event) };
+
+enum mode { NEAR, FAR, OTHER, MODE_SHIFT = 14 }; /* a distance follows, an address, the whole event */
+
+struct chunk {
+    void *packed;
+    size_t n, raw;
+};
+
+struct dh_kept {
+    struct dh_event rows[ROWS]; /* the last events */
+    uint64_t seq;               /* the last one that was told */
+    DH_VEC(struct chunk) chunks;
+    size_t bytes; /* of them */
+    ZSTD_CCtx *zstd;
+    size_t n;
+    unsigned char now[CHUNK];
+    unsigned char packed[ZSTD_COMPRESSBOUND(CHUNK)];
+};
+
+static void *checked(void *p)
+{
+    if (!p)
+        abort();
+    return p;
+}
+
+struct dh_kept *dh_kept_new(void)
+{
+    struct dh_kept *k = checked(calloc(1, sizeof *k));
+    k->zstd = checked(ZSTD_createCCtx());
+    return k;
+}
+
+void dh_kept_free(struct dh_kept *k)
+{
+    if (!k)
+        return;
+    for (size_t i = 0; i < k->chunks.n; i++)
+        free(k->chunks.at[i].packed);
+    dh_vec_release(&k->chunks);
+    ZSTD_freeCCtx(k->zstd);
+    free(k);
+}
+
+size_t dh_kept_bytes(const struct dh_kept *k)
+{
+    return k->bytes;
+}
+
+static void pack(struct dh_kept *k)
+{
+    size_t n = ZSTD_compressCCtx(k->zstd, k->packed, sizeof k->packed, k->now, k->n, LEVEL);
+    if (ZSTD_isError(n))
+        abort(); /* there is room for everything */
+    struct chunk c = {.packed = checked(malloc(n)), .n = n, .raw = k->n};
+    memcpy(c.packed, k->packed, n);
+    dh_vec_push(&k->chunks, c);
+    k->bytes += n;
+    k->n = 0;
+}
+
+static unsigned row_of(const struct dh_event *e)
+{
+    uint64_t key = (uint64_t)e->site << 32 | e->thread << 8 | e->kind;
+    return (unsigned)((key * 0x9e3779b97f4a7c15u) >> 50);
+}
+
+/* But for where it is, and for its number, when that is as expected. */
+static bool is_alike(const struct dh_kept *k, const struct dh_event *row, const struct dh_event *e)
+{
+    return row->site == e->site && row->thread == e->thread && row->ctx == e->ctx && row->arg == e->arg &&
+           row->kind == e->kind && row->flags == e->flags && e->seq == (row->seq ? k->seq + 1 : 0);
+}
+
+static void put(struct dh_kept *k, const void *bytes, size_t n)
+{
+    memcpy(k->now + k->n, bytes, n);
+    k->n += n;
+}
+
+static void put_head(struct dh_kept *k, unsigned row, enum mode mode)
+{
+    uint16_t head = (uint16_t)(row | (unsigned)mode << MODE_SHIFT);
+    put(k, &head, sizeof head);
+}
+
+void dh_kept_add(struct dh_kept *k, const struct dh_event *e)
+{
+    unsigned i = row_of(e);
+    struct dh_event *row = &k->rows[i];
+    int64_t way = (int64_t)(e->addr - row->addr);
+    if (!is_alike(k, row, e)) {
+        put_head(k, i, OTHER);
+        put(k, e, sizeof *e);
+        *row = *e;
+    } else if (way == (int32_t)way) {
+        int32_t distance = (int32_t)way;
+        put_head(k, i, NEAR);
+        put(k, &distance, sizeof distance);
+        row->addr = e->addr;
+    } else {
+        put_head(k, i, FAR);
+        put(k, &e->addr, sizeof e->addr);
+        row->addr = e->addr;
+    }
+    k->seq = e->seq ? e->seq : k->seq;
+    if (k->n > CHUNK - RECORD_MOST)
+        pack(k);
+}
+
+/* ---- reading ---- */
+
+static void get(const unsigned char **at, void *bytes, size_t n)
+{
+    memcpy(bytes, *at, n);
+    *at += n;
+}
+
+static void read_one(struct dh_kept *k, const unsigned char **at, struct dh_event *e)
+{
+    uint16_t head;
+    int32_t distance;
+    get(at, &head, sizeof head);
+    struct dh_event *row = &k->rows[head & (ROWS - 1)];
+    switch (head >> MODE_SHIFT) {
+    case NEAR:
+        get(at, &distance, sizeof distance);
+        row->addr += (uint64_t)(int64_t)distance;
+        break;
+    case FAR:
+        get(at, &row->addr, sizeof row->addr);
+        break;
+    default:
+        get(at, row, sizeof *row);
+    }
+    *e = *row;
+    if (head >> MODE_SHIFT != OTHER && row->seq)
+        e->seq = k->seq + 1;
+    k->seq = e->seq ? e->seq : k->seq;
+}
+
+void dh_kept_read(struct dh_kept *k, void (*event)(void *arg, const struct dh_event *e), void *arg)
+{
+    if (k->n)
+        pack(k);
+    memset(k->rows, 0, sizeof k->rows);
+    k->seq = 0;
+    for (size_t i = 0; i < k->chunks.n; i++) {
+        const struct chunk *c = &k->chunks.at[i];
+        if (ZSTD_decompress(k->now, sizeof k->now, c->packed, c->n) != c->raw)
+            abort(); /* it never left our memory */
+        for (const unsigned char *at = k->now; at < k->now + c->raw;) {
+            struct dh_event e;
+            read_one(k, &at, &e);
+            event(arg, &e);
+        }
+    }
+}

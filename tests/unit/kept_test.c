@@ -1,0 +1,67 @@
+/* What is kept in memory is read back as it was, whatever it looks like. */
+#include "trace/kept.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { EVENTS = 400000 };
+
+static uint64_t seed;
+static unsigned pick(unsigned n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % n;
+}
+
+/* Few places and threads at addresses near each other, as programs have; now and then something else. */
+static struct dh_event make(uint64_t *seq)
+{
+    struct dh_event e = {.kind = (uint8_t)pick(DH_EVENT_COUNT),
+                         .flags = pick(50) ? 0 : (uint8_t)pick(256),
+                         .thread = pick(4),
+                         .site = pick(100) ? pick(200) : DH_NO_PLACE - pick(2),
+                         .ctx = pick(30) ? 1 : pick(1000),
+                         .addr = 0x7f0000000000u + pick(1 << 20),
+                         .arg = pick(20) ? 8 : pick(1 << 30)};
+    if (pick(50) == 0)
+        e.addr ^= (uint64_t)pick(1 << 16) << 48 | (uint64_t)pick(1 << 16) << 32;
+    if (!dh_event_is_access(&e))
+        e.seq = *seq += pick(100) ? 1 : 1 + pick(5);
+    return e;
+}
+
+static void check(void *arg, const struct dh_event *e)
+{
+    uint64_t *seq = arg;
+    struct dh_event expected = make(seq);
+    assert_memory_equal(e, &expected, sizeof expected);
+}
+
+static void test_round_trip(void **state)
+{
+    struct dh_kept *k = dh_kept_new();
+    uint64_t seq = 0, seq_again = 0;
+    (void)state;
+    seed = 5;
+    for (int i = 0; i < EVENTS; i++) {
+        struct dh_event e = make(&seq);
+        dh_kept_add(k, &e);
+    }
+    assert_true(dh_kept_bytes(k) > 0 && dh_kept_bytes(k) < EVENTS * sizeof(struct dh_event) / 2);
+    seed = 5;
+    dh_kept_read(k, check, &seq_again);
+    assert_int_equal(seq_again, seq);
+    dh_kept_free(k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
