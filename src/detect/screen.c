@@ -20,7 +20,7 @@ enum {
     MOST_LOCKS = 1 << 18,
     MOST_SETS = 1 << 20,
     MOST_TAKEN = 1 << 30,
-    WAITING = 16,
+    WAITING = 32,
     MARKED_MOST = 1 << 16 /* bytes of a block whose owner is known */
 };
 
@@ -49,7 +49,8 @@ struct held {
 
 struct thread {
     uint32_t time, stretch;
-    uint32_t any, exclusive; /* sets */
+    uint32_t any, exclusive;    /* sets */
+    uint32_t after, after_time; /* a moment that is known to be before it: thread and 1 */
     DH_VEC(struct held) held;
 };
 
@@ -171,6 +172,19 @@ static void share(struct dh_screen *s, struct dh_cell *c, const struct look *l)
     c->thread = DH_CELL_SEVERAL;
 }
 
+/* Nothing that is before a thread ceases to be. */
+static bool is_after(struct dh_screen *s, const struct dh_cell *c, uint32_t thread)
+{
+    struct thread *t = &s->threads.at[thread];
+    if (t->after == c->older && t->after_time >= c->older_time)
+        return true;
+    if (!before(s, c->older - 1, c->older_time, thread))
+        return false;
+    t->after = c->older;
+    t->after_time = c->older_time;
+    return true;
+}
+
 static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l)
 {
     if (c->thread == l->thread + 1) {
@@ -183,7 +197,7 @@ static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l
         begin_anew(c, l);
         return true;
     }
-    if (c->older && !before(s, c->older - 1, c->older_time, l->thread))
+    if (c->older && !is_after(s, c, l->thread))
         return false;
     if (c->thread != DH_CELL_SEVERAL && before(s, c->thread - 1, c->time, l->thread)) {
         begin_after(c, l, c->thread - 1, c->time);
@@ -446,9 +460,12 @@ static bool look_at_event(struct dh_screen *s, const struct dh_event *e)
         return true;
     struct thread *t = thread_of(s, e->thread);
     bool quiet = !rules[e->kind] || rules[e->kind](s, t, e);
-    dh_happens_event(s->order, e);
-    t->time = dh_happens_time(s->order, e->thread);
     t->stretch++;
+    if (dh_event_info(e->kind)->group != DH_EVENTS_LOCK || e->kind == DH_EVENT_LOCK_INIT ||
+        e->kind == DH_EVENT_LOCK_DESTROY) {
+        dh_happens_event(s->order, e);
+        t->time = dh_happens_time(s->order, e->thread);
+    }
     return quiet && !is_too_much(s);
 }
 

@@ -1,5 +1,5 @@
 /* A record is a number of 16 bits, a row and how it differs from the last event of that row: most have the same place,
- * thread and size, at an address that is not far from the last one's. Full chunks are packed. */
+ * thread and size, at an address that is not far from the last one's. */
 #include "trace/kept.h"
 
 #include "base/vec.h"
@@ -11,11 +11,11 @@
 
 enum { ROWS = 1 << 14, CHUNK = 1 << 20, LEVEL = -5, RECORD_MOST = 2 + sizeof(struct dh_event) };
 
-enum mode { NEAR, FAR, OTHER, MODE_SHIFT = 14 }; /* a distance follows, an address, the whole event */
+enum mode { SAME, SHORT, NEAR, OTHER, MODE_SHIFT = 14 }; /* what follows: nothing, a distance, the whole event */
 
 struct chunk {
-    void *packed;
-    size_t n, raw;
+    void *at;
+    size_t n, raw; /* bytes; those they become. The same: it is not packed */
 };
 
 struct dh_kept {
@@ -23,6 +23,7 @@ struct dh_kept {
     uint64_t seq;               /* the last one that was told */
     DH_VEC(struct chunk) chunks;
     size_t bytes; /* of them */
+    size_t raw_most;
     ZSTD_CCtx *zstd;
     size_t n;
     unsigned char now[CHUNK];
@@ -36,9 +37,10 @@ static void *checked(void *p)
     return p;
 }
 
-struct dh_kept *dh_kept_new(void)
+struct dh_kept *dh_kept_new(size_t raw_most)
 {
     struct dh_kept *k = checked(calloc(1, sizeof *k));
+    k->raw_most = raw_most;
     k->zstd = checked(ZSTD_createCCtx());
     return k;
 }
@@ -48,7 +50,7 @@ void dh_kept_free(struct dh_kept *k)
     if (!k)
         return;
     for (size_t i = 0; i < k->chunks.n; i++)
-        free(k->chunks.at[i].packed);
+        free(k->chunks.at[i].at);
     dh_vec_release(&k->chunks);
     ZSTD_freeCCtx(k->zstd);
     free(k);
@@ -59,15 +61,18 @@ size_t dh_kept_bytes(const struct dh_kept *k)
     return k->bytes;
 }
 
-static void pack(struct dh_kept *k)
+static void end_chunk(struct dh_kept *k)
 {
-    size_t n = ZSTD_compressCCtx(k->zstd, k->packed, sizeof k->packed, k->now, k->n, LEVEL);
+    bool raw = k->bytes < k->raw_most;
+    size_t n = raw ? k->n : ZSTD_compressCCtx(k->zstd, k->packed, sizeof k->packed, k->now, k->n, LEVEL);
     if (ZSTD_isError(n))
         abort(); /* there is room for everything */
-    struct chunk c = {.packed = checked(malloc(n)), .n = n, .raw = k->n};
-    memcpy(c.packed, k->packed, n);
+    raw = raw || n >= k->n;
+    struct chunk c = {.n = raw ? k->n : n, .raw = k->n};
+    c.at = checked(malloc(c.n));
+    memcpy(c.at, raw ? k->now : k->packed, c.n);
     dh_vec_push(&k->chunks, c);
-    k->bytes += n;
+    k->bytes += c.n;
     k->n = 0;
 }
 
@@ -90,6 +95,9 @@ static void put(struct dh_kept *k, const void *bytes, size_t n)
     k->n += n;
 }
 
+/* Bytes of them. */
+static const uint8_t distances[] = {[SHORT] = 2, [NEAR] = 4};
+
 static void put_head(struct dh_kept *k, unsigned row, enum mode mode)
 {
     uint16_t head = (uint16_t)(row | (unsigned)mode << MODE_SHIFT);
@@ -101,23 +109,19 @@ void dh_kept_add(struct dh_kept *k, const struct dh_event *e)
     unsigned i = row_of(e);
     struct dh_event *row = &k->rows[i];
     int64_t way = (int64_t)(e->addr - row->addr);
-    if (!is_alike(k, row, e)) {
+    if (!is_alike(k, row, e) || way != (int32_t)way) {
         put_head(k, i, OTHER);
         put(k, e, sizeof *e);
         *row = *e;
-    } else if (way == (int32_t)way) {
-        int32_t distance = (int32_t)way;
-        put_head(k, i, NEAR);
-        put(k, &distance, sizeof distance);
-        row->addr = e->addr;
     } else {
-        put_head(k, i, FAR);
-        put(k, &e->addr, sizeof e->addr);
+        enum mode mode = !way ? SAME : way == (int16_t)way ? SHORT : NEAR;
+        put_head(k, i, mode);
+        put(k, &way, distances[mode]); /* little-endian */
         row->addr = e->addr;
     }
     k->seq = e->seq ? e->seq : k->seq;
     if (k->n > CHUNK - RECORD_MOST)
-        pack(k);
+        end_chunk(k);
 }
 
 /* ---- reading ---- */
@@ -131,16 +135,20 @@ static void get(const unsigned char **at, void *bytes, size_t n)
 static void read_one(struct dh_kept *k, const unsigned char **at, struct dh_event *e)
 {
     uint16_t head;
-    int32_t distance;
+    int16_t near;
+    int32_t far;
     get(at, &head, sizeof head);
     struct dh_event *row = &k->rows[head & (ROWS - 1)];
     switch (head >> MODE_SHIFT) {
-    case NEAR:
-        get(at, &distance, sizeof distance);
-        row->addr += (uint64_t)(int64_t)distance;
+    case SAME:
         break;
-    case FAR:
-        get(at, &row->addr, sizeof row->addr);
+    case SHORT:
+        get(at, &near, sizeof near);
+        row->addr += (uint64_t)near;
+        break;
+    case NEAR:
+        get(at, &far, sizeof far);
+        row->addr += (uint64_t)far;
         break;
     default:
         get(at, row, sizeof *row);
@@ -154,14 +162,15 @@ static void read_one(struct dh_kept *k, const unsigned char **at, struct dh_even
 void dh_kept_read(struct dh_kept *k, void (*event)(void *arg, const struct dh_event *e), void *arg)
 {
     if (k->n)
-        pack(k);
+        end_chunk(k);
     memset(k->rows, 0, sizeof k->rows);
     k->seq = 0;
     for (size_t i = 0; i < k->chunks.n; i++) {
         const struct chunk *c = &k->chunks.at[i];
-        if (ZSTD_decompress(k->now, sizeof k->now, c->packed, c->n) != c->raw)
+        const unsigned char *raw = c->n == c->raw ? c->at : k->now;
+        if (raw == k->now && ZSTD_decompress(k->now, sizeof k->now, c->at, c->n) != c->raw)
             abort(); /* it never left our memory */
-        for (const unsigned char *at = k->now; at < k->now + c->raw;) {
+        for (const unsigned char *at = raw; at < raw + c->raw;) {
             struct dh_event e;
             read_one(k, &at, &e);
             event(arg, &e);

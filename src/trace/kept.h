@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 struct dh_kept;
-struct dh_kept *dh_kept_new(void);
+/* What is beyond so many bytes is compressed as well, which takes as much time again. */
+struct dh_kept *dh_kept_new(size_t raw_most);
 void dh_kept_free(struct dh_kept *k);
 void dh_kept_add(struct dh_kept *k, const struct dh_event *e);
 /* Of memory. */

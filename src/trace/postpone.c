@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Bytes that are kept, at two or three for an event. */
-enum { MOST = 256 << 20 };
+/* Bytes that are kept, at three to six for an event, and how much of that is not compressed. */
+enum { MOST = 256 << 20, RAW_MOST = 128 << 20 };
 
 struct dh_postponed {
     struct dh_feed *feed;
@@ -29,7 +29,7 @@ struct dh_postponed *dh_postponed_new(struct dh_feed *feed)
         abort();
     p->feed = feed;
     p->screen = dh_screen_new();
-    p->kept = dh_kept_new();
+    p->kept = dh_kept_new(RAW_MOST);
     return p;
 }
 

@@ -43,25 +43,36 @@ static void check(void *arg, const struct dh_event *e)
     assert_memory_equal(e, &expected, sizeof expected);
 }
 
-static void test_round_trip(void **state)
+static void round_trip(size_t raw_most)
 {
-    struct dh_kept *k = dh_kept_new();
+    struct dh_kept *k = dh_kept_new(raw_most);
     uint64_t seq = 0, seq_again = 0;
-    (void)state;
     seed = 5;
     for (int i = 0; i < EVENTS; i++) {
         struct dh_event e = make(&seq);
         dh_kept_add(k, &e);
     }
-    assert_true(dh_kept_bytes(k) > 0 && dh_kept_bytes(k) < EVENTS * sizeof(struct dh_event) / 2);
+    assert_true(dh_kept_bytes(k) > 0 && dh_kept_bytes(k) < EVENTS * sizeof(struct dh_event) * 3 / 4);
     seed = 5;
     dh_kept_read(k, check, &seq_again);
     assert_int_equal(seq_again, seq);
     dh_kept_free(k);
 }
 
+static void test_raw(void **state)
+{
+    (void)state;
+    round_trip(SIZE_MAX);
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    round_trip(1 << 20);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_raw), cmocka_unit_test(test_packed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
