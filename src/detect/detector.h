@@ -43,6 +43,7 @@ struct dh_suspicion {
     enum dh_suspicion_kind kind;
     enum dh_suspicion_level level;
     uint64_t addr, size;               /* what it is about: the bytes, the lock, the condition */
+    uint32_t object;                   /* its number, where that may have ended by now; 0: the one that is there */
     const struct dh_suspect *suspects; /* at most DH_SUSPECTS */
     size_t n_suspects;
     const char *text; /* NULL, or a sentence for the user: what it rests on */

@@ -71,6 +71,7 @@ struct pair {
 struct violation {
     uint32_t function, x, y; /* index; names */
     uint64_t at, size;
+    uint32_t object;
     uint32_t lock, lock_site;
     struct dh_suspect suspects[4];
     struct dh_held locks[4];
@@ -422,6 +423,7 @@ static void keep(struct methods *m, const struct pair *p, const struct dh_view *
                           .y = y->mine->name,
                           .at = x->at,
                           .size = x->end - x->at,
+                          .object = x->mine->object,
                           .lock = p->first->in.id,
                           .lock_site = p->first->in.site,
                           .how = how};
@@ -575,6 +577,7 @@ static void tell(struct methods *m, struct violation *v)
                                 .level = DH_LEVEL_SUSPECTED,
                                 .addr = v->at,
                                 .size = v->size,
+                                .object = v->object,
                                 .suspects = v->suspects,
                                 .n_suspects = v->n,
                                 .text = text.at,

@@ -292,6 +292,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
                                 .level = DH_LEVEL_SUSPECTED,
                                 .addr = c->x->at,
                                 .size = c->x->end - c->x->at,
+                                .object = c->x->object,
                                 .suspects = suspects,
                                 .n_suspects = sizeof suspects / sizeof *suspects,
                                 .text = text.at,

@@ -23,12 +23,13 @@ struct lock_row {
     uint64_t asked; /* number of changes near locks when `block` was asked for */
 };
 
-enum { LOCK_PAGES = 1 << 14, PAGE_SHIFT = 12 };
+enum { LOCK_PAGES = 1 << 14, PAGE_SHIFT = 12, ENDED = 1 << 12 };
 
 struct dh_world {
     struct dh_world_host host;
     DH_VEC(struct dh_world_thread *) threads;
     struct node *objects;
+    struct dh_object ended[ENDED]; /* by number, wrapped: some of those that are no more */
     struct lock_row *locks;
     size_t n_locks, cap_locks;
     bool lock_pages[LOCK_PAGES]; /* by number of page, wrapped: there may be locks */
@@ -321,6 +322,7 @@ static void clear(struct dh_world *w, uint64_t at, uint64_t size)
             return;
         if (o->at < at || o->at + o->size - 1 > last)
             changes_at(w, o->at, o->at + o->size - 1);
+        w->ended[o->number % ENDED] = *o;
         remove_node(n);
     }
 }
@@ -358,6 +360,15 @@ const struct dh_object *dh_world_object(struct dh_world *w, uint64_t addr)
     if (w->host.global && w->host.global(w->host.arg, addr, &global.at, &global.size) && addr - global.at < global.size)
         return add_object(w, global);
     return NULL;
+}
+
+const struct dh_object *dh_world_object_numbered(struct dh_world *w, uint64_t addr, uint32_t number)
+{
+    const struct dh_object *o = dh_world_object(w, addr);
+    if (o && o->number == number)
+        return o;
+    o = &w->ended[number % ENDED];
+    return o->number == number ? o : NULL;
 }
 
 /* ---- events ---- */

@@ -84,6 +84,8 @@ const struct dh_held *dh_world_holds(struct dh_world *w, uint32_t thread, uint64
 uint32_t dh_world_lock_id(struct dh_world *w, uint64_t lock);
 /* NULL: nobody knows of one. */
 const struct dh_object *dh_world_object(struct dh_world *w, uint64_t addr);
+/* The one of that number, also when it has ended, if that is not long ago; NULL: forgotten. */
+const struct dh_object *dh_world_object_numbered(struct dh_world *w, uint64_t addr, uint32_t number);
 
 const struct dh_site *dh_world_site(struct dh_world *w, uint32_t place, const struct dh_site_table **table);
 /* Strings of a place: "" when not known. `variable` is the type-level name ("struct account.balance"). */

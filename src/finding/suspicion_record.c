@@ -270,6 +270,16 @@ static void add_access(struct job *j, const struct dh_suspect *from)
 
 /* ---- the object ---- */
 
+/* What is told late may be about what was freed, and the address another's by now. */
+static const struct dh_object *object_of(const struct job *j)
+{
+    struct dh_world *w = j->view->world;
+    if (!w || !j->from->addr)
+        return NULL;
+    return j->from->object ? dh_world_object_numbered(w, j->from->addr, j->from->object)
+                           : dh_world_object(w, j->from->addr);
+}
+
 static void fill_region(struct job *j)
 {
     static const enum dh_log_region regions[] = {
@@ -278,7 +288,7 @@ static void fill_region(struct job *j)
         [DH_MEMORY_GLOBAL] = DH_LOG_REGION_GLOBAL,
     };
     struct dh_log_finding *f = &j->out->finding;
-    const struct dh_object *o = j->view->world && j->from->addr ? dh_world_object(j->view->world, j->from->addr) : NULL;
+    const struct dh_object *o = object_of(j);
     f->region_thread = DH_LOG_NONE;
     f->where = address_of(j, j->from->addr);
     if (dh_meta_module_around(j->view->meta, j->from->addr) != SIZE_MAX) {

@@ -186,6 +186,33 @@ static void check_race(const struct dh_finding *f)
     assert_int_equal(dh_finding_thread(f, 1)->parent, 0);
 }
 
+/* Told when the block is gone and another one has its address. */
+static void check_first_block(const struct dh_finding *f)
+{
+    assert_string_equal(f->object, "heap block of 64 bytes, at offset 8");
+}
+
+static void what_is_told_late_names_what_was_there(void **state)
+{
+    struct scene s;
+    (void)state;
+    begin(&s);
+    happens(&s, (struct dh_event){.kind = DH_EVENT_ALLOC, .addr = ACCOUNT, .arg = 64, .site = DH_NO_PLACE});
+    const struct dh_suspect one = {.op = DH_OP_WRITE, .thread = 1, .site = WRITES, .addr = ACCOUNT + 8, .size = 4};
+    struct dh_suspicion late = {.kind = DH_SUSPECT_ATOMICITY,
+                                .addr = ACCOUNT + 8,
+                                .size = 4,
+                                .object = dh_world_object(s.world, ACCOUNT + 8)->number,
+                                .suspects = &one,
+                                .n_suspects = 1};
+    happens(&s, (struct dh_event){.kind = DH_EVENT_FREE, .addr = ACCOUNT, .arg = 64, .site = DH_NO_PLACE});
+    happens(&s, (struct dh_event){.kind = DH_EVENT_ALLOC, .addr = ACCOUNT, .arg = 4096, .site = DH_NO_PLACE});
+    look_at = check_first_block;
+    dh_world_found(s.world, &lockset, &late);
+    assert_int_equal(s.told, 1);
+    end(&s);
+}
+
 static void a_suspicion_has_names(void **state)
 {
     struct scene s;
@@ -340,6 +367,7 @@ static void the_log_has_what_was_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_told_late_names_what_was_there),
         cmocka_unit_test(a_suspicion_has_names),
         cmocka_unit_test(locks_and_joins_are_deeds),
         cmocka_unit_test(equal_ones_are_told_once_and_rise),
