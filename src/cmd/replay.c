@@ -312,7 +312,7 @@ static int replay_with(const struct dh_parsed *p)
 {
     char **operands;
     int n = dh_operands(p, &operands), code = DH_EXIT_USAGE;
-    struct replaying r = {.parsed = p, .patience_ns = 20 * SECONDS};
+    struct replaying r = {.parsed = p, .patience_ns = 60 * SECONDS};
     dh_witness_init(&r.witness);
     if (n < 1)
         dh_complain("replay: name a witness: deadheat replay FILE" DH_WITNESS_SUFFIX " [-- PROG]");

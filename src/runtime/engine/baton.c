@@ -38,11 +38,26 @@ static bool await_for(uint32_t *baton, uint64_t patience_ns)
     return true;
 }
 
+/* Until the task gives the engine's baton back; false: it hangs. What it waited for a processor is granted anew; how
+ * much of that was lately is not known the first time. */
+static bool await_task(const struct dh_task *t)
+{
+    uint64_t most = dh_watchdog_patience(), patience = most, known = 0;
+    while (!await_for(&dh_engine->baton, patience)) {
+        uint64_t waited = dh_watchdog_waited(t->tid), granted = waited - known;
+        if (granted < patience / 8)
+            return false;
+        known = waited;
+        patience = granted < most ? granted : most;
+    }
+    return true;
+}
+
 static void resume(struct dh_task *t)
 {
     dh_engine->current = t;
     give(&t->baton);
-    if (!await_for(&dh_engine->baton, dh_watchdog_patience()))
+    if (!await_task(t))
         dh_engine->end = DH_ENGINE_HANG;
     dh_engine->current = NULL;
 }
@@ -58,6 +73,8 @@ static void leave(void)
 {
     bool ended = dh_engine->current->ended;
     uint32_t never = 0;
+    if (ended)
+        dh_syscalls_allow(true);
     give(&dh_engine->baton);
     while (!ended)
         await(&never);

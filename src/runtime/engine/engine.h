@@ -32,6 +32,7 @@ struct dh_task {
     const void *waits_at; /* condition or futex in whose queue it is, or NULL */
     bool woken;
     bool ended;
+    uint8_t selector; /* of system calls, with kernel threads */
     bool detached;
     bool joined;
     bool cancel_off;   /* pthread_setcancelstate */
@@ -101,6 +102,7 @@ struct dh_engine {
     int signal, status;
     uint64_t fault_address;
     uint32_t raced_unordered; /* accesses of this schedule that nothing orders */
+    bool orders;              /* accesses that are not visible are checked */
     uint32_t executing;       /* who executes `executed`, */
     bool unordered;           /* which the order of events does not have yet */
     uint32_t commands;        /* run so far */
@@ -112,7 +114,7 @@ struct dh_engine {
     struct dh_task first_task;
     uint64_t now_ns; /* virtual */
     uint64_t chance; /* for getrandom */
-    uint64_t wall_base_ns, mono_base_ns;
+    uint64_t wall_base_ns, mono_base_ns, started_ns;
 
     const struct dh_strategy *strategy;
     void *strategy_self;

@@ -108,6 +108,7 @@ void dh_engine_start(const char *where)
     e->control = control;
     take_job(e);
     dh_engine = e;
+    dh_times_start();
     e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
     e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
     e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);

@@ -21,14 +21,23 @@
 #endif
 enum { ALLOW = 0, BLOCK = 1, CALLS = 512, INSTRUCTION = 2, FAR = 1 << 20 };
 
-static uint8_t *selector;
+static uint8_t *common;
+
+/* Kernel threads have one each: who has ended goes on to libc's own end of the thread, where a dispatched call would
+ * kill the process, while others run. */
+static uint8_t *selector_of_self(void)
+{
+    struct dh_task *t = dh_engine->carrier->is_kernel ? dh_engine->current : NULL;
+    return t ? &t->selector : common;
+}
 
 bool dh_syscalls_begin(void)
 {
-    if (!selector)
-        selector = dh_keep_alloc(1);
-    if (!selector)
+    if (!common)
+        common = dh_keep_alloc(1);
+    if (!common)
         return false;
+    uint8_t *selector = selector_of_self();
     *selector = BLOCK;
     return dh_raw(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (long)dh_raw_begin,
                   dh_raw_end - dh_raw_begin, (long)selector, 0) == 0;
@@ -36,6 +45,7 @@ bool dh_syscalls_begin(void)
 
 bool dh_syscalls_allow(bool all)
 {
+    uint8_t *selector = selector_of_self();
     bool before = *selector == ALLOW;
     *selector = all ? ALLOW : BLOCK;
     return before;

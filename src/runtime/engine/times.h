@@ -10,7 +10,9 @@
 uint64_t dh_times_real(void);
 /* That the process took. */
 uint64_t dh_times_cpu(void);
-/* At the snapshot: virtual time begins here. */
+/* At the start of the process: from now on clocks are virtual, and begin with the same times in every run. */
+void dh_times_start(void);
+/* At the snapshot: every schedule begins here. */
 void dh_times_begin(void);
 /* When the given time of that clock is, as virtual time. */
 uint64_t dh_times_until(clockid_t clock, const struct timespec *until);

@@ -2,14 +2,16 @@
 
 #include "runtime/engine/raw.h"
 #include "runtime/engine/times.h"
+#include "runtime/print.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 
 enum { TICK_SIGNAL = 63, TICK_NS = 100000000, PATIENCE_MS = 5000 };
 
 static struct seen {
-    uint64_t progress, since_ns;
+    uint64_t progress, since_ns, waited_ns;
 } *seen;
 
 uint64_t dh_watchdog_patience(void)
@@ -18,6 +20,30 @@ uint64_t dh_watchdog_patience(void)
     if (dh_engine->flags & DH_ENGINE_TRAP) /* somebody looks with a debugger */
         return UINT64_MAX / 4;
     return (ms ? ms : PATIENCE_MS) * 1000000ull;
+}
+
+/* "RAN WAITED TIMES": how long a thread could have run if there had been a processor. */
+uint64_t dh_watchdog_waited(uint32_t thread)
+{
+    char path[48], text[96];
+    uint64_t waited = 0;
+    dh_print_text(path, sizeof path, "/proc/self/task/%u/schedstat", thread);
+    long file = dh_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    long n = file < 0 ? 0 : dh_raw(SYS_read, file, (long)text, sizeof text - 1, 0, 0, 0);
+    if (file >= 0)
+        dh_raw(SYS_close, file, 0, 0, 0, 0, 0);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = text;
+    while (*at && *at != ' ')
+        at++;
+    for (at += *at == ' '; *at >= '0' && *at <= '9'; at++)
+        waited = waited * 10 + (uint64_t)(*at - '0');
+    return waited;
+}
+
+static uint64_t waited_so_far(void)
+{
+    return dh_watchdog_waited((uint32_t)dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0));
 }
 
 /* On the alternate stack, wherever the program is. The engine's own work takes no such time. */
@@ -31,12 +57,14 @@ static void tick(int signal)
     if (progress != seen->progress) {
         seen->progress = progress;
         seen->since_ns = now;
+        seen->waited_ns = waited_so_far();
     }
     if (__atomic_load_n(&e->control->stop, __ATOMIC_RELAXED))
         dh_engine_finish(DH_ENGINE_STOPPED);
     if (e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
-    if (e->current && now - seen->since_ns > dh_watchdog_patience())
+    if (e->current && now - seen->since_ns > dh_watchdog_patience() &&
+        now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_patience())
         dh_engine_end_schedule(DH_ENGINE_HANG);
 }
 
@@ -53,5 +81,6 @@ void dh_watchdog_begin(void)
         dh_raw(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&timer, 0, 0, 0) != 0)
         return;
     seen->since_ns = dh_times_real();
+    seen->waited_ns = waited_so_far();
     dh_raw(SYS_timer_settime, timer, 0, (long)&every, 0, 0, 0);
 }
