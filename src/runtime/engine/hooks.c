@@ -50,37 +50,57 @@ static uint64_t value_at(const void *addr, size_t size)
     return value;
 }
 
-static void before(void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
+static struct dh_step step_of(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
+{
+    unsigned op = what & WHAT_OP;
+    return (struct dh_step){
+        .kind = of_op[op].kind,
+        .order = (uint8_t)(what >> WHAT_ORDER_SHIFT & WHAT_ORDER),
+        .flags = src ? of_op[op].flags : of_op[op].flags & (uint16_t)~DH_STEP_RANGE,
+        .site = place,
+        .object = (uint64_t)(uintptr_t)addr,
+        .second = (uint64_t)(uintptr_t)src,
+        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+    };
+}
+
+static __attribute__((noinline)) void visible(struct dh_task *t, const void *addr, const void *src, size_t size,
+                                              uint32_t what, uint32_t place)
+{
+    const struct dh_engine *e = dh_engine;
+    struct dh_step s = step_of(addr, src, size, what, place);
+    dh_engine_park(&s);
+    if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
+        dh_atomic_sections_access(dh_task_step(t), e->visible[place]);
+    if ((what & WHAT_OP) == DH_OP_ATOMIC_CAS)
+        t->before = value_at(addr, size);
+}
+
+static __attribute__((noinline)) void check_order(const void *addr, const void *src, size_t size, uint32_t what,
+                                                  uint32_t place)
+{
+    struct dh_step s = step_of(addr, src, size, what, place);
+    dh_ordering_access(&s);
+}
+
+/* What is not visible is most of what a program does: little may be done for it. */
+static inline void before(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     struct dh_engine *e = dh_engine;
     struct dh_task *t = e->current;
     unsigned op = what & WHAT_OP;
     if (!t)
         return;
-    struct dh_step s = {
-        .kind = of_op[op].kind,
-        .order = (uint8_t)(what >> WHAT_ORDER_SHIFT & WHAT_ORDER),
-        .flags = of_op[op].flags,
-        .site = place,
-        .object = (uint64_t)(uintptr_t)addr,
-        .second = (uint64_t)(uintptr_t)src,
-        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
-    };
-    if (!src)
-        s.flags &= (uint16_t)~DH_STEP_RANGE;
     if (is_visible(e, op, place)) {
-        dh_engine_park(&s);
-        if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
-            dh_atomic_sections_access(dh_task_step(t), e->visible[place]);
-        if (op == DH_OP_ATOMIC_CAS)
-            t->before = value_at(addr, size);
+        visible(t, addr, src, size, what, place);
     } else {
         t->last_place = place;
         if (++t->quiet > QUIET_MOST)
             too_quiet(t, place);
-        if (s.flags & DH_STEP_WRITES)
+        if (t->spins && of_op[op].flags & DH_STEP_WRITES)
             dh_spinning_wrote(t, (uintptr_t)addr);
-        dh_ordering_access(&s);
+        if (e->orders)
+            check_order(addr, src, size, what, place);
     }
     dh_freed_check((uintptr_t)addr, size);
 }
@@ -90,8 +110,7 @@ void dh_engine_library_access(const void *at, size_t size, bool writes)
     const struct dh_task *t = dh_engine->current;
     uint32_t place = __dh_thread.place;
     if (size && t && at != t->said[0] && at != t->said[1])
-        before((void *)(uintptr_t)at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ,
-               place == DH_PLACE_NONE ? 0 : place);
+        before(at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ, place == DH_PLACE_NONE ? 0 : place);
 }
 
 /* Not a step of its own: it only orders. */
@@ -121,10 +140,12 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 
 void __dh_after(void *addr, uint32_t what, uint32_t place)
 {
-    struct dh_task *t = dh_engine_on ? dh_engine->current : NULL;
     (void)place;
+    if ((what & WHAT_OP) != DH_OP_ATOMIC_CAS || !dh_engine_on)
+        return;
+    const struct dh_task *t = dh_engine->current;
     /* A compare-exchange that changed nothing is as one that failed. */
-    if (t && (what & WHAT_OP) == DH_OP_ATOMIC_CAS && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
+    if (t && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
         dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;
 }
 

@@ -36,6 +36,7 @@ bool dh_ordering_init(void)
         return true;
     ordering->search = (struct dh_search){.seed = 1, .memory = memory};
     ordering->hb = dh_hb_new(&ordering->search);
+    dh_engine->orders = ordering->hb;
     return ordering->hb;
 }
 
