@@ -70,6 +70,7 @@ enum dh_engine_flag {
     DH_ENGINE_NO_FSGSBASE = 1 << 9,   /* thread pointers are set by system call, as without the instruction */
     DH_ENGINE_COVERAGE = 1 << 11,     /* progress counts pairs of places seen in both orders */
     DH_ENGINE_FORK = 1 << 10,         /* every schedule in a child of its own, not restored: for comparison */
+    DH_ENGINE_ONLY_TARGET = 1 << 12,  /* only ends with target_signature are kept, and of those the last */
 };
 
 /* The byte of a place in the table `visible`. Sections have numbers from 1 to 15. */
@@ -147,11 +148,12 @@ struct dh_engine_job {
     uint32_t target_held;     /* UINT32_MAX: none */
     uint32_t prefix_length;
     uint64_t target_frozen;
-    char then[32];          /* strategy that `follow` goes on with */
-    uint32_t hang_ms;       /* that a thread may run without a visible operation; 0: 5000 */
-    uint32_t pct_depth;     /* 0: the strategy's own */
-    uint32_t shard, shards; /* of `dpor`: which part of the work, from 0, of how many; 0 or 1: all of it */
-    uint64_t reserved[7];
+    char then[32];             /* strategy that `follow` goes on with */
+    uint32_t hang_ms;          /* that a thread may run without a visible operation; 0: 5000 */
+    uint32_t pct_depth;        /* 0: the strategy's own */
+    uint32_t shard, shards;    /* of `dpor`: which part of the work, from 0, of how many; 0 or 1: all of it */
+    uint64_t target_signature; /* with ONLY_TARGET: of the end (dh_engine_signature) */
+    uint64_t reserved[6];
 };
 
 /* Written by the engine alone. */
@@ -222,6 +224,10 @@ uint64_t dh_engine_control_size(uint32_t places, uint32_t prefix, uint64_t found
 void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32_t prefix, uint64_t found);
 /* Is it whole: what it says lies within `size` bytes? */
 bool dh_engine_control_valid(const struct dh_engine_control *c, uint64_t size);
+
+/* Which end it is: the kind, and whatever part who takes, what each was about and where; of a failed assertion, what it
+ * says. Never 0. */
+uint64_t dh_engine_signature(uint32_t kind, const struct dh_engine_party *parties, uint32_t n, const char *text);
 
 extern const char *const dh_engine_end_names[DH_ENGINE_ENDS];
 const char *dh_engine_state_name(uint32_t state);

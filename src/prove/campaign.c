@@ -18,7 +18,7 @@ enum {
     FOUND = 24u << 20, /* bytes */
 };
 #define SHORTEN_NS (150 * MS)
-#define PATIENCE (10000 * MS) /* of a replay */
+#define PATIENCE (60000 * MS) /* of a replay */
 #define OVERTIME (1500 * MS)  /* that a process may take beyond its time */
 
 /* ---- what is searched in which way ---- */
@@ -155,6 +155,7 @@ static struct dh_engine_job job_of(struct campaign *c, const struct aim *a, cons
         j.target_place[0] = a->prefix->place1;
         j.target_place[1] = a->prefix->place2;
         j.schedules_max = a->prefix->reaches ? 1 : 2000;
+        j.flags |= DH_ENGINE_STOP_AT_FIRST;
     } else if (strcmp(p->strategy, "directed") == 0)
         memcpy(j.target_place, a->place, sizeof a->place);
     memcpy(j.strategy, p->strategy, strlen(p->strategy) + 1);
@@ -350,53 +351,39 @@ static uint32_t switches_of(const struct draft *d)
     return dh_switches(d->schedule.decisions, d->schedule.n);
 }
 
-/* Of what a search found, the end with that id and the fewest switches, if fewer than `most`. */
-static bool fewest(struct campaign *c, struct dh_engine_control *region, const struct dh_schedule *like, const char *id,
-                   uint32_t most, struct draft *out)
+/* The same end by fewer switches, from a schedule that is known to lead there: what the search for it came to last. */
+static bool shorten(struct campaign *c, const struct draft *from, struct draft *out)
 {
-    const struct dh_engine_found *f;
-    struct dh_engine_found *copy;
-    bool any = false;
-    for (uint64_t at = 0; (f = dh_engine_found_at(region, at)) && (copy = copy_of(f, region->found_size - at));) {
-        struct dh_finding finding;
-        at += copy->size;
-        dh_ending_finding(&c->s->of, copy, &finding);
-        struct draft d = strcmp(finding.id, id) == 0 ? draft_of(c, copy, like) : (struct draft){0};
-        if (d.end && switches_of(&d) < most) {
-            release_draft(out);
-            *out = d;
-            most = switches_of(out);
-            any = true;
-        } else
-            release_draft(&d);
-        dh_finding_release(&finding);
-        free(copy);
-    }
-    return any;
-}
-
-/* A short search with hardly any preemption: the same may be had without the detours by which it was found. */
-static bool shorten(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like,
-                    const char *id, uint32_t most, struct draft *out)
-{
-    struct phase p = {"bounded", (like->flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 1};
+    const struct dh_engine_found *end = from->end, *f;
+    struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0};
     struct aim a = {.look_for = 1u << end->kind};
     struct dh_work w = {.job = job_of(c, &a, &p, SHORTEN_NS),
-                        .visible = like->visible,
-                        .found_bytes = FOUND,
+                        .visible = from->schedule.visible,
+                        .prefix = from->schedule.decisions,
+                        .prefix_length = from->schedule.n,
+                        .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
                         .output = DH_OUTPUT_NOWHERE};
+    w.job.flags = (w.job.flags & ~(uint32_t)DH_ENGINE_COVERAGE) | DH_ENGINE_ONLY_TARGET;
+    w.job.target_signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
+    if (end->kind == DH_ENGINE_RACE)
+        for (unsigned i = 0; i < 2; i++)
+            w.job.target_place[i] = end->parties[i].place;
     struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
     if (!control) {
         c->failed = true;
         return false;
     }
-    dh_control_wait(control, 2 * SHORTEN_NS);
-    bool found = fewest(c, dh_control_region(control), like, id, most, out);
+    dh_control_wait(control, w.job.time_max_ns + OVERTIME);
+    struct dh_engine_control *region = dh_control_region(control);
+    struct dh_engine_found *found = (f = dh_engine_found_at(region, 0)) ? copy_of(f, region->found_size) : NULL;
     dh_control_free(control);
-    return found && is_confirmed(c, &out->schedule, out->end);
+    if (found)
+        *out = draft_of(c, found, &from->schedule);
+    free(found);
+    return out->end && switches_of(out) < switches_of(from);
 }
 
-/* The minimised schedule if it holds, else the one that was found; a shorter one if it can be had quickly. */
+/* The shortest schedule that holds with kernel threads: with fewer switches, minimised, as it was found. */
 static bool confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
                     const struct dh_finding *f)
 {
@@ -404,17 +391,15 @@ static bool confirm(struct campaign *c, struct search *from, const struct dh_eng
     struct dh_schedule whole = {end->decisions, end->n_decisions, visible, from->phase->flags};
     whole.flags |= c->o->spurious ? DH_ENGINE_SPURIOUS : 0u;
     struct draft d = draft_of(c, end, &whole), shorter = {0};
-    bool ok = is_confirmed(c, &d.schedule, end);
-    if (!ok && !c->o->as_found) {
-        memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
-        d.schedule.n = end->n_decisions;
-        ok = is_confirmed(c, &d.schedule, end);
-    }
-    bool is_long = ok && !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
-    if (is_long && shorten(c, end, &whole, f->id, switches_of(&d), &shorter))
+    bool is_long = !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
+    bool ok = is_long && shorten(c, &d, &shorter) && is_confirmed(c, &shorter.schedule, shorter.end);
+    if (ok) {
         tell(c, from, &shorter.schedule, shorter.end, end, f);
-    else if (ok)
+    } else if ((ok = is_confirmed(c, &d.schedule, end))) {
         tell(c, from, &d.schedule, end, end, f);
+    } else if (!c->o->as_found && (ok = is_confirmed(c, &whole, end))) {
+        tell(c, from, &whole, end, end, f);
+    }
     release_draft(&d);
     release_draft(&shorter);
     free(visible);

@@ -92,7 +92,7 @@ struct dh_search {
     uint32_t preemptions_max; /* UINT32_MAX: no bound */
     void *(*memory)(struct dh_search *,
                     size_t);        /* zeroed; not restored; freed with the search; NULL when the limit is reached */
-    const struct dh_choice *prefix; /* `follow` does so first */
+    const struct dh_choice *prefix; /* `follow` does so first; `shorten` begins with it */
     uint32_t prefix_length;
     const struct dh_strategy *then; /* what `follow` goes on with; NULL: random */
     struct dh_target {              /* the pair that is looked for, if `set` */
@@ -103,6 +103,7 @@ struct dh_search {
     } target;
     uint32_t shard, shards; /* of `dpor`: which part of the work, of how many; 0 or 1: all of it */
     uint32_t pct_depth;     /* priorities of `pct` change that many times less one; 0: 3 */
+    bool reached;           /* by the host, for `shorten`: this schedule came to what is looked for */
     struct dh_statistics statistics;
     void *host;
 };

@@ -642,7 +642,9 @@ void model_explore(const struct model_program *p, const struct dh_strategy *stra
         struct dh_actor actors[MODEL_THREADS];
         struct dh_moment moment = {actors, model_actors(p, &s, actors),
                                    run.n ? run.event[run.n - 1].thread : UINT32_MAX, run.n};
+        search->reached = how == DH_END_FAILED;
         strategy->end(self, how, &moment);
+        search->reached = false;
         r->steps += run.n;
         count_end(r, &s, &run, how);
         if (found && (how == DH_END_FAILED || how == DH_END_BLOCKED))

@@ -142,10 +142,121 @@ static void every_strategy_finds_the_pair(void **state)
         assert_true(reach(&fig_4, names[i], SITE(1, FIG_4_READ), SITE(0, FIG_4_STORE), 1, 0));
 }
 
+/* ---- shorter schedules ---- */
+
+/* A random walk that is remembered. */
+static struct {
+    void *walk;
+    struct dh_choice taken[MODEL_DEPTH];
+    uint32_t n;
+} told;
+
+static void *told_start(struct dh_search *search)
+{
+    told.walk = dh_strategy_by_name(search->prefix_length ? "shorten" : "random")->start(search);
+    return told.walk ? &told : NULL;
+}
+
+static const struct dh_strategy *told_by;
+
+static bool told_begin(void *self)
+{
+    (void)self;
+    told.n = 0;
+    return told_by->begin(told.walk);
+}
+
+static struct dh_choice told_choose(void *self, const struct dh_moment *m)
+{
+    (void)self;
+    return told_by->choose(told.walk, m);
+}
+
+static uint32_t switches_of(const struct dh_choice *c, uint32_t n)
+{
+    uint32_t switches = 0;
+    for (uint32_t i = 1; i < n; i++)
+        switches += c[i].thread != c[i - 1].thread;
+    return switches;
+}
+
+static void told_done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
+{
+    (void)self;
+    told.taken[told.n++] = (struct dh_choice){thread, alternative};
+    told_by->done(told.walk, thread, alternative, step);
+}
+
+static uint32_t fewest; /* switches of a schedule that led there */
+
+static void told_end(void *self, enum dh_schedule_end end, const struct dh_moment *m)
+{
+    (void)self;
+    uint32_t switches = switches_of(told.taken, told.n);
+    if (end == DH_END_FAILED && switches < fewest)
+        fewest = switches;
+    told_by->end(told.walk, end, m);
+}
+
+static const struct dh_strategy told_strategy = {.name = "told",
+                                                 .start = told_start,
+                                                 .begin = told_begin,
+                                                 .choose = told_choose,
+                                                 .done = told_done,
+                                                 .end = told_end};
+
+static bool tell_search(const struct model_program *p, uint64_t seed, uint32_t one, uint32_t other,
+                        const struct dh_choice *prefix, uint32_t n)
+{
+    struct dh_search search;
+    struct model_result r;
+    model_search_init(&search, seed);
+    search.target.set = true;
+    search.target.site[0] = one;
+    search.target.site[1] = other;
+    search.prefix = prefix;
+    search.prefix_length = n;
+    told_by = dh_strategy_by_name(n ? "shorten" : "random");
+    model_explore(p, &told_strategy, &search, 20000, !n, &r);
+    bool ends = n ? r.exhausted : r.failed != 0;
+    model_result_release(&r);
+    model_search_release(&search);
+    return ends;
+}
+
+/* What chance found by detours is had with as few switches as there can be, and the search for it ends by itself. */
+static void schedules_become_shorter(void **state)
+{
+    (void)state;
+    static struct dh_choice found[MODEL_DEPTH];
+    const struct {
+        const struct model_program *p;
+        uint32_t one, other, fewest;
+    } tried[] = {
+        {&fig_4, SITE(1, FIG_4_READ), SITE(0, FIG_4_STORE), 1},
+        {&fig_4_of_four, SITE(1, FIG_4_READ), SITE(0, FIG_4_STORE), 1},
+        {&after_hand_over, SITE(0, 8), SITE(1, 7), 1},
+    };
+    for (unsigned i = 0; i < sizeof tried / sizeof *tried; i++)
+        for (uint64_t seed = 1, walks = 0; walks < 20; seed++) {
+            if (!tell_search(tried[i].p, seed, tried[i].one, tried[i].other, NULL, 0))
+                continue;
+            walks++;
+            uint32_t n = told.n;
+            memcpy(found, told.taken, n * sizeof *found);
+            fewest = UINT32_MAX;
+            if (switches_of(found, n) <= tried[i].fewest)
+                continue;
+            assert_true(tell_search(tried[i].p, seed, tried[i].one, tried[i].other, found, n));
+            assert_int_equal(fewest, tried[i].fewest);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(directed_search_finds_the_pair),
+        cmocka_unit_test(schedules_become_shorter),
         cmocka_unit_test(directed_search_goes_on_from_a_beginning),
         cmocka_unit_test(no_search_finds_what_a_lock_excludes),
         cmocka_unit_test(directed_search_gives_up),

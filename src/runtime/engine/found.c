@@ -25,22 +25,6 @@ void dh_found_text(const char *text)
     dh_text_copy(kept->text, sizeof kept->text, text);
 }
 
-static uint64_t mix(uint64_t a)
-{
-    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-    return a ^ a >> 31;
-}
-
-/* Whoever takes which part: the sum does not depend on the order. */
-static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
-{
-    uint64_t sum = (uint64_t)kind + 1;
-    for (uint32_t i = 0; i < n; i++)
-        sum += mix((uint64_t)parties[i].kind << 32 | parties[i].place);
-    return mix(sum) | 1;
-}
-
 static bool is_new(uint64_t signature)
 {
     uint32_t i = (uint32_t)(signature >> 32) & (SIGNATURES - 1);
@@ -117,10 +101,23 @@ static bool satisfies(enum dh_engine_end kind, const struct dh_engine_party *par
                                       (parties[0].place == pair[1] && parties[1].place == pair[0]));
 }
 
+/* Each end once; or one end only, of which the last schedule counts. */
+static bool is_wanted(uint64_t signature)
+{
+    struct dh_engine_control *c = dh_engine->control;
+    if (!(dh_engine->flags & DH_ENGINE_ONLY_TARGET))
+        return is_new(signature);
+    if (signature != c->job.target_signature || dh_engine->search.reached)
+        return false;
+    dh_engine->search.reached = true;
+    __atomic_store_n(&c->found_used, 0, __ATOMIC_RELEASE);
+    return true;
+}
+
 static void record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
-    if (!(dh_engine->look_for & 1u << kind) || !is_new(signature_of(kind, parties, n)))
+    if (!(dh_engine->look_for & 1u << kind) || !is_wanted(dh_engine_signature(kind, parties, n, kept->text)))
         return;
     uint64_t size = sizeof(struct dh_engine_found) + (uint64_t)dh_engine->depth * sizeof *dh_engine->trace;
     size = (size + 7) & ~(uint64_t)7;

@@ -38,6 +38,7 @@ static void begin_schedule(struct dh_engine *e)
     dh_found_text("");
     e->raced_unordered = 0;
     e->idle = 0;
+    e->search.reached = false;
     e->commands = 0;
     dh_ends_begin();
     dh_atomic_sections_begin();
@@ -128,7 +129,7 @@ static void run_schedule(struct dh_engine *e)
             dh_ends_stuck();
             return;
         }
-        if (e->depth >= e->depth_max) {
+        if (e->depth >= e->depth_max || (e->satisfied && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
             e->end = DH_ENGINE_CUT;
             return;
         }
