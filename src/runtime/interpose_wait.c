@@ -90,6 +90,8 @@ WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type
 WAITS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
 WAITS(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
 SLEEPS(int, system, (const char *command), (command))
+SLEEPS(FILE *, popen, (const char *command, const char *type), (command, type))
+SLEEPS(int, pclose, (FILE * file), (file))
 
 static void dh_interposed_pthread_testcancel(void)
 {

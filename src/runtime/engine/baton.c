@@ -45,10 +45,10 @@ static bool await_task(const struct dh_task *t)
     uint64_t most = dh_watchdog_patience(), patience = most, known = 0;
     while (!await_for(&dh_engine->baton, patience)) {
         uint64_t waited = dh_watchdog_waited(t->tid), granted = waited - known;
-        if (granted < patience / 8)
+        if (granted < patience / 8 && !dh_engine->outside)
             return false;
         known = waited;
-        patience = granted < most ? granted : most;
+        patience = granted && granted < most ? granted : most;
     }
     return true;
 }

@@ -105,7 +105,8 @@ struct dh_engine {
     bool orders;              /* accesses that are not visible are checked */
     uint32_t executing;       /* who executes `executed`, */
     bool unordered;           /* which the order of events does not have yet */
-    uint32_t commands;        /* run so far */
+    uint32_t commands;        /* run in this schedule */
+    bool outside;             /* what the current task waits for is another process */
     uint32_t turn;            /* counts who goes on, in all schedules */
     uint64_t idle;            /* steps in a row that only gave way */
     uint32_t raced;           /* races were found in this schedule */
@@ -198,6 +199,8 @@ bool dh_tasks_init(void);
 /* ---- children.c ---- */
 
 bool dh_children_init(void);
+/* The system call wait4. */
+long dh_children_wait(long number, const long a[6]);
 
 /* ---- keep.c ---- */
 

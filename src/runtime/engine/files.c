@@ -110,14 +110,20 @@ static bool copy_content(long from, long to)
     return n == 0;
 }
 
-/* Answers a descriptor aside, or a negative errno. */
-static long memory_file(long content)
+long dh_files_aside(const char *name)
 {
-    long fd = dh_raw(SYS_memfd_create, (long)"overlay", 1, 0, 0, 0, 0);
+    long fd = dh_raw(SYS_memfd_create, (long)name, 1, 0, 0, 0, 0);
     if (fd < 0)
         return fd;
     long moved = aside(fd);
     dh_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+    return moved;
+}
+
+/* Answers a descriptor aside, or a negative errno. */
+static long memory_file(long content)
+{
+    long moved = dh_files_aside("overlay");
     if (moved < 0)
         return moved;
     dh_undo_note(DH_UNDO_CLOSE, moved, 0, 0);
@@ -136,6 +142,12 @@ static long open_copy(int fd, long flags)
         path[at++] = digits[--n];
     path[at] = 0;
     return dh_raw(SYS_openat, AT_FDCWD, (long)path, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), 0, 0, 0);
+}
+
+long dh_files_view(int fd, int flags)
+{
+    long view = open_copy(fd, flags | O_CLOEXEC);
+    return dh_engine->carrier->is_kernel ? view : made(view);
 }
 
 static bool is_regular(long fd)

@@ -19,6 +19,11 @@ bool dh_files_keep(long fd);
 /* A pipe or event descriptor of the snapshot becomes a copy; false: it leads out of the process. */
 bool dh_files_renew(long fd);
 
+/* An empty file in memory, out of the way of the program's descriptors and not undone; negative errno. */
+long dh_files_aside(const char *name);
+/* A new descriptor for a file that we have open, with an offset of its own. */
+long dh_files_view(int fd, int flags);
+
 /* Each does the system call of that name and answers as the kernel. */
 long dh_files_open(long number, const long a[6]);
 long dh_files_close(const long a[6]);

@@ -110,6 +110,8 @@ int dh_engine_timespec_get(struct timespec *out, int base);
 
 /* ---- children.c ---- */
 int dh_engine_system(const char *command);
+FILE *dh_engine_popen(const char *command, const char *type);
+int dh_engine_pclose(FILE *file);
 
 /* ---- cancel.c ---- */
 int dh_engine_pthread_cancel(pthread_t handle);

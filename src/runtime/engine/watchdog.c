@@ -63,7 +63,7 @@ static void tick(int signal)
         dh_engine_finish(DH_ENGINE_STOPPED);
     if (e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
-    if (e->current && now - seen->since_ns > dh_watchdog_patience() &&
+    if (e->current && !e->outside && now - seen->since_ns > dh_watchdog_patience() &&
         now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_patience())
         dh_engine_end_schedule(DH_ENGINE_HANG);
 }
