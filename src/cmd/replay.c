@@ -138,6 +138,8 @@ static void learn(struct replaying *r, const struct dh_engine_found *end)
 {
     for (uint32_t i = 0; i < end->n_decisions && i < r->plot.decisions.n; i++)
         r->plot.decisions.at[i].object = end->decisions[i].object;
+    free(r->plot.values);
+    r->plot.values = dh_values_of(end, (uint32_t)r->plot.decisions.n);
     for (uint32_t i = 0; i < r->plot.end->n_parties; i++)
         for (uint32_t k = 0; k < end->n_parties && k < DH_ENGINE_PARTIES; k++)
             if (is_same(&r->plot.end->parties[i], &end->parties[k]))

@@ -94,6 +94,13 @@ struct dh_engine_decision {
     uint64_t object;
 };
 
+/* What the access of a step found and left, if it is of at most eight bytes. */
+struct dh_engine_value {
+    uint64_t before, after;
+    uint32_t size;
+    uint32_t has; /* 1: before, 2: after */
+};
+
 /* A thread that has to do with an end, and what it was about to do. */
 struct dh_engine_party {
     uint32_t thread;
@@ -108,7 +115,7 @@ struct dh_engine_party {
     uint32_t unused;
 };
 
-enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 160, DH_ENGINE_FRAMES = 12, DH_ENGINE_ADDED = 4096 };
+enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 512, DH_ENGINE_FRAMES = 12, DH_ENGINE_ADDED = 4096 };
 
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
  * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
@@ -122,9 +129,9 @@ struct dh_engine_found {
     int32_t status;   /* exit status */
     uint64_t address; /* that the crash was about */
     uint32_t n_decisions;
-    uint32_t threads;       /* that the schedule had */
-    uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */
-    uint32_t unused;
+    uint32_t threads;          /* that the schedule had */
+    uint32_t visible_added;    /* to replay it, the first so many of progress.added must be visible, no more */
+    uint32_t n_values;         /* as many as decisions, behind them, if it was replayed; else 0 */
     uint64_t time_ns;          /* since the search began */
     char text[DH_ENGINE_TEXT]; /* of a failed assertion */
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
@@ -132,6 +139,16 @@ struct dh_engine_found {
     uint64_t callers[DH_ENGINE_PARTIES][DH_ENGINE_FRAMES];
     struct dh_engine_decision decisions[];
 };
+
+/* NULL: there are none. `f` must be whole. */
+static inline const struct dh_engine_value *dh_engine_found_values(const struct dh_engine_found *f)
+{
+    uint64_t size = sizeof *f + (uint64_t)f->n_decisions * sizeof *f->decisions +
+                    (uint64_t)f->n_values * sizeof(struct dh_engine_value);
+    return f->n_values == f->n_decisions && f->n_values && size <= f->size
+               ? (const struct dh_engine_value *)&f->decisions[f->n_decisions]
+               : NULL;
+}
 
 struct dh_engine_job {
     uint32_t mode;    /* enum dh_engine_mode */

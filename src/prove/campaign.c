@@ -233,7 +233,8 @@ static struct dh_goal *goal_of(struct campaign *c, const char *id)
     return NULL;
 }
 
-/* Whether the program, run with kernel threads, comes to that end. What it does behind it is cut off. */
+/* Whether the program, run with kernel threads, comes to that end. What it does behind it is cut off; the values that
+ * its accesses had become the schedule's, whose caller releases them. */
 static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
 {
     struct dh_replayed r;
@@ -243,6 +244,8 @@ static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct
         again = dh_replayed_find(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
+    if (again)
+        s->values = dh_values_of(again, s->n);
     bool same = again;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
@@ -328,6 +331,7 @@ static void release_draft(struct draft *d)
 {
     free(d->end);
     free(d->decisions);
+    free((void *)d->schedule.values);
     *d = (struct draft){0};
 }
 
@@ -383,23 +387,36 @@ static bool shorten(struct campaign *c, const struct draft *from, struct draft *
     return out->end && switches_of(out) < switches_of(from);
 }
 
+/* What it leads to may be the same finding by another thread. */
+static bool confirm_shorter(struct campaign *c, struct search *from, struct draft *d, const struct dh_engine_found *end,
+                            const char *id)
+{
+    struct dh_finding f;
+    dh_ending_finding(&c->s->of, d->end, &f);
+    bool ok = strcmp(f.id, id) == 0 && is_confirmed(c, &d->schedule, d->end);
+    if (ok)
+        tell(c, from, &d->schedule, d->end, end, &f);
+    dh_finding_release(&f);
+    return ok;
+}
+
 /* The shortest schedule that holds with kernel threads: with fewer switches, minimised, as it was found. */
 static bool confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
                     const struct dh_finding *f)
 {
     uint8_t *visible = visible_for(c, from, end);
-    struct dh_schedule whole = {end->decisions, end->n_decisions, visible, from->phase->flags};
-    whole.flags |= c->o->spurious ? DH_ENGINE_SPURIOUS : 0u;
+    struct dh_schedule whole = {.decisions = end->decisions,
+                                .n = end->n_decisions,
+                                .visible = visible,
+                                .flags = from->phase->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
     struct draft d = draft_of(c, end, &whole), shorter = {0};
     bool is_long = !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
-    bool ok = is_long && shorten(c, &d, &shorter) && is_confirmed(c, &shorter.schedule, shorter.end);
-    if (ok) {
-        tell(c, from, &shorter.schedule, shorter.end, end, f);
-    } else if ((ok = is_confirmed(c, &d.schedule, end))) {
+    bool ok = is_long && shorten(c, &d, &shorter) && confirm_shorter(c, from, &shorter, end, f->id);
+    if (!ok && (ok = is_confirmed(c, &d.schedule, end)))
         tell(c, from, &d.schedule, end, end, f);
-    } else if (!c->o->as_found && (ok = is_confirmed(c, &whole, end))) {
+    if (!ok && !c->o->as_found && (ok = is_confirmed(c, &whole, end)))
         tell(c, from, &whole, end, end, f);
-    }
+    free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);
     free(visible);

@@ -14,7 +14,7 @@ static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_
     struct dh_work w = {.visible = s->visible,
                         .prefix = s->decisions,
                         .prefix_length = s->n,
-                        .found_bytes = FOUND + 2 * (s->n + 64) * sizeof *s->decisions,
+                        .found_bytes = FOUND + 2 * (s->n + 64) * (sizeof *s->decisions + sizeof *s->values),
                         .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_OURS : DH_OUTPUT_NOWHERE};
     w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
                                    .carrier = DH_ENGINE_KERNEL_THREADS,
@@ -111,6 +111,15 @@ const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, cons
         if (dh_ending_same(r->ends.at[i], end))
             return r->ends.at[i];
     return NULL;
+}
+
+struct dh_engine_value *dh_values_of(const struct dh_engine_found *end, uint32_t n)
+{
+    const struct dh_engine_value *from = dh_engine_found_values(end);
+    struct dh_engine_value *out = from && n <= end->n_values ? malloc(n * sizeof *out + 1) : NULL;
+    if (out)
+        memcpy(out, from, n * sizeof *out);
+    return out;
 }
 
 void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r)

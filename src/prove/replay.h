@@ -9,8 +9,9 @@
 struct dh_schedule {
     const struct dh_engine_decision *decisions;
     uint32_t n;
-    const uint8_t *visible; /* a byte per place */
-    uint32_t flags;         /* enum dh_engine_flag: what the search had */
+    const uint8_t *visible;               /* a byte per place */
+    uint32_t flags;                       /* enum dh_engine_flag: what the search had */
+    const struct dh_engine_value *values; /* of a run of it, one per decision; NULL: not known */
 };
 
 struct dh_replayed {
@@ -39,6 +40,8 @@ bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsign
 void dh_replayed_release(struct dh_replayed *r);
 /* How it came to that end; NULL: it did not. */
 const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, const struct dh_engine_found *end);
+/* The values of the first `n` steps of that run, owned by the caller; NULL: there are not so many. */
+struct dh_engine_value *dh_values_of(const struct dh_engine_found *end, uint32_t n);
 /* Why it did not, in words. */
 void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r);
 

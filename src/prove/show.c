@@ -18,6 +18,7 @@ struct show {
     struct dh_str *out;
     struct dh_subject *s;
     unsigned width, columns, column;
+    bool by_lines; /* too many threads for a column each */
     DH_VEC(struct source) sources;
 };
 
@@ -127,7 +128,7 @@ static void put_line(struct show *w, uint32_t thread, const char *mark, const ch
 {
     const struct dh_site_table *t;
     const struct dh_site *site = site_of(w, place, kind, &t);
-    bool columns = w->columns <= BY_LINES;
+    bool columns = !w->by_lines;
     unsigned from = columns ? thread * w->column : 6,
              right = (columns ? w->columns : 1) * w->column + (columns ? 0 : 6);
     size_t began = w->out->n;
@@ -150,9 +151,48 @@ static void put_line(struct show *w, uint32_t thread, const char *mark, const ch
     free(line);
 }
 
-static void put_step(struct show *w, const struct dh_engine_decision *d, unsigned times)
+static void add_value(struct dh_str *out, const char *sign, uint64_t value, uint32_t size, const char *type)
 {
+    uint8_t bytes[sizeof value];
+    memcpy(bytes, &value, sizeof bytes);
+    char *text = dh_value_text(bytes, size, type);
+    dh_str_addf(out, "%s%s", sign, text);
+    free(text);
+}
+
+/* What a read found, a write left; both of an update that changed something. */
+static void add_values(struct dh_str *out, const struct show *w, const struct dh_engine_decision *d,
+                       const struct dh_engine_value *v)
+{
+    const struct dh_site_table *t;
+    const struct dh_site *site = site_of(w, d->place, d->kind, &t);
+    if (!site || !v->size || v->size > 8 || site->size != v->size || !is_access(d->kind) || d->kind == DH_STEP_COPY)
+        return;
+    const char *type = dh_site_string(t, site->type);
+    bool before = v->has & 1 && d->kind != DH_STEP_WRITE, after = v->has & 2 && d->kind != DH_STEP_READ;
+    if (before)
+        add_value(out, " = ", v->before, v->size, type);
+    if (after && (!before || v->after != v->before))
+        add_value(out, before ? " -> " : " = ", v->after, v->size, type);
+}
+
+static char *step_words(const struct show *w, const struct dh_schedule *schedule, uint32_t i)
+{
+    const struct dh_engine_decision *d = &schedule->decisions[i];
     char *words = words_of(w, d->place, d->kind, d->object);
+    struct dh_str s = {0};
+    dh_str_add(&s, words);
+    free(words);
+    if (schedule->values)
+        add_values(&s, w, d, &schedule->values[i]);
+    return dh_str_take(&s);
+}
+
+static void put_step(struct show *w, const struct dh_schedule *schedule, uint32_t i, unsigned times)
+{
+    const struct dh_engine_decision *d = &schedule->decisions[i];
+    /* Of many the last value. */
+    char *words = step_words(w, schedule, i + times - 1);
     struct dh_str s = {0};
     dh_str_add(&s, words);
     if (d->alternative)
@@ -173,7 +213,7 @@ static bool is_same_step(const struct dh_engine_decision *a, const struct dh_eng
 
 static void put_heads(struct show *w)
 {
-    if (w->columns > BY_LINES)
+    if (w->by_lines)
         return;
     for (unsigned t = 0; t < w->columns; t++)
         dh_str_addf(w->out, "T%u%-*s", t, t + 1 < w->columns ? (int)w->column - 2 : 0, t ? "" : " main");
@@ -193,7 +233,7 @@ static void put_steps(struct show *w, const struct dh_schedule *s, bool whole)
         }
         while (k < s->n && is_same_step(&s->decisions[i], &s->decisions[k]) && !(cut && k == HEAD))
             k++;
-        put_step(w, &s->decisions[i], k - i);
+        put_step(w, s, i, k - i);
         i = k;
     }
 }
@@ -262,8 +302,8 @@ static unsigned widest(const struct show *w, const struct dh_schedule *s, const 
     for (uint32_t i = 0; i < s->n + end->n_parties && i < s->n + DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_decision *d = i < s->n ? &s->decisions[i] : NULL;
         const struct dh_engine_party *p = d ? NULL : &end->parties[i - s->n];
-        char *words = d ? words_of(w, d->place, d->kind, d->object) : words_of(w, p->place, p->kind, p->object);
-        size_t n = strlen(words) + 4;
+        char *words = d ? step_words(w, s, i) : words_of(w, p->place, p->kind, p->object);
+        size_t n = strlen(words) + (d ? 1 : 3);
         most = n > most ? n : most;
         free(words);
     }
@@ -275,8 +315,7 @@ void dh_show(struct dh_str *out, struct dh_subject *s, const struct dh_schedule 
 {
     struct show w = {.out = out, .s = s, .width = width < 60 ? 60 : width, .columns = threads_in(schedule, end)};
     w.column = widest(&w, schedule, end);
-    if (w.columns <= BY_LINES && w.column * w.columns > w.width)
-        w.column = w.width / w.columns < COLUMN_LEAST ? COLUMN_LEAST : w.width / w.columns;
+    w.by_lines = w.columns > BY_LINES || w.column * w.columns > w.width;
     put_heads(&w);
     put_steps(&w, schedule, whole);
     put_end(&w, end);

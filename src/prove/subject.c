@@ -284,11 +284,12 @@ void dh_plot_release(struct dh_plot *p)
 {
     dh_vec_release(&p->decisions);
     free(p->visible);
+    free(p->values);
     free(p->end);
     *p = (struct dh_plot){0};
 }
 
 struct dh_schedule dh_plot_schedule(const struct dh_plot *p)
 {
-    return (struct dh_schedule){p->decisions.at, (uint32_t)p->decisions.n, p->visible, p->flags};
+    return (struct dh_schedule){p->decisions.at, (uint32_t)p->decisions.n, p->visible, p->flags, p->values};
 }

@@ -33,6 +33,7 @@ struct dh_plot {
     uint8_t *visible;
     struct dh_engine_found *end;
     uint32_t flags;
+    struct dh_engine_value *values; /* per decision, when it was run; or NULL */
 };
 /* False with one line when the witness is not of this build, or not of these inputs. */
 bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err);

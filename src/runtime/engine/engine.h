@@ -48,6 +48,7 @@ struct dh_task {
     uint64_t before;                  /* what a compare-exchange found */
     uint32_t quiet;                   /* accesses that were not visible since it last parked */
     uint32_t last_place;              /* where it was last */
+    uint32_t decision;                /* of the trace: its last */
     union {
         void *(*posix)(void *);
         int (*c11)(void *);
@@ -122,6 +123,7 @@ struct dh_engine {
     struct dh_search search;
     struct dh_coverage *coverage; /* NULL: nobody asked */
     struct dh_engine_decision *trace;
+    struct dh_engine_value *values; /* of the trace; NULL: nobody wants to know */
     uint32_t depth, depth_max;
     uint64_t flags;
     uint32_t look_for;
@@ -226,6 +228,14 @@ void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t 
 void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2]);
 void dh_found_parties(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n);
 void dh_found_text(const char *text);
+
+/* ---- values.c ---- */
+
+/* What memory holds there; asked for in a way that cannot fail on the program's wild pointers. */
+uint64_t dh_value_at(uint64_t address, uint32_t size);
+/* The task is about to make the access that it was chosen for, or has made it. */
+void dh_values_before(const struct dh_task *t, const void *address, size_t size);
+void dh_values_after(const struct dh_task *t, const void *address, size_t size);
 
 /* ---- occurrences.c ---- */
 

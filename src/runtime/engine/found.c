@@ -2,7 +2,6 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/bytes.h"
-#include "runtime/engine/raw.h"
 #include "runtime/engine/times.h"
 
 enum { SIGNATURES = 1 << 14 };
@@ -37,18 +36,6 @@ static bool is_new(uint64_t signature)
     return true;
 }
 
-/* What memory holds where an access is about to be made; asked for in a way that cannot fail on the program's wild
- * pointers. */
-static uint64_t value_at(uint64_t address, uint32_t size)
-{
-    uint64_t value = 0;
-    struct {
-        uint64_t at, n;
-    } here = {(uint64_t)(uintptr_t)&value, size}, there = {address, size};
-    dh_raw(SYS_process_vm_readv, dh_raw(SYS_getpid, 0, 0, 0, 0, 0, 0), (long)&here, 1, (long)&there, 1, 0);
-    return value;
-}
-
 static bool has_value(const struct dh_step *s)
 {
     return (s->kind == DH_STEP_READ || s->kind == DH_STEP_WRITE || s->kind == DH_STEP_RMW) && s->size <= 8 &&
@@ -63,7 +50,7 @@ static struct dh_engine_party party_of(uint32_t index)
                                     .occurrence = s->occurrence,
                                     .size = s->size,
                                     .object = s->object,
-                                    .second = has_value(s) ? value_at(s->object, s->size) : s->second,
+                                    .second = has_value(s) ? dh_value_at(s->object, s->size) : s->second,
                                     .kind = s->kind,
                                     .order = s->order,
                                     .flags = s->flags};
@@ -89,6 +76,9 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
         dh_callers(parties[i].thread, f->callers[i]); /* of unordered ones, one is elsewhere by now */
     dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
+    f->n_values = e->values ? e->depth : 0;
+    if (e->values)
+        dh_bytes_copy(&f->decisions[e->depth], e->values, e->depth * sizeof *e->values);
 }
 
 /* Is it what the job is about: its pair, if it names one, or anything that is shown and not only suspected? */
@@ -119,7 +109,8 @@ static void record(enum dh_engine_end kind, const struct dh_engine_party *partie
     struct dh_engine_control *c = dh_engine->control;
     if (!(dh_engine->look_for & 1u << kind) || !is_wanted(dh_engine_signature(kind, parties, n, kept->text)))
         return;
-    uint64_t size = sizeof(struct dh_engine_found) + (uint64_t)dh_engine->depth * sizeof *dh_engine->trace;
+    uint64_t size = sizeof(struct dh_engine_found) + (uint64_t)dh_engine->depth * sizeof *dh_engine->trace +
+                    (dh_engine->values ? (uint64_t)dh_engine->depth * sizeof *dh_engine->values : 0);
     size = (size + 7) & ~(uint64_t)7;
     if (size > c->found_size - c->found_used || size > UINT32_MAX) {
         c->progress.lost++;

@@ -70,6 +70,8 @@ static __attribute__((noinline)) void visible(struct dh_task *t, const void *add
     const struct dh_engine *e = dh_engine;
     struct dh_step s = step_of(addr, src, size, what, place);
     dh_engine_park(&s);
+    if (e->values)
+        dh_values_before(t, addr, size);
     if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
         dh_atomic_sections_access(dh_task_step(t), e->visible[place]);
     if ((what & WHAT_OP) == DH_OP_ATOMIC_CAS)
@@ -141,9 +143,13 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 void __dh_after(void *addr, uint32_t what, uint32_t place)
 {
     (void)place;
-    if ((what & WHAT_OP) != DH_OP_ATOMIC_CAS || !dh_engine_on)
+    if (!dh_engine_on)
         return;
     const struct dh_task *t = dh_engine->current;
+    if (dh_engine->values && t)
+        dh_values_after(t, addr, what >> WHAT_SIZE_SHIFT);
+    if ((what & WHAT_OP) != DH_OP_ATOMIC_CAS)
+        return;
     /* A compare-exchange that changed nothing is as one that failed. */
     if (t && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
         dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;

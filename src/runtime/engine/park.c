@@ -55,6 +55,7 @@ uint32_t dh_engine_park(const struct dh_step *step)
         a->yields = dh_spinning_other(t, &a->step);
     }
     dh_engine->carrier->park(t);
+    t->decision = dh_engine->depth - 1;
     dh_engine->ways[t->index] = NULL;
     if (t->signals || (t->cancel_pending && t->cancel_async))
         dh_task_interrupted(t);

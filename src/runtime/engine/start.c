@@ -117,6 +117,8 @@ void dh_engine_start(const char *where)
         !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init() ||
         !dh_atomic_sections_init())
         dh_engine_cannot("no memory");
+    if (control->job.mode == DH_ENGINE_REPLAY)
+        e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */
     dh_options.detect = "none";
