@@ -1,0 +1,196 @@
+/* From a schedule that was found to one that is proven: with fewer switches, and replayed with kernel threads. */
+#include "prove/campaign_parts.h"
+#include "prove/ending.h"
+#include "prove/minimise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SWITCHES_FINE = 8 }; /* of a witness: more are worth another search */
+#define SHORTEN_NS (150 * MS)
+#define PATIENCE (60000 * MS) /* of a replay */
+
+/* ---- replaying ---- */
+
+/* Whether the program, run with kernel threads, comes to that end. What it does behind it is cut off; the values that
+ * its accesses had become the schedule's, whose caller releases them. */
+static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
+{
+    struct dh_replayed r;
+    struct dh_err ignored = {0};
+    const struct dh_engine_found *again = NULL;
+    if (dh_replay(&c->s->start, s, 0, PATIENCE, &r, &ignored))
+        again = dh_replayed_find(&r, end);
+    if (again && again->n_decisions < s->n)
+        s->n = again->n_decisions;
+    if (again)
+        s->values = dh_values_of(again, s->n);
+    bool same = again;
+    dh_replayed_release(&r);
+    dh_err_release(&ignored);
+    return same;
+}
+
+static struct dh_goal *goal_of(struct campaign *c, const char *id)
+{
+    for (size_t i = 0; i < c->n_goals; i++)
+        if (strcmp(c->goals[i].finding->id, id) == 0)
+            return &c->goals[i];
+    return NULL;
+}
+
+/* Whether the beginning was all there was to it. */
+static const char *how_from_prefix(const struct dh_beginning *p, const struct dh_engine_found *end)
+{
+    return end->n_decisions <= p->n ? "prefix" : "prefix and search";
+}
+
+static bool tell(struct campaign *c, const struct search *from, const struct dh_schedule *s,
+                 const struct dh_engine_found *end, const struct dh_engine_found *found, const struct dh_finding *f)
+{
+    struct dh_goal *goal = goal_of(c, f->id);
+    struct dh_witness w;
+    dh_subject_witness(c->s, s, end, f->id, &w);
+    bool same_build = goal && strcmp(goal->finding->build, f->build) == 0;
+    struct dh_proof p = {.finding = same_build ? goal->finding : f,
+                         .is_new = !goal,
+                         .witness = &w,
+                         .schedule = s,
+                         .end = end,
+                         .schedules = found->schedule,
+                         .time_ns = dh_now_ns() - c->began_ns,
+                         .strategy =
+                             from->aim->prefix ? how_from_prefix(from->aim->prefix, found) : from->phase->strategy,
+                         .steps_before = found->n_decisions,
+                         .switches_before = dh_switches(found->decisions, found->n_decisions),
+                         .switches = dh_switches(s->decisions, s->n)};
+    bool ok = c->host->proven(c->host->arg, &p);
+    dh_witness_release(&w);
+    if (goal)
+        goal->verdict = DH_PROVEN;
+    c->out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
+    c->out->proven++;
+    c->failed = c->failed || !ok;
+    return ok;
+}
+
+/* What was visible when that end was come to. Owned by the caller. */
+static uint8_t *visible_for(const struct campaign *c, const struct search *from, const struct dh_engine_found *end)
+{
+    const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
+    uint8_t *visible = malloc(c->s->start.places + 1);
+    if (!visible)
+        abort();
+    memcpy(visible, from->visible, c->s->start.places);
+    for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
+        if (p->added[i] < c->s->start.places)
+            visible[p->added[i]] |= DH_ENGINE_VISIBLE;
+    return visible;
+}
+
+/* ---- shortening ---- */
+
+/* A schedule under way to a witness: the end that was found, and what is left of its decisions. */
+struct draft {
+    struct dh_engine_found *end; /* owned */
+    struct dh_engine_decision *decisions;
+    struct dh_schedule schedule;
+};
+
+static void release_draft(struct draft *d)
+{
+    free(d->end);
+    free(d->decisions);
+    free((void *)d->schedule.values);
+    *d = (struct draft){0};
+}
+
+static struct draft draft_of(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like)
+{
+    struct draft d = {.end = dh_campaign_copy(end, end->size),
+                      .decisions = calloc(end->n_decisions + 1, sizeof *d.decisions)};
+    if (!d.end || !d.decisions)
+        abort();
+    d.schedule = *like;
+    d.schedule.decisions = d.decisions;
+    if (c->o->as_found) {
+        d.schedule.n = end->n_decisions;
+        memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
+    } else
+        d.schedule.n = dh_minimise(end->decisions, end->n_decisions, end, dh_subject_bytes, c->s, d.decisions);
+    return d;
+}
+
+static uint32_t switches_of(const struct draft *d)
+{
+    return dh_switches(d->schedule.decisions, d->schedule.n);
+}
+
+/* The same end by fewer switches, from a schedule that is known to lead there: what the search for it came to last. */
+static bool shorten(struct campaign *c, const struct draft *from, struct draft *out)
+{
+    const struct dh_engine_found *end = from->end, *f;
+    struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0};
+    struct aim a = {.look_for = 1u << end->kind};
+    struct dh_work w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
+                        .visible = from->schedule.visible,
+                        .prefix = from->schedule.decisions,
+                        .prefix_length = from->schedule.n,
+                        .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
+                        .output = DH_OUTPUT_NOWHERE};
+    w.job.flags = (w.job.flags & ~(uint32_t)DH_ENGINE_COVERAGE) | DH_ENGINE_ONLY_TARGET;
+    w.job.target_signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
+    if (end->kind == DH_ENGINE_RACE)
+        for (unsigned i = 0; i < 2; i++)
+            w.job.target_place[i] = end->parties[i].place;
+    struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
+    if (!control) {
+        c->failed = true;
+        return false;
+    }
+    dh_control_wait(control, w.job.time_max_ns + OVERTIME);
+    struct dh_engine_control *region = dh_control_region(control);
+    struct dh_engine_found *found =
+        (f = dh_engine_found_at(region, 0)) ? dh_campaign_copy(f, region->found_size) : NULL;
+    dh_control_free(control);
+    if (found)
+        *out = draft_of(c, found, &from->schedule);
+    free(found);
+    return out->end && switches_of(out) < switches_of(from);
+}
+
+/* What it leads to may be the same finding by another thread. */
+static bool confirm_shorter(struct campaign *c, struct search *from, struct draft *d, const struct dh_engine_found *end,
+                            const char *id)
+{
+    struct dh_finding f;
+    dh_ending_finding(&c->s->of, d->end, &f);
+    bool ok = strcmp(f.id, id) == 0 && is_confirmed(c, &d->schedule, d->end);
+    if (ok)
+        tell(c, from, &d->schedule, d->end, end, &f);
+    dh_finding_release(&f);
+    return ok;
+}
+
+/* The shortest schedule that holds with kernel threads: with fewer switches, minimised, as it was found. */
+bool dh_campaign_confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
+                         const struct dh_finding *f)
+{
+    uint8_t *visible = visible_for(c, from, end);
+    struct dh_schedule whole = {.decisions = end->decisions,
+                                .n = end->n_decisions,
+                                .visible = visible,
+                                .flags = from->phase->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
+    struct draft d = draft_of(c, end, &whole), shorter = {0};
+    bool is_long = !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
+    bool ok = is_long && shorten(c, &d, &shorter) && confirm_shorter(c, from, &shorter, end, f->id);
+    if (!ok && (ok = is_confirmed(c, &d.schedule, end)))
+        tell(c, from, &d.schedule, end, end, f);
+    if (!ok && !c->o->as_found && (ok = is_confirmed(c, &whole, end)))
+        tell(c, from, &whole, end, end, f);
+    free((void *)whole.values);
+    release_draft(&d);
+    release_draft(&shorter);
+    free(visible);
+    return ok;
+}

@@ -1,0 +1,240 @@
+/* Searches of a campaign, each a process: what they are told, what their ends say. */
+#include "base/str.h"
+#include "prove/campaign_parts.h"
+#include "search/strategy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FOUND = 24u << 20 }; /* bytes */
+
+/* ---- starting ---- */
+
+/* Reproducible whatever the machine does: by the campaign's seed, the shard and the number of the search. */
+static uint64_t next_seed(struct campaign *c)
+{
+    uint64_t x = c->o->seed * 0x9e3779b97f4a7c15u + (c->job++ * c->o->shards + c->o->shard + 1) * 0xbf58476d1ce4e5b9u;
+    x ^= x >> 31;
+    x *= 0x94d049bb133111ebu;
+    return (x ^ x >> 29) | 1;
+}
+
+static bool is_wanted(const struct campaign *c, const struct phase *p)
+{
+    return dh_strategy_by_name(p->strategy) &&
+           (!c->o->strategy || strcmp(p->strategy, "follow") == 0 || strcmp(c->o->strategy, p->strategy) == 0) &&
+           !(c->o->no_hint && strcmp(p->strategy, "directed") == 0);
+}
+
+struct dh_engine_job dh_campaign_job(struct campaign *c, const struct aim *a, const struct phase *p, uint64_t time_ns)
+{
+    struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
+                              .carrier = DH_ENGINE_AUTO,
+                              .seed = next_seed(c),
+                              .schedules_max = c->o->schedules,
+                              .time_max_ns = time_ns,
+                              .depth_max = c->o->depth,
+                              .preemptions_max = p->bound ? p->bound : c->o->preemptions,
+                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
+                              .look_for = a->look_for,
+                              .target_held = UINT32_MAX,
+                              .shard = c->n_goals ? 0 : c->o->shard, /* goals are dealt out themselves */
+                              .shards = c->n_goals ? 1 : c->o->shards};
+    bool hinted = !c->o->no_hint;
+    if (a->prefix) {
+        memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
+        j.target_held = c->o->keep_first ? UINT32_MAX : a->prefix->held;
+        j.target_frozen = c->o->keep_first ? 0 : a->prefix->frozen;
+        j.target_place[0] = a->prefix->place1;
+        j.target_place[1] = a->prefix->place2;
+        j.schedules_max = a->prefix->reaches ? 1 : 2000;
+        j.flags |= DH_ENGINE_STOP_AT_FIRST;
+    } else if (strcmp(p->strategy, "directed") == 0)
+        memcpy(j.target_place, a->place, sizeof a->place);
+    memcpy(j.strategy, p->strategy, strlen(p->strategy) + 1);
+    return j;
+}
+
+static bool start_search(struct campaign *c, struct search *slot, struct aim *a, const struct phase *p)
+{
+    uint64_t now = dh_now_ns(), time_ns = a->budget_ns * p->percent / 100;
+    uint64_t left = c->until_ns > now ? c->until_ns - now : 0;
+    if (c->o->strategy || a->next >= a->n_phases)
+        time_ns = a->budget_ns; /* nothing comes after it */
+    time_ns = time_ns < left ? time_ns : left;
+    struct dh_work w = {.job = dh_campaign_job(c, a, p, time_ns),
+                        .visible = a->visible,
+                        .found_bytes = FOUND,
+                        .output = DH_OUTPUT_NOWHERE};
+    if (a->prefix) {
+        w.prefix = a->prefix->decisions;
+        w.prefix_length = a->prefix->n;
+    }
+    *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
+    slot->visible = malloc(c->s->start.places + 1);
+    if (!slot->visible)
+        abort();
+    memcpy(slot->visible, a->visible, c->s->start.places);
+    slot->control = dh_control_start(&c->s->start, &w, c->err);
+    if (!slot->control) {
+        free(slot->visible);
+        c->failed = true;
+        return false;
+    }
+    c->running++;
+    c->strategy = p->strategy;
+    return true;
+}
+
+static struct search *free_slot(struct campaign *c)
+{
+    for (unsigned i = 0; i < c->o->jobs; i++)
+        if (!c->slots[i].control)
+            return &c->slots[i];
+    return NULL;
+}
+
+static void start_searches(struct campaign *c, struct aim *a)
+{
+    struct search *slot;
+    while (!a->over && !c->failed && (slot = free_slot(c))) {
+        while (a->next < a->n_phases && !is_wanted(c, &a->phases[a->next]))
+            a->next++;
+        if (a->next >= a->n_phases)
+            return;
+        const struct phase *p = &a->phases[a->next++];
+        start_search(c, slot, a, p);
+    }
+}
+
+/* ---- while they run ---- */
+
+static void count(struct campaign *c, struct search *s)
+{
+    const struct dh_engine_progress *p = &dh_control_region(s->control)->progress;
+    c->out->schedules += p->schedules - s->counted;
+    s->aim->schedules += p->schedules - s->counted;
+    c->out->steps += p->steps - s->counted_steps;
+    s->counted = p->schedules;
+    s->counted_steps = p->steps;
+    c->depth = p->depth_most > c->depth ? p->depth_most : c->depth;
+    c->threads = p->threads_most > c->threads ? p->threads_most : c->threads;
+    if (p->both > c->out->both || !c->out->pairs) {
+        c->out->pairs = p->pairs;
+        c->out->both = p->both;
+    }
+}
+
+void dh_campaign_end_search(struct campaign *c, struct search *s)
+{
+    dh_campaign_extend(c, s);
+    dh_control_free(s->control);
+    free(s->visible);
+    *s = (struct search){0};
+    c->running--;
+}
+
+static void note_cannot(struct campaign *c, const char *text)
+{
+    if (c->out->cannot)
+        return;
+    char *words = dh_subject_explain(c->s, text);
+    c->out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
+    free(words);
+}
+
+/* Whether schedules were cut because they became too long. */
+static bool reached_depth(const struct dh_engine_control *r)
+{
+    enum { ENGINES_OWN = 1000000 };
+    return r->progress.depth_most >= (r->job.depth_max ? r->job.depth_max : ENGINES_OWN);
+}
+
+/* What its end says of what was looked for. */
+static void judge(struct campaign *c, struct search *s)
+{
+    const struct dh_engine_control *r = dh_control_region(s->control);
+    struct aim *a = s->aim;
+    char text[sizeof r->progress.text];
+    memcpy(text, r->progress.text, sizeof text);
+    text[sizeof text - 1] = 0;
+    switch (r->progress.state) {
+    case DH_ENGINE_EXHAUSTED:
+        if (r->progress.is_exact) {
+            a->tried_all = a->over = true;
+            a->bounded = r->job.preemptions_max != UINT32_MAX || reached_depth(r) || r->job.shards > 1;
+            a->checked_all = !(r->job.flags & DH_ENGINE_NO_ORDER) || (s->phase->flags & DH_ENGINE_ALL_VISIBLE);
+        }
+        break;
+    case DH_ENGINE_NO_THREADS:
+        c->out->no_threads = a->over = true;
+        break;
+    case DH_ENGINE_CANNOT:
+        note_cannot(c, text[0] ? text : "no reason is known");
+        break;
+    case DH_ENGINE_STARTING:
+        note_cannot(c, "the program ended before the engine was ready");
+        break;
+    }
+}
+
+static void look_after(struct campaign *c, struct search *s)
+{
+    bool was_over = s->aim->over;
+    bool has_ended = dh_control_ended(s->control);
+    dh_campaign_read_found(c, s);
+    count(c, s);
+    if (has_ended) {
+        judge(c, s);
+        dh_campaign_end_search(c, s);
+        return;
+    }
+    if (s->aim->over || c->stop)
+        dh_control_stop(s->control);
+    /* Those that are of no use any more need not be waited for. */
+    if (dh_now_ns() > s->deadline_ns || (s->aim->over && was_over))
+        dh_campaign_end_search(c, s);
+}
+
+static void tell_progress(struct campaign *c)
+{
+    uint64_t now = dh_now_ns();
+    struct dh_campaign_state s = {.schedules = c->out->schedules,
+                                  .steps = c->out->steps,
+                                  .elapsed_ns = now - c->began_ns,
+                                  .left_ns = c->until_ns > now ? c->until_ns - now : 0,
+                                  .depth = c->depth,
+                                  .threads = c->threads,
+                                  .running = c->running,
+                                  .proven = c->out->proven,
+                                  .goals = (unsigned)c->n_goals,
+                                  .unconfirmed = c->out->unconfirmed,
+                                  .pairs = c->out->pairs,
+                                  .both = c->out->both,
+                                  .strategy = c->strategy ? c->strategy : ""};
+    c->host->progress(c->host->arg, &s);
+}
+
+bool dh_campaign_time_left(const struct campaign *c)
+{
+    return !c->failed && !c->stop && dh_now_ns() < c->until_ns;
+}
+
+void dh_campaign_pursue(struct campaign *c, struct aim *a)
+{
+    a->began_ns = dh_now_ns();
+    for (;;) {
+        if (c->host->interrupted(c->host->arg))
+            c->stop = c->out->interrupted = true;
+        if (dh_campaign_time_left(c) && dh_now_ns() - a->began_ns < a->budget_ns)
+            start_searches(c, a);
+        if (!c->running)
+            break;
+        for (unsigned i = 0; i < c->o->jobs; i++)
+            if (c->slots[i].control)
+                look_after(c, &c->slots[i]);
+        tell_progress(c);
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+}
