@@ -17,6 +17,7 @@
 CLOCK(int, clock_gettime, (clockid_t clock, struct timespec *out), (clock, out))
 CLOCK(int, gettimeofday, (struct timeval *restrict out, void *restrict zone), (out, zone))
 CLOCK(time_t, time, (time_t *out), (out))
+CLOCK(clock_t, clock, (void), ())
 CLOCK(int, timespec_get, (struct timespec * out, int base), (out, base))
 BY_ENGINE(int, sched_yield, (void), ())
 BY_ENGINE(int, pthread_setcancelstate, (int state, int *before), (state, before))

@@ -106,6 +106,7 @@ void dh_engine_thrd_yield(void);
 int dh_engine_clock_gettime(clockid_t clock, struct timespec *out);
 int dh_engine_gettimeofday(struct timeval *restrict out, void *restrict zone);
 time_t dh_engine_time(time_t *out);
+clock_t dh_engine_clock(void);
 int dh_engine_timespec_get(struct timespec *out, int base);
 
 /* ---- children.c ---- */

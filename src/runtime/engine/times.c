@@ -111,6 +111,13 @@ time_t dh_engine_time(time_t *out)
     return t.tv_sec;
 }
 
+clock_t dh_engine_clock(void)
+{
+    struct timespec t;
+    dh_engine_clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * CLOCKS_PER_SEC + t.tv_nsec / (long)(SECOND / CLOCKS_PER_SEC);
+}
+
 int dh_engine_timespec_get(struct timespec *out, int base)
 {
     if (base != TIME_UTC)
