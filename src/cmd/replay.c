@@ -153,6 +153,7 @@ static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct
     if (!dh_replay(&r->subject.start, &s, 0, r->patience_ns, &how, err))
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
+    dh_subject_learn(&r->subject, how.progress);
     *same = end;
     if (end)
         learn(r, end);

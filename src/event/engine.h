@@ -115,7 +115,18 @@ struct dh_engine_party {
     uint32_t unused;
 };
 
-enum { DH_ENGINE_PARTIES = 16, DH_ENGINE_TEXT = 512, DH_ENGINE_FRAMES = 12, DH_ENGINE_ADDED = 4096 };
+enum {
+    DH_ENGINE_PARTIES = 16,
+    DH_ENGINE_TEXT = 512,
+    DH_ENGINE_FRAMES = 12,
+    DH_ENGINE_ADDED = 4096,
+    DH_ENGINE_LIBRARIES = 16,
+    DH_ENGINE_PATH = 512
+};
+
+/* Places of the executable are below the first; each instrumented library has a range above, in the order of loading.
+ */
+enum { DH_PLACES_OF_EXECUTABLE = 1 << 25, DH_PLACES_OF_LIBRARY = 1 << 20 };
 
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
  * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
@@ -200,6 +211,9 @@ struct dh_engine_progress {
     char text[256];       /* why it cannot, or what was odd */
     uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
     uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
+    uint32_t uncovered;   /* unordered accesses were seen at places that cannot be made visible: of libraries */
+    uint32_t n_libraries; /* that are instrumented and were loaded before the first thread, the first ones: */
+    char libraries[DH_ENGINE_LIBRARIES][DH_ENGINE_PATH];
     uint64_t reserved[6];
 };
 

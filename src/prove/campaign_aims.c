@@ -11,6 +11,11 @@ static const struct phase pair_phases[] = {
     {"pct", DH_ENGINE_NO_ORDER, 24, 0},     {"pos", DH_ENGINE_NO_ORDER, 24, 0},
 };
 
+/* For places that cannot be marked, as they are a library's: every access is a step. */
+static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 40, 0},
+                                              {"pct", DH_ENGINE_ALL_VISIBLE, 30, 0},
+                                              {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0}};
+
 static const struct {
     const char *kind;
     uint32_t ends;
@@ -94,7 +99,12 @@ bool dh_campaign_aim(struct campaign *c, struct dh_goal *g, struct aim *a)
         found++;
     }
     a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
-    if (strcmp(f->kind, "race") == 0 && found < 2)
+    bool places_missing = strcmp(f->kind, "race") == 0 && found < 2;
+    if (places_missing && strcmp(f->build, c->s->build) != 0)
         return dh_campaign_skip(g, "its places are not in this build");
+    if (places_missing) {
+        a->phases = library_phases;
+        a->n_phases = sizeof library_phases / sizeof *library_phases;
+    }
     return true;
 }

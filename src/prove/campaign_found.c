@@ -97,6 +97,8 @@ void dh_campaign_read_found(struct campaign *c, struct search *s)
 {
     struct dh_engine_control *region = dh_control_region(s->control);
     const struct dh_engine_found *f;
+    if (dh_engine_found_at(region, s->read))
+        dh_subject_learn(c->s, &region->progress);
     while (!c->failed && !c->stop && (f = dh_engine_found_at(region, s->read))) {
         struct dh_engine_found *copy = dh_campaign_copy(f, region->found_size - s->read);
         if (!copy) {

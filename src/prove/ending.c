@@ -88,14 +88,30 @@ static void fill_failure(struct dh_log_access *a, const struct dh_site *site)
                (group == DH_GROUP_ATOMIC ? DH_LOG_ATOMIC : 0u);
 }
 
-static const struct dh_site *site_at(const struct dh_ending_of *of, uint32_t place)
+static const struct dh_site *site_at(const struct dh_ending_of *of, const struct dh_log_access *a)
 {
-    struct dh_known_module *m = dh_modules_get(dh_resolver_modules(of->resolver), of->variant, of->build);
+    static const uint8_t any[16];
+    if (a->module == DH_LOG_NONE || a->module > of->n_libraries)
+        return NULL;
+    const char *path = a->module ? of->libraries[a->module - 1] : of->variant;
+    struct dh_known_module *m = dh_modules_get(dh_resolver_modules(of->resolver), path, a->module ? any : of->build);
     const struct dh_site_table *sites = dh_known_sites(m), *chains;
     uint32_t site, chain;
-    if (!sites || !dh_place_find(dh_known_places(m), sites, place, &site, &chain, &chains) || site == DH_NO_SITE)
+    if (!sites || !dh_place_find(dh_known_places(m), sites, a->place, &site, &chain, &chains) || site == DH_NO_SITE)
         return NULL;
     return &sites->sites[site];
+}
+
+/* Which module the place is of, and which of its own: the executable is number 0, libraries follow. */
+static void put_place(struct dh_log_access *a, uint32_t place)
+{
+    bool known = place != UINT32_MAX;
+    a->place = known ? place : DH_LOG_NONE;
+    a->module = known ? 0 : DH_LOG_NONE;
+    if (!known || place < DH_PLACES_OF_EXECUTABLE)
+        return;
+    a->module = 1 + (place - DH_PLACES_OF_EXECUTABLE) / DH_PLACES_OF_LIBRARY;
+    a->place = (place - DH_PLACES_OF_EXECUTABLE) % DH_PLACES_OF_LIBRARY;
 }
 
 /* Addresses of callers as a stack of the program's own module, which is number 0; `room` holds them. */
@@ -112,12 +128,11 @@ static void fill_access(struct dh_log_access *a, const struct dh_engine_party *p
     *a = (struct dh_log_access){.thread = p->thread,
                                 .flags = flags_of(p),
                                 .role = role_of(p),
-                                .place = p->place == UINT32_MAX ? DH_LOG_NONE : p->place,
-                                .module = p->place == UINT32_MAX ? DH_LOG_NONE : 0,
                                 .size = p->size,
                                 .address = p->object,
                                 .where = {p->object, DH_LOG_NONE},
                                 .note = ""};
+    put_place(a, p->place);
 }
 
 /* Those that wait for a condition first: of a wait that never ends it is what names it. Who only waits for the others'
@@ -212,17 +227,19 @@ static void fill_free(struct dh_log_finding *f, const struct dh_engine_found *fo
         return;
     f->access[f->n_accesses++] = (struct dh_log_access){.thread = thread,
                                                         .flags = DH_LOG_FREE | DH_LOG_WRITE,
-                                                        .place = place,
                                                         .address = found->parties[0].object,
                                                         .where = {found->parties[0].object, DH_LOG_NONE},
                                                         .note = ""};
+    put_place(&f->access[f->n_accesses - 1], place);
     f->text = "";
 }
 
 void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_found *found, struct dh_finding *out)
 {
-    struct dh_log_module module = {.path = of->variant};
-    memcpy(module.id, of->build, sizeof module.id);
+    struct dh_log_module modules[1 + DH_ENGINE_LIBRARIES] = {{.path = of->variant}};
+    memcpy(modules[0].id, of->build, sizeof modules[0].id);
+    for (uint32_t i = 0; i < of->n_libraries; i++)
+        modules[1 + i] = (struct dh_log_module){.path = of->libraries[i]};
     struct dh_log_process process = {.pid = (uint32_t)getpid(), .path = of->variant, .original = of->program};
     memcpy(process.id, of->build, sizeof process.id);
     struct dh_log_finding f = {.kind = kinds[found->kind < DH_ENGINE_ENDS ? found->kind : 0],
@@ -232,8 +249,8 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
                                .text = "",
                                .key = "",
                                .where = {0, DH_LOG_NONE},
-                               .modules = &module,
-                               .n_modules = 1};
+                               .modules = modules,
+                               .n_modules = 1 + of->n_libraries};
     char *text = dh_format("%.*s", DH_ENGINE_TEXT, found->text);
     text[strcspn(text, "\n")] = 0;
     f.text = text;
@@ -241,7 +258,7 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
     fill_accesses(&f, found, room);
     if (found->kind == DH_ENGINE_ASSERTION || found->kind == DH_ENGINE_CRASH || found->kind == DH_ENGINE_FREED)
         for (uint32_t i = 0; i < f.n_accesses; i++)
-            fill_failure(&f.access[i], site_at(of, f.access[i].place));
+            fill_failure(&f.access[i], site_at(of, &f.access[i]));
     if (found->kind == DH_ENGINE_FREED)
         fill_free(&f, found);
     if (found->kind == DH_ENGINE_RACE && f.n_accesses) {

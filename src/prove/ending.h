@@ -12,6 +12,8 @@ struct dh_ending_of {
     const char *variant; /* file that ran */
     const char *program; /* that it stands for */
     uint8_t build[16];
+    char *libraries[DH_ENGINE_LIBRARIES]; /* instrumented ones, as far as known, in the order of their places */
+    uint32_t n_libraries;
 };
 
 /* `out` is initialised here, fingerprint included, at level observed; released by the caller. */

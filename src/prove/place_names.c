@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 #define PLACE "place "
 
 struct dh_place_names {
+    struct dh_modules *modules;
     struct dh_known_module *module;
+    struct dh_known_module *libraries[DH_ENGINE_LIBRARIES]; /* NULL: not known */
     const struct dh_site_table *sites;
     char **names; /* per place */
     uint32_t n;
@@ -19,15 +22,34 @@ struct dh_place_names {
     DH_VEC(char *) others; /* names of what is no place of ours */
 };
 
+/* `place` becomes the module's own. */
+static struct dh_known_module *module_of(const struct dh_place_names *p, uint32_t *place)
+{
+    if (*place < DH_PLACES_OF_EXECUTABLE)
+        return p->module;
+    uint32_t n = (*place - DH_PLACES_OF_EXECUTABLE) / DH_PLACES_OF_LIBRARY;
+    *place = (*place - DH_PLACES_OF_EXECUTABLE) % DH_PLACES_OF_LIBRARY;
+    return n < DH_ENGINE_LIBRARIES ? p->libraries[n] : NULL;
+}
+
 const struct dh_site *dh_place_names_site(const struct dh_place_names *p, uint32_t place,
                                           const struct dh_site_table **table)
 {
     const struct dh_site_table *chains;
-    uint32_t site, chain;
-    *table = p->sites;
-    if (!dh_place_find(dh_known_places(p->module), p->sites, place, &site, &chain, &chains) || site == DH_NO_SITE)
+    uint32_t site, chain, own = place;
+    struct dh_known_module *m = module_of(p, &own);
+    *table = m ? dh_known_sites(m) : p->sites;
+    if (!m || !dh_known_sites(m) || !dh_place_find(dh_known_places(m), *table, own, &site, &chain, &chains) ||
+        site == DH_NO_SITE)
         return NULL;
-    return &p->sites->sites[site];
+    return &(*table)->sites[site];
+}
+
+void dh_place_names_library(struct dh_place_names *p, uint32_t n, const char *path)
+{
+    static const uint8_t any[16];
+    if (n < DH_ENGINE_LIBRARIES && !p->libraries[n])
+        p->libraries[n] = dh_modules_get(p->modules, path, any);
 }
 
 static size_t hash(const char *text)
@@ -66,6 +88,7 @@ struct dh_place_names *dh_place_names_new(struct dh_modules *modules, const char
     struct dh_place_names *p = calloc(1, sizeof *p);
     if (!p)
         abort();
+    p->modules = modules;
     p->module = m;
     p->sites = dh_known_sites(m);
     p->n = p->sites->n_sites + dh_known_places(m)->n_places;

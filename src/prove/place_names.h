@@ -20,6 +20,8 @@ bool dh_place_names_find(struct dh_place_names *p, const char *name, uint32_t *p
 /* The row of a place; NULL when it has none. */
 const struct dh_site *dh_place_names_site(const struct dh_place_names *p, uint32_t place,
                                           const struct dh_site_table **table);
+/* The nth instrumented library (event/engine.h) is this file: its places have rows, too. Names are still numbers. */
+void dh_place_names_library(struct dh_place_names *p, uint32_t n, const char *path);
 /* Marks in `visible` every place that a finding calls by this stable name, the reading half of an update included; how
  * many there are. `one` gets a place of them. */
 unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, uint8_t *visible, uint32_t *one);

@@ -68,6 +68,10 @@ static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
     out->diverged = c->progress.diverged;
     memcpy(out->text, c->progress.text, sizeof out->text);
     out->text[sizeof out->text - 1] = 0;
+    out->progress = malloc(sizeof *out->progress);
+    if (!out->progress)
+        abort();
+    *out->progress = c->progress;
     read_ends(c, out);
 }
 
@@ -99,6 +103,7 @@ void dh_replayed_release(struct dh_replayed *r)
     for (size_t i = 0; i < r->ends.n; i++)
         free(r->ends.at[i]);
     dh_vec_release(&r->ends);
+    free(r->progress);
     dh_str_release(&r->output);
     *r = (struct dh_replayed){0};
 }

@@ -22,6 +22,7 @@ struct dh_replayed {
     uint32_t diverged_at;
     struct dh_engine_party diverged;
     char text[256];
+    struct dh_engine_progress *progress;   /* as it was last; owned */
     DH_VEC(struct dh_engine_found *) ends; /* what it came to, in that order; owned */
     struct dh_str output;                  /* what the program wrote, if that was asked for */
 };

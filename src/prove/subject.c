@@ -42,8 +42,20 @@ bool dh_subject_open(struct dh_subject *s, const char *program, const char *vari
     return true;
 }
 
+void dh_subject_learn(struct dh_subject *s, const struct dh_engine_progress *p)
+{
+    uint32_t n = p->n_libraries < DH_ENGINE_LIBRARIES ? p->n_libraries : DH_ENGINE_LIBRARIES;
+    for (uint32_t i = s->of.n_libraries; i < n; i++) {
+        s->of.libraries[i] = dh_format("%.*s", DH_ENGINE_PATH, p->libraries[i]);
+        dh_place_names_library(s->places, i, s->of.libraries[i]);
+        s->of.n_libraries = i + 1;
+    }
+}
+
 void dh_subject_release(struct dh_subject *s)
 {
+    for (uint32_t i = 0; i < s->of.n_libraries; i++)
+        free(s->of.libraries[i]);
     dh_place_names_free(s->places);
     dh_resolver_free(s->resolver);
     free((char *)s->start.variant);

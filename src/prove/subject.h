@@ -23,6 +23,9 @@ bool dh_subject_open(struct dh_subject *s, const char *program, const char *vari
                      struct dh_err *err);
 void dh_subject_release(struct dh_subject *s);
 
+/* What a process of it says of itself: which libraries it loaded. */
+void dh_subject_learn(struct dh_subject *s, const struct dh_engine_progress *p);
+
 /* The witness of an end that a schedule leads to. */
 void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule, const struct dh_engine_found *end,
                         const char *finding, struct dh_witness *out);

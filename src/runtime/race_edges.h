@@ -47,6 +47,8 @@ bool dh_module_is_instrumented(uintptr_t code);
 uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
 /* The same for the library that lies there; UINT32_MAX for one that did not join. */
 uint32_t dh_module_places(uintptr_t low, uintptr_t high);
+/* Where the code of the nth instrumented library begins; 0: there is none. */
+uintptr_t dh_module_library(uint32_t n);
 /* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
 uintptr_t dh_module_of_place(uint32_t *place);
 

@@ -2,13 +2,18 @@
  * joins gets a range above. */
 #include "runtime/public_hooks.h"
 
+#include "event/engine.h"
 #include "runtime/race_edges.h"
 #include "runtime/record.h"
 
 #include <link.h>
 #include <stdatomic.h>
 
-enum { OF_EXECUTABLE = 1 << 25, OF_LIBRARY = 1 << 20, LIBRARIES = (OF_EXECUTABLE / OF_LIBRARY) - 1 };
+enum {
+    OF_EXECUTABLE = DH_PLACES_OF_EXECUTABLE,
+    OF_LIBRARY = DH_PLACES_OF_LIBRARY,
+    LIBRARIES = (OF_EXECUTABLE / OF_LIBRARY) - 1
+};
 
 struct library {
     _Atomic uintptr_t start; /* 0 = not filled in yet */
@@ -76,6 +81,11 @@ uintptr_t dh_module_of_place(uint32_t *place)
     uint32_t n = (*place - OF_EXECUTABLE) / OF_LIBRARY;
     *place = (*place - OF_EXECUTABLE) % OF_LIBRARY;
     return n < LIBRARIES ? libraries[n].start : 0;
+}
+
+uintptr_t dh_module_library(uint32_t n)
+{
+    return n < LIBRARIES ? atomic_load_explicit(&libraries[n].start, memory_order_acquire) : 0;
 }
 
 uint32_t dh_module_places(uintptr_t low, uintptr_t high)

@@ -52,7 +52,9 @@ static void extend(uint32_t place)
     for (unsigned i = 0; i < ordering->n_wanted; i++)
         if (ordering->wanted[i] == place)
             return;
-    if (place < dh_engine->n_visible && ordering->n_wanted < WANTED)
+    if (place >= dh_engine->n_visible)
+        dh_engine->control->progress.uncovered = 1;
+    else if (ordering->n_wanted < WANTED)
         ordering->wanted[ordering->n_wanted++] = place;
 }
 

@@ -246,6 +246,17 @@ static void begin_main(struct dh_engine *e)
     e->fs_now = main->fs;
 }
 
+static void tell_libraries(struct dh_engine_progress *p)
+{
+    Dl_info about;
+    uintptr_t start;
+    for (uint32_t i = 0; i < DH_ENGINE_LIBRARIES && (start = dh_module_library(i)); i++) {
+        bool known = dladdr((const void *)start, &about) && about.dli_fname;
+        dh_text_copy(p->libraries[i], sizeof p->libraries[i], known ? about.dli_fname : "");
+        p->n_libraries = i + 1;
+    }
+}
+
 void dh_engine_begin(const struct dh_step *create)
 {
     struct dh_engine *e = dh_engine;
@@ -256,6 +267,7 @@ void dh_engine_begin(const struct dh_step *create)
     e->control->progress.carrier = e->carrier->is_kernel ? DH_ENGINE_KERNEL_THREADS : DH_ENGINE_COROUTINES;
     if (e->carrier->is_kernel)
         e->flags |= DH_ENGINE_OUTPUT;
+    tell_libraries(&e->control->progress);
     begin_main(e);
     if (!dh_ordering_init())
         dh_engine_cannot("no memory");
