@@ -28,8 +28,8 @@ struct proving {
     bool quiet, whole, told;
     uint64_t next_line_ns;
     unsigned width;
-    uint8_t *marks;     /* of a section file, or NULL */
-    struct dh_mpi *mpi; /* NULL: alone */
+    dh_engine_marks *marks; /* of a section file, or NULL */
+    struct dh_mpi *mpi;     /* NULL: alone */
 };
 
 /* ---- interrupting ---- */
@@ -307,7 +307,7 @@ static bool read_sections(struct proving *p, struct dh_err *err)
     const char *path = dh_option_get(p->parsed, "sections");
     if (!path)
         return true;
-    p->options.marks = p->marks = calloc(p->subject.start.places + 1, 1);
+    p->options.marks = p->marks = calloc(p->subject.start.places + 1, sizeof *p->marks);
     if (!p->marks)
         abort();
     return dh_place_names_sections(p->subject.places, path, p->marks, err);

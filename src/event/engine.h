@@ -5,7 +5,7 @@
  * runs the tool only reads, but for `stop`. Places are those of the variant's hooks (event/place_table.h): sites, or
  * ids above the number of sites. All offsets are from the region's beginning.
  *
- *   header and job | counters | visible: a byte per place | prefix: decisions | found: records, one after the other
+ *   header and job | counters | visible: marks of each place | prefix: decisions | found: records, one after the other
  *
  * Explore: every thread is a coroutine; one process goes through schedule after schedule. Replay: threads are the
  * kernel's, one runs at a time; the prefix is followed once, with the program's output and files its own. */
@@ -73,13 +73,19 @@ enum dh_engine_flag {
     DH_ENGINE_ONLY_TARGET = 1 << 12,  /* only ends with target_signature are kept, and of those the last */
 };
 
-/* The byte of a place in the table `visible`. Sections have numbers from 1 to 15. */
+/* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
+typedef uint16_t dh_engine_marks;
 enum dh_engine_mark {
     DH_ENGINE_VISIBLE = 1 << 0,
-    DH_ENGINE_SECTION_ENTRY = 1 << 1,  /* a section begins with this access */
-    DH_ENGINE_SECTION_END = 1 << 2,    /* and ends with this one */
-    DH_ENGINE_SECTION_ACCESS = 1 << 3, /* an access of what belongs to a section */
-    DH_ENGINE_SECTION_SHIFT = 4,
+    DH_ENGINE_SECTION_ENTRY = 1 << 1,       /* a section begins with this access */
+    DH_ENGINE_SECTION_END = 1 << 2,         /* one ends with this access, */
+    DH_ENGINE_SECTION_ACCESS = 1 << 3,      /* an access of what belongs to a section */
+    DH_ENGINE_SECTION_EXIT = 1 << 4,        /* one is given up here */
+    DH_ENGINE_SECTION_ALLOW_READ = 1 << 5,  /* ... and others may have read, */
+    DH_ENGINE_SECTION_ALLOW_WRITE = 1 << 6, /* or written what belongs to it */
+    DH_ENGINE_SECTION_ENTRY_SHIFT = 8,      /* the number of the one that begins, */
+    DH_ENGINE_SECTION_END_SHIFT = 12,       /* and of the one that ends */
+    DH_ENGINE_SECTION_NUMBER = 15,
 };
 
 /* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the
@@ -223,7 +229,7 @@ struct dh_engine_control {
     uint32_t stop; /* set by the tool: end as soon as possible */
     uint64_t size;
     uint64_t visible_at,
-        visible_size; /* a byte per place: dh_engine_mark; place 0: ends of threads free their variables */
+        visible_size; /* places, of which each has its dh_engine_marks; place 0: ends of threads free their variables */
     uint64_t prefix_at, prefix_size; /* struct dh_engine_decision[job.prefix_length] */
     uint64_t found_at, found_size;
     uint64_t found_used; /* bytes of complete records */
@@ -231,9 +237,9 @@ struct dh_engine_control {
     struct dh_engine_progress progress;
 };
 
-static inline uint8_t *dh_engine_visible(struct dh_engine_control *c)
+static inline dh_engine_marks *dh_engine_visible(struct dh_engine_control *c)
 {
-    return (uint8_t *)c + c->visible_at;
+    return (dh_engine_marks *)((char *)c + c->visible_at);
 }
 
 static inline struct dh_engine_decision *dh_engine_prefix(struct dh_engine_control *c)

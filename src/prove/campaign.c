@@ -52,13 +52,13 @@ static enum dh_verdict verdict_of(const struct aim *a)
     return a->bounded || a->goal || !a->checked_all ? DH_REFUTED : DH_EXHAUSTED;
 }
 
-static uint8_t *first_visible(const struct campaign *c)
+static dh_engine_marks *first_visible(const struct campaign *c)
 {
-    uint8_t *visible = calloc(c->s->start.places + 1, 1);
+    dh_engine_marks *visible = calloc(c->s->start.places + 1, sizeof *visible);
     if (!visible)
         abort();
     if (c->o->marks)
-        memcpy(visible, c->o->marks, c->s->start.places);
+        memcpy(visible, c->o->marks, c->s->start.places * sizeof *visible);
     return visible;
 }
 

@@ -67,7 +67,7 @@ struct dh_campaign_options {
     uint32_t preemptions;                /* UINT32_MAX: no bound */
     uint32_t depth;                      /* decisions per schedule; 0: the engine's */
     uint64_t schedules;                  /* per search; 0: no limit */
-    const uint8_t *marks;                /* a byte per place: visible from the beginning, sections; or NULL */
+    const dh_engine_marks *marks;        /* per place: visible from the beginning, sections; or NULL */
     bool spurious;                       /* condition waits may end by themselves */
     bool first;                          /* ends with the first proof */
     bool as_found;                       /* witnesses are not minimised */

@@ -75,13 +75,14 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
 }
 
 /* What was visible when that end was come to. Owned by the caller. */
-static uint8_t *visible_for(const struct campaign *c, const struct search *from, const struct dh_engine_found *end)
+static dh_engine_marks *visible_for(const struct campaign *c, const struct search *from,
+                                    const struct dh_engine_found *end)
 {
     const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
-    uint8_t *visible = malloc(c->s->start.places + 1);
+    dh_engine_marks *visible = malloc((c->s->start.places + 1) * sizeof *visible);
     if (!visible)
         abort();
-    memcpy(visible, from->visible, c->s->start.places);
+    memcpy(visible, from->visible, c->s->start.places * sizeof *visible);
     for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
         if (p->added[i] < c->s->start.places)
             visible[p->added[i]] |= DH_ENGINE_VISIBLE;
@@ -176,7 +177,7 @@ static bool confirm_shorter(struct campaign *c, struct search *from, struct draf
 bool dh_campaign_confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
                          const struct dh_finding *f)
 {
-    uint8_t *visible = visible_for(c, from, end);
+    dh_engine_marks *visible = visible_for(c, from, end);
     struct dh_schedule whole = {.decisions = end->decisions,
                                 .n = end->n_decisions,
                                 .visible = visible,

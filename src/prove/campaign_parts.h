@@ -20,7 +20,7 @@ struct phase {
 
 struct aim {
     struct dh_goal *goal; /* NULL: everything */
-    uint8_t *visible;
+    dh_engine_marks *visible;
     uint8_t *sides; /* per place: 1, 2 or both, for what the first and the others of its accesses name */
     uint32_t place[2];
     bool is_pair; /* of accesses */
@@ -40,7 +40,7 @@ struct search {
     struct dh_control *control;
     const struct phase *phase;
     struct aim *aim;
-    uint8_t *visible;
+    dh_engine_marks *visible;
     uint64_t read; /* bytes of the found area */
     uint64_t deadline_ns;
     uint64_t counted, counted_steps;

@@ -72,10 +72,10 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
         w.prefix_length = a->prefix->n;
     }
     *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
-    slot->visible = malloc(c->s->start.places + 1);
+    slot->visible = malloc((c->s->start.places + 1) * sizeof *slot->visible);
     if (!slot->visible)
         abort();
-    memcpy(slot->visible, a->visible, c->s->start.places);
+    memcpy(slot->visible, a->visible, c->s->start.places * sizeof *slot->visible);
     slot->control = dh_control_start(&c->s->start, &w, c->err);
     if (!slot->control) {
         free(slot->visible);

@@ -53,7 +53,7 @@ static bool make_region(struct dh_control *c, const struct dh_start *s, const st
     c->region->job = w->job;
     c->region->job.prefix_length = w->prefix_length;
     if (w->visible)
-        memcpy(dh_engine_visible(c->region), w->visible, s->places);
+        memcpy(dh_engine_visible(c->region), w->visible, s->places * sizeof *w->visible);
     if (w->prefix_length)
         memcpy(dh_engine_prefix(c->region), w->prefix, w->prefix_length * sizeof *w->prefix);
     return true;

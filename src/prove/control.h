@@ -21,7 +21,7 @@ struct dh_start {
 
 struct dh_work {
     struct dh_engine_job job;
-    const uint8_t *visible; /* a byte per place; NULL: none */
+    const dh_engine_marks *visible; /* per place; NULL: none */
     const struct dh_engine_decision *prefix;
     uint32_t prefix_length;
     uint64_t found_bytes; /* room for what is found; 0: enough for one */

@@ -3,6 +3,7 @@
 #ifndef DH_PROVE_PLACE_NAMES_H
 #define DH_PROVE_PLACE_NAMES_H
 
+#include "event/engine.h"
 #include "finding/modules.h"
 #include "host/err.h"
 
@@ -28,6 +29,6 @@ unsigned dh_place_names_mark(const struct dh_place_names *p, const char *site, u
 
 /* Of a section file: marks (event/engine.h) for its entries, ends and the accesses of its variables, all visible. One
  * line when a site is not of this program. */
-bool dh_place_names_sections(struct dh_place_names *p, const char *path, uint8_t *visible, struct dh_err *err);
+bool dh_place_names_sections(struct dh_place_names *p, const char *path, dh_engine_marks *visible, struct dh_err *err);
 
 #endif

@@ -15,19 +15,31 @@ static void *allocate(size_t n)
     return calloc(1, n ? n : 1);
 }
 
+static unsigned role_of(const struct dh_section_point *at)
+{
+    static const unsigned roles[DH_SECTION_ROLES] = {
+        [DH_SECTION_ENTRY] = DH_ENGINE_SECTION_ENTRY,
+        [DH_SECTION_END] = DH_ENGINE_SECTION_END,
+        [DH_SECTION_EXIT] = DH_ENGINE_SECTION_EXIT,
+    };
+    bool begins = at->role == DH_SECTION_ENTRY;
+    return roles[at->role] | (at->allow & DH_ALLOW_READ ? DH_ENGINE_SECTION_ALLOW_READ : 0u) |
+           (at->allow & DH_ALLOW_WRITE ? DH_ENGINE_SECTION_ALLOW_WRITE : 0u) |
+           (at->section + 1) << (begins ? DH_ENGINE_SECTION_ENTRY_SHIFT : DH_ENGINE_SECTION_END_SHIFT);
+}
+
 /* Wherever the site was inlined to. */
 static bool mark_point(struct dh_place_names *p, const struct dh_sections *s, const struct dh_section_point *at,
-                       uint8_t *visible, struct dh_err *err)
+                       dh_engine_marks *visible, struct dh_err *err)
 {
     const char *name = s->sites[at->site];
-    unsigned role = at->role == DH_SECTION_ENTRY ? DH_ENGINE_SECTION_ENTRY : DH_ENGINE_SECTION_END, found = 0;
-    unsigned marks = DH_ENGINE_VISIBLE | DH_ENGINE_SECTION_ACCESS | role | (at->section + 1) << DH_ENGINE_SECTION_SHIFT;
+    unsigned marks = DH_ENGINE_VISIBLE | DH_ENGINE_SECTION_ACCESS | role_of(at), found = 0;
     for (uint32_t i = 0; i < dh_place_names_count(p); i++) {
         const struct dh_site_table *t;
         const struct dh_site *site = dh_place_names_site(p, i, &t);
         if (!site || strcmp(dh_site_string(t, site->name), name) != 0)
             continue;
-        visible[i] |= (uint8_t)marks;
+        visible[i] |= (dh_engine_marks)marks;
         found++;
     }
     return found || dh_err_set(err, "section %s: the program has no site %s", s->sections[at->section].name, name);
@@ -41,12 +53,12 @@ static bool is_named(const struct dh_sections *s, const char *variable)
     return false;
 }
 
-static bool mark(struct dh_place_names *p, const struct dh_sections *s, uint8_t *visible, struct dh_err *err)
+static bool mark(struct dh_place_names *p, const struct dh_sections *s, dh_engine_marks *visible, struct dh_err *err)
 {
     if (s->n_sections > SECTIONS)
         return dh_err_set(err, "%u sections; at most %d can be looked at", s->n_sections, SECTIONS);
     for (uint32_t i = 0; i < s->n_points; i++)
-        if (!s->points[i].allow && !mark_point(p, s, &s->points[i], visible, err))
+        if (!mark_point(p, s, &s->points[i], visible, err))
             return false;
     for (uint32_t i = 0; i < dh_place_names_count(p); i++) {
         const struct dh_site_table *t;
@@ -58,7 +70,7 @@ static bool mark(struct dh_place_names *p, const struct dh_sections *s, uint8_t 
     return true;
 }
 
-bool dh_place_names_sections(struct dh_place_names *p, const char *path, uint8_t *visible, struct dh_err *err)
+bool dh_place_names_sections(struct dh_place_names *p, const char *path, dh_engine_marks *visible, struct dh_err *err)
 {
     struct dh_sections s;
     struct dh_sections_error e;

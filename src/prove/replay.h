@@ -9,7 +9,7 @@
 struct dh_schedule {
     const struct dh_engine_decision *decisions;
     uint32_t n;
-    const uint8_t *visible;               /* a byte per place */
+    const dh_engine_marks *visible;       /* per place */
     uint32_t flags;                       /* enum dh_engine_flag: what the search had */
     const struct dh_engine_value *values; /* of a run of it, one per decision; NULL: not known */
 };

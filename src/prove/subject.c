@@ -218,7 +218,7 @@ static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, 
 
 static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
 {
-    out->visible = calloc(s->start.places + 1, 1);
+    out->visible = calloc(s->start.places + 1, sizeof *out->visible);
     if (!out->visible)
         abort();
     for (size_t i = 0; i < w->visible.n; i++) {
@@ -233,7 +233,7 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
         if (!find_place(s, w->marks.at[i].place, &place, err))
             return false;
         if (place < s->start.places)
-            out->visible[place] |= (uint8_t)w->marks.at[i].marks;
+            out->visible[place] |= (dh_engine_marks)w->marks.at[i].marks;
     }
     return true;
 }

@@ -33,7 +33,7 @@ void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule
 /* The same backwards. Owns what it holds. */
 struct dh_plot {
     DH_VEC(struct dh_engine_decision) decisions;
-    uint8_t *visible;
+    dh_engine_marks *visible;
     struct dh_engine_found *end;
     uint32_t flags;
     struct dh_engine_value *values; /* per decision, when it was run; or NULL */

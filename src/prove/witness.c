@@ -362,7 +362,7 @@ static bool on_visible(struct parse *p, const char *v)
 static bool on_section(struct parse *p, const char *v)
 {
     struct dh_witness_mark m = {0};
-    if (!read_number(&v, &m.marks) || m.marks > UINT8_MAX || !skip_space(&v) || !*v)
+    if (!read_number(&v, &m.marks) || m.marks > UINT16_MAX || !skip_space(&v) || !*v)
         return refuse(p, "a section's place is MARKS PLACE");
     m.place = dh_strdup(v);
     dh_vec_push(&p->w->marks, m);

@@ -12,6 +12,10 @@ struct section {
     struct dh_engine_party own[ACCESSES];    /* of the section so far */
     struct dh_engine_party others[ACCESSES]; /* of threads that are behind it */
     uint32_t n_behind, behind[ACCESSES];     /* those threads */
+    /* What no serial schedule has, by whether the other thread wrote: the section's first access, the other's, and the
+     * section's that conflicts with it. How the section ends decides whether that is told. */
+    bool is_broken[2];
+    struct dh_engine_party broken[2][3];
 };
 
 static struct sections {
@@ -64,6 +68,7 @@ static void enter(uint32_t task, uint32_t number)
     s->task = task;
     s->number = number;
     s->n_own = s->n_others = s->n_behind = 0;
+    s->is_broken[0] = s->is_broken[1] = false;
 }
 
 static void leave(struct section *s)
@@ -97,28 +102,51 @@ static const struct dh_engine_party *first_before(const struct section *s, const
     return &s->own[0];
 }
 
-/* An access of the section itself: the first one, the other thread's and this one are the parties. */
+static void note_broken(struct section *s, const struct dh_engine_party *other, const struct dh_engine_party *p)
+{
+    bool wrote = other->flags & DH_STEP_WRITES;
+    if (s->is_broken[wrote])
+        return;
+    s->is_broken[wrote] = true;
+    s->broken[wrote][0] = *first_before(s, other);
+    s->broken[wrote][1] = *other;
+    s->broken[wrote][2] = *p;
+}
+
+/* An access of the section itself. */
 static void see_own(struct section *s, const struct dh_engine_party *p)
 {
     for (uint32_t i = 0; i < s->n_others && s->n_own; i++)
-        if (conflict(&s->others[i], p)) {
-            struct dh_engine_party parties[3] = {*first_before(s, &s->others[i]), s->others[i], *p};
-            dh_found_parties(DH_ENGINE_ATOMICITY, parties, 3);
-            break;
-        }
+        if (conflict(&s->others[i], p))
+            note_broken(s, &s->others[i], p);
     if (s->n_own < ACCESSES)
         s->own[s->n_own++] = *p;
 }
 
-void dh_atomic_sections_access(const struct dh_step *step, uint8_t marks)
+static void conclude(const struct section *s, dh_engine_marks marks)
 {
-    uint32_t task = dh_engine->current->index, number = marks >> DH_ENGINE_SECTION_SHIFT;
+    const unsigned allows[2] = {DH_ENGINE_SECTION_ALLOW_READ, DH_ENGINE_SECTION_ALLOW_WRITE};
+    for (unsigned wrote = 0; wrote < 2; wrote++)
+        if (s->is_broken[wrote] && !(marks & allows[wrote]))
+            dh_found_parties(DH_ENGINE_ATOMICITY, s->broken[wrote], 3);
+}
+
+void dh_atomic_sections_access(const struct dh_step *step, dh_engine_marks marks)
+{
+    uint32_t task = dh_engine->current->index;
+    uint32_t ends = marks >> DH_ENGINE_SECTION_END_SHIFT & DH_ENGINE_SECTION_NUMBER;
     struct dh_engine_party p = party_of(step, task);
-    if (marks & DH_ENGINE_SECTION_ENTRY)
-        enter(task, number);
     for (uint32_t i = 0; i < sections->n; i++)
         (sections->open[i].task == task ? see_own : see_other)(&sections->open[i], &p);
-    struct section *s = marks & DH_ENGINE_SECTION_END ? open_of(task, number) : NULL;
-    if (s && !(marks & DH_ENGINE_SECTION_ENTRY))
+    struct section *s = marks & (DH_ENGINE_SECTION_END | DH_ENGINE_SECTION_EXIT) ? open_of(task, ends) : NULL;
+    if (s && marks & DH_ENGINE_SECTION_END)
+        conclude(s, marks);
+    if (s)
         leave(s);
+    if (marks & DH_ENGINE_SECTION_ENTRY) {
+        uint32_t begins = marks >> DH_ENGINE_SECTION_ENTRY_SHIFT & DH_ENGINE_SECTION_NUMBER;
+        enter(task, begins);
+        if ((s = open_of(task, begins)))
+            see_own(s, &p);
+    }
 }

@@ -7,6 +7,6 @@
 bool dh_atomic_sections_init(void);
 void dh_atomic_sections_begin(void);
 /* The current task was chosen for this access, whose place has marks (event/engine.h), and will make it now. */
-void dh_atomic_sections_access(const struct dh_step *s, uint8_t marks);
+void dh_atomic_sections_access(const struct dh_step *s, dh_engine_marks marks);
 
 #endif

@@ -129,7 +129,7 @@ struct dh_engine {
     uint32_t look_for;
     bool satisfied; /* what STOP_AT_FIRST waits for was found */
 
-    uint8_t *visible;
+    dh_engine_marks *visible;
     uint32_t n_visible;
 
     char *search_memory, *search_next, *search_end; /* the strategy's part */

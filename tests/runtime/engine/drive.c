@@ -52,7 +52,7 @@ static void make_visible(struct dh_engine_control *c, const char *list)
 static void read_visible(struct dh_engine_control *c, const char *path)
 {
     FILE *f = fopen(path, "r");
-    if (f && fread(dh_engine_visible(c), 1, PLACES, f) != PLACES)
+    if (f && fread(dh_engine_visible(c), sizeof(dh_engine_marks), PLACES, f) != PLACES)
         fprintf(stderr, "%s: cut\n", path);
     if (f)
         fclose(f);
@@ -178,8 +178,8 @@ static void read_schedule(struct dh_engine_control *c, const char *path)
 static void write_visible(struct dh_engine_control *c, const char *path, uint32_t added)
 {
     FILE *f = fopen(path, "w");
-    static uint8_t visible[PLACES];
-    memcpy(visible, dh_engine_visible(c), PLACES);
+    static dh_engine_marks visible[PLACES];
+    memcpy(visible, dh_engine_visible(c), sizeof visible);
     for (uint32_t i = added; i < c->progress.visible_added; i++)
         visible[c->progress.added[i]] = 0;
     if (f && fwrite(visible, 1, PLACES, f) != PLACES)
