@@ -1,6 +1,6 @@
 /* Memory models: which values a load may answer, as an adversary that keeps to the rules of one model would.
  * Layer: memory (base, event only). Runs inside the checked program and in tests: no libc, memory by dh_memory.memory.
- * All that a model keeps of a run is one block without pointers into itself that snapshot and restore copy whole.
+ * What a model keeps of a run lies in one arena that snapshot and restore copy whole, for this model only.
  * Not thread-safe: who drives it takes turns, or a lock. */
 #ifndef DH_MEMORY_MODEL_H
 #define DH_MEMORY_MODEL_H
@@ -30,6 +30,9 @@ struct dh_memory {
     uint32_t threads; /* most there can be; accesses of others see the newest and are not kept */
     uint32_t history; /* writes to keep of a location; 0: DH_MEMORY_HISTORY */
     bool no_gc;       /* keep what nobody can see (for tests of the rules that drop it) */
+    /* Every access brings its thread's clock; the model takes no other but hands the parent's to a new thread. Only
+     * `hb`. */
+    bool clocks_given;
     /* Zeroed, never given back, not restored with the program. NULL: no more. */
     void *(*memory)(struct dh_memory *, size_t);
     /* What real memory holds (before a store that is being told) and what it is to hold from now on: the newest write
@@ -49,8 +52,8 @@ struct dh_access {
     uint8_t order; /* enum dh_order; NONE: a plain access */
     bool updates;  /* the load of a read-modify-write */
     uint64_t address;
-    /* Happens-before of the thread as the driver knows it, one entry per thread: everything that is at most `clock[u]`
-     * of thread u precedes. NULL: as the model was told by fork, join, acquire and release. Only `hb` takes others'. */
+    /* With clocks_given: happens-before of the thread as the driver knows it. What thread u did while its own entry was
+     * at most clock[u] precedes; entries from `clocks` on are 0. */
     const uint32_t *clock;
     uint32_t clocks;
 };
@@ -64,7 +67,7 @@ struct dh_piece {
 struct dh_candidate {
     uint64_t value;
     uint32_t thread, site, occurrence; /* who wrote it; DH_MEMORY_INITIAL: nobody */
-    uint32_t sequence;                 /* of the write among all of the run, from 1: pieces of one store share it */
+    uint32_t sequence;                 /* of the write among all of the run, from 1; 0: initial, or to come */
     uint16_t index;                    /* to give to `took` or `update` */
     bool is_future;                    /* hbmm: it has not happened yet, and must */
 };

@@ -1,0 +1,80 @@
+/* Locations of a run with the writes that are kept of each, oldest first. Layer: memory. A location is a naturally
+ * aligned piece of 1 to 8 bytes; where accesses of another size come, it is split and each half keeps the past. */
+#ifndef DH_MEMORY_LOCATIONS_H
+#define DH_MEMORY_LOCATIONS_H
+
+#include "memory/arena.h"
+
+/* What models keep with a write beyond who wrote what: see there. */
+struct dh_write {
+    uint64_t value;
+    uint32_t thread, site, occurrence, sequence;
+    uint32_t epoch; /* of its thread's clock */
+    bool is_plain, has_message;
+    uint8_t head;      /* c11: index of the write that the chain of updates began with */
+    bool is_updated;   /* c11: an update has read it; no other may */
+    uint64_t before;   /* c11: set of indices of writes that precede in modification order */
+    uint32_t clocks[]; /* as many as the model asked for */
+};
+
+struct dh_location {
+    uint64_t address;
+    struct dh_location *next; /* of the same hash, or free */
+    uint8_t size;
+    bool is_narrow;  /* only the newest is answered from now on */
+    uint32_t count;  /* at least one: what was there in the beginning */
+    uint32_t newest; /* index of the one that real memory holds: the last, but in c11 */
+    struct dh_write *write[];
+};
+
+struct dh_locations {
+    struct dh_arena arena;
+    uint32_t history; /* writes that a location can have */
+    uint32_t clocks;  /* entries of dh_write.clocks */
+    struct dh_locations_root {
+        struct dh_location **bucket;
+        uint32_t buckets, count;
+        uint32_t sequence;
+        struct dh_location *free_locations;
+        struct dh_write *free_writes; /* linked by `before` */
+    } *root;
+};
+
+/* Of `memory`; `clocks` entries per write. */
+void dh_locations_init(struct dh_locations *l, struct dh_memory *memory, uint32_t history, uint32_t clocks);
+/* An empty arena with an empty table: false, no memory. */
+bool dh_locations_begin(struct dh_locations *l);
+
+/* NULL: nothing was there yet. Exactly these bytes, as a piece. */
+struct dh_location *dh_location_find(struct dh_locations *l, uint64_t address, unsigned size);
+/* Made, with what memory holds as its initial write, if it is not there or memory changed behind our back; NULL: no
+ * memory. */
+struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size);
+/* A new write behind all others, which must have room. NULL: no memory. */
+struct dh_write *dh_location_push(struct dh_locations *l, struct dh_location *at, const struct dh_access *access,
+                                  uint64_t value);
+/* The write at this index, which is not the newest, is no more. */
+void dh_location_drop(struct dh_locations *l, struct dh_location *at, uint32_t index);
+
+unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t size, struct dh_piece *out,
+                             unsigned room);
+/* Would an access of these bytes split a location? */
+bool dh_locations_would_split(struct dh_locations *l, uint64_t address, uint64_t size);
+void dh_locations_forget(struct dh_locations *l, uint64_t address, uint64_t size);
+
+static inline struct dh_write *dh_location_newest(const struct dh_location *at)
+{
+    return at->write[at->newest];
+}
+
+static inline struct dh_candidate dh_candidate_of(const struct dh_write *w, uint32_t index)
+{
+    return (struct dh_candidate){.value = w->value,
+                                 .thread = w->thread,
+                                 .site = w->site,
+                                 .occurrence = w->occurrence,
+                                 .sequence = w->sequence,
+                                 .index = (uint16_t)index};
+}
+
+#endif

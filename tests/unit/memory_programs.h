@@ -1,0 +1,122 @@
+/* Litmus programs of the literature with plain accesses, locked updates and fences, and which models allow the outcome
+ * they are about: S sc, T tso, P pso, H hb.
+ * [cats] Alglave, Maranget, Tautschnig, Herding Cats, TOPLAS 2014. [x86] Owens, Sarkar, Sewell, A Better x86 Memory
+ * Model: x86-TSO, TPHOLs 2009 (names amd, iwp, n are theirs). [sparc] The SPARC Architecture Manual, version 8, chapter
+ * 6 and appendix K, tests by the shapes of [cats]. [adv] Flanagan, Freund, Adversarial Memory, PLDI 2010.
+ * F.sc is MFENCE (MEMBAR), F.rel is STBAR; registers in alphabetical order, then final values. */
+#ifndef DH_TESTS_MEMORY_PROGRAMS_H
+#define DH_TESTS_MEMORY_PROGRAMS_H
+
+#include "memory_check.h"
+
+struct litmus_row {
+    const char *name, *text, *final, *outcome, *allowed;
+};
+
+static const struct litmus_row litmus_rows[] = {
+    /* store buffering */
+    {"SB [cats], amd4, iwp2.3a [x86]", "x=1; a=y | y=1; b=x", "", "00", "TPH"},
+    {"SB+mfences [cats], amd5 [x86]", "x=1; F.sc; a=y | y=1; F.sc; b=x", "", "00", "H"},
+    {"SB+mfence+po [cats]", "x=1; F.sc; a=y | y=1; b=x", "", "00", "TPH"},
+    {"SB+stbars [sparc]", "x=1; F.rel; a=y | y=1; F.rel; b=x", "", "00", "TPH"},
+    {"iwp2.8a [x86]", "c=x:=1; a=y | d=y:=1; b=x", "", "0000", "H"},
+    {"SB with one locked", "c=x:=1; a=y | y=1; b=x", "", "000", "TPH"},
+    {"SB, seq_cst", "x=1.sc; a=y.sc | y=1.sc; b=x.sc", "", "00", ""},
+    {"SB, relaxed", "x=1.rlx; a=y.rlx | y=1.rlx; b=x.rlx", "", "00", "TPH"},
+    {"SB, release and acquire", "x=1.rel; a=y.acq | y=1.rel; b=x.acq", "", "00", "TPH"},
+    {"SB+locks", "lock; x=1; unlock; a=y | lock; y=1; unlock; b=x", "", "00", ""},
+    {"3.SB [cats]", "x=1; a=y | y=1; b=z | z=1; c=x", "", "000", "TPH"},
+    {"amd9, iwp2.4 [x86]", "x=1; a=x; b=y | y=1; c=y; d=x", "", "1010", "TPH"},
+    {"amd10 [x86]", "x=1; F.sc; a=x; b=y | y=1; F.sc; c=y; d=x", "", "1010", "H"},
+    {"amd3 [x86]", "x=1; x=2; a=y | y=1; y=2; b=x", "", "11", "TPH"},
+    {"n6 [x86]", "x=1; a=x; b=y | y=2; x=2", "x", "101", "TPH"},
+    /* message passing */
+    {"MP [cats], amd1, iwp2.1 [x86]", "x=1; y=1 | a=y; b=x", "", "10", "PH"},
+    {"MP+stbar [sparc]", "x=1; F.rel; y=1 | a=y; b=x", "", "10", "H"},
+    {"MP+mfences [cats]", "x=1; F.sc; y=1 | a=y; F.sc; b=x", "", "10", "H"},
+    {"MP, release store", "x=1; y=1.rel | a=y; b=x", "", "10", "H"},
+    {"MP, release and acquire", "x=1; y=1.rel | a=y.acq; b=x", "", "10", ""},
+    {"MP, release and acquire fences", "x=1; F.rel; y=1.rlx | a=y.rlx; F.acq; b=x", "", "10", ""},
+    {"MP, fences without atomics", "x=1; F.rel; y=1 | a=y; F.acq; b=x", "", "10", "H"},
+    {"MP+locks", "lock; x=1; y=1; unlock | lock; a=y; b=x; unlock", "", "10", ""},
+    {"MP, half locked", "lock; x=1; y=1; unlock | a=y; b=x", "", "10", "PH"},
+    {"iwp2.8b [x86]", "c=x:=1; y=1 | a=y; b=x", "", "100", "H"},
+    {"double-checked locking, Fig. 2 [adv]", "lock; x=1; y=1; unlock | a=y; a==1?; b=x", "", "10", "PH"},
+    {"the same, corrected", "lock; x=1; y=1; unlock | lock; a=y; unlock; a==1?; b=x", "", "10", ""},
+    {"the same, with atomics", "lock; x=1; y=1.rel; unlock | a=y.acq; a==1?; b=x", "", "10", ""},
+    /* load buffering */
+    {"LB [cats], amd2, iwp2.2 [x86]", "a=x; y=1 | b=y; x=1", "", "11", ""},
+    {"read then write, Fig. 4 [adv]", "a=x; y=1 | b=y; b==1?; x=1", "", "11", ""},
+    {"3.LB [cats]", "a=x; y=1 | b=y; z=1 | c=z; x=1", "", "111", ""},
+    /* write orders */
+    {"S [cats]", "x=2; y=1 | a=y; x=1", "x", "12", "PH"},
+    {"S+stbar [sparc]", "x=2; F.rel; y=1 | a=y; x=1", "x", "12", "H"},
+    {"R [cats], n1 [x86]", "x=1; y=1 | y=2; a=x", "y", "02", "TPH"},
+    {"R+mfences [cats]", "x=1; F.sc; y=1 | y=2; F.sc; a=x", "y", "02", "H"},
+    {"R+mfence+po", "x=1; F.sc; y=1 | y=2; a=x", "y", "02", "TPH"},
+    {"R+po+mfence", "x=1; y=1 | y=2; F.sc; a=x", "y", "02", "PH"},
+    {"2+2W [cats]", "x=1; y=2 | y=1; x=2", "xy", "11", "PH"},
+    {"2+2W+stbars [sparc]", "x=1; F.rel; y=2 | y=1; F.rel; x=2", "xy", "11", "H"},
+    {"2+2W, release stores", "x=1; y=2.rel | y=1; x=2.rel", "xy", "11", "H"},
+    {"3.2W [cats]", "x=1; y=2 | y=1; z=2 | z=1; x=2", "xyz", "111", "PH"},
+    /* three and four threads */
+    {"WRC [cats], amd8, iwp2.5 [x86]", "x=1 | a=x; y=1 | b=y; c=x", "", "110", "H"},
+    {"RWC [cats]", "x=1 | a=x; b=y | y=1; c=x", "", "100", "TPH"},
+    {"RWC+mfence [cats]", "x=1 | a=x; b=y | y=1; F.sc; c=x", "", "100", "H"},
+    {"ISA2 [cats]", "x=1; y=1 | a=y; z=1 | b=z; c=x", "", "110", "PH"},
+    {"WWC [cats]", "x=2 | a=x; y=1 | b=y; x=1", "x", "212", "H"},
+    {"W+RWC [cats]", "x=1; y=1 | a=y; b=z | z=1; c=x", "", "100", "TPH"},
+    {"W+RWC+mfence", "x=1; y=1 | a=y; b=z | z=1; F.sc; c=x", "", "100", "PH"},
+    {"Z6.0 [cats]", "x=1; y=1 | a=y; z=1 | z=2; b=x", "z", "102", "TPH"},
+    {"Z6.3 [cats]", "x=1; y=1 | y=2; z=1 | a=z; b=x", "y", "102", "PH"},
+    {"IRIW [cats], amd6 [x86]", "x=1 | y=1 | a=x; b=y | c=y; d=x", "", "1010", "H"},
+    {"IRIW+mfences [cats], amd7, iwp2.7 [x86]", "x=1 | y=1 | a=x; F.sc; b=y | c=y; F.sc; d=x", "", "1010", "H"},
+    /* coherence, which hb does not have */
+    {"CoRR [cats], racy initialisation, Fig. 1 [adv]", "x=1 | a=x; b=x", "", "10", "H"},
+    {"CoRR2, iwp2.6 [x86]", "x=1 | x=2 | a=x; b=x | c=x; d=x", "", "1221", "H"},
+    {"CoWW [cats]", "x=1; x=2", "x", "1", ""},
+    {"CoRW1 [cats]", "a=x; x=1", "", "1", ""},
+    {"CoRW2 [cats]", "x=1 | a=x; x=2", "x", "11", "H"},
+    {"CoWR [cats]", "x=1; a=x | x=2", "x", "21", "H"},
+    {"CoWR0 [cats]", "x=1; a=x", "", "0", ""},
+    {"n5 [x86]", "x=1; a=x | x=2; b=x", "", "21", "H"},
+    {"n4b [x86]", "a=x; x=1 | b=x; x=2", "", "21", ""},
+    {"two updates", "a=x+=1 | b=x+=1", "x", "012", "STPH"},
+    {"two updates, one lost", "a=x+=1 | b=x+=1", "x", "001", ""},
+    {"two counts, one lost", "a=x; x=a+1 | b=x; x=b+1", "x", "001", "STPH"},
+    {"two counts with locks, one lost", "lock; a=x; x=a+1; unlock | lock; b=x; x=b+1; unlock", "x", "001", ""},
+    {"the lock of Fig. 7 [adv], read outside", "lock; x=1; x=2; unlock | a=x; lock; b=x; unlock", "", "12", "STPH"},
+    {"the lock of Fig. 7 [adv], read inside", "lock; x=1; x=2; unlock | a=x; lock; b=x; unlock", "", "21", ""},
+};
+
+enum { LITMUS_ROWS = sizeof litmus_rows / sizeof *litmus_rows };
+
+/* What the literature says of the outcome, and all outcomes as the axioms say. Answers how many rows were wrong. */
+static inline unsigned check_rows(const struct dh_memory_model *model, char letter,
+                                  void (*oracle)(const struct litmus *, struct outcomes *))
+{
+    static struct outcomes ours, theirs, outcome;
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < LITMUS_ROWS; i++) {
+        const struct litmus_row *row = &litmus_rows[i];
+        struct litmus l;
+        struct litmus_run run = {.model = model};
+        litmus_parse(&l, row->text, row->final);
+        litmus_explore(&run, &l, &ours);
+        oracle(&l, &theirs);
+        outcomes_parse(&outcome, row->outcome);
+        bool allowed = false;
+        for (const char *c = row->allowed; *c; c++)
+            allowed |= *c == letter;
+        bool is_right = outcomes_has(&ours, outcome.at[0]) == allowed;
+        if (!is_right)
+            fprintf(stderr, "%s: %s is %s under %s\n", row->name, row->outcome, allowed ? "forbidden" : "allowed",
+                    model->name);
+        wrong += !is_right;
+        wrong += !agree(&l, model->name, &ours, "axioms", &theirs);
+        wrong += run.lost.removed || run.lost.narrowed || run.lost.no_memory;
+    }
+    return wrong;
+}
+
+#endif
