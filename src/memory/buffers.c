@@ -1,0 +1,264 @@
+#include "memory/buffers.h"
+
+enum { MOST = 64 }; /* stores that wait in a buffer; processors have room for about as many */
+
+struct waiting {
+    struct waiting *next;
+    struct dh_access access;
+    uint64_t value;
+    uint32_t sequence;
+    uint32_t group; /* store barriers before it */
+};
+
+struct buffers {
+    struct dh_locations locations; /* first: common.h */
+    bool is_pso;
+    struct root {
+        struct waiting *unused;
+        struct buffer {
+            struct waiting *first;
+            uint32_t count, group;
+        } of[];
+    } *root;
+};
+
+void dh_buffers_begin(void *self)
+{
+    struct buffers *b = self;
+    dh_locations_begin(&b->locations);
+    b->root =
+        dh_arena_take(&b->locations.arena, sizeof *b->root + b->locations.arena.memory->threads * sizeof *b->root->of);
+}
+
+void *dh_buffers_start(struct dh_memory *memory, bool is_pso)
+{
+    struct buffers *b = memory->memory(memory, sizeof *b);
+    if (!b)
+        return NULL;
+    b->is_pso = is_pso;
+    dh_locations_init(&b->locations, memory, 2, 0);
+    dh_buffers_begin(b);
+    return b->root ? b : NULL;
+}
+
+static struct buffer *buffer_of(struct buffers *b, uint32_t thread)
+{
+    return thread < b->locations.arena.memory->threads ? &b->root->of[thread] : NULL;
+}
+
+/* ---- to memory ---- */
+
+static void commit(struct buffers *b, const struct dh_access *a, uint64_t value, uint32_t sequence)
+{
+    struct dh_memory *m = b->locations.arena.memory;
+    struct dh_location *at = dh_location_get(&b->locations, a->address, a->size);
+    struct dh_write *w = at ? dh_location_push(&b->locations, at, a, value) : NULL;
+    if (!w) {
+        dh_model_store_unkept(&b->locations, a, value);
+        return;
+    }
+    w->sequence = sequence;
+    dh_location_drop(&b->locations, at, 0);
+    m->poke(m, a->address, a->size, value);
+}
+
+static void discard(struct buffers *b, struct buffer *of, struct waiting **link)
+{
+    struct waiting *w = *link;
+    *link = w->next;
+    w->next = b->root->unused;
+    b->root->unused = w;
+    of->count--;
+}
+
+static void drain(struct buffers *b, struct buffer *of, struct waiting **link)
+{
+    struct waiting w = **link;
+    discard(b, of, link);
+    commit(b, &w.access, w.value, w.sequence);
+}
+
+static void flush(struct buffers *b, uint32_t thread)
+{
+    struct buffer *of = buffer_of(b, thread);
+    while (of && of->first)
+        drain(b, of, &of->first);
+}
+
+void dh_buffers_flush(void *self, uint32_t thread, uint64_t object)
+{
+    (void)object;
+    flush(self, thread);
+}
+
+void dh_buffers_fork(void *self, uint32_t parent, uint32_t child)
+{
+    (void)child;
+    flush(self, parent);
+}
+
+void dh_buffers_join(void *self, uint32_t thread, uint32_t ended)
+{
+    flush(self, ended);
+    flush(self, thread);
+}
+
+/* ---- accesses ---- */
+
+/* Stores that wait are of whole locations: before one is split they all leave. */
+unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room)
+{
+    struct buffers *b = self;
+    struct dh_memory *m = b->locations.arena.memory;
+    bool splits = dh_locations_would_split(&b->locations, address, size);
+    for (uint32_t t = 0; splits && t < m->threads; t++) {
+        m->lost.narrowed += b->root->of[t].first != NULL;
+        flush(b, t);
+    }
+    return dh_locations_pieces(&b->locations, address, size, out, room);
+}
+
+/* A thread sees its own stores first. */
+unsigned dh_buffers_load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+{
+    struct buffers *b = self;
+    struct buffer *of = buffer_of(b, a->thread);
+    const struct waiting *own = NULL;
+    for (const struct waiting *w = of ? of->first : NULL; w; w = w->next)
+        if (w->access.address == a->address && w->access.size == a->size)
+            own = w;
+    if (!own || !room)
+        return dh_model_load_newest(&b->locations, a, out, room);
+    out[0] = (struct dh_candidate){.value = own->value,
+                                   .thread = a->thread,
+                                   .site = own->access.site,
+                                   .occurrence = own->access.occurrence,
+                                   .sequence = own->sequence};
+    return 1;
+}
+
+static struct waiting *new_waiting(struct buffers *b)
+{
+    struct waiting *w = b->root->unused;
+    if (!w)
+        return dh_arena_take(&b->locations.arena, sizeof *w);
+    b->root->unused = w->next;
+    return w;
+}
+
+static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_access *a, uint64_t value)
+{
+    struct waiting *w = new_waiting(b), **link = &of->first;
+    if (!w || !dh_location_get(&b->locations, a->address, a->size))
+        return false;
+    *w = (struct waiting){.access = *a, .value = value, .sequence = ++b->locations.root->sequence, .group = of->group};
+    while (*link)
+        link = &(*link)->next;
+    *link = w;
+    of->count++;
+    return true;
+}
+
+/* A seq_cst store is followed by a full fence, as compilers do; a release store follows a store barrier. */
+void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value)
+{
+    struct buffers *b = self;
+    struct buffer *of = buffer_of(b, a->thread);
+    if (of)
+        of->group += a->order >= DH_ORDER_RELEASE;
+    if (!of || !enqueue(b, of, a, value)) {
+        flush(b, a->thread);
+        commit(b, a, value, ++b->locations.root->sequence);
+        return;
+    }
+    if (a->order == DH_ORDER_SEQ_CST)
+        flush(b, a->thread);
+    while (of->count > MOST) {
+        b->locations.arena.memory->lost.removed++;
+        drain(b, of, &of->first);
+    }
+}
+
+void dh_buffers_update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
+{
+    struct buffers *b = self;
+    (void)index;
+    flush(b, a->thread);
+    commit(b, a, value, ++b->locations.root->sequence);
+}
+
+void dh_buffers_fence(void *self, uint32_t thread, enum dh_order order)
+{
+    struct buffer *of = buffer_of(self, thread);
+    if (order == DH_ORDER_SEQ_CST)
+        flush(self, thread);
+    else if (of)
+        of->group += order >= DH_ORDER_RELEASE;
+}
+
+/* ---- steps ---- */
+
+/* No store of the same location, and under pso no earlier group, waits before it; under tso nothing does. */
+static bool may_leave(const struct buffers *b, const struct buffer *of, const struct waiting *w)
+{
+    if (!b->is_pso)
+        return w == of->first;
+    for (const struct waiting *e = of->first; e != w; e = e->next)
+        if (e->group != w->group || e->access.address == w->access.address)
+            return false;
+    return true;
+}
+
+static unsigned by_address(struct dh_memory_step *list, unsigned n, struct dh_memory_step step)
+{
+    unsigned i = n;
+    for (; i && list[i - 1].address > step.address; i--)
+        list[i] = list[i - 1];
+    list[i] = step;
+    return n + 1;
+}
+
+unsigned dh_buffers_enabled(void *self, struct dh_memory_step *out, unsigned room)
+{
+    struct buffers *b = self;
+    unsigned n = 0;
+    for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++) {
+        const struct buffer *of = &b->root->of[t];
+        unsigned first = n;
+        for (const struct waiting *w = of->first; w && n < room; w = w->next)
+            if (may_leave(b, of, w))
+                n = first + by_address(out + first, n - first,
+                                       (struct dh_memory_step){.thread = t,
+                                                               .site = w->access.site,
+                                                               .occurrence = w->access.occurrence,
+                                                               .size = w->access.size,
+                                                               .address = w->access.address,
+                                                               .value = w->value});
+    }
+    return n;
+}
+
+void dh_buffers_step(void *self, const struct dh_memory_step *step)
+{
+    struct buffers *b = self;
+    struct buffer *of = buffer_of(b, step->thread);
+    for (struct waiting **w = of ? &of->first : NULL; w && *w; w = &(*w)->next)
+        if ((*w)->access.address == step->address && may_leave(b, of, *w)) {
+            drain(b, of, w);
+            return;
+        }
+}
+
+void dh_buffers_forget(void *self, uint64_t address, uint64_t size)
+{
+    struct buffers *b = self;
+    for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++)
+        for (struct waiting **w = &b->root->of[t].first; *w;) {
+            const struct dh_access *a = &(*w)->access;
+            if (a->address < address + size && address < a->address + a->size)
+                discard(b, &b->root->of[t], w);
+            else
+                w = &(*w)->next;
+        }
+    dh_locations_forget(&b->locations, address, size);
+}

@@ -1,0 +1,31 @@
+/* Store buffers: what tso and pso share. Layer: memory. A thread's stores wait in its buffer, where only its own loads
+ * see them, until a step takes them to memory: in the order of the stores (tso), or in any order but per location and
+ * across store barriers (pso). What makes a thread wait for its buffer on a processor empties it here; where the
+ * schedule is free to take the steps before, that is the same. */
+#ifndef DH_MEMORY_BUFFERS_H
+#define DH_MEMORY_BUFFERS_H
+
+#include "memory/common.h"
+
+void *dh_buffers_start(struct dh_memory *memory, bool is_pso);
+void dh_buffers_begin(void *self);
+void dh_buffers_fork(void *self, uint32_t parent, uint32_t child);
+void dh_buffers_join(void *self, uint32_t thread, uint32_t ended);
+void dh_buffers_flush(void *self, uint32_t thread, uint64_t object);
+unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room);
+unsigned dh_buffers_load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room);
+void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value);
+void dh_buffers_update(void *self, const struct dh_access *a, unsigned index, uint64_t value);
+void dh_buffers_fence(void *self, uint32_t thread, enum dh_order order);
+unsigned dh_buffers_enabled(void *self, struct dh_memory_step *out, unsigned room);
+void dh_buffers_step(void *self, const struct dh_memory_step *step);
+void dh_buffers_forget(void *self, uint64_t address, uint64_t size);
+
+#define DH_MODEL_OF_BUFFERS                                                                                            \
+    .begin = dh_buffers_begin, .fork = dh_buffers_fork, .join = dh_buffers_join, .acquire = dh_buffers_flush,          \
+    .release = dh_buffers_flush, .pieces = dh_buffers_pieces, .load = dh_buffers_load, .took = dh_model_took_nothing,  \
+    .store = dh_buffers_store, .update = dh_buffers_update, .fence = dh_buffers_fence,                                 \
+    .enabled_steps = dh_buffers_enabled, .step = dh_buffers_step, .forget = dh_buffers_forget,                         \
+    .snapshot_size = dh_model_snapshot_size, .snapshot = dh_model_snapshot, .restore = dh_model_restore
+
+#endif
