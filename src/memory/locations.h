@@ -11,9 +11,13 @@ struct dh_write {
     uint32_t thread, site, occurrence, sequence;
     uint32_t epoch; /* of its thread's clock */
     bool is_plain, has_message;
-    uint8_t head;      /* c11: index of the write that the chain of updates began with */
-    bool is_updated;   /* c11: an update has read it; no other may */
-    uint64_t before;   /* c11: set of indices of writes that precede in modification order */
+    /* c11 (c11_order.h): */
+    bool is_updated;   /* an update has read it; no other may */
+    bool is_logged;    /* an event of the log speaks of it */
+    uint8_t head;      /* index of the write that the chain of updates began with */
+    uint8_t rank;      /* in the modification order that real memory goes by */
+    uint8_t trial;     /* and in the one that is being tried */
+    uint64_t before;   /* set of indices of writes that precede in every modification order */
     uint32_t clocks[]; /* as many as the model asked for */
 };
 

@@ -14,7 +14,7 @@ static const struct dh_memory_model *model;
 static void literature(void **state)
 {
     (void)state;
-    assert_int_equal(check_rows(model, 'H', oracle_progressive), 0);
+    assert_int_equal(check_rows(model, 'H', litmus_rows, LITMUS_ROWS, oracle_progressive), 0);
 }
 
 static struct litmus_taste taste_of(unsigned i)

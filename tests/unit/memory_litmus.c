@@ -101,8 +101,9 @@ static void parse_read(struct litmus_op *o)
 static void parse_op(struct litmus *l, struct litmus_op *o)
 {
     o->from = -1;
-    if (word("unlock") || word("lock")) {
-        o->kind = at[-6] == 'u' ? OP_UNLOCK : OP_LOCK;
+    bool unlocks = word("unlock");
+    if (unlocks || word("lock")) {
+        o->kind = unlocks ? OP_UNLOCK : OP_LOCK;
         o->variable = word("2");
         return;
     }
@@ -639,20 +640,26 @@ static void put_store(struct writer *w)
     }
 }
 
+/* More would be too much for an enumeration. */
+static bool may_read(const struct writer *w)
+{
+    return w->reg < LITMUS_REGISTERS && w->reg - w->begin < 3;
+}
+
 static void put_some(struct writer *w)
 {
     const struct litmus_taste *taste = w->taste;
     unsigned kind = pick(w->seed, 10);
     if (kind == 0 && taste->fences)
         settle_order(put(w, OP_FENCE));
-    else if (kind <= 2 && taste->updates && w->reg < LITMUS_REGISTERS)
+    else if (kind <= 2 && taste->updates && may_read(w))
         put_read(w, OP_ADD + pick(w->seed, 3));
     else if (kind == 3 && taste->dependencies && w->reg > w->begin) {
         struct litmus_op *o = put(w, OP_IF);
         o->to = (uint8_t)(w->begin + pick(w->seed, w->reg - w->begin));
         o->value = (uint8_t)pick(w->seed, 2);
         o->order = 0;
-    } else if (kind <= 6 && w->reg < LITMUS_REGISTERS)
+    } else if (kind <= 6 && may_read(w))
         put_read(w, OP_LOAD);
     else
         put_store(w);
@@ -665,7 +672,7 @@ static void put_section(struct writer *w)
     o->variable = (uint8_t)m;
     o->order = 0;
     do {
-        if (w->reg < LITMUS_REGISTERS && pick(w->seed, 2))
+        if (may_read(w) && pick(w->seed, 2))
             put_read(w, OP_LOAD);
         else
             put_store(w);

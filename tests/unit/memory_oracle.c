@@ -154,8 +154,10 @@ static bool keeps_order(const struct execution *x, unsigned a, unsigned b, bool 
         return false;
     if (first->access == READS)
         return true;
+    if (first->order == DH_ORDER_SEQ_CST)
+        return true; /* a fence follows */
     if (second->access == READS)
-        return first->order == DH_ORDER_SEQ_CST;
+        return false;
     return !is_pso || orders_writes(x, a, b);
 }
 
@@ -287,7 +289,7 @@ static bool is_rc11(const struct execution *x)
     close_up(&eco, x->n);
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++)
-            if (in(&hb, a, b) && (a == b || in(&eco, b, a)))
+            if ((in(&hb, a, b) && (a == b || in(&eco, b, a))) || in(&eco, a, a)) /* an update reads before it writes */
                 return false;
     return has_sc_order(x, &hb, &eco);
 }

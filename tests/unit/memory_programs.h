@@ -9,10 +9,6 @@
 
 #include "memory_check.h"
 
-struct litmus_row {
-    const char *name, *text, *final, *outcome, *allowed;
-};
-
 static const struct litmus_row litmus_rows[] = {
     /* store buffering */
     {"SB [cats], amd4, iwp2.3a [x86]", "x=1; a=y | y=1; b=x", "", "00", "TPH"},
@@ -90,33 +86,5 @@ static const struct litmus_row litmus_rows[] = {
 };
 
 enum { LITMUS_ROWS = sizeof litmus_rows / sizeof *litmus_rows };
-
-/* What the literature says of the outcome, and all outcomes as the axioms say. Answers how many rows were wrong. */
-static inline unsigned check_rows(const struct dh_memory_model *model, char letter,
-                                  void (*oracle)(const struct litmus *, struct outcomes *))
-{
-    static struct outcomes ours, theirs, outcome;
-    unsigned wrong = 0;
-    for (unsigned i = 0; i < LITMUS_ROWS; i++) {
-        const struct litmus_row *row = &litmus_rows[i];
-        struct litmus l;
-        struct litmus_run run = {.model = model};
-        litmus_parse(&l, row->text, row->final);
-        litmus_explore(&run, &l, &ours);
-        oracle(&l, &theirs);
-        outcomes_parse(&outcome, row->outcome);
-        bool allowed = false;
-        for (const char *c = row->allowed; *c; c++)
-            allowed |= *c == letter;
-        bool is_right = outcomes_has(&ours, outcome.at[0]) == allowed;
-        if (!is_right)
-            fprintf(stderr, "%s: %s is %s under %s\n", row->name, row->outcome, allowed ? "forbidden" : "allowed",
-                    model->name);
-        wrong += !is_right;
-        wrong += !agree(&l, model->name, &ours, "axioms", &theirs);
-        wrong += run.lost.removed || run.lost.narrowed || run.lost.no_memory;
-    }
-    return wrong;
-}
 
 #endif

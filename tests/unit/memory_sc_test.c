@@ -17,7 +17,7 @@ static void axioms(const struct litmus *l, struct outcomes *out)
 static void literature(void **state)
 {
     (void)state;
-    assert_int_equal(check_rows(model, 'S', axioms), 0);
+    assert_int_equal(check_rows(model, 'S', litmus_rows, LITMUS_ROWS, axioms), 0);
 }
 
 static void random_programs(void **state)

@@ -21,13 +21,13 @@ static void axioms_pso(const struct litmus *l, struct outcomes *out)
 static void literature_tso(void **state)
 {
     (void)state;
-    assert_int_equal(check_rows(dh_memory_model_by_name("tso"), 'T', axioms_tso), 0);
+    assert_int_equal(check_rows(dh_memory_model_by_name("tso"), 'T', litmus_rows, LITMUS_ROWS, axioms_tso), 0);
 }
 
 static void literature_pso(void **state)
 {
     (void)state;
-    assert_int_equal(check_rows(dh_memory_model_by_name("pso"), 'P', axioms_pso), 0);
+    assert_int_equal(check_rows(dh_memory_model_by_name("pso"), 'P', litmus_rows, LITMUS_ROWS, axioms_pso), 0);
 }
 
 /* Each by its axioms, and each within the next weaker one. */

@@ -1,0 +1,497 @@
+/* RC11: C and C++ atomics with fences, release sequences and plain accesses after Lahav, Vafeiadis, Kang, Hur, Dreyer,
+ * Repairing Sequential Consistency in C/C++11, PLDI 2017, with the release sequences of C++20 (P0982: a thread's own
+ * later store begins another one), as the race detector has them. A load answers an earlier write, so load buffering is
+ * excluded as it is by RC11's "no thin air". Plain accesses that race are taken as they are ordered, not as undefined.
+ *
+ * The modification order is not decided when a store happens, but as late as a load makes a difference: of each
+ * location it is known which writes certainly precede which (c11_order.h). A load may answer a write if some order is
+ * left then: one that coherence and atomicity allow, and in which seq_cst has no cycle (c11_log.h). `rank` is one such
+ * order; real memory goes by it. When a run is too long to decide that, loads answer the newest, which is always
+ * allowed: a run can go on as if it were sequentially consistent. */
+#include "memory/c11_log.h"
+#include "memory/common.h"
+
+struct c11 {
+    struct dh_locations locations; /* first: common.h. Clocks of a write: who touched it first when; what it releases */
+    struct dh_clocks clocks;
+    struct dh_c11_work *work;
+    struct root {
+        bool is_narrow;  /* loads answer the newest from now on */
+        bool log_failed; /* events are missing: it is if anything seq_cst happens */
+        struct dh_c11_log log;
+    } *root;
+};
+
+static void begin(void *self)
+{
+    struct c11 *c = self;
+    dh_locations_begin(&c->locations);
+    dh_clocks_begin(&c->clocks, &c->locations.arena, c->locations.arena.memory->threads, false);
+    dh_clocks_of(&c->clocks, 0);
+    c->root = dh_arena_take(&c->locations.arena, sizeof *c->root);
+}
+
+static void *start(struct dh_memory *memory)
+{
+    struct c11 *c = memory->memory(memory, sizeof *c);
+    uint32_t history = memory->history ? memory->history : DH_MEMORY_HISTORY;
+    if (!c || !(c->work = memory->memory(memory, sizeof *c->work)))
+        return NULL;
+    history = history < DH_MEMORY_HISTORY_MOST ? history : DH_MEMORY_HISTORY_MOST - 1;
+    dh_locations_init(&c->locations, memory, history + 1, 2 * memory->threads);
+    begin(c);
+    return c->root && c->clocks.root && c->clocks.root->bucket ? c : NULL;
+}
+
+/* ---- the log ---- */
+
+static void give_up_log(struct c11 *c)
+{
+    struct dh_c11_log *log = &c->root->log;
+    for (uint32_t i = 0; i < log->count; i++) {
+        if (log->event[i]->read)
+            log->event[i]->read->is_logged = false;
+        if (log->event[i]->wrote)
+            log->event[i]->wrote->is_logged = false;
+    }
+    c->root->is_narrow |= log->has_sc;
+    c->root->log_failed = true;
+    log->count = 0;
+    log->has_sc = false;
+}
+
+static bool is_logging(const struct c11 *c)
+{
+    return !c->root->log_failed;
+}
+
+/* What a thread does now, at its present epoch. */
+static bool log_event(struct c11 *c, const struct dh_c11_event *event, const uint32_t *more)
+{
+    struct root *r = c->root;
+    uint32_t *clock = dh_clocks_of(&c->clocks, event->thread);
+    if (!clock)
+        return false;
+    if (!is_logging(c)) {
+        r->is_narrow |= event->is_sc;
+        return false;
+    }
+    struct dh_c11_event e = *event;
+    e.epoch = clock[e.thread];
+    if (dh_c11_log_add(&r->log, &c->locations.arena, &e, clock, more))
+        return true;
+    r->is_narrow |= e.is_sc;
+    give_up_log(c);
+    return false;
+}
+
+/* Synchronisation counts as an event between accesses; before the first of them it does not matter. */
+static void log_sync(struct c11 *c, uint32_t thread, bool is_sc)
+{
+    if (c->root->log.count || is_sc)
+        log_event(c, &(struct dh_c11_event){.thread = thread, .is_sc = is_sc}, NULL);
+}
+
+static void thread_forks(void *self, uint32_t parent, uint32_t child)
+{
+    struct c11 *c = self;
+    dh_clocks_tick(&c->clocks, parent);
+    log_sync(c, parent, false);
+    dh_clocks_fork(&c->clocks, parent, child);
+    log_sync(c, child, false);
+    dh_clocks_tick(&c->clocks, child);
+}
+
+static void thread_joins(void *self, uint32_t thread, uint32_t ended)
+{
+    struct c11 *c = self;
+    dh_clocks_tick(&c->clocks, ended);
+    log_sync(c, ended, false);
+    dh_clocks_tick(&c->clocks, thread);
+    dh_clocks_join(&c->clocks, thread, ended);
+    log_sync(c, thread, false);
+}
+
+static void acquire(void *self, uint32_t thread, uint64_t object)
+{
+    struct c11 *c = self;
+    dh_clocks_tick(&c->clocks, thread);
+    dh_clocks_acquire(&c->clocks, thread, object);
+    log_sync(c, thread, false);
+}
+
+static void release(void *self, uint32_t thread, uint64_t object)
+{
+    struct c11 *c = self;
+    dh_clocks_tick(&c->clocks, thread);
+    log_sync(c, thread, false);
+    dh_clocks_release(&c->clocks, thread, object);
+}
+
+static void fence(void *self, uint32_t thread, enum dh_order order)
+{
+    struct c11 *c = self;
+    uint32_t *clock = dh_clocks_of(&c->clocks, thread);
+    dh_clocks_tick(&c->clocks, thread);
+    if (clock && dh_order_acquires(order))
+        dh_clock_join(clock, clock + 2 * c->clocks.n, c->clocks.n);
+    log_sync(c, thread, order == DH_ORDER_SEQ_CST);
+    dh_clocks_fence(&c->clocks, thread, order);
+}
+
+/* ---- locations ---- */
+
+static void forget(void *self, uint64_t address, uint64_t size)
+{
+    struct c11 *c = self;
+    const struct dh_c11_log *log = &c->root->log;
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct dh_location *at = log->event[i]->at;
+        if (at && at->address < address + size && address < at->address + at->size) {
+            give_up_log(c);
+            break;
+        }
+    }
+    dh_locations_forget(&c->locations, address, size);
+}
+
+static unsigned pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room)
+{
+    struct c11 *c = self;
+    if (c->root->log.count && dh_locations_would_split(&c->locations, address, size))
+        give_up_log(c);
+    return dh_locations_pieces(&c->locations, address, size, out, room);
+}
+
+static struct dh_location *locate(struct c11 *c, const struct dh_access *a)
+{
+    struct dh_memory *m = c->locations.arena.memory;
+    struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
+    if (at && dh_location_newest(at)->value != m->peek(m, a->address, a->size))
+        forget(c, a->address, a->size);
+    return dh_location_get(&c->locations, a->address, a->size);
+}
+
+/* Was it written or read by something that happens before whoever has this clock? */
+static bool is_known(const struct c11 *c, const struct dh_write *w, const uint32_t *clock)
+{
+    if (w->thread == DH_MEMORY_INITIAL)
+        return true;
+    for (uint32_t t = 0; t < c->clocks.n; t++)
+        if (w->clocks[t] && w->clocks[t] <= clock[t])
+            return true;
+    return false;
+}
+
+/* Coherence: nothing known may come after it. */
+static bool is_coherent(const struct c11 *c, const struct dh_location *at, uint32_t i, const uint32_t *clock)
+{
+    for (uint32_t k = 0; k < at->count; k++)
+        if (dh_order_is_before(at, i, k) && is_known(c, at->write[k], clock))
+            return false;
+    return true;
+}
+
+/* Everything known comes before write i, or is it. */
+static void order_known(const struct c11 *c, struct dh_location *at, uint32_t i, const uint32_t *clock)
+{
+    for (uint32_t k = 0; k < at->count; k++)
+        if (at->write[k]->head != at->write[i]->head && is_known(c, at->write[k], clock))
+            dh_order_add(at, k, i);
+}
+
+/* ---- loads ---- */
+
+static struct dh_c11_event event_of(const struct dh_access *a, struct dh_location *at, struct dh_write *read,
+                                    struct dh_write *wrote)
+{
+    return (struct dh_c11_event){
+        .thread = a->thread, .is_sc = a->order == DH_ORDER_SEQ_CST, .at = at, .read = read, .wrote = wrote};
+}
+
+struct kept {
+    uint64_t before[DH_MEMORY_HISTORY_MOST];
+};
+
+static void keep(const struct dh_location *at, struct kept *k)
+{
+    for (uint32_t i = 0; i < at->count; i++)
+        k->before[i] = at->write[i]->before;
+}
+
+static void put_back(struct dh_location *at, const struct kept *k)
+{
+    for (uint32_t i = 0; i < at->count; i++)
+        at->write[i]->before = k->before[i];
+}
+
+/* Adds the write of an update of i, to look what becomes of it. */
+static struct dh_write *begin_update(struct c11 *c, struct dh_location *at, const struct dh_access *a, uint32_t i,
+                                     uint64_t value)
+{
+    struct dh_write *w = dh_location_push(&c->locations, at, a, value);
+    if (w) {
+        w->rank = (uint8_t)(at->count - 1);
+        dh_order_chain(at, i);
+    }
+    return w;
+}
+
+static void end_update(struct c11 *c, struct dh_location *at, uint32_t i, uint32_t newest)
+{
+    at->write[i]->is_updated = false;
+    dh_location_drop(&c->locations, at, at->count - 1);
+    c->locations.root->sequence--;
+    at->newest = newest;
+}
+
+/* Is there an order left for seq_cst if the load answers write i? Nothing is changed. */
+static bool leaves_an_order(struct c11 *c, const struct dh_access *a, struct dh_location *at, uint32_t i,
+                            const uint32_t *clock)
+{
+    struct dh_c11_log *log = &c->root->log;
+    struct dh_write *read = at->write[i], *wrote = NULL;
+    uint32_t newest = at->newest;
+    struct kept kept;
+    keep(at, &kept);
+    if (a->updates && !(wrote = begin_update(c, at, a, i, 0)))
+        return false;
+    order_known(c, at, i, clock);
+    const uint32_t *more = read->has_message && dh_order_acquires(a->order) ? read->clocks + c->clocks.n : NULL;
+    struct dh_c11_event e = event_of(a, at, read, wrote);
+    e.epoch = UINT32_MAX;
+    bool has_sc = log->has_sc, is_logged = dh_c11_log_add(log, &c->locations.arena, &e, clock, more);
+    bool is_left = is_logged && dh_c11_log_solve(log, c->work);
+    c->locations.arena.memory->lost.narrowed += is_logged && c->work->gave_up && !is_left;
+    log->count -= is_logged;
+    log->has_sc = has_sc;
+    if (wrote)
+        end_update(c, at, i, newest);
+    put_back(at, &kept);
+    return is_left;
+}
+
+static bool may_answer(struct c11 *c, const struct dh_access *a, struct dh_location *at, uint32_t i,
+                       const uint32_t *clock)
+{
+    if ((a->updates && at->write[i]->is_updated) || !is_coherent(c, at, i, clock))
+        return false;
+    bool concerns_sc = c->root->log.has_sc || a->order == DH_ORDER_SEQ_CST;
+    return i == at->newest || !concerns_sc || leaves_an_order(c, a, at, i, clock);
+}
+
+static uint32_t of_rank(const struct dh_location *at, uint32_t rank)
+{
+    uint32_t i = 0;
+    while (at->write[i]->rank != rank)
+        i++;
+    return i;
+}
+
+static bool is_narrow(const struct c11 *c, const struct dh_access *a)
+{
+    const struct root *r = c->root;
+    return r->is_narrow || (a->order == DH_ORDER_SEQ_CST && (r->log_failed || r->log.count == DH_C11_EVENTS)) ||
+           (r->log.has_sc && r->log.count == DH_C11_EVENTS);
+}
+
+static unsigned load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+{
+    struct c11 *c = self;
+    struct dh_location *at = locate(c, a);
+    const uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
+    bool narrow = at && is_narrow(c, a);
+    c->locations.arena.memory->lost.narrowed += narrow && at->count > 1;
+    if (!at || !clock || narrow)
+        return dh_model_load_newest(&c->locations, a, out, room);
+    unsigned n = 0;
+    for (uint32_t rank = at->count; rank-- > 0 && n < room;) {
+        uint32_t i = of_rank(at, rank);
+        if (may_answer(c, a, at, i, clock))
+            out[n++] = dh_candidate_of(at->write[i], i);
+    }
+    return n;
+}
+
+/* ---- what was done ---- */
+
+static void touch(struct dh_write *w, uint32_t thread, uint32_t epoch)
+{
+    if (!w->clocks[thread])
+        w->clocks[thread] = epoch;
+}
+
+static void adopt_rank(struct c11 *c, struct dh_location *at)
+{
+    struct dh_memory *m = c->locations.arena.memory;
+    uint32_t newest = 0;
+    for (uint32_t i = 0; i < at->count; i++) {
+        at->write[i]->rank = at->write[i]->trial;
+        if (at->write[i]->rank == at->count - 1)
+            newest = i;
+    }
+    if (newest != at->newest)
+        m->poke(m, at->address, at->size, at->write[newest]->value);
+    at->newest = newest;
+}
+
+/* After more became certain: an order that agrees becomes the one that memory goes by. */
+static void settle(struct c11 *c, struct dh_location *at)
+{
+    struct dh_c11_log *log = &c->root->log;
+    if (!log->has_sc) {
+        dh_order_linearise(at);
+        adopt_rank(c, at);
+        return;
+    }
+    dh_c11_log_solve(log, c->work);
+    for (uint32_t i = 0; i < log->count; i++)
+        if (log->event[i]->begins)
+            adopt_rank(c, log->event[i]->at);
+}
+
+static void log_access(struct c11 *c, const struct dh_access *a, struct dh_location *at, struct dh_write *read,
+                       struct dh_write *wrote)
+{
+    struct dh_c11_event e = event_of(a, at, read, wrote);
+    if (!log_event(c, &e, NULL))
+        return;
+    if (read)
+        read->is_logged = true;
+    if (wrote)
+        wrote->is_logged = true;
+}
+
+/* The order of what happened so far does not change by reading the newest, which everything known precedes in it. */
+static void took(void *self, const struct dh_access *a, unsigned index)
+{
+    struct c11 *c = self;
+    struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
+    uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
+    if (!at || index >= at->count || !clock)
+        return;
+    struct dh_write *w = at->write[index];
+    dh_clocks_tick(&c->clocks, a->thread);
+    order_known(c, at, index, clock);
+    touch(w, a->thread, clock[a->thread]);
+    if (w->has_message)
+        dh_clocks_receive(&c->clocks, a->thread, a->order, w->clocks + c->clocks.n);
+    log_access(c, a, at, w, NULL);
+    settle(c, at);
+}
+
+/* Nobody can read it any more: everyone knows one that comes after. */
+static bool is_over(const struct c11 *c, const struct dh_location *at, uint32_t i)
+{
+    const struct dh_clocks_root *r = c->clocks.root;
+    for (uint32_t t = 0; t < r->threads; t++)
+        if (r->thread[t] && !r->thread[t]->has_ended && is_coherent(c, at, i, r->thread[t]->at))
+            return false;
+    return true;
+}
+
+/* Makes room for one more write. */
+static void collect(struct c11 *c, struct dh_location *at)
+{
+    struct dh_memory *m = c->locations.arena.memory;
+    if (at->count + 1 < c->locations.history)
+        return;
+    if (is_logging(c))
+        give_up_log(c);
+    for (uint32_t i = at->count; i-- > 0;)
+        if (i != at->newest && is_over(c, at, i))
+            dh_order_drop(&c->locations, at, i);
+    while (at->count + 1 >= c->locations.history) {
+        m->lost.removed++;
+        dh_order_drop(&c->locations, at, of_rank(at, 0));
+    }
+}
+
+static void publish(struct c11 *c, const struct dh_access *a, struct dh_write *w, const struct dh_write *read)
+{
+    uint32_t n = c->clocks.n;
+    if (read && read->has_message) {
+        w->has_message = true;
+        dh_clock_join(w->clocks + n, read->clocks + n, n);
+    }
+    w->has_message |= dh_clocks_send(&c->clocks, a->thread, a->order, w->clocks + n);
+}
+
+static void store(void *self, const struct dh_access *a, uint64_t value)
+{
+    struct c11 *c = self;
+    struct dh_memory *m = c->locations.arena.memory;
+    struct dh_location *at = locate(c, a);
+    uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
+    if (at)
+        collect(c, at);
+    struct dh_write *w = at && clock ? dh_location_push(&c->locations, at, a, value) : NULL;
+    if (!w) {
+        forget(c, a->address, a->size);
+        m->poke(m, a->address, a->size, value);
+        return;
+    }
+    dh_clocks_tick(&c->clocks, a->thread);
+    w->rank = (uint8_t)(at->count - 1);
+    order_known(c, at, at->count - 1, clock);
+    touch(w, a->thread, clock[a->thread]);
+    log_access(c, a, at, NULL, w);
+    publish(c, a, w, NULL);
+    m->poke(m, a->address, a->size, value);
+}
+
+/* Which write it was that had this index before others were dropped. */
+static uint32_t index_of(const struct dh_location *at, const struct dh_write *w)
+{
+    uint32_t i = 0;
+    while (i < at->count && at->write[i] != w)
+        i++;
+    return i;
+}
+
+static void update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
+{
+    struct c11 *c = self;
+    struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
+    uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
+    struct dh_write *read = at && index < at->count ? at->write[index] : NULL, *w;
+    if (at)
+        collect(c, at);
+    index = at ? index_of(at, read) : 0;
+    uint32_t newest = at ? at->newest : 0;
+    if (!read || !clock || index == at->count || !(w = begin_update(c, at, a, index, value))) {
+        store(self, a, value);
+        return;
+    }
+    at->newest = newest;
+    dh_clocks_tick(&c->clocks, a->thread);
+    order_known(c, at, index, clock);
+    touch(read, a->thread, clock[a->thread]);
+    touch(w, a->thread, clock[a->thread]);
+    if (read->has_message)
+        dh_clocks_receive(&c->clocks, a->thread, a->order, read->clocks + c->clocks.n);
+    log_access(c, a, at, read, w);
+    publish(c, a, w, read);
+    settle(c, at);
+}
+
+const struct dh_memory_model dh_memory_c11 = {
+    .name = "c11",
+    .summary = "RC11: C and C++ atomics, fences and plain accesses, without load buffering",
+    .start = start,
+    .begin = begin,
+    .fork = thread_forks,
+    .join = thread_joins,
+    .acquire = acquire,
+    .release = release,
+    .pieces = pieces,
+    .load = load,
+    .took = took,
+    .store = store,
+    .update = update,
+    .fence = fence,
+    .forget = forget,
+    .snapshot_size = dh_model_snapshot_size,
+    .snapshot = dh_model_snapshot,
+    .restore = dh_model_restore,
+};
