@@ -573,11 +573,14 @@ void litmus_explore(struct litmus_run *run, const struct litmus *l, struct outco
     if (keep)
         kept[which][kind] = e.self;
     out->n = 0;
-    for (unsigned before = UINT32_MAX; before != out->n && (before == UINT32_MAX || run->model->is_justified);) {
-        before = out->n;
+    uint64_t runs = 0, more = 0;
+    do { /* what is foreseen makes more runs */
+        runs = more;
+        run->runs = 0;
         begin(&e);
         explore(&e, 0);
-    }
+        more = run->runs;
+    } while (run->model->is_justified && runs != more);
     run->lost = e.memory.lost;
 }
 

@@ -552,11 +552,28 @@ void oracle_axiomatic(enum oracle_axioms axioms, const struct litmus *l, struct 
     choose_runs(&s, 0);
 }
 
-/* ---- the progressive model: schedules and values, happens-before each time from scratch ---- */
+/* ---- happens-before models: schedules and values, happens-before each time from scratch ---- */
+
+/* A write that a run has shown: operation `index` of a thread. */
+struct shown {
+    uint8_t thread, index, place, value;
+};
+
+enum { SHOWN = 256 };
+
+/* What hbmm has seen in runs that were justified; `n` 0: nothing is foreseen. */
+struct foresight {
+    bool is_on;
+    unsigned n;
+    struct shown at[SHOWN];
+};
 
 struct walk {
     const struct litmus *l;
     struct outcomes *out;
+    struct foresight *future;
+    uint8_t index[EVENTS];    /* operation of the event */
+    int16_t promised[EVENTS]; /* of reads: which of the future + 1 */
     struct execution x;
     uint8_t registers[LITMUS_REGISTERS], variables[LITMUS_VARIABLES], next[LITMUS_THREADS];
     bool is_held[LITMUS_LOCKS];
@@ -622,8 +639,61 @@ static void walk_read(const struct walk *w, const struct litmus_op *o)
     }
 }
 
+/* The read takes what a thread is yet to write. */
+static void walk_future(const struct walk *w, const struct litmus_op *o)
+{
+    unsigned r = w->x.n - 1, n = w->future->n;
+    for (unsigned i = 0; i < n && o->kind == OP_LOAD && o->order == DH_ORDER_NONE; i++) {
+        const struct shown *s = &w->future->at[i];
+        if (s->place != o->variable || s->thread == w->x.e[r].thread || s->index < w->next[s->thread])
+            continue;
+        struct walk now = *w;
+        now.x.source[r] = -1;
+        now.promised[r] = (int16_t)(i + 1);
+        now.registers[o->to] = s->value;
+        walk_on(&now);
+    }
+}
+
+static void show(struct foresight *f, struct shown s)
+{
+    for (unsigned i = 0; i < f->n; i++)
+        if (!memcmp(&f->at[i], &s, sizeof s))
+            return;
+    if (f->n == SHOWN) {
+        fprintf(stderr, "oracle: too many writes\n");
+        exit(1);
+    }
+    f->at[f->n++] = s;
+}
+
+static bool is_shown(const struct walk *w, unsigned event, const struct shown *s)
+{
+    const struct event *e = &w->x.e[event];
+    return e->thread == s->thread && w->index[event] == s->index && (e->access & WRITES) && e->written == s->value;
+}
+
+static bool is_justified(const struct walk *w)
+{
+    struct relation hb = happens_before(&w->x);
+    for (unsigned r = 0; r < w->x.n; r++) {
+        bool is_kept = !w->promised[r];
+        for (unsigned b = 0; !is_kept && b < w->x.n; b++)
+            is_kept = is_shown(w, b, &w->future->at[w->promised[r] - 1]) && !in(&hb, r, b);
+        if (!is_kept)
+            return false;
+    }
+    for (unsigned b = 0; w->future->is_on && b < w->x.n; b++) {
+        const struct event *e = &w->x.e[b];
+        if (e->thread >= 0 && e->access == WRITES && !e->is_lock && e->order == DH_ORDER_NONE)
+            show(w->future, (struct shown){(uint8_t)e->thread, w->index[b], e->place, e->written});
+    }
+    return true;
+}
+
 static void walk_thread(struct walk w, unsigned t)
 {
+    w.index[w.x.n] = w.next[t];
     const struct litmus_op *o = &w.l->op[t][w.next[t]++];
     struct event e = {.thread = (int8_t)t, .access = WRITES, .order = o->order, .place = o->variable};
     if (o->kind == OP_IF) {
@@ -647,10 +717,12 @@ static void walk_thread(struct walk w, unsigned t)
     }
     add_event(&w.x, e);
     order_event(&w);
-    if (reads)
-        walk_read(&w, o);
-    else
+    if (!reads) {
         walk_on(&w);
+        return;
+    }
+    walk_read(&w, o);
+    walk_future(&w, o);
 }
 
 static void walk_final(struct walk w)
@@ -667,7 +739,8 @@ static void walk_final(struct walk w)
         walk_read(&w, NULL);
         return;
     }
-    outcomes_add(w.out, litmus_outcome(w.l, w.registers, w.variables));
+    if (is_justified(&w))
+        outcomes_add(w.out, litmus_outcome(w.l, w.registers, w.variables));
 }
 
 static void walk_on(const struct walk *w)
@@ -685,14 +758,30 @@ static void walk_on(const struct walk *w)
         walk_final(*w);
 }
 
-void oracle_progressive(const struct litmus *l, struct outcomes *out)
+static void walk(const struct litmus *l, struct foresight *future, struct outcomes *out)
 {
     static struct walk w;
     memset(&w, 0, sizeof w);
     w.l = l;
     w.out = out;
+    w.future = future;
     out->n = 0;
     for (unsigned p = 0; p < LITMUS_VARIABLES; p++)
         add_event(&w.x, (struct event){.thread = -1, .access = WRITES, .place = (uint8_t)p});
     walk_on(&w);
+}
+
+void oracle_progressive(const struct litmus *l, struct outcomes *out)
+{
+    walk(l, &(struct foresight){.is_on = false}, out);
+}
+
+void oracle_hbmm(const struct litmus *l, struct outcomes *out)
+{
+    struct foresight future = {.is_on = true};
+    unsigned before;
+    do {
+        before = future.n;
+        walk(l, &future, out);
+    } while (future.n != before);
 }

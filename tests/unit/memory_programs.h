@@ -1,8 +1,9 @@
 /* Litmus programs of the literature with plain accesses, locked updates and fences, and which models allow the outcome
- * they are about: S sc, T tso, P pso, H hb.
+ * they are about: S sc, T tso, P pso, H hb (and hbmm), M only hbmm.
  * [cats] Alglave, Maranget, Tautschnig, Herding Cats, TOPLAS 2014. [x86] Owens, Sarkar, Sewell, A Better x86 Memory
  * Model: x86-TSO, TPHOLs 2009 (names amd, iwp, n are theirs). [sparc] The SPARC Architecture Manual, version 8, chapter
  * 6 and appendix K, tests by the shapes of [cats]. [adv] Flanagan, Freund, Adversarial Memory, PLDI 2010.
+ * [jmm] Pugh, Manson, Causality Test Cases for the Java Memory Model, 2004.
  * F.sc is MFENCE (MEMBAR), F.rel is STBAR; registers in alphabetical order, then final values. */
 #ifndef DH_TESTS_MEMORY_PROGRAMS_H
 #define DH_TESTS_MEMORY_PROGRAMS_H
@@ -41,9 +42,13 @@ static const struct litmus_row litmus_rows[] = {
     {"the same, corrected", "lock; x=1; y=1; unlock | lock; a=y; unlock; a==1?; b=x", "", "10", ""},
     {"the same, with atomics", "lock; x=1; y=1.rel; unlock | a=y.acq; a==1?; b=x", "", "10", ""},
     /* load buffering */
-    {"LB [cats], amd2, iwp2.2 [x86]", "a=x; y=1 | b=y; x=1", "", "11", ""},
-    {"read then write, Fig. 4 [adv]", "a=x; y=1 | b=y; b==1?; x=1", "", "11", ""},
-    {"3.LB [cats]", "a=x; y=1 | b=y; z=1 | c=z; x=1", "", "111", ""},
+    {"LB [cats], amd2, iwp2.2 [x86]", "a=x; y=1 | b=y; x=1", "", "11", "M"},
+    {"read then write, Fig. 4 [adv]", "a=x; y=1 | b=y; b==1?; x=1", "", "11", "M"},
+    {"3.LB [cats]", "a=x; y=1 | b=y; z=1 | c=z; x=1", "", "111", "M"},
+    {"causality 1 [jmm]", "a=x; y=1 | b=y; x=b", "", "11", "M"},
+    {"causality 4, thin air [jmm]", "a=x; y=a | b=y; x=b", "", "11", ""},
+    {"causality 7 [jmm]", "a=z; b=x; y=b | c=y; z=c; x=1", "", "111", "M"},
+    {"causality 10, thin air by control [jmm]", "a=x; a==1?; y=1 | b=y; b==1?; x=1", "", "11", ""},
     /* write orders */
     {"S [cats]", "x=2; y=1 | a=y; x=1", "x", "12", "PH"},
     {"S+stbar [sparc]", "x=2; F.rel; y=1 | a=y; x=1", "x", "12", "H"},
@@ -76,7 +81,7 @@ static const struct litmus_row litmus_rows[] = {
     {"CoWR [cats]", "x=1; a=x | x=2", "x", "21", "H"},
     {"CoWR0 [cats]", "x=1; a=x", "", "0", ""},
     {"n5 [x86]", "x=1; a=x | x=2; b=x", "", "21", "H"},
-    {"n4b [x86]", "a=x; x=1 | b=x; x=2", "", "21", ""},
+    {"n4b [x86]", "a=x; x=1 | b=x; x=2", "", "21", "M"},
     {"two updates", "a=x+=1 | b=x+=1", "x", "012", "STPH"},
     {"two updates, one lost", "a=x+=1 | b=x+=1", "x", "001", ""},
     {"two counts, one lost", "a=x; x=a+1 | b=x; x=b+1", "x", "001", "STPH"},
