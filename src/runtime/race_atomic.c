@@ -134,32 +134,65 @@ const _Atomic uint64_t *dh_atomic_known(const void *addr, uint32_t what, uint64_
     return atomic_load_explicit(k->version, memory_order_acquire) == k->known ? k->version : NULL;
 }
 
+static void finish(struct dh_race_state *s)
+{
+    s->waits = false;
+    if (s->n_waiting)
+        dh_race_report_waiting(s);
+    dh_race_leave(s);
+}
+
 /* A reader is ordered after what it acquires by this very operation, so it is checked then. A writer is checked before
  * it happens: what it publishes may let others free the variable. Only afterwards it is known whether a
- * compare-exchange writes. */
+ * compare-exchange writes. Loads and stores are checked without the object: other threads may come between a load and
+ * the store that follows from it, as they may where nobody looks. */
 void dh_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_race_state *s = __dh_thread.race;
+    unsigned what = op->what & 255, order = op->what >> 8 & 255;
     op->object = NULL;
     dh_record_atomic_enter(op);
-    if (releases(op->what >> 8 & 255))
+    if (releases(order))
         dh_units_release();
     if (!dh_race_enter(s))
         return;
+    s->waits = true;
+    if (what == DH_OP_ATOMIC_STORE)
+        check(s, op, true);
     struct dh_sync *o = dh_sync_lock(op->addr, true);
     if (!o) {
-        dh_race_leave(s);
+        finish(s);
         return;
     }
     op->object = o;
-    s->waits = true;
-    unsigned what = op->what & 255;
     if (what != DH_OP_ATOMIC_LOAD)
         dh_sync_changes(o);
-    if (what == DH_OP_ATOMIC_RMW)
-        load_edges(s, o, op->what >> 8 & 255);
-    if (what == DH_OP_ATOMIC_RMW || what == DH_OP_ATOMIC_STORE)
+    if (what == DH_OP_ATOMIC_RMW) {
+        load_edges(s, o, order);
         check(s, op, true);
+    }
+}
+
+static void leave_load(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync *o, unsigned order)
+{
+    if (order != DH_ORDER_NONE)
+        load_edges(s, o, order);
+    learn(s, op, o, order);
+    dh_sync_unlock_unchanged(o);
+    check(s, op, false);
+}
+
+static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync *o, bool wrote)
+{
+    unsigned order = op->what >> 8 & 255, what = op->what & 255;
+    if (what == DH_OP_ATOMIC_CAS) {
+        if (order != DH_ORDER_NONE)
+            load_edges(s, o, order);
+        check(s, op, wrote);
+    }
+    if (wrote)
+        store_edges(s, o, order, what != DH_OP_ATOMIC_STORE);
+    dh_sync_unlock(o);
 }
 
 void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
@@ -167,28 +200,16 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
     struct dh_race_state *s = __dh_thread.race;
     struct dh_sync *o = op->object;
     dh_record_atomic_leave(op, wrote);
-    unsigned order = op->what >> 8 & 255, what = op->what & 255;
+    unsigned order = op->what >> 8 & 255;
     if (acquires(order))
         dh_units_acquired();
     if (!o)
         return;
-    if (what == DH_OP_ATOMIC_LOAD || what == DH_OP_ATOMIC_CAS) {
-        if (order != DH_ORDER_NONE)
-            load_edges(s, o, order);
-        check(s, op, wrote);
-    }
-    if (wrote)
-        store_edges(s, o, order, what != DH_OP_ATOMIC_STORE);
-    if (what == DH_OP_ATOMIC_LOAD) {
-        learn(s, op, o, order);
-        dh_sync_unlock_unchanged(o);
-    } else {
-        dh_sync_unlock(o);
-    }
-    s->waits = false;
-    if (s->n_waiting)
-        dh_race_report_waiting(s);
-    dh_race_leave(s);
+    if ((op->what & 255) == DH_OP_ATOMIC_LOAD)
+        leave_load(s, op, o, order);
+    else
+        leave_change(s, op, o, wrote);
+    finish(s);
 }
 
 void dh_atomic_fence(uint32_t order)
