@@ -43,7 +43,13 @@ static bool await_for(uint32_t *baton, uint64_t patience_ns)
 static bool await_task(const struct dh_task *t)
 {
     uint64_t most = dh_watchdog_patience(), patience = most, known = 0;
+    uint32_t depth = dh_engine->depth, now;
     while (!await_for(&dh_engine->baton, patience)) {
+        if ((now = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED)) != depth) {
+            depth = now;
+            patience = most;
+            continue;
+        }
         uint64_t waited = dh_watchdog_waited(t->tid), granted = waited - known;
         if (granted < patience / 8 && !dh_engine->outside)
             return false;
@@ -64,6 +70,8 @@ static void resume(struct dh_task *t)
 
 static void park(struct dh_task *t)
 {
+    if (dh_engine_same_goes_on(t))
+        return;
     give(&dh_engine->baton);
     await(&t->baton);
 }

@@ -95,6 +95,7 @@ struct dh_engine {
     dh_engine_ways **ways; /* of each */
     uint32_t n_tasks;
     struct dh_task *current; /* NULL: the engine itself */
+    bool after;              /* somebody wants to know what the access of the current step came to */
     uint32_t last;
     uint32_t baton; /* the engine's own, with kernel threads */
     bool running;   /* a schedule is under way */
@@ -105,6 +106,7 @@ struct dh_engine {
     uint32_t raced_unordered; /* accesses of this schedule that nothing orders */
     bool orders;              /* accesses that are not visible are checked */
     uint32_t executing;       /* who executes `executed`, */
+    bool finished;            /* no more */
     bool unordered;           /* which the order of events does not have yet */
     uint32_t commands;        /* run in this schedule */
     bool outside;             /* what the current task waits for is another process */
@@ -166,6 +168,10 @@ void dh_engine_exited(int status);
 void dh_engine_forked(void);
 /* At the end of the process, when no thread was ever created. */
 void dh_engine_ended_alone(void);
+
+/* With kernel threads, of a task that parks: is it the one that goes on, too, by the schedule that is replayed? Then
+ * that is decided where it runs, and nobody has to be woken. */
+bool dh_engine_same_goes_on(struct dh_task *t);
 
 /* ---- park.c ---- */
 

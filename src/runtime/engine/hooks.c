@@ -67,9 +67,10 @@ static struct dh_step step_of(const void *addr, const void *src, size_t size, ui
 static __attribute__((noinline)) void visible(struct dh_task *t, const void *addr, const void *src, size_t size,
                                               uint32_t what, uint32_t place)
 {
-    const struct dh_engine *e = dh_engine;
+    struct dh_engine *e = dh_engine;
     struct dh_step s = step_of(addr, src, size, what, place);
     dh_engine_park(&s);
+    e->after = e->values || (what & WHAT_OP) == DH_OP_ATOMIC_CAS;
     if (e->values)
         dh_values_before(t, addr, size);
     if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
@@ -143,8 +144,9 @@ void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, u
 void __dh_after(void *addr, uint32_t what, uint32_t place)
 {
     (void)place;
-    if (!dh_engine_on)
+    if (!dh_engine_on || !dh_engine->after)
         return;
+    dh_engine->after = false;
     const struct dh_task *t = dh_engine->current;
     if (dh_engine->values && t)
         dh_values_after(t, addr, what >> WHAT_SIZE_SHIFT);

@@ -103,23 +103,55 @@ static bool gives_way_for_ever(struct dh_engine *e, const struct dh_actor *a)
     return true;
 }
 
-static void go_on(struct dh_engine *e, struct dh_choice c)
+/* False: it is a hang. */
+static bool start_step(struct dh_engine *e, struct dh_choice c)
 {
-    struct dh_task *t = &e->tasks[c.thread];
     note(e, c);
     e->executed = e->actors[c.thread].step;
     e->executing = c.thread;
     e->unordered = true;
-    t->alternative = c.alternative;
+    e->finished = false;
+    e->tasks[c.thread].alternative = c.alternative;
     e->turn++;
-    if (gives_way_for_ever(e, &e->actors[c.thread]))
-        return;
-    e->carrier->resume(t);
+    return !gives_way_for_ever(e, &e->actors[c.thread]);
+}
+
+static void finish_step(struct dh_engine *e)
+{
+    uint32_t thread = e->executing;
     dh_ordering_executed();
-    e->last = c.thread;
+    e->last = thread;
+    e->finished = true;
     if (e->coverage)
-        dh_coverage_step(e->coverage, c.thread, &e->executed);
-    e->strategy->done(e->strategy_self, c.thread, c.alternative, &e->executed);
+        dh_coverage_step(e->coverage, thread, &e->executed);
+    e->strategy->done(e->strategy_self, thread, e->tasks[thread].alternative, &e->executed);
+}
+
+static void go_on(struct dh_engine *e, struct dh_choice c)
+{
+    if (!start_step(e, c))
+        return;
+    e->carrier->resume(&e->tasks[c.thread]);
+    if (!e->finished)
+        finish_step(e);
+}
+
+bool dh_engine_same_goes_on(struct dh_task *t)
+{
+    struct dh_engine *e = dh_engine;
+    bool replays = e->control->job.mode == DH_ENGINE_REPLAY && !(e->flags & DH_ENGINE_TRAP);
+    if (!replays || e->executing != t->index || e->end != DH_ENGINE_NO_END)
+        return false;
+    e->current = NULL;
+    finish_step(e);
+    bool same = false;
+    if (look(e) && e->depth < e->depth_max) {
+        struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
+        struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
+        same = c.thread == t->index && possible(e, c) && start_step(e, c);
+    }
+    e->current = t;
+    return same;
 }
 
 static void run_schedule(struct dh_engine *e)
