@@ -12,23 +12,24 @@ enum { SWITCHES_FINE = 8 }; /* of a witness: more are worth another search */
 
 /* ---- replaying ---- */
 
-/* Whether the program, run with kernel threads, comes to that end. What it does behind it is cut off; the values that
- * its accesses had become the schedule's, whose caller releases them. */
-static bool is_confirmed(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
+/* The program, run with kernel threads, comes to that end, or to the same one earlier by other threads: that is
+ * answered, owned by the caller. What it does behind it is cut off; the values that its accesses had become the
+ * schedule's, whose caller releases them. NULL: it does not. */
+static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *s, const struct dh_engine_found *end)
 {
     struct dh_replayed r;
     struct dh_err ignored = {0};
     const struct dh_engine_found *again = NULL;
     if (dh_replay(&c->s->start, s, 0, PATIENCE, &r, &ignored))
-        again = dh_replayed_find(&r, end);
+        again = dh_replayed_find_like(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
     if (again)
         s->values = dh_values_of(again, s->n);
-    bool same = again;
+    struct dh_engine_found *copy = again ? dh_campaign_copy(again, again->size) : NULL;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
-    return same;
+    return copy;
 }
 
 static struct dh_goal *goal_of(struct campaign *c, const char *id)
@@ -160,17 +161,21 @@ static bool shorten(struct campaign *c, const struct draft *from, struct draft *
     return out->end && switches_of(out) < switches_of(from);
 }
 
-/* What it leads to may be the same finding by another thread. */
-static bool confirm_shorter(struct campaign *c, struct search *from, struct draft *d, const struct dh_engine_found *end,
-                            const char *id)
+/* Does the schedule lead to the finding with kernel threads? Then that is told. */
+static bool holds(struct campaign *c, struct search *from, struct dh_schedule *s, const struct dh_engine_found *end,
+                  const struct dh_engine_found *found, const char *id)
 {
+    struct dh_engine_found *again = replayed(c, s, end);
     struct dh_finding f;
-    dh_ending_finding(&c->s->of, d->end, &f);
-    bool ok = strcmp(f.id, id) == 0 && is_confirmed(c, &d->schedule, d->end);
-    if (ok)
-        tell(c, from, &d->schedule, d->end, end, &f);
+    if (!again)
+        return false;
+    dh_ending_finding(&c->s->of, again, &f);
+    bool same = strcmp(f.id, id) == 0;
+    if (same)
+        tell(c, from, s, again, found, &f);
     dh_finding_release(&f);
-    return ok;
+    free(again);
+    return same;
 }
 
 /* The shortest schedule that holds with kernel threads: with fewer switches, minimised, as it was found. */
@@ -184,11 +189,9 @@ bool dh_campaign_confirm(struct campaign *c, struct search *from, const struct d
                                 .flags = from->phase->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
     struct draft d = draft_of(c, end, &whole), shorter = {0};
     bool is_long = !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
-    bool ok = is_long && shorten(c, &d, &shorter) && confirm_shorter(c, from, &shorter, end, f->id);
-    if (!ok && (ok = is_confirmed(c, &d.schedule, end)))
-        tell(c, from, &d.schedule, end, end, f);
-    if (!ok && !c->o->as_found && (ok = is_confirmed(c, &whole, end)))
-        tell(c, from, &whole, end, end, f);
+    bool ok = (is_long && shorten(c, &d, &shorter) && holds(c, from, &shorter.schedule, shorter.end, end, f->id)) ||
+              holds(c, from, &d.schedule, end, end, f->id) ||
+              (!c->o->as_found && holds(c, from, &whole, end, end, f->id));
     free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);

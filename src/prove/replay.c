@@ -118,6 +118,20 @@ const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, cons
     return NULL;
 }
 
+const struct dh_engine_found *dh_replayed_find_like(const struct dh_replayed *r, const struct dh_engine_found *end)
+{
+    const struct dh_engine_found *same = dh_replayed_find(r, end);
+    uint64_t signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
+    if (same || r->state != DH_ENGINE_REPLAYED || r->carrier != DH_ENGINE_KERNEL_THREADS)
+        return same;
+    for (size_t i = 0; i < r->ends.n; i++) {
+        const struct dh_engine_found *e = r->ends.at[i];
+        if (e->kind == end->kind && dh_engine_signature(e->kind, e->parties, e->n_parties, e->text) == signature)
+            return e;
+    }
+    return NULL;
+}
+
 struct dh_engine_value *dh_values_of(const struct dh_engine_found *end, uint32_t n)
 {
     const struct dh_engine_value *from = dh_engine_found_values(end);

@@ -39,7 +39,9 @@ enum {
 bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
                struct dh_replayed *out, struct dh_err *err);
 void dh_replayed_release(struct dh_replayed *r);
-/* How it came to that end; NULL: it did not. */
+/* How it came to that end, or to the same one by other threads; NULL: it did not. */
+const struct dh_engine_found *dh_replayed_find_like(const struct dh_replayed *r, const struct dh_engine_found *end);
+/* The same, of the same threads. */
 const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, const struct dh_engine_found *end);
 /* The values of the first `n` steps of that run, owned by the caller; NULL: there are not so many. */
 struct dh_engine_value *dh_values_of(const struct dh_engine_found *end, uint32_t n);
