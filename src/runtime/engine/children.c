@@ -204,13 +204,13 @@ int dh_engine_pclose(FILE *file)
         return dh_real.pclose(file);
     dh_engine_at(DH_STEP_IO, 0, NULL, NULL, NULL);
     if (s->command) {
-        fflush(file);
+        dh_real.fflush(file);
         s->status = run_collected(s);
         dh_real.free((void *)s->command);
     }
     int status = s->status;
     *s = (struct stream){0};
-    fclose(file);
+    dh_real.fclose(file);
     return status;
 }
 
