@@ -12,7 +12,9 @@ void dh_memory_copy(void *to, const void *from, size_t size)
 
 void dh_arena_clear(struct dh_arena *a)
 {
-    a->marks = (struct dh_arena_marks){0};
+    for (unsigned i = 0; i < DH_ARENA_SEGMENTS; i++)
+        a->marks.used[i] = 0;
+    a->marks.now = 0;
 }
 
 static bool grow(struct dh_arena *a, unsigned i, size_t size)
@@ -55,7 +57,7 @@ size_t dh_arena_snapshot_size(const struct dh_arena *a)
 
 void dh_arena_snapshot(const struct dh_arena *a, void *to)
 {
-    *(struct dh_arena_marks *)to = a->marks;
+    dh_memory_copy(to, &a->marks, sizeof a->marks);
     char *at = (char *)to + sizeof a->marks;
     for (unsigned i = 0; i <= a->marks.now; at += a->marks.used[i++])
         dh_memory_copy(at, a->at[i], a->marks.used[i]);
@@ -63,7 +65,7 @@ void dh_arena_snapshot(const struct dh_arena *a, void *to)
 
 void dh_arena_restore(struct dh_arena *a, const void *from)
 {
-    a->marks = *(const struct dh_arena_marks *)from;
+    dh_memory_copy(&a->marks, from, sizeof a->marks);
     const char *at = (const char *)from + sizeof a->marks;
     for (unsigned i = 0; i <= a->marks.now; at += a->marks.used[i++])
         dh_memory_copy(a->at[i], at, a->marks.used[i]);

@@ -25,7 +25,7 @@ size_t dh_arena_snapshot_size(const struct dh_arena *a);
 void dh_arena_snapshot(const struct dh_arena *a, void *to);
 void dh_arena_restore(struct dh_arena *a, const void *from);
 
-/* Without libc; `size` is a multiple of eight, both are aligned. */
+/* Without libc, whose functions the runtime watches; `size` is a multiple of eight, both are aligned. */
 void dh_memory_copy(void *to, const void *from, size_t size);
 
 #endif

@@ -4,7 +4,9 @@ enum { BUCKETS = 64, CELL = 8 };
 
 void dh_locations_init(struct dh_locations *l, struct dh_memory *memory, uint32_t history, uint32_t clocks)
 {
-    *l = (struct dh_locations){.arena.memory = memory, .history = history, .clocks = clocks};
+    l->arena.memory = memory;
+    l->history = history;
+    l->clocks = clocks;
 }
 
 bool dh_locations_begin(struct dh_locations *l)

@@ -44,7 +44,7 @@ struct dh_locations {
     } *root;
 };
 
-/* Of `memory`; `clocks` entries per write. */
+/* `l` is zeroed. `clocks` entries per write. */
 void dh_locations_init(struct dh_locations *l, struct dh_memory *memory, uint32_t history, uint32_t clocks);
 /* An empty arena with an empty table: false, no memory. */
 bool dh_locations_begin(struct dh_locations *l);

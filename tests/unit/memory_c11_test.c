@@ -81,6 +81,10 @@ static const struct litmus_row rows[] = {
     {"IRIW, fences [rc11]", "x=1.rlx | y=1.rlx | a=x.rlx; F.sc; b=y.rlx | c=y.rlx; F.sc; d=x.rlx", "", "1010", ""},
     {"RWC+syncs [rc11]", "x=1.rlx | a=x.acq; F.sc; b=y.rlx | y=1.rlx; F.sc; c=x.rlx", "", "100", ""},
     {"W+RWC [rc11]", "x=1.rlx; z=1.rel | a=z.acq; F.sc; b=y.rlx | y=1.rlx; F.sc; c=x.rlx", "", "100", ""},
+    {"W+RWC, seq_cst", "x=1.sc; z=1.rel | a=z.acq; b=y.sc | y=1.sc; c=x.sc", "", "100", ""},
+    {"W+RWC, seq_cst, relaxed between", "x=1.sc; z=1.rlx | a=z.rlx; b=y.sc | y=1.sc; c=x.sc", "", "100", "C"},
+    {"W+RWC, seq_cst, fences between", "x=1.sc; F.rel; z=1.rlx | a=z.rlx; F.acq; b=y.sc | y=1.sc; c=x.sc", "", "100",
+     ""},
     {"Z6.U [rc11]", "x=1.sc; y=1.rel | b=y+=1.sc; c=y.rlx | y=3.sc; a=x.sc", "", "013", "C"},
     /* coherence and atomicity */
     {"CoRR [batty]", "x=1.rlx | a=x.rlx; b=x.rlx", "", "10", ""},

@@ -72,6 +72,12 @@ static const struct litmus_row litmus_rows[] = {
     {"Z6.3 [cats]", "x=1; y=1 | y=2; z=1 | a=z; b=x", "y", "102", "PH"},
     {"IRIW [cats], amd6 [x86]", "x=1 | y=1 | a=x; b=y | c=y; d=x", "", "1010", "H"},
     {"IRIW+mfences [cats], amd7, iwp2.7 [x86]", "x=1 | y=1 | a=x; F.sc; b=y | c=y; F.sc; d=x", "", "1010", "H"},
+    {"what follows a release is not released", "y=1.rel; x=1; z=1 | a=y.acq; b=z; c=x", "", "110", "PH"},
+    {"what follows an unlock is not released", "lock; y=1; unlock; x=1; z=1 | lock; a=y; unlock; b=z; c=x", "", "110",
+     "PH"},
+    {"a release sequence", "x=1; y=1.rel | a=y+=1.rlx | b=y.acq; c=x", "", "120", ""},
+    {"the same value again, unreleased", "lock; x=1; y=1; unlock; x=1 | lock; a=y; b=x; unlock", "", "10", ""},
+    {"the same value by another, unreleased", "lock; x=1; y=1; unlock | x=1 | lock; a=y; b=x; unlock", "", "10", ""},
     /* coherence, which hb does not have */
     {"CoRR [cats], racy initialisation, Fig. 1 [adv]", "x=1 | a=x; b=x", "", "10", "H"},
     {"CoRR2, iwp2.6 [x86]", "x=1 | x=2 | a=x; b=x | c=x; d=x", "", "1221", "H"},
