@@ -105,16 +105,21 @@ void dh_buffers_join(void *self, uint32_t thread, uint32_t ended)
 
 /* ---- accesses ---- */
 
-/* Stores that wait are of whole locations: before one is split they all leave. */
-unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room)
+/* Stores that wait are of whole locations: before these become others they all leave. */
+static void flush_all(struct buffers *b)
 {
-    struct buffers *b = self;
     struct dh_memory *m = b->locations.arena.memory;
-    bool splits = dh_locations_would_split(&b->locations, address, size);
-    for (uint32_t t = 0; splits && t < m->threads; t++) {
+    for (uint32_t t = 0; t < m->threads; t++) {
         m->lost.narrowed += b->root->of[t].first != NULL;
         flush(b, t);
     }
+}
+
+unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room)
+{
+    struct buffers *b = self;
+    if (dh_locations_would_split(&b->locations, address, size))
+        flush_all(b);
     return dh_locations_pieces(&b->locations, address, size, out, room);
 }
 
@@ -124,6 +129,8 @@ unsigned dh_buffers_load(void *self, const struct dh_access *a, struct dh_candid
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, a->thread);
     const struct waiting *own = NULL;
+    if (dh_locations_differ(&b->locations, a->address, a->size))
+        flush_all(b);
     for (const struct waiting *w = of ? of->first : NULL; w; w = w->next)
         if (w->access.address == a->address && w->access.size == a->size)
             own = w;
@@ -164,6 +171,8 @@ void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value)
 {
     struct buffers *b = self;
     struct buffer *of = buffer_of(b, a->thread);
+    if (dh_locations_differ(&b->locations, a->address, a->size))
+        flush_all(b);
     if (of)
         of->group += a->order >= DH_ORDER_RELEASE;
     if (!of || !enqueue(b, of, a, value)) {
@@ -183,6 +192,8 @@ void dh_buffers_update(void *self, const struct dh_access *a, unsigned index, ui
 {
     struct buffers *b = self;
     (void)index;
+    if (dh_locations_differ(&b->locations, a->address, a->size))
+        flush_all(b);
     flush(b, a->thread);
     commit(b, a, value, ++b->locations.root->sequence);
 }

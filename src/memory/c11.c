@@ -11,6 +11,8 @@
 #include "memory/c11_log.h"
 #include "memory/common.h"
 
+enum { SPARE = 2 }; /* room beyond the history: for a write that has come and one that is tried */
+
 struct c11 {
     struct dh_locations locations; /* first: common.h. Clocks of a write: who touched it first when; what it releases */
     struct dh_clocks clocks;
@@ -37,8 +39,8 @@ static void *start(struct dh_memory *memory)
     uint32_t history = memory->history ? memory->history : DH_MEMORY_HISTORY;
     if (!c || !(c->work = memory->memory(memory, sizeof *c->work)))
         return NULL;
-    history = history < DH_MEMORY_HISTORY_MOST ? history : DH_MEMORY_HISTORY_MOST - 1;
-    dh_locations_init(&c->locations, memory, history + 1, 2 * memory->threads);
+    history = history > DH_MEMORY_HISTORY_MOST - SPARE ? DH_MEMORY_HISTORY_MOST - SPARE : history;
+    dh_locations_init(&c->locations, memory, history + SPARE, 2 * memory->threads);
     begin(c);
     return c->root && c->clocks.root && c->clocks.root->bucket ? c : NULL;
 }
@@ -134,7 +136,7 @@ static void fence(void *self, uint32_t thread, enum dh_order order)
     uint32_t *clock = dh_clocks_of(&c->clocks, thread);
     dh_clocks_tick(&c->clocks, thread);
     if (clock && dh_order_acquires(order))
-        dh_clock_join(clock, clock + 2 * c->clocks.n, c->clocks.n);
+        dh_clocks_merge(clock, clock + 2 * c->clocks.n, c->clocks.n);
     log_sync(c, thread, order == DH_ORDER_SEQ_CST);
     dh_clocks_fence(&c->clocks, thread, order);
 }
@@ -166,6 +168,8 @@ static unsigned pieces(void *self, uint64_t address, uint64_t size, struct dh_pi
 static struct dh_location *locate(struct c11 *c, const struct dh_access *a)
 {
     struct dh_memory *m = c->locations.arena.memory;
+    if (c->root->log.count && dh_locations_differ(&c->locations, a->address, a->size))
+        give_up_log(c);
     struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
     if (at && dh_location_newest(at)->value != m->peek(m, a->address, a->size))
         forget(c, a->address, a->size);
@@ -175,7 +179,7 @@ static struct dh_location *locate(struct c11 *c, const struct dh_access *a)
 /* Was it written or read by something that happens before whoever has this clock? */
 static bool is_known(const struct c11 *c, const struct dh_write *w, const uint32_t *clock)
 {
-    if (w->thread == DH_MEMORY_INITIAL)
+    if (w->thread == DH_MEMORY_INITIAL || w->is_known)
         return true;
     for (uint32_t t = 0; t < c->clocks.n; t++)
         if (w->clocks[t] && w->clocks[t] <= clock[t])
@@ -390,21 +394,37 @@ static bool is_over(const struct c11 *c, const struct dh_location *at, uint32_t 
     return true;
 }
 
-/* Makes room for one more write. */
+/* Drops a write that someone could still read or know: from now on the order of `rank` is certain around it, and who
+ * knew it knows the next one. */
+static void drop(struct c11 *c, struct dh_location *at, uint32_t i)
+{
+    struct dh_write *w = at->write[i];
+    uint32_t next = of_rank(at, w->rank + 1u);
+    for (uint32_t k = 0; k < at->count; k++)
+        if (at->write[k]->rank <= w->rank && at->write[k]->head != at->write[next]->head)
+            dh_order_add(at, k, next);
+    for (uint32_t t = 0; t < c->clocks.n; t++) {
+        uint32_t *touched = &at->write[next]->clocks[t], before = w->clocks[t];
+        if (before && (!*touched || before < *touched))
+            *touched = before;
+    }
+    at->write[next]->is_known |= w->is_known || w->thread == DH_MEMORY_INITIAL;
+    dh_order_drop(&c->locations, at, i);
+}
+
+/* After a write has come: no more than are to be kept, and never the newest, which has the highest rank. */
 static void collect(struct c11 *c, struct dh_location *at)
 {
-    struct dh_memory *m = c->locations.arena.memory;
-    if (at->count + 1 < c->locations.history)
+    uint32_t most = c->locations.history - SPARE;
+    if (at->count <= most)
         return;
     if (is_logging(c))
         give_up_log(c);
     for (uint32_t i = at->count; i-- > 0;)
         if (i != at->newest && is_over(c, at, i))
             dh_order_drop(&c->locations, at, i);
-    while (at->count + 1 >= c->locations.history) {
-        m->lost.removed++;
-        dh_order_drop(&c->locations, at, of_rank(at, 0));
-    }
+    for (; at->count > most; c->locations.arena.memory->lost.removed++)
+        drop(c, at, of_rank(at, 0));
 }
 
 static void publish(struct c11 *c, const struct dh_access *a, struct dh_write *w, const struct dh_write *read)
@@ -412,7 +432,7 @@ static void publish(struct c11 *c, const struct dh_access *a, struct dh_write *w
     uint32_t n = c->clocks.n;
     if (read && read->has_message) {
         w->has_message = true;
-        dh_clock_join(w->clocks + n, read->clocks + n, n);
+        dh_clocks_merge(w->clocks + n, read->clocks + n, n);
     }
     w->has_message |= dh_clocks_send(&c->clocks, a->thread, a->order, w->clocks + n);
 }
@@ -423,8 +443,6 @@ static void store(void *self, const struct dh_access *a, uint64_t value)
     struct dh_memory *m = c->locations.arena.memory;
     struct dh_location *at = locate(c, a);
     uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
-    if (at)
-        collect(c, at);
     struct dh_write *w = at && clock ? dh_location_push(&c->locations, at, a, value) : NULL;
     if (!w) {
         forget(c, a->address, a->size);
@@ -437,16 +455,8 @@ static void store(void *self, const struct dh_access *a, uint64_t value)
     touch(w, a->thread, clock[a->thread]);
     log_access(c, a, at, NULL, w);
     publish(c, a, w, NULL);
+    collect(c, at);
     m->poke(m, a->address, a->size, value);
-}
-
-/* Which write it was that had this index before others were dropped. */
-static uint32_t index_of(const struct dh_location *at, const struct dh_write *w)
-{
-    uint32_t i = 0;
-    while (i < at->count && at->write[i] != w)
-        i++;
-    return i;
 }
 
 static void update(void *self, const struct dh_access *a, unsigned index, uint64_t value)
@@ -455,11 +465,8 @@ static void update(void *self, const struct dh_access *a, unsigned index, uint64
     struct dh_location *at = dh_location_find(&c->locations, a->address, a->size);
     uint32_t *clock = dh_clocks_of(&c->clocks, a->thread);
     struct dh_write *read = at && index < at->count ? at->write[index] : NULL, *w;
-    if (at)
-        collect(c, at);
-    index = at ? index_of(at, read) : 0;
     uint32_t newest = at ? at->newest : 0;
-    if (!read || !clock || index == at->count || !(w = begin_update(c, at, a, index, value))) {
+    if (!read || !clock || !(w = begin_update(c, at, a, index, value))) {
         store(self, a, value);
         return;
     }
@@ -473,6 +480,7 @@ static void update(void *self, const struct dh_access *a, unsigned index, uint64
     log_access(c, a, at, read, w);
     publish(c, a, w, read);
     settle(c, at);
+    collect(c, at);
 }
 
 const struct dh_memory_model dh_memory_c11 = {

@@ -8,7 +8,7 @@ struct dh_clock_object {
     uint32_t at[];
 };
 
-void dh_clock_join(uint32_t *to, const uint32_t *from, uint32_t n)
+void dh_clocks_merge(uint32_t *to, const uint32_t *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
@@ -50,7 +50,7 @@ void dh_clocks_give(struct dh_clocks *c, uint32_t thread, const uint32_t *clock,
 {
     uint32_t *now = dh_clocks_of(c, thread);
     if (now && clock)
-        dh_clock_join(now, clock, entries < c->n ? entries : c->n);
+        dh_clocks_merge(now, clock, entries < c->n ? entries : c->n);
 }
 
 void dh_clocks_tick(struct dh_clocks *c, uint32_t thread)
@@ -64,7 +64,7 @@ void dh_clocks_fork(struct dh_clocks *c, uint32_t parent, uint32_t child)
 {
     uint32_t *from = dh_clocks_of(c, parent), *to = dh_clocks_of(c, child);
     if (from && to)
-        dh_clock_join(to, from, c->n);
+        dh_clocks_merge(to, from, c->n);
     dh_clocks_tick(c, parent);
 }
 
@@ -73,7 +73,7 @@ void dh_clocks_join(struct dh_clocks *c, uint32_t thread, uint32_t ended)
     uint32_t *to = dh_clocks_of(c, thread);
     struct dh_thread_clocks *from = thread_of(c, ended);
     if (to && from)
-        dh_clock_join(to, from->at, c->n);
+        dh_clocks_merge(to, from->at, c->n);
     if (from)
         from->has_ended = true;
 }
@@ -97,7 +97,7 @@ void dh_clocks_acquire(struct dh_clocks *c, uint32_t thread, uint64_t object)
     struct dh_clock_object *o = object_of(c, object, false);
     uint32_t *now = dh_clocks_of(c, thread);
     if (o && now && !c->are_given)
-        dh_clock_join(now, o->at, c->n);
+        dh_clocks_merge(now, o->at, c->n);
 }
 
 void dh_clocks_release(struct dh_clocks *c, uint32_t thread, uint64_t object)
@@ -105,7 +105,7 @@ void dh_clocks_release(struct dh_clocks *c, uint32_t thread, uint64_t object)
     struct dh_clock_object *o = c->are_given ? NULL : object_of(c, object, true);
     uint32_t *now = dh_clocks_of(c, thread);
     if (o && now)
-        dh_clock_join(o->at, now, c->n);
+        dh_clocks_merge(o->at, now, c->n);
     dh_clocks_tick(c, thread);
 }
 
@@ -115,7 +115,7 @@ void dh_clocks_fence(struct dh_clocks *c, uint32_t thread, enum dh_order order)
     if (!t || c->are_given)
         return;
     if (dh_order_acquires(order))
-        dh_clock_join(t->at, t->at + 2 * c->n, c->n);
+        dh_clocks_merge(t->at, t->at + 2 * c->n, c->n);
     if (!dh_order_releases(order))
         return;
     t->has_release_fence = true;
@@ -130,7 +130,7 @@ bool dh_clocks_send(struct dh_clocks *c, uint32_t thread, enum dh_order order, u
     bool releases = dh_order_releases(order);
     if (!t || c->are_given || order == DH_ORDER_NONE || (!releases && !t->has_release_fence))
         return false;
-    dh_clock_join(message, releases ? t->at : t->at + c->n, c->n);
+    dh_clocks_merge(message, releases ? t->at : t->at + c->n, c->n);
     if (releases)
         dh_clocks_tick(c, thread);
     return true;
@@ -141,5 +141,5 @@ void dh_clocks_receive(struct dh_clocks *c, uint32_t thread, enum dh_order order
     uint32_t *now = dh_clocks_of(c, thread);
     if (!now || c->are_given || order == DH_ORDER_NONE)
         return;
-    dh_clock_join(dh_order_acquires(order) ? now : now + 2 * c->n, message, c->n);
+    dh_clocks_merge(dh_order_acquires(order) ? now : now + 2 * c->n, message, c->n);
 }

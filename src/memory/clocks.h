@@ -39,7 +39,7 @@ void dh_clocks_fence(struct dh_clocks *c, uint32_t thread, enum dh_order order);
 bool dh_clocks_send(struct dh_clocks *c, uint32_t thread, enum dh_order order, uint32_t *message);
 void dh_clocks_receive(struct dh_clocks *c, uint32_t thread, enum dh_order order, const uint32_t *message);
 
-void dh_clock_join(uint32_t *to, const uint32_t *from, uint32_t n);
+void dh_clocks_merge(uint32_t *to, const uint32_t *from, uint32_t n);
 
 static inline bool dh_order_acquires(unsigned order)
 {

@@ -143,11 +143,11 @@ static void write(struct dh_hb_model *h, const struct dh_access *a, uint64_t val
         dh_model_store_unkept(&h->locations, a, value);
         return;
     }
-    dh_clock_join(w->clocks, clock, n);
+    dh_clocks_merge(w->clocks, clock, n);
     w->epoch = clock[a->thread];
     if (read && read->has_message) {
         w->has_message = true;
-        dh_clock_join(w->clocks + n, read->clocks + n, n);
+        dh_clocks_merge(w->clocks + n, read->clocks + n, n);
     }
     w->has_message |= dh_clocks_send(&h->clocks, a->thread, a->order, w->clocks + n);
     collect(h, at);

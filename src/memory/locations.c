@@ -119,19 +119,6 @@ static struct dh_location *make(struct dh_locations *l, uint64_t address, unsign
     return at;
 }
 
-/* Someone who did not ask us has written if memory holds another value than the newest: then that is all we know. */
-struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size)
-{
-    struct dh_memory *m = l->arena.memory;
-    struct dh_location *at = dh_location_find(l, address, size);
-    uint64_t value = m->peek(m, address, size);
-    if (at && at->write[at->newest]->value == value)
-        return at;
-    if (at)
-        dh_locations_forget(l, address, size);
-    return make(l, address, size, value);
-}
-
 struct dh_write *dh_location_push(struct dh_locations *l, struct dh_location *at, const struct dh_access *access,
                                   uint64_t value)
 {
@@ -273,4 +260,33 @@ void dh_locations_forget(struct dh_locations *l, uint64_t address, uint64_t size
     else
         for (uint32_t i = 0; i < l->root->buckets; i++)
             forget_in(l, &l->root->bucket[i], address, address + size);
+}
+
+bool dh_locations_differ(struct dh_locations *l, uint64_t address, unsigned size)
+{
+    bool differ = false;
+    for (struct dh_location *at = *bucket_of(l, address); at; at = at->next) {
+        if (at->address == address && at->size == size)
+            return false;
+        differ |= at->address < address + size && address < at->address + at->size;
+    }
+    return differ;
+}
+
+/* Someone who did not ask us has written if memory holds another value than the newest: then that is all we know. */
+struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size)
+{
+    struct dh_memory *m = l->arena.memory;
+    struct dh_piece pieces[CELL];
+    if (dh_locations_differ(l, address, size))
+        dh_locations_pieces(l, address, size, pieces, CELL);
+    if (dh_locations_differ(l, address, size))
+        dh_locations_forget(l, address, size);
+    struct dh_location *at = dh_location_find(l, address, size);
+    uint64_t value = m->peek(m, address, size);
+    if (at && at->write[at->newest]->value == value)
+        return at;
+    if (at)
+        dh_locations_forget(l, address, size);
+    return make(l, address, size, value);
 }

@@ -12,6 +12,7 @@ struct dh_write {
     uint32_t epoch; /* of its thread's clock */
     bool is_plain, has_message;
     /* c11 (c11_order.h): */
+    bool is_known;     /* to everyone, as the initial one is */
     bool is_updated;   /* an update has read it; no other may */
     bool is_logged;    /* an event of the log speaks of it */
     uint8_t head;      /* index of the write that the chain of updates began with */
@@ -51,8 +52,8 @@ bool dh_locations_begin(struct dh_locations *l);
 
 /* NULL: nothing was there yet. Exactly these bytes, as a piece. */
 struct dh_location *dh_location_find(struct dh_locations *l, uint64_t address, unsigned size);
-/* Made, with what memory holds as its initial write, if it is not there or memory changed behind our back; NULL: no
- * memory. */
+/* Made, with what memory holds as its initial write, if it is not there or memory changed behind our back; what
+ * overlaps it is split, or forgotten if smaller. NULL: no memory. */
 struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size);
 /* A new write behind all others, which must have room. NULL: no memory. */
 struct dh_write *dh_location_push(struct dh_locations *l, struct dh_location *at, const struct dh_access *access,
@@ -62,6 +63,8 @@ void dh_location_drop(struct dh_locations *l, struct dh_location *at, uint32_t i
 
 unsigned dh_locations_pieces(struct dh_locations *l, uint64_t address, uint64_t size, struct dh_piece *out,
                              unsigned room);
+/* Are there locations with some of a piece's bytes, but not that very one? Then someone did not ask for pieces. */
+bool dh_locations_differ(struct dh_locations *l, uint64_t address, unsigned size);
 /* Would an access of these bytes split a location? */
 bool dh_locations_would_split(struct dh_locations *l, uint64_t address, uint64_t size);
 void dh_locations_forget(struct dh_locations *l, uint64_t address, uint64_t size);

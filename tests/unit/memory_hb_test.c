@@ -54,6 +54,25 @@ static void random_programs(void **state)
     }
 }
 
+/* REMOVE OLDEST is sound: it leaves fewer outcomes, and none that is not allowed. */
+static void small_histories(void **state)
+{
+    (void)state;
+    static struct outcomes ours, theirs;
+    uint64_t seed = 3, lost = 0;
+    for (unsigned i = how_many(60); i; i--) {
+        struct litmus l;
+        struct litmus_taste taste = taste_of(i);
+        struct litmus_run run = {.model = model, .history = 1 + i % 3};
+        litmus_random(&l, &taste, &seed);
+        litmus_explore(&run, &l, &ours);
+        oracle_progressive(&l, &theirs);
+        assert_true(outcomes_within(&ours, &theirs));
+        lost += run.lost.removed;
+    }
+    assert_true(lost > 0);
+}
+
 /* ---- buffers ---- */
 
 static uint64_t word;
@@ -204,6 +223,26 @@ static void pieces(void **state)
     assert_int_equal(values_of(self, 1, 8, 4, v), 2);
 }
 
+/* Who does not ask for pieces gets no wrong values: larger ones are split, smaller ones are forgotten. */
+static void no_pieces(void **state)
+{
+    (void)state;
+    struct dh_memory m = memory_of(0, false);
+    void *self = model->start(&m);
+    uint64_t v[DH_MEMORY_CANDIDATES];
+    word = 0x1111111122222222;
+    model->fork(self, 0, 1);
+    write_value(self, 0, 8, 8, 0x3333333344444444);
+    write_value(self, 0, 8, 4, 0x55555555);
+    assert_int_equal(values_of(self, 1, 8, 4, v), 3);
+    assert_true(v[0] == 0x55555555 && v[1] == 0x44444444 && v[2] == 0x22222222);
+    assert_int_equal(values_of(self, 1, 12, 4, v), 2);
+    assert_int_equal(values_of(self, 1, 8, 8, v), 1);
+    assert_int_equal(v[0], 0x3333333355555555);
+    write_value(self, 0, 8, 8, 1);
+    assert_int_equal(values_of(self, 1, 8, 8, v), 2);
+}
+
 /* What others wrote without telling is all that is known of it; a thread too many sees the newest. */
 static void unknown(void **state)
 {
@@ -229,10 +268,9 @@ int main(void)
 {
     model = dh_memory_model_by_name("hb");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literature), cmocka_unit_test(random_programs),
-        cmocka_unit_test(figure_7),   cmocka_unit_test(oldest_are_removed),
-        cmocka_unit_test(collected),  cmocka_unit_test(pieces),
-        cmocka_unit_test(unknown),
+        cmocka_unit_test(literature),      cmocka_unit_test(random_programs),    cmocka_unit_test(figure_7),
+        cmocka_unit_test(small_histories), cmocka_unit_test(oldest_are_removed), cmocka_unit_test(collected),
+        cmocka_unit_test(pieces),          cmocka_unit_test(no_pieces),          cmocka_unit_test(unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
