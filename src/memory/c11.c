@@ -187,20 +187,31 @@ static bool is_known(const struct c11 *c, const struct dh_write *w, const uint32
     return false;
 }
 
-/* Coherence: nothing known may come after it. */
-static bool is_coherent(const struct c11 *c, const struct dh_location *at, uint32_t i, const uint32_t *clock)
+static uint64_t known_of(const struct c11 *c, const struct dh_location *at, const uint32_t *clock)
 {
-    for (uint32_t k = 0; k < at->count; k++)
-        if (dh_order_is_before(at, i, k) && is_known(c, at->write[k], clock))
-            return false;
-    return true;
+    uint64_t known = 0;
+    for (uint32_t i = 0; i < at->count; i++)
+        if (is_known(c, at->write[i], clock))
+            known |= UINT64_C(1) << i;
+    return known;
+}
+
+/* Coherence: what comes before something known cannot be read. */
+static uint64_t hidden_by(const struct dh_location *at, uint64_t known)
+{
+    uint64_t hidden = 0;
+    for (uint32_t i = 0; i < at->count; i++)
+        if (known >> i & 1)
+            hidden |= at->write[i]->before;
+    return hidden;
 }
 
 /* Everything known comes before write i, or is it. */
 static void order_known(const struct c11 *c, struct dh_location *at, uint32_t i, const uint32_t *clock)
 {
+    uint64_t known = known_of(c, at, clock) & ~at->write[i]->before;
     for (uint32_t k = 0; k < at->count; k++)
-        if (at->write[k]->head != at->write[i]->head && is_known(c, at->write[k], clock))
+        if (known >> k & 1 && at->write[k]->head != at->write[i]->head)
             dh_order_add(at, k, i);
 }
 
@@ -278,7 +289,7 @@ static bool leaves_an_order(struct c11 *c, const struct dh_access *a, struct dh_
 static bool may_answer(struct c11 *c, const struct dh_access *a, struct dh_location *at, uint32_t i,
                        const uint32_t *clock)
 {
-    if ((a->updates && at->write[i]->is_updated) || !is_coherent(c, at, i, clock))
+    if (a->updates && at->write[i]->is_updated)
         return false;
     bool concerns_sc = c->root->log.has_sc || a->order == DH_ORDER_SEQ_CST;
     return i == at->newest || !concerns_sc || leaves_an_order(c, a, at, i, clock);
@@ -308,10 +319,11 @@ static unsigned load(void *self, const struct dh_access *a, struct dh_candidate 
     c->locations.arena.memory->lost.narrowed += narrow && at->count > 1;
     if (!at || !clock || narrow)
         return dh_model_load_newest(&c->locations, a, out, room);
+    uint64_t hidden = hidden_by(at, known_of(c, at, clock));
     unsigned n = 0;
     for (uint32_t rank = at->count; rank-- > 0 && n < room;) {
         uint32_t i = of_rank(at, rank);
-        if (may_answer(c, a, at, i, clock))
+        if (!(hidden >> i & 1) && may_answer(c, a, at, i, clock))
             out[n++] = dh_candidate_of(at->write[i], i);
     }
     return n;
@@ -366,7 +378,7 @@ static void log_access(struct c11 *c, const struct dh_access *a, struct dh_locat
         wrote->is_logged = true;
 }
 
-/* The order of what happened so far does not change by reading the newest, which everything known precedes in it. */
+/* The order that memory goes by does not change by reading the newest, which everything precedes in it. */
 static void took(void *self, const struct dh_access *a, unsigned index)
 {
     struct c11 *c = self;
@@ -381,17 +393,19 @@ static void took(void *self, const struct dh_access *a, unsigned index)
     if (w->has_message)
         dh_clocks_receive(&c->clocks, a->thread, a->order, w->clocks + c->clocks.n);
     log_access(c, a, at, w, NULL);
-    settle(c, at);
+    if (index != at->newest)
+        settle(c, at);
 }
 
-/* Nobody can read it any more: everyone knows one that comes after. */
-static bool is_over(const struct c11 *c, const struct dh_location *at, uint32_t i)
+/* Those that nobody can read any more: everyone knows one that comes after. */
+static uint64_t over(const struct c11 *c, const struct dh_location *at)
 {
     const struct dh_clocks_root *r = c->clocks.root;
+    uint64_t set = UINT64_MAX;
     for (uint32_t t = 0; t < r->threads; t++)
-        if (r->thread[t] && !r->thread[t]->has_ended && is_coherent(c, at, i, r->thread[t]->at))
-            return false;
-    return true;
+        if (r->thread[t] && !r->thread[t]->has_ended)
+            set &= hidden_by(at, known_of(c, at, r->thread[t]->at));
+    return set;
 }
 
 /* Drops a write that someone could still read or know: from now on the order of `rank` is certain around it, and who
@@ -420,8 +434,9 @@ static void collect(struct c11 *c, struct dh_location *at)
         return;
     if (is_logging(c))
         give_up_log(c);
+    uint64_t gone = over(c, at);
     for (uint32_t i = at->count; i-- > 0;)
-        if (i != at->newest && is_over(c, at, i))
+        if (i != at->newest && gone >> i & 1)
             dh_order_drop(&c->locations, at, i);
     for (; at->count > most; c->locations.arena.memory->lost.removed++)
         drop(c, at, of_rank(at, 0));

@@ -16,10 +16,10 @@ static uint64_t chain_of(const struct dh_location *at, uint32_t i)
 
 void dh_order_add(struct dh_location *at, uint32_t i, uint32_t j)
 {
-    uint64_t first = chain_of(at, i), second = chain_of(at, j);
-    uint64_t before = first | at->write[at->write[i]->head]->before;
     if (dh_order_is_before(at, i, j))
         return;
+    uint64_t first = chain_of(at, i), second = chain_of(at, j);
+    uint64_t before = first | at->write[at->write[i]->head]->before;
     for (uint32_t k = 0; k < at->count; k++)
         if (second & (bit(k) | at->write[k]->before))
             at->write[k]->before |= before;

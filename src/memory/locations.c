@@ -278,11 +278,13 @@ struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, un
 {
     struct dh_memory *m = l->arena.memory;
     struct dh_piece pieces[CELL];
-    if (dh_locations_differ(l, address, size))
-        dh_locations_pieces(l, address, size, pieces, CELL);
-    if (dh_locations_differ(l, address, size))
-        dh_locations_forget(l, address, size);
     struct dh_location *at = dh_location_find(l, address, size);
+    if (!at && dh_locations_differ(l, address, size)) {
+        dh_locations_pieces(l, address, size, pieces, CELL);
+        if (dh_locations_differ(l, address, size))
+            dh_locations_forget(l, address, size);
+        at = dh_location_find(l, address, size);
+    }
     uint64_t value = m->peek(m, address, size);
     if (at && at->write[at->newest]->value == value)
         return at;
