@@ -130,19 +130,23 @@ void dh_noise_thread_ends(void)
     counts = NULL;
 }
 
-/* How many delays the access is worth. */
-static uint32_t due(const struct dh_noise_clause *c, uint32_t place)
+/* How many delays the access is worth as one that comes rarely; 0: none. */
+static uint32_t due_to_rare(uint32_t frequency, uint32_t place)
 {
     uint32_t seen = times_seen(place);
     n_accesses++;
-    aside += c->frequency;
+    aside += frequency;
     bool rare = (uint64_t)seen * RARE * n_places < n_accesses;
     uint64_t part = rare ? aside / (1000 * PART) : 0;
-    if (!part)
-        return happens(c->frequency);
     uint32_t times = part < MOST_TIMES ? (uint32_t)part : MOST_TIMES;
     aside -= times * UINT64_C(1000);
     return times;
+}
+
+static uint32_t due(const struct dh_noise_clause *c, uint32_t place)
+{
+    uint32_t times = due_to_rare(c->frequency, place);
+    return times ? times : happens(c->frequency);
 }
 
 /* ---- where conflicting accesses did not meet yet ---- */
@@ -159,8 +163,12 @@ enum {
     DELAY = 100000, /* at first */
     DOUBLED = 4,    /* times, as long as nobody comes */
     CHANCE = 500,
-    ALLOWANCE = 30000000,
+    ALLOWANCE = 60000000,
     PART_OF_BUDGET = 8,
+    PART_OF_RARE = 2,
+    PART_OF_LOCKED = 4,
+    RARE_FREQUENCY = 50,
+    RARE_DELAY = 50000,
     CYCLES_A_NANOSECOND = 4, /* at most */
     SLACK = 100000           /* nanoseconds, of the kernel's timers */
 };
@@ -224,26 +232,49 @@ static uint64_t longest(const struct wish *w, uint64_t left, bool locked)
     return locked || wanted < DELAY ? DELAY : wanted;
 }
 
-/* Short runs have an allowance beside their share. Who holds a lock meets others less likely, so it tries less. */
-static void spend(const struct dh_noise_clause *c, uint32_t place, bool locked)
+/* Short runs have an allowance beside their share. */
+static uint64_t budget_of(const struct dh_noise_clause *c, uint64_t now_cycles)
 {
-    struct wish *w = wish_of(place);
-    if (w->place != place || !w->tries)
-        return;
-    uint64_t start = __builtin_ia32_rdtsc();
     if (!began)
-        began = start;
-    uint64_t budget = (start - began) / 100 * c->percent + ALLOWANCE;
-    if (spent > budget || !happens(locked ? CHANCE / 250 : CHANCE))
-        return;
-    w->tries--;
+        began = now_cycles;
+    return (now_cycles - began) / 100 * c->percent + ALLOWANCE;
+}
+
+static void delay(uint64_t nanoseconds, uint64_t start)
+{
     atomic_fetch_add_explicit(&n_delays, 1, memory_order_relaxed);
-    uint64_t nanoseconds = next_random() % longest(w, budget - spent, locked);
     sleep_for((uint32_t)nanoseconds);
-    w->vain++;
     /* What it took longer to get a processor again is not of our making. */
     uint64_t took = __builtin_ia32_rdtsc() - start, most = (nanoseconds + SLACK) * CYCLES_A_NANOSECOND;
     spent += took < most ? took : most;
+}
+
+/* Who holds a lock meets others less likely, so it tries less, and leaves most of the budget to others. `rare`: so long
+ * at least, in nanoseconds. */
+static void spend(const struct dh_noise_clause *c, struct wish *w, uint64_t rare, bool locked)
+{
+    uint64_t start = __builtin_ia32_rdtsc(), budget = budget_of(c, start);
+    if (spent > (locked ? budget / PART_OF_LOCKED : budget) || !happens(locked ? CHANCE / 250 : CHANCE))
+        return;
+    w->tries--;
+    uint64_t by_chance = next_random() % longest(w, budget - spent, locked);
+    delay(by_chance > rare ? by_chance : rare, start);
+    w->vain++;
+}
+
+/* A thread that does little is done before others begin, and then no pair is ever seen. Where it comes rarely, it waits
+ * for them with a part of what it may spend. */
+static void spend_where_it_helps(const struct dh_noise_clause *c, uint32_t place, bool locked)
+{
+    struct wish *w = wish_of(place);
+    uint64_t start = __builtin_ia32_rdtsc();
+    bool may = !locked && spent <= budget_of(c, start) / PART_OF_RARE;
+    uint64_t rare = (uint64_t)RARE_DELAY * due_to_rare(RARE_FREQUENCY, place);
+    rare = may ? rare : 0;
+    if (w->place == place && w->tries)
+        spend(c, w, rare, locked);
+    else if (rare)
+        delay(rare, start);
 }
 
 /* ---- where ---- */
@@ -253,7 +284,7 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
     for (unsigned i = 0; i < noise.n; i++) {
         const struct dh_noise_clause *c = &noise.clause[i];
         if (c->kind == DH_NOISE_AUTO)
-            spend(c, place, locked);
+            spend_where_it_helps(c, place, locked);
         bool here =
             (c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) && dh_mark_noise(mark) >> c->group & 1;
         uint32_t times = c->kind == DH_NOISE_RANDOM ? due(c, place) : here && happens(c->frequency);
@@ -266,20 +297,35 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
 
 /* Threads that are created together do everything together; some of the first ones come late, so that others are done
  * before they begin. */
-enum { LATE = 500, LATE_TIMES = 64, LATE_THREADS = 64 };
+enum { LATE = 500, LATE_TIMES = 64, LATE_THREADS = 64, BEGINNING = 1000000 /* nanoseconds */ };
 static __thread bool arrived;
 
-static uint32_t times_late(void)
+static bool arrives(void)
 {
     bool first = !arrived && __dh_thread.index && __dh_thread.index < LATE_THREADS;
     arrived = true;
-    return first && happens(LATE) ? 1 + (uint32_t)(next_random() % LATE_TIMES) : 0;
+    return first;
+}
+
+static uint32_t times_late(void)
+{
+    return arrives() && happens(LATE) ? 1 + (uint32_t)(next_random() % LATE_TIMES) : 0;
+}
+
+/* Of its allowance, once: those that are created next begin meanwhile. */
+static void wait_for_others(void)
+{
+    uint64_t start = __builtin_ia32_rdtsc();
+    began = began ? began : start;
+    delay(BEGINNING + next_random() % BEGINNING, start);
 }
 
 void dh_noise_at_sync(void)
 {
     for (unsigned i = 0; i < noise.n; i++) {
         const struct dh_noise_clause *c = &noise.clause[i];
+        if (c->kind == DH_NOISE_AUTO && arrives())
+            wait_for_others();
         if (c->kind != DH_NOISE_RANDOM && c->kind != DH_NOISE_SYNC)
             continue;
         uint32_t late = times_late();
