@@ -16,7 +16,7 @@
 #include "runtime/start.h"
 #include "runtime/threads.h"
 
-enum { SLOW_AT_FIRST = 200000, BURST = 64, BETWEEN_BURSTS = 64 };
+enum { SLOW_AT_FIRST = 100000, BURST = 64, BETWEEN_BURSTS = 64 };
 
 bool dh_atom_listens;
 struct dh_atom_ways dh_atom_ways;
