@@ -6,6 +6,7 @@
 #include "runtime/hook_table.h"
 #include "runtime/native_atomics.h"
 #include "runtime/sync.h"
+#include "runtime/units.h"
 
 #include <stdatomic.h>
 
@@ -26,6 +27,14 @@ static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure
     dh_atomic_leave(op, won);
 }
 
+/* Only the consistency detector looks on, and an acquired value is no news to it. */
+static inline bool asks_units(uint32_t what)
+{
+    enum dh_order order = dh_what_order(what);
+    return __builtin_expect(__dh_thread.units != NULL, 0) && !__dh_thread.race && !__dh_thread.record &&
+           (order == DH_ORDER_ACQUIRE || order == DH_ORDER_SEQ_CST) && !dh_engine_on;
+}
+
 #define HOOKS(type, bytes)                                                                                             \
     type __dh_atomic_load##bytes(const void *addr, uint32_t what, uint32_t place)                                      \
     {                                                                                                                  \
@@ -34,9 +43,15 @@ static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure
         type value = version ? dh_native_load##bytes(addr) : 0;                                                        \
         if (version && atomic_load_explicit(version, memory_order_acquire) == known)                                   \
             return value;                                                                                              \
+        bool units = asks_units(what);                                                                                 \
+        uint64_t before = units ? dh_units_atomic_version((uintptr_t)addr) : 0;                                        \
+        if (units && dh_units_atomic_known((uintptr_t)addr, before, (uint64_t)(value = dh_native_load##bytes(addr))))  \
+            return value;                                                                                              \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
         value = dh_native_load##bytes(addr);                                                                           \
         dh_atomic_leave(&op, false);                                                                                   \
+        if (units)                                                                                                     \
+            dh_units_atomic_learn((uintptr_t)addr, before, (uint64_t)value);                                           \
         return value;                                                                                                  \
     }                                                                                                                  \
     void __dh_atomic_store##bytes(void *addr, type value, uint32_t what, uint32_t place)                               \

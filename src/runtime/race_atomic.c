@@ -152,6 +152,8 @@ void dh_atomic_enter(struct dh_atomic_op *op)
     unsigned what = op->what & 255, order = op->what >> 8 & 255;
     op->object = NULL;
     dh_record_atomic_enter(op);
+    if (__builtin_expect(dh_units_on, 0) && what != DH_OP_ATOMIC_LOAD)
+        dh_units_atomic_changes(op->addr);
     if (releases(order))
         dh_units_release();
     if (!dh_race_enter(s))
@@ -200,12 +202,14 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
     struct dh_race_state *s = __dh_thread.race;
     struct dh_sync *o = op->object;
     dh_record_atomic_leave(op, wrote);
-    unsigned order = op->what >> 8 & 255;
+    unsigned order = op->what >> 8 & 255, what = op->what & 255;
+    if (__builtin_expect(dh_units_on, 0) && what != DH_OP_ATOMIC_LOAD)
+        dh_units_atomic_changed(op->addr);
     if (acquires(order))
         dh_units_acquired();
     if (!o)
         return;
-    if ((op->what & 255) == DH_OP_ATOMIC_LOAD)
+    if (what == DH_OP_ATOMIC_LOAD)
         leave_load(s, op, o, order);
     else
         leave_change(s, op, o, wrote);

@@ -16,7 +16,7 @@
 
 enum { LOCKS = 4096, MOST_RANGE = 4096, MOST_FORGOTTEN = 512 };
 
-static bool on;
+bool dh_units_on;
 static struct dh_consistency world;
 static _Atomic bool taken[DH_UNIT_SLOTS];
 /* Who gave a lock last: its address << 8 | slot. A lock that is not there was given by anybody. */
@@ -37,7 +37,7 @@ static struct dh_unit_thread *thread_at(uint32_t slot)
 void dh_units_thread_begin(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    if (!on || s->units)
+    if (!dh_units_on || s->units)
         return;
     for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
         uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
@@ -110,7 +110,7 @@ void dh_units_start(void)
         dh_sys_exit_group(3);
     }
     world.cells = dh_unit_cells();
-    on = wanted;
+    dh_units_on = wanted;
     dh_units_thread_begin();
 }
 
@@ -135,6 +135,56 @@ void dh_units_lock_given(const void *lock)
         return;
     dh_unit_close(t);
     atomic_store_explicit(giver_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
+}
+
+/* Changes that were begun << 32 | changes that are done, of the atomics that share a row. */
+static _Atomic uint64_t atomics[LOCKS];
+
+static _Atomic uint64_t *atomic_row(uintptr_t addr)
+{
+    return &atomics[(addr >> 2 ^ addr >> 14) & (LOCKS - 1)];
+}
+
+void dh_units_atomic_changes(uintptr_t addr)
+{
+    atomic_fetch_add_explicit(atomic_row(addr), (uint64_t)1 << 32, memory_order_seq_cst);
+}
+
+void dh_units_atomic_changed(uintptr_t addr)
+{
+    atomic_fetch_add_explicit(atomic_row(addr), 1, memory_order_seq_cst);
+}
+
+uint64_t dh_units_atomic_version(uintptr_t addr)
+{
+    return atomic_load_explicit(atomic_row(addr), memory_order_acquire);
+}
+
+/* What the thread acquired last; rows are shared. */
+enum { KNOWN = 16 };
+static __thread struct {
+    uintptr_t addr;
+    uint64_t version, value;
+} known[KNOWN];
+
+/* The value tells of changes that nobody told us of. */
+bool dh_units_atomic_known(uintptr_t addr, uint64_t version, uint64_t value)
+{
+    unsigned i = addr >> 2 & (KNOWN - 1);
+    return known[i].addr == addr && known[i].version == version && known[i].value == value &&
+           dh_units_atomic_version(addr) == version;
+}
+
+/* Nothing can be told of one that is being changed, nor when the halves overflow into each other. */
+void dh_units_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
+{
+    unsigned i = addr >> 2 & (KNOWN - 1);
+    known[i].addr = 0;
+    if ((uint32_t)version != version >> 32 || dh_units_atomic_version(addr) != version)
+        return;
+    known[i].version = version;
+    known[i].value = value;
+    known[i].addr = addr;
 }
 
 /* What others did to it is nothing to this thread. Of much memory that need not be said word by word. */

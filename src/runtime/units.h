@@ -42,6 +42,17 @@ static inline void dh_units_release(void)
             call;                                                                                                      \
     } while (0)
 
+/* Nor does an atomic variable that nobody changed since the thread acquired it. Around every operation that may change
+ * one: */
+void dh_units_atomic_changes(uintptr_t addr);
+void dh_units_atomic_changed(uintptr_t addr);
+/* Is a load that gave that value known to be such a one? `version` is what dh_units_atomic_version told before it. */
+uint64_t dh_units_atomic_version(uintptr_t addr);
+bool dh_units_atomic_known(uintptr_t addr, uint64_t version, uint64_t value);
+/* After one that acquired. */
+void dh_units_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value);
+extern bool dh_units_on;
+
 /* A lock that no other thread had in between orders nothing. */
 void dh_units_lock_taken(const void *lock);
 void dh_units_lock_given(const void *lock);
