@@ -67,8 +67,8 @@ static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *c
         dh_blocked_describe(DH_ROLE_LOCK_WAIT, (uintptr_t)m, call_slot);
 }
 
-/* Sections are longer than the program made them, and most end before a thread could be laid to sleep and woken: whoever
- * comes meanwhile looks for about a microsecond. Only reading, which leaves the holder alone. */
+/* Sections are longer than the program made them, and most end before a thread could be laid to sleep and woken:
+ * whoever comes meanwhile looks for about a microsecond. Only reading, which leaves the holder alone. */
 static bool is_given_soon(const pthread_mutex_t *m)
 {
     enum { LOOKS = 48 };
