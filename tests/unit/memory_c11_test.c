@@ -1,4 +1,4 @@
-/* RC11 against its axioms.
+/* RC11 against its axioms. Rows without a source in brackets are our own.
  * [rc11] Lahav, Vafeiadis, Kang, Hur, Dreyer, Repairing Sequential Consistency in C/C++11, PLDI 2017. [batty] Batty,
  * Owens, Sarkar, Sewell, Weber, Mathematizing C++ Concurrency, POPL 2011. [cats] shapes of Herding Cats, TOPLAS 2014.
  * [p0982] Boehm, Giroux, Vafeiadis, Weaken Release Sequences, WG21 2018. [cpp] the standard, 6.9.2 and 33.5.4. */

@@ -1,10 +1,10 @@
-/* Litmus programs of the literature with plain accesses, locked updates and fences, and which models allow the outcome
- * they are about: S sc, T tso, P pso, H hb (and hbmm), M only hbmm.
- * [cats] Alglave, Maranget, Tautschnig, Herding Cats, TOPLAS 2014. [x86] Owens, Sarkar, Sewell, A Better x86 Memory
- * Model: x86-TSO, TPHOLs 2009 (names amd, iwp, n are theirs). [sparc] The SPARC Architecture Manual, version 8, chapter
- * 6 and appendix K, tests by the shapes of [cats]. [adv] Flanagan, Freund, Adversarial Memory, PLDI 2010.
- * [jmm] Pugh, Manson, Causality Test Cases for the Java Memory Model, 2004.
- * F.sc is MFENCE (MEMBAR), F.rel is STBAR; registers in alphabetical order, then final values. */
+/* Litmus programs, those without a source in brackets our own, with plain accesses, locked updates and fences, and
+ * which models allow the outcome they are about: S sc, T tso, P pso, H hb (and hbmm), M only hbmm. [cats] Alglave,
+ * Maranget, Tautschnig, Herding Cats, TOPLAS 2014. [x86] Owens, Sarkar, Sewell, A Better x86 Memory Model: x86-TSO,
+ * TPHOLs 2009 (names amd, iwp, n are theirs). [sparc] The SPARC Architecture Manual, version 8, chapter 6 and appendix
+ * K, tests by the shapes of [cats]. [adv] Flanagan, Freund, Adversarial Memory, PLDI 2010. [jmm] Pugh, Manson,
+ * Causality Test Cases for the Java Memory Model, 2004. F.sc is MFENCE (MEMBAR), F.rel is STBAR; registers in
+ * alphabetical order, then final values. */
 #ifndef DH_TESTS_MEMORY_PROGRAMS_H
 #define DH_TESTS_MEMORY_PROGRAMS_H
 
