@@ -263,7 +263,7 @@ static void test_screen(void **state)
     static struct host h;
     int quiet = 0, silent = 0;
     (void)state;
-    for (int i = 0; i < 4 * TRACES; i++) {
+    for (int i = 0; i < 2 * TRACES; i++) {
         seed = 7654321u * (unsigned)i + 17;
         make(&t);
         if (i % 3)
@@ -284,7 +284,7 @@ static void test_screen(void **state)
         quiet += is;
         silent += !told;
     }
-    print_message("%d of %d traces say nothing, %d of them are known to by the screen\n", silent, 4 * TRACES, quiet);
+    print_message("%d of %d traces say nothing, %d of them are known to by the screen\n", silent, 2 * TRACES, quiet);
     assert_true(quiet > silent / 8);
 }
 
