@@ -1,4 +1,5 @@
-/* A binary semaphore as lock and a counting one as queue length.
+/* A binary semaphore for the one place there is and a counting one for what lies there. One thread acquires each: where
+ * two do, libstdc++ 12 may sleep for ever (its bug 104928; a schedule that does so is found and proven, rightly).
  * Expected: nothing. */
 #include "threads.h"
 
@@ -6,34 +7,32 @@
 #include <semaphore>
 #include <thread>
 
-static std::binary_semaphore gate(1);
+static std::binary_semaphore room(1);
 static std::counting_semaphore<4> filled(0);
-static int items;
+static int item;
 
 static void producer()
 {
-    gate.acquire();
-    items++;
-    gate.release();
-    filled.release();
+    for (int i = 1; i <= 2; i++) {
+        room.acquire();
+        item = i;
+        filled.release();
+    }
 }
 
 static void consumer()
 {
-    filled.acquire();
-    gate.acquire();
-    assert(items > 0);
-    items--;
-    gate.release();
+    for (int i = 1; i <= 2; i++) {
+        filled.acquire();
+        assert(item == i);
+        room.release();
+    }
 }
 
 int main()
 {
-    std::thread a(consumer), b(producer), c(consumer), d(producer);
+    std::thread a(consumer), b(producer);
     a.join();
     b.join();
-    c.join();
-    d.join();
-    assert(items == 0);
     return 0;
 }
