@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const struct dh_command *const commands[] = {
-    &dh_command_cc,     &dh_command_cxx,    &dh_command_check,   &dh_command_run,     &dh_command_prove,
-    &dh_command_replay, &dh_command_record, &dh_command_analyze, &dh_command_trace,   &dh_command_report,
-    &dh_command_sites,  &dh_command_info,   &dh_command_help,    &dh_command_version,
+    &dh_command_cc,     &dh_command_cxx,      &dh_command_check,  &dh_command_run,     &dh_command_prove,
+    &dh_command_replay, &dh_command_classify, &dh_command_record, &dh_command_analyze, &dh_command_trace,
+    &dh_command_report, &dh_command_sites,    &dh_command_info,   &dh_command_help,    &dh_command_version,
 };
 
 const struct dh_command *const *dh_commands(size_t *n)

@@ -12,7 +12,7 @@ struct reading {
     unsigned proven;
 };
 
-static struct dh_finding *copy_of(const struct dh_finding *f)
+struct dh_finding *dh_goals_copy(const struct dh_finding *f)
 {
     struct dh_finding *copy = calloc(1, sizeof *copy);
     char *details = dh_details_write(f);
@@ -24,6 +24,7 @@ static struct dh_finding *copy_of(const struct dh_finding *f)
     char *const from[] = {f->id, f->kind, f->detector, f->level, f->verdict, f->healing, f->build};
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
         dh_finding_set(to[i], from[i]);
+    dh_finding_set(&copy->classification, f->classification);
     copy->first_seen = f->first_seen;
     copy->last_seen = f->last_seen;
     return copy;
@@ -40,7 +41,7 @@ static void take(void *arg, const struct dh_finding *f)
         r->proven++;
         return;
     }
-    struct dh_finding *copy = copy_of(f);
+    struct dh_finding *copy = dh_goals_copy(f);
     struct dh_goal g = {.finding = copy, .why = dh_strdup("")};
     dh_vec_push(&r->goals->findings, copy);
     dh_vec_push(&r->goals->goals, g);
@@ -100,7 +101,7 @@ bool dh_proof_keep(const struct dh_proof *p, const struct dh_subject *s, const c
     free(near);
     if (!dh_mkdir_parents(folder, 0755, err) || !dh_witness_write(p->witness, *path, err))
         return false;
-    struct dh_finding *f = copy_of(p->finding);
+    struct dh_finding *f = dh_goals_copy(p->finding);
     dh_finding_set(&f->level, "proven");
     dh_finding_set(&f->detector, "prove");
     dh_finding_set(&f->witness, *path);

@@ -21,6 +21,8 @@ struct dh_goals_wanted {
 
 /* No store is no goal. `proven` counts those left out because they are. */
 bool dh_goals_read(struct dh_goals *g, const struct dh_goals_wanted *w, unsigned *proven, struct dh_err *err);
+/* Owned by the caller: released, then freed. */
+struct dh_finding *dh_goals_copy(const struct dh_finding *f);
 void dh_goals_release(struct dh_goals *g);
 
 /* Keeps a proof: the witness as a file of that folder, the finding at level proven. `path` gets the file's. */

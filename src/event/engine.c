@@ -14,6 +14,7 @@ const char *const dh_engine_end_names[DH_ENGINE_ENDS] = {
     [DH_ENGINE_ATOMICITY] = "atomicity",
     [DH_ENGINE_UNORDERED] = "unordered",
     [DH_ENGINE_CUT] = "cut",
+    [DH_ENGINE_WRONG] = "wrong-result",
 };
 
 const char *dh_engine_state_name(uint32_t state)
@@ -35,7 +36,7 @@ static uint64_t aligned(uint64_t n)
 uint64_t dh_engine_control_size(uint32_t places, uint32_t prefix, uint64_t found)
 {
     return aligned(sizeof(struct dh_engine_control)) + aligned((uint64_t)places * sizeof(dh_engine_marks)) +
-           aligned((uint64_t)prefix * sizeof(struct dh_engine_decision)) + aligned(found);
+           aligned(places) + aligned((uint64_t)prefix * sizeof(struct dh_engine_decision)) + aligned(found);
 }
 
 void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32_t prefix, uint64_t found)
@@ -45,7 +46,9 @@ void dh_engine_control_init(struct dh_engine_control *c, uint32_t places, uint32
     c->size = dh_engine_control_size(places, prefix, found);
     c->visible_at = aligned(sizeof *c);
     c->visible_size = places;
-    c->prefix_at = c->visible_at + aligned((uint64_t)places * sizeof(dh_engine_marks));
+    c->adversary_at = c->visible_at + aligned((uint64_t)places * sizeof(dh_engine_marks));
+    c->adversary_size = places;
+    c->prefix_at = c->adversary_at + aligned(places);
     c->prefix_size = (uint64_t)prefix * sizeof(struct dh_engine_decision);
     c->found_at = c->prefix_at + aligned(c->prefix_size);
     c->found_size = aligned(found);
@@ -84,7 +87,9 @@ static bool within(const struct dh_engine_control *c, uint64_t at, uint64_t size
 bool dh_engine_control_valid(const struct dh_engine_control *c, uint64_t size)
 {
     return size >= sizeof *c && c->magic == DH_ENGINE_MAGIC && c->version == DH_ENGINE_VERSION && c->size <= size &&
-           c->visible_size <= UINT32_MAX && within(c, c->visible_at, c->visible_size * sizeof(dh_engine_marks)) &&
-           within(c, c->prefix_at, c->prefix_size) && within(c, c->found_at, c->found_size) &&
+           c->n_outcomes <= DH_ENGINE_OUTCOMES && c->visible_size <= UINT32_MAX &&
+           within(c, c->visible_at, c->visible_size * sizeof(dh_engine_marks)) &&
+           within(c, c->adversary_at, c->adversary_size) && within(c, c->prefix_at, c->prefix_size) &&
+           within(c, c->found_at, c->found_size) &&
            c->job.prefix_length <= c->prefix_size / sizeof(struct dh_engine_decision);
 }

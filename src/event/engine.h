@@ -5,7 +5,8 @@
  * runs the tool only reads, but for `stop`. Places are those of the variant's hooks (event/place_table.h): sites, or
  * ids above the number of sites. All offsets are from the region's beginning.
  *
- *   header and job | counters | visible: marks of each place | prefix: decisions | found: records, one after the other
+ *   header and job | counters | visible: marks of each place | adversary: a byte per place | prefix: decisions |
+ *   found: records, one after the other
  *
  * Explore: every thread is a coroutine; one process goes through schedule after schedule. Replay: threads are the
  * kernel's, one runs at a time; the prefix is followed once, with the program's output and files its own. */
@@ -17,7 +18,7 @@
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 1 };
+enum { DH_ENGINE_VERSION = 3 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -39,6 +40,7 @@ enum dh_engine_end {
     DH_ENGINE_UNORDERED, /* does not end it: two accesses that nothing orders (happens-before), not seen pending at once
                           */
     DH_ENGINE_CUT,       /* abandoned: depth, or the strategy said so */
+    DH_ENGINE_WRONG,     /* exit status or output that none of `outcomes` has */
     DH_ENGINE_ENDS
 };
 
@@ -71,6 +73,11 @@ enum dh_engine_flag {
     DH_ENGINE_COVERAGE = 1 << 11,     /* progress counts pairs of places seen in both orders */
     DH_ENGINE_FORK = 1 << 10,         /* every schedule in a child of its own, not restored: for comparison */
     DH_ENGINE_ONLY_TARGET = 1 << 12,  /* only ends with target_signature are kept, and of those the last */
+    DH_ENGINE_LOOSE = 1 << 13,        /* replay: decisions that do not fit any more are left out */
+    DH_ENGINE_COLLECT = 1 << 14,      /* exit statuses and outputs are added to `outcomes` */
+    DH_ENGINE_JUDGE = 1 << 15,        /* and compared: what they do not have is an end of its own, WRONG */
+    DH_ENGINE_SYSTEMATIC = 1 << 16,   /* the strategy chooses among the values of a load, not the heuristic */
+    DH_ENGINE_INLINE = 1 << 17, /* loads at adversarial places that are not visible are served, too: not replayed */
 };
 
 /* What the table `visible` says of a place. Sections have numbers from 1 to 15. */
@@ -88,8 +95,19 @@ enum dh_engine_mark {
     DH_ENGINE_SECTION_NUMBER = 15,
 };
 
+/* The byte of a place in the table `adversary`. */
+enum dh_engine_adversary {
+    DH_ENGINE_STALE = 1 << 0, /* loads answer what the model allows, not only what memory holds; must be visible */
+    DH_ENGINE_TEARS = 1 << 1, /* and words of eight bytes may come in two halves */
+    /* Of many accesses one in 2^N is a step and served, N being what is left of the byte: of those of a thread in turn,
+     * or those of some addresses, all of them. */
+    DH_ENGINE_BY_ADDRESS = 1 << 2,
+    DH_ENGINE_RATE_SHIFT = 3,
+};
+
 /* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the
- * `occurrence`th time (from 0), went on in its `alternative`th way. `object` is where; it may differ in another run. */
+ * `occurrence`th time (from 0), went on in its `alternative`th way; of a load under a memory model that is which of the
+ * values it may see, 0 the newest. `object` is where; it may differ in another run. */
 struct dh_engine_decision {
     uint32_t thread;
     uint32_t place;
@@ -127,12 +145,40 @@ enum {
     DH_ENGINE_FRAMES = 12,
     DH_ENGINE_ADDED = 4096,
     DH_ENGINE_LIBRARIES = 16,
-    DH_ENGINE_PATH = 512
+    DH_ENGINE_PATH = 512,
+    DH_ENGINE_STALE_READS = 8,
+    DH_ENGINE_OUTCOMES = 256
 };
 
 /* Places of the executable are below the first; each instrumented library has a range above, in the order of loading.
  */
 enum { DH_PLACES_OF_EXECUTABLE = 1 << 25, DH_PLACES_OF_LIBRARY = 1 << 20 };
+
+/* How a schedule that came to its end did so. Lines of standard output and error count in whatever order they come. */
+struct dh_engine_outcome {
+    int32_t status;
+    uint32_t times;
+    uint64_t output, errors;
+};
+
+/* A write that a load could see; place UINT32_MAX: what memory held before anybody wrote it. */
+struct dh_engine_write {
+    uint32_t thread, place;
+    uint64_t value;
+};
+
+/* A load that did not answer the newest value. */
+struct dh_engine_stale_read {
+    uint32_t decision; /* number of it */
+    uint32_t thread, place;
+    uint16_t size;
+    uint16_t candidates;
+    uint64_t object;
+    struct dh_engine_write got, newest;
+    uint32_t
+        is_torn; /* halves of different writes; `got` is the one of the older half, with the value as it was read */
+    uint32_t unused;
+};
 
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
  * below `found_used` are complete. Ends of the same kind at the same places are kept once. */
@@ -146,10 +192,14 @@ struct dh_engine_found {
     int32_t status;   /* exit status */
     uint64_t address; /* that the crash was about */
     uint32_t n_decisions;
-    uint32_t threads;          /* that the schedule had */
-    uint32_t visible_added;    /* to replay it, the first so many of progress.added must be visible, no more */
-    uint32_t n_values;         /* as many as decisions, behind them, if it was replayed; else 0 */
-    uint64_t time_ns;          /* since the search began */
+    uint32_t threads;       /* that the schedule had */
+    uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */
+    uint32_t n_values;      /* as many as decisions, behind them, if it was replayed; else 0 */
+    uint64_t time_ns;       /* since the search began */
+    uint32_t n_stale;       /* loads that did not answer the newest value; may exceed what is kept */
+    uint32_t unused;
+    struct dh_engine_outcome outcome;
+    struct dh_engine_stale_read stale[DH_ENGINE_STALE_READS];
     char text[DH_ENGINE_TEXT]; /* of a failed assertion */
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
     /* Who called each of them, innermost first: return addresses as the executable's file has them; 0: no more. */
@@ -187,6 +237,10 @@ struct dh_engine_job {
     uint32_t pct_depth;        /* 0: the strategy's own */
     uint32_t shard, shards;    /* of `dpor`: which part of the work, from 0, of how many; 0 or 1: all of it */
     uint64_t target_signature; /* with ONLY_TARGET: of the end (dh_engine_signature) */
+    char model[16];            /* of memory (memory/model.h); "": loads answer what memory holds */
+    char heuristic[24];        /* which of the values a load answers */
+    uint32_t fairness;         /* after so many equal stale reads of one place the newest; 0: the heuristic's own */
+    uint32_t threads;          /* that the model shall know of; 0: 256 */
     uint64_t reserved[6];
 };
 
@@ -220,6 +274,14 @@ struct dh_engine_progress {
     uint32_t uncovered;   /* unordered accesses were seen at places that cannot be made visible: of libraries */
     uint32_t n_libraries; /* that are instrumented and were loaded before the first thread, the first ones: */
     char libraries[DH_ENGINE_LIBRARIES][DH_ENGINE_PATH];
+    uint64_t operations; /* accesses and visible steps of all schedules that came to their end */
+    uint64_t operations_most;
+    uint64_t loads, open_loads,
+        stale_loads;          /* at adversarial places: all, with a choice, that did not get the newest */
+    uint64_t stale_schedules; /* in which one did not */
+    uint64_t shared;          /* adversarial locations that two threads accessed, of all schedules */
+    uint64_t locations;       /* adversarial ones of a schedule, of eight bytes each: most */
+    uint64_t outcome_new_at;  /* schedule that added the last of `outcomes` */
     uint64_t reserved[6];
 };
 
@@ -230,16 +292,24 @@ struct dh_engine_control {
     uint64_t size;
     uint64_t visible_at,
         visible_size; /* places, of which each has its dh_engine_marks; place 0: ends of threads free their variables */
-    uint64_t prefix_at, prefix_size; /* struct dh_engine_decision[job.prefix_length] */
+    uint64_t adversary_at, adversary_size; /* a byte per place: dh_engine_adversary */
+    uint64_t prefix_at, prefix_size;       /* struct dh_engine_decision[job.prefix_length] */
     uint64_t found_at, found_size;
     uint64_t found_used; /* bytes of complete records */
     struct dh_engine_job job;
     struct dh_engine_progress progress;
+    uint32_t n_outcomes, unused;
+    struct dh_engine_outcome outcomes[DH_ENGINE_OUTCOMES]; /* set by the tool, or collected */
 };
 
 static inline dh_engine_marks *dh_engine_visible(struct dh_engine_control *c)
 {
     return (dh_engine_marks *)((char *)c + c->visible_at);
+}
+
+static inline uint8_t *dh_engine_adversary(struct dh_engine_control *c)
+{
+    return (uint8_t *)c + c->adversary_at;
 }
 
 static inline struct dh_engine_decision *dh_engine_prefix(struct dh_engine_control *c)

@@ -63,6 +63,7 @@ struct dh_finding {
     char *text;             /* one more line, or "": what it rests on */
     char *key;              /* what tells it from others of its kind at the same places, or "" */
     char *witness;          /* path, or "" */
+    char *classification;   /* what classifying came to, a JSON object (docs/formats/store.md), or "" */
     DH_VEC(struct dh_finding_access) accesses;
     DH_VEC(struct dh_finding_thread) threads;
     char *program, *build; /* path of the program and id of what was linked */

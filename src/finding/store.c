@@ -191,7 +191,9 @@ static bool run_with(struct dh_store *s, const char *sql, const char *const *tex
 /* Logs are removed right after they were stored, so what is older is never asked for. */
 static const char remember[] =
     "CREATE TABLE IF NOT EXISTS imported (log TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;"
-    "DELETE FROM imported WHERE at < unixepoch() - 30 * 86400;";
+    "DELETE FROM imported WHERE at < unixepoch() - 30 * 86400;"
+    "CREATE TABLE IF NOT EXISTS classification (finding TEXT NOT NULL REFERENCES finding(id), build TEXT NOT NULL,"
+    " at INTEGER NOT NULL, details TEXT NOT NULL, PRIMARY KEY (finding, build)) WITHOUT ROWID;";
 
 bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err)
 {
@@ -248,6 +250,17 @@ bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f,
     return ok;
 }
 
+bool dh_store_classify(struct dh_store *s, const char *id, const char *build, const char *verdict, const char *details,
+                       struct dh_err *err)
+{
+    const char *row[] = {id, build, details, NULL}, *what[] = {verdict, id, NULL};
+    return run_with(s,
+                    "INSERT OR REPLACE INTO classification(finding, build, details, at) VALUES (?1, ?2, ?3,"
+                    " unixepoch())",
+                    row, NULL, err) &&
+           run_with(s, "UPDATE finding SET verdict = ?1 WHERE id = ?2", what, NULL, err);
+}
+
 bool dh_store_commit(struct dh_store *s, struct dh_err *err)
 {
     return execute(s, "COMMIT", "write", err);
@@ -288,6 +301,20 @@ static const char query[] =
     " AND (?4 = '' OR instr(',' || ?4 || ',', ',' || f.level || ','))"
     " AND (?5 = '' OR instr(',' || ?5 || ',', ',' || f.detector || ',')) ORDER BY f.first_seen, f.id";
 
+/* Stores of before there were any have no such table. */
+static void read_classification(struct dh_store *s, struct dh_finding *f)
+{
+    static const char sql[] = "SELECT details FROM classification WHERE finding = ?1 AND build = ?2";
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(q, 1, f->id, -1, SQLITE_STATIC);
+        sqlite3_bind_text(q, 2, f->build, -1, SQLITE_STATIC);
+        if (sqlite3_step(q) == SQLITE_ROW)
+            set_column(q, 0, &f->classification);
+    }
+    sqlite3_finalize(q);
+}
+
 bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
                    void (*fn)(void *arg, const struct dh_finding *f), void *arg, struct dh_err *err)
 {
@@ -305,8 +332,10 @@ bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
         struct dh_finding f;
         ok = read_row(q, &f) ||
              dh_err_set(err, "%s is damaged (the details of finding %s)", s->path, sqlite3_column_text(q, 0));
-        if (ok)
+        if (ok) {
+            read_classification(s, &f);
             fn(arg, &f);
+        }
         dh_finding_release(&f);
     }
     ok = ok && (step == SQLITE_DONE || failed(s, err, "read"));

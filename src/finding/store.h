@@ -31,6 +31,9 @@ bool dh_store_claim(struct dh_store *s, const char *log, bool *fresh, struct dh_
 /* An equal finding is merged: its level rises, then the detector is who raised it; verdict and healing stay; evidence
  * of this build is replaced unless it says more. */
 bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f, struct dh_err *err);
+/* What classifying came to, for this build: the finding's verdict, and the details as a JSON object. */
+bool dh_store_classify(struct dh_store *s, const char *id, const char *build, const char *verdict, const char *details,
+                       struct dh_err *err);
 bool dh_store_commit(struct dh_store *s, struct dh_err *err);
 
 struct dh_store_choice {

@@ -37,6 +37,19 @@ static void nap(long ns)
 
 /* ---- the region ---- */
 
+static void set_adversary(struct dh_engine_control *r, const struct dh_start *s, const struct dh_adversary *a)
+{
+    memcpy(r->job.model, a->model, sizeof r->job.model);
+    r->job.threads = a->threads;
+    if (a->judges)
+        r->job.flags |= DH_ENGINE_JUDGE;
+    if (a->marks)
+        memcpy(dh_engine_adversary(r), a->marks, s->places);
+    r->n_outcomes = a->n_outcomes < DH_ENGINE_OUTCOMES ? a->n_outcomes : DH_ENGINE_OUTCOMES;
+    if (r->n_outcomes)
+        memcpy(r->outcomes, a->outcomes, r->n_outcomes * sizeof *r->outcomes);
+}
+
 static bool make_region(struct dh_control *c, const struct dh_start *s, const struct dh_work *w, struct dh_err *err)
 {
     uint64_t found = w->found_bytes ? w->found_bytes : 16u << 20;
@@ -54,6 +67,7 @@ static bool make_region(struct dh_control *c, const struct dh_start *s, const st
     c->region->job.prefix_length = w->prefix_length;
     if (w->visible)
         memcpy(dh_engine_visible(c->region), w->visible, s->places * sizeof *w->visible);
+    set_adversary(c->region, s, &w->adversary);
     if (w->prefix_length)
         memcpy(dh_engine_prefix(c->region), w->prefix, w->prefix_length * sizeof *w->prefix);
     return true;

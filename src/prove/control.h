@@ -19,11 +19,22 @@ struct dh_start {
     const char *const *through; /* words before the program, such as a debugger's, which gets our streams; NULL: none */
 };
 
+/* Loads that answer other values than the newest: which, by which model, and which ends are no surprise. */
+struct dh_adversary {
+    char model[16];       /* "": none */
+    const uint8_t *marks; /* a byte per place: enum dh_engine_adversary; NULL: none */
+    const struct dh_engine_outcome *outcomes;
+    uint32_t n_outcomes;
+    uint32_t threads; /* that the program is known to have; 0: not known */
+    bool judges;      /* ends that are not among them count as wrong */
+};
+
 struct dh_work {
     struct dh_engine_job job;
     const dh_engine_marks *visible; /* per place; NULL: none */
     const struct dh_engine_decision *prefix;
     uint32_t prefix_length;
+    struct dh_adversary adversary;
     uint64_t found_bytes; /* room for what is found; 0: enough for one */
     int output;           /* descriptor for standard output and error; -1: nowhere; -2: ours */
 };

@@ -23,6 +23,7 @@ static const enum dh_log_kind kinds[DH_ENGINE_ENDS] = {
     [DH_ENGINE_HANG] = DH_LOG_INDEFINITE_WAIT,
     [DH_ENGINE_ATOMICITY] = DH_LOG_ATOMICITY,
     [DH_ENGINE_CUT] = DH_LOG_CRASH,
+    [DH_ENGINE_WRONG] = DH_LOG_CRASH,
 };
 
 /* What a thread that is about to do it, or waits to, does in a finding. */
@@ -290,10 +291,22 @@ static bool has_party(const struct dh_engine_found *f, const struct dh_engine_pa
     return false;
 }
 
+static bool same_stream(uint64_t a, uint64_t b)
+{
+    return a == b || a == UINT64_MAX || b == UINT64_MAX;
+}
+
+static bool same_outcome(const struct dh_engine_outcome *a, const struct dh_engine_outcome *b)
+{
+    return a->status == b->status && same_stream(a->output, b->output) && same_stream(a->errors, b->errors);
+}
+
 bool dh_ending_same(const struct dh_engine_found *a, const struct dh_engine_found *b)
 {
     if (a->kind != b->kind || kept(a) != kept(b) || a->signal != b->signal)
         return false;
+    if (a->kind == DH_ENGINE_WRONG)
+        return same_outcome(&a->outcome, &b->outcome);
     for (uint32_t i = 0; i < kept(a); i++)
         if (!has_party(b, &a->parties[i]))
             return false;

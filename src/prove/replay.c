@@ -7,14 +7,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OUTPUT_MOST = 1 << 20, FOUND = 64u << 10 };
+enum { OUTPUT_MOST = 1 << 20, FOUND = 64u << 10, LOOSE_FOUND = 40u << 20, LOOSE_DEPTH = 20000 };
 
 static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_t patience_ns)
 {
     struct dh_work w = {.visible = s->visible,
+                        .adversary = s->adversary,
                         .prefix = s->decisions,
                         .prefix_length = s->n,
-                        .found_bytes = FOUND + 2 * (s->n + 64) * (sizeof *s->decisions + sizeof *s->values),
+                        .found_bytes = how & DH_REPLAY_LOOSE
+                                           ? LOOSE_FOUND
+                                           : FOUND + 2 * (s->n + 64) * (sizeof *s->decisions + sizeof *s->values),
                         .output = how & DH_REPLAY_SHOW ? DH_OUTPUT_OURS : DH_OUTPUT_NOWHERE};
     w.job = (struct dh_engine_job){.mode = DH_ENGINE_REPLAY,
                                    .carrier = DH_ENGINE_KERNEL_THREADS,
@@ -27,7 +30,10 @@ static struct dh_work work_of(const struct dh_schedule *s, unsigned how, uint64_
     strcpy(w.job.strategy, "random");
     w.job.flags |= how & DH_REPLAY_GO_ON ? DH_ENGINE_GO_ON : 0;
     w.job.flags |= how & DH_REPLAY_NO_RACES ? DH_ENGINE_NO_RACES : 0;
+    w.job.flags |= how & DH_REPLAY_LOOSE ? DH_ENGINE_LOOSE | DH_ENGINE_NO_RACES : 0;
     w.job.flags |= how & DH_REPLAY_TRAP ? DH_ENGINE_TRAP : 0;
+    if (how & DH_REPLAY_LOOSE)
+        w.job.depth_max = 4 * s->n + LOOSE_DEPTH;
     if (how & DH_REPLAY_TRAP)
         w.job.time_max_ns = 0;
     return w;

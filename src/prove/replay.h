@@ -12,6 +12,7 @@ struct dh_schedule {
     const dh_engine_marks *visible;       /* per place */
     uint32_t flags;                       /* enum dh_engine_flag: what the search had */
     const struct dh_engine_value *values; /* of a run of it, one per decision; NULL: not known */
+    struct dh_adversary adversary;
 };
 
 struct dh_replayed {
@@ -32,7 +33,8 @@ enum {
     DH_REPLAY_SHOW = 2,
     DH_REPLAY_GO_ON = 4,
     DH_REPLAY_NO_RACES = 8,
-    DH_REPLAY_TRAP = 16, /* stops where the schedule ends, for a debugger */
+    DH_REPLAY_LOOSE = 32, /* what does not fit any more is left out, up to the program's own end */
+    DH_REPLAY_TRAP = 16,  /* stops where the schedule ends, for a debugger */
 };
 
 /* False only when the process could not be started. Released by the caller. */

@@ -176,10 +176,22 @@ static void add_values(struct dh_str *out, const struct show *w, const struct dh
         add_value(out, before ? " -> " : " = ", v->after, v->size, type);
 }
 
+/* "bank.c:12 stale read balance" of a load that did not get the newest value. Owned by the caller. */
+static char *words_of_decision(const struct show *w, const struct dh_engine_decision *d)
+{
+    char *words = words_of(w, d->place, d->kind, d->object);
+    const char *deed = strchr(words, ' ');
+    if (!d->alternative || !is_access(d->kind) || !deed)
+        return words;
+    char *stale = dh_format("%.*s stale%s", (int)(deed - words), words, deed);
+    free(words);
+    return stale;
+}
+
 static char *step_words(const struct show *w, const struct dh_schedule *schedule, uint32_t i)
 {
     const struct dh_engine_decision *d = &schedule->decisions[i];
-    char *words = words_of(w, d->place, d->kind, d->object);
+    char *words = words_of_decision(w, d);
     struct dh_str s = {0};
     dh_str_add(&s, words);
     free(words);
@@ -195,7 +207,7 @@ static void put_step(struct show *w, const struct dh_schedule *schedule, uint32_
     char *words = step_words(w, schedule, i + times - 1);
     struct dh_str s = {0};
     dh_str_add(&s, words);
-    if (d->alternative)
+    if (d->alternative && !is_access(d->kind))
         dh_str_addf(&s, " (way %u)", d->alternative);
     if (times > 1)
         dh_str_addf(&s, " (%u times)", times);
@@ -252,6 +264,7 @@ static const char *const end_words[DH_ENGINE_ENDS] = {
     [DH_ENGINE_HANG] = "the program spins without end",
     [DH_ENGINE_ATOMICITY] = "a section is not as if it had run alone",
     [DH_ENGINE_CUT] = "cut",
+    [DH_ENGINE_WRONG] = "the program ends as no run with the newest values did",
 };
 
 static void put_end(struct show *w, const struct dh_engine_found *end)

@@ -145,6 +145,19 @@ static uint32_t parties_of(const struct dh_engine_found *end)
     return end->n_parties < DH_ENGINE_PARTIES ? end->n_parties : DH_ENGINE_PARTIES;
 }
 
+static void describe_adversary(struct dh_subject *s, const struct dh_adversary *a, const struct dh_engine_found *end,
+                               struct dh_witness *out)
+{
+    free(out->model);
+    out->model = dh_strdup(a->model);
+    for (uint32_t i = 0; a->model[0] && a->marks && i < s->start.places; i++)
+        if (a->marks[i]) {
+            struct dh_witness_mark m = {.marks = a->marks[i], .place = dh_strdup(dh_place_names_name(s->places, i))};
+            dh_vec_push(&out->stale, m);
+        }
+    out->outcome = (struct dh_witness_outcome){end->outcome.status, end->outcome.output, end->outcome.errors};
+}
+
 void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule, const struct dh_engine_found *end,
                         const char *finding, struct dh_witness *out)
 {
@@ -170,6 +183,7 @@ void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule
                                         .place = dh_strdup(dh_place_names_name(s->places, i))};
             dh_vec_push(&out->marks, m);
         }
+    describe_adversary(s, &schedule->adversary, end, out);
     for (uint32_t i = 0; i < schedule->n; i++) {
         const struct dh_engine_decision *d = &schedule->decisions[i];
         dh_vec_push(&out->steps, step_of(s, d->thread, d->place, d->occurrence, d->alternative, d->kind));
@@ -216,10 +230,29 @@ static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, 
            dh_err_set(err, "the witness names %s, which this build does not have", name);
 }
 
+static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+{
+    uint32_t place;
+    for (size_t i = 0; i < w->marks.n; i++) {
+        if (!find_place(s, w->marks.at[i].place, &place, err))
+            return false;
+        if (place < s->start.places)
+            out->visible[place] |= (dh_engine_marks)w->marks.at[i].marks;
+    }
+    for (size_t i = 0; i < w->stale.n; i++) {
+        if (!find_place(s, w->stale.at[i].place, &place, err))
+            return false;
+        if (place < s->start.places)
+            out->stale[place] |= (uint8_t)w->stale.at[i].marks;
+    }
+    return true;
+}
+
 static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
 {
     out->visible = calloc(s->start.places + 1, sizeof *out->visible);
-    if (!out->visible)
+    out->stale = calloc(s->start.places + 1, 1);
+    if (!out->visible || !out->stale)
         abort();
     for (size_t i = 0; i < w->visible.n; i++) {
         uint32_t place;
@@ -228,14 +261,8 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
         if (place < s->start.places)
             out->visible[place] |= DH_ENGINE_VISIBLE;
     }
-    for (size_t i = 0; i < w->marks.n; i++) {
-        uint32_t place;
-        if (!find_place(s, w->marks.at[i].place, &place, err))
-            return false;
-        if (place < s->start.places)
-            out->visible[place] |= (dh_engine_marks)w->marks.at[i].marks;
-    }
-    return true;
+    strcpy(out->model, w->model);
+    return plot_marks(s, w, out, err);
 }
 
 static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
@@ -281,6 +308,8 @@ static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh
             return false;
     }
     strncpy(end->text, w->text, sizeof end->text - 1);
+    end->outcome = (struct dh_engine_outcome){
+        .status = w->outcome.status, .output = w->outcome.output, .errors = w->outcome.errors};
     return true;
 }
 
@@ -297,11 +326,20 @@ void dh_plot_release(struct dh_plot *p)
     dh_vec_release(&p->decisions);
     free(p->visible);
     free(p->values);
+    free(p->stale);
     free(p->end);
     *p = (struct dh_plot){0};
 }
 
 struct dh_schedule dh_plot_schedule(const struct dh_plot *p)
 {
-    return (struct dh_schedule){p->decisions.at, (uint32_t)p->decisions.n, p->visible, p->flags, p->values};
+    struct dh_schedule s = {.decisions = p->decisions.at,
+                            .n = (uint32_t)p->decisions.n,
+                            .visible = p->visible,
+                            .flags = p->flags,
+                            .values = p->values,
+                            .adversary = {.marks = p->stale}};
+    memcpy(s.adversary.model, p->model, sizeof s.adversary.model);
+    s.adversary.judges = p->end && p->end->kind == DH_ENGINE_WRONG;
+    return s;
 }

@@ -37,6 +37,8 @@ struct dh_plot {
     struct dh_engine_found *end;
     uint32_t flags;
     struct dh_engine_value *values; /* per decision, when it was run; or NULL */
+    char model[16];
+    uint8_t *stale; /* a byte per place */
 };
 /* False with one line when the witness is not of this build, or not of these inputs. */
 bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err);

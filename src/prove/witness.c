@@ -17,14 +17,14 @@ enum { LINES_MOST = 20000000, LINE_MOST = 1 << 20 };
 void dh_witness_init(struct dh_witness *w)
 {
     *w = (struct dh_witness){0};
-    char **texts[] = {&w->kind, &w->finding, &w->program, &w->input, &w->text, &w->visible_hash};
+    char **texts[] = {&w->kind, &w->finding, &w->program, &w->input, &w->text, &w->visible_hash, &w->model};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = dh_strdup("");
 }
 
 void dh_witness_release(struct dh_witness *w)
 {
-    char *texts[] = {w->kind, w->finding, w->program, w->input, w->text, w->visible_hash};
+    char *texts[] = {w->kind, w->finding, w->program, w->input, w->text, w->visible_hash, w->model};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     for (size_t i = 0; i < w->builds.n; i++)
@@ -40,6 +40,9 @@ void dh_witness_release(struct dh_witness *w)
     for (size_t i = 0; i < w->marks.n; i++)
         free(w->marks.at[i].place);
     dh_vec_release(&w->marks);
+    for (size_t i = 0; i < w->stale.n; i++)
+        free(w->stale.at[i].place);
+    dh_vec_release(&w->stale);
     for (size_t i = 0; i < w->steps.n; i++)
         free(w->steps.at[i].place);
     for (size_t i = 0; i < w->parties.n; i++)
@@ -122,6 +125,13 @@ static void add_step(struct dh_str *out, const char *key, const struct dh_witnes
     dh_str_add(out, "\n");
 }
 
+static void add_mark(struct dh_str *out, const char *key, const struct dh_witness_mark *m)
+{
+    dh_str_addf(out, "%s %u ", key, m->marks);
+    add_text(out, m->place);
+    dh_str_add(out, "\n");
+}
+
 static void print_how_to_run(struct dh_str *out, const struct dh_witness *w)
 {
     for (size_t i = 0; i < w->builds.n; i++) {
@@ -159,11 +169,12 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
     dh_str_addf(out, "visible-set %s\n", hash);
     for (size_t i = 0; i < w->visible.n; i++)
         add_line(out, "visible", w->visible.at[i]);
-    for (size_t i = 0; i < w->marks.n; i++) {
-        dh_str_addf(out, "section %u ", w->marks.at[i].marks);
-        add_text(out, w->marks.at[i].place);
-        dh_str_add(out, "\n");
-    }
+    for (size_t i = 0; i < w->marks.n; i++)
+        add_mark(out, "section", &w->marks.at[i]);
+    if (w->model[0])
+        add_line(out, "memory", w->model);
+    for (size_t i = 0; i < w->stale.n; i++)
+        add_mark(out, "stale", &w->stale.at[i]);
     dh_str_addf(out, "steps %zu\n", w->steps.n);
     for (size_t i = 0; i < w->steps.n; i++)
         add_step(out, "step", &w->steps.at[i]);
@@ -176,6 +187,9 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
         dh_str_addf(out, "signal %d\n", w->signal);
     if (w->status)
         dh_str_addf(out, "status %d\n", w->status);
+    if (strcmp(w->kind, dh_engine_end_names[DH_ENGINE_WRONG]) == 0)
+        dh_str_addf(out, "outcome %d %llx %llx\n", w->outcome.status, (unsigned long long)w->outcome.output,
+                    (unsigned long long)w->outcome.errors);
 }
 
 /* ---- reading ---- */
@@ -359,13 +373,45 @@ static bool on_visible(struct parse *p, const char *v)
     return true;
 }
 
+static bool read_mark(const char *v, uint32_t most, struct dh_witness_mark *m)
+{
+    if (!read_number(&v, &m->marks) || m->marks > most || !skip_space(&v) || !*v)
+        return false;
+    m->place = dh_strdup(v);
+    return true;
+}
+
 static bool on_section(struct parse *p, const char *v)
 {
     struct dh_witness_mark m = {0};
-    if (!read_number(&v, &m.marks) || m.marks > UINT16_MAX || !skip_space(&v) || !*v)
+    if (!read_mark(v, UINT16_MAX, &m))
         return refuse(p, "a section's place is MARKS PLACE");
-    m.place = dh_strdup(v);
     dh_vec_push(&p->w->marks, m);
+    return true;
+}
+
+static bool on_memory(struct parse *p, const char *v)
+{
+    return (*v && strlen(v) < 16 && set_text(&p->w->model, v)) || refuse(p, "no memory model is named");
+}
+
+static bool on_stale(struct parse *p, const char *v)
+{
+    struct dh_witness_mark m = {0};
+    if (!read_mark(v, UINT8_MAX, &m))
+        return refuse(p, "a place of stale loads is MARKS PLACE");
+    dh_vec_push(&p->w->stale, m);
+    return true;
+}
+
+static bool on_outcome(struct parse *p, const char *v)
+{
+    unsigned long long output, errors;
+    char rest;
+    if (sscanf(v, "%d %llx %llx%c", &p->w->outcome.status, &output, &errors, &rest) != 3)
+        return refuse(p, "an outcome is STATUS OUTPUT ERRORS");
+    p->w->outcome.output = output;
+    p->w->outcome.errors = errors;
     return true;
 }
 
@@ -453,6 +499,8 @@ static const struct key {
     {"visible-set", on_visible_set, ONCE | NEEDED},
     {"visible", on_visible, 0},
     {"section", on_section, 0},
+    {"memory", on_memory, ONCE},
+    {"stale", on_stale, 0},
     {"steps", on_steps, ONCE | NEEDED},
     {"step", on_step, 0},
     {"end", on_end, ONCE | NEEDED},
@@ -460,6 +508,7 @@ static const struct key {
     {"text", on_text, ONCE},
     {"signal", on_signal, ONCE},
     {"status", on_status, ONCE},
+    {"outcome", on_outcome, ONCE},
     {"mark", on_mark, ONCE | NEEDED},
 };
 enum { KEYS = sizeof keys / sizeof *keys };

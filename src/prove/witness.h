@@ -37,6 +37,12 @@ struct dh_witness_mark {
     char *place;
 };
 
+/* What exit status and output came to (event/engine.h); UINT64_MAX: whatever it is. */
+struct dh_witness_outcome {
+    int status;
+    uint64_t output, errors;
+};
+
 struct dh_witness {
     char *kind;    /* of the end: "race", "deadlock", ... */
     char *finding; /* id, or "" */
@@ -47,6 +53,8 @@ struct dh_witness {
     uint32_t threads;
     bool spurious;    /* waits may end by themselves */
     bool all_visible; /* every access is a step */
+    char *model;      /* of memory, by which loads answer what the alternative of their step says; "" for none */
+    struct dh_witness_outcome outcome; /* of a wrong result */
     char *visible_hash;
     DH_VEC(struct dh_witness_build) builds; /* the program's own first */
     DH_VEC(char *) arguments;
@@ -54,6 +62,7 @@ struct dh_witness {
     DH_VEC(struct dh_witness_input) inputs;
     DH_VEC(char *) visible; /* names of places whose accesses are steps, besides synchronisation and atomics */
     DH_VEC(struct dh_witness_mark) marks;
+    DH_VEC(struct dh_witness_mark) stale; /* places whose loads the model has a say in: enum dh_engine_adversary */
     DH_VEC(struct dh_witness_step) steps;
     DH_VEC(struct dh_witness_step) parties; /* who stands where at the end */
 };

@@ -225,6 +225,34 @@ static enum class pick_class(struct directed *d, const uint32_t *n) {
     return best;
 }
 
+/* Who goes first when the held one and another are about to access the same bytes; UINT32_MAX: they are not. */
+static uint32_t passing(struct directed *d, const struct dh_moment *m)
+{
+    if (!d->search->target.passes || d->held >= m->count)
+        return UINT32_MAX;
+    const struct dh_actor *held = &m->actors[d->held];
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct dh_actor *a = &m->actors[i];
+        if (i == d->held || a->ended || !a->enabled || !is_access(&a->step) || !dh_steps_race(&a->step, &held->step))
+            continue;
+        uint32_t first = dh_chance_below(&d->chance, 2) ? i : d->held;
+        d->held = UINT32_MAX;
+        return first;
+    }
+    return UINT32_MAX;
+}
+
+/* Where meeting is not the end, nobody is kept from what all others wait for by spinning. */
+static bool is_waited_for(const struct directed *d, const struct dh_moment *m)
+{
+    if (!d->search->target.passes || d->held >= m->count || dh_actor_rank(&m->actors[d->held]) < DH_RANK_YIELDS)
+        return false;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (i != d->held && dh_actor_rank(&m->actors[i]) == DH_RANK_READY)
+            return false;
+    return true;
+}
+
 static struct dh_choice choose(void *self, const struct dh_moment *m)
 {
     struct directed *d = self;
@@ -232,9 +260,14 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
     if (m->depth >= d->search->depth_max || !know_threads(d, m->count))
         return dh_choose_cut();
     look(d, m);
+    uint32_t first = passing(d, m);
+    if (first != UINT32_MAX)
+        return dh_choose_way(&d->chance, m, first);
     for (uint32_t i = 0; i < m->count; i++)
         n[class_of(d, m, i)]++;
     enum class which = pick_class(d, n);
+    if (is_waited_for(d, m))
+        which = CLASS_HELD;
     if (which == CLASS_NEVER)
         return dh_choose_cut();
     if (which == CLASS_HELD) { /* nobody else is left, or all wait for it */

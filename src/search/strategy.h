@@ -100,6 +100,7 @@ struct dh_search {
         uint32_t site[2];
         uint32_t held;   /* thread parked at the first one, not to be chosen; UINT32_MAX: none */
         uint64_t frozen; /* set of threads the second does not depend on */
+        bool passes;     /* that they meet is not the end: they pass in either order, by chance */
     } target;
     uint32_t shard, shards; /* of `dpor`: which part of the work, of how many; 0 or 1: all of it */
     uint32_t pct_depth;     /* priorities of `pct` change that many times less one; 0: 3 */

@@ -46,6 +46,7 @@ struct dh_task {
     const pthread_mutex_t *robust[8]; /* held */
     const void *said[2];              /* that a range is accessed: who does it need not say so again */
     uint64_t before;                  /* what a compare-exchange found */
+    uint64_t path;                    /* which accesses were not visible since it last parked, in short */
     uint32_t quiet;                   /* accesses that were not visible since it last parked */
     uint32_t last_place;              /* where it was last */
     uint32_t decision;                /* of the trace: its last */
@@ -59,7 +60,7 @@ struct dh_task {
     char *stack;                      /* lowest byte */
     size_t stack_size;
     struct dh_spin_history {
-        uint64_t object, value;
+        uint64_t object, value, path;
         uint32_t place, same;
     } spin[4];
     uint32_t spin_next;
@@ -104,7 +105,7 @@ struct dh_engine {
     int signal, status;
     uint64_t fault_address;
     uint32_t raced_unordered; /* accesses of this schedule that nothing orders */
-    bool orders;              /* accesses that are not visible are checked */
+    bool orders;              /* accesses that are not visible are looked at: checked, or by an adversary */
     uint32_t executing;       /* who executes `executed`, */
     bool finished;            /* no more */
     bool unordered;           /* which the order of events does not have yet */
@@ -112,6 +113,7 @@ struct dh_engine {
     bool outside;             /* what the current task waits for is another process */
     uint32_t turn;            /* counts who goes on, in all schedules */
     uint64_t idle;            /* steps in a row that only gave way */
+    uint64_t operations;      /* accesses of this schedule that were not visible */
     uint32_t raced;           /* races were found in this schedule */
     struct dh_step executed;  /* what the chosen task does now, as it turns out */
     struct dh_step first;     /* main's, at the snapshot */
@@ -129,6 +131,7 @@ struct dh_engine {
     uint32_t depth, depth_max;
     uint64_t flags;
     uint32_t look_for;
+    bool picks;     /* values of adversarial loads are the heuristic's to choose, not the strategy's */
     bool satisfied; /* what STOP_AT_FIRST waits for was found */
 
     dh_engine_marks *visible;

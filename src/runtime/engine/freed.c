@@ -1,5 +1,6 @@
 #include "runtime/engine/freed.h"
 
+#include "runtime/engine/adversary.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ordering.h"
 #include "runtime/engine/primitives.h"
@@ -165,11 +166,13 @@ bool dh_freed_take(void *at)
     if (freed->n == BLOCKS || freed->bytes + size > BYTES_MOST)
         return false;
     keep(low, size, place);
+    dh_adversary_forget(low, size);
     return true;
 }
 
 void dh_freed_allocated(const void *at, size_t size)
 {
+    dh_adversary_forget((uintptr_t)at, size);
     /* Larger ones are mappings of their own, new in every schedule. */
     if (size < FORGOTTEN_MOST)
         dh_ordering_forget((uintptr_t)at, size);

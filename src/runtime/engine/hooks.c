@@ -2,6 +2,7 @@
 #include "runtime/public_hooks.h"
 
 #include "event/site.h"
+#include "runtime/engine/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/freed.h"
@@ -64,13 +65,34 @@ static struct dh_step step_of(const void *addr, const void *src, size_t size, ui
     };
 }
 
+/* With an adversary: of the accesses at a place that are many, only some are steps. */
+static __attribute__((noinline)) bool is_sampled(const void *addr, const void *src, size_t size, uint32_t what,
+                                                 uint32_t place)
+{
+    struct dh_step s = step_of(addr, src, size, what, place);
+    return dh_adversary_samples(&s);
+}
+
+static void let_adversary(const struct dh_step *s, uint32_t alternative)
+{
+    dh_adversary_before(s, alternative);
+    dh_engine->after |= dh_adversary_state->making;
+}
+
+/* `around`: __dh_after follows. */
 static __attribute__((noinline)) void visible(struct dh_task *t, const void *addr, const void *src, size_t size,
-                                              uint32_t what, uint32_t place)
+                                              uint32_t what, uint32_t place, bool around)
 {
     struct dh_engine *e = dh_engine;
     struct dh_step s = step_of(addr, src, size, what, place);
-    dh_engine_park(&s);
+    bool adversary = around && dh_adversary_is_on();
+    if (adversary && dh_adversary_serves(&s))
+        e->ways[t->index] = e->picks ? NULL : dh_adversary_ways;
+    uint32_t alternative = dh_engine_park(&s);
     e->after = e->values || (what & WHAT_OP) == DH_OP_ATOMIC_CAS;
+    s.occurrence = dh_task_step(t)->occurrence;
+    if (adversary)
+        let_adversary(&s, alternative);
     if (e->values)
         dh_values_before(t, addr, size);
     if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
@@ -79,31 +101,38 @@ static __attribute__((noinline)) void visible(struct dh_task *t, const void *add
         t->before = value_at(addr, size);
 }
 
-static __attribute__((noinline)) void check_order(const void *addr, const void *src, size_t size, uint32_t what,
-                                                  uint32_t place)
+static __attribute__((noinline)) void look_at(struct dh_task *t, const void *addr, const void *src, size_t size,
+                                              uint32_t what, uint32_t place, bool around)
 {
     struct dh_step s = step_of(addr, src, size, what, place);
     dh_ordering_access(&s);
+    if (!around || !dh_adversary_is_on())
+        return;
+    bool serves = dh_adversary_serves(&s);
+    if (!serves && !dh_adversary_is_near(&s))
+        return;
+    dh_ordering_executed();
+    let_adversary(&s, serves && dh_engine->flags & DH_ENGINE_INLINE ? dh_adversary_pick(t->index, &s) : 0);
 }
 
 /* What is not visible is most of what a program does: little may be done for it. */
-static inline void before(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place)
+static inline void before(const void *addr, const void *src, size_t size, uint32_t what, uint32_t place, bool around)
 {
     struct dh_engine *e = dh_engine;
     struct dh_task *t = e->current;
     unsigned op = what & WHAT_OP;
     if (!t)
         return;
-    if (is_visible(e, op, place)) {
-        visible(t, addr, src, size, what, place);
+    if (is_visible(e, op, place) && (!around || !dh_adversary_is_on() || is_sampled(addr, src, size, what, place))) {
+        visible(t, addr, src, size, what, place, around);
     } else {
         t->last_place = place;
+        e->operations++;
         if (++t->quiet > QUIET_MOST)
             too_quiet(t, place);
-        if (t->spins && of_op[op].flags & DH_STEP_WRITES)
-            dh_spinning_wrote(t, (uintptr_t)addr);
+        dh_spinning_went_on(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
         if (e->orders)
-            check_order(addr, src, size, what, place);
+            look_at(t, addr, src, size, what, place, around);
     }
     dh_freed_check((uintptr_t)addr, size);
 }
@@ -112,8 +141,11 @@ void dh_engine_library_access(const void *at, size_t size, bool writes)
 {
     const struct dh_task *t = dh_engine->current;
     uint32_t place = __dh_thread.place;
-    if (size && t && at != t->said[0] && at != t->said[1])
-        before(at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ, place == DH_PLACE_NONE ? 0 : place);
+    if (!size || !t || at == t->said[0] || at == t->said[1])
+        return;
+    before(at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ, place == DH_PLACE_NONE ? 0 : place, false);
+    if (writes)
+        dh_adversary_forget((uintptr_t)at, size);
 }
 
 /* Not a step of its own: it only orders. */
@@ -127,14 +159,14 @@ void dh_engine_fence(uint32_t order, uint32_t place)
 void __dh_before(void *addr, uint32_t what, uint32_t place)
 {
     if (dh_engine_on)
-        before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place);
+        before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place, true);
 }
 
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     if (!dh_engine_on || !size)
         return;
-    before(dst, src, size, what, place);
+    before(dst, src, size, what, place, true);
     if (dh_engine->current) {
         dh_engine->current->said[0] = dst;
         dh_engine->current->said[1] = src;
@@ -150,16 +182,19 @@ void __dh_after(void *addr, uint32_t what, uint32_t place)
     const struct dh_task *t = dh_engine->current;
     if (dh_engine->values && t)
         dh_values_after(t, addr, what >> WHAT_SIZE_SHIFT);
-    if ((what & WHAT_OP) != DH_OP_ATOMIC_CAS)
-        return;
     /* A compare-exchange that changed nothing is as one that failed. */
-    if (t && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
+    if (t && (what & WHAT_OP) == DH_OP_ATOMIC_CAS && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
         dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;
+    if (t)
+        dh_adversary_after();
 }
 
 void __dh_after_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
     (void)dst, (void)src, (void)size, (void)what, (void)place;
-    if (dh_engine_on && dh_engine->current)
-        dh_engine->current->said[0] = dh_engine->current->said[1] = NULL;
+    if (!dh_engine_on || !dh_engine->current)
+        return;
+    dh_engine->after = false;
+    dh_engine->current->said[0] = dh_engine->current->said[1] = NULL;
+    dh_adversary_after();
 }

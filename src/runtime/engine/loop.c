@@ -1,6 +1,7 @@
 /* The engine's life: schedule after schedule. */
 #include "runtime/engine/engine.h"
 
+#include "runtime/engine/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/ends.h"
@@ -8,6 +9,7 @@
 #include "runtime/engine/freed.h"
 #include "runtime/engine/mappings.h"
 #include "runtime/engine/ordering.h"
+#include "runtime/engine/outcome.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/snapshot.h"
@@ -40,12 +42,15 @@ static void begin_schedule(struct dh_engine *e)
     e->idle = 0;
     e->search.reached = false;
     e->commands = 0;
+    e->operations = 0;
     dh_ends_begin();
+    dh_outcome_begin();
     dh_atomic_sections_begin();
     if (e->coverage)
         dh_coverage_begin(e->coverage);
     dh_freed_begin();
     dh_ordering_begin();
+    dh_adversary_begin();
     dh_files_begin();
     e->chance = e->control->job.seed;
     e->running = true;
@@ -106,6 +111,8 @@ static bool gives_way_for_ever(struct dh_engine *e, const struct dh_actor *a)
 /* False: it is a hang. */
 static bool start_step(struct dh_engine *e, struct dh_choice c)
 {
+    if (e->picks && dh_adversary_serves(&e->actors[c.thread].step))
+        c.alternative = dh_adversary_pick(c.thread, &e->actors[c.thread].step);
     note(e, c);
     e->executed = e->actors[c.thread].step;
     e->executing = c.thread;
@@ -139,8 +146,8 @@ static void go_on(struct dh_engine *e, struct dh_choice c)
 bool dh_engine_same_goes_on(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
-    bool replays = e->control->job.mode == DH_ENGINE_REPLAY && !(e->flags & DH_ENGINE_TRAP);
-    if (!replays || e->executing != t->index || e->end != DH_ENGINE_NO_END)
+    bool exactly = e->control->job.mode == DH_ENGINE_REPLAY && !(e->flags & (DH_ENGINE_TRAP | DH_ENGINE_LOOSE));
+    if (!exactly || e->executing != t->index || e->end != DH_ENGINE_NO_END)
         return false;
     e->current = NULL;
     finish_step(e);
@@ -179,7 +186,7 @@ static void run_schedule(struct dh_engine *e)
 
 static enum dh_schedule_end in_short(const struct dh_engine *e)
 {
-    if (e->end == DH_ENGINE_DONE)
+    if (e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_WRONG)
         return DH_END_DONE;
     if (e->end == DH_ENGINE_CUT)
         return DH_END_CUT;
@@ -191,6 +198,11 @@ static void count(struct dh_engine *e)
     struct dh_engine_progress *p = &e->control->progress;
     p->schedules++;
     p->steps += e->depth;
+    if (e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_WRONG) {
+        uint64_t operations = e->operations + e->depth;
+        p->operations += operations;
+        p->operations_most = operations > p->operations_most ? operations : p->operations_most;
+    }
     p->ends[e->end]++;
     p->ends[DH_ENGINE_RACE] += e->raced != 0;
     p->ends[DH_ENGINE_UNORDERED] += e->raced_unordered != 0;
@@ -204,6 +216,8 @@ static void count(struct dh_engine *e)
 static void end_schedule(struct dh_engine *e)
 {
     e->running = false;
+    dh_outcome_end();
+    dh_adversary_end();
     dh_ends_record();
     count(e);
     struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
@@ -247,6 +261,8 @@ static void stop_if_asked(struct dh_engine *e)
 static enum dh_engine_state final_state(const struct dh_engine *e)
 {
     bool replays = e->control->job.mode == DH_ENGINE_REPLAY;
+    if (replays && e->flags & DH_ENGINE_LOOSE)
+        return DH_ENGINE_REPLAYED;
     if (replays && e->depth < e->control->job.prefix_length)
         e->control->progress.diverged_at = e->depth;
     return !replays                                   ? DH_ENGINE_SPENT

@@ -1,5 +1,6 @@
 #include "runtime/engine/ordering.h"
 
+#include "runtime/engine/adversary.h"
 #include "search/hb.h"
 
 enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
@@ -7,6 +8,7 @@ enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
 static struct ordering {
     struct dh_search search; /* for its memory only */
     struct dh_hb *hb;
+    bool checks;             /* accesses that are not visible; else only what orders them is kept */
     uint32_t wanted[WANTED]; /* places to become visible when the schedule is over */
     unsigned n_wanted;
     /* Granules on which something raced: whoever else accesses them becomes visible, too, since of several places that
@@ -32,7 +34,8 @@ bool dh_ordering_init(void)
     ordering = dh_keep_alloc(sizeof *ordering);
     if (!ordering)
         return false;
-    if (dh_engine->flags & DH_ENGINE_NO_ORDER)
+    ordering->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
+    if (!ordering->checks && !dh_engine->control->job.model[0])
         return true;
     ordering->search = (struct dh_search){.seed = 1, .memory = memory};
     ordering->hb = dh_hb_new(&ordering->search);
@@ -123,7 +126,10 @@ void dh_ordering_executed(void)
     if (!e->unordered || !ordering->hb)
         return;
     e->unordered = false;
-    if (dh_hb_step(ordering->hb, e->executing, &e->executed, &race))
+    dh_adversary_executed(e->executing, &e->executed);
+    if (!ordering->checks && e->executed.kind <= DH_STEP_COPY && !(e->executed.flags & DH_STEP_ATOMIC))
+        return;
+    if (dh_hb_step(ordering->hb, e->executing, &e->executed, &race) && ordering->checks)
         tell(&race);
 }
 
@@ -141,7 +147,7 @@ static bool is_checked(const struct dh_step *s)
 void dh_ordering_access(const struct dh_step *s)
 {
     struct dh_hb_race race;
-    if (!ordering->hb || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
+    if (!ordering->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
         return;
     dh_ordering_executed();
     if (s->site < dh_engine->n_visible)
@@ -166,14 +172,21 @@ void dh_ordering_fence(const struct dh_step *fence)
 {
     struct dh_hb_race race;
     dh_ordering_executed();
-    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race))
+    dh_adversary_executed(dh_engine->current->index, fence);
+    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race) && ordering->checks)
         tell(&race);
 }
 
 void dh_ordering_forget(uintptr_t at, size_t size)
 {
-    if (ordering->hb)
+    if (ordering->checks)
         dh_hb_forget(ordering->hb, at, size);
+}
+
+const uint32_t *dh_ordering_clock(uint32_t task, uint32_t *n)
+{
+    *n = 0;
+    return ordering->hb ? dh_hb_clock_of(ordering->hb, task, n) : NULL;
 }
 
 static bool make_visible(uint32_t place)

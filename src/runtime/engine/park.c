@@ -54,6 +54,7 @@ uint32_t dh_engine_park(const struct dh_step *step)
     } else {
         a->yields = dh_spinning_other(t, &a->step);
     }
+    t->path = 0;
     dh_engine->carrier->park(t);
     t->decision = dh_engine->depth - 1;
     dh_engine->ways[t->index] = NULL;

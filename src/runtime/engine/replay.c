@@ -3,7 +3,9 @@
 
 static struct replay {
     const struct dh_engine_decision *decisions;
-    uint32_t n;
+    uint32_t n, next; /* decision; as many as were followed unless some were left out */
+    uint32_t led;     /* steps of a thread towards it */
+    uint32_t alone;   /* steps of the last thread behind them all */
 } *replay;
 
 static void *start(struct dh_search *search)
@@ -20,6 +22,7 @@ static void *start(struct dh_search *search)
 static bool begin(void *self)
 {
     (void)self;
+    replay->next = replay->led = replay->alone = 0;
     return true;
 }
 
@@ -70,9 +73,59 @@ static struct dh_choice without_switch(const struct dh_moment *m)
     return best;
 }
 
+/* ---- loosely ---- */
+
+enum { LED_MOST = 256, ALONE_MOST = 500 };
+
+static bool can_go_on(const struct dh_moment *m, uint32_t thread)
+{
+    return thread < m->count && !m->actors[thread].ended && m->actors[thread].enabled;
+}
+
+/* Of a schedule in which a load answers another value than it did, the rest may not be as it was. A thread that is not
+ * where it was then is led there, if it has not been there yet; a load that has fewer values answers the newest; what
+ * still does not fit is left out. */
+static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
+{
+    for (; replay->next < replay->n; replay->next++, replay->led = 0) {
+        struct dh_engine_decision d = replay->decisions[replay->next];
+        if (d.alternative && !fits(&d, m) && can_go_on(m, d.thread))
+            d.alternative = 0;
+        *c = (struct dh_choice){d.thread, d.alternative};
+        if (fits(&d, m)) {
+            replay->next++;
+            replay->led = 0;
+            return true;
+        }
+        const struct dh_step *s = d.thread < m->count ? &m->actors[d.thread].step : NULL;
+        bool passed = s && s->site == d.place && s->kind == d.kind && s->occurrence > d.occurrence;
+        if (passed || !can_go_on(m, d.thread) || replay->led++ >= LED_MOST)
+            continue;
+        c->alternative = 0;
+        return true;
+    }
+    return false;
+}
+
+/* Nobody may keep the others waiting for ever. */
+static struct dh_choice in_turns(const struct dh_moment *m)
+{
+    struct dh_choice c = without_switch(m);
+    replay->alone = c.thread == m->last ? replay->alone + 1 : 0;
+    for (uint32_t i = 1; replay->alone > ALONE_MOST && i < m->count; i++)
+        if (can_go_on(m, (c.thread + i) % m->count)) {
+            replay->alone = 0;
+            return (struct dh_choice){(c.thread + i) % m->count, 0};
+        }
+    return c;
+}
+
 static struct dh_choice choose(void *self, const struct dh_moment *m)
 {
+    struct dh_choice c;
     (void)self;
+    if (dh_engine->flags & DH_ENGINE_LOOSE)
+        return follow_loosely(m, &c) ? c : in_turns(m);
     if (m->depth < replay->n) {
         const struct dh_engine_decision *d = &replay->decisions[m->depth];
         if (!fits(d, m))

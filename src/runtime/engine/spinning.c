@@ -33,13 +33,14 @@ bool dh_spinning_access(struct dh_task *t, const struct dh_step *s)
         struct dh_spin_history *h = &t->spin[i];
         if (h->place != s->site || h->object != s->object)
             continue;
-        bool same = h->value == value;
+        bool same = h->value == value && h->path == t->path;
         h->value = value;
+        h->path = t->path;
         h->same = same ? h->same + 1 : 0;
         return h->same >= TURNS;
     }
     t->spins = true;
-    t->spin[t->spin_next++ % KNOWN] = (struct dh_spin_history){s->object, value, s->site, 0};
+    t->spin[t->spin_next++ % KNOWN] = (struct dh_spin_history){s->object, value, t->path, s->site, 0};
     return false;
 }
 

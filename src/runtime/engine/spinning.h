@@ -1,5 +1,6 @@
 /* Threads that spin give way. Layer: runtime. A task that reads what it read before, from the same place, without
- * having changed anything meanwhile, cannot get on by itself. */
+ * having changed anything meanwhile, cannot get on by itself; one that accesses something else on its way each time
+ * does not wait but computes. */
 #ifndef DH_RUNTIME_ENGINE_SPINNING_H
 #define DH_RUNTIME_ENGINE_SPINNING_H
 
@@ -9,6 +10,15 @@
 bool dh_spinning_access(struct dh_task *t, const struct dh_step *step);
 /* It wrote something that others may see, without parking: it gets on. */
 void dh_spinning_wrote(struct dh_task *t, uintptr_t address);
+/* It accessed something without parking. */
+static inline void dh_spinning_went_on(struct dh_task *t, uintptr_t address, uint32_t place, bool writes)
+{
+    if (!t->spins)
+        return;
+    t->path = (t->path ^ address ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
+    if (writes)
+        dh_spinning_wrote(t, address);
+}
 bool dh_spinning_other(struct dh_task *t, const struct dh_step *step);
 
 #endif

@@ -2,6 +2,7 @@
 #include "runtime/engine/engine.h"
 
 #include "runtime/bytes.h"
+#include "runtime/engine/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/baton.h"
 #include "runtime/engine/coroutine.h"
@@ -10,6 +11,7 @@
 #include "runtime/engine/freed.h"
 #include "runtime/engine/mappings.h"
 #include "runtime/engine/ordering.h"
+#include "runtime/engine/outcome.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/replay.h"
 #include "runtime/engine/signals.h"
@@ -62,9 +64,10 @@ static struct dh_engine_control *map_control(const char *where)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (dh_engine_on)
+    if (dh_engine_on) {
+        dh_outcome_flush();
         dh_engine_exited(status);
-    else
+    } else
         dh_engine_ended_alone();
 }
 
@@ -115,9 +118,9 @@ void dh_engine_start(const char *where)
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
     if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
         !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init() ||
-        !dh_atomic_sections_init())
+        !dh_atomic_sections_init() || !dh_outcome_init())
         dh_engine_cannot("no memory");
-    if (control->job.mode == DH_ENGINE_REPLAY)
+    if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
     dh_found_init();
     /* Whoever else looks would slow it down and be rolled back. */
@@ -185,6 +188,7 @@ static void start_strategy(struct dh_engine *e)
     s->target.site[1] = job->target_place[1];
     s->target.held = job->target_held;
     s->target.frozen = job->target_frozen;
+    s->target.passes = job->flags & DH_ENGINE_JUDGE;
     s->host = e;
     reserve_search_memory(e);
     e->strategy_self = e->strategy->start(s);
@@ -269,7 +273,8 @@ void dh_engine_begin(const struct dh_step *create)
         e->flags |= DH_ENGINE_OUTPUT;
     tell_libraries(&e->control->progress);
     begin_main(e);
-    if (!dh_ordering_init())
+    e->picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
+    if (!dh_ordering_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
     start_strategy(e);
     dh_times_begin();

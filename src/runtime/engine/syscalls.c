@@ -3,6 +3,7 @@
 #include "runtime/engine/files.h"
 #include "runtime/engine/futex.h"
 #include "runtime/engine/mappings.h"
+#include "runtime/engine/outcome.h"
 #include "runtime/engine/primitives.h"
 #include "runtime/engine/raw.h"
 #include "runtime/engine/signals.h"
@@ -250,6 +251,8 @@ static bool begins_process(long number)
 long dh_syscalls_perform(long number, const long a[6])
 {
     bool kernel = dh_engine->carrier->is_kernel;
+    if (dh_engine->current)
+        dh_outcome_call(number, a);
     if (dh_engine->current && number >= 0 && number < CALLS && calls[number].perform &&
         (calls[number].always || !kernel))
         return calls[number].perform(number, a);

@@ -2,6 +2,7 @@
  * PROG`) under a control region and prints what came of it. Stands in for `deadheat prove` in tests.
  *   --strategy=S --seed=N --schedules=N --seconds=S --depth=N --preemptions=N
  *   --visible=all | --visible=P,P,...   --target=P,P   --look-for=race,deadlock,...
+ *   --model=M --stale=P,P,...   loads at these places get what that memory model allows, by chance
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
  * --no-fsgsbase
  *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ... and what was visible to FILE.N.visible
@@ -49,6 +50,13 @@ static void make_visible(struct dh_engine_control *c, const char *list)
             dh_engine_visible(c)[strtoul(at, NULL, 10) % PLACES] = 1;
 }
 
+static void make_stale(struct dh_engine_control *c, const char *list)
+{
+    make_visible(c, list);
+    for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        dh_engine_adversary(c)[strtoul(at, NULL, 10) % PLACES] = DH_ENGINE_STALE;
+}
+
 static void read_visible(struct dh_engine_control *c, const char *path)
 {
     FILE *f = fopen(path, "r");
@@ -83,6 +91,12 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
         break;
     case 'v':
         make_visible(c, value);
+        break;
+    case 'm':
+        snprintf(j->model, sizeof j->model, "%s", value);
+        break;
+    case 'a':
+        make_stale(c, value);
         break;
     case 'l':
         j->look_for = kinds(value);
@@ -144,19 +158,14 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     }
 }
 
-static const struct option options[] = {{"strategy", 1, 0, 's'},       {"seed", 1, 0, 'r'},
-                                        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
-                                        {"depth", 1, 0, 'd'},          {"preemptions", 1, 0, 'p'},
-                                        {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
-                                        {"look-for", 1, 0, 'l'},       {"spurious", 0, 0, 'u'},
-                                        {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
-                                        {"output", 0, 0, 'o'},         {"go-on", 0, 0, 'G'},
-                                        {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-                                        {"replay", 1, 0, 'R'},         {"schedule", 0, 0, 'P'},
-                                        {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
-                                        {"no-fsgsbase", 0, 0, 'A'},    {"fork", 0, 0, 'K'},
-                                        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
-                                        {"then", 1, 0, 'w'},           {0}};
+static const struct option options[] = {
+    {"strategy", 1, 0, 's'},    {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
+    {"depth", 1, 0, 'd'},       {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
+    {"look-for", 1, 0, 'l'},    {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
+    {"output", 0, 0, 'o'},      {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
+    {"replay", 1, 0, 'R'},      {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
+    {"no-fsgsbase", 0, 0, 'A'}, {"fork", 0, 0, 'K'},        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
+    {"then", 1, 0, 'w'},        {"model", 1, 0, 'm'},       {"stale", 1, 0, 'a'},          {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -182,7 +191,7 @@ static void write_visible(struct dh_engine_control *c, const char *path, uint32_
     memcpy(visible, dh_engine_visible(c), sizeof visible);
     for (uint32_t i = added; i < c->progress.visible_added; i++)
         visible[c->progress.added[i]] = 0;
-    if (f && fwrite(visible, 1, PLACES, f) != PLACES)
+    if (f && fwrite(visible, sizeof *visible, PLACES, f) != PLACES)
         perror(path);
     if (f)
         fclose(f);

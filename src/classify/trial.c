@@ -1,0 +1,254 @@
+#include "classify/trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RUNS = 200,    /* of the baseline */
+    ENOUGH = 20,   /* of them, when time is short */
+    DEEPER = 20,   /* than the baseline a schedule may become before it is cut */
+    DEPTH = 20000, /* at least */
+    DEPTH_MOST = 1000000,
+    MUCH_MORE = 10, /* operations than the baseline: an end that is not waited for */
+    HANG_MS = 3000, /* without any visible operation, and as long as so many runs of the baseline take: */
+    HANG_RUNS = 20,
+    PATIENCE_MS = 30000, /* with a single run of it */
+    SPARE_THREADS = 8,
+    VARIES = 64 /* outcomes that are too many to be all of them */
+};
+#define OVERTIME 5000000000ull
+#define FIRST_NS 15000000000ull /* for the first run of all */
+#define FOUND (64ull << 20)
+
+static const uint32_t failures = 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_ASSERTION |
+                                 1u << DH_ENGINE_CRASH | 1u << DH_ENGINE_FREED | 1u << DH_ENGINE_HANG |
+                                 1u << DH_ENGINE_WRONG;
+
+static bool is_failure(unsigned end)
+{
+    return failures >> end & 1;
+}
+
+static struct dh_engine_job job_of(const char *strategy, uint64_t seed, uint64_t schedules, uint64_t time_ns)
+{
+    struct dh_engine_job job = {.mode = DH_ENGINE_EXPLORE,
+                                .seed = seed,
+                                .schedules_max = schedules,
+                                .time_max_ns = time_ns,
+                                .preemptions_max = UINT32_MAX,
+                                .target_held = UINT32_MAX,
+                                .hang_ms = PATIENCE_MS,
+                                .flags = DH_ENGINE_NO_RACES | DH_ENGINE_NO_ORDER,
+                                .look_for = failures};
+    strncpy(job.strategy, strategy, sizeof job.strategy - 1);
+    return job;
+}
+
+static struct dh_control *run(const struct dh_subject *s, struct dh_work *w, struct dh_err *err)
+{
+    w->output = DH_OUTPUT_NOWHERE;
+    w->found_bytes = FOUND;
+    struct dh_control *c = dh_control_start(&s->start, w, err);
+    if (c)
+        dh_control_wait(c, w->job.time_max_ns + OVERTIME);
+    return c;
+}
+
+/* ---- the baseline ---- */
+
+static void take(struct dh_baseline *b, const struct dh_engine_control *r)
+{
+    const struct dh_engine_progress *p = &r->progress;
+    b->n_outcomes = r->n_outcomes < DH_ENGINE_OUTCOMES ? r->n_outcomes : DH_ENGINE_OUTCOMES;
+    memcpy(b->outcomes, r->outcomes, b->n_outcomes * sizeof *b->outcomes);
+    b->schedules += p->schedules;
+    b->operations += p->operations;
+    b->operations_most = p->operations_most > b->operations_most ? p->operations_most : b->operations_most;
+    b->depth = p->depth_most > b->depth ? p->depth_most : b->depth;
+    b->threads = p->threads_most > b->threads ? p->threads_most : b->threads;
+    b->no_threads = p->state == DH_ENGINE_NO_THREADS;
+    uint64_t ns = p->schedules ? (p->now_ns - p->begun_ns) / p->schedules : 0;
+    b->longest_ns = ns > b->longest_ns ? ns : b->longest_ns;
+    for (unsigned i = 0; i < DH_ENGINE_ENDS; i++)
+        b->ends[i] += p->ends[i];
+    if (p->state == DH_ENGINE_CANNOT && !b->cannot)
+        b->cannot = dh_strdup(p->text[0] ? p->text : "no reason is known");
+    else if (p->state == DH_ENGINE_STARTING && !b->cannot)
+        b->cannot = dh_strdup("the program ended before the engine was ready");
+}
+
+/* Runs without preemption say which exit status is right; those at random how much the output may vary. */
+static bool collect(struct dh_baseline *b, const struct dh_subject *s, const char *strategy, uint32_t preemptions,
+                    uint64_t schedules, uint64_t time_ns, struct dh_err *err)
+{
+    struct dh_work w = {.job = job_of(strategy, 1, schedules, time_ns),
+                        .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
+    w.job.flags |= DH_ENGINE_COLLECT;
+    w.job.preemptions_max = preemptions;
+    struct dh_control *c = run(s, &w, err);
+    if (c)
+        take(b, dh_control_region(c));
+    dh_control_free(c);
+    return c;
+}
+
+/* Schedules that end with another status than an undisturbed one has do not belong to it. */
+static void keep_right_ones(struct dh_baseline *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n_outcomes; i++)
+        if (b->outcomes[i].status == b->status)
+            b->outcomes[n++] = b->outcomes[i];
+        else
+            b->ends[DH_ENGINE_WRONG] += b->outcomes[i].times;
+    b->n_outcomes = n;
+}
+
+static bool differ(const struct dh_baseline *b, bool errors)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n_outcomes; i++) {
+        bool known = false;
+        for (uint32_t k = 0; k < i && !known; k++)
+            known = errors ? b->outcomes[k].errors == b->outcomes[i].errors
+                           : b->outcomes[k].output == b->outcomes[i].output;
+        n += !known;
+    }
+    return n * 4 > b->schedules || n > VARIES;
+}
+
+static void leave_out_what_varies(struct dh_baseline *b)
+{
+    b->output_varies = b->schedules > 4 && differ(b, false);
+    b->errors_vary = b->schedules > 4 && differ(b, true);
+    for (uint32_t i = 0; i < b->n_outcomes; i++) {
+        if (b->output_varies)
+            b->outcomes[i].output = UINT64_MAX;
+        if (b->errors_vary)
+            b->outcomes[i].errors = UINT64_MAX;
+    }
+}
+
+bool dh_baseline_collect(struct dh_baseline *b, const struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
+{
+    *b = (struct dh_baseline){0};
+    if (!collect(b, s, "bounded", 0, 1, time_ns > FIRST_NS ? time_ns : FIRST_NS, err))
+        return false;
+    b->status = b->n_outcomes ? b->outcomes[0].status : 0;
+    if (b->no_threads || b->cannot)
+        return true;
+    if (!collect(b, s, "random", UINT32_MAX, RUNS, time_ns, err))
+        return false;
+    if (!b->n_outcomes && !b->cannot)
+        b->cannot = dh_strdup("it never came to its end in runs without an adversary");
+    keep_right_ones(b);
+    leave_out_what_varies(b);
+    uint64_t ended = b->ends[DH_ENGINE_DONE];
+    b->operations = ended ? b->operations / ended : 0;
+    return true;
+}
+
+void dh_baseline_release(struct dh_baseline *b)
+{
+    free(b->cannot);
+    b->cannot = NULL;
+}
+
+struct dh_adversary dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks)
+{
+    struct dh_adversary a = {.marks = marks, .outcomes = b->outcomes, .n_outcomes = b->n_outcomes, .judges = true};
+    a.threads = b->threads + SPARE_THREADS;
+    strncpy(a.model, model, sizeof a.model - 1);
+    return a;
+}
+
+/* ---- with an adversary ---- */
+
+static int by_stale(const void *a, const void *b)
+{
+    const struct dh_engine_found *x = *(struct dh_engine_found *const *)a, *y = *(struct dh_engine_found *const *)b;
+    if (x->n_stale != y->n_stale)
+        return x->n_stale < y->n_stale ? -1 : 1;
+    return x->n_decisions < y->n_decisions ? -1 : x->n_decisions > y->n_decisions;
+}
+
+static void read_found(struct dh_engine_control *c, const struct dh_baseline *b, struct dh_trial_result *out)
+{
+    const struct dh_engine_found *f;
+    for (uint64_t at = 0; (f = dh_engine_found_at(c, at));) {
+        uint32_t size = f->size;
+        if (size < sizeof *f || size > c->found_size - at || size % 8 || f->kind >= DH_ENGINE_ENDS ||
+            (uint64_t)f->n_decisions * sizeof *f->decisions > size - sizeof *f)
+            return;
+        at += size;
+        if (!is_failure(f->kind) || b->ends[f->kind])
+            continue;
+        struct dh_engine_found *copy = malloc(size);
+        if (!copy)
+            abort();
+        memcpy(copy, f, size);
+        copy->text[DH_ENGINE_TEXT - 1] = 0;
+        dh_vec_push(&out->found, copy);
+    }
+    if (out->found.n)
+        qsort(out->found.at, out->found.n, sizeof *out->found.at, by_stale);
+}
+
+/* Ends that the baseline has, too, are not the variable's doing. */
+static void read_progress(const struct dh_engine_control *c, const struct dh_baseline *b, struct dh_trial_result *out)
+{
+    const struct dh_engine_progress *p = &c->progress;
+    *out = (struct dh_trial_result){.schedules = p->schedules,
+                                    .cut = p->ends[DH_ENGINE_CUT],
+                                    .operations_most = p->operations_most,
+                                    .shared = p->shared,
+                                    .locations = p->locations,
+                                    .loads = p->loads,
+                                    .open_loads = p->open_loads,
+                                    .stale_loads = p->stale_loads,
+                                    .stale_schedules = p->stale_schedules,
+                                    .time_ns = p->now_ns - p->begun_ns,
+                                    .state = p->state,
+                                    .is_exact = p->is_exact};
+    memcpy(out->text, p->text, sizeof out->text);
+    out->text[sizeof out->text - 1] = 0;
+    for (unsigned i = 0; i < DH_ENGINE_ENDS; i++) {
+        out->ends[i] = p->ends[i];
+        if (is_failure(i) && !b->ends[i])
+            out->failed += p->ends[i];
+    }
+    uint64_t ended = p->ends[DH_ENGINE_DONE] + p->ends[DH_ENGINE_WRONG];
+    out->operations = ended ? p->operations / ended : 0;
+}
+
+bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const struct dh_baseline *b,
+                  struct dh_trial_result *out, struct dh_err *err)
+{
+    struct dh_work w = {.job = job_of(r->strategy, r->seed, r->schedules, r->time_ns),
+                        .visible = r->visible,
+                        .adversary = dh_baseline_adversary(b, r->model, r->marks)};
+    strncpy(w.job.heuristic, r->heuristic, sizeof w.job.heuristic - 1);
+    w.job.flags |= r->systematic ? DH_ENGINE_SYSTEMATIC : 0;
+    w.job.hang_ms = HANG_MS + HANG_RUNS * (uint32_t)(b->longest_ns / 1000000);
+    w.job.flags |= r->in_line ? DH_ENGINE_INLINE : 0;
+    memcpy(w.job.target_place, r->target, sizeof w.job.target_place);
+    uint64_t depth = (b->depth + b->operations_most) * DEEPER;
+    w.job.depth_max = (uint32_t)(depth < DEPTH ? DEPTH : depth < DEPTH_MOST ? depth : DEPTH_MOST);
+    *out = (struct dh_trial_result){0};
+    struct dh_control *c = run(s, &w, err);
+    if (!c)
+        return false;
+    read_progress(dh_control_region(c), b, out);
+    if (w.job.depth_max < MUCH_MORE * (b->depth + b->operations_most))
+        out->cut = 0; /* says nothing */
+    read_found(dh_control_region(c), b, out);
+    dh_control_free(c);
+    return true;
+}
+
+void dh_trial_release(struct dh_trial_result *r)
+{
+    for (size_t i = 0; i < r->found.n; i++)
+        free(r->found.at[i]);
+    dh_vec_release(&r->found);
+}

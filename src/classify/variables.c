@@ -1,0 +1,260 @@
+#include "classify/variables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sites ---- */
+
+static bool is_access(const struct dh_site *s)
+{
+    enum dh_group g = dh_op_info(s->op)->group;
+    return g == DH_GROUP_ACCESS || g == DH_GROUP_ATOMIC || g == DH_GROUP_MEMORY;
+}
+
+/* "struct point.x" is a member of "struct point"; so is "config.limit" of "config". */
+static bool is_member(const char *variable, const char *whole)
+{
+    size_t n = strlen(whole);
+    return n && strncmp(variable, whole, n) == 0 && (variable[n] == '.' || variable[n] == '[');
+}
+
+/* Accesses of the variable itself, and those that copy or set something that it is a part of. */
+static bool touches(const struct dh_site_table *t, const struct dh_site *s, const char *variable)
+{
+    if (strcmp(dh_site_string(t, s->variable), variable) == 0)
+        return true;
+    if (dh_op_info(s->op)->group != DH_GROUP_MEMORY)
+        return false;
+    return strcmp(dh_site_string(t, s->source), variable) == 0 || is_member(variable, dh_site_string(t, s->variable)) ||
+           is_member(variable, dh_site_string(t, s->type)) || is_member(variable, dh_site_string(t, s->source)) ||
+           is_member(variable, dh_site_string(t, s->source_type));
+}
+
+static bool loads(const struct dh_site *s)
+{
+    return s->op == DH_OP_READ || s->op == DH_OP_ATOMIC_LOAD || s->op == DH_OP_COPY || s->op == DH_OP_MOVE;
+}
+
+/* A pointer that is read was written as a whole. */
+static bool tears(const struct dh_site *s)
+{
+    return s->size == 8 && !(s->flags & DH_SITE_POINTER) && dh_op_info(s->op)->group == DH_GROUP_ACCESS;
+}
+
+/* ---- marking ---- */
+
+static void mark(struct dh_racy_variable *v, const struct dh_site *s, uint32_t place)
+{
+    if (v->marks[place])
+        return;
+    v->marks[place] = DH_ENGINE_STALE | (s->flags & DH_SITE_ELEMENT ? DH_ENGINE_BY_ADDRESS : 0);
+    v->tears = v->tears || tears(s);
+    v->loads += loads(s);
+    v->stores += !loads(s);
+}
+
+static unsigned mark_variable(struct dh_racy_variable *v, struct dh_subject *s, const char *name)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < s->start.places; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = dh_place_names_site(s->places, i, &t);
+        if (!site || !is_access(site) || !touches(t, site, name))
+            continue;
+        mark(v, site, i);
+        n++;
+    }
+    return n;
+}
+
+static unsigned mark_sites(struct dh_racy_variable *v, struct dh_subject *s, const struct dh_finding *f)
+{
+    uint8_t *marked = calloc(s->start.places + 1, 1);
+    uint32_t one;
+    unsigned n = 0;
+    if (!marked)
+        abort();
+    for (size_t i = 0; i < f->accesses.n; i++)
+        n += dh_place_names_mark(s->places, f->accesses.at[i].site, marked, &one) != 0;
+    for (uint32_t i = 0; i < s->start.places; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = marked[i] ? dh_place_names_site(s->places, i, &t) : NULL;
+        if (site && is_access(site))
+            mark(v, site, i);
+    }
+    free(marked);
+    return n;
+}
+
+/* ---- pairs ---- */
+
+enum { PAIRS = 8, SIDE = 4 };
+
+/* Places that bear the name of a site, inlined here and there, the reading half of an update included. */
+static unsigned side_of(struct dh_subject *s, const char *site, uint32_t out[SIDE])
+{
+    uint8_t *marked = calloc(s->start.places + 1, 1);
+    uint32_t one;
+    unsigned n = 0;
+    if (!marked)
+        abort();
+    dh_place_names_mark(s->places, site, marked, &one);
+    for (uint32_t i = 0; i < s->start.places && n < SIDE; i++)
+        if (marked[i])
+            out[n++] = i;
+    free(marked);
+    return n;
+}
+
+static bool writes(struct dh_subject *s, uint32_t place)
+{
+    const struct dh_site_table *t;
+    const struct dh_site *site = dh_place_names_site(s->places, place, &t);
+    return site && site->op != DH_OP_READ && site->op != DH_OP_ATOMIC_LOAD;
+}
+
+static void add_pairs(struct dh_racy_variable *v, struct dh_subject *s, const struct dh_finding *f)
+{
+    uint32_t a[SIDE], b[SIDE];
+    if (f->accesses.n < 2)
+        return;
+    unsigned n = side_of(s, f->accesses.at[0].site, a), m = side_of(s, f->accesses.at[1].site, b);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < m && v->pairs.n < PAIRS; k++)
+            if (writes(s, a[i]) || writes(s, b[k])) {
+                struct dh_racy_pair p = {{a[i], b[k]}};
+                dh_vec_push(&v->pairs, p);
+            }
+}
+
+/* ---- variables ---- */
+
+static struct dh_racy_variable *add(struct dh_racy_variables *v, struct dh_subject *s, const char *name,
+                                    const char *type)
+{
+    struct dh_racy_variable new = {
+        .name = dh_strdup(name), .type = dh_strdup(type), .marks = calloc(s->start.places + 1, 1)};
+    if (!new.marks)
+        abort();
+    dh_vec_push(&v->at, new);
+    return &v->at.at[v->at.n - 1];
+}
+
+static void drop_last(struct dh_racy_variables *v)
+{
+    struct dh_racy_variable *last = &v->at.at[--v->at.n];
+    free(last->name);
+    free(last->type);
+    free(last->marks);
+    dh_vec_release(&last->pairs);
+    dh_vec_release(&last->findings);
+}
+
+/* What the site table calls it: findings may say more ("grid[3]") or less. */
+static const char *name_in_sites(struct dh_subject *s, const struct dh_finding *f)
+{
+    uint8_t *marked = calloc(s->start.places + 1, 1);
+    const char *name = "";
+    uint32_t one;
+    if (!marked)
+        abort();
+    for (size_t i = 0; i < f->accesses.n && !*name; i++) {
+        const struct dh_site_table *t;
+        memset(marked, 0, s->start.places);
+        if (!dh_place_names_mark(s->places, f->accesses.at[i].site, marked, &one))
+            continue;
+        const struct dh_site *site = dh_place_names_site(s->places, one, &t);
+        if (site && dh_op_info(site->op)->group != DH_GROUP_MEMORY)
+            name = dh_site_string(t, site->variable);
+    }
+    free(marked);
+    return name;
+}
+
+bool dh_racy_variables_add(struct dh_racy_variables *v, struct dh_subject *s, const struct dh_finding *f)
+{
+    const char *name = name_in_sites(s, f), *shown = *name ? name : f->variable[0] ? f->variable : f->id;
+    struct dh_racy_variable *found = NULL;
+    for (size_t i = 0; i < v->at.n && !found; i++)
+        if (strcmp(v->at.at[i].name, shown) == 0)
+            found = &v->at.at[i];
+    bool new = !found;
+    if (new)
+        found = add(v, s, shown, f->type);
+    unsigned places = mark_sites(found, s, f);
+    places += *name && new ? mark_variable(found, s, name) : 0;
+    if (!places && new) {
+        drop_last(v);
+        return false;
+    }
+    add_pairs(found, s, f);
+    dh_vec_push(&found->findings, f);
+    return true;
+}
+
+/* ---- by name ---- */
+
+/* How many characters have to change. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    unsigned row[MOST + 1], n = (unsigned)strlen(b);
+    if (n > MOST || strlen(a) > MOST)
+        return MOST;
+    for (unsigned k = 0; k <= n; k++)
+        row[k] = k;
+    for (unsigned i = 1; *a; a++, i++) {
+        unsigned before = row[0];
+        row[0] = i;
+        for (unsigned k = 1; k <= n; k++) {
+            unsigned old = row[k], same = before + (*a != b[k - 1]);
+            unsigned one = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+            row[k] = same < one ? same : one;
+            before = old;
+        }
+    }
+    return row[n];
+}
+
+static bool is_near(const char *name, const char *wanted)
+{
+    const char *dot = strrchr(name, '.');
+    unsigned most = 1 + (unsigned)strlen(wanted) / 4;
+    return strstr(name, wanted) || distance(name, wanted) <= most || (dot && distance(dot + 1, wanted) <= most);
+}
+
+static void list_near(struct dh_subject *s, const char *wanted, struct dh_str *near)
+{
+    enum { MOST = 8 };
+    DH_VEC(const char *) told = {0};
+    for (uint32_t i = 0; i < s->start.places && told.n < MOST; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = dh_place_names_site(s->places, i, &t);
+        const char *name = site && is_access(site) ? dh_site_string(t, site->variable) : "";
+        bool known = !*name;
+        for (size_t k = 0; k < told.n && !known; k++)
+            known = strcmp(told.at[k], name) == 0;
+        if (known || !is_near(name, wanted))
+            continue;
+        dh_vec_push(&told, name);
+        dh_str_addf(near, "%s\n", name);
+    }
+    dh_vec_release(&told);
+}
+
+bool dh_racy_variables_name(struct dh_racy_variables *v, struct dh_subject *s, const char *name, struct dh_str *near)
+{
+    struct dh_racy_variable *new = add(v, s, name, "");
+    if (mark_variable(new, s, name))
+        return true;
+    drop_last(v);
+    list_near(s, name, near);
+    return false;
+}
+
+void dh_racy_variables_release(struct dh_racy_variables *v)
+{
+    while (v->at.n)
+        drop_last(v);
+    dh_vec_release(&v->at);
+}

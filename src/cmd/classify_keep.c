@@ -1,0 +1,143 @@
+#include "cmd/classify_keep.h"
+
+#include "cmd/prove_goals.h"
+#include "finding/json_text.h"
+#include "host/file.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct reading {
+    struct dh_races *races;
+    const struct dh_subject *s;
+    bool any; /* whosever they are */
+};
+
+static void take(void *arg, const struct dh_finding *f)
+{
+    struct reading *r = arg;
+    if (r->any || strcmp(f->build, r->s->build) == 0 || strcmp(f->program, r->s->program) == 0)
+        dh_vec_push(&r->races->at, dh_goals_copy(f));
+}
+
+bool dh_races_read(struct dh_races *races, const char *db, const char *id, const struct dh_subject *s,
+                   struct dh_err *err)
+{
+    struct reading r = {.races = races, .s = s, .any = id};
+    struct dh_store_choice choice = {.id = id, .kinds = "race", .levels = "observed,proven"};
+    *races = (struct dh_races){0};
+    if (!dh_file_exists(db))
+        return true;
+    struct dh_store *store = dh_store_open(db, DH_STORE_READ, err);
+    bool ok = store && dh_store_each(store, &choice, take, &r, err);
+    dh_store_close(store);
+    return ok;
+}
+
+void dh_races_release(struct dh_races *r)
+{
+    for (size_t i = 0; i < r->at.n; i++) {
+        dh_finding_release(r->at.at[i]);
+        free(r->at.at[i]);
+    }
+    dh_vec_release(&r->at);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *column_json(const struct dh_classify_column *c)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "heuristic", dh_json_text(c->title));
+    json_object_set_new(o, "model", dh_json_text(c->model));
+    json_object_set_new(o, "runs", json_integer((json_int_t)c->runs));
+    json_object_set_new(o, "failed", json_integer((json_int_t)c->failed));
+    json_object_set_new(o, "stale_reads", json_integer((json_int_t)c->stale_loads));
+    json_object_set_new(o, "operations_ratio", json_real(c->slower));
+    return o;
+}
+
+char *dh_classified_json(const struct dh_classified *c, const char *witness)
+{
+    json_t *o = json_object(), *columns = json_array();
+    const char *const texts[][2] = {{"variable", c->variable->name},
+                                    {"verdict", c->verdict},
+                                    {"model", c->failed ? c->failed->model : ""},
+                                    {"heuristic", c->failed ? c->failed->title : ""},
+                                    {"failure", c->failed ? dh_engine_end_names[c->run.end->kind] : ""},
+                                    {"why", c->why},
+                                    {"first_wrong_read", c->explanation},
+                                    {"witness", witness}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_object_set_new(o, texts[i][0], dh_json_text(texts[i][1]));
+    json_object_set_new(o, "runs", json_integer((json_int_t)c->runs));
+    json_object_set_new(o, "reads_with_a_choice", json_integer((json_int_t)c->open_loads));
+    json_object_set_new(o, "stale_reads", json_integer((json_int_t)c->stale_loads));
+    json_object_set_new(o, "stale_reads_in_witness", json_integer(c->failed ? c->run.end->n_stale : 0));
+    json_object_set_new(o, "operations_ratio", json_real(c->slower));
+    json_object_set_new(o, "seconds", json_real((double)c->elapsed_ns / 1e9));
+    for (unsigned i = 0; i < c->n_columns; i++)
+        json_array_append_new(columns, column_json(&c->columns[i]));
+    json_object_set_new(o, "heuristics", columns);
+    return dh_json_take(o);
+}
+
+/* ---- keeping ---- */
+
+/* A name for the file that tells the variable. */
+static char *file_name(const struct dh_classified *c)
+{
+    struct dh_str s = {0};
+    dh_str_add(&s, c->variable->findings.n ? c->variable->findings.at[0]->id : "");
+    if (s.n)
+        dh_str_add(&s, "-");
+    for (const char *p = c->variable->name; *p; p++)
+        dh_str_addf(&s, "%c", isalnum((unsigned char)*p) ? *p : '_');
+    dh_str_add(&s, "-stale" DH_WITNESS_SUFFIX);
+    return dh_str_take(&s);
+}
+
+static bool keep_witness(const struct dh_classified *c, struct dh_subject *s, const char *folder, char **path,
+                         struct dh_err *err)
+{
+    struct dh_witness w;
+    char *name = file_name(c), *near = dh_format("%s/%s", folder, name);
+    *path = dh_path_absolute(near);
+    dh_subject_witness(s, &c->run.schedule, c->run.end, c->variable->findings.n ? c->variable->findings.at[0]->id : "",
+                       &w);
+    bool ok = dh_mkdir_parents(folder, 0755, err) && dh_witness_write(&w, *path, err);
+    dh_witness_release(&w);
+    free(near);
+    free(name);
+    return ok;
+}
+
+static bool keep_verdicts(const struct dh_classified *c, const struct dh_subject *s, const char *db, const char *json,
+                          struct dh_err *err)
+{
+    struct dh_store *store = dh_store_open(db, DH_STORE_WRITE, err);
+    struct dh_store_run run = {s->program, "", 0};
+    long long id;
+    bool ok = store && dh_store_begin(store, &run, &id, err);
+    for (size_t i = 0; ok && i < c->variable->findings.n; i++) {
+        const struct dh_finding *f = c->variable->findings.at[i];
+        ok = dh_store_classify(store, f->id, f->build, c->verdict, json, err);
+    }
+    ok = ok && dh_store_commit(store, err);
+    dh_store_close(store);
+    return ok;
+}
+
+bool dh_classified_keep(const struct dh_classified *c, struct dh_subject *s, const char *db, const char *folder,
+                        char **path, struct dh_err *err)
+{
+    *path = NULL;
+    if (c->failed && !keep_witness(c, s, folder, path, err))
+        return false;
+    if (!c->variable->findings.n || strcmp(c->verdict, "none") == 0)
+        return true;
+    char *json = dh_classified_json(c, *path ? *path : "");
+    bool ok = keep_verdicts(c, s, db, json, err);
+    free(json);
+    return ok;
+}

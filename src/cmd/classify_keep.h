@@ -1,0 +1,22 @@
+/* What the store knows of racy variables, and what classifying came to on its way back. Layer: cmd. */
+#ifndef DH_CMD_CLASSIFY_KEEP_H
+#define DH_CMD_CLASSIFY_KEEP_H
+
+#include "classify/classify.h"
+#include "finding/store.h"
+
+/* Copies of the program's races that were observed or proven; of all, or of those whose id begins so. No store is none.
+ */
+struct dh_races {
+    DH_VEC(struct dh_finding *) at;
+};
+bool dh_races_read(struct dh_races *r, const char *db, const char *id, const struct dh_subject *s, struct dh_err *err);
+void dh_races_release(struct dh_races *r);
+
+/* A JSON object: verdict, model, heuristic, counts, words, witness ("" for none). Owned by the caller. */
+char *dh_classified_json(const struct dh_classified *c, const char *witness);
+/* The verdict of every finding of the variable, and the failing run as a witness in the folder: *path, or NULL. */
+bool dh_classified_keep(const struct dh_classified *c, struct dh_subject *s, const char *db, const char *folder,
+                        char **path, struct dh_err *err);
+
+#endif
