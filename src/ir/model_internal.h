@@ -1,0 +1,122 @@
+/* What the files of the model reader share. Layer: ir, for model_*.c only. */
+#ifndef DH_IR_MODEL_INTERNAL_H
+#define DH_IR_MODEL_INTERNAL_H
+
+#include "ir/arena.h"
+#include "ir/debug_info.h"
+#include "model/models.h"
+#include "model/program.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+
+struct dh_reader {
+    LLVMModuleRef module;
+    LLVMTargetDataRef layout;
+    struct dh_program *p;
+    const struct dh_models *models;
+    bool strict; /* no guesses (ir/model.h) */
+    struct dh_di *di;
+    struct dh_arena arena;   /* of the whole module */
+    struct dh_arena body;    /* of the function at work */
+    struct dh_map functions; /* LLVM function -> index + 1 */
+    struct dh_map globals;   /* LLVM global -> index + 1 */
+    struct dh_map folded;    /* LLVM function -> what it always returns, see model_fold.c */
+    struct dh_map signatures;
+    DH_VEC(uint32_t) hidden; /* globals that stand for variables of libraries */
+    uint32_t n_signatures;
+    bool virtual_members, distant_members; /* there are pointers to such member functions */
+    dh_value data, unknown;
+    /* of the function at work */
+    LLVMValueRef function;
+    uint32_t index;
+    uint32_t varargs;             /* register of the array beyond the parameters, DH_NONE */
+    struct dh_map values;         /* LLVM value -> dh_value + 1 */
+    struct dh_map blocks;         /* LLVM block -> struct dh_read_block */
+    struct dh_map wide;           /* integers that may carry pointers */
+    DH_VEC(LLVMValueRef) pending; /* scratch of model_wide.c */
+    uint32_t n_blocks;            /* made so far in this function */
+    uint32_t first_edge;
+    LLVMValueRef at; /* instruction being read: whose place and site new instructions get */
+    uint32_t site, place;
+    bool throws; /* the call just read leaves by an exception only */
+};
+
+struct dh_read_block {
+    uint32_t first, last; /* blocks of the program, numbers within the function */
+    uint32_t order;       /* among those reached, from 0 */
+};
+
+/* Edges to blocks of the module, while a function is read: their order with this bit. */
+#define DH_EDGE_UNREAD 0x80000000u
+
+/* ---- model_values.c ---- */
+dh_value dh_read_value(struct dh_reader *r, LLVMValueRef v);
+/* Address that a constant expression is, as far as known. */
+dh_value dh_read_constant(struct dh_reader *r, LLVMValueRef v);
+void dh_read_initials(struct dh_reader *r, uint32_t global, LLVMValueRef value);
+enum dh_register_kind dh_read_kind(struct dh_reader *r, LLVMValueRef v);
+uint32_t dh_read_hidden(struct dh_reader *r, const char *name, bool tls);
+LLVMValueRef dh_read_strip_alias(LLVMValueRef v);
+void dh_read_bind(struct dh_reader *r, LLVMValueRef v, dh_value value);
+/* A register for what `v` computes; DH_NONE for what nobody needs (void, floating point). */
+uint32_t dh_read_result(struct dh_reader *r, LLVMValueRef v);
+
+/* ---- model_emit.c: new instructions, at the place of the one being read ---- */
+struct dh_inst *dh_emit(struct dh_reader *r, enum dh_inst_op op, uint32_t result);
+struct dh_inst *dh_emit1(struct dh_reader *r, enum dh_inst_op op, uint32_t result, dh_value a);
+struct dh_inst *dh_emit2(struct dh_reader *r, enum dh_inst_op op, uint32_t result, dh_value a, dh_value b);
+dh_value dh_emit_load(struct dh_reader *r, dh_value address);
+dh_value dh_emit_offset(struct dh_reader *r, dh_value address, int64_t bytes);
+void dh_emit_store(struct dh_reader *r, dh_value address, dh_value value, uint32_t size);
+uint32_t dh_emit_register(struct dh_reader *r);
+/* Ends the block at work, begins the next: number of the new one. */
+uint32_t dh_emit_block(struct dh_reader *r);
+void dh_emit_jump(struct dh_reader *r, uint32_t block);
+void dh_emit_set_place(struct dh_reader *r, LLVMValueRef instruction);
+
+/* ---- model_address.c ---- */
+dh_value dh_read_gep(struct dh_reader *r, LLVMValueRef gep);
+/* Bytes from that address to the end of the array or object it lies in, as far as its type tells; 0 = unknown. */
+uint64_t dh_read_extent(struct dh_reader *r, LLVMValueRef address);
+
+/* ---- model_fold.c ---- */
+bool dh_read_fold(struct dh_reader *r, LLVMValueRef v, int64_t *number);
+/* Puts the blocks that can be reached into `blocks`, numbered in their order. */
+void dh_read_reach(struct dh_reader *r);
+/* Whether the edge between two blocks can be taken. */
+bool dh_read_takes(struct dh_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+
+/* ---- model_member.c ---- */
+/* Which pointers to members the module makes. */
+void dh_read_members(struct dh_reader *r);
+/* What such a pointer says: 0 = which function, 1 = at which distance. */
+bool dh_read_is_member(LLVMValueRef v, unsigned part);
+
+/* ---- model_wide.c ---- */
+void dh_read_wide(struct dh_reader *r);
+
+/* ---- model_calls.c ---- */
+/* A call or invoke. False when control does not come back. */
+bool dh_read_call(struct dh_reader *r, LLVMValueRef call);
+/* A body for a function of a library whose address is taken. */
+void dh_read_made_body(struct dh_reader *r, LLVMValueRef function, uint32_t index);
+uint32_t dh_read_signature(struct dh_reader *r, LLVMTypeRef type);
+
+/* ---- model_effects.c ---- */
+struct dh_arguments {
+    const dh_value *at;
+    const LLVMValueRef *values; /* NULL: not known */
+    unsigned n;
+    uint32_t result; /* register or DH_NONE */
+    bool pointer;    /* the result may carry a pointer */
+    const char *name;
+};
+/* False when control does not come back; then `throws` tells how it leaves. */
+bool dh_read_effects(struct dh_reader *r, const struct dh_library_function *f, const struct dh_arguments *a);
+void dh_read_foreign(struct dh_reader *r, const struct dh_arguments *a);
+
+/* ---- model_body.c ---- */
+void dh_read_body(struct dh_reader *r, LLVMValueRef function, uint32_t index);
+
+#endif

@@ -1,0 +1,293 @@
+/* Building a program: interning, bodies in order, edges made whole at the end. */
+#include "model/build.h"
+
+#include "model/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Open addressing over rows of some array of the program; 0 = free, else row + 1. */
+struct interned {
+    uint32_t *slot;
+    size_t mask, n;
+};
+
+struct dh_program_index {
+    struct interned strings, constants, places;
+    uint32_t function; /* whose body is at work */
+};
+
+struct dh_program_index *dh_build_index_new(void)
+{
+    struct dh_program_index *index = calloc(1, sizeof *index);
+    if (!index)
+        abort();
+    index->function = DH_NONE;
+    return index;
+}
+
+void dh_build_index_free(struct dh_program_index *index)
+{
+    if (!index)
+        return;
+    free(index->strings.slot);
+    free(index->constants.slot);
+    free(index->places.slot);
+    free(index);
+}
+
+static uint64_t hash_bytes(const void *bytes, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const unsigned char *b = bytes; n--; b++)
+        h = (h ^ *b) * 0x100000001b3u;
+    return h ^ h >> 29;
+}
+
+typedef bool equal_fn(const struct dh_program *p, uint32_t row, const void *key);
+typedef uint64_t hash_fn(const struct dh_program *p, uint32_t row);
+
+static uint32_t *place_of(struct interned *t, const struct dh_program *p, uint64_t hash, const void *key,
+                          equal_fn *equal)
+{
+    for (size_t i = hash & t->mask;; i = (i + 1) & t->mask)
+        if (!t->slot[i] || equal(p, t->slot[i] - 1, key))
+            return &t->slot[i];
+}
+
+static void grow(struct interned *t, const struct dh_program *p, hash_fn *hash)
+{
+    if (t->slot && t->n * 2 < t->mask)
+        return;
+    struct interned old = *t;
+    t->mask = old.slot ? old.mask * 2 + 1 : 255;
+    t->slot = calloc(t->mask + 1, sizeof *t->slot);
+    if (!t->slot)
+        abort();
+    for (size_t i = 0; old.slot && i <= old.mask; i++) {
+        if (!old.slot[i])
+            continue;
+        size_t to = hash(p, old.slot[i] - 1) & t->mask;
+        while (t->slot[to])
+            to = (to + 1) & t->mask;
+        t->slot[to] = old.slot[i];
+    }
+    free(old.slot);
+}
+
+/* ---- strings: a row is the offset into the pool ---- */
+static bool same_string(const struct dh_program *p, uint32_t row, const void *key)
+{
+    return strcmp(&p->strings.at[row], key) == 0;
+}
+
+static uint64_t hash_string(const struct dh_program *p, uint32_t row)
+{
+    return hash_bytes(&p->strings.at[row], strlen(&p->strings.at[row]));
+}
+
+uint32_t dh_build_string(struct dh_program *p, const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    struct interned *t = &p->index->strings;
+    grow(t, p, hash_string);
+    size_t n = strlen(text) + 1;
+    uint32_t *slot = place_of(t, p, hash_bytes(text, n - 1), text, same_string);
+    if (!*slot) {
+        t->n++;
+        *slot = (uint32_t)p->strings.n + 1;
+        dh_vec_reserve(&p->strings, n);
+        memcpy(p->strings.at + p->strings.n, text, n);
+        p->strings.n += n;
+    }
+    return *slot - 1;
+}
+
+/* ---- constants ---- */
+static bool same_constant(const struct dh_program *p, uint32_t row, const void *key)
+{
+    const struct dh_constant *a = &p->constants.at[row], *b = key;
+    return a->kind == b->kind && a->index == b->index && a->number == b->number;
+}
+
+static uint64_t hash_constant(const struct dh_program *p, uint32_t row)
+{
+    return hash_bytes(&p->constants.at[row], sizeof p->constants.at[row]);
+}
+
+dh_value dh_build_constant(struct dh_program *p, enum dh_constant_kind kind, uint32_t index, int64_t number)
+{
+    struct dh_constant c = {kind, index, number};
+    struct interned *t = &p->index->constants;
+    grow(t, p, hash_constant);
+    uint32_t *slot = place_of(t, p, hash_bytes(&c, sizeof c), &c, same_constant);
+    if (!*slot) {
+        t->n++;
+        dh_vec_push(&p->constants, c);
+        *slot = (uint32_t)p->constants.n;
+    }
+    return (*slot - 1) | DH_CONSTANT_BIT;
+}
+
+dh_value dh_build_int(struct dh_program *p, int64_t number)
+{
+    return dh_build_constant(p, DH_CONST_INT, 0, number);
+}
+
+/* ---- places ---- */
+static bool same_place(const struct dh_program *p, uint32_t row, const void *key)
+{
+    return memcmp(&p->places.at[row], key, sizeof(struct dh_place)) == 0;
+}
+
+static uint64_t hash_place(const struct dh_program *p, uint32_t row)
+{
+    return hash_bytes(&p->places.at[row], sizeof(struct dh_place));
+}
+
+uint32_t dh_build_place(struct dh_program *p, const struct dh_place *place)
+{
+    if (!place->line && !place->file)
+        return 0;
+    struct interned *t = &p->index->places;
+    grow(t, p, hash_place);
+    uint32_t *slot = place_of(t, p, hash_bytes(place, sizeof *place), place, same_place);
+    if (!*slot) {
+        t->n++;
+        dh_vec_push(&p->places, *place);
+        *slot = (uint32_t)p->places.n;
+    }
+    return *slot - 1;
+}
+
+/* ---- what programs consist of ---- */
+uint32_t dh_build_function(struct dh_program *p, const struct dh_function *f)
+{
+    dh_vec_push(&p->functions, *f);
+    return (uint32_t)p->functions.n - 1;
+}
+
+uint32_t dh_build_global(struct dh_program *p, const struct dh_global *g)
+{
+    dh_vec_push(&p->globals, *g);
+    return (uint32_t)p->globals.n - 1;
+}
+
+void dh_build_initial(struct dh_program *p, uint32_t global, uint32_t offset, dh_value value)
+{
+    struct dh_global *g = &p->globals.at[global];
+    if (!g->n_initials)
+        g->initial = (uint32_t)p->initials.n;
+    g->n_initials++;
+    dh_vec_push(&p->initials, (struct dh_initial){offset, value});
+}
+
+void dh_build_root(struct dh_program *p, enum dh_root_kind kind, uint32_t function, uint32_t order)
+{
+    dh_vec_push(&p->roots, (struct dh_root){kind, function, order});
+}
+
+void dh_build_limit(struct dh_program *p, enum dh_limit limit)
+{
+    p->limits[limit]++;
+}
+
+void dh_build_foreign(struct dh_program *p, const char *name)
+{
+    uint32_t string = dh_build_string(p, name);
+    for (size_t i = 0; i < p->foreign.n; i++)
+        if (p->foreign.at[i] == string)
+            return;
+    dh_vec_push(&p->foreign, string);
+}
+
+void dh_build_body(struct dh_program *p, uint32_t function)
+{
+    struct dh_function *f = &p->functions.at[function];
+    p->index->function = function;
+    f->block = (uint32_t)p->blocks.n;
+    f->n_blocks = 0;
+    f->registers = (uint32_t)p->registers.n;
+    f->n_registers = 0;
+}
+
+uint32_t dh_build_register(struct dh_program *p, enum dh_register_kind kind)
+{
+    dh_vec_push(&p->registers, (uint8_t)kind);
+    return p->functions.at[p->index->function].n_registers++;
+}
+
+void dh_build_block(struct dh_program *p)
+{
+    struct dh_block b = {.function = p->index->function, .inst = (uint32_t)p->insts.n, .succ = (uint32_t)p->edges.n};
+    dh_vec_push(&p->blocks, b);
+    p->functions.at[p->index->function].n_blocks++;
+}
+
+struct dh_inst *dh_build_inst(struct dh_program *p, enum dh_inst_op op, uint32_t result)
+{
+    struct dh_inst i = {.op = (uint8_t)op, .result = result, .operand = (uint32_t)p->operands.n, .site = DH_NO_SITE};
+    dh_vec_push(&p->insts, i);
+    p->blocks.at[p->blocks.n - 1].n_insts++;
+    return &p->insts.at[p->insts.n - 1];
+}
+
+void dh_build_operand(struct dh_program *p, dh_value v)
+{
+    dh_vec_push(&p->operands, v);
+    p->insts.at[p->insts.n - 1].n_operands++;
+}
+
+void dh_build_edge(struct dh_program *p, uint32_t block)
+{
+    dh_vec_push(&p->edges, block);
+    p->blocks.at[p->blocks.n - 1].n_succs++;
+}
+
+/* ---- the end ---- */
+static const struct dh_program *sorting; /* qsort has no argument; one program is finished at a time */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(dh_program_string(sorting, *(const uint32_t *)a), dh_program_string(sorting, *(const uint32_t *)b));
+}
+
+static void count_predecessors(struct dh_program *p)
+{
+    for (size_t b = 0; b < p->blocks.n; b++) {
+        struct dh_block *block = &p->blocks.at[b];
+        for (uint32_t s = 0; s < block->n_succs; s++) {
+            p->edges.at[block->succ + s] += p->functions.at[block->function].block;
+            p->blocks.at[p->edges.at[block->succ + s]].n_preds++;
+        }
+    }
+}
+
+static void fill_predecessors(struct dh_program *p)
+{
+    size_t n = p->edges.n;
+    dh_vec_reserve(&p->edges, n);
+    for (size_t b = 0; b < p->blocks.n; b++) {
+        p->blocks.at[b].pred = (uint32_t)p->edges.n;
+        p->edges.n += p->blocks.at[b].n_preds;
+        p->blocks.at[b].n_preds = 0;
+    }
+    for (size_t b = 0; b < p->blocks.n; b++)
+        for (uint32_t s = 0; s < p->blocks.at[b].n_succs; s++) {
+            struct dh_block *to = &p->blocks.at[p->edges.at[p->blocks.at[b].succ + s]];
+            p->edges.at[to->pred + to->n_preds++] = (uint32_t)b;
+        }
+}
+
+void dh_program_finish(struct dh_program *p)
+{
+    count_predecessors(p);
+    fill_predecessors(p);
+    sorting = p;
+    if (p->foreign.n)
+        qsort(p->foreign.at, p->foreign.n, sizeof *p->foreign.at, by_name);
+    sorting = NULL;
+    dh_build_index_free(p->index);
+    p->index = NULL;
+}

@@ -1,0 +1,33 @@
+/* Control flow of one function: order, dominators, loops. Layer: model. Arrays by number of the block within the
+ * function; the struct owns them and may be used again for the next function. Not thread-safe. */
+#ifndef DH_MODEL_FLOW_H
+#define DH_MODEL_FLOW_H
+
+#include "model/program.h"
+
+struct dh_flow {
+    uint32_t function, first, n; /* blocks are first .. first + n - 1 of the program */
+    uint32_t n_reached;
+    DH_VEC(uint32_t) order;     /* reached blocks in reverse postorder */
+    DH_VEC(uint32_t) rank;      /* place in `order`, DH_NONE = not reached */
+    DH_VEC(uint32_t) dominator; /* immediate; of the entry: itself; DH_NONE = not reached */
+    DH_VEC(uint32_t) post;      /* immediate postdominator; n = the function's end; DH_NONE = no way to the end */
+    DH_VEC(uint32_t) loop;  /* header of the innermost loop around it, DH_NONE = none; a header is in its own loop */
+    DH_VEC(uint32_t) outer; /* of a header: header of the loop around, DH_NONE = none */
+    DH_VEC(uint32_t) work;  /* scratch */
+    bool irreducible;       /* some cycle has more than one entry: `loop` then names a header that dominates less */
+};
+
+void dh_flow_read(struct dh_flow *f, const struct dh_program *p, uint32_t function);
+void dh_flow_release(struct dh_flow *f);
+/* Numbers within the function. A block dominates itself. False for what is not reached. */
+bool dh_flow_dominates(const struct dh_flow *f, uint32_t a, uint32_t b);
+/* Every way from b to the function's end passes a. */
+bool dh_flow_postdominates(const struct dh_flow *f, uint32_t a, uint32_t b);
+bool dh_flow_in_loop(const struct dh_flow *f, uint32_t header, uint32_t block);
+static inline bool dh_flow_repeated(const struct dh_flow *f, uint32_t block)
+{
+    return f->loop.at[block] != DH_NONE;
+}
+
+#endif
