@@ -1,0 +1,49 @@
+#include "analysis/meet.h"
+
+static bool has(dh_threads set, unsigned thread)
+{
+    return thread < DH_THREADS_MAX && set >> thread & 1;
+}
+
+/* Whether some thread of kind `who` may be there when `by`, of which there is one, is at `o`. */
+static bool may_run(const struct dh_walk *w, const struct dh_order_state *o, unsigned by, unsigned who,
+                    dh_threads asked)
+{
+    const struct dh_thread *t = &w->threads.at[who];
+    if (t->inst == DH_NONE || has(o->started, who))
+        return true;
+    if (has(asked, who))
+        return false;
+    for (unsigned c = 0; c < w->threads.n; c++)
+        if (has(t->creators, c) && c != by && may_run(w, o, by, c, asked | (dh_threads)1 << who))
+            return true;
+    return false;
+}
+
+/* `a` happens before any thread `b` is there, or after all of them have ended. Only who alone starts them knows. */
+static bool is_apart(const struct dh_walk *w, const struct dh_event *a, unsigned b)
+{
+    const struct dh_order_state *o = &w->orders.at[a->order];
+    if (!w->threads.at[a->thread].unique)
+        return false;
+    if (!may_run(w, o, a->thread, b, 0))
+        return true;
+    return has(o->joined, b) && w->threads.at[b].creators == (dh_threads)1 << a->thread;
+}
+
+/* Threads of one kind that pass the same barriers are between the same ones at a time. */
+static bool is_apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+{
+    uint64_t p = w->orders.at[a->order].phase, q = w->orders.at[b->order].phase;
+    return a->thread == b->thread && (p | q) > 1 && !(p & q);
+}
+
+bool dh_events_meet(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+{
+    const struct dh_thread *x = &w->threads.at[a->thread], *y = &w->threads.at[b->thread];
+    if (x->sequential || y->sequential)
+        return false;
+    if (a->thread == b->thread)
+        return !x->unique && !is_apart_by_barrier(w, a, b);
+    return !is_apart(w, a, b->thread) && !is_apart(w, b, a->thread);
+}

@@ -1,0 +1,321 @@
+#include "analysis/safe.h"
+
+#include "analysis/conflicts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENT(id) (1u << DH_ARGUMENT_##id)
+
+/* Arguments that hold whatever the program does. Those about instances of which there are many rest on how an address
+ * was written, which a step to the next element escapes. */
+static const uint32_t trusted = ARGUMENT(READS) | ARGUMENT(ATOMIC) | ARGUMENT(ONE_THREAD) | ARGUMENT(ONE_INSTANCE) |
+                                ARGUMENT(ALONE) | ARGUMENT(DISJOINT) | ARGUMENT(FRESH) | ARGUMENT(START) |
+                                ARGUMENT(JOIN) | ARGUMENT(LOCK);
+
+enum mark {
+    MARK_SEEN = 1 << 0,   /* a plain access of the model */
+    MARK_OTHER = 1 << 1,  /* also something else, or in code that nothing seems to reach */
+    MARK_SHARED = 1 << 2, /* of what several threads get at */
+    MARK_RACY = 1 << 3
+};
+
+struct finder {
+    struct dh_safe *safe;
+    const struct dh_program *p;
+    struct dh_shapes shapes;
+    struct dh_walk walk;
+    struct dh_conflicts conflicts;
+    uint8_t *reached; /* by function */
+    uint8_t *marks;   /* by site */
+    uint32_t also;    /* trusted */
+};
+
+static void *zeroed(size_t n)
+{
+    void *p = calloc(n ? n : 1, 1);
+    if (!p)
+        abort();
+    return p;
+}
+
+static bool give_up(struct finder *f, const char *why, const char *what)
+{
+    snprintf(f->safe->gave_up, sizeof f->safe->gave_up, why, what);
+    return false;
+}
+
+/* ---- what the analysis does not follow ---- */
+
+static const char *name_of(const struct finder *f, uint32_t function)
+{
+    return dh_program_string(f->p, f->p->functions.at[function].name);
+}
+
+bool dh_safe_is_standard(const char *name)
+{
+    static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
+    for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
+        if (strncmp(name, spaces[n], strlen(spaces[n])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_open(const struct finder *f, uint32_t function)
+{
+    const struct dh_function *at = &f->p->functions.at[function];
+    return at->flags & DH_FUNCTION_EXPORTED && at->n_blocks && strcmp(name_of(f, function), "main") != 0;
+}
+
+/* Others may call them, from threads of their own. */
+static bool is_closed(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        if (is_open(f, n) && !dh_safe_is_standard(name_of(f, n)))
+            return give_up(f, "others may call %s", name_of(f, n));
+    for (uint32_t n = 0; n < f->p->globals.n; n++) {
+        const struct dh_global *g = &f->p->globals.at[n];
+        if (g->flags & DH_GLOBAL_EXPORTED && !(g->flags & (DH_GLOBAL_CONSTANT | DH_GLOBAL_EXTERNAL)))
+            return give_up(f, "others may use %s", dh_program_string(f->p, g->name));
+    }
+    return true;
+}
+
+static bool is_followed(struct finder *f)
+{
+    static const enum dh_limit limits[] = {DH_LIMIT_SETJMP, DH_LIMIT_BODY};
+    for (size_t n = 0; n < sizeof limits / sizeof *limits; n++)
+        if (f->p->limits[limits[n]])
+            return give_up(f, "there are %s", dh_limit_text(limits[n]));
+    return true;
+}
+
+static bool may_be_anything(struct finder *f, uint32_t node)
+{
+    return f->shapes.graph.nodes.at[node].flags & DH_NODE_EXPOSED;
+}
+
+/* A function that code nobody knows can call back, in whichever thread. */
+static bool keeps_callbacks(struct finder *f)
+{
+    const struct dh_graph *g = &f->shapes.graph;
+    for (uint32_t n = 0; n < g->nodes.n; n++) {
+        uint32_t first = g->nodes.at[n].origin, at = first;
+        if (g->nodes.at[n].parent != n || !may_be_anything(f, n) || first == DH_NO_NODE)
+            continue;
+        do {
+            const struct dh_origin *o = &g->origins.at[at];
+            if (o->kind == DH_ORIGIN_FUNCTION && f->p->functions.at[o->index].n_blocks)
+                return give_up(f, "a function that nobody knows may call %s", name_of(f, o->index));
+            at = o->next;
+        } while (at != first);
+    }
+    return true;
+}
+
+/* Calls of what nobody knows. */
+static bool knows_calls(struct finder *f)
+{
+    for (uint32_t b = 0; b < f->p->blocks.n; b++) {
+        const struct dh_block *block = &f->p->blocks.at[b];
+        for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
+            const struct dh_inst *i = &f->p->insts.at[n];
+            uint32_t callee = dh_calls_callee(i);
+            if (callee == DH_NONE || callee >= i->n_operands || i->op == DH_I_FOREIGN)
+                continue;
+            dh_value v = dh_operand(f->p, i, callee);
+            if (dh_value_function(f->p, v) != DH_NONE)
+                continue;
+            struct dh_cell c = dh_shapes_value(&f->shapes, block->function, v);
+            if (c.node == DH_NO_NODE || may_be_anything(f, c.node))
+                return give_up(f, "%s calls what nobody knows", name_of(f, block->function));
+        }
+    }
+    return true;
+}
+
+/* ---- reached code ---- */
+
+static void reach(struct finder *f, uint32_t function)
+{
+    DH_VEC(uint32_t) todo = {0};
+    dh_vec_push(&todo, function);
+    while (todo.n) {
+        uint32_t at = todo.at[--todo.n];
+        const struct dh_function *fn = &f->p->functions.at[at];
+        if (f->reached[at])
+            continue;
+        f->reached[at] = 1;
+        for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+            for (uint32_t i = f->p->blocks.at[b].inst; i < f->p->blocks.at[b].inst + f->p->blocks.at[b].n_insts; i++)
+                for (uint32_t it = dh_calls_first(&f->shapes.calls, i), to;
+                     dh_calls_next(&f->shapes.calls, i, &it, &to);)
+                    dh_vec_push(&todo, to);
+    }
+    dh_vec_release(&todo);
+}
+
+/* ---- accesses ---- */
+
+static bool is_plain(const struct dh_inst *i)
+{
+    bool access = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
+    return access && !i->order && !(i->flags & (DH_INST_VOLATILE | DH_INST_LIBRARY));
+}
+
+static void mark_inst(struct finder *f, const struct dh_inst *i, bool reached)
+{
+    if (i->site >= f->safe->n_sites)
+        return;
+    enum dh_inst_class class = dh_inst_class(i);
+    if (is_plain(i))
+        f->marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
+    else if (class != DH_CLASS_VALUE && class != DH_CLASS_END)
+        f->marks[i->site] |= MARK_OTHER;
+}
+
+/* `known`: all calls of it are. */
+static void mark_function(struct finder *f, uint32_t function, bool known)
+{
+    const struct dh_function *fn = &f->p->functions.at[function];
+    for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
+            mark_inst(f, &f->p->insts.at[f->p->blocks.at[b].inst + n], known);
+}
+
+static void mark_events(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        const struct dh_event *e = &f->walk.events.at[n];
+        uint32_t site = f->p->insts.at[e->inst].site;
+        if ((e->kind != DH_EVENT_READ && e->kind != DH_EVENT_WRITE) || site >= f->safe->n_sites)
+            continue;
+        f->marks[site] |= MARK_SHARED;
+        if (f->conflicts.unsafe[n] || may_be_anything(f, e->node))
+            f->marks[site] |= MARK_RACY;
+    }
+}
+
+static void conclude(struct finder *f)
+{
+    struct dh_safe *s = f->safe;
+    for (uint32_t n = 0; n < s->n_sites; n++) {
+        unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
+        unsigned race = known && !(m & MARK_RACY), private = known && !(m & MARK_SHARED);
+        s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0));
+        s->accesses += (m & MARK_SEEN) != 0;
+        s->race += race;
+        s->private += private;
+    }
+}
+
+/* ---- all ---- */
+
+/* Constructors are over before there are threads, unless they start some; threads may outlive main. */
+static void doubt_threads(struct finder *f)
+{
+    bool starts = false;
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        for (size_t c = 0; c < f->walk.threads.n; c++)
+            starts |= f->walk.threads.at[t].creators >> c & 1 && f->walk.threads.at[c].kind == DH_ROOT_CONSTRUCTOR;
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        f->walk.threads.at[t].sequential &= f->walk.threads.at[t].kind == DH_ROOT_CONSTRUCTOR && !starts;
+}
+
+static bool read_shapes(struct finder *f)
+{
+    enum { PASSES_MAX = 24 };
+    dh_shapes_run(&f->shapes);
+    if (f->shapes.passes >= PASSES_MAX)
+        return give_up(f, "%s", "calls through pointers lead ever further");
+    return keeps_callbacks(f) && knows_calls(f);
+}
+
+/* A handle that is kept where another one may be: a join may be of either thread. */
+static bool mixes_handles(struct finder *f)
+{
+    DH_VEC(uint32_t) nodes = {0};
+    bool mixed = false;
+    for (uint32_t b = 0; b < f->p->blocks.n; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++) {
+            const struct dh_inst *i = &f->p->insts.at[f->p->blocks.at[b].inst + n];
+            if (i->op != DH_I_CREATE)
+                continue;
+            uint32_t node = dh_shapes_value(&f->shapes, f->p->blocks.at[b].function, dh_operand(f->p, i, 0)).node;
+            for (size_t k = 0; k < nodes.n; k++)
+                mixed |= nodes.at[k] == node;
+            dh_vec_push(&nodes, node);
+        }
+    dh_vec_release(&nodes);
+    return mixed;
+}
+
+static void judge(struct finder *f)
+{
+    dh_conflicts_init(&f->conflicts, &f->walk);
+    doubt_threads(f);
+    f->conflicts.trusted = (f->conflicts.trusted & trusted) | f->also;
+    if (mixes_handles(f))
+        f->conflicts.trusted &= ~(uint32_t)ARGUMENT(JOIN);
+    f->conflicts.strict = true;
+    dh_conflicts_run(&f->conflicts);
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        if (is_open(f, n))
+            reach(f, n);
+    uint8_t *open = f->reached;
+    f->reached = zeroed(f->p->functions.n);
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        reach(f, f->walk.threads.at[t].function);
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        mark_function(f, n, f->reached[n] && !open[n]);
+    free(open);
+    mark_events(f);
+    conclude(f);
+    dh_conflicts_release(&f->conflicts);
+}
+
+static void walk(struct finder *f)
+{
+    dh_walk_init(&f->walk, &f->shapes);
+    f->walk.strict = true;
+    dh_walk_run(&f->walk);
+    if (f->walk.incomplete)
+        give_up(f, "%s", "the budget of the analysis was used up");
+    else
+        judge(f);
+    dh_walk_release(&f->walk);
+}
+
+uint32_t dh_safe_argument(const char *name, size_t n)
+{
+    static const char *const names[] = {
+#define DH_ARGUMENT(id, proof, text) #id,
+#include "analysis/arguments.def"
+#undef DH_ARGUMENT
+    };
+    for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
+        if (strlen(names[a]) == n && strncmp(names[a], name, n) == 0)
+            return 1u << a;
+    return 0;
+}
+
+void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_sites, uint32_t also)
+{
+    *s = (struct dh_safe){.of_site = zeroed(n_sites), .n_sites = n_sites};
+    struct finder f = {.safe = s, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(n_sites), .also = also};
+    if (is_closed(&f) && is_followed(&f)) {
+        dh_shapes_init(&f.shapes, p);
+        if (read_shapes(&f))
+            walk(&f);
+        dh_shapes_release(&f.shapes);
+    }
+    free(f.reached);
+    free(f.marks);
+}
+
+void dh_safe_release(struct dh_safe *s)
+{
+    free(s->of_site);
+    s->of_site = NULL;
+}

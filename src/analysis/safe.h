@@ -1,0 +1,32 @@
+/* Which accesses need not be watched, by proofs alone. Layer: analysis.
+ * Customs and guesses that keep a report short count for nothing here: what a detector could find with everything
+ * watched, it finds without the accesses called safe. Where the program does what the analysis does not follow, nothing
+ * is safe, and `gave_up` says why. Owned by the caller. */
+#ifndef DH_ANALYSIS_SAFE_H
+#define DH_ANALYSIS_SAFE_H
+
+#include "analysis/walk.h"
+
+enum dh_safety {
+    DH_SAFE_RACE = 1 << 0,   /* never one of two conflicting accesses that nothing orders */
+    DH_SAFE_PRIVATE = 1 << 1 /* only one thread ever gets at what it accesses, or nobody writes there */
+};
+
+struct dh_safe {
+    uint8_t *of_site; /* dh_safety, by row of the site table */
+    uint32_t n_sites;
+    uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
+    char gave_up[120];                /* "" = no */
+};
+
+/* `p`: read strictly (ir/model.h). `also`: arguments (bits by dh_argument) to be trusted besides those that are proofs:
+ * for tests that must see a wrong one caught. */
+void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_sites, uint32_t also);
+/* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
+ * stay watched, but they do nothing else. */
+bool dh_safe_is_standard(const char *name);
+/* The bit of an argument by its name in arguments.def, 0: there is none. */
+uint32_t dh_safe_argument(const char *name, size_t n);
+void dh_safe_release(struct dh_safe *s);
+
+#endif
