@@ -1,0 +1,222 @@
+#include "driver/sparse.h"
+
+#include "analysis/safe.h"
+#include "base/str.h"
+#include "driver/merge.h"
+#include "host/process.h"
+#include "ir/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static const char magic[8] = "DHSAFE01";
+
+/* Followed by one byte for each site. */
+struct part {
+    char magic[8];
+    uint32_t n_sites, accesses, race, private;
+    char gave_up[120];
+    uint8_t of_site[];
+};
+
+struct learning {
+    LLVMModuleRef module;
+    struct part *part; /* shared with the child */
+    uint32_t also;
+};
+
+/* Enough for the largest programs tried; whoever needs more has everything watched. */
+enum { SECONDS = 60 };
+
+/* Whatever keeps its name after the link has made all others local is used by code without bitcode. */
+static bool is_local(LLVMValueRef v)
+{
+    LLVMLinkage l = LLVMGetLinkage(v);
+    size_t n;
+    const char *name = LLVMGetValueName2(v, &n);
+    return LLVMIsDeclaration(v) || l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
+           l == LLVMAvailableExternallyLinkage || strcmp(name, "main") == 0 || dh_starts_with(name, "llvm.") ||
+           dh_safe_is_standard(name);
+}
+
+static bool is_closed(struct learning *l)
+{
+    LLVMValueRef open = NULL;
+    size_t n;
+    for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !open; f = LLVMGetNextFunction(f))
+        open = is_local(f) ? NULL : f;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(l->module); g && !open; g = LLVMGetNextGlobal(g))
+        open = is_local(g) || LLVMIsGlobalConstant(g) ? NULL : g;
+    if (open)
+        snprintf(l->part->gave_up, sizeof l->part->gave_up, "others may use %s", LLVMGetValueName2(open, &n));
+    return !open;
+}
+
+/* Pointers in values of 16 bytes, or that libatomic takes by address, are not followed. */
+static bool is_wide(LLVMValueRef i)
+{
+    LLVMTypeRef t = LLVMTypeOf(LLVMIsAAtomicRMWInst(i)       ? LLVMGetOperand(i, 1)
+                               : LLVMIsAAtomicCmpXchgInst(i) ? LLVMGetOperand(i, 2)
+                               : LLVMIsAStoreInst(i)         ? LLVMGetOperand(i, 0)
+                                                             : i);
+    return LLVMGetTypeKind(t) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) > 64;
+}
+
+static bool has_wide_values(LLVMModuleRef m)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        if (LLVMIsDeclaration(f) && dh_starts_with(LLVMGetValueName2(f, &n), "__atomic_"))
+            return true;
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                bool accesses =
+                    LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
+                if (accesses && is_wide(i))
+                    return true;
+            }
+    }
+    return false;
+}
+
+static bool is_followed(struct learning *l)
+{
+    bool wide = has_wide_values(l->module);
+    if (wide)
+        snprintf(l->part->gave_up, sizeof l->part->gave_up, "there are atomics or values of 16 bytes");
+    return !wide;
+}
+
+static void copy_result(struct part *part, const struct dh_safe *safe)
+{
+    part->accesses = safe->accesses;
+    part->race = safe->race;
+    part->private = safe->private;
+    memcpy(part->of_site, safe->of_site, safe->n_sites);
+    memcpy(part->gave_up, safe->gave_up, sizeof part->gave_up - 1);
+}
+
+static bool learn_in_child(void *arg, struct dh_err *err)
+{
+    struct learning *l = arg;
+    struct rlimit time = {SECONDS, SECONDS};
+    struct dh_models models;
+    struct dh_program program;
+    struct dh_safe safe;
+    if (!is_closed(l) || !is_followed(l))
+        return true;
+    setrlimit(RLIMIT_CPU, &time);
+    dh_models_init(&models);
+    bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
+    if (ok) {
+        dh_safe_find(&safe, &program, l->part->n_sites, l->also);
+        copy_result(l->part, &safe);
+        dh_safe_release(&safe);
+    }
+    dh_program_release(&program);
+    dh_models_release(&models);
+    return ok;
+}
+
+static struct dh_bytes take_part(struct part *part, size_t n)
+{
+    struct dh_str out = {0};
+    dh_str_add_n(&out, (const char *)part, n);
+    return dh_bytes_take(&out);
+}
+
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also)
+{
+    size_t n = sizeof(struct part) + n_sites;
+    struct dh_err err = {0};
+    struct part *part = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (part == MAP_FAILED)
+        return (struct dh_bytes){0};
+    memcpy(part->magic, magic, sizeof magic);
+    part->n_sites = n_sites;
+    struct learning l = {m, part, also};
+    if (!dh_child_run("the analysis", learn_in_child, &l, &err)) {
+        memset(part->of_site, 0, n_sites);
+        part->accesses = part->race = part->private = 0;
+        snprintf(part->gave_up, sizeof part->gave_up, "%s", err.text ? err.text : "the analysis failed");
+    }
+    dh_err_release(&err);
+    struct dh_bytes all = take_part(part, n);
+    munmap(part, n);
+    return all;
+}
+
+bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
+                          struct dh_err *err)
+{
+    struct dh_bytes module;
+    if (!dh_container_read(c, DH_PART_MODULE, &module, err))
+        return false;
+    LLVMModuleRef m = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
+    dh_bytes_release(&module);
+    if (m)
+        *part = dh_sparse_learn(m, n_sites, also);
+    return m;
+}
+
+bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
+{
+    const struct part *part = (const struct part *)b->at;
+    if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->n_sites != b->n - sizeof *part ||
+        part->gave_up[sizeof part->gave_up - 1])
+        return false;
+    *facts = (struct dh_sparse_facts){part->of_site, part->n_sites, part->accesses,
+                                      part->race,    part->private, part->gave_up};
+    return true;
+}
+
+bool dh_sparse_wanted(const struct dh_plan *plan)
+{
+    return (plan->degree != DH_DEGREE_ALL || plan->no_arrays) &&
+           plan->everywhere & (DH_CLASS_RACE | DH_CLASS_CONSISTENCY);
+}
+
+/* An array's element itself, not a member of it. */
+static bool is_element(const struct dh_site_table *t, const struct dh_site *s)
+{
+    const char *field = dh_site_string(t, s->field);
+    return s->flags & DH_SITE_ELEMENT && (!*field || field[strlen(field) - 1] == ']');
+}
+
+/* Classes that a site may do without. */
+static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t, const struct dh_site *s,
+                       unsigned safety)
+{
+    unsigned all = 0;
+    if (plan->degree == DH_DEGREE_ALL)
+        safety = 0;
+    if (safety & DH_SAFE_RACE)
+        all |= DH_CLASS_RACE;
+    if (safety & DH_SAFE_PRIVATE) /* what is locked or ordered may still be seen half done */
+        all |= DH_CLASS_CONSISTENCY;
+    if (plan->no_arrays && is_element(t, s))
+        all |= DH_CLASS_RACE | DH_CLASS_CONSISTENCY;
+    return all;
+}
+
+void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan)
+{
+    uint32_t n = t->n_sites < facts->n_sites ? t->n_sites : facts->n_sites;
+    uint16_t *bits = malloc((t->n_sites + 1) * sizeof *bits);
+    if (!bits)
+        abort();
+    for (uint32_t i = 0; i < t->n_sites; i++)
+        bits[i] = (uint16_t)dh_plan_classes(plan, i);
+    for (uint32_t i = 0; i < n; i++) {
+        enum dh_group group = dh_op_info(t->sites[i].op)->group;
+        if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
+            bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
+    }
+    free((void *)plan->bits);
+    plan->bits = bits;
+    plan->n_bits = t->n_sites;
+    plan->proven = true;
+}

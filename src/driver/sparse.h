@@ -1,0 +1,35 @@
+/* Leaves out of a plan what the analysis of the whole program proves to be safe (003 §7.1.4). Layer: driver (LLVM).
+ * What is proven does not depend on the plan and travels with the program (docs/formats/container.md, part "safe").
+ * Libraries are open: who loads them may do anything with what they export, so everything stays. */
+#ifndef DH_DRIVER_SPARSE_H
+#define DH_DRIVER_SPARSE_H
+
+#include "driver/container.h"
+#include "event/plan.h"
+#include "event/site.h"
+#include "host/err.h"
+#include "host/file.h"
+
+#include <llvm-c/Core.h>
+
+/* Analyses the module, which is not changed, in a child: nothing it does can fail the caller. What it learned, also
+ * that it gave up and why, as the part holds it. `also`: see analysis/safe.h. */
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also);
+/* The same of a program's embedded module. */
+bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
+                          struct dh_err *err);
+
+struct dh_sparse_facts {
+    const uint8_t *of_site; /* dh_safety, analysis/safe.h */
+    uint32_t n_sites, accesses, race, private;
+    const char *gave_up; /* "" = no */
+};
+/* Points into the part; false when it is damaged. */
+bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_facts *facts);
+
+/* Whether the plan leaves anything out at all. */
+bool dh_sparse_wanted(const struct dh_plan *plan);
+/* plan->bits is made when there is none; whoever made it owns it. */
+void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan);
+
+#endif
