@@ -1,0 +1,410 @@
+/* deadheat heal: a policy from what was found, safe and verified. */
+#include "driver/heal.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/heal_means.h"
+#include "cmd/heal_verify.h"
+#include "cmd/prove_goals.h"
+#include "driver/container.h"
+#include "driver/heal_safety.h"
+#include "heal/patch.h"
+#include "heal/policy.h"
+#include "host/file.h"
+#include "host/process.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct healing {
+    const struct dh_parsed *parsed;
+    const char *db, *output;
+    char **argv, *program;
+    dh_text_vec ids;
+    DH_VEC(struct dh_finding *) findings;
+    struct dh_container container;
+    struct dh_bytes bytes;
+    struct dh_site_table sites;
+    struct dh_draft draft;
+    char build[33];
+};
+
+/* ---- what is to be healed ---- */
+
+static bool is_asked_for(const struct healing *h, const struct dh_finding *f)
+{
+    for (size_t i = 0; i < h->ids.n; i++)
+        if (strncmp(f->id, h->ids.at[i], strlen(h->ids.at[i])) == 0)
+            return true;
+    if (h->ids.n)
+        return false;
+    /* What may be is worth a lock where it is not just a lack of one. */
+    bool suspected = strcmp(f->level, "suspected") == 0, race = strcmp(f->kind, "race") == 0;
+    return strcmp(f->verdict, "no-failure") != 0 && !(suspected && race);
+}
+
+static void take(void *arg, const struct dh_finding *f)
+{
+    struct healing *h = arg;
+    if ((strcmp(f->build, h->build) != 0 && strcmp(f->program, h->program) != 0) || !is_asked_for(h, f))
+        return;
+    struct dh_finding *copy = dh_goals_copy(f);
+    dh_finding_set(&copy->witness, f->witness);
+    dh_vec_push(&h->findings, copy);
+}
+
+static bool read_findings(struct healing *h, struct dh_err *err)
+{
+    struct dh_store_choice all = {0};
+    if (!dh_file_exists(h->db))
+        return dh_err_set(err, "no store %s; 'deadheat check' makes one", h->db);
+    struct dh_store *store = dh_store_open(h->db, DH_STORE_READ, err);
+    bool ok = store && dh_store_each(store, &all, take, h, err);
+    dh_store_close(store);
+    if (ok && !h->findings.n)
+        return dh_err_set(err, h->ids.n ? "no such finding of %s in %s" : "no finding of %s in %s that could be healed",
+                          h->argv[0], h->db);
+    return ok;
+}
+
+static bool read_program(struct healing *h, struct dh_err *err)
+{
+    const char *why;
+    char *found = dh_program_find(h->argv[0]);
+    if (!found)
+        return dh_err_set(err, "%s: there is no such program", h->argv[0]);
+    h->program = dh_path_real(found);
+    free(found);
+    if (!dh_container_open(&h->container, h->program, err) ||
+        !dh_container_read(&h->container, DH_PART_SITES, &h->bytes, err))
+        return false;
+    dh_id_text(&h->container.id, h->build);
+    return dh_site_table_read(&h->sites, h->bytes.at, h->bytes.n, &why) || dh_err_set(err, "%s", why);
+}
+
+/* ---- telling and keeping ---- */
+
+static const char *const means_names[] = {
+    [DH_HEAL_LOCK] = "lock", [DH_HEAL_SCHEDULE] = "schedule", [DH_HEAL_ORDER] = "order"};
+
+static void tell(const struct healing *h)
+{
+    for (size_t g = 0; g < h->draft.groups.n; g++) {
+        const struct dh_draft_group *group = &h->draft.groups.at[g];
+        unsigned n = 0;
+        for (size_t i = 0; i < h->draft.sections.n; i++)
+            n += h->draft.sections.at[i].group == g;
+        if (!n)
+            continue;
+        printf("%s by %s%s, %u section%s:", group->name, means_names[group->means],
+               group->by_object ? " of each object" : "", n, n == 1 ? "" : "s");
+        for (size_t i = 0; i < group->findings.n; i++)
+            printf(group->findings.at[i][0] ? " %.8s" : "%s", group->findings.at[i]);
+        printf("\n");
+    }
+    for (size_t i = 0; i < h->draft.rest.n; i++)
+        printf("%.8s is not healed: %s\n", h->draft.rest.at[i].id, h->draft.rest.at[i].why);
+}
+
+static bool is_left_out(const struct healing *h, const char *id)
+{
+    for (size_t i = 0; i < h->draft.rest.n; i++)
+        if (strcmp(h->draft.rest.at[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Who may only hope is not verified by a search that found nothing. */
+static bool is_only_scheduled(const struct healing *h, const char *id)
+{
+    for (size_t g = 0; g < h->draft.groups.n; g++)
+        for (size_t i = 0; i < h->draft.groups.at[g].findings.n; i++)
+            if (strcmp(h->draft.groups.at[g].findings.at[i], id) == 0)
+                return h->draft.groups.at[g].means == DH_HEAL_SCHEDULE;
+    return false;
+}
+
+static enum dh_heal_means means_of(const struct healing *h, const char *id)
+{
+    for (size_t g = 0; g < h->draft.groups.n; g++)
+        for (size_t i = 0; i < h->draft.groups.at[g].findings.n; i++)
+            if (strcmp(h->draft.groups.at[g].findings.at[i], id) == 0)
+                return h->draft.groups.at[g].means;
+    return DH_HEAL_LOCK;
+}
+
+/* How it came to that; `r` is NULL when nothing was tried. */
+static char *details_of(const struct healing *h, const char *id, const struct dh_heal_verified *r, double seconds)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "policy", json_string(h->output));
+    json_object_set_new(o, "means", json_string(means_names[means_of(h, id)]));
+    if (r) {
+        json_object_set_new(o, "budget", json_string(dh_option_get(h->parsed, "budget")));
+        json_object_set_new(o, "seconds", json_real(seconds));
+        json_object_set_new(o, "witnesses", json_integer(r->witnesses));
+        json_object_set_new(o, "search", r->search ? json_string(r->search) : json_null());
+        if (r->why)
+            json_object_set_new(o, "why", json_string(r->why));
+    }
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(4));
+    json_decref(o);
+    return text ? text : dh_strdup("{}");
+}
+
+static bool keep(struct healing *h, const struct dh_heal_verified *r, double seconds, struct dh_err *err)
+{
+    bool verified = r && r->holds;
+    struct dh_store *store = dh_store_open(h->db, DH_STORE_WRITE, err);
+    struct dh_store_run run = {h->program, "", 0};
+    long long id;
+    bool ok = store && dh_store_begin(store, &run, &id, err);
+    for (size_t i = 0; ok && i < h->findings.n; i++) {
+        const char *finding = h->findings.at[i]->id;
+        if (is_left_out(h, finding))
+            continue;
+        char *details = details_of(h, finding, r, seconds);
+        ok = dh_store_heal(store, finding, verified && !is_only_scheduled(h, finding) ? "verified" : "offered", err) &&
+             dh_store_healed(store, finding, h->build, details, err);
+        free(details);
+    }
+    ok = ok && dh_store_commit(store, err);
+    dh_store_close(store);
+    return ok;
+}
+
+static int verify(struct healing *h)
+{
+    struct dh_err err = {0};
+    struct dh_heal_verified r;
+    DH_VEC(const struct dh_finding *) guarded = {0};
+    for (size_t i = 0; i < h->findings.n; i++)
+        if (!is_left_out(h, h->findings.at[i]->id) && !is_only_scheduled(h, h->findings.at[i]->id))
+            dh_vec_push(&guarded, h->findings.at[i]);
+    struct dh_heal_verifying v = {h->output, dh_option_get(h->parsed, "budget"), h->argv, guarded.at, guarded.n};
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    bool ok = dh_heal_verify(&v, &r, &err);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+    ok = ok && keep(h, &r, seconds, &err);
+    if (ok && r.holds && guarded.n)
+        printf("verified: %u witness%s no longer happen%s; %s\n", r.witnesses, r.witnesses == 1 ? "" : "es",
+               r.witnesses == 1 ? "s" : "", r.search);
+    else if (ok)
+        printf("offered, not verified: %s\n", r.why ? r.why : "by schedule nothing is guaranteed");
+    bool good = ok && r.holds && guarded.n && !h->draft.rest.n;
+    dh_heal_verified_release(&r);
+    dh_vec_release(&guarded);
+    return !ok ? dh_fail(&err, DH_EXIT_FAILURE) : good ? DH_EXIT_OK : DH_EXIT_FINDINGS;
+}
+
+/* Without findings there is nothing to be gone but what the policy could bring about. */
+static int verify_sections(struct healing *h)
+{
+    struct dh_err err = {0};
+    struct dh_heal_verified r;
+    struct dh_heal_verifying v = {h->output, dh_option_get(h->parsed, "budget"), h->argv, NULL, 0};
+    bool ok = dh_heal_verify(&v, &r, &err), holds = ok && r.holds;
+    if (holds)
+        printf("tried: no deadlock comes of it; %s\n", r.search ? r.search : "");
+    else if (ok)
+        printf("offered, not verified: %s\n", r.why);
+    dh_heal_verified_release(&r);
+    return !ok ? dh_fail(&err, DH_EXIT_FAILURE) : holds ? DH_EXIT_OK : DH_EXIT_FINDINGS;
+}
+
+/* The diff alone goes to standard output, so that it can be kept. */
+static int suggest(const struct healing *h)
+{
+    char *why, *diff = dh_patch_make(&h->draft, &why);
+    fputs(diff, stdout);
+    for (char *at = why, *line; at && (line = strsep(&at, "\n"));)
+        if (*line)
+            dh_complain("heal: --patch: no suggestion for %s", line);
+    bool any = *diff;
+    free(diff);
+    free(why);
+    return any ? DH_EXIT_OK : DH_EXIT_FINDINGS;
+}
+
+/* ---- sections instead of findings ---- */
+
+static bool has_site(const struct healing *h, const char *name)
+{
+    for (uint32_t i = 0; i < h->sites.n_sites; i++)
+        if (dh_heal_names_site(&h->sites, &h->sites.sites[i], name))
+            return true;
+    return false;
+}
+
+static bool draft_sections(struct healing *h, const char *file, struct dh_err *err)
+{
+    struct dh_bytes b;
+    struct dh_sections f;
+    struct dh_sections_error e;
+    if (!dh_file_read(file, &b, err))
+        return false;
+    bool ok = dh_sections_read(&f, (const char *)b.at, b.n, malloc, &e) ||
+              dh_err_set(err, "%s:%u:%u: %s", file, e.line, e.column, e.text);
+    dh_bytes_release(&b);
+    for (uint32_t i = 0; ok && i < f.n_points; i++)
+        if (!has_site(h, f.sites[f.points[i].site]))
+            ok = dh_err_set(err, "%s:%u: no site of %s is '%s'; expected one that 'deadheat sites' lists", file,
+                            f.points[i].line, h->argv[0], f.sites[f.points[i].site]);
+    if (ok && !f.n_sections)
+        ok = dh_err_set(err, "%s has no section; 'deadheat scan --sections' writes such files", file);
+    if (ok)
+        dh_draft_sections(&h->draft, &f);
+    return ok;
+}
+
+static bool draft(struct healing *h, struct dh_err *err)
+{
+    if (!read_program(h, err))
+        return false;
+    dh_draft_init(&h->draft, &h->sites);
+    if (dh_option_given(h->parsed, "sections"))
+        return draft_sections(h, dh_option_get(h->parsed, "sections"), err);
+    if (!read_findings(h, err))
+        return false;
+    dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n);
+    return true;
+}
+
+static int heal(struct healing *h)
+{
+    struct dh_err err = {0};
+    if (!draft(h, &err)) {
+        dh_complain("heal: %s", err.text);
+        dh_err_release(&err);
+        return DH_EXIT_USAGE;
+    }
+    if (dh_option_given(h->parsed, "patch"))
+        return suggest(h);
+    if (!dh_heal_choose(&h->draft, h->program, dh_option_get(h->parsed, "means"), true, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    tell(h);
+    if (!h->draft.sections.n)
+        return DH_EXIT_FINDINGS;
+    char *text = dh_draft_print(&h->draft, h->argv[0]);
+    bool ok = dh_file_write(h->output, text, strlen(text), 0644, &err) &&
+              dh_heal_check(h->output, h->program, false, NULL, &err);
+    free(text);
+    if (!ok)
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    int code;
+    if (dh_option_given(h->parsed, "no-verify"))
+        code = dh_option_given(h->parsed, "sections") || keep(h, NULL, 0, &err) ? DH_EXIT_OK
+                                                                                : dh_fail(&err, DH_EXIT_FAILURE);
+    else
+        code = dh_option_given(h->parsed, "sections") ? verify_sections(h) : verify(h);
+    printf("policy: %s\n  deadheat run --heal=%s -- %s\n", h->output, h->output, h->argv[0]);
+    return code;
+}
+
+/* ---- a policy by hand ---- */
+
+static int check_policy(struct healing *h, const char *policy)
+{
+    struct dh_err err = {0};
+    struct dh_heal_risks risks = {.at = {0}};
+    struct dh_bytes b;
+    if (!read_program(h, &err) || !dh_heal_check(policy, h->program, false, NULL, &err) ||
+        !dh_file_read(policy, &b, &err)) {
+        dh_complain("heal: %s", err.text);
+        dh_err_release(&err);
+        return DH_EXIT_USAGE;
+    }
+    bool ok = dh_heal_safety(h->program, (const char *)b.at, b.n, &risks, &err);
+    dh_bytes_release(&b);
+    bool safe = true;
+    for (size_t i = 0; ok && i < risks.at.n; i++) {
+        bool risk = risks.at.at[i].kind < DH_RISK_KINDS;
+        if (risk || risks.at.at[i].kind == DH_RISK_BY_OBJECT)
+            printf("%s: %s\n", risks.at.at[i].group, risks.at.at[i].text);
+        safe &= !risk;
+    }
+    if (ok && safe)
+        printf("safe: no circle of locks, no wait and no blocking call inside, as far as calls can be followed\n");
+    int code = !ok ? dh_fail(&err, DH_EXIT_FAILURE) : !safe ? DH_EXIT_FINDINGS : DH_EXIT_OK;
+    dh_heal_risks_release(&risks);
+    return code;
+}
+
+/* ---- from the command line ---- */
+
+/* Words before the program that could be ids, and are no files, are. */
+static bool is_id(const char *word)
+{
+    size_t n = strlen(word);
+    return n >= 4 && n <= 16 && strspn(word, "0123456789abcdef") == n && !dh_file_exists(word);
+}
+
+static int heal_with(const struct dh_parsed *p)
+{
+    struct healing h = {.parsed = p, .db = dh_option_get(p, "db"), .output = dh_option_get(p, "-o")};
+    int n = dh_operands(p, &h.argv), code = DH_EXIT_USAGE;
+    for (; n > 1 && is_id(h.argv[0]); n--)
+        dh_vec_push(&h.ids, *h.argv++);
+    if (n < 1)
+        dh_complain("heal: name a program: deadheat heal [OPTION...] [ID...] -- PROG args");
+    else
+        code = dh_option_given(p, "check") ? check_policy(&h, dh_option_get(p, "check")) : heal(&h);
+    for (size_t i = 0; i < h.findings.n; i++) {
+        dh_finding_release(h.findings.at[i]);
+        free(h.findings.at[i]);
+    }
+    dh_vec_release(&h.findings);
+    dh_vec_release(&h.ids);
+    dh_draft_release(&h.draft);
+    free(h.program);
+    return code;
+}
+
+static int run_heal(const struct dh_command *self, int argc, char **argv)
+{
+    bool done;
+    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
+    if (!p)
+        return DH_EXIT_USAGE;
+    int code = done ? DH_EXIT_OK : heal_with(p);
+    dh_parsed_free(p);
+    return code;
+}
+
+static const struct dh_option options[] = {
+    {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings"},
+    {"-o", DH_OPTION_STRING, "FILE", "policy.dhp", "where the policy goes"},
+    {"means", DH_OPTION_CHOICE, "auto|lock|schedule", "auto",
+     "auto: the strongest that is safe; lock: that or nothing; schedule: others are let pass, nobody is kept out"},
+    {"budget", DH_OPTION_STRING, "TIME", "5s", "how long to search for what is healed, and for new deadlocks"},
+    {"sections", DH_OPTION_STRING, "FILE", NULL,
+     "heal the sections of this file ('deadheat scan --sections' writes such) instead of findings"},
+    {"check", DH_OPTION_STRING, "POLICY", NULL, "say whether this policy is safe for the program, and nothing else"},
+    {"patch", DH_OPTION_FLAG, NULL, NULL,
+     "print a suggestion how to mend the source, as a unified diff, for what is simple; to read, nothing is changed"},
+    {"no-verify", DH_OPTION_FLAG, NULL, NULL, "write the policy and do not try it"},
+    {0}};
+
+const struct dh_command dh_command_heal = {
+    .name = "heal",
+    .usage = "[OPTION...] [ID...] -- PROG [ARG...]",
+    .summary = "write a policy under which a program runs without its bug",
+    .description =
+        "Takes races, atomicity violations, inconsistent views and deadlocks of the program from the store (those "
+        "with\n"
+        "the given ids, or all that matter) and writes a policy: which parts of the program must not be interrupted "
+        "by\n"
+        "others, and by which means. A lock is added only where no circle of locks can come of it on any path, and\n"
+        "nothing waits inside; else threads are only let pass. Then witnesses are replayed under the policy, and a\n"
+        "search looks for what is healed and for new deadlocks. The findings' healing becomes offered or verified.\n\n"
+        "Exit status 0: all is healed and verified; 1: not all; 2: bad usage.",
+    .examples = "  deadheat check -- ./bank; deadheat heal -o bank.dhp -- ./bank\n"
+                "  deadheat heal 3f2a91c0 --means=schedule -- ./server\n"
+                "  deadheat run --heal=bank.dhp -- ./bank\n",
+    .options = options,
+    .run = run_heal,
+};

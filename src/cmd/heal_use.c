@@ -1,0 +1,86 @@
+#include "cmd/heal_use.h"
+
+#include "base/str.h"
+#include "driver/container.h"
+#include "driver/heal.h"
+#include "driver/heal_safety.h"
+#include "host/cache.h"
+#include "host/file.h"
+#include "host/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(const char *line)
+{
+    dh_complain("%s", line);
+}
+
+/* Looked into once for each program and policy: the answer is kept beside the policy. */
+static bool is_known_safe(const char *program, const char *plan, char **mark)
+{
+    struct dh_container c;
+    struct dh_err ignored = {0};
+    char id[33], *cache = dh_cache_folder(&ignored);
+    *mark = NULL;
+    if (cache && dh_container_open(&c, program, &ignored)) {
+        dh_id_text(&c.id, id);
+        *mark = dh_format("%s/safe-%s-%s", cache, strchr(plan, '@') + 1, id);
+        dh_container_release(&c);
+    }
+    dh_err_release(&ignored);
+    free(cache);
+    return *mark && dh_file_exists(*mark);
+}
+
+/* What could only make it slow is told by 'deadheat heal --check'; what could hang is not run. */
+static bool is_without_circle(const char *policy, const char *program, const char *plan, struct dh_err *err)
+{
+    struct dh_heal_risks risks = {.at = {0}};
+    struct dh_bytes b;
+    char *mark;
+    if (is_known_safe(program, plan, &mark)) {
+        free(mark);
+        return true;
+    }
+    bool ok = dh_file_read(policy, &b, err);
+    if (ok) {
+        ok = dh_heal_safety(program, (const char *)b.at, b.n, &risks, err);
+        dh_bytes_release(&b);
+    }
+    for (size_t i = 0; ok && i < risks.at.n; i++)
+        if (risks.at.at[i].kind == DH_RISK_CYCLE)
+            ok = dh_err_set(err, "%s: group %s: %s", policy, risks.at.at[i].group, risks.at.at[i].text);
+    struct dh_err ignored = {0};
+    if (ok && mark)
+        dh_file_write(mark, "", 0, 0600, &ignored);
+    dh_err_release(&ignored);
+    dh_heal_risks_release(&risks);
+    free(mark);
+    return ok;
+}
+
+char *dh_heal_plan_of(const char *policy, bool partly, const char *command, const char *plan, const char *program)
+{
+    struct dh_err err = {0};
+    char *heals = NULL, *found = dh_program_find(program), *all = NULL;
+    /* A script's programs are met when they start; what does not match there heals nothing. */
+    bool present = found && dh_container_present(found);
+    if ((!present || dh_heal_check(policy, found, partly, tell, &err)) && dh_heal_keep(policy, &heals, &err) &&
+        (!present || is_without_circle(policy, found, heals, &err)))
+        all = strcmp(plan, "none") == 0 ? dh_strdup(heals) : dh_format("%s,%s", plan, heals);
+    else
+        dh_complain("%s: --heal: %s", command, err.text);
+    dh_err_release(&err);
+    free(heals);
+    free(found);
+    return all;
+}
+
+char *dh_heal_plan(const struct dh_parsed *p, const char *command, const char *plan, const char *program)
+{
+    const char *policy = dh_option_get(p, "heal");
+    if (!policy)
+        return dh_strdup(plan);
+    return dh_heal_plan_of(policy, dh_option_given(p, "partly"), command, plan, program);
+}

@@ -1,0 +1,115 @@
+#include "driver/heal_spins.h"
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+enum { DEPTH = 8 };
+
+/* The blocks that lie on a way from the head back to it. */
+struct loop {
+    LLVMBasicBlockRef head;
+    struct dh_ptrmap from, in; /* come to from the head; of these, that lead back */
+    struct dh_ptrmap *reads;
+};
+
+typedef DH_VEC(LLVMBasicBlockRef) block_vec;
+
+static void reach(LLVMBasicBlockRef start, struct dh_ptrmap *seen)
+{
+    block_vec way = {0};
+    dh_vec_push(&way, start);
+    while (way.n) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(way.at[--way.n]);
+        for (unsigned i = 0, n = end ? LLVMGetNumSuccessors(end) : 0; i < n; i++) {
+            LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
+            if (!dh_ptrmap_find(seen, dh_ptrmap_key(next))) {
+                dh_ptrmap_add(seen, dh_ptrmap_key(next), 1);
+                dh_vec_push(&way, next);
+            }
+        }
+    }
+    dh_vec_release(&way);
+}
+
+static bool is_in(const struct loop *l, LLVMBasicBlockRef b)
+{
+    return dh_ptrmap_find(&l->in, dh_ptrmap_key(b));
+}
+
+/* False: it is no loop. */
+static bool find_loop(struct loop *l, LLVMValueRef f)
+{
+    dh_ptrmap_clear(&l->from);
+    dh_ptrmap_clear(&l->in);
+    reach(l->head, &l->from);
+    if (!dh_ptrmap_find(&l->from, dh_ptrmap_key(l->head)))
+        return false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        if (!dh_ptrmap_find(&l->from, dh_ptrmap_key(b)))
+            continue;
+        struct dh_ptrmap back = {0};
+        reach(b, &back);
+        if (dh_ptrmap_find(&back, dh_ptrmap_key(l->head)))
+            dh_ptrmap_add(&l->in, dh_ptrmap_key(b), 1);
+        dh_ptrmap_release(&back);
+    }
+    return true;
+}
+
+/* The same whenever the loop asks. */
+static bool stays(const struct loop *l, LLVMValueRef v, int depth)
+{
+    if (!LLVMIsAInstruction(v) || !is_in(l, LLVMGetInstructionParent(v)))
+        return true;
+    LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    bool follows = op == LLVMGetElementPtr || op == LLVMBitCast || op == LLVMLoad || op == LLVMSExt || op == LLVMZExt ||
+                   op == LLVMTrunc || op == LLVMAdd || op == LLVMMul || op == LLVMShl;
+    if (!follows || depth == DEPTH)
+        return false;
+    for (int i = 0, n = LLVMGetNumOperands(v); i < n; i++)
+        if (!stays(l, LLVMGetOperand(v, (unsigned)i), depth + 1))
+            return false;
+    return true;
+}
+
+/* Reads that the condition comes from. */
+static void find_reads(struct loop *l, LLVMValueRef v, int depth)
+{
+    if (!LLVMIsAInstruction(v) || !is_in(l, LLVMGetInstructionParent(v)) || depth == DEPTH)
+        return;
+    if (LLVMGetInstructionOpcode(v) == LLVMPHI || LLVMGetInstructionOpcode(v) == LLVMCall)
+        return;
+    if (LLVMGetInstructionOpcode(v) == LLVMLoad) {
+        if (stays(l, LLVMGetOperand(v, 0), 0) && !dh_ptrmap_find(l->reads, dh_ptrmap_key(v)))
+            dh_ptrmap_add(l->reads, dh_ptrmap_key(v), 1);
+        return;
+    }
+    for (int i = 0, n = LLVMGetNumOperands(v); i < n; i++)
+        find_reads(l, LLVMGetOperand(v, (unsigned)i), depth + 1);
+}
+
+/* A loop that stores does something; what it waits for, if it does, it may bring about itself. */
+static bool stores(const struct loop *l, LLVMValueRef f)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = is_in(l, b) ? LLVMGetFirstInstruction(b) : NULL; i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetInstructionOpcode(i) == LLVMStore || LLVMGetInstructionOpcode(i) == LLVMAtomicRMW)
+                return true;
+    return false;
+}
+
+void dh_heal_find_spins(LLVMValueRef function, struct dh_ptrmap *reads)
+{
+    struct loop l = {.reads = reads};
+    for (l.head = LLVMGetFirstBasicBlock(function); l.head; l.head = LLVMGetNextBasicBlock(l.head)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(l.head);
+        if (!end || LLVMGetInstructionOpcode(end) != LLVMBr || !LLVMIsConditional(end) || !find_loop(&l, function))
+            continue;
+        bool leaves = !is_in(&l, LLVMGetSuccessor(end, 0)) || !is_in(&l, LLVMGetSuccessor(end, 1));
+        if (leaves && !stores(&l, function))
+            find_reads(&l, LLVMGetCondition(end), 0);
+    }
+    dh_ptrmap_release(&l.from);
+    dh_ptrmap_release(&l.in);
+}

@@ -1,0 +1,610 @@
+/* Sections that others must not come into, made to be so by a lock for each group (001 §2: the healing lock) or for
+ * each object that the group is about, by letting others pass first, or by waiting for what must come before. A lock in
+ * which nothing happens for too long is given up, for all and for good: the program has its bug back, but does not hang
+ * because of us. */
+#include "runtime/public_hooks.h"
+
+#include "runtime/heal.h"
+
+enum {
+    OPEN_AT_ONCE = 32,
+    LOOKS = 20,
+    SPINS = 100,
+    TURNS = 16,
+    NAPS = 5,
+    NAP = 16000 /* ns */,
+    AWAIT_NAP = 50000,
+    SLOTS = 64,         /* locks of a group that has one for each object, which are told apart by a hash */
+    MOST_BY_OBJECT = 7, /* groups; further ones have one lock */
+    MOST_LOCKS = DH_HEAL_MOST_GROUPS - MOST_BY_OBJECT + MOST_BY_OBJECT * SLOTS
+};
+
+struct self;
+
+/* In cache lines of its own: threads that are at different objects do not meet in them. */
+struct lock {
+    struct dh_heal_lock at;
+    uint32_t in_a_row;        /* how often its last owner took it while others waited; of the holder, as `last` */
+    const struct self *last;  /* who took it last */
+    _Atomic bool in_section;  /* it is held for more than one access */
+    _Atomic uint32_t waiting; /* threads */
+    _Atomic uint64_t taken;   /* how often; says that something happens */
+    uint64_t opened;          /* sections; of the holder */
+} __attribute__((aligned(64)));
+
+/* Why a group is not just locked. */
+enum { DORMANT = 1 /* nothing is known against it yet */, GIVEN_UP = 2, SCHEDULED = 4 };
+
+struct group {
+    uint32_t first, slots; /* its locks */
+    _Atomic uint8_t state;
+    _Atomic uint32_t inside;              /* threads, of a group that is only scheduled */
+    _Atomic uint64_t opened;              /* sections, without a lock */
+    _Atomic uint64_t contended, kept_out; /* waits; waits for one that was in a section */
+};
+
+struct order {
+    _Atomic bool happened;
+    _Atomic uint64_t waited;
+};
+
+/* Locks of a group, in order: that of one object or of two, or all. Everybody takes them in order. */
+struct span {
+    uint16_t from, last; /* from > last never */
+    bool all;            /* between, too */
+};
+
+struct open {
+    uint32_t section, place;
+    const void *frame; /* NULL: it may end in another function */
+    struct span span;
+};
+
+/* What a thread has open, and how deep it is in each lock. */
+struct self {
+    struct open open[OPEN_AT_ONCE];
+    uint32_t n;
+    bool known;       /* its end will be seen */
+    uint32_t greedy;  /* the lock that others have waited for long, + 1 */
+    uint32_t entered; /* the group of the present access, while it is dormant, + 1 */
+    uint16_t depth[MOST_LOCKS];
+    bool holds[MOST_LOCKS];
+};
+
+static struct dh_heal_policy policy;
+static struct group groups[DH_HEAL_MOST_GROUPS];
+static struct lock locks[MOST_LOCKS];
+static uint32_t n_locks;
+static struct order *orders; /* per section */
+static uint8_t group_of[DH_HEAL_MOST_SECTIONS];
+static bool ready;
+static pthread_key_t end_key;
+static __thread struct self me;
+
+static bool is(uint32_t g, uint8_t what)
+{
+    return atomic_load_explicit(&groups[g].state, memory_order_relaxed) & what;
+}
+
+/* ---- locks ---- */
+
+static void say(const char *const *parts, unsigned n_parts)
+{
+    char text[240];
+    size_t n = 0;
+    for (unsigned i = 0; i < n_parts; i++)
+        for (const char *at = parts[i]; *at && n + 1 < sizeof text; at++)
+            text[n++] = *at;
+    text[n] = 0;
+    dh_heal_say(text);
+}
+
+#define SAY(...) say((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void give_up(uint32_t g)
+{
+    if (atomic_fetch_or(&groups[g].state, GIVEN_UP) & GIVEN_UP)
+        return;
+    SAY("healing: group '", policy.groups[g].name,
+        "': its lock was waited for and nothing happened; given up for the rest of the run");
+    dh_heal_note_failure(policy.groups[g].name);
+}
+
+static struct timespec later(int ms)
+{
+    struct timespec t;
+    dh_heal_now(&t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000L;
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_nsec -= 1000000000L;
+        t.tv_sec++;
+    }
+    return t;
+}
+
+/* As long as others come and go, waiting is in order. */
+static bool wait_for(uint32_t g, struct lock *l, uint32_t place)
+{
+    while (!is(g, GIVEN_UP)) {
+        uint64_t before = atomic_load_explicit(&l->taken, memory_order_relaxed);
+        struct timespec until = later(dh_heal_patience_ms());
+        if (dh_heal_take(&l->at, dh_heal_is_directed() ? NULL : &until, place) == 0)
+            return true;
+        if (atomic_load_explicit(&l->taken, memory_order_relaxed) == before)
+            give_up(g);
+    }
+    return false;
+}
+
+/* Before a thread takes it again, others have their turn. */
+static void let_others_have_it(uint32_t l)
+{
+    me.greedy = 0;
+    if (!me.depth[l] && atomic_load_explicit(&locks[l].waiting, memory_order_relaxed) && !dh_heal_is_directed())
+        dh_heal_nap(NAP);
+}
+
+/* Only who holds the lock writes it then. */
+static inline void count(_Atomic uint64_t *n)
+{
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* Sections are short: most are over before a thread could be laid to sleep and woken. */
+static bool comes_free(struct lock *l, uint32_t place)
+{
+    for (int i = 0; i < SPINS; i++) {
+        __builtin_ia32_pause();
+        if (dh_heal_looks_free(&l->at) && dh_heal_try(&l->at, place) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A lock goes to whoever asks first, which is mostly who had it: a thread that waits would see it pass by. */
+__attribute__((noinline)) static void note_turn(uint32_t number)
+{
+    struct lock *l = &locks[number];
+    l->in_a_row = l->last == &me ? l->in_a_row + 1 : 0;
+    l->last = &me;
+    me.greedy = l->in_a_row >= TURNS ? number + 1 : 0;
+}
+
+__attribute__((noinline)) static bool acquire_busy(uint32_t g, struct lock *l, uint32_t place)
+{
+    struct group *group = &groups[g];
+    atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&l->in_section, memory_order_relaxed))
+        atomic_fetch_add_explicit(&group->kept_out, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&l->waiting, 1, memory_order_relaxed);
+    bool got = (!dh_heal_is_directed() && comes_free(l, place)) || wait_for(g, l, place);
+    atomic_fetch_sub_explicit(&l->waiting, 1, memory_order_relaxed);
+    return got;
+}
+
+static inline bool acquire(uint32_t g, uint32_t number, uint32_t place)
+{
+    struct lock *l = &locks[number];
+    if (__builtin_expect(is(g, GIVEN_UP), 0))
+        return false;
+    if (__builtin_expect(me.greedy == number + 1, 0))
+        let_others_have_it(number);
+    if ((dh_heal_is_directed() || __builtin_expect(dh_heal_try(&l->at, place) != 0, 0)) && !acquire_busy(g, l, place))
+        return false;
+    count(&l->taken);
+    if (__builtin_expect(atomic_load_explicit(&l->waiting, memory_order_relaxed) != 0, 0))
+        note_turn(number);
+    return true;
+}
+
+static inline void release(uint32_t number, uint32_t place)
+{
+    atomic_store_explicit(&locks[number].in_section, false, memory_order_relaxed);
+    dh_heal_give(&locks[number].at, place);
+}
+
+/* ---- locks of a group ---- */
+
+static inline struct span span_of(const struct group *g)
+{
+    return (struct span){(uint16_t)g->first, (uint16_t)(g->first + g->slots - 1), true};
+}
+
+/* A variable is told by the eight bytes that it is in. */
+static inline uint16_t lock_of(const struct group *g, const void *object)
+{
+    uint64_t key = (uint64_t)(uintptr_t)object >> 3;
+    return (uint16_t)(g->first + (key * 0x9E3779B97F4A7C15u >> 32 & (g->slots - 1)));
+}
+
+static inline struct span span_at(const struct group *g, const void *a, const void *b)
+{
+    uint16_t one = lock_of(g, a), other = lock_of(g, b);
+    return (struct span){one < other ? one : other, one < other ? other : one, false};
+}
+
+/* ---- letting others pass ---- */
+
+static void let_pass(uint32_t g)
+{
+    struct group *group = &groups[g];
+    if (!atomic_load_explicit(&group->inside, memory_order_relaxed) || dh_heal_is_directed())
+        return;
+    atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
+    for (int i = 0; i < LOOKS + NAPS && atomic_load_explicit(&group->inside, memory_order_relaxed); i++)
+        dh_heal_nap(i < LOOKS ? 0 : NAP);
+}
+
+/* ---- groups ---- */
+
+static inline void down_lock(uint32_t g, uint32_t l, bool section, uint32_t place)
+{
+    if (me.depth[l]++ == 0)
+        me.holds[l] = acquire(g, l, place);
+    if (section && me.holds[l]) {
+        atomic_store_explicit(&locks[l].in_section, true, memory_order_relaxed);
+        locks[l].opened++;
+    }
+}
+
+static inline void up_lock(uint32_t l, uint32_t place)
+{
+    if (--me.depth[l] == 0 && me.holds[l]) {
+        me.holds[l] = false;
+        release(l, place);
+    }
+}
+
+static void down(uint32_t g, struct span s, bool section, uint32_t place)
+{
+    if (__builtin_expect(is(g, SCHEDULED), 0)) {
+        if (me.depth[s.from]++ == 0)
+            let_pass(g);
+        if (section)
+            atomic_fetch_add_explicit(&groups[g].inside, 1, memory_order_relaxed);
+        return;
+    }
+    down_lock(g, s.from, section, place);
+    for (uint32_t l = s.from + 1u; s.all && l < s.last; l++)
+        down_lock(g, l, false, place);
+    if (s.last != s.from)
+        down_lock(g, s.last, false, place);
+}
+
+static void up(uint32_t g, struct span s, bool section, uint32_t place)
+{
+    if (__builtin_expect(is(g, SCHEDULED), 0)) {
+        me.depth[s.from]--;
+        if (section)
+            atomic_fetch_sub_explicit(&groups[g].inside, 1, memory_order_relaxed);
+        return;
+    }
+    if (s.last != s.from)
+        up_lock(s.last, place);
+    for (uint32_t l = s.last; s.all && l-- > s.from + 1u;)
+        up_lock(l, place);
+    up_lock(s.from, place);
+}
+
+void dh_heal_suspected(void)
+{
+    if (!me.entered || !(atomic_fetch_and(&groups[me.entered - 1].state, (uint8_t)~DORMANT) & DORMANT))
+        return;
+    const char *name = policy.groups[me.entered - 1].name;
+    SAY("healing: group '", name, "': threads met in it; healed from now on");
+    dh_heal_note(name);
+}
+
+static inline void enter(uint32_t g, struct span s, uint32_t place)
+{
+    if (__builtin_expect(is(g, DORMANT), 0))
+        me.entered = g + 1;
+    else
+        down(g, s, false, place);
+}
+
+/* What became healed meanwhile was not entered. */
+static inline void leave(uint32_t g, struct span s, uint32_t place)
+{
+    me.entered = 0;
+    if (me.depth[s.from])
+        up(g, s, false, place);
+}
+
+void __dh_heal_enter(uint32_t group, uint32_t place)
+{
+    if (__builtin_expect(ready, 1))
+        enter(group, span_of(&groups[group]), place);
+}
+
+void __dh_heal_leave(uint32_t group, uint32_t place)
+{
+    if (__builtin_expect(ready, 1))
+        leave(group, span_of(&groups[group]), place);
+}
+
+void __dh_heal_enter_at(const void *object, uint32_t group, uint32_t place)
+{
+    if (__builtin_expect(ready, 1))
+        enter(group, span_at(&groups[group], object, object), place);
+}
+
+void __dh_heal_leave_at(const void *object, uint32_t group, uint32_t place)
+{
+    if (__builtin_expect(ready, 1))
+        leave(group, span_at(&groups[group], object, object), place);
+}
+
+/* ---- sections ---- */
+
+/* The only one that is open, with its locks held once: as open_at_once left it. */
+static inline bool close_at_once(void)
+{
+    struct span s = me.open[0].span;
+    uint32_t place = me.open[0].place;
+    if (me.depth[s.from] != 1 || !me.holds[s.from] || me.depth[s.last] != 1 || !me.holds[s.last] ||
+        (s.all && s.from != s.last))
+        return false;
+    me.n = 0;
+    me.depth[s.from] = me.depth[s.last] = 0;
+    me.holds[s.from] = me.holds[s.last] = false;
+    if (s.last != s.from)
+        release(s.last, place);
+    release(s.from, place);
+    return true;
+}
+
+static void close_at(uint32_t index, uint32_t place)
+{
+    struct open o = me.open[index];
+    for (uint32_t i = index + 1; i < me.n; i++)
+        me.open[i - 1] = me.open[i];
+    me.n--;
+    up(group_of[o.section], o.span, true, place);
+}
+
+static void expect_end(void)
+{
+    if (!me.known)
+        me.known = pthread_setspecific(end_key, &me) == 0;
+}
+
+__attribute__((noinline)) static void open_section(const void *frame, uint32_t section, struct span span,
+                                                   uint32_t place)
+{
+    uint32_t g = group_of[section];
+    if (__builtin_expect(is(g, DORMANT), 0))
+        return;
+    for (uint32_t i = me.n; i-- > 0;)
+        if (me.open[i].section == section && me.open[i].frame == frame) {
+            if (me.open[i].place != place) /* another access of the same line: it goes on */
+                return;
+            close_at(i, place);
+            let_others_have_it(span.from);
+            break;
+        }
+    if (me.n == OPEN_AT_ONCE)
+        return;
+    expect_end();
+    down(g, span, true, place);
+    if (!me.holds[span.from])
+        atomic_fetch_add_explicit(&groups[g].opened, 1, memory_order_relaxed);
+    me.open[me.n++] = (struct open){section, place, frame, span};
+}
+
+/* Free, and the first that the thread asks for: one of the locks that nothing has to be thought about. */
+static inline bool take_at_once(uint32_t number, uint32_t place)
+{
+    struct lock *l = &locks[number];
+    if (me.depth[number] || atomic_load_explicit(&l->waiting, memory_order_relaxed) || dh_heal_try(&l->at, place) != 0)
+        return false;
+    me.depth[number] = 1;
+    me.holds[number] = true;
+    count(&l->taken);
+    return true;
+}
+
+/* What most come by: nothing else is open, and nobody is in the way. False: nothing was done. */
+static inline bool open_at_once(const void *frame, uint32_t section, struct span s, uint32_t place)
+{
+    if (me.n || !me.known || me.greedy || dh_heal_is_directed() ||
+        atomic_load_explicit(&groups[group_of[section]].state, memory_order_relaxed) || !take_at_once(s.from, place))
+        return false;
+    if (s.last != s.from && !take_at_once(s.last, place))
+        down_lock(group_of[section], s.last, false, place);
+    atomic_store_explicit(&locks[s.from].in_section, true, memory_order_relaxed);
+    locks[s.from].opened++;
+    me.open[0] = (struct open){section, place, frame, s};
+    me.n = 1;
+    return true;
+}
+
+void __dh_heal_open(const void *frame, uint32_t section, uint32_t place)
+{
+    struct span s = span_of(&groups[group_of[section]]);
+    if (__builtin_expect(s.from != s.last || !open_at_once(frame, section, s, place), 0) && ready)
+        open_section(frame, section, s, place);
+}
+
+void __dh_heal_open_at(const void *frame, const void *one, const void *other, uint32_t section, uint32_t place)
+{
+    struct span s = span_at(&groups[group_of[section]], one, other);
+    if (__builtin_expect(!open_at_once(frame, section, s, place), 0) && ready)
+        open_section(frame, section, s, place);
+}
+
+/* The innermost, if there is one. */
+void __dh_heal_close(uint32_t section, uint32_t place)
+{
+    for (uint32_t i = me.n; i-- > 0;)
+        if (me.open[i].section == section) {
+            close_at(i, place);
+            return;
+        }
+}
+
+static bool lies_below(const struct open *o, const void *frame, bool or_at)
+{
+    return o->frame && (o->frame < frame || (or_at && o->frame == frame));
+}
+
+static void close_below(const void *frame, bool or_at)
+{
+    for (uint32_t i = me.n; i-- > 0;)
+        if (lies_below(&me.open[i], frame, or_at))
+            close_at(i, me.open[i].place);
+}
+
+void __dh_heal_return(const void *frame)
+{
+    if (!me.n || (me.n == 1 && me.open[0].frame == frame && close_at_once()))
+        return;
+    close_below(frame, true);
+}
+
+void __dh_heal_again(const void *frame)
+{
+    if (me.n)
+        close_below(frame, false);
+}
+
+/* Others must be able to come by for the wait to end, so nothing is at once across it. */
+void __dh_heal_wait(uint32_t place)
+{
+    while (me.n)
+        close_at(me.n - 1, place);
+}
+
+static void at_end(void *self)
+{
+    (void)self;
+    me.known = false;
+    while (me.n)
+        close_at(me.n - 1, me.open[me.n - 1].place);
+}
+
+/* ---- order of two accesses ---- */
+
+/* The lock makes what came before visible, and known to whoever watches. */
+static void pass_through(uint32_t g, uint32_t place)
+{
+    struct span s = span_of(&groups[g]);
+    down(g, s, false, place);
+    up(g, s, false, place);
+}
+
+void __dh_heal_await(uint32_t section, uint32_t place)
+{
+    if (__builtin_expect(!ready, 0))
+        return;
+    struct order *o = &orders[section];
+    uint32_t g = group_of[section];
+    struct group *group = &groups[g];
+    if (!atomic_load_explicit(&o->happened, memory_order_acquire) && !is(g, GIVEN_UP)) {
+        struct timespec now, until = later(dh_heal_patience_ms());
+        atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
+        do {
+            dh_heal_nap(AWAIT_NAP);
+            dh_heal_now(&now);
+        } while (!atomic_load_explicit(&o->happened, memory_order_acquire) &&
+                 (now.tv_sec < until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec)));
+        if (!atomic_load(&o->happened) && !(atomic_fetch_or(&group->state, GIVEN_UP) & GIVEN_UP)) {
+            SAY("healing: group '", policy.groups[g].name, "': what section '", policy.file.sections[section].name,
+                "' waits for did not happen; given up for the rest of the run");
+            dh_heal_note_failure(policy.groups[g].name);
+        }
+    }
+    pass_through(g, place);
+}
+
+void __dh_heal_happened(uint32_t section, uint32_t place)
+{
+    if (__builtin_expect(!ready, 0))
+        return;
+    if (atomic_load_explicit(&orders[section].happened, memory_order_relaxed))
+        return;
+    pass_through(group_of[section], place);
+    atomic_store_explicit(&orders[section].happened, true, memory_order_release);
+}
+
+/* ---- beginning and end ---- */
+
+static size_t length(const char *text)
+{
+    size_t n = 0;
+    while (text[n])
+        n++;
+    return n;
+}
+
+static void make_groups(void)
+{
+    uint32_t by_object = 0;
+    for (uint32_t i = 0; i < policy.n_groups; i++) {
+        bool one_each = __dh_heal_per_object >> i & 1 && by_object++ < MOST_BY_OBJECT;
+        groups[i].state =
+            (uint8_t)((dh_heal_is_auto() ? DORMANT : 0) | (policy.groups[i].means == DH_HEAL_SCHEDULE ? SCHEDULED : 0));
+        groups[i].first = n_locks;
+        groups[i].slots = one_each ? SLOTS : 1;
+        n_locks += groups[i].slots;
+    }
+    for (uint32_t l = 0; l < n_locks; l++)
+        dh_heal_lock_init(&locks[l].at);
+    for (uint32_t i = 0; i < policy.file.n_sections; i++)
+        group_of[i] = (uint8_t)policy.group_of[i]; /* of none: nothing asks for it */
+}
+
+void dh_heal_start(void)
+{
+    struct dh_sections_error e;
+    if (ready || !__dh_heal_policy[0])
+        return;
+    if (!dh_heal_read(&policy, __dh_heal_policy, length(__dh_heal_policy), dh_heal_allocate, &e)) {
+        SAY("healing: the policy cannot be read: ", e.text, "; nothing is healed");
+        return;
+    }
+    orders = dh_heal_allocate((policy.file.n_sections + 1) * sizeof *orders);
+    if (!orders || !dh_heal_make_key(&end_key, at_end))
+        return;
+    make_groups();
+    ready = true;
+}
+
+/* Of the other threads none is inside any more. */
+void dh_heal_forked(void)
+{
+    for (uint32_t l = 0; ready && l < n_locks; l++) {
+        dh_heal_lock_init(&locks[l].at);
+        atomic_store(&locks[l].waiting, 0);
+        if (me.holds[l])
+            dh_heal_try(&locks[l].at, UINT32_MAX);
+    }
+    for (uint32_t i = 0; ready && i < policy.n_groups; i++)
+        atomic_store(&groups[i].inside, is(i, SCHEDULED) && me.depth[groups[i].first]);
+}
+
+static const char *number(uint64_t n, char text[24])
+{
+    char *at = text + 23;
+    *at = 0;
+    do {
+        *--at = (char)('0' + n % 10);
+    } while (n /= 10);
+    return at;
+}
+
+void dh_heal_finish(void)
+{
+    char opened[24], contended[24], kept_out[24];
+    for (uint32_t i = 0; ready && i < policy.n_groups; i++) {
+        if (is(i, DORMANT))
+            continue;
+        uint64_t sections = groups[i].opened;
+        for (uint32_t l = 0; l < groups[i].slots; l++)
+            sections += locks[groups[i].first + l].opened;
+        SAY("healing: group '", policy.groups[i].name, "': ", number(sections, opened), " sections entered, ",
+            number(groups[i].contended, contended), " waits, ", number(groups[i].kept_out, kept_out),
+            " would have come between", is(i, GIVEN_UP) ? "; given up" : "");
+    }
+}

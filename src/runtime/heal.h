@@ -1,0 +1,115 @@
+/* Healing in the running program: what the rest of the runtime tells it, and what it needs of the process it is in.
+ * Layer: runtime. heal.c is linked into checked programs (heal_checked.c gives it the process) and, with little else,
+ * into production builds (heal_alone.c). Any thread, after fork; not in signal handlers that interrupt a hook. */
+#ifndef DH_RUNTIME_HEAL_H
+#define DH_RUNTIME_HEAL_H
+
+#include "event/heal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* The policy that the program was built with; empty without one. */
+extern const char __dh_heal_policy[];
+/* Groups with a lock for each object (a bit each), as the hooks were placed. */
+extern const uint64_t __dh_heal_per_object;
+
+/* Reads it; before the program's own code runs. */
+void dh_heal_start(void);
+void dh_heal_forked(void);
+/* Something came to an access of the calling thread, which is under way: with `run --heal=auto`, what it accesses is
+ * healed from now on. */
+void dh_heal_suspected(void);
+/* At the end of the process, if it is to say so: what was counted. */
+void dh_heal_finish(void);
+
+/* ---- of the process ---- */
+
+/* Zeroed, for ever. */
+void *dh_heal_allocate(size_t size);
+/* A line for the user. */
+void dh_heal_say(const char *text);
+/* How long a lock may be waited for in which nothing happens. */
+int dh_heal_patience_ms(void);
+/* Groups are not healed before something is suspected of them; dh_heal_note is told which are. */
+bool dh_heal_is_auto(void);
+void dh_heal_note(const char *group);
+/* It was given up. */
+void dh_heal_note_failure(const char *group);
+void dh_heal_now(struct timespec *t); /* of the monotonic clock */
+bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *));
+void dh_heal_nap(long nanoseconds); /* 0: lets others run */
+
+/* ---- a healing lock ----
+ * try: EBUSY, or 0: it is taken. take: ETIMEDOUT, or 0; without a time: for ever. directed: somebody else decides who
+ * runs, and whoever waits, waits without a limit. */
+
+#ifdef DH_HEAL_ALONE /* nobody watches: as short as a lock can be */
+
+struct dh_heal_lock {
+    _Atomic uint32_t word; /* 0 free, 1 taken, 2 taken and waited for */
+};
+
+int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
+void dh_heal_wake(struct dh_heal_lock *l);
+
+static inline void dh_heal_lock_init(struct dh_heal_lock *l)
+{
+    l->word = 0;
+}
+
+static inline bool dh_heal_is_directed(void)
+{
+    return false;
+}
+
+static inline bool dh_heal_looks_free(struct dh_heal_lock *l)
+{
+    return !atomic_load_explicit(&l->word, memory_order_relaxed);
+}
+
+static inline int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
+{
+    uint32_t none = 0;
+    (void)place;
+    return atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed)
+               ? 0
+               : EBUSY;
+}
+
+static inline void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
+{
+    (void)place;
+    if (atomic_exchange_explicit(&l->word, 0, memory_order_release) == 2)
+        dh_heal_wake(l);
+}
+
+#else /* a mutex like the program's, told to detectors and the engine */
+
+struct dh_heal_lock {
+    pthread_mutex_t mutex;
+};
+
+bool dh_heal_is_directed(void);
+int dh_heal_try(struct dh_heal_lock *l, uint32_t place);
+int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
+void dh_heal_give(struct dh_heal_lock *l, uint32_t place);
+
+static inline void dh_heal_lock_init(struct dh_heal_lock *l)
+{
+    l->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static inline bool dh_heal_looks_free(struct dh_heal_lock *l)
+{
+    return !__atomic_load_n(&l->mutex.__data.__lock, __ATOMIC_RELAXED);
+}
+
+#endif
+
+#endif
