@@ -1,0 +1,208 @@
+/* Failing runs: which of them happens with kernel threads, under which model, and what is told of it. */
+#include "classify/explain.h"
+#include "classify/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFIRMS = 4, MORE = 5 /* runs for a model: that stores wait long is rarer than that a read is stale */ };
+#define CONFIRM_NS 4000000000ull
+#define CONFIRM_LEAST_NS 1000000000ull
+#define STRONGER_NS 600000000ull /* for a model, at least */
+
+/* Models from the strongest on. */
+static unsigned rank_of(const char *model)
+{
+    static const char *const models[] = {"sc", "tso", "pso", "c11", "hb", "hbmm"};
+    unsigned i = 0;
+    while (i < sizeof models / sizeof *models && strcmp(models[i], model) != 0)
+        i++;
+    return i;
+}
+
+/* ---- what was found ---- */
+
+void dh_take_failures(struct campaign *c, const struct dh_classify_column *column, struct dh_trial_result *r)
+{
+    for (size_t i = 0; i < r->found.n && i < CONFIRMS; i++) {
+        struct failure f = {r->found.at[i], column, rank_of(column->model)};
+        dh_vec_push(&c->failures, f);
+        r->found.at[i] = NULL;
+    }
+}
+
+void dh_release_failures(struct campaign *c)
+{
+    for (size_t i = 0; i < c->failures.n; i++)
+        free(c->failures.at[i].found);
+    c->failures.n = 0;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+    const struct failure *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->column->tears != y->column->tears)
+        return x->column->tears ? 1 : -1;
+    if (x->found->n_stale != y->found->n_stale)
+        return x->found->n_stale < y->found->n_stale ? -1 : 1;
+    return x->found->n_decisions < y->found->n_decisions ? -1 : x->found->n_decisions > y->found->n_decisions;
+}
+
+/* ---- telling ---- */
+
+/* What varies in every run is no part of the witness. */
+static void leave_out_what_varies(const struct campaign *c, struct dh_engine_found *end)
+{
+    if (c->b.output_varies)
+        end->outcome.output = UINT64_MAX;
+    if (c->b.errors_vary)
+        end->outcome.errors = UINT64_MAX;
+}
+
+static char *why_it_failed(struct campaign *c, struct dh_classified *out)
+{
+    const struct dh_engine_found *end = out->run.end;
+    struct dh_str words = {0};
+    char *line = dh_sanitizer_line(out->run.output.at);
+    bool judged = end->kind == DH_ENGINE_WRONG && c->o->oracle && end->outcome.status == c->b.status;
+    out->how = line ? "sanitizer" : judged ? "oracle" : dh_engine_end_names[end->kind];
+    if (line)
+        dh_str_addf(&words, "a sanitizer of its own reports: %s", line);
+    else
+        dh_explain_end(&words, c->s, end, out->run.output.at);
+    if (end->kind == DH_ENGINE_WRONG && !line && !out->known)
+        dh_str_addf(&words, ", which no run of the baseline does%s", judged ? ", and the oracle refuses" : "");
+    if (out->known)
+        dh_str_addf(&words, "; %s", out->known);
+    free(line);
+    return dh_str_take(&words);
+}
+
+void dh_tell_failure(struct campaign *c, struct dh_classified *out)
+{
+    struct dh_str read = {0};
+    dh_str_add(&read, "");
+    if (out->run.end->n_stale)
+        dh_explain_read(&read, c->s, &out->run.end->stale[0]);
+    else
+        dh_str_add(&read, "every read got the newest value: the order of the threads alone does it");
+    free(out->why);
+    free(out->explanation);
+    out->why = why_it_failed(c, out);
+    out->explanation = dh_str_take(&read);
+}
+
+/* ---- with kernel threads ---- */
+
+/* With fewer stale reads it may fail in a way that the oracle accepts. */
+static bool is_refused(struct campaign *c, const struct dh_failing_run *r)
+{
+    bool accepts = false;
+    if (!c->o->oracle || r->end->kind != DH_ENGINE_WRONG || r->end->outcome.status != c->b.status)
+        return true;
+    if (!dh_oracle_ask(c->o->oracle, r->output.at, r->output.n, &accepts, c->err))
+        c->failed = true;
+    return !accepts && !c->failed;
+}
+
+static bool holds(struct campaign *c, const struct failure *f, const struct dh_schedule *as, uint64_t patience_ns,
+                  struct dh_failing_run *out)
+{
+    if (dh_fewest(c->s, f->found, as, patience_ns, out, c->err) && is_refused(c, out))
+        return true;
+    dh_failing_run_release(out);
+    return false;
+}
+
+static bool confirm(struct campaign *c, const struct failure *f, struct dh_classified *out)
+{
+    struct doubt d = dh_doubt(c, out, f->column->tears);
+    struct dh_schedule as = {.visible = d.visible,
+                             .adversary = dh_baseline_adversary(&c->b, f->column->model, d.marks)};
+    uint64_t patience = dh_time_left(c) / 2; /* then it is found within the budget */
+    patience = patience < CONFIRM_LEAST_NS ? CONFIRM_LEAST_NS : patience < CONFIRM_NS ? patience : CONFIRM_NS;
+    c->host->progress(c->host->arg, out->variable->name, "fewest stale reads", patience);
+    struct dh_failing_run run;
+    bool ok = holds(c, f, &as, patience, &run) || (c->o->oracle && !c->failed && holds(c, f, &as, 0, &run));
+    if (!ok) {
+        dh_doubt_release(&d);
+        out->unconfirmed++;
+        return false;
+    }
+    if (out->failed) { /* one under a stronger model takes its place */
+        free((void *)out->run.schedule.visible);
+        free((void *)out->run.schedule.adversary.marks);
+        dh_failing_run_release(&out->run);
+    }
+    out->run = run;
+    leave_out_what_varies(c, out->run.end);
+    out->failed = f->column;
+    out->verdict = "destructive";
+    if (!out->found_ns)
+        out->found_ns = dh_now_ns() - (c->until_ns - out->budget_ns);
+    dh_tell_failure(c, out);
+    return true;
+}
+
+static bool confirm_any(struct campaign *c, struct dh_classified *out)
+{
+    bool done = false;
+    if (c->failures.n)
+        qsort(c->failures.at, c->failures.n, sizeof *c->failures.at, by_worth);
+    for (size_t i = 0; i < c->failures.n && i < CONFIRMS && !done && !c->failed; i++)
+        done = confirm(c, &c->failures.at[i], out);
+    return done;
+}
+
+void dh_confirm(struct campaign *c, struct dh_classified *out)
+{
+    confirm_any(c, out);
+}
+
+/* ---- the strongest model ---- */
+
+/* Ways of choosing values under models between sc and hb; one that the engine does not have is left out. */
+static const struct dh_classify_column stronger[] = {
+    {.title = "random", .model = "tso", .heuristic = "random"},
+    {.title = "random", .model = "pso", .heuristic = "random"},
+    {.title = "oldest", .model = "c11", .heuristic = "oldest"},
+    {.title = "random", .model = "c11", .heuristic = "random"},
+};
+enum { STRONGER = sizeof stronger / sizeof *stronger };
+
+static bool fails_under(struct campaign *c, struct dh_classified *out, const struct dh_classify_column *column)
+{
+    struct dh_trial_result r;
+    struct attempt a = {.column = column, .doubt = dh_doubt(c, out, column->tears), .runs = MORE * c->o->runs};
+    a.time_ns = dh_time_left(c) / 4 > STRONGER_NS ? dh_time_left(c) / 4 : STRONGER_NS;
+    out->strongest = *column;
+    c->host->progress(c->host->arg, out->variable->name, column->model, a.time_ns);
+    bool found = false;
+    if (dh_attempt(c, &a, &r)) {
+        out->strongest.runs = r.schedules;
+        out->strongest.failed = r.failed;
+        out->strongest.stale_loads = r.stale_loads;
+        dh_take_failures(c, &out->strongest, &r);
+        found = c->failures.n;
+        dh_trial_release(&r);
+    }
+    dh_doubt_release(&a.doubt);
+    return found;
+}
+
+void dh_find_strongest(struct campaign *c, struct dh_classified *out)
+{
+    uint64_t unconfirmed = out->unconfirmed;
+    if (!out->failed || c->o->model || rank_of(out->failed->model) < rank_of("hb"))
+        return;
+    bool tears = out->failed->tears, done = false;
+    for (unsigned i = 0; i < STRONGER && !done && !c->failed && !c->host->interrupted(c->host->arg); i++) {
+        struct dh_classify_column column = stronger[i];
+        column.tears = tears;
+        dh_release_failures(c);
+        done = fails_under(c, out, &column) && confirm_any(c, out);
+    }
+    out->unconfirmed = unconfirmed; /* it fails under hb all the same */
+}

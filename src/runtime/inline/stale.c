@@ -1,0 +1,63 @@
+/* Accesses of chosen places as they are inlined into executables. Layer: runtime. Most loads answer what memory holds
+ * without asking; the rest goes out of line, where every register is left as it was. */
+#include "event/hooks.h"
+#include "runtime/race_fast.h"
+#include "runtime/stale_watch.h"
+#include "runtime/thread_state.h"
+
+extern uint64_t __dh_stale_mask __attribute__((visibility("hidden")));
+extern uint64_t __dh_stale_want __attribute__((visibility("hidden")));
+extern uint32_t __dh_stale_over __attribute__((visibility("hidden")));
+
+/* Nothing that the program could see is changed but what the pointers lead to (see `compile`): so what a loop needs
+ * stays in registers. */
+DH_LEAVES_ALL uint64_t __dh_load_slow(const void *addr, uint32_t what, uint32_t place, uint32_t *skip);
+DH_LEAVES_ALL void __dh_store_slow(void *addr, uint64_t value, uint32_t what, uint32_t place);
+
+#define USUAL(x) __builtin_expect(x, 1)
+
+INLINE_PART int stale_passes(const void *addr, uint32_t what, uint32_t place)
+{
+    if (what & DH_STALE_ELEMENT && USUAL(((uintptr_t)addr & __dh_stale_mask) != __dh_stale_want))
+        return 1;
+    return USUAL(--__dh_thread.stale_skip[place % DH_STALE_SITES] != 0);
+}
+
+INLINE_PART int stale_is_over(const void *addr, uint32_t what)
+{
+    if (what & DH_STALE_ELEMENT)
+        return USUAL(((uintptr_t)addr & __dh_stale_mask) != __dh_stale_want);
+    return __dh_stale_over != 0;
+}
+
+INLINE uint32_t __dh_unwatched(const void *first, size_t size)
+{
+    return USUAL(!dh_stale_is_any_watched(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size));
+}
+
+/* Anywhere, and whatever else is there. */
+#define CHOSEN(type, bytes)                                                                                            \
+    struct __attribute__((packed, may_alias)) word##bytes {                                                            \
+        type it;                                                                                                       \
+    };                                                                                                                 \
+    INLINE type __dh_load##bytes(const void *addr, uint32_t what, uint32_t place)                                      \
+    {                                                                                                                  \
+        type value = what & DH_STALE_VOLATILE ? ((const volatile struct word##bytes *)addr)->it                        \
+                                              : ((const struct word##bytes *)addr)->it;                                \
+        if (stale_passes(addr, what, place))                                                                           \
+            return value;                                                                                              \
+        return (type)__dh_load_slow(addr, what, place, &__dh_thread.stale_skip[place % DH_STALE_SITES]);               \
+    }                                                                                                                  \
+    INLINE void __dh_store##bytes(void *addr, type value, uint32_t what, uint32_t place)                               \
+    {                                                                                                                  \
+        if (!stale_is_over(addr, what))                                                                                \
+            __dh_store_slow(addr, value, what, place);                                                                 \
+        else if (what & DH_STALE_VOLATILE)                                                                             \
+            ((volatile struct word##bytes *)addr)->it = value;                                                         \
+        else                                                                                                           \
+            ((struct word##bytes *)addr)->it = value;                                                                  \
+    }
+CHOSEN(uint8_t, 1)
+CHOSEN(uint16_t, 2)
+CHOSEN(uint32_t, 4)
+CHOSEN(uint64_t, 8)
