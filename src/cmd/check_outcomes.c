@@ -1,0 +1,251 @@
+/* The stage of check that looks for wrong ends: what belongs together and is not kept together, without being a race,
+ * shows in nothing but what the program comes to. */
+#include "classify/trial.h"
+#include "cmd/check_chain.h"
+#include "cmd/command.h"
+#include "cmd/open_program.h"
+#include "cmd/prove_goals.h"
+#include "finding/json_text.h"
+#include "search/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BASELINE_NS 500000000ull
+
+struct judging {
+    const struct dh_check_search *of;
+    struct dh_talk *talk;
+    struct dh_subject subject;
+    struct dh_found found;
+    char *folder;
+    unsigned blamed;
+};
+
+static bool interrupted(void *arg)
+{
+    const struct judging *j = arg;
+    return atomic_load(&j->talk->stop);
+}
+
+static void progress(void *arg, const struct dh_campaign_state *state)
+{
+    struct judging *j = arg;
+    dh_talk_now(j->talk, "%llu schedules to their end, %s", (unsigned long long)state->schedules, state->strategy);
+}
+
+/* ---- who is to blame ---- */
+
+static uint8_t *places_of(struct judging *j, const struct dh_finding *f)
+{
+    uint8_t *places = calloc(j->subject.start.places + 1, 1);
+    uint32_t one;
+    if (!places)
+        abort();
+    for (size_t i = 0; i < f->accesses.n; i++)
+        dh_place_names_mark(j->subject.places, f->accesses.at[i].site, places, &one);
+    return places;
+}
+
+struct step {
+    uint32_t at, thread;
+    uint64_t object;
+    bool writes;
+};
+
+typedef DH_VEC(struct step) step_vec;
+
+static void steps_at(const struct judging *j, const struct dh_schedule *s, const uint8_t *places, step_vec *out)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct dh_engine_decision *d = &s->decisions[i];
+        if (d->place < j->subject.start.places && places[d->place])
+            dh_vec_push(out, (struct step){i, d->thread, d->object, d->flags & DH_STEP_WRITES});
+    }
+}
+
+/* Does a thread come between two accesses of another, one of the three a write? Of a single variable they are to the
+ * same memory. */
+static bool is_broken(const step_vec *steps, bool one_variable)
+{
+    for (size_t i = 0; i < steps->n; i++)
+        for (size_t k = i + 1, between = 0; k < steps->n; k++) {
+            const struct step *a = &steps->at[i], *b = &steps->at[k];
+            if (one_variable && a->object != b->object)
+                continue;
+            if (b->thread != a->thread)
+                between |= b->writes || a->writes;
+            else if (between)
+                return true;
+            else
+                break; /* the next one begins here */
+        }
+    return false;
+}
+
+static bool breaks(struct judging *j, const struct dh_schedule *s, const struct dh_finding *f)
+{
+    step_vec steps = {0};
+    uint8_t *places = places_of(j, f);
+    steps_at(j, s, places, &steps);
+    bool broken = is_broken(&steps, strchr(f->variable, ',') == NULL);
+    dh_vec_release(&steps);
+    free(places);
+    return broken;
+}
+
+static bool is_suspect(const struct dh_finding *f)
+{
+    return dh_found_level(f) < 2 && strcmp(f->verdict, "none") == 0 &&
+           (strcmp(f->kind, "atomicity") == 0 || strcmp(f->kind, "view") == 0);
+}
+
+/* ---- what is kept ---- */
+
+static bool keep_verdict(struct judging *j, const struct dh_finding *f, const char *why, const char *witness)
+{
+    struct dh_err err = {0};
+    struct dh_store *store = dh_store_open(j->of->c->db, DH_STORE_WRITE, &err);
+    struct dh_store_run run = {j->of->c->program, "", (long long)time(NULL)};
+    long long id;
+    json_t *o = json_object();
+    json_object_set_new(o, "verdict", dh_json_text("destructive"));
+    json_object_set_new(o, "why", dh_json_text(why));
+    json_object_set_new(o, "witness", dh_json_text(witness));
+    char *details = dh_json_take(o);
+    bool ok = store && dh_store_begin(store, &run, &id, &err) &&
+              dh_store_classify(store, f->id, f->build, "destructive", details, &err) && dh_store_commit(store, &err);
+    dh_store_close(store);
+    free(details);
+    if (!ok)
+        dh_fail(&err, 0);
+    return ok;
+}
+
+static bool keep(struct judging *j, const struct dh_proof *proof, const struct dh_finding *f)
+{
+    struct dh_err err = {0};
+    struct dh_witness witness = *proof->witness;
+    struct dh_proof as = *proof;
+    char *path = NULL;
+    witness.finding = f->id;
+    as.finding = f;
+    as.witness = &witness;
+    bool ok = dh_proof_keep(&as, &j->subject, j->of->c->db, j->folder, &path, &err) &&
+              keep_verdict(j, f, proof->finding->text, path);
+    if (err.text)
+        dh_fail(&err, 0);
+    free(path);
+    j->blamed += ok;
+    return ok;
+}
+
+/* Those that the schedule breaks: what a run made suspect, and only without any, what may be on some path. */
+static bool blame(struct judging *j, const struct dh_proof *proof, bool statics, unsigned *n)
+{
+    for (size_t i = 0; i < j->found.at.n; i++) {
+        struct dh_finding *f = j->found.at.at[i];
+        if ((strcmp(f->detector, "static") == 0) != statics || !is_suspect(f) || !breaks(j, proof->schedule, f))
+            continue;
+        if (!keep(j, proof, f))
+            return false;
+        dh_finding_set(&f->verdict, "destructive");
+        ++*n;
+    }
+    return true;
+}
+
+static bool is_harm_known(const struct judging *j)
+{
+    for (size_t i = 0; i < j->found.at.n; i++)
+        if (strcmp(j->found.at.at[i]->verdict, "destructive") == 0)
+            return true;
+    return false;
+}
+
+/* A wrong end that nobody is to blame for is a finding of its own, if nothing else is known to do harm. */
+static bool proven(void *arg, const struct dh_proof *proof)
+{
+    struct judging *j = arg;
+    bool known = is_harm_known(j);
+    unsigned n = 0;
+    if (proof->end->kind != DH_ENGINE_WRONG)
+        return true;
+    if (!blame(j, proof, false, &n) || (!n && !blame(j, proof, true, &n)))
+        return false;
+    return n || known || keep(j, proof, proof->finding);
+}
+
+/* ---- the search ---- */
+
+/* A program that fails when nobody disturbs it has no right end to compare with. */
+static bool right_end(struct judging *j, struct dh_engine_outcome *right)
+{
+    struct dh_baseline b;
+    struct dh_err err = {0};
+    bool ok = dh_baseline_collect(&b, &j->subject, BASELINE_NS, &err) && !b.cannot && !b.no_threads && b.status == 0;
+    *right = (struct dh_engine_outcome){.status = 0, .output = UINT64_MAX, .errors = UINT64_MAX};
+    dh_err_release(&err);
+    dh_baseline_release(&b);
+    return ok;
+}
+
+static dh_engine_marks *visible_of(struct judging *j)
+{
+    dh_engine_marks *visible = calloc(j->subject.start.places + 1, sizeof *visible);
+    if (!visible)
+        abort();
+    for (size_t i = 0; i < j->found.at.n; i++) {
+        uint8_t *places = is_suspect(j->found.at.at[i]) ? places_of(j, j->found.at.at[i]) : NULL;
+        for (uint32_t k = 0; places && k < j->subject.start.places; k++)
+            visible[k] |= places[k] ? DH_ENGINE_VISIBLE : 0;
+        free(places);
+    }
+    return visible;
+}
+
+static void search(struct judging *j, const struct dh_engine_outcome *right)
+{
+    uint64_t now = dh_now_ns();
+    dh_engine_marks *visible = visible_of(j);
+    struct dh_adversary judged = {.outcomes = right, .n_outcomes = 1, .judges = true};
+    struct dh_campaign_options o = {.budget_ns = j->of->until_ns > now ? j->of->until_ns - now : 1,
+                                    .jobs = 1,
+                                    .shards = 1,
+                                    .seed = j->of->seed,
+                                    .preemptions = UINT32_MAX,
+                                    .marks = visible,
+                                    .judged = &judged,
+                                    .first = true};
+    struct dh_campaign_host host = {progress, proven, NULL, interrupted, j};
+    struct dh_campaign_result r;
+    struct dh_err err = {0};
+    if (!dh_campaign(&j->subject, &o, NULL, 0, &host, &r, &err) && err.text)
+        dh_fail(&err, 0);
+    j->talk->schedules += r.schedules;
+    dh_talk_say(j->talk, "%u proven by %llu schedules to a wrong end", j->blamed, (unsigned long long)r.schedules);
+    dh_campaign_result_release(&r);
+    free(visible);
+}
+
+void dh_check_outcomes(void *arg, struct dh_talk *t)
+{
+    struct judging j = {.of = arg, .talk = t};
+    struct dh_engine_outcome right;
+    struct dh_err err = {0};
+    dh_talk_now(t, "what the program comes to when nobody disturbs it");
+    if (!dh_open_words("check", j.of->c->argv, j.of->c->input.path, &j.subject, &t->code))
+        return;
+    if (!dh_check_found(j.of->c, &j.found, &err))
+        dh_fail(&err, 0);
+    else if (right_end(&j, &right)) {
+        j.folder = dh_witness_folder(j.of->c->db);
+        search(&j, &right);
+        free(j.folder);
+    } else
+        dh_talk_say(t, "no wrong ends: it has no right one");
+    dh_found_release(&j.found);
+    dh_subject_release(&j.subject);
+}

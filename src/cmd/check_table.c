@@ -1,0 +1,311 @@
+#include "cmd/check_table.h"
+
+#include "base/str.h"
+#include "cmd/command.h"
+#include "report/json.h"
+#include "report/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what to type next ---- */
+
+static void add_word(struct dh_str *s, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    if (*word && word[strspn(word, plain)] == 0) {
+        dh_str_add(s, word);
+        return;
+    }
+    dh_str_add(s, "'");
+    for (; *word; word++)
+        dh_str_add_n(s, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    dh_str_add(s, "'");
+}
+
+static void add_option(struct dh_str *s, const char *option, const char *value)
+{
+    dh_str_addf(s, " %s", option);
+    add_word(s, value);
+}
+
+static void add_program(struct dh_str *s, const struct dh_check *c, bool arguments)
+{
+    dh_str_add(s, " -- ");
+    add_word(s, c->argv[0]);
+    for (char **a = c->argv + 1; arguments && *a; a++) {
+        dh_str_add(s, " ");
+        add_word(s, *a);
+    }
+}
+
+static void add_store(struct dh_str *s, const struct dh_check *c)
+{
+    if (strcmp(c->db, DH_STORE_DEFAULT) != 0)
+        add_option(s, "--db=", c->db);
+}
+
+/* A command on the store that goes on where check ended. */
+static void add_search(struct dh_str *s, const struct dh_check *c, const char *command, const char *more,
+                       const struct dh_finding *f)
+{
+    dh_str_addf(s, "deadheat %s%s", command, more);
+    add_store(s, c);
+    if (c->input.path)
+        add_option(s, "--input=", dh_text_path(c->input.path));
+    dh_str_addf(s, " --id=%.8s", f->id);
+    add_program(s, c, true);
+}
+
+static void add_report(struct dh_str *s, const struct dh_check *c, const struct dh_finding *f)
+{
+    dh_str_add(s, "deadheat report");
+    add_store(s, c);
+    dh_str_addf(s, " --id=%.8s", f->id);
+}
+
+static char *next_of(const struct dh_check *c, const struct dh_finding *f)
+{
+    struct dh_str s = {0};
+    bool race = strcmp(f->kind, "race") == 0, judged = strcmp(f->verdict, "none") != 0;
+    bool healed = strcmp(f->healing, "none") != 0 && access(c->policy, R_OK) == 0;
+    if (healed) {
+        dh_str_add(&s, "deadheat run");
+        add_option(&s, "--heal=", c->policy);
+        add_program(&s, c, true);
+    } else if (c->is_searchable && !dh_found_level(f) && dh_found_is_searched(f))
+        add_search(&s, c, "prove", " --budget=5m", f);
+    else if (c->is_searchable && race && !judged)
+        add_search(&s, c, "classify", " --budget=1m", f);
+    else if (f->witness[0] && strcmp(f->verdict, "no-failure") != 0) {
+        dh_str_add(&s, "deadheat replay ");
+        add_word(&s, dh_text_path(f->witness));
+        add_program(&s, c, false);
+    } else
+        add_report(&s, c, f);
+    return dh_str_take(&s);
+}
+
+/* ---- rows ---- */
+
+enum { FINDING, KIND, VARIABLE, LEVEL, VERDICT, HEALING, COLUMNS };
+static const char *const heads[COLUMNS] = {"finding", "kind", "variable", "level", "verdict", "healing"};
+
+static const char *or_dash(const char *word)
+{
+    return strcmp(word, "none") ? word : "-";
+}
+
+static void cells_of(const struct dh_finding *f, char *out[COLUMNS])
+{
+    out[FINDING] = dh_format("%.8s", f->id);
+    out[KIND] = dh_strdup(f->kind);
+    out[VARIABLE] = f->type[0] ? dh_format("%s (%s)", f->variable, f->type) : dh_strdup(f->variable);
+    out[LEVEL] = dh_strdup(f->level);
+    out[VERDICT] = dh_strdup(or_dash(f->verdict));
+    out[HEALING] = dh_strdup(or_dash(f->healing));
+}
+
+static void print_cells(const char *const *cells, const int *widths, const char *next)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        printf("%-*s  ", widths[i], cells[i]);
+    printf("%s\n", next);
+}
+
+static void print_place(const struct dh_finding_access *a, size_t times)
+{
+    struct dh_str s = {0};
+    if (a->forgotten)
+        dh_str_add(&s, "place not known any more");
+    else
+        dh_text_place(&s, a);
+    printf("          %s (%s%s%s)", s.at, a->op, a->object[0] ? " " : "", a->object);
+    if (times > 1)
+        printf(", %zu times", times);
+    printf("\n");
+    dh_str_release(&s);
+}
+
+static bool is_same_place(const struct dh_finding_access *a, const struct dh_finding_access *b)
+{
+    return strcmp(a->site, b->site) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->object, b->object) == 0;
+}
+
+/* Of five philosophers at one place one line says enough, of two both are shown. */
+static void print_places(const struct dh_finding *f)
+{
+    for (size_t i = 0, n; i < f->accesses.n; i += n) {
+        for (n = 1; i + n < f->accesses.n && is_same_place(&f->accesses.at[i], &f->accesses.at[i + n]);)
+            n++;
+        n = n > 2 ? n : 1;
+        print_place(&f->accesses.at[i], n);
+    }
+}
+
+/* What comes between the accesses of a variable that races is the race. */
+static bool is_part_of(const struct dh_finding *row, const struct dh_finding *f)
+{
+    return strcmp(row->kind, f->kind) == 0 || (strcmp(row->kind, "race") == 0 && strcmp(f->kind, "atomicity") == 0);
+}
+
+/* Findings of one kind on one variable are one row, that of the first; `more` counts the others. */
+struct row {
+    const struct dh_finding *f;
+    size_t more;
+};
+
+typedef DH_VEC(struct row) row_vec;
+
+static struct row *row_like(row_vec *rows, const struct dh_finding *f)
+{
+    for (size_t i = 0; f->variable[0] && i < rows->n; i++)
+        if (strcmp(rows->at[i].f->variable, f->variable) == 0 && is_part_of(rows->at[i].f, f))
+            return &rows->at[i];
+    return NULL;
+}
+
+static void gather(const struct dh_found *found, bool suspected, row_vec *rows)
+{
+    for (size_t i = 0; i < found->at.n; i++) {
+        const struct dh_finding *f = found->at.at[i];
+        if (!dh_found_level(f) && !suspected)
+            continue;
+        struct row *like = row_like(rows, f);
+        if (like)
+            like->more++;
+        else
+            dh_vec_push(rows, (struct row){f, 0});
+    }
+}
+
+static void widen(const row_vec *rows, int widths[COLUMNS])
+{
+    enum { WIDEST = 40 };
+    for (int k = 0; k < COLUMNS; k++)
+        widths[k] = (int)strlen(heads[k]);
+    for (size_t i = 0; i < rows->n; i++) {
+        char *cells[COLUMNS];
+        cells_of(rows->at[i].f, cells);
+        for (int k = 0; k < COLUMNS; k++) {
+            int n = (int)strlen(cells[k]);
+            widths[k] = n > widths[k] ? (n < WIDEST ? n : WIDEST) : widths[k];
+            free(cells[k]);
+        }
+    }
+}
+
+static void print_rows(const struct dh_check *c, const row_vec *rows)
+{
+    int widths[COLUMNS];
+    widen(rows, widths);
+    print_cells(heads, widths, "next");
+    for (size_t i = 0; i < rows->n; i++) {
+        char *cells[COLUMNS], *next = next_of(c, rows->at[i].f);
+        cells_of(rows->at[i].f, cells);
+        print_cells((const char *const *)cells, widths, next);
+        print_places(rows->at[i].f);
+        if (rows->at[i].more)
+            printf("          and %zu more on it\n", rows->at[i].more);
+        for (int k = 0; k < COLUMNS; k++)
+            free(cells[k]);
+        free(next);
+    }
+    printf("\n");
+}
+
+/* ---- sums ---- */
+
+/* ": 1 proven, 2 observed", unless all are alike. */
+static void print_levels(const struct dh_found *found, bool suspected)
+{
+    static const char *const words[] = {"suspected", "observed", "proven"};
+    size_t n[3] = {0}, all = 0, printed = 0;
+    for (size_t i = 0; i < found->at.n; i++)
+        n[dh_found_level(found->at.at[i])]++;
+    all = n[2] + n[1] + (suspected ? n[0] : 0);
+    printf("%zu finding%s", all, all == 1 ? "" : "s");
+    for (int k = 2; k >= (suspected ? 0 : 1); k--)
+        if (n[k] && n[k] < all)
+            printf("%s%zu %s", printed++ ? ", " : ": ", n[k], words[k]);
+}
+
+/* Suspicions on what is a row already say nothing new. */
+static bool counts(const struct dh_finding *f, row_vec *rows)
+{
+    return !dh_found_level(f) && !row_like(rows, f);
+}
+
+/* By whom, so that one can see what it rests on. */
+static size_t count_suspicions(const struct dh_found *found, row_vec *rows, struct dh_str *by)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < found->at.n; i++) {
+        const char *who = found->at.at[i]->detector;
+        size_t n = 0;
+        bool told = false;
+        if (!counts(found->at.at[i], rows))
+            continue;
+        for (size_t k = 0; k < found->at.n; k++)
+            if (strcmp(found->at.at[k]->detector, who) == 0 && counts(found->at.at[k], rows)) {
+                told |= k < i;
+                n++;
+            }
+        all++;
+        if (!told)
+            dh_str_addf(by, "%s%zu by %s", by->n ? ", " : "", n, who);
+    }
+    return all;
+}
+
+static void print_suspicions(const struct dh_check *c, const struct dh_found *found, row_vec *rows)
+{
+    struct dh_str by = {0}, command = {0};
+    size_t all = count_suspicions(found, rows, &by);
+    dh_str_add(&command, "deadheat report");
+    add_store(&command, c);
+    if (all)
+        printf("%zu only suspected, and not seen in any run (%s): %s --level=suspected\n", all, by.at, command.at);
+    dh_str_release(&by);
+    dh_str_release(&command);
+}
+
+static void print_effort(const struct dh_check *c)
+{
+    printf("deadheat: nothing found in %u run%s", c->runs, c->runs == 1 ? "" : "s");
+    if (c->talk->schedules)
+        printf(" and %llu schedules%s", (unsigned long long)c->talk->schedules,
+               c->talk->exhausted ? ", which are all there are with this input" : "");
+    printf("\n");
+}
+
+void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected)
+{
+    row_vec rows = {0};
+    gather(found, suspected, &rows);
+    if (rows.n) {
+        struct dh_str report = {0};
+        print_rows(c, &rows);
+        print_levels(found, suspected);
+        add_report(&report, c, rows.at[0].f);
+        printf(". Stacks, locks and values: %s\n", report.at);
+        dh_str_release(&report);
+    } else
+        print_effort(c);
+    if (!suspected)
+        print_suspicions(c, found, &rows);
+    dh_vec_release(&rows);
+}
+
+void dh_check_json_print(const struct dh_found *found)
+{
+    struct dh_str out = {0};
+    for (size_t i = 0; i < found->at.n; i++) {
+        dh_str_add(&out, i ? ",\n" : "\n");
+        dh_report_json(&out, found->at.at[i]);
+    }
+    printf("{\"version\":1,\"findings\":[%s%s]}\n", out.n ? out.at : "", out.n ? "\n" : "");
+    dh_str_release(&out);
+}
