@@ -37,6 +37,9 @@ fuzz: all
 bench-detect: all
 	@bench/detect $(BUILD)
 
+bench-sparse: all
+	@bench/sparse $(BUILD)
+
 bench-speed: all
 	@bench/speed $(BUILD)
 
@@ -46,14 +49,30 @@ bench-speed-full: all
 bench-prove: all
 	@bench/prove $(BUILD)
 
+bench-static: all
+	@bench/static $(BUILD)
+	@bench/static-tables $(BUILD)
+
 bench-papers: all
 	@bench/papers $(BUILD)
 
+bench-heal: all
+	@bench/heal $(BUILD)
+
+bench-check: all
+	@bench/check $(BUILD)
+
 bench-real: all
 	@bench/real $(BUILD)
+
+bench-classify: all
+	@bench/classify $(BUILD)
+
+bench-classify-cost: all
+	@bench/classify_cost $(BUILD)
 
 clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-real clean FORCE
+.PHONY: all packages install check check-long demo fuzz bench-detect bench-speed bench-speed-full bench-papers bench-prove bench-heal bench-real bench-static bench-sparse bench-check bench-classify bench-classify-cost clean FORCE

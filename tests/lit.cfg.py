@@ -9,7 +9,7 @@ import lit.formats
 config.name = "deadheat"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".test"]
-config.excludes = ["projects"]
+config.excludes = ["projects", "long"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 
 build = os.path.abspath(lit_config.params.get("BUILD", os.path.join(config.test_source_root, "..", "build")))

@@ -1,17 +1,13 @@
 #include "classify/classify.h"
 
-#include "classify/explain.h"
+#include "classify/groups.h"
+#include "classify/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Work beyond the baseline that counts as a loss of service. */
-#define SLOWER 1.5
-#define MUCH_SLOWER 10.0
-#define LOST_LEAST 1000.0 /* operations: who looks a few times more in a small program has lost nothing */
-#define CONFIRM_NS 4000000000ull
-enum { CONFIRMS = 4, WORK_RUNS = 10, STEPS_MOST = 20000, RATE_MOST = 20, ELEMENTS_LEAST = 64, DIRECTED = 5 };
-#define WEIGH_NS 2000000000ull
+enum { STEPS_MOST = 20000, RATE_MOST = 20, ELEMENTS_LEAST = 64, MEASURED_MOST = 3 };
+#define KEPT_PERCENT 45 /* of the time: for what is to be made of failing runs */
 
 /* §5.1: the five heuristics, the first of which is every interleaving with the newest values. Words that come in halves
  * are tried last (§5.2). */
@@ -25,151 +21,39 @@ static const struct dh_classify_column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* A failing run that a column found; owns all. */
-struct failure {
-    struct dh_engine_found *found;
-    const struct dh_classify_column *column;
-    unsigned rank; /* of the model: what fails under a stronger one says more */
-};
-
-struct campaign {
-    struct dh_subject *s;
-    const struct dh_baseline *b;
-    const struct dh_classify_options *o;
-    const struct dh_classify_host *host;
-    struct dh_err *err;
-    bool failed;
-    uint64_t until_ns; /* of this variable */
-    DH_VEC(struct failure) failures;
-};
-
-/* Models from the strongest on. */
-static unsigned rank_of(const char *model)
-{
-    static const char *const models[] = {"sc", "tso", "pso", "c11", "hb", "hbmm"};
-    unsigned i = 0;
-    while (i < sizeof models / sizeof *models && strcmp(models[i], model) != 0)
-        i++;
-    return i;
-}
-
-static uint64_t left(const struct campaign *c)
-{
-    uint64_t now = dh_now_ns();
-    return c->until_ns > now ? c->until_ns - now : 0;
-}
-
-static uint8_t *marks_for(const struct campaign *c, const struct dh_racy_variable *v, bool tears, unsigned rate,
-                          bool by_element)
-{
-    uint8_t *marks = calloc(c->s->start.places + 1, 1);
-    if (!marks)
-        abort();
-    for (uint32_t i = 0; i < c->s->start.places; i++)
-        if (v->marks[i])
-            marks[i] = (uint8_t)((v->marks[i] & (rate && by_element ? 0xff : DH_ENGINE_STALE)) |
-                                 (tears ? DH_ENGINE_TEARS : 0) | rate << DH_ENGINE_RATE_SHIFT);
-    return marks;
-}
-
-static dh_engine_marks *visible_for(const struct campaign *c, const struct dh_racy_variable *v)
-{
-    dh_engine_marks *visible = calloc(c->s->start.places + 1, sizeof *visible);
-    if (!visible)
-        abort();
-    for (uint32_t i = 0; i < c->s->start.places; i++)
-        visible[i] = v->marks[i] ? DH_ENGINE_VISIBLE : 0;
-    return visible;
-}
-
-/* ---- a failure ---- */
-
-/* What varies in every run is no part of the witness. */
-static void leave_out_what_varies(const struct campaign *c, struct dh_engine_found *end)
-{
-    if (c->b->output_varies)
-        end->outcome.output = UINT64_MAX;
-    if (c->b->errors_vary)
-        end->outcome.errors = UINT64_MAX;
-}
-
-static void tell_failure(struct campaign *c, struct dh_classified *out)
-{
-    struct dh_str words = {0}, read = {0};
-    dh_explain_end(&words, c->s, out->run.end, out->run.output.at);
-    dh_str_add(&read, "");
-    if (out->run.end->n_stale)
-        dh_explain_read(&read, c->s, &out->run.end->stale[0]);
-    else
-        dh_str_add(&read, "every read got the newest value: the order of the threads alone does it");
-    free(out->why);
-    free(out->explanation);
-    out->why = dh_str_take(&words);
-    out->explanation = dh_str_take(&read);
-}
-
-static int by_worth(const void *a, const void *b)
-{
-    const struct failure *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->column->tears != y->column->tears)
-        return x->column->tears ? 1 : -1;
-    if (x->found->n_stale != y->found->n_stale)
-        return x->found->n_stale < y->found->n_stale ? -1 : 1;
-    return x->found->n_decisions < y->found->n_decisions ? -1 : x->found->n_decisions > y->found->n_decisions;
-}
-
-/* The first of those found that happens with kernel threads, too. */
-static void confirm(struct campaign *c, struct dh_classified *out)
-{
-    if (c->failures.n)
-        qsort(c->failures.at, c->failures.n, sizeof *c->failures.at, by_worth);
-    for (size_t i = 0; i < c->failures.n && i < CONFIRMS && !out->failed; i++) {
-        const struct failure *f = &c->failures.at[i];
-        uint8_t *marks = marks_for(c, out->variable, f->column->tears, out->rate, out->by_element);
-        dh_engine_marks *visible = visible_for(c, out->variable);
-        struct dh_schedule as = {.visible = visible, .adversary = dh_baseline_adversary(c->b, f->column->model, marks)};
-        c->host->progress(c->host->arg, out->variable->name, "fewest stale reads", left(c));
-        if (dh_fewest(c->s, f->found, &as, CONFIRM_NS, &out->run, c->err)) {
-            leave_out_what_varies(c, out->run.end);
-            out->failed = f->column;
-            out->verdict = "destructive";
-            tell_failure(c, out);
-        } else {
-            dh_failing_run_release(&out->run);
-            free(marks);
-            free(visible);
-            out->unconfirmed++;
-        }
-    }
-}
-
-static void take_failures(struct campaign *c, const struct dh_classify_column *column, struct dh_trial_result *r)
-{
-    for (size_t i = 0; i < r->found.n && i < CONFIRMS; i++) {
-        struct failure f = {r->found.at[i], column, rank_of(column->model)};
-        dh_vec_push(&c->failures, f);
-        r->found.at[i] = NULL;
-    }
-}
-
-static void release_failures(struct campaign *c)
-{
-    for (size_t i = 0; i < c->failures.n; i++)
-        free(c->failures.at[i].found);
-    dh_vec_release(&c->failures);
-}
-
 /* ---- columns ---- */
+
+/* Those that are wanted, with another model instead of hb if one is asked for. */
+static void choose_columns(const struct campaign *c, struct dh_classified *out)
+{
+    const char *model = c->o->model;
+    if (c->o->systematic) {
+        out->columns[out->n_columns++] =
+            (struct dh_classify_column){.title = "all", .model = model ? model : "hb", .heuristic = "newest"};
+        return;
+    }
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        struct dh_classify_column column = columns[i];
+        bool is_sc = strcmp(column.model, "sc") == 0;
+        if ((column.tears && !out->variable->tears) || (model && is_sc != (strcmp(model, "sc") == 0)))
+            continue;
+        if (model)
+            column.model = model;
+        out->columns[out->n_columns++] = column;
+    }
+}
 
 static void count(struct dh_classified *out, struct dh_classify_column *column, const struct dh_trial_result *r,
                   const struct dh_baseline *b)
 {
-    column->runs = r->schedules;
-    column->failed = r->failed;
-    column->stale_loads = r->stale_loads;
-    column->open_loads = r->open_loads;
+    column->runs += r->schedules;
+    column->failed += r->failed;
+    column->stale_loads += r->stale_loads;
+    column->open_loads += r->open_loads;
+    if (r->schedules && r->stores / r->schedules > out->stores)
+        out->stores = r->stores / r->schedules;
+    out->buffer_most = r->buffer_most > out->buffer_most ? r->buffer_most : out->buffer_most;
+    out->buffer_written = r->buffer_written > out->buffer_written ? r->buffer_written : out->buffer_written;
     column->slower = b->operations ? (double)r->operations / (double)b->operations : 0;
     out->runs += r->schedules;
     out->shared += r->shared;
@@ -181,8 +65,9 @@ static void count(struct dh_classified *out, struct dh_classify_column *column, 
 /* Of the time that is left; enough for a few runs of a program that takes long, if need be beyond it. */
 static uint64_t share(const struct campaign *c, unsigned of)
 {
-    uint64_t part = left(c) / of, few = 3 * c->b->longest_ns;
-    if (part >= few || !left(c))
+    uint64_t kept = c->o->budget_ns / 100 * KEPT_PERCENT, left = dh_time_left(c);
+    uint64_t part = (left > kept ? left - kept : 0) / of, few = 3 * c->b.longest_ns;
+    if (part >= few || !left)
         return part;
     return few < c->o->budget_ns ? few : c->o->budget_ns;
 }
@@ -190,104 +75,25 @@ static uint64_t share(const struct campaign *c, unsigned of)
 static void run_column(struct campaign *c, struct dh_classified *out, struct dh_classify_column *column,
                        const struct dh_racy_pair *pair, unsigned columns_left)
 {
-    struct dh_trial_result result;
-    uint8_t *marks = marks_for(c, out->variable, column->tears, out->rate, out->by_element);
-    dh_engine_marks *visible = visible_for(c, out->variable);
-    struct dh_trial r = {.model = column->model,
-                         .heuristic = column->heuristic,
-                         .strategy = pair ? "directed" : "random",
-                         .marks = marks,
-                         .visible = visible,
-                         .seed = c->o->seed,
-                         .schedules = pair ? DIRECTED * c->o->runs : c->o->runs,
-                         .time_ns = share(c, columns_left)};
-    if (pair)
-        memcpy(r.target, pair->place, sizeof r.target);
-    c->host->progress(c->host->arg, out->variable->name, column->title, left(c));
-    if (r.time_ns && dh_trial_run(&r, c->s, c->b, &result, c->err)) {
-        count(out, column, &result, c->b);
-        take_failures(c, column, &result);
-        if (result.state == DH_ENGINE_CANNOT && !out->why[0]) {
+    struct dh_trial_result r;
+    struct attempt a = {.column = column,
+                        .doubt = dh_doubt(c, out, column->tears),
+                        .pair = pair,
+                        .systematic = c->o->systematic,
+                        .runs = c->o->runs,
+                        .time_ns = share(c, columns_left)};
+    c->host->progress(c->host->arg, out->variable->name, column->title, dh_time_left(c));
+    if (a.time_ns && dh_attempt(c, &a, &r)) {
+        count(out, column, &r, &c->b);
+        dh_take_failures(c, column, &r);
+        out->is_exact = r.is_exact;
+        if (r.state == DH_ENGINE_CANNOT && !out->why[0]) {
             free(out->why);
-            out->why = dh_strdup(result.text);
+            out->why = dh_strdup(r.text);
         }
-        dh_trial_release(&result);
-    } else if (r.time_ns)
-        c->failed = true;
-    free(marks);
-    free(visible);
-}
-
-/* ---- work ---- */
-
-/* Runs in which all reads are served without being steps: they do not replay, but show how much more is done by who
- * reads old values. Answers operations of a run, 0 when none came to its end. */
-static double work_with(struct campaign *c, struct dh_classified *out, const char *model, const char *heuristic,
-                        uint64_t time_ns)
-{
-    struct dh_trial_result result;
-    uint8_t *marks = marks_for(c, out->variable, false, 0, false);
-    struct dh_trial t = {.model = model,
-                         .heuristic = heuristic,
-                         .strategy = "random",
-                         .marks = marks,
-                         .seed = c->o->seed,
-                         .schedules = WORK_RUNS,
-                         .time_ns = time_ns,
-                         .in_line = true};
-    double operations = 0;
-    if (!dh_trial_run(&t, c->s, c->b, &result, c->err))
-        c->failed = true;
-    else {
-        operations = result.cut ? MUCH_SLOWER * (double)c->b->operations : (double)result.operations;
-        out->stale_inline = out->stale_inline || result.stale_loads;
-        dh_trial_release(&result);
+        dh_trial_release(&r);
     }
-    free(marks);
-    return operations;
-}
-
-/* Where there are so many reads that not all can be steps, one in 2^rate is: reads of some elements, if there are
- * many, else some reads. */
-static void choose_rate(struct dh_classified *out, const struct dh_trial_result *r)
-{
-    uint64_t loads = r->schedules ? r->loads / r->schedules : r->loads;
-    while (loads >> out->rate > STEPS_MOST && out->rate < RATE_MOST)
-        out->rate++;
-    out->by_element = r->locations >> out->rate >= ELEMENTS_LEAST;
-}
-
-static void measure(struct campaign *c, struct dh_classified *out)
-{
-    struct dh_trial_result result;
-    uint8_t *marks = marks_for(c, out->variable, false, 0, false);
-    dh_engine_marks *visible = visible_for(c, out->variable);
-    struct dh_trial t = {.model = "sc",
-                         .heuristic = "newest",
-                         .strategy = "random",
-                         .marks = marks,
-                         .visible = visible,
-                         .seed = c->o->seed,
-                         .schedules = 1,
-                         .time_ns = c->o->budget_ns / 5};
-    c->host->progress(c->host->arg, out->variable->name, "how much it is read", left(c));
-    if (dh_trial_run(&t, c->s, c->b, &result, c->err)) {
-        choose_rate(out, &result);
-        dh_trial_release(&result);
-    } else
-        c->failed = true;
-    free(marks);
-    free(visible);
-}
-
-static void weigh(struct campaign *c, struct dh_classified *out)
-{
-    uint64_t time_ns = left(c) > WEIGH_NS ? left(c) : WEIGH_NS;
-    c->host->progress(c->host->arg, out->variable->name, "how much more work it makes", time_ns);
-    double newest = work_with(c, out, "sc", "newest", time_ns / 2);
-    double oldest = newest > 0 && !c->failed ? work_with(c, out, "hb", "oldest", time_ns / 2) : 0;
-    out->slower = newest > 0 ? oldest / newest : 0;
-    out->is_slow = out->slower >= SLOWER && out->stale_inline && oldest - newest >= LOST_LEAST;
+    dh_doubt_release(&a.doubt);
 }
 
 /* What chance did not bring about: the accesses that race are led to meet. */
@@ -296,7 +102,7 @@ static void hunt(struct campaign *c, struct dh_classified *out)
     const struct dh_racy_variable *v = out->variable;
     size_t n = v->pairs.n, last = out->n_columns > 1 ? out->n_columns - 1 : 0;
     struct dh_classify_column *column = &out->columns[out->n_columns];
-    if (!n || out->n_columns == DH_CLASSIFY_COLUMNS)
+    if (!n || out->n_columns == DH_CLASSIFY_COLUMNS || c->o->systematic)
         return;
     for (size_t i = 0; i < 2 * n && !c->failed && !c->failures.n; i++) {
         const struct dh_classify_column *like = &out->columns[i % 2 ? 0 : last];
@@ -307,10 +113,58 @@ static void hunt(struct campaign *c, struct dh_classified *out)
     out->n_columns++;
 }
 
-static bool is_wanted(const struct campaign *c, const struct dh_classify_column *column,
-                      const struct dh_racy_variable *v)
+/* ---- how much it is read ---- */
+
+/* Where there are so many reads that not all can be steps, one in 2^rate is: reads of some elements, if there are
+ * many, else some reads. */
+static void choose_rate(struct dh_classified *out, const struct dh_trial_result *r)
 {
-    return (!column->tears || v->tears) && (!c->o->model || strcmp(c->o->model, column->model) == 0);
+    out->reads = r->schedules ? r->loads / r->schedules : r->loads;
+    out->rate = 0;
+    while (out->reads >> out->rate > STEPS_MOST && out->rate < RATE_MOST)
+        out->rate++;
+    out->by_element = r->locations >> out->rate >= ELEMENTS_LEAST;
+}
+
+/* False: there are places of it that were not known. */
+static bool measure(struct campaign *c, struct dh_racy_variable *v, struct dh_classified *out)
+{
+    struct dh_trial_result r;
+    bool done = true;
+    out->rate = 0;
+    struct attempt a = {.column = &columns[0],
+                        .doubt = dh_doubt(c, out, false),
+                        .runs = 1,
+                        .time_ns = c->o->budget_ns / 5,
+                        .in_line = true};
+    c->host->progress(c->host->arg, out->variable->name, "how much it is read", dh_time_left(c));
+    if (dh_attempt(c, &a, &r)) {
+        choose_rate(out, &r);
+        out->instances = r.locations;
+        done = v->members.n || !dh_racy_variable_meet(v, c->s, r.met);
+        dh_trial_release(&r);
+    }
+    dh_doubt_release(&a.doubt);
+    return done;
+}
+
+/* ---- one of them ---- */
+
+static char *why_no_failure(struct dh_classified *out)
+{
+    out->no_failure = out->stale_loads ? DH_STALE_SERVED : DH_ONE_VALUE;
+    if (!out->loads)
+        return dh_strdup("no second value was ever visible: nobody reads it once there are threads");
+    if (!out->shared)
+        return dh_strdup("no second value was ever visible: no two threads ever accessed the same instance of it");
+    if (!out->open_loads)
+        return dh_format("no second value was ever visible to any of %llu reads in %llu runs",
+                         (unsigned long long)out->loads, (unsigned long long)out->runs);
+    if (out->is_exact)
+        return dh_format("all values in all schedules, %llu runs with %llu stale reads: none fails",
+                         (unsigned long long)out->runs, (unsigned long long)out->stale_loads);
+    return dh_format("%llu stale reads were served in %llu runs without failure, within %.3g s",
+                     (unsigned long long)out->stale_loads, (unsigned long long)out->runs, (double)out->budget_ns / 1e9);
 }
 
 static void conclude(struct dh_classified *out)
@@ -327,16 +181,10 @@ static void conclude(struct dh_classified *out)
     else if (!out->runs)
         why = out->why[0] ? NULL : dh_strdup("no run came to its end within the budget");
     else if (out->is_slow)
-        why = dh_format("%.1f times the operations of runs with the newest values, the results the same", out->slower);
-    else if (!out->loads)
-        why = dh_strdup("it is never read once there are threads");
-    else if (!out->shared)
-        why = dh_strdup("no two threads ever accessed the same instance of it");
-    else if (!out->open_loads)
-        why = dh_strdup("no read ever had a second value to see");
+        why = dh_format("%.3g times the %s of runs with the newest values, the results the same", out->slower,
+                        out->is_free ? "processor time" : "operations");
     else
-        why = dh_format("%llu stale reads were served in %llu runs without failure",
-                        (unsigned long long)out->stale_loads, (unsigned long long)out->runs);
+        why = why_no_failure(out);
     out->verdict = !out->runs || failed ? "none" : out->is_slow ? "qos" : "no-failure";
     if (why) {
         free(out->why);
@@ -344,47 +192,198 @@ static void conclude(struct dh_classified *out)
     }
 }
 
-static void release(struct dh_classified *out)
+static void release(struct campaign *c, struct dh_classified *out)
 {
+    if (out->is_free)
+        c->b = c->engine;
     if (out->failed) {
         free((void *)out->run.schedule.visible);
         free((void *)out->run.schedule.adversary.marks);
         dh_failing_run_release(&out->run);
     }
+    for (size_t i = 0; i < out->pairs.n; i++)
+        free(out->pairs.at[i].why);
+    dh_vec_release(&out->pairs);
     free(out->why);
+    free(out->known);
     free(out->explanation);
 }
 
-static void classify(struct campaign *c, const struct dh_racy_variable *v)
+static bool may_go_on(const struct campaign *c)
 {
-    struct dh_classified out = {.variable = v, .verdict = "none", .why = dh_strdup(""), .explanation = dh_strdup("")};
-    uint64_t began = dh_now_ns();
-    c->until_ns = began + c->o->budget_ns;
-    for (unsigned i = 0; i < COLUMNS; i++)
-        if (is_wanted(c, &columns[i], v))
-            out.columns[out.n_columns++] = columns[i];
-    measure(c, &out);
-    for (unsigned i = 0; i < out.n_columns && !c->failed && !c->host->interrupted(c->host->arg); i++)
-        run_column(c, &out, &out.columns[i], NULL, out.n_columns + (v->pairs.n ? 1 : 0) - i);
-    if (!c->failures.n && !c->failed)
-        hunt(c, &out);
-    if (!c->failures.n && !c->failed && (!c->o->model || strcmp(c->o->model, "hb") == 0))
-        weigh(c, &out);
-    if (!c->failed)
-        confirm(c, &out);
-    release_failures(c);
-    conclude(&out);
-    out.elapsed_ns = dh_now_ns() - began;
-    if (!c->failed && !c->host->classified(c->host->arg, &out))
-        c->failed = true;
-    release(&out);
+    return !c->failed && !c->host->interrupted(c->host->arg);
 }
 
-bool dh_classify(struct dh_subject *s, const struct dh_baseline *b, const struct dh_racy_variables *v,
+/* Released by the caller; failing runs that were found refer to it. */
+static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t budget_ns, struct dh_classified *out)
+{
+    *out = (struct dh_classified){
+        .variable = v, .verdict = "none", .why = dh_strdup(""), .explanation = dh_strdup(""), .budget_ns = budget_ns};
+    c->until_ns = dh_now_ns() + budget_ns;
+    c->b.elements = v->elements.at;
+    c->b.n_elements = (uint32_t)v->elements.n;
+    choose_columns(c, out);
+    if (c->o->free || v->sites.n) {
+        c->engine = c->b;
+        dh_run_freely(c, out);
+        return;
+    }
+    for (unsigned i = 0; i < MEASURED_MOST && !c->failed && !measure(c, v, out); i++)
+        ;
+    for (unsigned i = 0; i < out->n_columns && may_go_on(c); i++)
+        run_column(c, out, &out->columns[i], NULL, out->n_columns + (v->pairs.n ? 1 : 0) - i);
+    if (!c->failures.n && may_go_on(c) && !c->o->model && !v->members.n)
+        dh_judge_known(c, out);
+    if (!c->failures.n && may_go_on(c))
+        hunt(c, out);
+}
+
+/* What is to be made of its runs. */
+static void judge(struct campaign *c, struct dh_classified *out)
+{
+    if (out->is_free) {
+        if (!out->failed && !c->failed && !out->variable->members.n)
+            dh_weigh_freely(c, out);
+        conclude(out);
+        return;
+    }
+    bool by_hb = !c->o->model || strcmp(c->o->model, "hb") == 0;
+    if (!c->failures.n && !c->failed && by_hb && !out->variable->members.n)
+        dh_weigh(c, out);
+    if (!c->failed)
+        dh_confirm(c, out);
+    if (!c->failed)
+        dh_find_strongest(c, out);
+    dh_release_failures(c);
+    conclude(out);
+}
+
+static void tell(struct campaign *c, struct dh_classified *out, uint64_t began_ns)
+{
+    if (!c->failed)
+        dh_judge_pairs(c, out);
+    out->elapsed_ns = dh_now_ns() - began_ns;
+    if (!c->failed && !c->host->classified(c->host->arg, out))
+        c->failed = true;
+}
+
+/* Whether it may do harm together with others: it did none alone, and reads of it have a choice. */
+static bool classify(struct campaign *c, struct dh_racy_variable *v)
+{
+    uint64_t began = dh_now_ns();
+    struct dh_classified out;
+    run_all(c, v, c->o->budget_ns, &out);
+    judge(c, &out);
+    tell(c, &out, began);
+    bool open = !out.failed && strcmp(out.verdict, "none") != 0 && (out.open_loads || out.shared);
+    release(c, &out);
+    return open;
+}
+
+/* ---- together ---- */
+
+struct together {
+    struct campaign *c;
+    const struct dh_racy_variables *v;
+    bool *in; /* of each, whether it is among them */
+    uint64_t budget_ns;
+};
+
+static unsigned count_in(const struct together *t)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < t->v->at.n; i++)
+        n += t->in[i];
+    return n;
+}
+
+/* Do runs fail in which all of them are in doubt? Keeps no run. */
+static bool fails(struct together *t)
+{
+    struct dh_racy_variable g = dh_racy_group(t->v, t->in, t->c->s->start.places);
+    struct dh_classified out;
+    run_all(t->c, &g, t->budget_ns, &out);
+    bool found = t->c->failures.n || out.failed;
+    dh_release_failures(t->c);
+    release(t->c, &out);
+    dh_racy_variable_release(&g);
+    return found;
+}
+
+/* Leaves out one after the other for as long as the others still fail: of what is left nobody can be spared. */
+static void leave_out(struct together *t)
+{
+    for (size_t i = 0; i < t->v->at.n && count_in(t) > 2 && may_go_on(t->c); i++) {
+        if (!t->in[i])
+            continue;
+        t->in[i] = false;
+        t->in[i] = !fails(t);
+    }
+}
+
+static bool tell_group(struct together *t)
+{
+    uint64_t began = dh_now_ns();
+    struct dh_racy_variable g = dh_racy_group(t->v, t->in, t->c->s->start.places);
+    struct dh_classified out;
+    run_all(t->c, &g, t->budget_ns, &out);
+    judge(t->c, &out);
+    bool destructive = out.failed;
+    if (destructive)
+        tell(t->c, &out, began);
+    release(t->c, &out);
+    dh_racy_variable_release(&g);
+    return destructive;
+}
+
+/* Those that did no harm alone; then, while there are such, the smallest group that does and the rest without it. */
+static void classify_groups(struct campaign *c, const struct dh_racy_variables *v, bool *open)
+{
+    struct together t = {.c = c, .v = v, .in = calloc(v->at.n + 1, 1), .budget_ns = c->o->budget_ns / 2};
+    if (!t.in)
+        abort();
+    for (bool again = true; again && may_go_on(c);) {
+        memcpy(t.in, open, v->at.n);
+        again = count_in(&t) > 1 && fails(&t);
+        if (!again)
+            break;
+        leave_out(&t);
+        again = tell_group(&t);
+        for (size_t i = 0; i < v->at.n; i++)
+            open[i] = open[i] && !t.in[i];
+    }
+    free(t.in);
+}
+
+/* ---- all of them ---- */
+
+/* What is another output in every run is for the oracle to judge, every time. */
+static void leave_to_oracle(struct dh_baseline *b)
+{
+    if (!b->output_varies)
+        return;
+    b->output_varies = false;
+    b->errors_vary = true;
+    b->n_outcomes = 1;
+    b->outcomes[0] = (struct dh_engine_outcome){.status = b->status, .errors = UINT64_MAX};
+}
+
+bool dh_classify(struct dh_subject *s, const struct dh_baseline *b, struct dh_racy_variables *v,
                  const struct dh_classify_options *o, const struct dh_classify_host *host, struct dh_err *err)
 {
-    struct campaign c = {.s = s, .b = b, .o = o, .host = host, .err = err};
-    for (size_t i = 0; i < v->at.n && !c.failed && !host->interrupted(host->arg); i++)
-        classify(&c, &v->at.at[i]);
+    struct campaign c = {.s = s, .o = o, .host = host, .err = err};
+    bool *open = calloc(v->at.n + 1, sizeof *open);
+    if (!open)
+        abort();
+    if (!o->free)
+        c.b = *b;
+    if (o->oracle && !o->free)
+        leave_to_oracle(&c.b);
+    for (size_t i = 0; i < v->at.n && may_go_on(&c); i++)
+        open[i] = classify(&c, &v->at.at[i]);
+    if (!o->alone && may_go_on(&c))
+        classify_groups(&c, v, open);
+    free(open);
+    dh_vec_release(&c.failures);
     return !c.failed;
 }

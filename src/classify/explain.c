@@ -41,7 +41,7 @@ static void put_source(struct dh_str *out, struct dh_subject *s, const struct dh
         dh_str_add(out, ", which was there before anybody wrote it");
         return;
     }
-    dh_str_add(out, ", written at ");
+    dh_str_add(out, r->is_future ? ", which is written only later at " : ", written at ");
     if (!put_place(out, s, r->got.place))
         dh_str_add(out, "a place without a line");
     dh_str_addf(out, " by T%u", r->got.thread);
@@ -72,7 +72,7 @@ static void put_who(struct dh_str *out, struct dh_subject *s, const struct dh_en
 {
     if (!end->n_parties)
         return;
-    dh_str_addf(out, " in T%u", end->parties[0].thread);
+    dh_str_addf(out, "%s in T%u", end->kind == DH_ENGINE_ASSERTION ? "," : "", end->parties[0].thread);
     size_t before = out->n;
     dh_str_add(out, " at ");
     if (!put_place(out, s, end->parties[0].place))
@@ -90,7 +90,6 @@ static void put_outcome(struct dh_str *out, const struct dh_engine_found *end, c
     dh_str_addf(out, "it ends with exit status %d", end->status);
     if (n)
         dh_str_addf(out, " and prints \"%.*s\"", n - from > LINE_MOST ? LINE_MOST : (int)(n - from), printed + from);
-    dh_str_add(out, ", which no run of the baseline does");
 }
 
 void dh_explain_end(struct dh_str *out, struct dh_subject *s, const struct dh_engine_found *end, const char *printed)
@@ -98,7 +97,7 @@ void dh_explain_end(struct dh_str *out, struct dh_subject *s, const struct dh_en
     static const char *const words[DH_ENGINE_ENDS] = {
         [DH_ENGINE_DEADLOCK] = "it hangs: nobody can go on",
         [DH_ENGINE_LOST_WAKE] = "it hangs: nobody can go on, the signal came when nobody waited",
-        [DH_ENGINE_ASSERTION] = "an assertion fails, or it aborts,",
+        [DH_ENGINE_ASSERTION] = "an assertion fails, or it aborts",
         [DH_ENGINE_FREED] = "memory is used after it was freed",
         [DH_ENGINE_HANG] = "it hangs: it spins without end",
     };

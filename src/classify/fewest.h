@@ -1,5 +1,5 @@
-/* The same failure with as few stale reads as can be had, as a schedule that replays with kernel threads. Layer:
- * classify. */
+/* The same failure with as few stale reads, delayed stores and context switches as can be had, as a schedule that
+ * replays with kernel threads. Layer: classify. */
 #ifndef DH_CLASSIFY_FEWEST_H
 #define DH_CLASSIFY_FEWEST_H
 
@@ -8,6 +8,7 @@
 struct dh_failing_run {
     struct dh_engine_decision *decisions; /* owned */
     struct dh_engine_value *values;       /* of each, or NULL; owned */
+    struct dh_engine_foreseen *foreseen;  /* writes that they speak of; owned */
     struct dh_schedule schedule;          /* of those; borrows the rest */
     struct dh_engine_found *end;          /* owned; as kernel threads came to it */
     struct dh_str output;                 /* what it printed then, standard error included */

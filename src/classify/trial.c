@@ -5,7 +5,7 @@
 
 enum {
     RUNS = 200,    /* of the baseline */
-    ENOUGH = 20,   /* of them, when time is short */
+    ENOUGH = 20,   /* of them to know what it may print */
     DEEPER = 20,   /* than the baseline a schedule may become before it is cut */
     DEPTH = 20000, /* at least */
     DEPTH_MOST = 1000000,
@@ -78,7 +78,7 @@ static void take(struct dh_baseline *b, const struct dh_engine_control *r)
 }
 
 /* Runs without preemption say which exit status is right; those at random how much the output may vary. */
-static bool collect(struct dh_baseline *b, const struct dh_subject *s, const char *strategy, uint32_t preemptions,
+static bool collect(struct dh_baseline *b, struct dh_subject *s, const char *strategy, uint32_t preemptions,
                     uint64_t schedules, uint64_t time_ns, struct dh_err *err)
 {
     struct dh_work w = {.job = job_of(strategy, 1, schedules, time_ns),
@@ -86,8 +86,10 @@ static bool collect(struct dh_baseline *b, const struct dh_subject *s, const cha
     w.job.flags |= DH_ENGINE_COLLECT;
     w.job.preemptions_max = preemptions;
     struct dh_control *c = run(s, &w, err);
-    if (c)
+    if (c) {
         take(b, dh_control_region(c));
+        dh_subject_learn(s, &dh_control_region(c)->progress);
+    }
     dh_control_free(c);
     return c;
 }
@@ -104,7 +106,7 @@ static void keep_right_ones(struct dh_baseline *b)
     b->n_outcomes = n;
 }
 
-static bool differ(const struct dh_baseline *b, bool errors)
+bool dh_baseline_differs(const struct dh_baseline *b, bool errors)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
@@ -119,8 +121,8 @@ static bool differ(const struct dh_baseline *b, bool errors)
 
 static void leave_out_what_varies(struct dh_baseline *b)
 {
-    b->output_varies = b->schedules > 4 && differ(b, false);
-    b->errors_vary = b->schedules > 4 && differ(b, true);
+    b->output_varies = b->schedules < ENOUGH || dh_baseline_differs(b, false);
+    b->errors_vary = b->schedules < ENOUGH || dh_baseline_differs(b, true);
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
         if (b->output_varies)
             b->outcomes[i].output = UINT64_MAX;
@@ -129,7 +131,7 @@ static void leave_out_what_varies(struct dh_baseline *b)
     }
 }
 
-bool dh_baseline_collect(struct dh_baseline *b, const struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
+bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
 {
     *b = (struct dh_baseline){0};
     if (!collect(b, s, "bounded", 0, 1, time_ns > FIRST_NS ? time_ns : FIRST_NS, err))
@@ -158,6 +160,8 @@ struct dh_adversary dh_baseline_adversary(const struct dh_baseline *b, const cha
 {
     struct dh_adversary a = {.marks = marks, .outcomes = b->outcomes, .n_outcomes = b->n_outcomes, .judges = true};
     a.threads = b->threads + SPARE_THREADS;
+    a.elements = b->elements;
+    a.n_elements = b->n_elements;
     strncpy(a.model, model, sizeof a.model - 1);
     return a;
 }
@@ -199,18 +203,24 @@ static void read_progress(const struct dh_engine_control *c, const struct dh_bas
 {
     const struct dh_engine_progress *p = &c->progress;
     *out = (struct dh_trial_result){.schedules = p->schedules,
-                                    .cut = p->ends[DH_ENGINE_CUT],
+                                    .cut = p->ends[DH_ENGINE_CUT] - p->unjustified,
                                     .operations_most = p->operations_most,
                                     .shared = p->shared,
                                     .locations = p->locations,
+                                    .stores = p->stores,
+                                    .buffer_most = p->buffer_most,
+                                    .buffer_written = p->buffer_written,
                                     .loads = p->loads,
                                     .open_loads = p->open_loads,
                                     .stale_loads = p->stale_loads,
                                     .stale_schedules = p->stale_schedules,
+                                    .unjustified = p->unjustified,
                                     .time_ns = p->now_ns - p->begun_ns,
                                     .state = p->state,
                                     .is_exact = p->is_exact};
     memcpy(out->text, p->text, sizeof out->text);
+    memcpy(out->works, p->works, sizeof out->works);
+    out->n_works = p->n_works < DH_ENGINE_WORKS ? (uint32_t)p->n_works : DH_ENGINE_WORKS;
     out->text[sizeof out->text - 1] = 0;
     for (unsigned i = 0; i < DH_ENGINE_ENDS; i++) {
         out->ends[i] = p->ends[i];
@@ -221,15 +231,26 @@ static void read_progress(const struct dh_engine_control *c, const struct dh_bas
     out->operations = ended ? p->operations / ended : 0;
 }
 
+static void read_met(struct dh_engine_control *c, const uint8_t *marks, uint32_t places, struct dh_trial_result *out)
+{
+    out->met = calloc(places + 1, 1);
+    if (!out->met)
+        abort();
+    for (uint32_t i = 0; i < places && i < c->adversary_size; i++)
+        out->met[i] = marks && !marks[i] && dh_engine_adversary(c)[i] == DH_ENGINE_MET;
+}
+
 bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const struct dh_baseline *b,
                   struct dh_trial_result *out, struct dh_err *err)
 {
-    struct dh_work w = {.job = job_of(r->strategy, r->seed, r->schedules, r->time_ns),
+    struct dh_work w = {.job = job_of(r->strategy ? r->strategy : "dpor", r->seed, r->schedules, r->time_ns),
                         .visible = r->visible,
                         .adversary = dh_baseline_adversary(b, r->model, r->marks)};
     strncpy(w.job.heuristic, r->heuristic, sizeof w.job.heuristic - 1);
-    w.job.flags |= r->systematic ? DH_ENGINE_SYSTEMATIC : 0;
+    if (r->systematic) /* all values in all schedules; whatever else races is looked for, and makes it inexact */
+        w.job.flags = (w.job.flags | DH_ENGINE_SYSTEMATIC) & ~(uint32_t)DH_ENGINE_NO_ORDER;
     w.job.hang_ms = HANG_MS + HANG_RUNS * (uint32_t)(b->longest_ns / 1000000);
+    w.job.fairness = r->fairness;
     w.job.flags |= r->in_line ? DH_ENGINE_INLINE : 0;
     memcpy(w.job.target_place, r->target, sizeof w.job.target_place);
     uint64_t depth = (b->depth + b->operations_most) * DEEPER;
@@ -239,6 +260,7 @@ bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const st
     if (!c)
         return false;
     read_progress(dh_control_region(c), b, out);
+    read_met(dh_control_region(c), r->marks, s->start.places, out);
     if (w.job.depth_max < MUCH_MORE * (b->depth + b->operations_most))
         out->cut = 0; /* says nothing */
     read_found(dh_control_region(c), b, out);
@@ -251,4 +273,6 @@ void dh_trial_release(struct dh_trial_result *r)
     for (size_t i = 0; i < r->found.n; i++)
         free(r->found.at[i]);
     dh_vec_release(&r->found);
+    free(r->met);
+    r->met = NULL;
 }

@@ -16,34 +16,46 @@ struct dh_baseline {
     uint32_t depth, threads;
     uint64_t ends[16]; /* of schedules that did not come to the program's own end */
     int status;
+    const struct dh_element *elements; /* of the variable in doubt, that are watched first; borrowed */
+    uint32_t n_elements;
     bool no_threads;
     char *cannot; /* why there is none, or NULL */
 };
 
 struct dh_trial {
     const char *model, *heuristic;
-    const char *strategy;
+    const char *strategy;           /* NULL, of a systematic one: dpor */
     const uint8_t *marks;           /* per place */
     const dh_engine_marks *visible; /* per place */
     uint32_t target[2];             /* places that `directed` lets meet */
     uint64_t seed, schedules, time_ns;
-    bool systematic, in_line; /* in_line: only to see how much work it makes: such runs do not replay */
+    uint32_t fairness; /* as in dh_engine_job; 0: the heuristic's own */
+    bool systematic;   /* all values in all schedules, until nothing is left or time is over */
+    bool in_line;      /* only to see how much work it makes: such runs do not replay */
 };
 
 struct dh_trial_result {
     uint64_t schedules, failed, cut;
     uint64_t ends[16];
     uint64_t operations, operations_most; /* mean; most */
-    uint64_t shared, locations, loads, open_loads, stale_loads, stale_schedules;
+    uint64_t works[DH_ENGINE_WORKS];      /* of the first runs that ended: see event/engine.h */
+    uint32_t n_works;
+    uint64_t shared, locations, loads, open_loads, stale_loads, stale_schedules, stores;
+    uint32_t buffer_most, buffer_written;
+    uint8_t *met;         /* a byte per place that is not adversarial: not 0, it accesses what is; owned */
+    uint64_t unjustified; /* hbmm: runs that did not happen, since a write they had taken did not come */
     uint64_t time_ns;
     uint32_t state;
-    bool is_exact;
+    bool is_exact; /* systematic: every value in every schedule was tried, nothing was left out */
     char text[256];
     DH_VEC(struct dh_engine_found *) found; /* owned; those with the fewest stale reads first */
 };
 
-bool dh_baseline_collect(struct dh_baseline *b, const struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
+/* The subject learns which libraries it loads. */
+bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
 void dh_baseline_release(struct dh_baseline *b);
+/* Is what it printed, or its errors, another thing in too many runs to tell anything? */
+bool dh_baseline_differs(const struct dh_baseline *b, bool errors);
 /* What is to be judged against it. */
 struct dh_adversary dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks);
 

@@ -1,5 +1,7 @@
 #include "classify/variables.h"
 
+#include "driver/libraries.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,10 +90,9 @@ static unsigned mark_sites(struct dh_racy_variable *v, struct dh_subject *s, con
 
 /* ---- pairs ---- */
 
-enum { PAIRS = 8, SIDE = 4 };
+enum { PAIRS = 8 };
 
-/* Places that bear the name of a site, inlined here and there, the reading half of an update included. */
-static unsigned side_of(struct dh_subject *s, const char *site, uint32_t out[SIDE])
+unsigned dh_racy_side(struct dh_subject *s, const char *site, uint32_t out[DH_RACY_SIDE])
 {
     uint8_t *marked = calloc(s->start.places + 1, 1);
     uint32_t one;
@@ -99,29 +100,29 @@ static unsigned side_of(struct dh_subject *s, const char *site, uint32_t out[SID
     if (!marked)
         abort();
     dh_place_names_mark(s->places, site, marked, &one);
-    for (uint32_t i = 0; i < s->start.places && n < SIDE; i++)
+    for (uint32_t i = 0; i < s->start.places && n < DH_RACY_SIDE; i++)
         if (marked[i])
             out[n++] = i;
     free(marked);
     return n;
 }
 
-static bool writes(struct dh_subject *s, uint32_t place)
+bool dh_racy_loads(struct dh_subject *s, uint32_t place)
 {
     const struct dh_site_table *t;
     const struct dh_site *site = dh_place_names_site(s->places, place, &t);
-    return site && site->op != DH_OP_READ && site->op != DH_OP_ATOMIC_LOAD;
+    return !site || site->op == DH_OP_READ || site->op == DH_OP_ATOMIC_LOAD;
 }
 
 static void add_pairs(struct dh_racy_variable *v, struct dh_subject *s, const struct dh_finding *f)
 {
-    uint32_t a[SIDE], b[SIDE];
+    uint32_t a[DH_RACY_SIDE], b[DH_RACY_SIDE];
     if (f->accesses.n < 2)
         return;
-    unsigned n = side_of(s, f->accesses.at[0].site, a), m = side_of(s, f->accesses.at[1].site, b);
+    unsigned n = dh_racy_side(s, f->accesses.at[0].site, a), m = dh_racy_side(s, f->accesses.at[1].site, b);
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < m && v->pairs.n < PAIRS; k++)
-            if (writes(s, a[i]) || writes(s, b[k])) {
+            if (!dh_racy_loads(s, a[i]) || !dh_racy_loads(s, b[k])) {
                 struct dh_racy_pair p = {{a[i], b[k]}};
                 dh_vec_push(&v->pairs, p);
             }
@@ -132,22 +133,34 @@ static void add_pairs(struct dh_racy_variable *v, struct dh_subject *s, const st
 static struct dh_racy_variable *add(struct dh_racy_variables *v, struct dh_subject *s, const char *name,
                                     const char *type)
 {
-    struct dh_racy_variable new = {
-        .name = dh_strdup(name), .type = dh_strdup(type), .marks = calloc(s->start.places + 1, 1)};
+    struct dh_racy_variable new = {.name = dh_strdup(name),
+                                   .type = dh_strdup(type),
+                                   .also = dh_strdup(""),
+                                   .marks = calloc(s->start.places + 1, 1)};
     if (!new.marks)
         abort();
     dh_vec_push(&v->at, new);
     return &v->at.at[v->at.n - 1];
 }
 
+void dh_racy_variable_release(struct dh_racy_variable *v)
+{
+    free(v->name);
+    free(v->type);
+    free(v->also);
+    free(v->marks);
+    dh_vec_release(&v->pairs);
+    dh_vec_release(&v->elements);
+    for (size_t i = 0; i < v->sites.n; i++)
+        free(v->sites.at[i]);
+    dh_vec_release(&v->sites);
+    dh_vec_release(&v->findings);
+    dh_vec_release(&v->members);
+}
+
 static void drop_last(struct dh_racy_variables *v)
 {
-    struct dh_racy_variable *last = &v->at.at[--v->at.n];
-    free(last->name);
-    free(last->type);
-    free(last->marks);
-    dh_vec_release(&last->pairs);
-    dh_vec_release(&last->findings);
+    dh_racy_variable_release(&v->at.at[--v->at.n]);
 }
 
 /* What the site table calls it: findings may say more ("grid[3]") or less. */
@@ -171,6 +184,106 @@ static const char *name_in_sites(struct dh_subject *s, const struct dh_finding *
     return name;
 }
 
+/* ---- elements of arrays ---- */
+
+static bool has_elements(const struct dh_racy_variable *v, uint32_t places)
+{
+    for (uint32_t i = 0; i < places; i++)
+        if (v->marks[i] & DH_ENGINE_BY_ADDRESS)
+            return true;
+    return false;
+}
+
+static void add_element(struct dh_racy_variable *v, const struct dh_subject *s, struct dh_element *e)
+{
+    bool known = v->elements.n == DH_ENGINE_ELEMENTS;
+    for (size_t i = 0; i < v->elements.n && !known; i++)
+        known = v->elements.at[i].block == e->block && v->elements.at[i].offset == e->offset &&
+                strcmp(v->elements.at[i].global, e->global) == 0;
+    if (known)
+        return;
+    dh_elements_find(e, 1, s->start.variant);
+    dh_vec_push(&v->elements, *e);
+}
+
+static void take_element(struct dh_racy_variable *v, const struct dh_subject *s, const struct dh_finding *f)
+{
+    struct dh_element e;
+    if (has_elements(v, s->start.places) && dh_element_of(f, &e))
+        add_element(v, s, &e);
+}
+
+/* How many bytes its accesses have. */
+static unsigned size_of(const struct dh_racy_variable *v, struct dh_subject *s)
+{
+    for (uint32_t i = 0; i < s->start.places; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = v->marks[i] & DH_ENGINE_BY_ADDRESS ? dh_place_names_site(s->places, i, &t) : NULL;
+        if (site && site->size)
+            return site->size;
+    }
+    return 1;
+}
+
+/* "grid[3][17]" is of the array "grid[][]". */
+static bool mark_element(struct dh_racy_variable *v, struct dh_subject *s, const char *name)
+{
+    struct dh_element e;
+    char *array = dh_element_array(name);
+    bool ok = strcmp(array, name) != 0 && mark_variable(v, s, array);
+    free(array);
+    if (ok && dh_element_named(name, s->program, size_of(v, s), &e))
+        add_element(v, s, &e);
+    return ok;
+}
+
+/* ---- findings ---- */
+
+unsigned dh_racy_variable_take(struct dh_racy_variable *v, struct dh_subject *s, const struct dh_finding *f)
+{
+    unsigned places = mark_sites(v, s, f);
+    if (places) {
+        add_pairs(v, s, f);
+        take_element(v, s, f);
+        dh_vec_push(&v->findings, f);
+    }
+    return places;
+}
+
+/* ---- of libraries ---- */
+
+struct elsewhere {
+    struct dh_racy_variable *v;
+    const char *name;
+    unsigned tables;
+};
+
+static void take_sites(void *arg, const struct dh_site_table *t)
+{
+    struct elsewhere *e = arg;
+    if (!e->tables++) /* the program's own are places */
+        return;
+    for (uint32_t i = 0; i < t->n_sites; i++) {
+        const struct dh_site *site = &t->sites[i];
+        if (!is_access(site) || !touches(t, site, e->name))
+            continue;
+        dh_vec_push(&e->v->sites, dh_strdup(dh_site_string(t, site->name)));
+        e->v->loads += loads(site);
+        e->v->stores += !loads(site);
+    }
+}
+
+/* Places of libraries are numbered when they are loaded: their sites are known by name. */
+static bool find_elsewhere(struct dh_racy_variable *v, const struct dh_subject *s, const char *name)
+{
+    struct elsewhere e = {.v = v, .name = name};
+    struct dh_err ignored = {0};
+    if (*name)
+        dh_sites_each(s->program, take_sites, &e, &ignored);
+    dh_err_release(&ignored);
+    return v->sites.n;
+}
+
 bool dh_racy_variables_add(struct dh_racy_variables *v, struct dh_subject *s, const struct dh_finding *f)
 {
     const char *name = name_in_sites(s, f), *shown = *name ? name : f->variable[0] ? f->variable : f->id;
@@ -181,15 +294,58 @@ bool dh_racy_variables_add(struct dh_racy_variables *v, struct dh_subject *s, co
     bool new = !found;
     if (new)
         found = add(v, s, shown, f->type);
-    unsigned places = mark_sites(found, s, f);
-    places += *name && new ? mark_variable(found, s, name) : 0;
-    if (!places && new) {
-        drop_last(v);
-        return false;
+    bool here = *name && new && mark_variable(found, s, name);
+    if (dh_racy_variable_take(found, s, f) || here)
+        return true;
+    if (found->sites.n || (new && find_elsewhere(found, s, f->variable))) {
+        dh_vec_push(&found->findings, f);
+        return true;
     }
-    add_pairs(found, s, f);
-    dh_vec_push(&found->findings, f);
-    return true;
+    if (new)
+        drop_last(v);
+    return false;
+}
+
+/* ---- by what runs show ---- */
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += n)
+        if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ','))
+            return true;
+    return false;
+}
+
+/* Elements are known by their addresses wherever they are accessed, by a pointer, too. */
+static void agree(struct dh_racy_variable *v, uint32_t places)
+{
+    uint8_t any = 0;
+    for (uint32_t i = 0; i < places; i++)
+        any |= v->marks[i] & DH_ENGINE_BY_ADDRESS;
+    for (uint32_t i = 0; i < places; i++)
+        v->marks[i] |= v->marks[i] ? any : 0;
+}
+
+unsigned dh_racy_variable_meet(struct dh_racy_variable *v, struct dh_subject *s, const uint8_t *met)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < s->start.places; i++) {
+        const struct dh_site_table *t;
+        const struct dh_site *site = met[i] && !v->marks[i] ? dh_place_names_site(s->places, i, &t) : NULL;
+        if (!site || !is_access(site))
+            continue;
+        const char *name = dh_site_string(t, site->variable);
+        mark(v, site, i);
+        n++;
+        if (!*name || strcmp(name, v->name) == 0 || is_listed(v->also, name))
+            continue;
+        char *longer = dh_format("%s%s%s", v->also, v->also[0] ? ", " : "", name);
+        free(v->also);
+        v->also = longer;
+    }
+    agree(v, s->start.places);
+    return n;
 }
 
 /* ---- by name ---- */
@@ -245,7 +401,7 @@ static void list_near(struct dh_subject *s, const char *wanted, struct dh_str *n
 bool dh_racy_variables_name(struct dh_racy_variables *v, struct dh_subject *s, const char *name, struct dh_str *near)
 {
     struct dh_racy_variable *new = add(v, s, name, "");
-    if (mark_variable(new, s, name))
+    if (mark_variable(new, s, name) || mark_element(new, s, name) || find_elsewhere(new, s, name))
         return true;
     drop_last(v);
     list_near(s, name, near);

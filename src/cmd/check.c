@@ -1,20 +1,23 @@
-/* deadheat check: build if needed, run with every detector there is, a table of what was found. */
+/* deadheat check: build if needed, the whole chain (check_chain.c), the table of what came of it (check_table.c). */
 #include "base/str.h"
-#include "base/vec.h"
+#include "cmd/check_chain.h"
+#include "cmd/check_table.h"
 #include "cmd/command.h"
-#include "cmd/detector_list.h"
 #include "cmd/launch.h"
 #include "cmd/prove_goals.h"
-#include "finding/store.h"
+#include "driver/container.h"
 #include "host/file.h"
-#include "host/process.h"
 #include "host/resources.h"
-#include "report/text.h"
+#include "prove/control.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+enum { DH_EXIT_INTERRUPTED = 130 };
 
 /* Suffixes of what goes into a program, and which command it asks for. */
 static const struct {
@@ -33,38 +36,57 @@ static const char *compiler_of(const char *name)
 }
 
 struct task {
-    const char *suppressions; /* file, or NULL */
-    const char *db;
-    char **sources; /* none: argv is a program */
+    struct dh_check check;
+    const char *input; /* file, or NULL */
+    char **sources;    /* none: argv is a program */
     int n_sources;
-    char *folder;      /* of what was built, or NULL */
-    uint64_t prove_ns; /* to prove what was found; 0: not at all */
+    bool suspected; /* they are rows of the table, too */
     struct dh_argv argv;
 };
 
+/* Below the folder of the store, where witnesses are, too. */
+static char *beside_store(const struct task *t, const char *folder, const char *name, const char *suffix)
+{
+    const char *db = t->check.db;
+    return dh_format("%.*s%s%s%s%s", (int)(dh_basename(db) - db), db, folder, *folder && *name ? "/" : "", name,
+                     suffix);
+}
+
+/* ---- building ---- */
+
+static const char *compiler_of_all(const struct task *t)
+{
+    for (int i = 0; i < t->n_sources; i++)
+        if (strcmp(compiler_of(t->sources[i]), "c++") == 0)
+            return "c++";
+    return "cc";
+}
+
+static void compile_line(const struct task *t, const char *self, const char *program, struct dh_argv *line)
+{
+    dh_argv_add(line, self);
+    dh_argv_add(line, compiler_of_all(t));
+    dh_argv_add(line, "-g");
+    dh_argv_add(line, "-O1");
+    dh_argv_add(line, "-pthread");
+    dh_argv_add_all(line, t->sources, t->n_sources);
+    dh_argv_add(line, "-o");
+    dh_argv_add(line, program);
+    dh_argv_add(line, "-lm");
+}
+
+/* It stays, so that what the table says next can be typed. */
 static bool build(struct task *t, int *code)
 {
     struct dh_err err = {0};
     struct dh_argv line = {0};
     int status = 0;
-    char *self = dh_resource_self(&err), *program = NULL;
-    const char *compiler = "cc";
-    t->folder = self ? dh_temp_folder(&err) : NULL;
-    bool ok = t->folder;
+    const char *first = dh_basename(t->sources[0]);
+    char *name = dh_format("%.*s", (int)strcspn(first, "."), first), *self = dh_resource_self(&err);
+    char *folder = beside_store(t, "programs", "", ""), *program = dh_format("%s/%s", folder, name);
+    bool ok = self && dh_mkdir_parents(folder, 0777, &err);
     if (ok) {
-        for (int i = 0; i < t->n_sources; i++)
-            if (strcmp(compiler_of(t->sources[i]), "c++") == 0)
-                compiler = "c++";
-        program =
-            dh_format("%s/%.*s", t->folder, (int)strcspn(dh_basename(t->sources[0]), "."), dh_basename(t->sources[0]));
-        dh_argv_add(&line, self);
-        dh_argv_add(&line, compiler);
-        dh_argv_add(&line, "-O1");
-        dh_argv_add(&line, "-pthread");
-        dh_argv_add_all(&line, t->sources, t->n_sources);
-        dh_argv_add(&line, "-o");
-        dh_argv_add(&line, program);
-        dh_argv_add(&line, "-lm");
+        compile_line(t, self, program, &line);
         ok = dh_process_run(&line, NULL, &status, &err);
     }
     *code = ok ? DH_EXIT_USAGE : dh_fail(&err, DH_EXIT_FAILURE);
@@ -76,209 +98,130 @@ static bool build(struct task *t, int *code)
         t->argv.at[0] = (free(t->argv.at[0]), dh_strdup(program));
     dh_argv_release(&line);
     free(program);
+    free(folder);
+    free(name);
     free(self);
     return ok;
 }
 
-/* ---- the table ---- */
+/* ---- telling ---- */
 
-struct row {
-    char *id, *kind, *level, *what;
-    DH_VEC(char *) where;
-};
-
-struct table {
-    DH_VEC(struct row) rows;
-};
-
-static char *place_of(const struct dh_finding_access *a)
+static bool is_seen(const struct dh_found *found)
 {
-    struct dh_str s = {0};
-    if (a->forgotten)
-        dh_str_add(&s, "place not known any more");
-    else
-        dh_text_place(&s, a);
-    dh_str_addf(&s, " (%s%s%s)", a->op, a->object[0] ? " " : "", a->object);
-    return dh_str_take(&s);
+    for (size_t i = 0; i < found->at.n; i++)
+        if (dh_found_level(found->at.at[i]))
+            return true;
+    return false;
 }
 
-static void add_row(void *arg, const struct dh_finding *f)
+/* Exit code 66 is that of the runtime when something was found. */
+static void tell_status(const struct dh_check *c, bool seen)
 {
-    struct table *t = arg;
-    struct row r = {
-        .id = dh_format("%.8s", f->id),
-        .kind = dh_strdup(f->kind),
-        .level = dh_strdup(f->level),
-        .what = f->type[0] ? dh_format("%s (%s)", f->variable, f->type) : dh_strdup(f->variable),
-    };
-    for (size_t i = 0; i < f->accesses.n; i++)
-        dh_vec_push(&r.where, place_of(&f->accesses.at[i]));
-    dh_vec_push(&t->rows, r);
-}
-
-static void release_table(struct table *t)
-{
-    for (size_t i = 0; i < t->rows.n; i++) {
-        struct row *r = &t->rows.at[i];
-        for (size_t k = 0; k < r->where.n; k++)
-            free(r->where.at[k]);
-        dh_vec_release(&r->where);
-        free(r->id);
-        free(r->kind);
-        free(r->level);
-        free(r->what);
-    }
-    dh_vec_release(&t->rows);
-}
-
-static int widest(const struct table *t)
-{
-    size_t most = strlen("variable");
-    for (size_t i = 0; i < t->rows.n; i++)
-        most = strlen(t->rows.at[i].what) > most ? strlen(t->rows.at[i].what) : most;
-    return most > 40 ? 40 : (int)most;
-}
-
-/* How many from `i` on are the same: of five philosophers at one place one line says enough, of two both are shown. */
-static size_t repeats(const struct row *r, size_t i)
-{
-    size_t n = 1;
-    while (i + n < r->where.n && strcmp(r->where.at[i], r->where.at[i + n]) == 0)
-        n++;
-    return n > 2 ? n : 1;
-}
-
-static void print_row(const struct row *r, int width)
-{
-    printf("%-8s  %-15s  %-9s  %-*s", r->id, r->kind, r->level, width, r->what);
-    for (size_t i = 0, n; i < r->where.n; i += n) {
-        n = repeats(r, i);
-        printf("%*s  %s", i ? 8 + 2 + 15 + 2 + 9 + 2 + width : 0, "", r->where.at[i]);
-        if (n > 1)
-            printf(", %zu times", n);
-        printf("\n");
-    }
-    if (!r->where.n)
-        printf("\n");
-}
-
-/* What is proven comes first, what is only suspected last. */
-static const char *const levels[] = {"proven", "observed", "suspected"};
-enum { LEVELS = sizeof levels / sizeof *levels };
-
-static void print_counts(const struct table *t)
-{
-    printf("%zu finding%s", t->rows.n, t->rows.n == 1 ? "" : "s");
-    for (size_t k = 0, printed = 0; k < LEVELS; k++) {
-        size_t n = 0;
-        for (size_t i = 0; i < t->rows.n; i++)
-            n += strcmp(t->rows.at[i].level, levels[k]) == 0;
-        if (n && n < t->rows.n)
-            printf("%s%zu %s", printed++ ? ", " : ": ", n, levels[k]);
-    }
-}
-
-static void print_table(const struct table *t, const char *db)
-{
-    int width = widest(t);
-    bool other = strcmp(db, DH_STORE_DEFAULT) != 0;
-    const struct row *first = NULL;
-    if (!t->rows.n) {
-        printf("deadheat: nothing found in this run\n");
+    if (c->status == 0 || c->status_is_ours || (seen && dh_status_code(c->status) == 66))
         return;
-    }
-    printf("%-8s  %-15s  %-9s  %-*s  where\n", "finding", "kind", "level", width, "variable");
-    for (size_t k = 0; k < LEVELS; k++)
-        for (size_t i = 0; i < t->rows.n; i++)
-            if (strcmp(t->rows.at[i].level, levels[k]) == 0) {
-                print_row(&t->rows.at[i], width);
-                first = first ? first : &t->rows.at[i];
-            }
-    printf("\n");
-    print_counts(t);
-    printf(". Stacks, locks and values: deadheat report%s%s --id=%s\n", other ? " --db=" : "", other ? db : "",
-           first ? first->id : t->rows.at[0].id);
+    char *words = dh_status_words(c->status);
+    dh_complain("check: the program ended with %s", words);
+    free(words);
 }
 
-static int tell(const struct task *t, long long run, int status)
+/* A file of what came through a pipe is for the witnesses that name it. */
+static void forget_input(struct dh_check *c, const struct dh_found *found)
+{
+    for (size_t i = 0; i < found->at.n; i++)
+        if (dh_found_level(found->at.at[i]) == 2)
+            return;
+    if (c->input.is_kept && c->input.path)
+        unlink(c->input.path);
+}
+
+static int tell(struct task *t)
 {
     struct dh_err err = {0};
-    struct table table = {0};
-    struct dh_store_choice choice = {.run = run};
-    struct dh_store *s = dh_store_open(t->db, DH_STORE_READ, &err);
-    bool ok = s && dh_store_each(s, &choice, add_row, &table, &err);
+    struct dh_found found;
+    struct dh_check *c = &t->check;
+    if (!dh_check_found(c, &found, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    bool seen = is_seen(&found), died = WIFSIGNALED(c->status) && !c->status_is_ours;
+    fflush(stdout);
+    tell_status(c, found.at.n);
+    if (c->as_json)
+        dh_check_json_print(&found);
+    else
+        dh_check_table_print(c, &found, t->suspected);
+    forget_input(c, &found);
+    dh_found_release(&found);
+    return seen || died ? DH_EXIT_FINDINGS : c->interrupted ? DH_EXIT_INTERRUPTED : DH_EXIT_OK;
+}
+
+/* ---- the job ---- */
+
+static bool find_program(struct task *t)
+{
+    char **name = &t->argv.at[0], *found = dh_program_find(*name);
+    if (!found) {
+        dh_complain("check: %s: %s", *name, strchr(*name, '/') ? strerror(errno) : "not found on PATH");
+        return false;
+    }
+    struct dh_check *c = &t->check;
+    c->program = dh_path_real(found);
+    c->is_searchable = c->program && dh_container_present(c->program);
+    free(*name);
+    *name = found;
+    c->argv = t->argv.at;
+    c->policy = beside_store(t, "", dh_basename(found), ".dhp");
+    return c->program;
+}
+
+/* A store that cannot be used is told before anything is done. */
+static bool open_store(struct dh_check *c)
+{
+    struct dh_err err = {0};
+    struct dh_store *s = dh_store_open(c->db, DH_STORE_WRITE, &err);
+    bool ok = s && dh_store_last_run(s, &c->since, &err);
     dh_store_close(s);
     if (!ok)
-        return dh_fail(&err, DH_EXIT_FAILURE);
-    bool died = WIFSIGNALED(status);
-    fflush(stdout);
-    if (status != 0 && !(table.rows.n && dh_status_code(status) == 66)) {
-        char *words = dh_status_words(status);
-        dh_complain("check: the program ended with %s", words);
-        free(words);
-    }
-    print_table(&table, t->db);
-    int code = table.rows.n || died ? DH_EXIT_FINDINGS : DH_EXIT_OK;
-    release_table(&table);
-    return code;
+        dh_fail(&err, 0);
+    return ok;
 }
 
-/* ---- proving ---- */
-
-extern char **environ;
-
-static char **copy_environment(void)
+static int check_program(struct task *t)
 {
-    DH_VEC(char *) all = {0};
-    for (char **e = environ; *e; e++)
-        dh_vec_push(&all, dh_strdup(*e));
-    dh_vec_push(&all, NULL);
-    return all.at;
-}
-
-/* What the run was told of through the environment is not for the searches. */
-static void prove_found(const struct task *t, char **environment, const struct dh_import *stored)
-{
-    if (!t->prove_ns || !stored->findings)
-        return;
-    clearenv();
-    for (char **e = environment; *e; e++)
-        putenv(*e);
-    dh_prove_found("check", t->db, stored->run, t->argv.at, t->prove_ns);
-}
-
-static int check_with(struct task *t, const char *detect, const char *plan)
-{
-    struct dh_launch l = {.command = "check",
-                          .plan = plan,
-                          .detect = detect,
-                          .db = t->db,
-                          .suppressions = t->suppressions,
-                          .quiet = true,
-                          .argv = t->argv.at};
-    struct dh_import stored = {0};
-    int status = 0, code;
-    if (!dh_launch_check_suppressions(l.command, l.suppressions))
+    struct dh_err err = {0};
+    struct dh_check *c = &t->check;
+    if (!find_program(t))
         return DH_EXIT_USAGE;
-    if (t->n_sources && !build(t, &code))
-        return code;
-    l.argv = t->argv.at;
-    char **environment = copy_environment(); /* stays: what is put back refers to it */
-    code = dh_launch(&l, &status, &stored);
-    if (code == DH_EXIT_OK)
-        prove_found(t, environment, &stored);
-    dh_import_release(&stored);
-    return code == DH_EXIT_OK ? tell(t, stored.run, status) : code;
+    char *folder = beside_store(t, "inputs", "", "");
+    bool ok = dh_check_input_open(&c->input, t->input, folder, &err);
+    free(folder);
+    if (!ok)
+        return dh_fail(&err, t->input ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
+    c->talk = dh_talk_new();
+    if (!c->talk) {
+        dh_complain("check: no memory");
+        return DH_EXIT_FAILURE;
+    }
+    dh_stage_watch_signals();
+    int code = dh_check_chain(c);
+    code = code == DH_EXIT_OK ? tell(t) : code;
+    dh_talk_free(c->talk);
+    return code;
 }
 
 static int check(struct task *t)
 {
-    char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect);
-    int code = check_with(t, detect, plan);
-    free(detect);
-    free(plan);
-    return code;
+    struct dh_check *c = &t->check;
+    int code;
+    if (!dh_launch_check_suppressions("check", c->suppressions))
+        return DH_EXIT_USAGE;
+    if (!open_store(c))
+        return DH_EXIT_FAILURE;
+    if (t->n_sources && !build(t, &code))
+        return code;
+    c->began_ns = dh_now_ns();
+    return check_program(t);
 }
+
+/* ---- from the command line ---- */
 
 /* FILE... [-- ARG...] builds; PROG [ARG...] and -- PROG [ARG...] run. */
 static bool read_operands(struct task *t, char **operands, int n, int before)
@@ -309,54 +252,102 @@ static int words_before_dashes(int argc, char **argv, int n_operands)
     return n_operands;
 }
 
+/* "no" is 0; without it there is no limit but that of all. */
+static bool read_time(const struct dh_parsed *p, const char *option, bool may_be_no, uint64_t *ns)
+{
+    const char *text = dh_option_get(p, option);
+    *ns = text ? 0 : UINT64_MAX;
+    if (!text || (may_be_no && strcmp(text, "no") == 0) || dh_read_time(text, ns))
+        return true;
+    dh_complain("check: --%s=%s: expected a time such as 5s or 500ms%s", option, text, may_be_no ? ", or no" : "");
+    return false;
+}
+
+static bool read_options(const struct dh_parsed *p, struct task *t)
+{
+    struct dh_check *c = &t->check;
+    if (!read_time(p, "budget", false, &c->budget_ns) || !read_time(p, "prove", true, &c->prove_ns) ||
+        !read_time(p, "classify", true, &c->classify_ns))
+        return false;
+    c->db = dh_option_get(p, "db");
+    c->suppressions = dh_option_get(p, "suppressions");
+    c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
+    c->heals = !dh_option_given(p, "no-heal");
+    c->as_json = strcmp(dh_option_get(p, "format"), "json") == 0;
+    c->tells_all = dh_option_given(p, "rounds");
+    t->input = dh_option_get(p, "input");
+    t->suspected = dh_option_given(p, "suspected");
+    return true;
+}
+
 static int run_check(const struct dh_command *self, int argc, char **argv)
 {
     bool done;
     struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
     if (!p)
         return DH_EXIT_USAGE;
-    struct task t = {.db = dh_option_get(p, "db"), .suppressions = dh_option_get(p, "suppressions")};
+    struct task t = {.check.input.descriptor = -1};
     char **operands;
     int n = dh_operands(p, &operands), code = DH_EXIT_OK;
-    const char *budget = done ? "0" : dh_option_get(p, "prove");
-    if (!done && strcmp(budget, "no") != 0 && !dh_read_time(budget, &t.prove_ns)) {
-        dh_complain("check: --prove=%s: expected a time such as 5s or 500ms, or no", budget);
-        code = DH_EXIT_USAGE;
-    } else if (!done)
-        code = read_operands(&t, operands, n, words_before_dashes(argc, argv, n)) ? check(&t) : DH_EXIT_USAGE;
-    if (t.folder)
-        dh_remove_tree(t.folder);
-    free(t.folder);
+    if (!done)
+        code = read_options(p, &t) && read_operands(&t, operands, n, words_before_dashes(argc, argv, n))
+                   ? check(&t)
+                   : DH_EXIT_USAGE;
+    dh_check_input_release(&t.check.input);
+    free(t.check.program);
+    free(t.check.policy);
     dh_argv_release(&t.argv);
     dh_parsed_free(p);
     return code;
 }
 
 static const struct dh_option options[] = {
+    {"budget", DH_OPTION_STRING, "TIME", "60s",
+     "how long all of it may take, at most: 60s, 5m; it ends earlier when nothing can rise any more. A program that "
+     "does not end is ended after half of it"},
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"suppressions", DH_OPTION_STRING, "FILE", NULL,
      "findings not to be stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
      "annotation:, ... as other race detectors read them"},
-    {"prove", DH_OPTION_STRING, "TIME|no", "5s",
-     "how long to search for schedules that prove what was found, each replayed with its witness ('deadheat prove' has "
-     "more); no: only run"},
+    {"prove", DH_OPTION_STRING, "TIME|no", NULL,
+     "at most so much of it for searching schedules ('deadheat prove' has more); no: one run with the detectors, and "
+     "nothing else"},
+    {"classify", DH_OPTION_STRING, "TIME|no", NULL,
+     "at most so much of it for trying whether races matter ('deadheat classify' has more)"},
+    {"no-heal", DH_OPTION_FLAG, NULL, NULL, "no policy is written"},
+    {"input", DH_OPTION_STRING, "FILE", NULL,
+     "standard input of the program; without it ours, which is kept for the runs behind the first"},
+    {"suspected", DH_OPTION_FLAG, NULL, NULL,
+     "what is only suspected is in the table, too, instead of a line that counts it"},
+    {"rounds", DH_OPTION_FLAG, NULL, NULL,
+     "a line for every stage of every round, not only the first and those with news"},
+    {"format", DH_OPTION_CHOICE, "text|json", "text",
+     "the table, or all findings as the JSON document of 'deadheat report'; the program's output goes to standard "
+     "error then"},
     {0}};
 
 const struct dh_command dh_command_check = {
     .name = "check",
     .usage = "[OPTION...] FILE.c... [-- ARG...] | [OPTION...] -- PROG [ARG...]",
-    .summary = "build, run with every detector, and list what was found",
+    .summary = "the whole chain: find, prove, classify and heal, and list what came of it",
     .description =
-        "Builds source files with 'deadheat cc' in a temporary folder, or takes a program that was built with it, "
-        "runs\n"
-        "it with the detectors there are, stores what they find, proves what it can of it, and prints a table: "
-        "finding,\n"
-        "kind, level, variable, the places, and the command that tells more. What is proven comes first, then what "
-        "was\n"
-        "observed in the run, then what is suspected.\n"
-        "The program's output stays its own.\n\n"
-        "Exit status 0: nothing was found in this run; 1: findings, or the program was killed by a signal.",
-    .examples = "  deadheat check bank.c\n  deadheat check queue.cc -- 4 1000\n  deadheat check -- ./server --once\n",
+        "Builds source files with 'deadheat cc', or takes a program that was built with it, and goes through the\n"
+        "chain: suspects by static analysis (scan), runs it with every detector, then with noise (run), searches\n"
+        "schedules that prove what was found and whatever else there is (prove), tries whether races matter\n"
+        "(classify), and writes a policy that heals what does, verified (heal). Time goes where something can still\n"
+        "rise: everybody gets a little of the budget first, and more in every round that is needed. A line for each\n"
+        "stage is written to standard error; the first run has the program's own output and input.\n\n"
+        "At the end comes a table: finding, kind, variable, level, verdict, healing, what to type next, and the\n"
+        "places. What was proven comes first, then what was seen; findings of one kind on one variable are one row, "
+        "and so\n"
+        "is what comes between accesses that race.\n"
+        "What is only suspected is counted in a line below, with the command that shows it. Ctrl-C ends the stage\n"
+        "and keeps what was found.\n\n"
+        "Exit status 0: nothing was observed or proven; 1: something was, or the program was killed by a signal;\n"
+        "2: bad usage, or a program that is none of ours; 3: our own failure; 130: interrupted before anything was\n"
+        "found.",
+    .examples = "  deadheat check bank.c\n  deadheat check queue.cc -- 4 1000\n  deadheat check -- ./server --once\n"
+                "  deadheat check --budget=10m --format=json -- ./queue < requests\n",
     .options = options,
     .run = run_check,
 };

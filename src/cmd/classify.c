@@ -1,28 +1,20 @@
 /* deadheat classify: does a race matter? Runs with stale but legal values, what fails, and the table of it. */
 #include "base/str.h"
+#include "classify/oracle.h"
 #include "cmd/classify_keep.h"
+#include "cmd/classify_print.h"
 #include "cmd/command.h"
-#include "cmd/launch.h"
+#include "cmd/open_program.h"
 #include "cmd/prove_goals.h"
-#include "prove/show.h"
-#include "report/text.h"
 
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define BASELINE_NS 3000000000ull
-
-struct row {
-    char *name;
-    const char *verdict;
-    struct dh_classify_column columns[DH_CLASSIFY_COLUMNS];
-    unsigned n_columns;
-};
 
 struct classifying {
     const struct dh_parsed *parsed;
@@ -33,8 +25,8 @@ struct classifying {
     struct dh_baseline baseline;
     struct dh_races races;
     struct dh_racy_variables variables;
-    DH_VEC(struct row) rows;
-    bool quiet, whole, told, as_json;
+    struct dh_classified_table table;
+    bool quiet, whole, as_json;
     unsigned destructive;
 };
 
@@ -57,122 +49,32 @@ static bool interrupted(void *arg)
 
 /* ---- telling ---- */
 
-static void clear_line(struct classifying *c)
-{
-    if (c->told)
-        fprintf(stderr, "\r\033[K");
-    c->told = false;
-}
-
 static void progress(void *arg, const char *variable, const char *what, uint64_t left_ns)
 {
     struct classifying *c = arg;
-    if (c->quiet || !isatty(2))
-        return;
-    fprintf(stderr, "\r\033[Kclassify: %s, %s, %.1f s left for it", variable, what, (double)left_ns / 1e9);
-    fflush(stderr);
-    c->told = true;
-}
-
-static unsigned terminal_width(void)
-{
-    struct winsize w;
-    return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 120;
-}
-
-static void print_failure(struct classifying *c, const struct dh_classified *d, const char *path)
-{
-    struct dh_str steps = {0};
-    uint32_t stale = d->run.end->n_stale;
-    printf("  %s\n  %s\n", d->why, d->explanation);
-    printf(
-        "  model %s, heuristic %s: %llu of %llu runs failed; %u stale read%s (found with %u), %u steps; replayed with "
-        "kernel threads\n",
-        d->failed->model, d->failed->title, (unsigned long long)d->failed->failed, (unsigned long long)d->failed->runs,
-        stale, stale == 1 ? "" : "s", d->run.stale_before, d->run.schedule.n);
-    dh_show(&steps, &c->subject, &d->run.schedule, d->run.end, terminal_width(), c->whole);
-    printf("\n%s\n  deadheat replay %s -- %s\n\n", steps.at, dh_text_path(path), c->subject.called);
-    dh_str_release(&steps);
-}
-
-static void print_classified(struct classifying *c, const struct dh_classified *d, const char *path)
-{
-    printf("%s: %s", d->verdict, d->variable->name);
-    for (size_t i = 0; i < d->variable->findings.n; i++)
-        printf("%s%.8s%s", i ? " " : "  [", d->variable->findings.at[i]->id,
-               i + 1 == d->variable->findings.n ? "]" : "");
-    printf("\n");
-    if (d->failed)
-        print_failure(c, d, path);
-    else if (d->why[0])
-        printf("  %s\n", d->why);
-    if (d->unconfirmed)
-        printf("  %llu failing run%s did not happen with kernel threads and do not count\n",
-               (unsigned long long)d->unconfirmed, d->unconfirmed == 1 ? "" : "s");
-    fflush(stdout);
+    if (!c->quiet)
+        dh_classify_progress(variable, what, left_ns);
 }
 
 static bool classified(void *arg, const struct dh_classified *d)
 {
     struct classifying *c = arg;
     struct dh_err err = {0};
-    struct row row = {.name = dh_strdup(d->variable->name), .verdict = d->verdict, .n_columns = d->n_columns};
     char *path;
-    memcpy(row.columns, d->columns, sizeof row.columns);
-    dh_vec_push(&c->rows, row);
+    dh_classified_table_add(&c->table, d);
     c->destructive += strcmp(d->verdict, "destructive") == 0;
-    clear_line(c);
+    progress(c, NULL, NULL, 0);
     bool ok = dh_classified_keep(d, &c->subject, c->db, c->folder, &path, &err);
     if (!ok)
         dh_fail(&err, 0);
     else if (c->as_json) {
-        char *json = dh_classified_json(d, path ? path : "");
+        char *json = dh_classified_json(d, path ? path : "", NULL);
         printf("%s\n", json);
         free(json);
     } else if (!c->quiet)
-        print_classified(c, d, path ? path : "");
+        dh_classified_print(d, &c->subject, path ? path : "", c->whole);
     free(path);
     return ok;
-}
-
-/* ---- the table (004, Fig. 9) ---- */
-
-static const struct dh_classify_column *column_of(const struct row *r, const char *title)
-{
-    for (unsigned i = 0; i < r->n_columns; i++)
-        if (strcmp(r->columns[i].title, title) == 0)
-            return &r->columns[i];
-    return NULL;
-}
-
-static void print_table(const struct classifying *c)
-{
-    const struct row *most = NULL;
-    int width = (int)strlen("variable");
-    for (size_t i = 0; i < c->rows.n; i++) {
-        const struct row *r = &c->rows.at[i];
-        width = (int)strlen(r->name) > width ? (int)strlen(r->name) : width;
-        most = !most || r->n_columns > most->n_columns ? r : most;
-    }
-    if (!most)
-        return;
-    printf("runs that failed, in percent\n%-*s", width, "variable");
-    for (unsigned i = 0; i < most->n_columns; i++)
-        printf("  %s", most->columns[i].title);
-    printf("  verdict\n");
-    for (size_t i = 0; i < c->rows.n; i++) {
-        const struct row *r = &c->rows.at[i];
-        printf("%-*s", width, r->name);
-        for (unsigned k = 0; k < most->n_columns; k++) {
-            const struct dh_classify_column *column = column_of(r, most->columns[k].title);
-            int n = (int)strlen(most->columns[k].title);
-            if (column && column->runs)
-                printf("  %*.0f", n, 100.0 * (double)column->failed / (double)column->runs);
-            else
-                printf("  %*s", n, "-");
-        }
-        printf("  %s\n", r->verdict);
-    }
 }
 
 /* ---- the job ---- */
@@ -190,20 +92,22 @@ static int no_baseline(struct classifying *c)
     return DH_EXIT_FAILURE;
 }
 
-static void tell_baseline(const struct classifying *c)
+/* What the engine cannot host runs free. */
+static bool collect_baseline(struct classifying *c, struct dh_err *err)
 {
-    const struct dh_baseline *b = &c->baseline;
-    printf("baseline: %llu runs, %u outcome%s, exit status %d, %llu operations, %u threads%s%s\n",
-           (unsigned long long)b->schedules, b->n_outcomes, b->n_outcomes == 1 ? "" : "s", b->status,
-           (unsigned long long)b->operations, b->threads,
-           b->output_varies ? "; the output is another one in many runs and does not count" : "",
-           b->errors_vary ? "; standard error is another one in many runs and does not count" : "");
-    for (unsigned i = 0; i < DH_ENGINE_ENDS; i++)
-        if (b->ends[i] && i != DH_ENGINE_DONE && i != DH_ENGINE_CUT)
-            printf("  %llu of them end otherwise already (%s): such ends count for nothing below\n",
-                   (unsigned long long)b->ends[i], dh_engine_end_names[i]);
-    printf("\n");
-    fflush(stdout);
+    progress(c, "baseline", "every variable as it is", BASELINE_NS);
+    bool ok = dh_baseline_collect(&c->baseline, &c->subject, BASELINE_NS, err);
+    progress(c, NULL, NULL, 0);
+    bool talks = ok && !c->quiet && !c->as_json;
+    if (ok && c->baseline.cannot && !c->options.model) {
+        char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
+        if (talks)
+            printf("threads run free, nothing will replay: the engine cannot run %s: %s\n\n", c->subject.called, words);
+        c->options.free = true;
+        free(words);
+    } else if (talks && !c->baseline.no_threads && !c->baseline.cannot)
+        dh_baseline_print(&c->baseline);
+    return ok;
 }
 
 static int run_campaign(struct classifying *c)
@@ -213,22 +117,18 @@ static int run_campaign(struct classifying *c)
     struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
     sigaction(SIGINT, &stop, &old_int);
     sigaction(SIGTERM, &stop, &old_term);
-    progress(c, "baseline", "every variable as it is", BASELINE_NS);
-    bool ok = dh_baseline_collect(&c->baseline, &c->subject, BASELINE_NS, &err);
-    clear_line(c);
-    bool has_baseline = ok && !c->baseline.no_threads && !c->baseline.cannot;
-    if (has_baseline && !c->quiet && !c->as_json)
-        tell_baseline(c);
+    bool ok = c->options.free || collect_baseline(c, &err);
+    bool has_baseline = ok && (c->options.free || (!c->baseline.no_threads && !c->baseline.cannot));
     ok = ok && (!has_baseline || dh_classify(&c->subject, &c->baseline, &c->variables, &c->options, &host, &err));
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
-    clear_line(c);
+    progress(c, NULL, NULL, 0);
     if (!ok)
         return err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
     if (!has_baseline)
         return no_baseline(c);
     if (!c->quiet && !c->as_json)
-        print_table(c);
+        dh_classified_table_print(&c->table);
     return c->destructive ? DH_EXIT_FINDINGS : DH_EXIT_OK;
 }
 
@@ -253,7 +153,7 @@ static bool take_named(struct classifying *c, const char *name, int *code)
     struct dh_racy_variable *v = &c->variables.at.at[0];
     for (size_t i = 0; i < c->races.at.n; i++)
         if (strcmp(c->races.at.at[i]->variable, name) == 0)
-            dh_vec_push(&v->findings, c->races.at.at[i]);
+            dh_racy_variable_take(v, &c->subject, c->races.at.at[i]);
     return true;
 }
 
@@ -277,18 +177,27 @@ static bool take_found(struct classifying *c, const char *id, int *code)
     return false;
 }
 
+/* A command that refuses what the program prints when nobody disturbs it judges nothing. */
+static bool oracle_holds(struct classifying *c, int *code)
+{
+    struct dh_err err = {0};
+    const char *command = c->options.oracle;
+    if (!command || dh_oracle_check(command, &c->subject, &err))
+        return true;
+    *code = dh_fail(&err, DH_EXIT_USAGE);
+    return false;
+}
+
 static int classify_program(struct classifying *c)
 {
     struct dh_err err = {0};
     const char *id = dh_option_get(c->parsed, "id"), *name = dh_option_get(c->parsed, "variable");
     int code = DH_EXIT_OK;
-    if (!dh_races_read(&c->races, c->db, id, &c->subject, &err))
+    if (!dh_races_read(&c->races, c->db, id, 0, &c->subject, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
-    if (name ? take_named(c, name, &code) : take_found(c, id, &code))
+    if ((name ? take_named(c, name, &code) : take_found(c, id, &code)) && oracle_holds(c, &code))
         code = run_campaign(c);
-    for (size_t i = 0; i < c->rows.n; i++)
-        free(c->rows.at[i].name);
-    dh_vec_release(&c->rows);
+    dh_classified_table_release(&c->table);
     dh_racy_variables_release(&c->variables);
     dh_races_release(&c->races);
     dh_baseline_release(&c->baseline);
@@ -311,7 +220,11 @@ static bool read_number(const struct dh_parsed *p, const char *option, uint64_t 
 static bool read_options(const struct dh_parsed *p, struct dh_classify_options *o)
 {
     const char *budget = dh_option_get(p, "budget");
-    *o = (struct dh_classify_options){.model = dh_option_get(p, "model")};
+    *o = (struct dh_classify_options){.model = dh_option_get(p, "model"),
+                                      .oracle = dh_option_get(p, "oracle"),
+                                      .alone = dh_option_given(p, "alone"),
+                                      .free = dh_option_given(p, "free-running"),
+                                      .systematic = dh_option_given(p, "systematic")};
     if (!dh_read_time(budget, &o->budget_ns)) {
         dh_complain("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
@@ -322,34 +235,15 @@ static bool read_options(const struct dh_parsed *p, struct dh_classify_options *
 static int classify_with(const struct dh_parsed *parsed)
 {
     struct classifying c = {.parsed = parsed, .db = dh_option_get(parsed, "db")};
-    struct dh_launch l = {.command = "classify", .plan = "engine", .detect = "none"};
-    struct dh_err err = {0};
-    const char *input = dh_option_get(parsed, "input");
-    char *program, *variant;
     int code = DH_EXIT_USAGE;
-    if (dh_operands(parsed, &l.argv) < 1) {
-        dh_complain("classify: name a program: deadheat classify [OPTION...] -- PROG args");
+    if (!read_options(parsed, &c.options) || !dh_open_program("classify", parsed, &c.subject, &c.folder, &code))
         return code;
-    }
-    if (!read_options(parsed, &c.options))
-        return code;
-    if (input && access(input, R_OK) != 0) {
-        dh_complain("classify: --input=%s cannot be read", input);
-        return code;
-    }
     c.quiet = dh_option_given(parsed, "quiet");
     c.whole = dh_option_given(parsed, "whole");
     c.as_json = strcmp(dh_option_get(parsed, "format"), "json") == 0;
-    variant = dh_launch_variant(&l, &program, &code);
-    if (!variant)
-        return code;
-    c.folder = dh_option_given(parsed, "-o") ? dh_strdup(dh_option_get(parsed, "-o")) : dh_witness_folder(c.db);
-    code = dh_subject_open(&c.subject, program, variant, l.argv, input, &err) ? classify_program(&c)
-                                                                              : dh_fail(&err, DH_EXIT_USAGE);
+    code = classify_program(&c);
     dh_subject_release(&c.subject);
     free(c.folder);
-    free(variant);
-    free(program);
     return code;
 }
 
@@ -370,7 +264,16 @@ static const struct dh_option options[] = {
     {"id", DH_OPTION_STRING, "ID", NULL, "only the race whose id begins so"},
     {"variable", DH_OPTION_STRING, "NAME", NULL,
      "this variable, whatever the store holds: 'counter', 'struct account.balance'"},
-    {"model", DH_OPTION_CHOICE, "sc|hb", NULL, "only runs by this memory model"},
+    {"model", DH_OPTION_CHOICE, "sc|tso|pso|c11|hb|hbmm", NULL, "only runs by this memory model"},
+    {"oracle", DH_OPTION_STRING, "COMMAND", NULL,
+     "command that judges what a run printed and no run of the baseline did; {out} in it is the file, exit status 0 "
+     "accepts it"},
+    {"free-running", DH_OPTION_FLAG, NULL, NULL,
+     "real threads that nobody schedules, by model hb: for programs that cannot be explored, which run so by "
+     "themselves; failing runs have no witness"},
+    {"alone", DH_OPTION_FLAG, NULL, NULL, "one variable at a time, and no groups of those that do no harm alone"},
+    {"systematic", DH_OPTION_FLAG, NULL, NULL,
+     "all values in all schedules instead of chance, as far as the budget goes; says so if that was all there is"},
     {"runs", DH_OPTION_STRING, "N", "100", "runs of each heuristic"},
     {"seed", DH_OPTION_STRING, "N", "1", "of what is chosen at random"},
     {"input", DH_OPTION_STRING, "FILE", NULL, "standard input of the program; without it there is none"},
@@ -391,13 +294,16 @@ const struct dh_command dh_command_classify = {
         "or\n"
         "ends with an exit status or output that runs without the adversary (the baseline, collected first) never\n"
         "have. One that only makes it do more work is qos. Otherwise the verdict is no-failure: within this budget,\n"
-        "with this input, nothing happened, and it says whether any read ever had a second value to see.\n\n"
+        "with this input, nothing happened, and it says whether any read ever had a second value to see. One variable\n"
+        "at a time first, then those that do no harm alone together: the smallest group that fails is told.\n\n"
         "A failing run is reduced to the fewest stale reads, replayed in a fresh process with real threads, kept as a\n"
-        "witness that 'deadheat replay' runs, and its first wrong read is explained. Verdicts go to the store.\n\n"
+        "witness that 'deadheat replay' runs, and its first wrong read is explained, under the strongest memory model\n"
+        "that fails. Verdicts, of each pair of places, too, go to the store.\n\n"
         "Exit status 0: nothing is destructive; 1: something is; 2: bad usage, or nothing to classify; 3: there is no\n"
-        "baseline, or the program cannot be explored.",
+        "baseline.",
     .examples = "  deadheat check -- ./bank; deadheat classify -- ./bank\n"
-                "  deadheat classify --variable='struct account.balance' --budget=1m -- ./bank\n",
+                "  deadheat classify --variable='struct account.balance' --budget=1m -- ./bank\n"
+                "  deadheat classify --oracle='diff {out} expected.txt' -- ./bank\n",
     .options = options,
     .run = run_classify,
 };

@@ -20,11 +20,11 @@ static void take(void *arg, const struct dh_finding *f)
         dh_vec_push(&r->races->at, dh_goals_copy(f));
 }
 
-bool dh_races_read(struct dh_races *races, const char *db, const char *id, const struct dh_subject *s,
+bool dh_races_read(struct dh_races *races, const char *db, const char *id, long long run, const struct dh_subject *s,
                    struct dh_err *err)
 {
     struct reading r = {.races = races, .s = s, .any = id};
-    struct dh_store_choice choice = {.id = id, .kinds = "race", .levels = "observed,proven"};
+    struct dh_store_choice choice = {.id = id, .run = run, .kinds = "race", .levels = "observed,proven"};
     *races = (struct dh_races){0};
     if (!dh_file_exists(db))
         return true;
@@ -57,24 +57,79 @@ static json_t *column_json(const struct dh_classify_column *c)
     return o;
 }
 
-char *dh_classified_json(const struct dh_classified *c, const char *witness)
+static json_t *pair_json(const struct dh_classified_pair *p)
+{
+    json_t *o = json_object(), *sites = json_array();
+    json_object_set_new(o, "finding", dh_json_text(p->finding->id));
+    for (size_t i = 0; i < p->finding->accesses.n; i++)
+        json_array_append_new(sites, dh_json_text(p->finding->accesses.at[i].site));
+    json_object_set_new(o, "sites", sites);
+    json_object_set_new(o, "verdict", dh_json_text(p->verdict));
+    json_object_set_new(o, "why", dh_json_text(p->why));
+    return o;
+}
+
+/* All of them; or the one of a finding. */
+static json_t *pairs_json(const struct dh_classified *c, const struct dh_finding *f)
+{
+    json_t *all = f ? NULL : json_array();
+    for (size_t i = 0; i < c->pairs.n; i++) {
+        if (!f)
+            json_array_append_new(all, pair_json(&c->pairs.at[i]));
+        else if (c->pairs.at[i].finding == f)
+            return pair_json(&c->pairs.at[i]);
+    }
+    return all ? all : json_null();
+}
+
+static json_t *members_json(const struct dh_racy_variable *v)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < v->members.n; i++)
+        json_array_append_new(all, dh_json_text(v->members.at[i]->name));
+    if (!v->members.n)
+        json_array_append_new(all, dh_json_text(v->name));
+    return all;
+}
+
+static const char *kind_of_no_failure(const struct dh_classified *c)
+{
+    if (strcmp(c->verdict, "no-failure") != 0)
+        return "";
+    return c->no_failure == DH_STALE_SERVED ? "stale-reads-served" : "no-second-value";
+}
+
+char *dh_classified_json(const struct dh_classified *c, const char *witness, const struct dh_finding *f)
 {
     json_t *o = json_object(), *columns = json_array();
     const char *const texts[][2] = {{"variable", c->variable->name},
+                                    {"also", c->variable->also},
                                     {"verdict", c->verdict},
                                     {"model", c->failed ? c->failed->model : ""},
                                     {"heuristic", c->failed ? c->failed->title : ""},
-                                    {"failure", c->failed ? dh_engine_end_names[c->run.end->kind] : ""},
+                                    {"failure", c->how ? c->how : ""},
+                                    {"no_failure", kind_of_no_failure(c)},
                                     {"why", c->why},
                                     {"first_wrong_read", c->explanation},
                                     {"witness", witness}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set_new(o, texts[i][0], dh_json_text(texts[i][1]));
+    json_object_set_new(o, "free_running", json_boolean(c->is_free));
+    json_object_set_new(o, "variables", members_json(c->variable));
+    json_object_set_new(o, f ? "pair" : "pairs", pairs_json(c, f));
     json_object_set_new(o, "runs", json_integer((json_int_t)c->runs));
+    json_object_set_new(o, "runs_failed", json_integer((json_int_t)(c->failed ? c->failed->failed : 0)));
+    json_object_set_new(o, "runs_of_heuristic", json_integer((json_int_t)(c->failed ? c->failed->runs : 0)));
     json_object_set_new(o, "reads_with_a_choice", json_integer((json_int_t)c->open_loads));
     json_object_set_new(o, "stale_reads", json_integer((json_int_t)c->stale_loads));
     json_object_set_new(o, "stale_reads_in_witness", json_integer(c->failed ? c->run.end->n_stale : 0));
     json_object_set_new(o, "operations_ratio", json_real(c->slower));
+    json_object_set_new(o, "instances", json_integer((json_int_t)c->instances));
+    json_object_set_new(o, "writes", json_integer((json_int_t)c->stores));
+    json_object_set_new(o, "buffer", json_integer(c->buffer_most));
+    json_object_set_new(o, "buffer_without_gc", json_integer(c->buffer_written));
+    json_object_set_new(o, "found_seconds", json_real((double)c->found_ns / 1e9));
+    json_object_set_new(o, "budget_seconds", json_real((double)c->budget_ns / 1e9));
     json_object_set_new(o, "seconds", json_real((double)c->elapsed_ns / 1e9));
     for (unsigned i = 0; i < c->n_columns; i++)
         json_array_append_new(columns, column_json(&c->columns[i]));
@@ -112,8 +167,8 @@ static bool keep_witness(const struct dh_classified *c, struct dh_subject *s, co
     return ok;
 }
 
-static bool keep_verdicts(const struct dh_classified *c, const struct dh_subject *s, const char *db, const char *json,
-                          struct dh_err *err)
+static bool keep_verdicts(const struct dh_classified *c, const struct dh_subject *s, const char *db,
+                          const char *witness, struct dh_err *err)
 {
     struct dh_store *store = dh_store_open(db, DH_STORE_WRITE, err);
     struct dh_store_run run = {s->program, "", 0};
@@ -121,7 +176,9 @@ static bool keep_verdicts(const struct dh_classified *c, const struct dh_subject
     bool ok = store && dh_store_begin(store, &run, &id, err);
     for (size_t i = 0; ok && i < c->variable->findings.n; i++) {
         const struct dh_finding *f = c->variable->findings.at[i];
+        char *json = dh_classified_json(c, witness, f);
         ok = dh_store_classify(store, f->id, f->build, c->verdict, json, err);
+        free(json);
     }
     ok = ok && dh_store_commit(store, err);
     dh_store_close(store);
@@ -132,12 +189,9 @@ bool dh_classified_keep(const struct dh_classified *c, struct dh_subject *s, con
                         char **path, struct dh_err *err)
 {
     *path = NULL;
-    if (c->failed && !keep_witness(c, s, folder, path, err))
+    if (c->failed && !c->is_free && !keep_witness(c, s, folder, path, err))
         return false;
     if (!c->variable->findings.n || strcmp(c->verdict, "none") == 0)
         return true;
-    char *json = dh_classified_json(c, *path ? *path : "");
-    bool ok = keep_verdicts(c, s, db, json, err);
-    free(json);
-    return ok;
+    return keep_verdicts(c, s, db, *path ? *path : "", err);
 }

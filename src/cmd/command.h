@@ -49,13 +49,15 @@ int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
 void dh_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int dh_fail(struct dh_err *err, int exit_code); /* prints err, releases it, answers exit_code */
 
-extern const struct dh_command dh_command_cc, dh_command_cxx, dh_command_check, dh_command_run, dh_command_prove,
-    dh_command_replay, dh_command_classify, dh_command_record, dh_command_analyze, dh_command_trace, dh_command_report,
-    dh_command_sites, dh_command_info, dh_command_help, dh_command_version;
+extern const struct dh_command dh_command_cc, dh_command_cxx, dh_command_check, dh_command_scan, dh_command_run,
+    dh_command_prove, dh_command_replay, dh_command_classify, dh_command_heal, dh_command_record, dh_command_analyze,
+    dh_command_trace, dh_command_report, dh_command_sites, dh_command_info, dh_command_help, dh_command_version;
 /* Entries that other programs call, not people: the linker of clang, the runtime at program start. */
 int dh_main_ld(int argc, char **argv);
 int dh_main_exec_variant(int argc, char **argv);
 int dh_main_print_finding(int argc, char **argv);
+/* And one for tests and benchmarks. */
+int dh_main_free_run(int argc, char **argv);
 const struct dh_command *const *dh_commands(size_t *n);
 const struct dh_command *dh_command_find(const char *name);
 

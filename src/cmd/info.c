@@ -5,6 +5,7 @@
 #include "driver/container.h"
 #include "driver/derive.h"
 #include "driver/libraries.h"
+#include "driver/sparse.h"
 #include "event/site.h"
 
 #include <stdio.h>
@@ -57,6 +58,26 @@ static bool show_sites(const struct dh_container *c, struct dh_err *err)
     return ok;
 }
 
+/* What of it need not be watched, or why nobody can tell. */
+static bool show_safe(const struct dh_container *c, struct dh_err *err)
+{
+    struct dh_bytes b;
+    struct dh_sparse_facts f;
+    if (!dh_container_find(c, DH_PART_SAFE))
+        return true;
+    if (!dh_container_read(c, DH_PART_SAFE, &b, err))
+        return false;
+    if (!dh_sparse_read(&b, &f))
+        printf("%-22s not known: damaged\n", "proven safe");
+    else if (*f.gave_up)
+        printf("%-22s nothing: %s\n", "proven safe", f.gave_up);
+    else
+        printf("%-22s %u of %u accesses (%.1f%%), %u of them private\n", "proven safe", f.race, f.accesses,
+               f.accesses ? 100.0 * f.race / f.accesses : 0, f.private);
+    dh_bytes_release(&b);
+    return true;
+}
+
 static void show_parts(const struct dh_container *c)
 {
     printf("%-22s %zu bytes\n", "embedded", c->section.n);
@@ -103,7 +124,7 @@ static int show(const struct dh_parsed *p, const char *path)
     bool ok = dh_container_check(&c, &err) && dh_libraries_each(path, show_nothing, NULL, &err);
     if (ok)
         printf("%-22s %s\n%-22s %s\n%-22s %s\n", "program", path, "build id", id, "variant", c.variant);
-    ok = ok && show_units(&c, all, &err) && show_sites(&c, &err);
+    ok = ok && show_units(&c, all, &err) && show_sites(&c, &err) && show_safe(&c, &err);
     if (ok) {
         show_parts(&c);
         size_t uninstrumented = 0, variants = 0;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const struct dh_command *const commands[] = {
-    &dh_command_cc,     &dh_command_cxx,      &dh_command_check,  &dh_command_run,     &dh_command_prove,
-    &dh_command_replay, &dh_command_classify, &dh_command_record, &dh_command_analyze, &dh_command_trace,
-    &dh_command_report, &dh_command_sites,    &dh_command_info,   &dh_command_help,    &dh_command_version,
+    &dh_command_cc,      &dh_command_cxx,     &dh_command_check,    &dh_command_scan,  &dh_command_run,
+    &dh_command_prove,   &dh_command_replay,  &dh_command_classify, &dh_command_heal,  &dh_command_record,
+    &dh_command_analyze, &dh_command_trace,   &dh_command_report,   &dh_command_sites, &dh_command_info,
+    &dh_command_help,    &dh_command_version,
 };
 
 const struct dh_command *const *dh_commands(size_t *n)
@@ -43,6 +44,8 @@ int main(int argc, char **argv)
         return dh_main_exec_variant(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "print-finding") == 0)
         return dh_main_print_finding(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "free-run") == 0)
+        return dh_main_free_run(argc - 1, argv + 1);
     if (argc < 2)
         return dh_command_help.run(&dh_command_help, 1, argv), DH_EXIT_USAGE;
     const char *name = argv[1];

@@ -62,6 +62,12 @@ static const struct dh_site *place_of_meta(void *arg, uint32_t place, const stru
     return &m->table.sites[place];
 }
 
+/* A program may have begun to be recorded before it had listed its modules; then they come later. */
+static bool is_recorded(const struct dh_meta *m)
+{
+    return m->modules.n || m->program;
+}
+
 bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words)
 {
     *words = (struct dh_world_host){0};
@@ -71,7 +77,7 @@ bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words)
     }
     words->site = place_of_meta;
     words->arg = m;
-    return !m->meta->modules.n;
+    return !is_recorded(m->meta);
 }
 
 char *dh_meaning_name(void *meaning, uint64_t addr)

@@ -1,7 +1,8 @@
 /* deadheat prove: search schedules for one that leads to the defect, replay it, keep it as a witness. */
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/launch.h"
+#include "cmd/heal_use.h"
+#include "cmd/open_program.h"
 #include "cmd/prove_goals.h"
 #include "host/file.h"
 #include "prove/ranks.h"
@@ -345,34 +346,15 @@ static unsigned terminal_width(void)
 static int prove_with(const struct dh_parsed *parsed)
 {
     struct proving p = {.parsed = parsed, .db = dh_option_get(parsed, "db"), .width = terminal_width()};
-    struct dh_launch l = {.command = "prove", .plan = "engine", .detect = "none"};
-    struct dh_err err = {0};
-    const char *input = dh_option_get(parsed, "input");
-    char *program, *variant;
     int code = DH_EXIT_USAGE;
-    if (dh_operands(parsed, &l.argv) < 1) {
-        dh_complain("prove: name a program: deadheat prove [OPTION...] -- PROG args");
+    if (!read_options(parsed, &p.options) || !dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
         return code;
-    }
-    if (!read_options(parsed, &p.options))
-        return code;
-    if (input && access(input, R_OK) != 0) {
-        dh_complain("prove: --input=%s cannot be read", input);
-        return code;
-    }
     p.quiet = dh_option_given(parsed, "quiet");
     p.whole = dh_option_given(parsed, "whole");
-    variant = dh_launch_variant(&l, &program, &code);
-    if (!variant)
-        return code;
-    p.folder = dh_option_given(parsed, "-o") ? dh_strdup(dh_option_get(parsed, "-o")) : dh_witness_folder(p.db);
-    code = dh_subject_open(&p.subject, program, variant, l.argv, input, &err) ? prove_subject(&p)
-                                                                              : dh_fail(&err, DH_EXIT_USAGE);
+    code = prove_subject(&p);
     dh_subject_release(&p.subject);
     free(p.marks);
     free(p.folder);
-    free(variant);
-    free(program);
     return code;
 }
 
@@ -405,6 +387,7 @@ static const struct dh_option options[] = {
     {"sections", DH_OPTION_STRING, "FILE", NULL,
      "sections that are meant to be atomic (docs/formats/sections.md): schedules that no serial one equals are looked "
      "for, too"},
+    DH_HEAL_OPTIONS,
     {"spurious", DH_OPTION_FLAG, NULL, NULL, "waits for conditions may also end by themselves, as they may"},
     {"as-found", DH_OPTION_FLAG, NULL, NULL,
      "witnesses are kept as they were found, not with the fewest context switches"},

@@ -3,6 +3,8 @@
 #include "finding/details.h"
 #include "host/file.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -116,4 +118,28 @@ bool dh_proof_keep(const struct dh_proof *p, const struct dh_subject *s, const c
 bool dh_observed_keep(const struct dh_finding *f, const struct dh_subject *s, const char *db, struct dh_err *err)
 {
     return store(f, s, db, err);
+}
+
+/* ---- what all that search are told ---- */
+
+bool dh_read_time(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && isdigit((unsigned char)text[0]) && strcmp(end, units[i].unit) == 0 &&
+            value * units[i].ns < 1e18) {
+            *ns = (uint64_t)(value * units[i].ns);
+            return *ns > 0;
+        }
+    return false;
+}
+
+char *dh_witness_folder(const char *db)
+{
+    return dh_format("%.*switnesses", (int)(dh_basename(db) - db), db);
 }

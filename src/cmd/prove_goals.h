@@ -32,9 +32,6 @@ bool dh_proof_keep(const struct dh_proof *p, const struct dh_subject *s, const c
 /* Keeps what was observed on the way. */
 bool dh_observed_keep(const struct dh_finding *f, const struct dh_subject *s, const char *db, struct dh_err *err);
 
-/* For commands that found something in a run of theirs: proves what it can of it, without words. The environment is
- * as the user gave it. How many are proven; what could not be done is told in one line and counts for nothing. */
-unsigned dh_prove_found(const char *command, const char *db, long long run, char **argv, uint64_t budget_ns);
 /* "10s", "500ms", "5m"; false: something else. */
 bool dh_read_time(const char *text, uint64_t *ns);
 /* Where the witnesses of a store are kept, owned by the caller. */

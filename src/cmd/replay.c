@@ -1,6 +1,7 @@
 /* deadheat replay: run a witness again, with kernel threads, and check that the same happens. */
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/heal_use.h"
 #include "cmd/launch.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -150,7 +151,11 @@ static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct
 {
     struct dh_schedule s = dh_plot_schedule(&r->plot);
     struct dh_replayed how;
-    if (!dh_replay(&r->subject.start, &s, 0, r->patience_ns, &how, err))
+    /* What a policy adds is no step of the witness: the others are taken in their order as far as that can be. Races on
+     * the way to what stale values lead to would take the room that its end needs. */
+    unsigned flags = (dh_option_given(r->parsed, "heal") ? DH_REPLAY_LOOSE : 0) |
+                     (r->plot.model[0] || r->plot.end->kind == DH_ENGINE_WRONG ? DH_REPLAY_NO_RACES : 0);
+    if (!dh_replay(&r->subject.start, &s, flags, r->patience_ns, &how, err))
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
     dh_subject_learn(&r->subject, how.progress);
@@ -287,8 +292,11 @@ static int replay_program(struct replaying *r)
 {
     struct dh_launch l = {.command = "replay", .plan = "engine", .detect = "none", .argv = r->argv.at};
     struct dh_err err = {0};
-    int code;
-    char *program, *variant = dh_launch_variant(&l, &program, &code);
+    int code = DH_EXIT_USAGE;
+    char *plan = dh_heal_plan(r->parsed, l.command, l.plan, r->argv.at[0]), *program, *variant;
+    l.plan = plan;
+    variant = plan ? dh_launch_variant(&l, &program, &code) : NULL;
+    free(plan);
     if (!variant)
         return code;
     const char *input = r->witness.input[0] ? r->witness.input : NULL;
@@ -348,6 +356,7 @@ static const struct dh_option options[] = {
      "run it in gdb, which stops where the witness ends: all threads, stacks and variables as they are then"},
     {"trust", DH_OPTION_FLAG, NULL, NULL, "run a witness that was made elsewhere"},
     {"whole", DH_OPTION_FLAG, NULL, NULL, "show a long interleaving whole"},
+    DH_HEAL_OPTIONS,
     {0}};
 
 const struct dh_command dh_command_replay = {

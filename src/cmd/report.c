@@ -121,7 +121,9 @@ static const char *level_word(size_t i)
 
 static const char *detector_word(size_t i)
 {
-    return dh_detector_list_at(i) ? dh_detector_list_at(i)->name : NULL;
+    if (dh_detector_list_at(i))
+        return dh_detector_list_at(i)->name;
+    return i && dh_detector_list_at(i - 1) ? "static" : NULL;
 }
 
 /* Whether every word of the list is one of those; complains. */

@@ -3,7 +3,11 @@
 #include "cmd/command.h"
 #include "cmd/detector_list.h"
 #include "cmd/focus.h"
+#include "cmd/heal_auto.h"
+#include "cmd/heal_use.h"
+#include "cmd/heal_watch.h"
 #include "cmd/launch.h"
+#include "driver/plan_name.h"
 #include "host/supervise.h"
 
 #include <stdlib.h>
@@ -17,32 +21,66 @@ static bool somebody_watches(const char *detectors)
     return any;
 }
 
-static int start(const struct dh_launch *l)
+/* When the program has ended, `status` says how. */
+static int start(const struct dh_launch *l, int *status)
 {
     if (!l->db && !l->threads && !somebody_watches(l->detect))
         return dh_launch_become(l);
-    int status = 0;
     struct dh_import stored = {0};
-    int code = dh_launch(l, &status, &stored);
+    int code = dh_launch(l, status, &stored);
     dh_import_release(&stored);
-    if (code == DH_EXIT_OK)
-        dh_end_like(status);
     return code;
+}
+
+static bool heals_by_itself(const struct dh_parsed *p)
+{
+    const char *heal = dh_option_get(p, "heal");
+    return heal && strcmp(heal, "auto") == 0;
+}
+
+/* Hooks by the detectors unless they are named; how much is left out may be named alone. */
+static char *plan_of(const struct dh_parsed *p, const char *detect, const char *bare)
+{
+    const char *given = dh_option_get(p, "plan");
+    if (given && dh_plan_names_classes(given))
+        return dh_strdup(given);
+    char *usual = strcmp(detect, "none") == 0 ? dh_strdup(bare) : dh_detector_list_plan(detect);
+    if (!given)
+        return usual;
+    char *both = dh_format("%s,%s", usual, given);
+    free(usual);
+    return both;
 }
 
 static int run_focused(const struct dh_parsed *p, struct dh_launch *l)
 {
     struct dh_focus focus;
-    /* Without a detector the program runs as it was linked. */
-    char *wanted = dh_option_given(p, "plan")       ? dh_strdup(dh_option_get(p, "plan"))
-                   : strcmp(l->detect, "none") == 0 ? dh_strdup("race")
-                                                    : dh_detector_list_plan(l->detect);
+    /* Without a detector the program runs as it was linked, unless it is healed. */
+    const char *bare = dh_option_given(p, "heal") ? "none" : "race";
+    char *wanted = plan_of(p, l->detect, bare);
     dh_focus_read(&focus, p);
     int code = DH_EXIT_USAGE;
     if (dh_focus_prepare(&focus, l->command, l->detect, wanted, dh_option_get(p, "db"))) {
-        l->plan = focus.plan;
+        struct dh_heal_auto healed = {0};
+        bool alone = heals_by_itself(p);
+        char *plan = alone ? dh_heal_auto_begin(&healed, l->command, focus.plan, l->argv[0])
+                           : dh_heal_plan(p, l->command, focus.plan, l->argv[0]);
+        l->plan = plan;
         l->focus = &focus;
-        code = start(l);
+        struct dh_heal_watch watch = {0};
+        bool watched = plan && l->db && dh_option_given(p, "heal") && !alone;
+        if (watched)
+            dh_heal_watch_begin(&watch);
+        int status = 0;
+        if (plan)
+            code = start(l, &status);
+        free(plan);
+        if (watched)
+            dh_heal_watch_end(&watch, dh_option_get(p, "heal"), l->db, l->argv[0]);
+        if (alone)
+            dh_heal_auto_end(&healed, l->command);
+        if (plan && code == DH_EXIT_OK)
+            dh_end_like(status);
     }
     dh_focus_release(&focus);
     free(wanted);
@@ -58,6 +96,8 @@ static int run_with(const struct dh_parsed *p)
         .threads = dh_option_given(p, "threads"),
         .parsed = p,
     };
+    if (heals_by_itself(p) && !dh_option_given(p, "detect"))
+        l.detect = "atomrace";
     int n = dh_operands(p, &l.argv);
     if (n < 1) {
         dh_complain("run: name a program: deadheat run [OPTION...] -- PROG args");
@@ -90,12 +130,15 @@ static const struct dh_option options[] = {
      "findings not to be told, stored or counted: lines race:PATTERN, race_top:, mutex:, deadlock:, view:, atomicity:, "
      "annotation:, ... as other race detectors read them"},
     DH_FOCUS_OPTIONS,
+    DH_HEAL_OPTIONS,
     {"plan", DH_OPTION_STRING, "CLASS,...", NULL,
      "which hooks the variant carries, if not those that the detectors need: race, lockset, consistency (placed late, "
      "after "
      "optimisation), view, atomrace, "
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), scope (activations of "
-     "functions), none"},
+     "functions), none; and how much of what the analysis of the program proves safe is left out: all (nothing; the "
+     "usual), "
+     "conflict-self, conflict, optimized, each also with no-arrays"},
     {"threads", DH_OPTION_FLAG, NULL, NULL,
      "when the program has ended, list its threads on standard error: name, creator, state, and where it was created"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},

@@ -1,4 +1,5 @@
 /* deadheat sites: every numbered place of a program. */
+#include "analysis/safe.h"
 #include "cmd/command.h"
 #include "cmd/sites_print.h"
 #include "driver/container.h"
@@ -28,6 +29,40 @@ static int print_scopes(const char *path, const struct dh_container *c, const st
     return code;
 }
 
+static bool read_trust(const char *list, uint32_t *also)
+{
+    for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        uint32_t bit = dh_safe_argument(at, strcspn(at, ","));
+        if (!bit) {
+            dh_complain("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them",
+                        (int)strcspn(at, ","), at);
+            return false;
+        }
+        *also |= bit;
+    }
+    return true;
+}
+
+/* As the analysis sees it now, whatever the program was built with. */
+static int print_safe(const struct dh_parsed *p, const char *path, const struct dh_container *c,
+                      const struct dh_site_table *t)
+{
+    struct dh_err err = {0};
+    struct dh_bytes part;
+    struct dh_sparse_facts facts;
+    uint32_t also = 0;
+    if (!read_trust(dh_option_get(p, "trust"), &also))
+        return DH_EXIT_USAGE;
+    if (!dh_sparse_of_program(c, t->n_sites, also, &part, &err)) {
+        dh_err_while(&err, "reading %s", path);
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    }
+    if (dh_sparse_read(&part, &facts))
+        dh_sites_print_safe(stdout, t, &facts);
+    dh_bytes_release(&part);
+    return DH_EXIT_OK;
+}
+
 static int print_sites(const struct dh_parsed *p, const char *path)
 {
     bool json = strcmp(dh_option_get(p, "format"), "json") == 0;
@@ -47,6 +82,8 @@ static int print_sites(const struct dh_parsed *p, const char *path)
         code = DH_EXIT_FAILURE;
     } else if (dh_option_given(p, "scopes"))
         code = print_scopes(path, &c, &table);
+    else if (dh_option_given(p, "safe"))
+        code = print_safe(p, path, &c, &table);
     else
         (json ? dh_sites_print_json : dh_sites_print_text)(stdout, &table);
     dh_bytes_release(&bytes);
@@ -61,12 +98,18 @@ static int run_sites(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"format", DH_OPTION_CHOICE, "text|json", "text", "one line per site, or a JSON document"},
+    {"safe", DH_OPTION_FLAG, NULL, NULL,
+     "instead: every plain access, whether it is proven that it takes part in no race (safe), that only one thread "
+     "gets "
+     "at what it accesses (private), or neither (watched)"},
+    {"trust", DH_OPTION_STRING, "ARGUMENT,...", NULL,
+     "with --safe: also believe these arguments, which prove nothing (for tests)"},
     {"scopes", DH_OPTION_FLAG, NULL, NULL, "instead: what every critical section may access, on any path"},
     {0}};
 
 const struct dh_command dh_command_sites = {
     .name = "sites",
-    .usage = "[--format=text|json] [--scopes] PROG",
+    .usage = "[--format=text|json] [--scopes|--safe] PROG",
     .summary = "list every access, lock, allocation and thread creation by name",
     .description =
         "Lists the sites of a program or library built with 'deadheat cc': place, operation, size, type, variable\n"

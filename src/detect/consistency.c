@@ -17,19 +17,24 @@ static unsigned bytes_of(uint64_t word)
     return word >> DH_UNIT_MASK_SHIFT & 0xFF;
 }
 
-static unsigned entry_bytes(const struct dh_unit_entry *e)
+/* An entry, put together. */
+struct entry {
+    uint64_t key, seen, what;
+};
+
+static unsigned entry_bytes(const struct entry *e)
 {
     return e->what >> DH_UNIT_BYTES_SHIFT & 0xFF;
 }
 
-static uint64_t entry_number(const struct dh_unit_entry *e)
+static uint64_t entry_number(const struct entry *e)
 {
     return e->key >> DH_UNIT_KEY_SHIFT | e->what >> DH_UNIT_HIGH_SHIFT << DH_UNIT_KEY_BITS;
 }
 
-static bool entry_is_of(const struct dh_unit_entry *e, uintptr_t addr)
+static bool entry_is_of(const struct entry *e, uintptr_t addr)
 {
-    return e->what && ((e->key ^ addr >> 2) & (((uint64_t)1 << DH_UNIT_KEY_SHIFT) - 1)) == 0;
+    return e->what && ((e->key ^ addr >> 2) & (DH_UNIT_MORE - 1)) == 0;
 }
 
 /* ---- who it was ---- */
@@ -42,7 +47,7 @@ struct other {
     uint64_t word; /* of the cell: what it wrote, or saw and marked */
 };
 
-static bool tells(const struct dh_unit_entry *e, const struct other *o)
+static bool tells(const struct entry *e, const struct other *o)
 {
     if (!entry_is_of(e, o->addr) || !(entry_bytes(e) & o->bytes))
         return false;
@@ -58,10 +63,11 @@ static bool find_other(const struct dh_consistency *c, struct other *o, struct d
     struct dh_unit_thread *t = __atomic_load_n(&c->threads[o->slot], __ATOMIC_ACQUIRE);
     if (!t)
         return false;
-    const struct dh_unit_entry *from = dh_unit_entry_of(t->entries, o->addr);
-    struct dh_unit_entry e = {.key = __atomic_load_n(&from->key, __ATOMIC_ACQUIRE),
-                              .seen = __atomic_load_n(&from->seen, __ATOMIC_ACQUIRE),
-                              .what = __atomic_load_n(&from->what, __ATOMIC_ACQUIRE)};
+    unsigned at = dh_unit_entry_of(o->addr);
+    const struct dh_unit_entry *from = &t->entries.at[at];
+    struct entry e = {.key = __atomic_load_n(&from->key, __ATOMIC_ACQUIRE),
+                      .seen = __atomic_load_n(&from->seen, __ATOMIC_ACQUIRE),
+                      .what = __atomic_load_n(&t->entries.what[at], __ATOMIC_ACQUIRE)};
     if (__atomic_load_n(&from->key, __ATOMIC_RELAXED) != e.key || !tells(&e, o))
         return false;
     o->bytes &= entry_bytes(&e);
@@ -103,8 +109,8 @@ struct question {
     unsigned size, bytes;
     uint32_t place;
     uint64_t *cell;
-    struct dh_unit_entry *entry;
-    bool same_unit; /* the entry is of this unit */
+    struct entry entry; /* as it was before */
+    bool same_unit;     /* the entry is of this unit */
 };
 
 static bool is_of_address(const struct question *q, uint64_t word)
@@ -125,7 +131,7 @@ static bool is_strange(const struct question *q, uint64_t word)
 /* Written since the entry was made: a strange word is only remembered without FRESH. */
 static bool has_changed(const struct question *q, uint64_t word)
 {
-    return ((word ^ q->entry->seen) & ~(uint64_t)DH_UNIT_READ) != 0;
+    return ((word ^ q->entry.seen) & ~(uint64_t)DH_UNIT_READ) != 0;
 }
 
 static bool is_open(const struct question *q, uint64_t word)
@@ -137,11 +143,11 @@ static bool is_open(const struct question *q, uint64_t word)
 static bool found(const struct question *q, struct other o, enum dh_collision_kind kind, bool writes,
                   struct dh_collision *out)
 {
-    o.bytes &= q->bytes & entry_bytes(q->entry);
+    o.bytes &= q->bytes & entry_bytes(&q->entry);
     *out = (struct dh_collision){.kind = kind,
-                                 .before = (uint32_t)q->entry->what,
+                                 .before = (uint32_t)q->entry.what,
                                  .here = q->place,
-                                 .before_writes = q->entry->what & DH_UNIT_WROTE,
+                                 .before_writes = q->entry.what & DH_UNIT_WROTE,
                                  .other_writes = o.wrote,
                                  .here_writes = writes};
     if (!o.bytes || !o.slot || o.slot == q->t->slot || !find_other(q->c, &o, out)) {
@@ -155,23 +161,23 @@ static bool found(const struct question *q, struct other o, enum dh_collision_ki
 
 static void remember(const struct question *q, uint64_t seen, uint64_t flags)
 {
-    struct dh_unit_entry *e = q->entry;
-    e->key = dh_unit_key(q->t->unit, q->addr);
-    e->seen = seen;
-    e->what = dh_unit_what(q->t->unit, q->addr, q->size, q->place) | flags;
+    struct dh_unit_entries *all = &q->t->entries;
+    unsigned at = dh_unit_entry_of(q->addr);
+    all->at[at] = (struct dh_unit_entry){dh_unit_key(q->t->unit, q->addr) | (flags ? DH_UNIT_MORE : 0), seen};
+    all->what[at] = dh_unit_what(q->t->unit, q->addr, q->size, q->place) | flags;
 }
 
 /* A loop that looks again and again waits for the other: no interleaving, but the end of the unit. */
 static bool is_polling(const struct question *q)
 {
-    return !(q->entry->what & DH_UNIT_WROTE) && (uint32_t)q->entry->what == q->place;
+    return !(q->entry.what & DH_UNIT_WROTE) && (uint32_t)q->entry.what == q->place;
 }
 
 static bool check_read(struct question *q, uint64_t old, struct dh_collision *out)
 {
-    bool changed = has_changed(q, old), under_way = q->entry->what & DH_UNIT_OVERLAP;
+    bool changed = has_changed(q, old), under_way = q->entry.what & DH_UNIT_OVERLAP;
     if (!q->same_unit || !is_strange(q, old) || !(changed || under_way) ||
-        !(bytes_of(old) & q->bytes & entry_bytes(q->entry)))
+        !(bytes_of(old) & q->bytes & entry_bytes(&q->entry)))
         return false;
     if (is_polling(q)) {
         dh_unit_split(q->t);
@@ -205,7 +211,7 @@ static bool access_read(struct question *q, struct dh_collision *out)
 /* What the write means when the cell says `old`. */
 static bool check_write(struct question *q, uint64_t old, struct dh_collision *out)
 {
-    const struct dh_unit_entry *e = q->entry;
+    const struct entry *e = &q->entry;
     bool wrote = e->what & DH_UNIT_WROTE;
     if (is_mine(q, old))
         return old & DH_UNIT_READ && q->same_unit && wrote && number_of(old) == (q->t->number & DH_UNIT_NUMBER_MASK) &&
@@ -237,6 +243,8 @@ static bool access_write(struct question *q, struct dh_collision *out)
 bool dh_consistency_access(struct dh_consistency *c, struct dh_unit_thread *t, uintptr_t addr, unsigned size,
                            bool write, uint32_t place, struct dh_collision *out)
 {
+    unsigned at = dh_unit_entry_of(addr);
+    const struct dh_unit_entry *e = &t->entries.at[at];
     struct question q = {.c = c,
                          .t = t,
                          .addr = addr,
@@ -244,8 +252,8 @@ bool dh_consistency_access(struct dh_consistency *c, struct dh_unit_thread *t, u
                          .bytes = dh_unit_bytes(addr, size),
                          .place = place,
                          .cell = dh_unit_cell(c->cells, addr),
-                         .entry = dh_unit_entry_of(t->entries, addr)};
-    q.same_unit = entry_is_of(q.entry, addr) && entry_number(q.entry) == t->number;
+                         .entry = {e->key, e->seen, t->entries.what[at]}};
+    q.same_unit = entry_is_of(&q.entry, addr) && entry_number(&q.entry) == t->number;
     out->kind = DH_COLLISION_NONE;
     return write ? access_write(&q, out) : access_read(&q, out);
 }

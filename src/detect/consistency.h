@@ -43,15 +43,29 @@ enum {
 /* What the calling thread is in, as its words have it. */
 struct dh_unit {
     uint64_t word; /* of a cell, but for tag and bytes; 0: the thread is not looked at */
-    uint64_t key;  /* lowest 19 bits of the number, above the 45 of a granule of four bytes */
+    uint64_t key;  /* lowest 18 bits of the number, above MORE and the 45 of a granule of four bytes */
     uint64_t what; /* the other 22, above all else */
 };
 
-/* An access of a unit, by granules of four bytes. what = place | WROTE | OVERLAP | bytes of eight | number. */
+/* An access of a unit, by granules of four bytes: what most reads look at, and then see that there is nothing new. */
 struct dh_unit_entry {
-    uint64_t key, seen, what;
+    uint64_t key, seen;
 };
-enum { DH_UNIT_KEY_SHIFT = 45, DH_UNIT_BYTES_SHIFT = 34, DH_UNIT_HIGH_SHIFT = 42, DH_UNIT_KEY_BITS = 19 };
+
+/* The rest of each, apart, so that a processor's cache holds more of the former. what = place | WROTE | OVERLAP | bytes
+ * of eight | number. */
+struct dh_unit_entries {
+    struct dh_unit_entry at[DH_UNIT_ENTRIES];
+    uint64_t what[DH_UNIT_ENTRIES];
+};
+enum {
+    DH_UNIT_GRANULE_BITS = 45,
+    DH_UNIT_KEY_SHIFT = 46,
+    DH_UNIT_BYTES_SHIFT = 34,
+    DH_UNIT_HIGH_SHIFT = 42,
+    DH_UNIT_KEY_BITS = 18
+};
+#define DH_UNIT_MORE ((uint64_t)1 << DH_UNIT_GRANULE_BITS) /* of a key: it is more than a read, WROTE or OVERLAP */
 #define DH_UNIT_WROTE ((uint64_t)1 << 32)
 #define DH_UNIT_OVERLAP ((uint64_t)1 << 33) /* read while the unit that wrote it went on */
 
@@ -70,7 +84,7 @@ struct dh_unit_thread {
     uint64_t closed;  /* up to here others may know of the units' writes */
     uintptr_t object; /* of the activation, or 0 */
     struct dh_unit_scope scopes[DH_UNIT_DEPTH];
-    struct dh_unit_entry entries[DH_UNIT_ENTRIES];
+    struct dh_unit_entries entries;
     uint32_t open __attribute__((aligned(64))); /* lowest bits of the unit's number | DH_UNIT_OPEN; 0: closed */
 } __attribute__((aligned(64)));
 
@@ -133,14 +147,15 @@ static inline uint64_t dh_unit_word(const struct dh_unit *u, uintptr_t addr, uns
            dh_unit_bytes(addr, size) << DH_UNIT_MASK_SHIFT;
 }
 
-static inline struct dh_unit_entry *dh_unit_entry_of(struct dh_unit_entry *entries, uintptr_t addr)
+static inline unsigned dh_unit_entry_of(uintptr_t addr)
 {
-    return &entries[addr >> 2 & (DH_UNIT_ENTRIES - 1)];
+    return addr >> 2 & (DH_UNIT_ENTRIES - 1);
 }
 
+/* Of an address that can be accessed: below 2^47. */
 static inline uint64_t dh_unit_key(const struct dh_unit *u, uintptr_t addr)
 {
-    return (addr >> 2 & (((uint64_t)1 << DH_UNIT_KEY_SHIFT) - 1)) | u->key;
+    return addr >> 2 | u->key;
 }
 
 static inline uint64_t dh_unit_what(const struct dh_unit *u, uintptr_t addr, unsigned size, uint32_t place)
@@ -149,47 +164,46 @@ static inline uint64_t dh_unit_what(const struct dh_unit *u, uintptr_t addr, uns
 }
 
 /* Before an access of at most eight bytes within one granule. False: dh_consistency_access must be asked. */
-static inline __attribute__((always_inline)) bool dh_unit_read(const struct dh_unit *u, struct dh_unit_entry *entries,
+static inline __attribute__((always_inline)) bool dh_unit_read(const struct dh_unit *u, struct dh_unit_entries *entries,
                                                                uint64_t *cells, uintptr_t addr, unsigned size,
                                                                uint32_t place)
 {
     uint64_t seen = __atomic_load_n(dh_unit_cell(cells, addr), __ATOMIC_RELAXED), key = dh_unit_key(u, addr);
-    struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
-    if (__builtin_expect(e->key == key, 1)) {
-        if (e->seen != seen || e->what & DH_UNIT_OVERLAP)
+    struct dh_unit_entry *e = &entries->at[dh_unit_entry_of(addr)];
+    uint64_t *what = &entries->what[dh_unit_entry_of(addr)];
+    if (__builtin_expect(e->key == key, 1))
+        return e->seen == seen;
+    if (e->key == (key | DH_UNIT_MORE)) {
+        if (e->seen != seen || *what & DH_UNIT_OVERLAP)
             return false;
-        if (e->what & DH_UNIT_WROTE)
-            e->what = dh_unit_what(u, addr, size, place);
-        return true;
+    } else if ((seen & (DH_UNIT_FRESH | DH_UNIT_READ)) && ((seen ^ u->word) & DH_UNIT_SLOT)) {
+        return false; /* strange and perhaps under way; what is older only counts when it changes */
     }
-    /* Strange and perhaps under way; what is older only counts when it changes. */
-    if ((seen & (DH_UNIT_FRESH | DH_UNIT_READ)) && ((seen ^ u->word) & DH_UNIT_SLOT))
-        return false;
     e->key = key;
     e->seen = seen;
-    e->what = dh_unit_what(u, addr, size, place);
+    *what = dh_unit_what(u, addr, size, place);
     return true;
 }
 
 /* A write where the last one was this thread's, and nobody was told of it since. In one step: were it a load and a
  * store, another's word could be lost between the two (the model's mutant STORE). */
-static inline __attribute__((always_inline)) bool dh_unit_write(const struct dh_unit *u, struct dh_unit_entry *entries,
-                                                                uint64_t *cells, uintptr_t addr, unsigned size,
-                                                                uint32_t place)
+static inline __attribute__((always_inline)) bool dh_unit_write(const struct dh_unit *u,
+                                                                struct dh_unit_entries *entries, uint64_t *cells,
+                                                                uintptr_t addr, unsigned size, uint32_t place)
 {
     uint64_t *cell = dh_unit_cell(cells, addr), old = __atomic_load_n(cell, __ATOMIC_RELAXED);
-    uint64_t now = dh_unit_word(u, addr, size);
-    struct dh_unit_entry *e = dh_unit_entry_of(entries, addr);
+    uint64_t now = dh_unit_word(u, addr, size), key = dh_unit_key(u, addr) | DH_UNIT_MORE;
+    struct dh_unit_entry *e = &entries->at[dh_unit_entry_of(addr)];
     if (old == now) {
-        if (e->what & DH_UNIT_WROTE)
+        if (e->key == key) /* and not OVERLAP, or the word would be another's */
             return true;
     } else if ((old ^ now) & (DH_UNIT_TAG | DH_UNIT_SLOT | DH_UNIT_READ) ||
                !__atomic_compare_exchange_n(cell, &old, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         return false;
     }
-    e->key = dh_unit_key(u, addr);
+    e->key = key;
     e->seen = now;
-    e->what = dh_unit_what(u, addr, size, place) | DH_UNIT_WROTE;
+    entries->what[dh_unit_entry_of(addr)] = dh_unit_what(u, addr, size, place) | DH_UNIT_WROTE;
     return true;
 }
 

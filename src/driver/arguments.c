@@ -1,6 +1,7 @@
 #include "driver/arguments.h"
 
 #include "base/str.h"
+#include "driver/plan_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,17 @@ static bool refuse(const char *word, struct dh_err *err)
     return true;
 }
 
+static bool set_plan(struct dh_cc_args *a, const char *degree, const char *word, struct dh_err *err)
+{
+    struct dh_plan checked;
+    if (!*degree || dh_plan_names_classes(degree))
+        return dh_err_set(err, "%s: expected all, conflict-self, conflict or optimized, and perhaps ',no-arrays'",
+                          word);
+    free(a->plan);
+    a->plan = dh_strdup(degree);
+    return dh_plan_parse(degree, &checked, err);
+}
+
 static bool own_option(struct dh_cc_args *a, const char *word, struct dh_err *err)
 {
     if (strcmp(word, "-fdeadheat-no-embed") == 0) {
@@ -209,6 +221,19 @@ static bool own_option(struct dh_cc_args *a, const char *word, struct dh_err *er
     }
     if (strcmp(word, "-fdeadheat-like-tsan") == 0) {
         a->like_tsan = true;
+        return true;
+    }
+    if (strcmp(word, "-fno-deadheat-sparse") == 0)
+        return set_plan(a, "all", word, err);
+    if (strcmp(word, "-fdeadheat-sparse") == 0)
+        return set_plan(a, "optimized", word, err);
+    static const char plan[] = "-fdeadheat-plan=";
+    if (dh_starts_with(word, plan))
+        return set_plan(a, word + strlen(plan), word, err);
+    static const char heal[] = "-fdeadheat-heal=";
+    if (dh_starts_with(word, heal) && word[strlen(heal)]) {
+        free(a->heal);
+        a->heal = dh_strdup(word + strlen(heal));
         return true;
     }
 #define NAME(option, help) " " option
@@ -341,7 +366,7 @@ static bool read_words(struct dh_cc_args *a, const struct dh_argv *in, struct re
     bool options_end = false;
     for (int i = 0; i < in->n; i++) {
         const char *word = in->at[i];
-        if (!options_end && dh_starts_with(word, "-fdeadheat")) {
+        if (!options_end && (dh_starts_with(word, "-fdeadheat") || dh_starts_with(word, "-fno-deadheat"))) {
             if (!own_option(a, word, err))
                 return false;
             continue;
@@ -400,5 +425,7 @@ void dh_cc_args_release(struct dh_cc_args *a)
     dh_argv_release(&a->words);
     dh_argv_release(&a->sources);
     free((char *)a->output);
+    free(a->heal);
+    free(a->plan);
     *a = (struct dh_cc_args){0};
 }

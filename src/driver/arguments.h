@@ -26,6 +26,8 @@ struct dh_cc_args {
     bool probe;              /* configure, cmake or meson asking what the compiler can do: answer as clang does */
     bool no_embed;           /* -fdeadheat-no-embed */
     bool like_tsan;          /* -fdeadheat-like-tsan */
+    char *heal;              /* -fdeadheat-heal=: the policy; NULL = none */
+    char *plan;              /* -fdeadheat-plan=: how much is left out; NULL = the usual */
     bool cxx;
 };
 
@@ -43,6 +45,12 @@ bool dh_response_expand(int argc, char *const *argv, struct dh_argv *out, struct
 #define DH_CC_OWN_OPTIONS(X)                                                                                           \
     X("-fdeadheat-no-embed", "leave the embedded module out of what is linked: smaller, but no variant can be "        \
                              "derived")                                                                                \
+    X("-fdeadheat-heal=POLICY", "a production build: the program with what the policy heals in it, and no checks")     \
+    X("-fdeadheat-plan=DEGREE", "how much of what the analysis proves safe is not checked: all (check everything; "    \
+                                "the usual), conflict-self, conflict, optimized; ',no-arrays' behind it: no elements " \
+                                "of arrays")                                                                           \
+    X("-fdeadheat-sparse", "leave out the checks of accesses proven safe, as -fdeadheat-plan=optimized")               \
+    X("-fno-deadheat-sparse", "check everything, as -fdeadheat-plan=all")                                              \
     X("-fdeadheat-like-tsan", "let the program think it is built with ThreadSanitizer (__SANITIZE_THREAD__, "          \
                               "__has_feature(thread_sanitizer)), so that annotations guarded by that are compiled in")
 

@@ -123,6 +123,14 @@ static bool add_linking(const struct dh_cc_args *a, struct dh_argv *out, struct 
         setenv(DH_LD_NO_EMBED, "1", 1);
     else
         unsetenv(DH_LD_NO_EMBED);
+    if (a->plan)
+        setenv(DH_LD_PLAN, a->plan, 1);
+    else
+        unsetenv(DH_LD_PLAN);
+    if (a->heal)
+        setenv(DH_LD_HEAL, a->heal, 1);
+    else
+        unsetenv(DH_LD_HEAL);
     return true;
 }
 

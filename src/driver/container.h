@@ -19,6 +19,7 @@
 #define DH_PART_LINK "link"     /* recipe of the link */
 #define DH_PART_UNITS "units"   /* what was merged and what was not, as text lines */
 #define DH_PART_PLACES "places" /* of this variant: (site, chain) pairs, and its chains */
+#define DH_PART_SAFE "safe"     /* which sites need not be watched (driver/sparse.h) */
 #define DH_PART_SCOPES "scopes" /* what critical sections may access */
 
 struct dh_id {

@@ -1,9 +1,11 @@
 #include "driver/derive.h"
 
 #include "base/str.h"
+#include "driver/heal.h"
 #include "driver/libraries.h"
 #include "driver/merge.h"
 #include "driver/selection.h"
+#include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/cache.h"
 #include "host/resources.h"
@@ -26,7 +28,7 @@ struct deriving {
 };
 
 /* The site table is rebuilt into a builder, because placing late may add chains to it. */
-static struct dh_site_builder *reopen_sites(const struct dh_site_table *t)
+struct dh_site_builder *dh_sites_reopen(const struct dh_site_table *t)
 {
     struct dh_site_builder *b = dh_site_builder_new();
     for (uint32_t i = 0; i < t->n_chains; i++) {
@@ -57,13 +59,41 @@ static bool load(struct deriving *d, struct dh_variant *v, struct dh_recipe *rec
         return false;
     if (!dh_site_table_read(&table, sites.at, sites.n, &why))
         return dh_err_set(err, "%s; build the program again", why);
-    v->sites = reopen_sites(&table);
+    v->sites = dh_sites_reopen(&table);
     v->module = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
     dh_bytes_release(&module);
     if (!v->module)
         return false;
     LLVMSetIsNewDbgInfoFormat(v->module, 0);
     return true;
+}
+
+/* What the program carries about itself, or what is learned of it now: one built to have everything checked carries
+ * nothing. */
+static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *v, uint32_t n_sites)
+{
+    struct dh_bytes part;
+    struct dh_err ignored = {0};
+    if (!dh_container_find(d->container, DH_PART_SAFE) ||
+        !dh_container_read(d->container, DH_PART_SAFE, &part, &ignored))
+        part = dh_sparse_learn(v->module, n_sites, 0);
+    dh_err_release(&ignored);
+    return part;
+}
+
+static void leave_out(struct deriving *d, const struct dh_variant *v)
+{
+    struct dh_site_table t = dh_site_builder_view(v->sites);
+    struct dh_sparse_facts facts;
+    if (!d->plan.degree_given)
+        d->plan.degree = v->recipe->degree;
+    d->plan.no_arrays |= v->recipe->no_arrays;
+    if (!dh_sparse_wanted(&d->plan) || v->recipe->output == DH_LINK_SHARED)
+        return;
+    struct dh_bytes part = learn(d, v, t.n_sites);
+    if (dh_sparse_read(&part, &facts))
+        dh_sparse_apply(&facts, &t, &d->plan);
+    dh_bytes_release(&part);
 }
 
 static bool build(struct deriving *d, struct dh_err *err)
@@ -84,7 +114,11 @@ static bool build(struct deriving *d, struct dh_err *err)
     if (!load(d, &v, &recipe, err))
         return false;
     struct dh_site_table sites = dh_site_builder_view(v.sites);
-    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) || !dh_variant_compile(&v, &objects, &places, err))
+    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) || !dh_heal_apply(d->plan_name, &sites, &d->plan, err))
+        return false;
+    dh_heal_look_at_libraries(&d->plan, d->program);
+    leave_out(d, &v);
+    if (!dh_variant_compile(&v, &objects, &places, err))
         return false;
     struct dh_container_writer *w = dh_container_writer_new(d->plan_name);
     if (!dh_container_copy(w, d->container, DH_PART_SITES, err) ||
@@ -106,7 +140,8 @@ static bool build_in_child(void *arg, struct dh_err *err)
 /* Everything the variant depends on: program, plan, and the tool with its runtime. */
 static bool cache_key(const struct deriving *d, char text[33], struct dh_err *err)
 {
-    static const char *const parts[] = {"deadheat_rt.o", "deadheat_dso.o", "inline.bc", "exports.list"};
+    static const char *const parts[] = {"deadheat_rt.o", "deadheat_dso.o", "deadheat_heal.o", "inline.bc",
+                                        "exports.list"};
     struct dh_str key = {0};
     struct dh_bytes b;
     char *self = dh_resource_self(err);

@@ -3,9 +3,13 @@
 #define DH_DRIVER_DERIVE_H
 
 #include "driver/container.h"
+#include "event/site.h"
 
 /* Path of the variant of `program` for that plan; the program itself if it is that variant. Owned by the caller. */
 char *dh_derive(const char *program, const char *plan, struct dh_err *err);
+
+/* A site table to which more can be added. */
+struct dh_site_builder *dh_sites_reopen(const struct dh_site_table *t);
 
 /* Derives the instrumented libraries a program loads, too. *folder gets a folder that holds them under the names the
  * dynamic linker asks for, to be put first in LD_LIBRARY_PATH; NULL when there are none or none need it. */

@@ -138,3 +138,41 @@ bool dh_libraries_each(const char *program,
     dh_names_release(&w.seen);
     return ok;
 }
+
+struct each_sites {
+    void (*fn)(void *arg, const struct dh_site_table *sites);
+    void *arg;
+};
+
+static void sites_of(const struct each_sites *e, const char *path)
+{
+    struct dh_container container;
+    struct dh_bytes sites;
+    struct dh_site_table t;
+    struct dh_err ignored = {0};
+    const char *why;
+    if (dh_container_open(&container, path, &ignored)) {
+        if (dh_container_read(&container, DH_PART_SITES, &sites, &ignored)) {
+            if (dh_site_table_read(&t, sites.at, sites.n, &why))
+                e->fn(e->arg, &t);
+            dh_bytes_release(&sites);
+        }
+        dh_container_release(&container);
+    }
+    dh_err_release(&ignored);
+}
+
+static void sites_of_library(void *arg, const char *name, const char *path, bool instrumented)
+{
+    (void)name;
+    if (instrumented)
+        sites_of(arg, path);
+}
+
+bool dh_sites_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
+                   struct dh_err *err)
+{
+    struct each_sites e = {fn, arg};
+    sites_of(&e, program);
+    return dh_libraries_each(program, sites_of_library, &e, err);
+}

@@ -2,6 +2,7 @@
 #ifndef DH_DRIVER_LIBRARIES_H
 #define DH_DRIVER_LIBRARIES_H
 
+#include "event/site.h"
 #include "host/err.h"
 
 #include <stdbool.h>
@@ -10,5 +11,8 @@
 bool dh_libraries_each(const char *program,
                        void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
                        struct dh_err *err);
+/* The sites of the program and of each instrumented library that was found; what cannot be read is passed over. */
+bool dh_sites_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
+                   struct dh_err *err);
 
 #endif

@@ -3,10 +3,13 @@
 #include "base/str.h"
 #include "driver/arguments.h"
 #include "driver/elf_image.h"
+#include "driver/heal.h"
 #include "driver/inputs.h"
 #include "driver/link_line.h"
 #include "driver/merge.h"
 #include "driver/passes.h"
+#include "driver/selection.h"
+#include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/resources.h"
 #include "ir/lock_scopes.h"
@@ -281,20 +284,77 @@ static void warn_mixed(const struct dh_merged *m)
     }
 }
 
+/* The plan of a production build, by the policy that the command names; the program must have what that names. */
+static char *production_plan(const struct linking *k, const struct dh_site_builder *sites, struct dh_plan *plan,
+                             struct dh_err *err)
+{
+    const char *trace = k->trace.at ? k->trace.at : "";
+    struct dh_site_table t = dh_site_builder_view(sites);
+    const char *file = getenv(DH_LD_HEAL);
+    char *heals = NULL, *name = NULL;
+    if (dh_heal_keep(file, &heals, err) && dh_heal_check_linked(file, &t, trace, k->line.kind == DH_LINK_SHARED, err)) {
+        name = dh_format("production@%s", strchr(heals, DH_SELECTION_MARK) + 1);
+        if (!dh_plan_parse(name, plan, err) || !dh_heal_apply(name, &t, plan, err)) {
+            free(name);
+            name = NULL;
+        } else {
+            dh_heal_look_at_linked(plan, trace);
+        }
+    }
+    free(heals);
+    return name;
+}
+
+/* How much the program and its variants leave out, as the command says. */
+static bool read_degree(struct dh_recipe *r, struct dh_err *err)
+{
+    const char *text = getenv(DH_LD_PLAN);
+    struct dh_plan plan = {0};
+    if (text && !dh_plan_parse(text, &plan, err))
+        return false;
+    r->degree = plan.degree;
+    r->no_arrays = plan.no_arrays;
+    return true;
+}
+
+/* Leaves out what is proven safe; what was learned stays with the program. */
+static bool leave_out(const struct dh_variant *v, const struct dh_recipe *r, struct dh_plan *plan,
+                      struct dh_container_writer *w, struct dh_err *err)
+{
+    struct dh_site_table t = dh_site_builder_view(v->sites);
+    struct dh_sparse_facts facts;
+    plan->degree = r->degree;
+    plan->no_arrays = r->no_arrays;
+    if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
+        return true;
+    struct dh_bytes learned = dh_sparse_learn(v->module, t.n_sites, 0);
+    if (dh_sparse_read(&learned, &facts))
+        dh_sparse_apply(&facts, &t, plan);
+    bool ok = dh_container_add(w, DH_PART_SAFE, learned.at, learned.n, err);
+    dh_bytes_release(&learned);
+    return ok;
+}
+
+static bool is_production(void)
+{
+    return getenv(DH_LD_HEAL);
+}
+
 static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *err)
 {
     struct dh_recipe recipe;
     struct dh_names keep = {0};
     struct dh_plan plan = {.everywhere = DH_CLASS_RACE};
     struct dh_site_builder *sites = dh_site_builder_new();
-    struct dh_container_writer *writer = dh_container_writer_new("race");
+    struct dh_container_writer *writer = dh_container_writer_new(is_production() ? "production" : "race");
+    char *production = NULL;
     struct dh_argv objects = {0};
     struct dh_bytes places = {0}, section = {0};
     struct dh_id id = {0};
     bool open = k->line.kind == DH_LINK_SHARED || k->line.export_dynamic;
     collect_kept(k, &keep);
-    bool ok = make_recipe(k, m, &recipe, err) && (open || dh_internalise(m->module, &keep, err)) &&
-              dh_passes_promote(m->module, err);
+    bool ok = make_recipe(k, m, &recipe, err) && read_degree(&recipe, err) &&
+              (open || dh_internalise(m->module, &keep, err)) && dh_passes_promote(m->module, err);
     recipe.asan = ok && has_attribute(m->module, "sanitize_address");
     ok = ok && describe(k, m, &recipe, sites, writer, &id, err);
     struct dh_variant v = {.module = m->module,
@@ -305,11 +365,19 @@ static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *
                            .id = id,
                            .folder = k->folder,
                            .output = k->line.output};
+    if (ok && is_production()) {
+        production = production_plan(k, sites, &plan, err);
+        v.name = production;
+        ok = production;
+    }
+    ok = ok && leave_out(&v, &recipe, &plan, writer, err);
     ok = ok && dh_variant_compile(&v, &objects, &places, err) &&
          dh_container_add(writer, DH_PART_PLACES, places.at, places.n, err);
     section = dh_container_finish(writer, &id);
     v.container = getenv(DH_LD_NO_EMBED) ? NULL : &section;
     ok = ok && dh_variant_link(&v, &objects, err);
+    free(production);
+    free((void *)plan.bits);
     dh_bytes_release(&section);
     dh_bytes_release(&places);
     dh_argv_release(&objects);

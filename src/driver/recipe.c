@@ -20,7 +20,7 @@ struct header {
     char magic[8];
     uint32_t endian, n_items, output;
     char level;
-    uint8_t asan, reserved[2];
+    uint8_t asan, degree, no_arrays;
 };
 
 void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *text, const char *option,
@@ -54,7 +54,9 @@ struct dh_bytes dh_recipe_write(const struct dh_recipe *r)
                        .n_items = (uint32_t)r->items.n,
                        .output = r->output,
                        .level = r->level,
-                       .asan = r->asan};
+                       .asan = r->asan,
+                       .degree = r->degree,
+                       .no_arrays = r->no_arrays};
     memcpy(h.magic, magic, sizeof magic);
     dh_str_add_n(&out, (const char *)&h, sizeof h);
     for (size_t i = 0; i < r->items.n; i++) {
@@ -110,6 +112,8 @@ bool dh_recipe_read(struct dh_recipe *r, const void *bytes, size_t n, struct dh_
     r->output = h.output;
     r->level = h.level;
     r->asan = h.asan;
+    r->degree = h.degree;
+    r->no_arrays = h.no_arrays;
     return true;
 }
 

@@ -31,6 +31,8 @@ struct dh_recipe {
     enum dh_link_output output;
     char level; /* of the whole program */
     bool asan;
+    uint8_t degree; /* dh_degree (event/plan.h): how much its variants leave out unless asked otherwise */
+    bool no_arrays;
 };
 
 void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *text, const char *option,

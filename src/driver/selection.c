@@ -227,20 +227,33 @@ static void apply(const struct selection *sel, const struct dh_site_table *t, st
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
         enum dh_group group = dh_op_info(s->op)->group;
-        if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
+        if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY ||
+            (group == DH_GROUP_ATOMIC && plan->everywhere & DH_CLASS_STALE))
             marks[i] = mark_of(sel, t, s);
-        /* Atomics stay: what lies on two sides of one is not one section. */
+        /* Atomics stay: what lies on two sides of one is not one section, and they order what is stale. */
         bool wanted = marks[i] || group == DH_GROUP_ATOMIC;
-        bits[i] = (uint16_t)(wanted ? plan->everywhere : plan->everywhere & ~DH_CLASS_ATOMRACE);
+        bits[i] = (uint16_t)(wanted ? plan->everywhere : plan->everywhere & ~(DH_CLASS_ATOMRACE | DH_CLASS_STALE));
     }
     plan->bits = bits;
     plan->marks = marks;
     plan->n_bits = t->n_sites;
 }
 
+/* What stands behind the mark of a class that is chosen by name; healing has a mark and a text of its own. */
+static const char *selection_in(const char *plan_name)
+{
+    static const char *const classes[] = {"atomrace", "stale"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const char *at = strstr(plan_name, classes[i]);
+        if (at && at[strlen(classes[i])] == DH_SELECTION_MARK)
+            return at + strlen(classes[i]);
+    }
+    return NULL;
+}
+
 bool dh_selection_apply(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err)
 {
-    const char *name = strchr(plan_name, DH_SELECTION_MARK);
+    const char *name = selection_in(plan_name);
     if (!name)
         return true;
     struct selection sel = {0};
@@ -273,8 +286,9 @@ struct checking {
     bool *targets, *sites, *names; /* that were found */
 };
 
-static void check_table(struct checking *c, const struct dh_site_table *t)
+static void check_table(void *arg, const struct dh_site_table *t)
 {
+    struct checking *c = arg;
     const struct selection *sel = c->sel;
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
@@ -289,31 +303,6 @@ static void check_table(struct checking *c, const struct dh_site_table *t)
         for (uint32_t k = 0; k < sel->sections.n_names; k++)
             c->names[k] |= names_variable(t, s, sel->sections.names[k]);
     }
-}
-
-static void check_file(struct checking *c, const char *path)
-{
-    struct dh_container container;
-    struct dh_bytes sites;
-    struct dh_site_table t;
-    struct dh_err ignored = {0};
-    const char *why;
-    if (dh_container_open(&container, path, &ignored)) {
-        if (dh_container_read(&container, DH_PART_SITES, &sites, &ignored)) {
-            if (dh_site_table_read(&t, sites.at, sites.n, &why))
-                check_table(c, &t);
-            dh_bytes_release(&sites);
-        }
-        dh_container_release(&container);
-    }
-    dh_err_release(&ignored);
-}
-
-static void check_library(void *arg, const char *name, const char *path, bool instrumented)
-{
-    (void)name;
-    if (instrumented)
-        check_file(arg, path);
 }
 
 static const struct dh_section *section_naming(const struct dh_sections *s, uint32_t site)
@@ -353,8 +342,7 @@ bool dh_selection_check(const char *path, const char *program, struct dh_err *er
     if (ok) {
         struct checking c = {&sel, calloc(sel.targets.n + 1, 1), calloc(sel.sections.n_sites + 1, 1),
                              calloc(sel.sections.n_names + 1, 1)};
-        check_file(&c, program);
-        dh_libraries_each(program, check_library, &c, &ignored);
+        dh_sites_each(program, check_table, &c, &ignored);
         ok = tell_missing(&c, program, err);
         free(c.targets);
         free(c.sites);

@@ -1,6 +1,6 @@
-/* Which sites AtomRace and noise look at, by name. Layer: driver. A selection is text, kept in the cache under the hash
- * of its content: a plan's name carries the hash ("race,atomrace@HASH"), so that programs started by others find it,
- * and no variant is taken for another. */
+/* Which sites AtomRace and noise look at, and which answer stale values, by name. Layer: driver. A selection is text,
+ * kept in the cache under the hash of its content: a plan's name carries the hash ("race,atomrace@HASH"), so that
+ * programs started by others find it, and no variant is taken for another. */
 #ifndef DH_DRIVER_SELECTION_H
 #define DH_DRIVER_SELECTION_H
 

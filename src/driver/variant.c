@@ -4,6 +4,7 @@
 #include "driver/merge.h"
 #include "driver/partition.h"
 #include "driver/passes.h"
+#include "event/heal.h"
 #include "host/resources.h"
 #include "instrument/instrument.h"
 
@@ -18,36 +19,6 @@
 
 /* Objects with debug information are at most so many times as large; clang crashes when the disk is full. */
 enum { MOST_PARTS = 8, OBJECT_PER_BITCODE = 4 };
-
-static const struct {
-    const char *name;
-    unsigned classes;
-} plan_names[] = {{"race", DH_CLASS_RACE},         {"lockset", DH_CLASS_LOCKSET},
-                  {"view", DH_CLASS_VIEW},         {"consistency", DH_CLASS_CONSISTENCY},
-                  {"atomrace", DH_CLASS_ATOMRACE}, {"engine", DH_CLASS_ENGINE},
-                  {"stale", DH_CLASS_STALE},       {"heal", DH_CLASS_HEAL},
-                  {"scope", DH_CLASS_SCOPE},       {"none", 0}};
-
-bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err)
-{
-    *plan = (struct dh_plan){0};
-    for (const char *at = name; at;) {
-        size_t whole = strcspn(at, ","), n = strcspn(at, ",@"), i = 0, rows = sizeof plan_names / sizeof *plan_names;
-        while (i < rows && !(strlen(plan_names[i].name) == n && strncmp(plan_names[i].name, at, n) == 0))
-            i++;
-        if (i == rows) {
-            struct dh_str known = {0};
-            for (i = 0; i < rows; i++)
-                dh_str_addf(&known, "%s%s", i ? ", " : "", plan_names[i].name);
-            dh_err_set(err, "no plan '%.*s'; there are: %s", (int)n, at, known.at);
-            dh_str_release(&known);
-            return false;
-        }
-        plan->everywhere |= plan_names[i].classes;
-        at = at[whole] ? at + whole + 1 : NULL;
-    }
-    return true;
-}
 
 static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
 {
@@ -71,6 +42,9 @@ static void add_identity(struct dh_variant *v)
     add_constant(v->module, "__dh_tool", LLVMConstStringInContext2(c, known, strlen(known), 0));
     dh_err_release(&ignored);
     free(tool);
+    if (v->plan->heal)
+        add_constant(v->module, "__dh_heal_policy",
+                     LLVMConstStringInContext2(c, v->plan->heal->text, strlen(v->plan->heal->text), 0));
     add_constant(v->module, "__dh_site_count", LLVMConstInt(LLVMInt32TypeInContext(c), t.n_sites, 0));
 }
 
@@ -115,6 +89,11 @@ static bool is_executable(const struct dh_variant *v)
     return v->recipe->output == DH_LINK_EXECUTABLE || v->recipe->output == DH_LINK_PIE;
 }
 
+static bool is_production(const struct dh_variant *v)
+{
+    return v->plan->everywhere & DH_CLASS_PRODUCTION && is_executable(v);
+}
+
 /* Activations are placed before anything is inlined, their objects when that is done. */
 static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_objects *objects,
                               struct dh_err *err)
@@ -131,6 +110,12 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
 {
     struct dh_instrument_counts counts = {0};
     bool exact = v->plan->everywhere & DH_CLASSES_EXACT, late = v->plan->everywhere & DH_CLASSES_LATE;
+    bool heals = v->plan->everywhere & DH_CLASS_HEAL;
+    if (v->plan->heal && !is_executable(v))
+        v->plan->heal->is_library = true;
+    if (heals &&
+        !(dh_instrument_heal(v->module, v->plan, places, &counts, err) && verify(v->module, "placing what heals", err)))
+        return false;
     if (exact && !(dh_instrument_exact(v->module, v->plan, places, &counts, err) &&
                    verify(v->module, "exact instrumentation", err)))
         return false;
@@ -143,7 +128,8 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
         return false;
-    if (exact && !late && !dh_instrument_settle(v->module, v->plan, places, &counts, err))
+    if ((exact || heals) && !late &&
+        !(dh_instrument_settle(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
         return false;
     return dh_passes_coverage(v->module, err);
 }
@@ -272,7 +258,7 @@ bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh
     struct dh_places *places = dh_places_new(v->sites);
     bool ok = instrument(v, places, err);
     if (ok && is_executable(v)) {
-        ok = v->recipe->level == '0' || add_inline_hooks(v, err);
+        ok = v->recipe->level == '0' || is_production(v) || add_inline_hooks(v, err);
         add_identity(v);
     }
     ok = ok && generate(v, objects, err);
@@ -285,11 +271,18 @@ bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh
 static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct dh_err *err)
 {
     /* One object rather than an archive: --exclude-libs would hide what must be seen. */
-    char *runtime = dh_resource_find(is_executable(v) ? "deadheat_rt.o" : "deadheat_dso.o", err);
+    char *runtime = dh_resource_find(is_production(v)   ? "deadheat_heal.o"
+                                     : is_executable(v) ? "deadheat_rt.o"
+                                                        : "deadheat_dso.o",
+                                     err);
     if (!runtime)
         return false;
     dh_argv_add(line, runtime);
     free(runtime);
+    if (is_production(v)) { /* for libraries that are healed with it */
+        dh_argv_add(line, "--export-dynamic-symbol=__dh_runtime_hooks");
+        return true;
+    }
     if (!is_executable(v)) {
         char *stubs = dh_resource_find("libdeadheat_stubs.a", err);
         if (stubs)

@@ -4,6 +4,7 @@
 #define DH_DRIVER_VARIANT_H
 
 #include "driver/container.h"
+#include "driver/plan_name.h"
 #include "driver/recipe.h"
 #include "event/plan.h"
 #include "event/site.h"
@@ -27,8 +28,5 @@ struct dh_variant {
 bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh_bytes *places, struct dh_err *err);
 /* Links objects, native parts, runtime and container into v->output, whole or not at all. */
 bool dh_variant_link(struct dh_variant *v, const struct dh_argv *objects, struct dh_err *err);
-
-/* Classes of a plan's name ("race", "engine,stale"); false with the known names when there is no such. */
-bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err);
 
 #endif

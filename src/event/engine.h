@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 3 };
+enum { DH_ENGINE_VERSION = 5 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -103,11 +103,16 @@ enum dh_engine_adversary {
      * or those of some addresses, all of them. */
     DH_ENGINE_BY_ADDRESS = 1 << 2,
     DH_ENGINE_RATE_SHIFT = 3,
+    DH_ENGINE_RATE_NEWEST = 31, /* instead of N: heuristics answer the newest there, and no step is made of it */
+    /* By the engine, of a place that is not adversarial: it accesses what is. */
+    DH_ENGINE_MET = DH_ENGINE_BY_ADDRESS,
 };
 
 /* One decision: `thread` (creation index, main is 0), parked before the visible operation `kind` at `place` for the
  * `occurrence`th time (from 0), went on in its `alternative`th way; of a load under a memory model that is which of the
- * values it may see, 0 the newest. `object` is where; it may differ in another run. */
+ * values it may see, 0 the newest; from DH_ENGINE_FUTURE on which of the foreseen writes, before its time. A drain is a
+ * decision of the thread that stored, at the place and occurrence of the store; `alternative`: which piece of a wide
+ * one. `object` is where; it may differ in another run. */
 struct dh_engine_decision {
     uint32_t thread;
     uint32_t place;
@@ -147,7 +152,9 @@ enum {
     DH_ENGINE_LIBRARIES = 16,
     DH_ENGINE_PATH = 512,
     DH_ENGINE_STALE_READS = 8,
-    DH_ENGINE_OUTCOMES = 256
+    DH_ENGINE_OUTCOMES = 256,
+    DH_ENGINE_WORKS = 32,
+    DH_ENGINE_ELEMENTS = 16
 };
 
 /* Places of the executable are below the first; each instrumented library has a range above, in the order of loading.
@@ -167,7 +174,22 @@ struct dh_engine_write {
     uint64_t value;
 };
 
-/* A load that did not answer the newest value. */
+/* A write that a load took before it happened; it must happen, or the schedule did not. */
+enum { DH_ENGINE_FORESEEN = 64, DH_ENGINE_FUTURE = 0x8000 };
+struct dh_engine_foreseen {
+    uint32_t thread, place, occurrence, unused;
+    uint64_t value;
+};
+
+/* Bytes of an array that are watched whatever else is: those that a race was seen on. On the heap in every block of
+ * that size, or, if ANY, that reaches so far; block 0: of the executable, `offset` is the address as its file has it.
+ */
+#define DH_ENGINE_ANY_BLOCK UINT64_MAX
+struct dh_engine_element {
+    uint64_t block, offset;
+};
+
+/* A load that did not answer the newest value; with store buffers: not that of a store that waits in another's. */
 struct dh_engine_stale_read {
     uint32_t decision; /* number of it */
     uint32_t thread, place;
@@ -177,7 +199,7 @@ struct dh_engine_stale_read {
     struct dh_engine_write got, newest;
     uint32_t
         is_torn; /* halves of different writes; `got` is the one of the older half, with the value as it was read */
-    uint32_t unused;
+    uint32_t is_future; /* `got` was not written yet */
 };
 
 /* A found end with the schedule that leads to it. Records follow each other, `size` bytes each (a multiple of 8); those
@@ -197,9 +219,10 @@ struct dh_engine_found {
     uint32_t n_values;      /* as many as decisions, behind them, if it was replayed; else 0 */
     uint64_t time_ns;       /* since the search began */
     uint32_t n_stale;       /* loads that did not answer the newest value; may exceed what is kept */
-    uint32_t unused;
+    uint32_t n_foreseen;
     struct dh_engine_outcome outcome;
     struct dh_engine_stale_read stale[DH_ENGINE_STALE_READS];
+    struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN];
     char text[DH_ENGINE_TEXT]; /* of a failed assertion */
     struct dh_engine_party parties[DH_ENGINE_PARTIES];
     /* Who called each of them, innermost first: return addresses as the executable's file has them; 0: no more. */
@@ -267,7 +290,7 @@ struct dh_engine_progress {
     uint32_t restarts;    /* of the strategy, for that */
     uint64_t lost;        /* findings for which there was no room */
     int32_t status;       /* replay: exit status or -signal */
-    uint32_t is_exact;    /* exhausted by a systematic strategy: what it tried is all there is */
+    uint32_t is_exact;    /* exhausted by a systematic strategy: what it tried is all there is, values included */
     char text[256];       /* why it cannot, or what was odd */
     uint64_t stack[16];   /* where that was: return addresses less the load address of the program, innermost first */
     uint64_t pairs, both; /* of places whose steps depended on each other: seen, and seen in both orders */
@@ -277,12 +300,20 @@ struct dh_engine_progress {
     uint64_t operations; /* accesses and visible steps of all schedules that came to their end */
     uint64_t operations_most;
     uint64_t loads, open_loads,
-        stale_loads;          /* at adversarial places: all, with a choice, that did not get the newest */
-    uint64_t stale_schedules; /* in which one did not */
-    uint64_t shared;          /* adversarial locations that two threads accessed, of all schedules */
-    uint64_t locations;       /* adversarial ones of a schedule, of eight bytes each: most */
-    uint64_t outcome_new_at;  /* schedule that added the last of `outcomes` */
-    uint64_t reserved[6];
+        stale_loads;                      /* at adversarial places: all, with a choice, that did not get the newest */
+    uint64_t stale_schedules;             /* in which one did not */
+    uint64_t unjustified;                 /* schedules that took writes which then did not come */
+    uint64_t narrowed;                    /* times the memory model, or who serves its values, left something out */
+    uint64_t stores;                      /* to adversarial locations */
+    uint32_t buffer_most, buffer_written; /* writes of one of them that hb kept at most, and would without its rules */
+    uint64_t shared;                      /* adversarial locations that two threads accessed, of all schedules */
+    uint64_t locations;                   /* adversarial ones of a schedule, of eight bytes each: most */
+    uint64_t outcome_new_at;              /* schedule that added the last of `outcomes` */
+    /* Of the first schedules that came to their end, operations until main was the only thread left, without
+     * adversarial loads and giving way: who looks again and again waits, and does nothing. */
+    uint64_t works[DH_ENGINE_WORKS];
+    uint64_t n_works;
+    uint64_t reserved[5];
 };
 
 struct dh_engine_control {
@@ -298,8 +329,11 @@ struct dh_engine_control {
     uint64_t found_used; /* bytes of complete records */
     struct dh_engine_job job;
     struct dh_engine_progress progress;
-    uint32_t n_outcomes, unused;
-    struct dh_engine_outcome outcomes[DH_ENGINE_OUTCOMES]; /* set by the tool, or collected */
+    uint32_t n_outcomes, n_foreseen;
+    struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN]; /* replay: those that decisions speak of */
+    struct dh_engine_outcome outcomes[DH_ENGINE_OUTCOMES];  /* set by the tool, or collected */
+    struct dh_engine_element elements[DH_ENGINE_ELEMENTS];  /* served where others are sampled (BY_ADDRESS) */
+    uint32_t n_elements, unused;
 };
 
 static inline dh_engine_marks *dh_engine_visible(struct dh_engine_control *c)

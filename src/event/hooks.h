@@ -97,7 +97,9 @@ enum {
 };
 void __dh_guarded(const void *addr, const void *lock, uint64_t what, const char *words);
 
-/* Exact hooks (view, atomrace, engine, heal): on both sides of the access; `what` as above. */
+/* Exact hooks (view, atomrace, engine, heal): on both sides of the access; `what` as above, but the order of a
+ * compare-exchange that finds another value stands in the upper half of the byte of its order. */
+enum { DH_WHAT_FAILURE_SHIFT = 12 };
 void __dh_before(void *addr, uint32_t what, uint32_t place);
 void __dh_after(void *addr, uint32_t what, uint32_t place);
 /* Memory intrinsics in exact placement: op COPY, MOVE (from `src`) or SET (src NULL). */
@@ -113,13 +115,31 @@ void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, u
 void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place);
 void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place);
 
-/* Value-replacing loads (stale): given the value just loaded, answers the value the program is to see. */
-uint8_t __dh_load1(const void *addr, uint8_t value, uint32_t place);
-uint16_t __dh_load2(const void *addr, uint16_t value, uint32_t place);
-uint32_t __dh_load4(const void *addr, uint32_t value, uint32_t place);
-uint64_t __dh_load8(const void *addr, uint64_t value, uint32_t place);
-/* Any other size: `value` is a copy in the caller's frame that the hook may change. */
-void __dh_load_any(const void *addr, void *value, size_t size, uint32_t place);
+/* Accesses of chosen places (stale): the runtime makes them, and may answer another value than the newest. `what` as
+ * above, in DH_STALE_WHAT, and what there is to say of the place; of atomics, too, that are chosen. Wherever. */
+#define DH_STALE_MAY_TEAR (1u << 31) /* a plain word of eight bytes that is no pointer */
+#define DH_STALE_ELEMENT (1u << 30)  /* one of many: sampled by address */
+#define DH_STALE_CHOSEN (1u << 29)   /* of an atomic */
+#define DH_STALE_VOLATILE (1u << 28)
+#define DH_STALE_WHAT 0x0FFFFFFFu
+uint8_t __dh_load1(const void *addr, uint32_t what, uint32_t place);
+uint16_t __dh_load2(const void *addr, uint32_t what, uint32_t place);
+uint32_t __dh_load4(const void *addr, uint32_t what, uint32_t place);
+uint64_t __dh_load8(const void *addr, uint32_t what, uint32_t place);
+void __dh_store1(void *addr, uint8_t value, uint32_t what, uint32_t place);
+void __dh_store2(void *addr, uint16_t value, uint32_t what, uint32_t place);
+void __dh_store4(void *addr, uint32_t value, uint32_t what, uint32_t place);
+void __dh_store8(void *addr, uint64_t value, uint32_t what, uint32_t place);
+/* Any other size or type: `value` lies in the caller's frame. */
+void __dh_load_any(const void *addr, void *value, size_t size, uint32_t what, uint32_t place);
+void __dh_store_any(void *addr, const void *value, size_t size, uint32_t what, uint32_t place);
+/* memcpy and memmove; memset. */
+void __dh_copy_any(void *dst, const void *src, size_t size, uint32_t what, uint32_t place);
+void __dh_fill_any(void *dst, uint32_t byte, size_t size, uint32_t what, uint32_t place);
+/* A variable of the function begins or ends: whatever was there before is over. */
+void __dh_local(const void *at, size_t size);
+/* Is no element in these bytes watched, now and later? Then accesses of them need not ask. */
+uint32_t __dh_unwatched(const void *first, size_t size);
 
 /* Activations of functions (scope): placed before inlining, so that a function keeps its own when it becomes part of
  * another. `object` is its first pointer argument, or NULL; `place` the site of the function itself (DH_OP_FUNCTION).
@@ -134,6 +154,25 @@ void __dh_unit_read(const void *addr, size_t size, uint32_t place);
 void __dh_unit_write(void *addr, size_t size, uint32_t place);
 void __dh_unit_read_range(const void *addr, size_t size, uint32_t place);
 void __dh_unit_write_range(void *addr, size_t size, uint32_t place);
+
+/* Healing (heal), outside of all others: numbers of sections and groups are those of event/heal.h. A section that is
+ * open holds its group until it is closed; a group is entered for one access. `frame` is where the function's return
+ * address lies, NULL for a section that may end in another function: `return` ends what the activation still has open,
+ * `again` (after a landing pad or the second return of setjmp) what activations below it left behind, and a call that
+ * may wait for others ends all. Where the order of two accesses is healed, the one waits until the other happened. */
+void __dh_heal_open(const void *frame, uint32_t section, uint32_t place);
+void __dh_heal_close(uint32_t section, uint32_t place);
+void __dh_heal_enter(uint32_t group, uint32_t place);
+void __dh_heal_leave(uint32_t group, uint32_t place);
+/* The same for a group with a lock for each object: the address of the variable, or of two that are meant. */
+void __dh_heal_open_at(const void *frame, const void *one, const void *other, uint32_t section, uint32_t place);
+void __dh_heal_enter_at(const void *object, uint32_t group, uint32_t place);
+void __dh_heal_leave_at(const void *object, uint32_t group, uint32_t place);
+void __dh_heal_await(uint32_t section, uint32_t place);
+void __dh_heal_happened(uint32_t section, uint32_t place);
+void __dh_heal_wait(uint32_t place);
+void __dh_heal_return(const void *frame);
+void __dh_heal_again(const void *frame);
 
 /* An instrumented library makes itself known, with the range of its code; answers what its places are counted from. */
 uint32_t __dh_join(const void *code, const void *code_end);

@@ -5,6 +5,7 @@
 
 #include "event/mark.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum dh_class {
@@ -16,19 +17,35 @@ enum dh_class {
     DH_CLASS_ENGINE = 1 << 5,
     DH_CLASS_STALE = 1 << 6,
     DH_CLASS_HEAL = 1 << 7,
-    DH_CLASS_SCOPE = 1 << 8 /* activations of functions: of the site that is the function's own */
+    DH_CLASS_SCOPE = 1 << 8,     /* activations of functions: of the site that is the function's own */
+    DH_CLASS_PRODUCTION = 1 << 9 /* of no site: healing alone, with a runtime that does nothing else */
 };
 
 /* Race and lockset share one filter and are placed late, and so is consistency, which filters by itself; every other
- * class is placed exactly at the tags. */
+ * class is placed exactly at the tags. Healing has a step of its own, around those. */
 #define DH_CLASSES_LATE (DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_CONSISTENCY)
-#define DH_CLASSES_EXACT (DH_CLASS_VIEW | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE | DH_CLASS_HEAL)
+#define DH_CLASSES_EXACT (DH_CLASS_VIEW | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE)
+
+/* How much of what is proven safe is left out (003 §7.1.4). */
+enum dh_degree {
+    DH_DEGREE_ALL,           /* nothing */
+    DH_DEGREE_OPTIMIZED,     /* as CONFLICT, and checks that follow from others are left out */
+    DH_DEGREE_CONFLICT,      /* as CONFLICT_SELF, and checks of a function's object are made together */
+    DH_DEGREE_CONFLICT_SELF, /* each access that may conflict is checked by itself */
+};
+
+struct dh_heal_plan;
 
 struct dh_plan {
     uint16_t everywhere;   /* classes of sites that have no entry of their own */
     const uint16_t *bits;  /* per site, or NULL: `everywhere` holds for all */
     const uint32_t *marks; /* per site, for AtomRace's hooks (event/mark.h), or NULL: every access collides */
     uint32_t n_bits;
+    uint8_t degree;            /* dh_degree */
+    bool degree_given;         /* else it is the program's own */
+    bool no_arrays;            /* elements of arrays are not looked at */
+    bool proven;               /* bits leave out what is safe: who is not certain of a site takes `everywhere` */
+    struct dh_heal_plan *heal; /* what healing does where (event/heal.h), or NULL */
 };
 
 static inline unsigned dh_plan_classes(const struct dh_plan *p, uint32_t site)

@@ -222,10 +222,12 @@ static void read_vars(struct reader *r, uint32_t section)
     do {
         if (r->word && !r->quoted && is_clause(r->word))
             fail_expected(r, "',' or ';' behind the variables");
+        uint32_t line = r->word_line;
         const char *name = take_text(r, "the name of a variable");
         if (r->failed)
             return;
-        s->variables[s->n_variables++] = (struct dh_section_variable){section, number_of(s->names, &s->n_names, name)};
+        s->variables[s->n_variables++] =
+            (struct dh_section_variable){section, number_of(s->names, &s->n_names, name), line};
         if (r->mark == ',')
             next(r);
     } while (r->mark != ';' && !r->failed);
@@ -255,7 +257,7 @@ static unsigned read_allow(struct reader *r)
 static void read_point(struct reader *r, uint32_t section, enum dh_section_role role)
 {
     struct dh_sections *s = r->s;
-    struct dh_section_point p = {.section = section, .role = (uint8_t)role};
+    struct dh_section_point p = {.section = section, .role = (uint8_t)role, .line = r->word_line};
     const char *site = take_text(r, "a site: its stable name, or FILE:LINE:R or W");
     if (r->failed)
         return;

@@ -20,12 +20,14 @@ struct dh_section_point {
     uint32_t site; /* index into `sites` */
     uint8_t role;  /* dh_section_role */
     uint8_t allow; /* dh_section_allow: what others may do when it ends here */
+    uint32_t line;
 };
 
 /* A variable that belongs to a section. */
 struct dh_section_variable {
     uint32_t section;
     uint32_t variable; /* index into `variables` */
+    uint32_t line;
 };
 
 struct dh_section {

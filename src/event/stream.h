@@ -118,6 +118,7 @@ struct dh_stream_header {
     _Atomic uint32_t n_modules, modules_changed, n_lanes, n_blocks;
     _Atomic uint32_t closed;                   /* by the reader: nobody reads any more */
     _Atomic uint64_t lost;                     /* events that there was no room for */
+    _Atomic uint64_t unused_numbers;           /* of the order; taken by who was led away at once */
     _Alignas(64) _Atomic uint64_t seq;         /* the last that was taken */
     _Alignas(64) _Atomic uint64_t free_blocks; /* number of changes << 32 | index + 1 of the first */
     _Atomic uint32_t freed;                    /* futex: changes with every block that is read */

@@ -19,6 +19,8 @@ static const struct field finding_fields[] = {
     FIELD(dh_finding, TEXT, variable),
     FIELD(dh_finding, TEXT, type),
     FIELD(dh_finding, TEXT, object),
+    FIELD(dh_finding, WIDE, offset),
+    FIELD(dh_finding, WIDE, extent),
     FIELD(dh_finding, TEXT, held),
     FIELD(dh_finding, TEXT, text),
     FIELD(dh_finding, TEXT, key),

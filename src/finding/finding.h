@@ -56,13 +56,15 @@ struct dh_finding {
     char *id; /* fingerprint */
     char *kind, *detector, *level, *verdict, *healing;
     char *variable, *type;
-    char *object; /* "global 'counter' of size 4 (bank.c:12)" */
+    char *object;            /* "global 'counter' of size 4 (bank.c:12)" */
+    uint64_t offset, extent; /* where in the object what both touch begins, and how large it is; extent 0: not known */
     struct dh_finding_stack allocated;
     uint32_t object_thread; /* that allocated it, or whose stack it is */
     char *held;             /* what memory held there, or "" */
     char *text;             /* one more line, or "": what it rests on */
     char *key;              /* what tells it from others of its kind at the same places, or "" */
     char *witness;          /* path, or "" */
+    char *healed;           /* what healing came to, a JSON object (docs/formats/store.md), or "" */
     char *classification;   /* what classifying came to, a JSON object (docs/formats/store.md), or "" */
     DH_VEC(struct dh_finding_access) accesses;
     DH_VEC(struct dh_finding_thread) threads;

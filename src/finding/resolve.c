@@ -434,21 +434,33 @@ static bool is_named_before(const struct dh_finding *f, size_t i)
     return false;
 }
 
-static const char *variable_at(const struct dh_finding *f, size_t i)
+static const char *field_of(const char *variable)
 {
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(f->accesses.at[k].variable, f->accesses.at[i].variable) == 0)
+    const char *dot = strrchr(variable, '.');
+    return dot ? dot + 1 : variable;
+}
+
+/* "" of what was named before, perhaps by another name: "p.head" may be "struct pool.head". */
+static const char *variable_at(const struct job *j, size_t i)
+{
+    const struct dh_finding_access *all = j->out->accesses.at;
+    for (size_t k = 0; k < i; k++) {
+        bool same_place = j->from->access[k].address && j->from->access[k].address == j->from->access[i].address;
+        if (strcmp(all[k].variable, all[i].variable) == 0 ||
+            (same_place && strcmp(field_of(all[k].variable), field_of(all[i].variable)) == 0))
             return "";
-    return names_something(f->accesses.at[i].variable) ? f->accesses.at[i].variable : "";
+    }
+    return names_something(all[i].variable) ? all[i].variable : "";
 }
 
 /* What belongs together is named together: "{struct point.x, struct point.y}". */
-static void fill_variables(struct dh_finding *f)
+static void fill_variables(const struct job *j)
 {
+    struct dh_finding *f = j->out;
     struct dh_str names = {0};
     unsigned n = 0;
     for (size_t i = 0; i < f->accesses.n; i++) {
-        const char *name = variable_at(f, i);
+        const char *name = variable_at(j, i);
         if (name[0])
             dh_str_addf(&names, "%s%s", n++ ? ", " : "{", name);
     }
@@ -499,6 +511,11 @@ static void fill_global(struct job *j)
     free(file);
     free(j->out->object);
     j->out->object = dh_str_take(&text);
+    uint64_t at, size;
+    if (dh_known_extent(j->modules, m, j->from->where.offset, &at, &size)) {
+        j->out->offset = j->from->where.offset - at;
+        j->out->extent = size;
+    }
     if (!names_something(j->out->variable))
         dh_finding_set(&j->out->variable, data.name);
     dh_source_data_release(&data);
@@ -517,6 +534,8 @@ static void fill_object(struct job *j)
     case DH_LOG_REGION_HEAP:
         text = dh_format("heap block of %llu bytes, at offset %llu", (unsigned long long)from->n_block,
                          (unsigned long long)(from->address - from->block));
+        f->offset = from->address - from->block;
+        f->extent = from->n_block;
         add_stack(j, &from->allocated, &f->allocated);
         break;
     case DH_LOG_REGION_STACK:
@@ -606,7 +625,7 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
         add_access(&j, &from->access[i]);
     fill_variable(out);
     if (from->kind == DH_LOG_VIEW || from->kind == DH_LOG_ATOMICITY)
-        fill_variables(out);
+        fill_variables(&j);
     fill_variable_by_objects(out, from->kind == DH_LOG_DEADLOCK);
     fill_object(&j);
     fill_variable_by_address(&j);

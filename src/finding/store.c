@@ -193,6 +193,8 @@ static const char remember[] =
     "CREATE TABLE IF NOT EXISTS imported (log TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;"
     "DELETE FROM imported WHERE at < unixepoch() - 30 * 86400;"
     "CREATE TABLE IF NOT EXISTS classification (finding TEXT NOT NULL REFERENCES finding(id), build TEXT NOT NULL,"
+    " at INTEGER NOT NULL, details TEXT NOT NULL, PRIMARY KEY (finding, build)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS healing (finding TEXT NOT NULL REFERENCES finding(id), build TEXT NOT NULL,"
     " at INTEGER NOT NULL, details TEXT NOT NULL, PRIMARY KEY (finding, build)) WITHOUT ROWID;";
 
 bool dh_store_begin(struct dh_store *s, const struct dh_store_run *run, long long *id, struct dh_err *err)
@@ -261,12 +263,44 @@ bool dh_store_classify(struct dh_store *s, const char *id, const char *build, co
            run_with(s, "UPDATE finding SET verdict = ?1 WHERE id = ?2", what, NULL, err);
 }
 
+bool dh_store_heal(struct dh_store *s, const char *id, const char *healing, struct dh_err *err)
+{
+    const char *what[] = {healing, id, NULL};
+    return run_with(s, "UPDATE finding SET healing = ?1 WHERE id = ?2", what, NULL, err);
+}
+
+bool dh_store_healed(struct dh_store *s, const char *id, const char *build, const char *details, struct dh_err *err)
+{
+    const char *row[] = {id, build, details, NULL};
+    return run_with(s, "INSERT OR REPLACE INTO healing(finding, build, details, at) VALUES (?1, ?2, ?3, unixepoch())",
+                    row, NULL, err);
+}
+
+bool dh_store_heal_failed(struct dh_store *s, const char *id, const char *build, struct dh_err *err)
+{
+    const char *row[] = {id, build, NULL}, *what[] = {id, NULL};
+    return run_with(s,
+                    "INSERT OR IGNORE INTO healing(finding, build, details, at)"
+                    " SELECT ?1, ?2, '{}', unixepoch() FROM finding WHERE id = ?1",
+                    row, NULL, err) &&
+           run_with(s,
+                    "UPDATE healing SET details = json_set(details, '$.given_up',"
+                    " coalesce(json_extract(details, '$.given_up'), 0) + 1) WHERE finding = ?1 AND build = ?2",
+                    row, NULL, err) &&
+           run_with(s, "UPDATE finding SET healing = 'offered' WHERE id = ?1", what, NULL, err);
+}
+
 bool dh_store_commit(struct dh_store *s, struct dh_err *err)
 {
     return execute(s, "COMMIT", "write", err);
 }
 
 /* ---- reading ---- */
+
+bool dh_store_last_run(struct dh_store *s, long long *id, struct dh_err *err)
+{
+    return ask_number(s, "SELECT coalesce(max(id), 0) FROM run", id, err);
+}
 
 static void set_column(sqlite3_stmt *q, int column, char **field)
 {
@@ -299,18 +333,19 @@ static const char query[] =
     "  WHERE finding = f.id AND run = ?2))"
     " AND (?3 = '' OR instr(',' || ?3 || ',', ',' || f.kind || ','))"
     " AND (?4 = '' OR instr(',' || ?4 || ',', ',' || f.level || ','))"
-    " AND (?5 = '' OR instr(',' || ?5 || ',', ',' || f.detector || ',')) ORDER BY f.first_seen, f.id";
+    " AND (?5 = '' OR instr(',' || ?5 || ',', ',' || f.detector || ','))"
+    " AND ((?6 = 0 AND ?7 = '') OR EXISTS (SELECT 1 FROM sighting g JOIN run r ON r.id = g.run"
+    "  WHERE g.finding = f.id AND r.id > ?6 AND (?7 = '' OR r.program = ?7))) ORDER BY f.first_seen, f.id";
 
 /* Stores of before there were any have no such table. */
-static void read_classification(struct dh_store *s, struct dh_finding *f)
+static void read_more(struct dh_store *s, const struct dh_finding *f, const char *sql, char **out)
 {
-    static const char sql[] = "SELECT details FROM classification WHERE finding = ?1 AND build = ?2";
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK) {
         sqlite3_bind_text(q, 1, f->id, -1, SQLITE_STATIC);
         sqlite3_bind_text(q, 2, f->build, -1, SQLITE_STATIC);
         if (sqlite3_step(q) == SQLITE_ROW)
-            set_column(q, 0, &f->classification);
+            set_column(q, 0, out);
     }
     sqlite3_finalize(q);
 }
@@ -326,6 +361,8 @@ bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
     sqlite3_bind_int64(q, 2, choice->run);
     for (int i = 0; i < 3; i++)
         sqlite3_bind_text(q, 3 + i, lists[i] ? lists[i] : "", -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 6, choice->since);
+    sqlite3_bind_text(q, 7, choice->program ? choice->program : "", -1, SQLITE_STATIC);
     int step;
     bool ok = true;
     while (ok && (step = sqlite3_step(q)) == SQLITE_ROW) {
@@ -333,7 +370,8 @@ bool dh_store_each(struct dh_store *s, const struct dh_store_choice *choice,
         ok = read_row(q, &f) ||
              dh_err_set(err, "%s is damaged (the details of finding %s)", s->path, sqlite3_column_text(q, 0));
         if (ok) {
-            read_classification(s, &f);
+            read_more(s, &f, "SELECT details FROM classification WHERE finding = ?1 AND build = ?2", &f.classification);
+            read_more(s, &f, "SELECT details FROM healing WHERE finding = ?1 AND build = ?2", &f.healed);
             fn(arg, &f);
         }
         dh_finding_release(&f);

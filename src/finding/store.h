@@ -34,11 +34,21 @@ bool dh_store_add(struct dh_store *s, long long run, const struct dh_finding *f,
 /* What classifying came to, for this build: the finding's verdict, and the details as a JSON object. */
 bool dh_store_classify(struct dh_store *s, const char *id, const char *build, const char *verdict, const char *details,
                        struct dh_err *err);
+/* What healing came to: none, offered, verified. */
+bool dh_store_heal(struct dh_store *s, const char *id, const char *healing, struct dh_err *err);
+/* How it came to that, for this build, as a JSON object. */
+bool dh_store_healed(struct dh_store *s, const char *id, const char *build, const char *details, struct dh_err *err);
+/* A lock that heals the finding was given up in a run: what was verified is only offered, and it is counted. */
+bool dh_store_heal_failed(struct dh_store *s, const char *id, const char *build, struct dh_err *err);
 bool dh_store_commit(struct dh_store *s, struct dh_err *err);
+/* The newest run, 0 when there is none: for `since`. */
+bool dh_store_last_run(struct dh_store *s, long long *id, struct dh_err *err);
 
 struct dh_store_choice {
     const char *id;                         /* beginning of an id, or NULL */
     long long run;                          /* only those seen in it; 0 = all */
+    long long since;                        /* only those seen in a run behind it, of `program` if that is set */
+    const char *program;                    /* file, or NULL for all */
     const char *kinds, *levels, *detectors; /* words separated by commas, or NULL for all */
 };
 /* Calls fn for each, longest known first, with the newest evidence. False when the store could not be read. */

@@ -39,6 +39,8 @@ struct dh_source_data {
 };
 bool dh_symbolize_data(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_data *out);
 void dh_source_data_release(struct dh_source_data *d);
+/* Where the global of that name begins, as the symbols have it, and how large it is. */
+bool dh_symbolize_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at, uint64_t *size);
 /* Only where the variable around the address begins and how large it is, by the symbols alone. */
 bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at, uint64_t *size);
 

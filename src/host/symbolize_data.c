@@ -140,6 +140,38 @@ static bool find_member(Dwarf_Die *type, uint64_t *offset, Dwarf_Die *member, Dw
     return false;
 }
 
+/* How many elements an array has each way; 0: not told. */
+static unsigned dimensions_of(Dwarf_Die *array, uint64_t out[DEPTH_MOST])
+{
+    Dwarf_Die range;
+    unsigned n = 0;
+    if (dwarf_child(array, &range) != 0)
+        return 0;
+    do {
+        uint64_t bound;
+        if (dwarf_tag(&range) != DW_TAG_subrange_type || n == DEPTH_MOST)
+            continue;
+        out[n++] = number_of(&range, DW_AT_count, &bound)         ? bound
+                   : number_of(&range, DW_AT_upper_bound, &bound) ? bound + 1
+                                                                  : 0;
+    } while (dwarf_siblingof(&range, &range) == 0);
+    return n;
+}
+
+/* "[3][17]" */
+static void add_indices(struct dh_str *name, Dwarf_Die *array, uint64_t index)
+{
+    uint64_t dimensions[DEPTH_MOST];
+    unsigned n = dimensions_of(array, dimensions);
+    for (unsigned i = 0; i < (n ? n : 1); i++) {
+        uint64_t below = 1;
+        for (unsigned k = i + 1; k < n; k++)
+            below *= dimensions[k] ? dimensions[k] : 1;
+        dh_str_addf(name, "[%llu]", (unsigned long long)(index / below));
+        index %= below;
+    }
+}
+
 /* ".lock" or "[3].lock" down to what begins at the offset. A lock is a union of libc's: what is inside says nothing. */
 static void add_part(struct dh_str *name, Dwarf_Die type, uint64_t offset)
 {
@@ -150,7 +182,7 @@ static void add_part(struct dh_str *name, Dwarf_Die type, uint64_t offset)
             uint64_t size = size_of(&inner);
             if (!size)
                 return;
-            dh_str_addf(name, "[%llu]", (unsigned long long)(offset / size));
+            add_indices(name, &type, offset / size);
             offset %= size;
             type = inner;
         } else if ((tag == DW_TAG_structure_type || tag == DW_TAG_class_type) &&
@@ -238,6 +270,29 @@ bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t o
     *at = offset - inside;
     *size = sym.st_size;
     return true;
+}
+
+bool dh_symbolize_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at, uint64_t *size)
+{
+    Dwfl_Module *m = dh_symbolizer_open(s, module);
+    GElf_Addr bias;
+    int n = m && dwfl_module_getelf(m, &bias) ? dwfl_module_getsymtab(m) : 0;
+    for (int i = 1; i < n; i++) {
+        GElf_Sym sym;
+        GElf_Addr address;
+        const char *symbol = dwfl_module_getsym_info(m, i, &sym, &address, NULL, NULL, NULL);
+        if (!symbol || !is_data(&sym) || !sym.st_size || strncmp(symbol, name, strlen(name)) != 0)
+            continue;
+        char *own = dh_symbol_in_source(symbol);
+        bool found = strcmp(own, name) == 0;
+        free(own);
+        if (!found)
+            continue;
+        *at = address - bias;
+        *size = sym.st_size;
+        return true;
+    }
+    return false;
 }
 
 void dh_source_data_release(struct dh_source_data *d)

@@ -22,7 +22,10 @@ struct exact {
 
 static void place_access(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {a->addr, dh_weave_u32(&e->w, dh_memop_what(a)), place};
+    uint32_t what = dh_memop_what(a);
+    if (a->op == DH_OP_ATOMIC_CAS)
+        what |= (uint32_t)dh_ir_order(LLVMGetCmpXchgFailureOrdering(a->at)) << DH_WHAT_FAILURE_SHIFT;
+    LLVMValueRef args[] = {a->addr, dh_weave_u32(&e->w, what), place};
     dh_weave_before(&e->w, a->at);
     dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE, args);
     dh_weave_after(&e->w, a->at);
@@ -114,11 +117,6 @@ static void place_atom(struct exact *e, const struct dh_memop *a, uint32_t site,
         place_atom_pair(e, a, what, spot, place);
 }
 
-static bool is_load(const struct dh_memop *a)
-{
-    return a->op == DH_OP_READ || a->op == DH_OP_ATOMIC_LOAD;
-}
-
 static void place(struct exact *e, LLVMValueRef i)
 {
     static void (*const placers[])(struct exact *, const struct dh_memop *, LLVMValueRef) = {
@@ -139,12 +137,15 @@ static void place(struct exact *e, LLVMValueRef i)
         placers[a.kind](e, &a, place);
     if (classes & DH_CLASS_ATOMRACE && a.addr)
         place_atom(e, &a, site, place);
-    /* Placed last, it stands between the load and its `after`: choosing the value is part of the load. */
-    if ((classes & DH_CLASS_STALE) && is_load(&a)) {
-        dh_stale_place(&e->stale, &e->w, &a, place);
-        if (!around)
-            e->w.counts->reads++;
-    }
+    /* Placed last, what takes the place of the access stands between its hooks. */
+    if (classes & DH_CLASS_STALE && a.addr)
+        dh_stale_place(&e->stale, &e->w, &a, site);
+}
+
+/* Whether nobody asks for the stack on which a chosen access happens. */
+static bool is_sparse(const struct dh_plan *plan)
+{
+    return plan->bits && (plan->everywhere == DH_CLASS_ATOMRACE || plan->everywhere == DH_CLASS_STALE);
 }
 
 bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
@@ -154,7 +155,7 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
     if (!dh_weave_init(&e.w, m, plan, places, counts, err))
         return false;
     /* With nothing placed late, frames come when everything is inlined; here they would only be in its way. */
-    bool frames = !dh_frames_present(m) && !(plan->bits && plan->everywhere == DH_CLASS_ATOMRACE);
+    bool frames = !dh_frames_present(m) && !is_sparse(plan);
     dh_places_begin(places, m);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         if (!dh_weave_allows(&e.w, f))
@@ -168,6 +169,7 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
         dh_weave_collect(f, &e.work);
         for (size_t i = 0; i < e.work.n; i++)
             place(&e, e.work.at[i]);
+        dh_stale_end_function(&e.stale, &e.w);
         if (frames)
             dh_frames_place(&e.w, f);
     }

@@ -38,11 +38,6 @@ static const struct {
     [DH_HOOK_ATOM_AFTER] = {"__dh_atom_after", 'v', "pllii"},
     [DH_HOOK_ATOM_BEFORE_RANGE] = {"__dh_atom_before_range", 'v', "ppllii"},
     [DH_HOOK_ATOM_AFTER_RANGE] = {"__dh_atom_after_range", 'v', "ppllii"},
-    [DH_HOOK_LOAD1] = {"__dh_load1", 'b', "pbi"},
-    [DH_HOOK_LOAD2] = {"__dh_load2", 'h', "phi"},
-    [DH_HOOK_LOAD4] = {"__dh_load4", 'i', "pii"},
-    [DH_HOOK_LOAD8] = {"__dh_load8", 'l', "pli"},
-    [DH_HOOK_LOAD_ANY] = {"__dh_load_any", 'v', "ppli"},
     [DH_HOOK_ATOMIC_LOAD1] = {"__dh_atomic_load1", 'b', "pii"},
     [DH_HOOK_ATOMIC_LOAD2] = {"__dh_atomic_load2", 'h', "pii"},
     [DH_HOOK_ATOMIC_LOAD4] = {"__dh_atomic_load4", 'i', "pii"},
@@ -79,6 +74,32 @@ static const struct {
     [DH_HOOK_RESUME] = {"__dh_resume", 'v', "i"},
     [DH_HOOK_SCOPE_ENTER] = {"__dh_scope_enter", 'i', "pi"},
     [DH_HOOK_SCOPE_LEAVE] = {"__dh_scope_leave", 'v', "i"},
+    [DH_HOOK_LOAD1] = {"__dh_load1", 'b', "pii"},
+    [DH_HOOK_LOAD2] = {"__dh_load2", 'h', "pii"},
+    [DH_HOOK_LOAD4] = {"__dh_load4", 'i', "pii"},
+    [DH_HOOK_LOAD8] = {"__dh_load8", 'l', "pii"},
+    [DH_HOOK_STORE1] = {"__dh_store1", 'v', "pbii"},
+    [DH_HOOK_STORE2] = {"__dh_store2", 'v', "phii"},
+    [DH_HOOK_STORE4] = {"__dh_store4", 'v', "piii"},
+    [DH_HOOK_STORE8] = {"__dh_store8", 'v', "plii"},
+    [DH_HOOK_LOAD_ANY] = {"__dh_load_any", 'v', "pplii"},
+    [DH_HOOK_STORE_ANY] = {"__dh_store_any", 'v', "pplii"},
+    [DH_HOOK_COPY_ANY] = {"__dh_copy_any", 'v', "pplii"},
+    [DH_HOOK_FILL_ANY] = {"__dh_fill_any", 'v', "pilii"},
+    [DH_HOOK_LOCAL] = {"__dh_local", 'v', "pl"},
+    [DH_HOOK_UNWATCHED] = {"__dh_unwatched", 'i', "pl"},
+    [DH_HOOK_HEAL_OPEN] = {"__dh_heal_open", 'v', "pii"},
+    [DH_HOOK_HEAL_CLOSE] = {"__dh_heal_close", 'v', "ii"},
+    [DH_HOOK_HEAL_ENTER] = {"__dh_heal_enter", 'v', "ii"},
+    [DH_HOOK_HEAL_LEAVE] = {"__dh_heal_leave", 'v', "ii"},
+    [DH_HOOK_HEAL_OPEN_AT] = {"__dh_heal_open_at", 'v', "pppii"},
+    [DH_HOOK_HEAL_ENTER_AT] = {"__dh_heal_enter_at", 'v', "pii"},
+    [DH_HOOK_HEAL_LEAVE_AT] = {"__dh_heal_leave_at", 'v', "pii"},
+    [DH_HOOK_HEAL_AWAIT] = {"__dh_heal_await", 'v', "ii"},
+    [DH_HOOK_HEAL_HAPPENED] = {"__dh_heal_happened", 'v', "ii"},
+    [DH_HOOK_HEAL_WAIT] = {"__dh_heal_wait", 'v', "i"},
+    [DH_HOOK_HEAL_RETURN] = {"__dh_heal_return", 'v', "p"},
+    [DH_HOOK_HEAL_AGAIN] = {"__dh_heal_again", 'v', "p"},
 };
 
 static LLVMTypeRef type_of(LLVMContextRef c, char letter)
@@ -114,6 +135,19 @@ static void add_widening(LLVMContextRef c, LLVMValueRef f, LLVMAttributeIndex wh
         add_attribute(c, f, where, "zeroext");
 }
 
+/* Chosen accesses touch what they are given, and the runtime's own state: loops around them stay what they are. As
+ * llvm::MemoryEffects has it: two bits (1 read, 2 write) each for arguments, inaccessible and other memory. */
+static void add_effects(LLVMContextRef c, LLVMValueRef f, enum dh_hook hook)
+{
+    enum { ARGUMENTS_AND_INACCESSIBLE = 3 | 3 << 2, READS_INACCESSIBLE = 1 << 2 };
+    unsigned kind = LLVMGetEnumAttributeKindForName("memory", strlen("memory"));
+    if ((hook >= DH_HOOK_LOAD1 && hook <= DH_HOOK_FILL_ANY) || hook == DH_HOOK_UNWATCHED)
+        LLVMAddAttributeAtIndex(
+            f, LLVMAttributeFunctionIndex,
+            LLVMCreateEnumAttribute(c, kind,
+                                    hook == DH_HOOK_UNWATCHED ? READS_INACCESSIBLE : ARGUMENTS_AND_INACCESSIBLE));
+}
+
 static void declare(struct dh_hooks *h, enum dh_hook hook)
 {
     LLVMContextRef c = LLVMGetModuleContext(h->m);
@@ -127,6 +161,7 @@ static void declare(struct dh_hooks *h, enum dh_hook hook)
     if (!f) {
         f = LLVMAddFunction(h->m, table[hook].name, h->type[hook]);
         add_attribute(c, f, LLVMAttributeFunctionIndex, "nounwind");
+        add_effects(c, f, hook);
         add_widening(c, f, LLVMAttributeReturnIndex, table[hook].result);
         for (unsigned i = 0; i < n; i++)
             add_widening(c, f, i + 1, params[i]);
@@ -159,6 +194,18 @@ bool dh_hooks_is_hook(LLVMValueRef called)
         return false;
     const char *name = LLVMGetValueName2(called, &n);
     return n > strlen(DH_HOOK_PREFIX) && !memcmp(name, DH_HOOK_PREFIX, strlen(DH_HOOK_PREFIX));
+}
+
+enum dh_hook dh_hooks_access(LLVMValueRef call)
+{
+    LLVMValueRef called = LLVMGetCalledValue(call);
+    if (!dh_hooks_is_hook(called))
+        return DH_HOOK_COUNT;
+    const char *name = LLVMGetValueName2(called, &(size_t){0});
+    for (int i = DH_HOOK_LOAD1; i <= DH_HOOK_STORE8; i++)
+        if (!strcmp(name, table[i].name))
+            return (enum dh_hook)i;
+    return DH_HOOK_COUNT;
 }
 
 bool dh_hooks_takes_place(LLVMValueRef called)

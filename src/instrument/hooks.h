@@ -27,11 +27,6 @@ enum dh_hook {
     DH_HOOK_AFTER,
     DH_HOOK_BEFORE_RANGE,
     DH_HOOK_AFTER_RANGE,
-    DH_HOOK_LOAD1,
-    DH_HOOK_LOAD2,
-    DH_HOOK_LOAD4,
-    DH_HOOK_LOAD8,
-    DH_HOOK_LOAD_ANY,
     DH_HOOK_ATOMIC_LOAD1,
     DH_HOOK_ATOMIC_LOAD2,
     DH_HOOK_ATOMIC_LOAD4,
@@ -74,11 +69,37 @@ enum dh_hook {
     DH_HOOK_SPARE,
     DH_HOOK_READ_RUN,
     DH_HOOK_WRITE_RUN,
+    DH_HOOK_HEAL_OPEN,
+    DH_HOOK_HEAL_CLOSE,
+    DH_HOOK_HEAL_ENTER,
+    DH_HOOK_HEAL_LEAVE,
+    DH_HOOK_HEAL_OPEN_AT,
+    DH_HOOK_HEAL_ENTER_AT,
+    DH_HOOK_HEAL_LEAVE_AT,
+    DH_HOOK_HEAL_AWAIT,
+    DH_HOOK_HEAL_HAPPENED,
+    DH_HOOK_HEAL_WAIT,
     DH_HOOK_ENTER,
     DH_HOOK_LEAVE,
     DH_HOOK_RESUME,
     DH_HOOK_SCOPE_ENTER, /* its place is the function's own wherever it is inlined */
     DH_HOOK_SCOPE_LEAVE,
+    DH_HOOK_LOAD1, /* theirs are sites, whatever is inlined */
+    DH_HOOK_LOAD2,
+    DH_HOOK_LOAD4,
+    DH_HOOK_LOAD8,
+    DH_HOOK_STORE1,
+    DH_HOOK_STORE2,
+    DH_HOOK_STORE4,
+    DH_HOOK_STORE8,
+    DH_HOOK_LOAD_ANY,
+    DH_HOOK_STORE_ANY,
+    DH_HOOK_COPY_ANY,
+    DH_HOOK_FILL_ANY,
+    DH_HOOK_LOCAL,
+    DH_HOOK_UNWATCHED,
+    DH_HOOK_HEAL_RETURN,
+    DH_HOOK_HEAL_AGAIN,
     DH_HOOK_COUNT
 };
 
@@ -99,5 +120,7 @@ LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook ho
 bool dh_hooks_is_hook(LLVMValueRef called);
 /* Is it a hook whose last argument is a place? */
 bool dh_hooks_takes_place(LLVMValueRef called);
+/* Which of LOAD1 to STORE8 the call is, or DH_HOOK_COUNT. */
+enum dh_hook dh_hooks_access(LLVMValueRef call);
 
 #endif

@@ -51,6 +51,9 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
                         struct dh_instrument_counts *counts, struct dh_err *err);
 bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
                          struct dh_instrument_counts *counts, struct dh_err *err);
+/* Before those, which then lie inside: what a policy heals (event/heal.h). */
+bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                        struct dh_instrument_counts *counts, struct dh_err *err);
 /* After exact hooks and the inlining that follows: frames of inlined functions go (they would end their caller's) and
  * their hooks get places with chains. Late placement does this by itself. */
 bool dh_instrument_settle(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,

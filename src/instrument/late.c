@@ -1,6 +1,7 @@
 /* Late placement: race, lockset and consistency hooks, after simplification and before vectorisation.
  * Needs: sanitize_thread since before simplification (dh_instrument_prepare), so that each access left is one the
  * source has. Provides: one hook before each access that other threads may see, and frames. */
+#include "instrument/alignment.h"
 #include "instrument/arms.h"
 #include "instrument/assembly.h"
 #include "instrument/atomics.h"
@@ -45,7 +46,7 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
     }
     struct dh_resolved r = dh_resolver_find(&l->resolver, a);
     *site = r.site;
-    l->classes = r.classes & DH_CLASSES_LATE;
+    l->classes = (l->w.plan->proven ? dh_resolver_certain(&l->resolver, a) : r.classes) & DH_CLASSES_LATE;
     if (!l->classes)
         return false;
     if (r.site == DH_NO_SITE)
@@ -345,9 +346,8 @@ static void place(struct late *l, LLVMValueRef i, bool spoken_for)
 static bool is_hooked(void *arg, const struct dh_memop *a)
 {
     struct late *l = arg;
-    uint32_t site = dh_ir_site_of(a->at);
-    return !LLVMGetVolatile(a->at) && matters(l, a) &&
-           (site == DH_NO_SITE ? l->w.plan->everywhere : dh_plan_classes(l->w.plan, site)) & DH_CLASSES_LATE;
+    unsigned checks = DH_CLASS_RACE | DH_CLASS_LOCKSET; /* units are placed anyhow */
+    return !LLVMGetVolatile(a->at) && matters(l, a) && dh_resolver_certain(&l->resolver, a) & checks;
 }
 
 static void place_all(struct late *l, LLVMValueRef f)
@@ -359,6 +359,7 @@ static void place_all(struct late *l, LLVMValueRef f)
     l->work.n = 0;
     l->unchecked = dh_function_is_unchecked(f);
     dh_weave_collect(f, &l->work);
+    dh_alignment_infer(&l->w, &l->work);
     l->all.n = 0;
     for (size_t i = 0; i < l->work.n; i++)
         dh_vec_push(&l->all, l->work.at[i]);

@@ -2,6 +2,7 @@
 
 #include "instrument/nearby.h"
 #include "ir/carry.h"
+#include "ir/sites.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -429,6 +430,18 @@ static void gather_callee(struct dh_resolver *r, struct question *q)
     keep(r, q, is_anonymous);
     if (!is_one_variable(r))
         r->fits.n = 0;
+}
+
+unsigned dh_resolver_certain(struct dh_resolver *r, const struct dh_memop *a)
+{
+    enum { MOST = 64 };
+    uint32_t site = dh_ir_site_of(a->at), all[MOST];
+    if (site != DH_NO_SITE)
+        return dh_plan_classes(r->plan, site);
+    unsigned n = dh_ir_carried(a->at, all, MOST), classes = 0;
+    for (unsigned i = 0; i < n; i++)
+        classes |= dh_plan_classes(r->plan, all[i]);
+    return n && n < MOST ? classes : r->any;
 }
 
 struct dh_resolved dh_resolver_find_named(struct dh_resolver *r, const struct dh_memop *a)

@@ -27,6 +27,8 @@ struct dh_resolved {
 
 void dh_resolver_init(struct dh_resolver *r, LLVMModuleRef m, struct dh_places *places, const struct dh_plan *plan);
 void dh_resolver_release(struct dh_resolver *r);
+/* Classes of an access by what is certain: its tag, or what it carried; all when neither is there. */
+unsigned dh_resolver_certain(struct dh_resolver *r, const struct dh_memop *a);
 struct dh_resolved dh_resolver_find(struct dh_resolver *r, const struct dh_memop *a);
 /* The same for an access whose location is that of something else near it. */
 struct dh_resolved dh_resolver_find_named(struct dh_resolver *r, const struct dh_memop *a);

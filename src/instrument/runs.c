@@ -19,7 +19,7 @@ static bool is_in(const struct dh_loop *l, LLVMValueRef v)
 }
 
 /* Arithmetic, and accesses that nobody looks at for their own sake. */
-static bool only_computes(LLVMBasicBlockRef block)
+static bool only_computes(LLVMBasicBlockRef block, bool with_chosen)
 {
     unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
@@ -29,7 +29,7 @@ static bool only_computes(LLVMBasicBlockRef block)
         if ((op == LLVMLoad || op == LLVMStore) &&
             (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic))
             return false;
-        if (!dh_is_call(i))
+        if (!dh_is_call(i) || (with_chosen && dh_hooks_access(i) != DH_HOOK_COUNT))
             continue;
         LLVMAttributeRef effects =
             dh_is_intrinsic_call(i)
@@ -96,8 +96,12 @@ static LLVMIntPredicate opposite(LLVMIntPredicate p)
     return p;
 }
 
-static bool find_counter(struct dh_loop *l, LLVMValueRef tested)
+static bool find_counter(struct dh_loop *l, LLVMValueRef tested, bool narrow)
 {
+    if (narrow && is_in(l, tested) && LLVMIsATruncInst(tested)) {
+        l->narrow = LLVMTypeOf(tested);
+        tested = LLVMGetOperand(tested, 0);
+    }
     l->tests_next = !LLVMIsAPHINode(tested);
     if (!is_in(l, tested))
         return false;
@@ -115,7 +119,7 @@ static bool find_counter(struct dh_loop *l, LLVMValueRef tested)
 /* It ends when the counter meets a bound that stays, and is known not to run past it. */
 static bool can_be_counted(const struct dh_loop *l)
 {
-    switch (l->stays) {
+    switch (l->narrow && l->stays != LLVMIntNE ? LLVMIntEQ : l->stays) {
     case LLVMIntNE:
         return l->step == 1 || l->step == -1;
     case LLVMIntSLT:
@@ -129,7 +133,7 @@ static bool can_be_counted(const struct dh_loop *l)
     }
 }
 
-static bool find_end(struct dh_loop *l)
+static bool find_end(struct dh_loop *l, bool narrow)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(l->block);
     if (!end || !LLVMIsABranchInst(end) || !LLVMIsConditional(end))
@@ -147,8 +151,8 @@ static bool find_end(struct dh_loop *l)
         l->stays = turned(l->stays);
     }
     l->bound = right;
-    return LLVMGetTypeKind(LLVMTypeOf(left)) == LLVMIntegerTypeKind && !is_in(l, right) && find_counter(l, left) &&
-           can_be_counted(l);
+    return LLVMGetTypeKind(LLVMTypeOf(left)) == LLVMIntegerTypeKind && !is_in(l, right) &&
+           find_counter(l, left, narrow) && can_be_counted(l);
 }
 
 void dh_runs_of_function(struct dh_runs *r, struct dh_weave *w, LLVMValueRef f)
@@ -158,7 +162,7 @@ void dh_runs_of_function(struct dh_runs *r, struct dh_weave *w, LLVMValueRef f)
     dh_ptrmap_clear(&r->known);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
         struct dh_loop l = {.block = b};
-        if (!find_end(&l) || !only_computes(b))
+        if (!find_end(&l, r->with_chosen) || !only_computes(b, r->with_chosen))
             continue;
         dh_vec_push(&r->loops, l);
         dh_ptrmap_add(&r->known, dh_ptrmap_key(b), (uint32_t)r->loops.n);
@@ -302,8 +306,10 @@ static LLVMValueRef distance(struct dh_runs *r, const struct dh_loop *l)
 {
     LLVMBuilderRef b = r->w->b;
     bool up = l->step > 0;
-    if (l->stays == LLVMIntNE)
-        return widened(r, l, up ? LLVMBuildSub(b, l->bound, l->start, "") : LLVMBuildSub(b, l->start, l->bound, ""));
+    if (l->stays == LLVMIntNE) {
+        LLVMValueRef from = l->narrow ? LLVMBuildTrunc(b, l->start, l->narrow, "") : l->start;
+        return widened(r, l, up ? LLVMBuildSub(b, l->bound, from, "") : LLVMBuildSub(b, from, l->bound, ""));
+    }
     LLVMValueRef start = widened(r, l, l->start), bound = widened(r, l, l->bound);
     return up ? LLVMBuildSub(b, bound, start, "") : LLVMBuildSub(b, start, bound, "");
 }
@@ -356,6 +362,25 @@ bool dh_runs_find(struct dh_runs *r, const struct dh_memop *a, struct dh_run *ru
     run->rounds = rounds_of(r, l);
     run->first = LLVMBuildFreeze(r->w->b, at_first(r, l, a->addr), "");
     return true;
+}
+
+struct dh_loop *dh_runs_walk(struct dh_runs *r, LLVMBasicBlockRef block, LLVMValueRef addr, int64_t *by)
+{
+    uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(block));
+    struct dh_loop *l = known ? &r->loops.at[*known - 1] : NULL;
+    struct walk k = {l, r->w->layout};
+    bool moves = l && moves_by(&k, addr, MAY_WRAP, 0, by) && *by >= -STRIDE_MAX && *by <= STRIDE_MAX;
+    return moves ? l : NULL;
+}
+
+LLVMValueRef dh_runs_first(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef addr)
+{
+    return LLVMBuildFreeze(r->w->b, at_first(r, l, addr), "");
+}
+
+LLVMValueRef dh_runs_rounds(struct dh_runs *r, const struct dh_loop *l)
+{
+    return LLVMBuildFreeze(r->w->b, count_rounds(r, l), "");
 }
 
 void dh_runs_placed(const struct dh_run *run, const struct dh_memop *a, LLVMValueRef hook)

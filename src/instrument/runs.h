@@ -13,6 +13,7 @@ struct dh_loop {
     int64_t step;
     LLVMIntPredicate stays; /* between `tested` and `bound` */
     bool tests_next;        /* what was counted is tested, not what it was before */
+    LLVMTypeRef narrow;     /* the lower part of it is, of this type; NULL: all of it */
     LLVMValueRef rounds;    /* as u64, placed when first asked for */
     LLVMValueRef reads;     /* the first hook of a read: writes are told before, since they speak for reads, too */
 };
@@ -20,6 +21,8 @@ struct dh_loop {
 struct dh_runs {
     struct dh_weave *w;
     struct dh_ptrmap known; /* block -> 1 + its loop */
+    bool with_chosen;       /* accesses of chosen places, which are calls, are as good as others; and so are counters of
+                               which the lower part is tested */
     DH_VEC(struct dh_loop) loops;
 };
 
@@ -34,6 +37,13 @@ void dh_runs_release(struct dh_runs *r);
 void dh_runs_of_function(struct dh_runs *r, struct dh_weave *w, LLVMValueRef f);
 /* Places what the hook needs and leaves the builder where it belongs; false: the access is none of a run. */
 bool dh_runs_find(struct dh_runs *r, const struct dh_memop *a, struct dh_run *run);
+/* Without placing anything: the loop that is this block, and how many bytes the address moves from round to round.
+ * NULL: it is none, or the address moves otherwise. */
+struct dh_loop *dh_runs_walk(struct dh_runs *r, LLVMBasicBlockRef block, LLVMValueRef addr, int64_t *by);
+/* At the builder's position before the loop, of an address that dh_runs_walk knows: where it is in the first round; and
+ * how many rounds there are, if there is one. */
+LLVMValueRef dh_runs_first(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef addr);
+LLVMValueRef dh_runs_rounds(struct dh_runs *r, const struct dh_loop *l);
 void dh_runs_placed(const struct dh_run *run, const struct dh_memop *a, LLVMValueRef hook);
 
 #endif

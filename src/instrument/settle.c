@@ -4,6 +4,7 @@
 #include "instrument/frames.h"
 #include "instrument/places.h"
 #include "instrument/reach.h"
+#include "instrument/stale_loops.h"
 
 #include <llvm-c/DebugInfo.h>
 
@@ -63,15 +64,20 @@ bool dh_instrument_settle(LLVMModuleRef m, const struct dh_plan *plan, struct dh
     dh_settle_places(&w);
     /* Where few sites were chosen, most functions lead to none. */
     bool sparse = plan->bits && plan->everywhere == DH_CLASS_ATOMRACE;
+    /* Healing and stale values tell of nobody's stack. */
+    bool frames =
+        plan->everywhere & (DH_CLASSES_EXACT | DH_CLASSES_LATE) && !(plan->bits && plan->everywhere == DH_CLASS_STALE);
     struct dh_ptrmap reaching = {0};
     if (sparse)
         dh_reach_hooks(m, &reaching);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (dh_weave_allows(&w, f) && (!sparse || dh_ptrmap_find(&reaching, dh_ptrmap_key(f)))) {
+        if (frames && dh_weave_allows(&w, f) && (!sparse || dh_ptrmap_find(&reaching, dh_ptrmap_key(f)))) {
             dh_weave_function(&w, f);
             dh_frames_place(&w, f);
         }
     dh_ptrmap_release(&reaching);
+    if (plan->everywhere & DH_CLASS_STALE)
+        dh_stale_loops(&w);
     dh_attributes_relax(m);
     dh_places_end(places);
     dh_weave_release(&w);

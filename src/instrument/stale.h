@@ -1,17 +1,20 @@
-/* Value-replacing loads: everything that used the loaded value uses a hook's answer instead. Layer: instrument.
- * One per module; owns the list of this function's scratch slots. */
+/* Accesses of chosen places become calls of the runtime, which makes them and may answer another value. Layer:
+ * instrument. One per module; owns the lists of the present function. */
 #ifndef DH_INSTRUMENT_STALE_H
 #define DH_INSTRUMENT_STALE_H
 
 #include "instrument/weave.h"
 
 struct dh_stale {
-    dh_value_vec slots; /* allocas of the current function, one per type: each is dead again after its load */
+    dh_value_vec slots;  /* allocas for values that no register holds, one per type: each is dead again at once */
+    dh_value_vec locals; /* variables of the function that are accessed at chosen places */
 };
 
 void dh_stale_release(struct dh_stale *s);
 void dh_stale_next_function(struct dh_stale *s);
-/* `a` is an ordinary load. */
-void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a, LLVMValueRef place);
+/* `a` is an ordinary access; gone afterwards. Atomics that are not chosen stay what they are, made by the runtime. */
+void dh_stale_place(struct dh_stale *s, struct dh_weave *w, const struct dh_memop *a, uint32_t site);
+/* All are placed: where the function's variables begin and end. */
+void dh_stale_end_function(struct dh_stale *s, struct dh_weave *w);
 
 #endif

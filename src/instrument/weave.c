@@ -231,7 +231,7 @@ uint32_t dh_memop_what(const struct dh_memop *a)
     uint32_t size = a->kind == DH_MEMOP_MEMORY || a->kind == DH_MEMOP_FENCE ? 0
                     : a->bytes > UINT16_MAX                                 ? UINT16_MAX
                                                                             : (uint32_t)a->bytes;
-    return (uint32_t)a->op | (uint32_t)a->order << 8 | size << 16;
+    return (uint32_t)a->op | (uint32_t)a->order << 8 | size << 16 | a->more;
 }
 
 void dh_weave_collect(LLVMValueRef f, dh_value_vec *out)

@@ -46,6 +46,7 @@ struct dh_memop {
     enum dh_memop_kind kind;
     enum dh_op op; /* DH_OP_NONE for calls */
     enum dh_order order;
+    uint32_t more; /* to say in `what`: DH_STALE_* */
 };
 
 bool dh_weave_init(struct dh_weave *w, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,

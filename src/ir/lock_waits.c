@@ -32,10 +32,18 @@ static bool are_all_known(const struct dh_lock_analysis *a)
     return true;
 }
 
+/* "idle" of "p.idle" and "struct pool.idle", which may be one: a field goes by the name of a variable, too. */
+static const char *field_of(const struct dh_lock_analysis *a, const struct dh_site *s)
+{
+    const char *name = dh_site_string(&a->sites, s->variable), *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
 static bool is_signalled(const struct dh_lock_analysis *a, const struct dh_site *wait)
 {
+    const char *field = field_of(a, wait);
     for (uint32_t i = 0; i < a->sites.n_sites; i++)
-        if (is_signal(&a->sites.sites[i]) && a->sites.sites[i].variable == wait->variable)
+        if (is_signal(&a->sites.sites[i]) && strcmp(field_of(a, &a->sites.sites[i]), field) == 0)
             return true;
     return false;
 }

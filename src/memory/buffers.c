@@ -7,7 +7,8 @@ struct waiting {
     struct dh_access access;
     uint64_t value;
     uint32_t sequence;
-    uint32_t group; /* store barriers before it */
+    uint32_t group; /* store barriers before it; under tso one is before each store */
+    bool is_last;   /* of those before it: a release store */
 };
 
 struct buffers {
@@ -91,6 +92,14 @@ void dh_buffers_flush(void *self, uint32_t thread, uint64_t object)
     flush(self, thread);
 }
 
+/* What it wrote must not come before what waits. */
+void dh_buffers_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
+{
+    (void)object;
+    if (writes && (!((struct buffers *)self)->is_pso || reads || order >= DH_ORDER_RELEASE))
+        flush(self, thread);
+}
+
 void dh_buffers_fork(void *self, uint32_t parent, uint32_t child)
 {
     (void)child;
@@ -158,7 +167,11 @@ static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_access
     struct waiting *w = new_waiting(b), **link = &of->first;
     if (!w || !dh_location_get(&b->locations, a->address, a->size))
         return false;
-    *w = (struct waiting){.access = *a, .value = value, .sequence = ++b->locations.root->sequence, .group = of->group};
+    *w = (struct waiting){.access = *a,
+                          .value = value,
+                          .sequence = ++b->locations.root->sequence,
+                          .group = of->group,
+                          .is_last = a->order >= DH_ORDER_RELEASE};
     while (*link)
         link = &(*link)->next;
     *link = w;
@@ -166,7 +179,7 @@ static bool enqueue(struct buffers *b, struct buffer *of, const struct dh_access
     return true;
 }
 
-/* A seq_cst store is followed by a full fence, as compilers do; a release store follows a store barrier. */
+/* A seq_cst store is followed by a full fence, as compilers do; a release store comes after all before it. */
 void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value)
 {
     struct buffers *b = self;
@@ -174,7 +187,7 @@ void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value)
     if (dh_locations_differ(&b->locations, a->address, a->size))
         flush_all(b);
     if (of)
-        of->group += a->order >= DH_ORDER_RELEASE;
+        of->group += !b->is_pso;
     if (!of || !enqueue(b, of, a, value)) {
         flush(b, a->thread);
         commit(b, a, value, ++b->locations.root->sequence);
@@ -209,10 +222,11 @@ void dh_buffers_fence(void *self, uint32_t thread, enum dh_order order)
 
 /* ---- steps ---- */
 
-/* No store of the same location, and under pso no earlier group, waits before it; under tso nothing does. */
+/* No store of the same location, and under pso no earlier group, waits before it; before a release store, and under
+ * tso, nothing does. */
 static bool may_leave(const struct buffers *b, const struct buffer *of, const struct waiting *w)
 {
-    if (!b->is_pso)
+    if (!b->is_pso || w->is_last)
         return w == of->first;
     for (const struct waiting *e = of->first; e != w; e = e->next)
         if (e->group != w->group || e->access.address == w->access.address)
@@ -242,6 +256,9 @@ unsigned dh_buffers_enabled(void *self, struct dh_memory_step *out, unsigned roo
                                        (struct dh_memory_step){.thread = t,
                                                                .site = w->access.site,
                                                                .occurrence = w->access.occurrence,
+                                                               .sequence = w->sequence,
+                                                               .group = w->group,
+                                                               .is_last = w->is_last,
                                                                .size = w->access.size,
                                                                .address = w->access.address,
                                                                .value = w->value});
@@ -258,6 +275,23 @@ void dh_buffers_step(void *self, const struct dh_memory_step *step)
             drain(b, of, w);
             return;
         }
+}
+
+bool dh_buffers_waiting(void *self, const struct dh_access *a, struct dh_candidate *out)
+{
+    struct buffers *b = self;
+    const struct waiting *last = NULL;
+    for (uint32_t t = 0; t < b->locations.arena.memory->threads; t++)
+        for (const struct waiting *w = t == a->thread ? NULL : b->root->of[t].first; w; w = w->next)
+            if (w->access.address == a->address && w->access.size == a->size && (!last || last->sequence < w->sequence))
+                last = w;
+    if (last)
+        *out = (struct dh_candidate){.value = last->value,
+                                     .thread = last->access.thread,
+                                     .site = last->access.site,
+                                     .occurrence = last->access.occurrence,
+                                     .sequence = last->sequence};
+    return last;
 }
 
 void dh_buffers_forget(void *self, uint64_t address, uint64_t size)

@@ -12,6 +12,7 @@ void dh_buffers_begin(void *self);
 void dh_buffers_fork(void *self, uint32_t parent, uint32_t child);
 void dh_buffers_join(void *self, uint32_t thread, uint32_t ended);
 void dh_buffers_flush(void *self, uint32_t thread, uint64_t object);
+void dh_buffers_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes);
 unsigned dh_buffers_pieces(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room);
 unsigned dh_buffers_load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room);
 void dh_buffers_store(void *self, const struct dh_access *a, uint64_t value);
@@ -19,13 +20,15 @@ void dh_buffers_update(void *self, const struct dh_access *a, unsigned index, ui
 void dh_buffers_fence(void *self, uint32_t thread, enum dh_order order);
 unsigned dh_buffers_enabled(void *self, struct dh_memory_step *out, unsigned room);
 void dh_buffers_step(void *self, const struct dh_memory_step *step);
+bool dh_buffers_waiting(void *self, const struct dh_access *a, struct dh_candidate *out);
 void dh_buffers_forget(void *self, uint64_t address, uint64_t size);
 
 #define DH_MODEL_OF_BUFFERS                                                                                            \
     .begin = dh_buffers_begin, .fork = dh_buffers_fork, .join = dh_buffers_join, .acquire = dh_buffers_flush,          \
-    .release = dh_buffers_flush, .pieces = dh_buffers_pieces, .load = dh_buffers_load, .took = dh_model_took_nothing,  \
-    .store = dh_buffers_store, .update = dh_buffers_update, .fence = dh_buffers_fence,                                 \
-    .enabled_steps = dh_buffers_enabled, .step = dh_buffers_step, .forget = dh_buffers_forget,                         \
-    .snapshot_size = dh_model_snapshot_size, .snapshot = dh_model_snapshot, .restore = dh_model_restore
+    .release = dh_buffers_flush, .atomic = dh_buffers_atomic, .pieces = dh_buffers_pieces, .load = dh_buffers_load,    \
+    .took = dh_model_took_nothing, .store = dh_buffers_store, .update = dh_buffers_update, .fence = dh_buffers_fence,  \
+    .enabled_steps = dh_buffers_enabled, .step = dh_buffers_step, .waiting = dh_buffers_waiting,                       \
+    .forget = dh_buffers_forget, .snapshot_size = dh_model_snapshot_size, .snapshot = dh_model_snapshot,               \
+    .restore = dh_model_restore
 
 #endif

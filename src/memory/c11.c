@@ -68,7 +68,7 @@ static bool is_logging(const struct c11 *c)
 }
 
 /* What a thread does now, at its present epoch. */
-static bool log_event(struct c11 *c, const struct dh_c11_event *event, const uint32_t *more)
+static bool log_event(struct c11 *c, const struct dh_c11_event *event)
 {
     struct root *r = c->root;
     uint32_t *clock = dh_clocks_of(&c->clocks, event->thread);
@@ -80,7 +80,7 @@ static bool log_event(struct c11 *c, const struct dh_c11_event *event, const uin
     }
     struct dh_c11_event e = *event;
     e.epoch = clock[e.thread];
-    if (dh_c11_log_add(&r->log, &c->locations.arena, &e, clock, more))
+    if (dh_c11_log_add(&r->log, &c->locations.arena, &e, clock))
         return true;
     r->is_narrow |= e.is_sc;
     give_up_log(c);
@@ -91,7 +91,7 @@ static bool log_event(struct c11 *c, const struct dh_c11_event *event, const uin
 static void log_sync(struct c11 *c, uint32_t thread, bool is_sc)
 {
     if (c->root->log.count || is_sc)
-        log_event(c, &(struct dh_c11_event){.thread = thread, .is_sc = is_sc}, NULL);
+        log_event(c, &(struct dh_c11_event){.thread = thread, .is_sc = is_sc});
 }
 
 static void thread_forks(void *self, uint32_t parent, uint32_t child)
@@ -128,6 +128,18 @@ static void release(void *self, uint32_t thread, uint64_t object)
     dh_clocks_tick(&c->clocks, thread);
     log_sync(c, thread, false);
     dh_clocks_release(&c->clocks, thread, object);
+}
+
+/* What it finds it knows when the event comes, and what it leaves it leaves behind it. */
+static void atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
+{
+    struct c11 *c = self;
+    dh_clocks_tick(&c->clocks, thread);
+    if (reads)
+        dh_clocks_atomic(&c->clocks, thread, object, order, true, false);
+    log_sync(c, thread, false);
+    if (writes)
+        dh_clocks_atomic(&c->clocks, thread, object, order, reads, true);
 }
 
 static void fence(void *self, uint32_t thread, enum dh_order order)
@@ -260,7 +272,9 @@ static void end_update(struct c11 *c, struct dh_location *at, uint32_t i, uint32
     at->newest = newest;
 }
 
-/* Is there an order left for seq_cst if the load answers write i? Nothing is changed. */
+/* Is there an order left for seq_cst if the load answers write i? Nothing is changed. What the load would learn by
+ * acquiring does not matter to that: it is the last event, so psc leaves it by rb or mo only, to writes that come after
+ * what it read, and those come after whatever it would learn of at this location anyway. */
 static bool leaves_an_order(struct c11 *c, const struct dh_access *a, struct dh_location *at, uint32_t i,
                             const uint32_t *clock)
 {
@@ -272,10 +286,9 @@ static bool leaves_an_order(struct c11 *c, const struct dh_access *a, struct dh_
     if (a->updates && !(wrote = begin_update(c, at, a, i, 0)))
         return false;
     order_known(c, at, i, clock);
-    const uint32_t *more = read->has_message && dh_order_acquires(a->order) ? read->clocks + c->clocks.n : NULL;
     struct dh_c11_event e = event_of(a, at, read, wrote);
     e.epoch = UINT32_MAX;
-    bool has_sc = log->has_sc, is_logged = dh_c11_log_add(log, &c->locations.arena, &e, clock, more);
+    bool has_sc = log->has_sc, is_logged = dh_c11_log_add(log, &c->locations.arena, &e, clock);
     bool is_left = is_logged && dh_c11_log_solve(log, c->work);
     c->locations.arena.memory->lost.narrowed += is_logged && c->work->gave_up && !is_left;
     log->count -= is_logged;
@@ -370,7 +383,7 @@ static void log_access(struct c11 *c, const struct dh_access *a, struct dh_locat
                        struct dh_write *wrote)
 {
     struct dh_c11_event e = event_of(a, at, read, wrote);
-    if (!log_event(c, &e, NULL))
+    if (!log_event(c, &e))
         return;
     if (read)
         read->is_logged = true;
@@ -507,6 +520,8 @@ const struct dh_memory_model dh_memory_c11 = {
     .join = thread_joins,
     .acquire = acquire,
     .release = release,
+    .atomic = atomic,
+    .orders_sc = true,
     .pieces = pieces,
     .load = load,
     .took = took,

@@ -69,7 +69,7 @@ static bool begins(const struct dh_c11_log *log, const struct dh_location *at)
 }
 
 struct dh_c11_event *dh_c11_log_add(struct dh_c11_log *log, struct dh_arena *arena, const struct dh_c11_event *event,
-                                    const uint32_t *clock, const uint32_t *more)
+                                    const uint32_t *clock)
 {
     if (log->count == DH_C11_EVENTS)
         return NULL;
@@ -82,7 +82,7 @@ struct dh_c11_event *dh_c11_log_add(struct dh_c11_log *log, struct dh_arena *are
     e->begins = begins(log, e->at);
     for (uint32_t i = 0; i < log->count; i++) {
         const struct dh_c11_event *a = log->event[i];
-        if (a->thread == e->thread || a->epoch <= clock[a->thread] || (more && a->epoch <= more[a->thread]))
+        if (a->thread == e->thread || a->epoch <= clock[a->thread])
             put(&e->hb, i);
     }
     relate(log, e);

@@ -39,9 +39,9 @@ struct dh_c11_work {
     bool gave_up; /* too many to try: no was answered for not knowing */
 };
 
-/* An event of a thread whose clock is `clock`, joined with `more` unless that is NULL; NULL: no room. */
+/* An event of a thread whose clock is `clock`; NULL: no room. */
 struct dh_c11_event *dh_c11_log_add(struct dh_c11_log *log, struct dh_arena *arena, const struct dh_c11_event *event,
-                                    const uint32_t *clock, const uint32_t *more);
+                                    const uint32_t *clock);
 /* Looks for a modification order and leaves it in `trial` of the writes of all locations of the log. */
 bool dh_c11_log_solve(struct dh_c11_log *log, struct dh_c11_work *work);
 

@@ -65,6 +65,8 @@ void dh_clocks_fork(struct dh_clocks *c, uint32_t parent, uint32_t child)
     uint32_t *from = dh_clocks_of(c, parent), *to = dh_clocks_of(c, child);
     if (from && to)
         dh_clocks_merge(to, from, c->n);
+    if (to)
+        thread_of(c, child)->has_ended = false; /* where a number is used again, the next goes on with what it knew */
     dh_clocks_tick(c, parent);
 }
 
@@ -142,4 +144,18 @@ void dh_clocks_receive(struct dh_clocks *c, uint32_t thread, enum dh_order order
     if (!now || c->are_given || order == DH_ORDER_NONE)
         return;
     dh_clocks_merge(dh_order_acquires(order) ? now : now + 2 * c->n, message, c->n);
+}
+
+void dh_clocks_atomic(struct dh_clocks *c, uint32_t thread, uint64_t object, enum dh_order order, bool reads,
+                      bool writes)
+{
+    struct dh_clock_object *o = c->are_given ? NULL : object_of(c, object, writes);
+    if (!o)
+        return;
+    if (reads)
+        dh_clocks_receive(c, thread, order, o->at);
+    for (uint32_t i = 0; writes && !reads && i < c->n; i++)
+        o->at[i] = 0;
+    if (writes)
+        dh_clocks_send(c, thread, order, o->at);
 }

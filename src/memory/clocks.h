@@ -39,6 +39,11 @@ void dh_clocks_fence(struct dh_clocks *c, uint32_t thread, enum dh_order order);
 bool dh_clocks_send(struct dh_clocks *c, uint32_t thread, enum dh_order order, uint32_t *message);
 void dh_clocks_receive(struct dh_clocks *c, uint32_t thread, enum dh_order order, const uint32_t *message);
 
+/* An atomic access of an object that is no location: what it finds there, and leaves. A store begins a release
+ * sequence, an update goes on with the one it found. */
+void dh_clocks_atomic(struct dh_clocks *c, uint32_t thread, uint64_t object, enum dh_order order, bool reads,
+                      bool writes);
+
 void dh_clocks_merge(uint32_t *to, const uint32_t *from, uint32_t n);
 
 static inline bool dh_order_acquires(unsigned order)

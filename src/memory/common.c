@@ -35,6 +35,11 @@ void dh_model_no_object(void *self, uint32_t thread, uint64_t object)
     (void)self, (void)thread, (void)object;
 }
 
+void dh_model_no_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
+{
+    (void)self, (void)thread, (void)object, (void)order, (void)reads, (void)writes;
+}
+
 void dh_model_no_fence(void *self, uint32_t thread, enum dh_order order)
 {
     (void)self, (void)thread, (void)order;

@@ -17,6 +17,7 @@ void dh_model_restore(void *self, const void *from);
 /* For models that do not care. */
 void dh_model_no_edge(void *self, uint32_t a, uint32_t b);
 void dh_model_no_object(void *self, uint32_t thread, uint64_t object);
+void dh_model_no_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes);
 void dh_model_no_fence(void *self, uint32_t thread, enum dh_order order);
 void dh_model_took_nothing(void *self, const struct dh_access *a, unsigned index);
 

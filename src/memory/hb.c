@@ -62,6 +62,11 @@ void dh_hb_model_release(void *self, uint32_t thread, uint64_t object)
     dh_clocks_release(&((struct dh_hb_model *)self)->clocks, thread, object);
 }
 
+void dh_hb_model_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
+{
+    dh_clocks_atomic(&((struct dh_hb_model *)self)->clocks, thread, object, order, reads, writes);
+}
+
 void dh_hb_model_fence(void *self, uint32_t thread, enum dh_order order)
 {
     dh_clocks_fence(&((struct dh_hb_model *)self)->clocks, thread, order);
@@ -132,6 +137,13 @@ static void collect(struct dh_hb_model *h, struct dh_location *at)
     }
 }
 
+static void note_kept(struct dh_memory_kept *k, const struct dh_location *at)
+{
+    k->stores++;
+    k->most = at->count > k->most ? at->count : k->most;
+    k->written = at->pushed + 1 > k->written ? at->pushed + 1 : k->written;
+}
+
 /* `read` is the write whose release sequence an update goes on with; NULL: a store begins another one. */
 static void write(struct dh_hb_model *h, const struct dh_access *a, uint64_t value, const struct dh_write *read)
 {
@@ -151,6 +163,7 @@ static void write(struct dh_hb_model *h, const struct dh_access *a, uint64_t val
     }
     w->has_message |= dh_clocks_send(&h->clocks, a->thread, a->order, w->clocks + n);
     collect(h, at);
+    note_kept(&h->locations.arena.memory->kept, at);
     h->locations.arena.memory->poke(h->locations.arena.memory, a->address, a->size, value);
 }
 
@@ -176,6 +189,7 @@ const struct dh_memory_model dh_memory_hb = {
     .join = dh_hb_model_join,
     .acquire = dh_hb_model_acquire,
     .release = dh_hb_model_release,
+    .atomic = dh_hb_model_atomic,
     .load = dh_hb_model_load,
     .took = dh_hb_model_took,
     .store = dh_hb_model_store,

@@ -17,6 +17,7 @@ void dh_hb_model_fork(void *self, uint32_t parent, uint32_t child);
 void dh_hb_model_join(void *self, uint32_t thread, uint32_t ended);
 void dh_hb_model_acquire(void *self, uint32_t thread, uint64_t object);
 void dh_hb_model_release(void *self, uint32_t thread, uint64_t object);
+void dh_hb_model_atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes);
 void dh_hb_model_fence(void *self, uint32_t thread, enum dh_order order);
 unsigned dh_hb_model_load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room);
 void dh_hb_model_took(void *self, const struct dh_access *a, unsigned index);

@@ -1,13 +1,14 @@
 /* The happens-before memory model of 004 (§3): as hb, but a plain load may also answer a plain write that is yet to
  * come, unless that happens after the load. Which writes may come is known from earlier runs that were justified; a run
  * is justified if every write it took before its time came, with that value, and not after the load. Thus nothing comes
- * out of thin air: x = y beside y = x never gets another value than was there. */
+ * out of thin air: x = y beside y = x never gets another value than was there. By chance only writes of threads that
+ * live are taken: one to come would most often happen after the load. */
 #include "memory/hb.h"
 
 enum { FORESEEN = 4096, FUTURE = 0x8000 }; /* indices of candidates from FUTURE on are of foreseen writes */
 
 struct deed {
-    uint64_t address, value;
+    uint64_t address, value; /* address 0: wherever it is, known by its place */
     uint32_t thread, site, occurrence;
     uint8_t size;
 };
@@ -16,7 +17,8 @@ struct deed {
 struct promise {
     struct promise *next;
     uint32_t foreseen;
-    uint32_t thread, epoch; /* who loaded when */
+    uint32_t thread, epoch; /* who loaded when, */
+    uint64_t address;       /* and where */
     bool is_kept;
 };
 
@@ -29,6 +31,7 @@ struct hbmm {
     struct dh_hb_model hb; /* first: common.h */
     struct deed *foreseen; /* stays from run to run */
     uint32_t n_foreseen;
+    uint32_t n_offered; /* to loads; the others in the next pass */
     struct root {
         struct promise *promises;
         struct past *past;
@@ -56,8 +59,8 @@ static void *start(struct dh_memory *memory)
 
 static bool is_same_place(const struct deed *a, const struct deed *b)
 {
-    return a->address == b->address && a->size == b->size && a->thread == b->thread && a->site == b->site &&
-           a->occurrence == b->occurrence;
+    return (!a->address || (a->address == b->address && a->size == b->size)) && a->thread == b->thread &&
+           a->site == b->site && a->occurrence == b->occurrence;
 }
 
 static bool has_happened(const struct hbmm *h, uint32_t i)
@@ -75,6 +78,19 @@ static bool is_among(const struct dh_candidate *list, unsigned n, uint64_t value
     return false;
 }
 
+static bool lives(const struct hbmm *h, uint32_t thread)
+{
+    const struct dh_clocks_root *r = h->hb.clocks.root;
+    return thread < r->threads && r->thread[thread] && !r->thread[thread]->has_ended;
+}
+
+static bool may_offer(const struct hbmm *h, uint32_t i, const struct dh_access *a)
+{
+    const struct deed *d = &h->foreseen[i];
+    return d->address == a->address && d->size == a->size && d->thread != a->thread && !has_happened(h, i) &&
+           (h->hb.locations.arena.memory->by_passes || lives(h, d->thread));
+}
+
 /* A value that can be had from the past needs no promise. */
 static unsigned load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
 {
@@ -82,10 +98,9 @@ static unsigned load(void *self, const struct dh_access *a, struct dh_candidate 
     unsigned past = dh_hb_model_load(self, a, out, room), n = past;
     if (!past || a->updates || a->order != DH_ORDER_NONE || !dh_clocks_of(&h->hb.clocks, a->thread))
         return past;
-    for (uint32_t i = 0; i < h->n_foreseen && n < room; i++) {
+    for (uint32_t i = 0; i < h->n_offered && n < room; i++) {
         const struct deed *d = &h->foreseen[i];
-        if (d->address == a->address && d->size == a->size && d->thread != a->thread && !has_happened(h, i) &&
-            !is_among(out, past, d->value))
+        if (may_offer(h, i, a) && !is_among(out, past, d->value))
             out[n++] = (struct dh_candidate){.value = d->value,
                                              .thread = d->thread,
                                              .site = d->site,
@@ -109,18 +124,21 @@ static void took(void *self, const struct dh_access *a, unsigned index)
         h->root->is_broken = true;
         return;
     }
-    *p = (struct promise){
-        .next = h->root->promises, .foreseen = index - FUTURE, .thread = a->thread, .epoch = clock[a->thread]};
+    *p = (struct promise){.next = h->root->promises,
+                          .foreseen = index - FUTURE,
+                          .thread = a->thread,
+                          .epoch = clock[a->thread],
+                          .address = a->address};
     h->root->promises = p;
 }
 
 /* ---- stores ---- */
 
 /* Those who took this write before its time: it is theirs if it does not happen after them. */
-static void keep_promises(struct hbmm *h, uint32_t foreseen, const uint32_t *clock)
+static void keep_promises(struct hbmm *h, uint32_t foreseen, const struct deed *d, const uint32_t *clock)
 {
     for (struct promise *p = h->root->promises; p; p = p->next) {
-        if (p->foreseen != foreseen)
+        if (p->foreseen != foreseen || p->address != d->address)
             continue;
         p->is_kept = true;
         h->root->is_broken |= p->epoch <= clock[p->thread];
@@ -135,7 +153,7 @@ static void note(struct hbmm *h, const struct deed *d)
         if (is_same_place(&h->foreseen[i], d)) {
             h->root->happened[i / 64] |= UINT64_C(1) << i % 64;
             if (h->foreseen[i].value == d->value)
-                keep_promises(h, i, clock);
+                keep_promises(h, i, d, clock);
         }
     struct past *p = dh_arena_take(&h->hb.locations.arena, sizeof *p);
     if (!p)
@@ -152,7 +170,7 @@ static void store(void *self, const struct dh_access *a, uint64_t value)
                      .site = a->site,
                      .occurrence = a->occurrence,
                      .size = a->size};
-    if (a->order == DH_ORDER_NONE) {
+    if (a->order == DH_ORDER_NONE && a->occurrence != UINT32_MAX) {
         dh_clocks_give(&((struct hbmm *)self)->hb.clocks, a->thread, a->clock, a->clocks);
         note(self, &d);
     }
@@ -172,6 +190,27 @@ static void foresee(struct hbmm *h, const struct deed *d)
     }
     h->root->happened[h->n_foreseen / 64] |= UINT64_C(1) << h->n_foreseen % 64;
     h->foreseen[h->n_foreseen++] = *d;
+    if (!h->hb.locations.arena.memory->by_passes)
+        h->n_offered = h->n_foreseen;
+}
+
+static bool next_pass(void *self)
+{
+    struct hbmm *h = self;
+    bool any = h->n_offered < h->n_foreseen;
+    h->n_offered = h->n_foreseen;
+    return any;
+}
+
+/* Not offered to loads, which take it by its number: where it is was not told. */
+static uint32_t foresee_written(void *self, const struct dh_candidate *c)
+{
+    struct hbmm *h = self;
+    if (h->n_foreseen == FORESEEN)
+        return UINT32_MAX;
+    h->foreseen[h->n_foreseen] =
+        (struct deed){.value = c->value, .thread = c->thread, .site = c->site, .occurrence = c->occurrence};
+    return FUTURE | h->n_foreseen++;
 }
 
 static bool is_justified(void *self)
@@ -196,11 +235,14 @@ const struct dh_memory_model dh_memory_hbmm = {
     .join = dh_hb_model_join,
     .acquire = dh_hb_model_acquire,
     .release = dh_hb_model_release,
+    .atomic = dh_hb_model_atomic,
     .load = load,
     .took = took,
     .store = store,
     .update = dh_hb_model_update,
     .fence = dh_hb_model_fence,
     .is_justified = is_justified,
+    .foresee = foresee_written,
+    .next_pass = next_pass,
     DH_MODEL_OF_LOCATIONS,
 };

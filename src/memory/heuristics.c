@@ -4,7 +4,7 @@
 
 /* What was read last: of an address by anyone, and stale ones by a thread at a site. */
 struct entry {
-    uint64_t key[2]; /* address, 0; or site + 1, thread + 1 */
+    uint64_t key[2]; /* address, 0; or site + 1, thread + 1 and which bytes of a word */
     uint64_t value;
     uint32_t same, stale; /* times on end */
 };
@@ -154,7 +154,8 @@ static bool is_unfair(struct dh_picker *p, struct entry *e, uint64_t value)
 /* Without memory to be fair by, the newest. */
 unsigned dh_picker_pick(struct dh_picker *p, const struct dh_access *a, const struct dh_candidate *list, unsigned n)
 {
-    uint64_t site = a->site + UINT64_C(1), thread = a->thread + UINT64_C(1);
+    /* Halves of a word that come apart are two reads at one place, of which one may never change. */
+    uint64_t site = a->site + UINT64_C(1), thread = (a->thread + UINT64_C(1)) | (a->address & 7) << 40;
     struct entry *by_site = entry_of(p, site, thread), *by_address = by_site ? entry_of(p, a->address, 0) : NULL;
     if (!by_address || !n)
         return 0;

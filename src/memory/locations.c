@@ -134,6 +134,7 @@ struct dh_write *dh_location_push(struct dh_locations *l, struct dh_location *at
     w->head = (uint8_t)at->count;
     at->newest = at->count;
     at->write[at->count++] = w;
+    at->pushed++;
     return w;
 }
 

@@ -28,6 +28,7 @@ struct dh_location {
     uint8_t size;
     bool is_narrow;  /* only the newest is answered from now on */
     uint32_t count;  /* at least one: what was there in the beginning */
+    uint32_t pushed; /* writes since then */
     uint32_t newest; /* index of the one that real memory holds: the last, but in c11 */
     struct dh_write *write[];
 };

@@ -25,6 +25,13 @@ struct dh_memory_lost {
     uint64_t no_memory; /* accesses of which nothing could be kept */
 };
 
+/* How large write buffers become (004, Fig. 10). */
+struct dh_memory_kept {
+    uint64_t stores;
+    uint32_t most;    /* writes of one location at a time, with what the rules drop left out */
+    uint32_t written; /* and if nothing were ever dropped */
+};
+
 /* Whose memory it is. Filled by who drives the model, kept until the end. */
 struct dh_memory {
     uint32_t threads; /* most there can be; accesses of others see the newest and are not kept */
@@ -40,14 +47,17 @@ struct dh_memory {
      * itself: everyone who does not ask the model reads the newest. */
     uint64_t (*peek)(struct dh_memory *, uint64_t address, unsigned size);
     void (*poke)(struct dh_memory *, uint64_t address, unsigned size, uint64_t value);
+    /* hbmm: writes that a run has shown are foreseen from the next pass on, not at once. */
+    bool by_passes;
     struct dh_memory_lost lost;
+    struct dh_memory_kept kept;
     void *host;
 };
 
 /* An access of one piece: 1, 2, 4 or 8 bytes as dh_memory_model.pieces says; wide or unaligned ones are several
  * accesses, each with a choice of its own, hence torn. */
 struct dh_access {
-    uint32_t thread, site, occurrence;
+    uint32_t thread, site, occurrence; /* occurrence UINT32_MAX: not known, no run can speak of it */
     uint8_t size;
     uint8_t order; /* enum dh_order; NONE: a plain access */
     bool updates;  /* the load of a read-modify-write */
@@ -75,6 +85,9 @@ struct dh_candidate {
 /* A store that waits in a buffer and could leave it now. */
 struct dh_memory_step {
     uint32_t thread, site, occurrence;
+    uint32_t sequence; /* of the store among all of the run */
+    uint32_t group;    /* store barriers before it */
+    bool is_last;      /* leaves after all stores before it */
     uint8_t size;
     uint64_t address, value;
 };
@@ -88,11 +101,16 @@ struct dh_memory_model {
     void (*begin)(void *self);
 
     /* Order that does not come from the accesses told here: creation and end of threads, and whatever a release of an
-     * object (lock, condition, barrier, an atomic that is not adversarial; any number) hands to a later acquire. */
+     * object (lock, condition, barrier; any number) hands to a later acquire. */
     void (*fork)(void *self, uint32_t parent, uint32_t child);
     void (*join)(void *self, uint32_t thread, uint32_t ended);
     void (*acquire)(void *self, uint32_t thread, uint64_t object);
     void (*release)(void *self, uint32_t thread, uint64_t object);
+    /* An atomic access of something that is no location of the model's, and holds the newest value: as its order and
+     * the fences around it have it. */
+    void (*atomic)(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes);
+    bool orders_sc; /* seq_cst matters beyond what it releases: of such accesses the driver says so by acquire and
+                       release */
 
     /* Accesses of these bytes are to be told as these pieces, in rising order; answers how many, at most `room`. Where
      * accesses of other sizes were before, pieces are as small as the smallest. */
@@ -111,12 +129,20 @@ struct dh_memory_model {
     /* Stores that can leave their buffers, by thread and address; NULL: the model has none. */
     unsigned (*enabled_steps)(void *self, struct dh_memory_step *out, unsigned room);
     void (*step)(void *self, const struct dh_memory_step *);
+    /* A store of another thread that waits where this load reads, the last one: what it would see if nothing waited.
+     * False: there is none. */
+    bool (*waiting)(void *self, const struct dh_access *, struct dh_candidate *out);
 
     /* Memory that is freed, or whose scope ended, has no past. */
     void (*forget)(void *self, uint64_t address, uint64_t size);
     /* Is what was read so far justified by what happened? NULL: always. Asked at the end of a run: one that is not did
      * not happen. */
     bool (*is_justified)(void *self);
+    /* For models with is_justified, else NULL. A write that a run before this process has shown, wherever it is;
+     * answers the index that a load takes it by, or UINT32_MAX. */
+    uint32_t (*foresee)(void *self, const struct dh_candidate *write);
+    /* With by_passes: what was shown since the last pass is foreseen from now on. False: there is nothing new. */
+    bool (*next_pass)(void *self);
 
     /* To come back to this moment of the run. `to` has snapshot_size bytes, asked just before. */
     size_t (*snapshot_size)(void *self);

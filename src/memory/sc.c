@@ -54,6 +54,7 @@ const struct dh_memory_model dh_memory_sc = {
     .join = dh_model_no_edge,
     .acquire = dh_model_no_object,
     .release = dh_model_no_object,
+    .atomic = dh_model_no_atomic,
     .load = load,
     .took = dh_model_took_nothing,
     .store = store,

@@ -15,6 +15,13 @@ static const struct phase all_phases[] = {
     {"pct", DH_ENGINE_ALL_VISIBLE, 10, 0}, {"pos", DH_ENGINE_ALL_VISIBLE, 10, 0},
 };
 
+/* For ends that are wrong: what happens on the way does not matter. */
+enum { TO_THE_END = DH_ENGINE_NO_RACES | DH_ENGINE_NO_ORDER };
+static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0},
+                                             {"pct", TO_THE_END, 35, 0},
+                                             {"pos", TO_THE_END, 25, 0},
+                                             {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0}};
+
 const char *dh_verdict_words(enum dh_verdict v)
 {
     static const char *const words[] = {
@@ -32,14 +39,14 @@ static char *bounds_of(const struct campaign *c, const struct aim *a)
 {
     struct dh_str s = {0};
     unsigned visible = 0;
-    for (uint32_t i = 0; i < c->s->start.places; i++)
+    for (uint32_t i = 0; i < c->of.s->start.places; i++)
         visible += a->visible[i] != 0;
     dh_str_addf(&s, "%llu schedules of synchronisation, atomics and %u place%s", (unsigned long long)a->schedules,
                 visible, visible == 1 ? "" : "s");
-    if (c->o->preemptions != UINT32_MAX)
-        dh_str_addf(&s, ", at most %u preemptions", c->o->preemptions);
-    if (c->o->shards > 1 && !c->n_goals)
-        dh_str_addf(&s, ", part %u of %u", c->o->shard + 1, c->o->shards);
+    if (c->of.o->preemptions != UINT32_MAX)
+        dh_str_addf(&s, ", at most %u preemptions", c->of.o->preemptions);
+    if (c->of.o->shards > 1 && !c->of.n_goals)
+        dh_str_addf(&s, ", part %u of %u", c->of.o->shard + 1, c->of.o->shards);
     if (a->tried_all)
         dh_str_add(&s, ", all orders that differ, with this input");
     return dh_str_take(&s);
@@ -54,21 +61,21 @@ static enum dh_verdict verdict_of(const struct aim *a)
 
 static dh_engine_marks *first_visible(const struct campaign *c)
 {
-    dh_engine_marks *visible = calloc(c->s->start.places + 1, sizeof *visible);
+    dh_engine_marks *visible = calloc(c->of.s->start.places + 1, sizeof *visible);
     if (!visible)
         abort();
-    if (c->o->marks)
-        memcpy(visible, c->o->marks, c->s->start.places * sizeof *visible);
+    if (c->of.o->marks)
+        memcpy(visible, c->of.o->marks, c->of.s->start.places * sizeof *visible);
     return visible;
 }
 
 static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
 {
-    struct aim a = {.visible = first_visible(c), .sides = calloc(c->s->start.places + 1, 1), .budget_ns = budget_ns};
+    struct aim a = {.visible = first_visible(c), .sides = calloc(c->of.s->start.places + 1, 1), .budget_ns = budget_ns};
     if (!a.sides)
         abort();
     if (g->verdict == DH_OPEN && dh_campaign_aim(c, g, &a)) {
-        if (a.is_pair && !c->o->no_prefix && !c->o->strategy)
+        if (a.is_pair && !c->of.o->no_prefix && !c->of.o->strategy)
             dh_campaign_by_prefix(c, &a);
         if (!a.over)
             dh_campaign_pursue(c, &a);
@@ -89,9 +96,13 @@ static void pursue_all(struct campaign *c)
                     .budget_ns = c->until_ns - c->began_ns,
                     .phases = all_phases,
                     .n_phases = sizeof all_phases / sizeof *all_phases};
+    if (c->of.o->judged) {
+        a.phases = judged_phases;
+        a.n_phases = sizeof judged_phases / sizeof *judged_phases;
+    }
     dh_campaign_pursue(c, &a);
-    c->out->verdict = verdict_of(&a);
-    c->out->bounds = bounds_of(c, &a);
+    c->of.out->verdict = verdict_of(&a);
+    c->of.out->bounds = bounds_of(c, &a);
     free(a.visible);
 }
 
@@ -99,14 +110,14 @@ static void pursue_all(struct campaign *c)
 static void pursue_goals(struct campaign *c)
 {
     size_t left = 0;
-    for (size_t i = 0; i < c->n_goals; i++) {
-        if (i % c->o->shards != c->o->shard)
-            dh_campaign_skip(&c->goals[i], "another shard's");
-        left += c->goals[i].verdict == DH_OPEN;
+    for (size_t i = 0; i < c->of.n_goals; i++) {
+        if (i % c->of.o->shards != c->of.o->shard)
+            dh_campaign_skip(&c->of.goals[i], "another shard's");
+        left += c->of.goals[i].verdict == DH_OPEN;
     }
-    for (size_t i = 0; i < c->n_goals && dh_campaign_time_left(c); i++)
-        if (c->goals[i].verdict == DH_OPEN) {
-            pursue_goal(c, &c->goals[i], (c->until_ns - dh_now_ns()) / left);
+    for (size_t i = 0; i < c->of.n_goals && dh_campaign_time_left(c); i++)
+        if (c->of.goals[i].verdict == DH_OPEN) {
+            pursue_goal(c, &c->of.goals[i], (c->until_ns - dh_now_ns()) / left);
             left--;
         }
 }
@@ -114,7 +125,7 @@ static void pursue_goals(struct campaign *c)
 bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, struct dh_goal *goals, size_t n,
                  const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err)
 {
-    struct campaign c = {.s = s, .o = o, .goals = goals, .n_goals = n, .host = host, .out = out, .err = err};
+    struct campaign c = {.of = {s, o, goals, n, host, out}, .err = err};
     *out = (struct dh_campaign_result){.verdict = DH_OPEN};
     c.slots = calloc(o->jobs, sizeof *c.slots);
     if (!c.slots)

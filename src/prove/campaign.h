@@ -63,14 +63,15 @@ struct dh_campaign_options {
     unsigned jobs;          /* processes at a time */
     unsigned shard, shards; /* this one of so many, from 0 */
     uint64_t seed;
-    const char *strategy;                /* only this one, or NULL */
-    uint32_t preemptions;                /* UINT32_MAX: no bound */
-    uint32_t depth;                      /* decisions per schedule; 0: the engine's */
-    uint64_t schedules;                  /* per search; 0: no limit */
-    const dh_engine_marks *marks;        /* per place: visible from the beginning, sections; or NULL */
-    bool spurious;                       /* condition waits may end by themselves */
-    bool first;                          /* ends with the first proof */
-    bool as_found;                       /* witnesses are not minimised */
+    const char *strategy;              /* only this one, or NULL */
+    uint32_t preemptions;              /* UINT32_MAX: no bound */
+    uint32_t depth;                    /* decisions per schedule; 0: the engine's */
+    uint64_t schedules;                /* per search; 0: no limit */
+    const dh_engine_marks *marks;      /* per place: visible from the beginning, sections; or NULL */
+    const struct dh_adversary *judged; /* outcomes that are right: others are looked for, and races are not; or NULL */
+    bool spurious;                     /* condition waits may end by themselves */
+    bool first;                        /* ends with the first proof */
+    bool as_found;                     /* witnesses are not minimised */
     bool no_prefix, no_hint, keep_first; /* for measurements: §3 without a part of it */
 };
 
@@ -85,6 +86,16 @@ struct dh_campaign_result {
     bool interrupted;
     char *cannot; /* why nothing can be explored, or NULL */
     char *bounds; /* what was tried, in words */
+};
+
+/* What a campaign is about, for whoever carries out a part of it. Borrows everything. */
+struct dh_campaign_terms {
+    struct dh_subject *s;
+    const struct dh_campaign_options *o;
+    struct dh_goal *goals;
+    size_t n_goals;
+    const struct dh_campaign_host *host;
+    struct dh_campaign_result *out;
 };
 
 /* Goals are looked for one after the other; without any, everything is. False when no process could be started. */

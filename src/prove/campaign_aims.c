@@ -50,12 +50,12 @@ bool dh_campaign_skip(struct dh_goal *g, const char *why)
 /* Of an update that races with itself: the read of one thread and the write of another are the nearest to be had. */
 static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writing)
 {
-    uint8_t *marked = calloc(c->s->start.places + 1, 1);
+    uint8_t *marked = calloc(c->of.s->start.places + 1, 1);
     uint32_t place = writing, any;
     if (!marked)
         abort();
-    dh_place_names_mark(c->s->places, site, marked, &any);
-    for (uint32_t i = 0; i < c->s->start.places; i++)
+    dh_place_names_mark(c->of.s->places, site, marked, &any);
+    for (uint32_t i = 0; i < c->of.s->start.places; i++)
         if (marked[i] && i != writing)
             place = i;
     free(marked);
@@ -64,11 +64,11 @@ static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writ
 
 static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct aim *a, uint32_t *one)
 {
-    uint8_t *marked = calloc(c->s->start.places + 1, 1);
+    uint8_t *marked = calloc(c->of.s->start.places + 1, 1);
     if (!marked)
         abort();
-    unsigned n = dh_place_names_mark(c->s->places, site, marked, one);
-    for (uint32_t i = 0; i < c->s->start.places; i++)
+    unsigned n = dh_place_names_mark(c->of.s->places, site, marked, one);
+    for (uint32_t i = 0; i < c->of.s->start.places; i++)
         if (marked[i]) {
             a->visible[i] |= DH_ENGINE_VISIBLE;
             a->sides[i] |= side;
@@ -100,7 +100,7 @@ bool dh_campaign_aim(struct campaign *c, struct dh_goal *g, struct aim *a)
     }
     a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
     bool places_missing = strcmp(f->kind, "race") == 0 && found < 2;
-    if (places_missing && strcmp(f->build, c->s->build) != 0)
+    if (places_missing && strcmp(f->build, c->of.s->build) != 0)
         return dh_campaign_skip(g, "its places are not in this build");
     if (places_missing) {
         a->phases = library_phases;

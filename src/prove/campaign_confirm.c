@@ -20,7 +20,7 @@ static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *
     struct dh_replayed r;
     struct dh_err ignored = {0};
     const struct dh_engine_found *again = NULL;
-    if (dh_replay(&c->s->start, s, 0, PATIENCE, &r, &ignored))
+    if (dh_replay(&c->of.s->start, s, c->of.o->judged ? DH_REPLAY_NO_RACES : 0, PATIENCE, &r, &ignored))
         again = dh_replayed_find_like(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
@@ -34,9 +34,9 @@ static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *
 
 static struct dh_goal *goal_of(struct campaign *c, const char *id)
 {
-    for (size_t i = 0; i < c->n_goals; i++)
-        if (strcmp(c->goals[i].finding->id, id) == 0)
-            return &c->goals[i];
+    for (size_t i = 0; i < c->of.n_goals; i++)
+        if (strcmp(c->of.goals[i].finding->id, id) == 0)
+            return &c->of.goals[i];
     return NULL;
 }
 
@@ -51,7 +51,7 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
 {
     struct dh_goal *goal = goal_of(c, f->id);
     struct dh_witness w;
-    dh_subject_witness(c->s, s, end, f->id, &w);
+    dh_subject_witness(c->of.s, s, end, f->id, &w);
     bool same_build = goal && strcmp(goal->finding->build, f->build) == 0;
     struct dh_proof p = {.finding = same_build ? goal->finding : f,
                          .is_new = !goal,
@@ -65,12 +65,12 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
                          .steps_before = found->n_decisions,
                          .switches_before = dh_switches(found->decisions, found->n_decisions),
                          .switches = dh_switches(s->decisions, s->n)};
-    bool ok = c->host->proven(c->host->arg, &p);
+    bool ok = c->of.host->proven(c->of.host->arg, &p);
     dh_witness_release(&w);
     if (goal)
         goal->verdict = DH_PROVEN;
-    c->out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
-    c->out->proven++;
+    c->of.out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
+    c->of.out->proven++;
     c->failed = c->failed || !ok;
     return ok;
 }
@@ -80,12 +80,12 @@ static dh_engine_marks *visible_for(const struct campaign *c, const struct searc
                                     const struct dh_engine_found *end)
 {
     const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
-    dh_engine_marks *visible = malloc((c->s->start.places + 1) * sizeof *visible);
+    dh_engine_marks *visible = malloc((c->of.s->start.places + 1) * sizeof *visible);
     if (!visible)
         abort();
-    memcpy(visible, from->visible, c->s->start.places * sizeof *visible);
+    memcpy(visible, from->visible, c->of.s->start.places * sizeof *visible);
     for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
-        if (p->added[i] < c->s->start.places)
+        if (p->added[i] < c->of.s->start.places)
             visible[p->added[i]] |= DH_ENGINE_VISIBLE;
     return visible;
 }
@@ -115,11 +115,11 @@ static struct draft draft_of(struct campaign *c, const struct dh_engine_found *e
         abort();
     d.schedule = *like;
     d.schedule.decisions = d.decisions;
-    if (c->o->as_found) {
+    if (c->of.o->as_found) {
         d.schedule.n = end->n_decisions;
         memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
     } else
-        d.schedule.n = dh_minimise(end->decisions, end->n_decisions, end, dh_subject_bytes, c->s, d.decisions);
+        d.schedule.n = dh_minimise(end->decisions, end->n_decisions, end, dh_subject_bytes, c->of.s, d.decisions);
     return d;
 }
 
@@ -140,12 +140,13 @@ static bool shorten(struct campaign *c, const struct draft *from, struct draft *
                         .prefix_length = from->schedule.n,
                         .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
                         .output = DH_OUTPUT_NOWHERE};
+    w.adversary = from->schedule.adversary;
     w.job.flags = (w.job.flags & ~(uint32_t)DH_ENGINE_COVERAGE) | DH_ENGINE_ONLY_TARGET;
     w.job.target_signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
     if (end->kind == DH_ENGINE_RACE)
         for (unsigned i = 0; i < 2; i++)
             w.job.target_place[i] = end->parties[i].place;
-    struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
+    struct dh_control *control = dh_control_start(&c->of.s->start, &w, c->err);
     if (!control) {
         c->failed = true;
         return false;
@@ -169,7 +170,7 @@ static bool holds(struct campaign *c, struct search *from, struct dh_schedule *s
     struct dh_finding f;
     if (!again)
         return false;
-    dh_ending_finding(&c->s->of, again, &f);
+    dh_ending_finding(&c->of.s->of, again, &f);
     bool same = strcmp(f.id, id) == 0;
     if (same)
         tell(c, from, s, again, found, &f);
@@ -186,12 +187,14 @@ bool dh_campaign_confirm(struct campaign *c, struct search *from, const struct d
     struct dh_schedule whole = {.decisions = end->decisions,
                                 .n = end->n_decisions,
                                 .visible = visible,
-                                .flags = from->phase->flags | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
+                                .flags = from->phase->flags | (c->of.o->spurious ? DH_ENGINE_SPURIOUS : 0u)};
+    if (c->of.o->judged)
+        whole.adversary = *c->of.o->judged;
     struct draft d = draft_of(c, end, &whole), shorter = {0};
-    bool is_long = !c->o->as_found && switches_of(&d) > SWITCHES_FINE;
+    bool is_long = !c->of.o->as_found && switches_of(&d) > SWITCHES_FINE;
     bool ok = (is_long && shorten(c, &d, &shorter) && holds(c, from, &shorter.schedule, shorter.end, end, f->id)) ||
               holds(c, from, &d.schedule, end, end, f->id) ||
-              (!c->o->as_found && holds(c, from, &whole, end, end, f->id));
+              (!c->of.o->as_found && holds(c, from, &whole, end, end, f->id));
     free((void *)whole.values);
     release_draft(&d);
     release_draft(&shorter);

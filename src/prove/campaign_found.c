@@ -42,14 +42,14 @@ void dh_campaign_extend(const struct campaign *c, const struct search *from)
 {
     const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
     for (uint32_t i = 0; i < p->visible_added && i < DH_ENGINE_ADDED; i++)
-        if (p->added[i] < c->s->start.places)
+        if (p->added[i] < c->of.s->start.places)
             from->aim->visible[p->added[i]] |= DH_ENGINE_VISIBLE;
 }
 
 static void note_unordered(struct campaign *c, const struct dh_engine_found *f)
 {
     struct dh_finding finding;
-    dh_ending_finding(&c->s->of, f, &finding);
+    dh_ending_finding(&c->of.s->of, f, &finding);
     struct known *k = known_of(c, finding.id);
     if (!k->unordered)
         k->unordered = dh_campaign_copy(f, f->size);
@@ -60,10 +60,10 @@ void dh_campaign_tell_unordered(struct campaign *c)
 {
     for (size_t i = 0; i < c->known.n; i++) {
         struct known *k = &c->known.at[i];
-        if (k->unordered && !k->proven && c->host->observed) {
+        if (k->unordered && !k->proven && c->of.host->observed) {
             struct dh_finding finding;
-            dh_ending_finding(&c->s->of, k->unordered, &finding);
-            c->host->observed(c->host->arg, &finding);
+            dh_ending_finding(&c->of.s->of, k->unordered, &finding);
+            c->of.host->observed(c->of.host->arg, &finding);
             dh_finding_release(&finding);
         }
         free(k->unordered);
@@ -77,7 +77,7 @@ static void take_found(struct campaign *c, struct search *from, const struct dh_
         note_unordered(c, f);
         return;
     }
-    dh_ending_finding(&c->s->of, f, &finding);
+    dh_ending_finding(&c->of.s->of, f, &finding);
     struct known *k = known_of(c, finding.id);
     if (!k->proven && k->tries < TRIES) {
         size_t at = (size_t)(k - c->known.at);
@@ -85,10 +85,10 @@ static void take_found(struct campaign *c, struct search *from, const struct dh_
         k = &c->known.at[at];
         k->proven = proven;
         k->tries++;
-        c->out->unconfirmed += !proven && k->tries == TRIES;
-        if (proven && (c->o->first || (from->aim->goal && from->aim->goal->verdict == DH_PROVEN)))
+        c->of.out->unconfirmed += !proven && k->tries == TRIES;
+        if (proven && (c->of.o->first || (from->aim->goal && from->aim->goal->verdict == DH_PROVEN)))
             from->aim->over = true;
-        c->stop = c->stop || (proven && c->o->first);
+        c->stop = c->stop || (proven && c->of.o->first);
     }
     dh_finding_release(&finding);
 }
@@ -98,7 +98,7 @@ void dh_campaign_read_found(struct campaign *c, struct search *s)
     struct dh_engine_control *region = dh_control_region(s->control);
     const struct dh_engine_found *f;
     if (dh_engine_found_at(region, s->read))
-        dh_subject_learn(c->s, &region->progress);
+        dh_subject_learn(c->of.s, &region->progress);
     while (!c->failed && !c->stop && (f = dh_engine_found_at(region, s->read))) {
         struct dh_engine_found *copy = dh_campaign_copy(f, region->found_size - s->read);
         if (!copy) {

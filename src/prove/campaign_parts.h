@@ -56,12 +56,7 @@ struct known {
 };
 
 struct campaign {
-    struct dh_subject *s;
-    const struct dh_campaign_options *o;
-    struct dh_goal *goals;
-    size_t n_goals;
-    const struct dh_campaign_host *host;
-    struct dh_campaign_result *out;
+    struct dh_campaign_terms of;
     struct search *slots;
     unsigned running;
     uint64_t began_ns, until_ns, job;

@@ -14,7 +14,8 @@ enum { FOUND = 24u << 20 }; /* bytes */
 /* Reproducible whatever the machine does: by the campaign's seed, the shard and the number of the search. */
 static uint64_t next_seed(struct campaign *c)
 {
-    uint64_t x = c->o->seed * 0x9e3779b97f4a7c15u + (c->job++ * c->o->shards + c->o->shard + 1) * 0xbf58476d1ce4e5b9u;
+    uint64_t x =
+        c->of.o->seed * 0x9e3779b97f4a7c15u + (c->job++ * c->of.o->shards + c->of.o->shard + 1) * 0xbf58476d1ce4e5b9u;
     x ^= x >> 31;
     x *= 0x94d049bb133111ebu;
     return (x ^ x >> 29) | 1;
@@ -23,8 +24,8 @@ static uint64_t next_seed(struct campaign *c)
 static bool is_wanted(const struct campaign *c, const struct phase *p)
 {
     return dh_strategy_by_name(p->strategy) &&
-           (!c->o->strategy || strcmp(p->strategy, "follow") == 0 || strcmp(c->o->strategy, p->strategy) == 0) &&
-           !(c->o->no_hint && strcmp(p->strategy, "directed") == 0);
+           (!c->of.o->strategy || strcmp(p->strategy, "follow") == 0 || strcmp(c->of.o->strategy, p->strategy) == 0) &&
+           !(c->of.o->no_hint && strcmp(p->strategy, "directed") == 0);
 }
 
 struct dh_engine_job dh_campaign_job(struct campaign *c, const struct aim *a, const struct phase *p, uint64_t time_ns)
@@ -32,20 +33,20 @@ struct dh_engine_job dh_campaign_job(struct campaign *c, const struct aim *a, co
     struct dh_engine_job j = {.mode = DH_ENGINE_EXPLORE,
                               .carrier = DH_ENGINE_AUTO,
                               .seed = next_seed(c),
-                              .schedules_max = c->o->schedules,
+                              .schedules_max = c->of.o->schedules,
                               .time_max_ns = time_ns,
-                              .depth_max = c->o->depth,
-                              .preemptions_max = p->bound ? p->bound : c->o->preemptions,
-                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->o->spurious ? DH_ENGINE_SPURIOUS : 0u),
+                              .depth_max = c->of.o->depth,
+                              .preemptions_max = p->bound ? p->bound : c->of.o->preemptions,
+                              .flags = p->flags | DH_ENGINE_COVERAGE | (c->of.o->spurious ? DH_ENGINE_SPURIOUS : 0u),
                               .look_for = a->look_for,
                               .target_held = UINT32_MAX,
-                              .shard = c->n_goals ? 0 : c->o->shard, /* goals are dealt out themselves */
-                              .shards = c->n_goals ? 1 : c->o->shards};
-    bool hinted = !c->o->no_hint;
+                              .shard = c->of.n_goals ? 0 : c->of.o->shard, /* goals are dealt out themselves */
+                              .shards = c->of.n_goals ? 1 : c->of.o->shards};
+    bool hinted = !c->of.o->no_hint;
     if (a->prefix) {
         memcpy(j.then, hinted ? "directed" : "random", sizeof "directed");
-        j.target_held = c->o->keep_first ? UINT32_MAX : a->prefix->held;
-        j.target_frozen = c->o->keep_first ? 0 : a->prefix->frozen;
+        j.target_held = c->of.o->keep_first ? UINT32_MAX : a->prefix->held;
+        j.target_frozen = c->of.o->keep_first ? 0 : a->prefix->frozen;
         j.target_place[0] = a->prefix->place1;
         j.target_place[1] = a->prefix->place2;
         j.schedules_max = a->prefix->reaches ? 1 : 2000;
@@ -60,23 +61,25 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
 {
     uint64_t now = dh_now_ns(), time_ns = a->budget_ns * p->percent / 100;
     uint64_t left = c->until_ns > now ? c->until_ns - now : 0;
-    if (c->o->strategy || a->next >= a->n_phases)
+    if (c->of.o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* nothing comes after it */
     time_ns = time_ns < left ? time_ns : left;
     struct dh_work w = {.job = dh_campaign_job(c, a, p, time_ns),
                         .visible = a->visible,
                         .found_bytes = FOUND,
                         .output = DH_OUTPUT_NOWHERE};
+    if (c->of.o->judged)
+        w.adversary = *c->of.o->judged;
     if (a->prefix) {
         w.prefix = a->prefix->decisions;
         w.prefix_length = a->prefix->n;
     }
     *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
-    slot->visible = malloc((c->s->start.places + 1) * sizeof *slot->visible);
+    slot->visible = malloc((c->of.s->start.places + 1) * sizeof *slot->visible);
     if (!slot->visible)
         abort();
-    memcpy(slot->visible, a->visible, c->s->start.places * sizeof *slot->visible);
-    slot->control = dh_control_start(&c->s->start, &w, c->err);
+    memcpy(slot->visible, a->visible, c->of.s->start.places * sizeof *slot->visible);
+    slot->control = dh_control_start(&c->of.s->start, &w, c->err);
     if (!slot->control) {
         free(slot->visible);
         c->failed = true;
@@ -89,7 +92,7 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
 
 static struct search *free_slot(struct campaign *c)
 {
-    for (unsigned i = 0; i < c->o->jobs; i++)
+    for (unsigned i = 0; i < c->of.o->jobs; i++)
         if (!c->slots[i].control)
             return &c->slots[i];
     return NULL;
@@ -113,16 +116,16 @@ static void start_searches(struct campaign *c, struct aim *a)
 static void count(struct campaign *c, struct search *s)
 {
     const struct dh_engine_progress *p = &dh_control_region(s->control)->progress;
-    c->out->schedules += p->schedules - s->counted;
+    c->of.out->schedules += p->schedules - s->counted;
     s->aim->schedules += p->schedules - s->counted;
-    c->out->steps += p->steps - s->counted_steps;
+    c->of.out->steps += p->steps - s->counted_steps;
     s->counted = p->schedules;
     s->counted_steps = p->steps;
     c->depth = p->depth_most > c->depth ? p->depth_most : c->depth;
     c->threads = p->threads_most > c->threads ? p->threads_most : c->threads;
-    if (p->both > c->out->both || !c->out->pairs) {
-        c->out->pairs = p->pairs;
-        c->out->both = p->both;
+    if (p->both > c->of.out->both || !c->of.out->pairs) {
+        c->of.out->pairs = p->pairs;
+        c->of.out->both = p->both;
     }
 }
 
@@ -137,10 +140,10 @@ void dh_campaign_end_search(struct campaign *c, struct search *s)
 
 static void note_cannot(struct campaign *c, const char *text)
 {
-    if (c->out->cannot)
+    if (c->of.out->cannot)
         return;
-    char *words = dh_subject_explain(c->s, text);
-    c->out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
+    char *words = dh_subject_explain(c->of.s, text);
+    c->of.out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
     free(words);
 }
 
@@ -168,7 +171,7 @@ static void judge(struct campaign *c, struct search *s)
         }
         break;
     case DH_ENGINE_NO_THREADS:
-        c->out->no_threads = a->over = true;
+        c->of.out->no_threads = a->over = true;
         break;
     case DH_ENGINE_CANNOT:
         note_cannot(c, text[0] ? text : "no reason is known");
@@ -200,20 +203,20 @@ static void look_after(struct campaign *c, struct search *s)
 static void tell_progress(struct campaign *c)
 {
     uint64_t now = dh_now_ns();
-    struct dh_campaign_state s = {.schedules = c->out->schedules,
-                                  .steps = c->out->steps,
+    struct dh_campaign_state s = {.schedules = c->of.out->schedules,
+                                  .steps = c->of.out->steps,
                                   .elapsed_ns = now - c->began_ns,
                                   .left_ns = c->until_ns > now ? c->until_ns - now : 0,
                                   .depth = c->depth,
                                   .threads = c->threads,
                                   .running = c->running,
-                                  .proven = c->out->proven,
-                                  .goals = (unsigned)c->n_goals,
-                                  .unconfirmed = c->out->unconfirmed,
-                                  .pairs = c->out->pairs,
-                                  .both = c->out->both,
+                                  .proven = c->of.out->proven,
+                                  .goals = (unsigned)c->of.n_goals,
+                                  .unconfirmed = c->of.out->unconfirmed,
+                                  .pairs = c->of.out->pairs,
+                                  .both = c->of.out->both,
                                   .strategy = c->strategy ? c->strategy : ""};
-    c->host->progress(c->host->arg, &s);
+    c->of.host->progress(c->of.host->arg, &s);
 }
 
 bool dh_campaign_time_left(const struct campaign *c)
@@ -225,13 +228,13 @@ void dh_campaign_pursue(struct campaign *c, struct aim *a)
 {
     a->began_ns = dh_now_ns();
     for (;;) {
-        if (c->host->interrupted(c->host->arg))
-            c->stop = c->out->interrupted = true;
+        if (c->of.host->interrupted(c->of.host->arg))
+            c->stop = c->of.out->interrupted = true;
         if (dh_campaign_time_left(c) && dh_now_ns() - a->began_ns < a->budget_ns)
             start_searches(c, a);
         if (!c->running)
             break;
-        for (unsigned i = 0; i < c->o->jobs; i++)
+        for (unsigned i = 0; i < c->of.o->jobs; i++)
             if (c->slots[i].control)
                 look_after(c, &c->slots[i]);
         tell_progress(c);

@@ -26,7 +26,7 @@ static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a,
         number ? TRACE_DEPTH : FIRST_DEPTH; /* who waits for others by spinning gets nowhere without them */
     w.job.look_for = 1u << DH_ENGINE_DONE | 1u << DH_ENGINE_CUT;
     w.job.preemptions_max = number ? UINT32_MAX : 0;
-    struct dh_control *control = dh_control_start(&c->s->start, &w, c->err);
+    struct dh_control *control = dh_control_start(&c->of.s->start, &w, c->err);
     if (!control) {
         c->failed = true;
         return NULL;
@@ -35,9 +35,9 @@ static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a,
     struct dh_engine_control *region = dh_control_region(control);
     if ((f = dh_engine_found_at(region, 0)))
         found = dh_campaign_copy(f, region->found_size);
-    c->out->no_threads = c->out->no_threads || region->progress.state == DH_ENGINE_NO_THREADS;
-    c->out->schedules += region->progress.schedules;
-    c->out->steps += region->progress.steps;
+    c->of.out->no_threads = c->of.out->no_threads || region->progress.state == DH_ENGINE_NO_THREADS;
+    c->of.out->schedules += region->progress.schedules;
+    c->of.out->steps += region->progress.steps;
     dh_control_free(control);
     return found;
 }
@@ -48,16 +48,16 @@ static void try_prefixes(struct campaign *c, struct aim *a, const struct dh_engi
     struct dh_beginnings_of from = {.decisions = trace->decisions,
                                     .n = trace->n_decisions,
                                     .wanted = a->sides,
-                                    .places = c->s->start.places,
+                                    .places = c->of.s->start.places,
                                     .bytes_of = dh_subject_bytes,
-                                    .arg = c->s};
+                                    .arg = c->of.s};
     size_t n = dh_beginnings(&from, prefixes, PREFIXES);
     for (unsigned reaching = 2; reaching-- > 0;) /* those that need no search first */
         for (size_t i = 0; i < n && !a->over && dh_campaign_time_left(c); i++)
             if (prefixes[i].reaches == (bool)reaching) {
                 a->prefix = &prefixes[i];
                 a->next = 0;
-                c->out->prefixes++;
+                c->of.out->prefixes++;
                 dh_campaign_pursue(c, a);
             }
     a->prefix = NULL;
@@ -70,9 +70,9 @@ void dh_campaign_by_prefix(struct campaign *c, struct aim *a)
     a->phases = prefix_phases;
     a->n_phases = 1;
     a->budget_ns /= 10;
-    for (unsigned i = 0; i < TRACES && !a->over && dh_campaign_time_left(c) && !c->out->no_threads; i++) {
+    for (unsigned i = 0; i < TRACES && !a->over && dh_campaign_time_left(c) && !c->of.out->no_threads; i++) {
         struct dh_engine_found *trace = trace_of(c, a, i);
-        c->out->traces += trace != NULL;
+        c->of.out->traces += trace != NULL;
         if (trace)
             try_prefixes(c, a, trace);
         free(trace);

@@ -46,6 +46,10 @@ static void set_adversary(struct dh_engine_control *r, const struct dh_start *s,
     if (a->marks)
         memcpy(dh_engine_adversary(r), a->marks, s->places);
     r->n_outcomes = a->n_outcomes < DH_ENGINE_OUTCOMES ? a->n_outcomes : DH_ENGINE_OUTCOMES;
+    r->n_foreseen = a->n_foreseen < DH_ENGINE_FORESEEN ? a->n_foreseen : DH_ENGINE_FORESEEN;
+    if (r->n_foreseen)
+        memcpy(r->foreseen, a->foreseen, r->n_foreseen * sizeof *r->foreseen);
+    r->n_elements = dh_elements_tell(a->elements, a->n_elements, r->elements);
     if (r->n_outcomes)
         memcpy(r->outcomes, a->outcomes, r->n_outcomes * sizeof *r->outcomes);
 }

@@ -5,6 +5,7 @@
 
 #include "event/engine.h"
 #include "host/err.h"
+#include "prove/elements.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,10 @@ struct dh_adversary {
     const uint8_t *marks; /* a byte per place: enum dh_engine_adversary; NULL: none */
     const struct dh_engine_outcome *outcomes;
     uint32_t n_outcomes;
+    const struct dh_engine_foreseen *foreseen; /* writes that decisions of a replay speak of; borrowed */
+    uint32_t n_foreseen;
+    const struct dh_element *elements; /* that are watched wherever others are sampled; borrowed */
+    uint32_t n_elements;
     uint32_t threads; /* that the program is known to have; 0: not known */
     bool judges;      /* ends that are not among them count as wrong */
 };

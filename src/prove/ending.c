@@ -254,6 +254,11 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
                                .n_modules = 1 + of->n_libraries};
     char *text = dh_format("%.*s", DH_ENGINE_TEXT, found->text);
     text[strcspn(text, "\n")] = 0;
+    if (found->kind == DH_ENGINE_WRONG && !*text) {
+        free(text);
+        text = dh_format("it ends with exit status %d, which it does not when no thread is interrupted",
+                         found->outcome.status);
+    }
     f.text = text;
     stack_room room;
     fill_accesses(&f, found, room);

@@ -151,6 +151,7 @@ static void add_decision(struct order *o, uint32_t i)
     case DH_STEP_READ:
     case DH_STEP_WRITE:
     case DH_STEP_RMW:
+    case DH_STEP_DRAIN:
         touch_memory(o, i, d->kind != DH_STEP_READ);
         break;
     case DH_STEP_CREATE:
@@ -169,6 +170,7 @@ static void add_decision(struct order *o, uint32_t i)
         touch(o, i, key_of(OUTSIDE, 0), true);
         break;
     case DH_STEP_YIELD:
+    case DH_STEP_FLUSH: /* comes after the drains of its thread, as before */
         break;
     case DH_STEP_NONE:
     case DH_STEP_COPY:

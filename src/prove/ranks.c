@@ -19,12 +19,7 @@ struct tally {
 
 struct ranks {
     struct dh_mpi *mpi;
-    struct dh_subject *s;
-    const struct dh_campaign_options *o;
-    struct dh_goal *goals;
-    size_t n_goals;
-    const struct dh_campaign_host *host;
-    struct dh_campaign_result *out;
+    struct dh_campaign_terms of;
     uint64_t next_part, began_ns, until_ns, done_schedules;
     int stopped; /* workers that were told */
     bool failed, found_first;
@@ -34,11 +29,11 @@ struct ranks {
 
 static bool is_over(const struct ranks *r)
 {
-    bool open = !r->n_goals;
-    for (size_t i = 0; i < r->n_goals; i++)
-        open = open || r->goals[i].verdict == DH_OPEN || r->goals[i].verdict == DH_SPENT;
-    return r->failed || r->found_first || !open || r->out->verdict == DH_EXHAUSTED || r->out->no_threads ||
-           dh_now_ns() >= r->until_ns || r->host->interrupted(r->host->arg);
+    bool open = !r->of.n_goals;
+    for (size_t i = 0; i < r->of.n_goals; i++)
+        open = open || r->of.goals[i].verdict == DH_OPEN || r->of.goals[i].verdict == DH_SPENT;
+    return r->failed || r->found_first || !open || r->of.out->verdict == DH_EXHAUSTED || r->of.out->no_threads ||
+           dh_now_ns() >= r->until_ns || r->of.host->interrupted(r->of.host->arg);
 }
 
 /* ---- what travels ---- */
@@ -72,9 +67,9 @@ static bool is_news(struct ranks *r, const char *id)
 
 static struct dh_goal *goal_of(struct ranks *r, const char *id)
 {
-    for (size_t i = 0; i < r->n_goals; i++)
-        if (strcmp(r->goals[i].finding->id, id) == 0)
-            return &r->goals[i];
+    for (size_t i = 0; i < r->of.n_goals; i++)
+        if (strcmp(r->of.goals[i].finding->id, id) == 0)
+            return &r->of.goals[i];
     return NULL;
 }
 
@@ -85,9 +80,9 @@ static void pass_on(struct ranks *r, const struct dh_proof *p)
         return;
     if (g)
         g->verdict = DH_PROVEN;
-    r->out->proven++;
-    r->found_first = r->found_first || r->o->first;
-    r->failed = !r->host->proven(r->host->arg, p) || r->failed;
+    r->of.out->proven++;
+    r->found_first = r->found_first || r->of.o->first;
+    r->failed = !r->of.host->proven(r->of.host->arg, p) || r->failed;
 }
 
 static bool own_proof(void *arg, const struct dh_proof *p)
@@ -101,13 +96,13 @@ static void tell_plot(struct ranks *r, const struct dh_finding *f, const struct 
 {
     struct dh_plot plot;
     struct dh_err ignored = {0};
-    if (dh_subject_plot(r->s, w, &plot, &ignored)) {
+    if (dh_subject_plot(r->of.s, w, &plot, &ignored)) {
         struct dh_schedule schedule = dh_plot_schedule(&plot);
         struct dh_proof p = {.finding = f,
                              .witness = w,
                              .schedule = &schedule,
                              .end = plot.end,
-                             .schedules = r->out->schedules,
+                             .schedules = r->of.out->schedules,
                              .time_ns = dh_now_ns() - r->began_ns,
                              .strategy = strategy,
                              .steps_before = schedule.n};
@@ -134,7 +129,7 @@ static void take_proof(struct ranks *r, const struct dh_bytes *b)
     dh_finding_set(&f.id, id);
     dh_finding_set(&f.verdict, "none");
     dh_finding_set(&f.healing, "none");
-    dh_finding_set(&f.build, r->s->build);
+    dh_finding_set(&f.build, r->of.s->build);
     if (dh_witness_parse(&w, witness, (size_t)(end - witness), mark, &body, &ignored))
         tell_plot(r, &f, &w, strategy);
     dh_witness_release(&w);
@@ -144,10 +139,10 @@ static void take_proof(struct ranks *r, const struct dh_bytes *b)
 
 static void count(struct ranks *r, const struct tally *t)
 {
-    r->out->schedules += t->schedules;
-    r->out->steps += t->steps;
-    r->out->unconfirmed += t->unconfirmed;
-    r->out->threads = t->threads > r->out->threads ? t->threads : r->out->threads;
+    r->of.out->schedules += t->schedules;
+    r->of.out->steps += t->steps;
+    r->of.out->unconfirmed += t->unconfirmed;
+    r->of.out->threads = t->threads > r->of.out->threads ? t->threads : r->of.out->threads;
 }
 
 /* The first rank's other work: asked often. */
@@ -176,7 +171,7 @@ static void serve(struct ranks *r)
 /* Long enough for a start to be worth it, short enough that nobody waits long for the others at the end. */
 static uint64_t slice(const struct ranks *r)
 {
-    uint64_t ns = r->o->budget_ns / 8, now = dh_now_ns();
+    uint64_t ns = r->of.o->budget_ns / 8, now = dh_now_ns();
     ns = ns < LEAST_NS ? LEAST_NS : ns;
     uint64_t left = r->until_ns > now ? r->until_ns - now : 0;
     return ns < left ? ns : left;
@@ -186,16 +181,16 @@ static uint64_t slice(const struct ranks *r)
 static bool do_part(struct ranks *r, uint64_t part, const struct dh_campaign_host *host,
                     struct dh_campaign_result *result)
 {
-    struct dh_campaign_options o = *r->o;
+    struct dh_campaign_options o = *r->of.o;
     o.shard = 0;
     o.shards = 1;
-    o.seed = r->o->seed + part * 0x632be59bd9b4e019u;
+    o.seed = r->of.o->seed + part * 0x632be59bd9b4e019u;
     o.budget_ns = slice(r);
-    if (!r->n_goals)
-        return dh_campaign(r->s, &o, NULL, 0, host, result, r->err);
+    if (!r->of.n_goals)
+        return dh_campaign(r->of.s, &o, NULL, 0, host, result, r->err);
     struct dh_goal *g = NULL;
-    for (size_t i = 0; i < r->n_goals && !g; i++) {
-        struct dh_goal *candidate = &r->goals[(part + i) % r->n_goals];
+    for (size_t i = 0; i < r->of.n_goals && !g; i++) {
+        struct dh_goal *candidate = &r->of.goals[(part + i) % r->of.n_goals];
         if (candidate->verdict == DH_OPEN || candidate->verdict == DH_SPENT)
             g = candidate;
     }
@@ -203,7 +198,7 @@ static bool do_part(struct ranks *r, uint64_t part, const struct dh_campaign_hos
     if (!g)
         return true;
     g->verdict = DH_OPEN;
-    return dh_campaign(r->s, &o, g, 1, host, result, r->err);
+    return dh_campaign(r->of.s, &o, g, 1, host, result, r->err);
 }
 
 static void work_as_first(struct ranks *r, const struct dh_campaign_host *host)
@@ -213,14 +208,14 @@ static void work_as_first(struct ranks *r, const struct dh_campaign_host *host)
         r->failed = !do_part(r, r->next_part++, host, &part) || r->failed;
         struct tally t = {part.schedules, part.steps, part.threads, part.unconfirmed};
         count(r, &t);
-        r->done_schedules = r->out->schedules;
-        r->out->verdict = part.verdict;
-        r->out->no_threads = r->out->no_threads || part.no_threads;
-        r->out->interrupted = r->out->interrupted || part.interrupted;
-        free(r->out->bounds);
-        r->out->bounds = part.bounds ? dh_strdup(part.bounds) : NULL;
-        if (part.cannot && !r->out->cannot)
-            r->out->cannot = dh_strdup(part.cannot);
+        r->done_schedules = r->of.out->schedules;
+        r->of.out->verdict = part.verdict;
+        r->of.out->no_threads = r->of.out->no_threads || part.no_threads;
+        r->of.out->interrupted = r->of.out->interrupted || part.interrupted;
+        free(r->of.out->bounds);
+        r->of.out->bounds = part.bounds ? dh_strdup(part.bounds) : NULL;
+        if (part.cannot && !r->of.out->cannot)
+            r->of.out->cannot = dh_strdup(part.cannot);
         r->failed = r->failed || part.cannot;
         dh_campaign_result_release(&part);
         serve(r);
@@ -251,7 +246,7 @@ static void work_as_other(struct ranks *r, const struct dh_campaign_host *host)
     struct tally t = {0};
     for (uint64_t part; next_part(r, &t, &part);) {
         struct dh_campaign_result result;
-        r->until_ns = dh_now_ns() + r->o->budget_ns; /* the first one says when it is over */
+        r->until_ns = dh_now_ns() + r->of.o->budget_ns; /* the first one says when it is over */
         r->failed = !do_part(r, part, host, &result);
         t = (struct tally){result.schedules, result.steps, result.threads, result.unconfirmed};
         dh_campaign_result_release(&result);
@@ -266,24 +261,24 @@ static void progress(void *arg, const struct dh_campaign_state *s)
     if (dh_mpi_rank(r->mpi))
         return;
     serve(r);
-    all.schedules += r->out->schedules;
-    all.proven = r->out->proven;
+    all.schedules += r->of.out->schedules;
+    all.proven = r->of.out->proven;
     all.elapsed_ns = now - r->began_ns;
     all.left_ns = r->until_ns > now ? r->until_ns - now : 0;
-    r->host->progress(r->host->arg, &all);
+    r->of.host->progress(r->of.host->arg, &all);
 }
 
 static bool interrupted(void *arg)
 {
     struct ranks *r = arg;
-    return r->host->interrupted(r->host->arg) || r->found_first;
+    return r->of.host->interrupted(r->of.host->arg) || r->found_first;
 }
 
 bool dh_ranks_campaign(struct dh_mpi *mpi, struct dh_subject *s, const struct dh_campaign_options *o,
                        struct dh_goal *goals, size_t n, const struct dh_campaign_host *host,
                        struct dh_campaign_result *out, struct dh_err *err)
 {
-    struct ranks r = {.mpi = mpi, .s = s, .o = o, .goals = goals, .n_goals = n, .host = host, .out = out, .err = err};
+    struct ranks r = {.mpi = mpi, .of = {s, o, goals, n, host, out}, .err = err};
     bool first = dh_mpi_rank(mpi) == 0;
     struct dh_campaign_host own = {progress, first ? own_proof : send_proof, NULL, interrupted, &r};
     *out = (struct dh_campaign_result){.verdict = DH_OPEN};

@@ -100,15 +100,25 @@ static void add_deed(struct dh_str *out, uint8_t kind, uint64_t object, const st
         dh_str_addf(out, "%s %s", dh_op_info(site->op)->name, name);
     else if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
         dh_str_addf(out, "%ss", dh_step_name(kind));
+    else if (kind == DH_STEP_FLUSH)
+        dh_str_add(out, dh_step_name(kind));
     else
         dh_str_addf(out, "%s%s%s", dh_step_name(kind), *name ? " " : "", name);
+}
+
+/* The engine says 0 of calls that nobody announced, too: of code that is not instrumented. */
+static bool is_nowhere(uint32_t place, uint8_t kind, const struct dh_site *site)
+{
+    if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
+        return true;
+    bool accesses = site && dh_op_info(site->op)->group == DH_GROUP_ACCESS;
+    return place == 0 && accesses && kind != DH_STEP_NONE && !is_access(kind);
 }
 
 static const struct dh_site *site_of(const struct show *w, uint32_t place, uint8_t kind, const struct dh_site_table **t)
 {
     const struct dh_site *site = dh_place_names_site(w->s->places, place, t);
-    bool own = kind != DH_STEP_BEGIN && kind != DH_STEP_END; /* those are nowhere */
-    return own ? site : NULL;
+    return is_nowhere(place, kind, site) ? NULL : site;
 }
 
 /* "bank.c:12 read balance", owned by the caller. */

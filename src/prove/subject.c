@@ -155,6 +155,15 @@ static void describe_adversary(struct dh_subject *s, const struct dh_adversary *
             struct dh_witness_mark m = {.marks = a->marks[i], .place = dh_strdup(dh_place_names_name(s->places, i))};
             dh_vec_push(&out->stale, m);
         }
+    for (uint32_t i = 0; i < a->n_foreseen; i++) {
+        struct dh_witness_foreseen f = {.thread = a->foreseen[i].thread,
+                                        .occurrence = a->foreseen[i].occurrence,
+                                        .value = a->foreseen[i].value,
+                                        .place = dh_strdup(dh_place_names_name(s->places, a->foreseen[i].place))};
+        dh_vec_push(&out->foreseen, f);
+    }
+    for (uint32_t i = 0; i < a->n_elements; i++)
+        dh_vec_push(&out->elements, a->elements[i]);
     out->outcome = (struct dh_witness_outcome){end->outcome.status, end->outcome.output, end->outcome.errors};
 }
 
@@ -220,13 +229,28 @@ static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
     return true;
 }
 
+/* A program that is healed has its functions inlined elsewhere, or not at all: any place of the site will do. */
+static bool find_copy(struct dh_subject *s, const char *name, uint32_t *place)
+{
+    enum { COPIES = 16 };
+    const char *mark = strrchr(name, '@');
+    bool found = false;
+    for (int i = 0; mark && i < COPIES && !found; i++) {
+        char *other =
+            i ? dh_format("%.*s@%d", (int)(mark - name), name, i) : dh_format("%.*s", (int)(mark - name), name);
+        found = dh_place_names_find(s->places, other, place);
+        free(other);
+    }
+    return found;
+}
+
 static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, struct dh_err *err)
 {
     if (strcmp(name, NOWHERE) == 0) {
         *place = 0;
         return true;
     }
-    return dh_place_names_find(s->places, name, place) ||
+    return dh_place_names_find(s->places, name, place) || find_copy(s, name, place) ||
            dh_err_set(err, "the witness names %s, which this build does not have", name);
 }
 
@@ -248,6 +272,18 @@ static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct 
     return true;
 }
 
+static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+{
+    for (size_t i = 0; i < w->foreseen.n && i < DH_ENGINE_FORESEEN; i++) {
+        const struct dh_witness_foreseen *from = &w->foreseen.at[i];
+        struct dh_engine_foreseen *f = &out->foreseen[out->n_foreseen++];
+        *f = (struct dh_engine_foreseen){.thread = from->thread, .occurrence = from->occurrence, .value = from->value};
+        if (!find_place(s, from->place, &f->place, err))
+            return false;
+    }
+    return true;
+}
+
 static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
 {
     out->visible = calloc(s->start.places + 1, sizeof *out->visible);
@@ -262,7 +298,10 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
             out->visible[place] |= DH_ENGINE_VISIBLE;
     }
     strcpy(out->model, w->model);
-    return plot_marks(s, w, out, err);
+    for (size_t i = 0; i < w->elements.n && i < DH_ENGINE_ELEMENTS; i++)
+        out->elements[out->n_elements++] = w->elements.at[i];
+    dh_elements_find(out->elements, out->n_elements, s->start.variant);
+    return plot_marks(s, w, out, err) && plot_foreseen(s, w, out, err);
 }
 
 static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
@@ -338,7 +377,11 @@ struct dh_schedule dh_plot_schedule(const struct dh_plot *p)
                             .visible = p->visible,
                             .flags = p->flags,
                             .values = p->values,
-                            .adversary = {.marks = p->stale}};
+                            .adversary = {.marks = p->stale,
+                                          .foreseen = p->foreseen,
+                                          .n_foreseen = p->n_foreseen,
+                                          .elements = p->elements,
+                                          .n_elements = p->n_elements}};
     memcpy(s.adversary.model, p->model, sizeof s.adversary.model);
     s.adversary.judges = p->end && p->end->kind == DH_ENGINE_WRONG;
     return s;

@@ -39,6 +39,10 @@ struct dh_plot {
     struct dh_engine_value *values; /* per decision, when it was run; or NULL */
     char model[16];
     uint8_t *stale; /* a byte per place */
+    struct dh_engine_foreseen foreseen[DH_ENGINE_FORESEEN];
+    uint32_t n_foreseen;
+    struct dh_element elements[DH_ENGINE_ELEMENTS];
+    uint32_t n_elements;
 };
 /* False with one line when the witness is not of this build, or not of these inputs. */
 bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err);

@@ -43,6 +43,10 @@ void dh_witness_release(struct dh_witness *w)
     for (size_t i = 0; i < w->stale.n; i++)
         free(w->stale.at[i].place);
     dh_vec_release(&w->stale);
+    for (size_t i = 0; i < w->foreseen.n; i++)
+        free(w->foreseen.at[i].place);
+    dh_vec_release(&w->foreseen);
+    dh_vec_release(&w->elements);
     for (size_t i = 0; i < w->steps.n; i++)
         free(w->steps.at[i].place);
     for (size_t i = 0; i < w->parties.n; i++)
@@ -132,6 +136,23 @@ static void add_mark(struct dh_str *out, const char *key, const struct dh_witnes
     dh_str_add(out, "\n");
 }
 
+static void add_foreseen(struct dh_str *out, const struct dh_witness_foreseen *f)
+{
+    dh_str_addf(out, "foreseen %u %u %llx ", f->thread, f->occurrence, (unsigned long long)f->value);
+    add_text(out, f->place);
+    dh_str_add(out, "\n");
+}
+
+static void add_element(struct dh_str *out, const struct dh_element *e)
+{
+    dh_str_addf(out, "element %llu %llu", (unsigned long long)e->block, (unsigned long long)e->offset);
+    if (e->global[0]) {
+        dh_str_add(out, " ");
+        add_text(out, e->global);
+    }
+    dh_str_add(out, "\n");
+}
+
 static void print_how_to_run(struct dh_str *out, const struct dh_witness *w)
 {
     for (size_t i = 0; i < w->builds.n; i++) {
@@ -175,6 +196,10 @@ void dh_witness_print(struct dh_str *out, const struct dh_witness *w)
         add_line(out, "memory", w->model);
     for (size_t i = 0; i < w->stale.n; i++)
         add_mark(out, "stale", &w->stale.at[i]);
+    for (size_t i = 0; i < w->elements.n; i++)
+        add_element(out, &w->elements.at[i]);
+    for (size_t i = 0; i < w->foreseen.n; i++)
+        add_foreseen(out, &w->foreseen.at[i]);
     dh_str_addf(out, "steps %zu\n", w->steps.n);
     for (size_t i = 0; i < w->steps.n; i++)
         add_step(out, "step", &w->steps.at[i]);
@@ -404,6 +429,40 @@ static bool on_stale(struct parse *p, const char *v)
     return true;
 }
 
+static bool on_foreseen(struct parse *p, const char *v)
+{
+    struct dh_witness_foreseen f = {0};
+    char *end = NULL;
+    bool ok = read_number(&v, &f.thread) && skip_space(&v) && read_number(&v, &f.occurrence) && skip_space(&v) &&
+              isxdigit((unsigned char)*v);
+    if (ok) {
+        errno = 0;
+        f.value = strtoull(v, &end, 16);
+        ok = !errno && *end == ' ' && end[1];
+    }
+    if (!ok || p->w->foreseen.n == DH_ENGINE_FORESEEN)
+        return refuse(p, "a foreseen write is THREAD OCCURRENCE VALUE PLACE, and there are not many");
+    f.place = dh_strdup(end + 1);
+    dh_vec_push(&p->w->foreseen, f);
+    return true;
+}
+
+static bool on_element(struct parse *p, const char *v)
+{
+    struct dh_element e = {0};
+    unsigned long long block, offset;
+    int end = 0;
+    bool ok = sscanf(v, "%20llu %20llu%n", &block, &offset, &end) == 2 && (!v[end] || (v[end] == ' ' && v[end + 1]));
+    const char *global = ok && v[end] ? v + end + 1 : "";
+    if (!ok || strlen(global) >= sizeof e.global || !block == !*global || p->w->elements.n == DH_ENGINE_ELEMENTS)
+        return refuse(p, "an element is BLOCK OFFSET, or 0 OFFSET GLOBAL, and there are not many");
+    e.block = block;
+    e.offset = offset;
+    strcpy(e.global, global);
+    dh_vec_push(&p->w->elements, e);
+    return true;
+}
+
 static bool on_outcome(struct parse *p, const char *v)
 {
     unsigned long long output, errors;
@@ -501,6 +560,8 @@ static const struct key {
     {"section", on_section, 0},
     {"memory", on_memory, ONCE},
     {"stale", on_stale, 0},
+    {"element", on_element, 0},
+    {"foreseen", on_foreseen, 0},
     {"steps", on_steps, ONCE | NEEDED},
     {"step", on_step, 0},
     {"end", on_end, ONCE | NEEDED},

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "host/err.h"
+#include "prove/elements.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +38,13 @@ struct dh_witness_mark {
     char *place;
 };
 
+/* A write that a load takes before it happens. */
+struct dh_witness_foreseen {
+    uint32_t thread, occurrence;
+    uint64_t value;
+    char *place;
+};
+
 /* What exit status and output came to (event/engine.h); UINT64_MAX: whatever it is. */
 struct dh_witness_outcome {
     int status;
@@ -63,6 +71,8 @@ struct dh_witness {
     DH_VEC(char *) visible; /* names of places whose accesses are steps, besides synchronisation and atomics */
     DH_VEC(struct dh_witness_mark) marks;
     DH_VEC(struct dh_witness_mark) stale; /* places whose loads the model has a say in: enum dh_engine_adversary */
+    DH_VEC(struct dh_element) elements;   /* that are served beside the sample */
+    DH_VEC(struct dh_witness_foreseen) foreseen; /* that steps speak of, by number */
     DH_VEC(struct dh_witness_step) steps;
     DH_VEC(struct dh_witness_step) parties; /* who stands where at the end */
 };

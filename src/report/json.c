@@ -127,6 +127,8 @@ void dh_report_json(struct dh_str *out, const struct dh_finding *f)
         put(o, more[i][0], more[i][1]);
     json_t *classification = f->classification[0] ? json_loads(f->classification, 0, NULL) : NULL;
     json_object_set_new(o, "classification", classification ? classification : json_null());
+    json_t *healed = f->healed[0] ? json_loads(f->healed, 0, NULL) : NULL;
+    json_object_set_new(o, "healed", healed ? healed : json_null());
     json_object_set_new(o, "allocated", stack_json(&f->allocated));
     json_object_set_new(o, "threads", threads_json(f));
     char *text = dh_json_take(o);

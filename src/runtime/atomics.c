@@ -5,6 +5,7 @@
 #include "runtime/engine/primitives.h"
 #include "runtime/hook_table.h"
 #include "runtime/native_atomics.h"
+#include "runtime/stale.h"
 #include "runtime/sync.h"
 #include "runtime/units.h"
 
@@ -39,6 +40,8 @@ static inline bool asks_units(uint32_t what)
     type __dh_atomic_load##bytes(const void *addr, uint32_t what, uint32_t place)                                      \
     {                                                                                                                  \
         uint64_t known;                                                                                                \
+        if (__builtin_expect(what & DH_STALE_CHOSEN, 0))                                                               \
+            return (type)dh_stale_atomic_load(addr, what, place);                                                      \
         const _Atomic uint64_t *version = dh_atomic_known(addr, what, &known);                                         \
         type value = version ? dh_native_load##bytes(addr) : 0;                                                        \
         if (version && atomic_load_explicit(version, memory_order_acquire) == known)                                   \
@@ -56,12 +59,18 @@ static inline bool asks_units(uint32_t what)
     }                                                                                                                  \
     void __dh_atomic_store##bytes(void *addr, type value, uint32_t what, uint32_t place)                               \
     {                                                                                                                  \
+        if (__builtin_expect(what & DH_STALE_CHOSEN, 0)) {                                                             \
+            dh_stale_atomic_store(addr, (uint64_t)value, what, place);                                                 \
+            return;                                                                                                    \
+        }                                                                                                              \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
         dh_native_store##bytes(addr, value, what);                                                                     \
         dh_atomic_leave(&op, true);                                                                                    \
     }                                                                                                                  \
     type __dh_atomic_rmw##bytes(void *addr, type operand, uint32_t what, uint32_t rmw, uint32_t place)                 \
     {                                                                                                                  \
+        if (__builtin_expect(what & DH_STALE_CHOSEN, 0))                                                               \
+            return (type)dh_stale_atomic_rmw(addr, (uint64_t)operand, what, rmw, place);                               \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
         type old = dh_native_rmw##bytes(addr, operand, rmw);                                                           \
         dh_atomic_leave(&op, true);                                                                                    \
@@ -70,6 +79,8 @@ static inline bool asks_units(uint32_t what)
     type __dh_atomic_cas##bytes(void *addr, type expected, type desired, uint32_t what, uint32_t failure,              \
                                 uint32_t place)                                                                        \
     {                                                                                                                  \
+        if (__builtin_expect(what & DH_STALE_CHOSEN, 0))                                                               \
+            return (type)dh_stale_atomic_cas(addr, (uint64_t)expected, (uint64_t)desired, what, failure, place);       \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
         type old = dh_native_cas##bytes(addr, expected, desired);                                                      \
         leave_cas(&op, old == expected, failure);                                                                      \

@@ -1,6 +1,8 @@
 /* What AtomRace says: collisions, and what the source means to race. */
 #include "runtime/atomrace_state.h"
 
+#include "runtime/heal.h"
+
 #include "runtime/atomrace.h"
 #include "runtime/noise.h"
 #include "runtime/race_edges.h"
@@ -61,7 +63,10 @@ void dh_atom_overlap(const struct dh_atom_access *a, const struct dh_atom_access
 void dh_atom_tell(struct dh_report *r)
 {
     struct dh_block block;
-    if (is_intended(r->addr, r->size) || dh_report_is_known(r))
+    if (is_intended(r->addr, r->size))
+        return;
+    dh_heal_suspected();
+    if (dh_report_is_known(r))
         return;
     if (dh_race_on && dh_race_enter(__dh_thread.race)) {
         bool meant = dh_race_is_intended(r->addr, r->size);

@@ -13,6 +13,24 @@ static inline void dh_bytes_copy(void *to, const void *from, size_t n)
     __asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
 }
 
+/* They may overlap. */
+static inline void dh_bytes_move(void *to, const void *from, size_t n)
+{
+    char *d = to;
+    const char *s = from;
+    if ((size_t)(d - s) >= n)
+        dh_bytes_copy(to, from, n);
+    else
+        for (; n; n--)
+            d[n - 1] = s[n - 1];
+}
+
+static inline void dh_bytes_fill(void *at, unsigned byte, size_t n)
+{
+    void *d = at;
+    __asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(byte) : "memory");
+}
+
 static inline void dh_bytes_zero(void *at, size_t n)
 {
     void *d = at;

@@ -1,6 +1,7 @@
 /* The hooks of an instrumented shared library: hidden, so that neither -Bsymbolic nor a version script nor -z defs
  * matters. Until the executable turns out to carry a runtime, and for good in a foreign process, they only do what the
  * program itself asked for: atomics are performed, everything else is empty. */
+#include "runtime/bytes.h"
 #include "runtime/hook_table.h"
 #include "runtime/native_atomics.h"
 

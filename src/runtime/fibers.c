@@ -11,6 +11,7 @@
 #include "runtime/race_edges.h"
 #include "runtime/record.h"
 #include "runtime/spin.h"
+#include "runtime/stale.h"
 #include "runtime/sync.h"
 #include "runtime/threads.h"
 
@@ -36,6 +37,7 @@ static void put_aside(struct fiber *f)
     struct dh_thread_state *t = &__dh_thread;
     struct dh_race_state *s = t->race;
     dh_blocking_begin();
+    DH_STALE(dh_stale_order(f, DH_STALE_OUT));
     f->parked.depth = t->depth;
     f->parked.capacity = t->capacity;
     f->parked.frames = t->frames;
@@ -74,6 +76,7 @@ static void take_up(struct fiber *f)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->capacity = f->parked.capacity;
     dh_record_become(f->parked.record);
+    DH_STALE(dh_stale_order(f, DH_STALE_IN));
     if (!s)
         return;
     s->thread_pointer = (uintptr_t)__builtin_thread_pointer();

@@ -5,6 +5,7 @@
 #include "runtime/assembly.h"
 #include "runtime/atomrace.h"
 #include "runtime/context.h"
+#include "runtime/heal.h"
 #include "runtime/interpose.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
@@ -126,6 +127,8 @@ void dh_finish(void)
         write_threads_file(dh_options.threads_file);
     if (dh_options.verbosity >= 1)
         dh_atom_finish();
+    if (dh_options.heal_monitor)
+        dh_heal_finish();
     if (dh_options.verbosity >= 1)
         dh_print("deadheat: process %d: %u threads, %u calling contexts (%u lost), clocks began anew %u times, "
                  "%u slots of threads went to others\n",

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DH_HOOKS_VERSION 2
+#define DH_HOOKS_VERSION 3
 
 struct dh_hook_table {
     uint32_t version; /* DH_HOOKS_VERSION */

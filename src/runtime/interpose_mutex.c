@@ -3,6 +3,7 @@
 #include "runtime/interpose.h"
 #include "runtime/interpose_locks.h"
 #include "runtime/noise.h"
+#include "runtime/spin.h"
 
 #include <errno.h>
 
@@ -68,16 +69,10 @@ static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *c
 }
 
 /* Sections are longer than the program made them, and most end before a thread could be laid to sleep and woken:
- * whoever comes meanwhile looks for about a microsecond. Only reading, which leaves the holder alone. */
+ * whoever comes meanwhile looks first. Only reading, which leaves the holder alone. */
 static bool is_given_soon(const pthread_mutex_t *m)
 {
-    enum { LOOKS = 48 };
-    for (int i = 0; i < LOOKS; i++) {
-        if (!__atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED))
-            return true;
-        __builtin_ia32_pause();
-    }
-    return false;
+    return DH_SPIN_UNTIL(!__atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED));
 }
 
 /* `attempt` answers `busy` when it has to be waited for. */

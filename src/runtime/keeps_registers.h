@@ -5,7 +5,10 @@
 #define DH_RUNTIME_KEEPS_REGISTERS_H
 
 /* Defines the hidden function `name`, which calls `function` with its own arguments. */
-#define DH_KEEPS_REGISTERS(name, function)                                                                             \
+#define DH_KEEPS_REGISTERS(name, function) DH_KEEPS_(name, function, "pop %rax")
+/* The same, but what that answers is answered. */
+#define DH_KEEPS_ALL_BUT_RESULT(name, function) DH_KEEPS_(name, function, "lea 8(%rsp), %rsp")
+#define DH_KEEPS_(name, function, last)                                                                                \
     __asm__(".text\n"                                                                                                  \
             ".globl " name "\n"                                                                                        \
             ".hidden " name "\n"                                                                                       \
@@ -35,7 +38,7 @@
             "pop %rsi\n.cfi_adjust_cfa_offset -8\n"                                                                    \
             "pop %rdx\n.cfi_adjust_cfa_offset -8\n"                                                                    \
             "pop %rcx\n.cfi_adjust_cfa_offset -8\n"                                                                    \
-            "pop %rax\n.cfi_adjust_cfa_offset -8\n"                                                                    \
+            "" last "\n.cfi_adjust_cfa_offset -8\n"                                                                    \
             "ret\n"                                                                                                    \
             ".cfi_endproc\n"                                                                                           \
             ".size " name ", .-" name "\n")

@@ -6,6 +6,7 @@
 #include "runtime/blocked.h"
 #include "runtime/context.h"
 #include "runtime/record.h"
+#include "runtime/stale.h"
 #include "runtime/units.h"
 
 static struct dh_held_lock *find_held(struct dh_race_state *s, uintptr_t lock)
@@ -64,6 +65,7 @@ void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
     DH_BLOCKED(dh_blocked_note_taken(lock, mode & DH_LOCK_SHARED, call_slot));
     dh_atom_pass(DH_PASS_LOCK);
     DH_UNITS(dh_units_lock_taken(lock));
+    DH_STALE(dh_stale_order(lock, DH_STALE_IN));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -106,6 +108,7 @@ void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
     DH_BLOCKED(dh_blocked_note_given(lock));
     dh_atom_pass(DH_PASS_UNLOCK);
     DH_UNITS(dh_units_lock_given(lock));
+    DH_STALE(dh_stale_order(lock, DH_STALE_OUT));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);

@@ -11,7 +11,9 @@
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
 #include "runtime/spin.h"
+#include "runtime/stale.h"
 #include "runtime/units.h"
+#include "runtime/watched.h"
 
 #include <sys/mman.h>
 
@@ -155,7 +157,12 @@ void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot
 {
     struct dh_race_state *s = __dh_thread.race;
     DH_UNITS(dh_units_memory(at, size));
+    DH_STALE(dh_stale_forget(at, size));
     uintptr_t addr = (uintptr_t)at;
+    if (__builtin_expect(dh_watched_elements && at, 0))
+        dh_watched_allocated(at, size);
+    if (__builtin_expect(dh_watched_elements && dh_stale_on, 0))
+        dh_stale_watch_again();
     if (at)
         DH_RECORDED(dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot));
     if (!at || !dh_race_enter(s))
@@ -263,6 +270,10 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
     if (at)
+        DH_STALE(dh_stale_freed(at));
+    if (__builtin_expect(dh_watched_elements && at, 0))
+        dh_watched_freed(at);
+    if (at)
         DH_RECORDED(dh_record_freed(at, 0, DH_MEMORY_HEAP, call_slot));
     if (!at || (addr & 15) || !dh_race_enter(s))
         return;
@@ -313,6 +324,7 @@ void dh_race_begin_anew(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
     DH_UNITS(dh_units_memory(at, size));
+    DH_STALE(dh_stale_forget(at, size));
     if (!size || !dh_race_enter(s))
         return;
     dh_sync_remove((uintptr_t)at, size);

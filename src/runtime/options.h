@@ -25,8 +25,12 @@ struct dh_options {
     const char *log;          /* NULL = none */
     const char *suppressions; /* NULL = none */
     bool print_suppressions;
-    const char *threads_file; /* NULL = none */
-    const char *stream;       /* NULL = none */
+    int heal_patience_ms;
+    bool heal_monitor;
+    const char *heal_auto;     /* NULL = what the policy heals is healed from the beginning */
+    const char *heal_failures; /* NULL = none */
+    const char *threads_file;  /* NULL = none */
+    const char *stream;        /* NULL = none */
     int stream_reader;
     int stream_ahead;
 };

@@ -7,6 +7,7 @@
 #include "event/site.h"
 #include "runtime/record.h"
 #include "runtime/shadow.h"
+#include "runtime/stale.h"
 #include "runtime/units.h"
 
 static bool acquires(unsigned order)
@@ -156,6 +157,7 @@ void dh_atomic_enter(struct dh_atomic_op *op)
         dh_units_atomic_changes(op->addr);
     if (releases(order))
         dh_units_release();
+    DH_STALE(dh_stale_atomic_enter(op));
     if (!dh_race_enter(s))
         return;
     s->waits = true;
@@ -207,7 +209,8 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
         dh_units_atomic_changed(op->addr);
     if (acquires(order))
         dh_units_acquired();
-    if (!o)
+    DH_STALE(dh_stale_atomic_leave(op, wrote));
+    if (!o || !s)
         return;
     if (what == DH_OP_ATOMIC_LOAD)
         leave_load(s, op, o, order);
@@ -222,6 +225,7 @@ void dh_atomic_fence(uint32_t order)
     dh_record_event(DH_EVENT_FENCE, 0, NULL, order, NULL);
     dh_units_release();
     dh_units_acquired();
+    DH_STALE(dh_stale_fence(order));
     if (!dh_race_enter(s))
         return;
     if (acquires(order) && s->has_fence_acquire) {

@@ -65,14 +65,39 @@ static void name_thread(const struct dh_record_state *s, struct dh_record_lane *
 
 static bool open_lane(struct dh_record_state *s, struct dh_record_lane *l)
 {
-    l->shared = dh_stream_lane_new(&l->number);
+    if (!l->shared)
+        l->shared = dh_stream_lane_new(&l->number);
     if (!l->shared || !begin_block(s, l)) {
-        l->shared = NULL;
         atomic_fetch_add(&dh_stream->lost, 1);
         return false;
     }
     name_thread(s, l);
     return true;
+}
+
+/* The number goes into the block at once: whoever finds the event left behind need not ask for another, unless it was
+ * left between the two. */
+static void publish_numbered(struct dh_record_lane *l)
+{
+    volatile uint64_t *number = &l->block->words[l->at + 3];
+    if (!*number)
+        *number = atomic_fetch_add(&dh_stream->seq, 1) + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    l->at += 4;
+    atomic_store_explicit(&l->block->used, l->at, memory_order_release);
+    l->numbering = 0;
+}
+
+/* The interrupted one was led away by the handler; what it began to tell has happened all the same. */
+static void end_what_was_left(struct dh_record_state *s, struct dh_record_lane *l)
+{
+    if (l->numbering == l->at + 1) {
+        if (!l->block->words[l->at + 3])
+            atomic_fetch_add(&dh_stream->unused_numbers, 1);
+        publish_numbered(l);
+    }
+    l->numbering = 0;
+    dh_record_unlock_left(s, l);
 }
 
 struct dh_record_lane *dh_record_enter(struct dh_record_state *s)
@@ -83,9 +108,12 @@ struct dh_record_lane *dh_record_enter(struct dh_record_state *s)
     for (struct dh_record_lane *l = s->lanes; l < s->lanes + DH_RECORD_LANES; l++) {
         if (l->busy && !was_left(s, l->busy, here))
             continue;
+        bool left = l->busy;
         l->busy = here;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        if (l->shared || open_lane(s, l))
+        if (__builtin_expect(left, 0))
+            end_what_was_left(s, l);
+        if (l->block || open_lane(s, l))
             return l;
         l->busy = 0;
         return NULL;
@@ -97,9 +125,15 @@ struct dh_record_lane *dh_record_enter(struct dh_record_state *s)
 void dh_record_put_event(struct dh_record_lane *l, const struct dh_event *e)
 {
     uint64_t site = e->site == DH_PLACE_NONE ? DH_NO_PLACE : e->site;
-    uint64_t words[] = {DH_STREAM_EVENT | (uint64_t)e->kind << 8 | (uint64_t)e->flags << 16 | site << 32, e->addr,
-                        e->arg, atomic_fetch_add(&dh_stream->seq, 1) + 1};
-    dh_record_put(l, words, 4);
+    uint64_t *to = l->block->words + l->at;
+    to[0] = DH_STREAM_EVENT | (uint64_t)e->kind << 8 | (uint64_t)e->flags << 16 | site << 32;
+    to[1] = e->addr;
+    to[2] = e->arg;
+    to[3] = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    l->numbering = l->at + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    publish_numbered(l);
 }
 
 /* The last of a block is a mark, so that the reader need not wait for the thread's next event to be done with it. */
@@ -435,11 +469,11 @@ struct dh_record_state *dh_record_state_new(struct dh_thread_state *tls)
     dh_bytes_zero(s->atomics, sizeof s->atomics);
     for (struct dh_record_lane *l = s->lanes; l < s->lanes + DH_RECORD_LANES; l++) {
         l->busy = 0;
-        if (l->shared && dh_record_room(s, l))
+        if (l->block && dh_record_room(s, l))
             name_thread(s, l);
     }
     struct dh_record_lane *l = &s->lanes[0];
-    if (!l->shared && !open_lane(s, l)) {
+    if (!l->block && !open_lane(s, l)) {
         give_state(s);
         return NULL;
     }

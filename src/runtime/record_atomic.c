@@ -71,7 +71,9 @@ void dh_record_atomic_enter(struct dh_atomic_op *op)
     dh_record_context(l, dh_record_here(s));
     struct dh_record_bucket *b = bucket_of(op->addr);
     op->lane = l;
+    l->bucket = b;
     op->bucket = lock(b, s) ? b : NULL;
+    l->bucket = op->bucket;
     if (op->bucket && (op->what & 255) != DH_OP_ATOMIC_LOAD)
         atomic_fetch_add_explicit(&b->version, 1, memory_order_acq_rel);
 }
@@ -97,6 +99,18 @@ static void unlock(struct dh_record_state *s, struct dh_atomic_op *op)
     atomic_store_explicit(&b->owner, NULL, memory_order_release);
 }
 
+/* Nobody knows how far it had come: its version changes, so that nothing is believed to be known of it. */
+void dh_record_unlock_left(struct dh_record_state *s, struct dh_record_lane *l)
+{
+    struct dh_record_bucket *b = l->bucket;
+    l->bucket = NULL;
+    if (!b || atomic_load_explicit(&b->owner, memory_order_relaxed) != s)
+        return;
+    atomic_store_explicit(&b->version, (atomic_load_explicit(&b->version, memory_order_relaxed) | 1) + 1,
+                          memory_order_release);
+    atomic_store_explicit(&b->owner, NULL, memory_order_release);
+}
+
 void dh_record_atomic_leave(struct dh_atomic_op *op, bool wrote)
 {
     struct dh_record_state *s = __dh_thread.record;
@@ -108,6 +122,7 @@ void dh_record_atomic_leave(struct dh_atomic_op *op, bool wrote)
         .kind = DH_EVENT_ATOMIC, .site = op->place, .addr = op->addr, .arg = op->what | (uint64_t)wrote << 32};
     if (order != DH_ORDER_NONE) /* a compare-exchange that only guessed */
         dh_record_put_event(l, &e);
+    l->bucket = NULL;
     if (op->bucket)
         unlock(s, op);
     if (wrote && releases(order))

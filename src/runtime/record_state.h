@@ -9,13 +9,17 @@
 
 enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16, DH_RECORD_CONTEXTS = 1 << 12 };
 
+struct dh_record_bucket;
+
 struct dh_record_lane {
     uintptr_t busy; /* frame of who writes, 0: nobody */
     struct dh_stream_lane *shared;
     struct dh_stream_block *block; /* NULL: there is none to be had */
     uint32_t number, at;
-    uint32_t context;   /* said last */
-    uint64_t published; /* words in all blocks before this one */
+    uint32_t context;                /* said last */
+    uint32_t numbering;              /* at + 1 of an event whose number is being taken, 0: none */
+    uint64_t published;              /* words in all blocks before this one */
+    struct dh_record_bucket *bucket; /* being locked, or locked, by who writes */
 };
 
 struct dh_record_state {
@@ -76,6 +80,7 @@ static inline void dh_record_put(struct dh_record_lane *l, const uint64_t *words
     uint64_t *to = l->block->words + l->at;
     for (uint32_t i = 0; i < n; i++)
         to[i] = words[i];
+    __atomic_signal_fence(__ATOMIC_RELEASE);
     l->at += n;
     atomic_store_explicit(&l->block->used, l->at, memory_order_release);
 }
@@ -89,6 +94,11 @@ void dh_record_after(struct dh_record_state *s, struct dh_record_lane *l);
 void dh_record_put_event(struct dh_record_lane *l, const struct dh_event *e);
 /* What was told before must be told again. */
 void dh_record_new_segment(struct dh_record_state *s);
+
+/* ---- record_atomic.c ---- */
+
+/* What a handler that left by longjmp has interrupted will not unlock it. */
+void dh_record_unlock_left(struct dh_record_state *s, struct dh_record_lane *l);
 
 /* ---- record_access.c ---- */
 

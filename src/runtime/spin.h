@@ -8,6 +8,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Looks for about a microsecond whether something has come to be: as long as most short sections take, and less than to
+ * be laid to sleep and woken. */
+#define DH_SPIN_UNTIL(condition)                                                                                       \
+    ({                                                                                                                 \
+        bool met = (condition);                                                                                        \
+        for (int looks = 48; !met && looks; looks--) {                                                                 \
+            __builtin_ia32_pause();                                                                                    \
+            met = (condition);                                                                                         \
+        }                                                                                                              \
+        met;                                                                                                           \
+    })
+
 typedef atomic_flag dh_spin;
 #define DH_SPIN_INIT ATOMIC_FLAG_INIT
 

@@ -6,6 +6,7 @@
 #include "runtime/bytes.h"
 #include "runtime/engine/engine.h"
 #include "runtime/environment.h"
+#include "runtime/heal.h"
 #include "runtime/layout.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
@@ -13,6 +14,7 @@
 #include "runtime/raw_syscall.h"
 #include "runtime/real.h"
 #include "runtime/record.h"
+#include "runtime/stale.h"
 #include "runtime/suppressions.h"
 #include "runtime/threads.h"
 #include "runtime/units.h"
@@ -80,6 +82,8 @@ void dh_process_forked(void)
     dh_blocked_forked();
     dh_atom_forked();
     dh_units_forked();
+    dh_stale_forked();
+    dh_heal_forked();
 }
 
 static size_t main_stack_size(void)
@@ -137,6 +141,10 @@ static void start(int argc, char **argv, char **envp)
     dh_blocked_start();
     dh_atom_start();
     dh_units_start();
+    const char *stale = trusted ? dh_environment_find(envp, "DEADHEAT_STALE=") : NULL;
+    if (stale && !engine)
+        dh_stale_start(stale);
+    dh_heal_start();
     dh_process.started = true;
     dh_variant_confess();
     if (dh_options.verbosity >= 1)

@@ -9,6 +9,7 @@
 #include "runtime/record.h"
 #include "runtime/shadow.h"
 #include "runtime/slots.h"
+#include "runtime/stale.h"
 #include "runtime/sync_table.h"
 #include "runtime/threads.h"
 #include "runtime/units.h"
@@ -55,6 +56,7 @@ static void through(const void *object, unsigned edges)
         dh_units_release();
     if (edges & IN)
         dh_units_acquired();
+    DH_STALE(dh_stale_order(object, (edges & IN ? DH_STALE_IN : 0u) | (edges & (OUT | OUT_JOIN) ? DH_STALE_OUT : 0u)));
     if (!dh_race_enter(s))
         return;
     struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges != IN);
@@ -168,6 +170,7 @@ static void become(const struct dh_clock *past)
 struct token {
     uint32_t generation;
     struct dh_sync_clock *past;
+    struct dh_stale_birth *stale;
 };
 
 static void *new_token(void)
@@ -175,7 +178,7 @@ static void *new_token(void)
     struct dh_race_state *s = __dh_thread.race;
     dh_atom_pass(DH_PASS_OTHER);
     dh_units_release();
-    struct token *t = dh_race_on ? dh_alloc(sizeof *t) : NULL;
+    struct token *t = dh_race_on || dh_stale_on ? dh_alloc(sizeof *t) : NULL;
     if (!t)
         return NULL;
     *t = (struct token){0};
@@ -190,7 +193,10 @@ static void *new_token(void)
 void *dh_sync_thread_create(const struct dh_thread *created)
 {
     dh_record_thread_created(created);
-    return new_token();
+    struct token *t = new_token();
+    if (t && dh_stale_on && created)
+        t->stale = dh_stale_thread_create(created->index);
+    return t;
 }
 
 void dh_sync_thread_abandon(void *token)
@@ -198,6 +204,7 @@ void dh_sync_thread_abandon(void *token)
     struct token *t = token;
     if (!t)
         return;
+    dh_stale_thread_abandon(t->stale);
     dh_sync_clock_clear(&t->past);
     dh_free(t, sizeof *t);
 }
@@ -226,8 +233,15 @@ void dh_sync_thread_begin(void *token)
     struct token *t = token;
     dh_record_thread_begin();
     dh_units_thread_begin();
-    if (!dh_race_on || __dh_thread.race)
+    if (t && dh_stale_on) {
+        dh_stale_forget((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
+        dh_stale_thread_begin(t->stale);
+        t->stale = NULL;
+    }
+    if (!dh_race_on || __dh_thread.race) {
+        dh_sync_thread_abandon(t);
         return;
+    }
     bool valid = t && t->past && t->generation == dh_slots_generation();
     become(valid ? &t->past->clock : NULL);
     dh_sync_thread_abandon(t);
@@ -258,6 +272,7 @@ void dh_sync_thread_end(void)
     dh_record_thread_end();
     dh_atom_thread_ends();
     dh_units_thread_end();
+    DH_STALE(dh_stale_thread_end(end_of(__dh_thread.index)));
     if (!s)
         return;
     dh_bytes_zero(s->ignoring, sizeof s->ignoring);
@@ -275,6 +290,7 @@ void dh_sync_thread_joined(uint32_t index, const uintptr_t *call_slot)
     dh_record_event(DH_EVENT_THREAD_JOIN, 0, NULL, index, call_slot);
     through(end_of(index), IN);
     dh_race_forget_object(end_of(index));
+    DH_STALE(dh_stale_forget_object(end_of(index)));
 }
 
 void dh_sync_thread_detached(uint32_t index)

@@ -114,6 +114,7 @@ struct dh_atomic_op {
     uint32_t what; /* op | order << 8 | size << 16, as in event/hooks.h */
     uint32_t place;
     void *object;                /* the detector's, locked between enter and leave */
+    uint8_t before;              /* of stale_order.c */
     struct dh_record_lane *lane; /* and the recorder's */
     struct dh_record_bucket *bucket;
 };

@@ -60,9 +60,7 @@ static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
  * would happen in one piece, and races with what others do in between would not. */
 static void lock_bucket(struct dh_sync_bucket *b)
 {
-    enum { POLITE = 32 };
-    for (int i = 0; i < POLITE && atomic_load_explicit(&b->waiting, memory_order_relaxed); i++)
-        __builtin_ia32_pause();
+    (void)DH_SPIN_UNTIL(!atomic_load_explicit(&b->waiting, memory_order_relaxed));
     if (dh_spin_try(&b->lock))
         return;
     atomic_fetch_add_explicit(&b->waiting, 1, memory_order_relaxed);

@@ -47,7 +47,7 @@ void dh_units_thread_begin(void)
         if (!t)
             return;
         dh_unit_begin(t, slot, s->index, &s->unit);
-        s->unit_entries = t->entries;
+        s->unit_entries = &t->entries;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         s->units = t;
         return;
@@ -61,7 +61,7 @@ void dh_units_thread_end(void)
     if (!t)
         return;
     s->units = NULL;
-    s->unit_entries = dh_unit_no_entries;
+    s->unit_entries = &dh_unit_no_entries;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     dh_unit_end(t);
     atomic_store(&taken[t->slot], false);
@@ -219,8 +219,8 @@ void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place)
 
 static void one(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
-    bool done = write ? dh_unit_write(t->unit, t->entries, world.cells, addr, size, place)
-                      : dh_unit_read(t->unit, t->entries, world.cells, addr, size, place);
+    bool done = write ? dh_unit_write(t->unit, &t->entries, world.cells, addr, size, place)
+                      : dh_unit_read(t->unit, &t->entries, world.cells, addr, size, place);
     if (!done)
         check(t, addr, size, write, place);
 }

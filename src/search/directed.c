@@ -242,15 +242,16 @@ static uint32_t passing(struct directed *d, const struct dh_moment *m)
     return UINT32_MAX;
 }
 
-/* Where meeting is not the end, nobody is kept from what all others wait for by spinning. */
-static bool is_waited_for(const struct directed *d, const struct dh_moment *m)
+/* Where meeting is not the end, nobody is kept from what all others wait for by spinning; one who spins, too, is not
+ * let go on alone. */
+static bool is_waited_for(struct directed *d, const struct dh_moment *m)
 {
     if (!d->search->target.passes || d->held >= m->count || dh_actor_rank(&m->actors[d->held]) < DH_RANK_YIELDS)
         return false;
     for (uint32_t i = 0; i < m->count; i++)
         if (i != d->held && dh_actor_rank(&m->actors[i]) == DH_RANK_READY)
             return false;
-    return true;
+    return dh_actor_rank(&m->actors[d->held]) == DH_RANK_READY || dh_chance_below(&d->chance, 2);
 }
 
 static struct dh_choice choose(void *self, const struct dh_moment *m)

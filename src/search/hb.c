@@ -73,13 +73,6 @@ static struct thread *thread_of(struct dh_hb *h, uint32_t index)
     return &h->thread[index];
 }
 
-const uint32_t *dh_hb_clock_of(struct dh_hb *h, uint32_t thread, uint32_t *n)
-{
-    const struct thread *t = thread_of(h, thread);
-    *n = t ? t->clock.n : 0;
-    return t ? t->clock.at : NULL;
-}
-
 static void tick(struct thread *t, uint32_t index)
 {
     t->clock.at[index]++;

@@ -29,8 +29,6 @@ void dh_hb_begin(struct dh_hb *h);
 bool dh_hb_access(struct dh_hb *h, const struct dh_hb_access *access, struct dh_hb_race *race);
 /* A visible step, after it was executed: what it orders, and its accesses if it has any. */
 bool dh_hb_step(struct dh_hb *h, uint32_t thread, const struct dh_step *step, struct dh_hb_race *race);
-/* What a thread knows of the others, one entry for each of *n; NULL: nothing yet. Until the next step. */
-const uint32_t *dh_hb_clock_of(struct dh_hb *h, uint32_t thread, uint32_t *n);
 /* Memory that is allocated has no past. */
 void dh_hb_forget(struct dh_hb *h, uint64_t address, uint64_t size);
 

@@ -20,9 +20,10 @@ enum touch {
     THREADS = 1 << 5, /* which number the next thread gets */
     ALL = 1 << 6,     /* whatever anybody does */
     FREES = 1 << 7,   /* bytes at object, and any object among them */
+    BUFFER = 1 << 8,  /* the store buffer `second` */
 };
 
-static const uint8_t touches[DH_STEP_COUNT] = {
+static const uint16_t touches[DH_STEP_COUNT] = {
     [DH_STEP_READ] = MEMORY,
     [DH_STEP_WRITE] = MEMORY,
     [DH_STEP_RMW] = MEMORY,
@@ -49,6 +50,8 @@ static const uint8_t touches[DH_STEP_COUNT] = {
     [DH_STEP_IO] = FILES,
     [DH_STEP_INIT] = SYNC,
     [DH_STEP_DESTROY] = SYNC,
+    [DH_STEP_DRAIN] = MEMORY | BUFFER,
+    [DH_STEP_FLUSH] = BUFFER,
     [DH_STEP_EXIT] = ALL,
 };
 
@@ -63,8 +66,16 @@ const char *dh_step_name(unsigned kind)
     return names[kind < DH_STEP_COUNT ? kind : DH_STEP_NONE];
 }
 
+static bool is_waiting_store(const struct dh_step *s)
+{
+    return s->kind == DH_STEP_WRITE && s->flags & DH_STEP_BUFFERED;
+}
+
+/* A store that waits in a buffer touches nothing else. */
 static unsigned touched(const struct dh_step *s)
 {
+    if (is_waiting_store(s))
+        return BUFFER;
     return s->kind < DH_STEP_COUNT ? touches[s->kind] : ALL;
 }
 
@@ -91,7 +102,7 @@ static struct bytes from(const struct dh_step *s)
 
 static bool writes(const struct dh_step *s)
 {
-    return s->kind == DH_STEP_FREE || s->flags & DH_STEP_WRITES;
+    return s->kind == DH_STEP_FREE || s->kind == DH_STEP_DRAIN || s->flags & DH_STEP_WRITES;
 }
 
 /* The source of a copy is only read. */
@@ -112,7 +123,9 @@ static bool bytes_conflict(const struct dh_step *a, const struct dh_step *b)
 bool dh_steps_race(const struct dh_step *a, const struct dh_step *b)
 {
     enum { BYTES = MEMORY | FREES };
-    if (!(touched(a) & BYTES) || !(touched(b) & BYTES))
+    unsigned of_a = a->kind < DH_STEP_COUNT ? touches[a->kind] : 0,
+             of_b = b->kind < DH_STEP_COUNT ? touches[b->kind] : 0;
+    if (!(of_a & BYTES) || !(of_b & BYTES) || (of_a | of_b) & BUFFER)
         return false;
     /* Waits of libraries read as atomics do. */
     bool atomic_a = a->flags & DH_STEP_ATOMIC || a->kind == DH_STEP_FUTEX_WAIT;
@@ -157,6 +170,33 @@ static bool frees_object(const struct dh_step *freed, const struct dh_step *s)
     return (t & SYNC && among(s->object, to(freed))) || (t & SECOND && among(s->second, to(freed)));
 }
 
+/* ---- store buffers ---- */
+
+static bool is_store_of(const struct dh_step *s, const struct dh_step *drain)
+{
+    return s->kind == DH_STEP_WRITE && drain->kind == DH_STEP_DRAIN && s->site == drain->site &&
+           s->occurrence == drain->occurrence && overlap(to(s), to(drain));
+}
+
+/* Drains of two stores, the first of which was made before. */
+static bool are_in_order(const struct dh_step *first, const struct dh_step *second)
+{
+    return second->order & DH_DRAIN_LAST || (first->order ^ second->order) & DH_DRAIN_GROUP;
+}
+
+/* A store comes before its drain, drains before store barriers between them before those behind, all before that of a
+ * release store, and all of them before the buffer is empty. Another store and a drain pass each other. */
+static bool depend_in_buffer(const struct dh_step *a, const struct dh_step *b)
+{
+    if (dh_step_buffer_number(a) != dh_step_buffer_number(b))
+        return false;
+    if (a->kind == DH_STEP_DRAIN && b->kind == DH_STEP_DRAIN)
+        return a->second < b->second ? are_in_order(a, b) : are_in_order(b, a);
+    if (a->kind == DH_STEP_FLUSH || b->kind == DH_STEP_FLUSH)
+        return a->kind == DH_STEP_DRAIN || b->kind == DH_STEP_DRAIN;
+    return is_store_of(a, b) || is_store_of(b, a);
+}
+
 bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
 {
     unsigned of_a = touched(a), of_b = touched(b);
@@ -174,6 +214,10 @@ bool dh_steps_depend(const struct dh_step *a, const struct dh_step *b)
         return true;
     if (of_a & (MEMORY | FREES) && of_b & (MEMORY | FREES) && bytes_conflict(a, b))
         return true;
+    if (of_a & of_b & BUFFER && depend_in_buffer(a, b))
+        return true;
+    if ((of_a | of_b) & FREES && is_waiting_store(of_a & FREES ? b : a) && overlap(to(a), to(b)))
+        return true;
     return (of_a | of_b) & FREES && (frees_object(a, b) || frees_object(b, a));
 }
 
@@ -183,6 +227,7 @@ enum { GRANULE_SHIFT = 3 };
 #define KEY_THREAD ((uint64_t)1 << 63)
 #define KEY_THREADS ((uint64_t)1 << 62)
 #define KEY_FILES ((uint64_t)1 << 61)
+#define KEY_BUFFER ((uint64_t)1 << 60)
 
 static unsigned add_bytes(uint64_t *keys, unsigned n, struct bytes b)
 {
@@ -199,12 +244,12 @@ unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
     unsigned t = touched(s), n = 0;
     if (t & ALL)
         return DH_STEP_WIDE;
-    if (t & (MEMORY | FREES))
+    if (t & (MEMORY | FREES) || is_waiting_store(s))
         n = add_bytes(keys, n, to(s));
     if (t & MEMORY && has_source(s))
         n = add_bytes(keys, n, from(s));
     if (n > DH_STEP_KEYS - 2)
-        return n > DH_STEP_KEYS ? DH_STEP_WIDE : n;
+        return n > DH_STEP_KEYS || t & BUFFER ? DH_STEP_WIDE : n;
     if (t & SYNC && !(t & MEMORY))
         keys[n++] = s->object >> GRANULE_SHIFT;
     if (t & SECOND && s->second)
@@ -215,13 +260,15 @@ unsigned dh_step_keys(const struct dh_step *s, uint64_t keys[DH_STEP_KEYS])
         keys[n++] = KEY_THREADS;
     if (t & FILES)
         keys[n++] = KEY_FILES;
+    if (t & BUFFER)
+        keys[n++] = KEY_BUFFER | dh_step_buffer_number(s);
     return n;
 }
 
 bool dh_step_changes(const struct dh_step *s)
 {
     unsigned t = touched(s);
-    if (t & (ALL | FREES | THREAD | THREADS | FILES | SECOND))
+    if (t & (ALL | FREES | THREAD | THREADS | FILES | SECOND | BUFFER))
         return true;
     if (t & SYNC && !(s->flags & DH_STEP_FAILED))
         return true;
@@ -236,8 +283,11 @@ static bool covers(struct bytes a, struct bytes b)
 bool dh_step_hides(const struct dh_step *early, const struct dh_step *late, uint64_t key)
 {
     unsigned t = touched(late);
+    if (t & BUFFER) /* depends on its own store, too, which others do not mind */
+        return false;
     if (t == MEMORY)
-        return touched(early) == MEMORY && writes(early) && !has_source(late) && covers(to(early), to(late));
+        return touched(early) & MEMORY && !(touched(early) & SYNC) && writes(early) && !has_source(late) &&
+               covers(to(early), to(late));
     if (key & (KEY_THREAD | KEY_THREADS | KEY_FILES))
         return true; /* all with such a key depend on each other */
     if (!(t & SYNC) || t & MEMORY || early->kind == DH_STEP_SEM_POST)
@@ -265,6 +315,7 @@ bool dh_step_could_precede(const struct dh_step *late, const struct dh_step *ear
     case DH_STEP_BEGIN:
     case DH_STEP_JOIN:
     case DH_STEP_FUTEX_WAIT:
+    case DH_STEP_FLUSH:
     case DH_STEP_IO: /* may wait for input */
         return false;
     default:
@@ -288,6 +339,10 @@ bool dh_step_needs(const struct dh_step *late, const struct dh_step *early)
         return false;
     if (late->kind == DH_STEP_BEGIN || late->kind == DH_STEP_JOIN)
         return early->kind == (late->kind == DH_STEP_BEGIN ? DH_STEP_CREATE : DH_STEP_END);
+    if (late->kind == DH_STEP_DRAIN && early->kind == DH_STEP_DRAIN && early->second > late->second)
+        return false; /* it has overtaken */
+    if (late->kind == DH_STEP_DRAIN || late->kind == DH_STEP_FLUSH)
+        return touched(early) & BUFFER && depend_in_buffer(early, late);
     return given(early) && given(early) == taken(late);
 }
 

@@ -26,6 +26,9 @@ enum dh_step_flag {
     DH_STEP_TIMED = 1 << 5,  /* may end without what it waits for; then `alternative` 1 is that */
     DH_STEP_RANGE = 1 << 6,  /* has a second range, `second` */
     DH_STEP_FAILED = 1 << 7, /* as executed: changed nothing (a try in vain, a signal that nobody waited for) */
+    DH_STEP_BUFFERED =
+        1 << 8, /* a store that waits in its thread's buffer, `second`, until a drain takes it to memory */
+    DH_STEP_COMPARES = 1 << 9, /* an update that may turn out to be a load */
 };
 
 /* What a thread will do when it is chosen next. */
@@ -35,10 +38,23 @@ struct dh_step {
     uint16_t flags;      /* enum dh_step_flag */
     uint32_t site;       /* place in the program */
     uint64_t object;     /* address accessed, lock, condition, thread index of create, begin, join, end, cancel */
-    uint64_t second;     /* mutex of a condition wait and wake; source of a copy */
+    uint64_t second;     /* mutex of a condition wait and wake; source of a copy; store buffer: dh_step_buffer;
+                            of what COMPARES: its order if it is a load */
     uint32_t size;       /* bytes at object (and at second); of a barrier: how many threads it waits for */
     uint32_t occurrence; /* how often this thread came to this site before */
 };
+
+/* `second` of what concerns a store buffer: its number, and of a drain when the store was made. */
+static inline uint64_t dh_step_buffer(uint32_t number, uint32_t sequence)
+{
+    return (uint64_t)sequence << 32 | (number + 1u);
+}
+static inline uint32_t dh_step_buffer_number(const struct dh_step *s)
+{
+    return (uint32_t)s->second - 1;
+}
+/* `order` of a drain: how many store barriers were before the store, and whether it comes after all before it. */
+enum { DH_DRAIN_GROUP = 0x7F, DH_DRAIN_LAST = 0x80 };
 
 /* One thread as it stands. Alternative 0 can be chosen if `enabled`, the others, 1 .. alternatives-1, in any case: who
  * waits for what does not come and may time out is not enabled and has two alternatives. Waiters to wake are numbered

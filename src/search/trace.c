@@ -89,14 +89,30 @@ static bool know_thread(struct dh_trace *t, uint32_t thread)
     return true;
 }
 
+/* The store that a drain takes to memory. */
+static uint32_t store_of(const struct dh_trace *t, const struct dh_step *drain)
+{
+    uint32_t of = dh_step_buffer_number(drain), i = of < t->threads ? t->thread[of].last : DH_NO_EVENT;
+    while (i != DH_NO_EVENT && !(t->event[i].step.flags & DH_STEP_BUFFERED && t->event[i].step.site == drain->site &&
+                                 t->event[i].step.occurrence == drain->occurrence))
+        i = t->event[i].previous;
+    return i;
+}
+
 /* What the thread knows before its step, in `basis` and, to begin with, in `after`. */
-static void set_basis(struct dh_trace *t, uint32_t thread)
+static void set_basis(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
     uint32_t from = clock_before(t, thread), width = from == DH_NO_EVENT ? 0 : t->event[from].width, i = 0;
     for (; i < width; i++)
         t->basis[i] = t->after[i] = t->clocks[t->event[from].clock + i];
     for (; i < t->threads; i++)
         t->basis[i] = t->after[i] = 0;
+    uint32_t store = step->kind == DH_STEP_DRAIN ? store_of(t, step) : DH_NO_EVENT;
+    for (i = 0; store != DH_NO_EVENT && i < t->event[store].width; i++) {
+        uint32_t known = t->clocks[t->event[store].clock + i];
+        if (known > t->basis[i])
+            t->basis[i] = t->after[i] = known;
+    }
 }
 
 static void learn(struct dh_trace *t, const struct dh_trace_event *e)
@@ -198,7 +214,7 @@ bool dh_trace_races(struct dh_trace *t, uint32_t thread, const struct dh_step *s
     uint64_t keys[DH_STEP_KEYS];
     if (!know_thread(t, thread))
         return false;
-    set_basis(t, thread);
+    set_basis(t, thread, step);
     scan(t, thread, step, keys);
     return true;
 }
@@ -247,7 +263,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     t->races = 0;
     if (!know_thread(t, thread) || !keys_fit(t) || !DH_POOL_GROW(t->search, t, event, t->n, t->n + 1))
         return false;
-    set_basis(t, thread);
+    set_basis(t, thread, step);
     unsigned n = scan(t, thread, step, keys);
     struct dh_trace_event *e = &t->event[index];
     e->step = *step;

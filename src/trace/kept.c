@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zstd.h>
 
-enum { ROWS = 1 << 14, CHUNK = 1 << 20, LEVEL = -5, RECORD_MOST = 2 + sizeof(struct dh_event) };
+enum { ROWS = 1 << 14, CHUNK = 2 << 20, LEVEL = -5, RECORD_MOST = 2 + sizeof(struct dh_event) };
 
 enum mode { SAME, SHORT, NEAR, OTHER, MODE_SHIFT = 14 }; /* what follows: nothing, a distance, the whole event */
 
@@ -26,7 +27,7 @@ struct dh_kept {
     size_t raw_most;
     ZSTD_CCtx *zstd;
     size_t n;
-    unsigned char now[CHUNK];
+    unsigned char *now; /* CHUNK bytes */
     unsigned char packed[ZSTD_COMPRESSBOUND(CHUNK)];
 };
 
@@ -37,11 +38,19 @@ static void *checked(void *p)
     return p;
 }
 
+/* In large pages, where the system has them: it is much, and written once. */
+static unsigned char *new_chunk(void)
+{
+    void *at = checked(aligned_alloc(CHUNK, CHUNK));
+    return at;
+}
+
 struct dh_kept *dh_kept_new(size_t raw_most)
 {
     struct dh_kept *k = checked(calloc(1, sizeof *k));
     k->raw_most = raw_most;
     k->zstd = checked(ZSTD_createCCtx());
+    k->now = new_chunk();
     return k;
 }
 
@@ -53,6 +62,7 @@ void dh_kept_free(struct dh_kept *k)
         free(k->chunks.at[i].at);
     dh_vec_release(&k->chunks);
     ZSTD_freeCCtx(k->zstd);
+    free(k->now);
     free(k);
 }
 
@@ -61,16 +71,24 @@ size_t dh_kept_bytes(const struct dh_kept *k)
     return k->bytes;
 }
 
-static void end_chunk(struct dh_kept *k)
+static struct chunk packed_chunk(struct dh_kept *k)
 {
-    bool raw = k->bytes < k->raw_most;
-    size_t n = raw ? k->n : ZSTD_compressCCtx(k->zstd, k->packed, sizeof k->packed, k->now, k->n, LEVEL);
+    size_t n = ZSTD_compressCCtx(k->zstd, k->packed, sizeof k->packed, k->now, k->n, LEVEL);
     if (ZSTD_isError(n))
         abort(); /* there is room for everything */
-    raw = raw || n >= k->n;
+    bool raw = n >= k->n;
     struct chunk c = {.n = raw ? k->n : n, .raw = k->n};
     c.at = checked(malloc(c.n));
     memcpy(c.at, raw ? k->now : k->packed, c.n);
+    return c;
+}
+
+static void end_chunk(struct dh_kept *k)
+{
+    bool raw = k->bytes < k->raw_most;
+    struct chunk c = raw ? (struct chunk){k->now, k->n, k->n} : packed_chunk(k);
+    if (raw)
+        k->now = new_chunk();
     dh_vec_push(&k->chunks, c);
     k->bytes += c.n;
     k->n = 0;
@@ -168,7 +186,7 @@ void dh_kept_read(struct dh_kept *k, void (*event)(void *arg, const struct dh_ev
     for (size_t i = 0; i < k->chunks.n; i++) {
         const struct chunk *c = &k->chunks.at[i];
         const unsigned char *raw = c->n == c->raw ? c->at : k->now;
-        if (raw == k->now && ZSTD_decompress(k->now, sizeof k->now, c->at, c->n) != c->raw)
+        if (raw == k->now && ZSTD_decompress(k->now, CHUNK, c->at, c->n) != c->raw)
             abort(); /* it never left our memory */
         for (const unsigned char *at = raw; at < raw + c->raw;) {
             struct dh_event e;

@@ -411,6 +411,8 @@ static void deliver_head(struct process *p)
     const uint64_t *w = block_at(p, l->block)->words + l->scanned;
     if (l->seq >= p->next)
         p->next = l->seq + 1;
+    else if (p->skipped) /* it was only late */
+        p->skipped--;
     deliver_event(p, l, w, l->seq);
     l->scanned += words_of(w[0]);
     l->at = l->scanned;
@@ -435,7 +437,7 @@ static bool may_skip(struct process *p)
         if (now - p->missing_since < PATIENCE_MS)
             return false;
     }
-    p->skipped++;
+    p->skipped += p->lanes[p->heads.at[0]].seq - p->next;
     return true;
 }
 
@@ -493,7 +495,8 @@ static void finish_process(struct process *p)
     for (uint32_t i = 0; i < p->n_lanes; i++)
         read_tail(p, (uint32_t)(order[i] - p->lanes));
     free(order);
-    p->sink->end(p->user, atomic_load(&p->file->lost) + p->skipped);
+    uint64_t unused = atomic_load(&p->file->unused_numbers);
+    p->sink->end(p->user, atomic_load(&p->file->lost) + (p->skipped > unused ? p->skipped - unused : 0));
 }
 
 /* ---- processes ---- */

@@ -4,14 +4,17 @@
 #include "trace/kept.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
-/* Bytes that are kept, at three to six for an event, and how much of that is not compressed. */
-enum { MOST = 256 << 20, RAW_MOST = 128 << 20 };
+/* Bytes that are kept, at three to six for an event: a sixteenth of the machine's memory, within bounds. Half of that
+ * is not compressed. */
+enum { LEAST = 64 << 20, MOST = 512 << 20, PART = 16 };
 
 struct dh_postponed {
     struct dh_feed *feed;
     struct dh_screen *screen;
     struct dh_kept *kept; /* NULL: detectors hear everything at once */
+    size_t most;          /* bytes of it */
 };
 
 bool dh_may_postpone(const dh_detector_list *detectors, const struct dh_detector_options *options)
@@ -22,6 +25,13 @@ bool dh_may_postpone(const dh_detector_list *detectors, const struct dh_detector
     return detectors->n > 0;
 }
 
+static size_t bytes_at_most(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t part = pages > 0 && page > 0 ? (size_t)pages / PART * (size_t)page : LEAST;
+    return part < LEAST ? LEAST : part > MOST ? MOST : part;
+}
+
 struct dh_postponed *dh_postponed_new(struct dh_feed *feed)
 {
     struct dh_postponed *p = calloc(1, sizeof *p);
@@ -29,7 +39,8 @@ struct dh_postponed *dh_postponed_new(struct dh_feed *feed)
         abort();
     p->feed = feed;
     p->screen = dh_screen_new();
-    p->kept = dh_kept_new(RAW_MOST);
+    p->most = bytes_at_most();
+    p->kept = dh_kept_new(p->most / 2);
     return p;
 }
 
@@ -54,7 +65,7 @@ void dh_postponed_event(struct dh_postponed *p, const struct dh_event *e)
         return;
     }
     dh_kept_add(p->kept, e);
-    if (!dh_screen_event(p->screen, e) || dh_kept_bytes(p->kept) > MOST)
+    if (!dh_screen_event(p->screen, e) || dh_kept_bytes(p->kept) > p->most)
         catch_up(p);
 }
 

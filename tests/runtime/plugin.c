@@ -20,7 +20,8 @@ NOINLINE int plugin_call(int (*back)(int), int value)
     ENTER;
     uint32_t four = 4;
     __dh_write4(&four, 4, 0);
-    CHECK(__dh_load4(&four, 4, 0) == 4 && __dh_load1(&four, 200, 0) == 200);
+    __dh_store1(&four, 200, 0, 0);
+    CHECK(__dh_load4(&four, 0, 0) == 200 && __dh_load1(&four, 0, 0) == 200);
     int result = back ? back(value) : value;
     LEAVE;
     return result;

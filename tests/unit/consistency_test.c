@@ -119,8 +119,8 @@ static bool access_both(unsigned t, uintptr_t addr, unsigned size, bool write, i
     uint32_t place = (uint32_t)step;
     history[step] = (struct happened){t, now(t)->unit, write, addr, size};
     out->kind = DH_COLLISION_NONE;
-    bool quick = write ? dh_unit_write(&units[t], threads[t].entries, world.cells, addr, size, place)
-                       : dh_unit_read(&units[t], threads[t].entries, world.cells, addr, size, place);
+    bool quick = write ? dh_unit_write(&units[t], &threads[t].entries, world.cells, addr, size, place)
+                       : dh_unit_read(&units[t], &threads[t].entries, world.cells, addr, size, place);
     return !quick && dh_consistency_access(&world, &threads[t], addr, size, write, place, out);
 }
 
@@ -258,8 +258,8 @@ static void sees_every_single_interleaving(void **state)
 static struct dh_collision collide(unsigned t, bool write, uint32_t place)
 {
     struct dh_collision c = {.kind = DH_COLLISION_NONE};
-    bool quick = write ? dh_unit_write(&units[t], threads[t].entries, world.cells, BASE, 8, place)
-                       : dh_unit_read(&units[t], threads[t].entries, world.cells, BASE, 8, place);
+    bool quick = write ? dh_unit_write(&units[t], &threads[t].entries, world.cells, BASE, 8, place)
+                       : dh_unit_read(&units[t], &threads[t].entries, world.cells, BASE, 8, place);
     if (!quick)
         dh_consistency_access(&world, &threads[t], BASE, 8, write, place, &c);
     return c;

@@ -1,6 +1,7 @@
 /* The progressive happens-before model against its definition, its rules for forgetting writes, and clocks given by
  * someone else. */
 #include "memory_programs.h"
+#include "memory_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,32 +76,12 @@ static void small_histories(void **state)
 
 /* ---- buffers ---- */
 
-static uint64_t word;
-
-static void *allocate(struct dh_memory *m, size_t size)
-{
-    (void)m;
-    return calloc(1, size);
-}
-
-static uint64_t peek(struct dh_memory *m, uint64_t address, unsigned size)
-{
-    uint64_t value = 0;
-    (void)m;
-    memcpy(&value, (char *)&word + address % 8, size);
-    return value;
-}
-
-static void poke(struct dh_memory *m, uint64_t address, unsigned size, uint64_t value)
-{
-    (void)m;
-    memcpy((char *)&word + address % 8, &value, size);
-}
-
 static struct dh_memory memory_of(uint32_t history, bool no_gc)
 {
-    return (struct dh_memory){
-        .threads = 4, .history = history, .no_gc = no_gc, .memory = allocate, .peek = peek, .poke = poke};
+    struct dh_memory m = words_memory(4);
+    m.history = history;
+    m.no_gc = no_gc;
+    return m;
 }
 
 static unsigned values_of(void *self, uint32_t thread, uint64_t address, unsigned size, uint64_t *out)
@@ -126,7 +107,7 @@ static void figure_7(void **state)
     struct dh_memory m = memory_of(0, false);
     void *self = model->start(&m);
     uint64_t v[DH_MEMORY_CANDIDATES];
-    word = 0;
+    words[1] = 0;
     model->fork(self, 0, 1);
     model->acquire(self, 0, 99);
     write_value(self, 0, 8, 8, 13);
@@ -139,13 +120,40 @@ static void figure_7(void **state)
     assert_int_equal(v[0], 42);
 }
 
+/* Atomics that are no locations order by release sequences and fences, and a store that releases nothing ends what was
+ * released. */
+static void other_atomics(void **state)
+{
+    (void)state;
+    struct dh_memory m = memory_of(0, false);
+    void *self = model->start(&m);
+    uint64_t v[DH_MEMORY_CANDIDATES];
+    for (uint32_t t = 1; t < 4; t++)
+        model->fork(self, 0, t);
+    write_value(self, 0, 8, 8, 1);
+    model->atomic(self, 0, 99, DH_ORDER_RELEASE, false, true);
+    model->atomic(self, 1, 99, DH_ORDER_RELAXED, true, true);
+    assert_int_equal(values_of(self, 1, 8, 8, v), 2);
+    model->fence(self, 1, DH_ORDER_ACQUIRE);
+    assert_int_equal(values_of(self, 1, 8, 8, v), 1);
+    model->atomic(self, 2, 99, DH_ORDER_ACQUIRE, true, false);
+    assert_int_equal(values_of(self, 2, 8, 8, v), 1);
+    model->atomic(self, 0, 99, DH_ORDER_RELAXED, false, true);
+    model->atomic(self, 3, 99, DH_ORDER_ACQUIRE, true, false);
+    assert_int_equal(values_of(self, 3, 8, 8, v), 2);
+    model->fence(self, 0, DH_ORDER_RELEASE);
+    model->atomic(self, 0, 99, DH_ORDER_RELAXED, false, true);
+    model->atomic(self, 3, 99, DH_ORDER_ACQUIRE, true, false);
+    assert_int_equal(values_of(self, 3, 8, 8, v), 1);
+}
+
 static void oldest_are_removed(void **state)
 {
     (void)state;
     struct dh_memory m = memory_of(0, false);
     void *self = model->start(&m);
     uint64_t v[DH_MEMORY_CANDIDATES];
-    word = 0;
+    words[1] = 0;
     model->fork(self, 0, 1);
     for (uint64_t i = 1; i <= 31; i++)
         write_value(self, 0, 8, 8, i);
@@ -156,7 +164,7 @@ static void oldest_are_removed(void **state)
     assert_int_equal(m.lost.removed, 69);
     assert_int_equal(values_of(self, 1, 8, 8, v), 32);
     assert_true(v[0] == 100 && v[31] == 69);
-    assert_int_equal(word, 100);
+    assert_int_equal(words[1], 100);
 }
 
 /* Without them the buffer would have to remove its oldest; values do not differ. */
@@ -166,13 +174,13 @@ static void collected(void **state)
     struct dh_memory few = memory_of(3, false), all = memory_of(60, true);
     void *a = model->start(&few), *b = model->start(&all);
     uint64_t v[DH_MEMORY_CANDIDATES], all_v[DH_MEMORY_CANDIDATES];
-    word = 0;
+    words[1] = 0;
     model->fork(a, 0, 1);
     model->fork(b, 0, 1);
     for (uint64_t i = 0; i < 50; i++) {
-        uint64_t before = word;
+        uint64_t before = words[1];
         write_value(a, i % 2, 8, 8, 1 + i % 2); /* GC2: each thread its own value again and again */
-        word = before;
+        words[1] = before;
         write_value(b, i % 2, 8, 8, 1 + i % 2);
         assert_int_equal(values_of(a, 1, 8, 8, v), 2);
         assert_true(values_of(b, 1, 8, 8, all_v) >= 2);
@@ -180,11 +188,11 @@ static void collected(void **state)
     }
     assert_int_equal(few.lost.removed, 0);
     for (uint64_t i = 0; i < 50; i++) { /* GC1: handed over by a lock, so that only the newest is seen */
-        uint64_t before = word;
+        uint64_t before = words[1];
         model->acquire(a, i % 2, 99);
         write_value(a, i % 2, 8, 8, 10 + i);
         model->release(a, i % 2, 99);
-        word = before;
+        words[1] = before;
         model->acquire(b, i % 2, 99);
         write_value(b, i % 2, 8, 8, 10 + i);
         model->release(b, i % 2, 99);
@@ -204,7 +212,7 @@ static void pieces(void **state)
     void *self = model->start(&m);
     struct dh_piece p[8];
     uint64_t v[DH_MEMORY_CANDIDATES];
-    word = 0x1111111122222222;
+    words[1] = 0x1111111122222222;
     model->fork(self, 0, 1);
     assert_int_equal(model->pieces(self, 8, 8, p, 8), 1);
     write_value(self, 0, 8, 8, 0x3333333344444444);
@@ -230,7 +238,7 @@ static void no_pieces(void **state)
     struct dh_memory m = memory_of(0, false);
     void *self = model->start(&m);
     uint64_t v[DH_MEMORY_CANDIDATES];
-    word = 0x1111111122222222;
+    words[1] = 0x1111111122222222;
     model->fork(self, 0, 1);
     write_value(self, 0, 8, 8, 0x3333333344444444);
     write_value(self, 0, 8, 4, 0x55555555);
@@ -250,16 +258,16 @@ static void unknown(void **state)
     struct dh_memory m = memory_of(0, false);
     void *self = model->start(&m);
     uint64_t v[DH_MEMORY_CANDIDATES];
-    word = 0;
+    words[1] = 0;
     model->fork(self, 0, 1);
     write_value(self, 0, 8, 8, 1);
     assert_int_equal(values_of(self, 1, 8, 8, v), 2);
     assert_int_equal(values_of(self, 9, 8, 8, v), 1);
-    word = 5;
+    words[1] = 5;
     assert_int_equal(values_of(self, 1, 8, 8, v), 1);
     assert_int_equal(v[0], 5);
     write_value(self, 9, 8, 8, 6);
-    assert_int_equal(word, 6);
+    assert_int_equal(words[1], 6);
     assert_int_equal(values_of(self, 1, 8, 8, v), 1);
     assert_int_equal(v[0], 6);
 }
@@ -268,9 +276,10 @@ int main(void)
 {
     model = dh_memory_model_by_name("hb");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literature),      cmocka_unit_test(random_programs),    cmocka_unit_test(figure_7),
-        cmocka_unit_test(small_histories), cmocka_unit_test(oldest_are_removed), cmocka_unit_test(collected),
-        cmocka_unit_test(pieces),          cmocka_unit_test(no_pieces),          cmocka_unit_test(unknown),
+        cmocka_unit_test(literature),    cmocka_unit_test(random_programs), cmocka_unit_test(figure_7),
+        cmocka_unit_test(other_atomics), cmocka_unit_test(small_histories), cmocka_unit_test(oldest_are_removed),
+        cmocka_unit_test(collected),     cmocka_unit_test(pieces),          cmocka_unit_test(no_pieces),
+        cmocka_unit_test(unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,19 @@ static void fairness(void **state)
         assert_int_equal(read_at(p, 0, 1, 8, 3), i % 4 ? 0 : 42);
 }
 
+/* A word whose halves come apart: that the upper one never changes says nothing about the lower one. */
+static void halves(void **state)
+{
+    (void)state;
+    static const struct dh_candidate upper[] = {{.value = 0}, {.value = 0}};
+    struct dh_picker *p = new (DH_HEURISTIC_oldest, 3);
+    for (unsigned i = 1; i <= 40; i++) {
+        struct dh_access a = {.site = 1, .address = 12, .size = 4};
+        assert_int_equal(read_at(p, 0, 1, 8, 3), i % 4 ? 0 : 42);
+        dh_picker_pick(p, &a, upper, 2);
+    }
+}
+
 static void snapshots(void **state)
 {
     (void)state;
@@ -133,7 +146,8 @@ static void snapshots(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(each), cmocka_unit_test(random_ones),
-                                       cmocka_unit_test(fairness), cmocka_unit_test(snapshots)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),       cmocka_unit_test(each),
+                                       cmocka_unit_test(random_ones), cmocka_unit_test(fairness),
+                                       cmocka_unit_test(halves),      cmocka_unit_test(snapshots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Total and partial store order against the axioms, and what drains do. */
 #include "memory_programs.h"
+#include "memory_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,32 +64,9 @@ static void random_programs(void **state)
 
 /* ---- buffers by hand ---- */
 
-static uint64_t words[4];
-
-static void *allocate(struct dh_memory *m, size_t size)
-{
-    (void)m;
-    return calloc(1, size);
-}
-
-static uint64_t peek(struct dh_memory *m, uint64_t address, unsigned size)
-{
-    uint64_t value = 0;
-    (void)m;
-    memcpy(&value, (char *)words + address, size);
-    return value;
-}
-
-static void poke(struct dh_memory *m, uint64_t address, unsigned size, uint64_t value)
-{
-    (void)m;
-    memcpy((char *)words + address, &value, size);
-}
-
 static void *start(struct dh_memory *m, const char *name)
 {
-    *m = (struct dh_memory){.threads = 2, .memory = allocate, .peek = peek, .poke = poke};
-    memset(words, 0, sizeof words);
+    *m = words_memory(2);
     return dh_memory_model_by_name(name)->start(m);
 }
 
@@ -120,6 +98,11 @@ static void drains(void **state)
     assert_true(step[0].address == 8 && step[0].value == 2 && step[1].address == 16);
     assert_int_equal(value_of("pso", self, 0, 8, 8), 3);
     assert_int_equal(value_of("pso", self, 1, 8, 8), 0);
+    struct dh_access theirs = {.thread = 1, .address = 8, .size = 8};
+    struct dh_candidate newer;
+    assert_true(pso->waiting(self, &theirs, &newer) && newer.value == 3 && newer.thread == 0);
+    theirs.thread = 0;
+    assert_false(pso->waiting(self, &theirs, &newer));
     pso->step(self, &step[0]);
     assert_int_equal(words[1], 2);
     assert_int_equal(value_of("pso", self, 1, 8, 8), 2);

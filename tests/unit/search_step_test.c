@@ -38,6 +38,7 @@ static struct dh_step by_chance(void)
                                      DH_STEP_SHARED,
                                      DH_STEP_FAILED,
                                      DH_STEP_RANGE | DH_STEP_WRITES,
+                                     DH_STEP_BUFFERED | DH_STEP_WRITES,
                                      DH_STEP_TRY,
                                      DH_STEP_TIMED};
     return step(pick(DH_STEP_COUNT), flags[pick(sizeof flags / sizeof *flags)], place(), pick(3) ? place() : 0,
@@ -66,7 +67,8 @@ static void what_strategies_rely_on(void **state)
         bool depend = dh_steps_depend(&a, &b);
         assert_int_equal(depend, dh_steps_depend(&b, &a));
         assert_int_equal(dh_steps_race(&a, &b), dh_steps_race(&b, &a));
-        assert_true(!dh_steps_race(&a, &b) || depend);
+        bool waits = (a.flags | b.flags) & DH_STEP_BUFFERED; /* races, but not before it drains */
+        assert_true(!dh_steps_race(&a, &b) || depend || waits);
         assert_true(!depend || share_key(&a, &b));
         assert_true(!depend || dh_step_changes(&a) || dh_step_changes(&b));
         dependent += depend;
@@ -156,6 +158,44 @@ static void synchronisation(void **state)
     depends(true, step(DH_STEP_EXIT, 0, 0, 0, 0), step(DH_STEP_YIELD, 0, 0, 0, 0));
 }
 
+/* A store of buffer 1 at X, and its drain; stores behind a store barrier, and after it without one. */
+static void buffers(void **state)
+{
+    (void)state;
+    uint64_t one = dh_step_buffer(1, 0);
+    struct dh_step store = step(DH_STEP_WRITE, DH_STEP_WRITES | DH_STEP_BUFFERED, X, one, 4),
+                   drain = step(DH_STEP_DRAIN, DH_STEP_WRITES, X, dh_step_buffer(1, 5), 4), other = drain,
+                   later = step(DH_STEP_DRAIN, DH_STEP_WRITES, Y, dh_step_buffer(1, 6), 4), again = drain, free = later,
+                   release = later;
+    struct dh_step read = step(DH_STEP_READ, DH_STEP_READS, X, 0, 4), flush = step(DH_STEP_FLUSH, 0, 0, one, 0);
+    other.second = dh_step_buffer(2, 5);
+    later.order = 1;
+    release.order = DH_DRAIN_LAST;
+    again.occurrence = 1;
+    depends(false, drain, free);
+    depends(true, drain, release);
+    assert_true(dh_step_needs(&release, &drain));
+    drain.order = DH_DRAIN_LAST; /* who comes after it may overtake it */
+    depends(false, drain, free);
+    drain.order = 0;
+    depends(false, store, read);
+    depends(false, store, store);
+    races(true, store, read);
+    depends(true, store, drain);
+    depends(false, store, again);
+    depends(false, store, other);
+    depends(true, drain, read);
+    races(false, drain, read);
+    depends(true, drain, other);
+    depends(true, drain, later);
+    depends(true, flush, later);
+    depends(false, flush, other);
+    depends(false, flush, store);
+    depends(true, store, step(DH_STEP_FREE, 0, X, 0, 64));
+    assert_true(dh_step_needs(&drain, &store) && dh_step_needs(&later, &drain) && dh_step_needs(&flush, &later));
+    assert_false(dh_step_needs(&drain, &read) || dh_step_needs(&drain, &other) || dh_step_needs(&flush, &other));
+}
+
 static void targets(void **state)
 {
     (void)state;
@@ -199,6 +239,7 @@ int main(void)
         cmocka_unit_test(what_strategies_rely_on),
         cmocka_unit_test(accesses),
         cmocka_unit_test(synchronisation),
+        cmocka_unit_test(buffers),
         cmocka_unit_test(targets),
         cmocka_unit_test(names),
     };

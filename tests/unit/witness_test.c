@@ -38,6 +38,9 @@ static void make(struct dh_witness *w)
     dh_vec_push(&w->environment, dh_strdup("LC_ALL=C.UTF-8"));
     dh_vec_push(&w->inputs, i);
     dh_vec_push(&w->visible, dh_strdup("bank.c:deposit:struct account.balance:W#2"));
+    struct dh_element global = {.global = "the grid", .offset = 836}, heap = {.block = 4000, .offset = 8};
+    dh_vec_push(&w->elements, global);
+    dh_vec_push(&w->elements, heap);
     dh_vec_push(&w->steps, step(0, DH_STEP_CREATE, 0, 0, "bank.c:main:a:create#1"));
     dh_vec_push(&w->steps, step(2, DH_STEP_WAIT, 7, 1, "bank.c:take:full:wait#1@2"));
     dh_vec_push(&w->parties, step(1, DH_STEP_WRITE, 0, 0, "bank.c:deposit:struct account.balance:W#2"));
@@ -83,6 +86,9 @@ static void is_read_as_written(void **state)
     assert_string_equal(r.steps.at[1].place, "bank.c:take:full:wait#1@2");
     assert_int_equal(r.steps.at[1].alternative, 1);
     assert_int_equal(r.parties.at[1].occurrence, 3);
+    assert_int_equal(r.elements.n, 2);
+    assert_string_equal(r.elements.at[0].global, "the grid");
+    assert_int_equal(r.elements.at[1].block, 4000);
     free(text);
     free(again);
     dh_witness_release(&w);
@@ -122,7 +128,7 @@ static void changes_are_refused(void **state)
         {"deadheat-witness 1", "deadheat-witness 2", "it is a witness of version 2; this is for version 1"},
         {"deadheat-witness 1", "witness 1", "it is no witness"},
         {"steps 2", "steps 3", "it announces 3 steps and has 2"},
-        {"balance:W#2\nsteps", "balance:W#3\nsteps", "its visible set is not the one that its hash is of"},
+        {"balance:W#2\nelement", "balance:W#3\nelement", "its visible set is not the one that its hash is of"},
         {"environment LC_ALL=", "environment LD_PRELOAD=", "line 8: a witness may not set that variable"},
         {"end race", "end marathon", "no end of that kind is known"},
         {"step 0 create", "step 0 jump", "a step is THREAD KIND OCCURRENCE ALTERNATIVE PLACE"},
@@ -132,6 +138,8 @@ static void changes_are_refused(void **state)
         {"threads 3\n", "threads 3\nthreads 3\n", "said twice"},
         {"threads 3\n", "threads 3\nprogram x\n", "out of order"},
         {"threads 3\n", "threads 3\nfrobs 3\n", "nothing that a witness says"},
+        {"element 4000 8", "element 0 8", "an element is BLOCK OFFSET"},
+        {"element 4000 8", "element 4000 x", "an element is BLOCK OFFSET"},
         {"\\x09", "\\x0", "a broken escape"},
         {"\\x09", "\\x00", "a broken escape"},
         {"build 0", "build g", "a build is an id of 32 hexadecimal digits and a name"},

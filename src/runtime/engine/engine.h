@@ -64,6 +64,11 @@ struct dh_task {
         uint32_t place, same;
     } spin[4];
     uint32_t spin_next;
+    struct dh_recurrence {
+        uint64_t mark; /* a state it was in */
+        uint32_t steps, until;
+        bool recurs;
+    } recurrence;
     bool spins;                    /* something is in it */
     __pthread_unwind_buf_t unwind; /* where pthread_exit and cancellation lead to */
 };
@@ -95,8 +100,9 @@ struct dh_engine {
     struct dh_actor *actors;
     dh_engine_ways **ways; /* of each */
     uint32_t n_tasks;
-    struct dh_task *current; /* NULL: the engine itself */
-    bool after;              /* somebody wants to know what the access of the current step came to */
+    uint32_t drains_from, n_drains; /* actors that are store buffers (drains.h): from where, how many so far */
+    struct dh_task *current;        /* NULL: the engine itself */
+    bool after;                     /* somebody wants to know what the access of the current step came to */
     uint32_t last;
     uint32_t baton; /* the engine's own, with kernel threads */
     bool running;   /* a schedule is under way */
@@ -112,8 +118,12 @@ struct dh_engine {
     uint32_t commands;        /* run in this schedule */
     bool outside;             /* what the current task waits for is another process */
     uint32_t turn;            /* counts who goes on, in all schedules */
-    uint64_t idle;            /* steps in a row that only gave way */
+    uint64_t idle;            /* steps in a row that only gave way, */
+    uint32_t idle_from;       /* and the decision they began with */
     uint64_t operations;      /* accesses of this schedule that were not visible */
+    uint64_t waits;           /* steps of it that only give way */
+    uint64_t loads_before;    /* progress.loads when it began */
+    uint64_t work;            /* as of when a thread last ended: see dh_engine_work */
     uint32_t raced;           /* races were found in this schedule */
     struct dh_step executed;  /* what the chosen task does now, as it turns out */
     struct dh_step first;     /* main's, at the snapshot */
@@ -141,10 +151,22 @@ struct dh_engine {
     char *keep, *keep_end;
 };
 
+/* How the strategy sees it now. */
+static inline struct dh_moment dh_engine_moment(const struct dh_engine *e)
+{
+    return (struct dh_moment){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
+}
+
 /* KEEP; the pointer itself never changes once the engine is on. */
 extern struct dh_engine *dh_engine;
 /* From the first creation of a thread on, modelled primitives are used. */
 extern bool dh_engine_on;
+
+/* What the schedule has done so far, waiting left out (struct dh_engine_progress, works). */
+static inline uint64_t dh_engine_work(const struct dh_engine *e)
+{
+    return e->operations + e->depth - e->waits - (e->control->progress.loads - e->loads_before);
+}
 
 /* ---- start.c, loop.c ---- */
 

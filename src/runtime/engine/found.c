@@ -73,6 +73,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     f->threads = e->n_tasks;
     f->visible_added = e->control->progress.visible_added;
     f->n_stale = dh_adversary_stale(f->stale);
+    f->n_foreseen = dh_adversary_foreseen(f->foreseen);
     f->outcome = dh_outcome_now();
     f->time_ns = dh_times_real() - e->control->progress.begun_ns;
     dh_text_copy(f->text, sizeof f->text, kind == DH_ENGINE_RACE || kind == DH_ENGINE_UNORDERED ? "" : kept->text);
@@ -120,10 +121,20 @@ static bool is_wanted(uint64_t signature)
     return true;
 }
 
+/* Of wrong results each is kept. */
+static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
+{
+    uint64_t signature = dh_engine_signature(kind, parties, n, kept->text);
+    if (kind != DH_ENGINE_WRONG || dh_engine->flags & DH_ENGINE_ONLY_TARGET)
+        return signature;
+    struct dh_engine_outcome o = dh_outcome_now();
+    return (signature ^ o.output ^ o.errors << 1 ^ (uint64_t)o.status << 32) | 1;
+}
+
 static void record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
-    if (!(dh_engine->look_for & 1u << kind) || !is_wanted(dh_engine_signature(kind, parties, n, kept->text)))
+    if (!(dh_engine->look_for & 1u << kind) || !is_wanted(signature_of(kind, parties, n)))
         return;
     uint64_t size = sizeof(struct dh_engine_found) + (uint64_t)dh_engine->depth * sizeof *dh_engine->trace +
                     (dh_engine->values ? (uint64_t)dh_engine->depth * sizeof *dh_engine->values : 0);

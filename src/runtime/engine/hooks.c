@@ -8,11 +8,12 @@
 #include "runtime/engine/freed.h"
 #include "runtime/engine/ordering.h"
 #include "runtime/engine/primitives.h"
+#include "runtime/engine/recurrence.h"
 #include "runtime/engine/spinning.h"
 #include "runtime/history.h"
 #include "runtime/thread_state.h"
 
-enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xFF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
+enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
 
 static const struct {
     uint8_t kind;
@@ -57,10 +58,12 @@ static struct dh_step step_of(const void *addr, const void *src, size_t size, ui
     return (struct dh_step){
         .kind = of_op[op].kind,
         .order = (uint8_t)(what >> WHAT_ORDER_SHIFT & WHAT_ORDER),
-        .flags = src ? of_op[op].flags : of_op[op].flags & (uint16_t)~DH_STEP_RANGE,
+        .flags = op == DH_OP_ATOMIC_CAS ? of_op[op].flags | DH_STEP_COMPARES
+                 : src                  ? of_op[op].flags
+                                        : of_op[op].flags & (uint16_t)~DH_STEP_RANGE,
         .site = place,
         .object = (uint64_t)(uintptr_t)addr,
-        .second = (uint64_t)(uintptr_t)src,
+        .second = op == DH_OP_ATOMIC_CAS ? what >> DH_WHAT_FAILURE_SHIFT & WHAT_ORDER : (uint64_t)(uintptr_t)src,
         .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
     };
 }
@@ -86,6 +89,8 @@ static __attribute__((noinline)) void visible(struct dh_task *t, const void *add
     struct dh_engine *e = dh_engine;
     struct dh_step s = step_of(addr, src, size, what, place);
     bool adversary = around && dh_adversary_is_on();
+    if (adversary)
+        dh_adversary_prepare(&s);
     if (adversary && dh_adversary_serves(&s))
         e->ways[t->index] = e->picks ? NULL : dh_adversary_ways;
     uint32_t alternative = dh_engine_park(&s);
@@ -105,6 +110,8 @@ static __attribute__((noinline)) void look_at(struct dh_task *t, const void *add
                                               uint32_t what, uint32_t place, bool around)
 {
     struct dh_step s = step_of(addr, src, size, what, place);
+    if (dh_adversary_is_on())
+        dh_adversary_flush(&s);
     dh_ordering_access(&s);
     if (!around || !dh_adversary_is_on())
         return;
@@ -112,7 +119,9 @@ static __attribute__((noinline)) void look_at(struct dh_task *t, const void *add
     if (!serves && !dh_adversary_is_near(&s))
         return;
     dh_ordering_executed();
+    s.occurrence = UINT32_MAX;
     let_adversary(&s, serves && dh_engine->flags & DH_ENGINE_INLINE ? dh_adversary_pick(t->index, &s) : 0);
+    dh_adversary_unseen();
 }
 
 /* What is not visible is most of what a program does: little may be done for it. */
@@ -143,6 +152,8 @@ void dh_engine_library_access(const void *at, size_t size, bool writes)
     uint32_t place = __dh_thread.place;
     if (!size || !t || at == t->said[0] || at == t->said[1])
         return;
+    if (dh_adversary_is_on())
+        dh_adversary_library(at, size);
     before(at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ, place == DH_PLACE_NONE ? 0 : place, false);
     if (writes)
         dh_adversary_forget((uintptr_t)at, size);
@@ -152,15 +163,21 @@ void dh_engine_library_access(const void *at, size_t size, bool writes)
 void dh_engine_fence(uint32_t order, uint32_t place)
 {
     struct dh_step s = {.kind = DH_STEP_FENCE, .order = (uint8_t)order, .site = place};
-    if (dh_engine->current)
-        dh_ordering_fence(&s);
+    if (!dh_engine->current)
+        return;
+    if (dh_adversary_is_on())
+        dh_adversary_flush(&s);
+    dh_ordering_fence(&s);
 }
 
-void __dh_before(void *addr, uint32_t what, uint32_t place)
+void dh_before(void *addr, uint32_t what, uint32_t place);
+void dh_before(void *addr, uint32_t what, uint32_t place)
 {
     if (dh_engine_on)
         before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place, true);
 }
+
+DH_RECURRENCE_ENTRY("__dh_before", "", "dh_before");
 
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {

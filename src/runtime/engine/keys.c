@@ -16,6 +16,11 @@ static void note(pthread_key_t key, void (*destructor)(void *))
         above = key + 1;
 }
 
+void dh_keys_add(pthread_key_t key, void (*destructor)(void *))
+{
+    note(key, destructor);
+}
+
 #define CREATES(type, name)                                                                                            \
     static int dh_interposed_##name(type *key, void (*destructor)(void *))                                             \
     {                                                                                                                  \

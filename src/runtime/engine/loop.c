@@ -4,6 +4,7 @@
 #include "runtime/engine/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
+#include "runtime/engine/drains.h"
 #include "runtime/engine/ends.h"
 #include "runtime/engine/files.h"
 #include "runtime/engine/freed.h"
@@ -11,6 +12,7 @@
 #include "runtime/engine/ordering.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/raw.h"
+#include "runtime/engine/recurrence.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/syscalls.h"
@@ -18,7 +20,7 @@
 #include "runtime/engine/undo.h"
 #include "runtime/engine/watchdog.h"
 
-enum { CLOCK_EVERY = 64, IDLE_MOST = 32000 };
+enum { CLOCK_EVERY = 64, IDLE_MOST = 32000, CHANCES = 64 };
 
 /* ---- one schedule ---- */
 
@@ -39,10 +41,12 @@ static void begin_schedule(struct dh_engine *e)
     dh_occurrences_next(0, e->first.site);
     dh_found_text("");
     e->raced_unordered = 0;
-    e->idle = 0;
+    e->idle = e->idle_from = 0;
+    dh_recurrence_stop();
     e->search.reached = false;
     e->commands = 0;
-    e->operations = 0;
+    e->operations = e->waits = e->work = 0;
+    e->loads_before = e->control->progress.loads;
     dh_ends_begin();
     dh_outcome_begin();
     dh_atomic_sections_begin();
@@ -74,37 +78,65 @@ static bool look(struct dh_engine *e)
         }
         any |= a->alternatives;
     }
+    for (uint32_t i = 0; i < e->n_drains; i++)
+        any |= e->actors[e->drains_from + i].enabled;
     return any;
 }
 
 static bool possible(const struct dh_engine *e, struct dh_choice c)
 {
-    if (c.thread >= e->n_tasks)
+    if (c.thread >= e->n_tasks && !dh_drains_is_one(e, c.thread))
         return false;
     const struct dh_actor *a = &e->actors[c.thread];
+    if (c.alternative & DH_ENGINE_FUTURE)
+        return !a->ended && a->enabled && e->control->job.mode == DH_ENGINE_REPLAY;
     return !a->ended && (c.alternative ? c.alternative < a->alternatives : a->enabled);
 }
 
 static void note(struct dh_engine *e, struct dh_choice c)
 {
     const struct dh_step *s = &e->actors[c.thread].step;
-    e->trace[e->depth++] = (struct dh_engine_decision){.thread = c.thread,
-                                                       .place = s->site,
-                                                       .occurrence = s->occurrence,
-                                                       .alternative = (uint16_t)c.alternative,
-                                                       .kind = s->kind,
-                                                       .flags = (uint8_t)s->flags,
-                                                       .object = s->object};
+    bool drains = dh_drains_is_one(e, c.thread);
+    e->trace[e->depth++] =
+        (struct dh_engine_decision){.thread = drains ? dh_step_buffer_number(s) : c.thread,
+                                    .place = s->site,
+                                    .occurrence = s->occurrence,
+                                    .alternative = drains ? dh_drains_piece(c.thread) : (uint16_t)c.alternative,
+                                    .kind = s->kind,
+                                    .flags = (uint8_t)s->flags,
+                                    .object = s->object};
 }
 
-/* Spinning counts more than sleeping, which may be many short naps of somebody who works, and than being quiet. */
+/* Could somebody go on who was not let all the while? Then others may wait for that. */
+static bool somebody_starves(const struct dh_engine *e)
+{
+    for (uint32_t i = 0; i < e->n_tasks; i++)
+        if (!e->actors[i].ended && e->actors[i].enabled && e->tasks[i].decision < e->idle_from)
+            return true;
+    return false;
+}
+
+/* Spinning counts more than sleeping, which may be many short naps of somebody who works, and than being quiet. Who
+ * never was in the same state twice may come to an end, and gets a chance to. */
 static bool gives_way_for_ever(struct dh_engine *e, const struct dh_actor *a)
 {
     bool slow = a->step.kind == DH_STEP_SLEEP || (a->step.kind == DH_STEP_YIELD && a->step.object);
-    e->idle = !a->yields ? 0 : e->idle + (slow ? 1 : 8);
-    if (e->idle < IDLE_MOST + 64ull * e->n_tasks)
+    uint64_t most = IDLE_MOST + 64ull * e->n_tasks;
+    if (!a->yields) {
+        e->idle_from = e->depth;
+        e->idle = 0;
+        dh_recurrence_stop();
         return false;
-    e->end = DH_ENGINE_HANG;
+    }
+    e->idle += slow ? 1 : 8;
+    if (e->idle >= most / 2 && !dh_recurrence_is_watching())
+        dh_recurrence_watch(e);
+    if (e->idle < most)
+        return false;
+    bool starves = somebody_starves(e), hangs = !starves && dh_recurrence_of_all(e);
+    if (!starves && !hangs && e->idle < CHANCES * most)
+        return false;
+    e->end = hangs ? DH_ENGINE_HANG : DH_ENGINE_CUT;
     return true;
 }
 
@@ -114,6 +146,7 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
     if (e->picks && dh_adversary_serves(&e->actors[c.thread].step))
         c.alternative = dh_adversary_pick(c.thread, &e->actors[c.thread].step);
     note(e, c);
+    e->waits += e->actors[c.thread].step.kind == DH_STEP_YIELD || e->actors[c.thread].step.kind == DH_STEP_SLEEP;
     e->executed = e->actors[c.thread].step;
     e->executing = c.thread;
     e->unordered = true;
@@ -138,6 +171,12 @@ static void go_on(struct dh_engine *e, struct dh_choice c)
 {
     if (!start_step(e, c))
         return;
+    if (dh_drains_is_one(e, c.thread)) {
+        e->unordered = false;
+        dh_drains_step(c.thread);
+        finish_step(e);
+        return;
+    }
     e->carrier->resume(&e->tasks[c.thread]);
     if (!e->finished)
         finish_step(e);
@@ -153,7 +192,7 @@ bool dh_engine_same_goes_on(struct dh_task *t)
     finish_step(e);
     bool same = false;
     if (look(e) && e->depth < e->depth_max) {
-        struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
+        struct dh_moment m = dh_engine_moment(e);
         struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
         same = c.thread == t->index && possible(e, c) && start_step(e, c);
     }
@@ -172,7 +211,7 @@ static void run_schedule(struct dh_engine *e)
             e->end = DH_ENGINE_CUT;
             return;
         }
-        struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
+        struct dh_moment m = dh_engine_moment(e);
         struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
         if (!possible(e, c)) {
             e->end = DH_ENGINE_CUT;
@@ -193,6 +232,16 @@ static enum dh_schedule_end in_short(const struct dh_engine *e)
     return e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE ? DH_END_BLOCKED : DH_END_FAILED;
 }
 
+/* Of a schedule, until main was the only thread left. */
+static void note_work(const struct dh_engine *e, struct dh_engine_progress *p)
+{
+    bool alone = true;
+    for (uint32_t i = 1; i < e->n_tasks; i++)
+        alone = alone && e->actors[i].ended;
+    if (p->n_works < DH_ENGINE_WORKS)
+        p->works[p->n_works++] = alone ? e->work : dh_engine_work(e);
+}
+
 static void count(struct dh_engine *e)
 {
     struct dh_engine_progress *p = &e->control->progress;
@@ -201,6 +250,7 @@ static void count(struct dh_engine *e)
     if (e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_WRONG) {
         uint64_t operations = e->operations + e->depth;
         p->operations += operations;
+        note_work(e, p);
         p->operations_most = operations > p->operations_most ? operations : p->operations_most;
     }
     p->ends[e->end]++;
@@ -216,11 +266,11 @@ static void count(struct dh_engine *e)
 static void end_schedule(struct dh_engine *e)
 {
     e->running = false;
-    dh_outcome_end();
     dh_adversary_end();
+    dh_outcome_end();
     dh_ends_record();
     count(e);
-    struct dh_moment m = {e->actors, e->n_tasks, e->last, e->depth};
+    struct dh_moment m = dh_engine_moment(e);
     e->strategy->end(e->strategy_self, in_short(e), &m);
     if (e->signal && !e->carrier->is_kernel)
         dh_signals_reset();
@@ -336,6 +386,10 @@ void dh_engine_loop(void)
     for (;;) {
         if (!e->strategy->begin(e->strategy_self)) {
             tell_statistics(e);
+            if (dh_adversary_next_pass()) {
+                dh_engine_restart_strategy();
+                continue;
+            }
             dh_engine_finish(DH_ENGINE_EXHAUSTED);
         }
         begin_schedule(e);

@@ -1,5 +1,6 @@
 #include "runtime/engine/ordering.h"
 
+#include "event/site.h"
 #include "runtime/engine/adversary.h"
 #include "search/hb.h"
 
@@ -35,11 +36,11 @@ bool dh_ordering_init(void)
     if (!ordering)
         return false;
     ordering->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
-    if (!ordering->checks && !dh_engine->control->job.model[0])
+    dh_engine->orders = ordering->checks || dh_engine->control->job.model[0];
+    if (!ordering->checks)
         return true;
     ordering->search = (struct dh_search){.seed = 1, .memory = memory};
     ordering->hb = dh_hb_new(&ordering->search);
-    dh_engine->orders = ordering->hb;
     return ordering->hb;
 }
 
@@ -104,9 +105,21 @@ static void extend_if_racy(const struct dh_step *s)
         extend(s->site);
 }
 
+/* Of places that are not steps nobody tries the other order. */
+static void note_uncovered(const struct dh_hb_access *a)
+{
+    const struct dh_engine *e = dh_engine;
+    if (a->site >= e->n_visible || !(e->visible[a->site] || e->flags & DH_ENGINE_ALL_VISIBLE))
+        e->control->progress.uncovered = 1;
+}
+
 static void tell(const struct dh_hb_race *race)
 {
     dh_engine->raced_unordered++;
+    if (dh_adversary_is_on()) {
+        note_uncovered(&race->first);
+        note_uncovered(&race->second);
+    }
     if (dh_engine->flags & DH_ENGINE_EXTEND)
         note_racy(race->second.address);
     if (!race->is_new)
@@ -123,13 +136,16 @@ void dh_ordering_executed(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_hb_race race;
-    if (!e->unordered || !ordering->hb)
+    if (!e->unordered || !e->orders)
         return;
     e->unordered = false;
     dh_adversary_executed(e->executing, &e->executed);
-    if (!ordering->checks && e->executed.kind <= DH_STEP_COPY && !(e->executed.flags & DH_STEP_ATOMIC))
+    if (!ordering->hb)
         return;
-    if (dh_hb_step(ordering->hb, e->executing, &e->executed, &race) && ordering->checks)
+    struct dh_step s = e->executed;
+    if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* whoever wrote last has told it nothing */
+        s.order = DH_ORDER_RELAXED;
+    if (dh_hb_step(ordering->hb, e->executing, &s, &race))
         tell(&race);
 }
 
@@ -173,7 +189,7 @@ void dh_ordering_fence(const struct dh_step *fence)
     struct dh_hb_race race;
     dh_ordering_executed();
     dh_adversary_executed(dh_engine->current->index, fence);
-    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race) && ordering->checks)
+    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race))
         tell(&race);
 }
 
@@ -181,12 +197,6 @@ void dh_ordering_forget(uintptr_t at, size_t size)
 {
     if (ordering->checks)
         dh_hb_forget(ordering->hb, at, size);
-}
-
-const uint32_t *dh_ordering_clock(uint32_t task, uint32_t *n)
-{
-    *n = 0;
-    return ordering->hb ? dh_hb_clock_of(ordering->hb, task, n) : NULL;
 }
 
 static bool make_visible(uint32_t place)

@@ -13,8 +13,6 @@ void dh_ordering_access(const struct dh_step *step);
 void dh_ordering_executed(void);
 void dh_ordering_fence(const struct dh_step *fence);
 void dh_ordering_forget(uintptr_t at, size_t size);
-/* What a task knows of the others, one entry for each of *n. NULL: nobody keeps it. */
-const uint32_t *dh_ordering_clock(uint32_t task, uint32_t *n);
 /* Between schedules: were places made visible? */
 bool dh_ordering_extended(void);
 

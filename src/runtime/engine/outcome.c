@@ -1,16 +1,11 @@
 #include "runtime/engine/outcome.h"
 
+#include "event/printed.h"
 #include "runtime/engine/raw.h"
 #include "runtime/real.h"
 
-/* The sum of what its lines come to; `line` is of the one that is not complete yet. */
-struct stream {
-    uint64_t sum, line;
-    bool open;
-};
-
 static struct outcome {
-    struct stream streams[2];
+    struct dh_printed streams[2];
 } *outcome;
 
 static bool is_wanted(void)
@@ -29,41 +24,21 @@ void dh_outcome_begin(void)
     *outcome = (struct outcome){0};
 }
 
-static uint64_t mix(uint64_t a)
+static void add(unsigned stream, const void *at, size_t n)
 {
-    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
-    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
-    return a ^ a >> 31;
-}
-
-static void end_line(struct stream *s)
-{
-    s->sum += mix(s->line + 1);
-    s->line = 0;
-    s->open = false;
-}
-
-static void add(struct stream *s, const unsigned char *at, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        s->open = true;
-        if (at[i] == '\n')
-            end_line(s);
-        else
-            s->line = (s->line ^ at[i]) * 0x100000001b3u + 0x9e3779b97f4a7c15u;
-    }
+    dh_printed_add(&outcome->streams[stream], at, n, stream == 1);
 }
 
 void dh_outcome_call(long number, const long a[6])
 {
     if ((a[0] != 1 && a[0] != 2) || !is_wanted())
         return;
-    struct stream *s = &outcome->streams[a[0] - 1];
+    unsigned s = (unsigned)a[0] - 1;
     if (number == SYS_write)
-        add(s, (const unsigned char *)a[1], (size_t)a[2]);
+        add(s, (const void *)a[1], (size_t)a[2]);
     else if (number == SYS_writev)
         for (long i = 0; i < a[2]; i++)
-            add(s, ((unsigned char *const *)a[1])[2 * i], ((const size_t *)a[1])[2 * i + 1]);
+            add(s, ((void *const *)a[1])[2 * i], ((const size_t *)a[1])[2 * i + 1]);
 }
 
 void dh_outcome_flush(void)
@@ -74,11 +49,9 @@ void dh_outcome_flush(void)
 
 struct dh_engine_outcome dh_outcome_now(void)
 {
-    struct stream s[2] = {outcome->streams[0], outcome->streams[1]};
-    for (unsigned i = 0; i < 2; i++)
-        if (s[i].open)
-            end_line(&s[i]);
-    return (struct dh_engine_outcome){.status = dh_engine->status, .output = s[0].sum, .errors = s[1].sum};
+    return (struct dh_engine_outcome){.status = dh_engine->status,
+                                      .output = dh_printed_sum(outcome->streams[0]),
+                                      .errors = dh_printed_sum(outcome->streams[1])};
 }
 
 static struct dh_engine_outcome *find(const struct dh_engine_outcome *o)

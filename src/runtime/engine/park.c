@@ -1,13 +1,17 @@
 /* Visible operations: a task says what it is about to do and waits until that is chosen. */
 #include "runtime/engine/engine.h"
 
+#include "runtime/engine/adversary.h"
 #include "runtime/engine/freed.h"
 #include "runtime/engine/ordering.h"
+#include "runtime/engine/recurrence.h"
 #include "runtime/engine/spinning.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/history.h"
 #include "runtime/thread_state.h"
+
+#define FLUSHES (1u << 30) /* beside the number of a place */
 
 uint32_t dh_engine_call_place(void)
 {
@@ -37,13 +41,21 @@ static void look_for_race(const struct dh_task *t, const struct dh_step *s)
     }
 }
 
+/* Whether a buffer is emptied at a place does not change how often the thread came there. */
+static uint32_t counted_at(const struct dh_step *s)
+{
+    return s->kind == DH_STEP_FLUSH ? s->site | FLUSHES : s->site;
+}
+
 uint32_t dh_engine_park(const struct dh_step *step)
 {
     struct dh_task *t = dh_engine->current;
     struct dh_actor *a = &dh_engine->actors[t->index];
+    if (dh_adversary_is_on() && !accesses(step))
+        dh_adversary_flush(step);
     dh_ordering_executed();
     a->step = *step;
-    a->step.occurrence = dh_occurrences_next(t->index, step->site);
+    a->step.occurrence = dh_occurrences_next(t->index, counted_at(step));
     if (dh_engine->carrier->is_kernel)
         dh_syscalls_allow(false);
     t->quiet = 0;
@@ -55,6 +67,8 @@ uint32_t dh_engine_park(const struct dh_step *step)
         a->yields = dh_spinning_other(t, &a->step);
     }
     t->path = 0;
+    if (dh_recurrence_is_watching())
+        dh_recurrence_look(t);
     dh_engine->carrier->park(t);
     t->decision = dh_engine->depth - 1;
     dh_engine->ways[t->index] = NULL;
@@ -63,8 +77,10 @@ uint32_t dh_engine_park(const struct dh_step *step)
     return t->alternative;
 }
 
-uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                      dh_engine_ways *ways)
+uint32_t dh_engine_arrive(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                          dh_engine_ways *ways);
+uint32_t dh_engine_arrive(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                          dh_engine_ways *ways)
 {
     struct dh_step s = {
         .kind = (uint8_t)kind,
@@ -79,3 +95,5 @@ uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object
         dh_freed_check((uintptr_t)object, 1);
     return alternative;
 }
+
+DH_RECURRENCE_ENTRY("dh_engine_at", ".hidden dh_engine_at\n", "dh_engine_arrive");

@@ -1,6 +1,8 @@
 /* The strategy of a replay: what was decided, and behind that, if asked for, whoever can go on without a switch. */
 #include "runtime/engine/replay.h"
 
+#include "runtime/engine/drains.h"
+
 static struct replay {
     const struct dh_engine_decision *decisions;
     uint32_t n, next; /* decision; as many as were followed unless some were left out */
@@ -26,12 +28,22 @@ static bool begin(void *self)
     return true;
 }
 
+static struct dh_choice choice_of(const struct dh_engine_decision *d, const struct dh_moment *m)
+{
+    if (d->kind == DH_STEP_DRAIN)
+        return (struct dh_choice){dh_drains_actor(d, m), 0};
+    return (struct dh_choice){d->thread, d->alternative};
+}
+
 static bool fits(const struct dh_engine_decision *d, const struct dh_moment *m)
 {
+    if (d->kind == DH_STEP_DRAIN)
+        return dh_drains_actor(d, m) != UINT32_MAX;
     if (d->thread >= m->count)
         return false;
     const struct dh_actor *a = &m->actors[d->thread];
-    bool can = d->alternative ? d->alternative < a->alternatives : a->enabled;
+    bool takes = d->alternative && !(d->alternative & DH_ENGINE_FUTURE);
+    bool can = takes ? d->alternative < a->alternatives : a->enabled;
     return !a->ended && can && a->step.site == d->place && a->step.kind == d->kind &&
            a->step.occurrence == d->occurrence;
 }
@@ -82,6 +94,12 @@ static bool can_go_on(const struct dh_moment *m, uint32_t thread)
     return thread < m->count && !m->actors[thread].ended && m->actors[thread].enabled;
 }
 
+static bool waits_for_buffer(const struct dh_moment *m, uint32_t thread)
+{
+    return thread < m->count && !m->actors[thread].ended && m->actors[thread].step.kind == DH_STEP_FLUSH &&
+           dh_drains_of(thread) != UINT32_MAX;
+}
+
 /* Of a schedule in which a load answers another value than it did, the rest may not be as it was. A thread that is not
  * where it was then is led there, if it has not been there yet; a load that has fewer values answers the newest; what
  * still does not fit is left out. */
@@ -89,12 +107,18 @@ static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
 {
     for (; replay->next < replay->n; replay->next++, replay->led = 0) {
         struct dh_engine_decision d = replay->decisions[replay->next];
-        if (d.alternative && !fits(&d, m) && can_go_on(m, d.thread))
+        if (d.alternative && d.kind != DH_STEP_DRAIN && !fits(&d, m) && can_go_on(m, d.thread))
             d.alternative = 0;
-        *c = (struct dh_choice){d.thread, d.alternative};
+        *c = choice_of(&d, m);
         if (fits(&d, m)) {
             replay->next++;
             replay->led = 0;
+            return true;
+        }
+        if (d.kind == DH_STEP_DRAIN || d.kind == DH_STEP_FLUSH)
+            continue;
+        if (waits_for_buffer(m, d.thread)) {
+            *c = (struct dh_choice){dh_drains_of(d.thread), 0};
             return true;
         }
         const struct dh_step *s = d.thread < m->count ? &m->actors[d.thread].step : NULL;
@@ -130,7 +154,7 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
         const struct dh_engine_decision *d = &replay->decisions[m->depth];
         if (!fits(d, m))
             diverged(d, m);
-        return (struct dh_choice){d->thread, d->alternative};
+        return choice_of(d, m);
     }
     if (dh_engine->flags & DH_ENGINE_TRAP && m->depth == replay->n)
         __asm__ volatile("int3");

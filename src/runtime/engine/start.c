@@ -22,6 +22,7 @@
 #include "runtime/print.h"
 #include "runtime/race_edges.h"
 #include "runtime/real.h"
+#include "runtime/watched.h"
 
 #include <execinfo.h>
 #include <fcntl.h>
@@ -126,6 +127,7 @@ void dh_engine_start(const char *where)
     /* Whoever else looks would slow it down and be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
+    dh_watched_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
 }

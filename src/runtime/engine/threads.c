@@ -85,6 +85,7 @@ void dh_task_finish(struct dh_task *t)
     dh_freed_task_ended(t);
     t->ended = true;
     dh_engine->actors[t->index].ended = 1;
+    dh_engine->work = dh_engine_work(dh_engine);
     dh_engine->carrier->leave();
 }
 
@@ -133,6 +134,8 @@ static struct dh_task *new_task(const pthread_attr_t *attr, void *argument)
     struct dh_engine *e = dh_engine;
     if (e->n_tasks == DH_ENGINE_TASKS)
         return NULL;
+    if (e->drains_from && e->n_tasks == e->drains_from)
+        dh_engine_cannot("more than the %u threads that the memory model was told of", e->drains_from);
     struct dh_task *t = &e->tasks[e->n_tasks];
     dh_bytes_zero(t, sizeof *t);
     t->index = e->n_tasks;

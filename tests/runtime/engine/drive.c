@@ -2,10 +2,13 @@
  * PROG`) under a control region and prints what came of it. Stands in for `deadheat prove` in tests.
  *   --strategy=S --seed=N --schedules=N --seconds=S --depth=N --preemptions=N
  *   --visible=all | --visible=P,P,...   --target=P,P   --look-for=race,deadlock,...
- *   --model=M --stale=P,P,...   loads at these places get what that memory model allows, by chance
+ *   --model=M --stale=P,P,...   loads at these places get what that memory model allows, by chance; --systematic: all
+ * of it
+ *   --collect       prints exit statuses that schedules came to
  *   --spurious --first --no-races --no-order --extend --output --kernel-threads --hang-ms=N --then=S --trap
  * --no-fsgsbase
- *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ... and what was visible to FILE.N.visible
+ *   --save=FILE.N   writes the schedules found to FILE.0, FILE.1 ..., what was visible to FILE.N.visible, and writes
+ * that loads took before their time to FILE.N.foreseen
  *   --replay=FILE   follows one of them with kernel threads; --go-on: and lets the program end
  *   --schedule      prints decisions, too */
 #include "event/engine.h"
@@ -98,6 +101,12 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
     case 'a':
         make_stale(c, value);
         break;
+    case 'y':
+        j->flags |= DH_ENGINE_SYSTEMATIC;
+        break;
+    case 'c':
+        j->flags |= DH_ENGINE_COLLECT;
+        break;
     case 'l':
         j->look_for = kinds(value);
         break;
@@ -159,13 +168,16 @@ static void take_option(struct dh_engine_control *c, struct wish *w, int option,
 }
 
 static const struct option options[] = {
-    {"strategy", 1, 0, 's'},    {"seed", 1, 0, 'r'},        {"schedules", 1, 0, 'n'},      {"seconds", 1, 0, 't'},
-    {"depth", 1, 0, 'd'},       {"preemptions", 1, 0, 'p'}, {"visible", 1, 0, 'v'},        {"target", 1, 0, 'g'},
-    {"look-for", 1, 0, 'l'},    {"spurious", 0, 0, 'u'},    {"first", 0, 0, 'f'},          {"no-races", 0, 0, 'x'},
-    {"output", 0, 0, 'o'},      {"go-on", 0, 0, 'G'},       {"kernel-threads", 0, 0, 'k'}, {"save", 1, 0, 'S'},
-    {"replay", 1, 0, 'R'},      {"schedule", 0, 0, 'P'},    {"no-order", 0, 0, 'N'},       {"extend", 0, 0, 'E'},
-    {"no-fsgsbase", 0, 0, 'A'}, {"fork", 0, 0, 'K'},        {"trap", 0, 0, 'T'},           {"hang-ms", 1, 0, 'h'},
-    {"then", 1, 0, 'w'},        {"model", 1, 0, 'm'},       {"stale", 1, 0, 'a'},          {0}};
+    {"strategy", 1, 0, 's'},   {"seed", 1, 0, 'r'},    {"schedules", 1, 0, 'n'},
+    {"seconds", 1, 0, 't'},    {"depth", 1, 0, 'd'},   {"preemptions", 1, 0, 'p'},
+    {"visible", 1, 0, 'v'},    {"target", 1, 0, 'g'},  {"look-for", 1, 0, 'l'},
+    {"spurious", 0, 0, 'u'},   {"first", 0, 0, 'f'},   {"no-races", 0, 0, 'x'},
+    {"output", 0, 0, 'o'},     {"go-on", 0, 0, 'G'},   {"kernel-threads", 0, 0, 'k'},
+    {"save", 1, 0, 'S'},       {"replay", 1, 0, 'R'},  {"schedule", 0, 0, 'P'},
+    {"no-order", 0, 0, 'N'},   {"extend", 0, 0, 'E'},  {"no-fsgsbase", 0, 0, 'A'},
+    {"fork", 0, 0, 'K'},       {"trap", 0, 0, 'T'},    {"hang-ms", 1, 0, 'h'},
+    {"then", 1, 0, 'w'},       {"model", 1, 0, 'm'},   {"stale", 1, 0, 'a'},
+    {"systematic", 0, 0, 'y'}, {"collect", 0, 0, 'c'}, {0}};
 
 static void read_schedule(struct dh_engine_control *c, const char *path)
 {
@@ -176,9 +188,14 @@ static void read_schedule(struct dh_engine_control *c, const char *path)
         exit(2);
     }
     fclose(f);
-    char visible[4096];
-    snprintf(visible, sizeof visible, "%s.visible", path);
-    read_visible(c, visible);
+    char name[4096];
+    snprintf(name, sizeof name, "%s.visible", path);
+    read_visible(c, name);
+    snprintf(name, sizeof name, "%s.foreseen", path);
+    if ((f = fopen(name, "r"))) {
+        c->n_foreseen = (uint32_t)fread(c->foreseen, sizeof *c->foreseen, DH_ENGINE_FORESEEN, f);
+        fclose(f);
+    }
     c->job.prefix_length = (uint32_t)n;
     c->job.mode = DH_ENGINE_REPLAY;
 }
@@ -197,6 +214,15 @@ static void write_visible(struct dh_engine_control *c, const char *path, uint32_
         fclose(f);
 }
 
+static void write_array(const char *path, const void *at, size_t size, size_t n)
+{
+    FILE *out = fopen(path, "w");
+    if (!out || fwrite(at, size, n, out) != n)
+        perror(path);
+    if (out)
+        fclose(out);
+}
+
 static void write_schedule(struct dh_engine_control *c, const char *path, unsigned number,
                            const struct dh_engine_found *f)
 {
@@ -204,11 +230,10 @@ static void write_schedule(struct dh_engine_control *c, const char *path, unsign
     snprintf(name, sizeof name, "%s.%u.visible", path, number);
     write_visible(c, name, f->visible_added);
     snprintf(name, sizeof name, "%s.%u", path, number);
-    FILE *out = fopen(name, "w");
-    if (out) {
-        fwrite(f->decisions, sizeof *f->decisions, f->n_decisions, out);
-        fclose(out);
-    }
+    write_array(name, f->decisions, sizeof *f->decisions, f->n_decisions);
+    snprintf(name, sizeof name, "%s.%u.foreseen", path, number);
+    if (f->n_foreseen)
+        write_array(name, f->foreseen, sizeof *f->foreseen, f->n_foreseen);
 }
 
 static void print_party(const char *before, const struct dh_engine_party *p)
@@ -250,6 +275,9 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
                (double)p->schedules * 1e9 / (double)p->cpu_ns, (double)p->steps * 1e9 / (double)p->cpu_ns);
     if (p->restarts)
         printf("made visible: %u places, restarts: %u\n", p->visible_added, p->restarts);
+    if (p->narrowed || p->unjustified || p->uncovered)
+        printf("left out %lu, unjustified %lu%s\n", (unsigned long)p->narrowed, (unsigned long)p->unjustified,
+               p->uncovered ? ", accesses race that are not visible" : "");
     if (p->redundant || p->bounded || p->nondeterministic || p->unfair || p->no_memory)
         printf("redundant %lu, bounded %lu, nondeterministic %lu, unfair %lu%s\n", (unsigned long)p->redundant,
                (unsigned long)p->bounded, (unsigned long)p->nondeterministic, (unsigned long)p->unfair,
@@ -263,6 +291,8 @@ static int print_results(struct dh_engine_control *c, const struct wish *w)
         printf("diverged at decision %u\n", p->diverged_at);
         print_party("    instead: ", &p->diverged);
     }
+    for (uint32_t i = 0; i < c->n_outcomes; i++)
+        printf("outcome %d: %u times\n", c->outcomes[i].status, c->outcomes[i].times);
     const struct dh_engine_found *f;
     for (uint64_t at = 0; (f = dh_engine_found_at(c, at)); at += f->size) {
         print_found(f, w);

@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <sys/time.h>
 
-enum { TIMES = 80 };
-
 static sem_t semaphore;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile long handled;
-static int data[65536], jumps;
+static int data[65536], jumps, times = 80;
 static _Atomic long posts;
 static sigjmp_buf back;
 
@@ -24,13 +22,13 @@ static void handler(int number)
         data[i * 64]++;
     atomic_fetch_add(&posts, 1);
     sem_post(&semaphore);
-    if (jumps && handled % 16 == 0)
+    if (jumps && handled % 2 == 0)
         siglongjmp(back, 1);
 }
 
 static void *waiter(void *unused)
 {
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < times; i++)
         while (sem_wait(&semaphore) != 0)
             ;
     return unused;
@@ -44,10 +42,10 @@ static void set_timer(long microseconds)
 
 static void work(unsigned x)
 {
-    while (handled < TIMES) {
+    while (handled < times) {
         x = x * 1664525 + 1013904223;
         data[x >> 16]++;
-        if (x % 7 == 0)
+        if (jumps || x % 7 == 0)
             atomic_fetch_add(&posts, 0);
         if (!jumps && x % 31 == 0) {
             pthread_mutex_lock(&mutex);
@@ -60,6 +58,8 @@ int main(int argc, char **argv)
 {
     (void)argv;
     jumps = argc > 1;
+    if (jumps) /* some of them while an event is being numbered */
+        times = 1000;
     pthread_t t;
     sigset_t all;
     struct sigaction action = {.sa_handler = handler};
@@ -69,11 +69,11 @@ int main(int argc, char **argv)
     pthread_create(&t, NULL, waiter, NULL);
     pthread_sigmask(SIG_UNBLOCK, &all, NULL);
     sigaction(SIGALRM, &action, NULL);
-    set_timer(300);
+    set_timer(jumps ? 100 : 300);
     sigsetjmp(back, 1);
     work((unsigned)handled);
     set_timer(0);
     pthread_join(t, NULL);
-    printf("%ld\n", handled >= TIMES ? TIMES : handled);
+    printf("%ld\n", handled >= times ? times : handled);
     return 0;
 }
