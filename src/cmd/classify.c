@@ -249,13 +249,7 @@ static int classify_with(const struct dh_parsed *parsed)
 
 static int run_classify(const struct dh_command *self, int argc, char **argv)
 {
-    bool done;
-    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
-    if (!p)
-        return DH_EXIT_USAGE;
-    int code = done ? DH_EXIT_OK : classify_with(p);
-    dh_parsed_free(p);
-    return code;
+    return dh_command_on_options(self, argc, argv, classify_with);
 }
 
 static const struct dh_option options[] = {

@@ -41,6 +41,9 @@ bool dh_option_given(const struct dh_parsed *p, const char *name);
 /* What is left, after "--" too; ends with NULL, as exec wants it. */
 int dh_operands(const struct dh_parsed *p, char ***operands);
 
+/* For commands that look at their operands themselves: parses, then calls fn. */
+int dh_command_on_options(const struct dh_command *c, int argc, char **argv, int (*fn)(const struct dh_parsed *p));
+
 /* For commands that take options and exactly one program or library: parses, then calls fn. */
 int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
                        int (*fn)(const struct dh_parsed *p, const char *path));

@@ -366,13 +366,7 @@ static int heal_with(const struct dh_parsed *p)
 
 static int run_heal(const struct dh_command *self, int argc, char **argv)
 {
-    bool done;
-    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
-    if (!p)
-        return DH_EXIT_USAGE;
-    int code = done ? DH_EXIT_OK : heal_with(p);
-    dh_parsed_free(p);
-    return code;
+    return dh_command_on_options(self, argc, argv, heal_with);
 }
 
 static const struct dh_option options[] = {

@@ -167,6 +167,17 @@ int dh_operands(const struct dh_parsed *p, char ***operands)
     return (int)p->operands.n;
 }
 
+int dh_command_on_options(const struct dh_command *c, int argc, char **argv, int (*fn)(const struct dh_parsed *p))
+{
+    bool done;
+    struct dh_parsed *p = dh_options_parse(c, argc, argv, &done);
+    if (!p)
+        return DH_EXIT_USAGE;
+    int code = done ? DH_EXIT_OK : fn(p);
+    dh_parsed_free(p);
+    return code;
+}
+
 int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
                        int (*fn)(const struct dh_parsed *p, const char *path))
 {

@@ -107,13 +107,7 @@ static int record_with(const struct dh_parsed *p)
 
 static int run_record(const struct dh_command *self, int argc, char **argv)
 {
-    bool done;
-    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
-    if (!p)
-        return DH_EXIT_USAGE;
-    int code = done ? DH_EXIT_OK : record_with(p);
-    dh_parsed_free(p);
-    return code;
+    return dh_command_on_options(self, argc, argv, record_with);
 }
 
 static const struct dh_option options[] = {

@@ -197,13 +197,7 @@ static int report(const struct dh_parsed *p)
 
 static int run_report(const struct dh_command *self, int argc, char **argv)
 {
-    bool done;
-    struct dh_parsed *p = dh_options_parse(self, argc, argv, &done);
-    if (!p)
-        return DH_EXIT_USAGE;
-    int code = done ? DH_EXIT_OK : report(p);
-    dh_parsed_free(p);
-    return code;
+    return dh_command_on_options(self, argc, argv, report);
 }
 
 static const struct dh_option options[] = {

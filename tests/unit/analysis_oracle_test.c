@@ -1,42 +1,6 @@
 /* No access that the analyses call safe ever takes part in a race of a run: random programs, random schedules. */
-#include "analysis/conflicts.h"
+#include "analysis_analysed.h"
 #include "analysis_machine.h"
-#include "model/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-struct analysed {
-    struct dh_program program;
-    struct dh_shapes shapes;
-    struct dh_walk walk;
-    struct dh_conflicts conflicts;
-};
-
-static void analyse(struct analysed *a, const char *text)
-{
-    struct dh_err err = {0};
-    if (!dh_program_parse(&a->program, "random", text, &err))
-        fail_msg("%s\n%s", err.text, text);
-    dh_shapes_init(&a->shapes, &a->program);
-    dh_shapes_run(&a->shapes);
-    dh_walk_init(&a->walk, &a->shapes);
-    dh_walk_run(&a->walk);
-    dh_conflicts_init(&a->conflicts, &a->walk);
-    dh_conflicts_run(&a->conflicts);
-}
-
-static void forget(struct analysed *a)
-{
-    dh_conflicts_release(&a->conflicts);
-    dh_walk_release(&a->walk);
-    dh_shapes_release(&a->shapes);
-    dh_program_release(&a->program);
-}
 
 static bool is_expected(const struct analysed *a, const struct machine_race *r)
 {
