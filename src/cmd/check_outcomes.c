@@ -6,7 +6,7 @@
 #include "cmd/open_program.h"
 #include "cmd/prove_goals.h"
 #include "finding/json_text.h"
-#include "search/strategy.h"
+#include "prove/blame.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include <time.h>
 
 #define BASELINE_NS 500000000ull
+#define BLAME_NS 4000000000ull /* for finding out who it was */
 
 struct judging {
     const struct dh_check_search *of;
@@ -47,53 +48,6 @@ static uint8_t *places_of(struct judging *j, const struct dh_finding *f)
     for (size_t i = 0; i < f->accesses.n; i++)
         dh_place_names_mark(j->subject.places, f->accesses.at[i].site, places, &one);
     return places;
-}
-
-struct step {
-    uint32_t at, thread;
-    uint64_t object;
-    bool writes;
-};
-
-typedef DH_VEC(struct step) step_vec;
-
-static void steps_at(const struct judging *j, const struct dh_schedule *s, const uint8_t *places, step_vec *out)
-{
-    for (uint32_t i = 0; i < s->n; i++) {
-        const struct dh_engine_decision *d = &s->decisions[i];
-        if (d->place < j->subject.start.places && places[d->place])
-            dh_vec_push(out, (struct step){i, d->thread, d->object, d->flags & DH_STEP_WRITES});
-    }
-}
-
-/* Does a thread come between two accesses of another, one of the three a write? Of a single variable they are to the
- * same memory. */
-static bool is_broken(const step_vec *steps, bool one_variable)
-{
-    for (size_t i = 0; i < steps->n; i++)
-        for (size_t k = i + 1, between = 0; k < steps->n; k++) {
-            const struct step *a = &steps->at[i], *b = &steps->at[k];
-            if (one_variable && a->object != b->object)
-                continue;
-            if (b->thread != a->thread)
-                between |= b->writes || a->writes;
-            else if (between)
-                return true;
-            else
-                break; /* the next one begins here */
-        }
-    return false;
-}
-
-static bool breaks(struct judging *j, const struct dh_schedule *s, const struct dh_finding *f)
-{
-    step_vec steps = {0};
-    uint8_t *places = places_of(j, f);
-    steps_at(j, s, places, &steps);
-    bool broken = is_broken(&steps, strchr(f->variable, ',') == NULL);
-    dh_vec_release(&steps);
-    free(places);
-    return broken;
 }
 
 static bool is_suspect(const struct dh_finding *f)
@@ -142,12 +96,12 @@ static bool keep(struct judging *j, const struct dh_proof *proof, const struct d
     return ok;
 }
 
-/* Those that the schedule breaks: what a run made suspect, and only without any, what may be on some path. */
-static bool blame(struct judging *j, const struct dh_proof *proof, bool statics, unsigned *n)
+/* Those that it ends wrongly because of: what a run made suspect, and only without any, what may be on some path. */
+static bool blame(struct judging *j, const struct dh_proof *proof, struct dh_culprit *c, bool statics, unsigned *n)
 {
     for (size_t i = 0; i < j->found.at.n; i++) {
         struct dh_finding *f = j->found.at.at[i];
-        if ((strcmp(f->detector, "static") == 0) != statics || !is_suspect(f) || !breaks(j, proof->schedule, f))
+        if ((strcmp(f->detector, "static") == 0) != statics || !is_suspect(f) || !dh_culprit_is(c, f))
             continue;
         if (!keep(j, proof, f))
             return false;
@@ -170,12 +124,14 @@ static bool proven(void *arg, const struct dh_proof *proof)
 {
     struct judging *j = arg;
     bool known = is_harm_known(j);
+    struct dh_culprit c;
     unsigned n = 0;
     if (proof->end->kind != DH_ENGINE_WRONG)
         return true;
-    if (!blame(j, proof, false, &n) || (!n && !blame(j, proof, true, &n)))
-        return false;
-    return n || known || keep(j, proof, proof->finding);
+    dh_culprit_init(&c, &j->subject, proof->schedule, 0, dh_now_ns() + BLAME_NS);
+    bool ok = blame(j, proof, &c, false, &n) && (n || blame(j, proof, &c, true, &n));
+    dh_culprit_release(&c);
+    return ok && (n || known || keep(j, proof, proof->finding));
 }
 
 /* ---- the search ---- */

@@ -1,0 +1,249 @@
+#include "prove/blame.h"
+
+#include "search/strategy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Counterfactual: the schedule again, but with what belongs together in one piece. What of it cannot be as it was is
+ * led there or left out by the loose replay, so it is looked at what really ran. */
+
+enum { ROUNDS = 6 }; /* pieces that are put together, one after the other */
+#define ATTEMPT_NS 2000000000ull
+
+/* ---- who takes part ---- */
+
+enum role { FIRST = 1, BETWEEN = 2, SECOND = 4 };
+
+/* By kind and number of accesses, as the detectors tell them. A lone step has another at a place that is not told. */
+static const struct {
+    const char *kind;
+    size_t accesses;
+    unsigned roles[4];
+} casts[] = {
+    {"view", 4, {BETWEEN, FIRST | SECOND, BETWEEN, FIRST | SECOND}},
+    {"atomicity", 4, {FIRST, BETWEEN, SECOND, BETWEEN}},
+    {"atomicity", 3, {FIRST, BETWEEN, SECOND}},
+    {"atomicity", 2, {FIRST | SECOND | BETWEEN, FIRST | SECOND | BETWEEN}},
+};
+
+static const unsigned *cast_of(const struct dh_finding *f)
+{
+    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
+        if (strcmp(casts[i].kind, f->kind) == 0 && casts[i].accesses == f->accesses.n)
+            return casts[i].roles;
+    return NULL;
+}
+
+/* Roles per place, owned by the caller; NULL: it is nothing that comes in pieces. */
+static uint8_t *roles_of(const struct dh_culprit *c, const struct dh_finding *f)
+{
+    const unsigned *cast = cast_of(f);
+    uint32_t n = c->s->start.places, one;
+    uint8_t *roles = cast ? calloc(n + 1, 1) : NULL, *marked = cast ? malloc(n + 1) : NULL;
+    if (cast && (!roles || !marked))
+        abort();
+    for (size_t i = 0; cast && i < f->accesses.n; i++) {
+        memset(marked, 0, n + 1);
+        dh_place_names_mark(c->s->places, f->accesses.at[i].site, marked, &one);
+        for (uint32_t k = 0; k < n; k++)
+            roles[k] |= marked[k] ? cast[i] : 0;
+    }
+    free(marked);
+    return roles;
+}
+
+/* ---- what is broken ---- */
+
+struct piece {
+    uint32_t from, to; /* decisions of one thread, with another's in between */
+};
+
+static unsigned role_of(const struct dh_culprit *c, const uint8_t *roles, uint32_t i)
+{
+    uint32_t place = c->now.at[i].place;
+    return place < c->s->start.places ? roles[place] : 0;
+}
+
+static bool writes(const struct dh_culprit *c, uint32_t i)
+{
+    return c->now.at[i].flags & DH_STEP_WRITES;
+}
+
+/* From this step to the thread's next one that takes part, if another thread comes between and one of them writes. Of a
+ * single variable they are to the same memory. */
+static bool breaks_at(const struct dh_culprit *c, const uint8_t *roles, bool one_variable, struct piece *p)
+{
+    const struct dh_engine_decision *a = &c->now.at[p->from];
+    bool between = false;
+    for (uint32_t k = p->from + 1; k < c->now.n; k++) {
+        const struct dh_engine_decision *b = &c->now.at[k];
+        unsigned role = role_of(c, roles, k);
+        if (!role || (one_variable && a->object != b->object))
+            continue;
+        if (b->thread != a->thread)
+            between |= role & BETWEEN && (writes(c, k) || writes(c, p->from));
+        else if (role & (FIRST | SECOND)) {
+            p->to = k;
+            return between && role & SECOND;
+        }
+    }
+    return false;
+}
+
+static bool find_broken(const struct dh_culprit *c, const uint8_t *roles, bool one_variable, struct piece *p)
+{
+    for (p->from = 0; p->from < c->now.n; p->from++)
+        if (role_of(c, roles, p->from) & FIRST && breaks_at(c, roles, one_variable, p))
+            return true;
+    return false;
+}
+
+/* ---- in one piece ---- */
+
+static int lock_of(const struct dh_engine_decision *d)
+{
+    if (d->flags & DH_STEP_FAILED)
+        return 0;
+    return (d->kind == DH_STEP_LOCK || d->kind == DH_STEP_WAKE) - (d->kind == DH_STEP_UNLOCK || d->kind == DH_STEP_WAIT);
+}
+
+/* Nobody else can go on with what the thread keeps locked: from where it takes the first lock to where it has none. */
+static struct piece unlocked_around(const struct dh_culprit *c, struct piece p)
+{
+    uint32_t thread = c->now.at[p.from].thread, began = p.from, i;
+    int held = 0;
+    for (i = 0; i <= p.to || (held > 0 && i < c->now.n); i++) {
+        const struct dh_engine_decision *d = &c->now.at[i];
+        if (d->thread != thread)
+            continue;
+        if (held <= 0 && i <= p.from)
+            began = i;
+        held += lock_of(d);
+        p.to = i > p.to ? i : p.to;
+    }
+    p.from = began;
+    return p;
+}
+
+struct plan {
+    struct dh_engine_decision *decisions; /* owned */
+    uint32_t n, exact; /* so many must be as they are, or it was not possible so */
+};
+
+static void add_those(struct plan *out, const struct dh_culprit *c, struct piece p, bool own)
+{
+    for (uint32_t i = p.from; i <= p.to; i++)
+        if ((c->now.at[i].thread == c->now.at[p.from].thread) == own)
+            out->decisions[out->n++] = c->now.at[i];
+}
+
+/* What comes first finds everything as it did; what comes then may go another way. */
+static struct plan put_together(const struct dh_culprit *c, struct piece p, bool own_first)
+{
+    struct plan out = {malloc((c->now.n + 1) * sizeof *out.decisions), p.from, 0};
+    if (!out.decisions)
+        abort();
+    memcpy(out.decisions, c->now.at, c->now.n * sizeof *out.decisions);
+    add_those(&out, c, p, own_first);
+    out.exact = out.n;
+    add_those(&out, c, p, !own_first);
+    out.n = (uint32_t)c->now.n;
+    return out;
+}
+
+static bool is_as_planned(const struct plan *p, const struct dh_engine_found *end)
+{
+    for (uint32_t i = 0; i < p->exact; i++) {
+        const struct dh_engine_decision *a = &p->decisions[i], *b = &end->decisions[i];
+        if (i >= end->n_decisions || a->thread != b->thread || a->place != b->place || a->occurrence != b->occurrence)
+            return false;
+    }
+    return true;
+}
+
+enum answer { UNKNOWN, RIGHT, WRONG };
+
+static void take(struct dh_culprit *c, const struct dh_engine_decision *d, size_t n)
+{
+    c->now.n = 0;
+    for (size_t i = 0; i < n; i++)
+        dh_vec_push(&c->now, d[i]);
+}
+
+/* Runs it as far as it fits; what ran becomes the schedule. */
+static enum answer run(struct dh_culprit *c, const struct plan *plan)
+{
+    /* That nobody has: so every end is told. */
+    static const struct dh_engine_outcome none = {.status = INT32_MIN, .output = UINT64_MAX, .errors = UINT64_MAX};
+    struct dh_schedule s = c->as;
+    struct dh_replayed how;
+    struct dh_err ignored = {0};
+    enum answer answer = UNKNOWN;
+    s.decisions = plan->decisions;
+    s.n = plan->n;
+    s.adversary.outcomes = &none;
+    s.adversary.n_outcomes = 1;
+    s.adversary.judges = true;
+    if (dh_now_ns() < c->until_ns &&
+        dh_replay(&c->s->start, &s, DH_REPLAY_LOOSE | DH_REPLAY_GO_ON, ATTEMPT_NS, &how, &ignored)) {
+        const struct dh_engine_found *end = how.ends.n ? how.ends.at[how.ends.n - 1] : NULL;
+        if (end && is_as_planned(plan, end)) {
+            take(c, end->decisions, end->n_decisions);
+            answer = end->kind == DH_ENGINE_WRONG && end->outcome.status == c->right ? RIGHT : WRONG;
+        }
+        dh_replayed_release(&how);
+    }
+    dh_err_release(&ignored);
+    return answer;
+}
+
+/* Until nothing of it is broken any more. */
+static enum answer serialise(struct dh_culprit *c, const uint8_t *roles, bool one_variable, bool own_first)
+{
+    enum answer answer = UNKNOWN;
+    struct piece p;
+    for (unsigned round = 0; find_broken(c, roles, one_variable, &p); round++) {
+        struct plan plan = put_together(c, unlocked_around(c, p), own_first);
+        answer = round < ROUNDS ? run(c, &plan) : UNKNOWN;
+        free(plan.decisions);
+        if (answer == UNKNOWN)
+            break;
+    }
+    return answer;
+}
+
+bool dh_culprit_is(struct dh_culprit *c, const struct dh_finding *f)
+{
+    bool one_variable = strchr(f->variable, ',') == NULL, any = false;
+    uint8_t *roles = roles_of(c, f);
+    struct piece p;
+    if (!roles || !find_broken(c, roles, one_variable, &p)) {
+        free(roles);
+        return false;
+    }
+    struct dh_culprit before = {0};
+    take(&before, c->now.at, c->now.n);
+    enum answer answer = UNKNOWN;
+    for (unsigned own_first = 0; own_first < 2 && answer != WRONG; own_first++) {
+        answer = serialise(c, roles, one_variable, own_first);
+        any |= answer == RIGHT;
+        if (answer != WRONG)
+            take(c, before.now.at, before.now.n);
+    }
+    dh_culprit_release(&before);
+    free(roles);
+    return any && answer != WRONG;
+}
+
+void dh_culprit_init(struct dh_culprit *c, struct dh_subject *s, const struct dh_schedule *wrong, int right,
+                     uint64_t until_ns)
+{
+    *c = (struct dh_culprit){.s = s, .as = *wrong, .right = right, .until_ns = until_ns};
+    take(c, wrong->decisions, wrong->n);
+}
+
+void dh_culprit_release(struct dh_culprit *c)
+{
+    dh_vec_release(&c->now);
+}
