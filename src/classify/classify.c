@@ -274,6 +274,12 @@ static bool classify(struct campaign *c, struct dh_racy_variable *v)
     struct dh_classified out;
     run_all(c, v, c->o->budget_ns, &out);
     judge(c, &out);
+    if (c->is_doubtful) {
+        c->is_doubtful = false;
+        release(c, &out);
+        run_all(c, v, c->o->budget_ns / 2, &out);
+        judge(c, &out);
+    }
     tell(c, &out, began);
     bool open = !out.failed && strcmp(out.verdict, "none") != 0 && (out.open_loads || out.shared);
     release(c, &out);

@@ -107,10 +107,21 @@ static bool is_refused(struct campaign *c, const struct dh_failing_run *r)
     return !accepts && !c->failed;
 }
 
+/* Failed for nothing but what it printed? Undisturbed runs that print all kinds of things may not have shown all. */
+static bool is_doubtful(struct campaign *c, const struct dh_failing_run *r, uint64_t time_ns)
+{
+    if (c->o->oracle || r->end->kind != DH_ENGINE_WRONG || r->end->outcome.status != c->b.status || c->doubted)
+        return false;
+    c->doubted = true;
+    c->is_doubtful = dh_baseline_doubt(&c->b, c->s, time_ns, c->err);
+    return c->is_doubtful;
+}
+
 static bool holds(struct campaign *c, const struct failure *f, const struct dh_schedule *as, uint64_t patience_ns,
                   struct dh_failing_run *out)
 {
-    if (dh_fewest(c->s, f->found, as, patience_ns, out, c->err) && is_refused(c, out))
+    if (dh_fewest(c->s, f->found, as, patience_ns, out, c->err) && is_refused(c, out) &&
+        !is_doubtful(c, out, patience_ns))
         return true;
     dh_failing_run_release(out);
     return false;
@@ -151,7 +162,7 @@ static bool confirm_any(struct campaign *c, struct dh_classified *out)
     bool done = false;
     if (c->failures.n)
         qsort(c->failures.at, c->failures.n, sizeof *c->failures.at, by_worth);
-    for (size_t i = 0; i < c->failures.n && i < CONFIRMS && !done && !c->failed; i++)
+    for (size_t i = 0; i < c->failures.n && i < CONFIRMS && !done && !c->failed && !c->is_doubtful; i++)
         done = confirm(c, &c->failures.at[i], out);
     return done;
 }

@@ -22,7 +22,8 @@ struct campaign {
     struct dh_err *err;
     struct dh_baseline engine; /* what `b` was before runs were free, which have one of their own */
     bool failed;
-    uint64_t until_ns; /* of this variable */
+    bool doubted, is_doubtful; /* what it prints was looked at again; and what was made of it is to be made anew */
+    uint64_t until_ns;         /* of this variable */
     DH_VEC(struct failure) failures;
 };
 

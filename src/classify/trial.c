@@ -78,13 +78,10 @@ static void take(struct dh_baseline *b, const struct dh_engine_control *r)
 }
 
 /* Runs without preemption say which exit status is right; those at random how much the output may vary. */
-static bool collect(struct dh_baseline *b, struct dh_subject *s, const char *strategy, uint32_t preemptions,
-                    uint64_t schedules, uint64_t time_ns, struct dh_err *err)
+static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engine_job job, struct dh_err *err)
 {
-    struct dh_work w = {.job = job_of(strategy, 1, schedules, time_ns),
-                        .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
+    struct dh_work w = {.job = job, .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
     w.job.flags |= DH_ENGINE_COLLECT;
-    w.job.preemptions_max = preemptions;
     struct dh_control *c = run(s, &w, err);
     if (c) {
         take(b, dh_control_region(c));
@@ -121,8 +118,6 @@ bool dh_baseline_differs(const struct dh_baseline *b, bool errors)
 
 static void leave_out_what_varies(struct dh_baseline *b)
 {
-    b->output_varies = b->schedules < ENOUGH || dh_baseline_differs(b, false);
-    b->errors_vary = b->schedules < ENOUGH || dh_baseline_differs(b, true);
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
         if (b->output_varies)
             b->outcomes[i].output = UINT64_MAX;
@@ -133,21 +128,49 @@ static void leave_out_what_varies(struct dh_baseline *b)
 
 bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
 {
+    struct dh_engine_job first = job_of("bounded", 1, 1, time_ns > FIRST_NS ? time_ns : FIRST_NS);
+    first.preemptions_max = 0;
     *b = (struct dh_baseline){0};
-    if (!collect(b, s, "bounded", 0, 1, time_ns > FIRST_NS ? time_ns : FIRST_NS, err))
+    if (!collect(b, s, first, err))
         return false;
     b->status = b->n_outcomes ? b->outcomes[0].status : 0;
     if (b->no_threads || b->cannot)
         return true;
-    if (!collect(b, s, "random", UINT32_MAX, RUNS, time_ns, err))
+    if (!collect(b, s, job_of("random", 1, RUNS, time_ns), err))
         return false;
     if (!b->n_outcomes && !b->cannot)
         b->cannot = dh_strdup("it never came to its end in runs without an adversary");
     keep_right_ones(b);
+    b->output_varies = b->schedules < ENOUGH || dh_baseline_differs(b, false);
+    b->errors_vary = b->schedules < ENOUGH || dh_baseline_differs(b, true);
     leave_out_what_varies(b);
     uint64_t ended = b->ends[DH_ENGINE_DONE];
     b->operations = ended ? b->operations / ended : 0;
     return true;
+}
+
+static bool prints(const struct dh_baseline *b, const struct dh_engine_outcome *o, bool errors)
+{
+    for (uint32_t i = 0; i < b->n_outcomes; i++)
+        if (errors ? b->outcomes[i].errors == o->errors : b->outcomes[i].output == o->output)
+            return true;
+    return false;
+}
+
+bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
+{
+    struct dh_baseline more = {0};
+    bool output = b->output_varies, errors = b->errors_vary;
+    if (!collect(&more, s, job_of("random", 2, RUNS, time_ns), err))
+        return false;
+    for (uint32_t i = 0; i < more.n_outcomes; i++) {
+        const struct dh_engine_outcome *o = &more.outcomes[i];
+        b->output_varies |= o->status == b->status && !output && !prints(b, o, false);
+        b->errors_vary |= o->status == b->status && !errors && !prints(b, o, true);
+    }
+    leave_out_what_varies(b);
+    dh_baseline_release(&more);
+    return b->output_varies != output || b->errors_vary != errors;
 }
 
 void dh_baseline_release(struct dh_baseline *b)

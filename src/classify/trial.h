@@ -54,6 +54,9 @@ struct dh_trial_result {
 /* The subject learns which libraries it loads. */
 bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
 void dh_baseline_release(struct dh_baseline *b);
+/* As many runs again, which may print what none did: then that stream tells nothing from now on. Has anything changed?
+ */
+bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
 /* Is what it printed, or its errors, another thing in too many runs to tell anything? */
 bool dh_baseline_differs(const struct dh_baseline *b, bool errors);
 /* What is to be judged against it. */
