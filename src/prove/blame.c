@@ -105,7 +105,8 @@ static int lock_of(const struct dh_engine_decision *d)
 {
     if (d->flags & DH_STEP_FAILED)
         return 0;
-    return (d->kind == DH_STEP_LOCK || d->kind == DH_STEP_WAKE) - (d->kind == DH_STEP_UNLOCK || d->kind == DH_STEP_WAIT);
+    return (d->kind == DH_STEP_LOCK || d->kind == DH_STEP_WAKE) -
+           (d->kind == DH_STEP_UNLOCK || d->kind == DH_STEP_WAIT);
 }
 
 /* Nobody else can go on with what the thread keeps locked: from where it takes the first lock to where it has none. */
@@ -128,7 +129,7 @@ static struct piece unlocked_around(const struct dh_culprit *c, struct piece p)
 
 struct plan {
     struct dh_engine_decision *decisions; /* owned */
-    uint32_t n, exact; /* so many must be as they are, or it was not possible so */
+    uint32_t n, exact;                    /* so many must be as they are, or it was not possible so */
 };
 
 static void add_those(struct plan *out, const struct dh_culprit *c, struct piece p, bool own)
