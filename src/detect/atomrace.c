@@ -13,8 +13,15 @@ void dh_atom_note(struct dh_atom_thread *me, const struct dh_atom_access *a)
     me->number = number;
 }
 
-/* The owner may be changing the entry: what was copied counts if the number was there before and after. */
-bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, struct dh_atom_access *out)
+static bool meets(const struct dh_atom_access *a, const struct dh_atom_access *b)
+{
+    return a->addr < b->addr + b->size && b->addr < a->addr + a->size;
+}
+
+/* The owner may be changing the entry: what was copied counts if the number was there before and after. A word may be
+ * so old that its number has come round; only a write of the bytes that it speaks of can be the one. */
+bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, const struct dh_atom_access *by,
+                    struct dh_atom_access *out)
 {
     uint64_t low = word & LOW_BITS;
     const struct dh_atom_past *p = &other->past[low % DH_ATOM_PAST];
@@ -23,5 +30,5 @@ bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, struct dh
         return false;
     *out = p->access;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return __atomic_load_n(&p->number, __ATOMIC_RELAXED) == number;
+    return __atomic_load_n(&p->number, __ATOMIC_RELAXED) == number && meets(out, by);
 }

@@ -127,7 +127,8 @@ static inline void dh_atom_abandon(const struct dh_atom_piece *p)
 
 /* Counts a write of the thread and keeps it; before its pieces are said. */
 void dh_atom_note(struct dh_atom_thread *me, const struct dh_atom_access *a);
-/* The write that a word of the thread names; false: it is too long ago. */
-bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, struct dh_atom_access *out);
+/* The write that a word of the thread names, which `by` met; false: it is too long ago. */
+bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, const struct dh_atom_access *by,
+                    struct dh_atom_access *out);
 
 #endif

@@ -40,7 +40,7 @@ static void came_between(const struct dh_atom_last *l, const struct dh_atom_acce
     struct dh_atom_access other, first = {l->addr, l->size, l->place, l->context, l->write};
     struct dh_report_access accesses[3];
     uint32_t thread;
-    if (!dh_atom_whose(word, &other, &thread) || !dh_atom_ways.pairs_told)
+    if (!dh_atom_whose(word, a, &other, &thread) || !dh_atom_ways.pairs_told)
         return;
     struct dh_report r = {
         .kind = DH_REPORT_ATOMICITY, .suspected = true, .detector = "atomrace", .access = accesses, .n_accesses = 3};
@@ -68,7 +68,7 @@ static void tell_pair(uint64_t word, const struct dh_atom_access *a)
 {
     struct dh_atom_access other;
     uint32_t thread;
-    dh_noise_pair(dh_atom_whose(word, &other, &thread) ? other.place : UINT32_MAX, a->place);
+    dh_noise_pair(dh_atom_whose(word, a, &other, &thread) ? other.place : UINT32_MAX, a->place);
 }
 
 /* Before the access, with what the table said then. Of the eight cases four cannot be put one after the other. */

@@ -91,7 +91,7 @@ void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
     struct dh_atom_access other;
     struct dh_report_access accesses[2];
     uint32_t thread;
-    if (!dh_atom_whose(word, &other, &thread))
+    if (!dh_atom_whose(word, mine, &other, &thread))
         return;
     struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "atomrace", .access = accesses, .n_accesses = 2};
     r.text = "both threads were between the events before and after these accesses at the same time";

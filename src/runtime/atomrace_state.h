@@ -78,7 +78,7 @@ uintptr_t dh_atom_frame_now(void);
 /* A number unlike that of every other activation of the thread; 0: not known. */
 uint64_t dh_atom_activation_now(struct dh_atom_self *s);
 /* The access that a word of the tables is, if its thread has not forgotten it. */
-bool dh_atom_whose(uint64_t word, struct dh_atom_access *out, uint32_t *thread);
+bool dh_atom_whose(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread);
 
 /* ---- atomrace_report.c ---- */
 
