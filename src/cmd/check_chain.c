@@ -2,6 +2,7 @@
 #include "cmd/check_chain.h"
 
 #include "cmd/command.h"
+#include "cmd/heal_means.h"
 #include "cmd/prove_goals.h"
 #include "prove/control.h"
 
@@ -115,9 +116,8 @@ bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding 
 bool dh_check_is_healable(const struct dh_finding *f)
 {
     static const char *const kinds[] = {"race", "deadlock", "atomicity", "view", NULL};
-    static const char *const spared[] = {"no-failure", "qos", NULL};
-    return dh_found_level(f) && is_one_of(f->kind, kinds) && !is_one_of(f->verdict, spared) &&
-           strcmp(f->healing, "verified") != 0;
+    return dh_found_level(f) && is_one_of(f->kind, kinds) && strcmp(f->verdict, "qos") != 0 &&
+           !dh_heal_is_needless(f) && strcmp(f->healing, "verified") != 0;
 }
 
 /* Of all of them, in numbers. */

@@ -42,7 +42,7 @@ static bool is_asked_for(const struct healing *h, const struct dh_finding *f)
         return false;
     /* What may be is worth a lock where it is not just a lack of one. */
     bool suspected = strcmp(f->level, "suspected") == 0, race = strcmp(f->kind, "race") == 0;
-    return strcmp(f->verdict, "no-failure") != 0 && !(suspected && race);
+    return !dh_heal_is_needless(f) && !(suspected && race);
 }
 
 static void take(void *arg, const struct dh_finding *f)

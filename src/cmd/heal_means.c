@@ -3,8 +3,19 @@
 #include "cmd/command.h"
 #include "driver/heal_safety.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool dh_heal_is_needless(const struct dh_finding *f)
+{
+    if (strcmp(f->verdict, "no-failure") != 0)
+        return false;
+    json_t *o = json_loads(f->classification, 0, NULL);
+    bool searched = !json_is_true(json_object_get(o, "free_running"));
+    json_decref(o);
+    return searched;
+}
 
 /* The first that is said of the group by that kind of risk, or NULL. */
 static const char *risk_of(const struct dh_heal_risks *risks, const char *group, enum dh_heal_risk_kind kind)
