@@ -28,15 +28,21 @@ struct lock {
     const struct self *last;  /* who took it last */
     _Atomic bool in_section;  /* it is held for more than one access */
     _Atomic uint32_t waiting; /* threads */
-    _Atomic uint64_t taken;   /* how often; says that something happens */
-    uint64_t opened;          /* sections; of the holder */
+    _Atomic uint64_t taken;   /* how often, but for the first of a quick section's locks */
+    _Atomic uint64_t opened;  /* sections; both are of the holder, and say that something happens */
 } __attribute__((aligned(64)));
 
 /* Why a group is not just locked. */
 enum { DORMANT = 1 /* nothing is known against it yet */, GIVEN_UP = 2, SCHEDULED = 4 };
 
+/* The locks of a group, the last one less than a power of two behind the first, and what it is in. */
+struct where {
+    uint32_t first, mask;
+    const _Atomic uint8_t *state;
+};
+
 struct group {
-    uint32_t first, slots; /* its locks */
+    struct where where;
     _Atomic uint8_t state;
     _Atomic uint32_t inside;              /* threads, of a group that is only scheduled */
     _Atomic uint64_t opened;              /* sections, without a lock */
@@ -64,6 +70,7 @@ struct open {
 struct self {
     struct open open[OPEN_AT_ONCE];
     uint32_t n;
+    uint32_t quick;   /* the only open section, whose locks `depth` and `holds` do not know of yet, + 1 */
     bool known;       /* its end will be seen */
     uint32_t greedy;  /* the lock that others have waited for long, + 1 */
     uint32_t entered; /* the group of the present access, while it is dormant, + 1 */
@@ -77,6 +84,7 @@ static struct lock locks[MOST_LOCKS];
 static uint32_t n_locks;
 static struct order *orders; /* per section */
 static uint8_t group_of[DH_HEAL_MOST_SECTIONS];
+static struct where where[DH_HEAL_MOST_SECTIONS];
 static bool ready;
 static pthread_key_t end_key;
 static __thread struct self me;
@@ -123,15 +131,21 @@ static struct timespec later(int ms)
     return t;
 }
 
+static uint64_t done_with(const struct lock *l)
+{
+    return atomic_load_explicit(&l->taken, memory_order_relaxed) +
+           atomic_load_explicit(&l->opened, memory_order_relaxed);
+}
+
 /* As long as others come and go, waiting is in order. */
 static bool wait_for(uint32_t g, struct lock *l, uint32_t place)
 {
     while (!is(g, GIVEN_UP)) {
-        uint64_t before = atomic_load_explicit(&l->taken, memory_order_relaxed);
+        uint64_t before = done_with(l);
         struct timespec until = later(dh_heal_patience_ms());
         if (dh_heal_take(&l->at, dh_heal_is_directed() ? NULL : &until, place) == 0)
             return true;
-        if (atomic_load_explicit(&l->taken, memory_order_relaxed) == before)
+        if (done_with(l) == before)
             give_up(g);
     }
     return false;
@@ -198,30 +212,24 @@ static inline bool acquire(uint32_t g, uint32_t number, uint32_t place)
     return true;
 }
 
-static inline void release(uint32_t number, uint32_t place)
-{
-    atomic_store_explicit(&locks[number].in_section, false, memory_order_relaxed);
-    dh_heal_give(&locks[number].at, place);
-}
-
 /* ---- locks of a group ---- */
 
 static inline struct span span_of(const struct group *g)
 {
-    return (struct span){(uint16_t)g->first, (uint16_t)(g->first + g->slots - 1), true};
+    return (struct span){(uint16_t)g->where.first, (uint16_t)(g->where.first + g->where.mask), true};
 }
 
 /* A variable is told by the eight bytes that it is in. */
-static inline uint16_t lock_of(const struct group *g, const void *object)
+static inline uint32_t lock_of(const struct where *w, const void *object)
 {
     uint64_t key = (uint64_t)(uintptr_t)object >> 3;
-    return (uint16_t)(g->first + (key * 0x9E3779B97F4A7C15u >> 32 & (g->slots - 1)));
+    return w->first + (uint32_t)(key * 0x9E3779B97F4A7C15u >> 32 & w->mask);
 }
 
-static inline struct span span_at(const struct group *g, const void *a, const void *b)
+static inline struct span span_at(const struct group *g, const void *object)
 {
-    uint16_t one = lock_of(g, a), other = lock_of(g, b);
-    return (struct span){one < other ? one : other, one < other ? other : one, false};
+    uint16_t l = (uint16_t)lock_of(&g->where, object);
+    return (struct span){l, l, false};
 }
 
 /* ---- letting others pass ---- */
@@ -240,20 +248,36 @@ static void let_pass(uint32_t g)
 
 static inline void down_lock(uint32_t g, uint32_t l, bool section, uint32_t place)
 {
-    if (me.depth[l]++ == 0)
+    bool first = me.depth[l]++ == 0;
+    if (first)
         me.holds[l] = acquire(g, l, place);
-    if (section && me.holds[l]) {
-        atomic_store_explicit(&locks[l].in_section, true, memory_order_relaxed);
-        locks[l].opened++;
-    }
+    if (me.holds[l] && (first || section))
+        atomic_store_explicit(&locks[l].in_section, section, memory_order_relaxed);
+    if (me.holds[l] && section)
+        count(&locks[l].opened);
 }
 
 static inline void up_lock(uint32_t l, uint32_t place)
 {
     if (--me.depth[l] == 0 && me.holds[l]) {
         me.holds[l] = false;
-        release(l, place);
+        dh_heal_give(&locks[l].at, place);
     }
+}
+
+/* What was opened quickly becomes one of many. */
+__attribute__((noinline)) static void note_quick(void)
+{
+    struct span s = me.open[0].span;
+    me.quick = 0;
+    me.depth[s.from] = me.depth[s.last] = 1;
+    me.holds[s.from] = me.holds[s.last] = true;
+}
+
+static inline void note_open(void)
+{
+    if (me.quick)
+        note_quick();
 }
 
 static void down(uint32_t g, struct span s, bool section, uint32_t place)
@@ -298,6 +322,7 @@ void dh_heal_suspected(void)
 
 static inline void enter(uint32_t g, struct span s, uint32_t place)
 {
+    note_open();
     if (__builtin_expect(is(g, DORMANT), 0))
         me.entered = g + 1;
     else
@@ -308,6 +333,7 @@ static inline void enter(uint32_t g, struct span s, uint32_t place)
 static inline void leave(uint32_t g, struct span s, uint32_t place)
 {
     me.entered = 0;
+    note_open();
     if (me.depth[s.from])
         up(g, s, false, place);
 }
@@ -327,36 +353,38 @@ void __dh_heal_leave(uint32_t group, uint32_t place)
 void __dh_heal_enter_at(const void *object, uint32_t group, uint32_t place)
 {
     if (__builtin_expect(ready, 1))
-        enter(group, span_at(&groups[group], object, object), place);
+        enter(group, span_at(&groups[group], object), place);
 }
 
 void __dh_heal_leave_at(const void *object, uint32_t group, uint32_t place)
 {
     if (__builtin_expect(ready, 1))
-        leave(group, span_at(&groups[group], object, object), place);
+        leave(group, span_at(&groups[group], object), place);
 }
 
 /* ---- sections ---- */
 
-/* The only one that is open, with its locks held once: as open_at_once left it. */
-static inline bool close_at_once(void)
+__attribute__((noinline, cold)) static void wake_both(uint32_t one, uint32_t other, bool first)
 {
-    struct span s = me.open[0].span;
-    uint32_t place = me.open[0].place;
-    if (me.depth[s.from] != 1 || !me.holds[s.from] || me.depth[s.last] != 1 || !me.holds[s.last] ||
-        (s.all && s.from != s.last))
-        return false;
-    me.n = 0;
-    me.depth[s.from] = me.depth[s.last] = 0;
-    me.holds[s.from] = me.holds[s.last] = false;
-    if (s.last != s.from)
-        release(s.last, place);
-    release(s.from, place);
-    return true;
+    if (first)
+        dh_heal_wake(&locks[one].at);
+    if (other != one)
+        dh_heal_wake(&locks[other].at);
+}
+
+static inline void close_quick(void)
+{
+    uint32_t from = me.open[0].span.from, last = me.open[0].span.last, place = me.open[0].place;
+    me.quick = me.n = 0;
+    bool other = last != from && dh_heal_give_quickly(&locks[last].at, place);
+    bool first = dh_heal_give_quickly(&locks[from].at, place);
+    if (__builtin_expect(first || other, 0))
+        wake_both(from, last, first);
 }
 
 static void close_at(uint32_t index, uint32_t place)
 {
+    note_open();
     struct open o = me.open[index];
     for (uint32_t i = index + 1; i < me.n; i++)
         me.open[i - 1] = me.open[i];
@@ -374,8 +402,9 @@ __attribute__((noinline)) static void open_section(const void *frame, uint32_t s
                                                    uint32_t place)
 {
     uint32_t g = group_of[section];
-    if (__builtin_expect(is(g, DORMANT), 0))
+    if (!ready || __builtin_expect(is(g, DORMANT), 0))
         return;
+    note_open();
     for (uint32_t i = me.n; i-- > 0;)
         if (me.open[i].section == section && me.open[i].frame == frame) {
             if (me.open[i].place != place) /* another access of the same line: it goes on */
@@ -393,50 +422,78 @@ __attribute__((noinline)) static void open_section(const void *frame, uint32_t s
     me.open[me.n++] = (struct open){section, place, frame, span};
 }
 
-/* Free, and the first that the thread asks for: one of the locks that nothing has to be thought about. */
-static inline bool take_at_once(uint32_t number, uint32_t place)
+__attribute__((noinline, cold)) static void open_slowly(const void *frame, uint32_t section, uint32_t from,
+                                                        uint32_t last, uint32_t place)
 {
-    struct lock *l = &locks[number];
-    if (me.depth[number] || atomic_load_explicit(&l->waiting, memory_order_relaxed) || dh_heal_try(&l->at, place) != 0)
-        return false;
-    me.depth[number] = 1;
-    me.holds[number] = true;
-    count(&l->taken);
-    return true;
+    bool all = last - from == where[section].mask && last != from;
+    open_section(frame, section, (struct span){(uint16_t)from, (uint16_t)last, all}, place);
 }
 
-/* What most come by: nothing else is open, and nobody is in the way. False: nothing was done. */
-static inline bool open_at_once(const void *frame, uint32_t section, struct span s, uint32_t place)
+__attribute__((noinline, cold)) static void open_again(const void *frame, uint32_t section, uint32_t from,
+                                                       uint32_t last, uint32_t place)
 {
-    if (me.n || !me.known || me.greedy || dh_heal_is_directed() ||
-        atomic_load_explicit(&groups[group_of[section]].state, memory_order_relaxed) || !take_at_once(s.from, place))
-        return false;
-    if (s.last != s.from && !take_at_once(s.last, place))
-        down_lock(group_of[section], s.last, false, place);
-    atomic_store_explicit(&locks[s.from].in_section, true, memory_order_relaxed);
-    locks[s.from].opened++;
-    me.open[0] = (struct open){section, place, frame, s};
+    dh_heal_give(&locks[from].at, place);
+    open_slowly(frame, section, from, last, place);
+}
+
+static inline bool take_quickly(struct lock *l, uint32_t place)
+{
+    return !atomic_load_explicit(&l->waiting, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
+}
+
+/* What most come by: nothing else is open, and nobody is in the way. */
+__attribute__((always_inline)) static inline void open_at(const void *frame, uint32_t section, uint32_t from,
+                                                          uint32_t last, uint32_t place)
+{
+    struct lock *l = &locks[from];
+    if (__builtin_expect(me.n || !me.known || me.greedy || dh_heal_is_directed() ||
+                             atomic_load_explicit(where[section].state, memory_order_relaxed) ||
+                             !take_quickly(l, place),
+                         0)) {
+        open_slowly(frame, section, from, last, place);
+        return;
+    }
+    if (last != from) {
+        if (__builtin_expect(!take_quickly(&locks[last], place), 0)) {
+            open_again(frame, section, from, last, place);
+            return;
+        }
+        count(&locks[last].taken);
+    }
+    atomic_store_explicit(&l->in_section, true, memory_order_relaxed);
+    count(&l->opened);
+    me.open[0].section = section;
+    me.open[0].place = place;
+    me.open[0].frame = frame;
+    me.open[0].span.from = (uint16_t)from;
+    me.open[0].span.last = (uint16_t)last;
+    me.open[0].span.all = false;
     me.n = 1;
-    return true;
+    me.quick = section + 1;
 }
 
 void __dh_heal_open(const void *frame, uint32_t section, uint32_t place)
 {
-    struct span s = span_of(&groups[group_of[section]]);
-    if (__builtin_expect(s.from != s.last || !open_at_once(frame, section, s, place), 0) && ready)
-        open_section(frame, section, s, place);
+    uint32_t from = where[section].first, last = from + where[section].mask;
+    if (__builtin_expect(from != last, 0))
+        open_slowly(frame, section, from, last, place);
+    else
+        open_at(frame, section, from, from, place);
 }
 
 void __dh_heal_open_at(const void *frame, const void *one, const void *other, uint32_t section, uint32_t place)
 {
-    struct span s = span_at(&groups[group_of[section]], one, other);
-    if (__builtin_expect(!open_at_once(frame, section, s, place), 0) && ready)
-        open_section(frame, section, s, place);
+    uint32_t a = lock_of(&where[section], one), b = one == other ? a : lock_of(&where[section], other);
+    open_at(frame, section, a < b ? a : b, a < b ? b : a, place);
 }
 
 /* The innermost, if there is one. */
 void __dh_heal_close(uint32_t section, uint32_t place)
 {
+    if (__builtin_expect(me.quick == section + 1, 1)) {
+        close_quick();
+        return;
+    }
     for (uint32_t i = me.n; i-- > 0;)
         if (me.open[i].section == section) {
             close_at(i, place);
@@ -458,9 +515,10 @@ static void close_below(const void *frame, bool or_at)
 
 void __dh_heal_return(const void *frame)
 {
-    if (!me.n || (me.n == 1 && me.open[0].frame == frame && close_at_once()))
-        return;
-    close_below(frame, true);
+    if (__builtin_expect(me.quick && me.open[0].frame == frame, 1))
+        close_quick();
+    else if (me.n)
+        close_below(frame, true);
 }
 
 void __dh_heal_again(const void *frame)
@@ -490,6 +548,7 @@ static void at_end(void *self)
 static void pass_through(uint32_t g, uint32_t place)
 {
     struct span s = span_of(&groups[g]);
+    note_open();
     down(g, s, false, place);
     up(g, s, false, place);
 }
@@ -538,6 +597,14 @@ static size_t length(const char *text)
     return n;
 }
 
+/* Of no group: nothing asks for it. */
+static void place_section(uint32_t section, uint32_t group)
+{
+    group_of[section] = (uint8_t)group;
+    if (group < policy.n_groups)
+        where[section] = groups[group].where;
+}
+
 static void make_groups(void)
 {
     uint32_t by_object = 0;
@@ -545,14 +612,13 @@ static void make_groups(void)
         bool one_each = __dh_heal_per_object >> i & 1 && by_object++ < MOST_BY_OBJECT;
         groups[i].state =
             (uint8_t)((dh_heal_is_auto() ? DORMANT : 0) | (policy.groups[i].means == DH_HEAL_SCHEDULE ? SCHEDULED : 0));
-        groups[i].first = n_locks;
-        groups[i].slots = one_each ? SLOTS : 1;
-        n_locks += groups[i].slots;
+        groups[i].where = (struct where){n_locks, one_each ? SLOTS - 1 : 0, &groups[i].state};
+        n_locks += groups[i].where.mask + 1;
     }
     for (uint32_t l = 0; l < n_locks; l++)
         dh_heal_lock_init(&locks[l].at);
     for (uint32_t i = 0; i < policy.file.n_sections; i++)
-        group_of[i] = (uint8_t)policy.group_of[i]; /* of none: nothing asks for it */
+        place_section(i, policy.group_of[i]);
 }
 
 void dh_heal_start(void)
@@ -574,6 +640,7 @@ void dh_heal_start(void)
 /* Of the other threads none is inside any more. */
 void dh_heal_forked(void)
 {
+    note_open();
     for (uint32_t l = 0; ready && l < n_locks; l++) {
         dh_heal_lock_init(&locks[l].at);
         atomic_store(&locks[l].waiting, 0);
@@ -581,7 +648,7 @@ void dh_heal_forked(void)
             dh_heal_try(&locks[l].at, UINT32_MAX);
     }
     for (uint32_t i = 0; ready && i < policy.n_groups; i++)
-        atomic_store(&groups[i].inside, is(i, SCHEDULED) && me.depth[groups[i].first]);
+        atomic_store(&groups[i].inside, is(i, SCHEDULED) && me.depth[groups[i].where.first]);
 }
 
 static const char *number(uint64_t n, char text[24])
@@ -601,8 +668,8 @@ void dh_heal_finish(void)
         if (is(i, DORMANT))
             continue;
         uint64_t sections = groups[i].opened;
-        for (uint32_t l = 0; l < groups[i].slots; l++)
-            sections += locks[groups[i].first + l].opened;
+        for (uint32_t l = 0; l <= groups[i].where.mask; l++)
+            sections += locks[groups[i].where.first + l].opened;
         SAY("healing: group '", policy.groups[i].name, "': ", number(sections, opened), " sections entered, ",
             number(groups[i].contended, contended), " waits, ", number(groups[i].kept_out, kept_out),
             " would have come between", is(i, GIVEN_UP) ? "; given up" : "");

@@ -51,17 +51,22 @@ void dh_heal_nap(long nanoseconds); /* 0: lets others run */
 
 #ifdef DH_HEAL_ALONE /* nobody watches: as short as a lock can be */
 
+/* It leans to the thread that takes it first, which then needs nothing atomic: it says that it is inside and looks
+ * whether others have come. The first of these takes the word, says so, makes every thread pass a barrier (membarrier)
+ * and waits until the first is out; from then on the lock is its word. */
 struct dh_heal_lock {
     _Atomic uint32_t word; /* 0 free, 1 taken, 2 taken and waited for */
+    _Atomic bool shared;   /* others have come */
+    _Atomic bool settled;  /* and nobody is inside without the word; of who has the word, as `leans_to` */
+    _Atomic bool inside;   /* of the thread that it leans to */
+    _Atomic(const void *) leans_to;
 };
 
 int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
 void dh_heal_wake(struct dh_heal_lock *l);
-
-static inline void dh_heal_lock_init(struct dh_heal_lock *l)
-{
-    l->word = 0;
-}
+void dh_heal_lock_init(struct dh_heal_lock *l);
+/* Of who has the word and sees that the lock is not settled: 0, or EBUSY and the word is given back. */
+int dh_heal_settle(struct dh_heal_lock *l);
 
 static inline bool dh_heal_is_directed(void)
 {
@@ -73,19 +78,50 @@ static inline bool dh_heal_looks_free(struct dh_heal_lock *l)
     return !atomic_load_explicit(&l->word, memory_order_relaxed);
 }
 
-static inline int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
+/* False also when it is not settled. Calls nothing. */
+static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
 {
     uint32_t none = 0;
     (void)place;
-    return atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed)
-               ? 0
-               : EBUSY;
+    if (atomic_load_explicit(&l->leans_to, memory_order_relaxed) == __builtin_thread_pointer() &&
+        !atomic_load_explicit(&l->shared, memory_order_relaxed)) {
+        atomic_store_explicit(&l->inside, true, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst); /* the rest of the barrier is with who shares it */
+        if (__builtin_expect(!atomic_load_explicit(&l->shared, memory_order_relaxed), 1))
+            return true;
+        atomic_store_explicit(&l->inside, false, memory_order_release);
+        return false;
+    }
+    return atomic_load_explicit(&l->settled, memory_order_relaxed) &&
+           atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
+{
+    uint32_t none = 0;
+    if (dh_heal_try_quickly(l, place))
+        return 0;
+    if (atomic_load_explicit(&l->settled, memory_order_relaxed) ||
+        !atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed))
+        return EBUSY;
+    return dh_heal_settle(l);
+}
+
+/* True: somebody is to be woken. */
+static inline bool dh_heal_give_quickly(struct dh_heal_lock *l, uint32_t place)
+{
+    (void)place;
+    if (atomic_load_explicit(&l->inside, memory_order_relaxed) &&
+        atomic_load_explicit(&l->leans_to, memory_order_relaxed) == __builtin_thread_pointer()) {
+        atomic_store_explicit(&l->inside, false, memory_order_release);
+        return false;
+    }
+    return atomic_exchange_explicit(&l->word, 0, memory_order_release) == 2;
 }
 
 static inline void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
 {
-    (void)place;
-    if (atomic_exchange_explicit(&l->word, 0, memory_order_release) == 2)
+    if (dh_heal_give_quickly(l, place))
         dh_heal_wake(l);
 }
 
@@ -99,6 +135,22 @@ bool dh_heal_is_directed(void);
 int dh_heal_try(struct dh_heal_lock *l, uint32_t place);
 int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
 void dh_heal_give(struct dh_heal_lock *l, uint32_t place);
+
+static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
+{
+    return dh_heal_try(l, place) == 0;
+}
+
+static inline bool dh_heal_give_quickly(struct dh_heal_lock *l, uint32_t place)
+{
+    dh_heal_give(l, place);
+    return false;
+}
+
+static inline void dh_heal_wake(struct dh_heal_lock *l)
+{
+    (void)l;
+}
 
 static inline void dh_heal_lock_init(struct dh_heal_lock *l)
 {

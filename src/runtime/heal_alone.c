@@ -2,6 +2,7 @@
 #include "runtime/heal.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ __attribute__((weak)) const char __dh_heal_policy[] = "";
 __attribute__((weak)) const uint64_t __dh_heal_per_object = 0;
 
 static int patience = 2000;
-static bool monitor;
+static bool monitor, may_lean;
 
 void *dh_heal_allocate(size_t size)
 {
@@ -35,6 +36,50 @@ static long futex(struct dh_heal_lock *l, int what, uint32_t value, const struct
     return syscall(SYS_futex, &l->word, what | FUTEX_PRIVATE_FLAG, value, until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
+static bool barrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+void dh_heal_lock_init(struct dh_heal_lock *l)
+{
+    *l = (struct dh_heal_lock){.settled = !may_lean};
+}
+
+/* Until the thread that it leaned to is out. */
+static bool comes_out(struct dh_heal_lock *l)
+{
+    enum { SPINS = 100, NAP = 20000 /* ns */ };
+    long naps = (long)patience * (1000000 / NAP);
+    for (long i = -SPINS; atomic_load_explicit(&l->inside, memory_order_acquire); i++) {
+        if (i == naps)
+            return false;
+        if (i < 0)
+            __builtin_ia32_pause();
+        else
+            dh_heal_nap(NAP);
+    }
+    return true;
+}
+
+int dh_heal_settle(struct dh_heal_lock *l)
+{
+    int before = errno;
+    const void *first = NULL;
+    if (atomic_compare_exchange_strong(&l->leans_to, &first, __builtin_thread_pointer()))
+        return 0; /* by the word, this once */
+    atomic_store(&l->shared, true);
+    if (!barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) && barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+        barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    bool out = comes_out(l);
+    if (out)
+        atomic_store_explicit(&l->settled, true, memory_order_relaxed);
+    else
+        dh_heal_give(l, 0);
+    errno = before;
+    return out ? 0 : EBUSY;
+}
+
 /* Who comes out of the wait leaves it as waited for: there may be others. */
 int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
 {
@@ -43,6 +88,8 @@ int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t 
     while (result == 0 && atomic_exchange_explicit(&l->word, 2, memory_order_acquire) != 0)
         if (futex(l, FUTEX_WAIT_BITSET, 2, until) != 0 && errno == ETIMEDOUT)
             result = ETIMEDOUT;
+    if (result == 0 && !atomic_load_explicit(&l->settled, memory_order_relaxed) && dh_heal_settle(l) != 0)
+        result = ETIMEDOUT;
     errno = before;
     return result;
 }
@@ -115,6 +162,7 @@ static void start(int argc, char **argv, char **envp)
     for (; *envp; envp++)
         if (strncmp(*envp, key, sizeof key - 1) == 0)
             read_options(*envp + sizeof key - 1);
+    may_lean = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     dh_heal_start();
     pthread_atfork(NULL, NULL, dh_heal_forked);
     atexit(finish);
