@@ -129,8 +129,8 @@ static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_e
 {
     if (a->node != b->node || a->offset != b->offset || (a->mode && b->mode))
         return DH_ARGUMENT_COUNT;
-    bool one = dh_walk_unique(w, a->node);
-    if (one && !a->element && !b->element)
+    bool one = dh_walk_unique(w, a->node), remade = w->shapes->graph.nodes.at[a->node].flags & DH_NODE_REMADE;
+    if (one && !a->element && !b->element && !remade)
         return DH_ARGUMENT_LOCK;
     bool blur = w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
     bool near = a->relation == DH_RELATION_NEAR || b->relation == DH_RELATION_NEAR;
@@ -664,7 +664,9 @@ static void judge(struct search *s, struct group *a, struct group *b, bool weak)
     if (g < DH_ARGUMENT_COUNT)
         c->by_argument[g] += (uint64_t)a->n * b->n;
     c->pairs++;
-    if (g == DH_ARGUMENT_COUNT || !(c->trusted >> g & 1))
+    /* Who is locked out still finds the object gone. */
+    bool gone = c->strict && g == DH_ARGUMENT_LOCK && (ea->flags | eb->flags) & DH_EVENT_FREE;
+    if (g == DH_ARGUMENT_COUNT || gone || !(c->trusted >> g & 1))
         (s->by_name ? meet_by_name : meet_groups)(s, a, b, g);
 }
 

@@ -31,7 +31,9 @@ enum dh_node_flag {
     DH_NODE_SHARED = 1 << 8,  /* accessed by more than one thread; set by the walk's preparation */
     DH_NODE_STACK = 1 << 9,
     DH_NODE_HEAP = 1 << 10,
-    DH_NODE_PLAIN = 1 << 11 /* some access is not atomic */
+    DH_NODE_PLAIN = 1 << 11, /* some access is not atomic */
+    DH_NODE_FREED = 1 << 12,
+    DH_NODE_REMADE = 1 << 13 /* locks in it are made or destroyed while others may use them */
 };
 #define DH_NODE_ACCESSED (DH_NODE_READ | DH_NODE_WRITTEN)
 

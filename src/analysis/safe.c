@@ -1,6 +1,7 @@
 #include "analysis/safe.h"
 
 #include "analysis/conflicts.h"
+#include "analysis/freed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct finder {
     struct dh_conflicts conflicts;
     uint8_t *reached; /* by function */
     uint8_t *marks;   /* by site */
+    uint8_t *late;    /* by instruction: what it accesses may be gone */
     uint32_t also;    /* trusted */
 };
 
@@ -137,7 +139,8 @@ static bool knows_calls(struct finder *f)
 
 /* ---- reached code ---- */
 
-static void reach(struct finder *f, uint32_t function)
+/* `threads`: also what it starts. */
+static void reach(struct finder *f, uint32_t function, bool threads)
 {
     DH_VEC(uint32_t) todo = {0};
     dh_vec_push(&todo, function);
@@ -151,7 +154,8 @@ static void reach(struct finder *f, uint32_t function)
             for (uint32_t i = f->p->blocks.at[b].inst; i < f->p->blocks.at[b].inst + f->p->blocks.at[b].n_insts; i++)
                 for (uint32_t it = dh_calls_first(&f->shapes.calls, i), to;
                      dh_calls_next(&f->shapes.calls, i, &it, &to);)
-                    dh_vec_push(&todo, to);
+                    if (threads || dh_inst_class(&f->p->insts.at[i]) == DH_CLASS_CALL)
+                        dh_vec_push(&todo, to);
     }
     dh_vec_release(&todo);
 }
@@ -164,10 +168,13 @@ static bool is_plain(const struct dh_inst *i)
     return access && !i->order && !(i->flags & (DH_INST_VOLATILE | DH_INST_LIBRARY));
 }
 
-static void mark_inst(struct finder *f, const struct dh_inst *i, bool reached)
+static void mark_inst(struct finder *f, uint32_t inst, bool reached)
 {
+    const struct dh_inst *i = &f->p->insts.at[inst];
     if (i->site >= f->safe->n_sites)
         return;
+    if (f->late[inst])
+        f->marks[i->site] |= MARK_RACY;
     enum dh_inst_class class = dh_inst_class(i);
     if (is_plain(i))
         f->marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
@@ -181,7 +188,7 @@ static void mark_function(struct finder *f, uint32_t function, bool known)
     const struct dh_function *fn = &f->p->functions.at[function];
     for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
         for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
-            mark_inst(f, &f->p->insts.at[f->p->blocks.at[b].inst + n], known);
+            mark_inst(f, f->p->blocks.at[b].inst + n, known);
 }
 
 static void mark_events(struct finder *f)
@@ -232,6 +239,38 @@ static bool read_shapes(struct finder *f)
     return keeps_callbacks(f) && knows_calls(f);
 }
 
+/* A join of a thread that is detached returns at once. */
+static bool detaches(const struct finder *f)
+{
+    bool some = dh_program_find_function(f->p, "pthread_attr_setdetachstate") != DH_NONE;
+    for (uint32_t n = 0; n < f->p->insts.n; n++)
+        some |= f->p->insts.at[n].op == DH_I_DETACH;
+    return some;
+}
+
+/* A lock that is made anew orders nothing that went before: only what nobody uses meanwhile is one lock for ever. */
+static void doubt_lock(struct finder *f, const struct dh_event *made)
+{
+    const uint32_t before = trusted & ~(uint32_t)(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        const struct dh_event *e = &f->walk.events.at[n];
+        if (e->node != made->node || !(e->flags & DH_EVENT_LOCK_USE) || e == made)
+            continue;
+        enum dh_argument g = dh_conflicts_argue(&f->walk, made, e, false);
+        if (g == DH_ARGUMENT_COUNT || !(before >> g & 1))
+            f->shapes.graph.nodes.at[e->node].flags |= DH_NODE_REMADE;
+    }
+}
+
+static void doubt_locks(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        const struct dh_event *e = &f->walk.events.at[n];
+        if (e->kind == DH_EVENT_WRITE && e->flags & DH_EVENT_LOCK_USE)
+            doubt_lock(f, e);
+    }
+}
+
 /* A handle that is kept where another one may be: a join may be of either thread. */
 static bool mixes_handles(struct finder *f)
 {
@@ -251,27 +290,73 @@ static bool mixes_handles(struct finder *f)
     return mixed;
 }
 
+static void reach_some(struct finder *f, bool main)
+{
+    memset(f->reached, 0, f->p->functions.n);
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        if ((f->walk.threads.at[t].kind == DH_ROOT_MAIN) == main)
+            reach(f, f->walk.threads.at[t].function, false);
+}
+
+/* Main that leaves by pthread_exit ends before the process. */
+static bool main_ends(struct finder *f)
+{
+    reach_some(f, true);
+    for (uint32_t b = 0; b < f->p->blocks.n; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
+            if (f->p->insts.at[f->p->blocks.at[b].inst + n].op == DH_I_EXIT_THREAD &&
+                f->reached[f->p->blocks.at[b].function])
+                return true;
+    return false;
+}
+
+static void find_late(struct finder *f)
+{
+    if (main_ends(f))
+        memset(f->reached, 1, f->p->functions.n);
+    else
+        reach_some(f, false);
+    f->late = dh_freed_find(&f->walk, f->reached);
+    memset(f->reached, 0, f->p->functions.n);
+}
+
+/* Pointers that came through a pipe or from a thread's end: who has them may race with those who gave them. */
+static bool knows_objects(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->p->insts.n; n++) {
+        uint32_t function = f->late[n] & DH_LATE_LOST && is_plain(&f->p->insts.at[n])
+                                ? dh_inst_function(f->p, dh_program_block_of(f->p, n))
+                                : DH_NONE;
+        if (function != DH_NONE && f->reached[function])
+            return give_up(f, "%s uses a pointer of which nobody knows where it leads", name_of(f, function));
+    }
+    return true;
+}
+
 static void judge(struct finder *f)
 {
+    find_late(f);
     dh_conflicts_init(&f->conflicts, &f->walk);
     doubt_threads(f);
     f->conflicts.trusted = (f->conflicts.trusted & trusted) | f->also;
-    if (mixes_handles(f))
+    doubt_locks(f);
+    if (mixes_handles(f) || detaches(f))
         f->conflicts.trusted &= ~(uint32_t)ARGUMENT(JOIN);
     f->conflicts.strict = true;
     dh_conflicts_run(&f->conflicts);
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         if (is_open(f, n))
-            reach(f, n);
+            reach(f, n, true);
     uint8_t *open = f->reached;
     f->reached = zeroed(f->p->functions.n);
     for (size_t t = 0; t < f->walk.threads.n; t++)
-        reach(f, f->walk.threads.at[t].function);
+        reach(f, f->walk.threads.at[t].function, true);
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         mark_function(f, n, f->reached[n] && !open[n]);
     free(open);
     mark_events(f);
-    conclude(f);
+    if (knows_objects(f))
+        conclude(f);
     dh_conflicts_release(&f->conflicts);
 }
 
@@ -312,6 +397,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_site
     }
     free(f.reached);
     free(f.marks);
+    free(f.late);
 }
 
 void dh_safe_release(struct dh_safe *s)

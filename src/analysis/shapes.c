@@ -317,7 +317,7 @@ static void do_realloc(struct pass *q, const struct dh_inst *i)
 {
     unite(q, result_cell(q, i), operand_cell(q, i, 0));
     do_object(q, i, DH_NODE_HEAP, DH_ORIGIN_ALLOC);
-    touch(q, operand_cell(q, i, 0), DH_NODE_ACCESSED, false);
+    touch(q, operand_cell(q, i, 0), DH_NODE_ACCESSED | DH_NODE_FREED, false);
 }
 
 /* ---- calls ---- */
@@ -476,7 +476,7 @@ static void do_sync(struct pass *q, const struct dh_inst *i)
 {
     for (uint32_t n = 0; n < i->n_operands; n++)
         dh_graph_flag(&q->s->graph, operand_cell(q, i, n), DH_NODE_LOCKED);
-    if (i->op == DH_I_LOCK_INIT)
+    if (i->op == DH_I_LOCK_INIT || i->op == DH_I_LOCK_DESTROY)
         touch(q, operand_cell(q, i, 0), DH_NODE_WRITTEN, false);
     else if (i->op == DH_I_LOCK || i->op == DH_I_RDLOCK || i->op == DH_I_UNLOCK)
         touch(q, operand_cell(q, i, 0), DH_NODE_READ, true);
@@ -517,7 +517,7 @@ static void do_inst(struct pass *q, const struct dh_inst *i)
         do_realloc(q, i);
         break;
     case DH_I_FREE:
-        touch(q, operand_cell(q, i, 0), DH_NODE_WRITTEN, false);
+        touch(q, operand_cell(q, i, 0), DH_NODE_WRITTEN | DH_NODE_FREED, false);
         break;
     case DH_I_CALL:
         do_call(q, i);

@@ -10,7 +10,8 @@ static void take(struct dh_step *t, uint16_t mode, uint32_t flags)
         return;
     if (t->counts)
         dh_walk_sync_event(t->w, t->f, t->s, t->i, DH_EVENT_LOCK, &h, &h, flags | (mode ? DH_EVENT_SHARED_LOCK : 0));
-    if (t->i->op == DH_I_ASSERT_HELD || !dh_state_lock_again(t->s, &h))
+    /* Strictly: one that checks for errors is not taken twice, so who gives it back once has it no more. */
+    if (t->i->op == DH_I_ASSERT_HELD || t->w->strict || !dh_state_lock_again(t->s, &h))
         dh_state_lock(t->s, &h);
 }
 
@@ -68,12 +69,15 @@ void dh_step_sync(struct dh_step *t)
     /* A lock must be made before it is used, like any other datum. */
     if (t->counts && (t->i->op == DH_I_LOCK || t->i->op == DH_I_RDLOCK || t->i->op == DH_I_UNLOCK))
         dh_walk_access(t, 0, DH_EVENT_READ, DH_EVENT_ATOMIC | DH_EVENT_LOCK_USE);
-    if (t->counts && t->i->op == DH_I_LOCK_INIT)
+    if (t->counts && (t->i->op == DH_I_LOCK_INIT || (t->w->strict && t->i->op == DH_I_LOCK_DESTROY)))
         dh_walk_access(t, 0, DH_EVENT_WRITE, DH_EVENT_LOCK_USE);
     switch (t->i->op) {
     case DH_I_LOCK:
-    case DH_I_ASSERT_HELD:
         take(t, 0, 0);
+        break;
+    case DH_I_ASSERT_HELD: /* a promise, no proof */
+        if (!t->w->strict)
+            take(t, 0, 0);
         break;
     case DH_I_RDLOCK:
         take(t, 1, 0);

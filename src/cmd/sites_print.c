@@ -218,6 +218,5 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
     if (*facts->gave_up)
         fprintf(out, "nothing is proven: %s\n", facts->gave_up);
     else
-        fprintf(out, "%u of %u accesses are proven safe, %u of them private\n", facts->race, facts->accesses,
-                facts->private);
+        fprintf(out, "%u of %u accesses are proven safe, %u private\n", facts->race, facts->accesses, facts->private);
 }

@@ -69,16 +69,19 @@ static bool load(struct deriving *d, struct dh_variant *v, struct dh_recipe *rec
 }
 
 /* What the program carries about itself, or what is learned of it now: one built to have everything checked carries
- * nothing. */
+ * nothing, and the link may have given up early. */
 static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *v, uint32_t n_sites)
 {
-    struct dh_bytes part;
+    struct dh_bytes part = {0};
     struct dh_err ignored = {0};
-    if (!dh_container_find(d->container, DH_PART_SAFE) ||
-        !dh_container_read(d->container, DH_PART_SAFE, &part, &ignored))
-        part = dh_sparse_learn(v->module, n_sites, 0);
+    struct dh_sparse_facts facts;
+    bool there = dh_container_find(d->container, DH_PART_SAFE) &&
+                 dh_container_read(d->container, DH_PART_SAFE, &part, &ignored) && dh_sparse_read(&part, &facts);
     dh_err_release(&ignored);
-    return part;
+    if (there && !(d->plan.degree_given && *facts.gave_up))
+        return part;
+    dh_bytes_release(&part);
+    return dh_sparse_learn(v->module, n_sites, 0, d->plan.degree_given);
 }
 
 static void leave_out(struct deriving *d, const struct dh_variant *v)

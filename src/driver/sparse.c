@@ -26,10 +26,11 @@ struct learning {
     LLVMModuleRef module;
     struct part *part; /* shared with the child */
     uint32_t also;
+    bool asked;
 };
 
-/* Enough for the largest programs tried; whoever needs more has everything watched. */
-enum { SECONDS = 60 };
+/* Of processor time, enough for the largest programs tried; whoever needs more has everything watched. */
+enum { SECONDS = 60, SECONDS_UNASKED = 10, INSTRUCTIONS_UNASKED = 100000 };
 
 /* Whatever keeps its name after the link has made all others local is used by code without bitcode. */
 static bool is_local(LLVMValueRef v)
@@ -53,6 +54,30 @@ static bool is_closed(struct learning *l)
     if (open)
         snprintf(l->part->gave_up, sizeof l->part->gave_up, "others may use %s", LLVMGetValueName2(open, &n));
     return !open;
+}
+
+/* What annotations say of threads, locks and owners is believed by the detector alone. */
+static bool is_annotation(const char *name)
+{
+    static const char *const begins[] = {"__tsan_",           "Annotate",        "WTFAnnotate", "__deadheat_transfer",
+                                         "__deadheat_accept", "__deadheat_lock_"};
+    for (size_t n = 0; n < sizeof begins / sizeof *begins; n++)
+        if (dh_starts_with(name, begins[n]))
+            return true;
+    return false;
+}
+
+static bool is_annotated(struct learning *l)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        const char *name = LLVMGetValueName2(f, &n);
+        if (!is_annotation(name) || !LLVMGetFirstUse(f))
+            continue;
+        snprintf(l->part->gave_up, sizeof l->part->gave_up, "it is annotated with %s", name);
+        return true;
+    }
+    return false;
 }
 
 /* Pointers in values of 16 bytes, or that libatomic takes by address, are not followed. */
@@ -90,6 +115,19 @@ static bool is_followed(struct learning *l)
     return !wide;
 }
 
+static bool is_affordable(struct learning *l)
+{
+    uint64_t n = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !l->asked; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                n += !LLVMIsADbgInfoIntrinsic(i);
+    if (n > INSTRUCTIONS_UNASKED)
+        snprintf(l->part->gave_up, sizeof l->part->gave_up,
+                 "it is large, and -fdeadheat-sparse did not ask for the analysis");
+    return n <= INSTRUCTIONS_UNASKED;
+}
+
 static void copy_result(struct part *part, const struct dh_safe *safe)
 {
     part->accesses = safe->accesses;
@@ -102,11 +140,12 @@ static void copy_result(struct part *part, const struct dh_safe *safe)
 static bool learn_in_child(void *arg, struct dh_err *err)
 {
     struct learning *l = arg;
-    struct rlimit time = {SECONDS, SECONDS};
+    rlim_t seconds = l->asked ? SECONDS : SECONDS_UNASKED;
+    struct rlimit time = {seconds, seconds};
     struct dh_models models;
     struct dh_program program;
     struct dh_safe safe;
-    if (!is_closed(l) || !is_followed(l))
+    if (!is_affordable(l) || !is_closed(l) || !is_followed(l) || is_annotated(l))
         return true;
     setrlimit(RLIMIT_CPU, &time);
     dh_models_init(&models);
@@ -128,7 +167,7 @@ static struct dh_bytes take_part(struct part *part, size_t n)
     return dh_bytes_take(&out);
 }
 
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also)
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also, bool asked)
 {
     size_t n = sizeof(struct part) + n_sites;
     struct dh_err err = {0};
@@ -137,7 +176,7 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also
         return (struct dh_bytes){0};
     memcpy(part->magic, magic, sizeof magic);
     part->n_sites = n_sites;
-    struct learning l = {m, part, also};
+    struct learning l = {m, part, also, asked};
     if (!dh_child_run("the analysis", learn_in_child, &l, &err)) {
         memset(part->of_site, 0, n_sites);
         part->accesses = part->race = part->private = 0;
@@ -158,7 +197,7 @@ bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32
     LLVMModuleRef m = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
     dh_bytes_release(&module);
     if (m)
-        *part = dh_sparse_learn(m, n_sites, also);
+        *part = dh_sparse_learn(m, n_sites, also, true);
     return m;
 }
 

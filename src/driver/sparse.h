@@ -13,8 +13,9 @@
 #include <llvm-c/Core.h>
 
 /* Analyses the module, which is not changed, in a child: nothing it does can fail the caller. What it learned, also
- * that it gave up and why, as the part holds it. `also`: see analysis/safe.h. */
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also);
+ * that it gave up and why, as the part holds it. `also`: see analysis/safe.h. `asked`: somebody waits for it; else it
+ * is for every link and must cost little, so that large programs have everything watched. */
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also, bool asked);
 /* The same of a program's embedded module. */
 bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
                           struct dh_err *err);
