@@ -157,6 +157,7 @@ static void add_decision(struct order *o, uint32_t i)
     case DH_STEP_CREATE:
     case DH_STEP_JOIN:
     case DH_STEP_CANCEL:
+    case DH_STEP_KILL:
         touch(o, i, key_of(THREAD, d->object), true);
         break;
     case DH_STEP_BEGIN:

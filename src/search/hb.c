@@ -263,7 +263,8 @@ static void step_create(const struct moment *m)
     tick(parent, index);
 }
 
-/* Cleanup handlers of the other come after this; so does, too much, whatever it does before it takes notice. */
+/* Cleanup and signal handlers of the other come after this; so does, too much, whatever it does before it takes notice.
+ */
 static void step_cancel(const struct moment *m)
 {
     if (m->step->object >= m->h->threads || m->step->object == m->index)
@@ -443,7 +444,7 @@ static order_step *const orders[DH_STEP_COUNT] = {
     [DH_STEP_SEM_POST] = step_release,   [DH_STEP_BARRIER] = step_barrier, [DH_STEP_ONCE] = step_acquire,
     [DH_STEP_ONCE_END] = step_release,   [DH_STEP_CREATE] = step_create,   [DH_STEP_JOIN] = step_join,
     [DH_STEP_FUTEX_WAIT] = step_acquire, [DH_STEP_IO] = step_io,           [DH_STEP_INIT] = step_init,
-    [DH_STEP_FUTEX_WAKE] = step_release, [DH_STEP_CANCEL] = step_cancel,
+    [DH_STEP_FUTEX_WAKE] = step_release, [DH_STEP_CANCEL] = step_cancel,   [DH_STEP_KILL] = step_cancel,
 };
 
 static bool access_of(struct dh_hb *h, uint32_t thread, const struct dh_step *s, uint64_t address, unsigned flags,

@@ -252,6 +252,7 @@ static bool can(struct world *w, const struct dh_recorded *r)
     case DH_STEP_IO:
         return !w->io_omitted || (s->flags & (DH_STEP_READS | DH_STEP_WRITES)) == DH_STEP_WRITES;
     case DH_STEP_CANCEL:
+    case DH_STEP_KILL:
     case DH_STEP_EXIT:
     case DH_STEP_FUTEX_WAIT:
         return false;
@@ -315,7 +316,8 @@ static void omit(struct world *w, const struct dh_step *s)
     }
     w->creates_omitted |= s->kind == DH_STEP_CREATE;
     w->io_omitted |= s->kind == DH_STEP_IO;
-    if (s->kind == DH_STEP_CANCEL && s->object < w->threads && !w->member[s->object].stuck) {
+    if ((s->kind == DH_STEP_CANCEL || s->kind == DH_STEP_KILL) && s->object < w->threads &&
+        !w->member[s->object].stuck) {
         w->member[s->object].stuck = true;
         w->stuck++;
     }

@@ -53,6 +53,7 @@ static const uint16_t touches[DH_STEP_COUNT] = {
     [DH_STEP_DRAIN] = MEMORY | BUFFER,
     [DH_STEP_FLUSH] = BUFFER,
     [DH_STEP_EXIT] = ALL,
+    [DH_STEP_KILL] = ALL,
 };
 
 static const char *const names[DH_STEP_COUNT] = {

@@ -3,7 +3,7 @@
 #include "runtime/engine/primitives.h"
 
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/raw.h"
+#include "runtime/engine/signals.h"
 #include "runtime/engine/task.h"
 #include "runtime/real.h"
 #include "runtime/start.h"
@@ -27,17 +27,6 @@ void dh_task_cancel_point(void)
     struct dh_task *t = dh_engine_self();
     if (dh_task_is_cancelled(t))
         leave_now(t);
-}
-
-void dh_task_interrupted(struct dh_task *t)
-{
-    while (t->signals) {
-        int signal = __builtin_ctzll(t->signals) + 1;
-        t->signals &= t->signals - 1;
-        dh_raw(SYS_tgkill, dh_process.pid, dh_sys_gettid(), signal, 0, 0, 0);
-    }
-    if (t->cancel_async)
-        dh_task_cancel_point();
 }
 
 int dh_engine_pthread_cancel(pthread_t handle)
@@ -133,8 +122,10 @@ int dh_engine_pthread_kill(pthread_t handle, int signal)
         return t && !t->joined ? 0 : ESRCH;
     if (signal == 0)
         return 0;
+    if (t != dh_engine_self())
+        dh_engine_at(DH_STEP_KILL, 0, (void *)(uintptr_t)t->index, NULL, NULL);
     t->signals |= 1ull << (signal - 1);
     if (t == dh_engine_self())
-        dh_task_interrupted(t);
+        dh_signals_deliver(t);
     return 0;
 }

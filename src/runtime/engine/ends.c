@@ -44,18 +44,20 @@ static bool was_lost(const void *condition)
     return false;
 }
 
-/* All threads ended without anybody calling exit: main left by pthread_exit, which is an exit with 0. */
+/* All threads ended without anybody calling exit: main left by pthread_exit, which is an exit with 0. What a handler
+ * does that runs while its thread waits is not known. */
 void dh_ends_stuck(void)
 {
     struct dh_engine *e = dh_engine;
-    bool left = false, in_vain = false;
+    bool left = false, in_vain = false, handles = false;
     for (uint32_t i = 0; i < e->n_tasks; i++) {
         const struct dh_actor *a = &e->actors[i];
         left |= !a->ended;
         in_vain |= !a->ended && a->step.kind == DH_STEP_WAKE && !e->tasks[i].woken &&
                    was_lost((const void *)(uintptr_t)a->step.object);
+        handles |= !a->ended && e->tasks[i].signals & ~e->tasks[i].mask;
     }
-    e->end = !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
+    e->end = handles ? DH_ENGINE_CUT : !left ? DH_ENGINE_DONE : in_vain ? DH_ENGINE_LOST_WAKE : DH_ENGINE_DEADLOCK;
 }
 
 void dh_ends_record(void)

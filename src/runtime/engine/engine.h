@@ -41,7 +41,8 @@ struct dh_task {
     bool is_c11;
     bool own_stack;                   /* given by the program */
     bool cancellable;                 /* what it waits for is a point of cancellation */
-    uint64_t signals;                 /* sent to it by others, not delivered yet */
+    uint64_t signals;                 /* sent to it, not delivered yet */
+    uint64_t mask;                    /* of signals */
     long io[4];                       /* what it waits for, of the system call */
     const pthread_mutex_t *robust[8]; /* held */
     const void *said[2];              /* that a range is accessed: who does it need not say so again */

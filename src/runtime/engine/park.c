@@ -5,6 +5,7 @@
 #include "runtime/engine/freed.h"
 #include "runtime/engine/ordering.h"
 #include "runtime/engine/recurrence.h"
+#include "runtime/engine/signals.h"
 #include "runtime/engine/spinning.h"
 #include "runtime/engine/syscalls.h"
 #include "runtime/engine/task.h"
@@ -47,10 +48,21 @@ static uint32_t counted_at(const struct dh_step *s)
     return s->kind == DH_STEP_FLUSH ? s->site | FLUSHES : s->site;
 }
 
+/* Between two steps, when the last one has been done: a handler may make steps of its own. */
+static void be_interrupted(struct dh_task *t)
+{
+    dh_engine_ways **ways = &dh_engine->ways[t->index], *wanted = *ways;
+    dh_ordering_executed();
+    dh_signals_deliver(t);
+    *ways = wanted;
+}
+
 uint32_t dh_engine_park(const struct dh_step *step)
 {
     struct dh_task *t = dh_engine->current;
     struct dh_actor *a = &dh_engine->actors[t->index];
+    if (t->signals & ~t->mask)
+        be_interrupted(t);
     if (dh_adversary_is_on() && !accesses(step))
         dh_adversary_flush(step);
     dh_ordering_executed();
@@ -72,8 +84,8 @@ uint32_t dh_engine_park(const struct dh_step *step)
     dh_engine->carrier->park(t);
     t->decision = dh_engine->depth - 1;
     dh_engine->ways[t->index] = NULL;
-    if (t->signals || (t->cancel_pending && t->cancel_async))
-        dh_task_interrupted(t);
+    if (t->cancel_pending && t->cancel_async)
+        dh_task_cancel_point();
     return t->alternative;
 }
 

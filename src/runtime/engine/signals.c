@@ -3,7 +3,10 @@
 #include "runtime/engine/raw.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/syscalls.h"
+#include "runtime/engine/undo.h"
+#include "runtime/start.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <ucontext.h>
 
@@ -63,10 +66,45 @@ bool dh_signals_begin(void)
     for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
         ok &= install(fatal[i], (void *)on_fault, SA_ONSTACK);
     dh_raw(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)&mask_at_snapshot, MASK_BYTES, 0, 0);
+    dh_engine->tasks[0].mask = mask_at_snapshot;
     return ok && install(SIGSYS, (void *)dh_syscalls_dispatched, 0);
 }
 
 void dh_signals_reset(void)
 {
     dh_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask_at_snapshot, 0, MASK_BYTES, 0, 0);
+}
+
+/* A handler may park, end the schedule or be left by longjmp: so the kernel's mask is put right by whoever comes next.
+ */
+void dh_signals_deliver(struct dh_task *t)
+{
+    while (t->signals & ~t->mask) {
+        int signal = __builtin_ctzll(t->signals & ~t->mask) + 1;
+        t->signals &= ~(1ull << (signal - 1));
+        if (!dh_engine->carrier->is_kernel)
+            dh_undo_note(DH_UNDO_MASK, 0, 0, 0);
+        dh_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&t->mask, 0, MASK_BYTES, 0, 0);
+        dh_raw(SYS_tgkill, dh_process.pid, dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), signal, 0, 0, 0);
+    }
+}
+
+static uint64_t masked(uint64_t mask, long how, uint64_t set)
+{
+    return how == SIG_BLOCK ? mask | set : how == SIG_UNBLOCK ? mask & ~set : set;
+}
+
+long dh_signals_mask(long how, const uint64_t *set, uint64_t *before)
+{
+    const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
+    struct dh_task *t = dh_engine->current;
+    uint64_t old = t->mask;
+    if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+        return -EINVAL;
+    if (set)
+        t->mask = masked(old, how, *set) & ~never;
+    if (before)
+        *before = old;
+    dh_signals_deliver(t);
+    return 0;
 }

@@ -13,6 +13,7 @@
 #include "runtime/start.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 
@@ -162,9 +163,8 @@ static long chance(long number, const long a[6])
 
 static long mask(long number, const long a[6])
 {
-    if (a[1])
-        dh_undo_note(DH_UNDO_MASK, 0, 0, 0);
-    return dh_syscalls_plain(number, a);
+    (void)number;
+    return dh_signals_mask(a[0], (const uint64_t *)a[1], (uint64_t *)a[2]);
 }
 
 static long action(long number, const long a[6])
@@ -185,7 +185,11 @@ static long kills(long number, const long a[6])
     bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
     if (signal == 0 || dh_engine->carrier->is_kernel)
         return dh_syscalls_plain(number, a);
-    return is_self ? dh_raw(SYS_tgkill, pid, self, signal, 0, 0, 0) : dh_syscalls_cannot(number);
+    if (!is_self || signal < 0 || signal >= NSIG)
+        return dh_syscalls_cannot(number);
+    dh_engine->current->signals |= 1ull << (signal - 1);
+    dh_signals_deliver(dh_engine->current);
+    return 0;
 }
 
 static long thread_id(long number, const long a[6])

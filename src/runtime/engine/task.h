@@ -16,7 +16,5 @@ struct dh_task *dh_task_of_handle(uintptr_t handle);
 void dh_task_cancel_point(void);
 /* Was it cancelled, and does it heed that? */
 bool dh_task_is_cancelled(const struct dh_task *t);
-/* As it goes on: signals that others sent it, and cancellation at any point. */
-void dh_task_interrupted(struct dh_task *t);
 
 #endif

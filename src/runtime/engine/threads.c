@@ -142,6 +142,7 @@ static struct dh_task *new_task(const pthread_attr_t *attr, void *argument)
     t->tid = FAKE_TID | t->index;
     t->argument = argument;
     t->attributes = attr;
+    t->mask = e->current->mask;
     describe(t, attr);
     return t;
 }
