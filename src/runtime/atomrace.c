@@ -10,6 +10,7 @@
 #include "event/site.h"
 #include "runtime/atomrace_fast.h"
 #include "runtime/bytes.h"
+#include "runtime/heal.h"
 #include "runtime/noise.h"
 #include "runtime/options.h"
 #include "runtime/print.h"
@@ -93,6 +94,20 @@ static uint64_t close_pieces(struct dh_atom_self *s)
     return met;
 }
 
+void dh_atom_keep_apart(void)
+{
+    enum { NAP = 20000 /* ns */ };
+    struct dh_atom_self *s = dh_atom_me;
+    if (s->access.write)
+        return;
+    unsigned naps = (unsigned)dh_heal_patience_ms() * (1000000 / NAP);
+    for (uint32_t i = 0; i < s->n_pieces; i++)
+        for (unsigned n = 0; n < naps && dh_atom_before_read(&s->piece[i], &s->atom); n++)
+            dh_heal_nap(NAP);
+    dh_heal_enter_late(s->access.place);
+    open_pieces(s, 0, false);
+}
+
 static void before(struct dh_atom_self *s, const struct dh_atom_access *given, uint32_t mark)
 {
     dh_atom_close_window(s); /* one that a signal handler interrupted, or that was left by longjmp */
@@ -128,6 +143,20 @@ static void look_back_again(struct dh_atom_self *s)
     uint64_t now = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
     if (now != p->mine && now != p->seen)
         dh_atom_look_back(s, &s->access, p->mine, now);
+}
+
+/* Who wrote while a read was held up is met before it reads, as long as that can be healed. */
+static void look_again(struct dh_atom_self *s)
+{
+    uint64_t met = 0;
+    if (s->access.write || !dh_heal_is_auto())
+        return;
+    for (uint32_t i = 0; i < s->n_pieces; i++) {
+        uint64_t word = dh_atom_after_read(&s->piece[i], &s->atom);
+        met = word ? word : met;
+    }
+    if (met)
+        dh_atom_collided(&s->access, met);
 }
 
 /* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
@@ -195,6 +224,8 @@ uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t 
     before(dh_atom_me, &a, mark);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, dh_atom_held);
+    if (dh_noise_on)
+        look_again(dh_atom_me);
     if (dh_noise_on && dh_atom_ways.pairs_told && !dh_atom_ways.train && dh_atom_me->n_pieces == 1)
         look_back_again(dh_atom_me);
     if (dh_atom_ways.sections)

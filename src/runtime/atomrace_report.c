@@ -58,6 +58,18 @@ void dh_atom_overlap(const struct dh_atom_access *a, const struct dh_atom_access
     r->size = from < end ? (uint32_t)(end - from) : a->size;
 }
 
+/* Before the report, which takes its time. */
+static void heal(void)
+{
+    struct dh_vector_state saved;
+    if (!dh_heal_is_auto())
+        return;
+    dh_vector_save(&saved);
+    dh_heal_suspected();
+    dh_atom_keep_apart();
+    dh_vector_restore(&saved);
+}
+
 /* The report takes its time. If the access is still to come, whoever runs into it meanwhile collides as
  * well. */
 void dh_atom_tell(struct dh_report *r)
@@ -65,7 +77,7 @@ void dh_atom_tell(struct dh_report *r)
     struct dh_block block;
     if (is_intended(r->addr, r->size))
         return;
-    dh_heal_suspected();
+    heal();
     if (dh_report_is_known(r))
         return;
     if (dh_race_on && dh_race_enter(__dh_thread.race)) {
@@ -101,8 +113,12 @@ void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
     atomic_fetch_add_explicit(&dh_atom_n_collisions, 1, memory_order_relaxed);
     if (dh_noise_by_pair)
         dh_noise_met(mine->place, other.place);
-    if (!dh_atom_ways.on || dh_report_is_known(&r))
+    if (!dh_atom_ways.on)
         return;
+    if (dh_report_is_known(&r)) {
+        heal();
+        return;
+    }
     if (dh_record_on) {
         struct dh_record_met met[2] = {
             {mine->addr, mine->size, mine->place, mine->context, __dh_thread.index, mine->write},

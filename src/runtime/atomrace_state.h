@@ -80,6 +80,13 @@ uint64_t dh_atom_activation_now(struct dh_atom_self *s);
 /* The access that a word of the tables is, if its thread has not forgotten it. */
 bool dh_atom_whose(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread);
 
+/* ---- atomrace.c ---- */
+
+/* Of a read that met a write, when what both access is to be healed from now on: lets the write happen and begins
+ * behind it, so that what the two would have spoiled is not (001 §2). Behind the read it keeps others out until the
+ * section is over. */
+void dh_atom_keep_apart(void);
+
 /* ---- atomrace_report.c ---- */
 
 extern _Atomic uint32_t dh_atom_n_collisions;

@@ -70,10 +70,13 @@ struct open {
 struct self {
     struct open open[OPEN_AT_ONCE];
     uint32_t n;
-    uint32_t quick;   /* the only open section, whose locks `depth` and `holds` do not know of yet, + 1 */
-    bool known;       /* its end will be seen */
-    uint32_t greedy;  /* the lock that others have waited for long, + 1 */
-    uint32_t entered; /* the group of the present access, while it is dormant, + 1 */
+    uint32_t quick;     /* the only open section, whose locks `depth` and `holds` do not know of yet, + 1 */
+    bool known;         /* its end will be seen */
+    uint32_t greedy;    /* the lock that others have waited for long, + 1 */
+    uint32_t entered;   /* the group of the present access, while it is dormant, + 1 */
+    struct span span;   /* of that access */
+    struct open missed; /* the last section that was not opened, since its group was dormant */
+    bool has_missed;
     uint16_t depth[MOST_LOCKS];
     bool holds[MOST_LOCKS];
 };
@@ -323,9 +326,10 @@ void dh_heal_suspected(void)
 static inline void enter(uint32_t g, struct span s, uint32_t place)
 {
     note_open();
-    if (__builtin_expect(is(g, DORMANT), 0))
+    if (__builtin_expect(is(g, DORMANT), 0)) {
         me.entered = g + 1;
-    else
+        me.span = s;
+    } else
         down(g, s, false, place);
 }
 
@@ -402,8 +406,13 @@ __attribute__((noinline)) static void open_section(const void *frame, uint32_t s
                                                    uint32_t place)
 {
     uint32_t g = group_of[section];
-    if (!ready || __builtin_expect(is(g, DORMANT), 0))
+    if (!ready)
         return;
+    if (__builtin_expect(is(g, DORMANT), 0)) {
+        me.missed = (struct open){section, place, frame, span};
+        me.has_missed = true;
+        return;
+    }
     note_open();
     for (uint32_t i = me.n; i-- > 0;)
         if (me.open[i].section == section && me.open[i].frame == frame) {
@@ -494,11 +503,27 @@ void __dh_heal_close(uint32_t section, uint32_t place)
         close_quick();
         return;
     }
+    me.has_missed = false;
     for (uint32_t i = me.n; i-- > 0;)
         if (me.open[i].section == section) {
             close_at(i, place);
             return;
         }
+}
+
+void dh_heal_enter_late(uint32_t place)
+{
+    uint32_t g = me.entered - 1;
+    if (!me.entered || is(g, DORMANT))
+        return;
+    if (me.has_missed && group_of[me.missed.section] == g && me.n < OPEN_AT_ONCE) {
+        expect_end();
+        down(g, me.missed.span, true, place);
+        me.open[me.n++] = me.missed;
+    }
+    down(g, me.span, false, place);
+    me.entered = 0;
+    me.has_missed = false;
 }
 
 static bool lies_below(const struct open *o, const void *frame, bool or_at)
@@ -517,19 +542,22 @@ void __dh_heal_return(const void *frame)
 {
     if (__builtin_expect(me.quick && me.open[0].frame == frame, 1))
         close_quick();
-    else if (me.n)
+    else {
+        me.has_missed = false;
         close_below(frame, true);
+    }
 }
 
 void __dh_heal_again(const void *frame)
 {
-    if (me.n)
-        close_below(frame, false);
+    me.has_missed = false;
+    close_below(frame, false);
 }
 
 /* Others must be able to come by for the wait to end, so nothing is at once across it. */
 void __dh_heal_wait(uint32_t place)
 {
+    me.has_missed = false;
     while (me.n)
         close_at(me.n - 1, place);
 }

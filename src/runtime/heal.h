@@ -25,6 +25,9 @@ void dh_heal_forked(void);
 /* Something came to an access of the calling thread, which is under way: with `run --heal=auto`, what it accesses is
  * healed from now on. */
 void dh_heal_suspected(void);
+/* A read of the calling thread is under way, and what it reads is healed since it was begun: from here on, as if that
+ * had been known before. */
+void dh_heal_enter_late(uint32_t place);
 /* At the end of the process, if it is to say so: what was counted. */
 void dh_heal_finish(void);
 
