@@ -61,6 +61,7 @@ struct dh_handover {
     struct dh_granules granules; /* numbers of cells */
     struct dh_pool cells;
     DH_VEC(struct section) sections; /* by thread */
+    uint32_t waiting;                /* of them, with accesses that are held back */
     struct place *places;            /* by site, open addressing */
     size_t n_places, cap_places;
     struct place *first; /* of the lower numbers, which most are, each at its own */
@@ -493,6 +494,7 @@ static void flush(struct dh_handover *h, uint32_t thread)
         h->deliver(h->arg, &s->held_back.at[i], h->moment);
     }
     s->held_back.n = 0;
+    h->waiting--;
     if (writes)
         dh_moments_publish(h->moments, h->moment);
 }
@@ -506,6 +508,7 @@ void dh_handover_access(struct dh_handover *h, const struct dh_event *e)
         return;
     }
     dh_granules_soon(&h->granules, e->addr);
+    h->waiting += s->held_back.n == 0;
     dh_vec_push(&s->held_back, *e);
     if (s->held_back.n >= MOST_HELD_BACK)
         flush(h, e->thread);
@@ -542,9 +545,21 @@ static void signals(struct dh_handover *h, struct section *s, const struct dh_ev
     s->signalled = true;
 }
 
+static bool touches(const struct section *s, uint64_t at, uint64_t size)
+{
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (s->held_back.at[i].addr - at < size || at - s->held_back.at[i].addr < s->held_back.at[i].arg)
+            return true;
+    return false;
+}
+
+/* What was accessed was what is no more, not what comes to lie there. */
 static void forget(struct dh_handover *h, struct section *s, const struct dh_event *e)
 {
     (void)s;
+    for (uint32_t i = 0; i < h->sections.n && h->waiting; i++)
+        if (touches(&h->sections.at[i], e->addr, e->arg))
+            flush(h, i);
     dh_granules_visit(&h->granules, e->addr, e->arg, forget_step, h);
 }
 
