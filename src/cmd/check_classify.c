@@ -240,6 +240,24 @@ static const struct dh_finding *deadlock_at(const struct dh_found *found, const 
     return NULL;
 }
 
+/* A proven use after free of what races with being freed: that is the race, the other way round. Values that are only
+ * stale say nothing of it. */
+static const struct dh_finding *use_after(const struct dh_found *found, const struct dh_finding *f)
+{
+    const struct dh_finding_access *a = f->accesses.at;
+    if (strcmp(f->kind, "race") != 0 || f->accesses.n != 2 || !dh_found_level(f))
+        return NULL;
+    bool first = strcmp(a[0].op, "free") == 0;
+    if (!first && strcmp(a[1].op, "free") != 0)
+        return NULL;
+    for (size_t i = 0; i < found->at.n; i++) {
+        const struct dh_finding *g = found->at.at[i];
+        if (dh_found_is_failure(g) && strcmp(g->kind, "use-after-free") == 0 && has_site(g, a[first].site))
+            return g;
+    }
+    return NULL;
+}
+
 /* ---- all of it ---- */
 
 static void conclude_of(struct classifying *c, const struct dh_found *found, const struct dh_finding *f)
@@ -252,6 +270,10 @@ static void conclude_of(struct classifying *c, const struct dh_found *found, con
     else if (dh_found_level(f) < 2 && (other = deadlock_at(found, f))) {
         raise_by(c, f, other->witness);
         keep(c, f, "destructive", "the deadlock that it leads to is proven");
+    } else if (strcmp(f->verdict, "destructive") != 0 && (other = use_after(found, f))) {
+        if (dh_found_level(f) < 2)
+            raise_by(c, f, other->witness);
+        keep(c, f, "destructive", "the use after free that it leads to is proven");
     }
     raise_failing(c, f);
 }

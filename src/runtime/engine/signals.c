@@ -75,6 +75,17 @@ void dh_signals_reset(void)
     dh_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask_at_snapshot, 0, MASK_BYTES, 0, 0);
 }
 
+/* That is how the program ends, as the shell would tell it. */
+static bool ends_process(int signal)
+{
+    static const uint64_t harmless = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) |
+                                     1ull << (SIGWINCH - 1) | 1ull << (SIGSTOP - 1) | 1ull << (SIGTSTP - 1) |
+                                     1ull << (SIGTTIN - 1) | 1ull << (SIGTTOU - 1);
+    struct dh_raw_sigaction now = {0};
+    return !(harmless >> (signal - 1) & 1) && dh_raw(SYS_rt_sigaction, signal, 0, (long)&now, MASK_BYTES, 0, 0) == 0 &&
+           now.handler == (void *)SIG_DFL;
+}
+
 /* A handler may park, end the schedule or be left by longjmp: so the kernel's mask is put right by whoever comes next.
  */
 void dh_signals_deliver(struct dh_task *t)
@@ -82,6 +93,8 @@ void dh_signals_deliver(struct dh_task *t)
     while (t->signals & ~t->mask) {
         int signal = __builtin_ctzll(t->signals & ~t->mask) + 1;
         t->signals &= ~(1ull << (signal - 1));
+        if (ends_process(signal))
+            dh_engine_exited(128 + signal);
         if (!dh_engine->carrier->is_kernel)
             dh_undo_note(DH_UNDO_MASK, 0, 0, 0);
         dh_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&t->mask, 0, MASK_BYTES, 0, 0);

@@ -183,9 +183,9 @@ static long kills(long number, const long a[6])
     long pid = dh_process.pid, self = dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
     long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
     bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
-    if (signal == 0 || dh_engine->carrier->is_kernel)
+    if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
         return dh_syscalls_plain(number, a);
-    if (!is_self || signal < 0 || signal >= NSIG)
+    if (!is_self)
         return dh_syscalls_cannot(number);
     dh_engine->current->signals |= 1ull << (signal - 1);
     dh_signals_deliver(dh_engine->current);
