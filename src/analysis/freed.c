@@ -177,7 +177,8 @@ static void enter(struct search *s, uint32_t inst, classes gone, classes *left)
 static void judge_operand(struct search *s, uint32_t function, uint32_t inst, uint32_t operand, classes gone)
 {
     classes all = accessed(s, function, &s->p->insts.at[inst], operand);
-    s->late[inst] |= all & (gone | ENDED) || !(all & KNOWN) ? DH_LATE_GONE : 0;
+    s->late[inst] |= all & gone ? DH_LATE_FREED : 0;
+    s->late[inst] |= all & ENDED || !(all & KNOWN) ? DH_LATE_ENDED : 0;
     s->late[inst] |= (all & (KNOWN | LOADED)) == LOADED ? DH_LATE_LOST : 0;
 }
 
@@ -200,7 +201,7 @@ static classes step(struct search *s, uint32_t function, uint32_t inst, classes 
     switch (i->op) {
     case DH_I_FREE:
     case DH_I_REALLOC:
-        return gone | (accessed(s, function, i, 0) & ~(KNOWN | LOADED));
+        return gone | (accessed(s, function, i, 0) & ~(KNOWN | LOADED | ENDED));
     case DH_I_CALL:
     case DH_I_FOREIGN:
         enter(s, inst, gone, &left);

@@ -8,8 +8,9 @@
 #include "analysis/walk.h"
 
 enum dh_late {
-    DH_LATE_GONE = 1 << 0, /* its object may be gone */
-    DH_LATE_LOST = 1 << 1  /* nobody put the pointer there where it was loaded from */
+    DH_LATE_FREED = 1 << 0, /* its object may have been freed */
+    DH_LATE_ENDED = 1 << 2, /* its object may have gone with a thread */
+    DH_LATE_LOST = 1 << 1   /* nobody put the pointer there where it was loaded from */
 };
 
 /* By instruction, bits of dh_late. `ending`: by function, 1 = runs in threads that end before the process does.

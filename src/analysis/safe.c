@@ -19,7 +19,8 @@ enum mark {
     MARK_SEEN = 1 << 0,   /* a plain access of the model */
     MARK_OTHER = 1 << 1,  /* also something else, or in code that nothing seems to reach */
     MARK_SHARED = 1 << 2, /* of what several threads get at */
-    MARK_RACY = 1 << 3
+    MARK_RACY = 1 << 3,
+    MARK_LATE = 1 << 4 /* of what may have been freed */
 };
 
 struct finder {
@@ -173,8 +174,10 @@ static void mark_inst(struct finder *f, uint32_t inst, bool reached)
     const struct dh_inst *i = &f->p->insts.at[inst];
     if (i->site >= f->safe->n_sites)
         return;
-    if (f->late[inst])
+    if (f->late[inst] & DH_LATE_ENDED)
         f->marks[i->site] |= MARK_RACY;
+    if (f->late[inst] & DH_LATE_FREED)
+        f->marks[i->site] |= MARK_LATE;
     enum dh_inst_class class = dh_inst_class(i);
     if (is_plain(i))
         f->marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
@@ -209,8 +212,10 @@ static void conclude(struct finder *f)
     struct dh_safe *s = f->safe;
     for (uint32_t n = 0; n < s->n_sites; n++) {
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
-        unsigned race = known && !(m & MARK_RACY), private = known && !(m & MARK_SHARED);
-        s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0));
+        unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
+        unsigned private = known && !(m & MARK_SHARED);
+        s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0) |
+                                  (ordered && !race ? DH_SAFE_ORDERED : 0));
         s->accesses += (m & MARK_SEEN) != 0;
         s->race += race;
         s->private += private;

@@ -8,8 +8,9 @@
 #include "analysis/walk.h"
 
 enum dh_safety {
-    DH_SAFE_RACE = 1 << 0,   /* never one of two conflicting accesses that nothing orders */
-    DH_SAFE_PRIVATE = 1 << 1 /* only one thread ever gets at what it accesses, or nobody writes there */
+    DH_SAFE_RACE = 1 << 0,    /* never one of two conflicting accesses that nothing orders */
+    DH_SAFE_PRIVATE = 1 << 1, /* only one thread ever gets at what it accesses, or nobody writes there */
+    DH_SAFE_ORDERED = 1 << 2  /* as RACE, but what it accesses may have been freed before */
 };
 
 struct dh_safe {

@@ -46,10 +46,11 @@ bool dh_response_expand(int argc, char *const *argv, struct dh_argv *out, struct
     X("-fdeadheat-no-embed", "leave the embedded module out of what is linked: smaller, but no variant can be "        \
                              "derived")                                                                                \
     X("-fdeadheat-heal=POLICY", "a production build: the program with what the policy heals in it, and no checks")     \
-    X("-fdeadheat-plan=DEGREE", "how much of what the analysis proves safe is not checked: all (check everything; "    \
-                                "the usual), conflict-self, conflict, optimized; ',no-arrays' behind it: no elements " \
-                                "of arrays")                                                                           \
-    X("-fdeadheat-sparse", "leave out the checks of accesses proven safe, as -fdeadheat-plan=optimized")               \
+    X("-fdeadheat-plan=DEGREE", "how much of what the analysis proves safe is not checked: all (check everything), "   \
+                                "conflict-self, conflict, optimized (the usual); ',no-arrays' behind it: no "          \
+                                "elements of arrays")                                                                  \
+    X("-fdeadheat-sparse",                                                                                             \
+      "leave out the checks of accesses proven safe, as -fdeadheat-plan=optimized; in large programs, too")            \
     X("-fno-deadheat-sparse", "check everything, as -fdeadheat-plan=all")                                              \
     X("-fdeadheat-like-tsan", "let the program think it is built with ThreadSanitizer (__SANITIZE_THREAD__, "          \
                               "__has_feature(thread_sanitizer)), so that annotations guarded by that are compiled in")

@@ -309,7 +309,7 @@ static char *production_plan(const struct linking *k, const struct dh_site_build
 static bool read_degree(struct dh_recipe *r, struct dh_err *err)
 {
     const char *text = getenv(DH_LD_PLAN);
-    struct dh_plan plan = {0};
+    struct dh_plan plan = {.degree = DH_DEGREE_OPTIMIZED};
     if (text && !dh_plan_parse(text, &plan, err))
         return false;
     r->degree = plan.degree;

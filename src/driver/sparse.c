@@ -251,8 +251,12 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
         bits[i] = (uint16_t)dh_plan_classes(plan, i);
     for (uint32_t i = 0; i < n; i++) {
         enum dh_group group = dh_op_info(t->sites[i].op)->group;
+        bool alive = group == DH_GROUP_ACCESS && bits[i] & DH_CLASS_RACE && plan->degree != DH_DEGREE_ALL &&
+                     facts->of_site[i] & DH_SAFE_ORDERED;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
             bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
+        if (alive && bits[i] & DH_CLASS_RACE)
+            bits[i] = (uint16_t)((bits[i] & ~DH_CLASS_RACE) | DH_CLASS_ALIVE);
     }
     free((void *)plan->bits);
     plan->bits = bits;

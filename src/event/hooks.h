@@ -22,6 +22,9 @@ void __dh_write2(void *addr, uint64_t value, uint32_t place);
 void __dh_write4(void *addr, uint64_t value, uint32_t place);
 void __dh_write8(void *addr, uint64_t value, uint32_t place);
 void __dh_write16(void *addr, uint32_t place);
+/* 1, 2, 4, 8 or 16 aligned bytes that are in no race: only whether they were freed. */
+void __dh_alive_read(const void *addr, size_t size, uint32_t place);
+void __dh_alive_write(void *addr, size_t size, uint32_t place);
 /* 2, 4, 8 or 16 bytes anywhere. */
 void __dh_read_unaligned(const void *addr, size_t size, uint32_t place);
 void __dh_write_unaligned(void *addr, size_t size, uint32_t place);

@@ -17,13 +17,14 @@ enum dh_class {
     DH_CLASS_ENGINE = 1 << 5,
     DH_CLASS_STALE = 1 << 6,
     DH_CLASS_HEAL = 1 << 7,
-    DH_CLASS_SCOPE = 1 << 8,     /* activations of functions: of the site that is the function's own */
-    DH_CLASS_PRODUCTION = 1 << 9 /* of no site: healing alone, with a runtime that does nothing else */
+    DH_CLASS_SCOPE = 1 << 8,      /* activations of functions: of the site that is the function's own */
+    DH_CLASS_PRODUCTION = 1 << 9, /* of no site: healing alone, with a runtime that does nothing else */
+    DH_CLASS_ALIVE = 1 << 10      /* instead of race: only whether the memory was freed */
 };
 
 /* Race and lockset share one filter and are placed late, and so is consistency, which filters by itself; every other
  * class is placed exactly at the tags. Healing has a step of its own, around those. */
-#define DH_CLASSES_LATE (DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_CONSISTENCY)
+#define DH_CLASSES_LATE (DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_CONSISTENCY | DH_CLASS_ALIVE)
 #define DH_CLASSES_EXACT (DH_CLASS_VIEW | DH_CLASS_ATOMRACE | DH_CLASS_ENGINE | DH_CLASS_STALE)
 
 /* How much of what is proven safe is left out (003 §7.1.4). */

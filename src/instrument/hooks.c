@@ -15,6 +15,8 @@ static const struct {
     [DH_HOOK_READ16] = {"__dh_read16", 'v', "pi"},
     [DH_HOOK_READ4_SHARED] = {"__dh_read4_shared", 'v', "pi"},
     [DH_HOOK_READ8_SHARED] = {"__dh_read8_shared", 'v', "pi"},
+    [DH_HOOK_ALIVE_READ] = {"__dh_alive_read", 'v', "pli"},
+    [DH_HOOK_ALIVE_WRITE] = {"__dh_alive_write", 'v', "pli"},
     [DH_HOOK_READ_UNALIGNED] = {"__dh_read_unaligned", 'v', "pli"},
     [DH_HOOK_WRITE_UNALIGNED] = {"__dh_write_unaligned", 'v', "pli"},
     [DH_HOOK_WRITE1] = {"__dh_write1", 'v', "pli"},

@@ -196,11 +196,25 @@ static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     l->w.counts->writes++;
 }
 
+/* Nothing but whether the memory is still there. */
+static bool check_alive(struct late *l, const struct dh_memop *a, LLVMValueRef place)
+{
+    int row;
+    if (l->classes & DH_CLASS_RACE || !has_sized_hook(a, &row))
+        return false;
+    LLVMValueRef args[] = {a->addr, dh_weave_u64(&l->w, a->bytes), place};
+    dh_hooks_call(&l->w.hooks, l->w.b, is_read(a) ? DH_HOOK_ALIVE_READ : DH_HOOK_ALIVE_WRITE, args);
+    l->w.counts->reads += is_read(a);
+    l->w.counts->writes += !is_read(a);
+    return true;
+}
+
 /* All rounds of a loop at once, where nothing but races is looked for. */
 static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     struct dh_run run;
-    if (l->classes != DH_CLASS_RACE || !LLVMIsAConstantInt(place) || !dh_runs_find(&l->runs, a, &run))
+    bool only = !(l->classes & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE));
+    if (!only || !LLVMIsAConstantInt(place) || !dh_runs_find(&l->runs, a, &run))
         return false;
     LLVMValueRef shape = dh_weave_u64(&l->w, (uint64_t)run.stride << 8 | a->bytes);
     LLVMValueRef args[] = {run.first, run.rounds, shape, place};
@@ -214,7 +228,7 @@ static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
 {
     if (place_run(l, a, place))
         return;
-    if (l->classes & DH_CLASS_RACE)
+    if (l->classes & (DH_CLASS_RACE | DH_CLASS_ALIVE) && !check_alive(l, a, place))
         check_plain(l, a, place);
     if (l->classes & DH_CLASS_LOCKSET)
         place_note(l, a->addr, dh_weave_u64(&l->w, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
@@ -246,7 +260,7 @@ static void place_end(struct late *l, const struct dh_memop *a, LLVMValueRef at,
     unsigned alignment = alignment_of(a, argument);
     if (l->classes & DH_CLASS_LOCKSET)
         place_note(l, at, size, alignment, read, place);
-    if (!(l->classes & DH_CLASS_RACE))
+    if (!(l->classes & (DH_CLASS_RACE | DH_CLASS_ALIVE)))
         return;
     if (!a->bytes || !place_pieces(l, at, a->bytes, alignment, read, place))
         place_range(l, at, size, read, place);
@@ -343,11 +357,14 @@ static void place(struct late *l, LLVMValueRef i, bool spoken_for)
 }
 
 /* Volatile accesses keep their own hooks: what they wait for is of interest by itself. */
-static bool is_hooked(void *arg, const struct dh_memop *a)
+static unsigned classes_hooked(void *arg, const struct dh_memop *a)
 {
     struct late *l = arg;
-    unsigned checks = DH_CLASS_RACE | DH_CLASS_LOCKSET; /* units are placed anyhow */
-    return !LLVMGetVolatile(a->at) && matters(l, a) && dh_resolver_certain(&l->resolver, a) & checks;
+    unsigned checks = DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_ALIVE; /* units are placed anyhow */
+    if (LLVMGetVolatile(a->at) || !matters(l, a))
+        return 0;
+    unsigned classes = dh_resolver_certain(&l->resolver, a) & checks;
+    return classes & DH_CLASS_RACE ? classes | DH_CLASS_ALIVE : classes;
 }
 
 static void place_all(struct late *l, LLVMValueRef f)
@@ -363,7 +380,7 @@ static void place_all(struct late *l, LLVMValueRef f)
     l->all.n = 0;
     for (size_t i = 0; i < l->work.n; i++)
         dh_vec_push(&l->all, l->work.at[i]);
-    dh_redundant_remove(&l->w, &l->work, is_hooked, l);
+    dh_redundant_remove(&l->w, &l->work, classes_hooked, l);
     for (size_t i = 0; i < l->work.n; i++)
         if (l->work.at[i] || l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
             place(l, l->all.at[i], !l->work.at[i]);

@@ -8,6 +8,7 @@ struct seen {
     LLVMValueRef addr;
     uint64_t bytes;
     bool writes;
+    unsigned classes;
     size_t at; /* in the work list; ELSEWHERE: in a block before this one, where it stays */
 };
 #define ELSEWHERE SIZE_MAX
@@ -50,14 +51,15 @@ static bool ends_piece(const struct dh_memop *a)
     return a->kind == DH_MEMOP_ATOMIC || a->kind == DH_MEMOP_FENCE;
 }
 
-static void note(struct piece *p, dh_value_vec *work, size_t at, const struct dh_memop *a)
+static void note(struct piece *p, dh_value_vec *work, size_t at, const struct dh_memop *a, unsigned classes)
 {
-    struct seen now = {a->addr, a->bytes, a->op == DH_OP_WRITE, at}, *before = find(p, a->addr);
+    struct seen now = {a->addr, a->bytes, a->op == DH_OP_WRITE, classes, at}, *before = find(p, a->addr);
     if (!before) {
         remember(p, &now);
-    } else if (before->bytes >= now.bytes && (before->writes || !now.writes)) {
+    } else if (before->bytes >= now.bytes && (before->writes || !now.writes) && !(now.classes & ~before->classes)) {
         work->at[at] = NULL;
-    } else if (now.bytes >= before->bytes) { /* a read, then a write: the write speaks for both */
+    } else if (now.bytes >= before->bytes && (now.writes || !before->writes) && !(before->classes & ~now.classes)) {
+        /* A read, then a write: the write speaks for both. */
         if (before->at != ELSEWHERE)
             work->at[before->at] = NULL;
         *before = now;
@@ -155,7 +157,7 @@ static void enter(struct ways *ways, struct piece *p, LLVMBasicBlockRef block)
 }
 
 void dh_redundant_remove(const struct dh_weave *w, dh_value_vec *work,
-                         bool (*hooked)(void *arg, const struct dh_memop *a), void *arg)
+                         unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
 {
     struct piece p = {0};
     struct ways ways = {0};
@@ -172,8 +174,9 @@ void dh_redundant_remove(const struct dh_weave *w, dh_value_vec *work,
         }
         if (!known || ends_piece(&a))
             begin(&p, block);
-        if (known && a.kind == DH_MEMOP_PLAIN && a.bytes && hooked(arg, &a))
-            note(&p, work, i, &a);
+        unsigned classes = known && a.kind == DH_MEMOP_PLAIN && a.bytes ? hooked(arg, &a) : 0;
+        if (classes)
+            note(&p, work, i, &a, classes);
     }
     release_ways(&ways);
 }

@@ -6,9 +6,9 @@
 
 #include "instrument/weave.h"
 
-/* Replaces what needs no hook in `work` (instructions of one function, in order) by NULL. `hooked` tells which accesses
- * would get one: others speak for nobody. */
+/* Replaces what needs no hook in `work` (instructions of one function, in order) by NULL. `hooked` tells which classes
+ * an access would get hooks of: it speaks for these, 0: for nobody. */
 void dh_redundant_remove(const struct dh_weave *w, dh_value_vec *work,
-                         bool (*hooked)(void *arg, const struct dh_memop *a), void *arg);
+                         unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg);
 
 #endif

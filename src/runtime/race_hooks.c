@@ -19,6 +19,8 @@
 #define __dh_write8 check_write8
 #define __dh_write16 check_write16
 #define __dh_write_unaligned check_write_unaligned
+#define __dh_alive_read check_alive_read
+#define __dh_alive_write check_alive_write
 #define __dh_call check_call
 #include "runtime/inline/race.c"
 #undef __dh_read1
@@ -35,6 +37,8 @@
 #undef __dh_write8
 #undef __dh_write16
 #undef __dh_write_unaligned
+#undef __dh_alive_read
+#undef __dh_alive_write
 #undef __dh_call
 
 /* There need be no cells where no thread is looked at. */
@@ -57,6 +61,8 @@ HOOK(write2, (void *addr, uint64_t value, uint32_t place), (addr, value, place))
 HOOK(write4, (void *addr, uint64_t value, uint32_t place), (addr, value, place))
 HOOK(write8, (void *addr, uint64_t value, uint32_t place), (addr, value, place))
 HOOK(write16, (void *addr, uint32_t place), (addr, place))
+HOOK(alive_read, (const void *addr, size_t size, uint32_t place), (addr, size, place))
+HOOK(alive_write, (void *addr, size_t size, uint32_t place), (addr, size, place))
 HOOK(write_unaligned, (void *addr, size_t size, uint32_t place), (addr, size, place))
 
 void __dh_call(uint32_t place)

@@ -4,6 +4,7 @@
 #include "event/hooks.h"
 #include "runtime/race_fast.h"
 #include "runtime/shadow.h"
+#include "runtime/slots.h"
 #include "runtime/thread_state.h"
 
 #define RARE(x) __builtin_expect(x, 0)
@@ -126,6 +127,24 @@ INLINE void __dh_write16(void *addr, uint32_t place)
     uint64_t own = __dh_thread.own;
     if (RARE(((whole(cell) ^ own) | (whole(cell + 1) ^ own) | (whole(cell + 2) ^ own) | (whole(cell + 3) ^ own)) != 0))
         __dh_write16_slow(addr, place);
+}
+
+/* The mark of freed memory is in both halves. */
+INLINE_PART int is_freed(const void *addr)
+{
+    return dh_epoch_slot(read_half(dh_shadow_of((uintptr_t)addr))) == DH_SLOT_FREED;
+}
+
+INLINE void __dh_alive_read(const void *addr, size_t size, uint32_t place)
+{
+    if (RARE(is_freed(addr)))
+        __dh_read_unaligned_slow(addr, size, place);
+}
+
+INLINE void __dh_alive_write(void *addr, size_t size, uint32_t place)
+{
+    if (RARE(is_freed(addr)))
+        __dh_write_unaligned_slow(addr, size, place);
 }
 
 /* Anywhere: every granule that is touched must be ours as a whole. The size is constant, so that little of this is
