@@ -15,7 +15,7 @@
 #define SCAN_GRACE 0
 #define SEARCH_GRACE (6000 * MS) /* what was found last may be on its way to become a witness */
 /* How often in a row something may be tried without news. */
-enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2 };
+enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
 
 /* ---- what there is ---- */
 
@@ -188,7 +188,7 @@ struct chain {
     struct dh_check *c;
     struct sum sum;
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
-    unsigned barren_runs, barren_explorations, explorations, judged;
+    unsigned barren_runs, barren_explorations, explorations, judged, weakened;
     unsigned told; /* bits of stages that had their line */
 };
 
@@ -381,6 +381,15 @@ static bool judge_ends(struct chain *k, uint64_t quantum)
     return search(k, dh_check_outcomes, (struct dh_check_search){0}, quantum * 2);
 }
 
+/* What atomics that order less than they should lead to shows under no other memory model. */
+static bool weaken(struct chain *k, uint64_t quantum)
+{
+    if (k->weakened >= WEAK_ROUNDS || !goes_on(k->c, &k->sum))
+        return false;
+    k->weakened++;
+    return search(k, dh_check_outcomes, (struct dh_check_search){.weak = true}, quantum * 2);
+}
+
 static bool classify(struct chain *k, uint64_t quantum, bool thorough)
 {
     struct dh_check *c = k->c;
@@ -434,6 +443,7 @@ static void climb(struct chain *k)
         any |= explore(k, quantum);
         any |= prove_static(k, quantum);
         any |= judge_ends(k, quantum);
+        any |= weaken(k, quantum);
         any |= classify(k, quantum, false);
         any |= round && classify(k, quantum, true);
         if (!any)

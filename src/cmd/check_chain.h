@@ -67,6 +67,7 @@ struct dh_check_search {
     bool thorough;     /* also other pairs of places of what is proven */
     bool statics;      /* what only static analysis suspects, instead of what runs gave */
     bool explores;     /* instead of findings: everything */
+    bool weak;         /* with values of atomics that a weak memory model allows */
     uint64_t seed;
 };
 void dh_check_search(void *arg, struct dh_talk *t);

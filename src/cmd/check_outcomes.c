@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#define WEAK_MODEL "c11"
 #define BASELINE_NS 500000000ull
 #define BLAME_NS 4000000000ull /* for finding out who it was */
 
@@ -22,6 +23,7 @@ struct judging {
     struct dh_subject subject;
     struct dh_found found;
     char *folder;
+    uint8_t *atomics; /* a byte per place, of a weak memory model; or NULL */
     unsigned blamed;
 };
 
@@ -119,6 +121,46 @@ static bool is_harm_known(const struct judging *j)
     return false;
 }
 
+/* Where does a race lead, with the one or the other first? */
+static bool ends_wrongly(struct judging *j, const struct dh_proof *proof, unsigned first)
+{
+    struct dh_schedule s = *proof->schedule;
+    struct dh_engine_decision *d = malloc((s.n + 2) * sizeof *d);
+    struct dh_replayed how;
+    struct dh_err err = {0};
+    if (!d)
+        abort();
+    memcpy(d, s.decisions, s.n * sizeof *d);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct dh_engine_party *p = &proof->end->parties[i ^ first];
+        d[s.n++] = (struct dh_engine_decision){
+            .thread = p->thread, .place = p->place, .occurrence = p->occurrence, .kind = p->kind};
+    }
+    s.decisions = d;
+    bool wrong = dh_replay(&j->subject.start, &s, DH_REPLAY_GO_ON | DH_REPLAY_NO_RACES, BLAME_NS, &how, &err) &&
+                 how.in_time && how.status != 0 && how.state != DH_ENGINE_DIVERGED && how.state != DH_ENGINE_CANNOT;
+    dh_replayed_release(&how);
+    dh_err_release(&err);
+    free(d);
+    return wrong;
+}
+
+/* What no schedule leads to without older values. */
+static bool keep_weak(struct judging *j, const struct dh_proof *proof)
+{
+    struct dh_err err = {0};
+    char *path = NULL;
+    bool race = proof->end->kind == DH_ENGINE_RACE && proof->end->n_parties == 2;
+    bool ok = dh_proof_keep(proof, &j->subject, j->of->c->db, j->folder, &path, &err);
+    if (!ok)
+        dh_fail(&err, 0);
+    else if (race && (ends_wrongly(j, proof, 0) || ends_wrongly(j, proof, 1)))
+        ok = keep_verdict(j, proof->finding, "the schedule that proves it goes on to a wrong end", path);
+    free(path);
+    j->blamed += ok;
+    return ok;
+}
+
 /* A wrong end that nobody is to blame for is a finding of its own, if nothing else is known to do harm. */
 static bool proven(void *arg, const struct dh_proof *proof)
 {
@@ -127,7 +169,7 @@ static bool proven(void *arg, const struct dh_proof *proof)
     struct dh_culprit c;
     unsigned n = 0;
     if (proof->end->kind != DH_ENGINE_WRONG)
-        return true;
+        return !j->atomics || keep_weak(j, proof);
     dh_culprit_init(&c, &j->subject, proof->schedule, 0, dh_now_ns() + BLAME_NS);
     bool ok = blame(j, proof, &c, false, &n) && (n || blame(j, proof, &c, true, &n));
     dh_culprit_release(&c);
@@ -137,14 +179,13 @@ static bool proven(void *arg, const struct dh_proof *proof)
 /* ---- the search ---- */
 
 /* A program that fails when nobody disturbs it has no right end to compare with. */
-static bool right_end(struct judging *j, struct dh_engine_outcome *right)
+static bool right_end(struct judging *j, struct dh_baseline *b)
 {
-    struct dh_baseline b;
     struct dh_err err = {0};
-    bool ok = dh_baseline_collect(&b, &j->subject, BASELINE_NS, &err) && !b.cannot && !b.no_threads && b.status == 0;
-    *right = (struct dh_engine_outcome){.status = 0, .output = UINT64_MAX, .errors = UINT64_MAX};
+    bool ok = dh_baseline_collect(b, &j->subject, BASELINE_NS, &err) && !b->cannot && !b->no_threads && b->status == 0;
+    b->outcomes[0] = (struct dh_engine_outcome){.status = 0, .output = UINT64_MAX, .errors = UINT64_MAX};
+    b->n_outcomes = 1;
     dh_err_release(&err);
-    dh_baseline_release(&b);
     return ok;
 }
 
@@ -159,14 +200,16 @@ static dh_engine_marks *visible_of(struct judging *j)
             visible[k] |= places[k] ? DH_ENGINE_VISIBLE : 0;
         free(places);
     }
+    for (uint32_t k = 0; j->atomics && k < j->subject.start.places; k++)
+        visible[k] |= j->atomics[k] ? DH_ENGINE_VISIBLE : 0;
     return visible;
 }
 
-static void search(struct judging *j, const struct dh_engine_outcome *right)
+static void search(struct judging *j, const struct dh_baseline *right)
 {
     uint64_t now = dh_now_ns();
     dh_engine_marks *visible = visible_of(j);
-    struct dh_adversary judged = {.outcomes = right, .n_outcomes = 1, .judges = true};
+    struct dh_adversary judged = dh_baseline_adversary(right, j->atomics ? WEAK_MODEL : "", j->atomics);
     struct dh_campaign_options o = {.budget_ns = j->of->until_ns > now ? j->of->until_ns - now : 1,
                                     .jobs = 1,
                                     .shards = 1,
@@ -174,34 +217,69 @@ static void search(struct judging *j, const struct dh_engine_outcome *right)
                                     .preemptions = UINT32_MAX,
                                     .marks = visible,
                                     .judged = &judged,
-                                    .first = true};
+                                    .first = !j->atomics};
     struct dh_campaign_host host = {progress, proven, NULL, interrupted, j};
     struct dh_campaign_result r;
     struct dh_err err = {0};
     if (!dh_campaign(&j->subject, &o, NULL, 0, &host, &r, &err) && err.text)
         dh_fail(&err, 0);
     j->talk->schedules += r.schedules;
-    dh_talk_say(j->talk, "%u proven by %llu schedules to a wrong end", j->blamed, (unsigned long long)r.schedules);
+    dh_talk_say(j->talk, "%u proven by %llu schedules %s", j->blamed, (unsigned long long)r.schedules,
+                j->atomics ? "with older values of atomics" : "to a wrong end");
     dh_campaign_result_release(&r);
     free(visible);
+}
+
+/* All of them, if any is weaker than sequentially consistent; or NULL. */
+static uint8_t *atomics_of(const struct dh_subject *s)
+{
+    uint8_t *marks = calloc(s->start.places + 1, 1);
+    bool weak = false;
+    if (!marks)
+        abort();
+    for (uint32_t i = 0; i < s->start.places; i++) {
+        const struct dh_site_table *table;
+        const struct dh_site *site = dh_place_names_site(s->places, i, &table);
+        if (!site || site->order == DH_ORDER_NONE || site->op == DH_OP_FENCE)
+            continue;
+        marks[i] = DH_ENGINE_STALE;
+        weak |= site->order != DH_ORDER_SEQ_CST;
+    }
+    if (!weak) {
+        free(marks);
+        marks = NULL;
+    }
+    return marks;
+}
+
+static void judge(struct judging *j)
+{
+    struct dh_baseline right;
+    struct dh_err err = {0};
+    if (!dh_check_found(j->of->c, &j->found, &err)) {
+        dh_fail(&err, 0);
+        return;
+    }
+    if (right_end(j, &right)) {
+        j->folder = dh_witness_folder(j->of->c->db);
+        search(j, &right);
+        free(j->folder);
+    } else
+        dh_talk_say(j->talk, "no wrong ends: it has no right one");
+    dh_baseline_release(&right);
+    dh_found_release(&j->found);
 }
 
 void dh_check_outcomes(void *arg, struct dh_talk *t)
 {
     struct judging j = {.of = arg, .talk = t};
-    struct dh_engine_outcome right;
-    struct dh_err err = {0};
     dh_talk_now(t, "what the program comes to when nobody disturbs it");
     if (!dh_open_words("check", j.of->c->argv, j.of->c->input.path, &j.subject, &t->code))
         return;
-    if (!dh_check_found(j.of->c, &j.found, &err))
-        dh_fail(&err, 0);
-    else if (right_end(&j, &right)) {
-        j.folder = dh_witness_folder(j.of->c->db);
-        search(&j, &right);
-        free(j.folder);
-    } else
-        dh_talk_say(t, "no wrong ends: it has no right one");
-    dh_found_release(&j.found);
+    if (j.of->weak)
+        j.atomics = atomics_of(&j.subject);
+    if (!j.of->weak || j.atomics)
+        judge(&j);
+    free(j.atomics);
     dh_subject_release(&j.subject);
 }

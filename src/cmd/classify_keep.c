@@ -176,6 +176,8 @@ static bool keep_verdicts(const struct dh_classified *c, const struct dh_subject
     bool ok = store && dh_store_begin(store, &run, &id, err);
     for (size_t i = 0; ok && i < c->variable->findings.n; i++) {
         const struct dh_finding *f = c->variable->findings.at[i];
+        if (!c->failed && strcmp(f->verdict, "destructive") == 0 && strcmp(f->build, s->build) == 0)
+            continue; /* a run of this build that fails stays one */
         char *json = dh_classified_json(c, witness, f);
         ok = dh_store_classify(store, f->id, f->build, c->verdict, json, err);
         free(json);

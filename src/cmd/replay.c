@@ -154,7 +154,9 @@ static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct
     /* What a policy adds is no step of the witness: the others are taken in their order as far as that can be. Races on
      * the way to what stale values lead to would take the room that its end needs. */
     unsigned flags = (dh_option_given(r->parsed, "heal") ? DH_REPLAY_LOOSE : 0) |
-                     (r->plot.model[0] || r->plot.end->kind == DH_ENGINE_WRONG ? DH_REPLAY_NO_RACES : 0);
+                     (r->plot.end->kind != DH_ENGINE_RACE && (r->plot.model[0] || r->plot.end->kind == DH_ENGINE_WRONG)
+                          ? DH_REPLAY_NO_RACES
+                          : 0);
     if (!dh_replay(&r->subject.start, &s, flags, r->patience_ns, &how, err))
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);

@@ -214,18 +214,48 @@ static enum answer serialise(struct dh_culprit *c, const uint8_t *roles, bool on
     return answer;
 }
 
+/* ---- other values ---- */
+
+static bool is_stale(const struct dh_culprit *c, const uint8_t *roles, uint32_t i)
+{
+    const struct dh_engine_decision *d = &c->now.at[i];
+    return d->alternative && role_of(c, roles, i) & (FIRST | SECOND) && c->as.adversary.marks[d->place];
+}
+
+/* The same with the newest values where the finding says that they belong together. */
+static enum answer with_newest(struct dh_culprit *c, const uint8_t *roles)
+{
+    struct plan plan = put_together(c, (struct piece){0, 0}, true);
+    bool any = false;
+    plan.exact = 0;
+    for (uint32_t i = 0; i < c->now.n && c->as.adversary.marks; i++)
+        if (is_stale(c, roles, i)) {
+            plan.decisions[i].alternative = 0;
+            any = true;
+        }
+    enum answer answer = any ? run(c, &plan) : UNKNOWN;
+    free(plan.decisions);
+    return answer;
+}
+
+/* ---- all of it ---- */
+
 bool dh_culprit_is(struct dh_culprit *c, const struct dh_finding *f)
 {
     bool one_variable = strchr(f->variable, ',') == NULL, any = false;
     uint8_t *roles = roles_of(c, f);
     struct piece p;
-    if (!roles || !find_broken(c, roles, one_variable, &p)) {
-        free(roles);
-        return false;
-    }
     struct dh_culprit before = {0};
     take(&before, c->now.at, c->now.n);
-    enum answer answer = UNKNOWN;
+    enum answer answer = roles ? with_newest(c, roles) : WRONG;
+    any = answer == RIGHT;
+    if (answer == RIGHT)
+        take(c, before.now.at, before.now.n);
+    if (answer != UNKNOWN || !find_broken(c, roles, one_variable, &p)) {
+        dh_culprit_release(&before);
+        free(roles);
+        return any;
+    }
     for (unsigned own_first = 0; own_first < 2 && answer != WRONG; own_first++) {
         answer = serialise(c, roles, one_variable, own_first);
         any |= answer == RIGHT;

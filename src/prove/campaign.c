@@ -22,6 +22,12 @@ static const struct phase judged_phases[] = {{"random", TO_THE_END, 15, 0},
                                              {"pos", TO_THE_END, 25, 0},
                                              {"random", TO_THE_END | DH_ENGINE_ALL_VISIBLE, 25, 0}};
 
+/* With a memory model, races as well: those that only it leads to. */
+static const struct phase weak_phases[] = {
+    {"random", DH_ENGINE_EXTEND, 40, 0}, {"pos", DH_ENGINE_EXTEND, 30, 0}, {"pct", DH_ENGINE_EXTEND, 30, 0}};
+static const uint32_t weak_ends = 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_ASSERTION | 1u << DH_ENGINE_CRASH |
+                                  1u << DH_ENGINE_FREED | 1u << DH_ENGINE_WRONG;
+
 const char *dh_verdict_words(enum dh_verdict v)
 {
     static const char *const words[] = {
@@ -96,9 +102,14 @@ static void pursue_all(struct campaign *c)
                     .budget_ns = c->until_ns - c->began_ns,
                     .phases = all_phases,
                     .n_phases = sizeof all_phases / sizeof *all_phases};
-    if (c->of.o->judged) {
+    if (c->of.o->judged && c->of.o->judged->model[0]) {
+        a.phases = weak_phases;
+        a.n_phases = sizeof weak_phases / sizeof *weak_phases;
+        a.look_for = weak_ends;
+    } else if (c->of.o->judged) {
         a.phases = judged_phases;
         a.n_phases = sizeof judged_phases / sizeof *judged_phases;
+        a.look_for = 1u << DH_ENGINE_WRONG;
     }
     dh_campaign_pursue(c, &a);
     c->of.out->verdict = verdict_of(&a);

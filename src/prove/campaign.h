@@ -63,15 +63,16 @@ struct dh_campaign_options {
     unsigned jobs;          /* processes at a time */
     unsigned shard, shards; /* this one of so many, from 0 */
     uint64_t seed;
-    const char *strategy;              /* only this one, or NULL */
-    uint32_t preemptions;              /* UINT32_MAX: no bound */
-    uint32_t depth;                    /* decisions per schedule; 0: the engine's */
-    uint64_t schedules;                /* per search; 0: no limit */
-    const dh_engine_marks *marks;      /* per place: visible from the beginning, sections; or NULL */
-    const struct dh_adversary *judged; /* outcomes that are right: others are looked for, and races are not; or NULL */
-    bool spurious;                     /* condition waits may end by themselves */
-    bool first;                        /* ends with the first proof */
-    bool as_found;                     /* witnesses are not minimised */
+    const char *strategy;                /* only this one, or NULL */
+    uint32_t preemptions;                /* UINT32_MAX: no bound */
+    uint32_t depth;                      /* decisions per schedule; 0: the engine's */
+    uint64_t schedules;                  /* per search; 0: no limit */
+    const dh_engine_marks *marks;        /* per place: visible from the beginning, sections; or NULL */
+    const struct dh_adversary *judged;   /* outcomes that are right: others are looked for, and races only if it has a
+                                            memory model; or NULL */
+    bool spurious;                       /* condition waits may end by themselves */
+    bool first;                          /* ends with the first proof */
+    bool as_found;                       /* witnesses are not minimised */
     bool no_prefix, no_hint, keep_first; /* for measurements: §3 without a part of it */
 };
 

@@ -20,7 +20,8 @@ static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *
     struct dh_replayed r;
     struct dh_err ignored = {0};
     const struct dh_engine_found *again = NULL;
-    if (dh_replay(&c->of.s->start, s, c->of.o->judged ? DH_REPLAY_NO_RACES : 0, PATIENCE, &r, &ignored))
+    unsigned how = c->of.o->judged && end->kind != DH_ENGINE_RACE ? DH_REPLAY_NO_RACES : 0;
+    if (dh_replay(&c->of.s->start, s, how, PATIENCE, &r, &ignored))
         again = dh_replayed_find_like(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
