@@ -26,6 +26,17 @@ static const char *risk_of(const struct dh_heal_risks *risks, const char *group,
     return NULL;
 }
 
+/* Groups that are entered inside each other, both ways. */
+static bool joins(struct dh_draft *d, size_t group, const char *name)
+{
+    size_t other = dh_draft_find(d, name);
+    if (other == SIZE_MAX || other == group || d->groups.at[group].means != DH_HEAL_LOCK ||
+        d->groups.at[other].means != DH_HEAL_LOCK || !d->groups.at[other].variables.n)
+        return false;
+    dh_draft_join(d, group, other);
+    return true;
+}
+
 /* One step towards safety; false: there is nothing to change. A circle goes when the group is entered first of all;
  * when that does not help, and with waits, no lock may be held at all. */
 static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks, bool must, bool tell)
@@ -34,14 +45,18 @@ static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_ri
     const char *cycle = risk_of(risks, g->name, DH_RISK_CYCLE), *why = cycle;
     for (int k = DH_RISK_WAIT; !why && k < DH_RISK_KINDS; k++)
         why = risk_of(risks, g->name, (enum dh_heal_risk_kind)k);
-    if (!why || g->means == DH_HEAL_SCHEDULE)
+    if (!why || g->means == DH_HEAL_SCHEDULE || !g->variables.n)
         return false;
     bool parted = false;
     for (size_t i = 0; !cycle && g->means == DH_HEAL_LOCK && i < risks->at.n; i++)
         if (risks->at.at[i].section[0] && strcmp(risks->at.at[i].group, g->name) == 0)
-            parted |= dh_draft_part(d, group, risks->at.at[i].section);
+            parted |= dh_draft_part(d, group, risks->at.at[i].section, risks->at.at[i].text);
     if (parted)
         return true;
+    for (size_t i = 0; cycle && i < risks->at.n; i++)
+        if (risks->at.at[i].kind == DH_RISK_NEIGHBOUR && strcmp(risks->at.at[i].group, g->name) == 0 &&
+            joins(d, group, risks->at.at[i].text))
+            return true;
     bool hoisted = false;
     for (size_t i = 0; cycle && i < risks->at.n; i++)
         if (risks->at.at[i].kind == DH_RISK_FUNCTION && strcmp(risks->at.at[i].group, g->name) == 0)

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/heal_trial.h"
 #include "finding/store.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -148,14 +149,36 @@ static bool search(const struct dh_heal_verifying *v, const char *folder, bool g
     int code = run_self(&a, &output, err);
     struct judging j = {v, out};
     bool ok = code >= 0 && judge_store(db, &j, err);
-    if (ok && code != DH_EXIT_OK && code != DH_EXIT_FINDINGS)
-        fail(out, dh_strdup("the program cannot be searched"));
     free(out->search);
     out->search = last_line(output.at ? output.at : "");
+    /* Not one schedule within the budget says as little as none at all. */
+    bool none = (code != DH_EXIT_OK && code != DH_EXIT_FINDINGS) || strstr(out->search, " 0 schedules in");
+    out->unsearched |= ok && none;
     dh_argv_release(&a);
     dh_str_release(&output);
     free(db);
     return ok;
+}
+
+/* What the engine cannot explore can still be run. */
+static bool try_runs(const struct dh_heal_verifying *v, const char *folder, struct dh_heal_verified *out,
+                     struct dh_err *err)
+{
+    struct dh_heal_trial t;
+    char *db = dh_format("%s/goals.db", folder);
+    bool ok = dh_heal_try_runs(v, db, &t, err);
+    free(db);
+    if (!ok)
+        return false;
+    char *words = dh_format("it cannot be searched; of %u runs under noise %u fail without the policy and %u with it",
+                            t.runs, t.before, t.after);
+    free(out->search);
+    out->search = NULL;
+    if (dh_heal_trial_holds(&t))
+        out->search = words;
+    else
+        fail(out, words);
+    return true;
 }
 
 bool dh_heal_verify(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err)
@@ -166,7 +189,12 @@ bool dh_heal_verify(const struct dh_heal_verifying *v, struct dh_heal_verified *
     for (size_t i = 0; ok && i < v->n; i++)
         if (v->findings[i]->witness[0] && dh_file_exists(v->findings[i]->witness))
             ok = replay(v, v->findings[i], out, err);
-    ok = ok && (!v->n || search(v, folder, true, out, err)) && (out->why || search(v, folder, false, out, err));
+    ok = ok && (!v->n || search(v, folder, true, out, err)) &&
+         (out->why || out->unsearched || search(v, folder, false, out, err));
+    if (ok && out->unsearched && !out->why && v->n)
+        ok = try_runs(v, folder, out, err);
+    else if (ok && out->unsearched)
+        fail(out, dh_strdup("the program cannot be searched"));
     out->holds = ok && !out->why;
     if (folder)
         dh_remove_tree(folder);

@@ -1,5 +1,6 @@
 /* Whether a policy does what it is for: witnesses do not come to their end under it, and a search finds neither what is
- * healed nor a deadlock that was not there. Layer: cmd; runs this tool itself, on a store of its own. */
+ * healed nor a deadlock that was not there; or, where none is possible, runs under noise do not fail any more. Layer:
+ * cmd; runs this tool itself, on a store of its own. */
 #ifndef DH_CMD_HEAL_VERIFY_H
 #define DH_CMD_HEAL_VERIFY_H
 
@@ -18,7 +19,8 @@ struct dh_heal_verified {
     bool holds;
     unsigned witnesses; /* replayed, none of which happened */
     char *why;          /* it does not hold, or nothing is known */
-    char *search;       /* the search's last line */
+    char *search;       /* the search's last line, or what runs came to */
+    bool unsearched;    /* the engine cannot explore the program */
 };
 
 bool dh_heal_verify(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err);

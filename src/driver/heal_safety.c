@@ -451,6 +451,8 @@ static void tell_circle(struct safety *s, unsigned group, const unsigned *from, 
         char *place = where_taken(s, s->edges[before][path[n]].call);
         dh_str_addf(&text, ", then %s (%s)", node_name(s, path[n]), place);
         free(place);
+        if (path[n] < policy(s)->n_groups)
+            tell(s, DH_RISK_NEIGHBOUR, group, "", dh_strdup(node_name(s, path[n])));
         before = path[n];
     }
     char *place = where_taken(s, s->edges[last][group].call);

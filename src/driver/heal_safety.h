@@ -16,7 +16,8 @@ enum dh_heal_risk_kind {
     /* No risk: a function that takes a lock and then comes to the group. As a section, it would do so in the other
      * order; its name is the text. */
     DH_RISK_FUNCTION,
-    DH_RISK_BY_OBJECT /* none either: the group has a lock for each object */
+    DH_RISK_NEIGHBOUR, /* none: another group in a circle with this one, by name; one lock for both has no circle */
+    DH_RISK_BY_OBJECT  /* none either: the group has a lock for each object */
 };
 
 struct dh_heal_risk {

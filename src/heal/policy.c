@@ -132,15 +132,45 @@ size_t dh_draft_find(const struct dh_draft *d, const char *group)
     return SIZE_MAX;
 }
 
-/* The one that has one of the variables already, and then has all; sets that meet in two groups are rare, and stay
- * with the first. */
+static void move_texts(dh_text_vec *to, dh_text_vec *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        add_text(to, from->at[i]);
+    release_texts(from);
+    *from = (dh_text_vec){0};
+}
+
+void dh_draft_join(struct dh_draft *d, size_t first, size_t other)
+{
+    struct dh_draft_group *to = &d->groups.at[first], *from = &d->groups.at[other];
+    move_texts(&to->variables, &from->variables);
+    move_texts(&to->findings, &from->findings);
+    move_texts(&to->functions, &from->functions);
+    to->of_views |= from->of_views;
+    for (size_t i = 0; i < d->sections.n; i++)
+        if (d->sections.at[i].group == other)
+            d->sections.at[i].group = first;
+}
+
+static bool has_one_of(const struct dh_draft_group *g, const dh_text_vec *variables)
+{
+    for (size_t i = 0; i < variables->n; i++)
+        if (has_text(&g->variables, variables->at[i]))
+            return true;
+    return false;
+}
+
+/* The one that has one of the variables already, and then has all; several are joined. */
 static size_t group_of(struct dh_draft *d, const dh_text_vec *variables, enum dh_heal_means means)
 {
     size_t found = d->groups.n;
-    for (size_t g = 0; g < d->groups.n && found == d->groups.n; g++)
-        for (size_t i = 0; i < variables->n; i++)
-            if (d->groups.at[g].means == means && has_text(&d->groups.at[g].variables, variables->at[i]))
-                found = g;
+    for (size_t g = 0; g < d->groups.n; g++)
+        if (d->groups.at[g].means != means || !has_one_of(&d->groups.at[g], variables))
+            continue;
+        else if (found == d->groups.n)
+            found = g;
+        else
+            dh_draft_join(d, found, g);
     if (found == d->groups.n) {
         struct dh_draft_group g = {.name = group_name(d, variables->at[0]), .means = means, .weaker = dh_strdup("")};
         dh_vec_push(&d->groups, g);
@@ -328,9 +358,34 @@ static void add_spanning(struct dh_draft *d, size_t group, const struct dh_findi
         for (size_t k = i + 1; k < f->accesses.n; k++) {
             const struct dh_finding_access *a = &f->accesses.at[i], *b = &f->accesses.at[k];
             const char *function = a->thread == b->thread ? common_function(a, b) : NULL;
-            if (function)
-                add_whole(d, group, function, f->id, "its parts belong together");
+            struct dh_draft_section *s =
+                function ? add_whole(d, group, function, f->id, "its parts belong together") : NULL;
+            if (s)
+                s->optional = s->spans = true;
         }
+}
+
+static const struct dh_site *site_named(const struct dh_draft *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->sites->n_sites; i++)
+        if (!strcmp(text(d, d->sites->sites[i].name), name))
+            return &d->sites->sites[i];
+    return NULL;
+}
+
+/* Members of one struct that are read or written by one expression are copied together, and meant to belong together.
+ */
+static void add_copied(const struct dh_draft *d, const struct dh_finding *f, dh_text_vec *variables)
+{
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        const struct dh_site *s = site_named(d, f->accesses.at[i].site);
+        for (uint32_t k = 0; s && s->line && k < d->sites->n_sites; k++) {
+            const struct dh_site *o = &d->sites->sites[k];
+            if (o->op == s->op && o->function == s->function && o->line == s->line && o->column == s->column &&
+                is_access(o) && o->field && s->field && has_text(variables, text(d, s->variable)))
+                add_text(variables, text(d, o->variable));
+        }
+    }
 }
 
 static void heal_variable(struct dh_draft *d, const struct dh_finding *f)
@@ -342,6 +397,7 @@ static void heal_variable(struct dh_draft *d, const struct dh_finding *f)
         release_texts(&variables);
         return;
     }
+    add_copied(d, f, &variables);
     size_t group = group_of(d, &variables, DH_HEAL_LOCK);
     add_text(&d->groups.at[group].findings, f->id);
     if (strcmp(f->kind, "race") != 0)
@@ -374,6 +430,16 @@ static void add_single(struct dh_draft *d, size_t group)
     }
 }
 
+/* What only libraries access, given its address, has no place at which it could be entered. */
+static void leave_out_empty(struct dh_draft *d, size_t group)
+{
+    for (size_t i = 0; i < d->sections.n; i++)
+        if (d->sections.at[i].group == group)
+            return;
+    for (size_t i = 0; i < d->groups.at[group].findings.n; i++)
+        leave_out(d, d->groups.at[group].findings.at[i], "the program's own code does not access it by that name");
+}
+
 /* ---- locks in a circle ---- */
 
 static const struct dh_site *lock_at(const struct dh_draft *d, const struct dh_finding_stack *stack)
@@ -386,14 +452,6 @@ static const struct dh_site *lock_at(const struct dh_draft *d, const struct dh_f
                 same_function(text(d, s->function), f->function))
                 return s;
         }
-    return NULL;
-}
-
-static const struct dh_site *site_named(const struct dh_draft *d, const char *name)
-{
-    for (uint32_t i = 0; i < d->sites->n_sites; i++)
-        if (!strcmp(text(d, d->sites->sites[i].name), name))
-            return &d->sites->sites[i];
     return NULL;
 }
 
@@ -458,8 +516,10 @@ void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings,
             leave_out(d, findings[i]->id, "there is no healing for what is of this kind");
     }
     for (size_t g = 0; g < d->groups.n; g++)
-        if (d->groups.at[g].means == DH_HEAL_LOCK)
+        if (d->groups.at[g].means == DH_HEAL_LOCK) {
             add_single(d, g);
+            leave_out_empty(d, g);
+        }
 }
 
 /* ---- sections that somebody else found ---- */
@@ -568,12 +628,14 @@ bool dh_draft_hoist(struct dh_draft *d, size_t group, const char *function)
     return d->sections.n > before;
 }
 
-bool dh_draft_part(struct dh_draft *d, size_t group, const char *section)
+bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why)
 {
     for (size_t i = 0; i < d->sections.n; i++) {
         struct dh_draft_section *s = &d->sections.at[i];
         if (s->group != group || (s->whole && !s->optional) || strcmp(s->name, section) != 0)
             continue;
+        if (s->spans)
+            leave_out(d, s->because, why);
         release_section(s);
         for (size_t k = i + 1; k < d->sections.n; k++)
             d->sections.at[k - 1] = d->sections.at[k];

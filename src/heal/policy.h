@@ -18,6 +18,7 @@ struct dh_draft_section {
     size_t group;
     bool whole;    /* the activation of a function */
     bool optional; /* it reaches further than the accesses ask for */
+    bool spans;    /* it has its finding's accesses in functions that it calls: without it that is not healed */
 };
 
 struct dh_draft_group {
@@ -56,9 +57,11 @@ unsigned dh_draft_candidates(struct dh_draft *d);
 /* Of a group that is entered under locks of the program: the function, as a whole, enters it before. False: it does
  * already. */
 bool dh_draft_hoist(struct dh_draft *d, size_t group, const char *function);
+/* What is the other's becomes the first one's; an empty group stays behind, of which nothing is written. */
+void dh_draft_join(struct dh_draft *d, size_t first, size_t other);
 /* Accesses between which the program waits are not meant to happen at once: the section from one to the other goes.
- * False: it is another kind of section. */
-bool dh_draft_part(struct dh_draft *d, size_t group, const char *section);
+ * False: it is another kind of section. `why` is for a finding that is not healed then. */
+bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why);
 /* Sections inside of a function that is one as a whole go. When all else is settled. */
 void dh_draft_tidy(struct dh_draft *d);
 /* By another means, and why. */
