@@ -90,29 +90,68 @@ static bool is_wide(LLVMValueRef i)
     return LLVMGetTypeKind(t) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) > 64;
 }
 
-static bool has_wide_values(LLVMModuleRef m)
+static bool has_part(LLVMValueRef v, unsigned depth)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-        size_t n;
-        if (LLVMIsDeclaration(f) && dh_starts_with(LLVMGetValueName2(f, &n), "__atomic_"))
+    enum { DEEPEST = 6 };
+    if (!LLVMIsAInstruction(v) || depth > DEEPEST)
+        return LLVMIsAInstruction(v);
+    if (LLVMIsAZExtInst(v) || LLVMIsASExtInst(v))
+        return true;
+    bool parts = LLVMIsABinaryOperator(v) || LLVMIsAPHINode(v) || LLVMIsASelectInst(v);
+    for (int k = 0; parts && k < LLVMGetNumOperands(v); k++)
+        if (has_part(LLVMGetOperand(v, (unsigned)k), depth + 1))
             return true;
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                bool accesses =
-                    LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
-                if (accesses && is_wide(i))
-                    return true;
-            }
-    }
     return false;
+}
+
+/* Joined of several integers that are narrower than a pointer, in which pointers are not followed. */
+static bool is_pieced(LLVMValueRef v)
+{
+    return LLVMIsABinaryOperator(v) && has_part(LLVMGetOperand(v, 0), 0) && has_part(LLVMGetOperand(v, 1), 0);
+}
+
+static const char *why_not(LLVMValueRef i)
+{
+    bool accesses = LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
+    if (accesses && is_wide(i))
+        return "there are atomics or values of 16 bytes";
+    return LLVMIsAIntToPtrInst(i) && is_pieced(LLVMGetOperand(i, 0)) ? "pointers are put together from parts" : NULL;
+}
+
+static const char *why_not_function(LLVMValueRef f)
+{
+    size_t n;
+    const char *why = LLVMIsDeclaration(f) && dh_starts_with(LLVMGetValueName2(f, &n), "__atomic_")
+                          ? "there are atomics or values of 16 bytes"
+                          : NULL;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b && !why; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !why; i = LLVMGetNextInstruction(i))
+            why = why_not(i);
+    return why;
+}
+
+/* The linker's names for all that lies in a section, and assembly: other names of what the program has. */
+static const char *why_not_module(LLVMModuleRef m)
+{
+    size_t n;
+    LLVMGetModuleInlineAsm(m, &n);
+    if (n)
+        return "there is assembly outside functions";
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g))
+        if (LLVMIsDeclaration(g) && (dh_starts_with(LLVMGetValueName2(g, &n), "__start_") ||
+                                     dh_starts_with(LLVMGetValueName2(g, &n), "__stop_")))
+            return "a section is gone through by its bounds";
+    return NULL;
 }
 
 static bool is_followed(struct learning *l)
 {
-    bool wide = has_wide_values(l->module);
-    if (wide)
-        snprintf(l->part->gave_up, sizeof l->part->gave_up, "there are atomics or values of 16 bytes");
-    return !wide;
+    const char *why = why_not_module(l->module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !why; f = LLVMGetNextFunction(f))
+        why = why_not_function(f);
+    if (why)
+        snprintf(l->part->gave_up, sizeof l->part->gave_up, "%s", why);
+    return !why;
 }
 
 static bool is_affordable(struct learning *l)

@@ -212,8 +212,35 @@ static bool is_abstract_table(LLVMValueRef value)
            LLVMGetInitializer(value) && has_pure(LLVMGetInitializer(value), 0);
 }
 
+/* Another one each time. */
+static bool is_moving(LLVMValueRef address)
+{
+    for (int depth = 0; depth < 8 && LLVMIsAGetElementPtrInst(address); depth++) {
+        for (unsigned k = 1; k <= LLVMGetNumIndices(address); k++)
+            if (!LLVMIsAConstantInt(LLVMGetOperand(address, k)))
+                return true;
+        address = LLVMGetOperand(address, 0);
+    }
+    return LLVMIsAPHINode(address) || LLVMIsASelectInst(address);
+}
+
+/* Strictly: who copies byte by byte copies pointers, too. */
+static void read_narrow_copy(struct dh_reader *r, LLVMValueRef store)
+{
+    LLVMValueRef v = LLVMGetOperand(store, 0), to = LLVMGetOperand(store, 1);
+    if (!r->strict || !LLVMIsALoadInst(v) || bytes_of(r, LLVMTypeOf(v)) >= 8 ||
+        !(is_moving(to) || is_moving(LLVMGetOperand(v, 0))))
+        return;
+    dh_value at = dh_read_value(r, to), from = dh_read_value(r, LLVMGetOperand(v, 0));
+    struct dh_inst *copy = dh_emit2(r, DH_I_MEMCPY, DH_NONE, at, from);
+    dh_build_operand(r->p, r->data);
+    copy->site = DH_NO_SITE;
+    copy->flags |= DH_INST_MADE;
+}
+
 static void read_store(struct dh_reader *r, LLVMValueRef i)
 {
+    read_narrow_copy(r, i);
     dh_value v =
         !r->strict && is_abstract_table(LLVMGetOperand(i, 0)) ? r->data : dh_read_value(r, LLVMGetOperand(i, 0));
     dh_value at = dh_read_value(r, LLVMGetOperand(i, 1));
