@@ -13,6 +13,7 @@
 
 #define MS 1000000ull
 #define SCAN_GRACE 0
+#define JUDGING_MORE (5000 * MS) /* for what the program comes to when nobody disturbs it */
 #define SEARCH_GRACE (6000 * MS) /* what was found last may be on its way to become a witness */
 /* How often in a row something may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
@@ -327,10 +328,11 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_talk *), stru
     arg.c = c;
     arg.until_ns = now + time;
     arg.seed = 1 + k->explorations;
+    uint64_t more = work == dh_check_outcomes ? JUDGING_MORE : 500 * MS;
     struct dh_stage stage = {.name = "prove",
                              .work = work,
                              .arg = &arg,
-                             .until_ns = now + time + 500 * MS,
+                             .until_ns = least(now + time + more, end_of(c) + 500 * MS),
                              .grace_ns = SEARCH_GRACE,
                              .all_ends_ns = end_of(c)};
     struct dh_stage_end end;

@@ -23,6 +23,7 @@ struct judging {
     struct dh_subject subject;
     struct dh_found found;
     char *folder;
+    uint64_t time_ns; /* for the search; what a right end takes is beside it */
     uint8_t *atomics; /* a byte per place, of a weak memory model; or NULL */
     unsigned blamed;
 };
@@ -207,10 +208,9 @@ static dh_engine_marks *visible_of(struct judging *j)
 
 static void search(struct judging *j, const struct dh_baseline *right)
 {
-    uint64_t now = dh_now_ns();
     dh_engine_marks *visible = visible_of(j);
     struct dh_adversary judged = dh_baseline_adversary(right, j->atomics ? WEAK_MODEL : "", j->atomics);
-    struct dh_campaign_options o = {.budget_ns = j->of->until_ns > now ? j->of->until_ns - now : 1,
+    struct dh_campaign_options o = {.budget_ns = j->time_ns,
                                     .jobs = 1,
                                     .shards = 1,
                                     .seed = j->of->seed,
@@ -273,6 +273,8 @@ static void judge(struct judging *j)
 void dh_check_outcomes(void *arg, struct dh_talk *t)
 {
     struct judging j = {.of = arg, .talk = t};
+    uint64_t now = dh_now_ns();
+    j.time_ns = j.of->until_ns > now ? j.of->until_ns - now : 1;
     dh_talk_now(t, "what the program comes to when nobody disturbs it");
     if (!dh_open_words("check", j.of->c->argv, j.of->c->input.path, &j.subject, &t->code))
         return;
