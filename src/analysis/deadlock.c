@@ -7,24 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TRIES = 1000000, MOST_ALIKE = 3, MOST_ORIGINS = 2 };
+enum { MOST_TRIES = 1000000, MOST_ALIKE = 3, MOST_ORIGINS = 2, MOST_OF_KINDS = 32 };
 
-/* One lock wanted while another is held: an edge of the lock graph. */
+/* One lock wanted while another is held. */
 struct request {
     uint32_t event;
-    uint32_t held;     /* in walk.held */
-    int sign;          /* of dh_pair_order, when both locks are of one kind */
-    uint32_t from, to; /* number of the kind of lock that is held, that is wanted */
+    uint32_t held; /* in walk.held */
+    int sign;      /* of dh_pair_order, when both locks are of one kind */
+};
+
+/* The lock graph: kinds of locks, and steps from one that is held to one that is wanted, with all requests for it. */
+struct step {
+    uint32_t to;       /* kind, DH_NONE: nobody holds one and wants another */
+    uint32_t first, n; /* in requests */
+    size_t follows;    /* in follows: an answer for each step of `to` */
+};
+
+/* Whether some requests of two steps, one after the other, can be there at once. */
+enum follows { NOT_ASKED, FOLLOWS, NEVER_FOLLOWS };
+
+struct kind {
+    uint32_t request;  /* the first that holds it */
+    uint32_t first, n; /* in steps */
 };
 
 struct search {
     const struct dh_walk *w;
     struct dh_deadlocks *out;
     struct dh_pair_order pairs;
-    DH_VEC(struct request) requests; /* by the lock that is held */
-    uint32_t chain[DH_DEADLOCK_LONGEST];
-    DH_VEC(uint32_t) waits; /* events that were looked at */
-    uint32_t length;        /* of the circles that are looked for now */
+    DH_VEC(struct request) requests; /* by the lock that is held, then by the one that is wanted */
+    DH_VEC(struct kind) kinds;
+    DH_VEC(struct step) steps;
+    DH_VEC(uint8_t) follows;
+    uint32_t path[DH_DEADLOCK_LONGEST];  /* kinds, each a step from the one before */
+    uint32_t route[DH_DEADLOCK_LONGEST]; /* the steps */
+    uint32_t chain[DH_DEADLOCK_LONGEST]; /* a request of each step */
+    DH_VEC(uint32_t) waits;              /* events that were looked at */
+    DH_VEC(uint32_t) signals, wants;     /* events */
+    uint32_t length;                     /* of the circles that are looked for now */
+    size_t before;                       /* deadlocks found before those of the kinds in `path` */
     uint64_t tries;
 };
 
@@ -156,65 +177,45 @@ static void sort_requests(struct search *s)
     sorting = NULL;
 }
 
-/* The first request that holds such a lock. */
-static size_t first_holding(const struct search *s, const struct dh_held *lock)
+/* ---- kinds of locks ---- */
+static uint32_t kind_of(const struct search *s, const struct dh_held *lock)
 {
-    size_t low = 0, high = s->requests.n;
+    uint32_t low = 0, high = (uint32_t)s->kinds.n;
     while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct dh_held *h = held(s, &s->requests.at[middle]);
-        if (h->node < lock->node || (h->node == lock->node && h->offset < lock->offset))
+        uint32_t middle = (low + high) / 2;
+        if (compare_kinds(held(s, &s->requests.at[s->kinds.at[middle].request]), lock) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    bool found = low < s->kinds.n && same_kind(held(s, &s->requests.at[s->kinds.at[low].request]), lock);
+    return found ? low : DH_NONE;
 }
 
-/* ---- what may be part of a circle ---- */
-/* Numbers for kinds of locks: the first request that holds one; those that nobody holds have none. */
-static void number_kinds(struct search *s)
+/* Requests are sorted by what is held, then by what is wanted: kinds and steps are stretches of them. Nobody waits long
+ * for what nobody holds while wanting more: such locks are of no kind. */
+static void find_steps(struct search *s)
 {
-    for (size_t i = 0; i < s->requests.n; i++) {
-        struct request *r = &s->requests.at[i];
-        size_t to = first_holding(s, wanted(s, r));
-        r->from = (uint32_t)first_holding(s, held(s, r));
-        r->to = to < s->requests.n && same_kind(held(s, &s->requests.at[to]), wanted(s, r)) ? (uint32_t)to : DH_NONE;
-    }
-}
-
-/* Takes away requests for what nobody holds who is still there, and holders of what nobody wants, until none is left.
- */
-static void trim(struct search *s)
-{
-    size_t n = s->requests.n;
-    uint8_t *is_held = malloc(n + 1), *is_wanted = malloc(n + 1), *gone = calloc(n + 1, 1);
-    if (!is_held || !is_wanted || !gone)
-        abort();
-    for (bool changed = true; changed;) {
-        changed = false;
-        memset(is_held, 0, n + 1);
-        memset(is_wanted, 0, n + 1);
-        for (size_t i = 0; i < n; i++) {
-            is_held[s->requests.at[i].from] |= !gone[i];
-            if (s->requests.at[i].to != DH_NONE)
-                is_wanted[s->requests.at[i].to] |= !gone[i];
+    for (uint32_t i = 0; i < s->requests.n; i++)
+        if (!i || !same_kind(held(s, &s->requests.at[i - 1]), held(s, &s->requests.at[i])))
+            dh_vec_push(&s->kinds, (struct kind){.request = i});
+    for (uint32_t i = 0, kind = 0; i < s->requests.n; i++) {
+        const struct request *r = &s->requests.at[i];
+        kind += kind + 1 < s->kinds.n && i >= s->kinds.at[kind + 1].request;
+        struct kind *k = &s->kinds.at[kind];
+        if (!k->n || !same_kind(wanted(s, r), wanted(s, r - 1))) {
+            k->first = k->n ? k->first : (uint32_t)s->steps.n;
+            k->n++;
+            dh_vec_push(&s->steps, (struct step){.to = kind_of(s, wanted(s, r)), .first = i});
         }
-        for (size_t i = 0; i < n; i++) {
-            const struct request *r = &s->requests.at[i];
-            if (gone[i] || (r->to != DH_NONE && is_held[r->to] && is_wanted[r->from]))
-                continue;
-            gone[i] = 1;
-            changed = true;
-        }
+        s->steps.at[s->steps.n - 1].n++;
     }
-    s->requests.n = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!gone[i])
-            s->requests.at[s->requests.n++] = s->requests.at[i];
-    free(is_held);
-    free(is_wanted);
-    free(gone);
+    for (size_t t = 0; t < s->steps.n; t++) {
+        struct step *from = &s->steps.at[t];
+        from->follows = s->follows.n;
+        for (uint32_t n = 0; from->to != DH_NONE && n < s->kinds.at[from->to].n; n++)
+            dh_vec_push(&s->follows, (uint8_t)NOT_ASKED);
+    }
 }
 
 static void find_orders(struct search *s)
@@ -292,63 +293,121 @@ static bool is_known(const struct search *s, uint32_t n)
     return false;
 }
 
-static bool takes(const struct search *s, uint32_t n, const struct dh_held *lock)
+static bool is_on_path(const struct search *s, uint32_t n, const struct dh_held *lock)
 {
     for (uint32_t k = 0; k < n; k++)
-        if (same_kind(wanted(s, &s->requests.at[s->chain[k]]), lock))
+        if (same_kind(held(s, &s->requests.at[s->kinds.at[s->path[k]].request]), lock))
             return true;
     return false;
 }
 
-/* Among its locks there is a shorter circle: the longer one says no more. */
+/* Among these kinds there is a shorter circle: a longer one says no more. */
 static bool has_shorter(const struct search *s, uint32_t n)
 {
     for (size_t i = 0; i < s->out->all.n; i++) {
         const struct dh_deadlock *d = &s->out->all.at[i];
-        bool inside = d->n < n;
+        bool inside = d->n < s->length;
         for (uint32_t k = 0; k < d->n && inside; k++)
-            inside = takes(s, n, &s->w->held.at[s->w->events.at[d->events[k]].second]);
+            inside = is_on_path(s, n, &s->w->held.at[s->w->events.at[d->events[k]].second]);
         if (inside)
             return true;
     }
     return false;
 }
 
-static void add_circle(struct search *s, uint32_t n)
+static void add_circle(struct search *s)
 {
-    struct dh_deadlock d = {.kind = DH_DEADLOCK_MUTUAL, .n = n};
-    if (n != s->length || is_ordered(s, n) || is_known(s, n) || has_shorter(s, n))
+    struct dh_deadlock d = {.kind = DH_DEADLOCK_MUTUAL, .n = s->length};
+    if (is_ordered(s, s->length) || is_known(s, s->length))
         return;
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < s->length; k++)
         d.events[k] = s->requests.at[s->chain[k]].event;
     dh_vec_push(&s->out->all, d);
 }
 
-/* Extends the chain; its first request is the least of the circle, so that each is found once. */
-static void extend(struct search *s, uint32_t n)
+static bool fits(struct search *s, uint32_t n, uint32_t request)
 {
-    const struct request *last = &s->requests.at[s->chain[n - 1]], *first = &s->requests.at[s->chain[0]];
-    if (n > 1 && blocks(s, last, first)) {
-        add_circle(s, n);
+    const struct request *r = &s->requests.at[request];
+    bool fits = !n || blocks(s, &s->requests.at[s->chain[n - 1]], r);
+    fits = fits && (n + 1 < s->length || blocks(s, r, n ? &s->requests.at[s->chain[0]] : r));
+    s->tries++;
+    for (uint32_t k = 0; k < n && fits; k++)
+        fits = can_meet(s, &s->requests.at[s->chain[k]], r);
+    return fits;
+}
+
+/* A request for each step of the route from the n-th on, such that all can be there at once. */
+static void choose(struct search *s, uint32_t n)
+{
+    if (n == s->length) {
+        add_circle(s);
         return;
     }
-    if (n == s->length)
-        return;
-    for (size_t i = first_holding(s, wanted(s, last)); i < s->requests.n; i++) {
-        const struct request *r = &s->requests.at[i];
-        if (!same_kind(held(s, r), wanted(s, last)))
+    const struct step *t = &s->steps.at[s->route[n]];
+    bool again = n && s->route[n] == s->route[n - 1]; /* the other one of two of one kind: each pair once */
+    for (uint32_t i = again ? s->chain[n - 1] : t->first; i < t->first + t->n; i++) {
+        if (s->out->all.n - s->before >= MOST_OF_KINDS || s->tries > MOST_TRIES)
             break;
-        if (++s->tries > MOST_TRIES) {
-            s->out->incomplete = true;
-            return;
-        }
-        bool fits = i >= s->chain[0] && blocks(s, last, r);
-        for (uint32_t k = 0; k < n && fits; k++)
-            fits = can_meet(s, &s->requests.at[s->chain[k]], r);
-        if (!fits)
+        if (!fits(s, n, i))
             continue;
-        s->chain[n] = (uint32_t)i;
-        extend(s, n + 1);
+        s->chain[n] = i;
+        choose(s, n + 1);
+    }
+}
+
+/* Whether the path may go on to that kind: its first kind is the least, so that each circle is found once. Kinds do not
+ * come twice: such a circle has a shorter one in it. But two locks of one kind are a circle of two. */
+static bool may_go_on(const struct search *s, uint32_t n, uint32_t to)
+{
+    if (to == DH_NONE || to < s->path[0])
+        return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (s->path[k] == to)
+            return s->length == 2;
+    return true;
+}
+
+static bool some_meet(struct search *s, const struct step *a, const struct step *b)
+{
+    for (uint32_t i = a->first; i < a->first + a->n; i++)
+        for (uint32_t k = b->first; k < b->first + b->n; k++) {
+            const struct request *one = &s->requests.at[i], *other = &s->requests.at[k];
+            s->tries++;
+            if (blocks(s, one, other) && can_meet(s, one, other))
+                return true;
+        }
+    return false;
+}
+
+/* Gates and order keep most steps apart: found out once for each two. */
+static bool can_follow(struct search *s, uint32_t step, uint32_t next)
+{
+    const struct step *from = &s->steps.at[step];
+    uint8_t *known = &s->follows.at[from->follows + next - s->kinds.at[from->to].first];
+    if (*known == NOT_ASKED)
+        *known = some_meet(s, from, &s->steps.at[next]) ? FOLLOWS : NEVER_FOLLOWS;
+    return *known == FOLLOWS;
+}
+
+/* Looks for circles of kinds first: there are few of them, however many places take such locks. */
+static void extend(struct search *s, uint32_t n)
+{
+    const struct kind *k = &s->kinds.at[s->path[n - 1]];
+    for (uint32_t t = k->first; t < k->first + k->n && s->tries <= MOST_TRIES; t++) {
+        uint32_t to = s->steps.at[t].to;
+        s->route[n - 1] = t;
+        s->tries++;
+        if (n > 1 && !can_follow(s, s->route[n - 2], t))
+            continue;
+        if (n == s->length && to == s->path[0]) {
+            s->before = s->out->all.n;
+            choose(s, 0);
+        }
+        if (n == s->length || !may_go_on(s, n, to))
+            continue;
+        s->path[n] = to;
+        if (s->length == 2 || !has_shorter(s, n + 1))
+            extend(s, n + 1);
     }
 }
 
@@ -357,15 +416,15 @@ static void find_circles(struct search *s)
     for (uint32_t e = 0; e < s->w->events.n; e++)
         add_requests(s, e);
     sort_requests(s);
-    number_kinds(s);
-    trim(s);
+    find_steps(s);
     find_orders(s);
     for (s->length = 2; s->length <= DH_DEADLOCK_LONGEST; s->length++) {
         s->tries = 0;
-        for (uint32_t i = 0; i < s->requests.n; i++) {
-            s->chain[0] = i;
+        for (uint32_t k = 0; k < s->kinds.n; k++) {
+            s->path[0] = k;
             extend(s, 1);
         }
+        s->out->incomplete |= s->tries > MOST_TRIES;
     }
 }
 
@@ -378,13 +437,23 @@ static bool is_known_wait(const struct search *s, enum dh_deadlock_kind kind, ui
     return false;
 }
 
+static void find_signals(struct search *s)
+{
+    for (uint32_t e = 0; e < s->w->events.n; e++) {
+        if (s->w->events.at[e].kind == DH_EVENT_SIGNAL)
+            dh_vec_push(&s->signals, e);
+        else if (is_request(&s->w->events.at[e]))
+            dh_vec_push(&s->wants, e);
+    }
+}
+
 /* Threads that may end the wait. */
 static dh_threads signallers(const struct search *s, const struct dh_event *wait)
 {
     dh_threads all = 0;
-    for (size_t e = 0; e < s->w->events.n; e++) {
-        const struct dh_event *other = &s->w->events.at[e];
-        if (other->kind == DH_EVENT_SIGNAL && other->node == wait->node && other->offset == wait->offset)
+    for (size_t i = 0; i < s->signals.n; i++) {
+        const struct dh_event *other = &s->w->events.at[s->signals.at[i]];
+        if (other->node == wait->node && other->offset == wait->offset)
             all |= (dh_threads)1 << other->thread;
     }
     return all;
@@ -393,12 +462,12 @@ static dh_threads signallers(const struct search *s, const struct dh_event *wait
 /* A request, by who may end the wait, for what the waiting thread holds; DH_NONE: nobody is kept from signalling. */
 static uint32_t who_needs(const struct search *s, const struct dh_event *wait, const struct dh_held *h, dh_threads who)
 {
-    for (uint32_t e = 0; e < s->w->events.n; e++) {
-        const struct dh_event *other = &s->w->events.at[e];
-        if (!is_request(other) || !(who >> other->thread & 1) || !same_kind(&s->w->held.at[other->second], h) ||
+    for (size_t i = 0; i < s->wants.n; i++) {
+        const struct dh_event *other = &s->w->events.at[s->wants.at[i]];
+        if (!(who >> other->thread & 1) || !same_kind(&s->w->held.at[other->second], h) ||
             !dh_events_meet(s->w, wait, other) || (h->mode && s->w->held.at[other->second].mode))
             continue;
-        return e;
+        return s->wants.at[i];
     }
     return DH_NONE;
 }
@@ -419,16 +488,6 @@ static void look_at_held(struct search *s, uint32_t event)
         struct dh_deadlock d = {.kind = DH_DEADLOCK_CRITICAL, .n = 2, .events = {event, other}, .held = l->first + k};
         dh_vec_push(&s->out->all, d);
     }
-}
-
-static bool is_signalled(const struct search *s, const struct dh_event *wait)
-{
-    for (size_t e = 0; e < s->w->events.n; e++) {
-        const struct dh_event *other = &s->w->events.at[e];
-        if (other->kind == DH_EVENT_SIGNAL && other->node == wait->node && other->offset == wait->offset)
-            return true;
-    }
-    return false;
 }
 
 /* What code that nobody knows can get at, it can signal. */
@@ -456,7 +515,7 @@ static void look_at_wait(struct search *s, uint32_t event)
     if (e->flags & (DH_EVENT_TRY | DH_EVENT_IGNORED) || was_looked_at(s, e))
         return;
     look_at_held(s, event);
-    if (!s->w->incomplete && is_known_whole(s, e->node) && !is_signalled(s, e) &&
+    if (!s->w->incomplete && is_known_whole(s, e->node) && !signallers(s, e) &&
         !is_known_wait(s, DH_DEADLOCK_INDEFINITE, e->inst)) {
         struct dh_deadlock d = {.kind = DH_DEADLOCK_INDEFINITE, .n = 1, .events = {event}};
         dh_vec_push(&s->out->all, d);
@@ -469,12 +528,18 @@ void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_walk *w)
     *d = (struct dh_deadlocks){0};
     dh_pair_order_init(&s.pairs, w->program);
     find_circles(&s);
+    find_signals(&s);
     for (uint32_t e = 0; e < w->events.n; e++)
         if (w->events.at[e].kind == DH_EVENT_WAIT)
             look_at_wait(&s, e);
     dh_pair_order_release(&s.pairs);
     dh_vec_release(&s.requests);
+    dh_vec_release(&s.kinds);
+    dh_vec_release(&s.steps);
+    dh_vec_release(&s.follows);
     dh_vec_release(&s.waits);
+    dh_vec_release(&s.signals);
+    dh_vec_release(&s.wants);
 }
 
 void dh_deadlocks_release(struct dh_deadlocks *d)

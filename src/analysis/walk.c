@@ -70,6 +70,7 @@ void dh_walk_release(struct dh_walk *w)
     dh_vec_release(&s->barriers);
     dh_vec_release(&s->unstable);
     dh_vec_release(&s->queue);
+    dh_vec_release(&s->later);
     dh_vec_release(&w->threads);
     dh_vec_release(&w->events);
     dh_vec_release(&w->held);
@@ -176,6 +177,11 @@ static void walk_thread(struct dh_walk *w, uint32_t thread)
     struct dh_frame *f = dh_walk_frame(w, &wanted, DH_NONE, DH_NONE);
     if (f->status == DH_FRAME_NEW)
         dh_walk_function(w, f);
+    while (w->state->later.n) {
+        f = w->state->later.at[--w->state->later.n];
+        if (f->status == DH_FRAME_NEW)
+            dh_walk_function(w, f);
+    }
 }
 
 static void walk_all(struct dh_walk *w)

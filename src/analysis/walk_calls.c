@@ -172,7 +172,7 @@ static bool is_clipped(struct dh_walk *w, const struct dh_frame *f)
 
 static bool out_of_budget(struct dh_walk *w)
 {
-    if (w->steps < w->max_steps && w->state->depth < DH_DEPTH_MAX)
+    if (w->steps < w->max_steps)
         return false;
     w->incomplete = true;
     return true;
@@ -255,14 +255,17 @@ static void call_target(struct dh_step *t, uint32_t target, uint32_t first, stru
     bool clipped;
     struct dh_frame *f = find_callee(t, target, first, names, &clipped);
     w->n_cached += t->counts && f && f->status == DH_FRAME_DONE;
-    if (f && f->status == DH_FRAME_NEW)
+    bool later = f && f->status == DH_FRAME_NEW && w->state->depth >= DH_DEPTH_MAX;
+    if (later)
+        dh_vec_push(&w->state->later, f);
+    else if (f && f->status == DH_FRAME_NEW)
         dh_walk_function(w, f);
     l->out = l->thrown = *t->s;
     if (clipped) {
         l->thrown.reached &= w->state->facts[target].throws;
         return;
     }
-    if (!f || f->status == DH_FRAME_RUNNING) {
+    if (!f || f->status != DH_FRAME_DONE) {
         assume_recursion(t, target, &l->out);
         l->thrown = l->out;
         return;

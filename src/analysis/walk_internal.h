@@ -96,6 +96,7 @@ struct dh_walk_state {
     uint8_t *counting;               /* by node: allocations of this time round */
     uint32_t *create_count;          /* by thread: 0, 1, 2 = more */
     DH_VEC(uint32_t) queue;          /* threads found */
+    DH_VEC(struct dh_frame *) later; /* called too deep down: walked from the top, callers took them for recursions */
     bool recording;                  /* the second time: what the first one learnt counts */
     unsigned depth;
 };

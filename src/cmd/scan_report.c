@@ -273,6 +273,11 @@ static bool store(struct scan *s, struct dh_err *err)
 }
 
 /* ---- telling ---- */
+static bool is_complete(const struct scan *s)
+{
+    return !s->walk.incomplete && !s->deadlocks.incomplete;
+}
+
 static void tell_limits(const struct scan *s)
 {
     const struct dh_program *p = &s->whole->program;
@@ -291,7 +296,7 @@ static void tell_limits(const struct scan *s)
         printf("  there is no main, so nothing runs (--library: whatever is exported may)\n");
     if (s->inconsistencies.incomplete)
         printf("  large functions: not every step was looked at for atomicity\n");
-    if (s->walk.incomplete || s->deadlocks.incomplete)
+    if (!is_complete(s))
         printf("  the budget was used up: not every path was looked at\n");
 }
 
@@ -355,7 +360,7 @@ static void tell_json(const struct scan *s)
     printf("{\"version\":1,\"findings\":[%s\n],\n\"scan\":{\"functions\":%zu,\"instructions\":%zu,\"threads\":%zu,"
            "\"seconds\":[%.3f,%.3f,%.3f,%.3f,%.3f],\"complete\":%s,\"suppressed\":%u,\"more\":%u,\"limits\":{",
            out.at ? out.at : "", p->functions.n, p->insts.n, s->walk.threads.n, s->seconds[0], s->seconds[1],
-           s->seconds[2], s->seconds[3], s->seconds[4], s->walk.incomplete || s->shapes.coarse ? "false" : "true",
+           s->seconds[2], s->seconds[3], s->seconds[4], !is_complete(s) || s->shapes.coarse ? "false" : "true",
            s->suppressed, s->more);
     bool first = true;
     for (int i = 0; i < DH_LIMIT_COUNT; i++)
