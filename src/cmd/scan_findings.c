@@ -42,6 +42,11 @@ static void add_place(const struct dh_scan_names *n, struct dh_finding_stack *s,
                   t->chains[c].column);
 }
 
+static bool has_place(const struct dh_scan_names *n, uint32_t inst)
+{
+    return site_of(n, inst) || n->whole->program.insts.at[inst].place;
+}
+
 enum { MOST_FRAMES = 64 };
 
 static void add_calls(const struct dh_scan_names *n, struct dh_finding_stack *s, uint32_t context)
@@ -244,7 +249,8 @@ static void name_object(const struct dh_scan_names *n, const struct dh_event *e,
         if (o->kind != DH_ORIGIN_ALLOC && o->kind != DH_ORIGIN_SLOT)
             continue;
         dh_finding_set(&f->object, o->kind == DH_ORIGIN_ALLOC ? "heap block" : "variable on a stack");
-        add_place(n, &f->allocated, o->index);
+        if (has_place(n, o->index)) /* most variables have none */
+            add_place(n, &f->allocated, o->index);
         return;
     }
 }

@@ -131,12 +131,13 @@ static void add_stack(struct dh_str *out, const struct dh_finding_stack *s)
     }
 }
 
+/* In what did not run, number 0 may be any function that threads begin with. */
 static void add_thread_name(struct dh_str *out, const struct dh_finding *f, uint32_t index)
 {
     const struct dh_finding_thread *t = dh_finding_thread(f, index);
     if (index == DH_NO_THREAD)
         dh_str_add(out, "an unknown thread");
-    else if (index == 0)
+    else if (index == 0 && (f->pid || !t || strcmp(t->name, "main") == 0 || !t->name[0]))
         dh_str_add(out, "main thread");
     else if (t && t->name[0])
         dh_str_addf(out, "thread T%u '%s'", index, t->name);
@@ -287,8 +288,13 @@ static void add_object(struct dh_str *out, const struct dh_finding *f)
         return;
     dh_str_addf(out, "  Location is %s", f->object);
     if (f->allocated.frames.n) {
-        dh_str_add(out, ", allocated by ");
-        add_thread_name(out, f, f->object_thread);
+        dh_str_add(out, ", allocated ");
+        if (f->object_thread == DH_NO_THREAD)
+            dh_str_add(out, "at");
+        else {
+            dh_str_add(out, "by ");
+            add_thread_name(out, f, f->object_thread);
+        }
         dh_str_add(out, ":\n");
         add_stack(out, &f->allocated);
     } else
@@ -343,7 +349,9 @@ void dh_text_finding(struct dh_str *out, const struct dh_finding *f)
 {
     dh_str_add(out, RULE "WARNING: deadheat: ");
     dh_text_title(out, f);
-    dh_str_addf(out, " (pid=%u)\n", f->pid);
+    if (f->pid) /* else it did not run */
+        dh_str_addf(out, " (pid=%u)", f->pid);
+    dh_str_add(out, "\n");
     if (f->text[0])
         dh_str_addf(out, "  %s\n", f->text);
     for (size_t i = 0; i < f->accesses.n; i++)
