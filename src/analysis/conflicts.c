@@ -1,6 +1,7 @@
 #include "analysis/conflicts.h"
 
 #include "analysis/handed.h"
+#include "analysis/meet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@ enum { ENOUGH = 12, ENOUGH_BLURRED = 3 };
 
 static const struct {
     const char *text;
-    bool proof;
+    enum dh_argument_kind kind;
 } arguments[] = {
-#define DH_ARGUMENT(id, is_proof, words) {words, is_proof},
+#define DH_ARGUMENT(id, kind, words) {words, DH_ARGUMENT_IS_##kind},
 #include "analysis/arguments.def"
 #undef DH_ARGUMENT
 };
@@ -22,9 +23,14 @@ const char *dh_argument_text(enum dh_argument a)
     return a < DH_ARGUMENT_COUNT ? arguments[a].text : "nothing orders them";
 }
 
-bool dh_argument_proves(enum dh_argument a)
+enum dh_argument_kind dh_argument_kind(enum dh_argument a)
 {
-    return a < DH_ARGUMENT_COUNT && arguments[a].proof;
+    return a < DH_ARGUMENT_COUNT ? arguments[a].kind : DH_ARGUMENT_IS_CUSTOM;
+}
+
+static bool is_no_custom(enum dh_argument a)
+{
+    return dh_argument_kind(a) != DH_ARGUMENT_IS_CUSTOM;
 }
 
 const char *dh_conflict_class_name(enum dh_conflict_class c)
@@ -157,7 +163,7 @@ static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_eve
     for (uint32_t n = 0; n < la->n; n++)
         for (uint32_t k = 0; k < lb->n; k++) {
             enum dh_argument g = lock_argument(w, a, &w->held.at[la->first + n], &w->held.at[lb->first + k]);
-            if (dh_argument_proves(g))
+            if (is_no_custom(g))
                 return g;
             if (g != DH_ARGUMENT_COUNT)
                 best = g;
@@ -233,10 +239,10 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_FRESH;
     if (before_start(w, a, b) || before_start(w, b, a))
         return DH_ARGUMENT_START;
-    if (after_join(w, a, b) || after_join(w, b, a))
+    if (after_join(w, a, b) || after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
         return DH_ARGUMENT_JOIN;
     enum dh_argument lock = common_lock(w, a, b);
-    if (dh_argument_proves(lock))
+    if (is_no_custom(lock))
         return lock;
     if (a->flags & b->flags & DH_EVENT_MINE)
         return DH_ARGUMENT_OWN_MADE;
@@ -297,7 +303,7 @@ static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a,
 enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
 {
     enum dh_argument apart = argue_apart(w, a, b, weak), place = argue_place(w, a, b);
-    return dh_argument_proves(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
+    return is_no_custom(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
 }
 
 /* ---- all events of one object ---- */
@@ -852,7 +858,7 @@ void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w)
 {
     *c = (struct dh_conflicts){.walk = w, .max_pairs = 8192};
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
-        c->trusted |= (uint32_t)dh_argument_proves(a) << a;
+        c->trusted |= (uint32_t)is_no_custom(a) << a;
     c->unsafe = calloc(w->events.n + 1, 1);
     if (!c->unsafe)
         abort();

@@ -1,6 +1,6 @@
 /* Suspected races: pairs of accesses that nothing orders (003 §4.4). Layer: analysis.
- * Every argument why a pair cannot race has a name; those that are proofs make a pair safe, those that are customs
- * (barriers, hand-over) make it doubtful: not reported, but never left unwatched either. */
+ * Every argument why a pair cannot race has a name; those about certain objects make a pair safe, those that are
+ * customs (barriers, hand-over) make it doubtful: not reported, but never left unwatched either. */
 #ifndef DH_ANALYSIS_CONFLICTS_H
 #define DH_ANALYSIS_CONFLICTS_H
 
@@ -14,8 +14,9 @@ enum dh_argument {
 };
 /* What it says when it holds, in plain words. */
 const char *dh_argument_text(enum dh_argument a);
-/* A proof; else a custom that programs follow. */
-bool dh_argument_proves(enum dh_argument a);
+/* As arguments.def explains them. */
+enum dh_argument_kind { DH_ARGUMENT_IS_PROOF, DH_ARGUMENT_IS_INSTANCE, DH_ARGUMENT_IS_CUSTOM };
+enum dh_argument_kind dh_argument_kind(enum dh_argument a);
 
 /* 003 §4.5. */
 enum dh_conflict_class {
@@ -41,7 +42,7 @@ struct dh_conflicts {
     uint64_t pairs, doubtful;
     uint64_t by_argument[DH_ARGUMENT_COUNT]; /* pairs that were put aside by each */
     uint32_t max_pairs;                      /* of instructions, reported for one object */
-    uint32_t trusted; /* arguments that make a pair safe, as bits; to begin with, all that are proofs */
+    uint32_t trusted; /* arguments that make a pair safe, as bits; to begin with, all but customs */
     bool sequential;  /* 003 §4.3: what is prepared before an escape is there for all, even if the escape is a race */
     bool strict;      /* whatever is not safe, or atomic without order, lets objects escape unordered */
 };

@@ -206,14 +206,45 @@ static void pair(struct search *s, const struct deed *start, const struct deed *
         dh_vec_push(&s->e->all, e);
 }
 
+static bool lies_between(const struct deed *a, const struct deed *d, const struct deed *b)
+{
+    return a->block == d->block && d->block == b->block && a->inst < d->inst && d->inst < b->inst;
+}
+
+/* The next start puts its handle into the same variable, with no join before that: nobody can join this one. */
+static bool is_overwritten(struct search *s, const struct deeds *mine, const struct deed *start)
+{
+    struct dh_cell x = dh_shapes_place(s->shapes, start->at);
+    const struct dh_node *n = x.node == DH_NO_NODE ? NULL : &s->shapes->graph.nodes.at[x.node];
+    if (!n || n->n_folds || n->flags & DH_NODE_COLLAPSED)
+        return false;
+    for (size_t a = 0; a < mine->starts.n; a++) {
+        const struct deed *next = &mine->starts.at[a];
+        struct dh_cell y = dh_shapes_place(s->shapes, next->at);
+        bool joined = false;
+        if (next->block != start->block || next->inst <= start->inst || y.node != x.node || y.offset != x.offset)
+            continue;
+        for (size_t b = 0; b < mine->joins.n; b++)
+            joined |= lies_between(start, &mine->joins.at[b], next);
+        if (!joined)
+            return true;
+    }
+    return false;
+}
+
 static void match_exactly(struct search *s, struct deeds *mine)
 {
-    for (size_t a = 0; a < mine->starts.n; a++)
+    for (size_t a = 0; a < mine->starts.n; a++) {
+        if (is_overwritten(s, mine, &mine->starts.at[a])) {
+            mine->starts.at[a].paired = true;
+            continue;
+        }
         for (size_t b = 0; b < mine->joins.n; b++)
             if (same_place(s, &mine->starts.at[a], &mine->joins.at[b])) {
                 mine->starts.at[a].paired = mine->joins.at[b].paired = true;
                 pair(s, &mine->starts.at[a], &mine->joins.at[b]);
             }
+    }
 }
 
 static bool is_global(const struct search *s, const struct deed *d)

@@ -236,6 +236,64 @@ static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
     return out;
 }
 
+/* A way from one block to the other that does not pass `gate`, and is more than standing still. */
+static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_t gate)
+{
+    DH_VEC(uint32_t) todo = {0};
+    uint8_t *seen = zeroed(s->flow.n, 1);
+    dh_vec_push(&todo, from);
+    while (todo.n && !seen[to]) {
+        const struct dh_block *b = &s->p->blocks.at[s->flow.first + todo.at[--todo.n]];
+        for (uint32_t n = 0; n < b->n_succs; n++) {
+            uint32_t next = dh_successors(s->p, b)[n] - s->flow.first;
+            if (seen[next] || next == gate)
+                continue;
+            seen[next] = 1;
+            dh_vec_push(&todo, next);
+        }
+    }
+    bool found = seen[to];
+    free(seen);
+    dh_vec_release(&todo);
+    return found;
+}
+
+static bool comes_after(const struct search *s, const struct deed *a, const struct deed *b, uint32_t gate)
+{
+    return (a->block == b->block && a->inst < b->inst) || leads_to(s, a->block, b->block, gate);
+}
+
+/* The variable, or the array, that a handle lies in. */
+static uint32_t home_of(struct search *s, struct dh_term handle)
+{
+    uint32_t e = handle.expr;
+    while (e && s->x->exprs.at[e].kind == DH_EXPR_INDEX)
+        e = s->x->exprs.at[e].a;
+    return dh_exprs_canon(s->x, e);
+}
+
+static bool share_place(struct search *s, const struct deed *a, const struct deed *b)
+{
+    bool elements = home_of(s, a->handle) != dh_exprs_canon(s->x, a->handle.expr) ||
+                    home_of(s, b->handle) != dh_exprs_canon(s->x, b->handle.expr);
+    return home_of(s, a->handle) == home_of(s, b->handle) && (elements || a->handle.offset == b->handle.offset);
+}
+
+/* Another thread's handle takes the place of this one's before the join: that one is joined, this one runs on. `round`:
+ * head of the loop that starts it, each round with a place of its own. */
+static bool is_overwritten(struct search *s, const struct deed *start, const struct deed *join, uint32_t round)
+{
+    const struct deeds *mine = &s->of[s->function];
+    for (size_t n = 0; n < mine->starts.n; n++) {
+        const struct deed *other = &mine->starts.at[n];
+        bool same_round = round != DH_NONE && s->flow.loop.at[other->block] == round;
+        if (other->inst != start->inst && share_place(s, start, other) &&
+            comes_after(s, start, other, same_round ? round : DH_NONE) && comes_after(s, other, join, DH_NONE))
+            return true;
+    }
+    return false;
+}
+
 /* One thread, one handle: started and joined once in each run of the function. */
 static void match_single(struct search *s, const struct deed *start, const struct deed *join)
 {
@@ -244,7 +302,7 @@ static void match_single(struct search *s, const struct deed *start, const struc
         dh_exprs_canon(s->x, a->expr) != dh_exprs_canon(s->x, b->expr))
         return;
     if (s->flow.loop.at[start->block] != DH_NONE || s->flow.loop.at[join->block] != DH_NONE ||
-        !dh_flow_dominates(&s->flow, start->block, join->block))
+        !dh_flow_dominates(&s->flow, start->block, join->block) || is_overwritten(s, start, join, DH_NONE))
         return;
     dh_vec_push(&s->j->points, (struct dh_joined_point){.function = s->function,
                                                         .inst = join->inst,
@@ -269,7 +327,7 @@ static void match(struct search *s, const struct deed *start, const struct deed 
     uint32_t ha = ra.count.header, hb = rb.count.header;
     if (ha == hb || s->flow.loop.at[start->block] != ha || s->flow.loop.at[join->block] != hb ||
         s->flow.outer.at[ha] != s->flow.outer.at[hb] || !dh_flow_dominates(&s->flow, ha, hb) ||
-        !each_round(s, hb, join->block))
+        !each_round(s, hb, join->block) || is_overwritten(s, start, join, ha))
         return;
     dh_vec_push(&s->j->loops, (struct dh_joined_loop){.function = s->function,
                                                       .header = hb,

@@ -31,6 +31,19 @@ static bool is_apart(const struct dh_walk *w, const struct dh_event *a, unsigned
     return has(o->joined, b) && w->threads.at[b].creators == (dh_threads)1 << a->thread;
 }
 
+bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b)
+{
+    const struct dh_thread *x = &w->threads.at[a], *y = &w->threads.at[b];
+    dh_threads by = x->creators;
+    if (a == b || a == DH_THREADS_MAX - 1 || b == DH_THREADS_MAX - 1 || !by || by & (by - 1) || by != y->creators ||
+        x->kind != DH_ROOT_COUNT || y->kind != DH_ROOT_COUNT)
+        return false;
+    for (unsigned c = 0; c < w->threads.n; c++)
+        if (has(by, c) && !w->threads.at[c].unique)
+            return false;
+    return has(x->over, b) && has(y->over, a);
+}
+
 /* Threads of one kind that pass the same barriers are between the same ones at a time. */
 static bool is_apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
@@ -45,5 +58,5 @@ bool dh_events_meet(const struct dh_walk *w, const struct dh_event *a, const str
         return false;
     if (a->thread == b->thread)
         return !x->unique && !is_apart_by_barrier(w, a, b);
-    return !is_apart(w, a, b->thread) && !is_apart(w, b, a->thread);
+    return !is_apart(w, a, b->thread) && !is_apart(w, b, a->thread) && !dh_threads_alternate(w, a->thread, b->thread);
 }

@@ -5,5 +5,8 @@
 #include "analysis/walk.h"
 
 bool dh_events_meet(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
+/* Threads that the same one starts: whenever it starts one of the ones, all of the others that it started have ended,
+ * and the other way round. */
+bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b);
 
 #endif

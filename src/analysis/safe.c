@@ -9,11 +9,13 @@
 
 #define ARGUMENT(id) (1u << DH_ARGUMENT_##id)
 
-/* Arguments that hold whatever the program does. Those about instances of which there are many rest on how an address
- * was written, which a step to the next element escapes. */
-static const uint32_t trusted = ARGUMENT(READS) | ARGUMENT(ATOMIC) | ARGUMENT(ONE_THREAD) | ARGUMENT(ONE_INSTANCE) |
-                                ARGUMENT(ALONE) | ARGUMENT(DISJOINT) | ARGUMENT(FRESH) | ARGUMENT(START) |
-                                ARGUMENT(JOIN) | ARGUMENT(LOCK);
+static uint32_t proofs(void)
+{
+    uint32_t all = 0;
+    for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
+        all |= (uint32_t)(dh_argument_kind(a) == DH_ARGUMENT_IS_PROOF) << a;
+    return all;
+}
 
 enum mark {
     MARK_SEEN = 1 << 0,   /* a plain access of the model */
@@ -256,7 +258,7 @@ static bool detaches(const struct finder *f)
 /* A lock that is made anew orders nothing that went before: only what nobody uses meanwhile is one lock for ever. */
 static void doubt_lock(struct finder *f, const struct dh_event *made)
 {
-    const uint32_t before = trusted & ~(uint32_t)(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
+    const uint32_t before = proofs() & ~(uint32_t)(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
     for (uint32_t n = 0; n < f->walk.events.n; n++) {
         const struct dh_event *e = &f->walk.events.at[n];
         if (e->node != made->node || !(e->flags & DH_EVENT_LOCK_USE) || e == made)
@@ -343,7 +345,7 @@ static void judge(struct finder *f)
     find_late(f);
     dh_conflicts_init(&f->conflicts, &f->walk);
     doubt_threads(f);
-    f->conflicts.trusted = (f->conflicts.trusted & trusted) | f->also;
+    f->conflicts.trusted = proofs() | f->also;
     doubt_locks(f);
     if (mixes_handles(f) || detaches(f))
         f->conflicts.trusted &= ~(uint32_t)ARGUMENT(JOIN);

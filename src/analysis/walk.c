@@ -30,6 +30,8 @@ void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
     t->returned = zeroed(p->functions.n, sizeof *t->returned);
     t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
     t->create_count = zeroed(DH_THREADS_MAX, sizeof *t->create_count);
+    t->contexts_of = zeroed(p->functions.n, sizeof *t->contexts_of);
+    t->merged = zeroed(p->functions.n, sizeof *t->merged);
     t->handles = zeroed(DH_THREADS_MAX, sizeof *t->handles);
 }
 
@@ -39,6 +41,13 @@ static void forget_frames(struct dh_walk *w)
     for (size_t n = 0; n < s->frames.n; n++)
         free(s->frames.at[n]);
     s->frames.n = s->bindings.n = 0;
+    for (size_t n = 0; n < w->program->functions.n; n++) {
+        s->contexts_of[n] = 0;
+        for (size_t t = 0; s->merged[n] && t < DH_THREADS_MAX; t++)
+            free(s->merged[n][t]);
+        free(s->merged[n]);
+        s->merged[n] = NULL;
+    }
     free(s->frame_slot);
     s->frame_slot = NULL;
     s->frame_mask = 0;
@@ -57,9 +66,9 @@ void dh_walk_release(struct dh_walk *w)
     }
     for (uint32_t g = 0; g < w->shapes->calls.n_groups; g++)
         dh_vec_release(&s->interfaces[g].nodes);
-    void *all[] = {s->facts,      s->interfaces,  s->interface_number, s->accessed, s->flows,    s->cleanups,
-                   s->returned,   s->defined,     s->create_count,     s->handles,  s->set_slot, s->order_slot,
-                   s->event_slot, w->allocations, w->held_often,       s->counting};
+    void *all[] = {s->facts,      s->interfaces,  s->interface_number, s->accessed, s->flows,       s->cleanups,
+                   s->returned,   s->defined,     s->create_count,     s->handles,  s->set_slot,    s->order_slot,
+                   s->event_slot, w->allocations, w->held_often,       s->counting, s->contexts_of, s->merged};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
     dh_exprs_release(&s->exprs);
@@ -108,6 +117,7 @@ static void add_thread(struct dh_walk *w, struct dh_thread t)
         w->threads.at[DH_THREADS_MAX - 1].unique = false;
         return;
     }
+    t.over = ~(dh_threads)0;
     dh_vec_push(&w->threads, t);
 }
 
@@ -192,6 +202,7 @@ static void walk_all(struct dh_walk *w)
     memset(s->create_count, 0, DH_THREADS_MAX * sizeof *s->create_count);
     memset(s->counting, 0, w->shapes->graph.nodes.n);
     w->contexts.n = 0;
+    w->n_merged = 0;
     w->steps = 0;
     s->queue.n = 0;
     for (size_t n = 0; n < w->threads.n; n++) {

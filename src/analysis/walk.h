@@ -20,6 +20,7 @@ struct dh_thread {
     bool sequential;   /* runs when nobody else does: constructors, destructors */
     bool own_argument; /* each instance is given another object, or another element */
     dh_threads creators;
+    dh_threads over;       /* whenever one of these is started, none of those that its creator started is alive */
     uint32_t loop;         /* walk.loops: each round gives it the element of that round; 0 = no such loop */
     int32_t handle_offset; /* of its handle in the element it is given, INT32_MIN: elsewhere */
 };
@@ -127,6 +128,7 @@ struct dh_walk {
     uint64_t steps, max_steps;
     /* Calls that were not followed: nothing in them matters, or they were looked at before (003 §3.4.2). */
     uint64_t n_clipped, n_cached;
+    uint32_t n_merged; /* functions, by thread, with so many contexts that some are taken together */
     /* How the source calls what instructions access, for customs only: whether two may mean one variable, and a number
      * that is the same for the same name (0 = no name). NULL: nobody can tell. */
     bool (*alike)(void *self, uint32_t one, uint32_t other);

@@ -206,10 +206,53 @@ __attribute__((noinline)) static void come_back(struct dh_step *t, uint32_t firs
     locks_outwards(t, first, from, names, out);
 }
 
+/* memcached, with 39,000 instructions, has 43,000 frames. */
+enum { MANY_FRAMES = 100000, FEW_CONTEXTS = 48 };
+
+static struct dh_state *merged_state(struct dh_walk *w, const struct dh_frame *f)
+{
+    struct dh_state ***of = &w->state->merged[f->function];
+    if (!*of && !(*of = calloc(DH_THREADS_MAX, sizeof **of)))
+        abort();
+    struct dh_state **s = &(*of)[f->thread];
+    if (!*s && !(*s = calloc(1, sizeof **s)))
+        abort();
+    return *s;
+}
+
+/* Calls too deep down, or in too many contexts, which recursions through tables of functions bring: contexts are told
+ * apart by the kinds of locks only, in the end not even by those. What the callee does is seen with less than is known;
+ * the caller takes the call for a recursion. */
+static bool widen(struct dh_walk *w, struct dh_frame *wanted)
+{
+    bool ignored, many = w->state->frames.n > MANY_FRAMES && w->state->contexts_of[wanted->function] >= FEW_CONTEXTS;
+    if (!many && w->state->depth < DH_DEPTH_MAX)
+        return false;
+    struct dh_state in = wanted->in;
+    in.n_locks = in.n_fresh = 0;
+    in.alone = 0;
+    for (unsigned n = 0; n < wanted->in.n_locks; n++) {
+        struct dh_held h = wanted->in.locks[n];
+        h.expr = dh_exprs_make(&w->state->exprs, (struct dh_expr){.kind = DH_EXPR_OUTER});
+        h.index = h.via = 0;
+        dh_state_lock(&in, &h);
+    }
+    wanted->in = in;
+    if (many) {
+        w->n_merged += !merged_state(w, wanted)->reached;
+        dh_state_merge(merged_state(w, wanted), &in, &ignored);
+        wanted->in = *merged_state(w, wanted);
+    }
+    wanted->multi = true;
+    memset(wanted->attributes, 0, sizeof wanted->attributes);
+    memset(wanted->loops, 0, sizeof wanted->loops);
+    return true;
+}
+
 /* The context that a call leads to; NULL: nothing to be seen there, or nobody looks any more. Not inlined, like what
  * comes back: calls go deep, and the stack is to hold as little as possible on the way. */
 __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t, uint32_t target, uint32_t first,
-                                                              uint32_t *names, bool *clipped)
+                                                              uint32_t *names, bool *clipped, bool *widened)
 {
     struct dh_walk *w = t->w;
     struct dh_shapes *s = w->shapes;
@@ -240,6 +283,7 @@ __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t,
     wanted.multi |= !facts->counts && !facts->starts;
     argument_attributes(t, first, &wanted);
     locks_inwards(t, first, w->program->functions.at[target].n_params, &wanted.in, names);
+    *widened = widen(w, &wanted);
     return callee_frame(t, &wanted);
 }
 
@@ -252,8 +296,8 @@ static void call_target(struct dh_step *t, uint32_t target, uint32_t first, stru
 {
     struct dh_walk *w = t->w;
     uint32_t names[DH_LOCKS_MAX];
-    bool clipped;
-    struct dh_frame *f = find_callee(t, target, first, names, &clipped);
+    bool clipped, widened = false;
+    struct dh_frame *f = find_callee(t, target, first, names, &clipped, &widened);
     w->n_cached += t->counts && f && f->status == DH_FRAME_DONE;
     bool later = f && f->status == DH_FRAME_NEW && w->state->depth >= DH_DEPTH_MAX;
     if (later)
@@ -265,7 +309,7 @@ static void call_target(struct dh_step *t, uint32_t target, uint32_t first, stru
         l->thrown.reached &= w->state->facts[target].throws;
         return;
     }
-    if (!f || f->status != DH_FRAME_DONE) {
+    if (!f || widened || f->status != DH_FRAME_DONE) {
         assume_recursion(t, target, &l->out);
         l->thrown = l->out;
         return;

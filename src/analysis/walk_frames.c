@@ -259,5 +259,6 @@ struct dh_frame *dh_walk_frame(struct dh_walk *w, const struct dh_frame *wanted,
     dh_vec_push(&w->contexts, (struct dh_context){f->function, caller, call, f->thread});
     s->frame_slot[at] = (uint32_t)s->frames.n + 1;
     dh_vec_push(&s->frames, f);
+    s->contexts_of[f->function]++;
     return f;
 }

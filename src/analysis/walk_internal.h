@@ -97,6 +97,8 @@ struct dh_walk_state {
     uint32_t *create_count;          /* by thread: 0, 1, 2 = more */
     DH_VEC(uint32_t) queue;          /* threads found */
     DH_VEC(struct dh_frame *) later; /* called too deep down: walked from the top, callers took them for recursions */
+    uint32_t *contexts_of;           /* by function: frames */
+    struct dh_state ***merged;       /* by function and thread, when needed: what holds in all contexts beyond those */
     bool recording;                  /* the second time: what the first one learnt counts */
     unsigned depth;
 };

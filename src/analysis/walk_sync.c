@@ -332,6 +332,7 @@ static void start_thread(struct dh_step *t, size_t thread)
         uint32_t *count = &w->state->create_count[thread];
         *count = *count + (many ? 2 : 1) > 2 ? 2 : *count + (many ? 2 : 1);
         th->creators |= (dh_threads)1 << t->f->thread;
+        th->over &= w->state->recording ? t->s->joined : ~(dh_threads)0;
         dh_vec_push(&w->state->queue, (uint32_t)thread);
     }
     t->s->started |= (dh_threads)1 << thread;

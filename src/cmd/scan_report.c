@@ -290,6 +290,8 @@ static void tell_limits(const struct scan *s)
     if (s->shapes.n_unresolved)
         printf("  %-44s %u of %u\n", "calls through pointers without a target", s->shapes.n_unresolved,
                s->shapes.n_indirect);
+    if (s->walk.n_merged)
+        printf("  %-44s %u\n", "functions with too many contexts to tell apart", s->walk.n_merged);
     if (s->shapes.coarse)
         printf("  the budget was used up: calling contexts are not told apart\n");
     if (!s->walk.threads.n)
