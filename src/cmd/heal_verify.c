@@ -61,6 +61,8 @@ static bool replay(const struct dh_heal_verifying *v, const struct dh_finding *f
         fail(out, dh_format("the witness of %.8s comes to its end under the policy", f->id));
     else if (code == DH_EXIT_FINDINGS)
         out->witnesses++;
+    else if (code >= 0)
+        fail(out, dh_format("the witness of %.8s cannot be replayed", f->id));
     dh_argv_release(&a);
     dh_str_release(&output);
     return code >= 0;

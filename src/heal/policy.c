@@ -499,6 +499,15 @@ static void heal_deadlock(struct dh_draft *d, const struct dh_finding *f)
     release_texts(&locks);
 }
 
+static bool is_in_a_group(const struct dh_draft *d, const char *id)
+{
+    for (size_t g = 0; g < d->groups.n; g++)
+        if (has_text(&d->groups.at[g].findings, id))
+            return true;
+    return false;
+}
+
+/* A failure that has a witness comes of something else: whether it is gone is seen when that is healed. */
 void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n)
 {
     static const struct {
@@ -512,7 +521,7 @@ void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings,
             k++;
         if (k < sizeof ways / sizeof *ways)
             ways[k].heal(d, findings[i]);
-        else
+        else if (!findings[i]->witness[0])
             leave_out(d, findings[i]->id, "there is no healing for what is of this kind");
     }
     for (size_t g = 0; g < d->groups.n; g++)
@@ -520,6 +529,9 @@ void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings,
             add_single(d, g);
             leave_out_empty(d, g);
         }
+    for (size_t i = 0; i < n && !d->sections.n; i++)
+        if (!is_in_a_group(d, findings[i]->id) && findings[i]->witness[0])
+            leave_out(d, findings[i]->id, "there is no healing for what is of this kind");
 }
 
 /* ---- sections that somebody else found ---- */
