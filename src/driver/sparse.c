@@ -283,6 +283,8 @@ static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t
 void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan)
 {
     uint32_t n = t->n_sites < facts->n_sites ? t->n_sites : facts->n_sites;
+    if (*facts->gave_up && !plan->no_arrays)
+        return;
     uint16_t *bits = malloc((t->n_sites + 1) * sizeof *bits);
     if (!bits)
         abort();
