@@ -10,6 +10,7 @@
 #include "runtime/frames.h"
 #include "runtime/race_edges.h"
 #include "runtime/record.h"
+#include "runtime/slots.h"
 #include "runtime/spin.h"
 #include "runtime/stale.h"
 #include "runtime/sync.h"
@@ -201,11 +202,11 @@ void dh_fibers_forked(void)
     atomic_flag_clear(&lock);
     for (struct fiber *f = all; f; f = f->next)
         if (f != current && f->parked.race) {
-            f->parked.own = 0;
+            f->parked.own = DH_OWN_LENT;
             atomic_store(&f->parked.race->gate.lent, 1);
         }
     if (current && current != &own && own.parked.race) {
-        own.parked.own = 0;
+        own.parked.own = DH_OWN_LENT;
         atomic_store(&own.parked.race->gate.lent, 1);
     }
 }

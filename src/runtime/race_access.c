@@ -43,7 +43,7 @@ bool dh_race_enter(struct dh_race_state *s)
         dh_race_leave(s);
         return false;
     }
-    if (__builtin_expect(!s->tls->own, 0)) /* somebody asked for the slot, and gave up */
+    if (__builtin_expect(s->tls->own == DH_OWN_LENT || !s->tls->own, 0)) /* somebody asked for the slot, and gave up */
         s->tls->own = dh_cell_of(dh_epoch_with(s->t.time, DH_MASK_ALL), dh_epoch_with(s->t.time, DH_MASK_ALL));
     return true;
 }

@@ -168,7 +168,7 @@ static bool lend_of_running(struct dh_race_state *s)
         __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE))
         return false;
     atomic_store(&s->gate.lent, 1);
-    __atomic_store_n(&s->tls->own, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->tls->own, DH_OWN_LENT, __ATOMIC_SEQ_CST);
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     for (int n = 0; __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE); n++) {
         if (n == PATIENCE) {
@@ -180,10 +180,13 @@ static bool lend_of_running(struct dh_race_state *s)
     return true;
 }
 
-/* An epoch in which nothing was accessed was nobody's: who joined the thread knows all before it. */
+/* An epoch in which nothing was accessed was nobody's: who joined the thread knows all before it. It will be another's,
+ * of which the thread itself knows nothing, either. */
 static void take_back(struct slot *slot)
 {
-    slot->clock = dh_epoch_clock(slot->user->t.time) - !slot->user->t.dirty;
+    struct dh_race_state *s = slot->user;
+    slot->clock = dh_epoch_clock(s->t.time) - !s->t.dirty;
+    dh_clock_set(&s->t.clock, (unsigned)(slot - slots), slot->clock);
     slot->user = NULL;
 }
 

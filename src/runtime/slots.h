@@ -8,6 +8,8 @@
 #include "runtime/race_state.h"
 
 #define DH_SLOT_FREED 255 /* no thread's: epochs of freed memory */
+/* `own` of a thread whose slot was lent: an epoch that no cell has. 0 would be what an empty cell says already. */
+#define DH_OWN_LENT 0xFFE00000FFE00000u
 
 void dh_slots_init(uint32_t clock_limit);
 /* A slot for the calling thread's state; false: none to be had now. */

@@ -313,7 +313,7 @@ void dh_blocking_end(void)
     if (!s || s->gate.busy)
         return;
     if (atomic_exchange(&s->gate.blocked, DH_RUNS) == DH_BLOCKED_LENT) {
-        __dh_thread.own = 0;
+        __dh_thread.own = DH_OWN_LENT;
         atomic_store(&s->gate.lent, 1);
     }
 }
