@@ -56,9 +56,9 @@ struct dh_thread_state {
     uint8_t ended;                   /* destructors of the thread are through: frames are counted only */
     uint8_t rounds;                  /* of destructors seen */
     uint32_t place;                  /* of the call that instrumented code announced last */
-    uint64_t own;                    /* what a cell says after a whole access in this epoch; 0: nobody looks, or DH_OWN_LENT */
-    uint64_t stamp;                  /* of the epoch, as it stands in the words of `known` */
-    uint64_t *known;                 /* of the race detector; dh_knows_nothing while `race` is NULL */
+    uint64_t own;    /* what a cell says after a whole access in this epoch; 0: nobody looks, or DH_OWN_LENT */
+    uint64_t stamp;  /* of the epoch, as it stands in the words of `known` */
+    uint64_t *known; /* of the race detector; dh_knows_nothing while `race` is NULL */
     /* Bits of a word of `known` that must be gone when the granule, or both of an aligned eight bytes, was read. Here,
      * because a thread's own data are reached without a register. */
     uint64_t must_go4[16], must_go8[8];
