@@ -27,14 +27,14 @@ enum mark {
 
 struct finder {
     struct dh_safe *safe;
+    const struct dh_safe_question *q;
     const struct dh_program *p;
     struct dh_shapes shapes;
     struct dh_walk walk;
     struct dh_conflicts conflicts;
     uint8_t *reached; /* by function */
-    uint8_t *marks;   /* by site */
+    uint8_t *marks;   /* by site, of originals and of each copy */
     uint8_t *late;    /* by instruction: what it accesses may be gone */
-    uint32_t also;    /* trusted */
 };
 
 static void *zeroed(size_t n)
@@ -171,20 +171,26 @@ static bool is_plain(const struct dh_inst *i)
     return access && !i->order && !(i->flags & (DH_INST_VOLATILE | DH_INST_LIBRARY));
 }
 
-static void mark_inst(struct finder *f, uint32_t inst, bool reached)
+/* Of the sites of a function, which may be a copy. */
+static uint8_t *marks_of(struct finder *f, uint32_t function)
+{
+    return f->marks + (f->q->copies ? (size_t)f->q->copies[function] * f->safe->n_sites : 0);
+}
+
+static void mark_inst(struct finder *f, uint8_t *marks, uint32_t inst, bool reached)
 {
     const struct dh_inst *i = &f->p->insts.at[inst];
     if (i->site >= f->safe->n_sites)
         return;
     if (f->late[inst] & DH_LATE_ENDED)
-        f->marks[i->site] |= MARK_RACY;
+        marks[i->site] |= MARK_RACY;
     if (f->late[inst] & DH_LATE_FREED)
-        f->marks[i->site] |= MARK_LATE;
+        marks[i->site] |= MARK_LATE;
     enum dh_inst_class class = dh_inst_class(i);
     if (is_plain(i))
-        f->marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
+        marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
     else if (class != DH_CLASS_VALUE && class != DH_CLASS_END)
-        f->marks[i->site] |= MARK_OTHER;
+        marks[i->site] |= MARK_OTHER;
 }
 
 /* `known`: all calls of it are. */
@@ -193,7 +199,12 @@ static void mark_function(struct finder *f, uint32_t function, bool known)
     const struct dh_function *fn = &f->p->functions.at[function];
     for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
         for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
-            mark_inst(f, f->p->blocks.at[b].inst + n, known);
+            mark_inst(f, marks_of(f, function), f->p->blocks.at[b].inst + n, known);
+}
+
+static bool is_racy(struct finder *f, uint32_t event)
+{
+    return f->conflicts.unsafe[event] || may_be_anything(f, f->walk.events.at[event].node);
 }
 
 static void mark_events(struct finder *f)
@@ -203,25 +214,45 @@ static void mark_events(struct finder *f)
         uint32_t site = f->p->insts.at[e->inst].site;
         if ((e->kind != DH_EVENT_READ && e->kind != DH_EVENT_WRITE) || site >= f->safe->n_sites)
             continue;
-        f->marks[site] |= MARK_SHARED;
-        if (f->conflicts.unsafe[n] || may_be_anything(f, e->node))
-            f->marks[site] |= MARK_RACY;
+        uint8_t *marks = marks_of(f, dh_inst_function(f->p, dh_program_block_of(f->p, e->inst)));
+        marks[site] |= MARK_SHARED;
+        if (is_racy(f, n))
+            marks[site] |= MARK_RACY;
     }
 }
 
 static void conclude(struct finder *f)
 {
     struct dh_safe *s = f->safe;
-    for (uint32_t n = 0; n < s->n_sites; n++) {
+    for (size_t n = 0; n < (size_t)s->n_sites * (f->q->n_copies + 1); n++) {
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
         unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
         unsigned private = known && !(m & MARK_SHARED);
         s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0) |
                                   (ordered && !race ? DH_SAFE_ORDERED : 0));
+        if (n >= s->n_sites)
+            continue;
         s->accesses += (m & MARK_SEEN) != 0;
         s->race += race;
         s->private += private;
     }
+}
+
+/* ---- contexts ---- */
+
+/* Accesses that are not safe in some contexts and could be in others. */
+static void choose_copies(struct finder *f)
+{
+    uint8_t *racy = zeroed(f->walk.events.n);
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        const struct dh_event *e = &f->walk.events.at[n];
+        bool access = e->kind == DH_EVENT_READ || e->kind == DH_EVENT_WRITE;
+        racy[n] = access && is_plain(&f->p->insts.at[e->inst]) && f->p->insts.at[e->inst].site < f->safe->n_sites &&
+                  !(f->late[e->inst] & DH_LATE_ENDED) && is_racy(f, n);
+    }
+    struct dh_special_question q = {&f->walk, racy, f->q->copyable, f->safe->n_sites};
+    dh_special_choose(f->q->special, &q);
+    free(racy);
 }
 
 /* ---- all ---- */
@@ -345,7 +376,7 @@ static void judge(struct finder *f)
     find_late(f);
     dh_conflicts_init(&f->conflicts, &f->walk);
     doubt_threads(f);
-    f->conflicts.trusted = proofs() | f->also;
+    f->conflicts.trusted = proofs() | f->q->also;
     doubt_locks(f);
     if (mixes_handles(f) || detaches(f))
         f->conflicts.trusted &= ~(uint32_t)ARGUMENT(JOIN);
@@ -362,8 +393,11 @@ static void judge(struct finder *f)
         mark_function(f, n, f->reached[n] && !open[n]);
     free(open);
     mark_events(f);
-    if (knows_objects(f))
+    if (knows_objects(f)) {
         conclude(f);
+        if (f->q->special)
+            choose_copies(f);
+    }
     dh_conflicts_release(&f->conflicts);
 }
 
@@ -371,6 +405,7 @@ static void walk(struct finder *f)
 {
     dh_walk_init(&f->walk, &f->shapes);
     f->walk.strict = true;
+    f->walk.traced = f->q->special;
     dh_walk_run(&f->walk);
     if (f->walk.incomplete)
         give_up(f, "%s", "the budget of the analysis was used up");
@@ -392,10 +427,11 @@ uint32_t dh_safe_argument(const char *name, size_t n)
     return 0;
 }
 
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_sites, uint32_t also)
+void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q)
 {
-    *s = (struct dh_safe){.of_site = zeroed(n_sites), .n_sites = n_sites};
-    struct finder f = {.safe = s, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(n_sites), .also = also};
+    size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
+    *s = (struct dh_safe){.of_site = zeroed(rows), .n_sites = q->n_sites};
+    struct finder f = {.safe = s, .q = q, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(rows)};
     if (is_closed(&f) && is_followed(&f)) {
         dh_shapes_init(&f.shapes, p);
         if (read_shapes(&f))

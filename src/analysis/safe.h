@@ -5,7 +5,7 @@
 #ifndef DH_ANALYSIS_SAFE_H
 #define DH_ANALYSIS_SAFE_H
 
-#include "analysis/walk.h"
+#include "analysis/special.h"
 
 enum dh_safety {
     DH_SAFE_RACE = 1 << 0,    /* never one of two conflicting accesses that nothing orders */
@@ -14,15 +14,27 @@ enum dh_safety {
 };
 
 struct dh_safe {
-    uint8_t *of_site; /* dh_safety, by row of the site table */
+    uint8_t *of_site; /* dh_safety, by row of the site table; then the same for each copy of a function */
     uint32_t n_sites;
     uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
     char gave_up[120];                /* "" = no */
 };
 
-/* `p`: read strictly (ir/model.h). `also`: arguments (bits by dh_argument) to be trusted besides those that are proofs:
- * for tests that must see a wrong one caught. */
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_sites, uint32_t also);
+struct dh_safe_question {
+    uint32_t n_sites;
+    uint32_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
+                      see a wrong one caught */
+    /* Copies that may pay, NULL: nobody asks; which functions can be copied; calls with sites from n_sites on can be
+     * redirected. */
+    struct dh_special *special;
+    const uint8_t *copyable;
+    /* The program has copies already: by function its number, 0 = it is an original. NULL: it has none. */
+    const uint32_t *copies;
+    uint32_t n_copies;
+};
+
+/* `p`: read strictly (ir/model.h). */
+void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q);
 /* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
  * stay watched, but they do nothing else. */
 bool dh_safe_is_standard(const char *name);

@@ -87,6 +87,8 @@ void dh_walk_release(struct dh_walk *w)
     dh_vec_release(&w->orders);
     dh_vec_release(&w->contexts);
     dh_vec_release(&w->loops);
+    dh_vec_release(&w->seen);
+    dh_vec_release(&w->followed);
     free(s);
 }
 

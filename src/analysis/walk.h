@@ -113,6 +113,14 @@ struct dh_context {
     uint32_t thread;
 };
 
+/* For who asks what differs between contexts. */
+struct dh_seen {
+    uint32_t event, context;
+};
+struct dh_followed {
+    uint32_t context, call, function, callee; /* callee: context, DH_NONE: nothing there matters */
+};
+
 struct dh_walk {
     const struct dh_program *program;
     struct dh_shapes *shapes;
@@ -123,6 +131,9 @@ struct dh_walk {
     DH_VEC(struct dh_order_state) orders;
     DH_VEC(struct dh_context) contexts;
     DH_VEC(struct dh_element_loop) loops; /* 0 = none */
+    bool traced;                          /* set by the caller: the next two are kept */
+    DH_VEC(struct dh_seen) seen;          /* in which contexts an event was met; some twice */
+    DH_VEC(struct dh_followed) followed;  /* calls, by context */
     uint8_t *allocations;                 /* by node: 0, 1, 2 = more */
     uint8_t *held_often; /* by node: pointers to it are stored when it is not fresh, so several places may hold it */
     uint64_t steps, max_steps;

@@ -299,6 +299,8 @@ static void call_target(struct dh_step *t, uint32_t target, uint32_t first, stru
     bool clipped, widened = false;
     struct dh_frame *f = find_callee(t, target, first, names, &clipped, &widened);
     w->n_cached += t->counts && f && f->status == DH_FRAME_DONE;
+    if (w->traced && w->state->recording && t->counts && (f || clipped))
+        dh_vec_push(&w->followed, (struct dh_followed){t->f->context, t->inst, target, f ? f->context : DH_NONE});
     bool later = f && f->status == DH_FRAME_NEW && w->state->depth >= DH_DEPTH_MAX;
     if (later)
         dh_vec_push(&w->state->later, f);

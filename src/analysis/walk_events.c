@@ -100,6 +100,12 @@ static bool same_event(const struct dh_event *a, const struct dh_event *b)
            a->loop == b->loop && a->alone == b->alone && a->rejoined == b->rejoined;
 }
 
+static void note_seen(struct dh_walk *w, uint32_t event, uint32_t context)
+{
+    if (w->traced)
+        dh_vec_push(&w->seen, (struct dh_seen){event, context});
+}
+
 void dh_walk_event(struct dh_walk *w, const struct dh_event *e)
 {
     struct dh_walk_state *s = w->state;
@@ -114,10 +120,13 @@ void dh_walk_event(struct dh_walk *w, const struct dh_event *e)
     }
     size_t at = hash_event(e) & s->event_mask;
     for (; s->event_slot[at]; at = (at + 1) & s->event_mask)
-        if (same_event(&w->events.at[s->event_slot[at] - 1], e))
+        if (same_event(&w->events.at[s->event_slot[at] - 1], e)) {
+            note_seen(w, s->event_slot[at] - 1, e->context);
             return;
+        }
     dh_vec_push(&w->events, *e);
     s->event_slot[at] = (uint32_t)w->events.n;
+    note_seen(w, s->event_slot[at] - 1, e->context);
 }
 
 /* ---- where an expression of a function leads ---- */

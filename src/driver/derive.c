@@ -94,8 +94,10 @@ static void leave_out(struct deriving *d, const struct dh_variant *v)
     if (!dh_sparse_wanted(&d->plan) || v->recipe->output == DH_LINK_SHARED)
         return;
     struct dh_bytes part = learn(d, v, t.n_sites);
-    if (dh_sparse_read(&part, &facts))
+    if (dh_sparse_read(&part, &facts)) {
         dh_sparse_apply(&facts, &t, &d->plan);
+        dh_sparse_specialise(&facts, &d->plan, v->module);
+    }
     dh_bytes_release(&part);
 }
 

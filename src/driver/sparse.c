@@ -3,6 +3,7 @@
 #include "analysis/safe.h"
 #include "base/str.h"
 #include "driver/merge.h"
+#include "driver/tryout.h"
 #include "host/process.h"
 #include "ir/model.h"
 
@@ -11,20 +12,29 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
-static const char magic[8] = "DHSAFE01";
+static const char magic[8] = "DHSAFE02";
 
-/* Followed by one byte for each site. */
+/* Followed by copies (functions, redirects, marks: driver/special.h) and one byte for each site. */
 struct part {
     char magic[8];
     uint32_t n_sites, accesses, race, private;
     char gave_up[120];
+    uint32_t n_copies, n_redirects, n_marks, n_functions, size, added;
+};
+
+/* Shared with the child. */
+struct learned {
+    struct part part;
+    bool done; /* what is safe is known; copies may still be tried out */
+    struct dh_tryout tryout;
     uint8_t of_site[];
 };
 
 struct learning {
     LLVMModuleRef module;
-    struct part *part; /* shared with the child */
+    struct learned *to;
     uint32_t also;
     bool asked;
 };
@@ -52,7 +62,7 @@ static bool is_closed(struct learning *l)
     for (LLVMValueRef g = LLVMGetFirstGlobal(l->module); g && !open; g = LLVMGetNextGlobal(g))
         open = is_local(g) || LLVMIsGlobalConstant(g) ? NULL : g;
     if (open)
-        snprintf(l->part->gave_up, sizeof l->part->gave_up, "others may use %s", LLVMGetValueName2(open, &n));
+        snprintf(l->to->part.gave_up, sizeof l->to->part.gave_up, "others may use %s", LLVMGetValueName2(open, &n));
     return !open;
 }
 
@@ -74,7 +84,7 @@ static bool is_annotated(struct learning *l)
         const char *name = LLVMGetValueName2(f, &n);
         if (!is_annotation(name) || !LLVMGetFirstUse(f))
             continue;
-        snprintf(l->part->gave_up, sizeof l->part->gave_up, "it is annotated with %s", name);
+        snprintf(l->to->part.gave_up, sizeof l->to->part.gave_up, "it is annotated with %s", name);
         return true;
     }
     return false;
@@ -150,7 +160,7 @@ static bool is_followed(struct learning *l)
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !why; f = LLVMGetNextFunction(f))
         why = why_not_function(f);
     if (why)
-        snprintf(l->part->gave_up, sizeof l->part->gave_up, "%s", why);
+        snprintf(l->to->part.gave_up, sizeof l->to->part.gave_up, "%s", why);
     return !why;
 }
 
@@ -162,18 +172,41 @@ static bool is_affordable(struct learning *l)
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
                 n += !LLVMIsADbgInfoIntrinsic(i);
     if (n > INSTRUCTIONS_UNASKED)
-        snprintf(l->part->gave_up, sizeof l->part->gave_up,
+        snprintf(l->to->part.gave_up, sizeof l->to->part.gave_up,
                  "it is large, and -fdeadheat-sparse did not ask for the analysis");
     return n <= INSTRUCTIONS_UNASKED;
 }
 
-static void copy_result(struct part *part, const struct dh_safe *safe)
+static void copy_result(struct learned *to, const struct dh_safe *safe)
 {
-    part->accesses = safe->accesses;
-    part->race = safe->race;
-    part->private = safe->private;
-    memcpy(part->of_site, safe->of_site, safe->n_sites);
-    memcpy(part->gave_up, safe->gave_up, sizeof part->gave_up - 1);
+    to->part.accesses = safe->accesses;
+    to->part.race = safe->race;
+    to->part.private = safe->private;
+    memcpy(to->of_site, safe->of_site, safe->n_sites);
+    memcpy(to->part.gave_up, safe->gave_up, sizeof to->part.gave_up - 1);
+    to->done = true;
+}
+
+/* Looking twice must not take longer than there is. */
+static bool has_time(rlim_t seconds)
+{
+    return (rlim_t)(clock() / CLOCKS_PER_SEC) < seconds * 2 / 5;
+}
+
+static void look(struct learning *l, const struct dh_models *models, const struct dh_program *program, rlim_t seconds)
+{
+    struct dh_special special = {0};
+    struct dh_safe safe;
+    uint8_t *copyable = dh_tryout_copyable(l->module, program);
+    struct dh_safe_question q = {
+        .n_sites = l->to->part.n_sites, .also = l->also, .special = &special, .copyable = copyable};
+    dh_safe_find(&safe, program, &q);
+    copy_result(l->to, &safe);
+    if (has_time(seconds))
+        dh_tryout_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
+    dh_safe_release(&safe);
+    dh_special_release(&special);
+    free(copyable);
 }
 
 static bool learn_in_child(void *arg, struct dh_err *err)
@@ -183,47 +216,66 @@ static bool learn_in_child(void *arg, struct dh_err *err)
     struct rlimit time = {seconds, seconds};
     struct dh_models models;
     struct dh_program program;
-    struct dh_safe safe;
     if (!is_affordable(l) || !is_closed(l) || !is_followed(l) || is_annotated(l))
         return true;
     setrlimit(RLIMIT_CPU, &time);
     dh_models_init(&models);
+    dh_special_number(l->module, l->to->part.n_sites);
     bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
-    if (ok) {
-        dh_safe_find(&safe, &program, l->part->n_sites, l->also);
-        copy_result(l->part, &safe);
-        dh_safe_release(&safe);
-    }
+    if (ok)
+        look(l, &models, &program, seconds);
+    dh_special_unnumber(l->module, l->to->part.n_sites);
     dh_program_release(&program);
     dh_models_release(&models);
     return ok;
 }
 
-static struct dh_bytes take_part(struct part *part, size_t n)
+/* What was found, without what was not filled. */
+static struct dh_bytes write_part(const struct learned *l)
 {
     struct dh_str out = {0};
-    dh_str_add_n(&out, (const char *)part, n);
+    struct part part = l->part;
+    const struct dh_tryout *t = &l->tryout;
+    part.n_copies = t->n_copies;
+    part.n_redirects = t->n_redirects;
+    part.n_marks = t->n_copies ? t->n_marks : 0;
+    part.n_functions = t->n_functions;
+    part.size = t->size;
+    part.added = t->added;
+    dh_str_add_n(&out, (const char *)&part, sizeof part);
+    dh_str_add_n(&out, (const char *)t->functions, part.n_copies * sizeof *t->functions);
+    dh_str_add_n(&out, (const char *)t->redirects, part.n_redirects * sizeof *t->redirects);
+    dh_str_add_n(&out, (const char *)t->marks, part.n_marks * sizeof *t->marks);
+    dh_str_add_n(&out, (const char *)l->of_site, part.n_sites);
     return dh_bytes_take(&out);
+}
+
+/* The child failed; what it had found before it tried copies out is good. */
+static void recover(struct learned *l, const struct dh_err *err)
+{
+    memset(&l->tryout, 0, sizeof l->tryout);
+    if (l->done)
+        return;
+    memset(l->of_site, 0, l->part.n_sites);
+    l->part.accesses = l->part.race = l->part.private = 0;
+    snprintf(l->part.gave_up, sizeof l->part.gave_up, "%s", err->text ? err->text : "the analysis failed");
 }
 
 struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also, bool asked)
 {
-    size_t n = sizeof(struct part) + n_sites;
+    size_t n = sizeof(struct learned) + n_sites;
     struct dh_err err = {0};
-    struct part *part = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (part == MAP_FAILED)
+    struct learned *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (to == MAP_FAILED)
         return (struct dh_bytes){0};
-    memcpy(part->magic, magic, sizeof magic);
-    part->n_sites = n_sites;
-    struct learning l = {m, part, also, asked};
-    if (!dh_child_run("the analysis", learn_in_child, &l, &err)) {
-        memset(part->of_site, 0, n_sites);
-        part->accesses = part->race = part->private = 0;
-        snprintf(part->gave_up, sizeof part->gave_up, "%s", err.text ? err.text : "the analysis failed");
-    }
+    memcpy(to->part.magic, magic, sizeof magic);
+    to->part.n_sites = n_sites;
+    struct learning l = {m, to, also, asked};
+    if (!dh_child_run("the analysis", learn_in_child, &l, &err))
+        recover(to, &err);
     dh_err_release(&err);
-    struct dh_bytes all = take_part(part, n);
-    munmap(part, n);
+    struct dh_bytes all = write_part(to);
+    munmap(to, n);
     return all;
 }
 
@@ -243,11 +295,32 @@ bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32
 bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
 {
     const struct part *part = (const struct part *)b->at;
-    if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->n_sites != b->n - sizeof *part ||
-        part->gave_up[sizeof part->gave_up - 1])
+    if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->gave_up[sizeof part->gave_up - 1])
         return false;
-    *facts = (struct dh_sparse_facts){part->of_site, part->n_sites, part->accesses,
-                                      part->race,    part->private, part->gave_up};
+    const uint32_t *functions = (const uint32_t *)(part + 1);
+    const struct dh_redirect *redirects = (const struct dh_redirect *)(functions + part->n_copies);
+    const struct dh_copy_mark *marks = (const struct dh_copy_mark *)(redirects + part->n_redirects);
+    uint64_t n = sizeof *part + (uint64_t)part->n_copies * sizeof *functions +
+                 (uint64_t)part->n_redirects * sizeof *redirects + (uint64_t)part->n_marks * sizeof *marks +
+                 part->n_sites;
+    if (n != b->n)
+        return false;
+    struct dh_copies copies = {.functions = functions,
+                               .redirects = redirects,
+                               .marks = marks,
+                               .n = part->n_copies,
+                               .n_redirects = part->n_redirects,
+                               .n_marks = part->n_marks,
+                               .n_functions = part->n_functions,
+                               .size = part->size,
+                               .added = part->added};
+    *facts = (struct dh_sparse_facts){.of_site = (const uint8_t *)(marks + part->n_marks),
+                                      .n_sites = part->n_sites,
+                                      .accesses = part->accesses,
+                                      .race = part->race,
+                                      .private = part->private,
+                                      .gave_up = part->gave_up,
+                                      .copies = copies};
     return true;
 }
 
@@ -303,4 +376,10 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
     plan->bits = bits;
     plan->n_bits = t->n_sites;
     plan->proven = true;
+}
+
+void dh_sparse_specialise(const struct dh_sparse_facts *facts, const struct dh_plan *plan, LLVMModuleRef m)
+{
+    if (plan->proven && plan->degree == DH_DEGREE_OPTIMIZED && !plan->heal)
+        dh_special_apply(m, &facts->copies, facts->n_sites);
 }

@@ -5,6 +5,7 @@
 #define DH_DRIVER_SPARSE_H
 
 #include "driver/container.h"
+#include "driver/special.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "host/err.h"
@@ -24,6 +25,7 @@ struct dh_sparse_facts {
     const uint8_t *of_site; /* dh_safety, analysis/safe.h */
     uint32_t n_sites, accesses, race, private;
     const char *gave_up; /* "" = no */
+    struct dh_copies copies;
 };
 /* Points into the part; false when it is damaged. */
 bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_facts *facts);
@@ -32,5 +34,7 @@ bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_facts *facts);
 bool dh_sparse_wanted(const struct dh_plan *plan);
 /* plan->bits is made when there is none; whoever made it owns it. */
 void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan);
+/* Then: functions get their copies, if the plan is for them. */
+void dh_sparse_specialise(const struct dh_sparse_facts *facts, const struct dh_plan *plan, LLVMModuleRef m);
 
 #endif

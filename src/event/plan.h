@@ -54,6 +54,24 @@ static inline unsigned dh_plan_classes(const struct dh_plan *p, uint32_t site)
     return p->bits && site < p->n_bits ? p->bits[site] : p->everywhere;
 }
 
+/* What an access in a copy of a function does without, because of the contexts that call the copy (003 §7.3). */
+enum dh_spared {
+    DH_SPARED_RACE = 1 << 0,
+    DH_SPARED_CONSISTENCY = 1 << 1,
+    DH_SPARED_TO_ALIVE = 1 << 2 /* race, but not whether the memory was freed */
+};
+
+static inline unsigned dh_plan_spare(unsigned classes, unsigned spared)
+{
+    if (spared & DH_SPARED_TO_ALIVE && classes & DH_CLASS_RACE)
+        classes = (classes & ~(unsigned)DH_CLASS_RACE) | DH_CLASS_ALIVE;
+    if (spared & DH_SPARED_RACE)
+        classes &= ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE);
+    if (spared & DH_SPARED_CONSISTENCY)
+        classes &= ~(unsigned)DH_CLASS_CONSISTENCY;
+    return classes;
+}
+
 static inline uint32_t dh_plan_mark(const struct dh_plan *p, uint32_t site)
 {
     return !p->marks ? (uint32_t)DH_MARK_COLLIDE : site < p->n_bits ? p->marks[site] : 0;

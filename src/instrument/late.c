@@ -41,7 +41,7 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
 {
     *site = dh_ir_site_of(a->at);
     if (*site != DH_NO_SITE) {
-        l->classes = dh_plan_classes(l->w.plan, *site) & DH_CLASSES_LATE;
+        l->classes = dh_resolver_certain(&l->resolver, a) & DH_CLASSES_LATE;
         return l->classes;
     }
     struct dh_resolved r = dh_resolver_find(&l->resolver, a);

@@ -8,6 +8,7 @@
 
 #define DOMAIN "dh.site"
 #define KIND "alias.scope"
+#define SPARED "dh.spared"
 
 static unsigned kind_of(LLVMContextRef c)
 {
@@ -17,6 +18,29 @@ static unsigned kind_of(LLVMContextRef c)
 static LLVMContextRef context_of(LLVMValueRef instruction)
 {
     return LLVMGetTypeContext(LLVMTypeOf(instruction));
+}
+
+/* ---- what is done without ---- */
+
+void dh_ir_spare(LLVMValueRef instruction, unsigned spared)
+{
+    LLVMContextRef c = context_of(instruction);
+    LLVMValueRef number = LLVMConstInt(LLVMInt32TypeInContext(c), spared, false);
+    LLVMMetadataRef operand = LLVMValueAsMetadata(number);
+    LLVMSetMetadata(instruction, LLVMGetMDKindIDInContext(c, SPARED, strlen(SPARED)),
+                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &operand, 1)));
+}
+
+unsigned dh_ir_spared(LLVMValueRef instruction)
+{
+    LLVMValueRef number, node;
+    if (!LLVMHasMetadata(instruction))
+        return 0;
+    node = LLVMGetMetadata(instruction, LLVMGetMDKindIDInContext(context_of(instruction), SPARED, strlen(SPARED)));
+    if (!node || LLVMGetMDNodeNumOperands(node) != 1)
+        return 0;
+    LLVMGetMDNodeOperands(node, &number);
+    return number && LLVMIsAConstantInt(number) ? (unsigned)LLVMConstIntGetZExtValue(number) : 0;
 }
 
 /* ---- putting on ---- */
@@ -52,7 +76,8 @@ static void carry(LLVMValueRef i, LLVMContextRef c, unsigned kind, LLVMMetadataR
     uint32_t site = dh_ir_site_of(i);
     if (site == DH_NO_SITE || !may_carry(i))
         return;
-    LLVMMetadataRef inner[1] = {scope_of(c, domain, site)}, *scopes = inner;
+    uint32_t carried = site | (uint32_t)dh_ir_spared(i) << DH_CARRIED_SITE_BITS;
+    LLVMMetadataRef inner[1] = {scope_of(c, domain, carried)}, *scopes = inner;
     LLVMValueRef before = LLVMGetMetadata(i, kind);
     unsigned n = before ? LLVMGetMDNodeNumOperands(before) : 0;
     if (n) {
@@ -143,7 +168,7 @@ static int compare_sites(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-unsigned dh_ir_carried(LLVMValueRef instruction, uint32_t *sites, unsigned most)
+unsigned dh_ir_carried_spared(LLVMValueRef instruction, uint32_t *sites, unsigned most)
 {
     struct list l = scopes_of(instruction);
     unsigned n = 0;
@@ -156,6 +181,19 @@ unsigned dh_ir_carried(LLVMValueRef instruction, uint32_t *sites, unsigned most)
     if (n)
         qsort(sites, n, sizeof *sites, compare_sites);
     return n;
+}
+
+unsigned dh_ir_carried(LLVMValueRef instruction, uint32_t *sites, unsigned most)
+{
+    unsigned n = dh_ir_carried_spared(instruction, sites, most), once = 0;
+    for (unsigned i = 0; i < n; i++)
+        sites[i] = dh_carried_site(sites[i]);
+    if (n)
+        qsort(sites, n, sizeof *sites, compare_sites);
+    for (unsigned i = 0; i < n; i++)
+        if (!i || sites[i] != sites[i - 1])
+            sites[once++] = sites[i];
+    return once;
 }
 
 void dh_ir_drop_carried(LLVMValueRef instruction)

@@ -1,0 +1,173 @@
+#include "driver/special.h"
+
+#include "analysis/safe.h"
+#include "base/str.h"
+#include "event/plan.h"
+#include "ir/carry.h"
+#include "ir/clone.h"
+#include "ir/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers of calls ---- */
+
+static unsigned site_kind(LLVMModuleRef m)
+{
+    return LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), DH_SITE_METADATA, strlen(DH_SITE_METADATA));
+}
+
+/* The function with a body that it calls by its name. */
+static LLVMValueRef called(LLVMValueRef i)
+{
+    LLVMValueRef f = LLVMIsACallInst(i) || LLVMIsAInvokeInst(i) ? LLVMGetCalledValue(i) : NULL;
+    return f && LLVMIsAFunction(f) && !LLVMIsDeclaration(f) ? f : NULL;
+}
+
+static bool is_redirectable(LLVMValueRef i)
+{
+    LLVMValueRef f = called(i);
+    return f && LLVMGetCalledFunctionType(i) == LLVMGlobalGetValueType(f) && dh_ir_site_of(i) == DH_NO_SITE;
+}
+
+static void set_number(LLVMValueRef i, LLVMModuleRef m, uint32_t number)
+{
+    LLVMContextRef c = LLVMGetModuleContext(m);
+    LLVMMetadataRef operand = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(c), number, false));
+    LLVMSetMetadata(i, site_kind(m), LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &operand, 1)));
+}
+
+void dh_special_number(LLVMModuleRef m, uint32_t first)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (is_redirectable(i))
+                    set_number(i, m, first++);
+}
+
+void dh_special_unnumber(LLVMModuleRef m, uint32_t first)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (called(i) && dh_ir_site_of(i) != DH_NO_SITE && dh_ir_site_of(i) >= first)
+                    LLVMSetMetadata(i, site_kind(m), NULL);
+}
+
+/* ---- copies ---- */
+
+struct module {
+    LLVMModuleRef m;
+    const struct dh_copies *c;
+    LLVMValueRef *originals, *copies; /* by copy */
+};
+
+static bool find_originals(struct module *k)
+{
+    uint32_t n = 0, found = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->m); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        for (uint32_t copy = 0; copy < k->c->n; copy++)
+            if (k->c->functions[copy] == n && dh_ir_can_clone(f)) {
+                k->originals[copy] = f;
+                found++;
+            }
+        n++;
+    }
+    return found == k->c->n;
+}
+
+static void redirect_call(struct module *k, LLVMValueRef i, uint32_t caller)
+{
+    uint32_t number = called(i) ? dh_ir_site_of(i) : DH_NO_SITE;
+    for (uint32_t n = 0; number != DH_NO_SITE && n < k->c->n_redirects; n++) {
+        const struct dh_redirect *r = &k->c->redirects[n];
+        if (r->caller != caller || r->call != number || r->copy - 1 >= k->c->n ||
+            k->originals[r->copy - 1] != called(i))
+            continue;
+        LLVMSetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1, k->copies[r->copy - 1]);
+        return;
+    }
+}
+
+static void redirect(struct module *k, LLVMValueRef f, uint32_t caller)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            redirect_call(k, i, caller);
+}
+
+static uint32_t caller_number(const struct module *k, LLVMValueRef f)
+{
+    for (uint32_t n = 0; n < k->c->n; n++)
+        if (k->copies[n] == f)
+            return n + 1;
+    return 0;
+}
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n + 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
+{
+    struct module k = {.m = m, .c = c};
+    k.originals = zeroed(c->n, sizeof(LLVMValueRef));
+    k.copies = zeroed(c->n, sizeof(LLVMValueRef));
+    bool ok = find_originals(&k);
+    for (uint32_t n = 0; ok && n < c->n; n++) {
+        size_t length;
+        char *name = dh_format("%s.in%u", LLVMGetValueName2(k.originals[n], &length), n + 1);
+        k.copies[n] = dh_ir_clone(k.originals[n], name);
+        free(name);
+    }
+    for (LLVMValueRef f = ok ? LLVMGetFirstFunction(m) : NULL; f; f = LLVMGetNextFunction(f))
+        redirect(&k, f, caller_number(&k, f));
+    free(k.originals);
+    if (ok)
+        return k.copies;
+    free(k.copies);
+    return NULL;
+}
+
+/* ---- what they do without ---- */
+
+static unsigned spared_by(unsigned safety)
+{
+    return (safety & DH_SAFE_RACE ? DH_SPARED_RACE : 0u) | (safety & DH_SAFE_PRIVATE ? DH_SPARED_CONSISTENCY : 0u) |
+           (safety & DH_SAFE_ORDERED ? DH_SPARED_TO_ALIVE : 0u);
+}
+
+static bool is_access(LLVMValueRef i)
+{
+    return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAMemIntrinsic(i);
+}
+
+static void mark(LLVMValueRef f, uint32_t copy, const struct dh_copies *c)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            uint32_t site = is_access(i) ? dh_ir_site_of(i) : DH_NO_SITE;
+            for (uint32_t n = 0; site != DH_NO_SITE && n < c->n_marks; n++)
+                if (c->marks[n].copy == copy && c->marks[n].site == site)
+                    dh_ir_spare(i, spared_by(c->marks[n].safety));
+        }
+}
+
+void dh_special_apply(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites)
+{
+    if (!c->n || n_sites >> DH_CARRIED_SITE_BITS)
+        return;
+    dh_special_number(m, n_sites);
+    LLVMValueRef *copies = dh_special_copy(m, c);
+    dh_special_unnumber(m, n_sites);
+    for (uint32_t n = 0; copies && n < c->n; n++)
+        mark(copies[n], n + 1, c);
+    free(copies);
+}

@@ -1,0 +1,32 @@
+/* Copies of functions for contexts in which less need be watched (003 §7.3), put into a module. Layer: driver (LLVM).
+ * Functions and calls are known by where they stand in the module, so that what was learned at the link holds for the
+ * module that the program carries. Originals stay as they are: whoever calls them by name or address from elsewhere
+ * gets what is watched most. */
+#ifndef DH_DRIVER_SPECIAL_H
+#define DH_DRIVER_SPECIAL_H
+
+#include "analysis/special.h"
+
+#include <llvm-c/Core.h>
+
+struct dh_copy_mark {
+    uint32_t copy, site, safety; /* dh_safety, analysis/safe.h */
+};
+
+struct dh_copies {
+    const uint32_t *functions; /* by copy: which function of those with a body */
+    const struct dh_redirect *redirects;
+    const struct dh_copy_mark *marks;
+    uint32_t n, n_redirects, n_marks;
+    uint32_t n_functions, size, added; /* of the whole program, in functions and instructions; what copies add */
+};
+
+/* Gives calls that can be redirected numbers from `first` on, in the place of sites; and takes them away. */
+void dh_special_number(LLVMModuleRef m, uint32_t first);
+void dh_special_unnumber(LLVMModuleRef m, uint32_t first);
+/* Of a module with numbers. The copies, by number - 1, are the caller's to free; NULL: it is another module. */
+LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c);
+/* All of it. */
+void dh_special_apply(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites);
+
+#endif
