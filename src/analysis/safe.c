@@ -225,6 +225,8 @@ static void conclude(struct finder *f)
 {
     struct dh_safe *s = f->safe;
     for (size_t n = 0; n < (size_t)s->n_sites * (f->q->n_copies + 1); n++) {
+        if (n >= s->n_sites && f->q->also & DH_SAFE_TRUSTS_COPIES)
+            f->marks[n] &= MARK_SEEN | MARK_OTHER;
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
         unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
         unsigned private = known && !(m & MARK_SHARED);
@@ -250,7 +252,11 @@ static void choose_copies(struct finder *f)
         racy[n] = access && is_plain(&f->p->insts.at[e->inst]) && f->p->insts.at[e->inst].site < f->safe->n_sites &&
                   !(f->late[e->inst] & DH_LATE_ENDED) && is_racy(f, n);
     }
-    struct dh_special_question q = {&f->walk, racy, f->q->copyable, f->safe->n_sites};
+    struct dh_special_question q = {.walk = &f->walk,
+                                    .racy = racy,
+                                    .copyable = f->q->copyable,
+                                    .first_call = f->safe->n_sites,
+                                    .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
     dh_special_choose(f->q->special, &q);
     free(racy);
 }
@@ -376,7 +382,7 @@ static void judge(struct finder *f)
     find_late(f);
     dh_conflicts_init(&f->conflicts, &f->walk);
     doubt_threads(f);
-    f->conflicts.trusted = proofs() | f->q->also;
+    f->conflicts.trusted = proofs() | (f->q->also & ~DH_SAFE_TRUSTS_COPIES);
     doubt_locks(f);
     if (mixes_handles(f) || detaches(f))
         f->conflicts.trusted &= ~(uint32_t)ARGUMENT(JOIN);
@@ -414,6 +420,8 @@ static void walk(struct finder *f)
     dh_walk_release(&f->walk);
 }
 
+_Static_assert(DH_ARGUMENT_COUNT < 31, "one bit is for copies");
+
 uint32_t dh_safe_argument(const char *name, size_t n)
 {
     static const char *const names[] = {
@@ -424,7 +432,7 @@ uint32_t dh_safe_argument(const char *name, size_t n)
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
         if (strlen(names[a]) == n && strncmp(names[a], name, n) == 0)
             return 1u << a;
-    return 0;
+    return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_SAFE_TRUSTS_COPIES : 0;
 }
 
 void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q)

@@ -20,6 +20,9 @@ struct dh_safe {
     char gave_up[120];                /* "" = no */
 };
 
+/* One more "argument" for tests: whatever a copy does is safe, whoever calls it. */
+#define DH_SAFE_TRUSTS_COPIES (1u << 31)
+
 struct dh_safe_question {
     uint32_t n_sites;
     uint32_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
@@ -38,7 +41,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh
 /* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
  * stay watched, but they do nothing else. */
 bool dh_safe_is_standard(const char *name);
-/* The bit of an argument by its name in arguments.def, 0: there is none. */
+/* The bit of an argument by its name in arguments.def, or of "COPIES"; 0: there is none. */
 uint32_t dh_safe_argument(const char *name, size_t n);
 void dh_safe_release(struct dh_safe *s);
 

@@ -298,6 +298,11 @@ static uint8_t *target_of(struct chooser *c, uint32_t call, unsigned version)
 }
 
 /* A call that leads to contexts of several versions leads to the original. */
+static uint8_t agree(const struct chooser *c, uint8_t one, uint8_t other)
+{
+    return !c->q->reckless ? 1 : one > other ? one : other;
+}
+
 static bool spread(struct chooser *c, bool settled)
 {
     bool moved = false;
@@ -309,7 +314,7 @@ static bool spread(struct chooser *c, bool settled)
                 continue;
             uint8_t wanted = (uint8_t)(1 + (is_direct(c, f) ? c->version[f->callee] : 0));
             if (!settled)
-                *to = !was ? wanted : was == wanted ? was : 1;
+                *to = !was ? wanted : was == wanted ? was : agree(c, was, wanted);
             uint8_t bit = (uint8_t)(1u << (*to - 1));
             moved |= *to != was || !(c->met_in[f->callee] & bit);
             c->met_in[f->callee] |= bit;

@@ -24,6 +24,7 @@ struct dh_special_question {
     const uint8_t *racy;     /* by event */
     const uint8_t *copyable; /* by function */
     uint32_t first_call;     /* calls that can be redirected have numbers from here on */
+    bool reckless;           /* for a test that must see it caught: a call that may lead to a copy always does */
 };
 
 void dh_special_choose(struct dh_special *s, const struct dh_special_question *q);

@@ -50,15 +50,19 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
     struct dh_err err = {0};
     struct dh_bytes part;
     struct dh_sparse_facts facts;
+    struct dh_str copies = {0};
     uint32_t also = 0;
     if (!read_trust(dh_option_get(p, "trust"), &also))
         return DH_EXIT_USAGE;
-    if (!dh_sparse_of_program(c, t->n_sites, also, &part, &err)) {
+    if (!dh_sparse_of_program(c, t->n_sites, also, &part, &copies, &err)) {
         dh_err_while(&err, "reading %s", path);
         return dh_fail(&err, DH_EXIT_FAILURE);
     }
-    if (dh_sparse_read(&part, &facts))
+    if (dh_sparse_read(&part, &facts)) {
+        fputs(copies.at ? copies.at : "", stdout);
         dh_sites_print_safe(stdout, t, &facts);
+    }
+    dh_str_release(&copies);
     dh_bytes_release(&part);
     return DH_EXIT_OK;
 }

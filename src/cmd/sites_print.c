@@ -198,6 +198,17 @@ void dh_sites_print_json(FILE *out, const struct dh_site_table *t)
     fputs("\n]}\n", out);
 }
 
+static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_copies *c)
+{
+    for (uint32_t n = 0; n < c->n_marks; n++)
+        if (c->marks[n].site < t->n_sites)
+            fprintf(out, "in %u %s %s\n", c->marks[n].copy,
+                    c->marks[n].safety & DH_SAFE_PRIVATE ? "private"
+                    : c->marks[n].safety & DH_SAFE_RACE  ? "safe"
+                                                         : "ordered",
+                    dh_site_string(t, t->sites[c->marks[n].site].name));
+}
+
 /* One line per plain access: word, stable name, place; at the end how many, or why nothing is known. */
 void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_facts *facts)
 {
@@ -215,6 +226,7 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
         print_place(out, t, s->file, s->line, s->column);
         fputc('\n', out);
     }
+    print_copies(out, t, &facts->copies);
     if (*facts->gave_up)
         fprintf(out, "nothing is proven: %s\n", facts->gave_up);
     else

@@ -280,16 +280,21 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also
 }
 
 bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
-                          struct dh_err *err)
+                          struct dh_str *copies, struct dh_err *err)
 {
+    struct dh_sparse_facts facts;
     struct dh_bytes module;
     if (!dh_container_read(c, DH_PART_MODULE, &module, err))
         return false;
     LLVMModuleRef m = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
     dh_bytes_release(&module);
-    if (m)
-        *part = dh_sparse_learn(m, n_sites, also, true);
-    return m;
+    if (!m)
+        return false;
+    LLVMSetIsNewDbgInfoFormat(m, 0);
+    *part = dh_sparse_learn(m, n_sites, also, true);
+    if (dh_sparse_read(part, &facts))
+        dh_special_describe(m, &facts.copies, n_sites, copies);
+    return true;
 }
 
 bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)

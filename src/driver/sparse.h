@@ -17,9 +17,9 @@
  * that it gave up and why, as the part holds it. `also`: see analysis/safe.h. `asked`: somebody waits for it; else it
  * is for every link and must cost little, so that large programs have everything watched. */
 struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also, bool asked);
-/* The same of a program's embedded module. */
+/* The same of a program's embedded module; `copies`: its copies in words (driver/special.h). */
 bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
-                          struct dh_err *err);
+                          struct dh_str *copies, struct dh_err *err);
 
 struct dh_sparse_facts {
     const uint8_t *of_site; /* dh_safety, analysis/safe.h */

@@ -1,12 +1,12 @@
 #include "driver/special.h"
 
 #include "analysis/safe.h"
-#include "base/str.h"
 #include "event/plan.h"
 #include "ir/carry.h"
 #include "ir/clone.h"
 #include "ir/sites.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +134,37 @@ LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
         return k.copies;
     free(k.copies);
     return NULL;
+}
+
+/* ---- in words ---- */
+
+static void describe_call(LLVMValueRef i, const struct dh_copies *c, struct dh_str *out)
+{
+    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
+    LLVMMetadataRef file = at ? LLVMDIScopeGetFile(LLVMDILocationGetScope(at)) : NULL;
+    unsigned length = 0;
+    const char *name = file ? LLVMDIFileGetFilename(file, &length) : "?";
+    for (uint32_t n = 0; n < c->n_redirects; n++)
+        if (called(i) && c->redirects[n].call == dh_ir_site_of(i))
+            dh_str_addf(out, "call in %u at %.*s:%u:%u goes to %u\n", c->redirects[n].caller, length ? (int)length : 1,
+                        name, at ? LLVMDILocationGetLine(at) : 0, at ? LLVMDILocationGetColumn(at) : 0,
+                        c->redirects[n].copy);
+}
+
+void dh_special_describe(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites, struct dh_str *out)
+{
+    struct module k = {.m = m, .c = c, .originals = zeroed(c->n, sizeof(LLVMValueRef))};
+    size_t length;
+    bool ok = find_originals(&k);
+    for (uint32_t n = 0; ok && n < c->n; n++)
+        dh_str_addf(out, "copy %u of %s\n", n + 1, LLVMGetValueName2(k.originals[n], &length));
+    free(k.originals);
+    dh_special_number(m, n_sites);
+    for (LLVMValueRef f = ok ? LLVMGetFirstFunction(m) : NULL; f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                describe_call(i, c, out);
+    dh_special_unnumber(m, n_sites);
 }
 
 /* ---- what they do without ---- */

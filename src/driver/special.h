@@ -6,6 +6,7 @@
 #define DH_DRIVER_SPECIAL_H
 
 #include "analysis/special.h"
+#include "base/str.h"
 
 #include <llvm-c/Core.h>
 
@@ -26,6 +27,8 @@ void dh_special_number(LLVMModuleRef m, uint32_t first);
 void dh_special_unnumber(LLVMModuleRef m, uint32_t first);
 /* Of a module with numbers. The copies, by number - 1, are the caller's to free; NULL: it is another module. */
 LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c);
+/* One line for each copy and for each call that goes to one, by where it stands: for tests that follow a stack. */
+void dh_special_describe(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites, struct dh_str *out);
 /* All of it. */
 void dh_special_apply(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites);
 

@@ -290,7 +290,33 @@ def copies(s):
     s.before, s.after = [s.write(f"from{k}.b"), *s.start()], [*s.join(), s.read(f"to{k}.a")]
 
 
-SCENES = [global_lock, read_lock, own_element, own_scalar, own_heap, index_lock, object_lock, host_lock, publish, start_join, two_rounds,
+def contexts(s):
+    """The same helpers before the start, on objects of one's own, under the lock, after the join, directly and through a pointer; some call
+    each other or themselves. Broken, one of these contexts is not what it seems."""
+    k = s.k
+    s.declare(f"struct pile{k} {{", "    long n, sum, item[8];", f"    struct pile{k} *below;", "};", f"static struct pile{k} *pile{k}, rest{k};",
+              f"static pthread_mutex_t m{k} = PTHREAD_MUTEX_INITIALIZER;",
+              f"__attribute__((noinline)) static void put{k}(struct pile{k} *p, long x)", "{", "    p->item[p->n & 7] = x;", "    p->n++;",
+              "    " + s.any("p->sum"), "}",
+              f"__attribute__((noinline)) static long sum{k}(struct pile{k} *p, int depth)", "{",
+              f"    return p && depth ? p->sum + sum{k}(p->below, depth - 1) : 0;", "}",
+              f"__attribute__((noinline)) static void fill{k}(struct pile{k} *p, int n)", "{", "    for (int i = 0; i < n; i++)",
+              f"        put{k}(p, i);", f"    if (n > 3)", f"        fill{k}(p, n - 3);", "}",
+              f"static void (*{s.r.choice(['', 'const ', 'volatile '])}by{k})(struct pile{k} *, long) = put{k};")
+    locked = [f"pthread_mutex_lock(&m{k});", s.r.choice([f"fill{k}(pile{k}, 2);", f"put{k}(pile{k}, 3);", f"use(sum{k}(pile{k}, 3));"]),
+              f"pthread_mutex_unlock(&m{k});"]
+    own = [f"struct pile{k} *mine = calloc(1, sizeof *mine);", f"mine->below = {s.twist('NULL', f'pile{k}', f'&rest{k}')};", f"fill{k}(mine, 5);",
+           s.r.choice([f"by{k}(mine, 1);", f"put{k}(mine->below ? mine->below : mine, 1);"]), f"use(sum{k}(mine, 2));",
+           *s.r.choice([["free(mine);"], []])]
+    odd = s.twist([], [f"put{k}(&rest{k}, 1);"], [f"by{k}(pile{k}, 1);"], [f"use(sum{k}(pile{k}, 2));"])
+    s.routine(*s.r.choice([locked + own, own + locked, own]), *odd)
+    s.before = [f"pile{k} = calloc(1, sizeof *pile{k});", f"fill{k}(pile{k}, {s.r.randint(1, 6)});", f"pile{k}->below = &rest{k};",
+                f"put{k}(&rest{k}, 2);", *s.start()]
+    s.during = s.r.choice([[], locked])
+    s.after = [*s.twist(s.join(), s.join(), s.join(False)), f"use(sum{k}(pile{k}, 3));", f"fill{k}(&rest{k}, 2);"]
+
+
+SCENES = [contexts, global_lock, read_lock, own_element, own_scalar, own_heap, index_lock, object_lock, host_lock, publish, start_join, two_rounds,
           own_number, barrier, thread_local, once, condition, queue, table, at_exit, copies]
 
 
