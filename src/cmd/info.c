@@ -61,16 +61,17 @@ static bool show_sites(const struct dh_container *c, struct dh_err *err)
 /* Functions that have copies for contexts in which less need be watched. */
 static void show_copies(const struct dh_copies *c)
 {
-    uint32_t functions = 0;
+    uint32_t functions = 0, most = 0;
     for (uint32_t n = 0; n < c->n; n++) {
-        bool again = false;
+        uint32_t before = 0;
         for (uint32_t k = 0; k < n; k++)
-            again |= c->functions[k] == c->functions[n];
-        functions += !again;
+            before += c->functions[k] == c->functions[n];
+        functions += !before;
+        most = before >= most ? before + 1 : most;
     }
-    printf("%-22s %u of %u functions, %u copies, %u calls of them, %u accesses in them need no check or less; %u "
-           "instructions more than %u\n",
-           "specialised", functions, c->n_functions, c->n, c->n_redirects, c->n_marks, c->added, c->size);
+    printf("%-22s %u of %u functions, %u copies, at most %u of one; %u accesses need less there; %u instructions more "
+           "than %u\n",
+           "specialised", functions, c->n_functions, c->n, most, c->n_marks, c->added, c->size);
 }
 
 /* What of it need not be watched, or why nobody can tell. */

@@ -132,7 +132,7 @@ static const struct dh_option options[] = {
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), scope (activations of "
      "functions), none; and how much of what the analysis of the program proves safe is left out: all (nothing; the "
      "usual), "
-     "conflict-self, conflict, optimized, each also with no-arrays"},
+     "conflict-self, conflict, optimized, each also with no-arrays or no-copies"},
     {"threads", DH_OPTION_FLAG, NULL, NULL,
      "when the program has ended, list its threads on standard error: name, creator, state, and where it was created"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},

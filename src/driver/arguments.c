@@ -206,8 +206,9 @@ static bool set_plan(struct dh_cc_args *a, const char *degree, const char *word,
 {
     struct dh_plan checked;
     if (!*degree || dh_plan_names_classes(degree))
-        return dh_err_set(err, "%s: expected all, conflict-self, conflict or optimized, and perhaps ',no-arrays'",
-                          word);
+        return dh_err_set(
+            err, "%s: expected all, conflict-self, conflict or optimized, and perhaps ',no-arrays' or ',no-copies'",
+            word);
     free(a->plan);
     a->plan = dh_strdup(degree);
     return dh_plan_parse(degree, &checked, err);

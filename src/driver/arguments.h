@@ -46,9 +46,10 @@ bool dh_response_expand(int argc, char *const *argv, struct dh_argv *out, struct
     X("-fdeadheat-no-embed", "leave the embedded module out of what is linked: smaller, but no variant can be "        \
                              "derived")                                                                                \
     X("-fdeadheat-heal=POLICY", "a production build: the program with what the policy heals in it, and no checks")     \
-    X("-fdeadheat-plan=DEGREE", "how much of what the analysis proves safe is not checked: all (check everything), "   \
-                                "conflict-self, conflict, optimized (the usual); ',no-arrays' behind it: no "          \
-                                "elements of arrays")                                                                  \
+    X("-fdeadheat-plan=DEGREE",                                                                                        \
+      "how much of what the analysis proves safe is not checked: all (check everything), "                             \
+      "conflict-self, conflict, optimized (the usual); ',no-arrays' behind it: no "                                    \
+      "elements of arrays; ',no-copies': no copies of functions for contexts in which less need be checked")           \
     X("-fdeadheat-sparse",                                                                                             \
       "leave out the checks of accesses proven safe, as -fdeadheat-plan=optimized; in large programs, too")            \
     X("-fno-deadheat-sparse", "check everything, as -fdeadheat-plan=all")                                              \

@@ -91,6 +91,7 @@ static void leave_out(struct deriving *d, const struct dh_variant *v)
     if (!d->plan.degree_given)
         d->plan.degree = v->recipe->degree;
     d->plan.no_arrays |= v->recipe->no_arrays;
+    d->plan.no_copies |= v->recipe->no_copies;
     if (!dh_sparse_wanted(&d->plan) || v->recipe->output == DH_LINK_SHARED)
         return;
     struct dh_bytes part = learn(d, v, t.n_sites);

@@ -314,6 +314,7 @@ static bool read_degree(struct dh_recipe *r, struct dh_err *err)
         return false;
     r->degree = plan.degree;
     r->no_arrays = plan.no_arrays;
+    r->no_copies = plan.no_copies;
     return true;
 }
 
@@ -325,6 +326,7 @@ static bool leave_out(const struct dh_variant *v, const struct dh_recipe *r, str
     struct dh_sparse_facts facts;
     plan->degree = r->degree;
     plan->no_arrays = r->no_arrays;
+    plan->no_copies = r->no_copies;
     if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
         return true;
     struct dh_bytes learned = dh_sparse_learn(v->module, t.n_sites, 0, getenv(DH_LD_PLAN));

@@ -36,6 +36,8 @@ static bool parse_degree(const char *at, size_t n, struct dh_plan *plan)
 {
     if (is_word("no-arrays", at, n))
         return plan->no_arrays = true;
+    if (is_word("no-copies", at, n))
+        return plan->no_copies = true;
     for (size_t i = 0; i < sizeof degree_names / sizeof *degree_names; i++)
         if (is_word(degree_names[i].name, at, n)) {
             plan->degree = degree_names[i].degree;
@@ -60,7 +62,7 @@ static bool complain(const char *at, size_t n, struct dh_err *err)
         dh_str_addf(&known, "%s%s", i ? ", " : "", plan_names[i].name);
     for (size_t i = 0; i < sizeof degree_names / sizeof *degree_names; i++)
         dh_str_addf(&known, ", %s", degree_names[i].name);
-    dh_err_set(err, "no plan '%.*s'; there are: %s, no-arrays", (int)n, at, known.at);
+    dh_err_set(err, "no plan '%.*s'; there are: %s, no-arrays, no-copies", (int)n, at, known.at);
     dh_str_release(&known);
     return false;
 }

@@ -16,11 +16,13 @@ struct item_header {
     uint64_t n_bytes;
 } __attribute__((packed));
 
+enum { WITHOUT_ARRAYS = 1, WITHOUT_COPIES = 2 };
+
 struct header {
     char magic[8];
     uint32_t endian, n_items, output;
     char level;
-    uint8_t asan, degree, no_arrays;
+    uint8_t asan, degree, without; /* WITHOUT_ARRAYS, WITHOUT_COPIES */
 };
 
 void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *text, const char *option,
@@ -56,7 +58,7 @@ struct dh_bytes dh_recipe_write(const struct dh_recipe *r)
                        .level = r->level,
                        .asan = r->asan,
                        .degree = r->degree,
-                       .no_arrays = r->no_arrays};
+                       .without = (uint8_t)((r->no_arrays ? WITHOUT_ARRAYS : 0) | (r->no_copies ? WITHOUT_COPIES : 0))};
     memcpy(h.magic, magic, sizeof magic);
     dh_str_add_n(&out, (const char *)&h, sizeof h);
     for (size_t i = 0; i < r->items.n; i++) {
@@ -113,7 +115,8 @@ bool dh_recipe_read(struct dh_recipe *r, const void *bytes, size_t n, struct dh_
     r->level = h.level;
     r->asan = h.asan;
     r->degree = h.degree;
-    r->no_arrays = h.no_arrays;
+    r->no_arrays = h.without & WITHOUT_ARRAYS;
+    r->no_copies = h.without & WITHOUT_COPIES;
     return true;
 }
 

@@ -32,7 +32,7 @@ struct dh_recipe {
     char level; /* of the whole program */
     bool asan;
     uint8_t degree; /* dh_degree (event/plan.h): how much its variants leave out unless asked otherwise */
-    bool no_arrays;
+    bool no_arrays, no_copies;
 };
 
 void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *text, const char *option,

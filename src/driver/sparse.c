@@ -385,6 +385,6 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
 
 void dh_sparse_specialise(const struct dh_sparse_facts *facts, const struct dh_plan *plan, LLVMModuleRef m)
 {
-    if (plan->proven && plan->degree == DH_DEGREE_OPTIMIZED && !plan->heal)
+    if (plan->proven && plan->degree == DH_DEGREE_OPTIMIZED && !plan->no_copies && !plan->heal)
         dh_special_apply(m, &facts->copies, facts->n_sites);
 }

@@ -45,6 +45,7 @@ struct dh_plan {
     uint8_t degree;            /* dh_degree */
     bool degree_given;         /* else it is the program's own */
     bool no_arrays;            /* elements of arrays are not looked at */
+    bool no_copies;            /* functions get no copies for contexts in which less need be watched */
     bool proven;               /* bits leave out what is safe: who is not certain of a site takes `everywhere` */
     struct dh_heal_plan *heal; /* what healing does where (event/heal.h), or NULL */
 };
