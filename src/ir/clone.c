@@ -1,6 +1,7 @@
 #include "ir/clone.h"
 
 #include "ir/arena.h"
+#include "ir/knowledge.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -62,9 +63,13 @@ static bool is_plain_block(LLVMBasicBlockRef b)
     return true;
 }
 
+/* What stands in for a library's function (operator new) is known by its name. */
 bool dh_ir_can_clone(LLVMValueRef f)
 {
     static const char *const never[] = {"naked", "presplitcoroutine", "returns_twice", "noduplicate"};
+    size_t length;
+    if (dh_known_function(LLVMGetValueName2(f, &length)))
+        return false;
     for (size_t n = 0; n < sizeof never / sizeof *never; n++)
         if (has(f, never[n]))
             return false;
