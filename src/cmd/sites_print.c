@@ -198,14 +198,19 @@ void dh_sites_print_json(FILE *out, const struct dh_site_table *t)
     fputs("\n]}\n", out);
 }
 
+static const char *word_of(unsigned safety)
+{
+    return safety & DH_SAFE_PRIVATE   ? "private"
+           : safety & DH_SAFE_RACE    ? "safe"
+           : safety & DH_SAFE_ORDERED ? "ordered"
+                                      : "watched";
+}
+
 static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_copies *c)
 {
     for (uint32_t n = 0; n < c->n_marks; n++)
         if (c->marks[n].site < t->n_sites)
-            fprintf(out, "in %u %s %s\n", c->marks[n].copy,
-                    c->marks[n].safety & DH_SAFE_PRIVATE ? "private"
-                    : c->marks[n].safety & DH_SAFE_RACE  ? "safe"
-                                                         : "ordered",
+            fprintf(out, "in %u %s %s\n", c->marks[n].copy, word_of(c->marks[n].safety),
                     dh_site_string(t, t->sites[c->marks[n].site].name));
 }
 
@@ -217,12 +222,7 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
         enum dh_group group = dh_op_info(s->op)->group;
         if (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY)
             continue;
-        unsigned safety = facts->of_site[i];
-        fprintf(out, "%-8s %s  ",
-                safety & DH_SAFE_PRIVATE ? "private"
-                : safety & DH_SAFE_RACE  ? "safe"
-                                         : "watched",
-                dh_site_string(t, s->name));
+        fprintf(out, "%-8s %s  ", word_of(facts->of_site[i]), dh_site_string(t, s->name));
         print_place(out, t, s->file, s->line, s->column);
         fputc('\n', out);
     }
