@@ -33,6 +33,7 @@ struct finder {
     struct dh_walk walk;
     struct dh_conflicts conflicts;
     uint8_t *reached; /* by function */
+    uint8_t *open;    /* by function: code nobody knows may call it, or what calls it */
     uint8_t *marks;   /* by site, of originals and of each copy */
     uint8_t *late;    /* by instruction: what it accesses may be gone */
 };
@@ -245,20 +246,25 @@ static void conclude(struct finder *f)
 /* Accesses that are not safe in some contexts and could be in others. */
 static void choose_copies(struct finder *f)
 {
-    uint8_t *racy = zeroed(f->walk.events.n);
+    uint8_t *racy = zeroed(f->walk.events.n), *accesses = zeroed(f->p->insts.n);
+    for (uint32_t n = 0; n < f->p->insts.n; n++)
+        accesses[n] =
+            is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites && !(f->late[n] & DH_LATE_ENDED);
     for (uint32_t n = 0; n < f->walk.events.n; n++) {
         const struct dh_event *e = &f->walk.events.at[n];
         bool access = e->kind == DH_EVENT_READ || e->kind == DH_EVENT_WRITE;
-        racy[n] = access && is_plain(&f->p->insts.at[e->inst]) && f->p->insts.at[e->inst].site < f->safe->n_sites &&
-                  !(f->late[e->inst] & DH_LATE_ENDED) && is_racy(f, n);
+        racy[n] = access && accesses[e->inst] && is_racy(f, n);
     }
     struct dh_special_question q = {.walk = &f->walk,
                                     .racy = racy,
+                                    .open = f->open,
+                                    .accesses = accesses,
                                     .copyable = f->q->copyable,
                                     .first_call = f->safe->n_sites,
                                     .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
     dh_special_choose(f->q->special, &q);
     free(racy);
+    free(accesses);
 }
 
 /* ---- all ---- */
@@ -391,13 +397,12 @@ static void judge(struct finder *f)
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         if (is_open(f, n))
             reach(f, n, true);
-    uint8_t *open = f->reached;
+    f->open = f->reached;
     f->reached = zeroed(f->p->functions.n);
     for (size_t t = 0; t < f->walk.threads.n; t++)
         reach(f, f->walk.threads.at[t].function, true);
     for (uint32_t n = 0; n < f->p->functions.n; n++)
-        mark_function(f, n, f->reached[n] && !open[n]);
-    free(open);
+        mark_function(f, n, f->reached[n] && !f->open[n]);
     mark_events(f);
     if (knows_objects(f)) {
         conclude(f);
@@ -447,6 +452,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh
         dh_shapes_release(&f.shapes);
     }
     free(f.reached);
+    free(f.open);
     free(f.marks);
     free(f.late);
 }

@@ -69,6 +69,11 @@ static uint32_t weight(const struct chooser *c, uint32_t inst)
     return dh_flow_repeated(dh_walk_flow(c->w, f), block - c->p->functions.at[f].block) ? LOOP : 1;
 }
 
+static bool is_open(const struct chooser *c, uint32_t function)
+{
+    return c->q->open[function] && c->p->functions.at[function].n_blocks;
+}
+
 /* ---- what is not safe where ---- */
 
 static int by_context(const void *a, const void *b)
@@ -100,6 +105,23 @@ static void find_unsafe(struct chooser *c)
         counted[a.inst] = 1;
     }
     free(counted);
+}
+
+/* Code nobody knows is one more context, in which all of it is to be checked. */
+static bool find_open(struct chooser *c)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < c->p->functions.n; n++) {
+        const struct dh_function *f = &c->p->functions.at[n];
+        if (!is_open(c, n))
+            continue;
+        any = true;
+        c->worst[n] = 0;
+        for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
+            for (uint32_t i = c->p->blocks.at[b].inst; i < c->p->blocks.at[b].inst + c->p->blocks.at[b].n_insts; i++)
+                c->worst[n] += c->q->accesses[i] ? weight(c, i) : 0;
+    }
+    return any;
 }
 
 static int by_call(const void *a, const void *b)
@@ -244,7 +266,7 @@ static void group(struct chooser *c)
             end++;
         bool same = (!first || function_of(c, c->order[first - 1]) != f) &&
                     (end == n_order || function_of(c, c->order[end]) != f);
-        if (!same) /* the original will do */
+        if (!same || is_open(c, f)) /* else the original will do */
             consider(c, first, end);
     }
 }
@@ -412,7 +434,8 @@ void dh_special_choose(struct dh_special *s, const struct dh_special_question *q
     c.n = c.n_met + c.p->functions.n;
     start(&c);
     find_unsafe(&c);
-    if (c.unsafe.n) {
+    bool any = find_open(&c);
+    if (any || c.unsafe.n) {
         find_calls(&c);
         compare(&c);
         group(&c);

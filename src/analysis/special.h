@@ -7,7 +7,7 @@
 
 #include "analysis/walk.h"
 
-enum { DH_SPECIAL_COPIES = 48 }; /* at most */
+enum { DH_SPECIAL_COPIES = 192 }; /* at most */
 
 /* Calls of `call` (as dh_inst.site numbers it) in a copy, 0: in the original, go to another copy. */
 struct dh_redirect {
@@ -22,6 +22,8 @@ struct dh_special {
 struct dh_special_question {
     struct dh_walk *walk;    /* traced */
     const uint8_t *racy;     /* by event */
+    const uint8_t *open;     /* by function: code nobody knows may call it, and there nothing in it is safe */
+    const uint8_t *accesses; /* by instruction: it is one that could be safe */
     const uint8_t *copyable; /* by function */
     uint32_t first_call;     /* calls that can be redirected have numbers from here on */
     bool reckless;           /* for a test that must see it caught: a call that may lead to a copy always does */

@@ -61,6 +61,7 @@ struct module {
     LLVMModuleRef m;
     const struct dh_copies *c;
     LLVMValueRef *originals, *copies; /* by copy */
+    struct dh_redirect *redirects;    /* sorted */
 };
 
 static bool find_originals(struct module *k)
@@ -79,13 +80,30 @@ static bool find_originals(struct module *k)
     return found == k->c->n;
 }
 
+static int by_call(const void *a, const void *b)
+{
+    const struct dh_redirect *p = a, *q = b;
+    if (p->call != q->call)
+        return p->call < q->call ? -1 : 1;
+    return (p->caller > q->caller) - (p->caller < q->caller);
+}
+
 static void redirect_call(struct module *k, LLVMValueRef i, uint32_t caller)
 {
     uint32_t number = called(i) ? dh_ir_site_of(i) : DH_NO_SITE;
-    for (uint32_t n = 0; number != DH_NO_SITE && n < k->c->n_redirects; n++) {
-        const struct dh_redirect *r = &k->c->redirects[n];
-        if (r->caller != caller || r->call != number || r->copy - 1 >= k->c->n ||
-            k->originals[r->copy - 1] != called(i))
+    uint32_t first = 0, end = k->c->n_redirects;
+    while (first < end && number != DH_NO_SITE) {
+        uint32_t middle = first + (end - first) / 2;
+        if (by_call(&k->redirects[middle], &(struct dh_redirect){caller, number, 0}) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (uint32_t n = first; number != DH_NO_SITE && n < k->c->n_redirects; n++) {
+        const struct dh_redirect *r = &k->redirects[n];
+        if (r->caller != caller || r->call != number)
+            return;
+        if (r->copy - 1 >= k->c->n || k->originals[r->copy - 1] != called(i))
             continue;
         LLVMSetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1, k->copies[r->copy - 1]);
         return;
@@ -120,6 +138,9 @@ LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
     struct module k = {.m = m, .c = c};
     k.originals = zeroed(c->n, sizeof(LLVMValueRef));
     k.copies = zeroed(c->n, sizeof(LLVMValueRef));
+    k.redirects = zeroed(c->n_redirects, sizeof *k.redirects);
+    memcpy(k.redirects, c->redirects, c->n_redirects * sizeof *k.redirects);
+    qsort(k.redirects, c->n_redirects, sizeof *k.redirects, by_call);
     bool ok = find_originals(&k);
     for (uint32_t n = 0; ok && n < c->n; n++) {
         size_t length;
@@ -130,6 +151,7 @@ LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
     for (LLVMValueRef f = ok ? LLVMGetFirstFunction(m) : NULL; f; f = LLVMGetNextFunction(f))
         redirect(&k, f, caller_number(&k, f));
     free(k.originals);
+    free(k.redirects);
     if (ok)
         return k.copies;
     free(k.copies);
@@ -180,13 +202,19 @@ static bool is_access(LLVMValueRef i)
     return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAMemIntrinsic(i);
 }
 
+/* Marks of a copy stand together. */
 static void mark(LLVMValueRef f, uint32_t copy, const struct dh_copies *c)
 {
+    uint32_t first = 0, end;
+    while (first < c->n_marks && c->marks[first].copy != copy)
+        first++;
+    for (end = first; end < c->n_marks && c->marks[end].copy == copy;)
+        end++;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             uint32_t site = is_access(i) ? dh_ir_site_of(i) : DH_NO_SITE;
-            for (uint32_t n = 0; site != DH_NO_SITE && n < c->n_marks; n++)
-                if (c->marks[n].copy == copy && c->marks[n].site == site)
+            for (uint32_t n = first; site != DH_NO_SITE && n < end; n++)
+                if (c->marks[n].site == site)
                     dh_ir_spare(i, spared_by(c->marks[n].safety));
         }
 }
