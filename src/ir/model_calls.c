@@ -301,12 +301,17 @@ static bool read_assembly(struct dh_reader *r, LLVMValueRef call, const struct l
     return true;
 }
 
+bool dh_read_instead(const struct dh_reader *r, const struct dh_library_function *known)
+{
+    return known && known->instead && !(known->loosely && r->strict);
+}
+
 static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const struct list *list)
 {
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
     const struct dh_library_function *known = dh_models_find(r->models, name);
-    if (LLVMIsDeclaration(callee) || (known && known->instead))
+    if (LLVMIsDeclaration(callee) || dh_read_instead(r, known))
         return read_library(r, call, name, known, list);
     emit_call(r, call, dh_read_constant(r, callee), list);
     return true;

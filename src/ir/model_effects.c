@@ -335,6 +335,7 @@ static void apply(struct effects *e, const struct dh_effect *f)
         break;
     case DH_EFFECT_FOLD:
     case DH_EFFECT_INSTEAD:
+    case DH_EFFECT_LOOSELY:
         break;
     }
 }

@@ -97,6 +97,8 @@ bool dh_read_is_member(LLVMValueRef v, unsigned part);
 void dh_read_wide(struct dh_reader *r);
 
 /* ---- model_calls.c ---- */
+/* What is known of a function with a body counts, and the body does not. */
+bool dh_read_instead(const struct dh_reader *r, const struct dh_library_function *known);
 /* A call or invoke. False when control does not come back. */
 bool dh_read_call(struct dh_reader *r, LLVMValueRef call);
 /* A body for a function of a library whose address is taken. */

@@ -235,6 +235,7 @@ static const struct form forms[] = {
     {"stops", DH_EFFECT_STOPS, 0, 0, 0, false},
     {"fold", DH_EFFECT_FOLD, 0, 1, 1, false},
     {"instead", DH_EFFECT_INSTEAD, 0, 0, 0, false},
+    {"loosely", DH_EFFECT_LOOSELY, 0, 0, 0, false},
 };
 
 static bool find_form(const char *word, size_t n, struct form *out)
@@ -325,8 +326,10 @@ static void add_function(struct reader *r, const char *name, size_t n, uint32_t 
     }
     f.name = keep_string(m, name, f.length);
     f.n_effects = (uint32_t)m->effects.n - effect;
-    for (uint32_t i = 0; i < f.n_effects; i++)
+    for (uint32_t i = 0; i < f.n_effects; i++) {
         f.instead |= m->effects.at[effect + i].kind == DH_EFFECT_INSTEAD;
+        f.loosely |= m->effects.at[effect + i].kind == DH_EFFECT_LOOSELY;
+    }
     dh_vec_push(&m->functions, f);
 }
 

@@ -45,8 +45,9 @@ enum dh_effect_kind {
     DH_EFFECT_FOREIGN,    /* anything with these */
     DH_EFFECT_THROWS,
     DH_EFFECT_STOPS,
-    DH_EFFECT_FOLD,   /* the result is always that number: conditions on it are decided */
-    DH_EFFECT_INSTEAD /* also when the program has a body for it */
+    DH_EFFECT_FOLD,    /* the result is always that number: conditions on it are decided */
+    DH_EFFECT_INSTEAD, /* also when the program has a body for it */
+    DH_EFFECT_LOOSELY  /* not the whole truth: where proofs are needed, a body is better */
 };
 
 struct dh_effect {
@@ -63,7 +64,7 @@ struct dh_library_function {
     uint32_t name;   /* in strings */
     uint32_t length; /* of the part that must be equal */
     bool prefix;     /* name begins so */
-    bool instead;
+    bool instead, loosely;
     uint32_t effect, n_effects;
 };
 
