@@ -41,33 +41,6 @@ const char *dh_conflict_class_name(enum dh_conflict_class c)
 
 /* ---- order by starts and joins ---- */
 
-/* Whether some thread of kind `who` may run when `by` is at `o`. */
-static bool may_run(const struct dh_walk *w, const struct dh_order_state *o, unsigned by, unsigned who,
-                    dh_threads asked)
-{
-    const struct dh_thread *t = &w->threads.at[who];
-    if (t->inst == DH_NONE || o->started >> who & 1)
-        return true;
-    if (asked >> who & 1)
-        return false;
-    for (unsigned c = 0; c < w->threads.n; c++)
-        if (t->creators >> c & 1 && c != by && may_run(w, o, by, c, asked | (dh_threads)1 << who))
-            return true;
-    return false;
-}
-
-static bool before_start(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
-{
-    return w->threads.at[a->thread].unique && a->thread != b->thread &&
-           !may_run(w, &w->orders.at[a->order], a->thread, b->thread, 0);
-}
-
-static bool after_join(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
-{
-    return w->threads.at[a->thread].unique && w->orders.at[a->order].joined >> b->thread & 1 &&
-           w->threads.at[b->thread].creators == (dh_threads)1 << a->thread;
-}
-
 /* By custom, as long as this thread is one of those that start them. */
 static bool after_end(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
@@ -237,9 +210,9 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ALONE;
     if (!weak && (a->flags | b->flags) & DH_EVENT_FRESH)
         return DH_ARGUMENT_FRESH;
-    if (before_start(w, a, b) || before_start(w, b, a))
+    if (dh_before_start(w, a, b) || dh_before_start(w, b, a))
         return DH_ARGUMENT_START;
-    if (after_join(w, a, b) || after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
+    if (dh_after_join(w, a, b) || dh_after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
         return DH_ARGUMENT_JOIN;
     enum dh_argument lock = common_lock(w, a, b);
     if (is_no_custom(lock))
