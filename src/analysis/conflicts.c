@@ -195,6 +195,14 @@ static bool apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, 
     return a->thread == b->thread && (p | q) > 1 && !(p & q);
 }
 
+/* `a` frees what it gave to a thread that may still be at work on it: whoever frees waits for others somehow, but here
+ * nobody else could know. */
+static bool frees_what_it_gave(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+{
+    return a->flags & DH_EVENT_FREE && b->flags & (DH_EVENT_OWN | DH_EVENT_OWN_VIA) && a->thread != b->thread &&
+           w->threads.at[b->thread].creators >> a->thread & 1;
+}
+
 /* All that does not depend on which bytes are touched. */
 static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
 {
@@ -231,7 +239,7 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ENDED;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
-    if ((a->flags | b->flags) & DH_EVENT_FREE)
+    if ((a->flags | b->flags) & DH_EVENT_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
         return DH_ARGUMENT_RELEASED;
     if ((a->flags | b->flags) & DH_EVENT_UNWINDING)
         return DH_ARGUMENT_UNWINDING;

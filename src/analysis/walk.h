@@ -30,7 +30,15 @@ struct dh_element_loop {
     uint32_t function, header;
 };
 
-enum dh_event_kind { DH_EVENT_READ, DH_EVENT_WRITE, DH_EVENT_LOCK, DH_EVENT_WAIT, DH_EVENT_SIGNAL, DH_EVENT_BARRIER };
+enum dh_event_kind {
+    DH_EVENT_READ,
+    DH_EVENT_WRITE,
+    DH_EVENT_LOCK,
+    DH_EVENT_WAIT,
+    DH_EVENT_SIGNAL,
+    DH_EVENT_BARRIER,
+    DH_EVENT_JOIN
+};
 
 enum dh_event_flag {
     DH_EVENT_ATOMIC = 1 << 0,
@@ -102,7 +110,7 @@ struct dh_event {
     uint32_t order;
     uint32_t context;
     uint32_t loop;       /* UNHANDED: which */
-    dh_threads rejoined; /* REJOINED: threads of these kinds that were given the element have ended */
+    dh_threads rejoined; /* REJOINED: threads of these kinds that were given the element have ended; JOIN: waited for */
     uint32_t alone;      /* number + 1 of the one instance that gets here, 0 = any */
     uint32_t second;     /* WAIT: node of the lock; LOCK: the new dh_held in walk.held */
 };
