@@ -203,6 +203,7 @@ static void walk_all(struct dh_walk *w)
     memset(s->counting, 0, w->shapes->graph.nodes.n);
     w->contexts.n = 0;
     w->n_merged = 0;
+    w->n_clipped = w->n_cached = 0;
     w->steps = 0;
     s->queue.n = 0;
     for (size_t n = 0; n < w->threads.n; n++) {

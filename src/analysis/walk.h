@@ -121,6 +121,16 @@ struct dh_context {
     uint32_t thread;
 };
 
+/* How calls are told to have been walked before (003, tables 3.5 and 3.6), for measuring: what is found counts with
+ * DH_CACHE_NORMAL alone. */
+enum dh_cache {
+    DH_CACHE_NORMAL,   /* contexts are told apart by what they bring to shared objects */
+    DH_CACHE_BEST,     /* an object that is not shared leads to none that is */
+    DH_CACHE_WORST,    /* by all objects that they bring */
+    DH_CACHE_NONE,     /* no call was, but in recursions and beyond the number of contexts that is kept */
+    DH_CACHE_UNCLIPPED /* as WORST, and calls in which nothing is shared are followed, too */
+};
+
 struct dh_walk {
     const struct dh_program *program;
     struct dh_shapes *shapes;
@@ -142,6 +152,7 @@ struct dh_walk {
     bool (*alike)(void *self, uint32_t one, uint32_t other);
     uint32_t (*name)(void *self, uint32_t inst);
     void *alike_self;
+    enum dh_cache cache;
     bool strict;     /* set by the caller: what code nobody knows, or a pointer to a TLS variable leads to, is shared */
     bool incomplete; /* the budget was used up: what was not reached is not known to be safe */
     struct dh_walk_state *state;

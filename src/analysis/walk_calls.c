@@ -167,6 +167,8 @@ static void assume_recursion(struct dh_step *t, uint32_t function, struct dh_sta
 static bool is_clipped(struct dh_walk *w, const struct dh_frame *f)
 {
     const struct dh_function_facts *facts = &w->state->facts[f->function];
+    if (w->cache == DH_CACHE_UNCLIPPED)
+        return false;
     return !facts->sync && !facts->touches && !dh_walk_binds_shared(w, f);
 }
 
@@ -249,6 +251,16 @@ static bool widen(struct dh_walk *w, struct dh_frame *wanted)
     return true;
 }
 
+/* Without caching every call has contexts of its own; recursions would have no end. */
+static uint64_t told_by_call(const struct dh_step *t, uint32_t target)
+{
+    const struct dh_walk *w = t->w;
+    const uint32_t *group = w->shapes->calls.group;
+    if (w->cache != DH_CACHE_NONE || group[target] == group[t->f->function] || w->state->frames.n > MANY_FRAMES)
+        return 0;
+    return ((uint64_t)t->f->context << 32 | t->inst) + 1;
+}
+
 /* The context that a call leads to; NULL: nothing to be seen there, or nobody looks any more. Not inlined, like what
  * comes back: calls go deep, and the stack is to hold as little as possible on the way. */
 __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t, uint32_t target, uint32_t first,
@@ -284,6 +296,7 @@ __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t,
     argument_attributes(t, first, &wanted);
     locks_inwards(t, first, w->program->functions.at[target].n_params, &wanted.in, names);
     *widened = widen(w, &wanted);
+    wanted.from = told_by_call(t, target);
     return callee_frame(t, &wanted);
 }
 

@@ -58,6 +58,7 @@ struct dh_frame {
     struct dh_state in, out;
     struct dh_state thrown; /* as `out`, when an exception leaves it */
     enum { DH_FRAME_NEW, DH_FRAME_RUNNING, DH_FRAME_DONE } status;
+    uint64_t from;    /* DH_CACHE_NONE: the call that it was made for, 0 = any */
     uint32_t context; /* in walk.contexts */
     bool called;      /* by some call that counts */
 };

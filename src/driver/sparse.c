@@ -257,13 +257,6 @@ bool dh_sparse_wanted(const struct dh_plan *plan)
            plan->everywhere & (DH_CLASS_RACE | DH_CLASS_CONSISTENCY);
 }
 
-/* An array's element itself, not a member of it. */
-static bool is_element(const struct dh_site_table *t, const struct dh_site *s)
-{
-    const char *field = dh_site_string(t, s->field);
-    return s->flags & DH_SITE_ELEMENT && (!*field || field[strlen(field) - 1] == ']');
-}
-
 /* Classes that a site may do without. */
 static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t, const struct dh_site *s,
                        unsigned safety)
@@ -275,7 +268,7 @@ static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t
         all |= DH_CLASS_RACE;
     if (safety & DH_SAFE_PRIVATE) /* what is locked or ordered may still be seen half done */
         all |= DH_CLASS_CONSISTENCY;
-    if (plan->no_arrays && is_element(t, s))
+    if (plan->no_arrays && dh_site_is_element(t, s))
         all |= DH_CLASS_RACE | DH_CLASS_CONSISTENCY;
     return all;
 }
