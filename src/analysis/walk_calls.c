@@ -305,13 +305,20 @@ struct left {
     struct dh_state all, out, thrown;
 };
 
+/* Walked for this very call, in an earlier round. */
+static bool is_own_call(const struct dh_step *t, const struct dh_frame *f)
+{
+    const struct dh_context *c = &t->w->contexts.at[f->context];
+    return c->caller == t->f->context && c->call == t->inst;
+}
+
 static void call_target(struct dh_step *t, uint32_t target, uint32_t first, struct left *l)
 {
     struct dh_walk *w = t->w;
     uint32_t names[DH_LOCKS_MAX];
     bool clipped, widened = false;
     struct dh_frame *f = find_callee(t, target, first, names, &clipped, &widened);
-    w->n_cached += t->counts && f && f->status == DH_FRAME_DONE;
+    w->n_cached += t->counts && f && f->status == DH_FRAME_DONE && !is_own_call(t, f);
     bool later = f && f->status == DH_FRAME_NEW && w->state->depth >= DH_DEPTH_MAX;
     if (later)
         dh_vec_push(&w->state->later, f);
