@@ -10,12 +10,11 @@ EVENTS = ("field-self", "field-other", "array", "call-static", "call-virtual", "
 
 
 class Counted:
-    """Counts of one variant: by name, and of sites by number."""
+    """Counts of one variant, of all its processes: by name, and of sites by number."""
 
-    def __init__(self, text):
+    def __init__(self, texts):
         self.names, self.sites = {}, {}
-        for line in text.splitlines()[1:]:
-            words = line.split("\t")
+        for words in (line.split("\t") for text in texts for line in text.splitlines()[1:]):
             if words[0] == "site":
                 self.sites[int(words[1])] = self.sites.get(int(words[1]), 0) + int(words[2])
             else:
@@ -29,6 +28,11 @@ class Counted:
         return self["check-race"] + self["check-alive"] + self["check-unit"]
 
     @property
+    def frequency(self):
+        """Checks in a load or store: how long a run goes on, with threads that wait for each other, is another matter."""
+        return self.checks / max(self["access"], 1)
+
+    @property
     def descents(self):
         return self["runtime-race"] + self["runtime-unit"]
 
@@ -38,22 +42,23 @@ class Counted:
 
 
 class Counter:
-    """Runs variants of one program; each once, whoever asks."""
+    """Runs variants of one program, each `times`, and adds up."""
 
-    def __init__(self, tool, program, args, home, expect_fail=False):
+    def __init__(self, tool, program, args, home, expect_fail=False, times=1):
         self.tool, self.program, self.args, self.home = tool, program, [str(a) for a in args], home
-        self.expect_fail, self.known = expect_fail, {}
+        self.expect_fail, self.times, self.known = expect_fail, times, {}
 
     def _run(self, detect, plan):
         stem = self.home / f"counts-{len(self.known)}"
         env = dict(os.environ, DEADHEAT_OPTIONS=f"exitcode=0:print=0:counts_file={stem}")
         argv = [self.tool, "run", f"--detect={detect}", f"--db={self.home / 'found.db'}", f"--plan={plan}", "--", str(self.program), *self.args]
-        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT)
+        for _ in range(self.times):
+            done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT)
         texts = [p.read_text() for p in self.home.glob(f"{stem.name}.*")]
-        if not texts or (done.returncode not in (0, 1, 66) and not self.expect_fail):
+        if len(texts) < self.times or (done.returncode not in (0, 1, 66) and not self.expect_fail):
             why = (done.stderr.strip().splitlines() or ["nothing was counted"])[-1]
             raise Failure(f"{self.program.name}, {plan}: exit {done.returncode}: {why}")
-        return Counted("\n".join([texts[0], *(t.split("\n", 1)[1] for t in texts[1:])]))
+        return Counted(texts)
 
     def __call__(self, detect, plan):
         if (detect, plan) not in self.known:

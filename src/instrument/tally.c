@@ -219,6 +219,8 @@ static void visit_check(struct tally *t, LLVMValueRef f, LLVMValueRef i)
 {
     (void)f;
     enum dh_tally what = dh_is_call(i) ? check_of(dh_hooks_which(LLVMGetCalledValue(i))) : DH_TALLY_COUNT;
+    if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i))
+        what = DH_TALLY_ACCESS;
     if (what != DH_TALLY_COUNT)
         count(t, i, what, DH_NO_SITE);
 }
