@@ -72,7 +72,7 @@ static bool reaches_meet(const struct dh_event *a, int64_t a_size, const struct 
                        b->reach > b_size ? b->reach : b_size);
 }
 
-static bool may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
     int64_t a_size = a->size ? a->size : INT32_MAX, b_size = b->size ? b->size : INT32_MAX;
     if (w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED || a->flags & b->flags & DH_EVENT_WILD)
@@ -271,7 +271,7 @@ static bool have_one_name(const struct dh_walk *w, const struct dh_event *a, con
 
 static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
-    if (!may_overlap(w, a, b))
+    if (!dh_events_may_overlap(w, a, b))
         return DH_ARGUMENT_DISJOINT;
     if (own_parts(w, a, b))
         return DH_ARGUMENT_OWN_PART;

@@ -10,19 +10,27 @@
 enum dh_safety {
     DH_SAFE_RACE = 1 << 0,    /* never one of two conflicting accesses that nothing orders */
     DH_SAFE_PRIVATE = 1 << 1, /* only one thread ever gets at what it accesses, or nobody writes there */
-    DH_SAFE_ORDERED = 1 << 2  /* as RACE, but what it accesses may have been freed before */
+    DH_SAFE_ORDERED = 1 << 2, /* as RACE, but what it accesses may have been freed before */
+    DH_SAFE_UNIT = 1 << 3,    /* no part of what the consistency detector tells of (interleave.h) */
+    /* Of the row of a function: none of the accesses it may have under way, its callees' too, is without UNIT; leaving
+     * elements of arrays aside. */
+    DH_SAFE_SCOPE = 1 << 4,
+    DH_SAFE_SCOPE_NO_ARRAYS = 1 << 5
 };
 
 struct dh_safe {
     uint8_t *of_site; /* dh_safety, by row of the site table */
     uint32_t n_sites;
     uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
+    uint32_t unit;                    /* of them without any part in what the consistency detector tells */
     char gave_up[120];                /* "" = no */
 };
 
-/* `p`: read strictly (ir/model.h). `also`: arguments (bits by dh_argument) to be trusted besides those that are proofs:
- * for tests that must see a wrong one caught. */
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_sites, uint32_t also);
+/* `p`: read strictly (ir/model.h). `elements`: by site, it accesses an element of an array; NULL: nobody can tell.
+ * `also`: arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must see a wrong
+ * one caught. */
+void dh_safe_find(struct dh_safe *s, const struct dh_program *p, uint32_t n_sites, const uint8_t *elements,
+                  uint32_t also);
 /* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
  * stay watched, but they do nothing else. */
 bool dh_safe_is_standard(const char *name);

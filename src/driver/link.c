@@ -327,7 +327,7 @@ static bool leave_out(const struct dh_variant *v, const struct dh_recipe *r, str
     plan->no_arrays = r->no_arrays;
     if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
         return true;
-    struct dh_bytes learned = dh_sparse_learn(v->module, t.n_sites, 0, getenv(DH_LD_PLAN));
+    struct dh_bytes learned = dh_sparse_learn(v->module, &t, 0, getenv(DH_LD_PLAN));
     if (dh_sparse_read(&learned, &facts))
         dh_sparse_apply(&facts, &t, plan);
     bool ok = dh_container_add(w, DH_PART_SAFE, learned.at, learned.n, err);

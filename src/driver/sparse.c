@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-static const char magic[8] = "DHSAFE01";
+static const char magic[8] = "DHSAFE02";
 
 /* Followed by one byte for each site. */
 struct part {
     char magic[8];
-    uint32_t n_sites, accesses, race, private;
+    uint32_t n_sites, accesses, race, private, unit;
     char gave_up[120];
     uint8_t of_site[];
 };
@@ -25,6 +25,7 @@ struct part {
 struct learning {
     LLVMModuleRef module;
     struct part *part; /* shared with the child */
+    const struct dh_site_table *sites;
     uint32_t also;
     bool asked;
 };
@@ -167,11 +168,27 @@ static bool is_affordable(struct learning *l)
     return n <= INSTRUCTIONS_UNASKED;
 }
 
+/* An array's element itself, not a member of it. */
+static bool is_element(const struct dh_site_table *t, const struct dh_site *s)
+{
+    const char *field = dh_site_string(t, s->field);
+    return s->flags & DH_SITE_ELEMENT && (!*field || field[strlen(field) - 1] == ']');
+}
+
+static uint8_t *elements_of(const struct dh_site_table *t)
+{
+    uint8_t *all = malloc(t->n_sites + 1);
+    for (uint32_t i = 0; all && i < t->n_sites; i++)
+        all[i] = is_element(t, &t->sites[i]);
+    return all;
+}
+
 static void copy_result(struct part *part, const struct dh_safe *safe)
 {
     part->accesses = safe->accesses;
     part->race = safe->race;
     part->private = safe->private;
+    part->unit = safe->unit;
     memcpy(part->of_site, safe->of_site, safe->n_sites);
     memcpy(part->gave_up, safe->gave_up, sizeof part->gave_up - 1);
 }
@@ -190,8 +207,10 @@ static bool learn_in_child(void *arg, struct dh_err *err)
     dh_models_init(&models);
     bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
     if (ok) {
-        dh_safe_find(&safe, &program, l->part->n_sites, l->also);
+        uint8_t *elements = elements_of(l->sites);
+        dh_safe_find(&safe, &program, l->part->n_sites, elements, l->also);
         copy_result(l->part, &safe);
+        free(elements);
         dh_safe_release(&safe);
     }
     dh_program_release(&program);
@@ -206,8 +225,9 @@ static struct dh_bytes take_part(struct part *part, size_t n)
     return dh_bytes_take(&out);
 }
 
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also, bool asked)
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint32_t also, bool asked)
 {
+    uint32_t n_sites = t->n_sites;
     size_t n = sizeof(struct part) + n_sites;
     struct dh_err err = {0};
     struct part *part = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -215,10 +235,10 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also
         return (struct dh_bytes){0};
     memcpy(part->magic, magic, sizeof magic);
     part->n_sites = n_sites;
-    struct learning l = {m, part, also, asked};
+    struct learning l = {m, part, t, also, asked};
     if (!dh_child_run("the analysis", learn_in_child, &l, &err)) {
         memset(part->of_site, 0, n_sites);
-        part->accesses = part->race = part->private = 0;
+        part->accesses = part->race = part->private = part->unit = 0;
         snprintf(part->gave_up, sizeof part->gave_up, "%s", err.text ? err.text : "the analysis failed");
     }
     dh_err_release(&err);
@@ -227,8 +247,8 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also
     return all;
 }
 
-bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
-                          struct dh_err *err)
+bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint32_t also,
+                          struct dh_bytes *part, struct dh_err *err)
 {
     struct dh_bytes module;
     if (!dh_container_read(c, DH_PART_MODULE, &module, err))
@@ -236,7 +256,7 @@ bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32
     LLVMModuleRef m = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
     dh_bytes_release(&module);
     if (m)
-        *part = dh_sparse_learn(m, n_sites, also, true);
+        *part = dh_sparse_learn(m, t, also, true);
     return m;
 }
 
@@ -246,8 +266,8 @@ bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
     if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->n_sites != b->n - sizeof *part ||
         part->gave_up[sizeof part->gave_up - 1])
         return false;
-    *facts = (struct dh_sparse_facts){part->of_site, part->n_sites, part->accesses,
-                                      part->race,    part->private, part->gave_up};
+    *facts = (struct dh_sparse_facts){part->of_site, part->n_sites, part->accesses, part->race,
+                                      part->private, part->unit,    part->gave_up};
     return true;
 }
 
@@ -266,11 +286,20 @@ static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t
         safety = 0;
     if (safety & DH_SAFE_RACE)
         all |= DH_CLASS_RACE;
-    if (safety & DH_SAFE_PRIVATE) /* what is locked or ordered may still be seen half done */
+    if (safety & (DH_SAFE_PRIVATE | DH_SAFE_UNIT))
         all |= DH_CLASS_CONSISTENCY;
     if (plan->no_arrays && dh_site_is_element(t, s))
         all |= DH_CLASS_RACE | DH_CLASS_CONSISTENCY;
     return all;
+}
+
+/* Activations matter for nothing but the consistency detector's own accesses, unless events are recorded. */
+static bool spares_scope(const struct dh_plan *plan, unsigned safety)
+{
+    unsigned others =
+        plan->everywhere & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE | DH_CLASS_CONSISTENCY | DH_CLASS_SCOPE);
+    unsigned quiet = plan->no_arrays ? DH_SAFE_SCOPE_NO_ARRAYS : DH_SAFE_SCOPE;
+    return !others && plan->everywhere & DH_CLASS_CONSISTENCY && plan->degree != DH_DEGREE_ALL && safety & quiet;
 }
 
 void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan)
@@ -289,6 +318,8 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
                      facts->of_site[i] & DH_SAFE_ORDERED;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
             bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
+        if (group == DH_GROUP_FUNCTION && spares_scope(plan, facts->of_site[i]))
+            bits[i] &= (uint16_t)~DH_CLASS_SCOPE;
         if (alive && bits[i] & DH_CLASS_RACE)
             bits[i] = (uint16_t)((bits[i] & ~DH_CLASS_RACE) | DH_CLASS_ALIVE);
     }
