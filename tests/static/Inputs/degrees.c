@@ -41,9 +41,9 @@ __attribute__((noinline)) static int of_others(int k, struct box *b, int *out)
 __attribute__((noinline)) static int thrice(struct box *b, int *out)
 {
     int first = b->limit;
-    out[0] = first;
+    out[0] = 1;
     int second = b->limit;
-    out[1] = second;
+    out[1] = 2;
     return first + second + b->limit;
 }
 
