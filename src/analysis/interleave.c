@@ -200,8 +200,8 @@ static bool may_be_late(struct finder *f, const struct dh_event *e)
 {
     if (e->kind != DH_EVENT_WRITE || e->flags & DH_EVENT_ATOMIC)
         return false;
-    bool ordered = f->walk->locksets.at[e->lockset].n || f->walk->orders.at[e->order].joined;
-    return ordered && is_blind(f, e->inst);
+    const struct dh_order_state *o = &f->walk->orders.at[e->order];
+    return (f->walk->locksets.at[e->lockset].n || o->started & o->joined) && is_blind(f, e->inst);
 }
 
 /* May one thread do both in one call? Constructors and what runs at exit share main's, handlers anybody's. */
