@@ -52,7 +52,7 @@ class Program:
         body = ["long had = more;"]
         for _ in range(self.r.randint(1, 4)):
             body += self.section(n)
-            if self.r.random() < 0.5:
+            if self.r.random() < 0.8:
                 body.append("nap();")
         inline = self.r.choice(["", "__attribute__((noinline)) "])
         return f"{inline}static long work{n}(struct thing *t, long more)\n{{\n" + "".join(f"    {line}\n" for line in body) + "    return had & 7;\n}\n"
@@ -68,7 +68,7 @@ class Program:
                 *(["    " + s for s in self.section(n)] if self.r.random() < 0.5 else []),
                 f"    for (int i = 0; i < {threads}; i++)", "        pthread_join(all[i], NULL);", *("    " + s for s in after),
                 "    printf(\"%d\\n\", had + alone + x + y + z + t->a > 0);", "    return 0;"]
-        run = "static void *run(void *arg)\n{\n    long sum = alone;\n    for (int i = 0; i < 3; i++) {\n" + "\n".join(calls) + \
+        run = "static void *run(void *arg)\n{\n    long sum = alone;\n    for (int i = 0; i < 6; i++) {\n" + "\n".join(calls) + \
             "\n    }\n    return sum < -1 ? arg : NULL;\n}\n"
         return "\n".join([HEAD, *functions, run, "int main(int argc, char **argv)\n{", *main, "}\n"])
 
