@@ -26,8 +26,8 @@ struct lock {
     struct dh_heal_lock at;
     uint32_t in_a_row;        /* how often its last owner took it while others waited; of the holder, as `last` */
     const struct self *last;  /* who took it last */
+    _Atomic uint64_t hurdles; /* what is in the way of taking it at once: threads that wait, in WHY what its group is */
     _Atomic bool in_section;  /* it is held for more than one access */
-    _Atomic uint32_t waiting; /* threads */
     _Atomic uint64_t taken;   /* how often, but for the first of a quick section's locks */
     _Atomic uint64_t opened;  /* sections; both are of the holder, and say that something happens */
 } __attribute__((aligned(64)));
@@ -35,10 +35,11 @@ struct lock {
 /* Why a group is not just locked. */
 enum { DORMANT = 1 /* nothing is known against it yet */, GIVEN_UP = 2, SCHEDULED = 4 };
 
-/* The locks of a group, the last one less than a power of two behind the first, and what it is in. */
+enum { WHY = 32 /* bits behind the number of threads */ };
+
+/* The locks of a group, the last one less than a power of two behind the first. */
 struct where {
     uint32_t first, mask;
-    const _Atomic uint8_t *state;
 };
 
 struct group {
@@ -69,10 +70,15 @@ struct open {
 /* What a thread has open, and how deep it is in each lock. */
 struct self {
     struct open open[OPEN_AT_ONCE];
-    uint32_t n;
+    union {
+        struct {
+            bool known;      /* its end will be seen */
+            uint16_t greedy; /* the lock that others have waited for long, + 1 */
+            uint32_t n;
+        };
+        uint64_t idle; /* IDLE: the next section may be opened quickly */
+    };
     uint32_t quick;     /* the only open section, whose locks `depth` and `holds` do not know of yet, + 1 */
-    bool known;         /* its end will be seen */
-    uint32_t greedy;    /* the lock that others have waited for long, + 1 */
     uint32_t entered;   /* the group of the present access, while it is dormant, + 1 */
     struct span span;   /* of that access */
     struct open missed; /* the last section that was not opened, since its group was dormant */
@@ -80,6 +86,8 @@ struct self {
     uint16_t depth[MOST_LOCKS];
     bool holds[MOST_LOCKS];
 };
+
+enum { IDLE = 1 /* `known` alone */ };
 
 static struct dh_heal_policy policy;
 static struct group groups[DH_HEAL_MOST_GROUPS];
@@ -95,6 +103,22 @@ static __thread struct self me;
 static bool is(uint32_t g, uint8_t what)
 {
     return atomic_load_explicit(&groups[g].state, memory_order_relaxed) & what;
+}
+
+static bool change_state(uint32_t g, uint8_t what, bool on)
+{
+    uint8_t old = on ? atomic_fetch_or(&groups[g].state, what) : atomic_fetch_and(&groups[g].state, (uint8_t)~what);
+    for (uint32_t l = groups[g].where.first, last = l + groups[g].where.mask; l <= last; l++)
+        if (on)
+            atomic_fetch_or(&locks[l].hurdles, (uint64_t)what << WHY);
+        else
+            atomic_fetch_and(&locks[l].hurdles, ~((uint64_t)what << WHY));
+    return !(old & what) == on;
+}
+
+static uint32_t waiting_for(const struct lock *l)
+{
+    return (uint32_t)atomic_load_explicit(&l->hurdles, memory_order_relaxed);
 }
 
 /* ---- locks ---- */
@@ -114,7 +138,7 @@ static void say(const char *const *parts, unsigned n_parts)
 
 static void give_up(uint32_t g)
 {
-    if (atomic_fetch_or(&groups[g].state, GIVEN_UP) & GIVEN_UP)
+    if (!change_state(g, GIVEN_UP, true))
         return;
     SAY("healing: group '", policy.groups[g].name,
         "': its lock was waited for and nothing happened; given up for the rest of the run");
@@ -158,7 +182,7 @@ static bool wait_for(uint32_t g, struct lock *l, uint32_t place)
 static void let_others_have_it(uint32_t l)
 {
     me.greedy = 0;
-    if (!me.depth[l] && atomic_load_explicit(&locks[l].waiting, memory_order_relaxed) && !dh_heal_is_directed())
+    if (!me.depth[l] && waiting_for(&locks[l]) && !dh_heal_is_directed())
         dh_heal_nap(NAP);
 }
 
@@ -185,7 +209,7 @@ __attribute__((noinline)) static void note_turn(uint32_t number)
     struct lock *l = &locks[number];
     l->in_a_row = l->last == &me ? l->in_a_row + 1 : 0;
     l->last = &me;
-    me.greedy = l->in_a_row >= TURNS ? number + 1 : 0;
+    me.greedy = l->in_a_row >= TURNS ? (uint16_t)(number + 1) : 0;
 }
 
 __attribute__((noinline)) static bool acquire_busy(uint32_t g, struct lock *l, uint32_t place)
@@ -194,9 +218,9 @@ __attribute__((noinline)) static bool acquire_busy(uint32_t g, struct lock *l, u
     atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
     if (atomic_load_explicit(&l->in_section, memory_order_relaxed))
         atomic_fetch_add_explicit(&group->kept_out, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&l->waiting, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&l->hurdles, 1, memory_order_relaxed);
     bool got = (!dh_heal_is_directed() && comes_free(l, place)) || wait_for(g, l, place);
-    atomic_fetch_sub_explicit(&l->waiting, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&l->hurdles, 1, memory_order_relaxed);
     return got;
 }
 
@@ -210,7 +234,7 @@ static inline bool acquire(uint32_t g, uint32_t number, uint32_t place)
     if ((dh_heal_is_directed() || __builtin_expect(dh_heal_try(&l->at, place) != 0, 0)) && !acquire_busy(g, l, place))
         return false;
     count(&l->taken);
-    if (__builtin_expect(atomic_load_explicit(&l->waiting, memory_order_relaxed) != 0, 0))
+    if (__builtin_expect(waiting_for(l) != 0, 0))
         note_turn(number);
     return true;
 }
@@ -272,6 +296,7 @@ static inline void up_lock(uint32_t l, uint32_t place)
 __attribute__((noinline)) static void note_quick(void)
 {
     struct span s = me.open[0].span;
+    me.open[0].span.all = false;
     me.quick = 0;
     me.depth[s.from] = me.depth[s.last] = 1;
     me.holds[s.from] = me.holds[s.last] = true;
@@ -316,7 +341,7 @@ static void up(uint32_t g, struct span s, bool section, uint32_t place)
 
 void dh_heal_suspected(void)
 {
-    if (!me.entered || !(atomic_fetch_and(&groups[me.entered - 1].state, (uint8_t)~DORMANT) & DORMANT))
+    if (!me.entered || !change_state(me.entered - 1, DORMANT, false))
         return;
     const char *name = policy.groups[me.entered - 1].name;
     SAY("healing: group '", name, "': threads met in it; healed from now on");
@@ -376,12 +401,20 @@ __attribute__((noinline, cold)) static void wake_both(uint32_t one, uint32_t oth
         dh_heal_wake(&locks[other].at);
 }
 
+/* Its address in a register, once for all of it. */
+static inline struct lock *lock_at(uint32_t number)
+{
+    struct lock *l = &locks[number];
+    __asm__("" : "+r"(l));
+    return l;
+}
+
 static inline void close_quick(void)
 {
     uint32_t from = me.open[0].span.from, last = me.open[0].span.last, place = me.open[0].place;
     me.quick = me.n = 0;
-    bool other = last != from && dh_heal_give_quickly(&locks[last].at, place);
-    bool first = dh_heal_give_quickly(&locks[from].at, place);
+    bool other = last != from && dh_heal_give_quickly(&lock_at(last)->at, place);
+    bool first = dh_heal_give_quickly(&lock_at(from)->at, place);
     if (__builtin_expect(first || other, 0))
         wake_both(from, last, first);
 }
@@ -447,28 +480,18 @@ __attribute__((noinline, cold)) static void open_again(const void *frame, uint32
 
 static inline bool take_quickly(struct lock *l, uint32_t place)
 {
-    return !atomic_load_explicit(&l->waiting, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
+    return !atomic_load_explicit(&l->hurdles, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
 }
 
 /* What most come by: nothing else is open, and nobody is in the way. */
-__attribute__((always_inline)) static inline void open_at(const void *frame, uint32_t section, uint32_t from,
-                                                          uint32_t last, uint32_t place)
+__attribute__((always_inline)) static inline bool is_free(struct lock *l, uint32_t place)
 {
-    struct lock *l = &locks[from];
-    if (__builtin_expect(me.n || !me.known || me.greedy || dh_heal_is_directed() ||
-                             atomic_load_explicit(where[section].state, memory_order_relaxed) ||
-                             !take_quickly(l, place),
-                         0)) {
-        open_slowly(frame, section, from, last, place);
-        return;
-    }
-    if (last != from) {
-        if (__builtin_expect(!take_quickly(&locks[last], place), 0)) {
-            open_again(frame, section, from, last, place);
-            return;
-        }
-        count(&locks[last].taken);
-    }
+    return __builtin_expect(me.idle == IDLE && !dh_heal_is_directed() && take_quickly(l, place), 1);
+}
+
+__attribute__((always_inline)) static inline void note_opened(struct lock *l, const void *frame, uint32_t section,
+                                                              uint32_t from, uint32_t last, uint32_t place)
+{
     atomic_store_explicit(&l->in_section, true, memory_order_relaxed);
     count(&l->opened);
     me.open[0].section = section;
@@ -476,24 +499,50 @@ __attribute__((always_inline)) static inline void open_at(const void *frame, uin
     me.open[0].frame = frame;
     me.open[0].span.from = (uint16_t)from;
     me.open[0].span.last = (uint16_t)last;
-    me.open[0].span.all = false;
     me.n = 1;
     me.quick = section + 1;
 }
 
+__attribute__((always_inline)) static inline void open_one(const void *frame, uint32_t section, uint32_t number,
+                                                           uint32_t place)
+{
+    struct lock *l = lock_at(number);
+    if (is_free(l, place))
+        note_opened(l, frame, section, number, number, place);
+    else
+        open_slowly(frame, section, number, number, place);
+}
+
+__attribute__((noinline)) static void open_two(const void *frame, uint32_t section, uint32_t from, uint32_t last,
+                                               uint32_t place)
+{
+    struct lock *l = lock_at(from), *other = lock_at(last);
+    if (!is_free(l, place)) {
+        open_slowly(frame, section, from, last, place);
+    } else if (__builtin_expect(!take_quickly(other, place), 0)) {
+        open_again(frame, section, from, last, place);
+    } else {
+        count(&other->taken);
+        note_opened(l, frame, section, from, last, place);
+    }
+}
+
 void __dh_heal_open(const void *frame, uint32_t section, uint32_t place)
 {
-    uint32_t from = where[section].first, last = from + where[section].mask;
-    if (__builtin_expect(from != last, 0))
-        open_slowly(frame, section, from, last, place);
+    uint32_t from = where[section].first, mask = where[section].mask;
+    if (__builtin_expect(mask != 0, 0))
+        open_slowly(frame, section, from, from + mask, place);
     else
-        open_at(frame, section, from, from, place);
+        open_one(frame, section, from, place);
 }
 
 void __dh_heal_open_at(const void *frame, const void *one, const void *other, uint32_t section, uint32_t place)
 {
     uint32_t a = lock_of(&where[section], one), b = one == other ? a : lock_of(&where[section], other);
-    open_at(frame, section, a < b ? a : b, a < b ? b : a, place);
+    if (a == b)
+        open_one(frame, section, a, place);
+    else
+        open_two(frame, section, a < b ? a : b, a < b ? b : a, place);
 }
 
 /* The innermost, if there is one. */
@@ -596,7 +645,7 @@ void __dh_heal_await(uint32_t section, uint32_t place)
             dh_heal_now(&now);
         } while (!atomic_load_explicit(&o->happened, memory_order_acquire) &&
                  (now.tv_sec < until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec)));
-        if (!atomic_load(&o->happened) && !(atomic_fetch_or(&group->state, GIVEN_UP) & GIVEN_UP)) {
+        if (!atomic_load(&o->happened) && change_state(g, GIVEN_UP, true)) {
             SAY("healing: group '", policy.groups[g].name, "': what section '", policy.file.sections[section].name,
                 "' waits for did not happen; given up for the rest of the run");
             dh_heal_note_failure(policy.groups[g].name);
@@ -638,10 +687,10 @@ static void make_groups(void)
     uint32_t by_object = 0;
     for (uint32_t i = 0; i < policy.n_groups; i++) {
         bool one_each = __dh_heal_per_object >> i & 1 && by_object++ < MOST_BY_OBJECT;
-        groups[i].state =
-            (uint8_t)((dh_heal_is_auto() ? DORMANT : 0) | (policy.groups[i].means == DH_HEAL_SCHEDULE ? SCHEDULED : 0));
-        groups[i].where = (struct where){n_locks, one_each ? SLOTS - 1 : 0, &groups[i].state};
+        groups[i].where = (struct where){n_locks, one_each ? SLOTS - 1 : 0};
         n_locks += groups[i].where.mask + 1;
+        change_state(i, DORMANT, dh_heal_is_auto());
+        change_state(i, SCHEDULED, policy.groups[i].means == DH_HEAL_SCHEDULE);
     }
     for (uint32_t l = 0; l < n_locks; l++)
         dh_heal_lock_init(&locks[l].at);
@@ -671,7 +720,7 @@ void dh_heal_forked(void)
     note_open();
     for (uint32_t l = 0; ready && l < n_locks; l++) {
         dh_heal_lock_init(&locks[l].at);
-        atomic_store(&locks[l].waiting, 0);
+        atomic_fetch_and(&locks[l].hurdles, ~(uint64_t)UINT32_MAX);
         if (me.holds[l])
             dh_heal_try(&locks[l].at, UINT32_MAX);
     }
