@@ -14,6 +14,9 @@ enum {
     NAPS = 5,
     NAP = 16000 /* ns */,
     AWAIT_NAP = 50000,
+    TURN_NAP = 20000,
+    TURN_NAPS = 2000, /* 40 ms */
+    TURNS_MISSED = 5,
     SLOTS = 64,         /* locks of a group that has one for each object, which are told apart by a hash */
     MOST_BY_OBJECT = 7, /* groups; further ones have one lock */
     MOST_LOCKS = DH_HEAL_MOST_GROUPS - MOST_BY_OBJECT + MOST_BY_OBJECT * SLOTS
@@ -24,8 +27,9 @@ struct self;
 /* In cache lines of its own: threads that are at different objects do not meet in them. */
 struct lock {
     struct dh_heal_lock at;
-    uint32_t in_a_row;        /* how often its last owner took it while others waited; of the holder, as `last` */
-    const struct self *last;  /* who took it last */
+    uint32_t in_a_row; /* how often its last owner took it while others waited; of the holder, as `last` */
+    /* Who took it last; while its group is dormant, whose turn it is to be in a section. */
+    const struct self *_Atomic last;
     _Atomic uint64_t hurdles; /* what is in the way of taking it at once: threads that wait, in WHY what its group is */
     _Atomic bool in_section;  /* it is held for more than one access */
     _Atomic uint64_t taken;   /* how often, but for the first of a quick section's locks */
@@ -48,6 +52,7 @@ struct group {
     _Atomic uint32_t inside;              /* threads, of a group that is only scheduled */
     _Atomic uint64_t opened;              /* sections, without a lock */
     _Atomic uint64_t contended, kept_out; /* waits; waits for one that was in a section */
+    _Atomic uint32_t turns_missed;        /* how often somebody waited in vain for a turn */
 };
 
 struct order {
@@ -99,6 +104,7 @@ static struct where where[DH_HEAL_MOST_SECTIONS];
 static bool ready;
 static pthread_key_t end_key;
 static __thread struct self me;
+__thread bool dh_heal_is_early;
 
 static bool is(uint32_t g, uint8_t what)
 {
@@ -207,8 +213,8 @@ static bool comes_free(struct lock *l, uint32_t place)
 __attribute__((noinline)) static void note_turn(uint32_t number)
 {
     struct lock *l = &locks[number];
-    l->in_a_row = l->last == &me ? l->in_a_row + 1 : 0;
-    l->last = &me;
+    const struct self *last = atomic_exchange_explicit(&l->last, &me, memory_order_relaxed);
+    l->in_a_row = last == &me ? l->in_a_row + 1 : 0;
     me.greedy = l->in_a_row >= TURNS ? (uint16_t)(number + 1) : 0;
 }
 
@@ -269,6 +275,58 @@ static void let_pass(uint32_t g)
     atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
     for (int i = 0; i < LOOKS + NAPS && atomic_load_explicit(&group->inside, memory_order_relaxed); i++)
         dh_heal_nap(i < LOOKS ? 0 : NAP);
+}
+
+/* ---- turns, while nothing is known against a group ----
+ * Two threads in a section at once may both read before one writes: when that is seen, an update is lost. So the second
+ * one's read is held up, for a while, until the first is out; if that one wrote meanwhile, the two have met, and
+ * nothing is lost yet. Nobody waits long, and nobody for long if it is in vain: who is inside may well be at another
+ * object, or wait for something that the second one has. */
+
+static bool take_turn(struct lock *l)
+{
+    const struct self *nobody = NULL;
+    return atomic_compare_exchange_strong(&l->last, &nobody, &me);
+}
+
+static void forget_missed(void)
+{
+    const struct self *mine = &me;
+    if (me.has_missed && !dh_heal_is_early)
+        atomic_compare_exchange_strong(&locks[me.missed.span.from].last, &mine, NULL);
+    me.has_missed = dh_heal_is_early = false;
+}
+
+static void miss(const struct open *o)
+{
+    struct lock *l = &locks[o->span.from];
+    forget_missed();
+    me.missed = *o;
+    me.has_missed = true;
+    dh_heal_is_early =
+        !dh_heal_is_directed() && !take_turn(l) &&
+        atomic_load_explicit(&groups[group_of[o->section]].turns_missed, memory_order_relaxed) < TURNS_MISSED;
+    if (dh_heal_is_early)
+        dh_heal_look_closely();
+}
+
+bool dh_heal_wait_turn(void)
+{
+    if (!me.has_missed || !dh_heal_is_early || !me.entered || group_of[me.missed.section] != me.entered - 1)
+        return false;
+    struct lock *l = &locks[me.missed.span.from];
+    dh_heal_is_early = false;
+    for (int i = -SPINS; i < TURN_NAPS && is(me.entered - 1, DORMANT); i++) {
+        if (take_turn(l))
+            return true;
+        if (i < 0)
+            __builtin_ia32_pause();
+        else
+            dh_heal_nap(TURN_NAP);
+    }
+    atomic_fetch_add_explicit(&groups[me.entered - 1].turns_missed, 1, memory_order_relaxed);
+    atomic_store(&l->last, &me); /* who had it may never give it back */
+    return true;
 }
 
 /* ---- groups ---- */
@@ -442,8 +500,8 @@ __attribute__((noinline)) static void open_section(const void *frame, uint32_t s
     if (!ready)
         return;
     if (__builtin_expect(is(g, DORMANT), 0)) {
-        me.missed = (struct open){section, place, frame, span};
-        me.has_missed = true;
+        expect_end();
+        miss(&(struct open){section, place, frame, span});
         return;
     }
     note_open();
@@ -552,7 +610,7 @@ void __dh_heal_close(uint32_t section, uint32_t place)
         close_quick();
         return;
     }
-    me.has_missed = false;
+    forget_missed();
     for (uint32_t i = me.n; i-- > 0;)
         if (me.open[i].section == section) {
             close_at(i, place);
@@ -572,7 +630,7 @@ void dh_heal_enter_late(uint32_t place)
     }
     down(g, me.span, false, place);
     me.entered = 0;
-    me.has_missed = false;
+    forget_missed();
 }
 
 static bool lies_below(const struct open *o, const void *frame, bool or_at)
@@ -592,21 +650,21 @@ void __dh_heal_return(const void *frame)
     if (__builtin_expect(me.quick && me.open[0].frame == frame, 1))
         close_quick();
     else {
-        me.has_missed = false;
+        forget_missed();
         close_below(frame, true);
     }
 }
 
 void __dh_heal_again(const void *frame)
 {
-    me.has_missed = false;
+    forget_missed();
     close_below(frame, false);
 }
 
 /* Others must be able to come by for the wait to end, so nothing is at once across it. */
 void __dh_heal_wait(uint32_t place)
 {
-    me.has_missed = false;
+    forget_missed();
     while (me.n)
         close_at(me.n - 1, place);
 }
@@ -615,6 +673,7 @@ static void at_end(void *self)
 {
     (void)self;
     me.known = false;
+    forget_missed();
     while (me.n)
         close_at(me.n - 1, me.open[me.n - 1].place);
 }
@@ -721,6 +780,7 @@ void dh_heal_forked(void)
     for (uint32_t l = 0; ready && l < n_locks; l++) {
         dh_heal_lock_init(&locks[l].at);
         atomic_fetch_and(&locks[l].hurdles, ~(uint64_t)UINT32_MAX);
+        atomic_store(&locks[l].last, NULL);
         if (me.holds[l])
             dh_heal_try(&locks[l].at, UINT32_MAX);
     }

@@ -25,6 +25,11 @@ void dh_heal_forked(void);
 /* Something came to an access of the calling thread, which is under way: with `run --heal=auto`, what it accesses is
  * healed from now on. */
 void dh_heal_suspected(void);
+/* It is somebody else's turn to be in the section that the calling thread has come to. */
+extern __thread bool dh_heal_is_early;
+/* Then, and a read of it is under way: lets the other come out first, for a while. True: that took place, and others
+ * may have written meanwhile. */
+bool dh_heal_wait_turn(void);
 /* A read of the calling thread is under way, and what it reads is healed since it was begun: from here on, as if that
  * had been known before. */
 void dh_heal_enter_late(uint32_t place);
@@ -47,6 +52,8 @@ void dh_heal_note_failure(const char *group);
 void dh_heal_now(struct timespec *t); /* of the monotonic clock */
 bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *));
 void dh_heal_nap(long nanoseconds); /* 0: lets others run */
+/* The detector must not take the next access of the calling thread lightly. */
+void dh_heal_look_closely(void);
 
 /* ---- a healing lock ----
  * try: EBUSY, or 0: it is taken. take: ETIMEDOUT, or 0; without a time: for ever. directed: somebody else decides who

@@ -107,6 +107,10 @@ bool dh_heal_is_auto(void)
     return false;
 }
 
+void dh_heal_look_closely(void)
+{
+}
+
 void dh_heal_note(const char *group)
 {
     (void)group;
