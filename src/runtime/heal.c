@@ -27,11 +27,13 @@ struct self;
 /* In cache lines of its own: threads that are at different objects do not meet in them. */
 struct lock {
     struct dh_heal_lock at;
-    uint32_t in_a_row; /* how often its last owner took it while others waited; of the holder, as `last` */
+    uint32_t in_a_row;  /* how often its last owner took it while others waited; of the holder, as `last` */
+    uint32_t contended; /* waits for it; both are of the holder */
     /* Who took it last; while its group is dormant, whose turn it is to be in a section. */
     const struct self *_Atomic last;
     _Atomic uint64_t hurdles; /* what is in the way of taking it at once: threads that wait, in WHY what its group is */
     _Atomic bool in_section;  /* it is held for more than one access */
+    uint32_t kept_out;        /* waits for one that was in a section */
     _Atomic uint64_t taken;   /* how often, but for the first of a quick section's locks */
     _Atomic uint64_t opened;  /* sections; both are of the holder, and say that something happens */
 } __attribute__((aligned(64)));
@@ -49,10 +51,10 @@ struct where {
 struct group {
     struct where where;
     _Atomic uint8_t state;
-    _Atomic uint32_t inside;              /* threads, of a group that is only scheduled */
-    _Atomic uint64_t opened;              /* sections, without a lock */
-    _Atomic uint64_t contended, kept_out; /* waits; waits for one that was in a section */
-    _Atomic uint32_t turns_missed;        /* how often somebody waited in vain for a turn */
+    _Atomic uint32_t inside;       /* threads, of a group that is only scheduled */
+    _Atomic uint64_t opened;       /* sections, without a lock */
+    _Atomic uint64_t contended;    /* waits that no lock has counted */
+    _Atomic uint32_t turns_missed; /* how often somebody waited in vain for a turn */
 };
 
 struct order {
@@ -218,15 +220,27 @@ __attribute__((noinline)) static void note_turn(uint32_t number)
     me.greedy = l->in_a_row >= TURNS ? (uint16_t)(number + 1) : 0;
 }
 
+/* By who holds the lock now. */
+static void note_wait(struct lock *l, bool for_section)
+{
+    l->contended++;
+    l->kept_out += for_section;
+}
+
+/* Who only looks on for a moment does not say so: that would take the lock's line from who is inside. */
 __attribute__((noinline)) static bool acquire_busy(uint32_t g, struct lock *l, uint32_t place)
 {
-    struct group *group = &groups[g];
-    atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&l->in_section, memory_order_relaxed))
-        atomic_fetch_add_explicit(&group->kept_out, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&l->hurdles, 1, memory_order_relaxed);
-    bool got = (!dh_heal_is_directed() && comes_free(l, place)) || wait_for(g, l, place);
-    atomic_fetch_sub_explicit(&l->hurdles, 1, memory_order_relaxed);
+    bool for_section = atomic_load_explicit(&l->in_section, memory_order_relaxed);
+    bool got = !dh_heal_is_directed() && comes_free(l, place);
+    if (!got) {
+        atomic_fetch_add_explicit(&l->hurdles, 1, memory_order_relaxed);
+        got = wait_for(g, l, place);
+        atomic_fetch_sub_explicit(&l->hurdles, 1, memory_order_relaxed);
+    }
+    if (got)
+        note_wait(l, for_section);
+    else
+        atomic_fetch_add_explicit(&groups[g].contended, 1, memory_order_relaxed);
     return got;
 }
 
@@ -536,15 +550,27 @@ __attribute__((noinline, cold)) static void open_again(const void *frame, uint32
     open_slowly(frame, section, from, last, place);
 }
 
-static inline bool take_quickly(struct lock *l, uint32_t place)
+static inline bool take_at_once(struct lock *l, uint32_t place)
 {
     return !atomic_load_explicit(&l->hurdles, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
 }
 
-/* What most come by: nothing else is open, and nobody is in the way. */
-__attribute__((always_inline)) static inline bool is_free(struct lock *l, uint32_t place)
+static bool take_soon(struct lock *l, uint32_t place)
 {
-    return __builtin_expect(me.idle == IDLE && !dh_heal_is_directed() && take_quickly(l, place), 1);
+    bool for_section = atomic_load_explicit(&l->in_section, memory_order_relaxed);
+    for (int i = 0; i < SPINS && !atomic_load_explicit(&l->hurdles, memory_order_relaxed); i++) {
+        __builtin_ia32_pause();
+        if (dh_heal_looks_free(&l->at) && take_at_once(l, place)) {
+            note_wait(l, for_section);
+            return true;
+        }
+    }
+    return false;
+}
+
+static inline bool is_idle(void)
+{
+    return __builtin_expect(me.idle == IDLE && !dh_heal_is_directed(), 1);
 }
 
 __attribute__((always_inline)) static inline void note_opened(struct lock *l, const void *frame, uint32_t section,
@@ -561,24 +587,42 @@ __attribute__((always_inline)) static inline void note_opened(struct lock *l, co
     me.quick = section + 1;
 }
 
+/* Somebody is in the way, for a moment or for longer. */
+__attribute__((noinline)) static void open_soon(const void *frame, uint32_t section, uint32_t from, uint32_t last,
+                                                uint32_t place)
+{
+    struct lock *l = lock_at(from), *other = lock_at(last);
+    if (!is_idle() || (!take_at_once(l, place) && !take_soon(l, place))) {
+        open_slowly(frame, section, from, last, place);
+    } else if (from != last && !take_at_once(other, place) && !take_soon(other, place)) {
+        open_again(frame, section, from, last, place);
+    } else {
+        if (from != last)
+            count(&other->taken);
+        note_opened(l, frame, section, from, last, place);
+    }
+}
+
+/* What most come by: nothing else is open, and nobody is in the way. */
 __attribute__((always_inline)) static inline void open_one(const void *frame, uint32_t section, uint32_t number,
                                                            uint32_t place)
 {
     struct lock *l = lock_at(number);
-    if (is_free(l, place))
+    if (is_idle() && __builtin_expect(take_at_once(l, place), 1))
         note_opened(l, frame, section, number, number, place);
     else
-        open_slowly(frame, section, number, number, place);
+        open_soon(frame, section, number, number, place);
 }
 
 __attribute__((noinline)) static void open_two(const void *frame, uint32_t section, uint32_t from, uint32_t last,
                                                uint32_t place)
 {
     struct lock *l = lock_at(from), *other = lock_at(last);
-    if (!is_free(l, place)) {
-        open_slowly(frame, section, from, last, place);
-    } else if (__builtin_expect(!take_quickly(other, place), 0)) {
-        open_again(frame, section, from, last, place);
+    if (!is_idle() || !__builtin_expect(take_at_once(l, place), 1)) {
+        open_soon(frame, section, from, last, place);
+    } else if (__builtin_expect(!take_at_once(other, place), 0)) {
+        dh_heal_give(&l->at, place);
+        open_soon(frame, section, from, last, place);
     } else {
         count(&other->taken);
         note_opened(l, frame, section, from, last, place);
@@ -804,11 +848,14 @@ void dh_heal_finish(void)
     for (uint32_t i = 0; ready && i < policy.n_groups; i++) {
         if (is(i, DORMANT))
             continue;
-        uint64_t sections = groups[i].opened;
-        for (uint32_t l = 0; l <= groups[i].where.mask; l++)
-            sections += locks[groups[i].where.first + l].opened;
+        uint64_t sections = groups[i].opened, waits = groups[i].contended, between = 0;
+        for (uint32_t l = groups[i].where.first; l <= groups[i].where.first + groups[i].where.mask; l++) {
+            sections += locks[l].opened;
+            waits += locks[l].contended;
+            between += locks[l].kept_out;
+        }
         SAY("healing: group '", policy.groups[i].name, "': ", number(sections, opened), " sections entered, ",
-            number(groups[i].contended, contended), " waits, ", number(groups[i].kept_out, kept_out),
-            " would have come between", is(i, GIVEN_UP) ? "; given up" : "");
+            number(waits, contended), " waits, ", number(between, kept_out), " would have come between",
+            is(i, GIVEN_UP) ? "; given up" : "");
     }
 }
