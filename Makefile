@@ -52,6 +52,9 @@ bench-prove: all
 bench-static: all
 	@bench/static $(BUILD)
 	@bench/static-tables $(BUILD)
+	@bench/sparse-tables $(BUILD)
+	@bench/special $(BUILD)
+	@bench/sparse $(BUILD)
 
 bench-papers: all
 	@bench/papers $(BUILD)

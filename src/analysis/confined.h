@@ -1,12 +1,13 @@
 /* Objects that no other thread can get at although pointers to them meet in one place of the graph. Layer: analysis.
- * A stack object is its thread's own unless a pointer to it lies in memory that others may read, or is given to a
- * thread that is started. Calls through pointers unite what is passed to one target, so sharing alone does not tell. */
+ * A stack object, a variable of thread-local storage and what hangs on these alone is its thread's own unless a pointer
+ * to it lies in memory that others may read, or is given to a thread that is started. Calls through pointers unite what
+ * is passed to one target, so sharing alone does not tell. */
 #ifndef DH_ANALYSIS_CONFINED_H
 #define DH_ANALYSIS_CONFINED_H
 
 #include "analysis/shapes.h"
 
-/* By node: 1 = all it stands for is confined to the stack of the thread that uses it. The caller frees. */
+/* By node: 1 = all it stands for is confined to the thread that uses it. The caller frees. */
 uint8_t *dh_confined_find(struct dh_shapes *s);
 
 #endif

@@ -41,33 +41,6 @@ const char *dh_conflict_class_name(enum dh_conflict_class c)
 
 /* ---- order by starts and joins ---- */
 
-/* Whether some thread of kind `who` may run when `by` is at `o`. */
-static bool may_run(const struct dh_walk *w, const struct dh_order_state *o, unsigned by, unsigned who,
-                    dh_threads asked)
-{
-    const struct dh_thread *t = &w->threads.at[who];
-    if (t->inst == DH_NONE || o->started >> who & 1)
-        return true;
-    if (asked >> who & 1)
-        return false;
-    for (unsigned c = 0; c < w->threads.n; c++)
-        if (t->creators >> c & 1 && c != by && may_run(w, o, by, c, asked | (dh_threads)1 << who))
-            return true;
-    return false;
-}
-
-static bool before_start(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
-{
-    return w->threads.at[a->thread].unique && a->thread != b->thread &&
-           !may_run(w, &w->orders.at[a->order], a->thread, b->thread, 0);
-}
-
-static bool after_join(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
-{
-    return w->threads.at[a->thread].unique && w->orders.at[a->order].joined >> b->thread & 1 &&
-           w->threads.at[b->thread].creators == (dh_threads)1 << a->thread;
-}
-
 /* By custom, as long as this thread is one of those that start them. */
 static bool after_end(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
@@ -99,7 +72,7 @@ static bool reaches_meet(const struct dh_event *a, int64_t a_size, const struct 
                        b->reach > b_size ? b->reach : b_size);
 }
 
-static bool may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
     int64_t a_size = a->size ? a->size : INT32_MAX, b_size = b->size ? b->size : INT32_MAX;
     if (w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED || a->flags & b->flags & DH_EVENT_WILD)
@@ -222,6 +195,14 @@ static bool apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, 
     return a->thread == b->thread && (p | q) > 1 && !(p & q);
 }
 
+/* `a` frees what it gave to a thread that may still be at work on it: whoever frees waits for others somehow, but here
+ * nobody else could know. */
+static bool frees_what_it_gave(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+{
+    return a->flags & DH_EVENT_FREE && b->flags & (DH_EVENT_OWN | DH_EVENT_OWN_VIA) && a->thread != b->thread &&
+           w->threads.at[b->thread].creators >> a->thread & 1;
+}
+
 /* All that does not depend on which bytes are touched. */
 static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
 {
@@ -237,9 +218,9 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ALONE;
     if (!weak && (a->flags | b->flags) & DH_EVENT_FRESH)
         return DH_ARGUMENT_FRESH;
-    if (before_start(w, a, b) || before_start(w, b, a))
+    if (dh_before_start(w, a, b) || dh_before_start(w, b, a))
         return DH_ARGUMENT_START;
-    if (after_join(w, a, b) || after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
+    if (dh_after_join(w, a, b) || dh_after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
         return DH_ARGUMENT_JOIN;
     enum dh_argument lock = common_lock(w, a, b);
     if (is_no_custom(lock))
@@ -258,7 +239,7 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ENDED;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
-    if ((a->flags | b->flags) & DH_EVENT_FREE)
+    if ((a->flags | b->flags) & DH_EVENT_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
         return DH_ARGUMENT_RELEASED;
     if ((a->flags | b->flags) & DH_EVENT_UNWINDING)
         return DH_ARGUMENT_UNWINDING;
@@ -290,7 +271,7 @@ static bool have_one_name(const struct dh_walk *w, const struct dh_event *a, con
 
 static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
-    if (!may_overlap(w, a, b))
+    if (!dh_events_may_overlap(w, a, b))
         return DH_ARGUMENT_DISJOINT;
     if (own_parts(w, a, b))
         return DH_ARGUMENT_OWN_PART;

@@ -53,5 +53,7 @@ void dh_conflicts_release(struct dh_conflicts *c);
 /* The argument that holds for two events, DH_ARGUMENT_COUNT when none does. `weak`: an object that escaped unordered
  * gets no credit for being fresh. */
 enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak);
+/* Of one object: may they touch the same bytes? */
+bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
 
 #endif

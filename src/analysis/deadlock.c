@@ -3,6 +3,7 @@
 
 #include "analysis/meet.h"
 #include "analysis/pair_order.h"
+#include "analysis/stuck.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -532,6 +533,7 @@ void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_walk *w)
     for (uint32_t e = 0; e < w->events.n; e++)
         if (w->events.at[e].kind == DH_EVENT_WAIT)
             look_at_wait(&s, e);
+    dh_stuck_find(d, w);
     dh_pair_order_release(&s.pairs);
     dh_vec_release(&s.requests);
     dh_vec_release(&s.kinds);

@@ -6,7 +6,13 @@
 
 #include "analysis/walk.h"
 
-enum dh_deadlock_kind { DH_DEADLOCK_MUTUAL, DH_DEADLOCK_CRITICAL, DH_DEADLOCK_INDEFINITE };
+enum dh_deadlock_kind {
+    DH_DEADLOCK_MUTUAL,
+    DH_DEADLOCK_CRITICAL,
+    DH_DEADLOCK_INDEFINITE,
+    DH_DEADLOCK_AGAIN,
+    DH_DEADLOCK_JOIN
+};
 
 #define DH_DEADLOCK_LONGEST 4
 
@@ -14,9 +20,10 @@ struct dh_deadlock {
     enum dh_deadlock_kind kind;
     uint32_t n;
     /* Events of the walk. Mutual: each wants what the next one holds, the last what the first one holds. Critical: the
-     * wait, then who else takes what it holds. Indefinite: the wait. */
+     * wait, then who else takes what it holds. Indefinite: the wait. Again: the request. Join: the join, then the
+     * request of who is to end. */
     uint32_t events[DH_DEADLOCK_LONGEST];
-    uint32_t held; /* critical: in walk.held, what the wait holds */
+    uint32_t held; /* critical, again, join: in walk.held, what the thread holds that waits */
 };
 
 struct dh_deadlocks {

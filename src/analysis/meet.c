@@ -20,15 +20,40 @@ static bool may_run(const struct dh_walk *w, const struct dh_order_state *o, uns
     return false;
 }
 
-/* `a` happens before any thread `b` is there, or after all of them have ended. Only who alone starts them knows. */
-static bool is_apart(const struct dh_walk *w, const struct dh_event *a, unsigned b)
+bool dh_before_start(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
-    const struct dh_order_state *o = &w->orders.at[a->order];
+    return w->threads.at[a->thread].unique && a->thread != b->thread &&
+           !may_run(w, &w->orders.at[a->order], a->thread, b->thread, 0);
+}
+
+/* Only who alone starts threads knows that all of them have ended. */
+static bool is_over(const struct dh_walk *w, const struct dh_event *a, unsigned b)
+{
+    return has(w->orders.at[a->order].joined, b) && w->threads.at[b].creators == (dh_threads)1 << a->thread;
+}
+
+static bool is_others(const struct dh_thread *t)
+{
+    return t->kind == DH_ROOT_COUNT || t->kind == DH_ROOT_EXPORTED || t->kind == DH_ROOT_TIMER;
+}
+
+/* Destructors of thread-specific data run while their thread ends: whoever has joined all threads that there are comes
+ * after them, and its own run when it is done. */
+static bool after_all_threads(const struct dh_walk *w, const struct dh_event *a)
+{
+    for (unsigned t = 0; t < w->threads.n; t++)
+        if (t != a->thread && is_others(&w->threads.at[t]) && may_run(w, &w->orders.at[a->order], a->thread, t, 0) &&
+            !is_over(w, a, t))
+            return false;
+    return true;
+}
+
+bool dh_after_join(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+{
     if (!w->threads.at[a->thread].unique)
         return false;
-    if (!may_run(w, o, a->thread, b, 0))
-        return true;
-    return has(o->joined, b) && w->threads.at[b].creators == (dh_threads)1 << a->thread;
+    return is_over(w, a, b->thread) ||
+           (w->threads.at[b->thread].kind == DH_ROOT_KEY_DESTRUCTOR && after_all_threads(w, a));
 }
 
 bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b)
@@ -58,5 +83,6 @@ bool dh_events_meet(const struct dh_walk *w, const struct dh_event *a, const str
         return false;
     if (a->thread == b->thread)
         return !x->unique && !is_apart_by_barrier(w, a, b);
-    return !is_apart(w, a, b->thread) && !is_apart(w, b, a->thread) && !dh_threads_alternate(w, a->thread, b->thread);
+    return !dh_before_start(w, a, b) && !dh_before_start(w, b, a) && !dh_after_join(w, a, b) &&
+           !dh_after_join(w, b, a) && !dh_threads_alternate(w, a->thread, b->thread);
 }

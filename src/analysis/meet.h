@@ -4,6 +4,9 @@
 
 #include "analysis/walk.h"
 
+/* `a` happens before any thread like b's is there, or after all of them have ended. */
+bool dh_before_start(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
+bool dh_after_join(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
 bool dh_events_meet(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
 /* Threads that the same one starts: whenever it starts one of the ones, all of the others that it started have ended,
  * and the other way round. */

@@ -2,6 +2,7 @@
 
 #include "analysis/conflicts.h"
 #include "analysis/freed.h"
+#include "analysis/interleave.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ enum mark {
     MARK_OTHER = 1 << 1,  /* also something else, or in code that nothing seems to reach */
     MARK_SHARED = 1 << 2, /* of what several threads get at */
     MARK_RACY = 1 << 3,
-    MARK_LATE = 1 << 4 /* of what may have been freed */
+    MARK_LATE = 1 << 4, /* of what may have been freed */
+    MARK_UNIT = 1 << 5  /* of what may be interleaved */
 };
 
 struct finder {
@@ -36,6 +38,7 @@ struct finder {
     uint8_t *open;    /* by function: code nobody knows may call it, or what calls it */
     uint8_t *marks;   /* by site, of originals and of each copy */
     uint8_t *late;    /* by instruction: what it accesses may be gone */
+    const uint8_t *elements;
 };
 
 static void *zeroed(size_t n)
@@ -230,14 +233,59 @@ static void conclude(struct finder *f)
             f->marks[n] &= MARK_SEEN | MARK_OTHER;
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
         unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
-        unsigned private = known && !(m & MARK_SHARED);
+        unsigned private = known && !(m & MARK_SHARED), unit = n < s->n_sites && ordered && !(m & MARK_UNIT);
         s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0) |
-                                  (ordered && !race ? DH_SAFE_ORDERED : 0));
+                                  (ordered && !race ? DH_SAFE_ORDERED : 0) | (unit ? DH_SAFE_UNIT : 0));
         if (n >= s->n_sites)
             continue;
         s->accesses += (m & MARK_SEEN) != 0;
         s->race += race;
         s->private += private;
+        s->unit += unit;
+    }
+}
+
+/* ---- the consistency detector ---- */
+
+enum { BUSY = 1, BUSY_NO_ARRAYS = 2 };
+
+static void mark_units(struct finder *f, uint8_t *busy)
+{
+    uint8_t *hot = dh_interleave_find(&f->walk, f->conflicts.unsafe);
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        uint32_t inst = f->walk.events.at[n].inst, site = f->p->insts.at[inst].site;
+        if (!hot[n])
+            continue;
+        if (site < f->safe->n_sites)
+            f->marks[site] |= MARK_UNIT;
+        if (!is_plain(&f->p->insts.at[inst]) || site >= f->safe->n_sites)
+            busy[dh_inst_function(f->p, dh_program_block_of(f->p, inst))] = BUSY | BUSY_NO_ARRAYS;
+    }
+    free(hot);
+}
+
+static uint8_t busy_with(const struct finder *f, const struct dh_inst *i)
+{
+    bool plain = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
+    /* Atomics are not looked at, and of all others there are events. */
+    if (!plain || i->order || i->flags & DH_INST_LIBRARY || i->site >= f->safe->n_sites ||
+        f->safe->of_site[i->site] & (DH_SAFE_UNIT | DH_SAFE_PRIVATE))
+        return 0;
+    return f->elements && f->elements[i->site] ? BUSY : BUSY | BUSY_NO_ARRAYS;
+}
+
+/* Functions whose calls begin no unit that matters. */
+static void conclude_scopes(struct finder *f, uint8_t *busy)
+{
+    for (uint32_t b = 0; b < f->p->blocks.n; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
+            busy[f->p->blocks.at[b].function] |= busy_with(f, &f->p->insts.at[f->p->blocks.at[b].inst + n]);
+    dh_interleave_spread(&f->shapes.calls, busy);
+    for (uint32_t n = 0; n < f->p->functions.n; n++) {
+        uint32_t site = f->p->functions.at[n].site;
+        if (site < f->safe->n_sites && f->p->functions.at[n].n_blocks)
+            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_SAFE_SCOPE) |
+                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_SAFE_SCOPE_NO_ARRAYS));
     }
 }
 
@@ -404,11 +452,15 @@ static void judge(struct finder *f)
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         mark_function(f, n, f->reached[n] && !f->open[n]);
     mark_events(f);
+    uint8_t *busy = zeroed(f->p->functions.n);
+    mark_units(f, busy);
     if (knows_objects(f)) {
         conclude(f);
+        conclude_scopes(f, busy);
         if (f->q->special)
             choose_copies(f);
     }
+    free(busy);
     dh_conflicts_release(&f->conflicts);
 }
 
@@ -445,6 +497,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh
     size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
     *s = (struct dh_safe){.of_site = zeroed(rows), .n_sites = q->n_sites};
     struct finder f = {.safe = s, .q = q, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(rows)};
+    f.elements = q->elements;
     if (is_closed(&f) && is_followed(&f)) {
         dh_shapes_init(&f.shapes, p);
         if (read_shapes(&f))

@@ -10,13 +10,19 @@
 enum dh_safety {
     DH_SAFE_RACE = 1 << 0,    /* never one of two conflicting accesses that nothing orders */
     DH_SAFE_PRIVATE = 1 << 1, /* only one thread ever gets at what it accesses, or nobody writes there */
-    DH_SAFE_ORDERED = 1 << 2  /* as RACE, but what it accesses may have been freed before */
+    DH_SAFE_ORDERED = 1 << 2, /* as RACE, but what it accesses may have been freed before */
+    DH_SAFE_UNIT = 1 << 3,    /* no part of what the consistency detector tells of (interleave.h) */
+    /* Of the row of a function: none of the accesses it may have under way, its callees' too, is without UNIT; leaving
+     * elements of arrays aside. */
+    DH_SAFE_SCOPE = 1 << 4,
+    DH_SAFE_SCOPE_NO_ARRAYS = 1 << 5
 };
 
 struct dh_safe {
     uint8_t *of_site; /* dh_safety, by row of the site table; then the same for each copy of a function */
     uint32_t n_sites;
     uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
+    uint32_t unit;                    /* of them without any part in what the consistency detector tells */
     char gave_up[120];                /* "" = no */
 };
 
@@ -25,8 +31,9 @@ struct dh_safe {
 
 struct dh_safe_question {
     uint32_t n_sites;
+    const uint8_t *elements; /* by site: it accesses an element of an array; NULL: nobody can tell */
     uint32_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
-                      see a wrong one caught */
+            see a wrong one caught */
     /* Copies that may pay, NULL: nobody asks; which functions can be copied; calls with sites from n_sites on can be
      * redirected. */
     struct dh_special *special;

@@ -205,6 +205,7 @@ static void walk_all(struct dh_walk *w)
     memset(s->counting, 0, w->shapes->graph.nodes.n);
     w->contexts.n = 0;
     w->n_merged = 0;
+    w->n_clipped = w->n_cached = 0;
     w->steps = 0;
     s->queue.n = 0;
     for (size_t n = 0; n < w->threads.n; n++) {
@@ -229,11 +230,18 @@ static int by_place(const void *a, const void *b)
     return (p->offset > q->offset) - (p->offset < q->offset);
 }
 
+/* What was registered once may still run in several threads at once. Of a signal handler that is possible, but nobody
+ * means it: only the proofs must not rely on it. */
+static bool may_be_unique(const struct dh_walk *w, uint32_t kind)
+{
+    return kind == DH_ROOT_COUNT || is_alone(kind) || (kind == DH_ROOT_SIGNAL_HANDLER && !w->strict);
+}
+
 static void learn(struct dh_walk *w)
 {
     for (size_t n = 0; n < w->threads.n; n++)
         if (w->threads.at[n].inst != DH_NONE)
-            w->threads.at[n].unique = w->state->create_count[n] == 1;
+            w->threads.at[n].unique = w->state->create_count[n] == 1 && may_be_unique(w, w->threads.at[n].kind);
     if (w->state->unstable.n)
         qsort(w->state->unstable.at, w->state->unstable.n, sizeof *w->state->unstable.at, by_place);
 }

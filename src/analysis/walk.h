@@ -30,7 +30,15 @@ struct dh_element_loop {
     uint32_t function, header;
 };
 
-enum dh_event_kind { DH_EVENT_READ, DH_EVENT_WRITE, DH_EVENT_LOCK, DH_EVENT_WAIT, DH_EVENT_SIGNAL, DH_EVENT_BARRIER };
+enum dh_event_kind {
+    DH_EVENT_READ,
+    DH_EVENT_WRITE,
+    DH_EVENT_LOCK,
+    DH_EVENT_WAIT,
+    DH_EVENT_SIGNAL,
+    DH_EVENT_BARRIER,
+    DH_EVENT_JOIN
+};
 
 enum dh_event_flag {
     DH_EVENT_ATOMIC = 1 << 0,
@@ -102,7 +110,7 @@ struct dh_event {
     uint32_t order;
     uint32_t context;
     uint32_t loop;       /* UNHANDED: which */
-    dh_threads rejoined; /* REJOINED: threads of these kinds that were given the element have ended */
+    dh_threads rejoined; /* REJOINED: threads of these kinds that were given the element have ended; JOIN: waited for */
     uint32_t alone;      /* number + 1 of the one instance that gets here, 0 = any */
     uint32_t second;     /* WAIT: node of the lock; LOCK: the new dh_held in walk.held */
 };
@@ -119,6 +127,16 @@ struct dh_seen {
 };
 struct dh_followed {
     uint32_t context, call, function, callee; /* callee: context, DH_NONE: nothing there matters */
+};
+
+/* How calls are told to have been walked before (003, tables 3.5 and 3.6), for measuring: what is found counts with
+ * DH_CACHE_NORMAL alone. */
+enum dh_cache {
+    DH_CACHE_NORMAL,   /* contexts are told apart by what they bring to shared objects */
+    DH_CACHE_BEST,     /* an object that is not shared leads to none that is */
+    DH_CACHE_WORST,    /* by all objects that they bring */
+    DH_CACHE_NONE,     /* no call was, but in recursions and beyond the number of contexts that is kept */
+    DH_CACHE_UNCLIPPED /* as WORST, and calls in which nothing is shared are followed, too */
 };
 
 struct dh_walk {
@@ -145,6 +163,7 @@ struct dh_walk {
     bool (*alike)(void *self, uint32_t one, uint32_t other);
     uint32_t (*name)(void *self, uint32_t inst);
     void *alike_self;
+    enum dh_cache cache;
     bool strict;     /* set by the caller: what code nobody knows, or a pointer to a TLS variable leads to, is shared */
     bool incomplete; /* the budget was used up: what was not reached is not known to be safe */
     struct dh_walk_state *state;

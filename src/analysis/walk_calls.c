@@ -167,6 +167,8 @@ static void assume_recursion(struct dh_step *t, uint32_t function, struct dh_sta
 static bool is_clipped(struct dh_walk *w, const struct dh_frame *f)
 {
     const struct dh_function_facts *facts = &w->state->facts[f->function];
+    if (w->cache == DH_CACHE_UNCLIPPED)
+        return false;
     return !facts->sync && !facts->touches && !dh_walk_binds_shared(w, f);
 }
 
@@ -249,6 +251,16 @@ static bool widen(struct dh_walk *w, struct dh_frame *wanted)
     return true;
 }
 
+/* Without caching every call has contexts of its own; recursions would have no end. */
+static uint64_t told_by_call(const struct dh_step *t, uint32_t target)
+{
+    const struct dh_walk *w = t->w;
+    const uint32_t *group = w->shapes->calls.group;
+    if (w->cache != DH_CACHE_NONE || group[target] == group[t->f->function] || w->state->frames.n > MANY_FRAMES)
+        return 0;
+    return ((uint64_t)t->f->context << 32 | t->inst) + 1;
+}
+
 /* The context that a call leads to; NULL: nothing to be seen there, or nobody looks any more. Not inlined, like what
  * comes back: calls go deep, and the stack is to hold as little as possible on the way. */
 __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t, uint32_t target, uint32_t first,
@@ -284,6 +296,7 @@ __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t,
     argument_attributes(t, first, &wanted);
     locks_inwards(t, first, w->program->functions.at[target].n_params, &wanted.in, names);
     *widened = widen(w, &wanted);
+    wanted.from = told_by_call(t, target);
     return callee_frame(t, &wanted);
 }
 
@@ -292,13 +305,20 @@ struct left {
     struct dh_state all, out, thrown;
 };
 
+/* Walked for this very call, in an earlier round. */
+static bool is_own_call(const struct dh_step *t, const struct dh_frame *f)
+{
+    const struct dh_context *c = &t->w->contexts.at[f->context];
+    return c->caller == t->f->context && c->call == t->inst;
+}
+
 static void call_target(struct dh_step *t, uint32_t target, uint32_t first, struct left *l)
 {
     struct dh_walk *w = t->w;
     uint32_t names[DH_LOCKS_MAX];
     bool clipped, widened = false;
     struct dh_frame *f = find_callee(t, target, first, names, &clipped, &widened);
-    w->n_cached += t->counts && f && f->status == DH_FRAME_DONE;
+    w->n_cached += t->counts && f && f->status == DH_FRAME_DONE && !is_own_call(t, f);
     if (w->traced && w->state->recording && t->counts && (f || clipped))
         dh_vec_push(&w->followed, (struct dh_followed){t->f->context, t->inst, target, f ? f->context : DH_NONE});
     bool later = f && f->status == DH_FRAME_NEW && w->state->depth >= DH_DEPTH_MAX;

@@ -485,28 +485,46 @@ struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct 
     return h;
 }
 
-void dh_walk_sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
-                        enum dh_event_kind kind, const struct dh_held *lock, const struct dh_held *second,
-                        uint32_t flags)
+static struct dh_event sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s,
+                                  const struct dh_inst *i, enum dh_event_kind kind, const struct dh_held *lock)
 {
-    if (!w->state->recording || lock->node == DH_NO_NODE)
-        return;
     struct dh_held held[DH_LOCKS_MAX];
     for (unsigned n = 0; n < s->n_locks; n++) {
         held[n] = s->locks[n];
         held[n].relation =
             lock->expr && equal_values(w, f, held[n].expr, lock->expr) ? DH_RELATION_SAME : DH_RELATION_NONE;
     }
-    struct dh_event e = {.inst = (uint32_t)(i - w->program->insts.at),
-                         .thread = (uint16_t)f->thread,
-                         .kind = (uint16_t)kind,
-                         .flags = flags | (s->ignoring ? DH_EVENT_IGNORED : 0),
-                         .node = lock->node,
-                         .offset = lock->offset,
-                         .lockset = dh_walk_lockset(w, held, s->n_locks),
-                         .order = dh_walk_order(w, s),
-                         .context = f->context};
+    return (struct dh_event){.inst = (uint32_t)(i - w->program->insts.at),
+                             .thread = (uint16_t)f->thread,
+                             .kind = (uint16_t)kind,
+                             .flags = s->ignoring ? DH_EVENT_IGNORED : 0,
+                             .node = lock->node,
+                             .offset = lock->offset,
+                             .lockset = dh_walk_lockset(w, held, s->n_locks),
+                             .order = dh_walk_order(w, s),
+                             .context = f->context,
+                             .second = DH_NONE};
+}
+
+void dh_walk_sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
+                        enum dh_event_kind kind, const struct dh_held *lock, const struct dh_held *second,
+                        uint32_t flags)
+{
+    if (!w->state->recording || lock->node == DH_NO_NODE)
+        return;
+    struct dh_event e = sync_event(w, f, s, i, kind, lock);
+    e.flags |= flags;
     uint32_t alone = dh_walk_lockset(w, second, 1);
     e.second = w->locksets.at[alone].first;
+    dh_walk_event(w, &e);
+}
+
+void dh_walk_join_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
+                        dh_threads joined)
+{
+    if (!w->state->recording || s->locks[0].node == DH_NO_NODE)
+        return;
+    struct dh_event e = sync_event(w, f, s, i, DH_EVENT_JOIN, &s->locks[0]);
+    e.rejoined = joined;
     dh_walk_event(w, &e);
 }

@@ -63,6 +63,17 @@ struct dh_cell dh_walk_place(struct dh_walk *w, const struct dh_frame *f, struct
     return dh_graph_find(graph_of(w), (struct dh_cell){b.node, c.offset + b.distance});
 }
 
+static bool is_told_apart(const struct dh_walk *w, uint32_t node)
+{
+    uint32_t flags = node == DH_NO_NODE ? 0 : w->shapes->graph.nodes.at[node].flags;
+    return flags & (DH_NODE_SHARED | DH_NODE_LOCKED | DH_NODE_EXPOSED);
+}
+
+static bool keeps_all(const struct dh_walk *w)
+{
+    return w->cache == DH_CACHE_WORST || w->cache == DH_CACHE_UNCLIPPED;
+}
+
 /* Side by side through the callee's summary and the caller's objects. `caller` NULL: the objects are global. */
 static void bind_from(struct dh_walk *w, const struct dh_frame *caller, struct dh_frame *callee, struct dh_cell theirs,
                       struct dh_cell mine)
@@ -82,6 +93,10 @@ static void bind_from(struct dh_walk *w, const struct dh_frame *caller, struct d
         g->nodes.at[p.a.node].mark = g->mark;
         struct dh_binding *b = &w->state->bindings.at[callee->binding + number];
         struct dh_cell at = caller ? dh_walk_place(w, caller, p.b) : p.b;
+        if (at.node == DH_NO_NODE && keeps_all(w))
+            at = p.b;
+        if (w->cache == DH_CACHE_BEST && !is_told_apart(w, at.node))
+            continue;
         if (at.node != DH_NO_NODE)
             *b = (struct dh_binding){at.node, at.offset - p.a.offset};
         for (unsigned k = 0; k < g->nodes.at[p.a.node].n_edges; k++) {
@@ -110,8 +125,7 @@ static void close_bindings(struct dh_walk *w, struct dh_frame *f)
 {
     for (uint32_t n = 0; n < f->n_bindings; n++) {
         struct dh_binding *b = &w->state->bindings.at[f->binding + n];
-        uint32_t flags = b->node == DH_NO_NODE ? 0 : graph_of(w)->nodes.at[b->node].flags;
-        if (!(flags & (DH_NODE_SHARED | DH_NODE_LOCKED | DH_NODE_EXPOSED)))
+        if (!keeps_all(w) && !is_told_apart(w, b->node))
             *b = (struct dh_binding){DH_NO_NODE, 0};
     }
 }
@@ -182,6 +196,7 @@ static uint64_t hash_frame(const struct dh_walk *w, const struct dh_frame *f)
         h = mix(h, (uint64_t)(uint32_t)l->offset << 32 | (uint64_t)l->mode << 31 | l->index);
         h = mix(h, (uint64_t)l->again << 32 | l->via);
     }
+    h = mix(h, f->from);
     h = mix(h, f->in.started);
     h = mix(h, f->in.joined);
     h = mix(h, f->in.ended);
@@ -207,9 +222,9 @@ static bool same_frame(const struct dh_walk *w, const struct dh_frame *a, const 
 {
     const struct dh_binding *all = w->state->bindings.at;
     bool same = a->function == b->function && a->thread == b->thread && a->multi == b->multi &&
-                a->unwinding == b->unwinding && a->n_bindings == b->n_bindings && a->in.started == b->in.started &&
-                a->in.joined == b->in.joined && a->in.ended == b->in.ended && a->in.phase == b->in.phase &&
-                a->in.alone == b->in.alone && a->in.ignoring == b->in.ignoring &&
+                a->unwinding == b->unwinding && a->n_bindings == b->n_bindings && a->from == b->from &&
+                a->in.started == b->in.started && a->in.joined == b->in.joined && a->in.ended == b->in.ended &&
+                a->in.phase == b->in.phase && a->in.alone == b->in.alone && a->in.ignoring == b->in.ignoring &&
                 memcmp(a->attributes, b->attributes, sizeof a->attributes) == 0 &&
                 memcmp(a->loops, b->loops, sizeof a->loops) == 0 && same_locks(&a->in, &b->in);
     for (uint32_t n = 0; same && a->binding != b->binding && n < a->n_bindings; n++)

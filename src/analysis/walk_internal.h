@@ -58,6 +58,7 @@ struct dh_frame {
     struct dh_state in, out;
     struct dh_state thrown; /* as `out`, when an exception leaves it */
     enum { DH_FRAME_NEW, DH_FRAME_RUNNING, DH_FRAME_DONE } status;
+    uint64_t from;    /* DH_CACHE_NONE: the call that it was made for, 0 = any */
     uint32_t context; /* in walk.contexts */
     bool called;      /* by some call that counts */
 };
@@ -138,6 +139,9 @@ void dh_walk_event(struct dh_walk *w, const struct dh_event *e);
 void dh_walk_sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
                         enum dh_event_kind kind, const struct dh_held *lock, const struct dh_held *second,
                         uint32_t flags);
+/* Waits for the end of such threads; only told where locks are held meanwhile. */
+void dh_walk_join_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, const struct dh_inst *i,
+                        dh_threads joined);
 struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct dh_inst *i, uint32_t operand,
                             uint16_t mode);
 /* Evaluated twice in the frame, the expression gives one value. */

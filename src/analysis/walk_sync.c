@@ -393,6 +393,16 @@ static void join_thread(struct dh_step *t)
     }
 }
 
+static void wait_for_end(struct dh_step *t)
+{
+    dh_threads before = t->s->joined & t->s->ended;
+    join_thread(t);
+    dh_step_joined(t);
+    dh_threads now = (t->s->joined | t->s->ended) & ~before;
+    if (t->counts && t->s->n_locks && now && !(t->i->flags & DH_INST_TIMED))
+        dh_walk_join_event(t->w, t->f, t->s, t->i, now);
+}
+
 void dh_step_thread(struct dh_step *t)
 {
     struct dh_walk *w = t->w;
@@ -407,8 +417,7 @@ void dh_step_thread(struct dh_step *t)
                 start_thread(t, n);
         break;
     case DH_I_JOIN:
-        join_thread(t);
-        dh_step_joined(t);
+        wait_for_end(t);
         break;
     case DH_I_EXIT_THREAD:
         t->s->reached = false;

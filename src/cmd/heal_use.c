@@ -8,6 +8,7 @@
 #include "host/file.h"
 #include "host/process.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static void tell(const char *line)
     dh_complain("%s", line);
 }
 
-/* Looked into once for each program and policy: the answer is kept beside the policy. */
+/* Looked into once for each program and policy: the answer, with what is to be said each time, is kept beside the
+ * policy. */
 static bool is_known_safe(const char *program, const char *plan, char **mark)
 {
     struct dh_container c;
@@ -33,13 +35,42 @@ static bool is_known_safe(const char *program, const char *plan, char **mark)
     return *mark && dh_file_exists(*mark);
 }
 
-/* What could only make it slow is told by 'deadheat heal --check'; what could hang is not run. */
+static void tell_known(const char *mark)
+{
+    struct dh_bytes b;
+    struct dh_err ignored = {0};
+    if (dh_file_read(mark, &b, &ignored)) {
+        if (b.n)
+            fprintf(stderr, "%.*s", (int)b.n, (const char *)b.at);
+        dh_bytes_release(&b);
+    }
+    dh_err_release(&ignored);
+}
+
+/* What a lock cannot keep out is known to whoever relies on it. */
+static char *holes(const char *policy, const struct dh_heal_risks *risks)
+{
+    struct dh_str text = {0};
+    for (size_t i = 0; i < risks->at.n; i++) {
+        const struct dh_heal_risk *r = &risks->at.at[i];
+        if (r->kind != DH_RISK_OUTSIDE)
+            continue;
+        char *line = dh_format("deadheat: %s: group %s: %s, and is not kept out\n", policy, r->group, r->text);
+        dh_str_add(&text, line);
+        free(line);
+    }
+    return text.at ? text.at : dh_strdup("");
+}
+
+/* What could hang is not run; what is not kept out is said. What could only make it slow is told by 'deadheat heal
+ * --check'. */
 static bool is_without_circle(const char *policy, const char *program, const char *plan, struct dh_err *err)
 {
     struct dh_heal_risks risks = {.at = {0}};
     struct dh_bytes b;
     char *mark;
     if (is_known_safe(program, plan, &mark)) {
+        tell_known(mark);
         free(mark);
         return true;
     }
@@ -52,8 +83,12 @@ static bool is_without_circle(const char *policy, const char *program, const cha
         if (risks.at.at[i].kind == DH_RISK_CYCLE)
             ok = dh_err_set(err, "%s: group %s: %s", policy, risks.at.at[i].group, risks.at.at[i].text);
     struct dh_err ignored = {0};
+    char *said = holes(policy, &risks);
+    if (ok)
+        fputs(said, stderr);
     if (ok && mark)
-        dh_file_write(mark, "", 0, 0600, &ignored);
+        dh_file_write(mark, said, strlen(said), 0600, &ignored);
+    free(said);
     dh_err_release(&ignored);
     dh_heal_risks_release(&risks);
     free(mark);

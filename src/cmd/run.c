@@ -132,7 +132,9 @@ static const struct dh_option options[] = {
      "engine, heal (placed exactly, before it), stale (loads answer through the runtime), scope (activations of "
      "functions), none; and how much of what the analysis of the program proves safe is left out: all (nothing; the "
      "usual), "
-     "conflict-self, conflict, optimized, each also with no-arrays or no-copies"},
+     "conflict-self, conflict, optimized, each also with no-arrays or no-copies; "
+     "count-events, count-checks: the program counts what it does, or the checks it executes, for the option "
+     "counts_file"},
     {"threads", DH_OPTION_FLAG, NULL, NULL,
      "when the program has ended, list its threads on standard error: name, creator, state, and where it was created"},
 #define DH_DETECTOR_OPTION(name, value, help) {name, DH_OPTION_STRING, value, NULL, help},

@@ -61,6 +61,7 @@ static bool scan_whole(struct scan *s, struct dh_whole *w, struct dh_err *err)
                                     .sequential = strcmp(dh_option_get(s->options, "order"), "sc") == 0,
                                     .wide = strcmp(dh_option_get(s->options, "exposed-reads"), "no") == 0,
                                     .all = dh_option_given(s->options, "all") || dh_option_get(s->options, "explain"),
+                                    .cache = dh_option_get(s->options, "cache"),
                                     .statistics = dh_option_given(s->options, "statistics")};
     if (dh_option_get(s->options, "dump")) {
         dump_model(&w->program);
@@ -128,6 +129,9 @@ static const struct dh_option options[] = {
     {"exposed-reads", DH_OPTION_CHOICE, "yes|no", "yes",
      "atomicity: only reads on whose value a later step relies; 'no': also others, as thesis and views have it"},
     {"statistics", DH_OPTION_FLAG, NULL, NULL, "also: sizes, times, and which arguments put how many pairs aside"},
+    {"cache", DH_OPTION_CHOICE, "normal|best|worst|none|unclipped", "normal",
+     "for measuring: which calls count as looked at before; what is suspected with another than 'normal' means "
+     "nothing"},
     {"library", DH_OPTION_FLAG, NULL, NULL, "every exported function may be called by any number of threads"},
     {"models", DH_OPTION_STRING, "FILE", NULL, "what more functions do: allocators, locks, callbacks of your own"},
     {"dump", DH_OPTION_CHOICE, "model", NULL, "print the abstract program instead"},

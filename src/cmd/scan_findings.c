@@ -148,6 +148,8 @@ static const char *op_of(const struct dh_event *e)
         return "signal";
     case DH_EVENT_BARRIER:
         return "barrier wait";
+    case DH_EVENT_JOIN:
+        return "thread join";
     case DH_EVENT_WRITE:
         return e->flags & DH_EVENT_FREE ? "free" : atomic ? "atomic write" : "write";
     default:
@@ -320,12 +322,16 @@ void dh_scan_deadlock(const struct dh_scan_names *n, const struct dh_deadlock *d
                                             "them hold and no order of threads keeps them apart"},
         [DH_DEADLOCK_CRITICAL] = {"critical-wait", "the thread waits while it holds a lock that others take"},
         [DH_DEADLOCK_INDEFINITE] = {"indefinite-wait", "nobody ever signals this condition"},
+        [DH_DEADLOCK_AGAIN] = {"deadlock",
+                               "the thread waits for a lock that it holds itself and that nobody can take twice"},
+        [DH_DEADLOCK_JOIN] = {"deadlock",
+                              "the thread waits for the end of another one while it holds a lock that the other takes"},
     };
     begin(n, words[d->kind].kind, words[d->kind].text, f);
     for (uint32_t k = 0; k < d->n; k++)
         add_access(n, d->events[k], f);
     const struct dh_finding_access *first = &f->accesses.at[0];
-    if (d->kind == DH_DEADLOCK_CRITICAL) {
+    if (d->kind == DH_DEADLOCK_CRITICAL || d->kind == DH_DEADLOCK_AGAIN || d->kind == DH_DEADLOCK_JOIN) {
         char *held = dh_scan_lock_name(n, &n->walk->held.at[d->held]);
         dh_finding_set(&f->variable, held);
         free(held);

@@ -233,8 +233,8 @@ void dh_scan_measures(struct dh_str *out, const struct dh_conflicts *c)
         created += w->threads.at[n].kind == DH_ROOT_COUNT || w->threads.at[n].kind == DH_ROOT_MAIN;
     dh_str_addf(out, "{\"functions\":%u,\"instructions\":%zu,\"user_threads\":%zu,\"other_threads\":%zu,\"nodes\":%zu",
                 functions, insts, created, w->threads.n - created, g->nodes.n);
-    dh_str_addf(out, ",\"contexts\":%zu,\"clipped\":%llu,\"cached\":%llu,\"steps\":%llu,\"events\":%zu",
-                w->state->frames.n, (unsigned long long)w->n_clipped, (unsigned long long)w->n_cached,
+    dh_str_addf(out, ",\"merged\":%u,\"contexts\":%zu,\"clipped\":%llu,\"cached\":%llu,\"steps\":%llu,\"events\":%zu",
+                w->n_merged, w->state->frames.n, (unsigned long long)w->n_clipped, (unsigned long long)w->n_cached,
                 (unsigned long long)w->steps, w->events.n);
     print_objects(out, "class", &m.objects[CLASS]);
     print_objects(out, "instance", &m.objects[INSTANCE]);

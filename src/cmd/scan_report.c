@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/scan_alike.h"
+#include "cmd/scan_classes.h"
 #include "cmd/scan_findings.h"
 #include "cmd/scan_measures.h"
 #include "cmd/scan_reasons.h"
@@ -65,6 +66,15 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static enum dh_cache read_cache(const char *name)
+{
+    static const char *const names[] = {"normal", "best", "worst", "none", "unclipped"};
+    unsigned n = 0;
+    while (n < sizeof names / sizeof *names && strcmp(names[n], name) != 0)
+        n++;
+    return n < sizeof names / sizeof *names ? (enum dh_cache)n : DH_CACHE_NORMAL;
+}
+
 static void analyse(struct scan *s)
 {
     double start = now();
@@ -72,6 +82,7 @@ static void analyse(struct scan *s)
     dh_shapes_run(&s->shapes);
     s->seconds[0] = now() - start;
     dh_walk_init(&s->walk, &s->shapes);
+    s->walk.cache = read_cache(s->wishes->cache);
     s->walk.alike = dh_scan_alike;
     s->walk.name = dh_scan_name;
     s->walk.alike_self = s->whole;
@@ -376,6 +387,9 @@ static void tell_json(const struct scan *s)
         dh_scan_measures(&out, &s->conflicts);
         printf(",\"measures\":%s,\"views\":{\"sections\":%llu,\"functions\":%u}", out.at,
                (unsigned long long)s->inconsistencies.n_views, s->inconsistencies.n_functions);
+        dh_str_clear(&out);
+        dh_scan_classes(&out, &s->conflicts);
+        printf(",\"classes\":%s", out.at);
     }
     printf("}}\n");
     dh_str_release(&out);

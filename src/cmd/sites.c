@@ -54,7 +54,7 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
     uint32_t also = 0;
     if (!read_trust(dh_option_get(p, "trust"), &also))
         return DH_EXIT_USAGE;
-    if (!dh_sparse_of_program(c, t->n_sites, also, &part, &copies, &err)) {
+    if (!dh_sparse_of_program(c, t, also, &part, &copies, &err)) {
         dh_err_while(&err, "reading %s", path);
         return dh_fail(&err, DH_EXIT_FAILURE);
     }

@@ -224,11 +224,12 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
             continue;
         fprintf(out, "%-8s %s  ", word_of(facts->of_site[i]), dh_site_string(t, s->name));
         print_place(out, t, s->file, s->line, s->column);
-        fputc('\n', out);
+        fputs(facts->of_site[i] & (DH_SAFE_PRIVATE | DH_SAFE_UNIT) ? "\n" : "  may be interleaved\n", out);
     }
     print_copies(out, t, &facts->copies);
     if (*facts->gave_up)
         fprintf(out, "nothing is proven: %s\n", facts->gave_up);
     else
-        fprintf(out, "%u of %u accesses are proven safe, %u private\n", facts->race, facts->accesses, facts->private);
+        fprintf(out, "%u of %u accesses are proven safe, %u private; %u cannot be interleaved\n", facts->race,
+                facts->accesses, facts->private, facts->unit);
 }

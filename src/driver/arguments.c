@@ -204,14 +204,15 @@ static bool refuse(const char *word, struct dh_err *err)
 
 static bool set_plan(struct dh_cc_args *a, const char *degree, const char *word, struct dh_err *err)
 {
-    struct dh_plan checked;
-    if (!*degree || dh_plan_names_classes(degree))
+    struct dh_plan checked = {0};
+    bool parsed = *degree && !dh_plan_names_classes(degree) && dh_plan_parse(degree, &checked, err);
+    if (!parsed || checked.tally) /* what counts is derived from the program */
         return dh_err_set(
             err, "%s: expected all, conflict-self, conflict or optimized, and perhaps ',no-arrays' or ',no-copies'",
             word);
     free(a->plan);
     a->plan = dh_strdup(degree);
-    return dh_plan_parse(degree, &checked, err);
+    return true;
 }
 
 static bool own_option(struct dh_cc_args *a, const char *word, struct dh_err *err)

@@ -70,7 +70,7 @@ static bool load(struct deriving *d, struct dh_variant *v, struct dh_recipe *rec
 
 /* What the program carries about itself, or what is learned of it now: one built to have everything checked carries
  * nothing, and the link may have given up early. */
-static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *v, uint32_t n_sites)
+static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *v, const struct dh_site_table *t)
 {
     struct dh_bytes part = {0};
     struct dh_err ignored = {0};
@@ -81,7 +81,7 @@ static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *
     if (there && !(d->plan.degree_given && *facts.gave_up))
         return part;
     dh_bytes_release(&part);
-    return dh_sparse_learn(v->module, n_sites, 0, d->plan.degree_given);
+    return dh_sparse_learn(v->module, t, 0, d->plan.degree_given);
 }
 
 static void leave_out(struct deriving *d, const struct dh_variant *v)
@@ -94,7 +94,7 @@ static void leave_out(struct deriving *d, const struct dh_variant *v)
     d->plan.no_copies |= v->recipe->no_copies;
     if (!dh_sparse_wanted(&d->plan) || v->recipe->output == DH_LINK_SHARED)
         return;
-    struct dh_bytes part = learn(d, v, t.n_sites);
+    struct dh_bytes part = learn(d, v, &t);
     if (dh_sparse_read(&part, &facts)) {
         dh_sparse_apply(&facts, &t, &d->plan);
         dh_sparse_specialise(&facts, &d->plan, v->module);

@@ -5,6 +5,7 @@
 #include "driver/derive.h"
 #include "driver/heal.h"
 #include "driver/heal_locks.h"
+#include "driver/heal_outside.h"
 #include "driver/heal_spins.h"
 #include "driver/merge.h"
 #include "host/file.h"
@@ -56,7 +57,8 @@ struct safety {
     struct edge edges[NODES][NODES];
     struct dh_str out; /* a risk a line: kind, group, section, text, separated by tabs */
     bool changed, telling;
-    bool mixed; /* objects without bitcode are part of the program */
+    bool mixed;              /* objects without bitcode are part of the program */
+    struct dh_names outside; /* variables that libraries without hooks name */
 };
 
 /* ---- sets ---- */
@@ -548,6 +550,8 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     if (!dh_site_table_read(&t, sites.at, sites.n, &why))
         return dh_err_set(err, "%s; build the program again", why);
     s->mixed = has_native_units(&c);
+    if (!dh_heal_named_outside(j->program, &s->outside, err))
+        return false;
     if (!dh_heal_apply(j->plan, &t, plan, err))
         return false;
     s->plan = plan->heal;
@@ -588,16 +592,18 @@ static LLVMValueRef root_of(LLVMValueRef address)
     return address;
 }
 
-/* A variable that was not made the program's own when it was linked: an object without bitcode, or a library, names it.
+/* A variable that was not made the program's own when it was linked: an object without bitcode names it, or a library.
  */
-static bool is_named_outside(LLVMValueRef access)
+static bool is_named_outside(const struct safety *s, LLVMValueRef access)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(access);
+    size_t n;
     LLVMValueRef root = op == LLVMLoad    ? root_of(LLVMGetOperand(access, 0))
                         : op == LLVMStore ? root_of(LLVMGetOperand(access, 1))
                                           : NULL;
     return root && LLVMIsAGlobalVariable(root) && LLVMGetLinkage(root) != LLVMInternalLinkage &&
-           LLVMGetLinkage(root) != LLVMPrivateLinkage;
+           LLVMGetLinkage(root) != LLVMPrivateLinkage &&
+           (s->mixed || dh_names_has(&s->outside, LLVMGetValueName2(root, &n)));
 }
 
 static void look_outside(struct safety *s, LLVMModuleRef m)
@@ -612,7 +618,7 @@ static void look_outside(struct safety *s, LLVMModuleRef m)
                 char *place = where(s, site);
                 if (!has_hooks(f))
                     tell(s, DH_RISK_OUTSIDE, group, "", dh_format("there can be no hooks at %s", place));
-                else if (s->mixed && is_named_outside(i))
+                else if (is_named_outside(s, i))
                     tell(s, DH_RISK_OUTSIDE, group, "",
                          dh_format("code that is not instrumented may access %s",
                                    dh_site_string(&t, t.sites[site].variable)));

@@ -12,6 +12,7 @@
 #include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/resources.h"
+#include "ir/by_value.h"
 #include "ir/lock_scopes.h"
 #include "ir/sites.h"
 #include "ir/thread_entries.h"
@@ -251,6 +252,7 @@ static void note_entries(struct dh_merged *m)
 static bool describe(const struct linking *k, struct dh_merged *m, const struct dh_recipe *r,
                      struct dh_site_builder *sites, struct dh_container_writer *w, struct dh_id *id, struct dh_err *err)
 {
+    dh_ir_copy_arguments(m->module);
     if (!dh_ir_number_sites(m->module, sites, err))
         return dh_err_while(err, "numbering the sites of %s", k->line.output);
     note_entries(m);
@@ -329,7 +331,7 @@ static bool leave_out(const struct dh_variant *v, const struct dh_recipe *r, str
     plan->no_copies = r->no_copies;
     if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
         return true;
-    struct dh_bytes learned = dh_sparse_learn(v->module, t.n_sites, 0, getenv(DH_LD_PLAN));
+    struct dh_bytes learned = dh_sparse_learn(v->module, &t, 0, getenv(DH_LD_PLAN));
     if (dh_sparse_read(&learned, &facts)) {
         dh_sparse_apply(&facts, &t, plan);
         dh_sparse_specialise(&facts, plan, v->module);

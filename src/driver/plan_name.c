@@ -27,12 +27,17 @@ static const struct {
                     {"conflict-self", DH_DEGREE_CONFLICT_SELF},
                     {"optimized", DH_DEGREE_OPTIMIZED}};
 
+static const struct {
+    const char *name;
+    enum dh_tally_of tally;
+} tally_names[] = {{"count-events", DH_TALLY_OF_EVENTS}, {"count-checks", DH_TALLY_OF_CHECKS}};
+
 static bool is_word(const char *name, const char *at, size_t n)
 {
     return strlen(name) == n && strncmp(name, at, n) == 0;
 }
 
-static bool parse_degree(const char *at, size_t n, struct dh_plan *plan)
+static bool parse_manner(const char *at, size_t n, struct dh_plan *plan)
 {
     if (is_word("no-arrays", at, n))
         return plan->no_arrays = true;
@@ -43,6 +48,11 @@ static bool parse_degree(const char *at, size_t n, struct dh_plan *plan)
             plan->degree = degree_names[i].degree;
             return plan->degree_given = true;
         }
+    for (size_t i = 0; i < sizeof tally_names / sizeof *tally_names; i++)
+        if (is_word(tally_names[i].name, at, n)) {
+            plan->tally = (uint8_t)tally_names[i].tally;
+            return true;
+        }
     return false;
 }
 
@@ -50,7 +60,7 @@ bool dh_plan_names_classes(const char *name)
 {
     struct dh_plan ignored;
     for (const char *at = name; at; at = at[strcspn(at, ",")] ? at + strcspn(at, ",") + 1 : NULL)
-        if (!parse_degree(at, strcspn(at, ","), &ignored))
+        if (!parse_manner(at, strcspn(at, ","), &ignored))
             return true;
     return false;
 }
@@ -62,7 +72,8 @@ static bool complain(const char *at, size_t n, struct dh_err *err)
         dh_str_addf(&known, "%s%s", i ? ", " : "", plan_names[i].name);
     for (size_t i = 0; i < sizeof degree_names / sizeof *degree_names; i++)
         dh_str_addf(&known, ", %s", degree_names[i].name);
-    dh_err_set(err, "no plan '%.*s'; there are: %s, no-arrays, no-copies", (int)n, at, known.at);
+    dh_err_set(err, "no plan '%.*s'; there are: %s, no-arrays, no-copies, count-events, count-checks", (int)n, at,
+               known.at);
     dh_str_release(&known);
     return false;
 }
@@ -76,7 +87,7 @@ bool dh_plan_parse(const char *name, struct dh_plan *plan, struct dh_err *err)
             i++;
         if (i < rows)
             plan->everywhere |= plan_names[i].classes;
-        else if (!parse_degree(at, n, plan))
+        else if (!parse_manner(at, n, plan))
             return complain(at, n, err);
         at = at[whole] ? at + whole + 1 : NULL;
     }

@@ -14,12 +14,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static const char magic[8] = "DHSAFE02";
+static const char magic[8] = "DHSAFE03";
 
 /* Followed by copies (functions, redirects, marks: driver/special.h) and one byte for each site. */
 struct part {
     char magic[8];
-    uint32_t n_sites, accesses, race, private;
+    uint32_t n_sites, accesses, race, private, unit;
     char gave_up[120];
     uint32_t n_copies, n_redirects, n_marks, n_functions, size, added;
 };
@@ -35,6 +35,7 @@ struct learned {
 struct learning {
     LLVMModuleRef module;
     struct learned *to;
+    const struct dh_site_table *sites;
     uint32_t also;
     bool asked;
 };
@@ -177,11 +178,20 @@ static bool is_affordable(struct learning *l)
     return n <= INSTRUCTIONS_UNASKED;
 }
 
+static uint8_t *elements_of(const struct dh_site_table *t)
+{
+    uint8_t *all = malloc(t->n_sites + 1);
+    for (uint32_t i = 0; all && i < t->n_sites; i++)
+        all[i] = dh_site_is_element(t, &t->sites[i]);
+    return all;
+}
+
 static void copy_result(struct learned *to, const struct dh_safe *safe)
 {
     to->part.accesses = safe->accesses;
     to->part.race = safe->race;
     to->part.private = safe->private;
+    to->part.unit = safe->unit;
     memcpy(to->of_site, safe->of_site, safe->n_sites);
     memcpy(to->part.gave_up, safe->gave_up, sizeof to->part.gave_up - 1);
     to->done = true;
@@ -197,9 +207,12 @@ static void look(struct learning *l, const struct dh_models *models, const struc
 {
     struct dh_special special = {0};
     struct dh_safe safe;
-    uint8_t *copyable = dh_tryout_copyable(l->module, program);
-    struct dh_safe_question q = {
-        .n_sites = l->to->part.n_sites, .also = l->also, .special = &special, .copyable = copyable};
+    uint8_t *copyable = dh_tryout_copyable(l->module, program), *elements = elements_of(l->sites);
+    struct dh_safe_question q = {.n_sites = l->to->part.n_sites,
+                                 .elements = elements,
+                                 .also = l->also,
+                                 .special = &special,
+                                 .copyable = copyable};
     dh_safe_find(&safe, program, &q);
     copy_result(l->to, &safe);
     if (has_time(seconds))
@@ -207,6 +220,7 @@ static void look(struct learning *l, const struct dh_models *models, const struc
     dh_safe_release(&safe);
     dh_special_release(&special);
     free(copyable);
+    free(elements);
 }
 
 static bool learn_in_child(void *arg, struct dh_err *err)
@@ -257,12 +271,13 @@ static void recover(struct learned *l, const struct dh_err *err)
     if (l->done)
         return;
     memset(l->of_site, 0, l->part.n_sites);
-    l->part.accesses = l->part.race = l->part.private = 0;
+    l->part.accesses = l->part.race = l->part.private = l->part.unit = 0;
     snprintf(l->part.gave_up, sizeof l->part.gave_up, "%s", err->text ? err->text : "the analysis failed");
 }
 
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also, bool asked)
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint32_t also, bool asked)
 {
+    uint32_t n_sites = t->n_sites;
     size_t n = sizeof(struct learned) + n_sites;
     struct dh_err err = {0};
     struct learned *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -270,7 +285,7 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also
         return (struct dh_bytes){0};
     memcpy(to->part.magic, magic, sizeof magic);
     to->part.n_sites = n_sites;
-    struct learning l = {m, to, also, asked};
+    struct learning l = {m, to, t, also, asked};
     if (!dh_child_run("the analysis", learn_in_child, &l, &err))
         recover(to, &err);
     dh_err_release(&err);
@@ -279,8 +294,8 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, uint32_t n_sites, uint32_t also
     return all;
 }
 
-bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32_t also, struct dh_bytes *part,
-                          struct dh_str *copies, struct dh_err *err)
+bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint32_t also,
+                          struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
 {
     struct dh_sparse_facts facts;
     struct dh_bytes module;
@@ -291,9 +306,9 @@ bool dh_sparse_of_program(const struct dh_container *c, uint32_t n_sites, uint32
     if (!m)
         return false;
     LLVMSetIsNewDbgInfoFormat(m, 0);
-    *part = dh_sparse_learn(m, n_sites, also, true);
+    *part = dh_sparse_learn(m, t, also, true);
     if (dh_sparse_read(part, &facts))
-        dh_special_describe(m, &facts.copies, n_sites, copies);
+        dh_special_describe(m, &facts.copies, t->n_sites, copies);
     return true;
 }
 
@@ -324,6 +339,7 @@ bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
                                       .accesses = part->accesses,
                                       .race = part->race,
                                       .private = part->private,
+                                      .unit = part->unit,
                                       .gave_up = part->gave_up,
                                       .copies = copies};
     return true;
@@ -335,13 +351,6 @@ bool dh_sparse_wanted(const struct dh_plan *plan)
            plan->everywhere & (DH_CLASS_RACE | DH_CLASS_CONSISTENCY);
 }
 
-/* An array's element itself, not a member of it. */
-static bool is_element(const struct dh_site_table *t, const struct dh_site *s)
-{
-    const char *field = dh_site_string(t, s->field);
-    return s->flags & DH_SITE_ELEMENT && (!*field || field[strlen(field) - 1] == ']');
-}
-
 /* Classes that a site may do without. */
 static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t, const struct dh_site *s,
                        unsigned safety)
@@ -351,11 +360,20 @@ static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t
         safety = 0;
     if (safety & DH_SAFE_RACE)
         all |= DH_CLASS_RACE;
-    if (safety & DH_SAFE_PRIVATE) /* what is locked or ordered may still be seen half done */
+    if (safety & (DH_SAFE_PRIVATE | DH_SAFE_UNIT))
         all |= DH_CLASS_CONSISTENCY;
-    if (plan->no_arrays && is_element(t, s))
+    if (plan->no_arrays && dh_site_is_element(t, s))
         all |= DH_CLASS_RACE | DH_CLASS_CONSISTENCY;
     return all;
+}
+
+/* Activations matter for nothing but the consistency detector's own accesses, unless events are recorded. */
+static bool spares_scope(const struct dh_plan *plan, unsigned safety)
+{
+    unsigned others =
+        plan->everywhere & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE | DH_CLASS_CONSISTENCY | DH_CLASS_SCOPE);
+    unsigned quiet = plan->no_arrays ? DH_SAFE_SCOPE_NO_ARRAYS : DH_SAFE_SCOPE;
+    return !others && plan->everywhere & DH_CLASS_CONSISTENCY && plan->degree != DH_DEGREE_ALL && safety & quiet;
 }
 
 void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan)
@@ -374,6 +392,8 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
                      facts->of_site[i] & DH_SAFE_ORDERED;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
             bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
+        if (group == DH_GROUP_FUNCTION && spares_scope(plan, facts->of_site[i]))
+            bits[i] &= (uint16_t)~DH_CLASS_SCOPE;
         if (alive && bits[i] & DH_CLASS_RACE)
             bits[i] = (uint16_t)((bits[i] & ~DH_CLASS_RACE) | DH_CLASS_ALIVE);
     }

@@ -3,6 +3,7 @@
 #include "driver/merge.h"
 #include "driver/passes.h"
 #include "ir/annotations.h"
+#include "ir/by_value.h"
 #include "ir/mark.h"
 #include "ir/model.h"
 #include "ir/sites.h"
@@ -42,6 +43,7 @@ static bool prepare(struct dh_whole *w, LLVMModuleRef m, struct dh_err *err)
     dh_ir_inline_atomics(m);
     if (!dh_passes_promote(m, err))
         return false;
+    dh_ir_copy_arguments(m);
     struct dh_site_builder *b = dh_site_builder_new();
     bool ok = dh_ir_number_sites(m, b, err);
     if (ok) {

@@ -35,6 +35,13 @@ enum dh_degree {
     DH_DEGREE_CONFLICT_SELF, /* each access that may conflict is checked by itself */
 };
 
+/* What a program counts while it runs, for measuring (event/tally.h). */
+enum dh_tally_of {
+    DH_TALLY_OF_NOTHING,
+    DH_TALLY_OF_EVENTS, /* accesses, calls and lock operations, as the source has them */
+    DH_TALLY_OF_CHECKS  /* checks that were placed, and how many of them go on in the runtime */
+};
+
 struct dh_heal_plan;
 
 struct dh_plan {
@@ -43,6 +50,7 @@ struct dh_plan {
     const uint32_t *marks; /* per site, for AtomRace's hooks (event/mark.h), or NULL: every access collides */
     uint32_t n_bits;
     uint8_t degree;            /* dh_degree */
+    uint8_t tally;             /* dh_tally_of */
     bool degree_given;         /* else it is the program's own */
     bool no_arrays;            /* elements of arrays are not looked at */
     bool no_copies;            /* functions get no copies for contexts in which less need be watched */

@@ -27,6 +27,14 @@ const char *dh_site_string(const struct dh_site_table *t, uint32_t offset)
     return offset < t->n_strings ? t->strings + offset : "";
 }
 
+bool dh_site_is_element(const struct dh_site_table *t, const struct dh_site *s)
+{
+    const char *field = dh_site_string(t, s->field), *last = field;
+    while (last[0] && last[1])
+        last++;
+    return s->flags & DH_SITE_ELEMENT && (!*field || *last == ']');
+}
+
 static bool refuse(const char **why, const char *text)
 {
     if (why)

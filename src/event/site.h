@@ -98,6 +98,8 @@ struct dh_site_table {
 
 /* Always a NUL-terminated string, "" when out of range. */
 const char *dh_site_string(const struct dh_site_table *t, uint32_t offset);
+/* An array's element itself, not a member of it. */
+bool dh_site_is_element(const struct dh_site_table *t, const struct dh_site *s);
 
 /* Points `t` into `bytes` (8-aligned, kept by the caller). On failure `why` gets a constant sentence part
  * such as "site table is cut short". */

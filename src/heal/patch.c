@@ -139,7 +139,8 @@ static const char *find_reach(const struct dh_draft *d, size_t group)
     if (d->groups.at[group].of_views)
         return "several variables belong together, and in which functions is not known";
     for (size_t i = 0; i < d->sections.n; i++)
-        if (d->sections.at[i].group == group && d->sections.at[i].whole && !d->sections.at[i].optional)
+        if (d->sections.at[i].group == group && d->sections.at[i].whole &&
+            (d->sections.at[i].spans || !d->sections.at[i].optional))
             return "its parts lie in several functions";
     return NULL;
 }

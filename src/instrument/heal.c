@@ -5,6 +5,7 @@
 #include "event/heal.h"
 
 #include "instrument/attributes.h"
+#include "instrument/heal_held.h"
 #include "instrument/heal_objects.h"
 #include "instrument/instrument.h"
 #include "instrument/places.h"
@@ -39,6 +40,7 @@ struct heal {
     LLVMValueRef *is_whole; /* the function that it is, or NULL */
     /* per group */
     struct dh_heal_objects objects;
+    struct dh_heal_held held;
     uint64_t reads_pass;   /* to which no read from outside does harm */
     uint64_t only_singles; /* whose sections are one access each */
     bool jumps;            /* the program calls setjmp */
@@ -245,6 +247,13 @@ static bool is_production(const struct heal *h)
     return h->w.plan->everywhere & DH_CLASS_PRODUCTION;
 }
 
+/* In a production build: whoever calls the function is in a section of the same group until it returns. */
+static bool is_needless(const struct heal *h, uint32_t section)
+{
+    return is_production(h) && h->is_local[section] && !h->waits[section] &&
+           dh_heal_is_given(&h->held, h->function, h->plan->policy.group_of[section]);
+}
+
 static uint64_t entry_key(LLVMValueRef i, uint32_t section)
 {
     return dh_ptrmap_key(i) ^ (uint64_t)section << 48;
@@ -256,7 +265,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
     for (uint32_t at = 0; (p = next_point(h, mark_of(h, site), &at));) {
         bool entry = p->role == DH_SECTION_ENTRY;
         /* One access is what its group is entered for. */
-        if (is_production(h) && h->is_single[p->section])
+        if ((is_production(h) && h->is_single[p->section]) || is_needless(h, p->section))
             continue;
         if (entry != before || (entry && dh_ptrmap_find(&h->pointless, entry_key(i, p->section))))
             continue;
@@ -287,16 +296,6 @@ static bool can_be_atomic(const struct dh_memop *a)
            (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(a->type) == 8 * a->bytes);
 }
 
-/* The function is a section of the group, which no wait closes before it returns. */
-static bool is_held_throughout(const struct heal *h, uint32_t group)
-{
-    for (uint32_t s = 0; s < h->plan->policy.file.n_sections; s++)
-        if (h->is_whole[s] == h->function && h->plan->policy.group_of[s] == group && h->is_local[s] && !h->waits[s])
-            return h->plan->policy.groups[group].means == DH_HEAL_LOCK &&
-                   !dh_heal_objects_waits(&h->objects, h->function);
-    return false;
-}
-
 /* A section of the group begins right before the access. */
 static bool is_opened_at(const struct heal *h, LLVMValueRef i, uint32_t site, uint32_t group)
 {
@@ -316,7 +315,7 @@ static bool goes_without(const struct heal *h, const struct dh_memop *a, uint32_
     uint64_t pass = a->op == DH_OP_READ ? h->reads_pass : h->only_singles;
     if (!is_production(h))
         return false;
-    if (is_held_throughout(h, group) || is_opened_at(h, a->at, site, group))
+    if (dh_heal_is_held(&h->held, h->function, group) || is_opened_at(h, a->at, site, group))
         return true;
     if (!(pass >> group & 1) || !can_be_atomic(a))
         return false;
@@ -533,7 +532,8 @@ static void place_dead_ends(struct heal *h, uint32_t section)
 
 static bool may_end_early(const struct heal *h, uint32_t section)
 {
-    return (h->here[section] & ENTRY) && !(h->here[section] & WHOLE) && h->is_local[section] && !h->waits[section];
+    return (h->here[section] & ENTRY) && !(h->here[section] & WHOLE) && h->is_local[section] && !h->waits[section] &&
+           !is_needless(h, section);
 }
 
 static void place(struct heal *h, LLVMValueRef i)
@@ -562,6 +562,8 @@ static void place_function(struct heal *h, LLVMValueRef f)
     if (own == DH_NO_SITE)
         return;
     for (uint32_t at = 0; (p = next_point(h, mark_of(h, own), &at));) {
+        if (is_needless(h, p->section))
+            continue;
         if (p->role == DH_SECTION_ENTRY && !h->waits[p->section]) {
             LLVMValueRef frame = frame_for(h, p->section);
             dh_weave_block_start(&h->w, LLVMGetEntryBasicBlock(f));
@@ -586,7 +588,7 @@ static void place_function(struct heal *h, LLVMValueRef f)
 static bool is_left_open(const struct heal *h)
 {
     for (uint32_t s = 0; s < h->plan->policy.file.n_sections; s++)
-        if ((h->here[s] & ENTRY) && h->is_local[s] && !h->waits[s] && !may_end_early(h, s))
+        if ((h->here[s] & ENTRY) && h->is_local[s] && !h->waits[s] && !may_end_early(h, s) && !is_needless(h, s))
             return true;
     return false;
 }
@@ -671,6 +673,18 @@ static void find_what_passes(struct heal *h)
     }
 }
 
+/* Where a group is in force however one comes there: only what a section of a lock makes so. */
+static void find_held(struct heal *h)
+{
+    const struct dh_heal_policy *p = &h->plan->policy;
+    dh_heal_held_init(&h->held, &h->objects);
+    for (uint32_t s = 0; s < p->file.n_sections; s++)
+        if (h->is_whole[s] && h->is_local[s] && !h->waits[s] && p->group_of[s] != DH_HEAL_NONE &&
+            p->groups[p->group_of[s]].means == DH_HEAL_LOCK && !dh_function_has(h->is_whole[s], "presplitcoroutine"))
+            dh_heal_held_add(&h->held, h->is_whole[s], p->group_of[s]);
+    dh_heal_held_find(&h->held, h->w.m);
+}
+
 static void find_jumps(struct heal *h)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(h->w.m); f; f = LLVMGetNextFunction(f))
@@ -723,6 +737,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_places_begin(places, m);
     find_local(&h);
     find_objects(&h);
+    find_held(&h);
     find_jumps(&h);
     find_what_passes(&h);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
@@ -742,6 +757,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_vec_release(&h.blocks);
     dh_ptrmap_release(&h.block_of);
     dh_ptrmap_release(&h.pointless);
+    dh_heal_held_release(&h.held);
     dh_heal_objects_release(&h.objects);
     dh_weave_release(&h.w);
     return true;

@@ -199,7 +199,7 @@ static void look_at_function(struct finding *d, size_t number)
     t->writes = d->writes;
 }
 
-static bool is_address_taken(LLVMValueRef f)
+bool dh_heal_is_address_taken(LLVMValueRef f)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
@@ -217,7 +217,7 @@ static void follow(struct finding *d)
         d->changed = false;
         for (size_t i = 0; i < d->functions.n; i++) {
             look_at_function(d, i);
-            if (d->touches[i].any && !d->by_pointer && is_address_taken(d->functions.at[i]))
+            if (d->touches[i].any && !d->by_pointer && dh_heal_is_address_taken(d->functions.at[i]))
                 d->by_pointer = d->changed = true;
         }
     }
@@ -388,7 +388,7 @@ bool dh_heal_objects_is_recursive(const struct dh_heal_objects *o, LLVMValueRef 
 {
     dh_value_vec way = {0};
     struct dh_ptrmap seen = {0};
-    bool again = is_address_taken(function);
+    bool again = dh_heal_is_address_taken(function);
     dh_vec_push(&way, function);
     while (way.n && !again) {
         LLVMValueRef f = way.at[--way.n];

@@ -40,6 +40,8 @@ struct dh_heal_sections {
 void dh_heal_objects_find(struct dh_heal_objects *o, struct dh_weave *w, const struct dh_heal_sections *s);
 /* A call that may wait for other threads; sections are closed before it. */
 bool dh_heal_waits(uint8_t op);
+/* Others than the calls that can be seen may come to it. */
+bool dh_heal_is_address_taken(LLVMValueRef function);
 /* It may come to itself again, directly or not. */
 bool dh_heal_objects_is_recursive(const struct dh_heal_objects *o, LLVMValueRef function);
 bool dh_heal_objects_waits(const struct dh_heal_objects *o, LLVMValueRef function);

@@ -198,6 +198,15 @@ bool dh_hooks_is_hook(LLVMValueRef called)
     return n > strlen(DH_HOOK_PREFIX) && !memcmp(name, DH_HOOK_PREFIX, strlen(DH_HOOK_PREFIX));
 }
 
+enum dh_hook dh_hooks_which(LLVMValueRef called)
+{
+    const char *name = dh_hooks_is_hook(called) ? LLVMGetValueName2(called, &(size_t){0}) : NULL;
+    for (int i = 0; name && i < DH_HOOK_COUNT; i++)
+        if (!strcmp(name, table[i].name))
+            return (enum dh_hook)i;
+    return DH_HOOK_COUNT;
+}
+
 enum dh_hook dh_hooks_access(LLVMValueRef call)
 {
     LLVMValueRef called = LLVMGetCalledValue(call);

@@ -120,6 +120,8 @@ bool dh_hooks_init(struct dh_hooks *h, LLVMModuleRef m, struct dh_err *err);
 /* Emits a call at the builder's position; as many arguments as the hook has parameters. */
 LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook hook, LLVMValueRef *args);
 bool dh_hooks_is_hook(LLVMValueRef called);
+/* Which one, or DH_HOOK_COUNT. */
+enum dh_hook dh_hooks_which(LLVMValueRef called);
 /* Is it a hook whose last argument is a place? */
 bool dh_hooks_takes_place(LLVMValueRef called);
 /* Which of LOAD1 to STORE8 the call is, or DH_HOOK_COUNT. */

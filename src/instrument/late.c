@@ -12,6 +12,7 @@
 #include "instrument/instrument.h"
 #include "instrument/places.h"
 #include "instrument/redundant.h"
+#include "instrument/repeats.h"
 #include "instrument/resolve.h"
 #include "instrument/roots.h"
 #include "instrument/runs.h"
@@ -34,6 +35,7 @@ struct late {
     bool unchecked;   /* the function asks to be left alone: frames and atomics only */
     unsigned classes; /* of the access at hand */
     dh_value_vec work, all;
+    DH_VEC(bool) needless; /* of `all`: checks of units */
 };
 
 /* Sites that could not be told are worth hooks only as long as some site wants them. */
@@ -332,8 +334,9 @@ static void place_units(struct late *l, const struct dh_memop *a, LLVMValueRef p
     place_unit(l, a->addr, a->bytes, size, alignment_of(a, 1), false, place);
 }
 
-/* `spoken_for`: another access of the same piece of code has the hook that this one would get, but for units. */
-static void place(struct late *l, LLVMValueRef i, bool spoken_for)
+/* `spoken_for`: another access of the same piece of code has the hook that this one would get, but for units;
+ * `needless`: the same of those. */
+static void place(struct late *l, LLVMValueRef i, bool spoken_for, bool needless)
 {
     static void (*const placers[])(struct late *, const struct dh_memop *, LLVMValueRef) = {
         [DH_MEMOP_PLAIN] = place_plain,   [DH_MEMOP_ATOMIC] = place_atomic, [DH_MEMOP_FENCE] = place_fence,
@@ -349,7 +352,7 @@ static void place(struct late *l, LLVMValueRef i, bool spoken_for)
     dh_weave_before(&l->w, i);
     LLVMValueRef id = dh_arms_place(&l->resolver, &l->w, &a, site);
     dh_ir_drop_carried(i); /* now, because placing may replace the instruction */
-    if (l->classes & DH_CLASS_CONSISTENCY)
+    if (l->classes & DH_CLASS_CONSISTENCY && !needless)
         place_units(l, &a, id);
     bool plain = a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY;
     if (!plain || (!spoken_for && l->classes != DH_CLASS_CONSISTENCY))
@@ -378,12 +381,17 @@ static void place_all(struct late *l, LLVMValueRef f)
     dh_weave_collect(f, &l->work);
     dh_alignment_infer(&l->w, &l->work);
     l->all.n = 0;
-    for (size_t i = 0; i < l->work.n; i++)
+    l->needless.n = 0;
+    for (size_t i = 0; i < l->work.n; i++) {
         dh_vec_push(&l->all, l->work.at[i]);
+        dh_vec_push(&l->needless, false);
+    }
+    if (l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
+        dh_repeats_find(&l->w, &l->all, l->needless.at);
     dh_redundant_remove(&l->w, &l->work, classes_hooked, l);
     for (size_t i = 0; i < l->work.n; i++)
         if (l->work.at[i] || l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
-            place(l, l->all.at[i], !l->work.at[i]);
+            place(l, l->all.at[i], !l->work.at[i], l->needless.at[i]);
     if (!l->unchecked)
         dh_spare_place(&l->w, &l->escape, f, &l->work);
 }
@@ -415,6 +423,7 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_runs_release(&l.runs);
     dh_vec_release(&l.work);
     dh_vec_release(&l.all);
+    dh_vec_release(&l.needless);
     dh_weave_release(&l.w);
     return true;
 }

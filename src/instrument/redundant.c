@@ -2,6 +2,9 @@
 
 #include "instrument/ptrmap.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { WINDOW = 32 }; /* addresses remembered in a piece; longer ones lose the oldest */
 
 struct seen {
@@ -44,7 +47,7 @@ static void begin(struct piece *p, LLVMBasicBlockRef block)
 }
 
 /* Debug and lifetime intrinsics and arithmetic neither order nor free anything. */
-static bool ends_piece(const struct dh_memop *a)
+bool dh_redundant_ends_piece(const struct dh_memop *a)
 {
     if (a->kind == DH_MEMOP_CALL)
         return !dh_is_intrinsic_call(a->at);
@@ -68,115 +71,245 @@ static void note(struct piece *p, dh_value_vec *work, size_t at, const struct dh
 
 /* ---- from block to block ---- */
 
-#define NOWHERE UINT32_MAX
+/* What was checked of an address on every way to a point, since the last call, atomic or fence. */
+struct fact {
+    uint32_t bytes; /* 0: nothing */
+    uint16_t classes;
+    bool writes, any; /* any: no way was seen yet */
+};
 
-/* A block, the one before it if there is one only, and what is known at its end. What was checked in a block was
- * checked before all blocks on which no other way leads (003 §7.1.4, along dominators). */
-struct way {
+struct block {
     LLVMBasicBlockRef block;
-    uint32_t from; /* NOWHERE: several or none */
-    uint32_t end;  /* index into pieces, NOWHERE: nothing */
-    bool met;
+    size_t first, end; /* in the work list */
 };
 
+/* 003 §7.1.4, along dominators. Of a function's own object where the degree asks for no more. */
 struct ways {
-    struct dh_ptrmap of; /* block -> index */
-    DH_VEC(struct way) all;
-    DH_VEC(struct piece) pieces;
+    const struct dh_weave *w;
+    const dh_value_vec *work;
+    const unsigned *classes;  /* by entry of the work list: what it speaks for; it may speak for nobody */
+    LLVMValueRef object;      /* NULL: any */
+    struct dh_ptrmap of;      /* block -> index */
+    struct dh_ptrmap numbers; /* address -> index */
+    dh_value_vec addresses;
+    DH_VEC(struct block) all;
+    DH_VEC(uint32_t) preds; /* pairs: block, one before it */
+    struct fact *ends;      /* by block and address */
+    struct fact *now;       /* by address */
 };
 
-static struct way *way_of(struct ways *ways, LLVMBasicBlockRef block)
+bool dh_redundant_is_of(LLVMValueRef object, LLVMValueRef addr)
 {
-    uint32_t *at = dh_ptrmap_find(&ways->of, dh_ptrmap_key(block));
-    return at ? &ways->all.at[*at] : NULL;
+    while (addr != object && LLVMIsAGetElementPtrInst(addr))
+        addr = LLVMGetOperand(addr, 0);
+    return !object || addr == object;
 }
 
-static void read_ways(struct ways *ways, LLVMValueRef f)
+static void number_address(struct ways *ways, size_t at)
 {
+    struct dh_memop a;
+    if (!ways->classes[at] || !dh_memop_of(ways->w, ways->work->at[at], &a) ||
+        dh_ptrmap_find(&ways->numbers, dh_ptrmap_key(a.addr)) || !dh_redundant_is_of(ways->object, a.addr))
+        return;
+    dh_ptrmap_add(&ways->numbers, dh_ptrmap_key(a.addr), (uint32_t)ways->addresses.n);
+    dh_vec_push(&ways->addresses, a.addr);
+}
+
+static void read_blocks(struct ways *ways, LLVMValueRef f)
+{
+    size_t at = 0;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb)) {
+        struct block b = {bb, at, at};
+        for (; b.end < ways->work->n && LLVMGetInstructionParent(ways->work->at[b.end]) == bb; b.end++)
+            number_address(ways, b.end);
+        at = b.end;
         dh_ptrmap_add(&ways->of, dh_ptrmap_key(bb), (uint32_t)ways->all.n);
-        dh_vec_push(&ways->all, ((struct way){bb, NOWHERE, NOWHERE, false}));
+        dh_vec_push(&ways->all, b);
     }
     for (uint32_t n = 0; n < ways->all.n; n++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(ways->all.at[n].block);
         for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-            struct way *to = way_of(ways, LLVMGetSuccessor(end, k));
-            to->from = to->met ? NOWHERE : n;
-            to->met = true;
+            dh_vec_push(&ways->preds, *dh_ptrmap_find(&ways->of, dh_ptrmap_key(LLVMGetSuccessor(end, k))));
+            dh_vec_push(&ways->preds, n);
         }
     }
+}
+
+static void meet(struct fact *a, const struct fact *b)
+{
+    if (b->any)
+        return;
+    if (a->any) {
+        *a = *b;
+        return;
+    }
+    a->bytes = a->bytes < b->bytes ? a->bytes : b->bytes;
+    a->classes &= b->classes;
+    a->writes &= b->writes;
+    if (!a->classes)
+        a->bytes = 0;
+}
+
+/* An address that is computed in the block was another one before. */
+static bool is_made_in(LLVMValueRef addr, LLVMBasicBlockRef block)
+{
+    return LLVMIsAInstruction(addr) && LLVMGetInstructionParent(addr) == block;
+}
+
+static void begin_facts(struct ways *ways, uint32_t n)
+{
+    size_t most = ways->addresses.n;
+    for (size_t k = 0; k < most; k++)
+        ways->now[k] = (struct fact){.any = n != 0};
+    for (size_t i = 0; i < ways->preds.n && n; i += 2)
+        for (size_t k = 0; k < most && ways->preds.at[i] == n; k++)
+            meet(&ways->now[k], &ways->ends[ways->preds.at[i + 1] * most + k]);
+    for (size_t k = 0; k < most; k++)
+        if (is_made_in(ways->addresses.at[k], ways->all.at[n].block))
+            ways->now[k] = (struct fact){0};
+}
+
+static void pass_access(struct ways *ways, const struct dh_memop *a, unsigned classes)
+{
+    uint32_t *number = dh_ptrmap_find(&ways->numbers, dh_ptrmap_key(a->addr));
+    if (!classes || !number)
+        return;
+    struct fact *f = &ways->now[*number], now = {(uint32_t)a->bytes, (uint16_t)classes, a->op == DH_OP_WRITE, false};
+    bool covered = f->bytes >= now.bytes && (f->writes || !now.writes) && !(now.classes & ~f->classes);
+    if (!covered && !f->any)
+        *f = now;
+}
+
+/* True: what holds at its end changed. */
+static bool pass_block(struct ways *ways, uint32_t n)
+{
+    size_t most = ways->addresses.n;
+    bool changed = false;
+    begin_facts(ways, n);
+    for (size_t i = ways->all.at[n].first; i < ways->all.at[n].end; i++) {
+        struct dh_memop a;
+        bool known = dh_memop_of(ways->w, ways->work->at[i], &a);
+        if (!known || dh_redundant_ends_piece(&a))
+            memset(ways->now, 0, most * sizeof *ways->now);
+        else
+            pass_access(ways, &a, ways->classes[i]);
+    }
+    struct fact *end = &ways->ends[n * most];
+    for (size_t k = 0; k < most; k++) {
+        const struct fact *f = &ways->now[k];
+        changed |= f->any != end[k].any || f->bytes != end[k].bytes || f->classes != end[k].classes ||
+                   f->writes != end[k].writes;
+        end[k] = *f;
+    }
+    return changed;
+}
+
+/* False: there is too much to look at, and blocks stay by themselves. */
+static bool find_facts(struct ways *ways, LLVMValueRef f)
+{
+    enum { MOST_FACTS = 1 << 18, MOST_ROUNDS = 40 };
+    read_blocks(ways, f);
+    size_t n = ways->all.n * ways->addresses.n;
+    if (!n || n > MOST_FACTS || ways->preds.n > (1 << 12))
+        return false;
+    ways->ends = malloc(n * sizeof *ways->ends);
+    ways->now = malloc(ways->addresses.n * sizeof *ways->now);
+    for (size_t k = 0; ways->ends && ways->now && k < n; k++)
+        ways->ends[k] = (struct fact){.any = true};
+    bool changed = ways->ends && ways->now;
+    if (!changed)
+        return false;
+    for (int round = 0; changed && round < MOST_ROUNDS; round++) {
+        changed = false;
+        for (uint32_t b = 0; b < ways->all.n; b++)
+            changed |= pass_block(ways, b);
+    }
+    return !changed;
 }
 
 static void release_ways(struct ways *ways)
 {
     dh_ptrmap_release(&ways->of);
+    dh_ptrmap_release(&ways->numbers);
+    dh_vec_release(&ways->addresses);
     dh_vec_release(&ways->all);
-    dh_vec_release(&ways->pieces);
-}
-
-static void keep_end(struct ways *ways, const struct piece *p)
-{
-    struct way *way = p->block && p->n ? way_of(ways, p->block) : NULL;
-    if (!way)
-        return;
-    way->end = (uint32_t)ways->pieces.n;
-    dh_vec_push(&ways->pieces, *p);
-}
-
-/* Nothing in it was looked at, for there is neither access nor call. */
-static bool is_empty(LLVMBasicBlockRef block)
-{
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-        if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || dh_is_call(i) || LLVMIsAAtomicRMWInst(i) ||
-            LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAFenceInst(i))
-            return false;
-    return true;
-}
-
-static void inherit(struct piece *p, const struct piece *from)
-{
-    LLVMBasicBlockRef block = p->block;
-    *p = *from;
-    p->block = block;
-    for (unsigned n = 0; n < p->n; n++)
-        p->seen[n].at = ELSEWHERE;
+    dh_vec_release(&ways->preds);
+    free(ways->ends);
+    free(ways->now);
 }
 
 static void enter(struct ways *ways, struct piece *p, LLVMBasicBlockRef block)
 {
-    enum { FAR = 8 };
-    struct way *way = way_of(ways, block);
     begin(p, block);
-    for (int steps = 0; way && way->from != NOWHERE && steps < FAR; steps++) {
-        way = &ways->all.at[way->from];
-        if (way->end != NOWHERE)
-            inherit(p, &ways->pieces.at[way->end]);
-        if (way->end != NOWHERE || !is_empty(way->block))
-            return;
+    uint32_t *n = ways->ends ? dh_ptrmap_find(&ways->of, dh_ptrmap_key(block)) : NULL;
+    if (!n)
+        return;
+    begin_facts(ways, *n);
+    for (size_t k = 0; k < ways->addresses.n; k++) {
+        const struct fact *f = &ways->now[k];
+        struct seen s = {ways->addresses.at[k], f->bytes, f->writes, f->classes, ELSEWHERE};
+        if (f->bytes && !f->any && p->n < WINDOW)
+            remember(p, &s);
+    }
+}
+
+/* The first pointer that the function is given. */
+static LLVMValueRef object_of(LLVMValueRef f)
+{
+    for (unsigned n = 0; n < LLVMCountParams(f); n++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(f, n))) == LLVMPointerTypeKind)
+            return LLVMGetParam(f, n);
+    return NULL;
+}
+
+bool dh_redundant_object(const struct dh_weave *w, LLVMValueRef f, LLVMValueRef *object)
+{
+    enum dh_degree degree = w->plan->degree;
+    *object = degree == DH_DEGREE_CONFLICT ? object_of(f) : NULL;
+    return degree == DH_DEGREE_OPTIMIZED || *object;
+}
+
+static void read_classes(const struct dh_weave *w, const dh_value_vec *work, unsigned *classes,
+                         unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
+{
+    for (size_t i = 0; i < work->n; i++) {
+        struct dh_memop a;
+        bool plain = dh_memop_of(w, work->at[i], &a) && a.kind == DH_MEMOP_PLAIN && a.bytes;
+        classes[i] = plain ? hooked(arg, &a) : 0;
+    }
+}
+
+static void remove_from(struct ways *ways, dh_value_vec *work)
+{
+    struct piece p = {0};
+    for (size_t i = 0; i < work->n; i++) {
+        struct dh_memop a;
+        LLVMBasicBlockRef block = LLVMGetInstructionParent(work->at[i]);
+        bool known = dh_memop_of(ways->w, work->at[i], &a);
+        if (block != p.block)
+            enter(ways, &p, block);
+        if (!known || dh_redundant_ends_piece(&a))
+            begin(&p, block);
+        if (ways->classes[i])
+            note(&p, work, i, &a, ways->classes[i]);
     }
 }
 
 void dh_redundant_remove(const struct dh_weave *w, dh_value_vec *work,
                          unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
 {
-    struct piece p = {0};
-    struct ways ways = {0};
-    bool across = w->plan->degree == DH_DEGREE_OPTIMIZED && !(w->plan->everywhere & DH_CLASS_LOCKSET);
-    if (across && work->n)
-        read_ways(&ways, LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])));
-    for (size_t i = 0; i < work->n; i++) {
-        struct dh_memop a;
-        LLVMBasicBlockRef block = LLVMGetInstructionParent(work->at[i]);
-        bool known = dh_memop_of(w, work->at[i], &a);
-        if (block != p.block) {
-            keep_end(&ways, &p);
-            enter(&ways, &p, block);
-        }
-        if (!known || ends_piece(&a))
-            begin(&p, block);
-        unsigned classes = known && a.kind == DH_MEMOP_PLAIN && a.bytes ? hooked(arg, &a) : 0;
-        if (classes)
-            note(&p, work, i, &a, classes);
+    unsigned *classes = calloc(work->n + 1, sizeof *classes);
+    struct ways ways = {.w = w, .work = work, .classes = classes};
+    LLVMValueRef f = work->n ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])) : NULL;
+    if (!classes)
+        abort();
+    read_classes(w, work, classes, hooked, arg);
+    bool across = f && !(w->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_object(w, f, &ways.object);
+    if (across && !find_facts(&ways, f)) {
+        free(ways.ends);
+        ways.ends = NULL;
     }
+    remove_from(&ways, work);
     release_ways(&ways);
+    free(classes);
 }

@@ -135,6 +135,7 @@ static void declare_global(struct dh_reader *r, LLVMValueRef g)
     row.flags |= LLVMIsThreadLocal(g) ? DH_GLOBAL_TLS : 0;
     row.flags |= LLVMIsDeclaration(g) ? DH_GLOBAL_EXTERNAL : 0;
     row.flags |= is_exported(g) ? DH_GLOBAL_EXPORTED : 0;
+    row.flags |= !LLVMIsDeclaration(g) && LLVMIsNull(LLVMGetInitializer(g)) ? DH_GLOBAL_ZERO : 0;
     row.flags |= dh_starts_with(name_of(g), "_ZTV") ? DH_GLOBAL_VTABLE : 0;
     if (LLVMTypeIsSized(LLVMGlobalGetValueType(g)))
         row.size = LLVMABISizeOfType(r->layout, LLVMGlobalGetValueType(g));

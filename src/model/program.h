@@ -153,7 +153,8 @@ enum dh_global_flag {
     DH_GLOBAL_EXTERNAL = 1 << 2, /* defined elsewhere: holds what nobody knows */
     DH_GLOBAL_EXPORTED = 1 << 3, /* others may use it */
     DH_GLOBAL_HIDDEN = 1 << 4,   /* state of a library, made up: accesses to it are never reported */
-    DH_GLOBAL_VTABLE = 1 << 5
+    DH_GLOBAL_VTABLE = 1 << 5,
+    DH_GLOBAL_ZERO = 1 << 6 /* begins as nothing but zeros */
 };
 
 /* A pointer in a global's initial value. */

@@ -38,13 +38,11 @@ const struct dh_text_word dh_text_words_function_flags[] = {{"external", DH_FUNC
                                                             {"no-return", DH_FUNCTION_NO_RETURN},
                                                             {"construction", DH_FUNCTION_CONSTRUCTION},
                                                             {0}};
-const struct dh_text_word dh_text_words_global_flags[] = {{"constant", DH_GLOBAL_CONSTANT},
-                                                          {"tls", DH_GLOBAL_TLS},
-                                                          {"external", DH_GLOBAL_EXTERNAL},
-                                                          {"exported", DH_GLOBAL_EXPORTED},
-                                                          {"hidden", DH_GLOBAL_HIDDEN},
-                                                          {"vtable", DH_GLOBAL_VTABLE},
-                                                          {0}};
+const struct dh_text_word dh_text_words_global_flags[] = {
+    {"constant", DH_GLOBAL_CONSTANT}, {"tls", DH_GLOBAL_TLS},
+    {"external", DH_GLOBAL_EXTERNAL}, {"exported", DH_GLOBAL_EXPORTED},
+    {"hidden", DH_GLOBAL_HIDDEN},     {"vtable", DH_GLOBAL_VTABLE},
+    {"zero", DH_GLOBAL_ZERO},         {0}};
 const struct dh_text_word dh_text_words_kinds[] = {{"d", DH_REG_DATA}, {"w", DH_REG_WIDE}, {"p", DH_REG_POINTER}, {0}};
 const struct dh_text_word dh_text_words_roots[] = {{"main", DH_ROOT_MAIN},
                                                    {"constructor", DH_ROOT_CONSTRUCTOR},

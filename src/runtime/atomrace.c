@@ -16,6 +16,7 @@
 #include "runtime/print.h"
 #include "runtime/start.h"
 #include "runtime/threads.h"
+#include "runtime/vector_state.h"
 
 enum { SLOW_AT_FIRST = 100000, BURST = 64, BETWEEN_BURSTS = 64 };
 
@@ -159,6 +160,19 @@ static void look_again(struct dh_atom_self *s)
         dh_atom_collided(&s->access, met);
 }
 
+/* With `--heal=auto`. */
+static bool wait_turn(struct dh_atom_self *s)
+{
+    struct dh_vector_state saved;
+    if (__builtin_expect(!dh_heal_is_early, 1) || s->access.write)
+        return false;
+    dh_vector_save(&saved);
+    bool waited = dh_heal_wait_turn();
+    dh_heal_enter_late(s->access.place);
+    dh_vector_restore(&saved);
+    return waited;
+}
+
 /* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
 static void before_at_last(struct dh_atom_self *s, uint32_t mark)
 {
@@ -224,7 +238,7 @@ uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t 
     before(dh_atom_me, &a, mark);
     if (dh_noise_on)
         dh_noise_at_access(mark, place, dh_atom_held);
-    if (dh_noise_on)
+    if (wait_turn(dh_atom_me) || dh_noise_on)
         look_again(dh_atom_me);
     if (dh_noise_on && dh_atom_ways.pairs_told && !dh_atom_ways.train && dh_atom_me->n_pieces == 1)
         look_back_again(dh_atom_me);

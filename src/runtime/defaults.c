@@ -2,6 +2,7 @@
  * the values at the place of their use. */
 #include "runtime/heal.h"
 #include "runtime/start.h"
+#include "runtime/tally.h"
 
 __attribute__((weak)) const char __dh_variant[] = "check";
 __attribute__((weak)) const uint8_t __dh_module_id[16] = {0};
@@ -9,3 +10,5 @@ __attribute__((weak)) const uint32_t __dh_site_count = 0;
 __attribute__((weak)) const char __dh_tool[] = "";
 __attribute__((weak)) const char __dh_heal_policy[] = "";
 __attribute__((weak)) const uint64_t __dh_heal_per_object = 0;
+__attribute__((weak)) const uint32_t __dh_tally_row = 0;
+__attribute__((weak)) uint64_t __dh_tally_counters[1] = {0};

@@ -17,6 +17,7 @@
 #include "runtime/slots.h"
 #include "runtime/start.h"
 #include "runtime/suppressions.h"
+#include "runtime/tally.h"
 #include "runtime/threads.h"
 
 #include <fcntl.h>
@@ -125,6 +126,8 @@ void dh_finish(void)
     dh_assembly_tell();
     if (dh_options.threads_file && !dh_report_is_alone())
         write_threads_file(dh_options.threads_file);
+    if (dh_options.counts_file && !dh_report_is_alone())
+        dh_tally_write(dh_options.counts_file);
     if (dh_options.verbosity >= 1)
         dh_atom_finish();
     if (dh_options.heal_monitor)

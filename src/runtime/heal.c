@@ -14,6 +14,9 @@ enum {
     NAPS = 5,
     NAP = 16000 /* ns */,
     AWAIT_NAP = 50000,
+    TURN_NAP = 20000,
+    TURN_NAPS = 2000, /* 40 ms */
+    TURNS_MISSED = 5,
     SLOTS = 64,         /* locks of a group that has one for each object, which are told apart by a hash */
     MOST_BY_OBJECT = 7, /* groups; further ones have one lock */
     MOST_LOCKS = DH_HEAL_MOST_GROUPS - MOST_BY_OBJECT + MOST_BY_OBJECT * SLOTS
@@ -24,10 +27,13 @@ struct self;
 /* In cache lines of its own: threads that are at different objects do not meet in them. */
 struct lock {
     struct dh_heal_lock at;
-    uint32_t in_a_row;        /* how often its last owner took it while others waited; of the holder, as `last` */
-    const struct self *last;  /* who took it last */
+    uint32_t in_a_row;  /* how often its last owner took it while others waited; of the holder, as `last` */
+    uint32_t contended; /* waits for it; both are of the holder */
+    /* Who took it last; while its group is dormant, whose turn it is to be in a section. */
+    const struct self *_Atomic last;
+    _Atomic uint64_t hurdles; /* what is in the way of taking it at once: threads that wait, in WHY what its group is */
     _Atomic bool in_section;  /* it is held for more than one access */
-    _Atomic uint32_t waiting; /* threads */
+    uint32_t kept_out;        /* waits for one that was in a section */
     _Atomic uint64_t taken;   /* how often, but for the first of a quick section's locks */
     _Atomic uint64_t opened;  /* sections; both are of the holder, and say that something happens */
 } __attribute__((aligned(64)));
@@ -35,18 +41,20 @@ struct lock {
 /* Why a group is not just locked. */
 enum { DORMANT = 1 /* nothing is known against it yet */, GIVEN_UP = 2, SCHEDULED = 4 };
 
-/* The locks of a group, the last one less than a power of two behind the first, and what it is in. */
+enum { WHY = 32 /* bits behind the number of threads */ };
+
+/* The locks of a group, the last one less than a power of two behind the first. */
 struct where {
     uint32_t first, mask;
-    const _Atomic uint8_t *state;
 };
 
 struct group {
     struct where where;
     _Atomic uint8_t state;
-    _Atomic uint32_t inside;              /* threads, of a group that is only scheduled */
-    _Atomic uint64_t opened;              /* sections, without a lock */
-    _Atomic uint64_t contended, kept_out; /* waits; waits for one that was in a section */
+    _Atomic uint32_t inside;       /* threads, of a group that is only scheduled */
+    _Atomic uint64_t opened;       /* sections, without a lock */
+    _Atomic uint64_t contended;    /* waits that no lock has counted */
+    _Atomic uint32_t turns_missed; /* how often somebody waited in vain for a turn */
 };
 
 struct order {
@@ -69,10 +77,15 @@ struct open {
 /* What a thread has open, and how deep it is in each lock. */
 struct self {
     struct open open[OPEN_AT_ONCE];
-    uint32_t n;
+    union {
+        struct {
+            bool known;      /* its end will be seen */
+            uint16_t greedy; /* the lock that others have waited for long, + 1 */
+            uint32_t n;
+        };
+        uint64_t idle; /* IDLE: the next section may be opened quickly */
+    };
     uint32_t quick;     /* the only open section, whose locks `depth` and `holds` do not know of yet, + 1 */
-    bool known;         /* its end will be seen */
-    uint32_t greedy;    /* the lock that others have waited for long, + 1 */
     uint32_t entered;   /* the group of the present access, while it is dormant, + 1 */
     struct span span;   /* of that access */
     struct open missed; /* the last section that was not opened, since its group was dormant */
@@ -80,6 +93,8 @@ struct self {
     uint16_t depth[MOST_LOCKS];
     bool holds[MOST_LOCKS];
 };
+
+enum { IDLE = 1 /* `known` alone */ };
 
 static struct dh_heal_policy policy;
 static struct group groups[DH_HEAL_MOST_GROUPS];
@@ -91,10 +106,27 @@ static struct where where[DH_HEAL_MOST_SECTIONS];
 static bool ready;
 static pthread_key_t end_key;
 static __thread struct self me;
+__thread bool dh_heal_is_early;
 
 static bool is(uint32_t g, uint8_t what)
 {
     return atomic_load_explicit(&groups[g].state, memory_order_relaxed) & what;
+}
+
+static bool change_state(uint32_t g, uint8_t what, bool on)
+{
+    uint8_t old = on ? atomic_fetch_or(&groups[g].state, what) : atomic_fetch_and(&groups[g].state, (uint8_t)~what);
+    for (uint32_t l = groups[g].where.first, last = l + groups[g].where.mask; l <= last; l++)
+        if (on)
+            atomic_fetch_or(&locks[l].hurdles, (uint64_t)what << WHY);
+        else
+            atomic_fetch_and(&locks[l].hurdles, ~((uint64_t)what << WHY));
+    return !(old & what) == on;
+}
+
+static uint32_t waiting_for(const struct lock *l)
+{
+    return (uint32_t)atomic_load_explicit(&l->hurdles, memory_order_relaxed);
 }
 
 /* ---- locks ---- */
@@ -114,7 +146,7 @@ static void say(const char *const *parts, unsigned n_parts)
 
 static void give_up(uint32_t g)
 {
-    if (atomic_fetch_or(&groups[g].state, GIVEN_UP) & GIVEN_UP)
+    if (!change_state(g, GIVEN_UP, true))
         return;
     SAY("healing: group '", policy.groups[g].name,
         "': its lock was waited for and nothing happened; given up for the rest of the run");
@@ -158,7 +190,7 @@ static bool wait_for(uint32_t g, struct lock *l, uint32_t place)
 static void let_others_have_it(uint32_t l)
 {
     me.greedy = 0;
-    if (!me.depth[l] && atomic_load_explicit(&locks[l].waiting, memory_order_relaxed) && !dh_heal_is_directed())
+    if (!me.depth[l] && waiting_for(&locks[l]) && !dh_heal_is_directed())
         dh_heal_nap(NAP);
 }
 
@@ -183,20 +215,32 @@ static bool comes_free(struct lock *l, uint32_t place)
 __attribute__((noinline)) static void note_turn(uint32_t number)
 {
     struct lock *l = &locks[number];
-    l->in_a_row = l->last == &me ? l->in_a_row + 1 : 0;
-    l->last = &me;
-    me.greedy = l->in_a_row >= TURNS ? number + 1 : 0;
+    const struct self *last = atomic_exchange_explicit(&l->last, &me, memory_order_relaxed);
+    l->in_a_row = last == &me ? l->in_a_row + 1 : 0;
+    me.greedy = l->in_a_row >= TURNS ? (uint16_t)(number + 1) : 0;
 }
 
+/* By who holds the lock now. */
+static void note_wait(struct lock *l, bool for_section)
+{
+    l->contended++;
+    l->kept_out += for_section;
+}
+
+/* Who only looks on for a moment does not say so: that would take the lock's line from who is inside. */
 __attribute__((noinline)) static bool acquire_busy(uint32_t g, struct lock *l, uint32_t place)
 {
-    struct group *group = &groups[g];
-    atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&l->in_section, memory_order_relaxed))
-        atomic_fetch_add_explicit(&group->kept_out, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&l->waiting, 1, memory_order_relaxed);
-    bool got = (!dh_heal_is_directed() && comes_free(l, place)) || wait_for(g, l, place);
-    atomic_fetch_sub_explicit(&l->waiting, 1, memory_order_relaxed);
+    bool for_section = atomic_load_explicit(&l->in_section, memory_order_relaxed);
+    bool got = !dh_heal_is_directed() && comes_free(l, place);
+    if (!got) {
+        atomic_fetch_add_explicit(&l->hurdles, 1, memory_order_relaxed);
+        got = wait_for(g, l, place);
+        atomic_fetch_sub_explicit(&l->hurdles, 1, memory_order_relaxed);
+    }
+    if (got)
+        note_wait(l, for_section);
+    else
+        atomic_fetch_add_explicit(&groups[g].contended, 1, memory_order_relaxed);
     return got;
 }
 
@@ -210,7 +254,7 @@ static inline bool acquire(uint32_t g, uint32_t number, uint32_t place)
     if ((dh_heal_is_directed() || __builtin_expect(dh_heal_try(&l->at, place) != 0, 0)) && !acquire_busy(g, l, place))
         return false;
     count(&l->taken);
-    if (__builtin_expect(atomic_load_explicit(&l->waiting, memory_order_relaxed) != 0, 0))
+    if (__builtin_expect(waiting_for(l) != 0, 0))
         note_turn(number);
     return true;
 }
@@ -247,6 +291,58 @@ static void let_pass(uint32_t g)
         dh_heal_nap(i < LOOKS ? 0 : NAP);
 }
 
+/* ---- turns, while nothing is known against a group ----
+ * Two threads in a section at once may both read before one writes: when that is seen, an update is lost. So the second
+ * one's read is held up, for a while, until the first is out; if that one wrote meanwhile, the two have met, and
+ * nothing is lost yet. Nobody waits long, and nobody for long if it is in vain: who is inside may well be at another
+ * object, or wait for something that the second one has. */
+
+static bool take_turn(struct lock *l)
+{
+    const struct self *nobody = NULL;
+    return atomic_compare_exchange_strong(&l->last, &nobody, &me);
+}
+
+static void forget_missed(void)
+{
+    const struct self *mine = &me;
+    if (me.has_missed && !dh_heal_is_early)
+        atomic_compare_exchange_strong(&locks[me.missed.span.from].last, &mine, NULL);
+    me.has_missed = dh_heal_is_early = false;
+}
+
+static void miss(const struct open *o)
+{
+    struct lock *l = &locks[o->span.from];
+    forget_missed();
+    me.missed = *o;
+    me.has_missed = true;
+    dh_heal_is_early =
+        !dh_heal_is_directed() && !take_turn(l) &&
+        atomic_load_explicit(&groups[group_of[o->section]].turns_missed, memory_order_relaxed) < TURNS_MISSED;
+    if (dh_heal_is_early)
+        dh_heal_look_closely();
+}
+
+bool dh_heal_wait_turn(void)
+{
+    if (!me.has_missed || !dh_heal_is_early || !me.entered || group_of[me.missed.section] != me.entered - 1)
+        return false;
+    struct lock *l = &locks[me.missed.span.from];
+    dh_heal_is_early = false;
+    for (int i = -SPINS; i < TURN_NAPS && is(me.entered - 1, DORMANT); i++) {
+        if (take_turn(l))
+            return true;
+        if (i < 0)
+            __builtin_ia32_pause();
+        else
+            dh_heal_nap(TURN_NAP);
+    }
+    atomic_fetch_add_explicit(&groups[me.entered - 1].turns_missed, 1, memory_order_relaxed);
+    atomic_store(&l->last, &me); /* who had it may never give it back */
+    return true;
+}
+
 /* ---- groups ---- */
 
 static inline void down_lock(uint32_t g, uint32_t l, bool section, uint32_t place)
@@ -272,6 +368,7 @@ static inline void up_lock(uint32_t l, uint32_t place)
 __attribute__((noinline)) static void note_quick(void)
 {
     struct span s = me.open[0].span;
+    me.open[0].span.all = false;
     me.quick = 0;
     me.depth[s.from] = me.depth[s.last] = 1;
     me.holds[s.from] = me.holds[s.last] = true;
@@ -316,7 +413,7 @@ static void up(uint32_t g, struct span s, bool section, uint32_t place)
 
 void dh_heal_suspected(void)
 {
-    if (!me.entered || !(atomic_fetch_and(&groups[me.entered - 1].state, (uint8_t)~DORMANT) & DORMANT))
+    if (!me.entered || !change_state(me.entered - 1, DORMANT, false))
         return;
     const char *name = policy.groups[me.entered - 1].name;
     SAY("healing: group '", name, "': threads met in it; healed from now on");
@@ -376,12 +473,20 @@ __attribute__((noinline, cold)) static void wake_both(uint32_t one, uint32_t oth
         dh_heal_wake(&locks[other].at);
 }
 
+/* Its address in a register, once for all of it. */
+static inline struct lock *lock_at(uint32_t number)
+{
+    struct lock *l = &locks[number];
+    __asm__("" : "+r"(l));
+    return l;
+}
+
 static inline void close_quick(void)
 {
     uint32_t from = me.open[0].span.from, last = me.open[0].span.last, place = me.open[0].place;
     me.quick = me.n = 0;
-    bool other = last != from && dh_heal_give_quickly(&locks[last].at, place);
-    bool first = dh_heal_give_quickly(&locks[from].at, place);
+    bool other = last != from && dh_heal_give_quickly(&lock_at(last)->at, place);
+    bool first = dh_heal_give_quickly(&lock_at(from)->at, place);
     if (__builtin_expect(first || other, 0))
         wake_both(from, last, first);
 }
@@ -409,8 +514,8 @@ __attribute__((noinline)) static void open_section(const void *frame, uint32_t s
     if (!ready)
         return;
     if (__builtin_expect(is(g, DORMANT), 0)) {
-        me.missed = (struct open){section, place, frame, span};
-        me.has_missed = true;
+        expect_end();
+        miss(&(struct open){section, place, frame, span});
         return;
     }
     note_open();
@@ -445,30 +550,32 @@ __attribute__((noinline, cold)) static void open_again(const void *frame, uint32
     open_slowly(frame, section, from, last, place);
 }
 
-static inline bool take_quickly(struct lock *l, uint32_t place)
+static inline bool take_at_once(struct lock *l, uint32_t place)
 {
-    return !atomic_load_explicit(&l->waiting, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
+    return !atomic_load_explicit(&l->hurdles, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
 }
 
-/* What most come by: nothing else is open, and nobody is in the way. */
-__attribute__((always_inline)) static inline void open_at(const void *frame, uint32_t section, uint32_t from,
-                                                          uint32_t last, uint32_t place)
+static bool take_soon(struct lock *l, uint32_t place)
 {
-    struct lock *l = &locks[from];
-    if (__builtin_expect(me.n || !me.known || me.greedy || dh_heal_is_directed() ||
-                             atomic_load_explicit(where[section].state, memory_order_relaxed) ||
-                             !take_quickly(l, place),
-                         0)) {
-        open_slowly(frame, section, from, last, place);
-        return;
-    }
-    if (last != from) {
-        if (__builtin_expect(!take_quickly(&locks[last], place), 0)) {
-            open_again(frame, section, from, last, place);
-            return;
+    bool for_section = atomic_load_explicit(&l->in_section, memory_order_relaxed);
+    for (int i = 0; i < SPINS && !atomic_load_explicit(&l->hurdles, memory_order_relaxed); i++) {
+        __builtin_ia32_pause();
+        if (dh_heal_looks_free(&l->at) && take_at_once(l, place)) {
+            note_wait(l, for_section);
+            return true;
         }
-        count(&locks[last].taken);
     }
+    return false;
+}
+
+static inline bool is_idle(void)
+{
+    return __builtin_expect(me.idle == IDLE && !dh_heal_is_directed(), 1);
+}
+
+__attribute__((always_inline)) static inline void note_opened(struct lock *l, const void *frame, uint32_t section,
+                                                              uint32_t from, uint32_t last, uint32_t place)
+{
     atomic_store_explicit(&l->in_section, true, memory_order_relaxed);
     count(&l->opened);
     me.open[0].section = section;
@@ -476,24 +583,68 @@ __attribute__((always_inline)) static inline void open_at(const void *frame, uin
     me.open[0].frame = frame;
     me.open[0].span.from = (uint16_t)from;
     me.open[0].span.last = (uint16_t)last;
-    me.open[0].span.all = false;
     me.n = 1;
     me.quick = section + 1;
 }
 
+/* Somebody is in the way, for a moment or for longer. */
+__attribute__((noinline)) static void open_soon(const void *frame, uint32_t section, uint32_t from, uint32_t last,
+                                                uint32_t place)
+{
+    struct lock *l = lock_at(from), *other = lock_at(last);
+    if (!is_idle() || (!take_at_once(l, place) && !take_soon(l, place))) {
+        open_slowly(frame, section, from, last, place);
+    } else if (from != last && !take_at_once(other, place) && !take_soon(other, place)) {
+        open_again(frame, section, from, last, place);
+    } else {
+        if (from != last)
+            count(&other->taken);
+        note_opened(l, frame, section, from, last, place);
+    }
+}
+
+/* What most come by: nothing else is open, and nobody is in the way. */
+__attribute__((always_inline)) static inline void open_one(const void *frame, uint32_t section, uint32_t number,
+                                                           uint32_t place)
+{
+    struct lock *l = lock_at(number);
+    if (is_idle() && __builtin_expect(take_at_once(l, place), 1))
+        note_opened(l, frame, section, number, number, place);
+    else
+        open_soon(frame, section, number, number, place);
+}
+
+__attribute__((noinline)) static void open_two(const void *frame, uint32_t section, uint32_t from, uint32_t last,
+                                               uint32_t place)
+{
+    struct lock *l = lock_at(from), *other = lock_at(last);
+    if (!is_idle() || !__builtin_expect(take_at_once(l, place), 1)) {
+        open_soon(frame, section, from, last, place);
+    } else if (__builtin_expect(!take_at_once(other, place), 0)) {
+        dh_heal_give(&l->at, place);
+        open_soon(frame, section, from, last, place);
+    } else {
+        count(&other->taken);
+        note_opened(l, frame, section, from, last, place);
+    }
+}
+
 void __dh_heal_open(const void *frame, uint32_t section, uint32_t place)
 {
-    uint32_t from = where[section].first, last = from + where[section].mask;
-    if (__builtin_expect(from != last, 0))
-        open_slowly(frame, section, from, last, place);
+    uint32_t from = where[section].first, mask = where[section].mask;
+    if (__builtin_expect(mask != 0, 0))
+        open_slowly(frame, section, from, from + mask, place);
     else
-        open_at(frame, section, from, from, place);
+        open_one(frame, section, from, place);
 }
 
 void __dh_heal_open_at(const void *frame, const void *one, const void *other, uint32_t section, uint32_t place)
 {
     uint32_t a = lock_of(&where[section], one), b = one == other ? a : lock_of(&where[section], other);
-    open_at(frame, section, a < b ? a : b, a < b ? b : a, place);
+    if (a == b)
+        open_one(frame, section, a, place);
+    else
+        open_two(frame, section, a < b ? a : b, a < b ? b : a, place);
 }
 
 /* The innermost, if there is one. */
@@ -503,7 +654,7 @@ void __dh_heal_close(uint32_t section, uint32_t place)
         close_quick();
         return;
     }
-    me.has_missed = false;
+    forget_missed();
     for (uint32_t i = me.n; i-- > 0;)
         if (me.open[i].section == section) {
             close_at(i, place);
@@ -523,7 +674,7 @@ void dh_heal_enter_late(uint32_t place)
     }
     down(g, me.span, false, place);
     me.entered = 0;
-    me.has_missed = false;
+    forget_missed();
 }
 
 static bool lies_below(const struct open *o, const void *frame, bool or_at)
@@ -543,21 +694,21 @@ void __dh_heal_return(const void *frame)
     if (__builtin_expect(me.quick && me.open[0].frame == frame, 1))
         close_quick();
     else {
-        me.has_missed = false;
+        forget_missed();
         close_below(frame, true);
     }
 }
 
 void __dh_heal_again(const void *frame)
 {
-    me.has_missed = false;
+    forget_missed();
     close_below(frame, false);
 }
 
 /* Others must be able to come by for the wait to end, so nothing is at once across it. */
 void __dh_heal_wait(uint32_t place)
 {
-    me.has_missed = false;
+    forget_missed();
     while (me.n)
         close_at(me.n - 1, place);
 }
@@ -566,6 +717,7 @@ static void at_end(void *self)
 {
     (void)self;
     me.known = false;
+    forget_missed();
     while (me.n)
         close_at(me.n - 1, me.open[me.n - 1].place);
 }
@@ -596,7 +748,7 @@ void __dh_heal_await(uint32_t section, uint32_t place)
             dh_heal_now(&now);
         } while (!atomic_load_explicit(&o->happened, memory_order_acquire) &&
                  (now.tv_sec < until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec)));
-        if (!atomic_load(&o->happened) && !(atomic_fetch_or(&group->state, GIVEN_UP) & GIVEN_UP)) {
+        if (!atomic_load(&o->happened) && change_state(g, GIVEN_UP, true)) {
             SAY("healing: group '", policy.groups[g].name, "': what section '", policy.file.sections[section].name,
                 "' waits for did not happen; given up for the rest of the run");
             dh_heal_note_failure(policy.groups[g].name);
@@ -638,10 +790,10 @@ static void make_groups(void)
     uint32_t by_object = 0;
     for (uint32_t i = 0; i < policy.n_groups; i++) {
         bool one_each = __dh_heal_per_object >> i & 1 && by_object++ < MOST_BY_OBJECT;
-        groups[i].state =
-            (uint8_t)((dh_heal_is_auto() ? DORMANT : 0) | (policy.groups[i].means == DH_HEAL_SCHEDULE ? SCHEDULED : 0));
-        groups[i].where = (struct where){n_locks, one_each ? SLOTS - 1 : 0, &groups[i].state};
+        groups[i].where = (struct where){n_locks, one_each ? SLOTS - 1 : 0};
         n_locks += groups[i].where.mask + 1;
+        change_state(i, DORMANT, dh_heal_is_auto());
+        change_state(i, SCHEDULED, policy.groups[i].means == DH_HEAL_SCHEDULE);
     }
     for (uint32_t l = 0; l < n_locks; l++)
         dh_heal_lock_init(&locks[l].at);
@@ -671,7 +823,8 @@ void dh_heal_forked(void)
     note_open();
     for (uint32_t l = 0; ready && l < n_locks; l++) {
         dh_heal_lock_init(&locks[l].at);
-        atomic_store(&locks[l].waiting, 0);
+        atomic_fetch_and(&locks[l].hurdles, ~(uint64_t)UINT32_MAX);
+        atomic_store(&locks[l].last, NULL);
         if (me.holds[l])
             dh_heal_try(&locks[l].at, UINT32_MAX);
     }
@@ -695,11 +848,14 @@ void dh_heal_finish(void)
     for (uint32_t i = 0; ready && i < policy.n_groups; i++) {
         if (is(i, DORMANT))
             continue;
-        uint64_t sections = groups[i].opened;
-        for (uint32_t l = 0; l <= groups[i].where.mask; l++)
-            sections += locks[groups[i].where.first + l].opened;
+        uint64_t sections = groups[i].opened, waits = groups[i].contended, between = 0;
+        for (uint32_t l = groups[i].where.first; l <= groups[i].where.first + groups[i].where.mask; l++) {
+            sections += locks[l].opened;
+            waits += locks[l].contended;
+            between += locks[l].kept_out;
+        }
         SAY("healing: group '", policy.groups[i].name, "': ", number(sections, opened), " sections entered, ",
-            number(groups[i].contended, contended), " waits, ", number(groups[i].kept_out, kept_out),
-            " would have come between", is(i, GIVEN_UP) ? "; given up" : "");
+            number(waits, contended), " waits, ", number(between, kept_out), " would have come between",
+            is(i, GIVEN_UP) ? "; given up" : "");
     }
 }

@@ -25,6 +25,11 @@ void dh_heal_forked(void);
 /* Something came to an access of the calling thread, which is under way: with `run --heal=auto`, what it accesses is
  * healed from now on. */
 void dh_heal_suspected(void);
+/* It is somebody else's turn to be in the section that the calling thread has come to. */
+extern __thread bool dh_heal_is_early;
+/* Then, and a read of it is under way: lets the other come out first, for a while. True: that took place, and others
+ * may have written meanwhile. */
+bool dh_heal_wait_turn(void);
 /* A read of the calling thread is under way, and what it reads is healed since it was begun: from here on, as if that
  * had been known before. */
 void dh_heal_enter_late(uint32_t place);
@@ -47,6 +52,8 @@ void dh_heal_note_failure(const char *group);
 void dh_heal_now(struct timespec *t); /* of the monotonic clock */
 bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *));
 void dh_heal_nap(long nanoseconds); /* 0: lets others run */
+/* The detector must not take the next access of the calling thread lightly. */
+void dh_heal_look_closely(void);
 
 /* ---- a healing lock ----
  * try: EBUSY, or 0: it is taken. take: ETIMEDOUT, or 0; without a time: for ever. directed: somebody else decides who
@@ -56,14 +63,15 @@ void dh_heal_nap(long nanoseconds); /* 0: lets others run */
 
 /* It leans to the thread that takes it first, which then needs nothing atomic: it says that it is inside and looks
  * whether others have come. The first of these takes the word, says so, makes every thread pass a barrier (membarrier)
- * and waits until the first is out; from then on the lock is its word. */
+ * and waits until the first is out; from then on the lock leans to nobody and is its word. */
 struct dh_heal_lock {
-    _Atomic uint32_t word; /* 0 free, 1 taken, 2 taken and waited for */
-    _Atomic bool shared;   /* others have come */
-    _Atomic bool settled;  /* and nobody is inside without the word; of who has the word, as `leans_to` */
-    _Atomic bool inside;   /* of the thread that it leans to */
-    _Atomic(const void *) leans_to;
+    _Atomic uint32_t word;      /* 0 free, 1 taken, 2 taken and waited for */
+    _Atomic bool shared;        /* others have come */
+    _Atomic bool inside;        /* of the thread that it leans to */
+    _Atomic uintptr_t leans_to; /* 0 when it was never taken; written by who has the word */
 };
+
+enum { DH_HEAL_SETTLED = 1 /* it leans to nobody, and nobody is inside without the word */ };
 
 int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
 void dh_heal_wake(struct dh_heal_lock *l);
@@ -85,9 +93,9 @@ static inline bool dh_heal_looks_free(struct dh_heal_lock *l)
 static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
 {
     uint32_t none = 0;
+    uintptr_t to = atomic_load_explicit(&l->leans_to, memory_order_relaxed);
     (void)place;
-    if (atomic_load_explicit(&l->leans_to, memory_order_relaxed) == __builtin_thread_pointer() &&
-        !atomic_load_explicit(&l->shared, memory_order_relaxed)) {
+    if (to == (uintptr_t)__builtin_thread_pointer()) {
         atomic_store_explicit(&l->inside, true, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst); /* the rest of the barrier is with who shares it */
         if (__builtin_expect(!atomic_load_explicit(&l->shared, memory_order_relaxed), 1))
@@ -95,7 +103,7 @@ static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
         atomic_store_explicit(&l->inside, false, memory_order_release);
         return false;
     }
-    return atomic_load_explicit(&l->settled, memory_order_relaxed) &&
+    return to == DH_HEAL_SETTLED &&
            atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed);
 }
 
@@ -104,7 +112,7 @@ static inline int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
     uint32_t none = 0;
     if (dh_heal_try_quickly(l, place))
         return 0;
-    if (atomic_load_explicit(&l->settled, memory_order_relaxed) ||
+    if (atomic_load_explicit(&l->leans_to, memory_order_relaxed) == DH_HEAL_SETTLED ||
         !atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed))
         return EBUSY;
     return dh_heal_settle(l);
@@ -115,7 +123,7 @@ static inline bool dh_heal_give_quickly(struct dh_heal_lock *l, uint32_t place)
 {
     (void)place;
     if (atomic_load_explicit(&l->inside, memory_order_relaxed) &&
-        atomic_load_explicit(&l->leans_to, memory_order_relaxed) == __builtin_thread_pointer()) {
+        atomic_load_explicit(&l->leans_to, memory_order_relaxed) == (uintptr_t)__builtin_thread_pointer()) {
         atomic_store_explicit(&l->inside, false, memory_order_release);
         return false;
     }

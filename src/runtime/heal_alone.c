@@ -43,7 +43,7 @@ static bool barrier(int command)
 
 void dh_heal_lock_init(struct dh_heal_lock *l)
 {
-    *l = (struct dh_heal_lock){.settled = !may_lean};
+    *l = (struct dh_heal_lock){.leans_to = may_lean ? 0 : DH_HEAL_SETTLED};
 }
 
 /* Until the thread that it leaned to is out. */
@@ -65,15 +65,15 @@ static bool comes_out(struct dh_heal_lock *l)
 int dh_heal_settle(struct dh_heal_lock *l)
 {
     int before = errno;
-    const void *first = NULL;
-    if (atomic_compare_exchange_strong(&l->leans_to, &first, __builtin_thread_pointer()))
+    uintptr_t nobody = 0;
+    if (atomic_compare_exchange_strong(&l->leans_to, &nobody, (uintptr_t)__builtin_thread_pointer()))
         return 0; /* by the word, this once */
     atomic_store(&l->shared, true);
     if (!barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) && barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
         barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     bool out = comes_out(l);
     if (out)
-        atomic_store_explicit(&l->settled, true, memory_order_relaxed);
+        atomic_store_explicit(&l->leans_to, DH_HEAL_SETTLED, memory_order_release);
     else
         dh_heal_give(l, 0);
     errno = before;
@@ -88,7 +88,8 @@ int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t 
     while (result == 0 && atomic_exchange_explicit(&l->word, 2, memory_order_acquire) != 0)
         if (futex(l, FUTEX_WAIT_BITSET, 2, until) != 0 && errno == ETIMEDOUT)
             result = ETIMEDOUT;
-    if (result == 0 && !atomic_load_explicit(&l->settled, memory_order_relaxed) && dh_heal_settle(l) != 0)
+    if (result == 0 && atomic_load_explicit(&l->leans_to, memory_order_relaxed) != DH_HEAL_SETTLED &&
+        dh_heal_settle(l) != 0)
         result = ETIMEDOUT;
     errno = before;
     return result;
@@ -104,6 +105,10 @@ void dh_heal_wake(struct dh_heal_lock *l)
 bool dh_heal_is_auto(void)
 {
     return false;
+}
+
+void dh_heal_look_closely(void)
+{
 }
 
 void dh_heal_note(const char *group)

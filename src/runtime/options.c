@@ -47,6 +47,8 @@ static const struct row table[] = {
     ROW(heal_auto, TEXT, "", "heal only what threads met in, and add that to this file ('deadheat run' sets this)"),
     ROW(heal_failures, TEXT, "", "add groups whose lock is given up to this file ('deadheat run' sets this)"),
     ROW(threads_file, TEXT, "", "at exit, write the program's threads to this file (a forked child: PATH.PID)"),
+    ROW(counts_file, TEXT, "",
+        "at exit, write what a program derived with --plan=...,count-events or ...,count-checks counted (PATH.PID)"),
     ROW(stream, TEXT, "", "record what happens for the tool that reads in this folder ('deadheat run' sets this)"),
     ROW(stream_reader, NUMBER, "0", "the process that reads it"),
     ROW(stream_ahead, NUMBER, "1024", "how far the program may be ahead of it, in blocks of 32 KB"),

@@ -4,6 +4,7 @@
 
 #include "runtime/bytes.h"
 #include "runtime/engine/raw.h"
+#include "runtime/engine/sockets.h"
 #include "runtime/engine/undo.h"
 #include "runtime/print.h"
 
@@ -109,5 +110,5 @@ bool dh_files_renew(long fd)
         return replace_pipe(&s);
     if (S_ISREG(s.st_mode) || S_ISDIR(s.st_mode) || S_ISCHR(s.st_mode))
         return true;
-    return !S_ISSOCK(s.st_mode) && replace_event(fd);
+    return S_ISSOCK(s.st_mode) ? dh_sockets_renew(fd) : replace_event(fd);
 }

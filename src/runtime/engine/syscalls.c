@@ -8,6 +8,7 @@
 #include "runtime/engine/raw.h"
 #include "runtime/engine/signals.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/engine/sockets.h"
 #include "runtime/engine/undo.h"
 #include "runtime/engine/waiting.h"
 #include "runtime/start.h"
