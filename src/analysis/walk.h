@@ -134,6 +134,7 @@ struct dh_walk {
     bool (*alike)(void *self, uint32_t one, uint32_t other);
     uint32_t (*name)(void *self, uint32_t inst);
     void *alike_self;
+    struct dh_inclusion *inclusion; /* set by the caller: to be asked where objects were united; NULL = nobody */
     bool strict;     /* set by the caller: what code nobody knows, or a pointer to a TLS variable leads to, is shared */
     bool incomplete; /* the budget was used up: what was not reached is not known to be safe */
     struct dh_walk_state *state;
