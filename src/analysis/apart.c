@@ -50,3 +50,18 @@ bool dh_events_apart(const struct dh_walk *w, const struct dh_event *a, const st
     return w->inclusion && is_united(w, a->node) && find_pointed(w, a->inst, a->kind, a->size, &x) &&
            find_pointed(w, b->inst, b->kind, b->size, &y) && dh_inclusion_apart(w->inclusion, &x, &y);
 }
+
+bool dh_node_made_up(const struct dh_walk *w, uint32_t node)
+{
+    const struct dh_graph *g = &w->shapes->graph;
+    uint32_t first = g->nodes.at[node].origin, at = first;
+    if (first == DH_NO_NODE)
+        return false;
+    do {
+        const struct dh_origin *o = &g->origins.at[at];
+        if (o->kind != DH_ORIGIN_GLOBAL || !(w->program->globals.at[o->index].flags & DH_GLOBAL_HIDDEN))
+            return false;
+        at = o->next;
+    } while (at != first);
+    return true;
+}

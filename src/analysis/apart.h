@@ -7,5 +7,7 @@
 
 /* Two accesses of one node are of different objects, or of different parts of one. */
 bool dh_events_apart(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
+/* The node is nothing but state that models of libraries made up: the library looks after it. */
+bool dh_node_made_up(const struct dh_walk *w, uint32_t node);
 
 #endif

@@ -545,7 +545,7 @@ static void report(struct search *s, uint32_t x, uint32_t y)
 {
     struct dh_conflicts *c = s->c;
     const struct dh_event *e = c->walk->events.at;
-    if (has_enough(s, x, y) || !add_pair(s, e[x].inst, e[y].inst))
+    if (has_enough(s, x, y) || dh_node_made_up(c->walk, e[x].node) || !add_pair(s, e[x].inst, e[y].inst))
         return;
     s->partners[e[x].inst] += s->partners[e[x].inst] < UINT8_MAX;
     s->partners[e[y].inst] += s->partners[e[y].inst] < UINT8_MAX;
