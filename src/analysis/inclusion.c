@@ -51,6 +51,14 @@ static bool number_add(struct dh_number_set *s, uint64_t key)
     return true;
 }
 
+static bool number_has(const struct dh_number_set *s, uint64_t key)
+{
+    size_t at = s->slot ? spread(key) & s->mask : 0;
+    while (s->slot && s->slot[at] && s->slot[at] != key + 1)
+        at = (at + 1) & s->mask;
+    return s->slot && s->slot[at];
+}
+
 /* ---- objects ---- */
 
 static uint32_t make_object(struct dh_inclusion *x, enum dh_made_kind kind, uint32_t index)
@@ -393,20 +401,32 @@ struct callees {
     bool wanted, any, unknown;
 };
 
+static bool holds_function(const struct dh_inclusion *x, const struct dh_variable *v)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < v->n && !any; n++)
+        any = x->objects.at[x->spots.at[v->spots[n]].object].kind == DH_MADE_FUNCTION;
+    return any;
+}
+
+static bool holds_spot(const struct dh_inclusion *x, const struct dh_variable *v, uint32_t spot)
+{
+    return v->n && number_has(&x->holds, (uint64_t)(v - x->variables.at) << 32 | spot);
+}
+
 static struct callees find_callees(struct dh_inclusion *x, uint32_t inst, uint32_t wanted)
 {
     const struct dh_program *p = x->program;
     const struct dh_inst *i = &p->insts.at[inst];
     uint32_t from = p->blocks.at[dh_program_block_of(p, inst)].function;
     struct each all = each_copy(x, from, dh_operand(p, i, dh_calls_callee(i)));
+    uint32_t object = wanted == DH_NONE ? DH_NONE : x->by_function[wanted];
     struct callees c = {.any = false};
-    for (const struct dh_variable *v; (v = next_copy(&all));)
-        for (uint32_t n = 0; n < v->n; n++) {
-            const struct dh_made *o = &x->objects.at[x->spots.at[v->spots[n]].object];
-            c.unknown |= v->spots[n] == DH_ANYWHERE;
-            c.wanted |= o->kind == DH_MADE_FUNCTION && o->index == wanted;
-            c.any |= o->kind == DH_MADE_FUNCTION;
-        }
+    for (const struct dh_variable *v; (v = next_copy(&all));) {
+        c.unknown |= holds_spot(x, v, DH_ANYWHERE);
+        c.wanted |= object != DH_NONE && holds_spot(x, v, x->objects.at[object].spot);
+        c.any = c.any || holds_function(x, v);
+    }
     return c;
 }
 
