@@ -1,5 +1,6 @@
 #include "analysis/conflicts.h"
 
+#include "analysis/apart.h"
 #include "analysis/handed.h"
 #include "analysis/meet.h"
 
@@ -284,7 +285,8 @@ static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a,
 enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
 {
     enum dh_argument apart = argue_apart(w, a, b, weak), place = argue_place(w, a, b);
-    return is_no_custom(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
+    enum dh_argument g = is_no_custom(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
+    return g == DH_ARGUMENT_COUNT && dh_events_apart(w, a, b) ? DH_ARGUMENT_OBJECTS : g;
 }
 
 /* ---- all events of one object ---- */
@@ -524,7 +526,7 @@ static void report(struct search *s, uint32_t x, uint32_t y)
 {
     struct dh_conflicts *c = s->c;
     const struct dh_event *e = c->walk->events.at;
-    if (has_enough(s, x, y) || !add_pair(s, e[x].inst, e[y].inst))
+    if (has_enough(s, x, y) || dh_node_made_up(c->walk, e[x].node) || !add_pair(s, e[x].inst, e[y].inst))
         return;
     s->partners[e[x].inst] += s->partners[e[x].inst] < UINT8_MAX;
     s->partners[e[y].inst] += s->partners[e[y].inst] < UINT8_MAX;
@@ -549,9 +551,12 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     gb->n_unsafe += !c->unsafe[b];
     c->unsafe[b] = 1;
     if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) &&
-        !dh_handed_apart(&s->handed, &c->walk->events.at[a], &c->walk->events.at[b]))
-        report(s, a, b);
-    else
+        !dh_handed_apart(&s->handed, &c->walk->events.at[a], &c->walk->events.at[b])) {
+        if (dh_events_apart(c->walk, &c->walk->events.at[a], &c->walk->events.at[b]))
+            c->by_argument[DH_ARGUMENT_OBJECTS]++;
+        else
+            report(s, a, b);
+    } else
         c->doubtful++;
 }
 

@@ -346,27 +346,58 @@ static bool detaches(const struct finder *f)
     return some;
 }
 
-/* A lock that is made anew orders nothing that went before: only what nobody uses meanwhile is one lock for ever. */
-static void doubt_lock(struct finder *f, const struct dh_event *made)
+/* Uses of locks as data, by object. */
+struct lock_uses {
+    DH_VEC(uint32_t) events; /* by node */
+};
+
+static const struct dh_event *events_to_sort;
+static int by_node(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b, p = events_to_sort[x].node, q = events_to_sort[y].node;
+    return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
+static void find_lock_uses(const struct finder *f, struct lock_uses *u)
+{
+    for (uint32_t n = 0; n < f->walk.events.n; n++)
+        if (f->walk.events.at[n].flags & DH_EVENT_LOCK_USE)
+            dh_vec_push(&u->events, n);
+    events_to_sort = f->walk.events.at;
+    if (u->events.n)
+        qsort(u->events.at, u->events.n, sizeof *u->events.at, by_node);
+}
+
+/* A lock that is made anew orders nothing that went before: only what nobody uses meanwhile is one lock for ever.
+ * `first` to `end` are the uses of one object. */
+static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first, size_t end)
 {
     const uint32_t before = proofs() & ~(uint32_t)(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
-    for (uint32_t n = 0; n < f->walk.events.n; n++) {
-        const struct dh_event *e = &f->walk.events.at[n];
-        if (e->node != made->node || !(e->flags & DH_EVENT_LOCK_USE) || e == made)
-            continue;
-        enum dh_argument g = dh_conflicts_argue(&f->walk, made, e, false);
-        if (g == DH_ARGUMENT_COUNT || !(before >> g & 1))
-            f->shapes.graph.nodes.at[e->node].flags |= DH_NODE_REMADE;
+    for (size_t n = first; n < end; n++) {
+        const struct dh_event *made = &f->walk.events.at[u->events.at[n]];
+        for (size_t k = first; made->kind == DH_EVENT_WRITE && k < end; k++) {
+            if (k == n)
+                continue;
+            enum dh_argument g = dh_conflicts_argue(&f->walk, made, &f->walk.events.at[u->events.at[k]], false);
+            if (g == DH_ARGUMENT_COUNT || !(before >> g & 1))
+                return true;
+        }
     }
+    return false;
 }
 
 static void doubt_locks(struct finder *f)
 {
-    for (uint32_t n = 0; n < f->walk.events.n; n++) {
-        const struct dh_event *e = &f->walk.events.at[n];
-        if (e->kind == DH_EVENT_WRITE && e->flags & DH_EVENT_LOCK_USE)
-            doubt_lock(f, e);
+    struct lock_uses u = {{0}};
+    find_lock_uses(f, &u);
+    for (size_t first = 0, end; first < u.events.n; first = end) {
+        uint32_t node = f->walk.events.at[u.events.at[first]].node;
+        for (end = first; end < u.events.n && f->walk.events.at[u.events.at[end]].node == node;)
+            end++;
+        if (is_remade(f, &u, first, end))
+            f->shapes.graph.nodes.at[node].flags |= DH_NODE_REMADE;
     }
+    dh_vec_release(&u.events);
 }
 
 /* A handle that is kept where another one may be: a join may be of either thread. */

@@ -1,5 +1,7 @@
 #include "analysis/shapes.h"
 
+#include "analysis/inclusion.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -769,18 +771,39 @@ static bool fits(const struct dh_program *p, const struct dh_inst *i, uint32_t f
     return i->extra == p->functions.at[function].signature;
 }
 
+/* Where nobody can tell what comes there, functions of another machine type are what uniting brought, as long as there
+ * is one of the type that the call wants. */
+static bool prefers_own_type(const struct dh_shapes *s, uint32_t inst, uint32_t node)
+{
+    const struct dh_program *p = s->program;
+    const struct dh_graph *g = &s->graph;
+    if (!s->inclusion || p->insts.at[inst].op != DH_I_CALL || dh_inclusion_knows(s->inclusion, inst))
+        return false;
+    uint32_t first = g->nodes.at[node].origin, at = first;
+    if (first != DH_NO_NODE)
+        do {
+            struct dh_origin o = g->origins.at[at];
+            if (o.kind == DH_ORIGIN_FUNCTION && p->functions.at[o.index].n_blocks &&
+                p->functions.at[o.index].signature == p->insts.at[inst].extra)
+                return true;
+            at = o.next;
+        } while (at != first);
+    return false;
+}
+
 static bool add_targets(struct dh_shapes *s, uint32_t inst, uint32_t from, uint32_t node)
 {
     struct dh_graph *g = &s->graph;
     const struct dh_inst *i = &s->program->insts.at[inst];
-    bool strictly = count_functions(g, node) > TARGETS_UNFILTERED, moved = false;
+    bool strictly = count_functions(g, node) > TARGETS_UNFILTERED || prefers_own_type(s, inst, node), moved = false;
     uint32_t first = g->nodes.at[node].origin, at = first;
     if (first == DH_NO_NODE)
         return false;
     do {
         struct dh_origin o = g->origins.at[at];
         if (o.kind == DH_ORIGIN_FUNCTION && s->program->functions.at[o.index].n_blocks &&
-            is_callable(s->program, i, from, o.index) && fits(s->program, i, o.index, strictly))
+            is_callable(s->program, i, from, o.index) && fits(s->program, i, o.index, strictly) &&
+            (!s->inclusion || dh_inclusion_may_call(s->inclusion, inst, o.index)))
             moved |= dh_calls_add(&s->calls, inst, o.index);
         at = o.next;
     } while (at != first);

@@ -32,7 +32,8 @@ struct dh_shapes {
     bool coarse;         /* a budget was used up: contexts are not told apart */
     uint32_t n_indirect; /* calls through pointers, and those without a target */
     uint32_t n_unresolved;
-    uint32_t max_nodes; /* budget; 0 = the usual one */
+    struct dh_inclusion *inclusion; /* set by the caller: says what functions come to calls through pointers; or NULL */
+    uint32_t max_nodes;             /* budget; 0 = the usual one */
 };
 
 struct dh_content {

@@ -164,6 +164,7 @@ struct dh_walk {
     uint32_t (*name)(void *self, uint32_t inst);
     void *alike_self;
     enum dh_cache cache;
+    struct dh_inclusion *inclusion; /* set by the caller: to be asked where objects were united; NULL = nobody */
     bool strict;     /* set by the caller: what code nobody knows, or a pointer to a TLS variable leads to, is shared */
     bool incomplete; /* the budget was used up: what was not reached is not known to be safe */
     struct dh_walk_state *state;

@@ -81,16 +81,18 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
     return s;
 }
 
+/* A global that the node stands for. Nobody writes to a constant: it is only what something else was united with. */
 static const struct dh_global *global_of(const struct dh_scan_names *n, uint32_t node, int32_t *offset)
 {
     const struct dh_graph *g = &n->walk->shapes->graph;
+    const struct dh_program *p = &n->whole->program;
     uint32_t first = g->nodes.at[node].origin, at = first;
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
         const struct dh_origin *o = &g->origins.at[at];
-        if (o->kind == DH_ORIGIN_GLOBAL) {
+        if (o->kind == DH_ORIGIN_GLOBAL && !(p->globals.at[o->index].flags & DH_GLOBAL_CONSTANT)) {
             struct dh_cell c = dh_graph_find((struct dh_graph *)g, (struct dh_cell){o->node, 0});
             *offset = c.offset;
-            return &n->whole->program.globals.at[o->index];
+            return &p->globals.at[o->index];
         }
         at = o->next;
     }

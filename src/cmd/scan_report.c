@@ -3,6 +3,7 @@
 #include "analysis/conflicts.h"
 #include "analysis/consistency.h"
 #include "analysis/deadlock.h"
+#include "analysis/inclusion.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/scan_alike.h"
@@ -39,6 +40,7 @@ struct scan {
     struct dh_whole *whole;
     const struct dh_scan_wishes *wishes;
     struct dh_shapes shapes;
+    struct dh_inclusion *inclusion;
     struct dh_walk walk;
     struct dh_conflicts conflicts;
     struct dh_deadlocks deadlocks;
@@ -79,10 +81,12 @@ static void analyse(struct scan *s)
 {
     double start = now();
     dh_shapes_init(&s->shapes, &s->whole->program);
+    s->shapes.inclusion = s->inclusion = dh_inclusion_new(&s->whole->program);
     dh_shapes_run(&s->shapes);
     s->seconds[0] = now() - start;
     dh_walk_init(&s->walk, &s->shapes);
     s->walk.cache = read_cache(s->wishes->cache);
+    s->walk.inclusion = s->inclusion;
     s->walk.alike = dh_scan_alike;
     s->walk.name = dh_scan_name;
     s->walk.alike_self = s->whole;
@@ -119,6 +123,7 @@ static void release(struct scan *s)
     dh_conflicts_release(&s->conflicts);
     dh_walk_release(&s->walk);
     dh_shapes_release(&s->shapes);
+    dh_inclusion_free(s->inclusion);
 }
 
 /* ---- findings ---- */
@@ -303,6 +308,8 @@ static void tell_limits(const struct scan *s)
                s->shapes.n_indirect);
     if (s->walk.n_merged)
         printf("  %-44s %u\n", "functions with too many contexts to tell apart", s->walk.n_merged);
+    if (dh_inclusion_gave_up(s->inclusion))
+        printf("  the budget was used up: what was united is not told apart by what pointers lead to\n");
     if (s->shapes.coarse)
         printf("  the budget was used up: calling contexts are not told apart\n");
     if (!s->walk.threads.n)
