@@ -508,6 +508,9 @@ static bool is_back(struct dh_walk *w, const struct dh_event *e)
     const struct dh_program *p = w->program;
     if (!(e->flags & DH_EVENT_MINE) || w->locksets.at[e->lockset].n)
         return false;
+    uint32_t mine_expr = dh_exprs_value(&w->state->exprs, w->contexts.at[e->context].function,
+                                        dh_operand(p, &p->insts.at[e->inst], address_of(w, e)))
+                             .expr;
     for (uint32_t c = e->context, inst = e->inst; c != DH_NONE;
          inst = w->contexts.at[c].call, c = w->contexts.at[c].caller) {
         const struct dh_flow *flow = dh_walk_flow(w, w->contexts.at[c].function);
@@ -519,6 +522,8 @@ static bool is_back(struct dh_walk *w, const struct dh_event *e)
                 for (uint32_t it = dh_calls_first(&w->shapes->calls, n), to;
                      p->insts.at[n].op == DH_I_CALL && dh_calls_next(&w->shapes->calls, n, &it, &to);)
                     waits |= w->state->facts[to].waits;
+                /* Who gives it away may wait until there is room. */
+                waits = waits && (c != e->context || !gives(w, n, w->contexts.at[c].function, mine_expr));
                 if (waits && (b == mine ? n < inst : dh_flow_dominates(flow, b, mine)))
                     return true;
             }

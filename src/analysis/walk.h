@@ -30,7 +30,16 @@ struct dh_element_loop {
     uint32_t function, header;
 };
 
-enum dh_event_kind { DH_EVENT_READ, DH_EVENT_WRITE, DH_EVENT_LOCK, DH_EVENT_WAIT, DH_EVENT_SIGNAL, DH_EVENT_BARRIER };
+enum dh_event_kind {
+    DH_EVENT_READ,
+    DH_EVENT_WRITE,
+    DH_EVENT_LOCK,
+    DH_EVENT_WAIT,
+    DH_EVENT_SIGNAL,
+    DH_EVENT_BARRIER,
+    DH_EVENT_POST,
+    DH_EVENT_AWAIT
+};
 
 enum dh_event_flag {
     DH_EVENT_ATOMIC = 1 << 0,

@@ -1,0 +1,37 @@
+/* Threads that wait for each other's word (words.h): what one does before it gives the word, the other does behind
+ * waiting for it; turns; locks, semaphores and locks for readers and writers made by hand. Layer: analysis.
+ * Asked when a pair would be suspected; a custom, no proof. Owns its storage. */
+#ifndef DH_ANALYSIS_WAITED_H
+#define DH_ANALYSIS_WAITED_H
+
+#include "analysis/words.h"
+
+/* What stands before an access, on all ways to it. */
+struct dh_way {
+    struct dh_cell at;
+    struct dh_word gate, claim;
+    bool entered; /* `gate` was passed */
+    bool claimed; /* the last word on it is the thread's own: `claim` */
+    bool looped;  /* the gate stands in a loop that lies before the access */
+};
+
+struct dh_ways {
+    uint32_t first, n; /* in waited.ways */
+};
+
+struct dh_waited {
+    struct dh_words words;
+    struct dh_ways *of; /* by event; n = UINT32_MAX: not asked yet */
+    DH_VEC(struct dh_way) ways;
+    uint64_t *seen; /* blocks of the question at work */
+    DH_VEC(uint32_t) todo;
+    uint32_t budget; /* questions may cost so much, all together */
+};
+
+void dh_waited_init(struct dh_waited *x, struct dh_walk *w);
+void dh_waited_release(struct dh_waited *x);
+bool dh_waited_apart(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b);
+/* From the one to the other, of one thread, it gives none of the words that it was let in by. */
+bool dh_waited_through(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b);
+
+#endif
