@@ -428,6 +428,20 @@ static bool is_single_writers(const struct finder *f, const struct dh_step_of *a
     return a->traits & b->traits & DH_STEP_ATOMIC && p->insts.at[b->inst].order != DH_ORDER_SEQ_CST;
 }
 
+static bool is_pointer(const struct finder *f, uint32_t inst)
+{
+    const struct dh_program *p = f->w->program;
+    const struct dh_function *of = &p->functions.at[f->function[inst]];
+    uint32_t result = p->insts.at[inst].result;
+    return result != DH_NONE && p->registers.at[of->registers + result] == DH_REG_POINTER;
+}
+
+/* What was taken from the head of a list goes back before what is the head by then. */
+static bool is_put_back(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+{
+    return is_pointer(f, a->inst) && asks_again(f, a, b);
+}
+
 static bool judge_write(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
                         enum dh_violation_kind *kind)
 {
@@ -435,20 +449,12 @@ static bool judge_write(struct finder *f, const struct dh_step_of *a, uint32_t s
         return false;
     if (dh_sources_have(&b->by_data, source)) {
         *kind = DH_VIOLATION_LOST;
-        return !is_single_writers(f, a, b);
+        return !is_single_writers(f, a, b) && !is_put_back(f, a, b);
     }
     *kind = DH_VIOLATION_CHECK;
     return dh_sources_have(&b->by_control, source) && comes_before(f, a->point, b->point) &&
            !(a->traits & b->traits & DH_STEP_ATOMIC) && !(b->traits & DH_STEP_REREAD) &&
            !(a->traits & DH_STEP_CLAIMED) && !asks_again(f, a, b);
-}
-
-static bool is_pointer(const struct finder *f, uint32_t inst)
-{
-    const struct dh_program *p = f->w->program;
-    const struct dh_function *of = &p->functions.at[f->function[inst]];
-    uint32_t result = p->insts.at[inst].result;
-    return result != DH_NONE && p->registers.at[of->registers + result] == DH_REG_POINTER;
 }
 
 /* A pointer that is followed; a number only where it is tested and used in one function. */

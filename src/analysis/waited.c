@@ -12,7 +12,8 @@ enum {
     SEEN = 8192,
     MOST_BLOCKS = 3000,
     MOST_CONTEXTS = 48,
-    ALL_BLOCKS = 4000000
+    MOST_SETS = 64,
+    ALL_BLOCKS = 2000000
 };
 
 /* One walk backwards from an access, through callees that were left and callers that led here. */
@@ -20,6 +21,7 @@ struct history {
     struct dh_waited *x;
     const struct dh_cell *places; /* NULL: any, and nothing ends the walk */
     unsigned n_places;
+    uint64_t about;  /* their objects */
     uint32_t stop;   /* an instruction that ends the walk, DH_NONE */
     bool only_gates; /* what the thread sets itself is passed over */
     struct dh_word found[FOUND];
@@ -58,21 +60,19 @@ static bool same_cell(struct dh_cell a, struct dh_cell b)
     return a.node == b.node && a.offset == b.offset;
 }
 
-static bool is_about(const struct dh_word *word, struct dh_cell at)
-{
-    return same_cell(word->at, at) || (word->library && at.offset == DH_WORD_WHOLE && word->at.node == at.node);
-}
-
 static bool is_asked(const struct history *h, const struct dh_word *word)
 {
     for (unsigned n = 0; n < h->n_places; n++)
-        if (is_about(word, h->places[n]))
+        if (same_cell(word->at, h->places[n]))
             return true;
     return false;
 }
 
+/* Places mean nothing in objects that too much was united to. */
 static void note_gate(struct history *h, struct dh_cell at)
 {
+    if (h->x->words.walk->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED && at.offset != DH_WORD_WHOLE)
+        return;
     for (unsigned n = 0; n < h->n_gates; n++)
         if (same_cell(h->gates[n], at))
             return;
@@ -85,7 +85,8 @@ static bool meets(struct history *h, const struct dh_word *word)
 {
     bool gate = word->kind == DH_WORD_GATE || word->taking;
     if (!h->places) {
-        note_gate(h, word->at);
+        if (gate || word->library || dh_words_tested(&h->x->words, word->at))
+            note_gate(h, word->at);
         return false;
     }
     if (!is_asked(h, word) || (h->only_gates && !gate))
@@ -114,8 +115,8 @@ static bool call_ends(struct history *h, const struct dh_where *at, uint32_t cal
     for (uint32_t it = dh_calls_first(calls, call), to; dh_calls_next(calls, call, &it, &to);) {
         any = true;
         unsigned made = words->n_made;
-        const struct dh_where *in =
-            words->speaks[to] && h->depth < DEEPEST ? dh_words_callee(words, at, call, to) : NULL;
+        bool speaks = words->speaks[to] && (!h->places || words->about[to] & h->about);
+        const struct dh_where *in = speaks && h->depth < DEEPEST ? dh_words_callee(words, at, call, to) : NULL;
         h->depth++;
         through |= !in || back_from_end(h, in);
         h->depth--;
@@ -251,7 +252,7 @@ static void push_caller(struct history *h, struct step_up *queue, unsigned *n, u
     for (unsigned k = 0; k < *n; k++)
         if (queue[k].context == caller && queue[k].inst == call)
             return;
-    if (*n == MOST_CONTEXTS) {
+    if (*n == MOST_CONTEXTS || caller == DH_NONE) {
         h->over = true;
         return;
     }
@@ -289,8 +290,10 @@ static void look_back(struct history *h, const struct dh_event *e)
     struct step_up queue[MOST_CONTEXTS];
     unsigned n = 0;
     bool many = false;
-    for (unsigned k = 0; k < h->n_places; k++)
+    for (unsigned k = 0; k < h->n_places; k++) {
         many |= !dh_walk_unique(w, h->places[k].node);
+        h->about |= dh_words_bit(h->places[k].node);
+    }
     uint32_t root = many ? root_of(w, w->contexts.at[e->context].function, address_of(w, e)) : DH_NONE;
     memset(h->x->seen, 0, SEEN * sizeof *h->x->seen);
     h->x->todo.n = 0;
@@ -372,18 +375,75 @@ static void find_way(struct dh_waited *x, const struct dh_event *e, struct dh_ce
         dh_vec_push(&x->ways, way);
 }
 
+/* Accesses between the same words in one context have the same ways behind them. */
+static struct dh_ways_key key_of(struct dh_waited *x, const struct dh_event *e)
+{
+    struct dh_walk *w = x->words.walk;
+    uint32_t first = w->program->blocks.at[dh_program_block_of(w->program, e->inst)].inst, inst = e->inst;
+    while (inst > first && !dh_words_speaks(&x->words, inst - 1))
+        inst--;
+    uint32_t root = root_of(w, w->contexts.at[e->context].function, address_of(w, e));
+    return (struct dh_ways_key){e->context, inst, root};
+}
+
+static size_t slot_of(const struct dh_waited *x, struct dh_ways_key key)
+{
+    uint64_t h = ((uint64_t)key.context << 32 | key.inst) * 0x9e3779b97f4a7c15u;
+    size_t at = (size_t)(((h ^ key.root) * 0xff51afd7ed558ccdu) >> 24) & x->mask;
+    while (x->slots[at].used && (x->slots[at].key.context != key.context || x->slots[at].key.inst != key.inst ||
+                                 x->slots[at].key.root != key.root))
+        at = (at + 1) & x->mask;
+    return at;
+}
+
+static void grow(struct dh_waited *x)
+{
+    struct dh_ways_slot *old = x->slots;
+    size_t n = x->slots ? x->mask + 1 : 0;
+    x->mask = n ? 2 * n - 1 : 1023;
+    x->slots = calloc(x->mask + 1, sizeof *x->slots);
+    if (!x->slots)
+        abort();
+    for (size_t k = 0; k < n; k++)
+        if (old[k].used)
+            x->slots[slot_of(x, old[k].key)] = old[k];
+    free(old);
+}
+
 static struct dh_ways ways_of(struct dh_waited *x, const struct dh_event *e)
 {
-    struct dh_ways *known = &x->of[e - x->words.walk->events.at];
-    if (known->n != UINT32_MAX)
-        return *known;
+    if (2 * x->n_used >= x->mask)
+        grow(x);
+    struct dh_ways_key key = key_of(x, e);
+    struct dh_ways_slot *slot = &x->slots[slot_of(x, key)];
+    if (slot->used)
+        return slot->ways;
     struct history any = {.x = x, .stop = DH_NONE};
-    known->first = (uint32_t)x->ways.n;
+    *slot = (struct dh_ways_slot){.key = key, .ways = {.first = (uint32_t)x->ways.n}, .used = true};
+    x->n_used++;
     look_back(&any, e);
-    for (unsigned n = 0; n < any.n_gates; n++)
+    slot->ways.place = (uint32_t)x->places.n;
+    slot->ways.n_places = any.n_gates;
+    slot->ways.all = !any.over && any.n_gates < PLACES;
+    for (unsigned n = 0; n < any.n_gates; n++) {
+        dh_vec_push(&x->places, any.gates[n]);
         find_way(x, e, any.gates[n]);
-    known->n = (uint32_t)x->ways.n - known->first;
-    return *known;
+    }
+    slot->ways.n = (uint32_t)x->ways.n - slot->ways.first;
+    return slot->ways;
+}
+
+/* No word on the place was given or tested before the event. */
+static bool is_first(struct dh_waited *x, const struct dh_event *e, struct dh_cell at)
+{
+    struct dh_ways ways = ways_of(x, e);
+    bool there = !ways.all || at.offset == DH_WORD_WHOLE;
+    for (uint32_t n = 0; n < ways.n_places && !there; n++)
+        there = same_cell(x->places.at[ways.place + n], at);
+    if (!there)
+        return true;
+    struct history before = look(x, e, &at, 1, false);
+    return before.start && !before.n && !before.over;
 }
 
 /* ---- who gives the word ---- */
@@ -415,16 +475,16 @@ static bool only_changes(struct dh_waited *x, uint32_t thread, struct dh_cell at
 }
 
 /* Threads of one kind that are many: the word must be about this object, or they must all have counted. */
-static bool covers(struct dh_waited *x, const struct dh_event *e, const struct dh_way *way, const struct dh_word *set)
+static bool covers(struct dh_waited *x, const struct dh_event *e, const struct dh_way *way, enum dh_word_change change)
 {
     const struct dh_walk *w = x->words.walk;
     if (w->threads.at[e->thread].unique)
         return true;
     if (!dh_walk_unique(w, way->at.node))
         return way->at.node == e->node || has_edge(w, way->at.node, e->node) || has_edge(w, e->node, way->at.node);
-    if ((set->change != DH_WORD_UP && set->change != DH_WORD_DOWN) || !only_changes(x, e->thread, way->at, set->change))
+    if ((change != DH_WORD_UP && change != DH_WORD_DOWN) || !only_changes(x, e->thread, way->at, change))
         return false;
-    if (way->looped && set->change == DH_WORD_UP)
+    if (way->looped && change == DH_WORD_UP)
         return true;
     if (way->gate.relation == DH_CMP_OTHER) /* a library says that all have */
         return true;
@@ -444,25 +504,42 @@ static bool is_orderly(struct dh_waited *x, const struct dh_way *way, const stru
            dh_conflicts_argue(x->words.walk, &x->words.walk->events.at[read - 1], set, false) != DH_ARGUMENT_COUNT;
 }
 
-/* The thread of `e` gives the word that opened this way. */
-static bool gives_word(struct dh_waited *x, const struct dh_event *e, const struct dh_way *way)
+/* In which ways a thread gives the word that opened this one, as bits. */
+static unsigned changes_by(struct dh_waited *x, uint32_t thread, const struct dh_way *way)
 {
     const struct dh_walk *w = x->words.walk;
-    for (uint32_t n = dh_words_first(&x->words, way->at); n < x->words.n_set; n++) {
+    bool whole = way->at.offset == DH_WORD_WHOLE;
+    unsigned changes = 0, looked_at = 0;
+    for (uint32_t n = dh_words_first(&x->words, way->at); n < x->words.n_set && looked_at < MOST_SETS; n++) {
         const struct dh_event *set = &w->events.at[x->words.set[n]];
         struct dh_word words[8];
-        bool whole = way->at.offset == DH_WORD_WHOLE;
         if (set->node != way->at.node || (!whole && set->offset != way->at.offset))
             break;
-        if (whole && set->kind != DH_EVENT_POST && !(set->flags & DH_EVENT_ATOMIC))
+        if (set->thread != thread || (whole && set->kind != DH_EVENT_POST))
             continue;
-        if (set->thread != e->thread || !is_orderly(x, way, set))
-            continue;
-        unsigned all = dh_words_of(&x->words, x->words.set[n], words, 8);
+        looked_at++;
+        unsigned all = dh_words_of(&x->words, x->words.set[n], words, 8), fitting = 0;
         for (unsigned k = 0; k < all; k++)
-            if (dh_word_fits(&words[k], &way->gate) && covers(x, e, way, &words[k]))
-                return true;
+            fitting |= dh_word_fits(&words[k], &way->gate) ? 1u << words[k].change : 0;
+        if (fitting & ~changes && is_orderly(x, way, set))
+            changes |= fitting;
     }
+    return changes;
+}
+
+/* The thread of `e` gives the word that opened this way. */
+static bool gives_word(struct dh_waited *x, const struct dh_event *e, uint32_t number)
+{
+    struct dh_way *way = &x->ways.at[number];
+    if (!(way->asked >> e->thread & 1)) {
+        unsigned changes = changes_by(x, e->thread, way);
+        way->asked |= (dh_threads)1 << e->thread;
+        for (unsigned k = 0; k <= DH_WORD_ANYHOW; k++)
+            way->given[k] |= (dh_threads)(changes >> k & 1) << e->thread;
+    }
+    for (unsigned k = 0; k <= DH_WORD_ANYHOW; k++)
+        if (way->given[k] >> e->thread & 1 && covers(x, e, way, (enum dh_word_change)k))
+            return true;
     return false;
 }
 
@@ -529,12 +606,12 @@ static bool has_entered(const struct history *h, const struct dh_way *way, bool 
 
 /* `b` waits for a word that a's thread gives only afterwards, and that one does not begin again before b's thread says
  * so. */
-static bool in_turn(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b, const struct dh_way *in_b)
+static bool in_turn(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b, uint32_t number)
 {
-    if (!in_b->entered || !gives_word(x, a, in_b))
+    struct dh_way copy = x->ways.at[number], *in_b = &copy;
+    if (!in_b->entered || !gives_word(x, a, number))
         return false;
-    struct history before = look(x, a, &in_b->at, 1, false);
-    if (before.start && !before.n && !before.over && (!in_b->claimed || in_b->claim.change == DH_WORD_DOWN))
+    if ((!in_b->claimed || in_b->claim.change == DH_WORD_DOWN) && is_first(x, a, in_b->at))
         return true;
     struct dh_ways of_a = ways_of(x, a);
     for (uint32_t n = 0; n < of_a.n; n++) {
@@ -548,7 +625,7 @@ static bool in_turn(struct dh_waited *x, const struct dh_event *a, const struct 
         }
         struct dh_cell both[] = {in_a.at, in_b->at};
         struct history ha = look(x, a, both, 2, false), hb = look(x, b, both, 2, false);
-        if (has_entered(&ha, &in_a, true) && has_entered(&hb, in_b, false) && gives_word(x, b, &in_a))
+        if (has_entered(&ha, &in_a, true) && has_entered(&hb, in_b, false) && gives_word(x, b, of_a.first + n))
             return true;
     }
     return false;
@@ -605,13 +682,11 @@ bool dh_waited_apart(struct dh_waited *x, const struct dh_event *a, const struct
     if (exclude(x, &of_a, &of_b) || by_number(x, &of_a, &of_b))
         return true;
     for (uint32_t n = 0; n < of_b.n; n++) {
-        struct dh_way way = x->ways.at[of_b.first + n];
-        if (in_turn(x, a, b, &way))
+        if (in_turn(x, a, b, of_b.first + n))
             return true;
     }
     for (uint32_t n = 0; n < of_a.n; n++) {
-        struct dh_way way = x->ways.at[of_a.first + n];
-        if (in_turn(x, b, a, &way))
+        if (in_turn(x, b, a, of_a.first + n))
             return true;
     }
     return false;
@@ -637,19 +712,17 @@ void dh_waited_init(struct dh_waited *x, struct dh_walk *w)
 {
     *x = (struct dh_waited){.budget = ALL_BLOCKS};
     dh_words_init(&x->words, w);
-    x->of = malloc((w->events.n + 1) * sizeof *x->of);
     x->seen = malloc(SEEN * sizeof *x->seen);
-    if (!x->of || !x->seen)
+    if (!x->seen)
         abort();
-    for (size_t n = 0; n <= w->events.n; n++)
-        x->of[n] = (struct dh_ways){0, UINT32_MAX};
 }
 
 void dh_waited_release(struct dh_waited *x)
 {
     dh_words_release(&x->words);
-    free(x->of);
+    free(x->slots);
     free(x->seen);
     dh_vec_release(&x->ways);
+    dh_vec_release(&x->places);
     dh_vec_release(&x->todo);
 }

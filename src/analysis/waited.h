@@ -10,19 +10,34 @@
 struct dh_way {
     struct dh_cell at;
     struct dh_word gate, claim;
-    bool entered; /* `gate` was passed */
-    bool claimed; /* the last word on it is the thread's own: `claim` */
-    bool looped;  /* the gate stands in a loop that lies before the access */
+    bool entered;                                /* `gate` was passed */
+    bool claimed;                                /* the last word on it is the thread's own: `claim` */
+    bool looped;                                 /* the gate stands in a loop that lies before the access */
+    dh_threads asked, given[DH_WORD_ANYHOW + 1]; /* who opens the gate, by how it changes the word */
 };
 
 struct dh_ways {
-    uint32_t first, n; /* in waited.ways */
+    uint32_t first, n;        /* in waited.ways */
+    uint32_t place, n_places; /* in waited.places: words that were given or tested before */
+    bool all;                 /* these are all */
+};
+
+struct dh_ways_key {
+    uint32_t context, inst, root;
+};
+
+struct dh_ways_slot {
+    struct dh_ways_key key;
+    struct dh_ways ways;
+    bool used;
 };
 
 struct dh_waited {
     struct dh_words words;
-    struct dh_ways *of; /* by event; n = UINT32_MAX: not asked yet */
+    struct dh_ways_slot *slots; /* answers, by where they were asked for */
+    size_t mask, n_used;
     DH_VEC(struct dh_way) ways;
+    DH_VEC(struct dh_cell) places;
     uint64_t *seen; /* blocks of the question at work */
     DH_VEC(uint32_t) todo;
     uint32_t budget; /* questions may cost so much, all together */

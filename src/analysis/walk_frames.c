@@ -246,6 +246,8 @@ static void note_caller(struct dh_walk *w, uint32_t context, uint32_t caller, ui
     for (uint32_t k = s->callers_of.at[context]; k; k = s->callers.at[k - 1].next)
         if ((s->callers.at[k - 1].caller == caller && s->callers.at[k - 1].call == call) || ++n > DH_CALLERS_MAX)
             return;
+    if (n == DH_CALLERS_MAX)
+        caller = call = DH_NONE; /* and others */
     dh_vec_push(&s->callers, ((struct dh_caller){caller, call, s->callers_of.at[context]}));
     s->callers_of.at[context] = (uint32_t)s->callers.n;
 }

@@ -17,7 +17,7 @@ enum {
     DH_ATTRIBUTES_MAX = 12,
     DH_ELEMENTS_MAX = 6,
     DH_DEPTH_MAX = 500,
-    DH_CALLERS_MAX = 24
+    DH_CALLERS_MAX = 12
 };
 
 /* What is known when control is somewhere. */
@@ -81,7 +81,8 @@ struct dh_function_facts {
 
 /* Another call that leads to a context, besides the first one. */
 struct dh_caller {
-    uint32_t caller, call, next; /* next: of the same context, in state.callers + 1 */
+    uint32_t caller, call; /* DH_NONE: there are more */
+    uint32_t next;         /* of the same context, in state.callers + 1 */
 };
 
 struct dh_interface {

@@ -267,6 +267,14 @@ static void by_value(struct dh_words *x, const struct dh_where *at, const struct
     word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
 }
 
+/* Of many objects on the heap the library's own place in them is not always known. */
+static struct dh_cell whole(const struct dh_words *x, struct dh_cell at)
+{
+    if (at.node != DH_NO_NODE && !dh_walk_unique(x->walk, at.node))
+        at.offset = DH_WORD_WHOLE;
+    return at;
+}
+
 /* Also what is set before there is anybody to wait. */
 static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
 {
@@ -279,7 +287,7 @@ static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst
     word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
     word->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
     if (i->op == DH_I_RELEASE)
-        word->at.offset = DH_WORD_WHOLE;
+        word->at = whole(x, word->at);
     return word->at.node != DH_NO_NODE;
 }
 
@@ -298,7 +306,7 @@ bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t in
         return false;
     *word = (struct dh_word){.kind = DH_WORD_GATE, .relation = DH_CMP_OTHER, .inst = inst};
     word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
-    word->at.offset = DH_WORD_WHOLE;
+    word->at = whole(x, word->at);
     return word->at.node != DH_NO_NODE;
 }
 
@@ -474,7 +482,7 @@ static int by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static bool speaks(const struct dh_words *x, uint32_t inst)
+bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
 {
     const struct dh_inst *i = &x->walk->program->insts.at[inst];
     const struct dh_calls *calls = &x->walk->shapes->calls;
@@ -491,15 +499,80 @@ static bool speaks(const struct dh_words *x, uint32_t inst)
 static void find_speakers(struct dh_words *x)
 {
     const struct dh_program *p = x->walk->program;
+    const struct dh_calls *calls = &x->walk->shapes->calls;
     for (uint32_t n = 0; n < 2 * p->functions.n; n++) {
         uint32_t f = x->walk->shapes->calls.order[n % p->functions.n];
         const struct dh_function *function = &p->functions.at[f];
         if (!function->n_blocks)
             continue;
         const struct dh_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
-        for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts && !x->speaks[f]; i++)
-            x->speaks[f] = speaks(x, i);
+        for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts; i++) {
+            x->speaks[f] |= dh_words_speaks(x, i);
+            for (uint32_t it = dh_calls_first(calls, i), to;
+                 p->insts.at[i].op == DH_I_CALL && dh_calls_next(calls, i, &it, &to);)
+                x->about[f] |= x->about[to];
+        }
     }
+}
+
+/* ---- places that somebody tests ---- */
+
+static size_t tested_slot(const struct dh_words *x, struct dh_cell at)
+{
+    uint64_t key = ((uint64_t)at.node << 32 | (uint32_t)at.offset) * 0x9e3779b97f4a7c15u;
+    size_t n = (size_t)(key >> 24) & x->tested_mask;
+    while (x->tested[n].node != DH_NO_NODE && (x->tested[n].node != at.node || x->tested[n].offset != at.offset))
+        n = (n + 1) & x->tested_mask;
+    return n;
+}
+
+bool dh_words_tested(const struct dh_words *x, struct dh_cell at)
+{
+    return x->tested[tested_slot(x, at)].node != DH_NO_NODE;
+}
+
+/* The value goes into a condition, or to who asked. */
+static void mark_tests(struct dh_words *x, uint8_t *tests)
+{
+    struct dh_walk *w = x->walk;
+    for (uint32_t b = 0; b < w->program->blocks.n; b++) {
+        const struct dh_block *block = &w->program->blocks.at[b];
+        for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
+            const struct dh_inst *inst = &w->program->insts.at[i];
+            bool asks = inst->op == DH_I_COMPARE || inst->op == DH_I_BRANCH || inst->op == DH_I_RETURN;
+            for (uint32_t n = 0; asks && n < inst->n_operands; n++) {
+                dh_value v = dh_operand(w->program, inst, n);
+                uint32_t from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                while (from != DH_NONE && w->program->insts.at[from].op == DH_I_COPY) {
+                    v = dh_operand(w->program, &w->program->insts.at[from], 0);
+                    from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                }
+                if (from != DH_NONE && x->locked[from] == 1)
+                    tests[from] = 1;
+            }
+        }
+    }
+}
+
+static void find_tested(struct dh_words *x)
+{
+    struct dh_walk *w = x->walk;
+    uint8_t *tests = zeroed(w->program->insts.n, 1);
+    uint32_t n_tests = 0;
+    mark_tests(x, tests);
+    for (uint32_t n = 0; n < w->events.n; n++)
+        n_tests += w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst];
+    for (x->tested_mask = 63; x->tested_mask < 2 * (size_t)n_tests;)
+        x->tested_mask = 2 * x->tested_mask + 1;
+    x->tested = zeroed(x->tested_mask + 1, sizeof *x->tested);
+    for (size_t n = 0; n <= x->tested_mask; n++)
+        x->tested[n] = DH_NO_CELL;
+    for (uint32_t n = 0; n < w->events.n; n++) {
+        struct dh_cell at = {w->events.at[n].node, w->events.at[n].offset};
+        if (w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst])
+            x->tested[tested_slot(x, at)] = at;
+    }
+    free(tests);
 }
 
 static void note_place(struct dh_words *x, const struct dh_event *e)
@@ -516,6 +589,7 @@ void dh_words_init(struct dh_words *x, struct dh_walk *w)
     *x = (struct dh_words){.walk = w};
     x->locked = zeroed(w->program->insts.n, 1);
     x->speaks = zeroed(w->program->functions.n, 1);
+    x->about = zeroed(w->program->functions.n, sizeof *x->about);
     x->frame = zeroed(w->contexts.n, sizeof *x->frame);
     x->reads = zeroed(w->program->insts.n, sizeof *x->reads);
     x->place = zeroed(w->program->insts.n, sizeof *x->place);
@@ -541,15 +615,20 @@ void dh_words_init(struct dh_words *x, struct dh_walk *w)
     events_by_place = w->events.at;
     if (x->n_set)
         qsort(x->set, x->n_set, sizeof *x->set, by_place);
+    for (uint32_t n = 0; n < w->events.n; n++)
+        x->about[w->contexts.at[w->events.at[n].context].function] |= dh_words_bit(w->events.at[n].node);
     find_speakers(x);
+    find_tested(x);
 }
 
 void dh_words_release(struct dh_words *x)
 {
     free(x->locked);
     free(x->speaks);
+    free(x->about);
     free(x->frame);
     free(x->reads);
+    free(x->tested);
     free(x->place);
     free(x->set);
 }
@@ -580,13 +659,15 @@ unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, 
     n += any_set(x, &at, e->inst, &words[0]);
     for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
         const struct dh_caller *c = &w->state->callers.at[k - 1];
+        k = c->next;
+        if (c->caller == DH_NONE)
+            continue;
         struct dh_where from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
         struct dh_where in = {function, c->call, &from, DH_NONE, 0};
         if (any_set(x, &in, e->inst, &words[n])) {
             words[n].at = (struct dh_cell){e->node, e->offset};
             n++;
         }
-        k = c->next;
     }
     return n;
 }

@@ -24,7 +24,7 @@ struct dh_word {
     enum dh_word_change change; /* SET */
     bool known;                 /* `number` is */
     bool taking;                /* SET by who waited for it to be there: a semaphore's wait */
-    bool library;               /* SET for whoever acquires the object, by what a library says */
+    bool library;               /* SET by a semaphore, an atomic count or what a library says */
     int64_t number;
     uint32_t inst; /* the load or the store */
 };
@@ -38,15 +38,23 @@ struct dh_words {
     uint8_t *locked; /* by instruction: 1 = accesses something shared, always under a lock, 2, 3 = not always, 4 = waits
                         or posts */
     uint8_t *speaks; /* by function: it or a callee gives or tests words */
+    uint64_t *about; /* by function: objects that it and its callees use, as dh_words_bit */
     struct dh_frame **frame; /* by context */
     struct dh_cell *place;   /* by instruction: the only one it accesses, DH_NO_CELL: several */
     uint32_t *reads;         /* by instruction: an event that is its reading, + 1 */
     uint32_t *set;           /* events that set something, by place */
     uint32_t n_set;
+    struct dh_cell *tested; /* places that somebody tests under a lock: a set */
+    size_t tested_mask;
     struct dh_where made[DH_WHERES]; /* of one question */
     unsigned n_made;
     unsigned steps;
 };
+
+static inline uint64_t dh_words_bit(uint32_t node)
+{
+    return (uint64_t)1 << ((node * 0x9e3779b1u) >> 26);
+}
 
 void dh_words_init(struct dh_words *x, struct dh_walk *w);
 void dh_words_release(struct dh_words *x);
@@ -57,6 +65,9 @@ bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t in
 /* What is known on the way from the end of block `from` to `to`; numbers of the whole program. */
 unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t from, uint32_t to,
                        struct dh_word *words);
+bool dh_words_tested(const struct dh_words *x, struct dh_cell at);
+/* The instruction, or what it calls, may give or test a word. */
+bool dh_words_speaks(const struct dh_words *x, uint32_t inst);
 /* A callee as seen from a call, NULL: too many. */
 const struct dh_where *dh_words_callee(struct dh_words *x, const struct dh_where *at, uint32_t call, uint32_t function);
 /* The value that was set may be one that opens the gate. */
