@@ -557,10 +557,13 @@ static void report(struct search *s, uint32_t x, uint32_t y)
 static bool by_custom(struct search *s, uint32_t x, uint32_t y)
 {
     const struct dh_event *a = &s->c->walk->events.at[x], *b = &s->c->walk->events.at[y];
-    enum dh_argument g = dh_inside_library(s->c->walk, a) && dh_inside_library(s->c->walk, b) ? DH_ARGUMENT_INSIDE
-                         : dh_handed_apart(&s->handed, a, b)                                  ? DH_ARGUMENT_HANDED_ON
-                         : dh_waited_apart(&s->waited, a, b)                                  ? DH_ARGUMENT_WAITED
-                                                                                              : DH_ARGUMENT_COUNT;
+    enum dh_argument g = DH_ARGUMENT_COUNT;
+    if (dh_inside_library(s->c->walk, a) && dh_inside_library(s->c->walk, b))
+        g = DH_ARGUMENT_INSIDE;
+    else if (dh_handed_apart(&s->handed, a, b) && !dh_waited_late(&s->waited, a, b))
+        g = DH_ARGUMENT_HANDED_ON;
+    else if (dh_waited_apart(&s->waited, a, b))
+        g = DH_ARGUMENT_WAITED;
     if (g != DH_ARGUMENT_COUNT)
         s->c->by_argument[g]++;
     return g != DH_ARGUMENT_COUNT;

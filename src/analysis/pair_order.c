@@ -261,7 +261,7 @@ static bool crosswise(const struct dh_pair_order *o, dh_value first, dh_value se
         *a = object_of(o, dh_operand(program, p, 0));
         *b = object_of(o, dh_operand(program, p, 2));
         dh_value qa = input(o, q, dh_operand(program, p, 1)), qb = input(o, q, dh_operand(program, p, 3));
-        return qa != DH_NONE && qb != DH_NONE && object_of(o, qa) == *b && object_of(o, qb) == *a;
+        return qa != DH_NONE && qb != DH_NONE && same(o, object_of(o, qa), *b, 0) && same(o, object_of(o, qb), *a, 0);
     }
     struct pick one, other;
     if (!p || !q || !picks(o, p, &one) || !picks(o, q, &other))

@@ -692,6 +692,24 @@ bool dh_waited_apart(struct dh_waited *x, const struct dh_event *a, const struct
     return false;
 }
 
+static bool came_late(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
+{
+    struct dh_ways of_a = ways_of(x, a), of_b = ways_of(x, b);
+    for (uint32_t n = 0; n < of_b.n; n++)
+        for (uint32_t k = 0; k < of_a.n; k++) {
+            const struct dh_way *gate = &x->ways.at[of_b.first + n], *own = &x->ways.at[of_a.first + k];
+            if (gate->entered && own->claimed && same_cell(gate->at, own->at) && gate->at.node == a->node &&
+                !dh_walk_unique(x->words.walk, a->node) && dh_word_fits(&own->claim, &gate->gate))
+                return true;
+        }
+    return false;
+}
+
+bool dh_waited_late(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
+{
+    return a->thread != b->thread && (came_late(x, a, b) || came_late(x, b, a));
+}
+
 bool dh_waited_through(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
 {
     struct dh_cell places[PLACES];

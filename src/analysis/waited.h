@@ -46,6 +46,8 @@ struct dh_waited {
 void dh_waited_init(struct dh_waited *x, struct dh_walk *w);
 void dh_waited_release(struct dh_waited *x);
 bool dh_waited_apart(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b);
+/* One of them comes after its thread gave the word in the object that the other waited for: it was not its any more. */
+bool dh_waited_late(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b);
 /* From the one to the other, of one thread, it gives none of the words that it was let in by. */
 bool dh_waited_through(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b);
 

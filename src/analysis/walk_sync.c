@@ -14,7 +14,8 @@ static void settle_choice(struct dh_step *t, struct dh_held *one, struct dh_held
         !dh_pair_chosen(&w->state->pairs, one->inst, other->inst, &a, &b, &index))
         return;
     struct dh_term s = dh_exprs_value(x, t->f->function, a), u = dh_exprs_value(x, t->f->function, b);
-    if (!s.expr || !u.expr || !s.exact || !u.exact || s.offset != u.offset)
+    if (!s.expr || !u.expr || !s.exact || !u.exact || s.offset != u.offset || !dh_walk_stable(w, t->f, s.expr) ||
+        !dh_walk_stable(w, t->f, u.expr))
         return;
     if (index) {
         struct dh_expr e = x->exprs.at[one->expr];

@@ -461,7 +461,7 @@ static void tell_decisions(struct scan *s, struct dh_handed *handed, struct dh_w
         enum dh_argument a = dh_conflicts_argue(&s->walk, e, other, false);
         if (a == DH_ARGUMENT_COUNT && dh_inside_library(&s->walk, e) && dh_inside_library(&s->walk, other))
             a = DH_ARGUMENT_INSIDE;
-        if (a == DH_ARGUMENT_COUNT && dh_handed_apart(handed, e, other))
+        if (a == DH_ARGUMENT_COUNT && dh_handed_apart(handed, e, other) && !dh_waited_late(waited, e, other))
             a = DH_ARGUMENT_HANDED_ON;
         if (a == DH_ARGUMENT_COUNT && dh_waited_apart(waited, e, other))
             a = DH_ARGUMENT_WAITED;
