@@ -9,11 +9,11 @@ enum {
     PLACES = 16,
     FOUND = 12,
     DEEPEST = 6,
-    SEEN = 8192,
-    MOST_BLOCKS = 3000,
+    SEEN = 2048,
+    MOST_BLOCKS = 800,
     MOST_CONTEXTS = 48,
     MOST_SETS = 64,
-    ALL_BLOCKS = 2000000
+    ALL_BLOCKS = 1000000
 };
 
 /* One walk backwards from an access, through callees that were left and callers that led here. */
