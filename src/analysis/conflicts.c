@@ -2,7 +2,9 @@
 
 #include "analysis/apart.h"
 #include "analysis/handed.h"
+#include "analysis/inside.h"
 #include "analysis/meet.h"
+#include "analysis/waited.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +310,7 @@ struct search {
     uint64_t *pairs;             /* instructions already reported for this object: a set */
     size_t pair_mask, n_pairs;
     struct dh_handed handed;
+    struct dh_waited waited;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
     bool by_name;    /* accesses of the object at work are held against those of their name */
     uint32_t cause;
@@ -533,6 +536,22 @@ static void report(struct search *s, uint32_t x, uint32_t y)
     dh_vec_push(&c->found, (struct dh_conflict){x, y, e[x].node, e[x].offset, DH_CONFLICT_OTHER, s->cause});
 }
 
+/* Customs that take a closer look. */
+static bool by_custom(struct search *s, uint32_t x, uint32_t y)
+{
+    const struct dh_event *a = &s->c->walk->events.at[x], *b = &s->c->walk->events.at[y];
+    enum dh_argument g = DH_ARGUMENT_COUNT;
+    if (dh_inside_library(s->c->walk, a) && dh_inside_library(s->c->walk, b))
+        g = DH_ARGUMENT_INSIDE;
+    else if (dh_handed_apart(&s->handed, a, b) && !dh_waited_late(&s->waited, a, b))
+        g = DH_ARGUMENT_HANDED_ON;
+    else if (dh_waited_apart(&s->waited, a, b))
+        g = DH_ARGUMENT_WAITED;
+    if (g != DH_ARGUMENT_COUNT)
+        s->c->by_argument[g]++;
+    return g != DH_ARGUMENT_COUNT;
+}
+
 /* Nothing puts the groups apart, or nothing that is a proof: which of them touch the same bytes? */
 static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apart, struct group *ga, struct group *gb)
 {
@@ -550,8 +569,7 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     c->unsafe[a] = 1;
     gb->n_unsafe += !c->unsafe[b];
     c->unsafe[b] = 1;
-    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) &&
-        !dh_handed_apart(&s->handed, &c->walk->events.at[a], &c->walk->events.at[b])) {
+    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_custom(s, a, b)) {
         if (dh_events_apart(c->walk, &c->walk->events.at[a], &c->walk->events.at[b]))
             c->by_argument[DH_ARGUMENT_OBJECTS]++;
         else
@@ -857,6 +875,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
     if (!s.partners)
         abort();
     dh_handed_init(&s.handed, c->walk);
+    dh_waited_init(&s.waited, c->walk);
     s.names = calloc(c->walk->program->insts.n + 1, sizeof *s.names);
     if (!s.names)
         abort();
@@ -872,6 +891,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
         if (c->walk->events.at[n].kind == DH_EVENT_READ || c->walk->events.at[n].kind == DH_EVENT_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
     dh_handed_release(&s.handed);
+    dh_waited_release(&s.waited);
     free(s.names);
     free(s.sorted);
     free(s.partners);

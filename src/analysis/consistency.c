@@ -3,6 +3,7 @@
 #include "analysis/conflicts.h"
 #include "analysis/relies.h"
 #include "analysis/together.h"
+#include "analysis/waited.h"
 
 enum { TRIES_MAX = 256, WRITERS_MAX = 256, LOCKS_KEPT = 4 };
 
@@ -28,6 +29,7 @@ struct finder {
     struct dh_relies relies;
     struct dh_holds holds;
     struct dh_together together;
+    struct dh_waited waited;
     uint8_t *hot;           /* by instruction */
     uint32_t *function;     /* by instruction: where it stands */
     struct dh_cell *places; /* by instruction: what it always accesses */
@@ -426,6 +428,20 @@ static bool is_single_writers(const struct finder *f, const struct dh_step_of *a
     return a->traits & b->traits & DH_STEP_ATOMIC && p->insts.at[b->inst].order != DH_ORDER_SEQ_CST;
 }
 
+static bool is_pointer(const struct finder *f, uint32_t inst)
+{
+    const struct dh_program *p = f->w->program;
+    const struct dh_function *of = &p->functions.at[f->function[inst]];
+    uint32_t result = p->insts.at[inst].result;
+    return result != DH_NONE && p->registers.at[of->registers + result] == DH_REG_POINTER;
+}
+
+/* What was taken from the head of a list goes back before what is the head by then. */
+static bool is_put_back(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+{
+    return is_pointer(f, a->inst) && asks_again(f, a, b);
+}
+
 static bool judge_write(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
                         enum dh_violation_kind *kind)
 {
@@ -433,20 +449,12 @@ static bool judge_write(struct finder *f, const struct dh_step_of *a, uint32_t s
         return false;
     if (dh_sources_have(&b->by_data, source)) {
         *kind = DH_VIOLATION_LOST;
-        return !is_single_writers(f, a, b);
+        return !is_single_writers(f, a, b) && !is_put_back(f, a, b);
     }
     *kind = DH_VIOLATION_CHECK;
     return dh_sources_have(&b->by_control, source) && comes_before(f, a->point, b->point) &&
            !(a->traits & b->traits & DH_STEP_ATOMIC) && !(b->traits & DH_STEP_REREAD) &&
            !(a->traits & DH_STEP_CLAIMED) && !asks_again(f, a, b);
-}
-
-static bool is_pointer(const struct finder *f, uint32_t inst)
-{
-    const struct dh_program *p = f->w->program;
-    const struct dh_function *of = &p->functions.at[f->function[inst]];
-    uint32_t result = p->insts.at[inst].result;
-    return result != DH_NONE && p->registers.at[of->registers + result] == DH_REG_POINTER;
 }
 
 /* A pointer that is followed; a number only where it is tested and used in one function. */
@@ -856,6 +864,14 @@ static bool is_handed_over(const struct finder *f, const struct candidate *c, co
     return has_lock(f, write) && c->kind == DH_VIOLATION_USE && !is_pointer(f, b->inst);
 }
 
+/* By custom: the thread waited for its turn, and keeps it from one step to the other. */
+static bool kept_by_words(struct finder *f, const struct dh_event *a, const struct dh_event *b,
+                          const struct dh_event *write)
+{
+    return !has_lock(f, a) && !has_lock(f, write) && dh_waited_apart(&f->waited, a, write) &&
+           dh_waited_through(&f->waited, a, b);
+}
+
 static bool breaks(struct finder *f, const struct candidate *c, const struct dh_event *a, const struct dh_event *b,
                    const struct dh_event *write)
 {
@@ -871,7 +887,8 @@ static bool breaks(struct finder *f, const struct candidate *c, const struct dh_
         return false;
     if (c->kind == DH_VIOLATION_CHECK && same_number(f, b, write))
         return false;
-    return !kept_by_holds(f, c, a, write) && !kept_from_outside(f, c, a, b, write) && !kept_by_callers(f, c, a, write);
+    return !kept_by_holds(f, c, a, write) && !kept_from_outside(f, c, a, b, write) &&
+           !kept_by_callers(f, c, a, write) && !kept_by_words(f, a, b, write);
 }
 
 /* PAIR: an access of the writer's own critical section that is in conflict with the second step. */
@@ -1027,6 +1044,7 @@ static void release(struct finder *f)
     dh_vec_release(&f->view_first);
     dh_relies_release(&f->relies);
     dh_holds_release(&f->holds);
+    dh_waited_release(&f->waited);
 }
 
 void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how)
@@ -1037,6 +1055,7 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, co
     index_events(&f);
     index_frames(&f);
     dh_together_find(&f.together, w);
+    dh_waited_init(&f.waited, w);
     f.once = zeroed(w->program->insts.n, 1);
     find_hot(&f);
     index_places(&f);

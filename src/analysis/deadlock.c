@@ -261,6 +261,25 @@ static bool can_meet(const struct search *s, const struct request *a, const stru
     return dh_events_meet(s->w, x, y) && !has_gate(s, a, b);
 }
 
+/* Locks of different objects that one function takes: by the order in which it always takes them. */
+static bool is_ordered_by_one(struct search *s, uint32_t n)
+{
+    const struct dh_program *p = s->w->program;
+    int sign = 0;
+    uint32_t function = DH_NONE;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct request *r = &s->requests.at[s->chain[k]];
+        uint32_t inst = s->w->events.at[r->event].inst;
+        uint32_t in = p->blocks.at[dh_program_block_of(p, inst)].function;
+        int one = function == DH_NONE || in == function ? dh_pair_order(&s->pairs, held(s, r)->inst, inst) : 0;
+        if (!one || (sign && one != sign))
+            return false;
+        sign = one;
+        function = in;
+    }
+    return true;
+}
+
 /* All are of one kind and all keep the same order. */
 static bool is_ordered(const struct search *s, uint32_t n)
 {
@@ -319,7 +338,7 @@ static bool has_shorter(const struct search *s, uint32_t n)
 static void add_circle(struct search *s)
 {
     struct dh_deadlock d = {.kind = DH_DEADLOCK_MUTUAL, .n = s->length};
-    if (is_ordered(s, s->length) || is_known(s, s->length))
+    if (is_ordered(s, s->length) || is_known(s, s->length) || is_ordered_by_one(s, s->length))
         return;
     for (uint32_t k = 0; k < s->length; k++)
         d.events[k] = s->requests.at[s->chain[k]].event;

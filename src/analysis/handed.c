@@ -377,6 +377,8 @@ static bool taken_by_inst(struct query *q, const struct where *at, uint32_t inst
         return takes_out(q, at->function, inst) || holds_taken(q, at, inst, dh_operand(p, i, 0));
     case DH_I_CALL:
         return taken_by_call(q, at, inst);
+    case DH_I_ALLOC: /* there was none to take */
+        return true;
     default:
         return false;
     }
@@ -435,6 +437,8 @@ static bool runs_over_taken(struct query *q, const struct where *at, dh_value v)
     return all;
 }
 
+static bool is_given_back(struct dh_walk *w, const struct dh_event *e);
+
 /* The lock (walk.held + 2) under which the object was taken out, 1: it was not. */
 static uint32_t taken_under(struct dh_handed *h, const struct dh_event *e)
 {
@@ -445,7 +449,8 @@ static uint32_t taken_under(struct dh_handed *h, const struct dh_event *e)
         return *known ? *known : 1;
     struct query q = {.h = h};
     struct where at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
-    *known = runs_over_taken(&q, &at, dh_operand(w->program, i, address_of(w, e))) && q.lock ? q.lock : 1;
+    bool mine = runs_over_taken(&q, &at, dh_operand(w->program, i, address_of(w, e))) && q.lock;
+    *known = mine && !is_given_back(w, e) ? q.lock : 1;
     return *known;
 }
 
@@ -508,6 +513,9 @@ static bool is_back(struct dh_walk *w, const struct dh_event *e)
     const struct dh_program *p = w->program;
     if (!(e->flags & DH_EVENT_MINE) || w->locksets.at[e->lockset].n)
         return false;
+    uint32_t mine_expr = dh_exprs_value(&w->state->exprs, w->contexts.at[e->context].function,
+                                        dh_operand(p, &p->insts.at[e->inst], address_of(w, e)))
+                             .expr;
     for (uint32_t c = e->context, inst = e->inst; c != DH_NONE;
          inst = w->contexts.at[c].call, c = w->contexts.at[c].caller) {
         const struct dh_flow *flow = dh_walk_flow(w, w->contexts.at[c].function);
@@ -519,10 +527,52 @@ static bool is_back(struct dh_walk *w, const struct dh_event *e)
                 for (uint32_t it = dh_calls_first(&w->shapes->calls, n), to;
                      p->insts.at[n].op == DH_I_CALL && dh_calls_next(&w->shapes->calls, n, &it, &to);)
                     waits |= w->state->facts[to].waits;
+                /* Who gives it away may wait until there is room. */
+                waits = waits && (c != e->context || !gives(w, n, w->contexts.at[c].function, mine_expr));
                 if (waits && (b == mine ? n < inst : dh_flow_dominates(flow, b, mine)))
                     return true;
             }
         }
+    }
+    return false;
+}
+
+/* The instruction gives it back: a callee that puts it somewhere under a lock. */
+static bool gives_back(struct dh_walk *w, uint32_t inst, uint32_t function, uint32_t expr)
+{
+    const struct dh_inst *i = &w->program->insts.at[inst];
+    bool locks = false;
+    for (uint32_t it = dh_calls_first(&w->shapes->calls, inst), to;
+         i->op == DH_I_CALL && dh_calls_next(&w->shapes->calls, inst, &it, &to);)
+        locks |= w->state->facts[to].unlocks;
+    return locks && gives(w, inst, function, expr);
+}
+
+/* Backwards to where the function got it: given back on the way, it is somebody else's by now. */
+static bool is_given_back(struct dh_walk *w, const struct dh_event *e)
+{
+    const struct dh_program *p = w->program;
+    uint32_t function = w->contexts.at[e->context].function, inst = e->inst;
+    const struct dh_flow *flow = dh_walk_flow(w, function);
+    if (address_of(w, e) >= p->insts.at[e->inst].n_operands)
+        return false;
+    uint32_t expr =
+        dh_exprs_value(&w->state->exprs, function, dh_operand(p, &p->insts.at[inst], address_of(w, e))).expr;
+    struct dh_expr x = w->state->exprs.exprs.at[expr];
+    uint32_t root = x.kind == DH_EXPR_REGISTER && x.a == function ? x.b : DH_NONE;
+    uint32_t block = dh_program_block_of(p, inst) - flow->first;
+    for (unsigned steps = 0; root != DH_NONE && steps < DEEPEST; steps++) {
+        while (inst > p->blocks.at[flow->first + block].inst) {
+            inst--;
+            if (p->insts.at[inst].result == root)
+                return false;
+            if (gives_back(w, inst, function, expr))
+                return true;
+        }
+        if (!block || flow->dominator.at[block] == DH_NONE)
+            return false;
+        block = flow->dominator.at[block];
+        inst = p->blocks.at[flow->first + block].inst + p->blocks.at[flow->first + block].n_insts;
     }
     return false;
 }

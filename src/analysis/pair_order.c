@@ -159,25 +159,138 @@ static int sign_of_choice(const struct dh_pair_order *o, const struct dh_inst *p
     return taken * direction(o, c, a, b);
 }
 
+static dh_value without_casts(const struct dh_pair_order *o, dh_value v)
+{
+    const struct dh_inst *i;
+    for (int n = 0; n < DEEPEST && (i = defined(o, v)) && i->op == DH_I_COPY; n++)
+        v = dh_operand(o->program, i, 0);
+    return v;
+}
+
+/* One of two values by a comparison of them: sign 1: the smaller one. */
+struct pick {
+    dh_value condition, a, b;
+    int sign;
+};
+
+/* The same by two branches. */
+static bool picks_by_branch(const struct dh_pair_order *o, const struct dh_inst *i, struct pick *pick)
+{
+    uint32_t block = dh_program_block_of(o->program, (uint32_t)(i - o->program->insts.at)) - o->flow.first;
+    if (i->n_operands != 4 || o->flow.rank.at[block] == DH_NONE)
+        return false;
+    uint32_t from = o->flow.dominator.at[block];
+    const struct dh_inst *c = condition_of(o, from);
+    uint32_t one = dh_operand(o->program, i, 1), other = dh_operand(o->program, i, 3);
+    int taken = c ? (way(o, from, one) ? way(o, from, one) : -way(o, from, other)) : 0;
+    if (!taken)
+        return false;
+    pick->condition = c->result;
+    pick->a = object_of(o, dh_operand(o->program, i, taken > 0 ? 0 : 2));
+    pick->b = object_of(o, dh_operand(o->program, i, taken > 0 ? 2 : 0));
+    pick->sign = direction(o, c, pick->a, pick->b);
+    return true;
+}
+
+static bool picks(const struct dh_pair_order *o, const struct dh_inst *i, struct pick *pick)
+{
+    if (i->op == DH_I_PHI)
+        return picks_by_branch(o, i, pick);
+    if (i->op != DH_I_SELECT)
+        return false;
+    pick->condition = dh_operand(o->program, i, 0);
+    const struct dh_inst *c = defined(o, pick->condition);
+    if (!c || c->op != DH_I_COMPARE)
+        return false;
+    pick->a = object_of(o, dh_operand(o->program, i, 1));
+    pick->b = object_of(o, dh_operand(o->program, i, 2));
+    pick->sign = direction(o, c, pick->a, pick->b);
+    return true;
+}
+
+/* Both pick from the same two. */
+static bool are_all(const struct dh_pair_order *o, const struct pick *x, const struct pick *y)
+{
+    return (same(o, x->a, y->a, 0) && same(o, x->b, y->b, 0)) || (same(o, x->a, y->b, 0) && same(o, x->b, y->a, 0));
+}
+
 static int chosen(const struct dh_pair_order *o, dh_value first, dh_value second)
 {
+    first = without_casts(o, first);
+    second = without_casts(o, second);
     const struct dh_inst *p = defined(o, first), *q = defined(o, second);
     if (!p || !q)
         return 0;
     if (p->op == DH_I_PHI && q->op == DH_I_PHI) {
         uint32_t block = dh_program_block_of(o->program, o->definition[first]) - o->flow.first;
-        return block == dh_program_block_of(o->program, o->definition[second]) - o->flow.first
-                   ? sign_of_choice(o, p, q, block)
-                   : 0;
+        if (block == dh_program_block_of(o->program, o->definition[second]) - o->flow.first)
+            return sign_of_choice(o, p, q, block);
     }
-    if (p->op != DH_I_SELECT || q->op != DH_I_SELECT || dh_operand(o->program, p, 0) != dh_operand(o->program, q, 0))
+    if (p->op == DH_I_INDEX && q->op == DH_I_INDEX && p->size == q->size &&
+        same(o, dh_operand(o->program, p, 0), dh_operand(o->program, q, 0), 0))
+        return chosen(o, dh_operand(o->program, p, 1), dh_operand(o->program, q, 1));
+    struct pick one, other;
+    if (!picks(o, p, &one) || !picks(o, q, &other))
         return 0;
-    const struct dh_inst *c = defined(o, dh_operand(o->program, p, 0));
-    dh_value a = object_of(o, dh_operand(o->program, p, 1)), b = object_of(o, dh_operand(o->program, p, 2));
-    if (!c || c->op != DH_I_COMPARE || !same(o, object_of(o, dh_operand(o->program, q, 1)), b, 0) ||
-        !same(o, object_of(o, dh_operand(o->program, q, 2)), a, 0))
-        return 0;
-    return direction(o, c, a, b);
+    if (same(o, one.a, other.b, 0) && same(o, one.b, other.a, 0) && same(o, one.condition, other.condition, 0))
+        return one.sign;
+    return are_all(o, &one, &other) && one.sign * other.sign < 0 ? one.sign : 0;
+}
+
+/* Without looking at memory that somebody may change. */
+static bool is_pure(const struct dh_pair_order *o, dh_value v, int depth)
+{
+    const struct dh_inst *i = defined(o, v);
+    if (!i)
+        return true;
+    if (depth > DEEPEST || dh_inst_class(i) != DH_CLASS_VALUE || i->op == DH_I_PHI || i->op == DH_I_MIX)
+        return false;
+    for (uint32_t k = 0; k < i->n_operands; k++)
+        if (!is_pure(o, dh_operand(o->program, i, k), depth + 1))
+            return false;
+    return true;
+}
+
+static bool crosswise(const struct dh_pair_order *o, dh_value first, dh_value second, dh_value *a, dh_value *b)
+{
+    const struct dh_program *program = o->program;
+    const struct dh_inst *p = defined(o, first), *q = defined(o, second);
+    bool phis = p && q && p->op == DH_I_PHI && q->op == DH_I_PHI && p->n_operands == 4 && q->n_operands == 4;
+    if (phis &&
+        dh_program_block_of(program, o->definition[first]) == dh_program_block_of(program, o->definition[second])) {
+        *a = object_of(o, dh_operand(program, p, 0));
+        *b = object_of(o, dh_operand(program, p, 2));
+        dh_value qa = input(o, q, dh_operand(program, p, 1)), qb = input(o, q, dh_operand(program, p, 3));
+        return qa != DH_NONE && qb != DH_NONE && same(o, object_of(o, qa), *b, 0) && same(o, object_of(o, qb), *a, 0);
+    }
+    struct pick one, other;
+    if (!p || !q || !picks(o, p, &one) || !picks(o, q, &other))
+        return false;
+    *a = one.a;
+    *b = one.b;
+    if (!is_pure(o, one.condition, 0) || !is_pure(o, other.condition, 0))
+        return one.condition == other.condition && one.a == other.b && one.b == other.a;
+    bool alike = same(o, one.condition, other.condition, 0);
+    return (alike && one.a == other.b && one.b == other.a) ||
+           (!alike && are_all(o, &one, &other) && one.sign * other.sign < 0);
+}
+
+bool dh_pair_chosen(struct dh_pair_order *o, uint32_t first, uint32_t second, dh_value *a, dh_value *b, bool *index)
+{
+    const struct dh_program *program = o->program;
+    uint32_t function = program->blocks.at[dh_program_block_of(program, second)].function;
+    if (program->blocks.at[dh_program_block_of(program, first)].function != function)
+        return false;
+    enter(o, function);
+    dh_value x = object_of(o, dh_operand(program, &program->insts.at[first], 0)),
+             y = object_of(o, dh_operand(program, &program->insts.at[second], 0));
+    const struct dh_inst *p = defined(o, x), *q = defined(o, y);
+    *index = p && q && p->op == DH_I_INDEX && q->op == DH_I_INDEX && p->size == q->size &&
+             same(o, dh_operand(program, p, 0), dh_operand(program, q, 0), 0) &&
+             is_pure(o, dh_operand(program, p, 0), 0);
+    if (!*index)
+        return crosswise(o, x, y, a, b);
+    return crosswise(o, without_casts(o, dh_operand(program, p, 1)), without_casts(o, dh_operand(program, q, 1)), a, b);
 }
 
 /* ---- compared before ---- */

@@ -19,6 +19,7 @@ void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
     w->held_often = zeroed(s->graph.nodes.n, 1);
     struct dh_walk_state *t = w->state = zeroed(1, sizeof *t);
     dh_exprs_init(&t->exprs, p);
+    dh_pair_order_init(&t->pairs, p);
     dh_vec_push(&w->loops, (struct dh_element_loop){0});
     t->counting = zeroed(s->graph.nodes.n, 1);
     t->facts = zeroed(p->functions.n, sizeof *t->facts);
@@ -75,7 +76,10 @@ void dh_walk_release(struct dh_walk *w)
     dh_joins_release(&s->joins);
     dh_ends_release(&s->ends);
     dh_vec_release(&s->frames);
+    dh_pair_order_release(&s->pairs);
     dh_vec_release(&s->bindings);
+    dh_vec_release(&s->callers);
+    dh_vec_release(&s->callers_of);
     dh_vec_release(&s->barriers);
     dh_vec_release(&s->unstable);
     dh_vec_release(&s->queue);

@@ -37,7 +37,9 @@ enum dh_event_kind {
     DH_EVENT_WAIT,
     DH_EVENT_SIGNAL,
     DH_EVENT_BARRIER,
-    DH_EVENT_JOIN
+    DH_EVENT_JOIN,
+    DH_EVENT_POST,
+    DH_EVENT_AWAIT
 };
 
 enum dh_event_flag {

@@ -338,6 +338,8 @@ static void call_target(struct dh_step *t, uint32_t target, uint32_t first, stru
     }
     come_back(t, first, &f->out, names, &l->out);
     come_back(t, first, &f->thrown, names, &l->thrown);
+    if (w->state->facts[target].meets && l->out.reached)
+        dh_step_barrier(&(struct dh_step){.w = w, .f = t->f, .s = &l->out, .i = t->i, .inst = t->inst});
 }
 
 /* Barriers that a callee passed are told apart by who called it. */

@@ -1,5 +1,6 @@
 /* What functions do wherever they are called, and which objects several threads access. */
 #include "analysis/confined.h"
+#include "analysis/rendezvous.h"
 #include "analysis/walk_internal.h"
 
 static uint32_t bit_of(uint32_t param)
@@ -221,6 +222,8 @@ void dh_walk_facts(struct dh_walk *w)
         for (size_t n = 0; n < w->program->functions.n; n++)
             moved |= function_facts(w, c->order[n]);
     }
+    for (uint32_t n = 0; n < w->program->functions.n; n++)
+        w->state->facts[n].meets = dh_rendezvous(w, n);
 }
 
 /* ---- who accesses what ---- */

@@ -249,6 +249,24 @@ static void grow_frames(struct dh_walk *w)
     }
 }
 
+static void note_caller(struct dh_walk *w, uint32_t context, uint32_t caller, uint32_t call)
+{
+    struct dh_walk_state *s = w->state;
+    const struct dh_context *c = &w->contexts.at[context];
+    if (!s->recording || caller == DH_NONE || (c->caller == caller && c->call == call))
+        return;
+    while (s->callers_of.n <= context)
+        dh_vec_push(&s->callers_of, 0);
+    unsigned n = 0;
+    for (uint32_t k = s->callers_of.at[context]; k; k = s->callers.at[k - 1].next)
+        if ((s->callers.at[k - 1].caller == caller && s->callers.at[k - 1].call == call) || ++n > DH_CALLERS_MAX)
+            return;
+    if (n == DH_CALLERS_MAX)
+        caller = call = DH_NONE; /* and others */
+    dh_vec_push(&s->callers, ((struct dh_caller){caller, call, s->callers_of.at[context]}));
+    s->callers_of.at[context] = (uint32_t)s->callers.n;
+}
+
 struct dh_frame *dh_walk_frame(struct dh_walk *w, const struct dh_frame *wanted, uint32_t caller, uint32_t call)
 {
     struct dh_walk_state *s = w->state;
@@ -262,6 +280,7 @@ struct dh_frame *dh_walk_frame(struct dh_walk *w, const struct dh_frame *wanted,
         /* Forget the bindings that were made for the question. */
         if (wanted->own_bindings && wanted->binding + wanted->n_bindings == s->bindings.n)
             s->bindings.n = wanted->binding;
+        note_caller(w, f->context, caller, call);
         return f;
     }
     struct dh_frame *f = malloc(sizeof *f);

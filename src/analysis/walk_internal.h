@@ -5,12 +5,20 @@
 #include "analysis/ended.h"
 #include "analysis/exprs.h"
 #include "analysis/joins.h"
+#include "analysis/pair_order.h"
 #include "analysis/walk.h"
 #include "model/flow.h"
 
 #include <string.h>
 
-enum { DH_LOCKS_MAX = 12, DH_FRESH_MAX = 12, DH_ATTRIBUTES_MAX = 12, DH_ELEMENTS_MAX = 6, DH_DEPTH_MAX = 500 };
+enum {
+    DH_LOCKS_MAX = 12,
+    DH_FRESH_MAX = 12,
+    DH_ATTRIBUTES_MAX = 12,
+    DH_ELEMENTS_MAX = 6,
+    DH_DEPTH_MAX = 500,
+    DH_CALLERS_MAX = 12
+};
 
 /* What is known when control is somewhere. */
 struct dh_state {
@@ -66,9 +74,16 @@ struct dh_frame {
 /* What a function does, callees included, wherever it is called. */
 struct dh_function_facts {
     bool sync, unlocks, touches, barriers, returns_new, waits, throws;
+    bool meets;  /* a barrier made by hand, see rendezvous.h */
     bool counts; /* it matters how often it runs: it allocates what is shared */
     dh_threads starts;
     uint32_t escapes; /* parameters, as bits */
+};
+
+/* Another call that leads to a context, besides the first one. */
+struct dh_caller {
+    uint32_t caller, call; /* DH_NONE: there are more */
+    uint32_t next;         /* of the same context, in state.callers + 1 */
 };
 
 struct dh_interface {
@@ -88,8 +103,11 @@ struct dh_walk_state {
     struct dh_cell *handles; /* by thread: where its handle is stored, DH_NO_CELL: not one place */
     struct dh_joins joins;
     struct dh_ends ends;
+    struct dh_pair_order pairs;
     DH_VEC(struct dh_frame *) frames;
     DH_VEC(struct dh_binding) bindings;
+    DH_VEC(struct dh_caller) callers;
+    DH_VEC(uint32_t) callers_of; /* by context: first in callers + 1, 0 = none; may be shorter */
     uint32_t *frame_slot, *set_slot, *order_slot, *event_slot;
     size_t frame_mask, set_mask, order_mask, event_mask;
     DH_VEC(uint32_t) barriers;       /* instructions; a barrier is a bit of dh_state.phase */

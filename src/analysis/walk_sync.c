@@ -3,6 +3,41 @@
 
 /* ---- locks ---- */
 
+/* Two locks that were chosen crosswise are those of both objects: which was taken first does not matter any more. */
+static void settle_choice(struct dh_step *t, struct dh_held *one, struct dh_held *other)
+{
+    struct dh_walk *w = t->w;
+    struct dh_exprs *x = &w->state->exprs;
+    dh_value a, b;
+    bool index;
+    if (one->node != other->node || one->offset != other->offset || !one->expr || !other->expr ||
+        !dh_pair_chosen(&w->state->pairs, one->inst, other->inst, &a, &b, &index))
+        return;
+    struct dh_term s = dh_exprs_value(x, t->f->function, a), u = dh_exprs_value(x, t->f->function, b);
+    if (!s.expr || !u.expr || !s.exact || !u.exact || s.offset != u.offset || !dh_walk_stable(w, t->f, s.expr) ||
+        !dh_walk_stable(w, t->f, u.expr))
+        return;
+    if (index) {
+        struct dh_expr e = x->exprs.at[one->expr];
+        if (e.kind != DH_EXPR_INDEX || s.offset)
+            return;
+        one->index = e.b = s.expr;
+        one->expr = dh_exprs_make(x, e);
+        other->index = e.b = u.expr;
+        other->expr = dh_exprs_make(x, e);
+    } else {
+        one->expr = s.expr;
+        other->expr = u.expr;
+    }
+}
+
+static void settle_choices(struct dh_step *t)
+{
+    unsigned n = t->s->n_locks;
+    for (unsigned k = 0; k + 1 < n && t->s->locks[n - 1].inst == t->inst; k++)
+        settle_choice(t, &t->s->locks[k], &t->s->locks[n - 1]);
+}
+
 static void take(struct dh_step *t, uint16_t mode, uint32_t flags)
 {
     struct dh_held h = dh_walk_held(t->w, t->f, t->i, 0, mode);
@@ -13,6 +48,7 @@ static void take(struct dh_step *t, uint16_t mode, uint32_t flags)
     /* Strictly: one that checks for errors is not taken twice, so who gives it back once has it no more. */
     if (t->i->op == DH_I_ASSERT_HELD || t->w->strict || !dh_state_lock_again(t->s, &h))
         dh_state_lock(t->s, &h);
+    settle_choices(t);
 }
 
 static void give(struct dh_step *t, uint32_t operand)
@@ -49,6 +85,14 @@ static void signal_it(struct dh_step *t)
         dh_walk_sync_event(t->w, t->f, t->s, t->i, DH_EVENT_SIGNAL, &condition, &condition, 0);
 }
 
+/* Semaphores, and what a library says of the order behind them. */
+static void post(struct dh_step *t, enum dh_event_kind kind)
+{
+    struct dh_held semaphore = dh_walk_held(t->w, t->f, t->i, 0, 0);
+    if (t->counts)
+        dh_walk_sync_event(t->w, t->f, t->s, t->i, kind, &semaphore, &semaphore, 0);
+}
+
 static uint64_t barrier_bit(struct dh_walk *w, uint32_t inst)
 {
     size_t n = 0;
@@ -82,6 +126,10 @@ void dh_step_sync(struct dh_step *t)
     case DH_I_RDLOCK:
         take(t, 1, 0);
         break;
+    case DH_I_TRYLOCK: /* others by the branch on the result */
+        if (t->i->extra == DH_SUCCESS_ALWAYS)
+            take(t, 0, DH_EVENT_TRY);
+        break;
     case DH_I_UNLOCK:
         give(t, 0);
         break;
@@ -94,6 +142,15 @@ void dh_step_sync(struct dh_step *t)
     case DH_I_SIGNAL:
     case DH_I_BROADCAST:
         signal_it(t);
+        break;
+    case DH_I_SEM_INIT:
+    case DH_I_SEM_POST:
+    case DH_I_RELEASE:
+        post(t, DH_EVENT_POST);
+        break;
+    case DH_I_SEM_WAIT:
+    case DH_I_ACQUIRE:
+        post(t, DH_EVENT_AWAIT);
         break;
     case DH_I_BARRIER_WAIT:
         dh_step_barrier(t);

@@ -226,9 +226,12 @@ static const struct {
      "it is no element of an array of which each thread is given one, or not at such a moment"},
     {DH_ARGUMENT_NAMES, NULL, "the source gives them one name, or none"},
     {DH_ARGUMENT_HANDED_ON, NULL, "it is not seen to be taken out of a shared place under a lock"},
+    {DH_ARGUMENT_WAITED, NULL,
+     "no flag, counter or semaphore is seen that one waits for and the other sets afterwards"},
     {DH_ARGUMENT_ENDED, NULL, "no join of such a thread is passed before either"},
     {DH_ARGUMENT_RELEASED, NULL, "neither does"},
     {DH_ARGUMENT_UNWINDING, NULL, "neither stands in code for exceptions"},
+    {DH_ARGUMENT_INSIDE, NULL, "one of them is the program's"},
     {DH_ARGUMENT_INTENDED, NULL, "there is no such mark"},
 };
 

@@ -3,7 +3,10 @@
 #include "analysis/conflicts.h"
 #include "analysis/consistency.h"
 #include "analysis/deadlock.h"
+#include "analysis/handed.h"
 #include "analysis/inclusion.h"
+#include "analysis/inside.h"
+#include "analysis/waited.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/scan_alike.h"
@@ -468,7 +471,7 @@ static void tell_event(const struct scan *s, const char *before, uint32_t event,
 }
 
 /* Every other access of the object that may be another thread's, and why the two do not race. */
-static void tell_decisions(struct scan *s, uint32_t event)
+static void tell_decisions(struct scan *s, struct dh_handed *handed, struct dh_waited *waited, uint32_t event)
 {
     const struct dh_event *e = &s->walk.events.at[event];
     tell_event(s, "", event, "");
@@ -477,6 +480,12 @@ static void tell_decisions(struct scan *s, uint32_t event)
         if (other->node != e->node || other->kind > DH_EVENT_WRITE)
             continue;
         enum dh_argument a = dh_conflicts_argue(&s->walk, e, other, false);
+        if (a == DH_ARGUMENT_COUNT && dh_inside_library(&s->walk, e) && dh_inside_library(&s->walk, other))
+            a = DH_ARGUMENT_INSIDE;
+        if (a == DH_ARGUMENT_COUNT && dh_handed_apart(handed, e, other) && !dh_waited_late(waited, e, other))
+            a = DH_ARGUMENT_HANDED_ON;
+        if (a == DH_ARGUMENT_COUNT && dh_waited_apart(waited, e, other))
+            a = DH_ARGUMENT_WAITED;
         if (a == DH_ARGUMENT_READS || a == DH_ARGUMENT_DISJOINT || a == DH_ARGUMENT_ONE_THREAD)
             continue;
         char *why = dh_format(": %s", dh_argument_text(a));
@@ -489,11 +498,17 @@ static bool explain_place(struct scan *s, const char *place, const char *colon)
 {
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
+    struct dh_handed handed;
+    struct dh_waited waited;
+    dh_handed_init(&handed, &s->walk);
+    dh_waited_init(&waited, &s->walk);
     for (uint32_t e = 0; e < s->walk.events.n; e++)
         if (s->walk.events.at[e].kind <= DH_EVENT_WRITE && is_at(s, e, place, (size_t)(colon - place), line)) {
-            tell_decisions(s, e);
+            tell_decisions(s, &handed, &waited, e);
             found = true;
         }
+    dh_handed_release(&handed);
+    dh_waited_release(&waited);
     if (!found)
         printf("no access to anything that threads share at %s\n", place);
     return found;

@@ -261,6 +261,9 @@ static bool is_pure(LLVMValueRef v)
     return LLVMIsAFunction(v) && strcmp(LLVMGetValueName2(v, &n), "__cxa_pure_virtual") == 0;
 }
 
+/* Numbers are of interest as long as they may be counts, not in tables. */
+enum { COUNTERS_END = 256 };
+
 static void read_initial(struct dh_reader *r, uint32_t global, LLVMValueRef v, uint64_t offset, int depth)
 {
     LLVMTypeRef t = LLVMTypeOf(v);
@@ -284,6 +287,10 @@ static void read_initial(struct dh_reader *r, uint32_t global, LLVMValueRef v, u
     case LLVMGlobalAliasValueKind:
     case LLVMGlobalIFuncValueKind:
         if (!is_pure(v))
+            dh_build_initial(r->p, global, (uint32_t)offset, read_constant_at(r, v, 0));
+        return;
+    case LLVMConstantIntValueKind:
+        if (offset < COUNTERS_END && LLVMGetIntTypeWidth(t) <= 64 && !LLVMIsNull(v))
             dh_build_initial(r->p, global, (uint32_t)offset, read_constant_at(r, v, 0));
         return;
     default:

@@ -157,7 +157,7 @@ enum dh_global_flag {
     DH_GLOBAL_ZERO = 1 << 6 /* begins as nothing but zeros */
 };
 
-/* A pointer in a global's initial value. */
+/* A pointer in a global's initial value, or a number near its beginning. */
 struct dh_initial {
     uint32_t offset;
     dh_value value;
