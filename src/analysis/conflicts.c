@@ -1,7 +1,9 @@
 #include "analysis/conflicts.h"
 
 #include "analysis/handed.h"
+#include "analysis/made.h"
 #include "analysis/meet.h"
+#include "analysis/published.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,8 +132,8 @@ static bool belongs(const struct dh_held *h)
     return h->relation == DH_RELATION_SAME || h->relation == DH_RELATION_HOST || h->relation == DH_RELATION_NEAR;
 }
 
-static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
-                                      const struct dh_held *b)
+static enum dh_argument one_lock(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
+                                 const struct dh_held *b)
 {
     if (a->node != b->node || a->offset != b->offset || (a->mode && b->mode))
         return DH_ARGUMENT_COUNT;
@@ -154,6 +156,16 @@ static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_e
     if (a->relation == DH_RELATION_INDEX && one && dh_walk_unique(w, e->node))
         return DH_ARGUMENT_INDEX_LOCK;
     return DH_ARGUMENT_COUNT;
+}
+
+static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
+                                      const struct dh_held *b)
+{
+    enum dh_argument g = one_lock(w, e, a, b);
+    if (g == DH_ARGUMENT_COUNT || !(a->made || b->made))
+        return g;
+    bool spoilt = dh_made_is_plain(&w->state->made, (struct dh_cell){a->node, a->offset});
+    return a->made == b->made && !spoilt ? DH_ARGUMENT_MADE_LOCK : DH_ARGUMENT_COUNT;
 }
 
 static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
@@ -325,6 +337,7 @@ struct search {
     uint64_t *pairs;             /* instructions already reported for this object: a set */
     size_t pair_mask, n_pairs;
     struct dh_handed handed;
+    struct dh_published published;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
     bool by_name;    /* accesses of the object at work are held against those of their name */
     uint32_t cause;
@@ -347,6 +360,7 @@ static int compare_protection(const struct dh_event *a, const struct dh_event *b
     BY(loop)
     BY(alone)
     BY(rejoined)
+    BY(seen)
     return 0;
 }
 
@@ -364,6 +378,7 @@ static int compare_identity(const struct dh_event *a, const struct dh_event *b)
     BY(loop)
     BY(alone)
     BY(rejoined)
+    BY(seen)
     return 0;
 }
 
@@ -405,7 +420,7 @@ static bool holds(const struct dh_walk *w, const struct dh_lockset *all, const s
     for (uint32_t n = 0; n < all->n; n++) {
         const struct dh_held *e = &w->held.at[all->first + n];
         if (e->node == h->node && e->offset == h->offset && e->mode <= h->mode && e->relation == h->relation &&
-            e->element == h->element)
+            e->element == h->element && e->made == h->made)
             return true;
     }
     return false;
@@ -568,7 +583,8 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     gb->n_unsafe += !c->unsafe[b];
     c->unsafe[b] = 1;
     if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) &&
-        !dh_handed_apart(&s->handed, &c->walk->events.at[a], &c->walk->events.at[b]))
+        !dh_handed_apart(&s->handed, &c->walk->events.at[a], &c->walk->events.at[b]) &&
+        !dh_published_apart(&s->published, &c->walk->events.at[a], &c->walk->events.at[b]))
         report(s, a, b);
     else
         c->doubtful++;
@@ -871,6 +887,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
     if (!s.partners)
         abort();
     dh_handed_init(&s.handed, c->walk);
+    dh_published_init(&s.published, c->walk);
     s.names = calloc(c->walk->program->insts.n + 1, sizeof *s.names);
     if (!s.names)
         abort();
@@ -886,6 +903,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
         if (c->walk->events.at[n].kind == DH_EVENT_READ || c->walk->events.at[n].kind == DH_EVENT_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
     dh_handed_release(&s.handed);
+    dh_published_release(&s.published);
     free(s.names);
     free(s.sorted);
     free(s.partners);

@@ -211,6 +211,7 @@ static bool interferes(struct finder *f, const struct dh_event *e, const struct 
     case DH_ARGUMENT_INDEX_LOCK:
     case DH_ARGUMENT_LOCK_NEAR:
     case DH_ARGUMENT_LOCK_REACHED:
+    case DH_ARGUMENT_MADE_LOCK:
     case DH_ARGUMENT_COUNT:
         return true;
     default:

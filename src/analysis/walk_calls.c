@@ -13,7 +13,11 @@ static int by_name(const void *a, const void *b)
         return p->node < q->node ? -1 : 1;
     if (p->offset != q->offset)
         return p->offset < q->offset ? -1 : 1;
-    return (p->expr > q->expr) - (p->expr < q->expr);
+    if (p->expr != q->expr)
+        return p->expr < q->expr ? -1 : 1;
+    int made = p->made * 512 + p->pending * 256 + p->test_known * 128 + p->test,
+        other = q->made * 512 + q->pending * 256 + q->test_known * 128 + q->test;
+    return made != other ? made - other : (p->number > q->number) - (p->number < q->number);
 }
 
 static uint32_t reached_arguments(struct dh_step *t, uint32_t first, uint32_t n_params, const struct dh_held *lock)
@@ -62,7 +66,8 @@ static void locks_outwards(struct dh_step *t, uint32_t first, const struct dh_st
         struct dh_held h = out->locks[n];
         bool mine = false;
         for (unsigned k = 0; k < before.n_locks; k++)
-            if (before.locks[k].node == h.node && before.locks[k].offset == h.offset && names[k] == h.expr) {
+            if (before.locks[k].node == h.node && before.locks[k].offset == h.offset && names[k] == h.expr &&
+                dh_held_alike(&before.locks[k], &h)) {
                 struct dh_held own = before.locks[k];
                 own.mode = h.mode;
                 own.again = h.again;

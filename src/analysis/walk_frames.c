@@ -111,7 +111,8 @@ static void close_bindings(struct dh_walk *w, struct dh_frame *f)
     for (uint32_t n = 0; n < f->n_bindings; n++) {
         struct dh_binding *b = &w->state->bindings.at[f->binding + n];
         uint32_t flags = b->node == DH_NO_NODE ? 0 : graph_of(w)->nodes.at[b->node].flags;
-        if (!(flags & (DH_NODE_SHARED | DH_NODE_LOCKED | DH_NODE_EXPOSED)))
+        uint32_t of_note = DH_NODE_SHARED | DH_NODE_LOCKED | DH_NODE_EXPOSED | (w->strict ? 0 : DH_NODE_ATOMIC);
+        if (!(flags & of_note))
             *b = (struct dh_binding){DH_NO_NODE, 0};
     }
 }
@@ -181,6 +182,8 @@ static uint64_t hash_frame(const struct dh_walk *w, const struct dh_frame *f)
         h = mix(h, (uint64_t)l->node << 32 | l->expr);
         h = mix(h, (uint64_t)(uint32_t)l->offset << 32 | (uint64_t)l->mode << 31 | l->index);
         h = mix(h, (uint64_t)l->again << 32 | l->via);
+        h = mix(h,
+                (uint64_t)l->made << 56 ^ (uint64_t)l->pending << 48 ^ (uint64_t)l->test << 40 ^ (uint64_t)l->number);
     }
     h = mix(h, f->in.started);
     h = mix(h, f->in.joined);
@@ -197,7 +200,7 @@ static bool same_locks(const struct dh_state *a, const struct dh_state *b)
     for (unsigned n = 0; n < a->n_locks; n++) {
         const struct dh_held *p = &a->locks[n], *q = &b->locks[n];
         if (p->node != q->node || p->offset != q->offset || p->expr != q->expr || p->mode != q->mode ||
-            p->index != q->index || p->via != q->via || p->again != q->again)
+            p->index != q->index || p->via != q->via || p->again != q->again || !dh_held_alike(p, q))
             return false;
     }
     return true;

@@ -166,6 +166,10 @@ static void access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind,
 
 static void step_memory(struct dh_step *t)
 {
+    if (t->i->op == DH_I_FENCE)
+        dh_made_fence(t);
+    else if (t->i->op != DH_I_MEMCPY && t->i->op != DH_I_MEMSET)
+        dh_made_access(t);
     switch (t->i->op) {
     case DH_I_LOAD:
         access(t, 0, DH_EVENT_READ, 0);
@@ -304,6 +308,7 @@ static void run_block(struct dh_walk *w, struct dh_frame *f, uint32_t block, str
     w->steps += b->n_insts;
     t.thrown = caught;
     t.i = end;
+    t.inst = b->inst + b->n_insts - 1;
     if (s.reached || caught.reached)
         leave(&t, in, moved);
 }

@@ -226,6 +226,7 @@ void dh_step_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
             s->joined |= threads_of(w, l->create);
     }
     ended_behind(t, flow, to, s);
+    dh_made_edge(t, to, number, s);
 }
 
 /* ---- threads ---- */
