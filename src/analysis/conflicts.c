@@ -162,10 +162,14 @@ static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_e
                                       const struct dh_held *b)
 {
     enum dh_argument g = one_lock(w, e, a, b);
-    if (g == DH_ARGUMENT_COUNT || !(a->made || b->made))
+    if (!a->made && !b->made)
         return g;
-    bool spoilt = dh_made_is_plain(&w->state->made, (struct dh_cell){a->node, a->offset});
-    return a->made == b->made && !spoilt ? DH_ARGUMENT_MADE_LOCK : DH_ARGUMENT_COUNT;
+    bool same = a->node == b->node && a->offset == b->offset && a->made == b->made && !(a->mode && b->mode);
+    bool related = a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE;
+    if (!same || (g == DH_ARGUMENT_COUNT && !related) ||
+        dh_made_is_plain(&w->state->made, (struct dh_cell){a->node, a->offset}))
+        return DH_ARGUMENT_COUNT;
+    return DH_ARGUMENT_MADE_LOCK;
 }
 
 static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
@@ -221,7 +225,8 @@ static bool handed_over(const struct dh_walk *w, const struct dh_event *a, const
 
 static bool own_parts(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
-    if (a->flags & b->flags & DH_EVENT_OWN_RANGE && a->thread == b->thread && w->threads.at[a->thread].own_argument)
+    if (a->flags & b->flags & (DH_EVENT_OWN_RANGE | DH_EVENT_OWN_FOUND) && a->thread == b->thread &&
+        w->threads.at[a->thread].own_argument)
         return true;
     return a->thread == b->thread && w->threads.at[a->thread].own_argument &&
            a->flags & b->flags & DH_EVENT_OWN_INDEX && a->offset == b->offset && a->stride == b->stride &&

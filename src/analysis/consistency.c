@@ -1,4 +1,5 @@
 #include "analysis/consistency.h"
+#include "analysis/published.h"
 
 #include "analysis/conflicts.h"
 #include "analysis/relies.h"
@@ -27,6 +28,7 @@ struct finder {
     const struct dh_consistency_wishes *how;
     struct dh_relies relies;
     struct dh_holds holds;
+    struct dh_published published;
     struct dh_together together;
     uint8_t *hot;           /* by instruction */
     uint32_t *function;     /* by instruction: where it stands */
@@ -212,8 +214,9 @@ static bool interferes(struct finder *f, const struct dh_event *e, const struct 
     case DH_ARGUMENT_LOCK_NEAR:
     case DH_ARGUMENT_LOCK_REACHED:
     case DH_ARGUMENT_MADE_LOCK:
-    case DH_ARGUMENT_COUNT:
         return true;
+    case DH_ARGUMENT_COUNT:
+        return !dh_published_apart(&f->published, e, write);
     default:
         return false;
     }
@@ -1028,6 +1031,7 @@ static void release(struct finder *f)
     dh_vec_release(&f->view_first);
     dh_relies_release(&f->relies);
     dh_holds_release(&f->holds);
+    dh_published_release(&f->published);
 }
 
 void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how)
@@ -1039,6 +1043,7 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, co
     index_frames(&f);
     dh_together_find(&f.together, w);
     f.once = zeroed(w->program->insts.n, 1);
+    dh_published_init(&f.published, w);
     find_hot(&f);
     index_places(&f);
     dh_relies_init(&f.relies, w, f.hot);

@@ -1,4 +1,5 @@
 #include "analysis/made.h"
+#include "analysis/phases.h"
 #include "analysis/thread_objects.h"
 #include "analysis/walk_internal.h"
 
@@ -74,6 +75,7 @@ void dh_walk_release(struct dh_walk *w)
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
     dh_made_release(&s->made);
+    free(s->meetings);
     dh_exprs_release(&s->exprs);
     dh_joins_release(&s->joins);
     dh_ends_release(&s->ends);
@@ -255,6 +257,7 @@ void dh_walk_run(struct dh_walk *w)
     walk_all(w);
     learn(w);
     dh_made_learn(&s->made);
+    s->meetings = dh_phases_find(w);
     dh_walk_share(w);
     dh_walk_facts(w);
     s->recording = true;

@@ -49,6 +49,7 @@ enum dh_event_flag {
     DH_EVENT_UNHANDED = 1 << 14,  /* on the element of this round of a loop, not yet given to a thread */
     DH_EVENT_OWN_NEAR = 1 << 13,  /* as OWN, unless an index leaves the object */
     DH_EVENT_OWN_RANGE = 1 << 18, /* element picked by a number that comes from what this instance was given */
+    DH_EVENT_OWN_FOUND = 1 << 19, /* in what was found by such a number */
     DH_EVENT_MINE = 1 << 17,      /* on an object that this very thread made */
     DH_EVENT_UNWINDING = 1 << 16, /* only while an exception is on its way */
     DH_EVENT_REJOINED = 1 << 15   /* on an element whose thread was joined just before */
@@ -157,6 +158,7 @@ struct dh_walk {
      * that is the same for the same name (0 = no name). NULL: nobody can tell. */
     bool (*alike)(void *self, uint32_t one, uint32_t other);
     uint32_t (*name)(void *self, uint32_t inst);
+    uint32_t (*full_name)(void *self, uint32_t inst); /* with the type that it is a field of */
     void *alike_self;
     bool strict;     /* set by the caller: what code nobody knows, or a pointer to a TLS variable leads to, is shared */
     bool incomplete; /* the budget was used up: what was not reached is not known to be safe */

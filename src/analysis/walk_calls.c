@@ -354,7 +354,7 @@ void dh_step_call(struct dh_step *t)
     if (!l)
         abort();
     t->thrown = (struct dh_state){0};
-    bool any = false, moved = false, is_new = true;
+    bool any = false, moved = false, is_new = true, meets = w->state->recording;
     for (uint32_t it = dh_calls_first(c, t->inst), target; dh_calls_next(c, t->inst, &it, &target);) {
         if (!w->program->functions.at[target].n_blocks)
             continue;
@@ -364,6 +364,7 @@ void dh_step_call(struct dh_step *t)
         dh_state_merge(&t->thrown, &l->thrown, &moved);
         escaping |= w->state->facts[target].escapes;
         is_new &= w->state->facts[target].returns_new;
+        meets &= w->state->recording && w->state->meetings[target];
     }
     if (t->i->op == DH_I_FOREIGN)
         escaping = UINT32_MAX;
@@ -372,6 +373,8 @@ void dh_step_call(struct dh_step *t)
         rename_phase(t, before, &l->all);
         rename_phase(t, before, &t->thrown);
         *t->s = l->all;
+        if (meets && t->s->reached)
+            dh_step_barrier(t);
         dh_step_joined(t);
     } else {
         t->thrown = *t->s;

@@ -378,20 +378,23 @@ static void note_element(struct dh_step *t, struct dh_term a, struct dh_event *e
     }
 }
 
-/* The index of the element comes from what the thread was given. */
-static bool is_own_range(struct dh_step *t, dh_value v)
+/* The index of the element comes from what the thread was given, or the array was found by such an index. */
+static uint32_t own_range(struct dh_step *t, dh_value v)
 {
     const struct dh_program *p = t->w->program;
     const uint32_t *defined = dh_walk_defined(t->w, t->f->function);
-    for (int depth = 0; depth < 8 && dh_is_register(v) && defined[v] != DH_NONE; depth++) {
+    uint32_t own = 0;
+    for (int depth = 0; depth < 8 && dh_is_register(v); depth++) {
+        if (defined[v] == DH_NONE || p->insts.at[defined[v]].op == DH_I_LOAD)
+            return own | (dh_walk_found_by_number(t->w, t->f, v) ? DH_EVENT_OWN_FOUND : 0);
         const struct dh_inst *i = &p->insts.at[defined[v]];
         if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_walk_own_number(t->w, t->f, dh_operand(p, i, 1)))
-            return true;
+            own |= DH_EVENT_OWN_RANGE;
         if (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX)
             break;
         v = dh_operand(p, i, 0);
     }
-    return false;
+    return own;
 }
 
 /* How far an index leads from the offset on: elements that are folded are all at one offset, arrays have an end. */
@@ -440,7 +443,7 @@ void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind
                          .context = t->f->context};
     if (a.expr && w->state->exprs.exprs.at[a.expr].kind == DH_EXPR_INDEX)
         e.stride = dh_expr_stride(&w->state->exprs.exprs.at[a.expr]);
-    e.flags |= w->state->recording && is_own_range(t, v) ? DH_EVENT_OWN_RANGE : 0;
+    e.flags |= w->state->recording ? own_range(t, v) : 0;
     e.flags |= t->unwinding ? DH_EVENT_UNWINDING : 0;
     e.reach = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
@@ -488,11 +491,17 @@ struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct 
     return held_in(w, at, dh_exprs_value(&w->state->exprs, f->function, v), h);
 }
 
+struct dh_cell dh_walk_term_cell(struct dh_walk *w, uint32_t function, struct dh_term t)
+{
+    struct dh_cell c = t.expr ? expr_cell(w, function, t.expr, 0) : DH_NO_CELL;
+    return c.node == DH_NO_NODE ? c : dh_graph_find(&w->shapes->graph, dh_cell_at(c, t.offset));
+}
+
 struct dh_held dh_walk_held_at(struct dh_walk *w, struct dh_frame *f, struct dh_term at, uint32_t inst)
 {
-    struct dh_cell c = at.expr ? expr_cell(w, f->function, at.expr, 0) : DH_NO_CELL;
+    struct dh_cell c = dh_walk_term_cell(w, f->function, at);
     if (c.node != DH_NO_NODE)
-        c = dh_walk_place(w, f, dh_cell_at(c, at.offset));
+        c = dh_walk_place(w, f, c);
     return held_in(w, c, at, (struct dh_held){.inst = inst});
 }
 

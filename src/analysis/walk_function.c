@@ -256,6 +256,29 @@ static void step(struct dh_step *t)
     }
 }
 
+/* Where control goes from `from` if it comes to a block that only picks its successor by what it came with: where a
+ * scope ends, compilers join all ways out of it and part them again. */
+static uint32_t picked(const struct dh_walk *w, const struct dh_flow *flow, uint32_t from, uint32_t to)
+{
+    const struct dh_program *p = w->program;
+    const struct dh_block *b = &p->blocks.at[flow->first + to];
+    const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1], *phi = &p->insts.at[b->inst];
+    int64_t came, number;
+    if (b->n_insts != 2 || end->op != DH_I_SWITCH || phi->op != DH_I_PHI || dh_operand(p, end, 0) != phi->result)
+        return to;
+    for (uint32_t n = 0; n + 1 < phi->n_operands; n += 2) {
+        if (dh_operand(p, phi, n + 1) != from)
+            continue;
+        if (!dh_value_int(p, dh_operand(p, phi, n), &came))
+            return to;
+        for (uint32_t k = 1; k < end->n_operands; k++)
+            if (dh_value_int(p, dh_operand(p, end, k), &number) && number == came)
+                return dh_successors(p, b)[k] - flow->first;
+        return dh_successors(p, b)[0] - flow->first;
+    }
+    return to;
+}
+
 static void leave(struct dh_step *t, struct dh_state *in, bool *moved)
 {
     const struct dh_program *p = t->w->program;
@@ -270,6 +293,7 @@ static void leave(struct dh_step *t, struct dh_state *in, bool *moved)
         bool changed = false;
         if (s.reached)
             dh_step_edge(t, to, n, &s);
+        to = picked(t->w, flow, t->block, to);
         dh_state_merge(&in[to], &s, &changed);
         /* Blocks further on come anyhow. */
         *moved |= changed && flow->rank.at[to] <= flow->rank.at[t->block];

@@ -100,6 +100,7 @@ struct dh_made {
 struct dh_walk_state {
     struct dh_exprs exprs;
     struct dh_made made;
+    uint8_t *meetings; /* by function: barriers made of atomics, see phases.h */
     struct dh_function_facts *facts;
     struct dh_interface *interfaces; /* by group */
     uint32_t *interface_number;      /* by node: its place in the interface of its group, DH_NONE */
@@ -164,7 +165,9 @@ void dh_walk_sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_s
                         uint32_t flags);
 struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct dh_inst *i, uint32_t operand,
                             uint16_t mode);
-/* The same for an address in the words of the frame's function. */
+/* Where an address leads in the graph of the function, DH_NO_CELL: nobody knows. */
+struct dh_cell dh_walk_term_cell(struct dh_walk *w, uint32_t function, struct dh_term t);
+/* As dh_walk_held for an address in the words of the frame's function. */
 struct dh_held dh_walk_held_at(struct dh_walk *w, struct dh_frame *f, struct dh_term at, uint32_t inst);
 /* Evaluated twice in the frame, the expression gives one value. */
 bool dh_walk_stable(struct dh_walk *w, const struct dh_frame *f, uint32_t expr);
@@ -176,6 +179,8 @@ uint8_t dh_walk_attributes(struct dh_walk *w, struct dh_frame *f, const struct d
 bool dh_walk_reaches(struct dh_walk *w, const struct dh_frame *f, dh_value v, const struct dh_held *lock);
 
 /* A number that comes from what this very thread was given: the bounds of its part. */
+/* A pointer that was loaded from the element of such a number. */
+bool dh_walk_found_by_number(struct dh_walk *w, const struct dh_frame *f, dh_value v);
 bool dh_walk_own_number(struct dh_walk *w, const struct dh_frame *f, dh_value v);
 
 /* walk_function.c */

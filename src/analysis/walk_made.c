@@ -75,6 +75,15 @@ bool dh_made_is_plain(const struct dh_made *m, struct dh_cell at)
     return false;
 }
 
+/* In an object of which places mean nothing, atomics are told apart by what the source calls them. */
+static struct dh_cell place_of(struct dh_walk *w, struct dh_cell at, uint32_t inst)
+{
+    if (at.node == DH_NO_NODE || !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+        return at;
+    uint32_t name = w->full_name ? w->full_name(w->alike_self, inst) : 0;
+    return name ? (struct dh_cell){at.node, INT32_MIN + (int32_t)(name & INT32_MAX)} : DH_NO_CELL;
+}
+
 static bool is_written(const struct dh_inst *i)
 {
     return i->op == DH_I_STORE || i->op == DH_I_RMW || i->op == DH_I_CAS;
@@ -128,14 +137,16 @@ void dh_made_access(struct dh_step *t)
         return;
     struct dh_cell at =
         dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, dh_operand(w->program, t->i, 0)));
+    if (at.node == DH_NO_NODE || (recording && !m->nodes[at.node]))
+        return;
+    at = place_of(w, dh_shapes_place(w->shapes, at), t->inst);
     if (at.node == DH_NO_NODE)
         return;
-    at = dh_shapes_place(w->shapes, at);
     if (!recording) {
         note_use(t, at);
         return;
     }
-    if (!is_written(t->i) || t->i->op == DH_I_CAS || !m->nodes[at.node])
+    if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
     drop_made(t->s, at);
     if (!t->i->order && t->counts && dh_made_is_at(m, dh_made_first(m, at), at) && !is_initial(t) &&
@@ -307,9 +318,10 @@ static void learn_from(struct dh_step *t, const struct dh_look *l, bool leaves, 
     struct dh_walk *w = t->w;
     const struct dh_made *m = &w->state->made;
     struct dh_held h = dh_walk_held_at(w, t->f, l->at, l->inst);
-    if (h.node == DH_NO_NODE)
+    struct dh_cell at = place_of(w, (struct dh_cell){h.node, h.offset}, l->inst);
+    if (at.node == DH_NO_NODE)
         return;
-    struct dh_cell at = {h.node, h.offset};
+    h.offset = at.offset;
     struct meaning means = meaning_of(t, l);
     if (means.gives)
         drop_made(s, at);

@@ -158,6 +158,14 @@ static bool is_in_own_object(const struct numbers *q, dh_value address)
     return e.kind == DH_EXPR_PARAM && e.a < DH_ATTRIBUTES_MAX && q->f->attributes[e.a] & DH_ARG_OWN;
 }
 
+/* The element of one's own number: what it holds is one's own, too. */
+static bool is_own_element(struct numbers *q, dh_value address)
+{
+    const struct dh_program *p = q->w->program;
+    uint32_t inst = dh_is_register(address) ? dh_walk_defined(q->w, q->f->function)[address] : DH_NONE;
+    return inst != DH_NONE && p->insts.at[inst].op == DH_I_INDEX && own_number(q, dh_operand(p, &p->insts.at[inst], 1));
+}
+
 static bool own_operand(struct numbers *q, const struct dh_inst *i)
 {
     uint32_t step = i->op == DH_I_PHI ? 2 : 1;
@@ -173,6 +181,16 @@ static bool own_parameter(const struct numbers *q, uint32_t param)
     uint8_t kind = p->registers.at[p->functions.at[q->f->function].registers + param];
     uint8_t a = param < DH_ATTRIBUTES_MAX ? q->f->attributes[param] : 0;
     return a & DH_ARG_NUMBER || (a & DH_ARG_OWN && kind != DH_REG_POINTER);
+}
+
+/* The number that a thread was given in place of an address. */
+static bool is_cast_argument(const struct numbers *q, const struct dh_inst *i)
+{
+    const struct dh_program *p = q->w->program;
+    const struct dh_function *f = &p->functions.at[q->f->function];
+    dh_value v = dh_operand(p, i, 0);
+    return dh_is_register(v) && v < f->n_params && v < DH_ATTRIBUTES_MAX && q->f->attributes[v] & DH_ARG_OWN &&
+           p->registers.at[f->registers + i->result] != DH_REG_POINTER;
 }
 
 static bool own_number(struct numbers *q, dh_value v)
@@ -193,16 +211,30 @@ static bool own_number(struct numbers *q, dh_value v)
     const struct dh_inst *i = &p->insts.at[inst];
     switch (i->op) {
     case DH_I_LOAD:
-        return is_in_own_object(q, dh_operand(p, i, 0));
+        /* An object that one's own points to may be everybody's. */
+        if (p->registers.at[p->functions.at[q->f->function].registers + v] != DH_REG_POINTER &&
+            is_in_own_object(q, dh_operand(p, i, 0)))
+            return true;
+        return is_own_element(q, dh_operand(p, i, 0));
     case DH_I_BINARY:
         /* A number next to one's own is somebody else's. */
         return !dh_value_int(p, dh_operand(p, i, 1), &next) && own_operand(q, i);
-    case DH_I_PHI:
     case DH_I_COPY:
+        return is_cast_argument(q, i) || own_operand(q, i);
+    case DH_I_PHI:
         return own_operand(q, i);
     default:
         return false;
     }
+}
+
+bool dh_walk_found_by_number(struct dh_walk *w, const struct dh_frame *f, dh_value v)
+{
+    struct numbers q = {.w = w, .f = f};
+    if (v < w->program->functions.at[f->function].n_params)
+        return v < DH_ATTRIBUTES_MAX && f->attributes[v] & DH_ARG_NUMBER;
+    uint32_t inst = dh_walk_defined(w, f->function)[v];
+    return inst != DH_NONE && is_own_element(&q, dh_operand(w->program, &w->program->insts.at[inst], 0));
 }
 
 bool dh_walk_own_number(struct dh_walk *w, const struct dh_frame *f, dh_value v)

@@ -74,6 +74,7 @@ static void analyse(struct scan *s)
     dh_walk_init(&s->walk, &s->shapes);
     s->walk.alike = dh_scan_alike;
     s->walk.name = dh_scan_name;
+    s->walk.full_name = dh_scan_full_name;
     s->walk.alike_self = s->whole;
     dh_walk_run(&s->walk);
     s->seconds[1] = now() - start - s->seconds[0];
