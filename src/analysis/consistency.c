@@ -1,7 +1,7 @@
 #include "analysis/consistency.h"
-#include "analysis/published.h"
 
 #include "analysis/conflicts.h"
+#include "analysis/published.h"
 #include "analysis/relies.h"
 #include "analysis/together.h"
 

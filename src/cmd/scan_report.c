@@ -3,6 +3,8 @@
 #include "analysis/conflicts.h"
 #include "analysis/consistency.h"
 #include "analysis/deadlock.h"
+#include "analysis/handed.h"
+#include "analysis/published.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/scan_alike.h"
@@ -447,8 +449,24 @@ static void tell_event(const struct scan *s, const char *before, uint32_t event,
            s->walk.locksets.at[e->lockset].n, behind);
 }
 
+/* What is asked only of pairs that nothing else puts aside. */
+struct customs {
+    struct dh_handed handed;
+    struct dh_published published;
+};
+
+static enum dh_argument decide(struct scan *s, struct customs *c, const struct dh_event *a, const struct dh_event *b)
+{
+    enum dh_argument by = dh_conflicts_argue(&s->walk, a, b, false);
+    if (by == DH_ARGUMENT_COUNT && dh_handed_apart(&c->handed, a, b))
+        return DH_ARGUMENT_HANDED_ON;
+    if (by == DH_ARGUMENT_COUNT && dh_published_apart(&c->published, a, b))
+        return DH_ARGUMENT_PUBLISHED;
+    return by;
+}
+
 /* Every other access of the object that may be another thread's, and why the two do not race. */
-static void tell_decisions(struct scan *s, uint32_t event)
+static void tell_decisions(struct scan *s, struct customs *c, uint32_t event)
 {
     const struct dh_event *e = &s->walk.events.at[event];
     tell_event(s, "", event, "");
@@ -456,7 +474,7 @@ static void tell_decisions(struct scan *s, uint32_t event)
         const struct dh_event *other = &s->walk.events.at[k];
         if (other->node != e->node || other->kind > DH_EVENT_WRITE)
             continue;
-        enum dh_argument a = dh_conflicts_argue(&s->walk, e, other, false);
+        enum dh_argument a = decide(s, c, e, other);
         if (a == DH_ARGUMENT_READS || a == DH_ARGUMENT_DISJOINT || a == DH_ARGUMENT_ONE_THREAD)
             continue;
         char *why = dh_format(": %s", dh_argument_text(a));
@@ -469,11 +487,16 @@ static bool explain_place(struct scan *s, const char *place, const char *colon)
 {
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
+    struct customs customs;
+    dh_handed_init(&customs.handed, &s->walk);
+    dh_published_init(&customs.published, &s->walk);
     for (uint32_t e = 0; e < s->walk.events.n; e++)
         if (s->walk.events.at[e].kind <= DH_EVENT_WRITE && is_at(s, e, place, (size_t)(colon - place), line)) {
-            tell_decisions(s, e);
+            tell_decisions(s, &customs, e);
             found = true;
         }
+    dh_handed_release(&customs.handed);
+    dh_published_release(&customs.published);
     if (!found)
         printf("no access to anything that threads share at %s\n", place);
     return found;

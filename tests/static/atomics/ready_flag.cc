@@ -28,7 +28,7 @@ static void serve()
 
 int main()
 {
-    std::thread loader(load_config), server(serve);
+    std::thread loader([] { load_config(); }), server([] { serve(); });
     loader.join();
     server.join();
 }

@@ -31,6 +31,6 @@ static long sum()
 int main()
 {
     for (int i = 0; i < 4; i++)
-        std::thread(work, i).detach();
+        std::thread([i] { work(i); }).detach();
     return sum() != 60;
 }
