@@ -2,7 +2,7 @@
 
 #include "analysis/walk_internal.h"
 
-enum { DEEPEST = 24, CALLS_DEEP = 4 };
+enum { DEEPEST = 40, CALLS_DEEP = 4 };
 
 /* ---- comparisons ---- */
 
@@ -72,6 +72,15 @@ struct want {
 };
 
 static bool follow(struct trace *t, struct spot at, dh_value v, struct want want);
+
+uint32_t dh_looks_definition(struct dh_walk *w, uint32_t function, dh_value v)
+{
+    const struct dh_program *p = w->program;
+    const uint32_t *defined = dh_walk_defined(w, function);
+    while (dh_is_register(v) && defined[v] != DH_NONE && p->insts.at[defined[v]].op == DH_I_COPY)
+        v = dh_operand(p, &p->insts.at[defined[v]], 0);
+    return dh_is_register(v) ? defined[v] : DH_NONE;
+}
 
 static bool is_acquiring(unsigned order)
 {
@@ -170,21 +179,45 @@ static bool follow_binary(struct trace *t, struct spot at, const struct dh_inst 
     return follow(t, at, a, want);
 }
 
+/* Of several ways one was gone: what was found from `before` on holds only if the next one, from `way` on, tells the
+ * same. */
+static bool join_ways(struct trace *t, unsigned before, unsigned way)
+{
+    const struct dh_inst *insts = t->w->program->insts.at;
+    if (way == before)
+        return t->n > before;
+    if (t->n - way != way - before)
+        return false;
+    for (unsigned n = before; n < way; n++) {
+        struct dh_look *a = &t->found[n];
+        const struct dh_look *b = &t->found[n - before + way];
+        if (!a->at.expr || a->at.expr != b->at.expr || a->at.offset != b->at.offset || a->done != b->done ||
+            a->test.relation != b->test.relation || a->test.known != b->test.known ||
+            a->test.number != b->test.number || insts[a->inst].op != insts[b->inst].op)
+            return false;
+        a->acquires &= b->acquires;
+    }
+    t->n = way;
+    return true;
+}
+
 /* `a && b`: of what joins there, constants that say otherwise did not. */
 static bool follow_phi(struct trace *t, struct spot at, const struct dh_inst *i, struct want want)
 {
     const struct dh_program *p = t->w->program;
-    dh_value left = DH_NONE;
+    unsigned before = t->n;
+    bool any = false;
     int64_t number;
     for (uint32_t n = 0; n < i->n_operands; n += 2) {
         dh_value v = dh_operand(p, i, n);
+        unsigned way = t->n;
         if (dh_value_int(p, v, &number) && want.test.known && !dh_test_holds(&want.test, number))
             continue;
-        if (left != DH_NONE && left != v)
+        if (!follow(t, at, v, want) || !join_ways(t, before, way))
             return false;
-        left = v;
+        any = true;
     }
-    return left != DH_NONE && follow(t, at, left, want);
+    return any;
 }
 
 static bool follow_select(struct trace *t, struct spot at, const struct dh_inst *i, struct want want)
@@ -202,32 +235,11 @@ static bool follow_select(struct trace *t, struct spot at, const struct dh_inst 
     return false;
 }
 
-/* What one way out of a call tells, in the caller's words. All must tell the same: it is one of them that was gone. */
-static bool join_ways(struct trace *t, uint32_t caller, uint32_t inst, unsigned before, unsigned way)
-{
-    struct dh_exprs *x = &t->w->state->exprs;
-    for (unsigned n = way; n < t->n; n++)
-        t->found[n].at = dh_exprs_outwards(x, t->found[n].at, caller, &t->w->program->insts.at[inst], 1);
-    if (way == before)
-        return t->n > before;
-    if (t->n - way != way - before)
-        return false;
-    for (unsigned n = before; n < way; n++) {
-        struct dh_look *a = &t->found[n];
-        const struct dh_look *b = &t->found[n - before + way];
-        if (!a->at.expr || a->at.expr != b->at.expr || a->at.offset != b->at.offset || a->done != b->done ||
-            a->test.relation != b->test.relation || a->test.known != b->test.known || a->test.number != b->test.number)
-            return false;
-        a->acquires &= b->acquires;
-    }
-    t->n = way;
-    return true;
-}
-
 /* Every way out of every target must tell. */
 static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct want want)
 {
     const struct dh_program *p = t->w->program;
+    struct dh_exprs *x = &t->w->state->exprs;
     unsigned before = t->n;
     bool any = false;
     if (at.deep == CALLS_DEEP)
@@ -245,12 +257,60 @@ static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct w
                 !dh_test_holds(&want.test, number))
                 continue;
             unsigned way = t->n;
-            if (!follow(t, in, dh_operand(p, end, 0), want) || !join_ways(t, at.function, inst, before, way))
+            if (!follow(t, in, dh_operand(p, end, 0), want))
+                return false;
+            for (unsigned n = way; n < t->n; n++)
+                t->found[n].at = dh_exprs_outwards(x, t->found[n].at, at.function, &p->insts.at[inst], 1);
+            if (!join_ways(t, before, way))
                 return false;
             any = true;
         }
     }
     return any;
+}
+
+/* Whether a function looks at atomics in order at all. */
+static bool has_looks(struct dh_walk *w, uint32_t function)
+{
+    const struct dh_program *p = w->program;
+    const struct dh_function *f = &p->functions.at[function];
+    uint8_t *known = &w->state->made.looks.has[function];
+    if (*known)
+        return *known == 2;
+    *known = 1;
+    for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
+        for (uint32_t i = p->blocks.at[b].inst; i < p->blocks.at[b].inst + p->blocks.at[b].n_insts; i++)
+            if (p->insts.at[i].op == DH_I_LOAD && is_acquiring(p->insts.at[i].order))
+                *known = 2;
+    return *known == 2;
+}
+
+/* What a look found is kept in a variable, so that it need not be looked again: `if (full(cached)) cached = load()`. */
+static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct want want)
+{
+    struct dh_walk *w = t->w;
+    const struct dh_program *p = w->program;
+    const struct dh_function *f = &p->functions.at[at.function];
+    struct dh_exprs *x = &w->state->exprs;
+    if (at.deep || !has_looks(w, at.function))
+        return false;
+    struct dh_term from = dh_exprs_value(x, at.function, dh_operand(p, &p->insts.at[load], 0));
+    want.test.known = false;
+    for (uint32_t b = f->block; from.expr && b < f->block + f->n_blocks; b++)
+        for (uint32_t i = p->blocks.at[b].inst; i < p->blocks.at[b].inst + p->blocks.at[b].n_insts; i++) {
+            const struct dh_inst *store = &p->insts.at[i];
+            if (store->op != DH_I_STORE || store->order)
+                continue;
+            struct dh_term to = dh_exprs_value(x, at.function, dh_operand(p, store, 0));
+            if (to.expr != from.expr || to.offset != from.offset)
+                continue;
+            uint32_t made = dh_looks_definition(w, at.function, dh_operand(p, store, 1));
+            if (made == DH_NONE || p->insts.at[made].op != DH_I_LOAD || !is_acquiring(p->insts.at[made].order))
+                return false;
+            dh_vec_push(&w->state->made.looks.kept, ((struct dh_kept_look){load, made}));
+            return note(t, at, made, want, false);
+        }
+    return false;
 }
 
 static bool follow_inst(struct trace *t, struct spot at, dh_value v, struct want want)
@@ -262,7 +322,7 @@ static bool follow_inst(struct trace *t, struct spot at, dh_value v, struct want
     const struct dh_inst *i = &p->insts.at[defined[v]];
     switch (i->op) {
     case DH_I_LOAD:
-        return i->order && note(t, at, defined[v], want, false);
+        return i->order ? note(t, at, defined[v], want, false) : follow_kept(t, at, defined[v], want);
     case DH_I_RMW:
         return note(t, at, defined[v], want, false);
     case DH_I_CAS:
@@ -304,14 +364,17 @@ void dh_looks_init(struct dh_looks *l, struct dh_walk *w)
 {
     *l = (struct dh_looks){.walk = w};
     l->of = calloc(w->program->insts.n + 1, sizeof *l->of);
-    if (!l->of)
+    l->has = calloc(w->program->functions.n + 1, 1);
+    if (!l->of || !l->has)
         abort();
 }
 
 void dh_looks_release(struct dh_looks *l)
 {
     free(l->of);
+    free(l->has);
     dh_vec_release(&l->all);
+    dh_vec_release(&l->kept);
 }
 
 const struct dh_look_sides *dh_looks_at(struct dh_looks *l, uint32_t function, uint32_t branch)

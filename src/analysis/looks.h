@@ -28,6 +28,13 @@ struct dh_looks {
     struct dh_walk *walk;
     uint32_t *of; /* by instruction: 0 = not asked yet, 1 = nothing, else the place of both sides in `all`, + 2 */
     DH_VEC(struct dh_look_sides) all;
+    DH_VEC(struct dh_kept_look) kept;
+    uint8_t *has; /* by function: 0 = not asked yet, 1 = no look, 2 = some */
+};
+
+/* A plain load of what a look found earlier. */
+struct dh_kept_look {
+    uint32_t load, look;
 };
 
 struct dh_look_sides {
@@ -42,6 +49,8 @@ const struct dh_look_sides *dh_looks_at(struct dh_looks *l, uint32_t function, u
 
 /* Orders what comes before it: by its own order, or by a fence on all ways to it. */
 bool dh_looks_releases(struct dh_walk *w, uint32_t function, uint32_t inst);
+/* The instruction that a value comes from, behind copies; DH_NONE: a parameter or a constant. */
+uint32_t dh_looks_definition(struct dh_walk *w, uint32_t function, dh_value v);
 bool dh_test_holds(const struct dh_value_test *t, int64_t value);
 
 #endif

@@ -113,7 +113,13 @@ static bool comes_first(struct finder *f, uint32_t function, const struct deed *
     const struct dh_flow *flow = dh_walk_flow(f->w, function);
     uint32_t a = dh_program_block_of(p, write->point) - flow->first,
              b = dh_program_block_of(p, wait->point) - flow->first;
-    return dh_flow_postdominates(flow, a, 0) && (a == b ? write->point < wait->point : dh_flow_dominates(flow, a, b));
+    for (uint32_t n = 0; n < flow->n; n++) {
+        const struct dh_block *end = &p->blocks.at[flow->first + n];
+        if (p->insts.at[end->inst + end->n_insts - 1].op == DH_I_RETURN && flow->rank.at[n] != DH_NONE &&
+            !dh_flow_dominates(flow, a, n))
+            return false;
+    }
+    return a == b ? write->point < wait->point : dh_flow_dominates(flow, a, b);
 }
 
 static bool is_element(const struct finder *f, struct dh_term t)

@@ -146,6 +146,11 @@ static uint32_t deed(struct dh_published *p, struct dh_cell at, struct dh_value_
             d.inst[m->uses.at[n].inst] = 1;
             find_doers(p, &d, m->uses.at[n].function);
         }
+    for (size_t n = 0; d.any && looks && n < m->looks.kept.n; n++)
+        if (d.inst[m->looks.kept.at[n].look]) {
+            d.inst[m->looks.kept.at[n].load] = 1;
+            find_doers(p, &d, function_of(p, m->looks.kept.at[n].load));
+        }
     dh_vec_push(&p->deeds, d);
     return (uint32_t)p->deeds.n - 1;
 }

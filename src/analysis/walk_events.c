@@ -388,6 +388,8 @@ static uint32_t own_range(struct dh_step *t, dh_value v)
         if (defined[v] == DH_NONE || p->insts.at[defined[v]].op == DH_I_LOAD)
             return own | (dh_walk_found_by_number(t->w, t->f, v) ? DH_EVENT_OWN_FOUND : 0);
         const struct dh_inst *i = &p->insts.at[defined[v]];
+        if (i->op == DH_I_CALL)
+            return own | (dh_walk_own_element(t->w, t->f, v) ? DH_EVENT_OWN_RANGE : 0);
         if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_walk_own_number(t->w, t->f, dh_operand(p, i, 1)))
             own |= DH_EVENT_OWN_RANGE;
         if (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX)

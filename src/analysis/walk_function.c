@@ -115,6 +115,21 @@ static bool may_be(struct dh_step *t, uint32_t leaf, struct dh_cell c)
     return dh_shapes_value(t->w->shapes, t->f->function, reg).node == c.node;
 }
 
+/* Loaded from what others know: no object that nobody else knows was there. */
+static bool is_from_outside(struct dh_step *t, uint32_t object)
+{
+    struct dh_walk *w = t->w;
+    const struct dh_exprs *x = &w->state->exprs;
+    struct dh_expr e = x->exprs.at[object];
+    uint32_t inst = e.a == t->f->function ? dh_walk_defined(w, e.a)[e.b] : DH_NONE;
+    if (w->strict || inst == DH_NONE || w->program->insts.at[inst].op != DH_I_LOAD)
+        return false;
+    uint32_t from = dh_exprs_value(&w->state->exprs, e.a, dh_operand(w->program, &w->program->insts.at[inst], 0)).expr;
+    uint32_t root = from ? dh_exprs_root(x, from) : 0;
+    uint32_t kind = x->exprs.at[root].kind;
+    return kind == DH_EXPR_GLOBAL || (kind == DH_EXPR_PARAM && !dh_state_is_fresh(t->s, root));
+}
+
 /* A pointer is written somewhere: is its object known to others from now on, is it held in more than one place? */
 static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
 {
@@ -136,7 +151,7 @@ static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
         dh_state_tie(t->s, object);
     } else if (fresh) {
         dh_state_escape(t->s, object);
-    } else if (object && w->state->exprs.exprs.at[object].kind == DH_EXPR_REGISTER) {
+    } else if (object && w->state->exprs.exprs.at[object].kind == DH_EXPR_REGISTER && !is_from_outside(t, object)) {
         for (unsigned n = 0; n < t->s->n_fresh;) {
             if (may_be(t, t->s->fresh[n], c))
                 dh_state_escape(t->s, t->s->fresh[n]), n = 0;

@@ -179,6 +179,8 @@ uint8_t dh_walk_attributes(struct dh_walk *w, struct dh_frame *f, const struct d
 bool dh_walk_reaches(struct dh_walk *w, const struct dh_frame *f, dh_value v, const struct dh_held *lock);
 
 /* A number that comes from what this very thread was given: the bounds of its part. */
+/* An element of such a number that a callee returned the address of. */
+bool dh_walk_own_element(struct dh_walk *w, const struct dh_frame *f, dh_value v);
 /* A pointer that was loaded from the element of such a number. */
 bool dh_walk_found_by_number(struct dh_walk *w, const struct dh_frame *f, dh_value v);
 bool dh_walk_own_number(struct dh_walk *w, const struct dh_frame *f, dh_value v);

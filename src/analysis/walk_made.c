@@ -115,17 +115,36 @@ static void note_use(struct dh_step *t, struct dh_cell at)
     dh_vec_push(&w->state->made.uses, u);
 }
 
-static void drop_made(struct dh_state *s, struct dh_cell at)
+static bool drop_made(struct dh_state *s, struct dh_cell at)
 {
+    bool any = false;
     for (unsigned n = 0; n < s->n_locks;) {
         struct dh_held *h = &s->locks[n];
         if (h->node == at.node && h->offset == at.offset && (h->made == DH_MADE_LOCK || h->made == DH_MADE_LAST)) {
+            any |= h->made == DH_MADE_LOCK && !h->pending;
             s->n_locks--;
             memmove(h, h + 1, (s->n_locks - n) * sizeof *h);
         } else {
             n++;
         }
     }
+    return any;
+}
+
+/* Who had it alone and says that it is ready knows so. */
+static void note_ready(struct dh_step *t)
+{
+    struct dh_walk *w = t->w;
+    int64_t value;
+    if (t->i->op != DH_I_STORE || !dh_value_int(w->program, dh_operand(w->program, t->i, 1), &value) || !value ||
+        !dh_looks_releases(w, t->f->function, t->inst))
+        return;
+    struct dh_held h = dh_walk_held(w, t->f, t->i, 0, 0);
+    h.made = DH_MADE_FLAG;
+    h.test_known = true;
+    h.test = DH_CMP_EQ;
+    h.number = value;
+    dh_state_lock(t->s, &h);
 }
 
 void dh_made_access(struct dh_step *t)
@@ -148,7 +167,8 @@ void dh_made_access(struct dh_step *t)
     }
     if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
-    drop_made(t->s, at);
+    if (drop_made(t->s, at) && !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+        note_ready(t);
     if (!t->i->order && t->counts && dh_made_is_at(m, dh_made_first(m, at), at) && !is_initial(t) &&
         !dh_made_is_plain(m, at))
         dh_vec_push(&m->plain, at);
@@ -198,19 +218,10 @@ static bool is_told(const struct dh_made *m, struct dh_cell at, const struct dh_
     return told && else_too;
 }
 
-static uint32_t definition(struct dh_walk *w, uint32_t function, dh_value v)
-{
-    const struct dh_program *p = w->program;
-    const uint32_t *defined = dh_walk_defined(w, function);
-    while (dh_is_register(v) && defined[v] != DH_NONE && p->insts.at[defined[v]].op == DH_I_COPY)
-        v = dh_operand(p, &p->insts.at[defined[v]], 0);
-    return dh_is_register(v) ? defined[v] : DH_NONE;
-}
-
 /* A ticket: a number that nobody else drew. */
 static bool is_drawn(struct dh_walk *w, uint32_t function, dh_value v)
 {
-    uint32_t inst = definition(w, function, v);
+    uint32_t inst = dh_looks_definition(w, function, v);
     return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_RMW &&
            w->program->insts.at[inst].extra == DH_BIN_ADD;
 }
@@ -273,7 +284,7 @@ static struct meaning of_cas(struct dh_walk *w, const struct dh_look *l)
     bool number = dh_value_int(p, new, &is);
     if (constant && (!number || is != was))
         return number && was && !is ? (struct meaning){0, 0, false, true} : (struct meaning){DH_MADE_LOCK, 0, true, 0};
-    uint32_t made = definition(w, l->function, new);
+    uint32_t made = dh_looks_definition(w, l->function, new);
     if (constant || made == DH_NONE || p->insts.at[made].op != DH_I_BINARY ||
         !dh_value_int(p, dh_operand(p, &p->insts.at[made], 1), &by))
         return (struct meaning){0};
@@ -332,7 +343,7 @@ static void learn_from(struct dh_step *t, const struct dh_look *l, bool leaves, 
     h.pending = !l->acquires;
     if (means.kind == DH_MADE_FLAG) {
         h.test_known = l->test.known;
-        h.test = l->test.relation;
+        h.test = l->test.known ? l->test.relation : DH_CMP_OTHER;
         h.number = l->test.known ? l->test.number : 0;
     }
     if (t->counts && means.kind == DH_MADE_LOCK && means.orders && !h.pending)
