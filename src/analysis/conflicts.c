@@ -803,6 +803,20 @@ static void note_strictly(struct search *s, uint32_t first, uint32_t end)
         escape_to(s, node->edges[k].to);
 }
 
+/* A pointer that an atomic gives to others without order: neither is what it leads to. */
+static void note_relaxed(struct search *s)
+{
+    const struct dh_walk *w = s->c->walk;
+    const struct dh_made *m = &w->state->made;
+    for (size_t n = 0; n < m->uses.n && !s->c->strict; n++) {
+        const struct dh_atomic_use *u = &m->uses.at[n];
+        bool named = w->shapes->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
+        if (w->program->insts.at[u->inst].op == DH_I_STORE && !u->releases && !u->initial && !u->valued &&
+            m->looked[u->inst] & DH_UNLOCKED && !named)
+            escape_to(s, dh_graph_look(&s->c->walk->shapes->graph, (struct dh_cell){u->node, u->offset}));
+    }
+}
+
 static void search_object(struct search *s, uint32_t first, uint32_t end, bool weak, uint32_t cause)
 {
     s->from = s->c->found.n;
@@ -902,6 +916,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
         search_object(&s, n, end, false, DH_NONE);
         n = end;
     }
+    note_relaxed(&s);
     if (!c->sequential)
         search_escaped(&s);
     for (uint32_t n = 0; n < c->walk->events.n; n++)

@@ -62,7 +62,9 @@ static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct 
     unsigned side = sides->n[0] ? 0 : 1;
     for (unsigned n = 0; n < sides->n[side]; n++) {
         const struct dh_look *l = &sides->at[side][n];
-        if (l->acquires && p->insts.at[l->inst].op == DH_I_LOAD)
+        bool here =
+            l->function != function || dh_flow_in_loop(flow, loop, dh_program_block_of(p, l->inst) - flow->first);
+        if (here && l->acquires && p->insts.at[l->inst].op == DH_I_LOAD)
             add(mine->waits, &mine->n_waits, (struct deed){l->at, inst, false});
     }
 }

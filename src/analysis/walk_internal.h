@@ -87,14 +87,14 @@ struct dh_atomic_use {
     int64_t value;
 };
 
-enum { DH_LOOKED = 1, DH_LOOKED_IN_ORDER = 2 };
+enum { DH_LOOKED = 1, DH_LOOKED_IN_ORDER = 2, DH_UNLOCKED = 4 };
 struct dh_made {
     struct dh_walk *walk;
     struct dh_looks looks;
     DH_VEC(struct dh_atomic_use) uses; /* by place, from the first time on */
     DH_VEC(struct dh_cell) plain;      /* of these places: stored to without an atomic operation */
-    uint8_t *looked;                   /* by instruction: a branch depends on what it found: DH_LOOKED ... */
-    uint8_t *nodes;                    /* by node: has such places */
+    uint8_t *looked; /* by instruction: a branch depends on what it found: DH_LOOKED ...; done without a lock */
+    uint8_t *nodes;  /* by node: has such places */
 };
 
 struct dh_walk_state {

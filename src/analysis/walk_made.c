@@ -167,6 +167,7 @@ void dh_made_access(struct dh_step *t)
     }
     if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
+    m->looked[t->inst] |= t->counts && !t->s->n_locks ? DH_UNLOCKED : 0;
     if (drop_made(t->s, at) && !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         note_ready(t);
     if (!t->i->order && t->counts && dh_made_is_at(m, dh_made_first(m, at), at) && !is_initial(t) &&
@@ -191,7 +192,7 @@ static bool is_kept_in_order(const struct dh_made *m, struct dh_cell at)
     for (uint32_t n = dh_made_first(m, at); dh_made_is_at(m, n, at); n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         uint8_t op = p->insts.at[u->inst].op;
-        if ((op == DH_I_STORE || op == DH_I_RMW) && !u->initial && !u->releases && !m->looked[u->inst])
+        if ((op == DH_I_STORE || op == DH_I_RMW) && !u->initial && !u->releases && !(m->looked[u->inst] & DH_LOOKED))
             return false;
     }
     return true;
@@ -352,6 +353,13 @@ static void learn_from(struct dh_step *t, const struct dh_look *l, bool leaves, 
     keep(s, &h);
 }
 
+/* What is looked at again and again in a loop is not what was seen before it. */
+static bool is_stale(struct dh_step *t, const struct dh_flow *flow, uint32_t loop, const struct dh_look *l)
+{
+    return l->function == t->f->function && loop != DH_NONE &&
+           !dh_flow_in_loop(flow, loop, dh_program_block_of(t->w->program, l->inst) - flow->first);
+}
+
 void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_state *s)
 {
     struct dh_walk *w = t->w;
@@ -367,7 +375,7 @@ void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
     for (unsigned n = 0; n < sides->n[number]; n++) {
         struct dh_look l = sides->at[number][n];
         m->looked[l.inst] |= l.acquires ? DH_LOOKED | DH_LOOKED_IN_ORDER : DH_LOOKED;
-        if (w->state->recording)
+        if (w->state->recording && !(leaves && is_stale(t, flow, loop, &l)))
             learn_from(t, &l, leaves, s);
     }
 }
