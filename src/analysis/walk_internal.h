@@ -87,7 +87,15 @@ struct dh_atomic_use {
     int64_t value;
 };
 
-enum { DH_LOOKED = 1, DH_LOOKED_IN_ORDER = 2, DH_UNLOCKED = 4 };
+/* Roles of instructions; of a branch: a lock is got on that side. */
+enum {
+    DH_LOOKED = 1,
+    DH_LOOKED_IN_ORDER = 2,
+    DH_UNLOCKED = 4,
+    DH_MADE_TAKES = 8,
+    DH_MADE_GIVES = 16,
+    DH_MADE_GOT = 32 /* << side */
+};
 struct dh_made {
     struct dh_walk *walk;
     struct dh_looks looks;

@@ -168,7 +168,9 @@ void dh_made_access(struct dh_step *t)
     if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
     m->looked[t->inst] |= t->counts && !t->s->n_locks ? DH_UNLOCKED : 0;
-    if (drop_made(t->s, at) && !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+    bool gives = drop_made(t->s, at);
+    m->looked[t->inst] |= gives ? DH_MADE_GIVES : 0;
+    if (gives && !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         note_ready(t);
     if (!t->i->order && t->counts && dh_made_is_at(m, dh_made_first(m, at), at) && !is_initial(t) &&
         !dh_made_is_plain(m, at))
@@ -325,7 +327,7 @@ static void keep(struct dh_state *s, const struct dh_held *h)
     dh_state_lock(s, h);
 }
 
-static void learn_from(struct dh_step *t, const struct dh_look *l, bool leaves, struct dh_state *s)
+static void learn_from(struct dh_step *t, const struct dh_look *l, unsigned side, bool leaves, struct dh_state *s)
 {
     struct dh_walk *w = t->w;
     const struct dh_made *m = &w->state->made;
@@ -347,9 +349,13 @@ static void learn_from(struct dh_step *t, const struct dh_look *l, bool leaves, 
         h.test = l->test.known ? l->test.relation : DH_CMP_OTHER;
         h.number = l->test.known ? l->test.number : 0;
     }
-    if (t->counts && means.kind == DH_MADE_LOCK && means.orders && !h.pending)
+    if (means.kind == DH_MADE_LOCK) {
+        w->state->made.looked[l->inst] |= DH_MADE_TAKES;
+        w->state->made.looked[t->inst] |= (uint8_t)(DH_MADE_GOT << side);
+    }
+    if (t->counts && means.kind == DH_MADE_LOCK && !h.pending)
         dh_walk_sync_event(w, t->f, s, &w->program->insts.at[l->inst], DH_EVENT_LOCK, &h, &h,
-                           leaves ? 0 : DH_EVENT_TRY);
+                           leaves && means.orders ? 0 : DH_EVENT_TRY);
     keep(s, &h);
 }
 
@@ -376,6 +382,6 @@ void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
         struct dh_look l = sides->at[number][n];
         m->looked[l.inst] |= l.acquires ? DH_LOOKED | DH_LOOKED_IN_ORDER : DH_LOOKED;
         if (w->state->recording && !(leaves && is_stale(t, flow, loop, &l)))
-            learn_from(t, &l, leaves, s);
+            learn_from(t, &l, number, leaves, s);
     }
 }
