@@ -1,10 +1,8 @@
 #include "analysis/conflicts.h"
 
-#include "analysis/apart.h"
-#include "analysis/handed.h"
-#include "analysis/inside.h"
+#include "analysis/customs.h"
+#include "analysis/made.h"
 #include "analysis/meet.h"
-#include "analysis/waited.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +104,8 @@ static bool belongs(const struct dh_held *h)
     return h->relation == DH_RELATION_SAME || h->relation == DH_RELATION_HOST || h->relation == DH_RELATION_NEAR;
 }
 
-static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
-                                      const struct dh_held *b)
+static enum dh_argument one_lock(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
+                                 const struct dh_held *b)
 {
     if (a->node != b->node || a->offset != b->offset || (a->mode && b->mode))
         return DH_ARGUMENT_COUNT;
@@ -130,6 +128,20 @@ static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_e
     if (a->relation == DH_RELATION_INDEX && one && dh_walk_unique(w, e->node))
         return DH_ARGUMENT_INDEX_LOCK;
     return DH_ARGUMENT_COUNT;
+}
+
+static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
+                                      const struct dh_held *b)
+{
+    enum dh_argument g = one_lock(w, e, a, b);
+    if (!a->made && !b->made)
+        return g;
+    bool same = a->node == b->node && a->offset == b->offset && a->made == b->made && !(a->mode && b->mode);
+    bool related = a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE;
+    if (!same || (g == DH_ARGUMENT_COUNT && !related) ||
+        dh_made_is_plain(&w->state->made, (struct dh_cell){a->node, a->offset}))
+        return DH_ARGUMENT_COUNT;
+    return DH_ARGUMENT_MADE_LOCK;
 }
 
 static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
@@ -185,7 +197,8 @@ static bool handed_over(const struct dh_walk *w, const struct dh_event *a, const
 
 static bool own_parts(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
-    if (a->flags & b->flags & DH_EVENT_OWN_RANGE && a->thread == b->thread && w->threads.at[a->thread].own_argument)
+    if (a->flags & b->flags & (DH_EVENT_OWN_RANGE | DH_EVENT_OWN_FOUND) && a->thread == b->thread &&
+        w->threads.at[a->thread].own_argument)
         return true;
     return a->thread == b->thread && w->threads.at[a->thread].own_argument &&
            a->flags & b->flags & DH_EVENT_OWN_INDEX && a->offset == b->offset && a->stride == b->stride &&
@@ -309,8 +322,7 @@ struct search {
     DH_VEC(uint32_t) escaped;    /* pairs: node, conflict that let it escape */
     uint64_t *pairs;             /* instructions already reported for this object: a set */
     size_t pair_mask, n_pairs;
-    struct dh_handed handed;
-    struct dh_waited waited;
+    struct dh_customs customs;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
     bool by_name;    /* accesses of the object at work are held against those of their name */
     uint32_t cause;
@@ -333,6 +345,7 @@ static int compare_protection(const struct dh_event *a, const struct dh_event *b
     BY(loop)
     BY(alone)
     BY(rejoined)
+    BY(seen)
     return 0;
 }
 
@@ -350,6 +363,7 @@ static int compare_identity(const struct dh_event *a, const struct dh_event *b)
     BY(loop)
     BY(alone)
     BY(rejoined)
+    BY(seen)
     return 0;
 }
 
@@ -391,7 +405,7 @@ static bool holds(const struct dh_walk *w, const struct dh_lockset *all, const s
     for (uint32_t n = 0; n < all->n; n++) {
         const struct dh_held *e = &w->held.at[all->first + n];
         if (e->node == h->node && e->offset == h->offset && e->mode <= h->mode && e->relation == h->relation &&
-            e->element == h->element)
+            e->element == h->element && e->made == h->made)
             return true;
     }
     return false;
@@ -536,17 +550,9 @@ static void report(struct search *s, uint32_t x, uint32_t y)
     dh_vec_push(&c->found, (struct dh_conflict){x, y, e[x].node, e[x].offset, DH_CONFLICT_OTHER, s->cause});
 }
 
-/* Customs that take a closer look. */
-static bool by_custom(struct search *s, uint32_t x, uint32_t y)
+static bool by_custom(struct search *s, uint32_t a, uint32_t b)
 {
-    const struct dh_event *a = &s->c->walk->events.at[x], *b = &s->c->walk->events.at[y];
-    enum dh_argument g = DH_ARGUMENT_COUNT;
-    if (dh_inside_library(s->c->walk, a) && dh_inside_library(s->c->walk, b))
-        g = DH_ARGUMENT_INSIDE;
-    else if (dh_handed_apart(&s->handed, a, b) && !dh_waited_late(&s->waited, a, b))
-        g = DH_ARGUMENT_HANDED_ON;
-    else if (dh_waited_apart(&s->waited, a, b))
-        g = DH_ARGUMENT_WAITED;
+    enum dh_argument g = dh_customs_argue(&s->customs, &s->c->walk->events.at[a], &s->c->walk->events.at[b]);
     if (g != DH_ARGUMENT_COUNT)
         s->c->by_argument[g]++;
     return g != DH_ARGUMENT_COUNT;
@@ -569,12 +575,9 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     c->unsafe[a] = 1;
     gb->n_unsafe += !c->unsafe[b];
     c->unsafe[b] = 1;
-    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_custom(s, a, b)) {
-        if (dh_events_apart(c->walk, &c->walk->events.at[a], &c->walk->events.at[b]))
-            c->by_argument[DH_ARGUMENT_OBJECTS]++;
-        else
-            report(s, a, b);
-    } else
+    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_custom(s, a, b))
+        report(s, a, b);
+    else
         c->doubtful++;
 }
 
@@ -786,6 +789,20 @@ static void note_strictly(struct search *s, uint32_t first, uint32_t end)
         escape_to(s, node->edges[k].to);
 }
 
+/* A pointer that an atomic gives to others without order: neither is what it leads to. */
+static void note_relaxed(struct search *s)
+{
+    const struct dh_walk *w = s->c->walk;
+    const struct dh_made *m = &w->state->made;
+    for (size_t n = 0; n < m->uses.n && !s->c->strict; n++) {
+        const struct dh_atomic_use *u = &m->uses.at[n];
+        bool named = w->shapes->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
+        if (w->program->insts.at[u->inst].op == DH_I_STORE && !u->releases && !u->initial && !u->valued &&
+            m->looked[u->inst] & DH_UNLOCKED && !named)
+            escape_to(s, dh_graph_look(&s->c->walk->shapes->graph, (struct dh_cell){u->node, u->offset}));
+    }
+}
+
 static void search_object(struct search *s, uint32_t first, uint32_t end, bool weak, uint32_t cause)
 {
     s->from = s->c->found.n;
@@ -862,7 +879,7 @@ void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w)
 {
     *c = (struct dh_conflicts){.walk = w, .max_pairs = 8192};
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
-        c->trusted |= (uint32_t)is_no_custom(a) << a;
+        c->trusted |= (uint64_t)is_no_custom(a) << a;
     c->unsafe = calloc(w->events.n + 1, 1);
     if (!c->unsafe)
         abort();
@@ -874,8 +891,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
     s.partners = calloc(c->walk->program->insts.n + 1, 1);
     if (!s.partners)
         abort();
-    dh_handed_init(&s.handed, c->walk);
-    dh_waited_init(&s.waited, c->walk);
+    dh_customs_init(&s.customs, c->walk);
     s.names = calloc(c->walk->program->insts.n + 1, sizeof *s.names);
     if (!s.names)
         abort();
@@ -885,13 +901,13 @@ void dh_conflicts_run(struct dh_conflicts *c)
         search_object(&s, n, end, false, DH_NONE);
         n = end;
     }
+    note_relaxed(&s);
     if (!c->sequential)
         search_escaped(&s);
     for (uint32_t n = 0; n < c->walk->events.n; n++)
         if (c->walk->events.at[n].kind == DH_EVENT_READ || c->walk->events.at[n].kind == DH_EVENT_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
-    dh_handed_release(&s.handed);
-    dh_waited_release(&s.waited);
+    dh_customs_release(&s.customs);
     free(s.names);
     free(s.sorted);
     free(s.partners);

@@ -42,7 +42,7 @@ struct dh_conflicts {
     uint64_t pairs, doubtful;
     uint64_t by_argument[DH_ARGUMENT_COUNT]; /* pairs that were put aside by each */
     uint32_t max_pairs;                      /* of instructions, reported for one object */
-    uint32_t trusted; /* arguments that make a pair safe, as bits; to begin with, all but customs */
+    uint64_t trusted; /* arguments that make a pair safe, as bits; to begin with, all but customs */
     bool sequential;  /* 003 §4.3: what is prepared before an escape is there for all, even if the escape is a race */
     bool strict;      /* whatever is not safe, or atomic without order, lets objects escape unordered */
 };

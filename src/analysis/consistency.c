@@ -1,6 +1,7 @@
 #include "analysis/consistency.h"
 
 #include "analysis/conflicts.h"
+#include "analysis/published.h"
 #include "analysis/relies.h"
 #include "analysis/together.h"
 #include "analysis/waited.h"
@@ -28,6 +29,7 @@ struct finder {
     const struct dh_consistency_wishes *how;
     struct dh_relies relies;
     struct dh_holds holds;
+    struct dh_published published;
     struct dh_together together;
     struct dh_waited waited;
     uint8_t *hot;           /* by instruction */
@@ -213,8 +215,10 @@ static bool interferes(struct finder *f, const struct dh_event *e, const struct 
     case DH_ARGUMENT_INDEX_LOCK:
     case DH_ARGUMENT_LOCK_NEAR:
     case DH_ARGUMENT_LOCK_REACHED:
-    case DH_ARGUMENT_COUNT:
+    case DH_ARGUMENT_MADE_LOCK:
         return true;
+    case DH_ARGUMENT_COUNT:
+        return !dh_published_apart(&f->published, e, write);
     default:
         return false;
     }
@@ -1045,6 +1049,7 @@ static void release(struct finder *f)
     dh_relies_release(&f->relies);
     dh_holds_release(&f->holds);
     dh_waited_release(&f->waited);
+    dh_published_release(&f->published);
 }
 
 void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how)
@@ -1057,6 +1062,7 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, co
     dh_together_find(&f.together, w);
     dh_waited_init(&f.waited, w);
     f.once = zeroed(w->program->insts.n, 1);
+    dh_published_init(&f.published, w);
     find_hot(&f);
     index_places(&f);
     dh_relies_init(&f.relies, w, f.hot);

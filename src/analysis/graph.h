@@ -33,7 +33,8 @@ enum dh_node_flag {
     DH_NODE_HEAP = 1 << 10,
     DH_NODE_PLAIN = 1 << 11, /* some access is not atomic */
     DH_NODE_FREED = 1 << 12,
-    DH_NODE_REMADE = 1 << 13 /* locks in it are made or destroyed while others may use them */
+    DH_NODE_ATOMIC = 1 << 14, /* some access is */
+    DH_NODE_REMADE = 1 << 13  /* locks in it are made or destroyed while others may use them */
 };
 #define DH_NODE_ACCESSED (DH_NODE_READ | DH_NODE_WRITTEN)
 

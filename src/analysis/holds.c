@@ -124,6 +124,17 @@ static bool gives_back(const struct dh_inst *i)
     return i->op == DH_I_UNLOCK || i->op == DH_I_ONCE_LEAVE;
 }
 
+/* Also locks that the program makes of atomics. */
+static bool takes_at(const struct dh_holds *h, uint32_t inst)
+{
+    return takes(&h->walk->program->insts.at[inst]) || h->walk->state->made.looked[inst] & DH_MADE_TAKES;
+}
+
+static bool gives_back_at(const struct dh_holds *h, uint32_t inst)
+{
+    return gives_back(&h->walk->program->insts.at[inst]) || h->walk->state->made.looked[inst] & DH_MADE_GIVES;
+}
+
 /* The one function that a call certainly runs, DH_NONE: several or none. */
 static uint32_t only_target(struct dh_holds *h, uint32_t inst)
 {
@@ -145,7 +156,7 @@ static void find_holds(struct dh_holds *h)
     h->holds.n = h->takings.n = 0;
     for (uint32_t at = first; at < first + n; at++) {
         const struct dh_inst *i = &p->insts.at[at];
-        if (takes(i)) {
+        if (takes_at(h, at)) {
             dh_value v = dh_operand(p, i, 0);
             struct dh_cell c = dh_shapes_value(h->walk->shapes, h->function, v);
             add_hold(h, at, at, dh_exprs_value(x, h->function, v), c);
@@ -200,7 +211,7 @@ static dh_hold_set step_back(struct dh_holds *h, uint32_t inst, dh_hold_set held
 {
     const struct dh_program *p = h->walk->program;
     const struct dh_inst *i = &p->insts.at[inst];
-    if (gives_back(i)) {
+    if (gives_back_at(h, inst)) {
         dh_value v = dh_operand(p, i, 0);
         struct dh_term t = dh_exprs_value(&h->walk->state->exprs, h->function, v);
         dh_hold_set ended = ended_by(h, t, dh_shapes_value(h->walk->shapes, h->function, v));
@@ -216,7 +227,7 @@ static dh_hold_set step(struct dh_holds *h, uint32_t inst, dh_hold_set held)
 {
     const struct dh_inst *i = &h->walk->program->insts.at[inst];
     held = step_back(h, inst, held);
-    if (takes(i) || i->op == DH_I_CALL)
+    if (takes_at(h, inst) || i->op == DH_I_CALL)
         for (size_t n = 0; n < h->takings.n; n++)
             held |= h->takings.at[n].point == inst ? (dh_hold_set)1 << h->takings.at[n].hold : 0;
     return held;
@@ -250,6 +261,20 @@ static bool tells(struct dh_holds *h, uint32_t reg, dh_hold_set *hold, bool *whe
     return false;
 }
 
+/* Those of atomics that the branch has looked at and not got. */
+static dh_hold_set made_lost(struct dh_holds *h, uint32_t branch, uint32_t number)
+{
+    struct dh_made *m = &h->walk->state->made;
+    dh_hold_set lost = 0;
+    unsigned got = m->looked[branch] / DH_MADE_GOT;
+    const struct dh_look_sides *sides = got && number < 2 ? dh_looks_at(&m->looks, h->function, branch) : NULL;
+    for (unsigned side = 0; sides && !(got >> number & 1) && side < 2; side++)
+        for (unsigned k = 0; k < sides->n[side]; k++)
+            for (size_t n = 0; n < h->takings.n; n++)
+                lost |= h->takings.at[n].inst == sides->at[side][k].inst ? (dh_hold_set)1 << h->takings.at[n].hold : 0;
+    return lost;
+}
+
 /* Holds that are not there on the way to successor `number`. */
 static dh_hold_set lost_on_edge(struct dh_holds *h, const struct dh_block *b, uint32_t number)
 {
@@ -257,8 +282,10 @@ static dh_hold_set lost_on_edge(struct dh_holds *h, const struct dh_block *b, ui
     const struct dh_inst *last = &p->insts.at[b->inst + b->n_insts - 1];
     dh_hold_set hold = 0;
     bool when;
-    if (last->op != DH_I_BRANCH || !tells(h, dh_operand(p, last, 0), &hold, &when))
+    if (last->op != DH_I_BRANCH)
         return 0;
+    if (!tells(h, dh_operand(p, last, 0), &hold, &when))
+        return made_lost(h, b->inst + b->n_insts - 1, number);
     return (number == 0) == when ? 0 : hold;
 }
 

@@ -60,8 +60,8 @@ bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b)
 {
     const struct dh_thread *x = &w->threads.at[a], *y = &w->threads.at[b];
     dh_threads by = x->creators;
-    if (a == b || a == DH_THREADS_MAX - 1 || b == DH_THREADS_MAX - 1 || !by || by & (by - 1) || by != y->creators ||
-        x->kind != DH_ROOT_COUNT || y->kind != DH_ROOT_COUNT)
+    if ((a == b && w->strict) || a == DH_THREADS_MAX - 1 || b == DH_THREADS_MAX - 1 || !by || by & (by - 1) ||
+        by != y->creators || x->kind != DH_ROOT_COUNT || y->kind != DH_ROOT_COUNT)
         return false;
     for (unsigned c = 0; c < w->threads.n; c++)
         if (has(by, c) && !w->threads.at[c].unique)

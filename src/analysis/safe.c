@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENT(id) (1u << DH_ARGUMENT_##id)
+#define ARGUMENT(id) (1ull << DH_ARGUMENT_##id)
 
-static uint32_t proofs(void)
+static uint64_t proofs(void)
 {
-    uint32_t all = 0;
+    uint64_t all = 0;
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
-        all |= (uint32_t)(dh_argument_kind(a) == DH_ARGUMENT_IS_PROOF) << a;
+        all |= (uint64_t)(dh_argument_kind(a) == DH_ARGUMENT_IS_PROOF) << a;
     return all;
 }
 
@@ -372,7 +372,7 @@ static void find_lock_uses(const struct finder *f, struct lock_uses *u)
  * `first` to `end` are the uses of one object. */
 static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first, size_t end)
 {
-    const uint32_t before = proofs() & ~(uint32_t)(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
+    const uint64_t before = proofs() & ~(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
     for (size_t n = first; n < end; n++) {
         const struct dh_event *made = &f->walk.events.at[u->events.at[n]];
         for (size_t k = first; made->kind == DH_EVENT_WRITE && k < end; k++) {
@@ -470,7 +470,7 @@ static void judge(struct finder *f)
     f->conflicts.trusted = proofs() | (f->q->also & ~DH_SAFE_TRUSTS_COPIES);
     doubt_locks(f);
     if (mixes_handles(f) || detaches(f))
-        f->conflicts.trusted &= ~(uint32_t)ARGUMENT(JOIN);
+        f->conflicts.trusted &= ~ARGUMENT(JOIN);
     f->conflicts.strict = true;
     dh_conflicts_run(&f->conflicts);
     for (uint32_t n = 0; n < f->p->functions.n; n++)
@@ -508,9 +508,9 @@ static void walk(struct finder *f)
     dh_walk_release(&f->walk);
 }
 
-_Static_assert(DH_ARGUMENT_COUNT < 31, "one bit is for copies");
+_Static_assert(DH_ARGUMENT_COUNT < 63, "one bit is for copies");
 
-uint32_t dh_safe_argument(const char *name, size_t n)
+uint64_t dh_safe_argument(const char *name, size_t n)
 {
     static const char *const names[] = {
 #define DH_ARGUMENT(id, proof, text) #id,
@@ -519,7 +519,7 @@ uint32_t dh_safe_argument(const char *name, size_t n)
     };
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
         if (strlen(names[a]) == n && strncmp(names[a], name, n) == 0)
-            return 1u << a;
+            return 1ull << a;
     return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_SAFE_TRUSTS_COPIES : 0;
 }
 

@@ -27,12 +27,12 @@ struct dh_safe {
 };
 
 /* One more "argument" for tests: whatever a copy does is safe, whoever calls it. */
-#define DH_SAFE_TRUSTS_COPIES (1u << 31)
+#define DH_SAFE_TRUSTS_COPIES (1ull << 63)
 
 struct dh_safe_question {
     uint32_t n_sites;
     const uint8_t *elements; /* by site: it accesses an element of an array; NULL: nobody can tell */
-    uint32_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
+    uint64_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
             see a wrong one caught */
     /* Copies that may pay, NULL: nobody asks; which functions can be copied; calls with sites from n_sites on can be
      * redirected. */
@@ -49,7 +49,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh
  * stay watched, but they do nothing else. */
 bool dh_safe_is_standard(const char *name);
 /* The bit of an argument by its name in arguments.def, or of "COPIES"; 0: there is none. */
-uint32_t dh_safe_argument(const char *name, size_t n);
+uint64_t dh_safe_argument(const char *name, size_t n);
 void dh_safe_release(struct dh_safe *s);
 
 #endif

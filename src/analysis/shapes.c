@@ -145,8 +145,7 @@ static void touch(struct pass *q, struct dh_cell c, uint32_t flags, bool atomic)
 {
     if (c.node == DH_NO_NODE)
         return;
-    if (!atomic)
-        flags |= DH_NODE_PLAIN;
+    flags |= atomic ? DH_NODE_ATOMIC : DH_NODE_PLAIN;
     dh_graph_flag(&q->s->graph, c, flags);
     struct dh_group_facts *facts = &q->s->groups[q->group];
     if (!facts->touched.n || facts->touched.at[facts->touched.n - 1] != c.node)

@@ -1,3 +1,5 @@
+#include "analysis/made.h"
+#include "analysis/phases.h"
 #include "analysis/thread_objects.h"
 #include "analysis/walk_internal.h"
 
@@ -34,6 +36,7 @@ void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
     t->contexts_of = zeroed(p->functions.n, sizeof *t->contexts_of);
     t->merged = zeroed(p->functions.n, sizeof *t->merged);
     t->handles = zeroed(DH_THREADS_MAX, sizeof *t->handles);
+    dh_made_init(&t->made, w);
 }
 
 static void forget_frames(struct dh_walk *w)
@@ -72,6 +75,8 @@ void dh_walk_release(struct dh_walk *w)
                    s->event_slot, w->allocations, w->held_often,       s->counting, s->contexts_of, s->merged};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
+    dh_made_release(&s->made);
+    free(s->meetings);
     dh_exprs_release(&s->exprs);
     dh_joins_release(&s->joins);
     dh_ends_release(&s->ends);
@@ -265,6 +270,8 @@ void dh_walk_run(struct dh_walk *w)
     dh_walk_facts(w);
     walk_all(w);
     learn(w);
+    dh_made_learn(&s->made);
+    s->meetings = dh_phases_find(w);
     dh_walk_share(w);
     dh_walk_facts(w);
     s->recording = true;

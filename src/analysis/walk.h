@@ -59,6 +59,7 @@ enum dh_event_flag {
     DH_EVENT_UNHANDED = 1 << 14,  /* on the element of this round of a loop, not yet given to a thread */
     DH_EVENT_OWN_NEAR = 1 << 13,  /* as OWN, unless an index leaves the object */
     DH_EVENT_OWN_RANGE = 1 << 18, /* element picked by a number that comes from what this instance was given */
+    DH_EVENT_OWN_FOUND = 1 << 19, /* in what was found by such a number */
     DH_EVENT_MINE = 1 << 17,      /* on an object that this very thread made */
     DH_EVENT_UNWINDING = 1 << 16, /* only while an exception is on its way */
     DH_EVENT_REJOINED = 1 << 15   /* on an element whose thread was joined just before */
@@ -74,6 +75,14 @@ enum dh_relation {
     DH_RELATION_REACHED /* in an object through which the data were found */
 };
 
+/* What a lock is when the program makes it of atomics, by custom (made.h). */
+enum dh_made_kind {
+    DH_MADE_NOT, /* a lock of a library */
+    DH_MADE_LOCK,
+    DH_MADE_LAST, /* only the last one, or the first, to count down or up gets here */
+    DH_MADE_FLAG  /* no lock: an atomic was seen to have a certain value */
+};
+
 struct dh_held {
     uint32_t node;
     int32_t offset;
@@ -81,11 +90,26 @@ struct dh_held {
     uint32_t inst; /* where it was taken, last */
     uint16_t mode; /* 0 exclusive, 1 for reading */
     uint16_t relation;
-    uint32_t index; /* expression of the index of its element, 0 = none */
-    bool element;   /* one of an array of locks */
-    uint8_t again;  /* how often more it was taken by who held it */
-    uint32_t via;   /* parameters of the function at work that were found through its object, as bits */
+    uint32_t index;  /* expression of the index of its element, 0 = none */
+    bool element;    /* one of an array of locks */
+    uint8_t again;   /* how often more it was taken by who held it */
+    uint32_t via;    /* parameters of the function at work that were found through its object, as bits */
+    uint8_t made;    /* dh_made_kind */
+    bool pending;    /* made, but only behind a fence that is still to come */
+    bool test_known; /* FLAG: what the value is: `test` (dh_compare) than `number` */
+    uint8_t test;
+    int64_t number;
 };
+static inline bool dh_held_is_flag(const struct dh_held *h)
+{
+    return h->made == DH_MADE_FLAG || h->pending;
+}
+/* Made alike. */
+static inline bool dh_held_alike(const struct dh_held *a, const struct dh_held *b)
+{
+    return a->made == b->made && a->pending == b->pending && a->test_known == b->test_known && a->test == b->test &&
+           a->number == b->number;
+}
 
 struct dh_lockset {
     uint32_t first, n; /* in walk.held */
@@ -115,6 +139,7 @@ struct dh_event {
     dh_threads rejoined; /* REJOINED: threads of these kinds that were given the element have ended; JOIN: waited for */
     uint32_t alone;      /* number + 1 of the one instance that gets here, 0 = any */
     uint32_t second;     /* WAIT: node of the lock; LOCK: the new dh_held in walk.held */
+    uint32_t seen;       /* READ, WRITE: atomics that were seen to have certain values, a lockset */
 };
 
 /* How a function was reached first: for call paths. */
@@ -164,6 +189,7 @@ struct dh_walk {
      * that is the same for the same name (0 = no name). NULL: nobody can tell. */
     bool (*alike)(void *self, uint32_t one, uint32_t other);
     uint32_t (*name)(void *self, uint32_t inst);
+    uint32_t (*full_name)(void *self, uint32_t inst); /* with the type that it is a field of */
     void *alike_self;
     enum dh_cache cache;
     struct dh_inclusion *inclusion; /* set by the caller: to be asked where objects were united; NULL = nobody */

@@ -13,7 +13,11 @@ static int by_name(const void *a, const void *b)
         return p->node < q->node ? -1 : 1;
     if (p->offset != q->offset)
         return p->offset < q->offset ? -1 : 1;
-    return (p->expr > q->expr) - (p->expr < q->expr);
+    if (p->expr != q->expr)
+        return p->expr < q->expr ? -1 : 1;
+    int made = p->made * 512 + p->pending * 256 + p->test_known * 128 + p->test,
+        other = q->made * 512 + q->pending * 256 + q->test_known * 128 + q->test;
+    return made != other ? made - other : (p->number > q->number) - (p->number < q->number);
 }
 
 static uint32_t reached_arguments(struct dh_step *t, uint32_t first, uint32_t n_params, const struct dh_held *lock)
@@ -62,7 +66,8 @@ static void locks_outwards(struct dh_step *t, uint32_t first, const struct dh_st
         struct dh_held h = out->locks[n];
         bool mine = false;
         for (unsigned k = 0; k < before.n_locks; k++)
-            if (before.locks[k].node == h.node && before.locks[k].offset == h.offset && names[k] == h.expr) {
+            if (before.locks[k].node == h.node && before.locks[k].offset == h.offset && names[k] == h.expr &&
+                dh_held_alike(&before.locks[k], &h)) {
                 struct dh_held own = before.locks[k];
                 own.mode = h.mode;
                 own.again = h.again;
@@ -373,7 +378,7 @@ void dh_step_call(struct dh_step *t)
     if (!l)
         abort();
     t->thrown = (struct dh_state){0};
-    bool any = false, moved = false, is_new = true;
+    bool any = false, moved = false, is_new = true, meets = w->state->recording;
     for (uint32_t it = dh_calls_first(c, t->inst), target; dh_calls_next(c, t->inst, &it, &target);) {
         if (!w->program->functions.at[target].n_blocks)
             continue;
@@ -383,6 +388,7 @@ void dh_step_call(struct dh_step *t)
         dh_state_merge(&t->thrown, &l->thrown, &moved);
         escaping |= w->state->facts[target].escapes;
         is_new &= w->state->facts[target].returns_new;
+        meets &= w->state->recording && w->state->meetings[target];
     }
     if (t->i->op == DH_I_FOREIGN)
         escaping = UINT32_MAX;
@@ -391,6 +397,8 @@ void dh_step_call(struct dh_step *t)
         rename_phase(t, before, &l->all);
         rename_phase(t, before, &t->thrown);
         *t->s = l->all;
+        if (meets && t->s->reached)
+            dh_step_barrier(t);
         dh_step_joined(t);
     } else {
         t->thrown = *t->s;

@@ -15,6 +15,7 @@ static uint64_t hash_held(const struct dh_held *held, unsigned n)
     for (unsigned k = 0; k < n; k++) {
         h = mix(h, (uint64_t)held[k].node << 32 | (uint32_t)held[k].offset);
         h = mix(h, (uint64_t)held[k].expr << 32 | (uint32_t)held[k].relation << 16 | held[k].mode);
+        h = mix(h, (uint64_t)held[k].made << 56 ^ (uint64_t)held[k].test << 40 ^ (uint64_t)held[k].number);
     }
     return h;
 }
@@ -24,7 +25,7 @@ static bool same_held(const struct dh_held *a, const struct dh_held *b, unsigned
 {
     for (unsigned k = 0; k < n; k++)
         if (a[k].node != b[k].node || a[k].offset != b[k].offset || a[k].expr != b[k].expr || a[k].mode != b[k].mode ||
-            a[k].relation != b[k].relation || (a[k].expr && a[k].inst != b[k].inst))
+            a[k].relation != b[k].relation || !dh_held_alike(&a[k], &b[k]) || (a[k].expr && a[k].inst != b[k].inst))
             return false;
     return true;
 }
@@ -97,7 +98,7 @@ static bool same_event(const struct dh_event *a, const struct dh_event *b)
     return a->inst == b->inst && a->thread == b->thread && a->kind == b->kind && a->node == b->node &&
            a->offset == b->offset && a->lockset == b->lockset && a->order == b->order && a->flags == b->flags &&
            a->second == b->second && a->size == b->size && a->stride == b->stride && a->reach == b->reach &&
-           a->loop == b->loop && a->alone == b->alone && a->rejoined == b->rejoined;
+           a->loop == b->loop && a->alone == b->alone && a->rejoined == b->rejoined && a->seen == b->seen;
 }
 
 static void note_seen(struct dh_walk *w, uint32_t event, uint32_t context)
@@ -327,18 +328,23 @@ static uint32_t event_flags(struct dh_walk *w, struct dh_frame *f, const struct 
     return flags;
 }
 
+/* Locks, or flags that were seen. */
 static uint32_t related_locks(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s, struct dh_term t,
-                              dh_value v)
+                              dh_value v, bool flags)
 {
     struct dh_held held[DH_LOCKS_MAX];
+    unsigned k = 0;
     for (unsigned n = 0; n < s->n_locks; n++) {
-        held[n] = s->locks[n];
-        held[n].relation = (uint16_t)relation_of(w, f, &s->locks[n], t);
-        if (held[n].relation == DH_RELATION_NONE && w->state->recording && dh_walk_reaches(w, f, v, &s->locks[n]))
-            held[n].relation = DH_RELATION_REACHED;
-        held[n].expr = held[n].index = held[n].via = 0;
+        if (dh_held_is_flag(&s->locks[n]) != flags || s->locks[n].pending)
+            continue;
+        held[k] = s->locks[n];
+        held[k].relation = (uint16_t)relation_of(w, f, &s->locks[n], t);
+        if (held[k].relation == DH_RELATION_NONE && w->state->recording && dh_walk_reaches(w, f, v, &s->locks[n]))
+            held[k].relation = DH_RELATION_REACHED;
+        held[k].expr = held[k].index = held[k].via = 0;
+        k++;
     }
-    return dh_walk_lockset(w, held, s->n_locks);
+    return dh_walk_lockset(w, held, k);
 }
 
 static void note_unstable(struct dh_walk *w, const struct dh_frame *f, const struct dh_state *s,
@@ -381,20 +387,25 @@ static void note_element(struct dh_step *t, struct dh_term a, struct dh_event *e
     }
 }
 
-/* The index of the element comes from what the thread was given. */
-static bool is_own_range(struct dh_step *t, dh_value v)
+/* The index of the element comes from what the thread was given, or the array was found by such an index. */
+static uint32_t own_range(struct dh_step *t, dh_value v)
 {
     const struct dh_program *p = t->w->program;
     const uint32_t *defined = dh_walk_defined(t->w, t->f->function);
-    for (int depth = 0; depth < 8 && dh_is_register(v) && defined[v] != DH_NONE; depth++) {
+    uint32_t own = 0;
+    for (int depth = 0; depth < 8 && dh_is_register(v); depth++) {
+        if (defined[v] == DH_NONE || p->insts.at[defined[v]].op == DH_I_LOAD)
+            return own | (dh_walk_found_by_number(t->w, t->f, v) ? DH_EVENT_OWN_FOUND : 0);
         const struct dh_inst *i = &p->insts.at[defined[v]];
+        if (i->op == DH_I_CALL)
+            return own | (dh_walk_own_element(t->w, t->f, v) ? DH_EVENT_OWN_RANGE : 0);
         if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_walk_own_number(t->w, t->f, dh_operand(p, i, 1)))
-            return true;
+            own |= DH_EVENT_OWN_RANGE;
         if (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX)
             break;
         v = dh_operand(p, i, 0);
     }
-    return false;
+    return own;
 }
 
 /* How far an index leads from the offset on: elements that are folded are all at one offset, arrays have an end. */
@@ -443,14 +454,15 @@ void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind
                          .context = t->f->context};
     if (a.expr && w->state->exprs.exprs.at[a.expr].kind == DH_EXPR_INDEX)
         e.stride = dh_expr_stride(&w->state->exprs.exprs.at[a.expr]);
-    e.flags |= w->state->recording && is_own_range(t, v) ? DH_EVENT_OWN_RANGE : 0;
+    e.flags |= w->state->recording ? own_range(t, v) : 0;
     e.flags |= t->unwinding ? DH_EVENT_UNWINDING : 0;
     e.reach = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
     if (!w->state->recording)
         return;
     note_element(t, a, &e);
-    e.lockset = related_locks(w, t->f, t->s, a, v);
+    e.lockset = related_locks(w, t->f, t->s, a, v, false);
+    e.seen = related_locks(w, t->f, t->s, a, v, true);
     e.order = dh_walk_order(w, t->s);
     dh_walk_event(w, &e);
 }
@@ -466,13 +478,9 @@ static bool in_array(const struct dh_walk *w, struct dh_cell at)
     return n->flags & DH_NODE_COLLAPSED;
 }
 
-struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct dh_inst *i, uint32_t operand,
-                            uint16_t mode)
+static struct dh_held held_in(struct dh_walk *w, struct dh_cell at, struct dh_term t, struct dh_held h)
 {
-    dh_value v = dh_operand(w->program, i, operand);
-    struct dh_cell at = dh_walk_place(w, f, dh_shapes_value(w->shapes, f->function, v));
-    struct dh_term t = dh_exprs_value(&w->state->exprs, f->function, v);
-    struct dh_held h = {.node = DH_NO_NODE, .inst = (uint32_t)(i - w->program->insts.at), .mode = mode};
+    h.node = DH_NO_NODE;
     if (at.node == DH_NO_NODE)
         return h;
     at = dh_shapes_place(w->shapes, at);
@@ -485,14 +493,41 @@ struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct 
     return h;
 }
 
+struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct dh_inst *i, uint32_t operand,
+                            uint16_t mode)
+{
+    dh_value v = dh_operand(w->program, i, operand);
+    struct dh_cell at = dh_walk_place(w, f, dh_shapes_value(w->shapes, f->function, v));
+    struct dh_held h = {.inst = (uint32_t)(i - w->program->insts.at), .mode = mode};
+    return held_in(w, at, dh_exprs_value(&w->state->exprs, f->function, v), h);
+}
+
+struct dh_cell dh_walk_term_cell(struct dh_walk *w, uint32_t function, struct dh_term t)
+{
+    struct dh_cell c = t.expr ? expr_cell(w, function, t.expr, 0) : DH_NO_CELL;
+    return c.node == DH_NO_NODE ? c : dh_graph_find(&w->shapes->graph, dh_cell_at(c, t.offset));
+}
+
+struct dh_held dh_walk_held_at(struct dh_walk *w, struct dh_frame *f, struct dh_term at, uint32_t inst)
+{
+    struct dh_cell c = dh_walk_term_cell(w, f->function, at);
+    if (c.node != DH_NO_NODE)
+        c = dh_walk_place(w, f, c);
+    return held_in(w, c, at, (struct dh_held){.inst = inst});
+}
+
 static struct dh_event sync_event(struct dh_walk *w, struct dh_frame *f, const struct dh_state *s,
                                   const struct dh_inst *i, enum dh_event_kind kind, const struct dh_held *lock)
 {
     struct dh_held held[DH_LOCKS_MAX];
+    unsigned k = 0;
     for (unsigned n = 0; n < s->n_locks; n++) {
-        held[n] = s->locks[n];
-        held[n].relation =
-            lock->expr && equal_values(w, f, held[n].expr, lock->expr) ? DH_RELATION_SAME : DH_RELATION_NONE;
+        if (dh_held_is_flag(&s->locks[n]))
+            continue;
+        held[k] = s->locks[n];
+        held[k].relation =
+            lock->expr && equal_values(w, f, held[k].expr, lock->expr) ? DH_RELATION_SAME : DH_RELATION_NONE;
+        k++;
     }
     return (struct dh_event){.inst = (uint32_t)(i - w->program->insts.at),
                              .thread = (uint16_t)f->thread,
@@ -500,7 +535,7 @@ static struct dh_event sync_event(struct dh_walk *w, struct dh_frame *f, const s
                              .flags = s->ignoring ? DH_EVENT_IGNORED : 0,
                              .node = lock->node,
                              .offset = lock->offset,
-                             .lockset = dh_walk_lockset(w, held, s->n_locks),
+                             .lockset = dh_walk_lockset(w, held, k),
                              .order = dh_walk_order(w, s),
                              .context = f->context,
                              .second = DH_NONE};

@@ -71,6 +71,7 @@ static void escape_operands(struct dh_walk *w, uint32_t function, const struct d
 static void inst_facts(struct dh_walk *w, uint32_t function, uint32_t inst, struct dh_function_facts *mine)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
+    mine->sync |= i->order && !w->strict; /* of which locks may be made */
     switch (i->op) {
     case DH_I_STORE:
     case DH_I_RMW:

@@ -66,7 +66,7 @@ struct dh_cell dh_walk_place(struct dh_walk *w, const struct dh_frame *f, struct
 static bool is_told_apart(const struct dh_walk *w, uint32_t node)
 {
     uint32_t flags = node == DH_NO_NODE ? 0 : w->shapes->graph.nodes.at[node].flags;
-    return flags & (DH_NODE_SHARED | DH_NODE_LOCKED | DH_NODE_EXPOSED);
+    return flags & (DH_NODE_SHARED | DH_NODE_LOCKED | DH_NODE_EXPOSED | (w->strict ? 0 : DH_NODE_ATOMIC));
 }
 
 static bool keeps_all(const struct dh_walk *w)
@@ -195,6 +195,8 @@ static uint64_t hash_frame(const struct dh_walk *w, const struct dh_frame *f)
         h = mix(h, (uint64_t)l->node << 32 | l->expr);
         h = mix(h, (uint64_t)(uint32_t)l->offset << 32 | (uint64_t)l->mode << 31 | l->index);
         h = mix(h, (uint64_t)l->again << 32 | l->via);
+        h = mix(h,
+                (uint64_t)l->made << 56 ^ (uint64_t)l->pending << 48 ^ (uint64_t)l->test << 40 ^ (uint64_t)l->number);
     }
     h = mix(h, f->from);
     h = mix(h, f->in.started);
@@ -212,7 +214,7 @@ static bool same_locks(const struct dh_state *a, const struct dh_state *b)
     for (unsigned n = 0; n < a->n_locks; n++) {
         const struct dh_held *p = &a->locks[n], *q = &b->locks[n];
         if (p->node != q->node || p->offset != q->offset || p->expr != q->expr || p->mode != q->mode ||
-            p->index != q->index || p->via != q->via || p->again != q->again)
+            p->index != q->index || p->via != q->via || p->again != q->again || !dh_held_alike(p, q))
             return false;
     }
     return true;

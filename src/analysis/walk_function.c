@@ -115,6 +115,21 @@ static bool may_be(struct dh_step *t, uint32_t leaf, struct dh_cell c)
     return dh_shapes_value(t->w->shapes, t->f->function, reg).node == c.node;
 }
 
+/* Loaded from what others know: no object that nobody else knows was there. */
+static bool is_from_outside(struct dh_step *t, uint32_t object)
+{
+    struct dh_walk *w = t->w;
+    const struct dh_exprs *x = &w->state->exprs;
+    struct dh_expr e = x->exprs.at[object];
+    uint32_t inst = e.a == t->f->function ? dh_walk_defined(w, e.a)[e.b] : DH_NONE;
+    if (w->strict || inst == DH_NONE || w->program->insts.at[inst].op != DH_I_LOAD)
+        return false;
+    uint32_t from = dh_exprs_value(&w->state->exprs, e.a, dh_operand(w->program, &w->program->insts.at[inst], 0)).expr;
+    uint32_t root = from ? dh_exprs_root(x, from) : 0;
+    uint32_t kind = x->exprs.at[root].kind;
+    return kind == DH_EXPR_GLOBAL || (kind == DH_EXPR_PARAM && !dh_state_is_fresh(t->s, root));
+}
+
 /* A pointer is written somewhere: is its object known to others from now on, is it held in more than one place? */
 static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
 {
@@ -136,7 +151,7 @@ static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
         dh_state_tie(t->s, object);
     } else if (fresh) {
         dh_state_escape(t->s, object);
-    } else if (object && w->state->exprs.exprs.at[object].kind == DH_EXPR_REGISTER) {
+    } else if (object && w->state->exprs.exprs.at[object].kind == DH_EXPR_REGISTER && !is_from_outside(t, object)) {
         for (unsigned n = 0; n < t->s->n_fresh;) {
             if (may_be(t, t->s->fresh[n], c))
                 dh_state_escape(t->s, t->s->fresh[n]), n = 0;
@@ -166,6 +181,10 @@ static void access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind,
 
 static void step_memory(struct dh_step *t)
 {
+    if (t->i->op == DH_I_FENCE)
+        dh_made_fence(t);
+    else if (t->i->op != DH_I_MEMCPY && t->i->op != DH_I_MEMSET)
+        dh_made_access(t);
     switch (t->i->op) {
     case DH_I_LOAD:
         access(t, 0, DH_EVENT_READ, 0);
@@ -252,6 +271,29 @@ static void step(struct dh_step *t)
     }
 }
 
+/* Where control goes from `from` if it comes to a block that only picks its successor by what it came with: where a
+ * scope ends, compilers join all ways out of it and part them again. */
+static uint32_t picked(const struct dh_walk *w, const struct dh_flow *flow, uint32_t from, uint32_t to)
+{
+    const struct dh_program *p = w->program;
+    const struct dh_block *b = &p->blocks.at[flow->first + to];
+    const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1], *phi = &p->insts.at[b->inst];
+    int64_t came, number;
+    if (b->n_insts != 2 || end->op != DH_I_SWITCH || phi->op != DH_I_PHI || dh_operand(p, end, 0) != phi->result)
+        return to;
+    for (uint32_t n = 0; n + 1 < phi->n_operands; n += 2) {
+        if (dh_operand(p, phi, n + 1) != from)
+            continue;
+        if (!dh_value_int(p, dh_operand(p, phi, n), &came))
+            return to;
+        for (uint32_t k = 1; k < end->n_operands; k++)
+            if (dh_value_int(p, dh_operand(p, end, k), &number) && number == came)
+                return dh_successors(p, b)[k] - flow->first;
+        return dh_successors(p, b)[0] - flow->first;
+    }
+    return to;
+}
+
 static void leave(struct dh_step *t, struct dh_state *in, bool *moved)
 {
     const struct dh_program *p = t->w->program;
@@ -266,6 +308,7 @@ static void leave(struct dh_step *t, struct dh_state *in, bool *moved)
         bool changed = false;
         if (s.reached)
             dh_step_edge(t, to, n, &s);
+        to = picked(t->w, flow, t->block, to);
         dh_state_merge(&in[to], &s, &changed);
         /* Blocks further on come anyhow. */
         *moved |= changed && flow->rank.at[to] <= flow->rank.at[t->block];
@@ -304,6 +347,7 @@ static void run_block(struct dh_walk *w, struct dh_frame *f, uint32_t block, str
     w->steps += b->n_insts;
     t.thrown = caught;
     t.i = end;
+    t.inst = b->inst + b->n_insts - 1;
     if (s.reached || caught.reached)
         leave(&t, in, moved);
 }

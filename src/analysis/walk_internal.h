@@ -5,6 +5,7 @@
 #include "analysis/ended.h"
 #include "analysis/exprs.h"
 #include "analysis/joins.h"
+#include "analysis/looks.h"
 #include "analysis/pair_order.h"
 #include "analysis/walk.h"
 #include "model/flow.h"
@@ -90,8 +91,40 @@ struct dh_interface {
     DH_VEC(uint32_t) nodes;
 };
 
+/* One instruction that accesses an atomic, in one thread. */
+struct dh_atomic_use {
+    uint32_t node;
+    int32_t offset;
+    uint32_t inst, function;
+    uint16_t thread;
+    bool initial;  /* before others can look */
+    bool releases; /* writes: what comes before is in order */
+    bool valued;   /* writes a constant: */
+    int64_t value;
+};
+
+/* Roles of instructions; of a branch: a lock is got on that side. */
+enum {
+    DH_LOOKED = 1,
+    DH_LOOKED_IN_ORDER = 2,
+    DH_UNLOCKED = 4,
+    DH_MADE_TAKES = 8,
+    DH_MADE_GIVES = 16,
+    DH_MADE_GOT = 32 /* << side */
+};
+struct dh_made {
+    struct dh_walk *walk;
+    struct dh_looks looks;
+    DH_VEC(struct dh_atomic_use) uses; /* by place, from the first time on */
+    DH_VEC(struct dh_cell) plain;      /* of these places: stored to without an atomic operation */
+    uint8_t *looked; /* by instruction: a branch depends on what it found: DH_LOOKED ...; done without a lock */
+    uint8_t *nodes;  /* by node: has such places */
+};
+
 struct dh_walk_state {
     struct dh_exprs exprs;
+    struct dh_made made;
+    uint8_t *meetings; /* by function: barriers made of atomics, see phases.h */
     struct dh_function_facts *facts;
     struct dh_interface *interfaces; /* by group */
     uint32_t *interface_number;      /* by node: its place in the interface of its group, DH_NONE */
@@ -162,6 +195,10 @@ void dh_walk_join_event(struct dh_walk *w, struct dh_frame *f, const struct dh_s
                         dh_threads joined);
 struct dh_held dh_walk_held(struct dh_walk *w, struct dh_frame *f, const struct dh_inst *i, uint32_t operand,
                             uint16_t mode);
+/* Where an address leads in the graph of the function, DH_NO_CELL: nobody knows. */
+struct dh_cell dh_walk_term_cell(struct dh_walk *w, uint32_t function, struct dh_term t);
+/* As dh_walk_held for an address in the words of the frame's function. */
+struct dh_held dh_walk_held_at(struct dh_walk *w, struct dh_frame *f, struct dh_term at, uint32_t inst);
 /* Evaluated twice in the frame, the expression gives one value. */
 bool dh_walk_stable(struct dh_walk *w, const struct dh_frame *f, uint32_t expr);
 /* DH_ARG_* bits that a value has in a frame. */
@@ -172,6 +209,10 @@ uint8_t dh_walk_attributes(struct dh_walk *w, struct dh_frame *f, const struct d
 bool dh_walk_reaches(struct dh_walk *w, const struct dh_frame *f, dh_value v, const struct dh_held *lock);
 
 /* A number that comes from what this very thread was given: the bounds of its part. */
+/* An element of such a number that a callee returned the address of. */
+bool dh_walk_own_element(struct dh_walk *w, const struct dh_frame *f, dh_value v);
+/* A pointer that was loaded from the element of such a number. */
+bool dh_walk_found_by_number(struct dh_walk *w, const struct dh_frame *f, dh_value v);
 bool dh_walk_own_number(struct dh_walk *w, const struct dh_frame *f, dh_value v);
 
 /* walk_function.c */
@@ -202,6 +243,11 @@ uint8_t dh_step_attributes(struct dh_step *t, dh_value v, uint16_t *loop);
 uint32_t dh_step_element(struct dh_step *t, struct dh_term a, bool exactly, uint16_t *loop);
 /* What taking an edge tells: a lock was got, a loop of joins is over. */
 void dh_step_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_state *s);
+
+/* walk_made.c */
+void dh_made_access(struct dh_step *t);
+void dh_made_fence(struct dh_step *t);
+void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_state *s);
 
 /* walk_calls.c */
 void dh_step_call(struct dh_step *t);

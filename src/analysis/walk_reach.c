@@ -158,6 +158,14 @@ static bool is_in_own_object(const struct numbers *q, dh_value address)
     return e.kind == DH_EXPR_PARAM && e.a < DH_ATTRIBUTES_MAX && q->f->attributes[e.a] & DH_ARG_OWN;
 }
 
+/* The element of one's own number: what it holds is one's own, too. */
+static bool is_own_element(struct numbers *q, dh_value address)
+{
+    const struct dh_program *p = q->w->program;
+    uint32_t inst = dh_is_register(address) ? dh_walk_defined(q->w, q->f->function)[address] : DH_NONE;
+    return inst != DH_NONE && p->insts.at[inst].op == DH_I_INDEX && own_number(q, dh_operand(p, &p->insts.at[inst], 1));
+}
+
 static bool own_operand(struct numbers *q, const struct dh_inst *i)
 {
     uint32_t step = i->op == DH_I_PHI ? 2 : 1;
@@ -173,6 +181,28 @@ static bool own_parameter(const struct numbers *q, uint32_t param)
     uint8_t kind = p->registers.at[p->functions.at[q->f->function].registers + param];
     uint8_t a = param < DH_ATTRIBUTES_MAX ? q->f->attributes[param] : 0;
     return a & DH_ARG_NUMBER || (a & DH_ARG_OWN && kind != DH_REG_POINTER);
+}
+
+/* The number that a thread was given in place of an address. */
+static bool is_cast_argument(const struct numbers *q, const struct dh_inst *i)
+{
+    const struct dh_program *p = q->w->program;
+    const struct dh_function *f = &p->functions.at[q->f->function];
+    dh_value v = dh_operand(p, i, 0);
+    return dh_is_register(v) && v < f->n_params && v < DH_ATTRIBUTES_MAX && q->f->attributes[v] & DH_ARG_OWN &&
+           p->registers.at[f->registers + i->result] != DH_REG_POINTER;
+}
+
+/* A number next to one's own is somebody else's, a multiple is not; nor is a part of that. */
+static bool is_scaled(const struct numbers *q, const struct dh_inst *i)
+{
+    const struct dh_program *p = q->w->program;
+    if (i->extra == DH_BIN_MUL || i->extra == DH_BIN_SHL)
+        return true;
+    dh_value v = dh_operand(p, i, 0);
+    uint32_t inst = dh_is_register(v) ? dh_walk_defined(q->w, q->f->function)[v] : DH_NONE;
+    return i->extra == DH_BIN_DIV && inst != DH_NONE && p->insts.at[inst].op == DH_I_BINARY &&
+           p->insts.at[inst].extra == DH_BIN_MUL;
 }
 
 static bool own_number(struct numbers *q, dh_value v)
@@ -193,16 +223,50 @@ static bool own_number(struct numbers *q, dh_value v)
     const struct dh_inst *i = &p->insts.at[inst];
     switch (i->op) {
     case DH_I_LOAD:
-        return is_in_own_object(q, dh_operand(p, i, 0));
+        /* An object that one's own points to may be everybody's. */
+        if (p->registers.at[p->functions.at[q->f->function].registers + v] != DH_REG_POINTER &&
+            is_in_own_object(q, dh_operand(p, i, 0)))
+            return true;
+        return is_own_element(q, dh_operand(p, i, 0));
     case DH_I_BINARY:
-        /* A number next to one's own is somebody else's. */
-        return !dh_value_int(p, dh_operand(p, i, 1), &next) && own_operand(q, i);
-    case DH_I_PHI:
+        return (!dh_value_int(p, dh_operand(p, i, 1), &next) || is_scaled(q, i)) && own_operand(q, i);
     case DH_I_COPY:
+        return is_cast_argument(q, i) || own_operand(q, i);
+    case DH_I_PHI:
         return own_operand(q, i);
     default:
         return false;
     }
+}
+
+/* The same of an index in the words of the function: of what a callee returned. */
+static bool own_index(struct numbers *q, uint32_t expr, int depth)
+{
+    const struct dh_exprs *x = &q->w->state->exprs;
+    struct dh_expr e = x->exprs.at[expr];
+    if (e.kind == DH_EXPR_PARAM)
+        return own_parameter(q, e.a);
+    if (e.kind == DH_EXPR_REGISTER)
+        return e.a == q->f->function && own_number(q, e.b);
+    return e.kind == DH_EXPR_BINARY && depth < 8 && x->exprs.at[e.b].kind != DH_EXPR_INT &&
+           (own_index(q, e.a, depth + 1) || own_index(q, e.b, depth + 1));
+}
+
+bool dh_walk_own_element(struct dh_walk *w, const struct dh_frame *f, dh_value v)
+{
+    struct numbers q = {.w = w, .f = f};
+    struct dh_expr e = w->state->exprs.exprs.at[dh_exprs_value(&w->state->exprs, f->function, v).expr];
+    int64_t stride = dh_expr_stride(&e);
+    return e.kind == DH_EXPR_INDEX && e.offset < stride && e.offset > -stride && own_index(&q, e.b, 0);
+}
+
+bool dh_walk_found_by_number(struct dh_walk *w, const struct dh_frame *f, dh_value v)
+{
+    struct numbers q = {.w = w, .f = f};
+    if (v < w->program->functions.at[f->function].n_params)
+        return v < DH_ATTRIBUTES_MAX && f->attributes[v] & DH_ARG_NUMBER;
+    uint32_t inst = dh_walk_defined(w, f->function)[v];
+    return inst != DH_NONE && is_own_element(&q, dh_operand(w->program, &w->program->insts.at[inst], 0));
 }
 
 bool dh_walk_own_number(struct dh_walk *w, const struct dh_frame *f, dh_value v)

@@ -10,7 +10,8 @@ static void drop_rejoined(struct dh_state *s, unsigned at)
 static int find_lock(const struct dh_state *s, const struct dh_held *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
-        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && s->locks[n].expr == h->expr)
+        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && s->locks[n].expr == h->expr &&
+            dh_held_alike(&s->locks[n], h))
             return (int)n;
     return -1;
 }
@@ -19,7 +20,7 @@ static int find_lock(const struct dh_state *s, const struct dh_held *h)
 static int find_alias(const struct dh_state *s, const struct dh_held *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
-        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset)
+        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_held_alike(&s->locks[n], h))
             return (int)n;
     return -1;
 }
@@ -163,7 +164,7 @@ void dh_state_lock(struct dh_state *s, const struct dh_held *h)
         return;
     unsigned alike = 0;
     for (unsigned n = 0; n < s->n_locks; n++)
-        alike += s->locks[n].node == h->node && s->locks[n].offset == h->offset;
+        alike += s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_held_alike(&s->locks[n], h);
     if (alike < 2 && s->n_locks < DH_LOCKS_MAX)
         s->locks[s->n_locks++] = *h;
 }

@@ -283,6 +283,7 @@ void dh_step_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
             s->joined |= threads_of(w, l->create);
     }
     ended_behind(t, flow, to, s);
+    dh_made_edge(t, to, number, s);
 }
 
 /* ---- threads ---- */
@@ -357,6 +358,15 @@ static void note_handle(struct dh_step *t, size_t thread)
     t->w->state->handles[thread] = at;
 }
 
+/* std::thread: a state that its maker gave away by moving it, to this thread alone. */
+static bool is_moved_state(const struct dh_step *t, dh_value v)
+{
+    const struct dh_program *p = t->w->program;
+    uint32_t inst = dh_is_register(v) ? dh_walk_defined(t->w, t->f->function)[v] : DH_NONE;
+    return inst != DH_NONE && p->insts.at[inst].op == DH_I_LOAD && p->insts.at[inst].flags & DH_INST_MADE &&
+           p->insts.at[inst].flags & DH_INST_LIBRARY && !t->w->strict;
+}
+
 /* Whether each instance gets something of its own, and whether its handle lies in that. */
 static void note_argument(struct dh_step *t, struct dh_thread *th)
 {
@@ -371,7 +381,7 @@ static void note_argument(struct dh_step *t, struct dh_thread *th)
         struct dh_term handle = dh_exprs_value(&w->state->exprs, t->f->function, dh_operand(w->program, t->i, 0));
         if (given.expr && given.expr == handle.expr && given.exact && handle.exact)
             at = (int32_t)(handle.offset - given.offset);
-        if (!(a & (DH_ARG_FRESH | DH_ARG_DISTINCT)))
+        if (!(a & (DH_ARG_FRESH | DH_ARG_DISTINCT)) && !is_moved_state(t, v))
             th->own_argument = false;
     }
     th->loop = first || th->loop == loop ? loop : 0;

@@ -101,13 +101,26 @@ bool dh_scan_alike(void *self, uint32_t one, uint32_t other)
            may_be_alike(w, &w->sites.sites[i->site], &w->sites.sites[k->site]);
 }
 
+static const char *variable_of(const struct dh_whole *w, uint32_t inst)
+{
+    uint32_t site = w->program.insts.at[inst].site;
+    return site < w->sites.n_sites ? dh_site_string(&w->sites, w->sites.sites[site].variable) : "";
+}
+
+uint32_t dh_scan_full_name(void *self, uint32_t inst)
+{
+    const char *variable = variable_of(self, inst);
+    uint32_t h = 2166136261u;
+    for (const char *at = variable; *at; at++)
+        h = (h ^ (unsigned char)*at) * 16777619u;
+    return variable[0] ? h | 1 : 0;
+}
+
 uint32_t dh_scan_name(void *self, uint32_t inst)
 {
     const struct dh_whole *w = self;
-    uint32_t site = w->program.insts.at[inst].site, h = 2166136261u;
-    if (site >= w->sites.n_sites)
-        return 0;
-    const char *variable = dh_site_string(&w->sites, w->sites.sites[site].variable);
+    uint32_t h = 2166136261u;
+    const char *variable = variable_of(w, inst);
     struct field f = field_of(variable);
     const char *name = f.owner ? f.name : variable;
     for (size_t n = 0; n < (f.owner ? f.n_name : strlen(variable)); n++)

@@ -9,5 +9,7 @@
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other);
 /* The same number for the same field or variable, 0: no name. */
 uint32_t dh_scan_name(void *self, uint32_t inst);
+/* The same with the type that it is a field of. */
+uint32_t dh_scan_full_name(void *self, uint32_t inst);
 
 #endif

@@ -106,7 +106,8 @@ char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_held *h)
     const char *variable = s ? dh_site_string(&n->whole->sites, s->variable) : "";
     int32_t offset;
     const struct dh_global *g = global_of(n, h->node, &offset);
-    if (variable[0] && strcmp(variable, dh_site_string(&n->whole->sites, s->type)) != 0)
+    bool by_pointer = h->made && g && variable[0] == '*'; /* whose it is says more than how it was given */
+    if (variable[0] && !by_pointer && strcmp(variable, dh_site_string(&n->whole->sites, s->type)) != 0)
         return dh_strdup(variable);
     if (g)
         return dh_strdup(dh_program_string(&n->whole->program, g->source));

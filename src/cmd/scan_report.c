@@ -2,11 +2,9 @@
 
 #include "analysis/conflicts.h"
 #include "analysis/consistency.h"
+#include "analysis/customs.h"
 #include "analysis/deadlock.h"
-#include "analysis/handed.h"
 #include "analysis/inclusion.h"
-#include "analysis/inside.h"
-#include "analysis/waited.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/scan_alike.h"
@@ -92,6 +90,7 @@ static void analyse(struct scan *s)
     s->walk.inclusion = s->inclusion;
     s->walk.alike = dh_scan_alike;
     s->walk.name = dh_scan_name;
+    s->walk.full_name = dh_scan_full_name;
     s->walk.alike_self = s->whole;
     dh_walk_run(&s->walk);
     s->seconds[1] = now() - start - s->seconds[0];
@@ -471,7 +470,7 @@ static void tell_event(const struct scan *s, const char *before, uint32_t event,
 }
 
 /* Every other access of the object that may be another thread's, and why the two do not race. */
-static void tell_decisions(struct scan *s, struct dh_handed *handed, struct dh_waited *waited, uint32_t event)
+static void tell_decisions(struct scan *s, struct dh_customs *c, uint32_t event)
 {
     const struct dh_event *e = &s->walk.events.at[event];
     tell_event(s, "", event, "");
@@ -480,12 +479,8 @@ static void tell_decisions(struct scan *s, struct dh_handed *handed, struct dh_w
         if (other->node != e->node || other->kind > DH_EVENT_WRITE)
             continue;
         enum dh_argument a = dh_conflicts_argue(&s->walk, e, other, false);
-        if (a == DH_ARGUMENT_COUNT && dh_inside_library(&s->walk, e) && dh_inside_library(&s->walk, other))
-            a = DH_ARGUMENT_INSIDE;
-        if (a == DH_ARGUMENT_COUNT && dh_handed_apart(handed, e, other) && !dh_waited_late(waited, e, other))
-            a = DH_ARGUMENT_HANDED_ON;
-        if (a == DH_ARGUMENT_COUNT && dh_waited_apart(waited, e, other))
-            a = DH_ARGUMENT_WAITED;
+        if (a == DH_ARGUMENT_COUNT)
+            a = dh_customs_argue(c, e, other);
         if (a == DH_ARGUMENT_READS || a == DH_ARGUMENT_DISJOINT || a == DH_ARGUMENT_ONE_THREAD)
             continue;
         char *why = dh_format(": %s", dh_argument_text(a));
@@ -498,17 +493,14 @@ static bool explain_place(struct scan *s, const char *place, const char *colon)
 {
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
-    struct dh_handed handed;
-    struct dh_waited waited;
-    dh_handed_init(&handed, &s->walk);
-    dh_waited_init(&waited, &s->walk);
+    struct dh_customs customs;
+    dh_customs_init(&customs, &s->walk);
     for (uint32_t e = 0; e < s->walk.events.n; e++)
         if (s->walk.events.at[e].kind <= DH_EVENT_WRITE && is_at(s, e, place, (size_t)(colon - place), line)) {
-            tell_decisions(s, &handed, &waited, e);
+            tell_decisions(s, &customs, e);
             found = true;
         }
-    dh_handed_release(&handed);
-    dh_waited_release(&waited);
+    dh_customs_release(&customs);
     if (!found)
         printf("no access to anything that threads share at %s\n", place);
     return found;

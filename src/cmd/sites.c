@@ -29,10 +29,10 @@ static int print_scopes(const char *path, const struct dh_container *c, const st
     return code;
 }
 
-static bool read_trust(const char *list, uint32_t *also)
+static bool read_trust(const char *list, uint64_t *also)
 {
     for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-        uint32_t bit = dh_safe_argument(at, strcspn(at, ","));
+        uint64_t bit = dh_safe_argument(at, strcspn(at, ","));
         if (!bit) {
             dh_complain("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them",
                         (int)strcspn(at, ","), at);
@@ -51,7 +51,7 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
     struct dh_bytes part;
     struct dh_sparse_facts facts;
     struct dh_str copies = {0};
-    uint32_t also = 0;
+    uint64_t also = 0;
     if (!read_trust(dh_option_get(p, "trust"), &also))
         return DH_EXIT_USAGE;
     if (!dh_sparse_of_program(c, t, also, &part, &copies, &err)) {

@@ -36,7 +36,7 @@ struct learning {
     LLVMModuleRef module;
     struct learned *to;
     const struct dh_site_table *sites;
-    uint32_t also;
+    uint64_t also;
     bool asked;
 };
 
@@ -275,7 +275,7 @@ static void recover(struct learned *l, const struct dh_err *err)
     snprintf(l->part.gave_up, sizeof l->part.gave_up, "%s", err->text ? err->text : "the analysis failed");
 }
 
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint32_t also, bool asked)
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked)
 {
     uint32_t n_sites = t->n_sites;
     size_t n = sizeof(struct learned) + n_sites;
@@ -294,7 +294,7 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, 
     return all;
 }
 
-bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint32_t also,
+bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
                           struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
 {
     struct dh_sparse_facts facts;

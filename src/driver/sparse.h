@@ -16,9 +16,9 @@
 /* Analyses the module, which is not changed, in a child: nothing it does can fail the caller. What it learned, also
  * that it gave up and why, as the part holds it. `also`: see analysis/safe.h. `asked`: somebody waits for it; else it
  * is for every link and must cost little, so that large programs have everything watched. */
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint32_t also, bool asked);
+struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked);
 /* The same of a program's embedded module; `copies`: its copies in words (driver/special.h). */
-bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint32_t also,
+bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
                           struct dh_bytes *part, struct dh_str *copies, struct dh_err *err);
 
 struct dh_sparse_facts {

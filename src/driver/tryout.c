@@ -12,7 +12,7 @@ struct trying {
     LLVMModuleRef m; /* with copies */
     LLVMValueRef *copies;
     struct dh_program p;
-    uint32_t also;
+    uint64_t also;
 };
 
 static void *zeroed(size_t n, size_t size)
@@ -189,7 +189,7 @@ static void try_module(struct trying *k, const struct dh_models *models)
 }
 
 void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_models *models, const struct dh_program *p,
-                   const struct dh_safe *first, const struct dh_special *wanted, uint32_t also)
+                   const struct dh_safe *first, const struct dh_special *wanted, uint64_t also)
 {
     bool fits = wanted->copies.n <= DH_SPECIAL_COPIES && wanted->redirects.n <= DH_TRYOUT_REDIRECTS;
     if (!place(t, m, p, wanted) || !wanted->copies.n || !fits)

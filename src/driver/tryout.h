@@ -22,6 +22,6 @@ struct dh_tryout {
 uint8_t *dh_tryout_copyable(LLVMModuleRef m, const struct dh_program *p);
 /* `first`: what is safe without copies. `m` has numbers (driver/special.h) and is not changed. */
 void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_models *models, const struct dh_program *p,
-                   const struct dh_safe *first, const struct dh_special *wanted, uint32_t also);
+                   const struct dh_safe *first, const struct dh_special *wanted, uint64_t also);
 
 #endif
