@@ -1,5 +1,6 @@
 #include "analysis/thread_objects.h"
 #include "analysis/walk_internal.h"
+#include "model/library_names.h"
 
 #define STEPS_MAX 400000000ull
 
@@ -31,6 +32,7 @@ void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
     t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
     t->create_count = zeroed(DH_THREADS_MAX, sizeof *t->create_count);
     t->contexts_of = zeroed(p->functions.n, sizeof *t->contexts_of);
+    t->library = zeroed(p->functions.n, 1);
     t->merged = zeroed(p->functions.n, sizeof *t->merged);
     t->handles = zeroed(DH_THREADS_MAX, sizeof *t->handles);
 }
@@ -66,9 +68,10 @@ void dh_walk_release(struct dh_walk *w)
     }
     for (uint32_t g = 0; g < w->shapes->calls.n_groups; g++)
         dh_vec_release(&s->interfaces[g].nodes);
-    void *all[] = {s->facts,      s->interfaces,  s->interface_number, s->accessed, s->flows,       s->cleanups,
-                   s->returned,   s->defined,     s->create_count,     s->handles,  s->set_slot,    s->order_slot,
-                   s->event_slot, w->allocations, w->held_often,       s->counting, s->contexts_of, s->merged};
+    void *all[] = {s->facts,    s->interfaces,  s->interface_number, s->accessed,     s->flows,
+                   s->cleanups, s->returned,    s->defined,          s->create_count, s->handles,
+                   s->set_slot, s->order_slot,  s->event_slot,       w->allocations,  w->held_often,
+                   s->counting, s->contexts_of, s->merged,           s->library};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
     dh_exprs_release(&s->exprs);
@@ -236,9 +239,20 @@ static void learn(struct dh_walk *w)
         qsort(w->state->unstable.at, w->state->unstable.n, sizeof *w->state->unstable.at, by_place);
 }
 
+static void find_library(struct dh_walk *w)
+{
+    for (size_t n = 0; n < w->program->functions.n && !w->strict; n++) {
+        const char *name = dh_program_string(w->program, w->program->functions.at[n].name);
+        enum dh_library_class class = dh_library_class_of(name);
+        bool object = class == DH_LIBRARY_HOLDER || class == DH_LIBRARY_INLINE;
+        w->state->library[n] = object ? DH_WALK_OBJECT : dh_is_of_library(name) ? DH_WALK_LIBRARY : DH_WALK_OWN;
+    }
+}
+
 void dh_walk_run(struct dh_walk *w)
 {
     struct dh_walk_state *s = w->state;
+    find_library(w);
     const struct dh_calls *c = &w->shapes->calls;
     for (size_t n = 0; n < w->program->functions.n; n++)
         dh_exprs_of(&s->exprs, c->order[n]);

@@ -438,7 +438,7 @@ void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind
     e.flags |= t->unwinding ? DH_EVENT_UNWINDING : 0;
     e.reach = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
-    if (!w->state->recording)
+    if (!w->state->recording || t->f->inside)
         return;
     note_element(t, a, &e);
     e.lockset = related_locks(w, t->f, t->s, a, v);

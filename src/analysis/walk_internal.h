@@ -51,6 +51,7 @@ struct dh_frame {
     uint32_t function, thread;
     bool multi;        /* may be entered more than once */
     bool unwinding;    /* called to clean up while an exception is on its way */
+    bool inside;       /* an object of the C++ library is at work on itself: who called it has accessed it */
     bool own_bindings; /* made for this frame, not a caller's of the same recursion */
     uint8_t attributes[DH_ATTRIBUTES_MAX];
     uint16_t loops[DH_ATTRIBUTES_MAX]; /* DISTINCT: elements of which loop */
@@ -69,6 +70,9 @@ struct dh_function_facts {
     dh_threads starts;
     uint32_t escapes; /* parameters, as bits */
 };
+
+/* Functions of the C++ library: any, members of objects that are accessed as wholes (ir/model_objects.c). */
+enum dh_walk_library { DH_WALK_OWN, DH_WALK_LIBRARY, DH_WALK_OBJECT };
 
 struct dh_interface {
     DH_VEC(uint32_t) nodes;
@@ -98,6 +102,7 @@ struct dh_walk_state {
     DH_VEC(uint32_t) queue;          /* threads found */
     DH_VEC(struct dh_frame *) later; /* called too deep down: walked from the top, callers took them for recursions */
     uint32_t *contexts_of;           /* by function: frames */
+    uint8_t *library;                /* by function: dh_walk_library */
     struct dh_state ***merged;       /* by function and thread, when needed: what holds in all contexts beyond those */
     bool recording;                  /* the second time: what the first one learnt counts */
     unsigned depth;

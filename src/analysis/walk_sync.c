@@ -202,7 +202,7 @@ static void ended_behind(struct dh_step *t, const struct dh_flow *flow, uint32_t
         const struct dh_ended *at = &e->all.at[n];
         for (uint32_t h = flow->loop.at[at->block]; h != DH_NONE; h = flow->outer.at[h])
             if (dh_flow_in_loop(flow, h, t->block) && !dh_flow_in_loop(flow, h, to) &&
-                !dh_flow_in_loop(flow, h, at->start))
+                (at->start == DH_NONE || !dh_flow_in_loop(flow, h, at->start)))
                 s->ended |= threads_of(t->w, at->create);
     }
 }

@@ -39,6 +39,8 @@ struct dh_reader {
     uint32_t first_edge;
     LLVMValueRef at; /* instruction being read: whose place and site new instructions get */
     uint32_t site, place;
+    struct dh_namer *namer; /* made when needed; `named`: the function it is in */
+    LLVMValueRef named;
     bool throws; /* the call just read leaves by an exception only */
 };
 
@@ -92,6 +94,12 @@ bool dh_read_takes(struct dh_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRe
 void dh_read_members(struct dh_reader *r);
 /* What such a pointer says: 0 = which function, 1 = at which distance. */
 bool dh_read_is_member(LLVMValueRef v, unsigned part);
+
+/* ---- model_objects.c ---- */
+/* What a call of a member function of the C++ library does to the objects it is given. */
+void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+/* Instructions from here on are about what the pointer leads to. */
+void dh_read_name_argument(struct dh_reader *r, LLVMValueRef call, LLVMValueRef pointer, uint32_t bytes);
 
 /* ---- model_wide.c ---- */
 void dh_read_wide(struct dh_reader *r);

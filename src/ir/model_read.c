@@ -3,6 +3,7 @@
 #include "ir/annotations.h"
 #include "ir/model.h"
 #include "ir/model_internal.h"
+#include "ir/names.h"
 #include "ir/sites.h"
 #include "ir/symbol.h"
 
@@ -260,6 +261,8 @@ static void release(struct dh_reader *r)
     dh_vec_release(&r->hidden);
     dh_arena_release(&r->arena);
     dh_arena_release(&r->body);
+    if (r->namer)
+        dh_namer_free(r->namer);
     dh_di_free(r->di);
 }
 

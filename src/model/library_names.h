@@ -1,0 +1,20 @@
+/* What the mangled name of a C++ function says of its place in the library. Layer: model. */
+#ifndef DH_MODEL_LIBRARY_NAMES_H
+#define DH_MODEL_LIBRARY_NAMES_H
+
+#include <stdbool.h>
+
+/* Of namespace std or __gnu_cxx: also templates that the program has made its own copies of. */
+bool dh_is_of_library(const char *mangled);
+
+enum dh_library_class {
+    DH_LIBRARY_OTHER,
+    DH_LIBRARY_HOLDER, /* keeps what it holds elsewhere: vector, map, function, shared_ptr */
+    DH_LIBRARY_INLINE, /* keeps it inside: optional, pair, array */
+    DH_LIBRARY_GUARD   /* keeps a reference to the lock that its maker names */
+};
+/* The class that a member function belongs to. Nothing of it does more than its own object, what that holds and the
+ * arguments need: no threads, no locks but a guard's. */
+enum dh_library_class dh_library_class_of(const char *mangled);
+
+#endif
