@@ -28,6 +28,7 @@ void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
     t->accessed = zeroed(s->graph.nodes.n, sizeof *t->accessed);
     t->flows = zeroed(p->functions.n, sizeof *t->flows);
     t->defined = zeroed(p->functions.n, sizeof *t->defined);
+    t->hanging = zeroed(p->functions.n, sizeof *t->hanging);
     t->returned = zeroed(p->functions.n, sizeof *t->returned);
     t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
     t->create_count = zeroed(DH_THREADS_MAX, sizeof *t->create_count);
@@ -64,6 +65,7 @@ void dh_walk_release(struct dh_walk *w)
             dh_flow_release(s->flows[f]);
         free(s->flows[f]);
         free(s->defined[f]);
+        free(s->hanging[f]);
         free(s->cleanups[f]);
     }
     for (uint32_t g = 0; g < w->shapes->calls.n_groups; g++)
@@ -71,7 +73,7 @@ void dh_walk_release(struct dh_walk *w)
     void *all[] = {s->facts,    s->interfaces,  s->interface_number, s->accessed,     s->flows,
                    s->cleanups, s->returned,    s->defined,          s->create_count, s->handles,
                    s->set_slot, s->order_slot,  s->event_slot,       w->allocations,  w->held_often,
-                   s->counting, s->contexts_of, s->merged,           s->library};
+                   s->counting, s->contexts_of, s->merged,           s->library,      s->hanging};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
     dh_exprs_release(&s->exprs);

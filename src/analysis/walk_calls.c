@@ -346,7 +346,8 @@ void dh_step_call(struct dh_step *t)
 {
     struct dh_walk *w = t->w;
     const struct dh_calls *c = &w->shapes->calls;
-    uint32_t first = t->i->op == DH_I_CALL ? 1 : 0, escaping = 0;
+    uint32_t first = t->i->op == DH_I_CALL ? 1 : 0, escaping = 0, leaked = 0, fresh[DH_FRESH_MAX];
+    memcpy(fresh, t->s->fresh, sizeof fresh);
     struct left *l = calloc(1, sizeof *l);
     if (!l)
         abort();
@@ -361,6 +362,7 @@ void dh_step_call(struct dh_step *t)
         dh_state_merge(&t->thrown, &l->thrown, &moved);
         escaping |= w->state->facts[target].escapes;
         is_new &= w->state->facts[target].returns_new;
+        leaked |= dh_walk_leaks(t, target, first);
     }
     if (t->i->op == DH_I_FOREIGN)
         escaping = UINT32_MAX;
@@ -376,6 +378,11 @@ void dh_step_call(struct dh_step *t)
     free(l);
     escape_arguments(t, t->s, first, escaping);
     escape_arguments(t, &t->thrown, first, escaping);
+    for (unsigned n = 0; leaked >> n; n++)
+        if (leaked >> n & 1) {
+            dh_state_escape(t->s, fresh[n]);
+            dh_state_escape(&t->thrown, fresh[n]);
+        }
     if (any && is_new && t->i->result != DH_NONE && t->s->reached)
         dh_state_new(t->s, dh_exprs_value(&w->state->exprs, t->f->function, t->i->result).expr);
 }

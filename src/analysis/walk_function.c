@@ -183,6 +183,8 @@ static void step_memory(struct dh_step *t)
         access(t, 0, DH_EVENT_WRITE, 0);
         access(t, 1, DH_EVENT_READ, 0);
         hold_often(t, 1);
+        if (!dh_state_is_fresh(t->s, object_of(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
+            dh_walk_copies(t, 1);
         break;
     case DH_I_MEMSET:
         access(t, 0, DH_EVENT_WRITE, 0);

@@ -88,6 +88,7 @@ struct dh_walk_state {
     uint32_t *returned;      /* by function: parameters through which it finds what it returns, see walk_reach.c */
     uint8_t **cleanups;      /* by function: blocks that only clean up, NULL = not asked yet */
     uint32_t **defined;      /* by function: which instruction assigns a register */
+    uint32_t **hanging;      /* by function, when needed: see walk_leaks.c */
     struct dh_cell *handles; /* by thread: where its handle is stored, DH_NO_CELL: not one place */
     struct dh_joins joins;
     struct dh_ends ends;
@@ -188,6 +189,12 @@ void dh_step_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
 
 /* walk_calls.c */
 void dh_step_call(struct dh_step *t);
+
+/* walk_leaks.c */
+/* Fresh objects that the callee makes known though it was only given what leads to them: bits of state.fresh. */
+uint32_t dh_walk_leaks(struct dh_step *t, uint32_t target, uint32_t first);
+/* The same for memory that is copied out of a fresh object. */
+void dh_walk_copies(struct dh_step *t, uint32_t source);
 
 /* walk_facts.c */
 void dh_walk_facts(struct dh_walk *w);
