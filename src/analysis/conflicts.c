@@ -258,6 +258,8 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ENDED;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
+    if ((a->flags | b->flags) & DH_EVENT_OWNERS)
+        return DH_ARGUMENT_OWNERS;
     if ((a->flags | b->flags) & DH_EVENT_FREE)
         return DH_ARGUMENT_RELEASED;
     if ((a->flags | b->flags) & DH_EVENT_UNWINDING)

@@ -1,6 +1,5 @@
 #include "analysis/thread_objects.h"
 #include "analysis/walk_internal.h"
-#include "model/library_names.h"
 
 #define STEPS_MAX 400000000ull
 
@@ -241,20 +240,10 @@ static void learn(struct dh_walk *w)
         qsort(w->state->unstable.at, w->state->unstable.n, sizeof *w->state->unstable.at, by_place);
 }
 
-static void find_library(struct dh_walk *w)
-{
-    for (size_t n = 0; n < w->program->functions.n && !w->strict; n++) {
-        const char *name = dh_program_string(w->program, w->program->functions.at[n].name);
-        enum dh_library_class class = dh_library_class_of(name);
-        bool object = class == DH_LIBRARY_HOLDER || class == DH_LIBRARY_INLINE;
-        w->state->library[n] = object ? DH_WALK_OBJECT : dh_is_of_library(name) ? DH_WALK_LIBRARY : DH_WALK_OWN;
-    }
-}
-
 void dh_walk_run(struct dh_walk *w)
 {
     struct dh_walk_state *s = w->state;
-    find_library(w);
+    dh_walk_find_library(w);
     const struct dh_calls *c = &w->shapes->calls;
     for (size_t n = 0; n < w->program->functions.n; n++)
         dh_exprs_of(&s->exprs, c->order[n]);

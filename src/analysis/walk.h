@@ -49,6 +49,7 @@ enum dh_event_flag {
     DH_EVENT_UNHANDED = 1 << 14,  /* on the element of this round of a loop, not yet given to a thread */
     DH_EVENT_OWN_NEAR = 1 << 13,  /* as OWN, unless an index leaves the object */
     DH_EVENT_OWN_RANGE = 1 << 18, /* element picked by a number that comes from what this instance was given */
+    DH_EVENT_OWNERS = 1 << 19,    /* on an object that the library is just making or destroying: nobody else has it */
     DH_EVENT_MINE = 1 << 17,      /* on an object that this very thread made */
     DH_EVENT_UNWINDING = 1 << 16, /* only while an exception is on its way */
     DH_EVENT_REJOINED = 1 << 15   /* on an element whose thread was joined just before */

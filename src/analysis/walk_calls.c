@@ -265,8 +265,7 @@ __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t,
                                   .phase = t->s->phase,
                                   .ignoring = t->s->ignoring,
                                   .alone = t->s->alone};
-    uint8_t library = w->state->library[target];
-    wanted.inside = library == DH_WALK_OBJECT || (library == DH_WALK_LIBRARY && t->f->inside);
+    dh_walk_objects(t, target, first, &wanted);
     if (s->calls.far[t->inst] && s->far_instance[target] != DH_NONE)
         dh_walk_bind_instance(w, &s->instances.at[s->far_instance[target]], &wanted);
     else

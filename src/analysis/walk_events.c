@@ -436,6 +436,7 @@ void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind
         e.stride = dh_expr_stride(&w->state->exprs.exprs.at[a.expr]);
     e.flags |= w->state->recording && is_own_range(t, v) ? DH_EVENT_OWN_RANGE : 0;
     e.flags |= t->unwinding ? DH_EVENT_UNWINDING : 0;
+    e.flags |= dh_walk_object_flags(t, v);
     e.reach = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
     if (!w->state->recording || t->f->inside)

@@ -52,6 +52,7 @@ struct dh_frame {
     bool multi;        /* may be entered more than once */
     bool unwinding;    /* called to clean up while an exception is on its way */
     bool inside;       /* an object of the C++ library is at work on itself: who called it has accessed it */
+    bool owners;       /* what the first parameter points to is being made or destroyed by the library */
     bool own_bindings; /* made for this frame, not a caller's of the same recursion */
     uint8_t attributes[DH_ATTRIBUTES_MAX];
     uint16_t loops[DH_ATTRIBUTES_MAX]; /* DISTINCT: elements of which loop */
@@ -189,6 +190,13 @@ void dh_step_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
 
 /* walk_calls.c */
 void dh_step_call(struct dh_step *t);
+
+/* walk_objects.c */
+/* What a callee is to objects of the C++ library. */
+void dh_walk_objects(struct dh_step *t, uint32_t target, uint32_t first, struct dh_frame *callee);
+/* DH_EVENT_* bits of an access that follow from that. */
+uint32_t dh_walk_object_flags(struct dh_step *t, dh_value address);
+void dh_walk_find_library(struct dh_walk *w);
 
 /* walk_leaks.c */
 /* Fresh objects that the callee makes known though it was only given what leads to them: bits of state.fresh. */

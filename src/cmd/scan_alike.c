@@ -92,6 +92,15 @@ static bool may_be_alike(const struct dh_whole *w, const struct dh_site *p, cons
            same(f.owner, f.n_owner, g.owner, g.n_owner) || is_inside(a, b) || is_inside(b, a);
 }
 
+/* As the site of an instruction says, or its place. */
+static const char *variable_of(const struct dh_whole *w, uint32_t inst)
+{
+    const struct dh_inst *i = &w->program.insts.at[inst];
+    if (i->site < w->sites.n_sites)
+        return dh_site_string(&w->sites, w->sites.sites[i->site].variable);
+    return dh_program_string(&w->program, w->program.places.at[i->place].variable);
+}
+
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other)
 {
     const struct dh_whole *w = self;
@@ -104,10 +113,8 @@ bool dh_scan_alike(void *self, uint32_t one, uint32_t other)
 uint32_t dh_scan_name(void *self, uint32_t inst)
 {
     const struct dh_whole *w = self;
-    uint32_t site = w->program.insts.at[inst].site, h = 2166136261u;
-    if (site >= w->sites.n_sites)
-        return 0;
-    const char *variable = dh_site_string(&w->sites, w->sites.sites[site].variable);
+    uint32_t h = 2166136261u;
+    const char *variable = variable_of(w, inst);
     struct field f = field_of(variable);
     const char *name = f.owner ? f.name : variable;
     for (size_t n = 0; n < (f.owner ? f.n_name : strlen(variable)); n++)

@@ -2,6 +2,7 @@
 #include "ir/model_internal.h"
 
 #include "base/str.h"
+#include "model/library_names.h"
 
 #include <string.h>
 
@@ -131,8 +132,17 @@ static void touch(struct effects *e, dh_value address, bool writes, uint32_t siz
         dh_build_operand(e->r->p, e->r->data);
 }
 
+/* The text of a string, which the string stands for. */
+static bool is_inside(struct effects *e, const struct dh_effect *f)
+{
+    return !e->r->strict && e->m->exprs.at[e->m->roots.at[f->expr]].kind == DH_MODEL_EXPR_LOAD &&
+           dh_library_class_of(e->a->name) == DH_LIBRARY_HOLDER;
+}
+
 static void touch_one(struct effects *e, const struct dh_effect *f)
 {
+    if (is_inside(e, f))
+        return;
     uint32_t size = touched(e, f, 1);
     touch(e, operand(e, f, 0), f->kind == DH_EFFECT_WRITE, size);
 }
