@@ -320,6 +320,8 @@ static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef call
         name_library_argument(r, call, name);
         return read_library(r, call, name, known, list);
     }
+    if (dh_read_relock(r, call, callee))
+        return true;
     dh_read_object_call(r, call, callee, list->at.at, (unsigned)list->at.n);
     emit_call(r, call, dh_read_constant(r, callee), list);
     return true;

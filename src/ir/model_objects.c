@@ -183,3 +183,69 @@ void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef ca
     }
     free(w.text);
 }
+
+/* ---- guards that are locked again ---- */
+
+static const char *name_of(LLVMValueRef callee)
+{
+    size_t length;
+    return LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Functions that leave the reference of a guard as it is. */
+static bool keeps_reference(const char *name)
+{
+    static const char *const ends[] = {"E4lockEv", "E6unlockEv",    "E8try_lockEv", "D1Ev",
+                                       "D2Ev",     "E9owns_lockEv", "EcvbEv",       "E5mutexEv"};
+    if (dh_starts_with(name, "llvm.") || dh_starts_with(name, "_ZNSt18condition_variable"))
+        return true;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* The lock that a local guard was given when it was made, and keeps for good; NULL: nobody can tell. */
+static LLVMValueRef lock_of_guard(LLVMValueRef guard)
+{
+    LLVMValueRef lock = NULL;
+    if (!LLVMIsAAllocaInst(guard))
+        return NULL;
+    for (LLVMUseRef u = LLVMGetFirstUse(guard); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
+            return NULL;
+        const char *name = name_of(LLVMGetCalledValue(user));
+        if (keeps_reference(name))
+            continue;
+        bool makes = dh_library_class_of(name) == DH_LIBRARY_GUARD && (strstr(name, "EC2ER") || strstr(name, "EC1ER"));
+        if (!makes || lock || LLVMGetOperand(user, 0) != guard)
+            return NULL;
+        lock = LLVMGetOperand(user, 1);
+    }
+    return lock;
+}
+
+bool dh_read_relock(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee)
+{
+    const char *name = name_of(callee);
+    bool shared = strstr(name, "11shared_lockI");
+    if (r->strict || dh_library_class_of(name) != DH_LIBRARY_GUARD || !LLVMGetNumArgOperands(call) ||
+        !(ends_with(name, "E4lockEv") || ends_with(name, "E6unlockEv")))
+        return false;
+    LLVMValueRef lock = lock_of_guard(LLVMGetOperand(call, 0));
+    if (!lock)
+        return false;
+    dh_read_name_argument(r, call, lock, 0);
+    if (ends_with(name, "E6unlockEv"))
+        dh_emit1(r, DH_I_UNLOCK, DH_NONE, dh_read_value(r, lock));
+    else
+        dh_emit1(r, shared ? DH_I_RDLOCK : DH_I_LOCK, DH_NONE, dh_read_value(r, lock))->extra = DH_SUCCESS_ALWAYS;
+    return true;
+}
