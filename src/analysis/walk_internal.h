@@ -105,6 +105,7 @@ struct dh_walk_state {
     DH_VEC(struct dh_frame *) later; /* called too deep down: walked from the top, callers took them for recursions */
     uint32_t *contexts_of;           /* by function: frames */
     uint8_t *library;                /* by function: dh_walk_library */
+    bool has_library;                /* some are of the library */
     struct dh_state ***merged;       /* by function and thread, when needed: what holds in all contexts beyond those */
     bool recording;                  /* the second time: what the first one learnt counts */
     unsigned depth;
@@ -201,6 +202,9 @@ void dh_walk_find_library(struct dh_walk *w);
 /* walk_leaks.c */
 /* Fresh objects that the callee makes known though it was only given what leads to them: bits of state.fresh. */
 uint32_t dh_walk_leaks(struct dh_step *t, uint32_t target, uint32_t first);
+/* Parameters that a function may leave where its caller does not know: in another object, or for good. By shapes, so
+ * what only went through variables of its own is not among them. */
+uint32_t dh_walk_kept(struct dh_walk *w, uint32_t function);
 /* The same for memory that is copied out of a fresh object. */
 void dh_walk_copies(struct dh_step *t, uint32_t source);
 

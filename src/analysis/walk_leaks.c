@@ -3,7 +3,7 @@
  * them in another object it was given. Told by shapes alone: wherever the callee's summary leads to. */
 #include "analysis/walk_internal.h"
 
-enum { RETURNED = 31 };
+enum { RETURNED = 31, LARGE = 4096 };
 
 static uint32_t bit_of(uint32_t param)
 {
@@ -56,6 +56,23 @@ static const uint32_t *masks_of(struct dh_walk *w, uint32_t function)
     if (!hangs_on_params(w, function, result.node, masks))
         mark_below(w, result, 1u << RETURNED, masks);
     return *at = masks;
+}
+
+uint32_t dh_walk_kept(struct dh_walk *w, uint32_t function)
+{
+    struct dh_graph *g = &w->shapes->graph;
+    uint32_t kept = 0;
+    if (w->state->interfaces[w->shapes->calls.group[function]].nodes.n > LARGE)
+        return UINT32_MAX;
+    const uint32_t *masks = masks_of(w, function);
+    for (uint32_t n = 0; n < w->program->functions.at[function].n_params; n++) {
+        struct dh_cell c = dh_shapes_value(w->shapes, function, n);
+        uint32_t number = c.node == DH_NO_NODE ? DH_NONE : w->state->interface_number[c.node];
+        if (number == DH_NONE || g->nodes.at[c.node].flags & (DH_NODE_GLOBAL | DH_NODE_EXPOSED) ||
+            masks[number] & ~bit_of(n))
+            kept |= bit_of(n);
+    }
+    return kept;
 }
 
 /* Parameters that are objects which nobody else knows, too: what is kept in them stays secret. */

@@ -10,6 +10,7 @@ void dh_walk_find_library(struct dh_walk *w)
         enum dh_library_class class = dh_library_class_of(name);
         bool object = class == DH_LIBRARY_HOLDER || class == DH_LIBRARY_INLINE;
         w->state->library[n] = object ? DH_WALK_OBJECT : dh_is_of_library(name) ? DH_WALK_LIBRARY : DH_WALK_OWN;
+        w->state->has_library |= w->state->library[n] != DH_WALK_OWN;
     }
 }
 

@@ -316,7 +316,7 @@ static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef call
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
     const struct dh_library_function *known = dh_models_find(r->models, name);
-    if (LLVMIsDeclaration(callee) || (known && known->instead)) {
+    if (LLVMIsDeclaration(callee) || dh_read_instead(r, name, known)) {
         name_library_argument(r, call, name);
         return read_library(r, call, name, known, list);
     }

@@ -98,6 +98,8 @@ bool dh_read_is_member(LLVMValueRef v, unsigned part);
 /* ---- model_objects.c ---- */
 /* What a call of a member function of the C++ library does to the objects it is given. */
 void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+/* The model of a function stands for its body, too. */
+bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_library_function *known);
 /* A local guard takes or gives back its lock again. */
 bool dh_read_relock(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee);
 /* Instructions from here on are about what the pointer leads to. */

@@ -239,7 +239,7 @@ static void read_bodies(struct dh_reader *r)
         if (index == DH_NONE)
             continue;
         const struct dh_library_function *known = dh_models_find(r->models, name_of(f));
-        if (!LLVMIsDeclaration(f) && !(known && known->instead))
+        if (!LLVMIsDeclaration(f) && !dh_read_instead(r, name_of(f), known))
             dh_read_body(r, f, index);
         else if (!LLVMIsDeclaration(f) || r->p->functions.at[index].flags & DH_FUNCTION_ADDRESS_TAKEN)
             dh_read_made_body(r, f, index);
