@@ -121,7 +121,7 @@ static void add_thread(struct dh_walk *w, struct dh_thread t)
         w->threads.at[DH_THREADS_MAX - 1].unique = false;
         return;
     }
-    t.over = ~(dh_threads)0;
+    t.over = t.over_by_custom = ~(dh_threads)0;
     dh_vec_push(&w->threads, t);
 }
 

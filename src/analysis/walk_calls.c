@@ -93,12 +93,14 @@ static void argument_attributes(struct dh_step *t, uint32_t first, struct dh_fra
     uint32_t n_params = t->w->program->functions.at[callee->function].n_params;
     memset(callee->attributes, 0, sizeof callee->attributes);
     for (uint32_t n = 0; n < n_params && n < DH_ATTRIBUTES_MAX && first + n < t->i->n_operands; n++) {
+        bool number = dh_walk_own_number(t->w, t->f, dh_operand(t->w->program, t->i, first + n));
+        callee->attributes[n] = number ? DH_ARG_NUMBER : 0;
         if (is_nobodys(t->w, callee, n))
             continue;
         uint8_t a = dh_step_attributes(t, dh_operand(t->w->program, t->i, first + n), &callee->loops[n]);
-        if (dh_walk_own_number(t->w, t->f, dh_operand(t->w->program, t->i, first + n)))
-            a |= DH_ARG_NUMBER;
-        callee->attributes[n] = a;
+        callee->attributes[n] |= a;
+        if (t->w->state->recording && dh_walk_is_sole(t, dh_operand(t->w->program, t->i, first + n)))
+            callee->attributes[n] |= DH_ARG_SOLE;
         if (a & DH_ARG_FRESH)
             dh_state_new(&callee->in, dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_PARAM, .a = n}));
     }

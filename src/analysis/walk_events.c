@@ -381,9 +381,7 @@ static bool is_own_range(struct dh_step *t, dh_value v)
         const struct dh_inst *i = &p->insts.at[defined[v]];
         if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_walk_own_number(t->w, t->f, dh_operand(p, i, 1)))
             return true;
-        if (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX)
-            break;
-        v = dh_operand(p, i, 0);
+        v = dh_walk_source(t->w, t->f->function, i);
     }
     return false;
 }
@@ -439,7 +437,7 @@ void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind
     e.flags |= dh_walk_object_flags(t, v);
     e.reach = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
-    if (!w->state->recording || t->f->inside)
+    if (!w->state->recording || t->f->inside || dh_walk_is_own_work(t, v))
         return;
     note_element(t, a, &e);
     e.lockset = related_locks(w, t->f, t->s, a, v);

@@ -38,6 +38,7 @@ enum dh_attribute {
     DH_ARG_NEAR = 1 << 4,    /* OWN or OWN_VIA, unless an index leaves the object */
     DH_ARG_NUMBER = 1 << 6,  /* a number that was given to this very thread, or counted from one */
     DH_ARG_MINE = 1 << 5,    /* an object that this very thread made */
+    DH_ARG_SOLE = 1 << 7,    /* owned by an object that only this thread knows: walk_objects.c */
     DH_ARG_DISTINCT = 1 << 3 /* another one each time round the caller's loop */
 };
 
@@ -73,7 +74,7 @@ struct dh_function_facts {
 };
 
 /* Functions of the C++ library: any, members of objects that are accessed as wholes (ir/model_objects.c). */
-enum dh_walk_library { DH_WALK_OWN, DH_WALK_LIBRARY, DH_WALK_OBJECT };
+enum dh_walk_library { DH_WALK_OWN, DH_WALK_LIBRARY, DH_WALK_OBJECT, DH_WALK_OWNER };
 
 struct dh_interface {
     DH_VEC(uint32_t) nodes;
@@ -195,9 +196,15 @@ void dh_step_call(struct dh_step *t);
 /* walk_objects.c */
 /* What a callee is to objects of the C++ library. */
 void dh_walk_objects(struct dh_step *t, uint32_t target, uint32_t first, struct dh_frame *callee);
+bool dh_walk_is_sole(struct dh_step *t, dh_value v);
 /* DH_EVENT_* bits of an access that follow from that. */
 uint32_t dh_walk_object_flags(struct dh_step *t, dh_value address);
 void dh_walk_find_library(struct dh_walk *w);
+/* What a library function does inside of a variable of the function at work, besides the access that stands for it. */
+bool dh_walk_is_own_work(struct dh_step *t, dh_value address);
+/* What an address was computed from, one step back: also through elements and iterators of objects of the library.
+ * DH_NONE: from something else. */
+dh_value dh_walk_source(struct dh_walk *w, uint32_t function, const struct dh_inst *i);
 
 /* walk_leaks.c */
 /* Fresh objects that the callee makes known though it was only given what leads to them: bits of state.fresh. */

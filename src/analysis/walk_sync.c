@@ -314,7 +314,8 @@ static void note_argument(struct dh_step *t, struct dh_thread *th)
         struct dh_term handle = dh_exprs_value(&w->state->exprs, t->f->function, dh_operand(w->program, t->i, 0));
         if (given.expr && given.expr == handle.expr && given.exact && handle.exact)
             at = (int32_t)(handle.offset - given.offset);
-        if (!(a & (DH_ARG_FRESH | DH_ARG_DISTINCT)))
+        bool new_state = w->state->library[t->f->function] != DH_WALK_OWN; /* std::thread makes one for each thread */
+        if (!(a & (DH_ARG_FRESH | DH_ARG_DISTINCT)) && !new_state)
             th->own_argument = false;
     }
     th->loop = first || th->loop == loop ? loop : 0;
@@ -333,6 +334,7 @@ static void start_thread(struct dh_step *t, size_t thread)
         *count = *count + (many ? 2 : 1) > 2 ? 2 : *count + (many ? 2 : 1);
         th->creators |= (dh_threads)1 << t->f->thread;
         th->over &= w->state->recording ? t->s->joined : ~(dh_threads)0;
+        th->over_by_custom &= w->state->recording ? t->s->joined | t->s->ended : ~(dh_threads)0;
         dh_vec_push(&w->state->queue, (uint32_t)thread);
     }
     t->s->started |= (dh_threads)1 << thread;

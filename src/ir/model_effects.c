@@ -123,7 +123,8 @@ static bool is_nothing(struct effects *e, dh_value v)
 
 static void touch(struct effects *e, dh_value address, bool writes, uint32_t size)
 {
-    if (is_nothing(e, address))
+    bool temporary = e->r->temporary && e->a->n && address == e->a->at[0];
+    if (is_nothing(e, address) || temporary)
         return;
     struct dh_inst *i = dh_emit1(e->r, writes ? DH_I_STORE : DH_I_LOAD, DH_NONE, address);
     i->flags |= DH_INST_LIBRARY;

@@ -41,6 +41,7 @@ struct dh_reader {
     uint32_t site, place;
     struct dh_namer *namer; /* made when needed; `named`: the function it is in */
     LLVMValueRef named;
+    bool temporary; /* what was named last has no name of its own: nobody else knows it */
     bool throws; /* the call just read leaves by an exception only */
 };
 
@@ -98,6 +99,8 @@ bool dh_read_is_member(LLVMValueRef v, unsigned part);
 /* ---- model_objects.c ---- */
 /* What a call of a member function of the C++ library does to the objects it is given. */
 void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+/* A call that picks an element by its index. */
+bool dh_read_element(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
 /* The model of a function stands for its body, too. */
 bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_library_function *known);
 /* A local guard takes or gives back its lock again. */

@@ -17,6 +17,7 @@
 void dh_read_name_argument(struct dh_reader *r, LLVMValueRef call, LLVMValueRef pointer, uint32_t bytes)
 {
     struct dh_name name;
+    r->temporary = false;
     if (r->strict || r->site != DH_NO_SITE || !r->place)
         return;
     if (!r->namer)
@@ -25,6 +26,7 @@ void dh_read_name_argument(struct dh_reader *r, LLVMValueRef call, LLVMValueRef 
         dh_namer_enter(r->namer, r->named = r->function);
     struct dh_address a = {.instruction = call, .pointer = pointer, .bytes = bytes, .order = UINT32_MAX};
     dh_namer_find(r->namer, &a, &name);
+    r->temporary = strcmp(name.variable, "(temporary)") == 0;
     struct dh_place place = r->p->places.at[r->place];
     place.variable = dh_build_string(r->p, name.variable);
     place.type = dh_build_string(r->p, name.type);
@@ -122,11 +124,13 @@ static void touch(struct dh_reader *r, LLVMValueRef call, unsigned argument, dh_
     if (!dh_is_register(address) && dh_program_constant(r->p, address)->kind <= DH_CONST_INT)
         return;
     dh_read_name_argument(r, call, LLVMGetOperand(call, argument), (uint32_t)bytes);
-    struct dh_inst *i = dh_emit1(r, writes ? DH_I_STORE : DH_I_LOAD, DH_NONE, address);
-    i->flags |= DH_INST_LIBRARY;
-    i->size = (uint32_t)bytes;
-    if (writes)
-        dh_build_operand(r->p, r->data);
+    if (!r->temporary) {
+        struct dh_inst *i = dh_emit1(r, writes ? DH_I_STORE : DH_I_LOAD, DH_NONE, address);
+        i->flags |= DH_INST_LIBRARY;
+        i->size = (uint32_t)bytes;
+        if (writes)
+            dh_build_operand(r->p, r->data);
+    }
     r->place = place;
 }
 
@@ -170,8 +174,7 @@ void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef ca
     enum dh_library_class class = dh_library_class_of(name);
     unsigned self = is_result(callee) ? 1 : 0;
     uint64_t bytes = attribute(callee, self, "dereferenceable");
-    if (r->strict || (class != DH_LIBRARY_HOLDER && class != DH_LIBRARY_INLINE) || n < LLVMCountParams(callee) ||
-        !uses_objects(r))
+    if (r->strict || !dh_library_is_object(class) || n < LLVMCountParams(callee) || !uses_objects(r))
         return;
     struct words w = {.text = dh_demangle(name)};
     if (split(&w)) {
@@ -184,15 +187,7 @@ void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef ca
     free(w.text);
 }
 
-/* Bodies of string functions are there or not, as the compiler likes; they point into strings themselves, by which text
- * that is moved from one to another makes one object of both. */
-bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_library_function *known)
-{
-    return known && (known->instead || (!r->strict && strstr(name, "St7__cxx1112basic_stringI") &&
-                                        dh_library_class_of(name) == DH_LIBRARY_HOLDER));
-}
-
-/* ---- guards that are locked again ---- */
+/* ---- elements ---- */
 
 static const char *name_of(LLVMValueRef callee)
 {
@@ -205,6 +200,34 @@ static bool ends_with(const char *name, const char *end)
     size_t n = strlen(name), m = strlen(end);
     return n >= m && strcmp(name + n - m, end) == 0;
 }
+
+/* Elements of vectors and arrays are picked by an index, whose meaning others follow. */
+bool dh_read_element(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n)
+{
+    const char *name = name_of(callee);
+    bool vector = strstr(name, "St6vectorI"), array = strstr(name, "St5arrayI");
+    unsigned kind = LLVMGetEnumAttributeKindForName("dereferenceable", 15);
+    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeReturnIndex, kind);
+    if (r->strict || n != 2 || !a || dh_library_class_of(name) == DH_LIBRARY_OTHER || !(vector || array) ||
+        !(ends_with(name, "EixEm") || ends_with(name, "E2atEm")))
+        return false;
+    uint32_t place = r->place, result = dh_read_result(r, call);
+    dh_read_name_argument(r, call, LLVMGetOperand(call, 0), (uint32_t)attribute(callee, 0, "dereferenceable"));
+    dh_value base = vector ? dh_emit_load(r, at[0]) : at[0];
+    r->place = place;
+    dh_emit2(r, DH_I_INDEX, result, base, at[1])->size = (uint32_t)LLVMGetEnumAttributeValue(a);
+    return true;
+}
+
+/* Bodies of string functions are there or not, as the compiler likes; they point into strings themselves, by which text
+ * that is moved from one to another makes one object of both. */
+bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_library_function *known)
+{
+    return known && (known->instead || (!r->strict && strstr(name, "St7__cxx1112basic_stringI") &&
+                                        dh_library_class_of(name) == DH_LIBRARY_HOLDER));
+}
+
+/* ---- guards that are locked again ---- */
 
 /* Functions that leave the reference of a guard as it is. */
 static bool keeps_reference(const char *name)
