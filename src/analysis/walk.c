@@ -122,6 +122,7 @@ static void add_thread(struct dh_walk *w, struct dh_thread t)
         return;
     }
     t.over = t.over_by_custom = ~(dh_threads)0;
+    t.keeper = DH_KEEPER_UNKNOWN;
     dh_vec_push(&w->threads, t);
 }
 

@@ -10,6 +10,8 @@
 #define DH_THREADS_MAX 64    /* the last one stands for all others */
 typedef uint64_t dh_threads; /* a set */
 
+#define DH_KEEPER_UNKNOWN (UINT32_MAX - 1)
+
 /* An abstract thread: a place that starts threads and what runs in them. */
 struct dh_thread {
     uint32_t kind;     /* dh_root_kind, or DH_ROOT_COUNT: by `create` */
@@ -22,6 +24,7 @@ struct dh_thread {
     dh_threads creators;
     dh_threads over;           /* whenever one of these is started, none of those that its creator started is alive */
     dh_threads over_by_custom; /* the same, as far as ended.h tells */
+    uint32_t keeper;           /* node: each such thread is given another one of these objects, see walk_keepers.c */
     uint32_t loop;             /* walk.loops: each round gives it the element of that round; 0 = no such loop */
     int32_t handle_offset;     /* of its handle in the element it is given, INT32_MIN: elsewhere */
 };

@@ -364,6 +364,7 @@ void dh_step_call(struct dh_step *t)
         escaping |= w->state->facts[target].escapes;
         is_new &= w->state->facts[target].returns_new;
         leaked |= dh_walk_leaks(t, target, first);
+        dh_walk_keeper(t, target);
     }
     if (t->i->op == DH_I_FOREIGN)
         escaping = UINT32_MAX;

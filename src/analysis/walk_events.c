@@ -211,7 +211,8 @@ static uint32_t holder(struct dh_walk *w, const struct dh_frame *f, uint32_t exp
     struct dh_cell c = dh_graph_find(&w->shapes->graph, expr_cell(w, f->function, expr, 0));
     struct dh_binding b = dh_walk_bind(w, f, c);
     *via = true;
-    return b.node != DH_NO_NODE && !w->held_often[b.node] ? e.a : 0;
+    bool kept = b.node != DH_NO_NODE && b.node == w->threads.at[f->thread].keeper;
+    return b.node != DH_NO_NODE && (!w->held_often[b.node] || kept) ? e.a : 0;
 }
 
 /* Whether an index may leave what its address points to: an element of something larger, unless it is an array with

@@ -206,6 +206,10 @@ bool dh_walk_is_own_work(struct dh_step *t, dh_value address);
  * DH_NONE: from something else. */
 dh_value dh_walk_source(struct dh_walk *w, uint32_t function, const struct dh_inst *i);
 
+/* walk_keepers.c */
+/* A call of a constructor of std::thread: who keeps it? */
+void dh_walk_keeper(struct dh_step *t, uint32_t target);
+
 /* walk_leaks.c */
 /* Fresh objects that the callee makes known though it was only given what leads to them: bits of state.fresh. */
 uint32_t dh_walk_leaks(struct dh_step *t, uint32_t target, uint32_t first);
