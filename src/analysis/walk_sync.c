@@ -31,6 +31,16 @@ static void once_over(struct dh_step *t)
         dh_state_lock(t->s, &h);
 }
 
+/* It was passed before: by custom it will not be done again. Who gives up an initialisation by an exception may. */
+static bool is_over(struct dh_step *t)
+{
+    struct dh_held h = dh_walk_held(t->w, t->f, t->i, 0, 1);
+    bool held = false;
+    for (unsigned n = 0; n < t->s->n_locks; n++)
+        held |= t->s->locks[n].node == h.node && t->s->locks[n].offset == h.offset && t->s->locks[n].mode;
+    return held && !t->w->strict && dh_walk_unique(t->w, h.node);
+}
+
 static void wait_for(struct dh_step *t)
 {
     if (!t->counts || t->i->n_operands < 2)
@@ -81,6 +91,10 @@ void dh_step_sync(struct dh_step *t)
         break;
     case DH_I_RDLOCK:
         take(t, 1, 0);
+        break;
+    case DH_I_TRYLOCK: /* one of several that are taken in no order */
+        if (t->i->extra == DH_SUCCESS_ALWAYS && t->i->result == DH_NONE)
+            take(t, 0, DH_EVENT_TRY);
         break;
     case DH_I_UNLOCK:
         give(t, 0);
@@ -181,6 +195,8 @@ static void apply_outcome(struct dh_step *t, struct outcome o, struct dh_state *
     at.inst = (uint32_t)(o.i - t->w->program->insts.at);
     if (o.i->op == DH_I_ONCE_ENTER && !o.success)
         once_over(&at);
+    else if (o.i->op == DH_I_ONCE_ENTER && is_over(&at))
+        s->reached = false;
     else if (o.success)
         take(&at, o.i->op == DH_I_TRYRDLOCK, o.i->op == DH_I_ONCE_ENTER ? 0 : DH_EVENT_TRY);
 }

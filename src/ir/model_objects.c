@@ -51,10 +51,14 @@ static const char *skip_operator(const char *at)
 {
     if (!dh_starts_with(at, "operator"))
         return at;
+    static const char *const signs[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=",
+                                        "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "&&", "||", "++", "--",
+                                        "->",  "<",   ">",   "=",   "+",  "-",  "*",  "/",  "%",  "&",  "|",  "^"};
     const char *end = at + strlen("operator");
-    if (dh_starts_with(end, "()") || dh_starts_with(end, "[]"))
-        return end + 2;
-    return end + strspn(end, "<>=-*!&|+^%/~");
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (dh_starts_with(end, signs[i]))
+            return end + strlen(signs[i]);
+    return end;
 }
 
 static bool split(struct words *w)
