@@ -202,6 +202,8 @@ uint32_t dh_walk_object_flags(struct dh_step *t, dh_value address);
 void dh_walk_find_library(struct dh_walk *w);
 /* What a library function does inside of a variable of the function at work, besides the access that stands for it. */
 bool dh_walk_is_own_work(struct dh_step *t, dh_value address);
+/* The object of the library that an iterator in a local variable goes over, DH_NONE: nobody can tell. */
+dh_value dh_walk_iterated(struct dh_walk *w, uint32_t function, dh_value slot);
 /* What an address was computed from, one step back: also through elements and iterators of objects of the library.
  * DH_NONE: from something else. */
 dh_value dh_walk_source(struct dh_walk *w, uint32_t function, const struct dh_inst *i);

@@ -76,7 +76,7 @@ static dh_value iterated(struct dh_walk *w, uint32_t function, const struct dh_i
 }
 
 /* An iterator lies in a variable: over which object it goes, by who puts it there. */
-static dh_value object_of_iterator(struct dh_walk *w, uint32_t function, dh_value slot)
+dh_value dh_walk_iterated(struct dh_walk *w, uint32_t function, dh_value slot)
 {
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[function];
@@ -100,7 +100,7 @@ dh_value dh_walk_source(struct dh_walk *w, uint32_t function, const struct dh_in
         return DH_NONE;
     dh_value object = dh_operand(p, i, 1);
     if (w->state->library[callee] == DH_WALK_LIBRARY && is_slot(w, function, object))
-        return object_of_iterator(w, function, object);
+        return dh_walk_iterated(w, function, object);
     return object;
 }
 

@@ -58,7 +58,9 @@ static bool comes_from_call(struct reach *r, uint32_t inst)
     const struct dh_calls *c = &r->w->shapes->calls;
     bool any = false;
     for (uint32_t it = dh_calls_first(c, inst), to; dh_calls_next(c, inst, &it, &to);) {
-        uint32_t from = returned_from(r->w, to);
+        /* What an object of the library gives hangs on it, however it looks for it. */
+        bool object = r->w->state->library[to] >= DH_WALK_OBJECT;
+        uint32_t from = object ? 1 : returned_from(r->w, to);
         bool fresh = r->w->state->facts[to].returns_new;
         if (!from && !fresh)
             return false;
@@ -115,6 +117,10 @@ static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
             bool yes = inst != DH_NONE && comes_from_inst(r, inst);
             r->depth--;
             return yes;
+        }
+        if (e.kind == DH_EXPR_OBJECT && e.a == r->function && r->w->state->has_library) {
+            dh_value object = dh_walk_iterated(r->w, e.a, e.b); /* an iterator: what it goes over */
+            return object != DH_NONE && comes(r, object);
         }
         expr = e.kind == DH_EXPR_LOAD || e.kind == DH_EXPR_INDEX ? e.a : 0;
     }

@@ -101,11 +101,20 @@ static const char *variable_of(const struct dh_whole *w, uint32_t inst)
     return dh_program_string(&w->program, w->program.places.at[i->place].variable);
 }
 
+/* An object of the library that is accessed as a whole is no lock. */
+static bool is_lock_and_object(const struct dh_whole *w, const struct dh_inst *lock, const struct dh_inst *object)
+{
+    const char *type = dh_program_string(&w->program, w->program.places.at[object->place].type);
+    return dh_inst_class(lock) == DH_CLASS_SYNC && object->flags & DH_INST_LIBRARY && type[0] && !strstr(type, "mutex");
+}
+
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other)
 {
     const struct dh_whole *w = self;
     const struct dh_inst *i = &w->program.insts.at[one], *k = &w->program.insts.at[other];
     bool known = i->site < w->sites.n_sites && k->site < w->sites.n_sites;
+    if (is_lock_and_object(w, i, k) || is_lock_and_object(w, k, i))
+        return false;
     return !known || !is_scalar(i) || !is_scalar(k) ||
            may_be_alike(w, &w->sites.sites[i->site], &w->sites.sites[k->site]);
 }
