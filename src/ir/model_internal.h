@@ -42,7 +42,7 @@ struct dh_reader {
     struct dh_namer *namer; /* made when needed; `named`: the function it is in */
     LLVMValueRef named;
     bool temporary; /* what was named last has no name of its own: nobody else knows it */
-    bool throws; /* the call just read leaves by an exception only */
+    bool throws;    /* the call just read leaves by an exception only */
 };
 
 struct dh_read_block {
