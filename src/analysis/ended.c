@@ -305,7 +305,8 @@ static bool is_matched(const struct search *s, uint32_t call, uint32_t join, uin
  * a destructor behind its joins. */
 static void end_inside(struct search *s)
 {
-    for (size_t n = 0; n < s->matches.n; n++) {
+    enum { MOST = 512 };
+    for (size_t n = 0; n < s->matches.n && s->matches.n <= MOST; n++) {
         const struct match *m = &s->matches.at[n];
         uint32_t block = dh_program_block_of(s->p, m->join);
         bool always = true;

@@ -113,11 +113,14 @@ static bool is_private(struct dh_step *t, dh_value v)
     return at.node == DH_NO_NODE || !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_SHARED);
 }
 
-/* One of these gives a pointer to what an object owns. */
+/* One of these gives a reference to what an object owns. Who asks for the bare pointer may keep it. */
 static bool gives_owned(struct dh_walk *w, const struct dh_inst *i)
 {
     uint32_t callee = callee_of(w->program, i);
-    return i->op == DH_I_LOAD || (callee != DH_NONE && w->state->library[callee] == DH_WALK_OWNER);
+    if (callee == DH_NONE || w->state->library[callee] != DH_WALK_OWNER)
+        return i->op == DH_I_LOAD;
+    const char *name = dh_program_string(w->program, w->program->functions.at[callee].name);
+    return !strstr(name, "10unique_ptrI") || !(strstr(name, "E3getEv") || strstr(name, "E7releaseEv"));
 }
 
 /* By custom, what a container or unique_ptr owns is reached through it alone, and this one is a variable that nobody
