@@ -316,12 +316,14 @@ static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef call
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
     const struct dh_library_function *known = dh_models_find(r->models, name);
+    if (dh_read_relock(r, call, callee))
+        return true;
     if (LLVMIsDeclaration(callee) || dh_read_instead(r, name, known)) {
         r->temporary = false;
         name_library_argument(r, call, name);
         return read_library(r, call, name, known, list);
     }
-    if (dh_read_relock(r, call, callee) || dh_read_element(r, call, callee, list->at.at, (unsigned)list->at.n))
+    if (dh_read_element(r, call, callee, list->at.at, (unsigned)list->at.n))
         return true;
     dh_read_object_call(r, call, callee, list->at.at, (unsigned)list->at.n);
     emit_call(r, call, dh_read_constant(r, callee), list);

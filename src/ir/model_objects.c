@@ -231,7 +231,7 @@ bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_libr
                                         dh_library_class_of(name) == DH_LIBRARY_HOLDER));
 }
 
-/* ---- guards that are locked again ---- */
+/* ---- guards that are locked again, or given up ---- */
 
 /* Functions that leave the reference of a guard as it is. */
 static bool keeps_reference(const char *name)
@@ -260,25 +260,35 @@ static LLVMValueRef lock_of_guard(LLVMValueRef guard)
         if (keeps_reference(name))
             continue;
         bool makes = dh_library_class_of(name) == DH_LIBRARY_GUARD && (strstr(name, "EC2ER") || strstr(name, "EC1ER"));
-        if (!makes || lock || LLVMGetOperand(user, 0) != guard)
+        if (!makes || lock || LLVMGetOperand(user, 0) != guard || LLVMGetNumArgOperands(user) != 2)
             return NULL;
         lock = LLVMGetOperand(user, 1);
     }
     return lock;
 }
 
+/* The guard holds its lock when it is destroyed: nobody gives it back before. */
+static bool holds_to_the_end(LLVMValueRef guard)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(guard); u; u = LLVMGetNextUse(u))
+        if (ends_with(name_of(LLVMGetCalledValue(LLVMGetUser(u))), "E6unlockEv"))
+            return false;
+    return true;
+}
+
 bool dh_read_relock(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee)
 {
     const char *name = name_of(callee);
     bool shared = strstr(name, "11shared_lockI");
+    bool gives_back = ends_with(name, "D1Ev") || ends_with(name, "D2Ev") || ends_with(name, "E6unlockEv");
     if (r->strict || dh_library_class_of(name) != DH_LIBRARY_GUARD || !LLVMGetNumArgOperands(call) ||
-        !(ends_with(name, "E4lockEv") || ends_with(name, "E6unlockEv")))
+        !(ends_with(name, "E4lockEv") || gives_back))
         return false;
-    LLVMValueRef lock = lock_of_guard(LLVMGetOperand(call, 0));
-    if (!lock)
+    LLVMValueRef guard = LLVMGetOperand(call, 0), lock = lock_of_guard(guard);
+    if (!lock || (!ends_with(name, "E6unlockEv") && gives_back && !holds_to_the_end(guard)))
         return false;
     dh_read_name_argument(r, call, lock, 0);
-    if (ends_with(name, "E6unlockEv"))
+    if (gives_back)
         dh_emit1(r, DH_I_UNLOCK, DH_NONE, dh_read_value(r, lock));
     else
         dh_emit1(r, shared ? DH_I_RDLOCK : DH_I_LOCK, DH_NONE, dh_read_value(r, lock))->extra = DH_SUCCESS_ALWAYS;
