@@ -1,5 +1,6 @@
 #include "analysis/conflicts.h"
 
+#include "analysis/apart.h"
 #include "analysis/customs.h"
 #include "analysis/made.h"
 #include "analysis/meet.h"
@@ -251,10 +252,12 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return lock;
     if (own_objects_nearly(w, a, b))
         return DH_ARGUMENT_OWN_NEAR;
-    if (after_end(w, a, b) || after_end(w, b, a))
+    if (after_end(w, a, b) || after_end(w, b, a) || dh_threads_alternate_by_custom(w, a->thread, b->thread))
         return DH_ARGUMENT_ENDED;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
+    if ((a->flags | b->flags) & DH_EVENT_OWNERS || a->flags & b->flags & DH_EVENT_SOLE)
+        return DH_ARGUMENT_OWNERS;
     if ((a->flags | b->flags) & DH_EVENT_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
         return DH_ARGUMENT_RELEASED;
     if ((a->flags | b->flags) & DH_EVENT_UNWINDING)

@@ -17,11 +17,17 @@ struct deeds {
     DH_VEC(struct deed) starts, joins;
 };
 
+/* A caller found that a join is one of these threads. */
+struct match {
+    uint32_t join, create, call; /* instructions; call: of the caller */
+};
+
 struct search {
     struct dh_ends *e;
     struct dh_shapes *shapes;
     const struct dh_program *p;
     struct deeds *of; /* by function */
+    DH_VEC(struct match) matches;
 };
 
 static void *zeroed(size_t n, size_t size)
@@ -139,7 +145,8 @@ static bool same_place(struct search *s, const struct deed *a, const struct deed
 static bool is_known(const struct deed *all, size_t n, const struct deed *d)
 {
     for (size_t k = 0; k < n; k++)
-        if (all[k].origin == d->origin && all[k].inst == d->inst)
+        if (all[k].origin == d->origin && all[k].inst == d->inst && all[k].at.node == d->at.node &&
+            all[k].at.offset == d->at.offset) /* one call may put it in either of two places: vectors grow */
             return true;
     return n >= DEEDS_MAX;
 }
@@ -204,6 +211,8 @@ static void pair(struct search *s, const struct deed *start, const struct deed *
     struct dh_ended e = {join->inst, join->block, start->origin, start->block};
     if (start->inst != join->inst)
         dh_vec_push(&s->e->all, e);
+    if (start->inst != join->inst && join->inst != join->origin)
+        dh_vec_push(&s->matches, ((struct match){join->origin, start->origin, join->inst}));
 }
 
 static bool lies_between(const struct deed *a, const struct deed *d, const struct deed *b)
@@ -280,6 +289,36 @@ static void do_function(struct search *s, uint32_t function)
     match_rest(s, function);
 }
 
+/* ---- functions that only join ---- */
+
+static bool is_matched(const struct search *s, uint32_t call, uint32_t join, uint32_t create)
+{
+    for (size_t n = 0; n < s->matches.n; n++) {
+        const struct match *m = &s->matches.at[n];
+        if (m->call == call && m->join == join && m->create == create)
+            return true;
+    }
+    return false;
+}
+
+/* Whoever calls the function that joins, it is these threads that it joins: so they have ended inside of it, too, as in
+ * a destructor behind its joins. */
+static void end_inside(struct search *s)
+{
+    enum { MOST = 512 };
+    for (size_t n = 0; n < s->matches.n && s->matches.n <= MOST; n++) {
+        const struct match *m = &s->matches.at[n];
+        uint32_t block = dh_program_block_of(s->p, m->join);
+        bool always = true;
+        for (size_t k = 0; k < s->matches.n && always; k++)
+            always = s->matches.at[k].join != m->join || is_matched(s, s->matches.at[k].call, m->join, m->create);
+        if (always)
+            dh_vec_push(&s->e->all,
+                        ((struct dh_ended){m->join, block - s->p->functions.at[s->p->blocks.at[block].function].block,
+                                           m->create, DH_NONE}));
+    }
+}
+
 static const struct dh_program *program_of_ends;
 static uint32_t function_of(const struct dh_ended *e)
 {
@@ -317,7 +356,9 @@ void dh_ends_find(struct dh_ends *e, struct dh_shapes *shapes)
     s.of = zeroed(s.p->functions.n, sizeof *s.of);
     for (size_t n = 0; n < s.p->functions.n; n++)
         do_function(&s, shapes->calls.order[n]);
+    end_inside(&s);
     sort(&s);
+    dh_vec_release(&s.matches);
     for (size_t n = 0; n < s.p->functions.n; n++) {
         dh_vec_release(&s.of[n].starts);
         dh_vec_release(&s.of[n].joins);

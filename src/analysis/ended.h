@@ -11,7 +11,7 @@
 struct dh_ended {
     uint32_t inst, block; /* block: number in the function */
     uint32_t create;      /* instruction */
-    uint32_t start;       /* block of the function that starts them, or calls who does */
+    uint32_t start;       /* block of the function that starts them, or calls who does; DH_NONE: no block of it */
 };
 
 struct dh_ends {

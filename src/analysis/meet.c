@@ -56,7 +56,8 @@ bool dh_after_join(const struct dh_walk *w, const struct dh_event *a, const stru
            (w->threads.at[b->thread].kind == DH_ROOT_KEY_DESTRUCTOR && after_all_threads(w, a));
 }
 
-bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b)
+/* One thread starts all of both. */
+static bool have_one_creator(const struct dh_walk *w, unsigned a, unsigned b)
 {
     const struct dh_thread *x = &w->threads.at[a], *y = &w->threads.at[b];
     dh_threads by = x->creators;
@@ -66,7 +67,18 @@ bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b)
     for (unsigned c = 0; c < w->threads.n; c++)
         if (has(by, c) && !w->threads.at[c].unique)
             return false;
-    return has(x->over, b) && has(y->over, a);
+    return true;
+}
+
+bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b)
+{
+    return have_one_creator(w, a, b) && has(w->threads.at[a].over, b) && has(w->threads.at[b].over, a);
+}
+
+bool dh_threads_alternate_by_custom(const struct dh_walk *w, unsigned a, unsigned b)
+{
+    return have_one_creator(w, a, b) && has(w->threads.at[a].over_by_custom, b) &&
+           has(w->threads.at[b].over_by_custom, a);
 }
 
 /* Threads of one kind that pass the same barriers are between the same ones at a time. */

@@ -11,5 +11,7 @@ bool dh_events_meet(const struct dh_walk *w, const struct dh_event *a, const str
 /* Threads that the same one starts: whenever it starts one of the ones, all of the others that it started have ended,
  * and the other way round. */
 bool dh_threads_alternate(const struct dh_walk *w, unsigned a, unsigned b);
+/* The same by custom: behind joins that stand for all (ended.h). */
+bool dh_threads_alternate_by_custom(const struct dh_walk *w, unsigned a, unsigned b);
 
 #endif

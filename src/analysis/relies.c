@@ -1,5 +1,7 @@
 #include "analysis/relies.h"
 
+#include "model/library_names.h"
+
 enum { STEPS_MAX = 192, KEPT_MAX = 64, CONTROLS_MAX = 200000 };
 
 /* ---- sets ---- */
@@ -439,6 +441,10 @@ void dh_relies_read(struct dh_relies *r, uint32_t function)
 void dh_relies_keep(struct dh_relies *r)
 {
     struct dh_reliance *out = &r->functions[r->function];
+    const struct dh_program *p = r->walk->program;
+    /* What an object of the library does inside is one step of who uses it. */
+    if (dh_library_is_object(dh_library_class_of(dh_program_string(p, p->functions.at[r->function].name))))
+        return;
     for (size_t n = 0; n < r->steps.n; n++) {
         struct dh_step_of s = r->steps.at[n];
         s.data = params_of(r, &s.by_data);

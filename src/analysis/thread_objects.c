@@ -1,5 +1,7 @@
 #include "analysis/thread_objects.h"
 
+#include "model/library_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +21,6 @@ struct finder {
 static bool begins(const char *name, const char *with)
 {
     return strncmp(name, with, strlen(with)) == 0;
-}
-
-static bool is_of_library(const char *name)
-{
-    static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (begins(name, spaces[i]))
-            return true;
-    return false;
 }
 
 enum role { ROLE_NONE, ROLE_LOOKS, ROLE_STARTS, ROLE_ENDS };
@@ -94,7 +87,7 @@ static bool keeps_threads(const struct finder *f)
 {
     for (size_t b = 0; b < f->p->blocks.n; b++) {
         const struct dh_block *block = &f->p->blocks.at[b];
-        bool own = !is_of_library(name_of(f, block->function));
+        bool own = !dh_is_of_library(name_of(f, block->function));
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
             const struct dh_inst *i = &f->p->insts.at[n];
             if (i->op == DH_I_DETACH || (own && !leaves_threads(f, i)))

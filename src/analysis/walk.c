@@ -30,10 +30,12 @@ void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
     t->accessed = zeroed(s->graph.nodes.n, sizeof *t->accessed);
     t->flows = zeroed(p->functions.n, sizeof *t->flows);
     t->defined = zeroed(p->functions.n, sizeof *t->defined);
+    t->hanging = zeroed(p->functions.n, sizeof *t->hanging);
     t->returned = zeroed(p->functions.n, sizeof *t->returned);
     t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
     t->create_count = zeroed(DH_THREADS_MAX, sizeof *t->create_count);
     t->contexts_of = zeroed(p->functions.n, sizeof *t->contexts_of);
+    t->library = zeroed(p->functions.n, 1);
     t->merged = zeroed(p->functions.n, sizeof *t->merged);
     t->handles = zeroed(DH_THREADS_MAX, sizeof *t->handles);
     dh_made_init(&t->made, w);
@@ -66,13 +68,15 @@ void dh_walk_release(struct dh_walk *w)
             dh_flow_release(s->flows[f]);
         free(s->flows[f]);
         free(s->defined[f]);
+        free(s->hanging[f]);
         free(s->cleanups[f]);
     }
     for (uint32_t g = 0; g < w->shapes->calls.n_groups; g++)
         dh_vec_release(&s->interfaces[g].nodes);
-    void *all[] = {s->facts,      s->interfaces,  s->interface_number, s->accessed, s->flows,       s->cleanups,
-                   s->returned,   s->defined,     s->create_count,     s->handles,  s->set_slot,    s->order_slot,
-                   s->event_slot, w->allocations, w->held_often,       s->counting, s->contexts_of, s->merged};
+    void *all[] = {s->facts,    s->interfaces,  s->interface_number, s->accessed,     s->flows,
+                   s->cleanups, s->returned,    s->defined,          s->create_count, s->handles,
+                   s->set_slot, s->order_slot,  s->event_slot,       w->allocations,  w->held_often,
+                   s->counting, s->contexts_of, s->merged,           s->library,      s->hanging};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
     dh_made_release(&s->made);
@@ -128,7 +132,8 @@ static void add_thread(struct dh_walk *w, struct dh_thread t)
         w->threads.at[DH_THREADS_MAX - 1].unique = false;
         return;
     }
-    t.over = ~(dh_threads)0;
+    t.over = t.over_by_custom = ~(dh_threads)0;
+    t.keeper = DH_KEEPER_UNKNOWN;
     dh_vec_push(&w->threads, t);
 }
 
@@ -258,6 +263,7 @@ static void learn(struct dh_walk *w)
 void dh_walk_run(struct dh_walk *w)
 {
     struct dh_walk_state *s = w->state;
+    dh_walk_find_library(w);
     const struct dh_calls *c = &w->shapes->calls;
     for (size_t n = 0; n < w->program->functions.n; n++)
         dh_exprs_of(&s->exprs, c->order[n]);

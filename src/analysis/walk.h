@@ -10,6 +10,8 @@
 #define DH_THREADS_MAX 64    /* the last one stands for all others */
 typedef uint64_t dh_threads; /* a set */
 
+#define DH_KEEPER_UNKNOWN (UINT32_MAX - 1)
+
 /* An abstract thread: a place that starts threads and what runs in them. */
 struct dh_thread {
     uint32_t kind;     /* dh_root_kind, or DH_ROOT_COUNT: by `create` */
@@ -20,9 +22,11 @@ struct dh_thread {
     bool sequential;   /* runs when nobody else does: constructors, destructors */
     bool own_argument; /* each instance is given another object, or another element */
     dh_threads creators;
-    dh_threads over;       /* whenever one of these is started, none of those that its creator started is alive */
-    uint32_t loop;         /* walk.loops: each round gives it the element of that round; 0 = no such loop */
-    int32_t handle_offset; /* of its handle in the element it is given, INT32_MIN: elsewhere */
+    dh_threads over;           /* whenever one of these is started, none of those that its creator started is alive */
+    dh_threads over_by_custom; /* the same, as far as ended.h tells */
+    uint32_t keeper;           /* node: each such thread is given another one of these objects, see walk_keepers.c */
+    uint32_t loop;             /* walk.loops: each round gives it the element of that round; 0 = no such loop */
+    int32_t handle_offset;     /* of its handle in the element it is given, INT32_MIN: elsewhere */
 };
 
 /* A loop that goes once through elements by a counter. */
@@ -59,7 +63,9 @@ enum dh_event_flag {
     DH_EVENT_UNHANDED = 1 << 14,  /* on the element of this round of a loop, not yet given to a thread */
     DH_EVENT_OWN_NEAR = 1 << 13,  /* as OWN, unless an index leaves the object */
     DH_EVENT_OWN_RANGE = 1 << 18, /* element picked by a number that comes from what this instance was given */
-    DH_EVENT_OWN_FOUND = 1 << 19, /* in what was found by such a number */
+    DH_EVENT_OWN_FOUND = 1 << 21, /* in what was found by such a number */
+    DH_EVENT_SOLE = 1 << 20,      /* on what an object owns that only this thread knows */
+    DH_EVENT_OWNERS = 1 << 19,    /* on an object that the library is just making or destroying: nobody else has it */
     DH_EVENT_MINE = 1 << 17,      /* on an object that this very thread made */
     DH_EVENT_UNWINDING = 1 << 16, /* only while an exception is on its way */
     DH_EVENT_REJOINED = 1 << 15   /* on an element whose thread was joined just before */

@@ -98,12 +98,14 @@ static void argument_attributes(struct dh_step *t, uint32_t first, struct dh_fra
     uint32_t n_params = t->w->program->functions.at[callee->function].n_params;
     memset(callee->attributes, 0, sizeof callee->attributes);
     for (uint32_t n = 0; n < n_params && n < DH_ATTRIBUTES_MAX && first + n < t->i->n_operands; n++) {
+        bool number = dh_walk_own_number(t->w, t->f, dh_operand(t->w->program, t->i, first + n));
+        callee->attributes[n] = number ? DH_ARG_NUMBER : 0;
         if (is_nobodys(t->w, callee, n))
             continue;
         uint8_t a = dh_step_attributes(t, dh_operand(t->w->program, t->i, first + n), &callee->loops[n]);
-        if (dh_walk_own_number(t->w, t->f, dh_operand(t->w->program, t->i, first + n)))
-            a |= DH_ARG_NUMBER;
-        callee->attributes[n] = a;
+        callee->attributes[n] |= a;
+        if (t->w->state->recording && dh_walk_is_sole(t, dh_operand(t->w->program, t->i, first + n)))
+            callee->attributes[n] |= DH_ARG_SOLE;
         if (a & DH_ARG_FRESH)
             dh_state_new(&callee->in, dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_PARAM, .a = n}));
     }
@@ -282,6 +284,7 @@ __attribute__((noinline)) static struct dh_frame *find_callee(struct dh_step *t,
                                   .phase = t->s->phase,
                                   .ignoring = t->s->ignoring,
                                   .alone = t->s->alone};
+    dh_walk_objects(t, target, first, &wanted);
     if (s->calls.far[t->inst] && s->far_instance[target] != DH_NONE)
         dh_walk_bind_instance(w, &s->instances.at[s->far_instance[target]], &wanted);
     else
@@ -373,7 +376,8 @@ void dh_step_call(struct dh_step *t)
 {
     struct dh_walk *w = t->w;
     const struct dh_calls *c = &w->shapes->calls;
-    uint32_t first = t->i->op == DH_I_CALL ? 1 : 0, escaping = 0;
+    uint32_t first = t->i->op == DH_I_CALL ? 1 : 0, escaping = 0, leaked = 0, fresh[DH_FRESH_MAX];
+    memcpy(fresh, t->s->fresh, sizeof fresh);
     struct left *l = calloc(1, sizeof *l);
     if (!l)
         abort();
@@ -389,6 +393,8 @@ void dh_step_call(struct dh_step *t)
         escaping |= w->state->facts[target].escapes;
         is_new &= w->state->facts[target].returns_new;
         meets &= w->state->recording && w->state->meetings[target];
+        leaked |= dh_walk_leaks(t, target, first);
+        dh_walk_keeper(t, target);
     }
     if (t->i->op == DH_I_FOREIGN)
         escaping = UINT32_MAX;
@@ -406,6 +412,11 @@ void dh_step_call(struct dh_step *t)
     free(l);
     escape_arguments(t, t->s, first, escaping);
     escape_arguments(t, &t->thrown, first, escaping);
+    for (unsigned n = 0; leaked >> n; n++)
+        if (leaked >> n & 1) {
+            dh_state_escape(t->s, fresh[n]);
+            dh_state_escape(&t->thrown, fresh[n]);
+        }
     if (any && is_new && t->i->result != DH_NONE && t->s->reached)
         dh_state_new(t->s, dh_exprs_value(&w->state->exprs, t->f->function, t->i->result).expr);
 }

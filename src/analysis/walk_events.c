@@ -221,7 +221,8 @@ static uint32_t holder(struct dh_walk *w, const struct dh_frame *f, uint32_t exp
     struct dh_cell c = dh_graph_find(&w->shapes->graph, expr_cell(w, f->function, expr, 0));
     struct dh_binding b = dh_walk_bind(w, f, c);
     *via = true;
-    return b.node != DH_NO_NODE && !w->held_often[b.node] ? e.a : 0;
+    bool kept = b.node != DH_NO_NODE && b.node == w->threads.at[f->thread].keeper;
+    return b.node != DH_NO_NODE && (!w->held_often[b.node] || kept) ? e.a : 0;
 }
 
 /* Whether an index may leave what its address points to: an element of something larger, unless it is an array with
@@ -394,16 +395,16 @@ static uint32_t own_range(struct dh_step *t, dh_value v)
     const uint32_t *defined = dh_walk_defined(t->w, t->f->function);
     uint32_t own = 0;
     for (int depth = 0; depth < 8 && dh_is_register(v); depth++) {
-        if (defined[v] == DH_NONE || p->insts.at[defined[v]].op == DH_I_LOAD)
-            return own | (dh_walk_found_by_number(t->w, t->f, v) ? DH_EVENT_OWN_FOUND : 0);
-        const struct dh_inst *i = &p->insts.at[defined[v]];
-        if (i->op == DH_I_CALL)
-            return own | (dh_walk_own_element(t->w, t->f, v) ? DH_EVENT_OWN_RANGE : 0);
+        const struct dh_inst *i = defined[v] == DH_NONE ? NULL : &p->insts.at[defined[v]];
+        if ((!i || i->op == DH_I_LOAD) && dh_walk_found_by_number(t->w, t->f, v))
+            return own | DH_EVENT_OWN_FOUND;
+        if (i && i->op == DH_I_CALL && dh_walk_own_element(t->w, t->f, v))
+            return own | DH_EVENT_OWN_RANGE;
+        if (!i)
+            break;
         if (i->op == DH_I_INDEX && i->n_operands > 1 && dh_walk_own_number(t->w, t->f, dh_operand(p, i, 1)))
             own |= DH_EVENT_OWN_RANGE;
-        if (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX)
-            break;
-        v = dh_operand(p, i, 0);
+        v = dh_walk_source(t->w, t->f->function, i);
     }
     return own;
 }
@@ -456,9 +457,10 @@ void dh_walk_access(struct dh_step *t, uint32_t operand, enum dh_event_kind kind
         e.stride = dh_expr_stride(&w->state->exprs.exprs.at[a.expr]);
     e.flags |= w->state->recording ? own_range(t, v) : 0;
     e.flags |= t->unwinding ? DH_EVENT_UNWINDING : 0;
+    e.flags |= dh_walk_object_flags(t, v);
     e.reach = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
-    if (!w->state->recording)
+    if (!w->state->recording || t->f->inside || dh_walk_is_own_work(t, v))
         return;
     note_element(t, a, &e);
     e.lockset = related_locks(w, t->f, t->s, a, v, false);

@@ -208,6 +208,8 @@ static bool function_facts(struct dh_walk *w, uint32_t function)
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
             inst_facts(w, function, i, &now);
     }
+    if (now.escapes && w->state->has_library)
+        now.escapes &= dh_walk_kept(w, function);
     now.returns_new = was.returns_new || returns_new(w, function);
     w->state->facts[function] = now;
     return memcmp(&was, &now, sizeof now) != 0;

@@ -183,7 +183,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t hash_frame(const struct dh_walk *w, const struct dh_frame *f)
 {
-    uint64_t h = mix(f->function, f->thread * 4u + f->multi * 2u + f->unwinding);
+    uint64_t h = mix(f->function, f->thread * 16u + f->owners * 8u + f->inside * 4u + f->multi * 2u + f->unwinding);
     for (unsigned n = 0; n < DH_ATTRIBUTES_MAX; n++)
         h = mix(h, (uint64_t)f->attributes[n] << 16 | f->loops[n]);
     for (uint32_t n = 0; n < f->n_bindings; n++) {
@@ -224,9 +224,10 @@ static bool same_frame(const struct dh_walk *w, const struct dh_frame *a, const 
 {
     const struct dh_binding *all = w->state->bindings.at;
     bool same = a->function == b->function && a->thread == b->thread && a->multi == b->multi &&
-                a->unwinding == b->unwinding && a->n_bindings == b->n_bindings && a->from == b->from &&
-                a->in.started == b->in.started && a->in.joined == b->in.joined && a->in.ended == b->in.ended &&
-                a->in.phase == b->in.phase && a->in.alone == b->in.alone && a->in.ignoring == b->in.ignoring &&
+                a->unwinding == b->unwinding && a->inside == b->inside && a->owners == b->owners &&
+                a->n_bindings == b->n_bindings && a->from == b->from && a->in.started == b->in.started &&
+                a->in.joined == b->in.joined && a->in.ended == b->in.ended && a->in.phase == b->in.phase &&
+                a->in.alone == b->in.alone && a->in.ignoring == b->in.ignoring &&
                 memcmp(a->attributes, b->attributes, sizeof a->attributes) == 0 &&
                 memcmp(a->loops, b->loops, sizeof a->loops) == 0 && same_locks(&a->in, &b->in);
     for (uint32_t n = 0; same && a->binding != b->binding && n < a->n_bindings; n++)

@@ -161,14 +161,17 @@ static void step_pointer(struct dh_step *t, uint32_t address, uint32_t operand)
     }
 }
 
-static void hold_often(struct dh_step *t, uint32_t operand)
+/* Pointers are copied: what they lead to is held in one more place. If what is copied is this thread's own, by what the
+ * copy leads to. */
+static void hold_often(struct dh_step *t)
 {
     struct dh_walk *w = t->w;
     struct dh_graph *g = &w->shapes->graph;
-    struct dh_cell from =
-        dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, dh_operand(w->program, t->i, operand)));
-    for (unsigned k = 0; t->counts && from.node != DH_NO_NODE && k < g->nodes.at[from.node].n_edges; k++)
-        w->held_often[dh_graph_find(g, g->nodes.at[from.node].edges[k].to).node] = 1;
+    struct dh_cell of = DH_NO_CELL;
+    for (uint32_t n = 2; n-- > 0 && of.node == DH_NO_NODE;)
+        of = dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, dh_operand(w->program, t->i, n)));
+    for (unsigned k = 0; t->counts && of.node != DH_NO_NODE && k < g->nodes.at[of.node].n_edges; k++)
+        w->held_often[dh_graph_find(g, g->nodes.at[of.node].edges[k].to).node] = 1;
 }
 
 /* ---- instructions ---- */
@@ -201,7 +204,9 @@ static void step_memory(struct dh_step *t)
     case DH_I_MEMCPY:
         access(t, 0, DH_EVENT_WRITE, 0);
         access(t, 1, DH_EVENT_READ, 0);
-        hold_often(t, 1);
+        hold_often(t);
+        if (!dh_state_is_fresh(t->s, object_of(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
+            dh_walk_copies(t, 1);
         break;
     case DH_I_MEMSET:
         access(t, 0, DH_EVENT_WRITE, 0);

@@ -47,6 +47,7 @@ enum dh_attribute {
     DH_ARG_NEAR = 1 << 4,    /* OWN or OWN_VIA, unless an index leaves the object */
     DH_ARG_NUMBER = 1 << 6,  /* a number that was given to this very thread, or counted from one */
     DH_ARG_MINE = 1 << 5,    /* an object that this very thread made */
+    DH_ARG_SOLE = 1 << 7,    /* owned by an object that only this thread knows: walk_objects.c */
     DH_ARG_DISTINCT = 1 << 3 /* another one each time round the caller's loop */
 };
 
@@ -60,6 +61,8 @@ struct dh_frame {
     uint32_t function, thread;
     bool multi;        /* may be entered more than once */
     bool unwinding;    /* called to clean up while an exception is on its way */
+    bool inside;       /* an object of the C++ library is at work on itself: who called it has accessed it */
+    bool owners;       /* what the first parameter points to is being made or destroyed by the library */
     bool own_bindings; /* made for this frame, not a caller's of the same recursion */
     uint8_t attributes[DH_ATTRIBUTES_MAX];
     uint16_t loops[DH_ATTRIBUTES_MAX]; /* DISTINCT: elements of which loop */
@@ -86,6 +89,9 @@ struct dh_caller {
     uint32_t caller, call; /* DH_NONE: there are more */
     uint32_t next;         /* of the same context, in state.callers + 1 */
 };
+
+/* Functions of the C++ library: any, members of objects that are accessed as wholes (ir/model_objects.c). */
+enum dh_walk_library { DH_WALK_OWN, DH_WALK_LIBRARY, DH_WALK_OBJECT, DH_WALK_OWNER };
 
 struct dh_interface {
     DH_VEC(uint32_t) nodes;
@@ -133,6 +139,7 @@ struct dh_walk_state {
     uint32_t *returned;      /* by function: parameters through which it finds what it returns, see walk_reach.c */
     uint8_t **cleanups;      /* by function: blocks that only clean up, NULL = not asked yet */
     uint32_t **defined;      /* by function: which instruction assigns a register */
+    uint32_t **hanging;      /* by function, when needed: see walk_leaks.c */
     struct dh_cell *handles; /* by thread: where its handle is stored, DH_NO_CELL: not one place */
     struct dh_joins joins;
     struct dh_ends ends;
@@ -150,6 +157,8 @@ struct dh_walk_state {
     DH_VEC(uint32_t) queue;          /* threads found */
     DH_VEC(struct dh_frame *) later; /* called too deep down: walked from the top, callers took them for recursions */
     uint32_t *contexts_of;           /* by function: frames */
+    uint8_t *library;                /* by function: dh_walk_library */
+    bool has_library;                /* some are of the library */
     struct dh_state ***merged;       /* by function and thread, when needed: what holds in all contexts beyond those */
     bool recording;                  /* the second time: what the first one learnt counts */
     unsigned depth;
@@ -251,6 +260,34 @@ void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_sta
 
 /* walk_calls.c */
 void dh_step_call(struct dh_step *t);
+
+/* walk_objects.c */
+/* What a callee is to objects of the C++ library. */
+void dh_walk_objects(struct dh_step *t, uint32_t target, uint32_t first, struct dh_frame *callee);
+bool dh_walk_is_sole(struct dh_step *t, dh_value v);
+/* DH_EVENT_* bits of an access that follow from that. */
+uint32_t dh_walk_object_flags(struct dh_step *t, dh_value address);
+void dh_walk_find_library(struct dh_walk *w);
+/* What a library function does inside of a variable of the function at work, besides the access that stands for it. */
+bool dh_walk_is_own_work(struct dh_step *t, dh_value address);
+/* The object of the library that an iterator in a local variable goes over, DH_NONE: nobody can tell. */
+dh_value dh_walk_iterated(struct dh_walk *w, uint32_t function, dh_value slot);
+/* What an address was computed from, one step back: also through elements and iterators of objects of the library.
+ * DH_NONE: from something else. */
+dh_value dh_walk_source(struct dh_walk *w, uint32_t function, const struct dh_inst *i);
+
+/* walk_keepers.c */
+/* A call of a constructor of std::thread: who keeps it? */
+void dh_walk_keeper(struct dh_step *t, uint32_t target);
+
+/* walk_leaks.c */
+/* Fresh objects that the callee makes known though it was only given what leads to them: bits of state.fresh. */
+uint32_t dh_walk_leaks(struct dh_step *t, uint32_t target, uint32_t first);
+/* Parameters that a function may leave where its caller does not know: in another object, or for good. By shapes, so
+ * what only went through variables of its own is not among them. */
+uint32_t dh_walk_kept(struct dh_walk *w, uint32_t function);
+/* The same for memory that is copied out of a fresh object. */
+void dh_walk_copies(struct dh_step *t, uint32_t source);
 
 /* walk_facts.c */
 void dh_walk_facts(struct dh_walk *w);

@@ -58,7 +58,9 @@ static bool comes_from_call(struct reach *r, uint32_t inst)
     const struct dh_calls *c = &r->w->shapes->calls;
     bool any = false;
     for (uint32_t it = dh_calls_first(c, inst), to; dh_calls_next(c, inst, &it, &to);) {
-        uint32_t from = returned_from(r->w, to);
+        /* What an object of the library gives hangs on it, however it looks for it. */
+        bool object = r->w->state->library[to] >= DH_WALK_OBJECT;
+        uint32_t from = object ? 1 : returned_from(r->w, to);
         bool fresh = r->w->state->facts[to].returns_new;
         if (!from && !fresh)
             return false;
@@ -96,6 +98,26 @@ static bool comes_from_inst(struct reach *r, uint32_t inst)
     }
 }
 
+/* A local variable: an iterator, and what it goes over; a closure, and what it was given. */
+static bool comes_through_variable(struct reach *r, dh_value slot)
+{
+    const struct dh_program *p = r->w->program;
+    const struct dh_function *f = &p->functions.at[r->function];
+    struct dh_exprs *x = &r->w->state->exprs;
+    dh_value object = dh_walk_iterated(r->w, r->function, slot);
+    uint32_t root = dh_exprs_value(x, r->function, slot).expr;
+    if (object != DH_NONE && comes(r, object))
+        return true;
+    for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
+        for (uint32_t n = p->blocks.at[b].inst; n < p->blocks.at[b].inst + p->blocks.at[b].n_insts; n++) {
+            const struct dh_inst *i = &p->insts.at[n];
+            if (i->op == DH_I_STORE && dh_is_register(dh_operand(p, i, 1)) &&
+                dh_exprs_value(x, r->function, dh_operand(p, i, 0)).expr == root && comes(r, dh_operand(p, i, 1)))
+                return true;
+        }
+    return false;
+}
+
 /* Outwards through an expression, as far as it is one. */
 static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
 {
@@ -116,6 +138,8 @@ static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
             r->depth--;
             return yes;
         }
+        if (e.kind == DH_EXPR_OBJECT && e.a == r->function && r->w->state->has_library)
+            return comes_through_variable(r, e.b);
         expr = e.kind == DH_EXPR_LOAD || e.kind == DH_EXPR_INDEX ? e.a : 0;
     }
     *opaque = true;

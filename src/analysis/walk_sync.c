@@ -67,6 +67,16 @@ static void once_over(struct dh_step *t)
         dh_state_lock(t->s, &h);
 }
 
+/* It was passed before: by custom it will not be done again. Who gives up an initialisation by an exception may. */
+static bool is_over(struct dh_step *t)
+{
+    struct dh_held h = dh_walk_held(t->w, t->f, t->i, 0, 1);
+    bool held = false;
+    for (unsigned n = 0; n < t->s->n_locks; n++)
+        held |= t->s->locks[n].node == h.node && t->s->locks[n].offset == h.offset && t->s->locks[n].mode;
+    return held && !t->w->strict && dh_walk_unique(t->w, h.node);
+}
+
 static void wait_for(struct dh_step *t)
 {
     if (!t->counts || t->i->n_operands < 2)
@@ -238,6 +248,8 @@ static void apply_outcome(struct dh_step *t, struct outcome o, struct dh_state *
     at.inst = (uint32_t)(o.i - t->w->program->insts.at);
     if (o.i->op == DH_I_ONCE_ENTER && !o.success)
         once_over(&at);
+    else if (o.i->op == DH_I_ONCE_ENTER && is_over(&at))
+        s->reached = false;
     else if (o.success)
         take(&at, o.i->op == DH_I_TRYRDLOCK, o.i->op == DH_I_ONCE_ENTER ? 0 : DH_EVENT_TRY);
 }
@@ -259,7 +271,7 @@ static void ended_behind(struct dh_step *t, const struct dh_flow *flow, uint32_t
         const struct dh_ended *at = &e->all.at[n];
         for (uint32_t h = flow->loop.at[at->block]; h != DH_NONE; h = flow->outer.at[h])
             if (dh_flow_in_loop(flow, h, t->block) && !dh_flow_in_loop(flow, h, to) &&
-                !dh_flow_in_loop(flow, h, at->start))
+                (at->start == DH_NONE || !dh_flow_in_loop(flow, h, at->start)))
                 s->ended |= threads_of(t->w, at->create);
     }
 }
@@ -381,7 +393,8 @@ static void note_argument(struct dh_step *t, struct dh_thread *th)
         struct dh_term handle = dh_exprs_value(&w->state->exprs, t->f->function, dh_operand(w->program, t->i, 0));
         if (given.expr && given.expr == handle.expr && given.exact && handle.exact)
             at = (int32_t)(handle.offset - given.offset);
-        if (!(a & (DH_ARG_FRESH | DH_ARG_DISTINCT)) && !is_moved_state(t, v))
+        bool new_state = w->state->library[t->f->function] != DH_WALK_OWN; /* std::thread makes one for each thread */
+        if (!(a & (DH_ARG_FRESH | DH_ARG_DISTINCT)) && !new_state && !is_moved_state(t, v))
             th->own_argument = false;
     }
     th->loop = first || th->loop == loop ? loop : 0;
@@ -400,6 +413,7 @@ static void start_thread(struct dh_step *t, size_t thread)
         *count = *count + (many ? 2 : 1) > 2 ? 2 : *count + (many ? 2 : 1);
         th->creators |= (dh_threads)1 << t->f->thread;
         th->over &= w->state->recording ? t->s->joined : ~(dh_threads)0;
+        th->over_by_custom &= w->state->recording ? t->s->joined | t->s->ended : ~(dh_threads)0;
         dh_vec_push(&w->state->queue, (uint32_t)thread);
     }
     t->s->started |= (dh_threads)1 << thread;

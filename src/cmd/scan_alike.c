@@ -92,38 +92,50 @@ static bool may_be_alike(const struct dh_whole *w, const struct dh_site *p, cons
            same(f.owner, f.n_owner, g.owner, g.n_owner) || is_inside(a, b) || is_inside(b, a);
 }
 
+/* As the site of an instruction says, or its place. */
+static const char *variable_of(const struct dh_whole *w, uint32_t inst)
+{
+    const struct dh_inst *i = &w->program.insts.at[inst];
+    if (i->site < w->sites.n_sites)
+        return dh_site_string(&w->sites, w->sites.sites[i->site].variable);
+    return dh_program_string(&w->program, w->program.places.at[i->place].variable);
+}
+
+/* An object of the library that is accessed as a whole is no lock. */
+static bool is_lock_and_object(const struct dh_whole *w, const struct dh_inst *lock, const struct dh_inst *object)
+{
+    const char *type = dh_program_string(&w->program, w->program.places.at[object->place].type);
+    return dh_inst_class(lock) == DH_CLASS_SYNC && object->flags & DH_INST_LIBRARY && type[0] && !strstr(type, "mutex");
+}
+
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other)
 {
     const struct dh_whole *w = self;
     const struct dh_inst *i = &w->program.insts.at[one], *k = &w->program.insts.at[other];
     bool known = i->site < w->sites.n_sites && k->site < w->sites.n_sites;
+    if (is_lock_and_object(w, i, k) || is_lock_and_object(w, k, i))
+        return false;
     return !known || !is_scalar(i) || !is_scalar(k) ||
            may_be_alike(w, &w->sites.sites[i->site], &w->sites.sites[k->site]);
 }
 
-static const char *variable_of(const struct dh_whole *w, uint32_t inst)
+static uint32_t hash_of(const char *text, size_t n)
 {
-    uint32_t site = w->program.insts.at[inst].site;
-    return site < w->sites.n_sites ? dh_site_string(&w->sites, w->sites.sites[site].variable) : "";
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 16777619u;
+    return n ? h | 1 : 0;
 }
 
 uint32_t dh_scan_full_name(void *self, uint32_t inst)
 {
     const char *variable = variable_of(self, inst);
-    uint32_t h = 2166136261u;
-    for (const char *at = variable; *at; at++)
-        h = (h ^ (unsigned char)*at) * 16777619u;
-    return variable[0] ? h | 1 : 0;
+    return hash_of(variable, strlen(variable));
 }
 
 uint32_t dh_scan_name(void *self, uint32_t inst)
 {
-    const struct dh_whole *w = self;
-    uint32_t h = 2166136261u;
-    const char *variable = variable_of(w, inst);
+    const char *variable = variable_of(self, inst);
     struct field f = field_of(variable);
-    const char *name = f.owner ? f.name : variable;
-    for (size_t n = 0; n < (f.owner ? f.n_name : strlen(variable)); n++)
-        h = (h ^ (unsigned char)name[n]) * 16777619u;
-    return variable[0] ? h | 1 : 0;
+    return f.owner ? hash_of(f.name, f.n_name) | 1 : hash_of(variable, strlen(variable));
 }

@@ -13,6 +13,12 @@ static const struct dh_site *site_of(const struct dh_scan_names *n, uint32_t ins
     return site < n->whole->sites.n_sites ? &n->whole->sites.sites[site] : NULL;
 }
 
+static const struct dh_place *place_of(const struct dh_scan_names *n, uint32_t inst)
+{
+    const struct dh_program *p = &n->whole->program;
+    return &p->places.at[p->insts.at[inst].place];
+}
+
 static void add_frame(struct dh_finding_stack *s, const char *function, const char *file, unsigned line,
                       unsigned column)
 {
@@ -104,11 +110,16 @@ char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_held *h)
 {
     const struct dh_site *s = h->inst < n->whole->program.insts.n ? site_of(n, h->inst) : NULL;
     const char *variable = s ? dh_site_string(&n->whole->sites, s->variable) : "";
+    const char *named = !s && h->inst < n->whole->program.insts.n
+                            ? dh_program_string(&n->whole->program, place_of(n, h->inst)->variable)
+                            : "";
     int32_t offset;
     const struct dh_global *g = global_of(n, h->node, &offset);
     bool by_pointer = h->made && g && variable[0] == '*'; /* whose it is says more than how it was given */
     if (variable[0] && !by_pointer && strcmp(variable, dh_site_string(&n->whole->sites, s->type)) != 0)
         return dh_strdup(variable);
+    if (named[0])
+        return dh_strdup(named);
     if (g)
         return dh_strdup(dh_program_string(&n->whole->program, g->source));
     return s ? dh_format("%s (%s:%u)", variable, dh_basename(dh_site_string(&n->whole->sites, s->file)), s->line)
@@ -167,7 +178,12 @@ static void name_access(const struct dh_scan_names *n, const struct dh_event *e,
     if (!s) {
         const struct dh_finding_frame *f = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
         free(a->site);
-        a->site = dh_format("%s:%s:?:%s", f ? dh_basename(f->file) : "?", f ? f->function : "?", a->op);
+        const struct dh_place *place = place_of(n, e->inst);
+        const char *variable = dh_program_string(&n->whole->program, place->variable);
+        a->site = dh_format("%s:%s:%s:%s", f ? dh_basename(f->file) : "?", f ? f->function : "?",
+                            variable[0] ? variable : "?", a->op);
+        dh_finding_set(&a->variable, variable);
+        dh_finding_set(&a->type, dh_program_string(&n->whole->program, place->type));
         return;
     }
     bool source = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && e->kind == DH_EVENT_READ;

@@ -173,7 +173,7 @@ static void read_nothing(struct dh_reader *r, LLVMValueRef i)
 
 static void read_landing(struct dh_reader *r, LLVMValueRef i)
 {
-    dh_value at = dh_build_constant(r->p, DH_CONST_GLOBAL, dh_read_hidden(r, "exception", false), 0);
+    dh_value at = dh_build_constant(r->p, DH_CONST_GLOBAL, dh_read_hidden(r, "exception", true), 0);
     struct dh_inst *load = dh_emit1(r, DH_I_LOAD, dh_read_result(r, i), at);
     load->size = 8;
     load->flags |= DH_INST_MADE | DH_INST_LIBRARY;

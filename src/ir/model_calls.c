@@ -1,6 +1,7 @@
 /* Calls: of the program's own functions, of intrinsics, of libraries. */
 #include "base/str.h"
 #include "ir/model_internal.h"
+#include "model/library_names.h"
 
 #include <string.h>
 
@@ -301,9 +302,13 @@ static bool read_assembly(struct dh_reader *r, LLVMValueRef call, const struct l
     return true;
 }
 
-bool dh_read_instead(const struct dh_reader *r, const struct dh_library_function *known)
+/* Calls of C++ libraries have no sites: what they are about, a lock or an object, is named here. */
+static void name_library_argument(struct dh_reader *r, LLVMValueRef call, const char *name)
 {
-    return known && known->instead && !(known->loosely && r->strict);
+    unsigned argument = dh_library_class_of(name) == DH_LIBRARY_GUARD ? 1 : 0;
+    if (argument < LLVMGetNumArgOperands(call) && dh_is_of_library(name) &&
+        LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, argument))) == LLVMPointerTypeKind)
+        dh_read_name_argument(r, call, LLVMGetOperand(call, argument), 0);
 }
 
 static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const struct list *list)
@@ -311,8 +316,16 @@ static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef call
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
     const struct dh_library_function *known = dh_models_find(r->models, name);
-    if (LLVMIsDeclaration(callee) || dh_read_instead(r, known))
+    if (dh_read_relock(r, call, callee))
+        return true;
+    if (LLVMIsDeclaration(callee) || dh_read_instead(r, name, known)) {
+        r->temporary = false;
+        name_library_argument(r, call, name);
         return read_library(r, call, name, known, list);
+    }
+    if (dh_read_element(r, call, callee, list->at.at, (unsigned)list->at.n))
+        return true;
+    dh_read_object_call(r, call, callee, list->at.at, (unsigned)list->at.n);
     emit_call(r, call, dh_read_constant(r, callee), list);
     return true;
 }

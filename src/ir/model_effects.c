@@ -2,6 +2,7 @@
 #include "ir/model_internal.h"
 
 #include "base/str.h"
+#include "model/library_names.h"
 
 #include <string.h>
 
@@ -122,7 +123,8 @@ static bool is_nothing(struct effects *e, dh_value v)
 
 static void touch(struct effects *e, dh_value address, bool writes, uint32_t size)
 {
-    if (is_nothing(e, address))
+    bool temporary = e->r->temporary && e->a->n && address == e->a->at[0];
+    if (is_nothing(e, address) || temporary)
         return;
     struct dh_inst *i = dh_emit1(e->r, writes ? DH_I_STORE : DH_I_LOAD, DH_NONE, address);
     i->flags |= DH_INST_LIBRARY;
@@ -131,8 +133,17 @@ static void touch(struct effects *e, dh_value address, bool writes, uint32_t siz
         dh_build_operand(e->r->p, e->r->data);
 }
 
+/* The text of a string, which the string stands for. */
+static bool is_inside(struct effects *e, const struct dh_effect *f)
+{
+    return !e->r->strict && e->m->exprs.at[e->m->roots.at[f->expr]].kind == DH_MODEL_EXPR_LOAD &&
+           dh_library_class_of(e->a->name) == DH_LIBRARY_HOLDER;
+}
+
 static void touch_one(struct effects *e, const struct dh_effect *f)
 {
+    if (is_inside(e, f))
+        return;
     uint32_t size = touched(e, f, 1);
     touch(e, operand(e, f, 0), f->kind == DH_EFFECT_WRITE, size);
 }

@@ -101,6 +101,14 @@ static bool fold_cast(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *n
     return true;
 }
 
+/* Whether a static variable of a function is there yet: whoever finds that it is, could as well ask its guard. */
+static bool is_guard(LLVMValueRef load)
+{
+    size_t n;
+    return LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic &&
+           dh_starts_with(LLVMGetValueName2(LLVMGetOperand(load, 0), &n), "_ZGVZ");
+}
+
 static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     size_t n;
@@ -117,7 +125,7 @@ static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number
     case LLVMLoad:
         *number = 0;
         return LLVMIsAGlobalVariable(LLVMGetOperand(v, 0)) &&
-               strcmp(LLVMGetValueName2(LLVMGetOperand(v, 0), &n), "__libc_single_threaded") == 0;
+               (strcmp(LLVMGetValueName2(LLVMGetOperand(v, 0), &n), "__libc_single_threaded") == 0 || is_guard(v));
     case LLVMCall:
         return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMIntegerTypeKind && fold_call(r, v, depth, number);
     case LLVMExtractValue:

@@ -39,7 +39,10 @@ struct dh_reader {
     uint32_t first_edge;
     LLVMValueRef at; /* instruction being read: whose place and site new instructions get */
     uint32_t site, place;
-    bool throws; /* the call just read leaves by an exception only */
+    struct dh_namer *namer; /* made when needed; `named`: the function it is in */
+    LLVMValueRef named;
+    bool temporary; /* what was named last has no name of its own: nobody else knows it */
+    bool throws;    /* the call just read leaves by an exception only */
 };
 
 struct dh_read_block {
@@ -93,12 +96,22 @@ void dh_read_members(struct dh_reader *r);
 /* What such a pointer says: 0 = which function, 1 = at which distance. */
 bool dh_read_is_member(LLVMValueRef v, unsigned part);
 
+/* ---- model_objects.c ---- */
+/* What a call of a member function of the C++ library does to the objects it is given. */
+void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+/* A call that picks an element by its index. */
+bool dh_read_element(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+/* The model of a function stands for its body, too. */
+bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_library_function *known);
+/* A local guard takes or gives back its lock again. */
+bool dh_read_relock(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee);
+/* Instructions from here on are about what the pointer leads to. */
+void dh_read_name_argument(struct dh_reader *r, LLVMValueRef call, LLVMValueRef pointer, uint32_t bytes);
+
 /* ---- model_wide.c ---- */
 void dh_read_wide(struct dh_reader *r);
 
 /* ---- model_calls.c ---- */
-/* What is known of a function with a body counts, and the body does not. */
-bool dh_read_instead(const struct dh_reader *r, const struct dh_library_function *known);
 /* A call or invoke. False when control does not come back. */
 bool dh_read_call(struct dh_reader *r, LLVMValueRef call);
 /* A body for a function of a library whose address is taken. */

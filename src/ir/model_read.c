@@ -3,6 +3,7 @@
 #include "ir/annotations.h"
 #include "ir/model.h"
 #include "ir/model_internal.h"
+#include "ir/names.h"
 #include "ir/sites.h"
 #include "ir/symbol.h"
 
@@ -239,7 +240,7 @@ static void read_bodies(struct dh_reader *r)
         if (index == DH_NONE)
             continue;
         const struct dh_library_function *known = dh_models_find(r->models, name_of(f));
-        if (!LLVMIsDeclaration(f) && !dh_read_instead(r, known))
+        if (!LLVMIsDeclaration(f) && !dh_read_instead(r, name_of(f), known))
             dh_read_body(r, f, index);
         else if (!LLVMIsDeclaration(f) || r->p->functions.at[index].flags & DH_FUNCTION_ADDRESS_TAKEN)
             dh_read_made_body(r, f, index);
@@ -261,6 +262,8 @@ static void release(struct dh_reader *r)
     dh_vec_release(&r->hidden);
     dh_arena_release(&r->arena);
     dh_arena_release(&r->body);
+    if (r->namer)
+        dh_namer_free(r->namer);
     dh_di_free(r->di);
 }
 

@@ -107,7 +107,8 @@ struct dh_inst {
 
 struct dh_place {
     uint32_t file, function, line,
-        column; /* file, function: strings; the function as the source says, inlined ones too */
+        column;              /* file, function: strings; the function as the source says, inlined ones too */
+    uint32_t variable, type; /* strings: of what is accessed, where no site says so */
 };
 
 struct dh_block {

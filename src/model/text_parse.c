@@ -341,6 +341,8 @@ static bool read_detail(struct parser *s, struct details *d, char *word)
                                  {"line", &d->place.line, NULL},
                                  {"column", &d->place.column, NULL},
                                  {"in", NULL, &d->place.function},
+                                 {"variable", NULL, &d->place.variable},
+                                 {"type", NULL, &d->place.type},
                                  {0}};
     if (dh_text_word_find(dh_text_words_inst_flags, word, &flag)) {
         d->i.flags |= (uint8_t)flag;

@@ -101,6 +101,8 @@ static void add_place(struct dh_str *out, const struct dh_program *p, uint32_t p
     add_number(out, "line", at->line);
     add_number(out, "column", at->column);
     add_text(out, p, "in", at->function);
+    add_text(out, p, "variable", at->variable);
+    add_text(out, p, "type", at->type);
 }
 
 static void add_operands(struct dh_str *out, const struct dh_program *p, const struct dh_inst *i)

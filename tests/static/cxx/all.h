@@ -1,0 +1,20 @@
+// What the programs here need, compiled once.
+#include <array>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <queue>
+#include <set>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+#include <vector>
