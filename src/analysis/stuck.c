@@ -25,9 +25,18 @@ static bool is_known(const struct search *s, enum dh_deadlock_kind kind, uint32_
     return false;
 }
 
-static bool is_request(const struct dh_event *e)
+/* A lock of a library. One-time initialisation counts as held for reading when it is over, and what programs make of
+ * atomics may be anything. */
+static bool is_lock(const struct search *s, uint32_t inst)
 {
-    return e->kind == DH_EVENT_LOCK && e->second != DH_NONE && !(e->flags & (DH_EVENT_TRY | DH_EVENT_IGNORED));
+    enum dh_inst_op op = s->w->program->insts.at[inst].op;
+    return op == DH_I_LOCK || op == DH_I_RDLOCK || op == DH_I_TRYLOCK || op == DH_I_TRYRDLOCK;
+}
+
+static bool is_request(const struct search *s, const struct dh_event *e)
+{
+    return e->kind == DH_EVENT_LOCK && e->second != DH_NONE && !(e->flags & (DH_EVENT_TRY | DH_EVENT_IGNORED)) &&
+           is_lock(s, e->inst);
 }
 
 /* ---- taken again ---- */
@@ -75,7 +84,8 @@ static void look_at_request(struct search *s, uint32_t event)
     const struct dh_held *wants = &s->w->held.at[e->second];
     for (uint32_t k = l->first; k < l->first + l->n; k++) {
         const struct dh_held *has = &s->w->held.at[k];
-        if (!is_one(s, has, wants) || !excludes_itself(s, has, wants) || is_known(s, DH_DEADLOCK_AGAIN, e->inst))
+        if (!is_one(s, has, wants) || !is_lock(s, has->inst) || !excludes_itself(s, has, wants) ||
+            is_known(s, DH_DEADLOCK_AGAIN, e->inst))
             continue;
         struct dh_deadlock d = {.kind = DH_DEADLOCK_AGAIN, .n = 1, .events = {event}, .held = k};
         dh_vec_push(&s->out->all, d);
@@ -105,7 +115,7 @@ static uint32_t who_needs(const struct search *s, const struct dh_event *join, c
 {
     for (uint32_t n = 0; n < s->w->events.n; n++) {
         const struct dh_event *e = &s->w->events.at[n];
-        if (!is_request(e) || e->thread == join->thread || !(join->rejoined >> e->thread & 1))
+        if (!is_request(s, e) || e->thread == join->thread || !(join->rejoined >> e->thread & 1))
             continue;
         const struct dh_held *wants = &s->w->held.at[e->second];
         if (is_one(s, has, wants) && !(has->mode && wants->mode))
@@ -120,7 +130,7 @@ static void look_at_join(struct search *s, uint32_t event)
     const struct dh_lockset *l = &s->w->locksets.at[e->lockset];
     for (uint32_t k = l->first; k < l->first + l->n && !is_known(s, DH_DEADLOCK_JOIN, e->inst); k++) {
         const struct dh_held *has = &s->w->held.at[k];
-        uint32_t other = who_needs(s, e, has);
+        uint32_t other = is_lock(s, has->inst) ? who_needs(s, e, has) : DH_NONE;
         if (other == DH_NONE || has_waited(s, e, has))
             continue;
         struct dh_deadlock d = {.kind = DH_DEADLOCK_JOIN, .n = 2, .events = {event, other}, .held = k};
@@ -133,7 +143,7 @@ void dh_stuck_find(struct dh_deadlocks *d, const struct dh_walk *w)
     struct search s = {.w = w, .out = d, .recursive = has_recursive(w->program)};
     for (uint32_t n = 0; n < w->events.n; n++) {
         const struct dh_event *e = &w->events.at[n];
-        if (is_request(e) && w->locksets.at[e->lockset].n)
+        if (is_request(&s, e) && w->locksets.at[e->lockset].n)
             look_at_request(&s, n);
         else if (e->kind == DH_EVENT_JOIN && !(e->flags & DH_EVENT_IGNORED))
             look_at_join(&s, n);
