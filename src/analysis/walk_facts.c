@@ -68,6 +68,22 @@ static void escape_operands(struct dh_walk *w, uint32_t function, const struct d
         mine->escapes |= params_of(w, function, dh_operand(w->program, i, n));
 }
 
+static bool is_shared_value(struct dh_walk *w, uint32_t function, dh_value v)
+{
+    struct dh_cell c = dh_shapes_value(w->shapes, function, v);
+    return c.node != DH_NO_NODE && w->shapes->graph.nodes.at[c.node].flags & DH_NODE_SHARED;
+}
+
+/* In its own words a callee accesses what its parameters lead to, and nobody knows yet what that is: who gives it
+ * something shared, a global's address or what another call returned, does touch it. */
+static bool passes_shared(struct dh_walk *w, uint32_t function, const struct dh_inst *i)
+{
+    bool shared = i->result != DH_NONE && is_shared_value(w, function, i->result);
+    for (uint32_t n = 0; n < i->n_operands && !shared; n++)
+        shared = is_shared_value(w, function, dh_operand(w->program, i, n));
+    return shared;
+}
+
 static void inst_facts(struct dh_walk *w, uint32_t function, uint32_t inst, struct dh_function_facts *mine)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
@@ -119,10 +135,10 @@ static void inst_facts(struct dh_walk *w, uint32_t function, uint32_t inst, stru
         mine->counts |= flags & DH_NODE_GLOBAL ? (flags & of_note) != 0 : w->state->interface_number[c.node] != DH_NONE;
     }
     if (dh_inst_class(i) == DH_CLASS_MEMORY || dh_inst_class(i) == DH_CLASS_HEAP)
-        for (uint32_t n = 0; n < i->n_operands && n < 2; n++) {
-            struct dh_cell c = dh_shapes_value(w->shapes, function, dh_operand(w->program, i, n));
-            mine->touches |= c.node != DH_NO_NODE && w->shapes->graph.nodes.at[c.node].flags & DH_NODE_SHARED;
-        }
+        for (uint32_t n = 0; n < i->n_operands && n < 2; n++)
+            mine->touches |= is_shared_value(w, function, dh_operand(w->program, i, n));
+    else if (dh_inst_class(i) == DH_CLASS_CALL)
+        mine->touches |= passes_shared(w, function, i);
 }
 
 /* ---- what a function gives back ---- */

@@ -244,7 +244,7 @@ def check_killed_writers(lab):
             time.sleep(0.05)
         told += b"SUMMARY: deadheat" in log.read_bytes()
     problem, runs = findings(lab, db)
-    lab.count("runs whose deadheat was killed", problem or (runs != 1 + told and f"{runs} runs, {told} had told") or None)
+    lab.count("runs whose deadheat was killed", problem or (runs < 1 + told and f"{runs} runs, {told} had told") or None)  # some were killed between storing and telling
     again, same = findings(lab, db)
     lab.count("they are stored once", again or (same != runs and f"{same} runs, then {runs}") or None)
 
