@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE = 60 }; /* instructions; smaller ones are inlined however often they are called */
+
 /* ---- numbers of calls ---- */
 
 static unsigned site_kind(LLVMModuleRef m)
@@ -133,6 +135,32 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
+static bool is_large(LLVMValueRef f)
+{
+    unsigned n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            n++;
+    return n > LARGE;
+}
+
+static unsigned attribute(const char *name)
+{
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* What has one call left is inlined there whatever its size. It had more, and was left alone: checks are laid out for
+ * that, so it stays so. */
+static void keep_apart(LLVMValueRef f)
+{
+    LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    LLVMUseRef use = LLVMGetFirstUse(f);
+    bool asked = LLVMGetEnumAttributeAtIndex(f, at, attribute("alwaysinline"));
+    if (use && !LLVMGetNextUse(use) && is_large(f) && !asked)
+        LLVMAddAttributeAtIndex(
+            f, at, LLVMCreateEnumAttribute(LLVMGetModuleContext(LLVMGetGlobalParent(f)), attribute("noinline"), 0));
+}
+
 LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
 {
     struct module k = {.m = m, .c = c};
@@ -150,6 +178,10 @@ LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
     }
     for (LLVMValueRef f = ok ? LLVMGetFirstFunction(m) : NULL; f; f = LLVMGetNextFunction(f))
         redirect(&k, f, caller_number(&k, f));
+    for (uint32_t n = 0; ok && n < c->n; n++) {
+        keep_apart(k.originals[n]);
+        keep_apart(k.copies[n]);
+    }
     free(k.originals);
     free(k.redirects);
     if (ok)

@@ -153,7 +153,7 @@ static bool place_pieces(struct late *l, LLVMValueRef from, uint64_t bytes, unsi
 static enum dh_hook read_hook(struct late *l, const struct dh_memop *a, int row)
 {
     bool whole = (a->bytes == 4 || a->bytes == 8) && LLVMGetAlignment(a->at) >= a->bytes;
-    if (whole && dh_roots_only_read(&l->roots, a->addr))
+    if (whole && dh_roots_only_read(&l->roots, a->at, a->addr))
         return a->bytes == 4 ? DH_HOOK_READ4_SHARED : DH_HOOK_READ8_SHARED;
     return DH_HOOK_READ1 + row;
 }

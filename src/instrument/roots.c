@@ -1,5 +1,7 @@
 #include "instrument/roots.h"
 
+#include <llvm-c/DebugInfo.h>
+
 enum { STEPS_MAX = 32 };
 
 /* Along offsets and loaded pointers, up to the variable, argument or call where they begin. Pointers that a loop moves
@@ -25,14 +27,22 @@ static LLVMValueRef root_of(LLVMValueRef addr)
     return addr;
 }
 
+/* A function of the source that was inlined here is one by itself: what it only reads, others that were inlined beside
+ * it may write at other times. */
+static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
+{
+    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(access), call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
+    return dh_ptrmap_key(root_of(addr)) ^ dh_ptrmap_key(call) * 0x9e3779b97f4a7c15u;
+}
+
 void dh_roots_release(struct dh_roots *r)
 {
     dh_ptrmap_release(&r->stored);
 }
 
-static void note(struct dh_roots *r, LLVMValueRef addr)
+static void note(struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
 {
-    uint64_t key = dh_ptrmap_key(root_of(addr));
+    uint64_t key = key_of(access, addr);
     if (!dh_ptrmap_find(&r->stored, key))
         dh_ptrmap_add(&r->stored, key, 1);
 }
@@ -43,13 +53,13 @@ void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsAStoreInst(i))
-                note(r, LLVMGetOperand(i, 1));
+                note(r, i, LLVMGetOperand(i, 1));
             else if (LLVMIsAMemIntrinsic(i))
-                note(r, LLVMGetOperand(i, 0));
+                note(r, i, LLVMGetOperand(i, 0));
         }
 }
 
-bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef addr)
+bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
 {
-    return !dh_ptrmap_find(&r->stored, dh_ptrmap_key(root_of(addr)));
+    return !dh_ptrmap_find(&r->stored, key_of(access, addr));
 }

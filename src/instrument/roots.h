@@ -1,6 +1,6 @@
-/* Where a function's addresses come from, and which of these sources it stores to. Layer: instrument. What a function
- * only reads is more likely shared than what it also writes; a guess that decides the order of checks, never what is
- * checked. One per module; owns its cache. */
+/* Where addresses of a function of the source come from, and which of these sources it stores to. Layer: instrument.
+ * What a function only reads is more likely shared than what it also writes; a guess that decides the order of checks,
+ * never what is checked. One per module; owns its cache. */
 #ifndef DH_INSTRUMENT_ROOTS_H
 #define DH_INSTRUMENT_ROOTS_H
 
@@ -15,7 +15,8 @@ struct dh_roots {
 
 void dh_roots_release(struct dh_roots *r);
 void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f);
-/* The function stores to nothing that is reached from the same variable, argument or call. */
-bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef addr);
+/* The function of the source that the access comes from stores to nothing that is reached from the same variable,
+ * argument or call. */
+bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr);
 
 #endif
