@@ -76,8 +76,10 @@ class Results:
         self.write(home, self.name)
         files = [f"{self.name}.txt", *(f"{self.name}{s}.tsv" for s in self.tables)]
         try:
-            draw(home / f"{self.name}.svg")
-            files.append(f"{self.name}.svg")
+            chart = home / f"{self.name}.svg"
+            chart.unlink(missing_ok=True)
+            draw(chart)
+            files += [chart.name] if chart.exists() else []
         except Failure as e:
             print(f"no chart: {e}")
         print(f"written to {home}: {', '.join(files)}")

@@ -11,6 +11,7 @@ struct deed {
     bool paired;          /* somebody of this function has the same handle */
     struct dh_cell at;    /* where the handle is kept, among the objects of this function; DH_NO_CELL: lost */
     uint32_t param;       /* join: the handle is this parameter, DH_NONE: it is not */
+    bool picked;          /* the place of the handle is picked by a number that varies */
 };
 
 struct deeds {
@@ -50,6 +51,19 @@ static const struct dh_inst *definition(const struct dh_program *p, uint32_t fun
     return NULL;
 }
 
+static bool is_picked(const struct search *s, uint32_t function, dh_value address)
+{
+    for (int depth = 0; depth < 16 && dh_is_register(address); depth++) {
+        const struct dh_inst *i = definition(s->p, function, address);
+        if (!i || (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX))
+            return i && i->op == DH_I_PHI;
+        if (i->op == DH_I_INDEX && dh_is_register(dh_operand(s->p, i, 1)))
+            return true;
+        address = dh_operand(s->p, i, 0);
+    }
+    return false;
+}
+
 /* A handle's value: from where it was loaded, or the parameter that it is. */
 static void trace_value(struct search *s, uint32_t function, dh_value v, struct deed *d)
 {
@@ -65,8 +79,10 @@ static void trace_value(struct search *s, uint32_t function, dh_value v, struct 
     }
     if (dh_is_register(v) && v < n_params)
         d->param = v;
-    else if (dh_is_register(v) && i && i->op == DH_I_LOAD)
+    else if (dh_is_register(v) && i && i->op == DH_I_LOAD) {
         d->at = dh_shapes_value(s->shapes, function, dh_operand(s->p, i, 0));
+        d->picked = is_picked(s, function, dh_operand(s->p, i, 0));
+    }
 }
 
 /* The callee's object in the caller's words: side by side from parameters to arguments. */
@@ -157,6 +173,7 @@ static void note_inst(struct search *s, uint32_t function, uint32_t inst, uint32
     struct deed d = {.origin = inst, .inst = inst, .block = block, .param = DH_NONE};
     if (i->op == DH_I_CREATE) {
         d.at = dh_shapes_value(s->shapes, function, dh_operand(s->p, i, 0));
+        d.picked = is_picked(s, function, dh_operand(s->p, i, 0));
         dh_vec_push(&s->of[function].starts, d);
     } else if (i->op == DH_I_JOIN && !(i->flags & DH_INST_TIMED)) {
         trace_value(s, function, dh_operand(s->p, i, 0), &d);
@@ -241,6 +258,34 @@ static bool is_overwritten(struct search *s, const struct deeds *mine, const str
     return false;
 }
 
+/* Threads that were started into one element after the other are joined by name, `join(all[0]); join(all[1])`. */
+static bool is_by_name(struct search *s, const struct deed *start, const struct deed *join)
+{
+    uint32_t node = dh_shapes_place(s->shapes, start->at).node;
+    return start->picked && start->inst == start->origin && !join->picked && join->inst == join->origin &&
+           node != DH_NO_NODE && dh_shapes_place(s->shapes, join->at).node == node;
+}
+
+/* Only behind the last of these joins all of them may have ended. */
+static bool is_last_by_name(struct search *s, const struct deeds *mine, const struct deed *start,
+                            const struct deed *join)
+{
+    for (size_t b = 0; b < mine->joins.n; b++)
+        if (mine->joins.at[b].inst > join->inst && is_by_name(s, start, &mine->joins.at[b]))
+            return false;
+    return true;
+}
+
+static void match_one(struct search *s, struct deeds *mine, struct deed *start, struct deed *join)
+{
+    bool by_name = is_by_name(s, start, join);
+    if (!by_name && !same_place(s, start, join))
+        return;
+    start->paired = join->paired = true;
+    if (!by_name || is_last_by_name(s, mine, start, join))
+        pair(s, start, join);
+}
+
 static void match_exactly(struct search *s, struct deeds *mine)
 {
     for (size_t a = 0; a < mine->starts.n; a++) {
@@ -249,10 +294,7 @@ static void match_exactly(struct search *s, struct deeds *mine)
             continue;
         }
         for (size_t b = 0; b < mine->joins.n; b++)
-            if (same_place(s, &mine->starts.at[a], &mine->joins.at[b])) {
-                mine->starts.at[a].paired = mine->joins.at[b].paired = true;
-                pair(s, &mine->starts.at[a], &mine->joins.at[b]);
-            }
+            match_one(s, mine, &mine->starts.at[a], &mine->joins.at[b]);
     }
 }
 
