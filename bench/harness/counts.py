@@ -6,6 +6,7 @@ import subprocess
 from .proc import Failure
 
 LIMIT = 600  # seconds of one run, the building of its variant included
+TRIES = 6  # for each run that is wanted
 EVENTS = ("field-self", "field-other", "array", "call-static", "call-virtual", "monitor")
 
 
@@ -52,9 +53,12 @@ class Counter:
         stem = self.home / f"counts-{len(self.known)}"
         env = dict(os.environ, DEADHEAT_OPTIONS=f"exitcode=0:print=0:counts_file={stem}")
         argv = [self.tool, "run", f"--detect={detect}", f"--db={self.home / 'found.db'}", f"--plan={plan}", "--", str(self.program), *self.args]
-        for _ in range(self.times):
+        # A run that crashes, as some defects make it, counts nothing: there is another.
+        for _ in range(self.times * TRIES):
             done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT)
-        texts = [p.read_text() for p in self.home.glob(f"{stem.name}.*")]
+            texts = [p.read_text() for p in self.home.glob(f"{stem.name}.*")]
+            if len(texts) >= self.times:
+                break
         if len(texts) < self.times or (done.returncode not in (0, 1, 66) and not self.expect_fail):
             why = (done.stderr.strip().splitlines() or ["nothing was counted"])[-1]
             raise Failure(f"{self.program.name}, {plan}: exit {done.returncode}: {why}")
