@@ -81,7 +81,7 @@ static void take_found(struct campaign *c, struct search *from, const struct dh_
     struct known *k = known_of(c, finding.id);
     if (!k->proven && k->tries < TRIES) {
         size_t at = (size_t)(k - c->known.at);
-        bool proven = dh_campaign_confirm(c, from, f, &finding);
+        bool proven = dh_campaign_confirm(c, from, f, &finding, k->tries > 0);
         k = &c->known.at[at];
         k->proven = proven;
         k->tries++;

@@ -89,7 +89,7 @@ void dh_campaign_tell_unordered(struct campaign *c);
 
 /* Proves it by the shortest schedule that holds with kernel threads. */
 bool dh_campaign_confirm(struct campaign *c, struct search *from, const struct dh_engine_found *end,
-                         const struct dh_finding *f);
+                         const struct dh_finding *f, bool doubted);
 
 /* ---- campaign_aims.c ---- */
 
