@@ -27,12 +27,15 @@ static LLVMValueRef root_of(LLVMValueRef addr)
     return addr;
 }
 
-/* A function of the source that was inlined here is one by itself: what it only reads, others that were inlined beside
- * it may write at other times. */
+/* A global is many functions' business: one of the source that only reads it reads what others write at other times,
+ * also where all of them were inlined into one. What else an address may come from belongs to the function as it is
+ * now: helpers that were inlined read what it has just written. */
 static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
 {
-    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(access), call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
-    return dh_ptrmap_key(root_of(addr)) ^ dh_ptrmap_key(call) * 0x9e3779b97f4a7c15u;
+    LLVMValueRef root = root_of(addr);
+    LLVMMetadataRef at = LLVMIsAGlobalVariable(root) ? LLVMInstructionGetDebugLoc(access) : NULL;
+    LLVMMetadataRef call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
+    return dh_ptrmap_key(root) ^ dh_ptrmap_key(call) * 0x9e3779b97f4a7c15u;
 }
 
 void dh_roots_release(struct dh_roots *r)
