@@ -1,6 +1,7 @@
 /* Failing runs: which of them happens with kernel threads, under which model, and what is told of it. */
 #include "classify/explain.h"
 #include "classify/parts.h"
+#include "search/strategy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,13 +108,113 @@ static bool is_refused(struct campaign *c, const struct dh_failing_run *r)
     return !accepts && !c->failed;
 }
 
+static bool is_access(const struct dh_engine_decision *d)
+{
+    return (d->kind == DH_STEP_READ || d->kind == DH_STEP_WRITE || d->kind == DH_STEP_COPY) &&
+           !(d->flags & DH_STEP_ATOMIC);
+}
+
+/* A thread's accesses happen right behind the synchronisation before them: when that was, or when the first of them
+ * was; or who reads what is old is there before all others, when it was new. */
+enum way { LATE, EARLY, FIRST, WAYS };
+
+/* The synchronisation that the thread has not taken part in yet goes to `to`. */
+static uint32_t give(struct dh_engine_decision *to, const struct dh_failing_run *r, uint32_t n, uint32_t *kept,
+                     uint32_t thread)
+{
+    if (kept[thread])
+        to[n++] = r->schedule.decisions[kept[thread] - 1];
+    kept[thread] = 0;
+    return n;
+}
+
+/* The schedule with switches at synchronisation only, owned by the caller. */
+static struct dh_engine_decision *undisturbed(const struct dh_failing_run *r, enum way way, uint32_t *n)
+{
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < r->schedule.n; i++)
+        threads = r->schedule.decisions[i].thread >= threads ? r->schedule.decisions[i].thread + 1 : threads;
+    struct dh_engine_decision *to = calloc(r->schedule.n + 1, sizeof *to);
+    uint32_t *kept = calloc(threads + 1, sizeof *kept);
+    if (!to || !kept)
+        abort();
+    *n = 0;
+    for (uint32_t i = 0; i < r->schedule.n; i++) {
+        const struct dh_engine_decision *d = &r->schedule.decisions[i];
+        if (!is_access(d) || way == LATE)
+            *n = give(to, r, *n, kept, d->thread);
+        if (!is_access(d))
+            kept[d->thread] = i + 1;
+        if (way == EARLY)
+            *n = give(to, r, *n, kept, d->thread);
+    }
+    for (uint32_t t = 0; t < threads; t++)
+        *n = give(to, r, *n, kept, t);
+    free(kept);
+    return to;
+}
+
+/* The decisions up to the last stale read of its thread, in front; those of the main thread that let it begin before
+ * them. */
+static struct dh_engine_decision *with_first(const struct dh_failing_run *r, uint32_t *n)
+{
+    const struct dh_engine_decision *d = r->schedule.decisions;
+    uint32_t last = r->schedule.n, begins = 0;
+    while (last && !dh_is_stale_decision(&d[last - 1], r->schedule.adversary.marks))
+        last--;
+    if (!last)
+        return NULL;
+    uint32_t thread = d[last - 1].thread;
+    while (d[begins].thread != thread)
+        begins++;
+    struct dh_engine_decision *to = calloc(r->schedule.n, sizeof *to);
+    if (!to)
+        abort();
+    *n = 0;
+    for (uint32_t i = 0; i < last; i++)
+        if (d[i].thread == thread || (i < begins && !d[i].thread))
+            to[(*n)++] = d[i];
+    for (uint32_t i = 0; i < r->schedule.n; i++)
+        if (i >= last || !(d[i].thread == thread || (i < begins && !d[i].thread)))
+            to[(*n)++] = d[i];
+    return to;
+}
+
+/* Nobody is interrupted between two steps of synchronisation: what it prints then is right, too. */
+static bool prints_so_undisturbed(struct campaign *c, const struct dh_failing_run *r, enum way way, uint64_t time_ns)
+{
+    uint32_t n = 0;
+    struct dh_engine_decision *decisions = way == FIRST ? with_first(r, &n) : undisturbed(r, way, &n);
+    if (!decisions)
+        return false;
+    struct dh_schedule s = {.decisions = decisions,
+                            .n = n,
+                            .flags = r->schedule.flags & ~(uint32_t)DH_ENGINE_ALL_VISIBLE,
+                            .adversary = {.judges = true}};
+    struct dh_replayed how;
+    struct dh_err ignored = {0};
+    bool same = dh_replay(&c->s->start, &s, DH_REPLAY_LOOSE | DH_REPLAY_GO_ON, time_ns, &how, &ignored) &&
+                dh_replayed_find(&how, r->end);
+    dh_replayed_release(&how);
+    dh_err_release(&ignored);
+    free(decisions);
+    return same;
+}
+
 /* Failed for nothing but what it printed? Undisturbed runs that print all kinds of things may not have shown all. */
 static bool is_doubtful(struct campaign *c, const struct dh_failing_run *r, uint64_t time_ns)
 {
-    if (c->o->oracle || r->end->kind != DH_ENGINE_WRONG || r->end->outcome.status != c->b.status || c->doubted)
+    if (c->o->oracle || r->end->kind != DH_ENGINE_WRONG || r->end->outcome.status != c->b.status)
         return false;
+    bool right = false;
+    for (enum way way = 0; way < WAYS && !right; way++)
+        right = prints_so_undisturbed(c, r, way, time_ns);
+    if (right) {
+        dh_baseline_give_up_output(&c->b, &r->end->outcome);
+        c->is_doubtful = true;
+    } else if (!c->doubted)
+        c->is_doubtful = dh_baseline_doubt(&c->b, c->s, time_ns, c->err);
     c->doubted = true;
-    c->is_doubtful = dh_baseline_doubt(&c->b, c->s, time_ns, c->err);
     return c->is_doubtful;
 }
 

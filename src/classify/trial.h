@@ -53,10 +53,15 @@ struct dh_trial_result {
 
 /* The subject learns which libraries it loads. */
 bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
+/* The same, and exit status 0 alone is right, whatever is printed. False: it does not end so even when nobody disturbs
+ * it, and there is nothing to compare with. To be released either way. */
+bool dh_baseline_right_end(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns);
 void dh_baseline_release(struct dh_baseline *b);
 /* As many runs again, which may print what none did: then that stream tells nothing from now on. Has anything changed?
  */
 bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
+/* A run that is right ended so: where no other one printed that, the stream tells nothing from now on. */
+void dh_baseline_give_up_output(struct dh_baseline *b, const struct dh_engine_outcome *o);
 /* Is what it printed, or its errors, another thing in too many runs to tell anything? */
 bool dh_baseline_differs(const struct dh_baseline *b, bool errors);
 /* What is to be judged against it. */
