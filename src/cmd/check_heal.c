@@ -9,6 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What others lead to is tried along with them: it must not happen any more. */
+static bool is_tried(const struct dh_finding *f)
+{
+    return dh_check_is_healable(f) || (dh_found_is_failure(f) && f->witness[0] && strcmp(f->healing, "verified") != 0);
+}
+
 /* What it prints goes into a file that is read afterwards. */
 static int heal_into(const struct dh_check_heal *h, const struct dh_found *found, bool verifies, const char *file)
 {
@@ -23,7 +29,7 @@ static int heal_into(const struct dh_check_heal *h, const struct dh_found *found
     dh_argv_add(&words, "-o");
     dh_argv_add(&words, h->c->policy);
     for (size_t i = 0; i < found->at.n; i++)
-        if (dh_check_is_healable(found->at.at[i]))
+        if (is_tried(found->at.at[i]))
             dh_argv_add(&words, found->at.at[i]->id);
     dh_argv_add(&words, "--");
     for (char **a = h->c->argv; *a; a++)
@@ -77,7 +83,7 @@ void dh_check_heal(void *arg, struct dh_talk *t)
         return;
     }
     for (size_t i = 0; i < found.at.n; i++)
-        asked += dh_check_is_healable(found.at.at[i]);
+        asked += is_tried(found.at.at[i]);
     dh_talk_now(t, "a policy for %u findings, tried on their witnesses and by searches", asked);
     t->code = heal_into(h, &found, false, file); /* so that there is one, whatever time is left */
     if (t->code == DH_EXIT_OK || t->code == DH_EXIT_FINDINGS)

@@ -179,17 +179,6 @@ static bool proven(void *arg, const struct dh_proof *proof)
 
 /* ---- the search ---- */
 
-/* A program that fails when nobody disturbs it has no right end to compare with. */
-static bool right_end(struct judging *j, struct dh_baseline *b)
-{
-    struct dh_err err = {0};
-    bool ok = dh_baseline_collect(b, &j->subject, BASELINE_NS, &err) && !b->cannot && !b->no_threads && b->status == 0;
-    b->outcomes[0] = (struct dh_engine_outcome){.status = 0, .output = UINT64_MAX, .errors = UINT64_MAX};
-    b->n_outcomes = 1;
-    dh_err_release(&err);
-    return ok;
-}
-
 static dh_engine_marks *visible_of(struct judging *j)
 {
     dh_engine_marks *visible = calloc(j->subject.start.places + 1, sizeof *visible);
@@ -260,7 +249,7 @@ static void judge(struct judging *j)
         dh_fail(&err, 0);
         return;
     }
-    if (right_end(j, &right)) {
+    if (dh_baseline_right_end(&right, &j->subject, BASELINE_NS)) {
         j->folder = dh_witness_folder(j->of->c->db);
         search(j, &right);
         free(j->folder);

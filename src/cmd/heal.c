@@ -29,6 +29,8 @@ struct healing {
     struct dh_site_table sites;
     struct dh_draft draft;
     char build[33];
+    bool others;      /* there is more in the store that does harm */
+    dh_text_vec late; /* findings that are healed by order, since a lock does not put them right */
 };
 
 /* ---- what is to be healed ---- */
@@ -48,8 +50,12 @@ static bool is_asked_for(const struct healing *h, const struct dh_finding *f)
 static void take(void *arg, const struct dh_finding *f)
 {
     struct healing *h = arg;
-    if ((strcmp(f->build, h->build) != 0 && strcmp(f->program, h->program) != 0) || !is_asked_for(h, f))
+    if (strcmp(f->build, h->build) != 0 && strcmp(f->program, h->program) != 0)
         return;
+    if (!is_asked_for(h, f)) {
+        h->others |= strcmp(f->level, "suspected") != 0 && !dh_heal_is_needless(f);
+        return;
+    }
     struct dh_finding *copy = dh_goals_copy(f);
     dh_finding_set(&copy->witness, f->witness);
     dh_vec_push(&h->findings, copy);
@@ -135,28 +141,44 @@ static enum dh_heal_means means_of(const struct healing *h, const char *id)
     return DH_HEAL_LOCK;
 }
 
-/* How it came to that; `r` is NULL when nothing was tried. */
-static char *details_of(const struct healing *h, const char *id, const struct dh_heal_verified *r, double seconds)
+/* What a policy came to. */
+struct outcome {
+    DH_VEC(const struct dh_finding *) guarded; /* that it is to heal, and does not only hope to */
+    struct dh_heal_verified of;                /* of these */
+    double seconds;
+};
+
+/* NULL: it holds for the finding, or nothing was tried. */
+static const char *refuted(const struct outcome *o, const char *id)
+{
+    for (size_t i = 0; o && i < o->guarded.n; i++)
+        if (strcmp(o->guarded.at[i]->id, id) == 0)
+            return o->of.why ? o->of.why : o->of.refuted[i].why;
+    return NULL;
+}
+
+/* How it came to that; NULL when nothing was tried. */
+static char *details_of(const struct healing *h, const char *id, const struct outcome *outcome)
 {
     json_t *o = json_object();
     json_object_set_new(o, "policy", json_string(h->output));
     json_object_set_new(o, "means", json_string(means_names[means_of(h, id)]));
-    if (r) {
+    if (outcome) {
+        const char *why = refuted(outcome, id);
         json_object_set_new(o, "budget", json_string(dh_option_get(h->parsed, "budget")));
-        json_object_set_new(o, "seconds", json_real(seconds));
-        json_object_set_new(o, "witnesses", json_integer(r->witnesses));
-        json_object_set_new(o, "search", r->search ? json_string(r->search) : json_null());
-        if (r->why)
-            json_object_set_new(o, "why", json_string(r->why));
+        json_object_set_new(o, "seconds", json_real(outcome->seconds));
+        json_object_set_new(o, "witnesses", json_integer(outcome->of.witnesses));
+        json_object_set_new(o, "search", outcome->of.search ? json_string(outcome->of.search) : json_null());
+        if (why)
+            json_object_set_new(o, "why", json_string(why));
     }
     char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(4));
     json_decref(o);
     return text ? text : dh_strdup("{}");
 }
 
-static bool keep(struct healing *h, const struct dh_heal_verified *r, double seconds, struct dh_err *err)
+static bool keep(struct healing *h, const struct outcome *o, struct dh_err *err)
 {
-    bool verified = r && r->holds;
     struct dh_store *store = dh_store_open(h->db, DH_STORE_WRITE, err);
     struct dh_store_run run = {h->program, "", 0};
     long long id;
@@ -165,8 +187,9 @@ static bool keep(struct healing *h, const struct dh_heal_verified *r, double sec
         const char *finding = h->findings.at[i]->id;
         if (is_left_out(h, finding))
             continue;
-        char *details = details_of(h, finding, r, seconds);
-        ok = dh_store_heal(store, finding, verified && !is_only_scheduled(h, finding) ? "verified" : "offered", err) &&
+        bool verified = o && !refuted(o, finding) && !is_only_scheduled(h, finding);
+        char *details = details_of(h, finding, o);
+        ok = dh_store_heal(store, finding, verified ? "verified" : "offered", err) &&
              dh_store_healed(store, finding, h->build, details, err);
         free(details);
     }
@@ -175,32 +198,124 @@ static bool keep(struct healing *h, const struct dh_heal_verified *r, double sec
     return ok;
 }
 
+/* ---- trying it ---- */
+
+static bool try_policy(struct healing *h, bool hasty, struct outcome *o, struct dh_err *err)
+{
+    *o = (struct outcome){.seconds = 0};
+    for (size_t i = 0; i < h->findings.n; i++)
+        if (!is_left_out(h, h->findings.at[i]->id) && !is_only_scheduled(h, h->findings.at[i]->id))
+            dh_vec_push(&o->guarded, h->findings.at[i]);
+    struct dh_heal_verifying v = {.policy = h->output,
+                                  .budget = dh_option_get(h->parsed, "budget"),
+                                  .argv = h->argv,
+                                  .findings = o->guarded.at,
+                                  .n = o->guarded.n,
+                                  .complete = !h->others && o->guarded.n == h->findings.n,
+                                  .hasty = hasty};
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    bool ok = dh_heal_verify(&v, &o->of, err);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    o->seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+    return ok;
+}
+
+static void release_outcome(struct outcome *o)
+{
+    dh_heal_verified_release(&o->of);
+    dh_vec_release(&o->guarded);
+}
+
+static bool write_policy(struct healing *h, struct dh_err *err)
+{
+    char *text = dh_draft_print(&h->draft, h->argv[0]);
+    bool ok = dh_file_write(h->output, text, strlen(text), 0644, err) &&
+              dh_heal_check(h->output, h->program, false, NULL, err);
+    free(text);
+    return ok;
+}
+
+/* Safe, and written down; of what is left of it. */
+static bool make_policy(struct healing *h, bool tells, struct dh_err *err)
+{
+    dh_draft_release(&h->draft);
+    dh_draft_init(&h->draft, &h->sites);
+    dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n, &h->late);
+    return dh_heal_choose(&h->draft, h->program, dh_option_get(h->parsed, "means"), tells, err) &&
+           (!h->draft.sections.n || write_policy(h, err));
+}
+
+/* Races whose accesses are kept apart by now, and which fail as before. */
+static void find_late(struct healing *h, const struct outcome *o)
+{
+    for (size_t i = 0; i < o->guarded.n; i++)
+        if (o->of.refuted[i].directly && dh_draft_may_wait(o->guarded.at[i]))
+            dh_vec_push(&h->late, o->guarded.at[i]->id);
+}
+
+/* A lock does not put into order what must come first: who comes too early is made to wait, if that does more. */
+static bool try_order(struct healing *h, struct outcome *o, struct dh_err *err)
+{
+    struct outcome other = {.seconds = 0};
+    if (!make_policy(h, true, err))
+        return false;
+    bool ok = !h->draft.sections.n || try_policy(h, false, &other, err);
+    bool better = other.guarded.n >= o->guarded.n && !other.of.why && other.of.n_refuted < o->of.n_refuted;
+    release_outcome(ok && better ? o : &other);
+    if (ok && better) {
+        *o = other;
+        return true;
+    }
+    h->late.n = 0;
+    if (!ok || !make_policy(h, false, err))
+        return false;
+    release_outcome(o);
+    return try_policy(h, false, o, err);
+}
+
+static bool try_means(struct healing *h, struct outcome *o, struct dh_err *err)
+{
+    bool open = strcmp(dh_option_get(h->parsed, "means"), "auto") == 0;
+    if (!try_policy(h, open, o, err))
+        return false;
+    if (open && !o->of.why)
+        find_late(h, o);
+    if (h->late.n)
+        return try_order(h, o, err);
+    if (!open || !o->of.n_refuted)
+        return true;
+    release_outcome(o);
+    return try_policy(h, false, o, err);
+}
+
+static void tell_outcome(const struct healing *h, const struct outcome *o)
+{
+    const struct dh_heal_verified *r = &o->of;
+    bool any = o->guarded.n > r->n_refuted && !r->why, all = o->guarded.n == h->findings.n && r->holds;
+    if (any)
+        printf("verified%s%s: %u witness%s no longer happen%s; %s\n", all ? "" : " in part",
+               r->unsearched ? " by runs" : "", r->witnesses, r->witnesses == 1 ? "" : "es",
+               r->witnesses == 1 ? "s" : "", r->search);
+    else if (r->why || !o->guarded.n)
+        printf("offered, not verified: %s\n", r->why ? r->why : "by schedule nothing is guaranteed");
+    for (size_t i = 0; !r->why && i < o->guarded.n; i++)
+        if (r->refuted[i].why)
+            printf("%.8s is offered, not verified: %s\n", o->guarded.at[i]->id, r->refuted[i].why);
+}
+
 static int verify(struct healing *h)
 {
     struct dh_err err = {0};
-    struct dh_heal_verified r;
-    DH_VEC(const struct dh_finding *) guarded = {0};
-    for (size_t i = 0; i < h->findings.n; i++)
-        if (!is_left_out(h, h->findings.at[i]->id) && !is_only_scheduled(h, h->findings.at[i]->id))
-            dh_vec_push(&guarded, h->findings.at[i]);
-    struct dh_heal_verifying v = {h->output, dh_option_get(h->parsed, "budget"), h->argv, guarded.at, guarded.n};
-    struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    bool ok = dh_heal_verify(&v, &r, &err);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
-    ok = ok && keep(h, &r, seconds, &err);
-    bool all = guarded.n == h->findings.n;
-    if (ok && r.holds && guarded.n)
-        printf("verified%s%s: %u witness%s no longer happen%s; %s\n", all ? "" : " in part",
-               r.unsearched ? " by runs" : "", r.witnesses, r.witnesses == 1 ? "" : "es", r.witnesses == 1 ? "s" : "",
-               r.search);
-    else if (ok)
-        printf("offered, not verified: %s\n", r.why ? r.why : "by schedule nothing is guaranteed");
-    bool good = ok && r.holds && guarded.n && all;
-    dh_heal_verified_release(&r);
-    dh_vec_release(&guarded);
-    return !ok ? dh_fail(&err, DH_EXIT_FAILURE) : good ? DH_EXIT_OK : DH_EXIT_FINDINGS;
+    struct outcome o = {.seconds = 0};
+    bool ok = try_means(h, &o, &err) && keep(h, &o, &err);
+    bool all = ok && o.of.holds && o.guarded.n && o.guarded.n == h->findings.n;
+    if (ok) {
+        tell(h);
+        tell_outcome(h, &o);
+    }
+    release_outcome(&o);
+    return !ok ? dh_fail(&err, DH_EXIT_FAILURE) : all ? DH_EXIT_OK : DH_EXIT_FINDINGS;
 }
 
 /* Without findings there is nothing to be gone but what the policy could bring about. */
@@ -208,7 +323,7 @@ static int verify_sections(struct healing *h)
 {
     struct dh_err err = {0};
     struct dh_heal_verified r;
-    struct dh_heal_verifying v = {h->output, dh_option_get(h->parsed, "budget"), h->argv, NULL, 0};
+    struct dh_heal_verifying v = {.policy = h->output, .budget = dh_option_get(h->parsed, "budget"), .argv = h->argv};
     bool ok = dh_heal_verify(&v, &r, &err), holds = ok && r.holds;
     if (holds)
         printf("tried: no deadlock comes of it; %s\n", r.search ? r.search : "");
@@ -272,7 +387,7 @@ static bool draft(struct healing *h, struct dh_err *err)
         return draft_sections(h, dh_option_get(h->parsed, "sections"), err);
     if (!read_findings(h, err))
         return false;
-    dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n);
+    dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n, &h->late);
     return true;
 }
 
@@ -286,23 +401,19 @@ static int heal(struct healing *h)
     }
     if (dh_option_given(h->parsed, "patch"))
         return suggest(h);
-    if (!dh_heal_choose(&h->draft, h->program, dh_option_get(h->parsed, "means"), true, &err))
+    bool sections = dh_option_given(h->parsed, "sections"), tries = !dh_option_given(h->parsed, "no-verify");
+    if (!dh_heal_choose(&h->draft, h->program, dh_option_get(h->parsed, "means"), true, &err) ||
+        (h->draft.sections.n && !write_policy(h, &err)))
         return dh_fail(&err, DH_EXIT_FAILURE);
-    tell(h);
+    if (sections || !tries || !h->draft.sections.n)
+        tell(h);
     if (!h->draft.sections.n)
         return DH_EXIT_FINDINGS;
-    char *text = dh_draft_print(&h->draft, h->argv[0]);
-    bool ok = dh_file_write(h->output, text, strlen(text), 0644, &err) &&
-              dh_heal_check(h->output, h->program, false, NULL, &err);
-    free(text);
-    if (!ok)
-        return dh_fail(&err, DH_EXIT_FAILURE);
-    int code;
-    if (dh_option_given(h->parsed, "no-verify"))
-        code = dh_option_given(h->parsed, "sections") || keep(h, NULL, 0, &err) ? DH_EXIT_OK
-                                                                                : dh_fail(&err, DH_EXIT_FAILURE);
-    else
-        code = dh_option_given(h->parsed, "sections") ? verify_sections(h) : verify(h);
+    int code = DH_EXIT_OK;
+    if (tries)
+        code = sections ? verify_sections(h) : verify(h);
+    else if (!sections && !keep(h, NULL, &err))
+        code = dh_fail(&err, DH_EXIT_FAILURE);
     printf("policy: %s\n  deadheat run --heal=%s -- %s\n", h->output, h->output, h->argv[0]);
     return code;
 }
@@ -361,6 +472,7 @@ static int heal_with(const struct dh_parsed *p)
     }
     dh_vec_release(&h.findings);
     dh_vec_release(&h.ids);
+    dh_vec_release(&h.late);
     dh_draft_release(&h.draft);
     free(h.program);
     return code;

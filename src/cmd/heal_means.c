@@ -65,7 +65,7 @@ static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_ri
         return true;
     if (must || g->means == DH_HEAL_ORDER) {
         if (tell)
-            dh_complain("heal: %s: not safe by %s: %s", g->name, must ? "the means that was asked for" : "a gate", why);
+            dh_complain("heal: %s: not safe by %s: %s", g->name, must ? "the means that was asked for" : "order", why);
         dh_draft_drop(d, group, why);
     } else {
         if (tell)

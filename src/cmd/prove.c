@@ -1,5 +1,6 @@
 /* deadheat prove: search schedules for one that leads to the defect, replay it, keep it as a witness. */
 #include "base/str.h"
+#include "classify/trial.h"
 #include "cmd/command.h"
 #include "cmd/heal_use.h"
 #include "cmd/open_program.h"
@@ -286,12 +287,31 @@ static int run_campaign(struct proving *p)
     return code;
 }
 
+/* Instead of races and the like: ends that are wrong by their exit status. */
+static int prove_wrong_ends(struct proving *p)
+{
+    enum { BASELINE_NS = 500000000 };
+    struct dh_baseline right;
+    int code = DH_EXIT_USAGE;
+    if (dh_baseline_right_end(&right, &p->subject, BASELINE_NS)) {
+        struct dh_adversary judged = dh_baseline_adversary(&right, "", NULL);
+        p->options.judged = &judged;
+        code = run_campaign(p);
+    } else
+        dh_complain("prove: --wrong-ends: %s does not end with exit status 0 when nobody disturbs it",
+                    p->subject.called);
+    dh_baseline_release(&right);
+    return code;
+}
+
 static int prove_program(struct proving *p)
 {
     struct dh_err err = {0};
     unsigned already = 0;
     const char *id = dh_option_get(p->parsed, "id");
     struct dh_goals_wanted wanted = {.db = p->db, .id = id, .program = p->subject.program, .build = p->subject.build};
+    if (dh_option_given(p->parsed, "wrong-ends"))
+        return prove_wrong_ends(p);
     if (!dh_option_given(p->parsed, "explore") && !dh_goals_read(&p->goals, &wanted, &already, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     if (id && !p->goals.goals.n) {
@@ -368,6 +388,8 @@ static const struct dh_option options[] = {
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings; made if missing"},
     {"id", DH_OPTION_STRING, "ID", NULL, "prove only the finding whose id begins so"},
     {"explore", DH_OPTION_FLAG, NULL, NULL, "look for everything, whatever the store holds"},
+    {"wrong-ends", DH_OPTION_FLAG, NULL, NULL,
+     "look for schedules that end with an exit status other than 0, instead of races and the like"},
     {"first", DH_OPTION_FLAG, NULL, NULL, "end with the first that is proven"},
     {"-j", DH_OPTION_STRING, "N", "1", "searches at a time"},
     {"shard", DH_OPTION_STRING, "I/N", NULL, "take the Ith of N parts of the campaign; the same parts every time"},

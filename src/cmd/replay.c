@@ -147,6 +147,22 @@ static void learn(struct replaying *r, const struct dh_engine_found *end)
                 r->plot.end->parties[i] = end->parties[k];
 }
 
+/* Wrong is any end that the witness is silent about: its exit status tells. */
+static bool is_failure(const struct dh_engine_found *end)
+{
+    return end->kind == DH_ENGINE_ASSERTION || end->kind == DH_ENGINE_CRASH || end->kind == DH_ENGINE_FREED ||
+           (end->kind == DH_ENGINE_WRONG && end->outcome.status != 0);
+}
+
+/* Under a policy, a run that was to fail and fails at another place is no better. */
+static bool fails_elsewhere(const struct replaying *r, const struct dh_replayed *how)
+{
+    bool fails = false;
+    for (size_t i = 0; i < how->ends.n; i++)
+        fails |= is_failure(how->ends.at[i]);
+    return fails && dh_option_given(r->parsed, "heal") && is_failure(r->plot.end);
+}
+
 static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct dh_err *err)
 {
     struct dh_schedule s = dh_plot_schedule(&r->plot);
@@ -161,7 +177,7 @@ static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
     dh_subject_learn(&r->subject, how.progress);
-    *same = end;
+    *same = end || fails_elsewhere(r, &how);
     if (end)
         learn(r, end);
     else
@@ -180,7 +196,7 @@ static bool run_times(struct replaying *r, unsigned *good, struct dh_err *err)
         dh_str_clear(&why);
         ok = run_once(r, &same, &why, err);
         *good += same;
-        if (ok && !same)
+        if (ok && why.n && !dh_option_given(r->parsed, "quiet"))
             dh_complain("replay: %s", why.at);
     }
     dh_str_release(&why);
@@ -202,6 +218,8 @@ static int replay(struct replaying *r)
     unsigned good;
     if (!run_times(r, &good, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
+    if (dh_option_given(r->parsed, "quiet"))
+        return good == r->times ? DH_EXIT_OK : DH_EXIT_FINDINGS;
     print_steps(r);
     printf("%s: happened in %u of %u run%s with kernel threads\n", r->witness.kind, good, r->times,
            r->times == 1 ? "" : "s");
@@ -311,7 +329,8 @@ static int replay_program(struct replaying *r)
         code = DH_EXIT_USAGE;
     } else {
         r->subject.start.environment = r->environment.at;
-        print_command(r);
+        if (!dh_option_given(r->parsed, "quiet"))
+            print_command(r);
         code = dh_option_given(r->parsed, "gdb") ? debug(r) : replay(r);
     }
     dh_plot_release(&r->plot);
@@ -352,6 +371,7 @@ static const struct dh_option options[] = {
      "run it in gdb, which stops where the witness ends: all threads, stacks and variables as they are then"},
     {"trust", DH_OPTION_FLAG, NULL, NULL, "run a witness that was made elsewhere"},
     {"whole", DH_OPTION_FLAG, NULL, NULL, "show a long interleaving whole"},
+    {"quiet", DH_OPTION_FLAG, NULL, NULL, "print nothing: the exit status says it"},
     DH_HEAL_OPTIONS,
     {0}};
 
@@ -365,7 +385,9 @@ const struct dh_command dh_command_replay = {
                    "few variables\n"
                    "of the environment (never LD_*) are those of the witness; the command is printed before it runs. A "
                    "race is then\n"
-                   "run to the program's end in both orders, with what each prints and how it ends.\n\n"
+                   "run to the program's end in both orders, with what each prints and how it ends. Under a policy "
+                   "(--heal) a failing\n"
+                   "run happens again if it fails at all.\n\n"
                    "The program must be of the build that the witness was made with, and its inputs the same. A "
                    "witness that somebody\n"
                    "else made is run only with --trust.\n\n"

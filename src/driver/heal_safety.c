@@ -224,6 +224,20 @@ static void wait_inside(struct safety *s, struct held *h, enum dh_heal_risk_kind
     }
 }
 
+/* Who is waited for may need what is held here before it comes to that. */
+static void await_under(struct safety *s, const struct held *h, LLVMValueRef call)
+{
+    uint32_t section = number(call, 0), group = policy(s)->group_of[section];
+    uint64_t groups = groups_of(s, h);
+    if (!s->telling || (!h->locks && !groups))
+        return;
+    unsigned node = h->locks ? GROUPS + (unsigned)__builtin_ctzll(h->locks) : (unsigned)__builtin_ctzll(groups);
+    char *place = where(s, hook_site(s, call));
+    tell(s, DH_RISK_WAIT, group, policy(s)->file.sections[section].name,
+         dh_format("it would wait at %s with %s held", place, node_name(s, node)));
+    free(place);
+}
+
 static void enter_group(struct safety *s, struct function *f, const struct held *h, uint32_t group, LLVMValueRef call)
 {
     if (!keeps_out(s, group))
@@ -247,6 +261,8 @@ static void step_hook(struct safety *s, const char *name, LLVMValueRef call, str
     } else if (strcmp(name, "__dh_heal_return") == 0) {
         for (int i = 0; i < SECTIONS / 64; i++)
             h->sections[i] &= f->entry.sections[i];
+    } else if (strcmp(name, "__dh_heal_await") == 0) {
+        await_under(s, h, call);
     } else if (strcmp(name, "__dh_heal_wait") == 0) {
         wait_inside(s, h, DH_RISK_WAIT, call, "");
         memset(h->sections, 0, sizeof h->sections);

@@ -440,6 +440,41 @@ static void leave_out_empty(struct dh_draft *d, size_t group)
         leave_out(d, d->groups.at[group].findings.at[i], "the program's own code does not access it by that name");
 }
 
+/* ---- what comes too early ---- */
+
+static bool access_writes(const struct dh_finding_access *a)
+{
+    return strstr(a->op, "write") != NULL;
+}
+
+bool dh_draft_may_wait(const struct dh_finding *f)
+{
+    return strcmp(f->kind, "race") == 0 && f->accesses.n == 2 && f->variable[0] && f->variable[0] != '{' &&
+           access_writes(&f->accesses.at[0]) != access_writes(&f->accesses.at[1]);
+}
+
+/* Both in order, whoever comes first: a lock keeps them apart, and lets the read be the first all the same. */
+static void heal_late(struct dh_draft *d, const struct dh_finding *f)
+{
+    unsigned writer = access_writes(&f->accesses.at[1]);
+    const struct dh_site *write = site_named(d, f->accesses.at[writer].site);
+    const struct dh_site *read = site_named(d, f->accesses.at[!writer].site);
+    dh_text_vec variables = {0};
+    if (!write || !read) {
+        leave_out(d, f->id, "where it is accessed is not known");
+        return;
+    }
+    add_text(&variables, f->variable);
+    size_t group = group_of(d, &variables, DH_HEAL_ORDER);
+    add_text(&d->groups.at[group].findings, f->id);
+    char *why = dh_format("before %s is read at line %u it must have been written at line %u", f->variable, read->line,
+                          write->line);
+    struct dh_draft_section *s = new_section(d, group, text(d, read->function), text(d, read->name), f->id, why);
+    if (s)
+        add_text(&s->ends, text(d, write->name));
+    release_texts(&variables);
+}
+
 /* ---- locks in a circle ---- */
 
 static const struct dh_site *lock_at(const struct dh_draft *d, const struct dh_finding_stack *stack)
@@ -508,7 +543,7 @@ static bool is_in_a_group(const struct dh_draft *d, const char *id)
 }
 
 /* A failure that has a witness comes of something else: whether it is gone is seen when that is healed. */
-void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n)
+void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n, const dh_text_vec *late)
 {
     static const struct {
         const char *kind;
@@ -519,7 +554,9 @@ void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings,
         size_t k = 0;
         while (k < sizeof ways / sizeof *ways && strcmp(ways[k].kind, findings[i]->kind) != 0)
             k++;
-        if (k < sizeof ways / sizeof *ways)
+        if (has_text(late, findings[i]->id))
+            heal_late(d, findings[i]);
+        else if (k < sizeof ways / sizeof *ways)
             ways[k].heal(d, findings[i]);
         else if (!findings[i]->witness[0])
             leave_out(d, findings[i]->id, "there is no healing for what is of this kind");

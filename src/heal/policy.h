@@ -47,8 +47,11 @@ struct dh_draft {
 void dh_draft_init(struct dh_draft *d, const struct dh_site_table *sites);
 void dh_draft_release(struct dh_draft *d);
 
-/* Makes the groups that the findings ask for and their sections. */
-void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n);
+/* A race of a read with a write: what it reads may not have been filled in yet. */
+bool dh_draft_may_wait(const struct dh_finding *f);
+/* Makes the groups that the findings ask for and their sections. Those that are `late`, by id, are healed by order: who
+ * reads waits until it was written. */
+void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n, const dh_text_vec *late);
 /* Sections as a file has them, in groups of those that have variables in common. */
 void dh_draft_sections(struct dh_draft *d, const struct dh_sections *f);
 /* Groups for what threads could meet in, with no finding yet: variables that some function accesses twice and that are
