@@ -25,8 +25,10 @@ struct healing {
     dh_text_vec ids;
     DH_VEC(struct dh_finding *) findings;
     struct dh_container container;
-    struct dh_bytes bytes;
+    struct dh_bytes bytes, scope_bytes;
     struct dh_site_table sites;
+    struct dh_scope_table scopes;
+    bool has_scopes;
     struct dh_draft draft;
     char build[33];
     bool others;      /* there is more in the store that does harm */
@@ -87,6 +89,11 @@ static bool read_program(struct healing *h, struct dh_err *err)
         !dh_container_read(&h->container, DH_PART_SITES, &h->bytes, err))
         return false;
     dh_id_text(&h->container.id, h->build);
+    struct dh_err ignored = {0};
+    h->has_scopes = dh_container_find(&h->container, DH_PART_SCOPES) &&
+                    dh_container_read(&h->container, DH_PART_SCOPES, &h->scope_bytes, &ignored) &&
+                    dh_scope_table_read(&h->scopes, h->scope_bytes.at, h->scope_bytes.n, &why);
+    dh_err_release(&ignored);
     return dh_site_table_read(&h->sites, h->bytes.at, h->bytes.n, &why) || dh_err_set(err, "%s", why);
 }
 
@@ -240,7 +247,7 @@ static bool write_policy(struct healing *h, struct dh_err *err)
 static bool make_policy(struct healing *h, bool tells, struct dh_err *err)
 {
     dh_draft_release(&h->draft);
-    dh_draft_init(&h->draft, &h->sites);
+    dh_draft_init(&h->draft, &h->sites, h->has_scopes ? &h->scopes : NULL);
     dh_draft_make(&h->draft, (const struct dh_finding *const *)h->findings.at, h->findings.n, &h->late);
     return dh_heal_choose(&h->draft, h->program, dh_option_get(h->parsed, "means"), tells, err) &&
            (!h->draft.sections.n || write_policy(h, err));
@@ -382,7 +389,7 @@ static bool draft(struct healing *h, struct dh_err *err)
 {
     if (!read_program(h, err))
         return false;
-    dh_draft_init(&h->draft, &h->sites);
+    dh_draft_init(&h->draft, &h->sites, h->has_scopes ? &h->scopes : NULL);
     if (dh_option_given(h->parsed, "sections"))
         return draft_sections(h, dh_option_get(h->parsed, "sections"), err);
     if (!read_findings(h, err))

@@ -24,7 +24,7 @@ static bool write_candidates(struct dh_heal_auto *a, const char *program, struct
     bool ok = dh_container_read(&c, DH_PART_SITES, &b, err) &&
               (dh_site_table_read(&t, b.at, b.n, &why) || dh_err_set(err, "%s", why));
     if (ok) {
-        dh_draft_init(&d, &t);
+        dh_draft_init(&d, &t, NULL);
         unsigned left = dh_draft_candidates(&d);
         if (left)
             dh_complain("run: --heal=auto: %u variables are too many; the others are not healed", left);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define DH_ENGINE_MAGIC 0x31656e69676e6864u /* "dhngine1" */
-enum { DH_ENGINE_VERSION = 5 };
+enum { DH_ENGINE_VERSION = 6 };
 
 enum dh_engine_mode { DH_ENGINE_EXPLORE, DH_ENGINE_REPLAY };
 
@@ -210,9 +210,10 @@ struct dh_engine_found {
     uint16_t n_parties; /* may exceed what is kept */
     uint64_t schedule;  /* number of the schedule, from 1 */
     uint64_t seed;
-    int32_t signal;   /* crash, abort; 0: none */
-    int32_t status;   /* exit status */
-    uint64_t address; /* that the crash was about */
+    int32_t signal;                  /* crash, abort; 0: none */
+    int32_t status;                  /* exit status */
+    uint64_t address;                /* that the crash was about */
+    uint64_t image, image_end, bias; /* where the executable lies, and what is added to addresses of its file */
     uint32_t n_decisions;
     uint32_t threads;       /* that the schedule had */
     uint32_t visible_added; /* to replay it, the first so many of progress.added must be visible, no more */

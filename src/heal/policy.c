@@ -38,9 +38,9 @@ static void release_section(struct dh_draft_section *s)
     release_texts(&s->exits);
 }
 
-void dh_draft_init(struct dh_draft *d, const struct dh_site_table *sites)
+void dh_draft_init(struct dh_draft *d, const struct dh_site_table *sites, const struct dh_scope_table *scopes)
 {
-    *d = (struct dh_draft){.sites = sites};
+    *d = (struct dh_draft){.sites = sites, .scopes = scopes};
 }
 
 void dh_draft_release(struct dh_draft *d)
@@ -430,14 +430,24 @@ static void add_single(struct dh_draft *d, size_t group)
     }
 }
 
-/* What only libraries access, given its address, has no place at which it could be entered. */
-static void leave_out_empty(struct dh_draft *d, size_t group)
+static bool has_witness(const struct dh_finding *const *findings, size_t n, const char *id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(findings[i]->id, id))
+            return findings[i]->witness[0];
+    return false;
+}
+
+/* What only libraries access, given its address, has no place at which it could be entered. A race with free may come
+ * of something else, as failures do. */
+static void leave_out_empty(struct dh_draft *d, size_t group, const struct dh_finding *const *findings, size_t n)
 {
     for (size_t i = 0; i < d->sections.n; i++)
         if (d->sections.at[i].group == group)
             return;
     for (size_t i = 0; i < d->groups.at[group].findings.n; i++)
-        leave_out(d, d->groups.at[group].findings.at[i], "the program's own code does not access it by that name");
+        if (!d->sections.n || !has_witness(findings, n, d->groups.at[group].findings.at[i]))
+            leave_out(d, d->groups.at[group].findings.at[i], "the program's own code does not access it by that name");
 }
 
 /* ---- what comes too early ---- */
@@ -501,34 +511,82 @@ static const struct dh_site *first_lock(const struct dh_draft *d, const struct d
     }
     for (uint32_t i = 0; i < d->sites->n_sites; i++) {
         const struct dh_site *s = &d->sites->sites[i];
-        if (s->op == DH_OP_LOCK && s != inner && !strcmp(text(d, s->function), text(d, inner->function)))
+        if ((s->op == DH_OP_LOCK || s->op == DH_OP_RDLOCK) && s != inner &&
+            !strcmp(text(d, s->function), text(d, inner->function)))
             return s;
     }
     return NULL;
 }
 
+/* By the name that it has everywhere: one that is reached by a pointer goes by what its site is called. */
+static const char *name_of_lock(const struct dh_draft *d, const struct dh_finding_access *a)
+{
+    const struct dh_site *s = site_named(d, a->site);
+    for (uint32_t i = 0; i < d->sites->n_sites; i++)
+        if (!strcmp(text(d, d->sites->sites[i].variable), a->object))
+            return a->object;
+    return s ? text(d, s->variable) : a->object;
+}
+
+/* A critical section of the function begins there, by a lock call or the call of what takes the lock; and it is not
+ * what the frame is at, but comes before it. */
+static bool begins_before(const struct dh_draft *d, const struct dh_scope_row *r, const struct dh_finding_frame *f)
+{
+    const struct dh_site *s = r->site < d->sites->n_sites ? &d->sites->sites[r->site] : NULL;
+    uint32_t line = s ? s->line : r->line, column = s ? s->column : r->column;
+    return same_function(text(d, s ? s->function : r->function), f->function) &&
+           (line < f->line || (line == f->line && column < f->column));
+}
+
+/* Who took the first lock and came to the second, itself or by others, when one call takes all locks (a wrapper, those
+ * of the C++ library): the innermost function in which a section was begun before. NULL: there is none. */
+static const char *function_of_both(const struct dh_draft *d, const struct dh_finding_access *a)
+{
+    for (size_t k = 0; d->scopes && k < a->stack.frames.n; k++) {
+        const struct dh_finding_frame *f = &a->stack.frames.at[k];
+        for (uint32_t i = 0; !dh_starts_with(f->file, "/usr/") && i < d->scopes->n_rows; i++)
+            if (begins_before(d, &d->scopes->rows[i], f))
+                return f->function;
+    }
+    return NULL;
+}
+
 /* Whoever holds both needs the gate no more; who gives the first one back was not on its way through. */
+static void add_gate(struct dh_draft *d, size_t group, const struct dh_finding *f, const struct dh_finding_access *a)
+{
+    const struct dh_site *inner = site_named(d, a->site);
+    const struct dh_site *outer = inner ? first_lock(d, a, inner) : NULL;
+    const char *function = outer ? NULL : function_of_both(d, a);
+    if (function)
+        add_whole(d, group, function, f->id, "it takes one lock and then another: one thread at a time");
+    if (!outer)
+        return;
+    char *why = dh_format("from the first lock at line %u to the second at line %u: one thread at a time", outer->line,
+                          inner->line);
+    struct dh_draft_section *s = new_section(d, group, text(d, outer->function), text(d, outer->name), f->id, why);
+    if (s)
+        add_text(&s->ends, text(d, inner->name));
+}
+
 static void heal_deadlock(struct dh_draft *d, const struct dh_finding *f)
 {
     dh_text_vec locks = {0};
+    unsigned takers = 0;
     for (size_t i = 0; i < f->accesses.n; i++)
-        if (dh_finding_takes_lock(&f->accesses.at[i]) && f->accesses.at[i].object[0])
-            add_text(&locks, f->accesses.at[i].object); /* others join those who wait for locks */
-    if (!locks.n)
-        add_text(&locks, f->variable[0] ? f->variable : "locks");
+        if (dh_finding_takes_lock(&f->accesses.at[i]) && f->accesses.at[i].object[0]) {
+            add_text(&locks, name_of_lock(d, &f->accesses.at[i])); /* others join those who wait for locks */
+            takers++;
+        }
+    if (takers < 2) {
+        leave_out(d, f->id, "it is no circle of threads that wait for locks: a gate does not help");
+        release_texts(&locks);
+        return;
+    }
     size_t group = group_of(d, &locks, DH_HEAL_ORDER), before = d->sections.n;
     add_text(&d->groups.at[group].findings, f->id);
-    for (size_t i = 0; i < f->accesses.n; i++) {
-        const struct dh_site *inner = site_named(d, f->accesses.at[i].site);
-        const struct dh_site *outer = inner ? first_lock(d, &f->accesses.at[i], inner) : NULL;
-        if (!outer)
-            continue;
-        char *why = dh_format("from the first lock at line %u to the second at line %u: one thread at a time",
-                              outer->line, inner->line);
-        struct dh_draft_section *s = new_section(d, group, text(d, outer->function), text(d, outer->name), f->id, why);
-        if (s)
-            add_text(&s->ends, text(d, inner->name));
-    }
+    for (size_t i = 0; i < f->accesses.n; i++)
+        if (dh_finding_takes_lock(&f->accesses.at[i]))
+            add_gate(d, group, f, &f->accesses.at[i]);
     if (d->sections.n == before)
         leave_out(d, f->id, "where its locks are taken is not known");
     release_texts(&locks);
@@ -562,10 +620,11 @@ void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings,
             leave_out(d, findings[i]->id, "there is no healing for what is of this kind");
     }
     for (size_t g = 0; g < d->groups.n; g++)
-        if (d->groups.at[g].means == DH_HEAL_LOCK) {
+        if (d->groups.at[g].means == DH_HEAL_LOCK)
             add_single(d, g);
-            leave_out_empty(d, g);
-        }
+    for (size_t g = 0; g < d->groups.n; g++)
+        if (d->groups.at[g].means == DH_HEAL_LOCK)
+            leave_out_empty(d, g, findings, n);
     for (size_t i = 0; i < n && !d->sections.n; i++)
         if (!is_in_a_group(d, findings[i]->id) && findings[i]->witness[0])
             leave_out(d, findings[i]->id, "there is no healing for what is of this kind");

@@ -1,10 +1,11 @@
 /* From findings to a policy: which sections, in which groups, by which means. Layer: heal. A draft owns its strings and
- * borrows the site table. What is written is text for people to review (docs/healing.md). */
+ * borrows the tables. What is written is text for people to review (docs/healing.md). */
 #ifndef DH_HEAL_POLICY_H
 #define DH_HEAL_POLICY_H
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/scope_table.h"
 #include "event/sections.h"
 #include "event/site.h"
 #include "finding/finding.h"
@@ -39,12 +40,13 @@ struct dh_draft_rest {
 
 struct dh_draft {
     const struct dh_site_table *sites;
+    const struct dh_scope_table *scopes; /* or NULL: nothing is known of who calls what takes locks */
     DH_VEC(struct dh_draft_group) groups;
     DH_VEC(struct dh_draft_section) sections;
     DH_VEC(struct dh_draft_rest) rest;
 };
 
-void dh_draft_init(struct dh_draft *d, const struct dh_site_table *sites);
+void dh_draft_init(struct dh_draft *d, const struct dh_site_table *sites, const struct dh_scope_table *scopes);
 void dh_draft_release(struct dh_draft *d);
 
 /* A race of a read with a write: what it reads may not have been filled in yet. */

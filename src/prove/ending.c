@@ -125,14 +125,21 @@ static struct dh_log_stack stack_of(const uint64_t callers[DH_ENGINE_FRAMES], st
     return (struct dh_log_stack){.frames = room, .n_frames = n};
 }
 
-static void fill_access(struct dh_log_access *a, const struct dh_engine_party *p)
+/* What lies in the executable has a name there. */
+static struct dh_log_address where_is(const struct dh_engine_found *found, uint64_t object)
+{
+    bool ours = object >= found->image && object < found->image_end;
+    return (struct dh_log_address){ours ? object - found->bias : object, ours ? 0 : DH_LOG_NONE};
+}
+
+static void fill_access(struct dh_log_access *a, const struct dh_engine_found *found, const struct dh_engine_party *p)
 {
     *a = (struct dh_log_access){.thread = p->thread,
                                 .flags = flags_of(p),
                                 .role = role_of(p),
                                 .size = p->size,
                                 .address = p->object,
-                                .where = {p->object, DH_LOG_NONE},
+                                .where = where_is(found, p->object),
                                 .note = ""};
     put_place(a, p->place);
 }
@@ -154,7 +161,7 @@ static void fill_accesses(struct dh_log_finding *f, const struct dh_engine_found
         for (uint32_t i = 0; i < n && f->n_accesses < DH_LOG_ACCESSES; i++)
             if (rank_of(&found->parties[i]) == rank) {
                 struct dh_log_access *a = &f->access[f->n_accesses];
-                fill_access(a, &found->parties[i]);
+                fill_access(a, found, &found->parties[i]);
                 a->stack = stack_of(found->callers[i], room[f->n_accesses++]);
             }
 }

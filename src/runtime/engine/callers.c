@@ -1,4 +1,5 @@
-/* Who called the function that a task is in: from its shadow stack, which it keeps in its own thread-local storage. */
+/* Who called the function that a task is in: from its shadow stack, which it keeps in its own thread-local storage; and
+ * where the executable is that their addresses are of. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/frames.h"
@@ -12,6 +13,13 @@ extern const char _end[] __attribute__((visibility("hidden")));
 static uintptr_t bias(void)
 {
     return __ehdr_start.e_type == ET_DYN ? (uintptr_t)&__ehdr_start : 0;
+}
+
+void dh_image_is(struct dh_engine_found *f)
+{
+    f->image = (uintptr_t)&__ehdr_start;
+    f->image_end = (uintptr_t)_end;
+    f->bias = bias();
 }
 
 /* The engine and the task have the same layout of thread-local storage, each at its own thread pointer. */

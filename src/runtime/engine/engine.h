@@ -250,6 +250,7 @@ bool dh_keep_contains(uintptr_t address);
 
 /* Fills in as many as there are. */
 void dh_callers(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
+void dh_image_is(struct dh_engine_found *f);
 
 /* ---- found.c ---- */
 

@@ -69,6 +69,7 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     f->signal = e->signal;
     f->status = e->status;
     f->address = e->fault_address;
+    dh_image_is(f);
     f->n_decisions = e->depth;
     f->threads = e->n_tasks;
     f->visible_added = e->control->progress.visible_added;
