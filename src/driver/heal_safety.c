@@ -23,16 +23,18 @@ enum { SECTIONS = 256, LOCKS = 64, GROUPS = 64, NODES = GROUPS + LOCKS, ROUNDS =
 /* What may be open or locked at a point. */
 struct held {
     uint64_t sections[SECTIONS / 64], locks;
+    uint64_t surely; /* groups that are entered however one came there */
 };
 
 struct function {
     LLVMValueRef at;
     bool by_pointer;                /* it may be called through one */
+    bool is_root;                   /* others than calls that can be seen come to it */
     struct held entry;              /* when it is called, by anybody */
     uint64_t gains, gives;          /* locks that it may return with, and that it unlocks */
     uint64_t enters;                /* groups that it or what it calls may enter */
     uint64_t leaves[SECTIONS / 64]; /* sections that may be open when it returns, opened in it */
-    bool queued;
+    bool closes;                    /* it may end sections of its callers: it waits, or has their ends */
 };
 
 struct edge {
@@ -69,6 +71,7 @@ static bool join(struct held *to, const struct held *from)
     for (int i = 0; i < SECTIONS / 64; i++)
         to->sections[i] |= from->sections[i];
     to->locks |= from->locks;
+    to->surely &= from->surely;
     return memcmp(&old, to, sizeof old) != 0;
 }
 
@@ -177,7 +180,7 @@ static void come_to(struct safety *s, struct function *f, const struct held *h, 
         return;
     struct dh_site_table t = dh_site_builder_view(s->sites);
     for (uint32_t g = 0; g < policy(s)->n_groups; g++)
-        if (groups >> g & 1 & ~(groups_of(s, h) >> g))
+        if (groups >> g & 1 & ~(h->surely >> g))
             tell(s, DH_RISK_FUNCTION, g, "", dh_strdup(dh_site_string(&t, t.sites[site].function)));
 }
 
@@ -242,7 +245,7 @@ static void enter_group(struct safety *s, struct function *f, const struct held 
 {
     if (!keeps_out(s, group))
         return;
-    if (!(groups_of(s, h) >> group & 1))
+    if (!(h->surely >> group & 1))
         take(s, h, group, call);
     come_to(s, f, h, (uint64_t)1 << group);
 }
@@ -253,19 +256,23 @@ static void step_hook(struct safety *s, const char *name, LLVMValueRef call, str
         uint32_t section = number(call, LLVMGetNumArgOperands(call) - 2);
         enter_group(s, f, h, policy(s)->group_of[section], call);
         h->sections[section / 64] |= (uint64_t)1 << section % 64;
+        h->surely |= (uint64_t)1 << policy(s)->group_of[section];
     } else if (strcmp(name, "__dh_heal_close") == 0) {
         uint32_t section = number(call, 0);
         h->sections[section / 64] &= ~((uint64_t)1 << section % 64);
+        h->surely &= ~((uint64_t)1 << policy(s)->group_of[section]);
     } else if (dh_starts_with(name, "__dh_heal_enter")) {
         enter_group(s, f, h, number(call, LLVMGetNumArgOperands(call) - 2), call);
     } else if (strcmp(name, "__dh_heal_return") == 0) {
         for (int i = 0; i < SECTIONS / 64; i++)
             h->sections[i] &= f->entry.sections[i];
+        h->surely &= f->entry.surely;
     } else if (strcmp(name, "__dh_heal_await") == 0) {
         await_under(s, h, call);
     } else if (strcmp(name, "__dh_heal_wait") == 0) {
         wait_inside(s, h, DH_RISK_WAIT, call, "");
         memset(h->sections, 0, sizeof h->sections);
+        h->surely = 0;
     }
 }
 
@@ -288,6 +295,7 @@ static void call_known(struct safety *s, struct function *f, struct function *ca
     come_to(s, f, h, callee->enters);
     s->changed |= join(&callee->entry, h);
     h->locks = (h->locks & ~callee->gives) | callee->gains;
+    h->surely = callee->closes ? 0 : h->surely;
     for (int i = 0; i < SECTIONS / 64; i++)
         h->sections[i] |= callee->leaves[i];
 }
@@ -351,9 +359,12 @@ static void step(struct safety *s, struct function *f, LLVMValueRef i, struct he
 
 /* ---- functions ---- */
 
+/* Not come to yet: nothing may be, and anything is sure. */
+static const struct held nowhere = {.surely = UINT64_MAX};
+
 static void list_blocks(struct safety *s, LLVMValueRef f)
 {
-    struct held none = {0};
+    struct held none = nowhere;
     dh_ptrmap_clear(&s->blocks);
     s->order.n = s->in.n = 0;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb)) {
@@ -367,7 +378,7 @@ static void list_blocks(struct safety *s, LLVMValueRef f)
 static void follow(struct safety *s, struct function *f, const struct held *entry, struct held *out)
 {
     bool changed = true;
-    *out = (struct held){0};
+    *out = nowhere;
     list_blocks(s, f->at);
     join(&s->in.at[0], entry);
     for (int round = 0; changed && round < ROUNDS; round++) {
@@ -404,6 +415,26 @@ static uint64_t unlocks_in(struct safety *s, LLVMValueRef f)
     return all;
 }
 
+/* A wait ends all sections; an end without the entry beside it is of a section that somebody else has begun. */
+static bool closes_others(struct safety *s, LLVMValueRef f)
+{
+    bool opens = false, closes = false;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
+            LLVMOpcode op = LLVMGetInstructionOpcode(i);
+            if (op != LLVMCall && op != LLVMInvoke)
+                continue;
+            LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(i));
+            uint32_t *known = called ? dh_ptrmap_find(&s->index, dh_ptrmap_key(called)) : NULL;
+            const char *name = called ? LLVMGetValueName2(called, &(size_t){0}) : "";
+            if (strcmp(name, "__dh_heal_wait") == 0 || (known && s->functions.at[*known].closes))
+                return true;
+            opens |= dh_starts_with(name, "__dh_heal_open");
+            closes |= strcmp(name, "__dh_heal_close") == 0;
+        }
+    return closes && !opens;
+}
+
 /* What each function does to what is held, whoever calls it. */
 static void summarise(struct safety *s)
 {
@@ -420,12 +451,13 @@ static void summarise(struct safety *s)
             f->gains = out.locks;
             memcpy(f->leaves, out.sections, sizeof f->leaves);
             f->gives = unlocks_in(s, f->at) & ~f->gains;
-            changed |= old.gains != f->gains || old.gives != f->gives || old.enters != f->enters ||
-                       memcmp(old.leaves, f->leaves, sizeof f->leaves);
+            f->closes = closes_others(s, f->at);
+            changed |= old.closes != f->closes || old.gains != f->gains || old.gives != f->gives ||
+                       old.enters != f->enters || memcmp(old.leaves, f->leaves, sizeof f->leaves);
         }
     }
     for (size_t i = 0; i < s->functions.n; i++)
-        s->functions.at[i].entry = nothing;
+        s->functions.at[i].entry = s->functions.at[i].is_root ? nothing : nowhere;
     memset(s->edges, 0, sizeof s->edges);
 }
 
@@ -518,11 +550,24 @@ static bool is_given_away(const struct safety *s, LLVMValueRef f)
     return false;
 }
 
+/* Its own linkage keeps others from it, and every use is a call. */
+static bool is_only_called(LLVMValueRef f)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(f);
+    for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        LLVMOpcode op = LLVMIsAInstruction(user) ? LLVMGetInstructionOpcode(user) : 0;
+        if ((op != LLVMCall && op != LLVMInvoke) || LLVMGetCalledValue(user) != f)
+            return false;
+    }
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
 static void list_functions(struct safety *s, LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
-            struct function row = {.at = f, .by_pointer = is_given_away(s, f)};
+            struct function row = {.at = f, .by_pointer = is_given_away(s, f), .is_root = !is_only_called(f)};
             dh_ptrmap_add(&s->index, dh_ptrmap_key(f), (uint32_t)s->functions.n);
             dh_vec_push(&s->functions, row);
             dh_heal_find_spins(f, &s->spins);
