@@ -495,7 +495,8 @@ static const struct dh_option options[] = {
     {"-o", DH_OPTION_STRING, "FILE", "policy.dhp", "where the policy goes"},
     {"means", DH_OPTION_CHOICE, "auto|lock|schedule", "auto",
      "auto: the strongest that is safe; lock: that or nothing; schedule: others are let pass, nobody is kept out"},
-    {"budget", DH_OPTION_STRING, "TIME", "5s", "how long to search for what is healed, and for new deadlocks"},
+    {"budget", DH_OPTION_STRING, "TIME", "5s",
+     "how long each search may take: for what is healed, for new deadlocks, for wrong ends"},
     {"sections", DH_OPTION_STRING, "FILE", NULL,
      "heal the sections of this file ('deadheat scan --sections' writes such) instead of findings"},
     {"check", DH_OPTION_STRING, "POLICY", NULL, "say whether this policy is safe for the program, and nothing else"},
@@ -514,8 +515,12 @@ const struct dh_command dh_command_heal = {
         "the given ids, or all that matter) and writes a policy: which parts of the program must not be interrupted "
         "by\n"
         "others, and by which means. A lock is added only where no circle of locks can come of it on any path, and\n"
-        "nothing waits inside; else threads are only let pass. Then witnesses are replayed under the policy, and a\n"
-        "search looks for what is healed and for new deadlocks. The findings' healing becomes offered or verified.\n\n"
+        "nothing waits inside; else threads are only let pass. Then witnesses and failing runs are replayed under the\n"
+        "policy, and searches look for what is healed, for failures and for new deadlocks. A race that fails under a "
+        "lock\n"
+        "as before is tried by order: who reads waits until it was written. Each finding's healing becomes verified, "
+        "or\n"
+        "offered with the reason.\n\n"
         "Exit status 0: all is healed and verified; 1: not all; 2: bad usage.",
     .examples = "  deadheat check -- ./bank; deadheat heal -o bank.dhp -- ./bank\n"
                 "  deadheat heal 3f2a91c0 --means=schedule -- ./server\n"

@@ -396,42 +396,54 @@ static void follow(struct safety *s, struct function *f, const struct held *entr
     }
 }
 
+/* The first call behind `i`, or (NULL) of all; NULL: there is none. */
+static LLVMValueRef next_call(LLVMValueRef f, LLVMValueRef i)
+{
+    LLVMBasicBlockRef bb = i ? LLVMGetInstructionParent(i) : LLVMGetFirstBasicBlock(f);
+    for (i = i ? LLVMGetNextInstruction(i) : LLVMGetFirstInstruction(bb); bb;) {
+        for (; i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetInstructionOpcode(i) == LLVMCall || LLVMGetInstructionOpcode(i) == LLVMInvoke)
+                return i;
+        bb = LLVMGetNextBasicBlock(bb);
+        i = bb ? LLVMGetFirstInstruction(bb) : NULL;
+    }
+    return NULL;
+}
+
+static const struct function *callee_of(const struct safety *s, LLVMValueRef call)
+{
+    LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(call));
+    uint32_t *known = called ? dh_ptrmap_find(&s->index, dh_ptrmap_key(called)) : NULL;
+    return known ? &s->functions.at[*known] : NULL;
+}
+
 static uint64_t unlocks_in(struct safety *s, LLVMValueRef f)
 {
     uint64_t all = 0;
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
-            LLVMOpcode op = LLVMGetInstructionOpcode(i);
-            if (op != LLVMCall && op != LLVMInvoke)
-                continue;
-            LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(i));
-            uint32_t *known = called ? dh_ptrmap_find(&s->index, dh_ptrmap_key(called)) : NULL;
-            unsigned lock;
-            if (lock_of(s, i, &lock) == DH_OP_UNLOCK)
-                all |= (uint64_t)1 << lock;
-            else if (known)
-                all |= s->functions.at[*known].gives;
-        }
+    unsigned lock;
+    for (LLVMValueRef i = NULL; (i = next_call(f, i));) {
+        const struct function *callee = callee_of(s, i);
+        if (lock_of(s, i, &lock) == DH_OP_UNLOCK)
+            all |= (uint64_t)1 << lock;
+        else if (callee)
+            all |= callee->gives;
+    }
     return all;
 }
 
 /* A wait ends all sections; an end without the entry beside it is of a section that somebody else has begun. */
-static bool closes_others(struct safety *s, LLVMValueRef f)
+static bool closes_others(const struct safety *s, LLVMValueRef f)
 {
     bool opens = false, closes = false;
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
-            LLVMOpcode op = LLVMGetInstructionOpcode(i);
-            if (op != LLVMCall && op != LLVMInvoke)
-                continue;
-            LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(i));
-            uint32_t *known = called ? dh_ptrmap_find(&s->index, dh_ptrmap_key(called)) : NULL;
-            const char *name = called ? LLVMGetValueName2(called, &(size_t){0}) : "";
-            if (strcmp(name, "__dh_heal_wait") == 0 || (known && s->functions.at[*known].closes))
-                return true;
-            opens |= dh_starts_with(name, "__dh_heal_open");
-            closes |= strcmp(name, "__dh_heal_close") == 0;
-        }
+    for (LLVMValueRef i = NULL; (i = next_call(f, i));) {
+        const struct function *callee = callee_of(s, i);
+        LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(i));
+        const char *name = called ? LLVMGetValueName2(called, &(size_t){0}) : "";
+        if (strcmp(name, "__dh_heal_wait") == 0 || (callee && callee->closes))
+            return true;
+        opens |= dh_starts_with(name, "__dh_heal_open");
+        closes |= strcmp(name, "__dh_heal_close") == 0;
+    }
     return closes && !opens;
 }
 
