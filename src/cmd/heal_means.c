@@ -51,6 +51,9 @@ static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_ri
     for (size_t i = 0; !cycle && g->means == DH_HEAL_LOCK && i < risks->at.n; i++)
         if (risks->at.at[i].section[0] && strcmp(risks->at.at[i].group, g->name) == 0)
             parted |= dh_draft_part(d, group, risks->at.at[i].section, risks->at.at[i].text);
+    for (size_t i = 0; !cycle && g->means == DH_HEAL_ORDER && i < risks->at.n; i++)
+        if (risks->at.at[i].section[0] && strcmp(risks->at.at[i].group, g->name) == 0)
+            parted |= dh_draft_wait_earlier(d, group, risks->at.at[i].section);
     if (parted)
         return true;
     for (size_t i = 0; cycle && i < risks->at.n; i++)

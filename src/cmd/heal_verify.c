@@ -83,7 +83,7 @@ static bool replay(const struct dh_heal_verifying *v, size_t finding, const char
     else if (code == DH_EXIT_FINDINGS)
         out->witnesses++;
     else if (code >= 0)
-        refute(out, finding, true, dh_format("%s of %.8s cannot be replayed", whose, f->id));
+        refute(out, finding, false, dh_format("%s of %.8s cannot be replayed", whose, f->id));
     dh_argv_release(&a);
     dh_str_release(&output);
     return code >= 0;
@@ -98,21 +98,6 @@ static char *failing_run(const struct dh_finding *f)
     char *copy = other && dh_file_exists(path) ? dh_strdup(path) : NULL;
     json_decref(o);
     return copy;
-}
-
-static bool replay_all(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < v->n; i++) {
-        const struct dh_finding *f = v->findings[i];
-        char *failing = failing_run(f);
-        if (f->witness[0] && dh_file_exists(f->witness))
-            ok = replay(v, i, f->witness, "the witness", out, err);
-        if (ok && failing)
-            ok = replay(v, i, failing, "the failing run", out, err);
-        free(failing);
-    }
-    return ok;
 }
 
 /* ---- the search ---- */
@@ -158,6 +143,15 @@ static void blame(struct judging *j, const struct dh_finding *failure)
     }
 }
 
+/* Failures that are among the findings tell of the others, too. */
+static void blame_failures(const struct dh_heal_verifying *v, struct dh_heal_verified *out)
+{
+    struct judging j = {v, out};
+    for (size_t i = 0; i < v->n; i++)
+        if (out->refuted[i].directly && is_failure(v->findings[i]))
+            blame(&j, v->findings[i]);
+}
+
 static void judge(void *arg, const struct dh_finding *f)
 {
     struct judging *j = arg;
@@ -166,6 +160,8 @@ static void judge(void *arg, const struct dh_finding *f)
     for (size_t i = 0; i < j->v->n; i++)
         if (strcmp(j->v->findings[i]->id, f->id) == 0) {
             refute(j->out, i, true, dh_format("%.8s can still be proven", f->id));
+            if (is_failure(f))
+                blame(j, f);
             return;
         }
     if (is_failure(f))
@@ -285,6 +281,22 @@ static bool try_runs(const struct dh_heal_verifying *v, const char *folder, stru
     else
         fail(out, words);
     return true;
+}
+
+static bool replay_all(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < v->n; i++) {
+        const struct dh_finding *f = v->findings[i];
+        char *failing = failing_run(f);
+        if (f->witness[0] && dh_file_exists(f->witness))
+            ok = replay(v, i, f->witness, "the witness", out, err);
+        if (ok && failing)
+            ok = replay(v, i, failing, "the failing run", out, err);
+        free(failing);
+    }
+    blame_failures(v, out);
+    return ok;
 }
 
 bool dh_heal_verify(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err)

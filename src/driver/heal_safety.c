@@ -23,7 +23,7 @@ enum { SECTIONS = 256, LOCKS = 64, GROUPS = 64, NODES = GROUPS + LOCKS, ROUNDS =
 /* What may be open or locked at a point. */
 struct held {
     uint64_t sections[SECTIONS / 64], locks;
-    uint64_t surely; /* groups that are entered however one came there */
+    uint64_t surely[SECTIONS / 64]; /* sections that are open however one came there */
 };
 
 struct function {
@@ -68,16 +68,23 @@ struct safety {
 static bool join(struct held *to, const struct held *from)
 {
     struct held old = *to;
-    for (int i = 0; i < SECTIONS / 64; i++)
+    for (int i = 0; i < SECTIONS / 64; i++) {
         to->sections[i] |= from->sections[i];
+        to->surely[i] &= from->surely[i];
+    }
     to->locks |= from->locks;
-    to->surely &= from->surely;
     return memcmp(&old, to, sizeof old) != 0;
 }
 
-static bool is_open(const struct held *h, uint32_t section)
+static bool has(const uint64_t *set, uint32_t section)
 {
-    return h->sections[section / 64] >> section % 64 & 1;
+    return set[section / 64] >> section % 64 & 1;
+}
+
+static void put(uint64_t *set, uint32_t section, bool open)
+{
+    uint64_t bit = (uint64_t)1 << section % 64;
+    set[section / 64] = open ? set[section / 64] | bit : set[section / 64] & ~bit;
 }
 
 static const struct dh_heal_policy *policy(const struct safety *s)
@@ -91,11 +98,11 @@ static bool keeps_out(const struct safety *s, uint32_t group)
     return policy(s)->groups[group].means != DH_HEAL_SCHEDULE;
 }
 
-static uint64_t groups_of(const struct safety *s, const struct held *h)
+static uint64_t groups_in(const struct safety *s, const uint64_t *sections)
 {
     uint64_t groups = 0;
     for (uint32_t i = 0; i < policy(s)->file.n_sections; i++)
-        if (is_open(h, i) && keeps_out(s, policy(s)->group_of[i]))
+        if (has(sections, i) && keeps_out(s, policy(s)->group_of[i]))
             groups |= (uint64_t)1 << policy(s)->group_of[i];
     return groups;
 }
@@ -163,7 +170,7 @@ static void tell(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group, 
 
 static void take(struct safety *s, const struct held *h, unsigned node, LLVMValueRef call)
 {
-    uint64_t groups = groups_of(s, h);
+    uint64_t groups = groups_in(s, h->sections);
     for (unsigned i = 0; i < NODES; i++) {
         bool held = i < GROUPS ? groups >> i & 1 : h->locks >> (i - GROUPS) & 1;
         if (held && i != node && !s->edges[i][node].there)
@@ -180,7 +187,7 @@ static void come_to(struct safety *s, struct function *f, const struct held *h, 
         return;
     struct dh_site_table t = dh_site_builder_view(s->sites);
     for (uint32_t g = 0; g < policy(s)->n_groups; g++)
-        if (groups >> g & 1 & ~(h->surely >> g))
+        if (groups >> g & 1 & ~(groups_in(s, h->surely) >> g))
             tell(s, DH_RISK_FUNCTION, g, "", dh_strdup(dh_site_string(&t, t.sites[site].function)));
 }
 
@@ -215,7 +222,7 @@ static void wait_inside(struct safety *s, struct held *h, enum dh_heal_risk_kind
                         const char *what)
 {
     for (uint32_t i = 0; s->telling && i < policy(s)->file.n_sections; i++) {
-        if (!is_open(h, i) || !keeps_out(s, policy(s)->group_of[i]))
+        if (!has(h->sections, i) || !keeps_out(s, policy(s)->group_of[i]))
             continue;
         char *place = kind == DH_RISK_WAIT ? where(s, hook_site(s, call)) : where_called(s, call);
         tell(s, kind, policy(s)->group_of[i], policy(s)->file.sections[i].name,
@@ -231,7 +238,7 @@ static void wait_inside(struct safety *s, struct held *h, enum dh_heal_risk_kind
 static void await_under(struct safety *s, const struct held *h, LLVMValueRef call)
 {
     uint32_t section = number(call, 0), group = policy(s)->group_of[section];
-    uint64_t groups = groups_of(s, h);
+    uint64_t groups = groups_in(s, h->sections);
     if (!s->telling || (!h->locks && !groups))
         return;
     unsigned node = h->locks ? GROUPS + (unsigned)__builtin_ctzll(h->locks) : (unsigned)__builtin_ctzll(groups);
@@ -245,7 +252,7 @@ static void enter_group(struct safety *s, struct function *f, const struct held 
 {
     if (!keeps_out(s, group))
         return;
-    if (!(h->surely >> group & 1))
+    if (!(groups_in(s, h->surely) >> group & 1))
         take(s, h, group, call);
     come_to(s, f, h, (uint64_t)1 << group);
 }
@@ -255,24 +262,25 @@ static void step_hook(struct safety *s, const char *name, LLVMValueRef call, str
     if (dh_starts_with(name, "__dh_heal_open")) {
         uint32_t section = number(call, LLVMGetNumArgOperands(call) - 2);
         enter_group(s, f, h, policy(s)->group_of[section], call);
-        h->sections[section / 64] |= (uint64_t)1 << section % 64;
-        h->surely |= (uint64_t)1 << policy(s)->group_of[section];
+        put(h->sections, section, true);
+        put(h->surely, section, true);
     } else if (strcmp(name, "__dh_heal_close") == 0) {
         uint32_t section = number(call, 0);
-        h->sections[section / 64] &= ~((uint64_t)1 << section % 64);
-        h->surely &= ~((uint64_t)1 << policy(s)->group_of[section]);
+        put(h->sections, section, false);
+        put(h->surely, section, false);
     } else if (dh_starts_with(name, "__dh_heal_enter")) {
         enter_group(s, f, h, number(call, LLVMGetNumArgOperands(call) - 2), call);
     } else if (strcmp(name, "__dh_heal_return") == 0) {
-        for (int i = 0; i < SECTIONS / 64; i++)
+        for (int i = 0; i < SECTIONS / 64; i++) {
             h->sections[i] &= f->entry.sections[i];
-        h->surely &= f->entry.surely;
+            h->surely[i] &= f->entry.surely[i];
+        }
     } else if (strcmp(name, "__dh_heal_await") == 0) {
         await_under(s, h, call);
     } else if (strcmp(name, "__dh_heal_wait") == 0) {
         wait_inside(s, h, DH_RISK_WAIT, call, "");
         memset(h->sections, 0, sizeof h->sections);
-        h->surely = 0;
+        memset(h->surely, 0, sizeof h->surely);
     }
 }
 
@@ -295,7 +303,8 @@ static void call_known(struct safety *s, struct function *f, struct function *ca
     come_to(s, f, h, callee->enters);
     s->changed |= join(&callee->entry, h);
     h->locks = (h->locks & ~callee->gives) | callee->gains;
-    h->surely = callee->closes ? 0 : h->surely;
+    if (callee->closes)
+        memset(h->surely, 0, sizeof h->surely);
     for (int i = 0; i < SECTIONS / 64; i++)
         h->sections[i] |= callee->leaves[i];
 }
@@ -360,7 +369,8 @@ static void step(struct safety *s, struct function *f, LLVMValueRef i, struct he
 /* ---- functions ---- */
 
 /* Not come to yet: nothing may be, and anything is sure. */
-static const struct held nowhere = {.surely = UINT64_MAX};
+static const struct held nowhere = {.surely = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+_Static_assert(SECTIONS / 64 == 4, "all of them are sure");
 
 static void list_blocks(struct safety *s, LLVMValueRef f)
 {

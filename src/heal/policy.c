@@ -736,6 +736,27 @@ bool dh_draft_hoist(struct dh_draft *d, size_t group, const char *function)
     return d->sections.n > before;
 }
 
+bool dh_draft_wait_earlier(struct dh_draft *d, size_t group, const char *section)
+{
+    for (size_t i = 0; i < d->sections.n; i++) {
+        struct dh_draft_section *s = &d->sections.at[i];
+        const struct dh_site *read = site_named(d, s->entry);
+        const struct dh_site *function = s->group == group && !strcmp(s->name, section) && read && is_access(read)
+                                             ? site_of_function(d, text(d, read->function))
+                                             : NULL;
+        if (!function)
+            continue;
+        char *why =
+            dh_format("%s; that is waited for where %s begins, since a lock is held later", s->why, text(d, function->function));
+        free(s->why);
+        free(s->entry);
+        s->why = why;
+        s->entry = dh_strdup(text(d, function->name));
+        return true;
+    }
+    return false;
+}
+
 bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why)
 {
     for (size_t i = 0; i < d->sections.n; i++) {

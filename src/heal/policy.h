@@ -64,6 +64,8 @@ unsigned dh_draft_candidates(struct dh_draft *d);
 bool dh_draft_hoist(struct dh_draft *d, size_t group, const char *function);
 /* What is the other's becomes the first one's; an empty group stays behind, of which nothing is written. */
 void dh_draft_join(struct dh_draft *d, size_t first, size_t other);
+/* Who would wait for a first write with a lock held waits where its function begins. False: it does already. */
+bool dh_draft_wait_earlier(struct dh_draft *d, size_t group, const char *section);
 /* Accesses between which the program waits are not meant to happen at once: the section from one to the other goes.
  * False: it is another kind of section. `why` is for a finding that is not healed then. */
 bool dh_draft_part(struct dh_draft *d, size_t group, const char *section, const char *why);

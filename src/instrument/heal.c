@@ -32,8 +32,9 @@ struct heal {
     uint8_t *ops; /* per site */
     uint32_t n_sites;
     /* per section */
-    bool *is_local;         /* no function has its entry without an end, or an end without the entry */
-    bool *waits;            /* of order between accesses */
+    bool *is_local; /* no function has its entry without an end, or an end without the entry */
+    bool *waits;    /* of order: until an access has happened */
+    bool *ends_at_access;
     uint32_t *entered;      /* site of its entry */
     bool *is_single;        /* it is one access */
     bool *is_shared;        /* several functions have the name of its entry */
@@ -95,7 +96,7 @@ static void look_at_site(struct heal *h, uint32_t site)
         uint8_t means = h->plan->policy.groups[h->plan->policy.group_of[p->section]].means;
         if (p->role == DH_SECTION_ENTRY) {
             h->here[p->section] |= ENTRY | (h->ops[site] == DH_OP_FUNCTION ? WHOLE : 0);
-            h->waits[p->section] = means == DH_HEAL_ORDER && !is_sync(h, site);
+            h->waits[p->section] = means == DH_HEAL_ORDER && (!is_sync(h, site) || h->ends_at_access[p->section]);
             h->entered[p->section] = site;
         } else if (p->role == DH_SECTION_END) {
             h->here[p->section] |= END;
@@ -111,6 +112,14 @@ static void look_at_function(struct heal *h, LLVMValueRef f)
     dh_weave_collect(f, &h->work);
     for (size_t i = 0; i < h->work.n; i++)
         look_at_site(h, dh_ir_site_of(h->work.at[i]));
+}
+
+static void find_ends(struct heal *h)
+{
+    const struct dh_section_point *p;
+    for (uint32_t site = 0; site < h->n_sites; site++)
+        for (uint32_t at = 0; (p = next_point(h, mark_of(h, site), &at));)
+            h->ends_at_access[p->section] |= p->role == DH_SECTION_END && !is_sync(h, site);
 }
 
 static void find_local(struct heal *h)
@@ -564,7 +573,10 @@ static void place_function(struct heal *h, LLVMValueRef f)
     for (uint32_t at = 0; (p = next_point(h, mark_of(h, own), &at));) {
         if (is_needless(h, p->section))
             continue;
-        if (p->role == DH_SECTION_ENTRY && !h->waits[p->section]) {
+        if (p->role == DH_SECTION_ENTRY && h->waits[p->section]) {
+            dh_weave_block_start(&h->w, LLVMGetEntryBasicBlock(f));
+            call_section(h, DH_HOOK_HEAL_AWAIT, p->section, dh_weave_u32(&h->w, own));
+        } else if (p->role == DH_SECTION_ENTRY) {
             LLVMValueRef frame = frame_for(h, p->section);
             dh_weave_block_start(&h->w, LLVMGetEntryBasicBlock(f));
             if (h->frame) /* behind it, which is the first of all */
@@ -713,13 +725,14 @@ static void make_room(struct heal *h, const struct dh_site_builder *builder)
     h->ops = calloc(t.n_sites + 1, sizeof *h->ops);
     h->is_local = calloc(n, sizeof *h->is_local);
     h->waits = calloc(n, sizeof *h->waits);
+    h->ends_at_access = calloc(n, sizeof *h->ends_at_access);
     h->entered = calloc(n, sizeof *h->entered);
     h->is_single = calloc(n, sizeof *h->is_single);
     h->is_shared = calloc(n, sizeof *h->is_shared);
     h->is_whole = calloc(n, sizeof(LLVMValueRef));
     h->here = calloc(n, sizeof *h->here);
-    if (!h->ops || !h->is_local || !h->waits || !h->entered || !h->is_single || !h->is_shared || !h->is_whole ||
-        !h->here)
+    if (!h->ops || !h->is_local || !h->waits || !h->ends_at_access || !h->entered || !h->is_single || !h->is_shared ||
+        !h->is_whole || !h->here)
         abort();
     for (uint32_t i = 0; i < t.n_sites; i++)
         h->ops[i] = t.sites[i].op;
@@ -735,6 +748,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
         return false;
     make_room(&h, places->sites);
     dh_places_begin(places, m);
+    find_ends(&h);
     find_local(&h);
     find_objects(&h);
     find_held(&h);
@@ -748,6 +762,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     free(h.ops);
     free(h.is_local);
     free(h.waits);
+    free(h.ends_at_access);
     free(h.entered);
     free(h.is_single);
     free(h.is_shared);

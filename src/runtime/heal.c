@@ -59,7 +59,7 @@ struct group {
 
 struct order {
     _Atomic bool happened;
-    _Atomic uint64_t waited;
+    sem_t turnstile; /* while somebody else decides who runs: given when it has happened */
 };
 
 /* Locks of a group, in order: that of one object or of two, or all. Everybody takes them in order. */
@@ -740,7 +740,9 @@ void __dh_heal_await(uint32_t section, uint32_t place)
     struct order *o = &orders[section];
     uint32_t g = group_of[section];
     struct group *group = &groups[g];
-    if (!atomic_load_explicit(&o->happened, memory_order_acquire) && !is(g, GIVEN_UP)) {
+    if (dh_heal_is_directed()) {
+        dh_heal_pass_turnstile(&o->turnstile, place);
+    } else if (!atomic_load_explicit(&o->happened, memory_order_acquire) && !is(g, GIVEN_UP)) {
         struct timespec now, until = later(dh_heal_patience_ms());
         atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
         do {
@@ -765,6 +767,8 @@ void __dh_heal_happened(uint32_t section, uint32_t place)
         return;
     pass_through(group_of[section], place);
     atomic_store_explicit(&orders[section].happened, true, memory_order_release);
+    if (dh_heal_is_directed())
+        dh_heal_open_turnstile(&orders[section].turnstile, place);
 }
 
 /* ---- beginning and end ---- */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,6 +77,8 @@ enum { DH_HEAL_SETTLED = 1 /* it leans to nobody, and nobody is inside without t
 int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
 void dh_heal_wake(struct dh_heal_lock *l);
 void dh_heal_lock_init(struct dh_heal_lock *l);
+#define dh_heal_pass_turnstile(turnstile, place) ((void)(turnstile), (void)(place))
+#define dh_heal_open_turnstile dh_heal_pass_turnstile
 /* Of who has the word and sees that the lock is not settled: 0, or EBUSY and the word is given back. */
 int dh_heal_settle(struct dh_heal_lock *l);
 
@@ -143,6 +146,9 @@ struct dh_heal_lock {
 };
 
 bool dh_heal_is_directed(void);
+/* While somebody else decides who runs: nobody passes before it was opened once. */
+void dh_heal_pass_turnstile(sem_t *turnstile, uint32_t place);
+void dh_heal_open_turnstile(sem_t *turnstile, uint32_t place);
 int dh_heal_try(struct dh_heal_lock *l, uint32_t place);
 int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
 void dh_heal_give(struct dh_heal_lock *l, uint32_t place);

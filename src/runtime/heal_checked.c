@@ -69,6 +69,19 @@ void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
     dh_real.pthread_mutex_unlock(m);
 }
 
+void dh_heal_pass_turnstile(sem_t *turnstile, uint32_t place)
+{
+    __dh_call(place);
+    dh_engine_sem_wait(turnstile);
+    dh_engine_sem_post(turnstile);
+}
+
+void dh_heal_open_turnstile(sem_t *turnstile, uint32_t place)
+{
+    __dh_call(place);
+    dh_engine_sem_post(turnstile);
+}
+
 bool dh_heal_is_auto(void)
 {
     return dh_options.heal_auto;

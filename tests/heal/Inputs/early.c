@@ -1,34 +1,41 @@
-/* The worker may come before what it reads is there: no lock puts that right, only that it waits. With -DHELD it would
- * wait with a lock that main needs on its way. */
+/* The worker may come before what it reads is there: no lock puts that right, only that it waits. With -DHELD it has a
+ * lock by then that main needs on its way; with -DCALLER it has it when it is called. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct config { int size; int limit; };
+struct config {
+    int size;
+    int limit;
+};
 static struct config *config;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void hold(void)
-{
 #ifdef HELD
-    pthread_mutex_lock(&lock);
+#define INSIDE(call) call(&lock)
+#else
+#define INSIDE(call) (void)0
 #endif
-}
+#ifdef CALLER
+#define OUTSIDE(call) call(&lock)
+#else
+#define OUTSIDE(call) (void)0
+#endif
 
-static void give(void)
+static int size(void)
 {
-#ifdef HELD
-    pthread_mutex_unlock(&lock);
-#endif
-    (void)lock;
+    INSIDE(pthread_mutex_lock);
+    int n = config->size;
+    INSIDE(pthread_mutex_unlock);
+    return n;
 }
 
 static void *worker(void *arg)
 {
     (void)arg;
-    hold();
-    int n = config->size;
-    give();
+    OUTSIDE(pthread_mutex_lock);
+    int n = size();
+    OUTSIDE(pthread_mutex_unlock);
     return (void *)(long)n;
 }
 
@@ -37,8 +44,8 @@ int main(void)
     pthread_t t;
     void *r;
     pthread_create(&t, NULL, worker, NULL);
-    hold();
-    give();
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
     config = malloc(sizeof *config);
     config->size = 7;
     config->limit = 9;
