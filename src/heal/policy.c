@@ -746,8 +746,8 @@ bool dh_draft_wait_earlier(struct dh_draft *d, size_t group, const char *section
                                              : NULL;
         if (!function)
             continue;
-        char *why =
-            dh_format("%s; that is waited for where %s begins, since a lock is held later", s->why, text(d, function->function));
+        char *why = dh_format("%s; that is waited for where %s begins, since a lock is held later", s->why,
+                              text(d, function->function));
         free(s->why);
         free(s->entry);
         s->why = why;
