@@ -139,6 +139,18 @@ static bool is_only_scheduled(const struct healing *h, const char *id)
     return false;
 }
 
+/* A failure, or a race with free: of a group of something else, if of any. */
+static bool comes_along(const struct healing *h, const char *id)
+{
+    for (size_t i = 0; i < h->draft.sections.n; i++) {
+        const dh_text_vec *of = &h->draft.groups.at[h->draft.sections.at[i].group].findings;
+        for (size_t k = 0; k < of->n; k++)
+            if (strcmp(of->at[k], id) == 0)
+                return false;
+    }
+    return true;
+}
+
 static enum dh_heal_means means_of(const struct healing *h, const char *id)
 {
     for (size_t g = 0; g < h->draft.groups.n; g++)
@@ -195,9 +207,9 @@ static bool keep(struct healing *h, const struct outcome *o, struct dh_err *err)
         if (is_left_out(h, finding))
             continue;
         bool verified = o && !refuted(o, finding) && !is_only_scheduled(h, finding);
+        const char *healing = verified ? "verified" : comes_along(h, finding) ? "none" : "offered";
         char *details = details_of(h, finding, o);
-        ok = dh_store_heal(store, finding, verified ? "verified" : "offered", err) &&
-             dh_store_healed(store, finding, h->build, details, err);
+        ok = dh_store_heal(store, finding, healing, err) && dh_store_healed(store, finding, h->build, details, err);
         free(details);
     }
     ok = ok && dh_store_commit(store, err);
@@ -308,7 +320,8 @@ static void tell_outcome(const struct healing *h, const struct outcome *o)
         printf("offered, not verified: %s\n", r->why ? r->why : "by schedule nothing is guaranteed");
     for (size_t i = 0; !r->why && i < o->guarded.n; i++)
         if (r->refuted[i].why)
-            printf("%.8s is offered, not verified: %s\n", o->guarded.at[i]->id, r->refuted[i].why);
+            printf("%.8s is %s: %s\n", o->guarded.at[i]->id,
+                   comes_along(h, o->guarded.at[i]->id) ? "not healed" : "offered, not verified", r->refuted[i].why);
 }
 
 static int verify(struct healing *h)
