@@ -16,11 +16,14 @@ static void *first_clerk(void *arg)
     pthread_mutex_lock(&lower);
     pthread_mutex_unlock(&lower);
     pthread_mutex_unlock(&upper);
+    step_done(3);
     return arg;
 }
 
 static void *second_clerk(void *arg)
 {
+    if (!at_once)
+        wait_step(3);
     pthread_mutex_lock(&lower);
     if (at_once) {
         wait_step(1);
