@@ -118,7 +118,7 @@ static bool is_access(const struct dh_engine_decision *d)
  * was; or who reads what is old is there before all others, when it was new. */
 enum way { LATE, EARLY, FIRST, WAYS };
 
-/* The synchronisation that the thread has not taken part in yet goes to `to`. */
+/* The step of synchronisation that was kept back for the thread is due now. */
 static uint32_t give(struct dh_engine_decision *to, const struct dh_failing_run *r, uint32_t n, uint32_t *kept,
                      uint32_t thread)
 {

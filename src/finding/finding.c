@@ -74,6 +74,11 @@ void dh_finding_release(struct dh_finding *f)
     *f = (struct dh_finding){0};
 }
 
+bool dh_finding_is_foreign(const struct dh_finding_frame *f)
+{
+    return dh_starts_with(f->file, "/usr/");
+}
+
 bool dh_finding_takes_lock(const struct dh_finding_access *a)
 {
     uint32_t role = dh_log_role_of_op(a->op);

@@ -82,6 +82,8 @@ void dh_finding_stack_release(struct dh_finding_stack *s);
 void dh_finding_set(char **field, const char *text);
 const struct dh_finding_thread *dh_finding_thread(const struct dh_finding *f, uint32_t index);
 
+/* Of a header or library of the system, where the user has nothing to change. */
+bool dh_finding_is_foreign(const struct dh_finding_frame *f);
 /* Whether the access takes a lock or waits for one. */
 bool dh_finding_takes_lock(const struct dh_finding_access *a);
 

@@ -544,7 +544,7 @@ static const char *function_of_both(const struct dh_draft *d, const struct dh_fi
 {
     for (size_t k = 0; d->scopes && k < a->stack.frames.n; k++) {
         const struct dh_finding_frame *f = &a->stack.frames.at[k];
-        for (uint32_t i = 0; !dh_starts_with(f->file, "/usr/") && i < d->scopes->n_rows; i++)
+        for (uint32_t i = 0; !dh_finding_is_foreign(f) && i < d->scopes->n_rows; i++)
             if (begins_before(d, &d->scopes->rows[i], f))
                 return f->function;
     }

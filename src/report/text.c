@@ -145,18 +145,13 @@ static void add_thread_name(struct dh_str *out, const struct dh_finding *f, uint
         dh_str_addf(out, "thread T%u", index);
 }
 
-static bool is_of_the_system(const char *file)
-{
-    return dh_starts_with(file, "/usr/");
-}
-
 /* The innermost in a file of the user's: a container's header is not where to look. */
 static const struct dh_finding_frame *named_frame(const struct dh_finding_stack *s)
 {
     const struct dh_finding_frame *any = NULL;
     for (size_t i = 0; i < s->frames.n; i++) {
         const struct dh_finding_frame *f = &s->frames.at[i];
-        if (f->file[0] && !is_of_the_system(f->file))
+        if (f->file[0] && !dh_finding_is_foreign(f))
             return f;
         any = f->file[0] && !any ? f : any;
     }
