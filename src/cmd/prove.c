@@ -272,6 +272,8 @@ static int run_campaign(struct proving *p)
     struct dh_err err = {0};
     struct dh_campaign_result r;
     struct dh_campaign_host host = {progress, proven, observed, interrupted, p};
+    if (!dh_store_make(p->db, &err))
+        return dh_fail(&err, DH_EXIT_FAILURE);
     struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
     sigaction(SIGINT, &stop, &old_int);
     sigaction(SIGTERM, &stop, &old_term);

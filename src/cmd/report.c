@@ -155,20 +155,30 @@ static bool is_choice(const struct dh_store_choice *c)
            are_words("detector", c->detectors, detector_word);
 }
 
+static bool read_store(const char *db, const struct dh_store_choice *choice, bool json, struct printing *p,
+                       struct dh_err *err)
+{
+    struct dh_store *s = dh_store_open(db, DH_STORE_READ, err);
+    bool ok = s && dh_store_each(s, choice, json ? as_json : as_text, p, err);
+    dh_store_close(s);
+    return ok;
+}
+
+/* No store is what a project has before its first run: no error. */
 static int print_all(const char *db, const struct dh_store_choice *choice, bool json, struct printing *p)
 {
     struct dh_err err = {0};
-    struct dh_store *s = store_left(db, &err) ? dh_store_open(db, DH_STORE_READ, &err) : NULL;
-    bool ok = s && dh_store_each(s, choice, json ? as_json : as_text, p, &err);
-    dh_store_close(s);
-    if (!ok)
-        return dh_fail(&err, dh_file_exists(db) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
+    bool ok = store_left(db, &err), is_new = ok && !dh_file_exists(db);
+    if (!ok || (!is_new && !read_store(db, choice, json, p, &err)))
+        return dh_fail(&err, DH_EXIT_FAILURE);
     if (choice->id && !p->n) {
         dh_complain("report: no finding %s in %s", choice->id, db);
         return DH_EXIT_USAGE;
     }
     if (json)
         printf("{\"version\":1,\"findings\":[%s\n]}\n", p->out.at ? p->out.at : "");
+    else if (is_new)
+        printf("no findings yet: there is no store %s\n", db);
     else {
         print_groups(p);
         printf("%zu finding%s in %s\n", p->n, p->n == 1 ? "" : "s", db);
@@ -221,7 +231,7 @@ const struct dh_command dh_command_report = {
         "and thread, the values, the object; below each its id, level and in how many runs it was seen. Equal "
         "findings\n"
         "of several runs and builds are one; an id survives rebuilding and unrelated edits. Findings on one variable\n"
-        "stand together.",
+        "stand together. Without a store there are no findings yet: exit status 0.",
     .examples = "  deadheat report\n  deadheat report --id=3f2a\n  deadheat report --level=observed,proven\n"
                 "  deadheat report --format=json | jq '.findings[].variable'\n",
     .options = options,

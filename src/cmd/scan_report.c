@@ -277,8 +277,10 @@ static bool store(struct scan *s, struct dh_err *err)
 {
     struct dh_store_run run = {.program = s->wishes->program, .arguments = "scan", .started = time(NULL)};
     long long id;
-    if (!s->wishes->db || !s->findings.n)
+    if (!s->wishes->db)
         return true;
+    if (!s->findings.n)
+        return dh_store_make(s->wishes->db, err);
     struct dh_store *db = dh_store_open(s->wishes->db, DH_STORE_WRITE, err);
     bool ok = db && dh_store_begin(db, &run, &id, err);
     for (size_t i = 0; ok && i < s->findings.n; i++) {

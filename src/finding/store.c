@@ -170,6 +170,13 @@ void dh_store_close(struct dh_store *s)
     free(s);
 }
 
+bool dh_store_make(const char *path, struct dh_err *err)
+{
+    struct dh_store *s = dh_store_open(path, DH_STORE_WRITE, err);
+    dh_store_close(s);
+    return s;
+}
+
 /* ---- writing ---- */
 
 /* Binds the texts in order and runs a statement that answers nothing. */

@@ -18,6 +18,8 @@ enum dh_store_mode { DH_STORE_READ, DH_STORE_WRITE /* made if missing */ };
  * beyond the limit of file sizes is an error instead of a signal. */
 struct dh_store *dh_store_open(const char *path, enum dh_store_mode mode, struct dh_err *err);
 void dh_store_close(struct dh_store *s);
+/* Makes it if it is missing: what found nothing leaves a store that says so. */
+bool dh_store_make(const char *path, struct dh_err *err);
 
 struct dh_store_run {
     const char *program, *arguments;
