@@ -13,6 +13,7 @@ struct dh_classify_options {
     uint64_t budget_ns; /* for each variable, and for all groups together */
     uint64_t seed;
     uint64_t runs;      /* schedules of a heuristic */
+    uint64_t runs_most; /* of a systematic search; 0: all that there are */
     const char *model;  /* only this one; NULL: all */
     const char *oracle; /* command that judges outputs (classify/oracle.h); NULL: none */
     bool systematic;    /* all values in all schedules instead of chance, under `model` or hb */

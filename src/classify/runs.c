@@ -130,7 +130,7 @@ bool dh_attempt(struct campaign *c, const struct attempt *a, struct dh_trial_res
                          .visible = a->in_line ? NULL : a->doubt.visible,
                          .in_line = a->in_line,
                          .seed = c->o->seed,
-                         .schedules = a->systematic ? 0
+                         .schedules = a->systematic ? c->o->runs_most
                                       : a->pair     ? DIRECTED * a->runs
                                                     : a->runs};
     uint64_t until_ns = dh_now_ns() + a->time_ns;

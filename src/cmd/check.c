@@ -269,6 +269,11 @@ static bool read_options(const struct dh_parsed *p, struct task *t)
     if (!read_time(p, "budget", false, &c->budget_ns) || !read_time(p, "prove", true, &c->prove_ns) ||
         !read_time(p, "classify", true, &c->classify_ns))
         return false;
+    const char *schedules = dh_option_get(p, "schedules");
+    if (schedules && !dh_read_count(schedules, &c->schedules)) {
+        dh_complain("check: --schedules=%s: expected a number from 1", schedules);
+        return false;
+    }
     c->db = dh_option_get(p, "db");
     c->suppressions = dh_option_get(p, "suppressions");
     c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
@@ -314,6 +319,9 @@ static const struct dh_option options[] = {
      "nothing else"},
     {"classify", DH_OPTION_STRING, "TIME|no", NULL,
      "at most so much of it for trying whether races matter ('deadheat classify' has more)"},
+    {"schedules", DH_OPTION_STRING, "N", NULL,
+     "at most so many per search, and one search for each finding: what comes of it is the same on a busy machine, if "
+     "the budget is large enough"},
     {"no-heal", DH_OPTION_FLAG, NULL, NULL, "no policy is written"},
     {"input", DH_OPTION_STRING, "FILE", NULL,
      "standard input of the program; without it ours, which is kept for the runs behind the first"},

@@ -420,7 +420,7 @@ static void heal(struct chain *k)
     if (!c->heals || !k->sum.healable || dh_stage_interrupted() || left(c) < 500 * MS)
         return;
     uint64_t time = left(c);
-    struct dh_check_heal arg = {.c = c, .budget_ns = least(time / 5, 4000 * MS)};
+    struct dh_check_heal arg = {.c = c, .budget_ns = c->schedules ? time / 5 : least(time / 5, 4000 * MS)};
     struct dh_stage stage = {.name = "heal",
                              .work = dh_check_heal,
                              .arg = &arg,

@@ -16,6 +16,7 @@ struct dh_check {
     char *policy;                  /* where healing goes */
     uint64_t began_ns, budget_ns;
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
+    uint64_t schedules;             /* of each search at most, and each goal is searched for once; 0: no limit */
     bool only_run;                  /* one run, and nothing else */
     bool heals, as_json, tells_all;
     long long since; /* run of the store behind which ours are */

@@ -26,6 +26,8 @@ static int heal_into(const struct dh_check_heal *h, const struct dh_found *found
         dh_argv_addf(&words, "--budget=%llums", (unsigned long long)(h->budget_ns / 1000000u));
     else
         dh_argv_add(&words, "--no-verify");
+    if (h->c->schedules)
+        dh_argv_addf(&words, "--schedules=%llu", (unsigned long long)h->c->schedules);
     dh_argv_add(&words, "-o");
     dh_argv_add(&words, h->c->policy);
     for (size_t i = 0; i < found->at.n; i++)

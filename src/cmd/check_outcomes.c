@@ -204,6 +204,7 @@ static void search(struct judging *j, const struct dh_baseline *right)
                                     .shards = 1,
                                     .seed = j->of->seed,
                                     .preemptions = UINT32_MAX,
+                                    .schedules = j->of->c->schedules,
                                     .marks = visible,
                                     .judged = &judged,
                                     .first = !j->atomics};

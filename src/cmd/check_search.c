@@ -75,8 +75,12 @@ static void observed(void *arg, const struct dh_finding *f)
 /* The verdict of the one goal, or of exploring. */
 static enum dh_verdict campaign(struct search *s, struct dh_goal *goal, uint64_t budget_ns)
 {
-    struct dh_campaign_options o = {
-        .budget_ns = budget_ns, .jobs = 1, .shards = 1, .seed = s->of->seed, .preemptions = UINT32_MAX};
+    struct dh_campaign_options o = {.budget_ns = budget_ns,
+                                    .jobs = 1,
+                                    .shards = 1,
+                                    .seed = s->of->seed,
+                                    .preemptions = UINT32_MAX,
+                                    .schedules = s->of->c->schedules};
     struct dh_campaign_host host = {progress, proven, observed, interrupted, s};
     struct dh_campaign_result r;
     struct dh_err err = {0};
@@ -113,6 +117,7 @@ static void pursue(struct search *s, const struct dh_finding *f)
     enum dh_verdict v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
     tried->settled |= v == DH_REFUTED || v == DH_EXHAUSTED || v == DH_SKIPPED || v == DH_PROVEN;
+    tried->settled |= s->of->c->schedules > 0;
     tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* it was not for lack of time */
     free(goal.why);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BASELINE_NS 3000000000ull
+#define BASELINE_LEAST_NS 3000000000ull
 
 struct classifying {
     const struct dh_parsed *parsed;
@@ -79,6 +79,12 @@ static bool classified(void *arg, const struct dh_classified *d)
 
 /* ---- the job ---- */
 
+static uint64_t baseline_ns(const struct classifying *c)
+{
+    uint64_t part = c->options.budget_ns / 4;
+    return part > BASELINE_LEAST_NS ? part : BASELINE_LEAST_NS;
+}
+
 static int no_baseline(struct classifying *c)
 {
     if (c->baseline.no_threads) {
@@ -95,8 +101,9 @@ static int no_baseline(struct classifying *c)
 /* What the engine cannot host runs free. */
 static bool collect_baseline(struct classifying *c, struct dh_err *err)
 {
-    progress(c, "baseline", "every variable as it is", BASELINE_NS);
-    bool ok = dh_baseline_collect(&c->baseline, &c->subject, BASELINE_NS, err);
+    uint64_t time_ns = baseline_ns(c);
+    progress(c, "baseline", "every variable as it is", time_ns);
+    bool ok = dh_baseline_collect(&c->baseline, &c->subject, time_ns, err);
     progress(c, NULL, NULL, 0);
     bool talks = ok && !c->quiet && !c->as_json;
     if (ok && c->baseline.cannot && !c->options.model) {
@@ -229,7 +236,10 @@ static bool read_options(const struct dh_parsed *p, struct dh_classify_options *
         dh_complain("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
-    return read_number(p, "runs", 1000000000, &o->runs) && read_number(p, "seed", UINT32_MAX, &o->seed);
+    if (!read_number(p, "runs", 1000000000, &o->runs) || !read_number(p, "seed", UINT32_MAX, &o->seed))
+        return false;
+    o->runs_most = dh_option_given(p, "runs") ? o->runs : 0;
+    return true;
 }
 
 static int classify_with(const struct dh_parsed *parsed)
@@ -268,7 +278,8 @@ static const struct dh_option options[] = {
     {"alone", DH_OPTION_FLAG, NULL, NULL, "one variable at a time, and no groups of those that do no harm alone"},
     {"systematic", DH_OPTION_FLAG, NULL, NULL,
      "all values in all schedules instead of chance, as far as the budget goes; says so if that was all there is"},
-    {"runs", DH_OPTION_STRING, "N", "100", "runs of each heuristic"},
+    {"runs", DH_OPTION_STRING, "N", "100",
+     "runs of each heuristic; with --systematic, as many as there are unless this is given"},
     {"seed", DH_OPTION_STRING, "N", "1", "of what is chosen at random"},
     {"input", DH_OPTION_STRING, "FILE", NULL, "standard input of the program; without it there is none"},
     {"-o", DH_OPTION_STRING, "FOLDER", NULL, "where witnesses go; without it the folder 'witnesses' beside the store"},

@@ -227,6 +227,7 @@ static bool try_policy(struct healing *h, bool hasty, struct outcome *o, struct 
             dh_vec_push(&o->guarded, h->findings.at[i]);
     struct dh_heal_verifying v = {.policy = h->output,
                                   .budget = dh_option_get(h->parsed, "budget"),
+                                  .schedules = dh_option_get(h->parsed, "schedules"),
                                   .argv = h->argv,
                                   .findings = o->guarded.at,
                                   .n = o->guarded.n,
@@ -343,7 +344,10 @@ static int verify_sections(struct healing *h)
 {
     struct dh_err err = {0};
     struct dh_heal_verified r;
-    struct dh_heal_verifying v = {.policy = h->output, .budget = dh_option_get(h->parsed, "budget"), .argv = h->argv};
+    struct dh_heal_verifying v = {.policy = h->output,
+                                  .budget = dh_option_get(h->parsed, "budget"),
+                                  .schedules = dh_option_get(h->parsed, "schedules"),
+                                  .argv = h->argv};
     bool ok = dh_heal_verify(&v, &r, &err), holds = ok && r.holds;
     if (holds)
         printf("tried: no deadlock comes of it; %s\n", r.search ? r.search : "");
@@ -476,8 +480,19 @@ static bool is_id(const char *word)
     return n >= 4 && n <= 16 && strspn(word, "0123456789abcdef") == n && !dh_file_exists(word);
 }
 
+static bool is_count(const char *schedules)
+{
+    uint64_t n;
+    if (!schedules || dh_read_count(schedules, &n))
+        return true;
+    dh_complain("heal: --schedules=%s: expected a number from 1", schedules);
+    return false;
+}
+
 static int heal_with(const struct dh_parsed *p)
 {
+    if (!is_count(dh_option_get(p, "schedules")))
+        return DH_EXIT_USAGE;
     struct healing h = {.parsed = p, .db = dh_option_get(p, "db"), .output = dh_option_get(p, "-o")};
     int n = dh_operands(p, &h.argv), code = DH_EXIT_USAGE;
     for (; n > 1 && is_id(h.argv[0]); n--)
@@ -510,6 +525,7 @@ static const struct dh_option options[] = {
      "auto: the strongest that is safe; lock: that or nothing; schedule: others are let pass, nobody is kept out"},
     {"budget", DH_OPTION_STRING, "TIME", "5s",
      "how long each search may take: for what is healed, for new deadlocks, for wrong ends"},
+    {"schedules", DH_OPTION_STRING, "N", NULL, "at most so many per search"},
     {"sections", DH_OPTION_STRING, "FILE", NULL,
      "heal the sections of this file ('deadheat scan --sections' writes such) instead of findings"},
     {"check", DH_OPTION_STRING, "POLICY", NULL, "say whether this policy is safe for the program, and nothing else"},

@@ -89,6 +89,15 @@ static int run_first(const struct dh_heal_verifying *v, const char *self, const 
     return end_of(start(v, self, db, healed, seed), dh_now_ns() + FIRST_MS * UINT64_C(1000000));
 }
 
+/* As many as schedules may be searched, if that is bounded. */
+static unsigned runs_most(const struct dh_heal_verifying *v)
+{
+    uint64_t n = MOST;
+    if (v->schedules)
+        dh_read_count(v->schedules, &n);
+    return n < LEAST ? LEAST : n < MOST ? (unsigned)n : MOST;
+}
+
 bool dh_heal_try_runs(const struct dh_heal_verifying *v, const char *db, struct dh_heal_trial *out, struct dh_err *err)
 {
     char *self = dh_resource_self(err);
@@ -101,7 +110,8 @@ bool dh_heal_try_runs(const struct dh_heal_verifying *v, const char *db, struct 
     run_first(v, self, db, false, 1);
     run_first(v, self, db, true, 1);
     uint64_t until = dh_now_ns() + budget;
-    while (out->runs < MOST && (out->runs < LEAST || dh_now_ns() < until))
+    unsigned most = runs_most(v);
+    while (out->runs < most && (out->runs < LEAST || dh_now_ns() < until))
         run_some(v, self, db, usual, out);
     free(self);
     return true;

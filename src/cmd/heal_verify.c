@@ -231,6 +231,8 @@ static bool search(const struct dh_heal_verifying *v, const char *folder, enum g
     if (goal == WRONG_ENDS)
         dh_argv_add(&a, "--first");
     dh_argv_addf(&a, "--budget=%s", v->budget);
+    if (v->schedules)
+        dh_argv_addf(&a, "--schedules=%s", v->schedules);
     dh_argv_addf(&a, "--db=%s", db);
     dh_argv_addf(&a, "--heal=%s", v->policy);
     add_program(&a, v->argv);

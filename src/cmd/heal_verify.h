@@ -8,8 +8,9 @@
 #include "host/err.h"
 
 struct dh_heal_verifying {
-    const char *policy; /* file */
-    const char *budget; /* of each search, as prove reads it */
+    const char *policy;    /* file */
+    const char *budget;    /* of each search, as prove reads it */
+    const char *schedules; /* of each search at most, likewise; NULL: as many as there is time for */
     char **argv;
     const struct dh_finding *const *findings; /* that it heals */
     size_t n;

@@ -139,6 +139,13 @@ bool dh_read_time(const char *text, uint64_t *ns)
     return false;
 }
 
+bool dh_read_count(const char *text, uint64_t *n)
+{
+    char *end;
+    *n = strtoull(text, &end, 10);
+    return isdigit((unsigned char)text[0]) && !*end && *n > 0;
+}
+
 char *dh_witness_folder(const char *db)
 {
     return dh_format("%.*switnesses", (int)(dh_basename(db) - db), db);

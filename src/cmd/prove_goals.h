@@ -34,6 +34,8 @@ bool dh_observed_keep(const struct dh_finding *f, const struct dh_subject *s, co
 
 /* "10s", "500ms", "5m"; false: something else. */
 bool dh_read_time(const char *text, uint64_t *ns);
+/* Schedules or runs: at least one. */
+bool dh_read_count(const char *text, uint64_t *n);
 /* Where the witnesses of a store are kept, owned by the caller. */
 char *dh_witness_folder(const char *db);
 
