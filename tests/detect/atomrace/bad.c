@@ -2,7 +2,7 @@
  * other's between them. Every day both begin at once, by steps that no detector sees, and noise keeps each inside.
  * Options: --noise=var:total,1000,20ms,sleep
  * Expected: an observed race on `total`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Two tellers book on one account: `deposit` reads the balance, thinks, and writes it back. What the other wrote in
  * between is lost.
  * Expected: atomicity observed at `read` and `write`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

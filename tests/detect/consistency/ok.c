@@ -1,6 +1,6 @@
 /* As bad.c, with the account's lock held from the read to the write.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

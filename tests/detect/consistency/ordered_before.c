@@ -1,7 +1,7 @@
 /* What is written before the other thread starts is in order with all that it does, and still the first of two
  * accesses of one call between which the other writes.
  * Expected: an observed atomicity on `state`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

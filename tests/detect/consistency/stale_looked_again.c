@@ -1,6 +1,6 @@
 /* As stale_section.c, but the stock is looked at again in the section that writes it.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A keeper looks at the stock in one critical section and writes it in the next without looking again; what the other
  * sold in between is lost. Every access is locked, so nothing races.
  * Expected: a suspected atomicity on `stock`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

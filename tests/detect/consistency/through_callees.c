@@ -1,6 +1,6 @@
 /* `move` accesses nothing itself; its two callees work on its own object, so their accesses belong together.
  * Expected: atomicity observed at `read` and `write`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The spender takes the two locks in the opposite order. It goes well as long as the other is done before.
  * Expected: deadlock suspected at `want` and `want too`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The printer waits for a job with the device locked; the client needs the device before it brings one.
  * Expected: critical-wait suspected at `wait`, `need` and `signal`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

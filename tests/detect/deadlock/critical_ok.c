@@ -1,6 +1,6 @@
 /* The twin of critical_bad.c: the device is locked when the job is there.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

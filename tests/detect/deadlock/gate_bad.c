@@ -1,6 +1,6 @@
 /* Opposite orders; only one of the two passes the gate.
  * Expected: deadlock suspected at `want` and `want too`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

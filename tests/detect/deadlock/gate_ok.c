@@ -1,6 +1,6 @@
 /* The twin of gate_bad.c: both hold the office around the other two locks, so only one of them is there at a time.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Main waits for the end of a thread with the lock held that this thread needs.
  * Expected: deadlock suspected at `want` and `want too`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The twin of join_bad.c: the lock is taken after the join.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The twin of bad.c: both take `checking` first.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Each reads under one lock and writes under the other: a reader keeps the writer waiting.
  * Expected: deadlock suspected at `want` and `want too`. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>

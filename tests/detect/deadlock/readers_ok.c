@@ -1,6 +1,6 @@
 /* The twin of readers_bad.c: all are readers, in whichever order.
  * Expected: nothing. */
-#include "../../invisible.h"
+#include "invisible.h"
 
 #include <pthread.h>
 #include <stdio.h>
