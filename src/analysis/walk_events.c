@@ -59,7 +59,7 @@ uint32_t dh_walk_lockset(struct dh_walk *w, const struct dh_held *held, unsigned
     size_t at = hash_held(held, n) & s->set_mask;
     for (; s->set_slot[at]; at = (at + 1) & s->set_mask) {
         const struct dh_lockset *l = &w->locksets.at[s->set_slot[at] - 1];
-        if (l->n == n && same_held(w->held.at + l->first, held, n))
+        if (l->n == n && (!n || same_held(w->held.at + l->first, held, n)))
             return s->set_slot[at] - 1;
     }
     struct dh_lockset l = {(uint32_t)w->held.n, n};

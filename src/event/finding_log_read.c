@@ -254,6 +254,8 @@ const char *dh_log_read_note(const struct dh_log_record *r)
 
 bool dh_log_has_told(const struct dh_log_record *r, uint64_t id)
 {
+    if (!r->n)
+        return false;
     struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_TOLD, NULL, r->version};
     while (!c.bad && c.at < c.end)
         if (take64(&c) == id && !c.bad)
