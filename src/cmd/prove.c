@@ -272,8 +272,6 @@ static int run_campaign(struct proving *p)
     struct dh_err err = {0};
     struct dh_campaign_result r;
     struct dh_campaign_host host = {progress, proven, observed, interrupted, p};
-    if (!dh_store_make(p->db, &err))
-        return dh_fail(&err, DH_EXIT_FAILURE);
     struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
     sigaction(SIGINT, &stop, &old_int);
     sigaction(SIGTERM, &stop, &old_term);
@@ -284,6 +282,7 @@ static int run_campaign(struct proving *p)
     sigaction(SIGTERM, &old_term, NULL);
     clear_line(p);
     bool tells = !p->mpi || dh_mpi_rank(p->mpi) == 0;
+    ok = ok && (!tells || dh_store_make(p->db, &err)); /* not before: other ranks read what it holds when they begin */
     int code = ok ? tells ? tell_end(p, &r) : DH_EXIT_OK : err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
     dh_campaign_result_release(&r);
     return code;
