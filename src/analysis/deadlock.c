@@ -1,9 +1,9 @@
 /* The lock graph and its circles; waits. */
 #include "analysis/deadlock.h"
 
-#include "analysis/meet.h"
-#include "analysis/pair_order.h"
-#include "analysis/stuck.h"
+#include "analysis/lock_pair_order.h"
+#include "analysis/may_happen_in_parallel.h"
+#include "analysis/self_deadlock.h"
 
 #include <stdlib.h>
 #include <string.h>

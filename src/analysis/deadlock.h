@@ -4,7 +4,7 @@
 #ifndef DH_ANALYSIS_DEADLOCK_H
 #define DH_ANALYSIS_DEADLOCK_H
 
-#include "analysis/walk.h"
+#include "analysis/symex.h"
 
 enum dh_deadlock_kind {
     DH_DEADLOCK_MUTUAL,

@@ -3,7 +3,7 @@
 #ifndef DH_CLASSIFY_CLASSIFY_H
 #define DH_CLASSIFY_CLASSIFY_H
 
-#include "classify/fewest.h"
+#include "classify/minimise.h"
 #include "classify/trial.h"
 #include "classify/variables.h"
 

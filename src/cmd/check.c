@@ -1,13 +1,13 @@
 /* deadheat check: build if needed, the whole chain (check_chain.c), the table of what came of it (check_table.c). */
 #include "base/str.h"
-#include "cmd/check_chain.h"
+#include "check/chain.h"
 #include "cmd/check_table.h"
 #include "cmd/command.h"
 #include "cmd/launch.h"
 #include "cmd/prove_goals.h"
-#include "driver/container.h"
 #include "host/file.h"
 #include "host/resources.h"
+#include "image/container.h"
 #include "prove/control.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef DH_CMD_CHECK_TABLE_H
 #define DH_CMD_CHECK_TABLE_H
 
-#include "cmd/check_chain.h"
+#include "check/chain.h"
 
 /* `suspected`: suspicions are rows, too. */
 void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected);

@@ -2,15 +2,15 @@
 #include "driver/heal.h"
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/heal_means.h"
-#include "cmd/heal_verify.h"
 #include "cmd/prove_goals.h"
-#include "driver/container.h"
 #include "driver/heal_safety.h"
+#include "heal/means.h"
 #include "heal/patch.h"
 #include "heal/policy.h"
+#include "heal/verify.h"
 #include "host/file.h"
 #include "host/process.h"
+#include "image/container.h"
 
 #include <jansson.h>
 #include <stdio.h>

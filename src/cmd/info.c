@@ -2,11 +2,11 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "cmd/command.h"
-#include "driver/container.h"
 #include "driver/derive.h"
 #include "driver/libraries.h"
 #include "driver/sparse.h"
 #include "event/site.h"
+#include "image/container.h"
 
 #include <stdio.h>
 #include <stdlib.h>

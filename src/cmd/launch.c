@@ -5,7 +5,6 @@
 #include "cmd/detector_list.h"
 #include "cmd/online.h"
 #include "cmd/threads_print.h"
-#include "driver/container.h"
 #include "driver/derive.h"
 #include "driver/selection.h"
 #include "driver/variant.h"
@@ -14,6 +13,7 @@
 #include "host/process.h"
 #include "host/resources.h"
 #include "host/supervise.h"
+#include "image/container.h"
 
 #include <errno.h>
 #include <stdlib.h>

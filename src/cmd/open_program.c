@@ -1,8 +1,8 @@
 #include "cmd/open_program.h"
 
-#include "cmd/heal_use.h"
 #include "cmd/launch.h"
 #include "cmd/prove_goals.h"
+#include "heal/use.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* deadheat replay: run a witness again, with kernel threads, and check that the same happens. */
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/heal_use.h"
 #include "cmd/launch.h"
+#include "heal/use.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "prove/show.h"

@@ -3,11 +3,11 @@
 #include "cmd/command.h"
 #include "cmd/detector_list.h"
 #include "cmd/focus.h"
-#include "cmd/heal_auto.h"
-#include "cmd/heal_use.h"
-#include "cmd/heal_watch.h"
 #include "cmd/launch.h"
 #include "driver/plan_name.h"
+#include "heal/auto.h"
+#include "heal/use.h"
+#include "heal/watch.h"
 #include "host/supervise.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "cmd/scan_classes.h"
 
-#include "analysis/walk_internal.h"
+#include "analysis/symex_internal.h"
 
 #include <stdlib.h>
 

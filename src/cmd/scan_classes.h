@@ -3,7 +3,7 @@
 #ifndef DH_CMD_SCAN_CLASSES_H
 #define DH_CMD_SCAN_CLASSES_H
 
-#include "analysis/conflicts.h"
+#include "analysis/races.h"
 #include "base/str.h"
 
 /* Adds a JSON object: lists of site numbers. Of accesses: to objects that globals or threads lead to (complete with

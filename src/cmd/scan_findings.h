@@ -3,8 +3,8 @@
 #ifndef DH_CMD_SCAN_FINDINGS_H
 #define DH_CMD_SCAN_FINDINGS_H
 
-#include "analysis/consistency.h"
 #include "analysis/deadlock.h"
+#include "analysis/method_consistency.h"
 #include "driver/whole.h"
 #include "finding/finding.h"
 

@@ -3,7 +3,7 @@
 #ifndef DH_CMD_SCAN_MEASURES_H
 #define DH_CMD_SCAN_MEASURES_H
 
-#include "analysis/conflicts.h"
+#include "analysis/races.h"
 #include "base/str.h"
 
 /* Adds a JSON object. */

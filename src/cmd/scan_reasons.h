@@ -3,7 +3,7 @@
 #ifndef DH_CMD_SCAN_REASONS_H
 #define DH_CMD_SCAN_REASONS_H
 
-#include "analysis/conflicts.h"
+#include "analysis/races.h"
 #include "cmd/scan_findings.h"
 
 /* Of two events of the walk. The caller frees it. */

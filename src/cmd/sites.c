@@ -1,10 +1,10 @@
 /* deadheat sites: every numbered place of a program. */
-#include "analysis/safe.h"
+#include "analysis/race_free_proofs.h"
 #include "cmd/command.h"
 #include "cmd/sites_print.h"
-#include "driver/container.h"
 #include "event/scope_table.h"
 #include "event/site.h"
+#include "image/container.h"
 
 #include <string.h>
 

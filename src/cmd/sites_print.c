@@ -1,6 +1,6 @@
 #include "cmd/sites_print.h"
 
-#include "analysis/safe.h"
+#include "analysis/race_free_proofs.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Deadlocks: those that another order of events could have brought (lock_order.h), waits that may not end (waits.h),
  * and locks used as they must not be. Events: LOCK, CONDITION, WAIT, THREAD; the others only order what threads do. */
 #include "detect/detector.h"
-#include "detect/happens.h"
+#include "detect/happens_before.h"
+#include "detect/hb_turns.h"
 #include "detect/lock_order.h"
-#include "detect/turns.h"
 #include "detect/waits.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef DH_DETECT_HISTORIES_H
 #define DH_DETECT_HISTORIES_H
 
-#include "detect/moments.h"
+#include "detect/hb_moments.h"
 
 enum dh_record_bit {
     DH_RECORD_WROTE = 1 << 0,

@@ -7,7 +7,7 @@
 #define DH_DETECT_LOCK_ORDER_H
 
 #include "base/vec.h"
-#include "detect/turns.h"
+#include "detect/hb_turns.h"
 #include "detect/world.h"
 
 enum {

@@ -12,7 +12,7 @@
 #define DH_DETECT_RACE_H
 
 #include "detect/clock.h"
-#include "detect/lines.h"
+#include "detect/shadow_lines.h"
 
 #include <stddef.h>
 

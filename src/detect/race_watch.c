@@ -3,7 +3,7 @@
  * A byte is told of exactly when some pair of accesses races on it. */
 #include "base/vec.h"
 #include "detect/detector.h"
-#include "detect/happens.h"
+#include "detect/happens_before.h"
 
 #include <stdlib.h>
 #include <string.h>

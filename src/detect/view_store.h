@@ -6,7 +6,7 @@
 
 #include "detect/critical.h"
 #include "detect/fields.h"
-#include "detect/instants.h"
+#include "detect/hb_snapshot.h"
 #include "detect/world.h"
 
 enum { DH_VIEW_SAMPLES = 12 /* of a view's occurrences: the 1st, 2nd, 4th, 8th, ... */ };

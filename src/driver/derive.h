@@ -2,8 +2,8 @@
 #ifndef DH_DRIVER_DERIVE_H
 #define DH_DRIVER_DERIVE_H
 
-#include "driver/container.h"
 #include "event/site.h"
+#include "image/container.h"
 
 /* Path of the variant of `program` for that plan; the program itself if it is that variant. Owned by the caller. */
 char *dh_derive(const char *program, const char *plan, struct dh_err *err);

@@ -1,8 +1,8 @@
 #include "driver/heal_outside.h"
 
-#include "driver/elf_image.h"
 #include "driver/libraries.h"
 #include "host/file.h"
+#include "image/elf_image.h"
 
 /* What it defines itself may be the program's all the same: of two of a name, all use the first. */
 static void note_variable(void *arg, const struct dh_elf_symbol *s)

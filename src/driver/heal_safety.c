@@ -1,7 +1,6 @@
 #include "driver/heal_safety.h"
 
 #include "base/str.h"
-#include "driver/container.h"
 #include "driver/derive.h"
 #include "driver/heal.h"
 #include "driver/heal_locks.h"
@@ -10,6 +9,7 @@
 #include "driver/merge.h"
 #include "host/file.h"
 #include "host/process.h"
+#include "image/container.h"
 #include "instrument/instrument.h"
 #include "instrument/ptrmap.h"
 #include "ir/sites.h"

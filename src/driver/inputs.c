@@ -1,9 +1,9 @@
 #include "driver/inputs.h"
 
 #include "base/str.h"
-#include "driver/archive.h"
-#include "driver/elf_image.h"
 #include "driver/object.h"
+#include "image/archive.h"
+#include "image/elf_image.h"
 
 #include <stdlib.h>
 #include <string.h>

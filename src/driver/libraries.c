@@ -3,8 +3,8 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "driver/container.h"
-#include "driver/elf_image.h"
+#include "image/container.h"
+#include "image/elf_image.h"
 
 #include <stdlib.h>
 #include <string.h>

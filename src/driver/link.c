@@ -2,7 +2,6 @@
 
 #include "base/str.h"
 #include "driver/arguments.h"
-#include "driver/elf_image.h"
 #include "driver/heal.h"
 #include "driver/inputs.h"
 #include "driver/link_line.h"
@@ -12,6 +11,7 @@
 #include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/resources.h"
+#include "image/elf_image.h"
 #include "ir/by_value.h"
 #include "ir/lock_scopes.h"
 #include "ir/sites.h"

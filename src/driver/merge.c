@@ -1,9 +1,9 @@
 #include "driver/merge.h"
 
 #include "base/str.h"
-#include "driver/elf_image.h"
 #include "driver/passes.h"
 #include "driver/retain.h"
+#include "image/elf_image.h"
 #include "ir/annotations.h"
 #include "ir/mark.h"
 

@@ -1,7 +1,7 @@
 #include "driver/object.h"
 
-#include "driver/container.h"
 #include "host/file.h"
+#include "image/container.h"
 
 #include <errno.h>
 #include <fcntl.h>

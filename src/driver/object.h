@@ -3,7 +3,7 @@
 #ifndef DH_DRIVER_OBJECT_H
 #define DH_DRIVER_OBJECT_H
 
-#include "driver/elf_image.h"
+#include "image/elf_image.h"
 
 #define DH_CLANG_BITCODE ".llvmbc"
 #define DH_OBJECT_BITCODE ".dh_ir" /* + one of 0 1 2 3 s z */

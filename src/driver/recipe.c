@@ -1,8 +1,8 @@
 #include "driver/recipe.h"
 
 #include "base/str.h"
-#include "driver/container.h"
-#include "driver/elf_image.h"
+#include "image/container.h"
+#include "image/elf_image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "driver/container.h"
 #include "driver/libraries.h"
 #include "event/sections.h"
 #include "host/cache.h"
 #include "host/file.h"
+#include "image/container.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "driver/sparse.h"
 
-#include "analysis/safe.h"
+#include "analysis/race_free_proofs.h"
 #include "base/str.h"
 #include "driver/merge.h"
 #include "driver/tryout.h"

@@ -4,25 +4,25 @@
 #ifndef DH_DRIVER_SPARSE_H
 #define DH_DRIVER_SPARSE_H
 
-#include "driver/container.h"
 #include "driver/special.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "host/err.h"
 #include "host/file.h"
+#include "image/container.h"
 
 #include <llvm-c/Core.h>
 
 /* Analyses the module, which is not changed, in a child: nothing it does can fail the caller. What it learned, also
- * that it gave up and why, as the part holds it. `also`: see analysis/safe.h. `asked`: somebody waits for it; else it
- * is for every link and must cost little, so that large programs have everything watched. */
+ * that it gave up and why, as the part holds it. `also`: see analysis/race_free_proofs.h. `asked`: somebody waits for
+ * it; else it is for every link and must cost little, so that large programs have everything watched. */
 struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked);
 /* The same of a program's embedded module; `copies`: its copies in words (driver/special.h). */
 bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
                           struct dh_bytes *part, struct dh_str *copies, struct dh_err *err);
 
 struct dh_sparse_facts {
-    const uint8_t *of_site; /* dh_safety, analysis/safe.h */
+    const uint8_t *of_site; /* dh_safety, analysis/race_free_proofs.h */
     uint32_t n_sites, accesses, race, private, unit;
     const char *gave_up; /* "" = no */
     struct dh_copies copies;

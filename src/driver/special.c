@@ -1,6 +1,6 @@
 #include "driver/special.h"
 
-#include "analysis/safe.h"
+#include "analysis/race_free_proofs.h"
 #include "event/plan.h"
 #include "ir/carry.h"
 #include "ir/clone.h"

@@ -5,13 +5,13 @@
 #ifndef DH_DRIVER_SPECIAL_H
 #define DH_DRIVER_SPECIAL_H
 
-#include "analysis/special.h"
+#include "analysis/function_clones.h"
 #include "base/str.h"
 
 #include <llvm-c/Core.h>
 
 struct dh_copy_mark {
-    uint32_t copy, site, safety; /* dh_safety, analysis/safe.h */
+    uint32_t copy, site, safety; /* dh_safety, analysis/race_free_proofs.h */
 };
 
 struct dh_copies {

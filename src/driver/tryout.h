@@ -3,7 +3,7 @@
 #ifndef DH_DRIVER_TRYOUT_H
 #define DH_DRIVER_TRYOUT_H
 
-#include "analysis/safe.h"
+#include "analysis/race_free_proofs.h"
 #include "driver/special.h"
 #include "host/err.h"
 #include "model/models.h"

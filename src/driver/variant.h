@@ -3,11 +3,11 @@
 #ifndef DH_DRIVER_VARIANT_H
 #define DH_DRIVER_VARIANT_H
 
-#include "driver/container.h"
 #include "driver/plan_name.h"
 #include "driver/recipe.h"
 #include "event/plan.h"
 #include "event/site.h"
+#include "image/container.h"
 
 #include <llvm-c/Core.h>
 

@@ -3,8 +3,8 @@
 #ifndef DH_DRIVER_WHOLE_H
 #define DH_DRIVER_WHOLE_H
 
-#include "driver/container.h"
 #include "event/site.h"
+#include "image/container.h"
 #include "model/models.h"
 #include "model/program.h"
 

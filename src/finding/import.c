@@ -1,10 +1,10 @@
 #include "finding/import.h"
 
 #include "base/str.h"
-#include "driver/container.h"
 #include "event/finding_log.h"
 #include "finding/resolve.h"
 #include "host/file.h"
+#include "image/container.h"
 
 #include <dirent.h>
 #include <errno.h>

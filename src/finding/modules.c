@@ -1,8 +1,8 @@
 #include "finding/modules.h"
 
 #include "base/str.h"
-#include "driver/container.h"
 #include "host/demangle.h"
+#include "image/container.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Late placement: race, lockset and consistency hooks, after simplification and before vectorisation.
  * Needs: sanitize_thread since before simplification (dh_instrument_prepare), so that each access left is one the
  * source has. Provides: one hook before each access that other threads may see, and frames. */
+#include "instrument/address_bases.h"
 #include "instrument/alignment.h"
 #include "instrument/arms.h"
 #include "instrument/assembly.h"
@@ -11,13 +12,12 @@
 #include "instrument/frames.h"
 #include "instrument/instrument.h"
 #include "instrument/places.h"
+#include "instrument/private_args.h"
 #include "instrument/redundant.h"
 #include "instrument/repeats.h"
 #include "instrument/resolve.h"
-#include "instrument/roots.h"
-#include "instrument/runs.h"
 #include "instrument/settle.h"
-#include "instrument/spare.h"
+#include "instrument/strided_loops.h"
 #include "instrument/weave.h"
 #include "ir/carry.h"
 #include "ir/sites.h"

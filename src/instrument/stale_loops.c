@@ -1,7 +1,7 @@
 #include "instrument/stale_loops.h"
 
 #include "event/hooks.h"
-#include "instrument/runs.h"
+#include "instrument/strided_loops.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Objects of the C++ library as wholes: a call of a member function reads or writes the object it is called on, and
  * what it is given by reference, as the words of its name say. What the library does inside is its own business, which
- * the walk leaves out (analysis/walk_calls.c): so a queue is what is accessed, by the function that uses it and under
+ * the walk leaves out (analysis/symex_calls.c): so a queue is what is accessed, by the function that uses it and under
  * its locks, not the nodes of a queue. Strictly, nothing of this is said. */
 #include "base/str.h"
 #include "host/demangle.h"

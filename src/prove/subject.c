@@ -1,8 +1,8 @@
 #include "prove/subject.h"
 
 #include "base/str.h"
-#include "driver/container.h"
 #include "host/file.h"
+#include "image/container.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "prove/witness.h"
 
-#include "driver/container.h"
 #include "event/engine.h"
+#include "image/container.h"
 #include "search/strategy.h"
 
 #include <ctype.h>

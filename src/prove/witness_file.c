@@ -1,8 +1,8 @@
 /* Witnesses as files, and whose they are: each user has a key that only his witnesses are marked with, so that what
  * came from elsewhere is not run unasked. */
-#include "driver/container.h"
 #include "host/cache.h"
 #include "host/file.h"
+#include "image/container.h"
 #include "prove/witness.h"
 
 #include <stdio.h>

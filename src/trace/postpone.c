@@ -1,6 +1,6 @@
 #include "trace/postpone.h"
 
-#include "detect/screen.h"
+#include "detect/prefilter.h"
 #include "trace/kept.h"
 
 #include <stdlib.h>

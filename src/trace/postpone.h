@@ -1,5 +1,5 @@
 /* Detectors that hear of a stream only when they may have something to say. Layer: trace. As long as the screen
- * (detect/screen.h) is quiet, events are only kept, packed, in memory; once it is not, or they become many, the
+ * (detect/prefilter.h) is quiet, events are only kept, packed, in memory; once it is not, or they become many, the
  * detectors hear of all of them in their order, and from then on of each as it comes. What they find is the same. One
  * thread. */
 #ifndef DH_TRACE_POSTPONE_H

@@ -1,5 +1,5 @@
 /* Feeds arbitrary bytes to the readers of the embedded container and of the link recipe inside it. */
-#include "driver/container.h"
+#include "image/container.h"
 #include "driver/recipe.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Feeds arbitrary bytes to the readers of archives, ELF files and bitcode streams, as the link step does with inputs.
  */
-#include "driver/archive.h"
-#include "driver/elf_image.h"
 #include "driver/object.h"
+#include "image/archive.h"
+#include "image/elf_image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* DEADHEAT_OPTIONS with anything in it. */
-#include "runtime/alloc.h"
-#include "runtime/options.h"
-#include "runtime/print.h"
-#include "runtime/start.h"
+#include "runtime/core/alloc.h"
+#include "runtime/core/options.h"
+#include "runtime/core/print.h"
+#include "runtime/core/start.h"
 
 #include <stdint.h>
 #include <stdlib.h>

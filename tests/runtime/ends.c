@@ -1,8 +1,8 @@
 /* Every way a thread ends is seen after the program's own destructors, and changes no value. */
 #include "by_hand.h"
 
-#include "runtime/thread_state.h"
-#include "runtime/threads.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/core/threads.h"
 
 #include <errno.h>
 #include <pthread.h>

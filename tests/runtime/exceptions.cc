@@ -2,7 +2,7 @@
 #include "by_hand.h"
 
 extern "C" {
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
 }
 
 NOINLINE static void thrower(int depth)

@@ -2,7 +2,7 @@
  * system are not disturbed. */
 #include "by_hand.h"
 
-#include "runtime/threads.h"
+#include "runtime/core/threads.h"
 
 #include <pthread.h>
 #include <semaphore.h>

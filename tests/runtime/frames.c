@@ -1,8 +1,8 @@
 /* The shadow stack over longjmp, deep recursion, signals on another stack and coroutines. */
 #include "by_hand.h"
 
-#include "runtime/context.h"
-#include "runtime/frames.h"
+#include "runtime/core/context.h"
+#include "runtime/core/frames.h"
 
 #include <setjmp.h>
 #include <signal.h>

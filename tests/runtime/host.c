@@ -2,7 +2,7 @@
 #ifdef WITH_RUNTIME
 #include "by_hand.h"
 
-#include "runtime/threads.h"
+#include "runtime/core/threads.h"
 #else
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The inlined fast paths and the runtime's own must agree on one stack. */
 #include "by_hand.h"
 
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
 
 #include <pthread.h>
 

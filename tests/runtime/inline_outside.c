@@ -1,6 +1,6 @@
 #include "by_hand.h"
 
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
 
 uint32_t outside_depth(void);
 

@@ -1,7 +1,7 @@
 /* A thousand threads at a time, a hundred thousand in all. */
 #include "by_hand.h"
 
-#include "runtime/threads.h"
+#include "runtime/core/threads.h"
 
 #include <pthread.h>
 

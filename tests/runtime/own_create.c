@@ -2,7 +2,7 @@
  * its first hook on. */
 #include "by_hand.h"
 
-#include "runtime/threads.h"
+#include "runtime/core/threads.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* Constructors, a library's constructor and another pre-initialiser create threads: the runtime was there first. */
 #include "by_hand.h"
 
-#include "runtime/start.h"
-#include "runtime/threads.h"
+#include "runtime/core/start.h"
+#include "runtime/core/threads.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* Signals at any moment, in many threads that come and go: nothing of the runtime's may lock up or lose balance. */
 #include "by_hand.h"
 
-#include "runtime/context.h"
+#include "runtime/core/context.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 #ifndef DH_TEST_ANALYSIS_ANALYSED_H
 #define DH_TEST_ANALYSIS_ANALYSED_H
 
-#include "analysis/conflicts.h"
+#include "analysis/races.h"
 #include "model/text.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The programs of chapter 5 of the dissertation, and what the chapter leaves out, as text: which function is suspected
  * of letting others into its middle, and over what. */
-#include "analysis/consistency.h"
+#include "analysis/method_consistency.h"
 #include "model/text.h"
 
 #include <setjmp.h>

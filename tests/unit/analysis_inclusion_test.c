@@ -1,5 +1,5 @@
 /* Pointers that are said to lead to different objects never touch one byte: random programs, random schedules. */
-#include "analysis/inclusion.h"
+#include "analysis/points_to_andersen.h"
 #include "analysis_analysed.h"
 #include "analysis_machine.h"
 

@@ -1,5 +1,5 @@
 /* The archive reader on archives built here by hand: GNU names, long names, thin ones, damage. */
-#include "driver/archive.h"
+#include "image/archive.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

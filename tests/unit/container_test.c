@@ -1,6 +1,6 @@
 /* The embedded container and the link recipe: what is written is read again; damage of any byte is noticed. */
-#include "driver/container.h"
 #include "driver/recipe.h"
+#include "image/container.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

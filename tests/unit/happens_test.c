@@ -1,6 +1,6 @@
 /* Vector clocks with chosen edges against reachability in the graph of all events: what an object carries is a list of
  * the events that published, and one event is before another if a path leads there. */
-#include "detect/happens.h"
+#include "detect/happens_before.h"
 
 #include "event/site.h"
 

@@ -1,6 +1,6 @@
-/* Random traces, and the order of their events by the rules of detect/handover.h read literally: for each thread the
- * set of events that are known to be before what it does now, in the three strengths of detect/moments.h. For tests
- * of detectors that use it; each judges the accesses itself. */
+/* Random traces, and the order of their events by the rules of detect/learned_order.h read literally: for each thread
+ * the set of events that are known to be before what it does now, in the three strengths of detect/hb_moments.h. For
+ * tests of detectors that use it; each judges the accesses itself. */
 #ifndef DH_TESTS_NAIVE_ORDER_H
 #define DH_TESTS_NAIVE_ORDER_H
 

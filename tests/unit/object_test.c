@@ -3,7 +3,7 @@
 #include "naive_order.h"
 
 #include "detect/object.h"
-#include "detect/screen.h"
+#include "detect/prefilter.h"
 
 enum { OBJECTS_HERE = BYTES / 8, MOST_KEPT = 16 };
 

@@ -1,5 +1,5 @@
 /* Locks of one kind: orders that a program keeps are seen, those that it does not keep are not made up. */
-#include "analysis/pair_order.h"
+#include "analysis/lock_pair_order.h"
 #include "model/text.h"
 
 #include <setjmp.h>

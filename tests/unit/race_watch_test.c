@@ -2,7 +2,7 @@
  * which some two conflicting accesses are unordered, whatever sizes and overlaps they have. Happens-before itself is
  * checked in happens_test.c; here it is asked for every pair. */
 #include "detect/detector.h"
-#include "detect/happens.h"
+#include "detect/happens_before.h"
 
 #include "event/site.h"
 

@@ -1,6 +1,6 @@
 /* The runtime's allocator under several threads: blocks never overlap, come back after free, and are aligned.
- * Needs src/runtime/alloc.c. */
-#include "runtime/alloc.h"
+ * Needs src/runtime/core/alloc.c. */
+#include "runtime/core/alloc.h"
 
 #include <pthread.h>
 #include <setjmp.h>

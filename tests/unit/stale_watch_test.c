@@ -1,5 +1,5 @@
 /* Is any watched element in a range? As going through all addresses says. */
-#include "runtime/stale_watch.h"
+#include "runtime/stale/watch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

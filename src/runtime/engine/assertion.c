@@ -1,9 +1,9 @@
 /* What an assertion says before it ends the program. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/bytes.h"
-#include "runtime/interpose.h"
-#include "runtime/print.h"
+#include "runtime/core/bytes.h"
+#include "runtime/core/print.h"
+#include "runtime/interpose/interpose.h"
 
 enum { FILE_MOST = 240, FUNCTION_MOST = 120 };
 

@@ -2,7 +2,7 @@
  * where the executable is that their addresses are of. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/frames.h"
+#include "runtime/core/frames.h"
 
 #include <elf.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/engine/coroutine.h"
 
-#include "runtime/engine/raw.h"
+#include "runtime/engine/system/raw.h"
 #include "runtime/engine/task.h"
 
 #include <asm/prctl.h>

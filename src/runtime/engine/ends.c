@@ -1,10 +1,10 @@
 #include "runtime/engine/ends.h"
 
-#include "runtime/bytes.h"
-#include "runtime/engine/raw.h"
-#include "runtime/engine/times.h"
-#include "runtime/frames.h"
-#include "runtime/print.h"
+#include "runtime/core/bytes.h"
+#include "runtime/core/frames.h"
+#include "runtime/core/print.h"
+#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/times.h"
 
 #include <stdarg.h>
 

@@ -1,10 +1,10 @@
 /* Ends that are kept: each kind at each set of places once. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/bytes.h"
-#include "runtime/engine/adversary.h"
+#include "runtime/core/bytes.h"
+#include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/outcome.h"
-#include "runtime/engine/times.h"
+#include "runtime/engine/system/times.h"
 
 enum { SIGNATURES = 1 << 14 };
 

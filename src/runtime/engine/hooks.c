@@ -1,17 +1,17 @@
 /* The exact hooks: accesses of instrumented code, visible or not. */
-#include "runtime/public_hooks.h"
+#include "runtime/core/public_hooks.h"
 
 #include "event/site.h"
-#include "runtime/engine/adversary.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/freed.h"
+#include "runtime/engine/livelock.h"
 #include "runtime/engine/ordering.h"
-#include "runtime/engine/primitives.h"
-#include "runtime/engine/recurrence.h"
+#include "runtime/engine/primitives/primitives.h"
+#include "runtime/engine/quarantine.h"
 #include "runtime/engine/spinning.h"
-#include "runtime/history.h"
-#include "runtime/thread_state.h"
+#include "runtime/race/history.h"
 
 enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
 

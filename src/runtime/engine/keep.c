@@ -2,7 +2,7 @@
  * come to lie where they would without it, in every schedule. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/raw_syscall.h"
+#include "runtime/core/raw_syscall.h"
 
 #include <sys/mman.h>
 

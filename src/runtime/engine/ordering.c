@@ -1,7 +1,7 @@
 #include "runtime/engine/ordering.h"
 
 #include "event/site.h"
-#include "runtime/engine/adversary.h"
+#include "runtime/engine/adversary/adversary.h"
 #include "search/hb.h"
 
 enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };

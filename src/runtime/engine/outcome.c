@@ -1,8 +1,8 @@
 #include "runtime/engine/outcome.h"
 
 #include "event/printed.h"
-#include "runtime/engine/raw.h"
-#include "runtime/real.h"
+#include "runtime/engine/system/raw.h"
+#include "runtime/interpose/real.h"
 
 static struct outcome {
     struct dh_printed streams[2];

@@ -1,16 +1,16 @@
 /* Visible operations: a task says what it is about to do and waits until that is chosen. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/engine/adversary.h"
-#include "runtime/engine/freed.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/engine/adversary/adversary.h"
+#include "runtime/engine/livelock.h"
 #include "runtime/engine/ordering.h"
-#include "runtime/engine/recurrence.h"
-#include "runtime/engine/signals.h"
+#include "runtime/engine/quarantine.h"
 #include "runtime/engine/spinning.h"
-#include "runtime/engine/syscalls.h"
+#include "runtime/engine/system/signals.h"
+#include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
-#include "runtime/history.h"
-#include "runtime/thread_state.h"
+#include "runtime/race/history.h"
 
 #define FLUSHES (1u << 30) /* beside the number of a place */
 

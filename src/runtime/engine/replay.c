@@ -1,7 +1,7 @@
 /* The strategy of a replay: what was decided, and behind that, if asked for, whoever can go on without a switch. */
 #include "runtime/engine/replay.h"
 
-#include "runtime/engine/drains.h"
+#include "runtime/engine/adversary/drains.h"
 
 static struct replay {
     const struct dh_engine_decision *decisions;

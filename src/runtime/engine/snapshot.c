@@ -1,8 +1,8 @@
 #include "runtime/engine/snapshot.h"
 
-#include "runtime/engine/maps.h"
-#include "runtime/engine/raw.h"
-#include "runtime/threads.h"
+#include "runtime/core/threads.h"
+#include "runtime/engine/system/maps.h"
+#include "runtime/engine/system/raw.h"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/engine/spinning.h"
 
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
 
 enum { KNOWN = 4, TURNS = 2 };
 

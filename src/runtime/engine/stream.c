@@ -1,7 +1,7 @@
 /* The lock of a stdio stream, as the program takes it; what libc does with it by itself goes through futexes. */
-#include "runtime/engine/primitives.h"
+#include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/real.h"
+#include "runtime/interpose/real.h"
 
 #include <stdio.h>
 

@@ -2,10 +2,10 @@
  * so that every schedule finds them as new. */
 #include "runtime/engine/coroutine.h"
 
-#include "runtime/bytes.h"
-#include "runtime/engine/keys.h"
-#include "runtime/frames.h"
-#include "runtime/real.h"
+#include "runtime/core/bytes.h"
+#include "runtime/core/frames.h"
+#include "runtime/engine/primitives/keys.h"
+#include "runtime/interpose/real.h"
 
 #include <ctype.h>
 #include <errno.h>

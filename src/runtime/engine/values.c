@@ -1,7 +1,7 @@
 /* What accesses read and wrote. */
 #include "runtime/engine/engine.h"
 
-#include "runtime/engine/raw.h"
+#include "runtime/engine/system/raw.h"
 
 enum { BEFORE = 1, AFTER = 2 };
 

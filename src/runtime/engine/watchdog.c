@@ -1,8 +1,8 @@
 #include "runtime/engine/watchdog.h"
 
-#include "runtime/engine/raw.h"
-#include "runtime/engine/times.h"
-#include "runtime/print.h"
+#include "runtime/core/print.h"
+#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/times.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
 #include "event/hooks.h"
 #include "event/mark.h"
 #include "event/site.h"
-#include "runtime/atomrace_fast.h"
-#include "runtime/thread_state.h"
+#include "runtime/atomrace/fast.h"
+#include "runtime/core/thread_state.h"
 
 extern _Bool dh_noise_on __attribute__((visibility("hidden")));
 /* In executables only, where the runtime itself defines it. */

@@ -1,7 +1,7 @@
 /* The shadow call stack's hooks as they are inlined into executables. Layer: runtime. Compiled to bitcode, linked
  * into the instrumented module as available_externally: the linker takes the ones of the runtime for the rest. */
 #include "event/hooks.h"
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
 
 #define INLINE __attribute__((always_inline))
 

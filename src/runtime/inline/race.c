@@ -2,10 +2,10 @@
  * What the cell says already need not be said again; everything else goes out of line, where every register is left as
  * it was. */
 #include "event/hooks.h"
-#include "runtime/race_fast.h"
-#include "runtime/shadow.h"
-#include "runtime/slots.h"
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/race/fast.h"
+#include "runtime/race/shadow.h"
+#include "runtime/race/thread_slots.h"
 
 #define RARE(x) __builtin_expect(x, 0)
 #define INLINE_PART static inline __attribute__((always_inline))

@@ -1,9 +1,9 @@
 /* Accesses of chosen places as they are inlined into executables. Layer: runtime. Most loads answer what memory holds
  * without asking; the rest goes out of line, where every register is left as it was. */
 #include "event/hooks.h"
-#include "runtime/race_fast.h"
-#include "runtime/stale_watch.h"
-#include "runtime/thread_state.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/race/fast.h"
+#include "runtime/stale/watch.h"
 
 extern uint64_t __dh_stale_mask __attribute__((visibility("hidden")));
 extern uint64_t __dh_stale_want __attribute__((visibility("hidden")));

@@ -1,8 +1,8 @@
 /* Included by all.c. The consistency detector's checks, and activations of functions, as they are inlined into
  * executables. Layer: runtime. */
-#include "runtime/units.h"
 #include "event/hooks.h"
-#include "runtime/race_fast.h"
+#include "runtime/consistency/scopes.h"
+#include "runtime/race/fast.h"
 
 /* In assembly (units.c): leaves all registers. */
 DH_LEAVES_ALL void __dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);

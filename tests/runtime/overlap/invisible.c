@@ -1,6 +1,6 @@
 #include "invisible.h"
 
-#include "runtime/report.h"
+#include "runtime/report/report.h"
 
 #include <sys/syscall.h>
 

@@ -11,8 +11,8 @@
 #include "operations.h"
 
 #include "detect/race.h"
-#include "runtime/report.h"
-#include "runtime/slots.h"
+#include "runtime/report/report.h"
+#include "runtime/race/thread_slots.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
  */
 #include "event/hooks.h"
 #include "event/site.h"
-#include "runtime/report.h"
+#include "runtime/report/report.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,0 +1,673 @@
+#include "analysis/guard_conditions.h"
+
+#include "analysis/symex_internal.h"
+
+#include <stdlib.h>
+
+enum { DEEPEST = 12, MOST_STEPS = 4000 };
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* ---- numbers ---- */
+
+static bool holds(int64_t value, enum dh_compare relation, int64_t number)
+{
+    switch (relation) {
+    case DH_CMP_EQ:
+        return value == number;
+    case DH_CMP_NE:
+        return value != number;
+    case DH_CMP_LT:
+        return value < number;
+    case DH_CMP_LE:
+        return value <= number;
+    case DH_CMP_GT:
+        return value > number;
+    case DH_CMP_GE:
+        return value >= number;
+    default:
+        return true;
+    }
+}
+
+static enum dh_compare negated(enum dh_compare c)
+{
+    static const enum dh_compare other[] = {DH_CMP_NE, DH_CMP_EQ, DH_CMP_GE,   DH_CMP_GT,
+                                            DH_CMP_LE, DH_CMP_LT, DH_CMP_OTHER};
+    return other[c];
+}
+
+static enum dh_compare mirrored(enum dh_compare c)
+{
+    static const enum dh_compare other[] = {DH_CMP_EQ, DH_CMP_NE, DH_CMP_GT,   DH_CMP_GE,
+                                            DH_CMP_LT, DH_CMP_LE, DH_CMP_OTHER};
+    return other[c];
+}
+
+/* Counting towards the gate: down to nothing, up from nothing, up to a number. */
+static bool counts_towards(bool up, const struct dh_word *gate)
+{
+    bool zero = gate->known && gate->number <= 0;
+    switch (gate->relation) {
+    case DH_CMP_EQ:
+        return !zero || !up;
+    case DH_CMP_NE:
+        return !gate->known || zero == up;
+    case DH_CMP_LT:
+    case DH_CMP_LE:
+        return !up;
+    case DH_CMP_GT:
+    case DH_CMP_GE:
+        return up;
+    default:
+        return true;
+    }
+}
+
+bool dh_word_fits(const struct dh_word *set, const struct dh_word *gate)
+{
+    if (set->change == DH_WORD_UP || set->change == DH_WORD_DOWN)
+        return counts_towards(set->change == DH_WORD_UP, gate);
+    return !set->known || !gate->known || holds(set->number, gate->relation, gate->number);
+}
+
+bool dh_word_shuts(const struct dh_word *set, const struct dh_word *gate)
+{
+    if (gate->relation == DH_CMP_OTHER || !gate->known)
+        return false;
+    if (set->change == DH_WORD_TO)
+        return set->known && !holds(set->number, gate->relation, gate->number);
+    /* One more than before is not nothing; one less than one is. */
+    if (set->change == DH_WORD_UP)
+        return !holds(1, gate->relation, gate->number) && holds(0, gate->relation, gate->number);
+    return set->change == DH_WORD_DOWN && !holds(0, gate->relation, gate->number) &&
+           holds(1, gate->relation, gate->number);
+}
+
+bool dh_words_contradict(const struct dh_word *one, const struct dh_word *other)
+{
+    if (!one->known || !other->known || one->relation == DH_CMP_OTHER || other->relation == DH_CMP_OTHER)
+        return false;
+    for (int64_t by = -1; by <= 1; by++)
+        for (int which = 0; which < 2; which++) {
+            int64_t n = (which ? other : one)->number + by;
+            if (holds(n, one->relation, one->number) && holds(n, other->relation, other->number))
+                return false;
+        }
+    return true;
+}
+
+/* ---- values across calls ---- */
+
+const struct dh_where *dh_words_callee(struct dh_words *x, const struct dh_where *at, uint32_t call, uint32_t function)
+{
+    if (x->n_made == DH_WHERES)
+        return NULL;
+    struct dh_where *to = &x->made[x->n_made++];
+    *to = (struct dh_where){function, call, at, DH_NONE, at->level};
+    return to;
+}
+
+/* The argument that a parameter is, in the caller. */
+static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t param, struct dh_where *caller,
+                     dh_value *v)
+{
+    const struct dh_walk *w = x->walk;
+    const struct dh_program *p = w->program;
+    uint32_t call = at->call;
+    if (at->up)
+        *caller = *at->up;
+    else {
+        const struct dh_context *c = &w->contexts.at[at->context];
+        if (c->caller == DH_NONE)
+            return false;
+        call = at->call != DH_NONE ? at->call : c->call;
+        *caller = (struct dh_where){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, at->level};
+    }
+    if (call == DH_NONE || p->insts.at[call].op != DH_I_CALL || param + 1 >= p->insts.at[call].n_operands)
+        return false;
+    *v = dh_operand(p, &p->insts.at[call], param + 1);
+    return true;
+}
+
+static const struct dh_inst *defined(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t *inst)
+{
+    if (!dh_is_register(v))
+        return NULL;
+    *inst = dh_walk_defined(x->walk, at->function)[v];
+    return *inst != DH_NONE ? &x->walk->program->insts.at[*inst] : NULL;
+}
+
+static bool number_of(struct dh_words *x, const struct dh_where *at, dh_value v, int64_t *number, int depth)
+{
+    const struct dh_program *p = x->walk->program;
+    uint32_t inst;
+    if (dh_value_int(p, v, number))
+        return true;
+    if (!dh_is_register(v) || depth > DEEPEST)
+        return false;
+    struct dh_where caller;
+    dh_value up;
+    if (v < p->functions.at[at->function].n_params)
+        return argument(x, at, v, &caller, &up) && number_of(x, &caller, up, number, depth + 1);
+    const struct dh_inst *i = defined(x, at, v, &inst);
+    return i && i->op == DH_I_COPY && number_of(x, at, dh_operand(p, i, 0), number, depth + 1);
+}
+
+/* The only value that a function returns, DH_NONE: several. */
+static dh_value returned(const struct dh_program *p, uint32_t function)
+{
+    const struct dh_function *f = &p->functions.at[function];
+    dh_value only = DH_NONE;
+    for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
+        const struct dh_inst *end = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
+        if (end->op != DH_I_RETURN || !end->n_operands)
+            continue;
+        if (only != DH_NONE)
+            return DH_NONE;
+        only = dh_operand(p, end, 0);
+    }
+    return only;
+}
+
+/* The one function that is called, as seen from here. */
+static const struct dh_where *only_callee(struct dh_words *x, const struct dh_where *at, uint32_t call)
+{
+    uint32_t it = dh_calls_first(&x->walk->shapes->calls, call), to, more;
+    if (!dh_calls_next(&x->walk->shapes->calls, call, &it, &to) ||
+        dh_calls_next(&x->walk->shapes->calls, call, &it, &more))
+        return NULL;
+    return dh_words_callee(x, at, call, to);
+}
+
+static struct dh_cell place_of(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t inst, int depth)
+{
+    struct dh_walk *w = x->walk;
+    if (!at->up && x->frame[at->context]) {
+        struct dh_cell c = dh_walk_place(w, x->frame[at->context], dh_shapes_value(w->shapes, at->function, v));
+        return c.node == DH_NO_NODE ? c : dh_shapes_place(w->shapes, c);
+    }
+    struct dh_term t = dh_exprs_value(&w->state->exprs, at->function, v);
+    struct dh_expr e = w->state->exprs.exprs.at[t.expr];
+    struct dh_where caller;
+    dh_value up;
+    if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST && argument(x, at, e.a, &caller, &up)) {
+        struct dh_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
+        if (c.node != DH_NO_NODE)
+            return dh_shapes_place(w->shapes, dh_graph_find(&w->shapes->graph, dh_cell_at(c, t.offset)));
+    }
+    return inst != DH_NONE && x->locked[inst] ? x->place[inst] : DH_NO_CELL;
+}
+
+/* ---- what is set ---- */
+
+/* An atomic count that what was done before is not moved behind. */
+static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_word *word)
+{
+    int64_t by;
+    bool releases = i->order == DH_ORDER_RELEASE || i->order == DH_ORDER_ACQ_REL || i->order == DH_ORDER_SEQ_CST;
+    if (!releases || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
+        return false;
+    bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
+    word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
+    return true;
+}
+
+static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_word *word)
+{
+    switch (i->op) {
+    case DH_I_RMW:
+        return by_count(p, i, word);
+    case DH_I_SEM_POST:
+        word->change = DH_WORD_UP;
+        return true;
+    case DH_I_SEM_WAIT:
+        word->change = DH_WORD_DOWN;
+        word->taking = true;
+        return true;
+    case DH_I_RELEASE:
+        word->change = DH_WORD_ANYHOW;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* How the new value comes from the old one. */
+static void by_value(struct dh_words *x, const struct dh_where *at, const struct dh_inst *store, struct dh_word *word)
+{
+    const struct dh_program *p = x->walk->program;
+    struct dh_exprs *exprs = &x->walk->state->exprs;
+    dh_value v = dh_operand(p, store, 1);
+    uint32_t inst;
+    const struct dh_inst *i = defined(x, at, v, &inst);
+    int64_t by;
+    word->change = DH_WORD_ANYHOW;
+    if (number_of(x, at, v, &word->number, 0)) {
+        word->known = true;
+        word->change = DH_WORD_TO;
+        return;
+    }
+    if (!i || i->op != DH_I_BINARY || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
+        return;
+    const struct dh_inst *old = defined(x, at, dh_operand(p, i, 0), &inst);
+    struct dh_term to = dh_exprs_value(exprs, at->function, dh_operand(p, store, 0));
+    struct dh_term from = {0};
+    if (old && old->op == DH_I_LOAD)
+        from = dh_exprs_value(exprs, at->function, dh_operand(p, old, 0));
+    if (!from.expr || from.offset != to.offset || dh_exprs_canon(exprs, from.expr) != dh_exprs_canon(exprs, to.expr))
+        return;
+    bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
+    word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
+}
+
+/* Of many objects on the heap the library's own place in them is not always known. */
+static struct dh_cell whole(const struct dh_words *x, struct dh_cell at)
+{
+    if (at.node != DH_NO_NODE && !dh_walk_unique(x->walk, at.node))
+        at.offset = DH_WORD_WHOLE;
+    return at;
+}
+
+/* Also what is set before there is anybody to wait. */
+static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+{
+    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    *word = (struct dh_word){.kind = DH_WORD_SET, .inst = inst};
+    if (i->op == DH_I_STORE || i->op == DH_I_SEM_INIT)
+        by_value(x, at, i, word);
+    else if (!by_semaphore(x->walk->program, i, word))
+        return false;
+    word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
+    word->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
+    if (i->op == DH_I_RELEASE)
+        word->at = whole(x, word->at);
+    return word->at.node != DH_NO_NODE;
+}
+
+bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+{
+    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    if (i->op == DH_I_SEM_INIT || (i->op == DH_I_STORE && x->locked[inst] != 1))
+        return false;
+    return any_set(x, at, inst, word);
+}
+
+bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+{
+    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    if (i->op != DH_I_ACQUIRE)
+        return false;
+    *word = (struct dh_word){.kind = DH_WORD_GATE, .relation = DH_CMP_OTHER, .inst = inst};
+    word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
+    word->at = whole(x, word->at);
+    return word->at.node != DH_NO_NODE;
+}
+
+/* ---- what is tested ---- */
+
+struct test {
+    struct dh_words *x;
+    struct dh_word *words;
+    unsigned n;
+};
+
+/* A value that was loaded under a lock, perhaps by a callee or in a caller. */
+static bool loaded(struct test *t, const struct dh_where *at, dh_value v, struct dh_word *word, int depth)
+{
+    struct dh_words *x = t->x;
+    const struct dh_program *p = x->walk->program;
+    uint32_t inst;
+    if (!dh_is_register(v) || depth > DEEPEST || ++x->steps > MOST_STEPS)
+        return false;
+    if (v < p->functions.at[at->function].n_params) {
+        struct dh_where caller;
+        dh_value up;
+        return argument(x, at, v, &caller, &up) && loaded(t, &caller, up, word, depth + 1);
+    }
+    const struct dh_inst *i = defined(x, at, v, &inst);
+    if (!i)
+        return false;
+    if (i->op == DH_I_COPY)
+        return loaded(t, at, dh_operand(p, i, 0), word, depth + 1);
+    if (i->op == DH_I_LOAD && x->locked[inst] == 1) {
+        *word = (struct dh_word){.kind = DH_WORD_GATE, .inst = inst};
+        word->at = place_of(x, at, dh_operand(p, i, 0), inst, 0);
+        return word->at.node != DH_NO_NODE;
+    }
+    if (i->op == DH_I_BINARY) /* a word set to what it was counted to, and tested at once */
+        return false;
+    const struct dh_where *to = i->op == DH_I_CALL ? only_callee(x, at, inst) : NULL;
+    dh_value back = to ? returned(p, to->function) : DH_NONE;
+    return back != DH_NONE && loaded(t, to, back, word, depth + 1);
+}
+
+static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth);
+
+static void note(struct test *t, struct dh_word *word)
+{
+    if (t->n < DH_WORDS_EDGE)
+        t->words[t->n++] = *word;
+}
+
+/* Loaded where it is compared, or by a callee that was asked there. */
+static bool is_near(const struct test *t, const struct dh_inst *compare, uint32_t load)
+{
+    const struct dh_program *p = t->x->walk->program;
+    uint32_t here = dh_program_block_of(p, (uint32_t)(compare - p->insts.at)), there = dh_program_block_of(p, load);
+    return here == there || p->blocks.at[here].function != p->blocks.at[there].function;
+}
+
+static void by_compare(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
+{
+    const struct dh_program *p = t->x->walk->program;
+    dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
+    enum dh_compare relation = yes ? i->extra : negated(i->extra);
+    struct dh_word word;
+    uint32_t inst;
+    int64_t number;
+    const struct dh_inst *inner = defined(t->x, at, a, &inst);
+    bool truth = inner && (inner->op == DH_I_COMPARE || inner->op == DH_I_PHI || inner->op == DH_I_CALL);
+    if (truth && dh_value_int(p, b, &number) && !number && (relation == DH_CMP_EQ || relation == DH_CMP_NE)) {
+        unsigned before = t->n;
+        tests(t, at, a, relation == DH_CMP_NE, depth + 1);
+        if (t->n > before)
+            return;
+    }
+    struct dh_word second;
+    bool one = loaded(t, at, a, &word, 0), other = loaded(t, at, b, &second, 0);
+    /* What was looked at before is a number by now. */
+    bool both = one && other && is_near(t, i, word.inst) == is_near(t, i, second.inst);
+    if (one && (!other || both || is_near(t, i, word.inst))) {
+        word.relation = relation;
+        word.known = number_of(t->x, at, b, &word.number, 0);
+        note(t, &word);
+    }
+    if (other && (!one || both || is_near(t, i, second.inst))) {
+        second.relation = mirrored(relation);
+        second.known = number_of(t->x, at, a, &second.number, 0);
+        note(t, &second);
+    }
+}
+
+/* Conditions joined by && and ||: all but one way bring a constant that is not this one. */
+static void by_phi(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
+{
+    const struct dh_program *p = t->x->walk->program;
+    uint32_t first = p->functions.at[at->function].block, n_open = 0, open = 0;
+    int64_t number;
+    for (uint32_t k = 0; k + 1 < i->n_operands; k += 2)
+        if (!dh_value_int(p, dh_operand(p, i, k), &number) || (number != 0) == yes) {
+            n_open++;
+            open = k;
+        }
+    if (n_open != 1)
+        return;
+    uint32_t block = first + dh_operand(p, i, open + 1);
+    tests(t, at, dh_operand(p, i, open), yes, depth + 1);
+    for (unsigned up = 0; up < 4 && p->blocks.at[block].n_preds == 1; up++) {
+        uint32_t pred = dh_predecessors(p, &p->blocks.at[block])[0];
+        struct dh_word more[DH_WORDS_EDGE];
+        unsigned n = dh_words_edge(t->x, at, pred, block, more);
+        for (unsigned k = 0; k < n; k++)
+            note(t, &more[k]);
+        block = pred;
+    }
+}
+
+static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth)
+{
+    const struct dh_program *p = t->x->walk->program;
+    struct dh_word word;
+    uint32_t inst;
+    int64_t number;
+    const struct dh_inst *i = defined(t->x, at, v, &inst);
+    if (!i || depth > DEEPEST || ++t->x->steps > MOST_STEPS)
+        return;
+    if (i->op == DH_I_COMPARE) {
+        by_compare(t, at, i, yes, depth);
+        return;
+    }
+    if (i->op == DH_I_PHI) {
+        by_phi(t, at, i, yes, depth);
+        return;
+    }
+    if (i->op == DH_I_BINARY && i->extra == DH_BIN_XOR && dh_value_int(p, dh_operand(p, i, 1), &number)) {
+        tests(t, at, dh_operand(p, i, 0), number ? !yes : yes, depth + 1);
+        return;
+    }
+    if (loaded(t, at, v, &word, 0)) {
+        word.relation = yes ? DH_CMP_NE : DH_CMP_EQ;
+        word.known = true;
+        note(t, &word);
+        return;
+    }
+    if (i->op == DH_I_COPY)
+        tests(t, at, dh_operand(p, i, 0), yes, depth + 1);
+    const struct dh_where *to = i->op == DH_I_CALL ? only_callee(t->x, at, inst) : NULL;
+    dh_value back = to ? returned(p, to->function) : DH_NONE;
+    if (back != DH_NONE)
+        tests(t, to, back, yes, depth + 1);
+}
+
+unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t from, uint32_t to, struct dh_word *words)
+{
+    const struct dh_program *p = x->walk->program;
+    const struct dh_block *b = &p->blocks.at[from];
+    const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1];
+    if (end->op != DH_I_BRANCH || dh_successors(p, b)[0] == dh_successors(p, b)[1])
+        return 0;
+    struct test t = {x, words, 0};
+    unsigned made = x->n_made;
+    x->steps = 0;
+    tests(&t, at, dh_operand(p, end, 0), dh_successors(p, b)[0] == to, 0);
+    x->n_made = made;
+    return t.n;
+}
+
+/* ---- what the walk saw ---- */
+
+static const struct dh_event *events_by_place;
+static int by_place(const void *a, const void *b)
+{
+    const struct dh_event *x = &events_by_place[*(const uint32_t *)a], *y = &events_by_place[*(const uint32_t *)b];
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
+{
+    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    const struct dh_calls *calls = &x->walk->shapes->calls;
+    struct dh_word scratch;
+    if (x->locked[inst] == 1 || i->op == DH_I_ACQUIRE || by_semaphore(x->walk->program, i, &scratch))
+        return true;
+    for (uint32_t it = dh_calls_first(calls, inst), to; i->op == DH_I_CALL && dh_calls_next(calls, inst, &it, &to);)
+        if (x->speaks[to])
+            return true;
+    return false;
+}
+
+/* Callees first; the second time for recursions. */
+static void find_speakers(struct dh_words *x)
+{
+    const struct dh_program *p = x->walk->program;
+    const struct dh_calls *calls = &x->walk->shapes->calls;
+    for (uint32_t n = 0; n < 2 * p->functions.n; n++) {
+        uint32_t f = x->walk->shapes->calls.order[n % p->functions.n];
+        const struct dh_function *function = &p->functions.at[f];
+        if (!function->n_blocks)
+            continue;
+        const struct dh_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
+        for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts; i++) {
+            x->speaks[f] |= dh_words_speaks(x, i);
+            for (uint32_t it = dh_calls_first(calls, i), to;
+                 p->insts.at[i].op == DH_I_CALL && dh_calls_next(calls, i, &it, &to);)
+                x->about[f] |= x->about[to];
+        }
+    }
+}
+
+/* ---- places that somebody tests ---- */
+
+static size_t tested_slot(const struct dh_words *x, struct dh_cell at)
+{
+    uint64_t key = ((uint64_t)at.node << 32 | (uint32_t)at.offset) * 0x9e3779b97f4a7c15u;
+    size_t n = (size_t)(key >> 24) & x->tested_mask;
+    while (x->tested[n].node != DH_NO_NODE && (x->tested[n].node != at.node || x->tested[n].offset != at.offset))
+        n = (n + 1) & x->tested_mask;
+    return n;
+}
+
+bool dh_words_tested(const struct dh_words *x, struct dh_cell at)
+{
+    return x->tested[tested_slot(x, at)].node != DH_NO_NODE;
+}
+
+/* The value goes into a condition, or to who asked. */
+static void mark_tests(struct dh_words *x, uint8_t *tests)
+{
+    struct dh_walk *w = x->walk;
+    for (uint32_t b = 0; b < w->program->blocks.n; b++) {
+        const struct dh_block *block = &w->program->blocks.at[b];
+        for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
+            const struct dh_inst *inst = &w->program->insts.at[i];
+            bool asks = inst->op == DH_I_COMPARE || inst->op == DH_I_BRANCH || inst->op == DH_I_RETURN;
+            for (uint32_t n = 0; asks && n < inst->n_operands; n++) {
+                dh_value v = dh_operand(w->program, inst, n);
+                uint32_t from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                while (from != DH_NONE && w->program->insts.at[from].op == DH_I_COPY) {
+                    v = dh_operand(w->program, &w->program->insts.at[from], 0);
+                    from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                }
+                if (from != DH_NONE && x->locked[from] == 1)
+                    tests[from] = 1;
+            }
+        }
+    }
+}
+
+static void find_tested(struct dh_words *x)
+{
+    struct dh_walk *w = x->walk;
+    uint8_t *tests = zeroed(w->program->insts.n, 1);
+    uint32_t n_tests = 0;
+    mark_tests(x, tests);
+    for (uint32_t n = 0; n < w->events.n; n++)
+        n_tests += w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst];
+    for (x->tested_mask = 63; x->tested_mask < 2 * (size_t)n_tests;)
+        x->tested_mask = 2 * x->tested_mask + 1;
+    x->tested = zeroed(x->tested_mask + 1, sizeof *x->tested);
+    for (size_t n = 0; n <= x->tested_mask; n++)
+        x->tested[n] = DH_NO_CELL;
+    for (uint32_t n = 0; n < w->events.n; n++) {
+        struct dh_cell at = {w->events.at[n].node, w->events.at[n].offset};
+        if (w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst])
+            x->tested[tested_slot(x, at)] = at;
+    }
+    free(tests);
+}
+
+static void note_place(struct dh_words *x, const struct dh_event *e)
+{
+    struct dh_cell *at = &x->place[e->inst], here = {e->node, e->offset};
+    if (!x->locked[e->inst])
+        *at = here;
+    else if (at->node != here.node || at->offset != here.offset)
+        *at = DH_NO_CELL;
+}
+
+void dh_words_init(struct dh_words *x, struct dh_walk *w)
+{
+    *x = (struct dh_words){.walk = w};
+    x->locked = zeroed(w->program->insts.n, 1);
+    x->speaks = zeroed(w->program->functions.n, 1);
+    x->about = zeroed(w->program->functions.n, sizeof *x->about);
+    x->frame = zeroed(w->contexts.n, sizeof *x->frame);
+    x->reads = zeroed(w->program->insts.n, sizeof *x->reads);
+    x->place = zeroed(w->program->insts.n, sizeof *x->place);
+    x->set = zeroed(w->events.n, sizeof *x->set);
+    for (size_t n = 0; n < w->state->frames.n; n++)
+        x->frame[w->state->frames.at[n]->context] = w->state->frames.at[n];
+    for (uint32_t n = 0; n < w->events.n; n++) {
+        const struct dh_event *e = &w->events.at[n];
+        if (e->kind <= DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_FRESH))) {
+            note_place(x, e);
+            if (e->kind == DH_EVENT_READ)
+                x->reads[e->inst] = n + 1;
+            x->locked[e->inst] |= w->locksets.at[e->lockset].n ? 1 : 2;
+        }
+        if (e->kind == DH_EVENT_POST || e->kind == DH_EVENT_AWAIT) {
+            note_place(x, e);
+            x->locked[e->inst] |= 4;
+        }
+        bool sets = e->kind == DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE));
+        if (sets || e->kind == DH_EVENT_POST)
+            x->set[x->n_set++] = n;
+    }
+    events_by_place = w->events.at;
+    if (x->n_set)
+        qsort(x->set, x->n_set, sizeof *x->set, by_place);
+    for (uint32_t n = 0; n < w->events.n; n++)
+        x->about[w->contexts.at[w->events.at[n].context].function] |= dh_words_bit(w->events.at[n].node);
+    find_speakers(x);
+    find_tested(x);
+}
+
+void dh_words_release(struct dh_words *x)
+{
+    free(x->locked);
+    free(x->speaks);
+    free(x->about);
+    free(x->frame);
+    free(x->reads);
+    free(x->tested);
+    free(x->place);
+    free(x->set);
+}
+
+/* ---- events ---- */
+
+uint32_t dh_words_first(const struct dh_words *x, struct dh_cell at)
+{
+    uint32_t low = 0, high = x->n_set;
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        const struct dh_event *e = &x->walk->events.at[x->set[mid]];
+        if (e->node < at.node || (e->node == at.node && e->offset < at.offset))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, unsigned most)
+{
+    const struct dh_walk *w = x->walk;
+    const struct dh_event *e = &w->events.at[event];
+    uint32_t function = w->contexts.at[e->context].function;
+    struct dh_where at = {function, DH_NONE, NULL, e->context, 0};
+    unsigned n = 0;
+    n += any_set(x, &at, e->inst, &words[0]);
+    for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
+        const struct dh_caller *c = &w->state->callers.at[k - 1];
+        k = c->next;
+        if (c->caller == DH_NONE)
+            continue;
+        struct dh_where from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
+        struct dh_where in = {function, c->call, &from, DH_NONE, 0};
+        if (any_set(x, &in, e->inst, &words[n])) {
+            words[n].at = (struct dh_cell){e->node, e->offset};
+            n++;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,545 @@
+#include "analysis/heap_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTER_BYTES = 8 };
+
+void dh_graph_init(struct dh_graph *g)
+{
+    *g = (struct dh_graph){.mark = 1};
+}
+
+void dh_graph_release(struct dh_graph *g)
+{
+    for (size_t i = 0; i < g->nodes.n; i++) {
+        free(g->nodes.at[i].edges);
+        free(g->nodes.at[i].folds);
+    }
+    dh_vec_release(&g->nodes);
+    dh_vec_release(&g->origins);
+    dh_vec_release(&g->pending);
+}
+
+uint32_t dh_graph_node(struct dh_graph *g, uint32_t flags)
+{
+    uint32_t id = (uint32_t)g->nodes.n;
+    dh_vec_push(&g->nodes, (struct dh_node){.parent = id, .flags = flags, .origin = DH_NO_NODE});
+    return id;
+}
+
+void dh_graph_origin(struct dh_graph *g, uint32_t node, enum dh_origin_kind kind, uint32_t index)
+{
+    uint32_t id = (uint32_t)g->origins.n;
+    uint32_t rep = dh_graph_find(g, (struct dh_cell){node, 0}).node;
+    dh_vec_push(&g->origins, (struct dh_origin){.kind = kind, .index = index, .node = node, .next = id});
+    struct dh_node *n = &g->nodes.at[rep];
+    if (n->origin == DH_NO_NODE) {
+        n->origin = id;
+    } else {
+        struct dh_origin *first = &g->origins.at[n->origin];
+        g->origins.at[id].next = first->next;
+        first->next = id;
+    }
+}
+
+/* ---- who is who ---- */
+
+static uint32_t find_node(struct dh_graph *g, uint32_t id, int32_t *distance)
+{
+    int32_t sum = 0;
+    uint32_t at = id;
+    while (g->nodes.at[at].parent != at) {
+        sum += g->nodes.at[at].distance;
+        at = g->nodes.at[at].parent;
+    }
+    *distance = sum;
+    /* Shorten the way for everybody on it. */
+    while (id != at) {
+        struct dh_node *n = &g->nodes.at[id];
+        uint32_t next = n->parent;
+        int32_t own = n->distance;
+        n->parent = at;
+        n->distance = sum;
+        sum -= own;
+        id = next;
+    }
+    return at;
+}
+
+struct dh_cell dh_graph_find(struct dh_graph *g, struct dh_cell c)
+{
+    int32_t distance;
+    if (c.node == DH_NO_NODE)
+        return c;
+    uint32_t node = find_node(g, c.node, &distance);
+    if (g->nodes.at[node].flags & DH_NODE_COLLAPSED)
+        return (struct dh_cell){node, 0};
+    return (struct dh_cell){node, c.offset + distance};
+}
+
+/* Elements are folded onto the first one; a fold without end at the object's beginning has no beginning either. */
+static int32_t folded(const struct dh_node *n, int32_t offset)
+{
+    if (n->flags & DH_NODE_COLLAPSED)
+        return 0;
+    for (unsigned i = 0; i < n->n_folds; i++) {
+        const struct dh_fold *f = &n->folds[i];
+        if (f->length ? offset < f->start || offset >= f->start + f->length : offset < f->start && f->start > 0)
+            continue;
+        int32_t rest = (offset - f->start) % f->stride;
+        offset = f->start + (rest < 0 ? rest + f->stride : rest);
+    }
+    return offset;
+}
+
+static void later(struct dh_graph *g, struct dh_cell a, struct dh_cell b)
+{
+    dh_vec_push(&g->pending, (struct dh_cell_pair){a, b});
+}
+
+/* ---- edges ---- */
+
+/* The one whose pointer overlaps a pointer at `offset`: where to put a new one otherwise. */
+static unsigned edge_place(const struct dh_node *n, int32_t offset, bool *there)
+{
+    unsigned low = 0, high = n->n_edges;
+    while (low < high) {
+        unsigned mid = (low + high) / 2;
+        if (n->edges[mid].offset + POINTER_BYTES <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    *there = low < n->n_edges && n->edges[low].offset < offset + POINTER_BYTES;
+    return low;
+}
+
+static void set_global(struct dh_graph *g, uint32_t node);
+
+static void put_edge(struct dh_graph *g, uint32_t node, int32_t offset, struct dh_cell to)
+{
+    struct dh_node *n = &g->nodes.at[node];
+    bool there;
+    offset = folded(n, offset);
+    unsigned at = edge_place(n, offset, &there);
+    if (there) {
+        later(g, n->edges[at].to, to);
+        return;
+    }
+    if (n->n_edges == UINT16_MAX) {
+        later(g, n->edges[0].to, to);
+        return;
+    }
+    if (n->n_edges == n->cap_edges) {
+        n->cap_edges = n->cap_edges ? 2 * n->cap_edges : 2;
+        n->edges = realloc(n->edges, n->cap_edges * sizeof *n->edges);
+        if (!n->edges)
+            abort();
+    }
+    memmove(n->edges + at + 1, n->edges + at, (n->n_edges - at) * sizeof *n->edges);
+    n->edges[at] = (struct dh_edge){offset, to};
+    n->n_edges++;
+    if (n->flags & DH_NODE_GLOBAL)
+        set_global(g, to.node);
+}
+
+/* After folds changed: put all edges in again. */
+static void resettle_edges(struct dh_graph *g, uint32_t node)
+{
+    struct dh_node *n = &g->nodes.at[node];
+    struct dh_edge *old = n->edges;
+    unsigned count = n->n_edges;
+    n->edges = NULL;
+    n->n_edges = 0;
+    n->cap_edges = 0;
+    for (unsigned i = 0; i < count; i++)
+        put_edge(g, node, old[i].offset, old[i].to);
+    free(old);
+}
+
+/* ---- what globals lead to ---- */
+
+static void set_global(struct dh_graph *g, uint32_t id)
+{
+    DH_VEC(uint32_t) todo = {0};
+    dh_vec_push(&todo, id);
+    while (todo.n) {
+        uint32_t rep = dh_graph_find(g, (struct dh_cell){todo.at[--todo.n], 0}).node;
+        struct dh_node *n = &g->nodes.at[rep];
+        if (n->flags & DH_NODE_GLOBAL)
+            continue;
+        n->flags |= DH_NODE_GLOBAL;
+        for (unsigned i = 0; i < n->n_edges; i++)
+            dh_vec_push(&todo, n->edges[i].to.node);
+    }
+    dh_vec_release(&todo);
+}
+
+/* ---- folds ---- */
+
+static int32_t common_measure(int32_t a, int32_t b)
+{
+    while (b) {
+        int32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void drop_fold(struct dh_node *n, unsigned at)
+{
+    n->n_folds--;
+    memmove(n->folds + at, n->folds + at + 1, (n->n_folds - at) * sizeof *n->folds);
+}
+
+static bool overlap(const struct dh_fold *a, const struct dh_fold *b)
+{
+    bool a_before = a->length && a->start + a->length <= b->start;
+    bool b_before = b->length && b->start + b->length <= a->start;
+    return !a_before && !b_before;
+}
+
+/* One fold that does what both did. */
+static struct dh_fold joined(const struct dh_fold *a, const struct dh_fold *b)
+{
+    struct dh_fold both = {.stride = common_measure(a->stride, b->stride)};
+    both.start = a->start < b->start ? a->start : b->start;
+    if (a->length && b->length) {
+        int32_t a_end = a->start + a->length, b_end = b->start + b->length;
+        both.length = (a_end > b_end ? a_end : b_end) - both.start;
+    }
+    return both;
+}
+
+static bool inside_element(const struct dh_fold *small, const struct dh_fold *big)
+{
+    if (small->length)
+        return (small->start - big->start) % big->stride + small->length <= big->stride;
+    return big->stride % small->stride == 0;
+}
+
+/* Strides are multiples of a pointer's size, so are their common measures: folds always go together somehow. */
+static void insert_fold(struct dh_node *n, struct dh_fold f)
+{
+    for (unsigned i = 0; i < n->n_folds;) {
+        const struct dh_fold *e = &n->folds[i];
+        const struct dh_fold *big = e->stride >= f.stride ? e : &f, *small = big == e ? &f : e;
+        if (!overlap(e, &f) || (e->stride != f.stride && inside_element(small, big))) {
+            i++;
+            continue;
+        }
+        f = joined(e, &f);
+        drop_fold(n, i);
+        i = 0;
+    }
+    while (n->n_folds == DH_FOLDS_MAX) {
+        f = joined(&n->folds[n->n_folds - 1], &f);
+        drop_fold(n, n->n_folds - 1u);
+    }
+    if (!n->folds && !(n->folds = calloc(DH_FOLDS_MAX, sizeof *n->folds)))
+        abort();
+    unsigned at = 0;
+    while (at < n->n_folds && n->folds[at].stride > f.stride)
+        at++;
+    memmove(n->folds + at + 1, n->folds + at, (n->n_folds - at) * sizeof *n->folds);
+    n->folds[at] = f;
+    n->n_folds++;
+}
+
+static bool has_fold(const struct dh_node *n, const struct dh_fold *f)
+{
+    for (unsigned i = 0; i < n->n_folds; i++) {
+        const struct dh_fold *e = &n->folds[i];
+        bool from = e->start <= f->start;
+        bool to = !e->length || (f->length && e->start + e->length >= f->start + f->length);
+        if (e->stride == f->stride && from && to)
+            return true;
+    }
+    return false;
+}
+
+static void add_fold(struct dh_graph *g, uint32_t node, struct dh_fold f)
+{
+    struct dh_node *n = &g->nodes.at[node];
+    /* Elements that do not keep pointers aligned hold none, and accesses carry their own stride. */
+    if (n->flags & DH_NODE_COLLAPSED || f.stride % POINTER_BYTES || has_fold(n, &f))
+        return;
+    g->unions++;
+    insert_fold(n, f);
+    resettle_edges(g, node);
+}
+
+static void settle(struct dh_graph *g);
+
+void dh_graph_fold(struct dh_graph *g, struct dh_cell c, int64_t stride, uint64_t count)
+{
+    if (c.node == DH_NO_NODE)
+        return;
+    c = dh_graph_find(g, c);
+    if (stride < 0)
+        stride = -stride;
+    if (stride == 0 || stride > INT32_MAX / 4 || c.offset > INT32_MAX / 4)
+        return;
+    uint64_t length = count && count < INT32_MAX / 4 ? count * (uint64_t)stride : 0;
+    add_fold(g, c.node, (struct dh_fold){c.offset, (int32_t)stride, length < INT32_MAX / 4 ? (int32_t)length : 0});
+    settle(g);
+}
+
+/* ---- uniting ---- */
+
+void dh_graph_collapse(struct dh_graph *g, uint32_t node)
+{
+    node = dh_graph_find(g, (struct dh_cell){node, 0}).node;
+    struct dh_node *n = &g->nodes.at[node];
+    if (n->flags & DH_NODE_COLLAPSED)
+        return;
+    n->flags |= DH_NODE_COLLAPSED;
+    n->n_folds = 0;
+    g->unions++;
+    g->collapses++;
+    resettle_edges(g, node);
+    settle(g);
+}
+
+static void join_origins(struct dh_graph *g, struct dh_node *into, const struct dh_node *from)
+{
+    if (from->origin == DH_NO_NODE)
+        return;
+    if (into->origin == DH_NO_NODE) {
+        into->origin = from->origin;
+        return;
+    }
+    struct dh_origin *a = &g->origins.at[into->origin], *b = &g->origins.at[from->origin];
+    uint32_t next = a->next;
+    a->next = b->next;
+    b->next = next;
+}
+
+/* `from` sits at `distance` in `into` from now on. */
+static void take_in(struct dh_graph *g, uint32_t into, uint32_t from, int32_t distance)
+{
+    struct dh_node *w = &g->nodes.at[into], *l = &g->nodes.at[from];
+    struct dh_edge *edges = l->edges;
+    struct dh_fold *folds = l->folds;
+    unsigned n_edges = l->n_edges, n_folds = l->n_folds;
+    bool newly_global = (l->flags & DH_NODE_GLOBAL) && !(w->flags & DH_NODE_GLOBAL);
+    join_origins(g, w, l);
+    w->flags |= l->flags & ~(uint32_t)DH_NODE_GLOBAL;
+    l->parent = into;
+    l->distance = distance;
+    l->edges = NULL;
+    l->folds = NULL;
+    l->n_edges = 0;
+    l->n_folds = 0;
+    l->cap_edges = 0;
+    if (newly_global)
+        set_global(g, into);
+    for (unsigned i = 0; i < n_folds; i++) {
+        folds[i].start += distance;
+        add_fold(g, into, folds[i]);
+    }
+    for (unsigned i = 0; i < n_edges; i++)
+        put_edge(g, into, edges[i].offset + distance, edges[i].to);
+    free(edges);
+    free(folds);
+}
+
+static void unite_now(struct dh_graph *g, struct dh_cell a, struct dh_cell b)
+{
+    a = dh_graph_find(g, a);
+    b = dh_graph_find(g, b);
+    if (a.node == b.node) {
+        int32_t low = a.offset < b.offset ? a.offset : b.offset, gap = a.offset + b.offset - 2 * low;
+        if (gap)
+            add_fold(g, a.node, (struct dh_fold){low, gap, 0});
+        return;
+    }
+    g->unions++;
+    bool blur = (g->nodes.at[a.node].flags | g->nodes.at[b.node].flags) & DH_NODE_COLLAPSED;
+    if (blur) {
+        dh_graph_collapse(g, a.node);
+        dh_graph_collapse(g, b.node);
+        a = dh_graph_find(g, a);
+        b = dh_graph_find(g, b);
+    }
+    if (g->nodes.at[a.node].n_edges < g->nodes.at[b.node].n_edges) {
+        struct dh_cell t = a;
+        a = b;
+        b = t;
+    }
+    if (a.node != b.node)
+        take_in(g, a.node, b.node, a.offset - b.offset);
+}
+
+/* One loop instead of recursion: lists of the program may be long. */
+static void settle(struct dh_graph *g)
+{
+    if (g->busy)
+        return;
+    g->busy = true;
+    while (g->pending.n) {
+        struct dh_cell_pair p = g->pending.at[--g->pending.n];
+        unite_now(g, p.a, p.b);
+    }
+    g->busy = false;
+}
+
+void dh_graph_unite(struct dh_graph *g, struct dh_cell a, struct dh_cell b)
+{
+    if (a.node == DH_NO_NODE || b.node == DH_NO_NODE)
+        return;
+    later(g, a, b);
+    settle(g);
+}
+
+void dh_graph_flag(struct dh_graph *g, struct dh_cell c, uint32_t flags)
+{
+    if (c.node == DH_NO_NODE)
+        return;
+    c = dh_graph_find(g, c);
+    if (flags & DH_NODE_GLOBAL)
+        set_global(g, c.node);
+    g->nodes.at[c.node].flags |= flags;
+}
+
+/* ---- pointers in objects ---- */
+
+struct dh_cell dh_graph_look(struct dh_graph *g, struct dh_cell c)
+{
+    if (c.node == DH_NO_NODE)
+        return c;
+    c = dh_graph_find(g, c);
+    const struct dh_node *n = &g->nodes.at[c.node];
+    bool there;
+    unsigned at = edge_place(n, folded(n, c.offset), &there);
+    return there ? dh_graph_find(g, n->edges[at].to) : DH_NO_CELL;
+}
+
+struct dh_cell dh_graph_follow(struct dh_graph *g, struct dh_cell c)
+{
+    struct dh_cell to = dh_graph_look(g, c);
+    if (to.node != DH_NO_NODE || c.node == DH_NO_NODE)
+        return to;
+    to = (struct dh_cell){dh_graph_node(g, 0), 0};
+    dh_graph_link(g, c, to);
+    return dh_graph_find(g, to);
+}
+
+void dh_graph_link(struct dh_graph *g, struct dh_cell from, struct dh_cell to)
+{
+    if (from.node == DH_NO_NODE || to.node == DH_NO_NODE)
+        return;
+    from = dh_graph_find(g, from);
+    put_edge(g, from.node, from.offset, to);
+    settle(g);
+}
+
+static void copy_edges(struct dh_graph *g, struct dh_cell from, struct dh_cell to, uint64_t length)
+{
+    from = dh_graph_find(g, from);
+    for (unsigned i = 0; i < g->nodes.at[from.node].n_edges; i++) {
+        struct dh_edge e = g->nodes.at[from.node].edges[i];
+        bool blur = g->nodes.at[from.node].flags & DH_NODE_COLLAPSED;
+        int64_t at = (int64_t)e.offset - from.offset;
+        if (blur)
+            at = 0;
+        else if (length && (at < 0 || at >= (int64_t)length))
+            continue;
+        struct dh_cell mine = dh_graph_follow(g, dh_cell_at(to, at));
+        dh_graph_unite(g, mine, e.to);
+        from = dh_graph_find(g, from);
+    }
+}
+
+bool dh_graph_same_content(struct dh_graph *g, struct dh_cell a, struct dh_cell b, uint64_t length)
+{
+    uint64_t before = g->unions;
+    size_t nodes = g->nodes.n;
+    if (a.node == DH_NO_NODE || b.node == DH_NO_NODE)
+        return false;
+    copy_edges(g, a, b, length);
+    copy_edges(g, b, a, length);
+    return g->unions != before || g->nodes.n != nodes;
+}
+
+/* ---- clones ---- */
+
+void dh_graph_clone_begin(struct dh_graph *g)
+{
+    g->mark++;
+}
+
+struct dh_cell dh_graph_image(struct dh_graph *g, struct dh_cell from)
+{
+    from = dh_graph_find(g, from);
+    if (from.node == DH_NO_NODE)
+        return from;
+    const struct dh_node *n = &g->nodes.at[from.node];
+    if (n->flags & DH_NODE_GLOBAL)
+        return from;
+    if (n->mark != g->mark)
+        return DH_NO_CELL;
+    return dh_graph_find(g, (struct dh_cell){n->image, n->image_distance + from.offset});
+}
+
+static void clone_origins(struct dh_graph *g, uint32_t from, uint32_t to)
+{
+    enum { MANY = 64 };
+    uint32_t first = g->nodes.at[from].origin;
+    if (first == DH_NO_NODE)
+        return;
+    uint32_t at = first;
+    unsigned count = 0;
+    do {
+        struct dh_origin o = g->origins.at[at];
+        dh_graph_origin(g, to, o.kind, o.index);
+        at = o.next;
+    } while (at != first && ++count < MANY);
+}
+
+static void clone_self(struct dh_graph *g, uint32_t from, struct dh_cell to, int32_t distance)
+{
+    dh_graph_flag(g, to, g->nodes.at[from].flags & ~(uint32_t)(DH_NODE_GLOBAL | DH_NODE_COLLAPSED));
+    if (g->nodes.at[from].flags & DH_NODE_COLLAPSED)
+        dh_graph_collapse(g, to.node);
+    for (unsigned i = 0; i < g->nodes.at[from].n_folds; i++) {
+        struct dh_fold f = g->nodes.at[from].folds[i];
+        dh_graph_fold(g, (struct dh_cell){to.node, f.start + distance}, f.stride,
+                      f.length ? (uint64_t)(f.length / f.stride) : 0);
+    }
+    clone_origins(g, from, to.node);
+}
+
+void dh_graph_clone(struct dh_graph *g, struct dh_cell from, struct dh_cell to, dh_graph_seen *seen, void *self)
+{
+    DH_VEC(struct dh_cell_pair) todo = {0};
+    dh_vec_push(&todo, (struct dh_cell_pair){from, to});
+    while (todo.n) {
+        struct dh_cell f = dh_graph_find(g, todo.at[--todo.n].a), t = todo.at[todo.n].b;
+        if (f.node == DH_NO_NODE || t.node == DH_NO_NODE)
+            continue;
+        struct dh_cell image = dh_graph_image(g, f);
+        if (image.node != DH_NO_NODE) {
+            dh_graph_unite(g, image, t);
+            continue;
+        }
+        t = dh_graph_find(g, t);
+        struct dh_node *n = &g->nodes.at[f.node];
+        n->mark = g->mark;
+        n->image = t.node;
+        n->image_distance = t.offset - f.offset;
+        clone_self(g, f.node, t, t.offset - f.offset);
+        if (seen)
+            seen(self, f.node, (struct dh_cell){t.node, t.offset - f.offset});
+        unsigned n_edges = g->nodes.at[f.node].n_edges;
+        for (unsigned i = 0; i < n_edges; i++) {
+            struct dh_edge e = g->nodes.at[f.node].edges[i];
+            struct dh_cell at = {t.node, t.offset - f.offset + e.offset};
+            struct dh_cell mine = dh_graph_follow(g, at);
+            dh_vec_push(&todo, (struct dh_cell_pair){e.to, mine});
+        }
+    }
+    dh_vec_release(&todo);
+}

@@ -1,0 +1,23 @@
+/* Arguments that are asked only of pairs which nothing else puts aside, because they take a closer look. Layer:
+ * analysis. None is a proof. Needs a finished walk; owns its storage. */
+#ifndef DH_ANALYSIS_HEURISTICS_H
+#define DH_ANALYSIS_HEURISTICS_H
+
+#include "analysis/atomic_publication.h"
+#include "analysis/ownership_transfer.h"
+#include "analysis/races.h"
+#include "analysis/wait_order.h"
+
+struct dh_customs {
+    struct dh_walk *walk;
+    struct dh_handed handed;
+    struct dh_waited waited;
+    struct dh_published published;
+};
+
+void dh_customs_init(struct dh_customs *c, struct dh_walk *w);
+void dh_customs_release(struct dh_customs *c);
+/* DH_ARGUMENT_COUNT: none of them. */
+enum dh_argument dh_customs_argue(struct dh_customs *c, const struct dh_event *a, const struct dh_event *b);
+
+#endif

@@ -1,0 +1,41 @@
+#include "analysis/library_internals.h"
+
+#include <string.h>
+
+enum { DEEPEST = 24 };
+
+static const char *const keepers[] = {
+    "std::__future_base::", "std::__basic_future<",    "std::future<",
+    "std::shared_future<",  "std::promise<",           "std::packaged_task<",
+    "std::async<",          "std::_Sp_counted_",       "std::__shared_count<",
+    "std::__tree_barrier",  "std::__atomic_semaphore",
+};
+
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_library(const char *name)
+{
+    return begins_with(name, "std::") || begins_with(name, "__gnu_cxx::");
+}
+
+/* From the access outwards, as long as it is the library's code. */
+bool dh_inside_library(const struct dh_walk *w, const struct dh_event *e)
+{
+    const struct dh_program *p = w->program;
+    uint32_t c = e->context;
+    const char *at = dh_program_string(p, p->places.at[p->insts.at[e->inst].place].function);
+    if (*at && !is_library(at))
+        return false;
+    for (unsigned depth = 0; c != DH_NONE && depth < DEEPEST; depth++, c = w->contexts.at[c].caller) {
+        const char *name = dh_program_string(p, p->functions.at[w->contexts.at[c].function].source);
+        if (!is_library(name))
+            return false;
+        for (size_t k = 0; k < sizeof keepers / sizeof *keepers; k++)
+            if (begins_with(name, keepers[k]))
+                return true;
+    }
+    return false;
+}

@@ -1,0 +1,538 @@
+/* The program as constraints: what each instruction lets flow where. */
+#include "analysis/points_to_andersen_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTER_BYTES = 8, PARTS_MAX = 32, ELEMENTS_MAX = 16, LOOK_MAX = 64 };
+/* Functions as small as that are copied for each place that calls them, so deep, as long as all copies together are
+ * not that many times the program. */
+enum { COPY_INSTS = 120, COPY_DEPTH = 4, COPY_TIMES = 6 };
+#define COPY_LEAST 200000u
+
+struct reader {
+    struct dh_inclusion *x;
+    uint32_t copy;
+    struct dh_copy c;
+    uint32_t *defined; /* by register of the function: the instruction */
+    uint8_t *cast;     /* by register: it is made a pointer here, moved before or not */
+};
+
+/* ---- values ---- */
+
+uint32_t dh_inclusion_value(const struct dh_inclusion *x, const struct dh_copy *c, dh_value v)
+{
+    const struct dh_program *p = x->program;
+    if (dh_is_register(v)) {
+        uint32_t kind = p->registers.at[p->functions.at[c->function].registers + v];
+        return kind == DH_REG_DATA ? DH_NONE : c->registers + v;
+    }
+    uint32_t kind = dh_program_constant(p, v)->kind;
+    bool carries = kind == DH_CONST_GLOBAL || kind == DH_CONST_FUNCTION || kind == DH_CONST_UNKNOWN;
+    return carries ? v & ~DH_CONSTANT_BIT : DH_NONE;
+}
+
+static uint32_t operand(const struct reader *r, const struct dh_inst *i, uint32_t n)
+{
+    return n < i->n_operands ? dh_inclusion_value(r->x, &r->c, dh_operand(r->x->program, i, n)) : DH_NONE;
+}
+
+static uint32_t result(const struct reader *r, const struct dh_inst *i)
+{
+    return i->result == DH_NONE ? DH_NONE : dh_inclusion_value(r->x, &r->c, i->result);
+}
+
+static uint32_t kind_of(const struct reader *r, dh_value v)
+{
+    const struct dh_program *p = r->x->program;
+    return dh_is_register(v) ? p->registers.at[p->functions.at[r->c.function].registers + v] : DH_REG_DATA;
+}
+
+static uint32_t number_of(const struct reader *r, const struct dh_inst *i)
+{
+    return (uint32_t)(i - r->x->program->insts.at);
+}
+
+static const struct dh_inst *definition(const struct reader *r, dh_value v)
+{
+    return dh_is_register(v) && r->defined[v] != DH_NONE ? &r->x->program->insts.at[r->defined[v]] : NULL;
+}
+
+/* ---- copies ---- */
+
+static void flow(struct reader *r, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
+{
+    dh_inclusion_flow(r->x, from, to, by, stride);
+}
+
+static void flow_all(struct reader *r, const struct dh_inst *i, uint32_t first, uint32_t step, uint32_t stride)
+{
+    for (uint32_t n = first; n < i->n_operands; n += step)
+        flow(r, operand(r, i, n), result(r, i), 0, stride);
+}
+
+static bool is_move(const struct dh_inst *i)
+{
+    return i->op == DH_I_COPY || i->op == DH_I_PHI || i->op == DH_I_SELECT || i->op == DH_I_OFFSET ||
+           i->op == DH_I_INDEX;
+}
+
+/* Pointers that one is computed from, by moving alone. */
+struct moves {
+    uint32_t at[LOOK_MAX], n;
+};
+
+static void push_moved(const struct reader *r, const struct dh_inst *i, struct moves *m)
+{
+    uint32_t first = i->op == DH_I_SELECT, step = i->op == DH_I_PHI ? 2 : 1;
+    uint32_t end = i->op == DH_I_OFFSET || i->op == DH_I_INDEX ? 1 : i->n_operands;
+    for (uint32_t n = first; n < end; n += step) {
+        dh_value v = dh_operand(r->x->program, i, n);
+        uint32_t k = 0;
+        while (k < m->n && m->at[k] != v)
+            k++;
+        if (dh_is_register(v) && k == m->n && m->n < LOOK_MAX)
+            m->at[m->n++] = v;
+    }
+}
+
+/* A step that is taken again and again from where it led. One that is not seen here ends where an object has too many
+ * spots. */
+static bool goes_round(const struct reader *r, const struct dh_inst *i)
+{
+    struct moves m = {.n = 0};
+    push_moved(r, i, &m);
+    for (uint32_t n = 0; n < m.n; n++) {
+        if (m.at[n] == i->result)
+            return true;
+        const struct dh_inst *d = definition(r, m.at[n]);
+        if (d && is_move(d))
+            push_moved(r, d, &m);
+    }
+    return false;
+}
+
+static void read_offset(struct reader *r, const struct dh_inst *i)
+{
+    uint32_t from = operand(r, i, 0), to = result(r, i);
+    int64_t step = i->offset < 0 ? -i->offset : i->offset;
+    if (step && goes_round(r, i))
+        flow(r, from, to, 0, step < INT32_MAX ? (uint32_t)step : 1);
+    else
+        flow(r, from, to, i->offset, 0);
+}
+
+static void read_index(struct reader *r, const struct dh_inst *i)
+{
+    uint32_t from = operand(r, i, 0), to = result(r, i);
+    if (i->flags & DH_INST_BOUNDED && i->extra && i->extra <= ELEMENTS_MAX && !goes_round(r, i)) {
+        for (uint32_t n = 0; n < i->extra; n++)
+            flow(r, from, to, i->offset + (int64_t)n * i->size, 0);
+        return;
+    }
+    flow(r, from, to, i->offset, i->size ? i->size : 1);
+}
+
+static bool was_pointer(const struct reader *r, dh_value v)
+{
+    const struct dh_inst *i = definition(r, v);
+    if (!i || i->op != DH_I_COPY || !(i->flags & DH_INST_CAST))
+        return false;
+    return kind_of(r, dh_operand(r->x->program, i, 0)) == DH_REG_POINTER;
+}
+
+/* A number that was loaded, counted up or down, and is not made a pointer here: a counter. Others may stand where it
+ * does in what looks like the same object, and would be moved about in it. */
+static bool is_counted(const struct reader *r, const struct dh_inst *i, uint32_t n)
+{
+    const struct dh_inst *d = definition(r, dh_operand(r->x->program, i, n));
+    bool sum = i->extra == DH_BIN_ADD || i->extra == DH_BIN_SUB;
+    return d && d->op == DH_I_LOAD && sum && i->result != DH_NONE && !r->cast[i->result];
+}
+
+static void read_binary(struct reader *r, const struct dh_inst *i)
+{
+    const struct dh_program *p = r->x->program;
+    /* What lies between two pointers is none. */
+    bool distance =
+        i->extra == DH_BIN_SUB && was_pointer(r, dh_operand(p, i, 0)) && was_pointer(r, dh_operand(p, i, 1));
+    for (uint32_t n = 0; !distance && n < i->n_operands; n++)
+        if (!is_counted(r, i, n))
+            flow(r, operand(r, i, n), result(r, i), 0, 1);
+}
+
+/* Parts put into aggregates and taken out of them are not moved; numbers are. */
+static void read_mix(struct reader *r, const struct dh_inst *i)
+{
+    if (i->result != DH_NONE)
+        flow_all(r, i, 0, 1, kind_of(r, i->result) == DH_REG_POINTER ? 0 : 1);
+}
+
+/* ---- memory ---- */
+
+static void read_load(struct reader *r, uint32_t address, uint32_t to, uint32_t size)
+{
+    if (address == DH_NONE || to == DH_NONE || (size && size < POINTER_BYTES))
+        return;
+    for (uint32_t by = 0; by == 0 || (by < size && by < PARTS_MAX * POINTER_BYTES); by += POINTER_BYTES)
+        dh_inclusion_use(r->x, address, (struct dh_use){.kind = DH_USE_LOAD, .other = to, .by = (int32_t)by});
+}
+
+static void read_store(struct reader *r, uint32_t address, uint32_t value, uint32_t size)
+{
+    if (address == DH_NONE || value == DH_NONE || (size && size < POINTER_BYTES))
+        return;
+    for (uint32_t by = 0; by == 0 || (by < size && by < PARTS_MAX * POINTER_BYTES); by += POINTER_BYTES)
+        dh_inclusion_use(r->x, address, (struct dh_use){.kind = DH_USE_STORE, .other = value, .by = (int32_t)by});
+}
+
+/* What a library function puts there may be a pointer: a thread's result, what came through a pipe. */
+static void read_stored(struct reader *r, const struct dh_inst *i)
+{
+    uint32_t value = operand(r, i, 1);
+    if (value == DH_NONE && i->flags & DH_INST_LIBRARY) {
+        value = dh_inclusion_variable(r->x);
+        dh_inclusion_point(r->x, value, DH_ANYWHERE);
+    }
+    read_store(r, operand(r, i, 0), value, i->size);
+}
+
+static void read_update(struct reader *r, const struct dh_inst *i)
+{
+    uint32_t at = operand(r, i, 0);
+    read_load(r, at, result(r, i), i->size);
+    if (i->op == DH_I_CAS || i->extra == DH_BIN_XCHG) {
+        read_store(r, at, operand(r, i, i->op == DH_I_CAS ? 2 : 1), i->size);
+        return;
+    }
+    uint32_t sum = dh_inclusion_variable(r->x);
+    flow(r, operand(r, i, 1), sum, 0, 1);
+    read_store(r, at, sum, i->size);
+}
+
+static void copy_part(struct reader *r, uint32_t to, uint32_t from, uint32_t by)
+{
+    uint32_t part = dh_inclusion_variable(r->x);
+    dh_inclusion_use(r->x, from, (struct dh_use){.kind = DH_USE_LOAD, .other = part, .by = (int32_t)by});
+    dh_inclusion_use(r->x, to, (struct dh_use){.kind = DH_USE_STORE, .other = part, .by = (int32_t)by});
+}
+
+static void read_memcpy(struct reader *r, const struct dh_inst *i)
+{
+    uint32_t to = operand(r, i, 0), from = operand(r, i, 1);
+    int64_t length = -1;
+    if (to == DH_NONE || from == DH_NONE)
+        return;
+    bool known = i->n_operands > 2 && dh_value_int(r->x->program, dh_operand(r->x->program, i, 2), &length);
+    if (known && length >= 0 && length <= PARTS_MAX * POINTER_BYTES) {
+        for (uint32_t by = 0; by + POINTER_BYTES <= length; by += POINTER_BYTES)
+            copy_part(r, to, from, by);
+        return;
+    }
+    uint32_t any_to = dh_inclusion_variable(r->x), any_from = dh_inclusion_variable(r->x);
+    flow(r, to, any_to, 0, POINTER_BYTES);
+    flow(r, from, any_from, 0, POINTER_BYTES);
+    copy_part(r, any_to, any_from, 0);
+}
+
+static void read_made(struct reader *r, const struct dh_inst *i)
+{
+    uint32_t to = result(r, i);
+    if (to != DH_NONE)
+        dh_inclusion_point(r->x, to,
+                           dh_inclusion_spot(r->x, dh_inclusion_object(r->x, DH_MADE_HERE, number_of(r, i)), 0, 0));
+    if (i->op == DH_I_REALLOC)
+        flow(r, operand(r, i, 0), to, 0, 0);
+}
+
+/* ---- calls ---- */
+
+static uint32_t make_copy(struct dh_inclusion *x, uint32_t function, uint32_t outer)
+{
+    struct dh_copy c = {function, (uint32_t)x->variables.n, outer, outer == DH_NONE ? 0 : x->copies.at[outer].depth + 1,
+                        x->copies_of[function]};
+    for (uint32_t n = 0; n <= x->program->functions.at[function].n_registers; n++)
+        dh_inclusion_variable(x);
+    x->copies_of[function] = (uint32_t)x->copies.n;
+    dh_vec_push(&x->copies, c);
+    return x->copies_of[function];
+}
+
+static uint32_t common_copy(struct dh_inclusion *x, uint32_t function)
+{
+    if (x->common[function] == DH_NONE)
+        x->common[function] = make_copy(x, function, DH_NONE);
+    return x->common[function];
+}
+
+static uint32_t count_insts(const struct dh_program *p, const struct dh_function *f)
+{
+    const struct dh_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
+    return last->inst + last->n_insts - p->blocks.at[f->block].inst;
+}
+
+static uint32_t copy_for(struct dh_inclusion *x, uint32_t function, uint32_t caller)
+{
+    uint32_t n = count_insts(x->program, &x->program->functions.at[function]);
+    if (n > COPY_INSTS || x->copies.at[caller].depth >= COPY_DEPTH || x->copied + n > x->max_copied)
+        return common_copy(x, function);
+    for (uint32_t at = caller; at != DH_NONE; at = x->copies.at[at].outer)
+        if (x->copies.at[at].function == function)
+            return common_copy(x, function);
+    x->copied += n;
+    return make_copy(x, function, caller);
+}
+
+void dh_inclusion_give(struct dh_inclusion *x, uint32_t function)
+{
+    const struct dh_function *f = &x->program->functions.at[function];
+    if (!f->n_blocks)
+        return;
+    uint32_t copy = common_copy(x, function);
+    struct dh_copy c = x->copies.at[copy];
+    for (uint32_t n = 0; n < f->n_params; n++) {
+        uint32_t to = dh_inclusion_value(x, &c, n);
+        if (to != DH_NONE)
+            dh_inclusion_point(x, to, DH_ANYWHERE);
+    }
+    dh_inclusion_use(x, c.registers + f->n_registers, (struct dh_use){.kind = DH_USE_EXPOSE});
+}
+
+/* Nobody knows what is called: what it is given, and what it gives back. */
+static void give_away(struct dh_inclusion *x, const struct dh_copy *c, const struct dh_inst *i, uint32_t first)
+{
+    for (uint32_t n = first; n < i->n_operands; n++)
+        dh_inclusion_use(x, dh_inclusion_value(x, c, dh_operand(x->program, i, n)),
+                         (struct dh_use){.kind = DH_USE_EXPOSE});
+    uint32_t to = i->result == DH_NONE ? DH_NONE : dh_inclusion_value(x, c, i->result);
+    if (to != DH_NONE)
+        dh_inclusion_point(x, to, DH_ANYWHERE);
+}
+
+static void connect_copy(struct dh_inclusion *x, const struct dh_inst *i, struct dh_copy from, uint32_t copy)
+{
+    const struct dh_program *p = x->program;
+    struct dh_copy to = x->copies.at[copy];
+    const struct dh_function *f = &p->functions.at[to.function];
+    uint32_t first = dh_calls_callee(i) + 1;
+    for (uint32_t n = 0; n < f->n_params && first + n < i->n_operands; n++)
+        dh_inclusion_flow(x, dh_inclusion_value(x, &from, dh_operand(p, i, first + n)), dh_inclusion_value(x, &to, n),
+                          0, 0);
+    if (i->op == DH_I_CALL && i->result != DH_NONE)
+        dh_inclusion_flow(x, to.registers + f->n_registers, dh_inclusion_value(x, &from, i->result), 0, 0);
+}
+
+/* A call through a pointer to another machine type is real only if nothing but such calls could have led there. */
+static bool has_other_type(const struct dh_program *p, const struct dh_inst *i, uint32_t function)
+{
+    uint32_t type = p->functions.at[function].signature;
+    return i->op == DH_I_CALL && i->extra && type && i->extra != type;
+}
+
+bool dh_inclusion_connect_rest(struct dh_inclusion *x)
+{
+    bool any = x->deferred.n > 0;
+    x->at_last = true;
+    while (x->deferred.n) {
+        struct dh_call_place c = x->deferred.at[--x->deferred.n];
+        dh_inclusion_connect(x, c.inst, c.copy);
+    }
+    return any;
+}
+
+void dh_inclusion_connect(struct dh_inclusion *x, uint32_t call, uint32_t function)
+{
+    struct dh_call_place at = x->calls.at[call];
+    const struct dh_inst *i = &x->program->insts.at[at.inst];
+    if (function != DH_NONE && !x->at_last && has_other_type(x->program, i, function)) {
+        dh_vec_push(&x->deferred, (struct dh_call_place){call, function});
+        return;
+    }
+    struct dh_copy from = x->copies.at[at.copy];
+    if (function == DH_NONE)
+        give_away(x, &from, i, dh_calls_callee(i) + 1);
+    else if (x->program->functions.at[function].n_blocks)
+        connect_copy(x, i, from, common_copy(x, function));
+}
+
+static void read_call(struct reader *r, const struct dh_inst *i)
+{
+    struct dh_inclusion *x = r->x;
+    uint32_t callee = dh_calls_callee(i);
+    if (callee >= i->n_operands)
+        return;
+    uint32_t function = dh_value_function(x->program, dh_operand(x->program, i, callee));
+    if (function == DH_NONE) {
+        dh_vec_push(&x->calls, (struct dh_call_place){number_of(r, i), r->copy});
+        dh_inclusion_use(x, operand(r, i, callee),
+                         (struct dh_use){.kind = DH_USE_CALL, .other = (uint32_t)x->calls.n - 1});
+    } else if (x->program->functions.at[function].n_blocks) {
+        connect_copy(x, i, r->c, copy_for(x, function, r->copy));
+    }
+}
+
+static void read_return(struct reader *r, const struct dh_inst *i)
+{
+    if (i->n_operands)
+        flow(r, operand(r, i, 0), r->c.registers + r->x->program->functions.at[r->c.function].n_registers, 0, 0);
+}
+
+/* ---- all of it ---- */
+
+static void read_inst(struct reader *r, const struct dh_inst *i)
+{
+    switch (i->op) {
+    case DH_I_SLOT:
+    case DH_I_ALLOC:
+    case DH_I_REALLOC:
+        read_made(r, i);
+        break;
+    case DH_I_COPY:
+        flow_all(r, i, 0, 1, 0);
+        break;
+    case DH_I_PHI:
+        flow_all(r, i, 0, 2, 0);
+        break;
+    case DH_I_SELECT:
+        flow_all(r, i, 1, 1, 0);
+        break;
+    case DH_I_OFFSET:
+        read_offset(r, i);
+        break;
+    case DH_I_INDEX:
+        read_index(r, i);
+        break;
+    case DH_I_BINARY:
+        read_binary(r, i);
+        break;
+    case DH_I_MIX:
+        read_mix(r, i);
+        break;
+    case DH_I_LOAD:
+        read_load(r, operand(r, i, 0), result(r, i), i->size);
+        break;
+    case DH_I_STORE:
+        read_stored(r, i);
+        break;
+    case DH_I_RMW:
+    case DH_I_CAS:
+        read_update(r, i);
+        break;
+    case DH_I_MEMCPY:
+        read_memcpy(r, i);
+        break;
+    case DH_I_CALL:
+    case DH_I_CREATE:
+    case DH_I_REGISTER:
+        read_call(r, i);
+        break;
+    case DH_I_FOREIGN:
+    case DH_I_EXIT_THREAD:
+        give_away(r->x, &r->c, i, 0);
+        break;
+    case DH_I_RETURN:
+        read_return(r, i);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Numbers that pointers are made of, back to where they come from. */
+static void mark_cast(struct reader *r, const struct dh_inst *i)
+{
+    const struct dh_program *p = r->x->program;
+    if (i->result == DH_NONE)
+        return;
+    bool made = i->op == DH_I_COPY && i->flags & DH_INST_CAST && kind_of(r, i->result) == DH_REG_POINTER;
+    bool through = is_move(i) || i->op == DH_I_BINARY || i->op == DH_I_MIX;
+    for (uint32_t n = 0; (made || (through && r->cast[i->result])) && n < i->n_operands; n++)
+        if (dh_is_register(dh_operand(p, i, n)) && !(i->op == DH_I_PHI && n % 2))
+            r->cast[dh_operand(p, i, n)] = 1;
+}
+
+static void mark_casts(struct reader *r, const struct dh_function *f)
+{
+    const struct dh_program *p = r->x->program;
+    for (int round = 0; round < 2; round++) /* again for what goes round a loop */
+        for (uint32_t b = f->block + f->n_blocks; b-- > f->block;)
+            for (uint32_t n = p->blocks.at[b].inst + p->blocks.at[b].n_insts; n-- > p->blocks.at[b].inst;)
+                mark_cast(r, &p->insts.at[n]);
+}
+
+static void read_copy(struct dh_inclusion *x, uint32_t copy)
+{
+    const struct dh_program *p = x->program;
+    struct reader r = {.x = x, .copy = copy, .c = x->copies.at[copy]};
+    const struct dh_function *f = &p->functions.at[r.c.function];
+    r.defined = malloc((f->n_registers + 1u) * sizeof *r.defined);
+    r.cast = calloc(f->n_registers + 1u, 1);
+    if (!r.defined || !r.cast)
+        abort();
+    memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
+    mark_casts(&r, f);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
+            for (uint32_t n = p->blocks.at[b].inst; n < p->blocks.at[b].inst + p->blocks.at[b].n_insts; n++)
+                if (round)
+                    read_inst(&r, &p->insts.at[n]);
+                else if (p->insts.at[n].result != DH_NONE)
+                    r.defined[p->insts.at[n].result] = n;
+    free(r.defined);
+    free(r.cast);
+}
+
+bool dh_inclusion_read_next(struct dh_inclusion *x)
+{
+    if (x->n_read == x->copies.n)
+        return false;
+    read_copy(x, (uint32_t)x->n_read++);
+    return true;
+}
+
+static void read_constant(struct dh_inclusion *x, uint32_t n)
+{
+    const struct dh_constant *c = &x->program->constants.at[n];
+    if (c->kind == DH_CONST_UNKNOWN) {
+        dh_inclusion_point(x, n, DH_ANYWHERE);
+    } else if (c->kind == DH_CONST_GLOBAL || c->kind == DH_CONST_FUNCTION) {
+        enum dh_made_kind kind = c->kind == DH_CONST_GLOBAL ? DH_MADE_GLOBAL : DH_MADE_FUNCTION;
+        int64_t offset = c->kind == DH_CONST_GLOBAL ? c->number : 0;
+        dh_inclusion_point(x, n, dh_inclusion_spot(x, dh_inclusion_object(x, kind, c->index), offset, 0));
+    }
+}
+
+/* Variables of libraries hold what nobody knows; but nobody writes to the tables of C++ classes. */
+static void read_global(struct dh_inclusion *x, uint32_t global)
+{
+    const struct dh_program *p = x->program;
+    const struct dh_global *g = &p->globals.at[global];
+    bool outside = g->flags & DH_GLOBAL_EXTERNAL && strncmp(dh_program_string(p, g->name), "_ZT", 3) != 0;
+    if (!outside && !g->n_initials)
+        return;
+    uint32_t object = dh_inclusion_object(x, DH_MADE_GLOBAL, global);
+    if (outside) {
+        uint32_t at = dh_inclusion_variable(x);
+        dh_inclusion_point(x, at, dh_inclusion_spot(x, object, 0, 0));
+        dh_inclusion_use(x, at, (struct dh_use){.kind = DH_USE_EXPOSE});
+    }
+    for (uint32_t k = g->initial; k < g->initial + g->n_initials; k++) {
+        uint32_t value = dh_inclusion_value(x, NULL, p->initials.at[k].value);
+        if (value != DH_NONE)
+            dh_inclusion_hold(x, dh_inclusion_spot(x, object, p->initials.at[k].offset, 0), value);
+    }
+}
+
+void dh_inclusion_read(struct dh_inclusion *x)
+{
+    const struct dh_program *p = x->program;
+    x->max_copied = p->insts.n * COPY_TIMES > COPY_LEAST ? p->insts.n * COPY_TIMES : COPY_LEAST;
+    while (x->variables.n < p->constants.n)
+        dh_inclusion_variable(x);
+    for (uint32_t n = 0; n < p->constants.n; n++)
+        read_constant(x, n);
+    for (uint32_t n = 0; n < p->globals.n; n++)
+        read_global(x, n);
+    for (size_t n = 0; n < p->roots.n; n++)
+        dh_inclusion_give(x, p->roots.at[n].function);
+}

@@ -1,0 +1,548 @@
+#include "analysis/race_free_proofs.h"
+
+#include "analysis/interleavable.h"
+#include "analysis/races.h"
+#include "analysis/use_after_free.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGUMENT(id) (1ull << DH_ARGUMENT_##id)
+
+static uint64_t proofs(void)
+{
+    uint64_t all = 0;
+    for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
+        all |= (uint64_t)(dh_argument_kind(a) == DH_ARGUMENT_IS_PROOF) << a;
+    return all;
+}
+
+enum mark {
+    MARK_SEEN = 1 << 0,   /* a plain access of the model */
+    MARK_OTHER = 1 << 1,  /* also something else, or in code that nothing seems to reach */
+    MARK_SHARED = 1 << 2, /* of what several threads get at */
+    MARK_RACY = 1 << 3,
+    MARK_LATE = 1 << 4, /* of what may have been freed */
+    MARK_UNIT = 1 << 5  /* of what may be interleaved */
+};
+
+struct finder {
+    struct dh_safe *safe;
+    const struct dh_safe_question *q;
+    const struct dh_program *p;
+    struct dh_shapes shapes;
+    struct dh_walk walk;
+    struct dh_conflicts conflicts;
+    uint8_t *reached; /* by function */
+    uint8_t *open;    /* by function: code nobody knows may call it, or what calls it */
+    uint8_t *marks;   /* by site, of originals and of each copy */
+    uint8_t *late;    /* by instruction: what it accesses may be gone */
+    const uint8_t *elements;
+};
+
+static void *zeroed(size_t n)
+{
+    void *p = calloc(n ? n : 1, 1);
+    if (!p)
+        abort();
+    return p;
+}
+
+static bool give_up(struct finder *f, const char *why, const char *what)
+{
+    snprintf(f->safe->gave_up, sizeof f->safe->gave_up, why, what);
+    return false;
+}
+
+/* ---- what the analysis does not follow ---- */
+
+static const char *name_of(const struct finder *f, uint32_t function)
+{
+    return dh_program_string(f->p, f->p->functions.at[function].name);
+}
+
+bool dh_safe_is_standard(const char *name)
+{
+    static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
+    for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
+        if (strncmp(name, spaces[n], strlen(spaces[n])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_open(const struct finder *f, uint32_t function)
+{
+    const struct dh_function *at = &f->p->functions.at[function];
+    return at->flags & DH_FUNCTION_EXPORTED && at->n_blocks && strcmp(name_of(f, function), "main") != 0;
+}
+
+/* Others may call them, from threads of their own. */
+static bool is_closed(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        if (is_open(f, n) && !dh_safe_is_standard(name_of(f, n)))
+            return give_up(f, "others may call %s", name_of(f, n));
+    for (uint32_t n = 0; n < f->p->globals.n; n++) {
+        const struct dh_global *g = &f->p->globals.at[n];
+        if (g->flags & DH_GLOBAL_EXPORTED && !(g->flags & (DH_GLOBAL_CONSTANT | DH_GLOBAL_EXTERNAL)))
+            return give_up(f, "others may use %s", dh_program_string(f->p, g->name));
+    }
+    return true;
+}
+
+static bool is_followed(struct finder *f)
+{
+    static const enum dh_limit limits[] = {DH_LIMIT_SETJMP, DH_LIMIT_BODY};
+    for (size_t n = 0; n < sizeof limits / sizeof *limits; n++)
+        if (f->p->limits[limits[n]])
+            return give_up(f, "there are %s", dh_limit_text(limits[n]));
+    return true;
+}
+
+static bool may_be_anything(struct finder *f, uint32_t node)
+{
+    return f->shapes.graph.nodes.at[node].flags & DH_NODE_EXPOSED;
+}
+
+/* A function that code nobody knows can call back, in whichever thread. */
+static bool keeps_callbacks(struct finder *f)
+{
+    const struct dh_graph *g = &f->shapes.graph;
+    for (uint32_t n = 0; n < g->nodes.n; n++) {
+        uint32_t first = g->nodes.at[n].origin, at = first;
+        if (g->nodes.at[n].parent != n || !may_be_anything(f, n) || first == DH_NO_NODE)
+            continue;
+        do {
+            const struct dh_origin *o = &g->origins.at[at];
+            if (o->kind == DH_ORIGIN_FUNCTION && f->p->functions.at[o->index].n_blocks)
+                return give_up(f, "a function that nobody knows may call %s", name_of(f, o->index));
+            at = o->next;
+        } while (at != first);
+    }
+    return true;
+}
+
+/* Calls of what nobody knows. */
+static bool knows_calls(struct finder *f)
+{
+    for (uint32_t b = 0; b < f->p->blocks.n; b++) {
+        const struct dh_block *block = &f->p->blocks.at[b];
+        for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
+            const struct dh_inst *i = &f->p->insts.at[n];
+            uint32_t callee = dh_calls_callee(i);
+            if (callee == DH_NONE || callee >= i->n_operands || i->op == DH_I_FOREIGN)
+                continue;
+            dh_value v = dh_operand(f->p, i, callee);
+            if (dh_value_function(f->p, v) != DH_NONE)
+                continue;
+            struct dh_cell c = dh_shapes_value(&f->shapes, block->function, v);
+            if (c.node == DH_NO_NODE || may_be_anything(f, c.node))
+                return give_up(f, "%s calls what nobody knows", name_of(f, block->function));
+        }
+    }
+    return true;
+}
+
+/* ---- reached code ---- */
+
+/* `threads`: also what it starts. */
+static void reach(struct finder *f, uint32_t function, bool threads)
+{
+    DH_VEC(uint32_t) todo = {0};
+    dh_vec_push(&todo, function);
+    while (todo.n) {
+        uint32_t at = todo.at[--todo.n];
+        const struct dh_function *fn = &f->p->functions.at[at];
+        if (f->reached[at])
+            continue;
+        f->reached[at] = 1;
+        for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+            for (uint32_t i = f->p->blocks.at[b].inst; i < f->p->blocks.at[b].inst + f->p->blocks.at[b].n_insts; i++)
+                for (uint32_t it = dh_calls_first(&f->shapes.calls, i), to;
+                     dh_calls_next(&f->shapes.calls, i, &it, &to);)
+                    if (threads || dh_inst_class(&f->p->insts.at[i]) == DH_CLASS_CALL)
+                        dh_vec_push(&todo, to);
+    }
+    dh_vec_release(&todo);
+}
+
+/* ---- accesses ---- */
+
+static bool is_plain(const struct dh_inst *i)
+{
+    bool access = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
+    return access && !i->order && !(i->flags & (DH_INST_VOLATILE | DH_INST_LIBRARY));
+}
+
+/* Of the sites of a function, which may be a copy. */
+static uint8_t *marks_of(struct finder *f, uint32_t function)
+{
+    return f->marks + (f->q->copies ? (size_t)f->q->copies[function] * f->safe->n_sites : 0);
+}
+
+static void mark_inst(struct finder *f, uint8_t *marks, uint32_t inst, bool reached)
+{
+    const struct dh_inst *i = &f->p->insts.at[inst];
+    if (i->site >= f->safe->n_sites)
+        return;
+    if (f->late[inst] & DH_LATE_ENDED)
+        marks[i->site] |= MARK_RACY;
+    if (f->late[inst] & DH_LATE_FREED)
+        marks[i->site] |= MARK_LATE;
+    enum dh_inst_class class = dh_inst_class(i);
+    if (is_plain(i))
+        marks[i->site] |= reached ? MARK_SEEN : MARK_OTHER;
+    else if (class != DH_CLASS_VALUE && class != DH_CLASS_END)
+        marks[i->site] |= MARK_OTHER;
+}
+
+/* `known`: all calls of it are. */
+static void mark_function(struct finder *f, uint32_t function, bool known)
+{
+    const struct dh_function *fn = &f->p->functions.at[function];
+    for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
+            mark_inst(f, marks_of(f, function), f->p->blocks.at[b].inst + n, known);
+}
+
+static bool is_racy(struct finder *f, uint32_t event)
+{
+    return f->conflicts.unsafe[event] || may_be_anything(f, f->walk.events.at[event].node);
+}
+
+static void mark_events(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        const struct dh_event *e = &f->walk.events.at[n];
+        uint32_t site = f->p->insts.at[e->inst].site;
+        if ((e->kind != DH_EVENT_READ && e->kind != DH_EVENT_WRITE) || site >= f->safe->n_sites)
+            continue;
+        uint8_t *marks = marks_of(f, dh_inst_function(f->p, dh_program_block_of(f->p, e->inst)));
+        marks[site] |= MARK_SHARED;
+        if (is_racy(f, n))
+            marks[site] |= MARK_RACY;
+    }
+}
+
+static void conclude(struct finder *f)
+{
+    struct dh_safe *s = f->safe;
+    for (size_t n = 0; n < (size_t)s->n_sites * (f->q->n_copies + 1); n++) {
+        if (n >= s->n_sites && f->q->also & DH_SAFE_TRUSTS_COPIES)
+            f->marks[n] &= MARK_SEEN | MARK_OTHER;
+        unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
+        unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
+        unsigned private = known && !(m & MARK_SHARED), unit = n < s->n_sites && ordered && !(m & MARK_UNIT);
+        s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0) |
+                                  (ordered && !race ? DH_SAFE_ORDERED : 0) | (unit ? DH_SAFE_UNIT : 0));
+        if (n >= s->n_sites)
+            continue;
+        s->accesses += (m & MARK_SEEN) != 0;
+        s->race += race;
+        s->private += private;
+        s->unit += unit;
+    }
+}
+
+/* ---- the consistency detector ---- */
+
+enum { BUSY = 1, BUSY_NO_ARRAYS = 2 };
+
+static void mark_units(struct finder *f, uint8_t *busy)
+{
+    uint8_t *hot = dh_interleave_find(&f->walk, f->conflicts.unsafe);
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        uint32_t inst = f->walk.events.at[n].inst, site = f->p->insts.at[inst].site;
+        if (!hot[n])
+            continue;
+        if (site < f->safe->n_sites)
+            f->marks[site] |= MARK_UNIT;
+        if (!is_plain(&f->p->insts.at[inst]) || site >= f->safe->n_sites)
+            busy[dh_inst_function(f->p, dh_program_block_of(f->p, inst))] = BUSY | BUSY_NO_ARRAYS;
+    }
+    free(hot);
+}
+
+static uint8_t busy_with(const struct finder *f, const struct dh_inst *i)
+{
+    bool plain = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
+    /* Atomics are not looked at, and of all others there are events. */
+    if (!plain || i->order || i->flags & DH_INST_LIBRARY || i->site >= f->safe->n_sites ||
+        f->safe->of_site[i->site] & (DH_SAFE_UNIT | DH_SAFE_PRIVATE))
+        return 0;
+    return f->elements && f->elements[i->site] ? BUSY : BUSY | BUSY_NO_ARRAYS;
+}
+
+/* Functions whose calls begin no unit that matters. */
+static void conclude_scopes(struct finder *f, uint8_t *busy)
+{
+    for (uint32_t b = 0; b < f->p->blocks.n; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
+            busy[f->p->blocks.at[b].function] |= busy_with(f, &f->p->insts.at[f->p->blocks.at[b].inst + n]);
+    dh_interleave_spread(&f->shapes.calls, busy);
+    for (uint32_t n = 0; n < f->p->functions.n; n++) {
+        uint32_t site = f->p->functions.at[n].site;
+        if (site < f->safe->n_sites && f->p->functions.at[n].n_blocks)
+            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_SAFE_SCOPE) |
+                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_SAFE_SCOPE_NO_ARRAYS));
+    }
+}
+
+/* ---- contexts ---- */
+
+/* Accesses that are not safe in some contexts and could be in others. */
+static void choose_copies(struct finder *f)
+{
+    uint8_t *racy = zeroed(f->walk.events.n), *accesses = zeroed(f->p->insts.n);
+    for (uint32_t n = 0; n < f->p->insts.n; n++)
+        accesses[n] =
+            is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites && !(f->late[n] & DH_LATE_ENDED);
+    for (uint32_t n = 0; n < f->walk.events.n; n++) {
+        const struct dh_event *e = &f->walk.events.at[n];
+        bool access = e->kind == DH_EVENT_READ || e->kind == DH_EVENT_WRITE;
+        racy[n] = access && accesses[e->inst] && is_racy(f, n);
+    }
+    struct dh_special_question q = {.walk = &f->walk,
+                                    .racy = racy,
+                                    .open = f->open,
+                                    .accesses = accesses,
+                                    .copyable = f->q->copyable,
+                                    .first_call = f->safe->n_sites,
+                                    .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
+    dh_special_choose(f->q->special, &q);
+    free(racy);
+    free(accesses);
+}
+
+/* ---- all ---- */
+
+/* Constructors are over before there are threads, unless they start some; threads may outlive main. */
+static void doubt_threads(struct finder *f)
+{
+    bool starts = false;
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        for (size_t c = 0; c < f->walk.threads.n; c++)
+            starts |= f->walk.threads.at[t].creators >> c & 1 && f->walk.threads.at[c].kind == DH_ROOT_CONSTRUCTOR;
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        f->walk.threads.at[t].sequential &= f->walk.threads.at[t].kind == DH_ROOT_CONSTRUCTOR && !starts;
+}
+
+static bool read_shapes(struct finder *f)
+{
+    enum { PASSES_MAX = 24 };
+    dh_shapes_run(&f->shapes);
+    if (f->shapes.passes >= PASSES_MAX)
+        return give_up(f, "%s", "calls through pointers lead ever further");
+    return keeps_callbacks(f) && knows_calls(f);
+}
+
+/* A join of a thread that is detached returns at once. */
+static bool detaches(const struct finder *f)
+{
+    bool some = dh_program_find_function(f->p, "pthread_attr_setdetachstate") != DH_NONE;
+    for (uint32_t n = 0; n < f->p->insts.n; n++)
+        some |= f->p->insts.at[n].op == DH_I_DETACH;
+    return some;
+}
+
+/* Uses of locks as data, by object. */
+struct lock_uses {
+    DH_VEC(uint32_t) events; /* by node */
+};
+
+static const struct dh_event *events_to_sort;
+static int by_node(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b, p = events_to_sort[x].node, q = events_to_sort[y].node;
+    return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
+static void find_lock_uses(const struct finder *f, struct lock_uses *u)
+{
+    for (uint32_t n = 0; n < f->walk.events.n; n++)
+        if (f->walk.events.at[n].flags & DH_EVENT_LOCK_USE)
+            dh_vec_push(&u->events, n);
+    events_to_sort = f->walk.events.at;
+    if (u->events.n)
+        qsort(u->events.at, u->events.n, sizeof *u->events.at, by_node);
+}
+
+/* A lock that is made anew orders nothing that went before: only what nobody uses meanwhile is one lock for ever.
+ * `first` to `end` are the uses of one object. */
+static bool is_remade(struct finder *f, const struct lock_uses *u, size_t first, size_t end)
+{
+    const uint64_t before = proofs() & ~(ARGUMENT(LOCK) | ARGUMENT(ATOMIC) | ARGUMENT(DISJOINT));
+    for (size_t n = first; n < end; n++) {
+        const struct dh_event *made = &f->walk.events.at[u->events.at[n]];
+        for (size_t k = first; made->kind == DH_EVENT_WRITE && k < end; k++) {
+            if (k == n)
+                continue;
+            enum dh_argument g = dh_conflicts_argue(&f->walk, made, &f->walk.events.at[u->events.at[k]], false);
+            if (g == DH_ARGUMENT_COUNT || !(before >> g & 1))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void doubt_locks(struct finder *f)
+{
+    struct lock_uses u = {{0}};
+    find_lock_uses(f, &u);
+    for (size_t first = 0, end; first < u.events.n; first = end) {
+        uint32_t node = f->walk.events.at[u.events.at[first]].node;
+        for (end = first; end < u.events.n && f->walk.events.at[u.events.at[end]].node == node;)
+            end++;
+        if (is_remade(f, &u, first, end))
+            f->shapes.graph.nodes.at[node].flags |= DH_NODE_REMADE;
+    }
+    dh_vec_release(&u.events);
+}
+
+/* A handle that is kept where another one may be: a join may be of either thread. */
+static bool mixes_handles(struct finder *f)
+{
+    DH_VEC(uint32_t) nodes = {0};
+    bool mixed = false;
+    for (uint32_t b = 0; b < f->p->blocks.n; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++) {
+            const struct dh_inst *i = &f->p->insts.at[f->p->blocks.at[b].inst + n];
+            if (i->op != DH_I_CREATE)
+                continue;
+            uint32_t node = dh_shapes_value(&f->shapes, f->p->blocks.at[b].function, dh_operand(f->p, i, 0)).node;
+            for (size_t k = 0; k < nodes.n; k++)
+                mixed |= nodes.at[k] == node;
+            dh_vec_push(&nodes, node);
+        }
+    dh_vec_release(&nodes);
+    return mixed;
+}
+
+static void reach_some(struct finder *f, bool main)
+{
+    memset(f->reached, 0, f->p->functions.n);
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        if ((f->walk.threads.at[t].kind == DH_ROOT_MAIN) == main)
+            reach(f, f->walk.threads.at[t].function, false);
+}
+
+/* Main that leaves by pthread_exit ends before the process. */
+static bool main_ends(struct finder *f)
+{
+    reach_some(f, true);
+    for (uint32_t b = 0; b < f->p->blocks.n; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++)
+            if (f->p->insts.at[f->p->blocks.at[b].inst + n].op == DH_I_EXIT_THREAD &&
+                f->reached[f->p->blocks.at[b].function])
+                return true;
+    return false;
+}
+
+static void find_late(struct finder *f)
+{
+    if (main_ends(f))
+        memset(f->reached, 1, f->p->functions.n);
+    else
+        reach_some(f, false);
+    f->late = dh_freed_find(&f->walk, f->reached);
+    memset(f->reached, 0, f->p->functions.n);
+}
+
+/* Pointers that came through a pipe or from a thread's end: who has them may race with those who gave them. */
+static bool knows_objects(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->p->insts.n; n++) {
+        uint32_t function = f->late[n] & DH_LATE_LOST && is_plain(&f->p->insts.at[n])
+                                ? dh_inst_function(f->p, dh_program_block_of(f->p, n))
+                                : DH_NONE;
+        if (function != DH_NONE && f->reached[function])
+            return give_up(f, "%s uses a pointer of which nobody knows where it leads", name_of(f, function));
+    }
+    return true;
+}
+
+static void judge(struct finder *f)
+{
+    find_late(f);
+    dh_conflicts_init(&f->conflicts, &f->walk);
+    doubt_threads(f);
+    f->conflicts.trusted = proofs() | (f->q->also & ~DH_SAFE_TRUSTS_COPIES);
+    doubt_locks(f);
+    if (mixes_handles(f) || detaches(f))
+        f->conflicts.trusted &= ~ARGUMENT(JOIN);
+    f->conflicts.strict = true;
+    dh_conflicts_run(&f->conflicts);
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        if (is_open(f, n))
+            reach(f, n, true);
+    f->open = f->reached;
+    f->reached = zeroed(f->p->functions.n);
+    for (size_t t = 0; t < f->walk.threads.n; t++)
+        reach(f, f->walk.threads.at[t].function, true);
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        mark_function(f, n, f->reached[n] && !f->open[n]);
+    mark_events(f);
+    uint8_t *busy = zeroed(f->p->functions.n);
+    mark_units(f, busy);
+    if (knows_objects(f)) {
+        conclude(f);
+        conclude_scopes(f, busy);
+        if (f->q->special)
+            choose_copies(f);
+    }
+    free(busy);
+    dh_conflicts_release(&f->conflicts);
+}
+
+static void walk(struct finder *f)
+{
+    dh_walk_init(&f->walk, &f->shapes);
+    f->walk.strict = true;
+    f->walk.traced = f->q->special;
+    dh_walk_run(&f->walk);
+    if (f->walk.incomplete)
+        give_up(f, "%s", "the budget of the analysis was used up");
+    else
+        judge(f);
+    dh_walk_release(&f->walk);
+}
+
+_Static_assert(DH_ARGUMENT_COUNT < 63, "one bit is for copies");
+
+uint64_t dh_safe_argument(const char *name, size_t n)
+{
+    static const char *const names[] = {
+#define DH_ARGUMENT(id, proof, text) #id,
+#include "analysis/arguments.def"
+#undef DH_ARGUMENT
+    };
+    for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
+        if (strlen(names[a]) == n && strncmp(names[a], name, n) == 0)
+            return 1ull << a;
+    return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_SAFE_TRUSTS_COPIES : 0;
+}
+
+void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q)
+{
+    size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
+    *s = (struct dh_safe){.of_site = zeroed(rows), .n_sites = q->n_sites};
+    struct finder f = {.safe = s, .q = q, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(rows)};
+    f.elements = q->elements;
+    if (is_closed(&f) && is_followed(&f)) {
+        dh_shapes_init(&f.shapes, p);
+        if (read_shapes(&f))
+            walk(&f);
+        dh_shapes_release(&f.shapes);
+    }
+    free(f.reached);
+    free(f.open);
+    free(f.marks);
+    free(f.late);
+}
+
+void dh_safe_release(struct dh_safe *s)
+{
+    free(s->of_site);
+    s->of_site = NULL;
+}

@@ -1,0 +1,283 @@
+#include "analysis/std_thread_lifetime.h"
+
+#include "model/library_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct finder {
+    struct dh_joins *j;
+    struct dh_exprs *x;
+    const struct dh_program *p;
+    uint8_t *reached; /* by function: scratch */
+    DH_VEC(uint32_t) todo;
+    /* of the object at work */
+    uint32_t function, object;
+    DH_VEC(uint32_t) uses, ends; /* calls that may start threads through it, and that destroy it */
+};
+
+/* ---- names ---- */
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+enum role { ROLE_NONE, ROLE_LOOKS, ROLE_STARTS, ROLE_ENDS };
+
+/* Functions that leave every thread in its object. */
+static enum role role_of(const char *name)
+{
+    static const struct {
+        const char *prefix;
+        enum role role;
+    } rows[] = {
+        {"_ZNSt6threadC1I", ROLE_STARTS},
+        {"_ZNSt6threadC2I", ROLE_STARTS},
+        {"_ZNSt6threadC1Ev", ROLE_LOOKS},
+        {"_ZNSt6threadC2Ev", ROLE_LOOKS},
+        {"_ZNSt6threadD1Ev", ROLE_ENDS},
+        {"_ZNSt6threadD2Ev", ROLE_ENDS},
+        {"_ZNSt6thread4joinEv", ROLE_LOOKS},
+        {"_ZNKSt6thread8joinableEv", ROLE_LOOKS},
+        {"_ZNKSt6thread6get_idEv", ROLE_LOOKS},
+        {"_ZNSt6vectorISt6threadSaIS0_EEC1Ev", ROLE_LOOKS},
+        {"_ZNSt6vectorISt6threadSaIS0_EEC2Ev", ROLE_LOOKS},
+        {"_ZNSt6vectorISt6threadSaIS0_EED1Ev", ROLE_ENDS},
+        {"_ZNSt6vectorISt6threadSaIS0_EED2Ev", ROLE_ENDS},
+        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backIJS0_E", ROLE_NONE}, /* of a thread that is elsewhere */
+        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backI", ROLE_STARTS},
+        {"_ZNSt6vectorISt6threadSaIS0_EE5beginEv", ROLE_LOOKS},
+        {"_ZNSt6vectorISt6threadSaIS0_EE3endEv", ROLE_LOOKS},
+        {"_ZNSt6vectorISt6threadSaIS0_EE7reserveEm", ROLE_LOOKS},
+        {"_ZNSt6vectorISt6threadSaIS0_EEixEm", ROLE_LOOKS},
+        {"_ZNKSt6vectorISt6threadSaIS0_EE4sizeEv", ROLE_LOOKS},
+        {"_ZNKSt6vectorISt6threadSaIS0_EE5emptyEv", ROLE_LOOKS},
+        {"_ZN9__gnu_cxxneIPSt6thread", ROLE_LOOKS},
+        {"_ZN9__gnu_cxxeqIPSt6thread", ROLE_LOOKS},
+        {"_ZNK9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEdeEv", ROLE_LOOKS},
+        {"_ZNK9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEptEv", ROLE_LOOKS},
+        {"_ZN9__gnu_cxx17__normal_iteratorIPSt6threadSt6vectorIS1_SaIS1_EEEppEv", ROLE_LOOKS},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (begins(name, rows[i].prefix))
+            return rows[i].role;
+    return ROLE_NONE;
+}
+
+static const char *name_of(const struct finder *f, uint32_t function)
+{
+    return dh_program_string(f->p, f->p->functions.at[function].name);
+}
+
+static uint32_t callee_of(const struct finder *f, const struct dh_inst *i)
+{
+    return i->op == DH_I_CALL ? dh_value_function(f->p, dh_operand(f->p, i, 0)) : DH_NONE;
+}
+
+/* ---- the whole program: no thread leaves its object ---- */
+
+static bool leaves_threads(const struct finder *f, const struct dh_inst *i)
+{
+    uint32_t callee = callee_of(f, i);
+    return callee == DH_NONE || !strstr(name_of(f, callee), "St6thread") || role_of(name_of(f, callee)) != ROLE_NONE;
+}
+
+static bool keeps_threads(const struct finder *f)
+{
+    for (size_t b = 0; b < f->p->blocks.n; b++) {
+        const struct dh_block *block = &f->p->blocks.at[b];
+        bool own = !dh_is_of_library(name_of(f, block->function));
+        for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
+            const struct dh_inst *i = &f->p->insts.at[n];
+            if (i->op == DH_I_DETACH || (own && !leaves_threads(f, i)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- one local object ---- */
+
+static bool mentions(const struct finder *f, const struct dh_inst *i, uint32_t reg)
+{
+    for (uint32_t n = 0; n < i->n_operands; n += i->op == DH_I_PHI ? 2 : 1) /* a phi names blocks, too */
+        if (dh_operand(f->p, i, n) == reg)
+            return true;
+    return false;
+}
+
+/* What joining a thread does to its object. */
+static bool is_joining(const struct finder *f, const struct dh_inst *i)
+{
+    bool access = i->op == DH_I_LOAD || (i->op == DH_I_STORE && dh_operand(f->p, i, 1) != f->object);
+    return access && i->flags & DH_INST_LIBRARY && i->flags & DH_INST_MADE;
+}
+
+static bool note_use(struct finder *f, uint32_t inst)
+{
+    const struct dh_inst *i = &f->p->insts.at[inst];
+    uint32_t callee = callee_of(f, i);
+    if (callee == DH_NONE)
+        return is_joining(f, i);
+    enum role role = i->n_operands > 1 && dh_operand(f->p, i, 1) == f->object ? role_of(name_of(f, callee)) : ROLE_NONE;
+    for (uint32_t n = 2; n < i->n_operands; n++)
+        if (dh_operand(f->p, i, n) == f->object)
+            return false;
+    if (role == ROLE_STARTS)
+        dh_vec_push(&f->uses, inst);
+    if (role == ROLE_ENDS)
+        dh_vec_push(&f->ends, inst);
+    return role != ROLE_NONE;
+}
+
+static bool read_uses(struct finder *f)
+{
+    const struct dh_function *fn = &f->p->functions.at[f->function];
+    f->uses.n = f->ends.n = 0;
+    for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++) {
+            uint32_t inst = f->p->blocks.at[b].inst + n;
+            if (mentions(f, &f->p->insts.at[inst], f->object) && !note_use(f, inst))
+                return false;
+        }
+    return f->uses.n && f->ends.n;
+}
+
+/* ---- who can be called ---- */
+
+static bool is_use(const struct finder *f, uint32_t inst)
+{
+    for (size_t n = 0; n < f->uses.n; n++)
+        if (f->uses.at[n] == inst)
+            return true;
+    return false;
+}
+
+/* Whatever is called from the functions to do, but for the starts through the object. */
+static void reach(struct finder *f, bool but_uses)
+{
+    while (f->todo.n) {
+        uint32_t at = f->todo.at[--f->todo.n];
+        const struct dh_function *fn = &f->p->functions.at[at];
+        if (f->reached[at])
+            continue;
+        f->reached[at] = 1;
+        for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+            for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++) {
+                uint32_t inst = f->p->blocks.at[b].inst + n, callee = callee_of(f, &f->p->insts.at[inst]);
+                if (callee != DH_NONE && !(but_uses && is_use(f, inst)))
+                    dh_vec_push(&f->todo, callee);
+            }
+    }
+}
+
+static void reach_afresh(struct finder *f, bool but_uses)
+{
+    memset(f->reached, 0, f->p->functions.n);
+    reach(f, but_uses);
+}
+
+static void add_behind_pointers(struct finder *f)
+{
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        if (f->p->functions.at[n].flags & DH_FUNCTION_ADDRESS_TAKEN)
+            dh_vec_push(&f->todo, n);
+}
+
+/* The function may run while another run of it, by the same thread, has the object. */
+static bool may_recur(struct finder *f)
+{
+    const struct dh_function *fn = &f->p->functions.at[f->function];
+    add_behind_pointers(f);
+    for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++) {
+            uint32_t callee = callee_of(f, &f->p->insts.at[f->p->blocks.at[b].inst + n]);
+            if (callee != DH_NONE)
+                dh_vec_push(&f->todo, callee);
+        }
+    reach_afresh(f, false);
+    return f->reached[f->function];
+}
+
+static void add_entries(struct finder *f)
+{
+    add_behind_pointers(f);
+    for (size_t n = 0; n < f->p->roots.n; n++)
+        dh_vec_push(&f->todo, f->p->roots.at[n].function);
+    for (uint32_t n = 0; n < f->p->functions.n; n++)
+        if (f->p->functions.at[n].flags & DH_FUNCTION_EXPORTED)
+            dh_vec_push(&f->todo, n);
+}
+
+/* ---- points ---- */
+
+static void add_points(struct finder *f, uint32_t create)
+{
+    uint32_t always = dh_exprs_make(f->x, (struct dh_expr){.kind = DH_EXPR_INT});
+    for (size_t n = 0; n < f->ends.n; n++)
+        dh_vec_push(&f->j->points, ((struct dh_joined_point){.function = f->function,
+                                                             .inst = f->ends.at[n],
+                                                             .create = create,
+                                                             .handle = always,
+                                                             .contained = true,
+                                                             .any_way = true}));
+}
+
+/* Starts that happen through this object and in no other way. */
+static void judge(struct finder *f)
+{
+    uint8_t *others = calloc(f->p->functions.n + 1, 1);
+    if (!others)
+        abort();
+    add_entries(f);
+    reach_afresh(f, true);
+    memcpy(others, f->reached, f->p->functions.n);
+    for (size_t n = 0; n < f->uses.n; n++)
+        dh_vec_push(&f->todo, callee_of(f, &f->p->insts.at[f->uses.at[n]]));
+    reach_afresh(f, false);
+    for (size_t b = 0; b < f->p->blocks.n; b++) {
+        const struct dh_block *block = &f->p->blocks.at[b];
+        for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++)
+            if (f->p->insts.at[n].op == DH_I_CREATE && f->reached[block->function] && !others[block->function])
+                add_points(f, n);
+    }
+    free(others);
+}
+
+static void look_at(struct finder *f, uint32_t function)
+{
+    const struct dh_function *fn = &f->p->functions.at[function];
+    f->function = function;
+    for (uint32_t b = fn->block; b < fn->block + fn->n_blocks; b++)
+        for (uint32_t n = 0; n < f->p->blocks.at[b].n_insts; n++) {
+            const struct dh_inst *i = &f->p->insts.at[f->p->blocks.at[b].inst + n];
+            f->object = i->result;
+            if (i->op == DH_I_SLOT && read_uses(f) && !may_recur(f))
+                judge(f);
+        }
+}
+
+static bool has_thread_objects(const struct dh_program *p)
+{
+    for (uint32_t n = 0; n < p->functions.n; n++)
+        if (role_of(dh_program_string(p, p->functions.at[n].name)) == ROLE_STARTS)
+            return true;
+    return false;
+}
+
+void dh_thread_objects_find(struct dh_joins *j, struct dh_exprs *x)
+{
+    struct finder f = {.j = j, .x = x, .p = x->program};
+    if (!has_thread_objects(f.p) || !keeps_threads(&f))
+        return;
+    f.reached = calloc(f.p->functions.n + 1, 1);
+    if (!f.reached)
+        abort();
+    for (uint32_t n = 0; n < f.p->functions.n; n++)
+        look_at(&f, n);
+    free(f.reached);
+    dh_vec_release(&f.todo);
+    dh_vec_release(&f.uses);
+    dh_vec_release(&f.ends);
+}

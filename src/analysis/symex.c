@@ -1,0 +1,286 @@
+#include "analysis/atomic_barriers.h"
+#include "analysis/atomic_sync.h"
+#include "analysis/std_thread_lifetime.h"
+#include "analysis/symex_internal.h"
+
+#define STEPS_MAX 400000000ull
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+void dh_walk_init(struct dh_walk *w, struct dh_shapes *s)
+{
+    const struct dh_program *p = s->program;
+    *w = (struct dh_walk){.program = p, .shapes = s, .max_steps = STEPS_MAX};
+    w->allocations = zeroed(s->graph.nodes.n, 1);
+    w->held_often = zeroed(s->graph.nodes.n, 1);
+    struct dh_walk_state *t = w->state = zeroed(1, sizeof *t);
+    dh_exprs_init(&t->exprs, p);
+    dh_pair_order_init(&t->pairs, p);
+    dh_vec_push(&w->loops, (struct dh_element_loop){0});
+    t->counting = zeroed(s->graph.nodes.n, 1);
+    t->facts = zeroed(p->functions.n, sizeof *t->facts);
+    t->interfaces = zeroed(s->calls.n_groups, sizeof *t->interfaces);
+    t->interface_number = zeroed(s->graph.nodes.n, sizeof *t->interface_number);
+    t->accessed = zeroed(s->graph.nodes.n, sizeof *t->accessed);
+    t->flows = zeroed(p->functions.n, sizeof *t->flows);
+    t->defined = zeroed(p->functions.n, sizeof *t->defined);
+    t->hanging = zeroed(p->functions.n, sizeof *t->hanging);
+    t->returned = zeroed(p->functions.n, sizeof *t->returned);
+    t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
+    t->create_count = zeroed(DH_THREADS_MAX, sizeof *t->create_count);
+    t->contexts_of = zeroed(p->functions.n, sizeof *t->contexts_of);
+    t->library = zeroed(p->functions.n, 1);
+    t->merged = zeroed(p->functions.n, sizeof *t->merged);
+    t->handles = zeroed(DH_THREADS_MAX, sizeof *t->handles);
+    dh_made_init(&t->made, w);
+}
+
+static void forget_frames(struct dh_walk *w)
+{
+    struct dh_walk_state *s = w->state;
+    for (size_t n = 0; n < s->frames.n; n++)
+        free(s->frames.at[n]);
+    s->frames.n = s->bindings.n = 0;
+    for (size_t n = 0; n < w->program->functions.n; n++) {
+        s->contexts_of[n] = 0;
+        for (size_t t = 0; s->merged[n] && t < DH_THREADS_MAX; t++)
+            free(s->merged[n][t]);
+        free(s->merged[n]);
+        s->merged[n] = NULL;
+    }
+    free(s->frame_slot);
+    s->frame_slot = NULL;
+    s->frame_mask = 0;
+}
+
+void dh_walk_release(struct dh_walk *w)
+{
+    struct dh_walk_state *s = w->state;
+    forget_frames(w);
+    for (size_t f = 0; f < w->program->functions.n; f++) {
+        if (s->flows[f])
+            dh_flow_release(s->flows[f]);
+        free(s->flows[f]);
+        free(s->defined[f]);
+        free(s->hanging[f]);
+        free(s->cleanups[f]);
+    }
+    for (uint32_t g = 0; g < w->shapes->calls.n_groups; g++)
+        dh_vec_release(&s->interfaces[g].nodes);
+    void *all[] = {s->facts,    s->interfaces,  s->interface_number, s->accessed,     s->flows,
+                   s->cleanups, s->returned,    s->defined,          s->create_count, s->handles,
+                   s->set_slot, s->order_slot,  s->event_slot,       w->allocations,  w->held_often,
+                   s->counting, s->contexts_of, s->merged,           s->library,      s->hanging};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++)
+        free(all[n]);
+    dh_made_release(&s->made);
+    free(s->meetings);
+    dh_exprs_release(&s->exprs);
+    dh_joins_release(&s->joins);
+    dh_ends_release(&s->ends);
+    dh_vec_release(&s->frames);
+    dh_pair_order_release(&s->pairs);
+    dh_vec_release(&s->bindings);
+    dh_vec_release(&s->callers);
+    dh_vec_release(&s->callers_of);
+    dh_vec_release(&s->barriers);
+    dh_vec_release(&s->unstable);
+    dh_vec_release(&s->queue);
+    dh_vec_release(&s->later);
+    dh_vec_release(&w->threads);
+    dh_vec_release(&w->events);
+    dh_vec_release(&w->held);
+    dh_vec_release(&w->locksets);
+    dh_vec_release(&w->orders);
+    dh_vec_release(&w->contexts);
+    dh_vec_release(&w->loops);
+    dh_vec_release(&w->seen);
+    dh_vec_release(&w->followed);
+    free(s);
+}
+
+bool dh_walk_unique(const struct dh_walk *w, uint32_t node)
+{
+    const struct dh_graph *g = &w->shapes->graph;
+    uint32_t first = g->nodes.at[node].origin, at = first;
+    unsigned globals = 0, others = 0;
+    if (first == DH_NO_NODE)
+        return false;
+    do {
+        const struct dh_origin *o = &g->origins.at[at];
+        if (o->kind == DH_ORIGIN_GLOBAL)
+            globals += w->program->globals.at[o->index].flags & DH_GLOBAL_TLS ? 2 : 1;
+        else if (o->kind != DH_ORIGIN_FUNCTION)
+            others = 1;
+        at = o->next;
+    } while (at != first);
+    return globals + (others ? w->allocations[node] : 0) == 1 && (!others || w->allocations[node]);
+}
+
+/* ---- threads ---- */
+
+static void add_thread(struct dh_walk *w, struct dh_thread t)
+{
+    if (w->threads.n == DH_THREADS_MAX) {
+        w->incomplete = true; /* beyond this nobody keeps them apart */
+        w->threads.at[DH_THREADS_MAX - 1].unique = false;
+        return;
+    }
+    t.over = t.over_by_custom = ~(dh_threads)0;
+    t.keeper = DH_KEEPER_UNKNOWN;
+    dh_vec_push(&w->threads, t);
+}
+
+static bool is_alone(uint32_t kind)
+{
+    return kind == DH_ROOT_CONSTRUCTOR || kind == DH_ROOT_DESTRUCTOR || kind == DH_ROOT_EXIT;
+}
+
+static bool is_single(uint32_t kind)
+{
+    return kind == DH_ROOT_MAIN || is_alone(kind);
+}
+
+/* A handler that is registered in several places is one thread that may run at any time. */
+static bool is_registered(struct dh_walk *w, uint32_t kind, uint32_t function)
+{
+    for (size_t n = 0; n < w->threads.n; n++)
+        if (w->threads.at[n].kind == kind && w->threads.at[n].function == function && kind != DH_ROOT_COUNT) {
+            w->threads.at[n].inst = DH_NONE;
+            w->threads.at[n].unique = false;
+            return true;
+        }
+    return false;
+}
+
+static void find_threads(struct dh_walk *w)
+{
+    struct dh_shapes *s = w->shapes;
+    for (size_t n = 0; n < w->program->roots.n; n++) {
+        const struct dh_root *r = &w->program->roots.at[n];
+        if (w->program->functions.at[r->function].n_blocks)
+            add_thread(w, (struct dh_thread){.kind = r->kind,
+                                             .inst = DH_NONE,
+                                             .function = r->function,
+                                             .instance = s->far_instance[r->function],
+                                             .unique = is_single(r->kind),
+                                             .sequential = is_alone(r->kind)});
+    }
+    for (size_t n = 0; n < s->instances.n; n++) {
+        const struct dh_instance *in = &s->instances.at[n];
+        if (in->inst == DH_NONE || !w->program->functions.at[in->function].n_blocks)
+            continue;
+        const struct dh_inst *i = &w->program->insts.at[in->inst];
+        uint32_t kind = i->op == DH_I_REGISTER ? i->extra : DH_ROOT_COUNT;
+        if (!is_registered(w, kind, in->function))
+            add_thread(w, (struct dh_thread){.kind = kind,
+                                             .inst = in->inst,
+                                             .function = in->function,
+                                             .instance = (uint32_t)n,
+                                             .sequential = is_alone(kind)});
+    }
+}
+
+/* ---- the two times ---- */
+
+static void walk_thread(struct dh_walk *w, uint32_t thread)
+{
+    const struct dh_thread *t = &w->threads.at[thread];
+    struct dh_frame wanted = {.function = t->function, .thread = thread};
+    if (t->instance == DH_NONE)
+        return;
+    dh_walk_bind_instance(w, &w->shapes->instances.at[t->instance], &wanted);
+    wanted.in = (struct dh_state){.reached = true, .phase = 1, .joined = ~(dh_threads)0, .ended = ~(dh_threads)0};
+    bool own = w->state->recording && (t->own_argument || t->unique) && t->kind == DH_ROOT_COUNT;
+    for (uint32_t n = 0; own && n < w->program->functions.at[t->function].n_params && n < DH_ATTRIBUTES_MAX; n++)
+        wanted.attributes[n] = DH_ARG_OWN;
+    struct dh_frame *f = dh_walk_frame(w, &wanted, DH_NONE, DH_NONE);
+    if (f->status == DH_FRAME_NEW)
+        dh_walk_function(w, f);
+    while (w->state->later.n) {
+        f = w->state->later.at[--w->state->later.n];
+        if (f->status == DH_FRAME_NEW)
+            dh_walk_function(w, f);
+    }
+}
+
+static void walk_all(struct dh_walk *w)
+{
+    uint8_t walked[DH_THREADS_MAX] = {0};
+    struct dh_walk_state *s = w->state;
+    forget_frames(w);
+    memset(s->create_count, 0, DH_THREADS_MAX * sizeof *s->create_count);
+    memset(s->counting, 0, w->shapes->graph.nodes.n);
+    w->contexts.n = 0;
+    w->n_merged = 0;
+    w->n_clipped = w->n_cached = 0;
+    w->steps = 0;
+    s->queue.n = 0;
+    for (size_t n = 0; n < w->threads.n; n++) {
+        w->threads.at[n].own_argument = w->threads.at[n].own_argument || !s->recording;
+        if (w->threads.at[n].inst == DH_NONE)
+            dh_vec_push(&s->queue, (uint32_t)n);
+    }
+    for (size_t n = 0; n < s->queue.n; n++) {
+        uint32_t t = s->queue.at[n];
+        if (!walked[t])
+            walk_thread(w, t);
+        walked[t] = 1;
+    }
+    memcpy(w->allocations, s->counting, w->shapes->graph.nodes.n);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct dh_cell *p = a, *q = b;
+    if (p->node != q->node)
+        return p->node < q->node ? -1 : 1;
+    return (p->offset > q->offset) - (p->offset < q->offset);
+}
+
+/* What was registered once may still run in several threads at once. Of a signal handler that is possible, but nobody
+ * means it: only the proofs must not rely on it. */
+static bool may_be_unique(const struct dh_walk *w, uint32_t kind)
+{
+    return kind == DH_ROOT_COUNT || is_alone(kind) || (kind == DH_ROOT_SIGNAL_HANDLER && !w->strict);
+}
+
+static void learn(struct dh_walk *w)
+{
+    for (size_t n = 0; n < w->threads.n; n++)
+        if (w->threads.at[n].inst != DH_NONE)
+            w->threads.at[n].unique = w->state->create_count[n] == 1 && may_be_unique(w, w->threads.at[n].kind);
+    if (w->state->unstable.n)
+        qsort(w->state->unstable.at, w->state->unstable.n, sizeof *w->state->unstable.at, by_place);
+}
+
+void dh_walk_run(struct dh_walk *w)
+{
+    struct dh_walk_state *s = w->state;
+    dh_walk_find_library(w);
+    const struct dh_calls *c = &w->shapes->calls;
+    for (size_t n = 0; n < w->program->functions.n; n++)
+        dh_exprs_of(&s->exprs, c->order[n]);
+    dh_joins_find(&s->joins, &s->exprs, c->order);
+    dh_thread_objects_find(&s->joins, &s->exprs);
+    dh_ends_find(&s->ends, w->shapes);
+    dh_walk_interfaces(w);
+    find_threads(w);
+    dh_walk_share(w);
+    dh_walk_facts(w);
+    walk_all(w);
+    learn(w);
+    dh_made_learn(&s->made);
+    s->meetings = dh_phases_find(w);
+    dh_walk_share(w);
+    dh_walk_facts(w);
+    s->recording = true;
+    dh_walk_lockset(w, NULL, 0);
+    walk_all(w);
+}

@@ -1,0 +1,387 @@
+/* Locks, flags and turns that a program makes of atomics, by custom: what a branch that looked at one tells is kept
+ * like a lock. Nothing of this is a proof, and a strict walk does without. */
+#include "analysis/atomic_sync.h"
+
+/* ---- what the program does with its atomics ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct dh_atomic_use *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    if (x->inst != y->inst)
+        return x->inst < y->inst ? -1 : 1;
+    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread) : x->initial - y->initial;
+}
+
+void dh_made_init(struct dh_made *m, struct dh_walk *w)
+{
+    *m = (struct dh_made){.walk = w};
+    dh_looks_init(&m->looks, w);
+    m->looked = calloc(w->program->insts.n + 1, 1);
+    m->nodes = calloc(w->shapes->graph.nodes.n + 1, 1);
+    if (!m->looked || !m->nodes)
+        abort();
+}
+
+void dh_made_release(struct dh_made *m)
+{
+    dh_looks_release(&m->looks);
+    free(m->looked);
+    free(m->nodes);
+    dh_vec_release(&m->uses);
+    dh_vec_release(&m->plain);
+}
+
+void dh_made_learn(struct dh_made *m)
+{
+    uint32_t kept = 0;
+    if (m->uses.n)
+        qsort(m->uses.at, m->uses.n, sizeof *m->uses.at, by_place);
+    for (uint32_t n = 0; n < m->uses.n; n++)
+        if (!kept || by_place(&m->uses.at[kept - 1], &m->uses.at[n]) != 0)
+            m->uses.at[kept++] = m->uses.at[n];
+    m->uses.n = kept;
+    for (uint32_t n = 0; n < kept; n++)
+        m->nodes[m->uses.at[n].node] = 1;
+}
+
+uint32_t dh_made_first(const struct dh_made *m, struct dh_cell at)
+{
+    uint32_t low = 0, high = (uint32_t)m->uses.n;
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        const struct dh_atomic_use *u = &m->uses.at[mid];
+        if (u->node < at.node || (u->node == at.node && u->offset < at.offset))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+bool dh_made_is_at(const struct dh_made *m, uint32_t n, struct dh_cell at)
+{
+    return n < m->uses.n && m->uses.at[n].node == at.node && m->uses.at[n].offset == at.offset;
+}
+
+bool dh_made_is_plain(const struct dh_made *m, struct dh_cell at)
+{
+    for (size_t n = 0; n < m->plain.n; n++)
+        if (m->plain.at[n].node == at.node && m->plain.at[n].offset == at.offset)
+            return true;
+    return false;
+}
+
+/* In an object of which places mean nothing, atomics are told apart by what the source calls them. */
+static struct dh_cell place_of(struct dh_walk *w, struct dh_cell at, uint32_t inst)
+{
+    if (at.node == DH_NO_NODE || !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+        return at;
+    uint32_t name = w->full_name ? w->full_name(w->alike_self, inst) : 0;
+    return name ? (struct dh_cell){at.node, INT32_MIN + (int32_t)(name & INT32_MAX)} : DH_NO_CELL;
+}
+
+static bool is_written(const struct dh_inst *i)
+{
+    return i->op == DH_I_STORE || i->op == DH_I_RMW || i->op == DH_I_CAS;
+}
+
+/* Before there is anybody to look. */
+static bool is_initial(struct dh_step *t)
+{
+    struct dh_walk *w = t->w;
+    struct dh_term a = dh_exprs_value(&w->state->exprs, t->f->function, dh_operand(w->program, t->i, 0));
+    return (w->threads.at[t->f->thread].unique && !t->s->started) ||
+           dh_walk_attributes(w, t->f, t->s, a) & DH_ARG_FRESH;
+}
+
+static void note_use(struct dh_step *t, struct dh_cell at)
+{
+    struct dh_walk *w = t->w;
+    struct dh_atomic_use u = {.node = at.node,
+                              .offset = at.offset,
+                              .inst = t->inst,
+                              .function = t->f->function,
+                              .thread = (uint16_t)t->f->thread,
+                              .initial = is_initial(t)};
+    if (is_written(t->i)) {
+        u.releases = dh_looks_releases(w, t->f->function, t->inst);
+        u.valued = (t->i->op != DH_I_RMW || t->i->extra == DH_BIN_XCHG) &&
+                   dh_value_int(w->program, dh_operand(w->program, t->i, t->i->n_operands - 1), &u.value);
+    }
+    dh_vec_push(&w->state->made.uses, u);
+}
+
+static bool drop_made(struct dh_state *s, struct dh_cell at)
+{
+    bool any = false;
+    for (unsigned n = 0; n < s->n_locks;) {
+        struct dh_held *h = &s->locks[n];
+        if (h->node == at.node && h->offset == at.offset && (h->made == DH_MADE_LOCK || h->made == DH_MADE_LAST)) {
+            any |= h->made == DH_MADE_LOCK && !h->pending;
+            s->n_locks--;
+            memmove(h, h + 1, (s->n_locks - n) * sizeof *h);
+        } else {
+            n++;
+        }
+    }
+    return any;
+}
+
+/* Who had it alone and says that it is ready knows so. */
+static void note_ready(struct dh_step *t)
+{
+    struct dh_walk *w = t->w;
+    int64_t value;
+    if (t->i->op != DH_I_STORE || !dh_value_int(w->program, dh_operand(w->program, t->i, 1), &value) || !value ||
+        !dh_looks_releases(w, t->f->function, t->inst))
+        return;
+    struct dh_held h = dh_walk_held(w, t->f, t->i, 0, 0);
+    h.made = DH_MADE_FLAG;
+    h.test_known = true;
+    h.test = DH_CMP_EQ;
+    h.number = value;
+    dh_state_lock(t->s, &h);
+}
+
+void dh_made_access(struct dh_step *t)
+{
+    struct dh_walk *w = t->w;
+    struct dh_made *m = &w->state->made;
+    bool recording = w->state->recording;
+    if (w->strict || (!t->i->order && (!recording || t->i->op != DH_I_STORE)) || (!recording && !t->counts))
+        return;
+    struct dh_cell at =
+        dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, dh_operand(w->program, t->i, 0)));
+    if (at.node == DH_NO_NODE || (recording && !m->nodes[at.node]))
+        return;
+    at = place_of(w, dh_shapes_place(w->shapes, at), t->inst);
+    if (at.node == DH_NO_NODE)
+        return;
+    if (!recording) {
+        note_use(t, at);
+        return;
+    }
+    if (!is_written(t->i) || t->i->op == DH_I_CAS)
+        return;
+    m->looked[t->inst] |= t->counts && !t->s->n_locks ? DH_UNLOCKED : 0;
+    bool gives = drop_made(t->s, at);
+    m->looked[t->inst] |= gives ? DH_MADE_GIVES : 0;
+    if (gives && !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+        note_ready(t);
+    if (!t->i->order && t->counts && dh_made_is_at(m, dh_made_first(m, at), at) && !is_initial(t) &&
+        !dh_made_is_plain(m, at))
+        dh_vec_push(&m->plain, at);
+}
+
+void dh_made_fence(struct dh_step *t)
+{
+    bool acquires =
+        t->i->order == DH_ORDER_ACQUIRE || t->i->order == DH_ORDER_ACQ_REL || t->i->order == DH_ORDER_SEQ_CST;
+    for (unsigned n = 0; acquires && n < t->s->n_locks; n++)
+        t->s->locks[n].pending = false;
+}
+
+/* ---- what a look means ---- */
+
+/* Who gives it back must do so in order; those who look at what they change are takers. */
+static bool is_kept_in_order(const struct dh_made *m, struct dh_cell at)
+{
+    const struct dh_program *p = m->walk->program;
+    for (uint32_t n = dh_made_first(m, at); dh_made_is_at(m, n, at); n++) {
+        const struct dh_atomic_use *u = &m->uses.at[n];
+        uint8_t op = p->insts.at[u->inst].op;
+        if ((op == DH_I_STORE || op == DH_I_RMW) && !u->initial && !u->releases && !(m->looked[u->inst] & DH_LOOKED))
+            return false;
+    }
+    return true;
+}
+
+/* Some thread stores in order what this test waits for, and none does so out of order. */
+static bool is_told(const struct dh_made *m, struct dh_cell at, const struct dh_value_test *test, bool waits)
+{
+    const struct dh_program *p = m->walk->program;
+    bool told = false, else_too = waits || !test->known || !dh_test_holds(test, 0);
+    for (uint32_t n = dh_made_first(m, at); dh_made_is_at(m, n, at); n++) {
+        const struct dh_atomic_use *u = &m->uses.at[n];
+        uint8_t op = p->insts.at[u->inst].op;
+        if (op == DH_I_LOAD)
+            continue;
+        bool fits = !u->valued || dh_test_holds(test, u->value);
+        else_too |= !fits || op == DH_I_RMW;
+        if (!fits || u->initial)
+            continue;
+        if (!u->releases && op == DH_I_STORE)
+            return false;
+        told |= u->releases;
+    }
+    return told && else_too;
+}
+
+/* A ticket: a number that nobody else drew. */
+static bool is_drawn(struct dh_walk *w, uint32_t function, dh_value v)
+{
+    uint32_t inst = dh_looks_definition(w, function, v);
+    return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_RMW &&
+           w->program->insts.at[inst].extra == DH_BIN_ADD;
+}
+
+struct meaning {
+    enum dh_made_kind kind;
+    uint16_t mode;
+    bool orders; /* as a lock that may be wanted while others are held */
+    bool gives;  /* stores what it was before: a way to give it back */
+};
+
+static struct meaning of_load(struct dh_step *t, const struct dh_look *l)
+{
+    bool one = l->test.relation == DH_CMP_EQ && !l->test.known && l->in_one;
+    if (one && is_drawn(t->w, l->function, l->other))
+        return (struct meaning){DH_MADE_LOCK, 0, true, false};
+    if (one && l->function == t->f->function && dh_walk_own_number(t->w, t->f, l->other))
+        return (struct meaning){DH_MADE_LOCK, 0, false, false};
+    return (struct meaning){DH_MADE_FLAG, 0, false, false};
+}
+
+static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i, const struct dh_value_test *test)
+{
+    static const struct meaning lock = {DH_MADE_LOCK, 0, true, false}, semaphore = {DH_MADE_LOCK, 0, false, false},
+                                last = {DH_MADE_LAST, 0, false, false}, nothing = {0};
+    int64_t number;
+    bool constant = dh_value_int(p, dh_operand(p, i, 1), &number);
+    if (!test->known)
+        return nothing;
+    switch (i->extra) {
+    case DH_BIN_XCHG: /* it was something else */
+        return constant && number && !dh_test_holds(test, number) && dh_test_holds(test, 0) ? lock : nothing;
+    case DH_BIN_OR:
+        return constant && test->relation == DH_CMP_EQ && test->number == 0 ? lock : nothing;
+    case DH_BIN_ADD:
+    case DH_BIN_SUB:
+        if (test->relation == DH_CMP_EQ)
+            return last;
+        return (i->extra == DH_BIN_SUB || (constant && number < 0)) && !dh_test_holds(test, 0) &&
+                       dh_test_holds(test, INT32_MAX)
+                   ? semaphore
+                   : nothing;
+    default:
+        return nothing;
+    }
+}
+
+/* It stored, and found what it expected. */
+static struct meaning of_cas(struct dh_walk *w, const struct dh_look *l)
+{
+    const struct dh_program *p = w->program;
+    const struct dh_inst *i = &p->insts.at[l->inst];
+    dh_value old = dh_operand(p, i, 1), new = dh_operand(p, i, 2);
+    int64_t was, by, is;
+    bool constant = dh_value_int(p, old, &was);
+    bool done = l->done || (constant && l->test.known && l->test.relation == DH_CMP_EQ && l->test.number == was) ||
+                (!l->test.known && l->test.relation == DH_CMP_EQ && l->in_one && l->other == old);
+    if (!done)
+        return (struct meaning){0};
+    bool number = dh_value_int(p, new, &is);
+    if (constant && (!number || is != was))
+        return number && was && !is ? (struct meaning){0, 0, false, true} : (struct meaning){DH_MADE_LOCK, 0, true, 0};
+    uint32_t made = dh_looks_definition(w, l->function, new);
+    if (constant || made == DH_NONE || p->insts.at[made].op != DH_I_BINARY ||
+        !dh_value_int(p, dh_operand(p, &p->insts.at[made], 1), &by))
+        return (struct meaning){0};
+    bool down = (p->insts.at[made].extra == DH_BIN_SUB) == (by > 0);
+    if (p->insts.at[made].extra == DH_BIN_OR)
+        return (struct meaning){DH_MADE_LOCK, 0, true, false};
+    if (p->insts.at[made].extra != DH_BIN_ADD && p->insts.at[made].extra != DH_BIN_SUB)
+        return (struct meaning){0};
+    return (struct meaning){DH_MADE_LOCK, down ? 0 : 1, false, false}; /* a semaphore; one more reader */
+}
+
+static struct meaning meaning_of(struct dh_step *t, const struct dh_look *l)
+{
+    const struct dh_inst *i = &t->w->program->insts.at[l->inst];
+    if (i->op == DH_I_LOAD)
+        return of_load(t, l);
+    return i->op == DH_I_RMW ? of_rmw(t->w->program, i, &l->test) : of_cas(t->w, l);
+}
+
+/* ---- edges ---- */
+
+enum { FLAGS_KEPT = 4 };
+
+/* The flags seen last are what matters. */
+static void keep(struct dh_state *s, const struct dh_held *h)
+{
+    unsigned flags = 0, first = DH_LOCKS_MAX;
+    for (unsigned n = 0; n < s->n_locks; n++)
+        if (dh_held_is_flag(&s->locks[n])) {
+            first = first == DH_LOCKS_MAX ? n : first;
+            flags++;
+        }
+    if (dh_held_is_flag(h) && flags >= FLAGS_KEPT) {
+        s->n_locks--;
+        memmove(s->locks + first, s->locks + first + 1, (s->n_locks - first) * sizeof *s->locks);
+    }
+    dh_state_lock(s, h);
+}
+
+static void learn_from(struct dh_step *t, const struct dh_look *l, unsigned side, bool leaves, struct dh_state *s)
+{
+    struct dh_walk *w = t->w;
+    const struct dh_made *m = &w->state->made;
+    struct dh_held h = dh_walk_held_at(w, t->f, l->at, l->inst);
+    struct dh_cell at = place_of(w, (struct dh_cell){h.node, h.offset}, l->inst);
+    if (at.node == DH_NO_NODE)
+        return;
+    h.offset = at.offset;
+    struct meaning means = meaning_of(t, l);
+    if (means.gives)
+        drop_made(s, at);
+    if (!means.kind || (means.kind == DH_MADE_FLAG ? !is_told(m, at, &l->test, leaves) : !is_kept_in_order(m, at)))
+        return;
+    h.made = (uint8_t)means.kind;
+    h.mode = means.mode;
+    h.pending = !l->acquires;
+    if (means.kind == DH_MADE_FLAG) {
+        h.test_known = l->test.known;
+        h.test = l->test.known ? l->test.relation : DH_CMP_OTHER;
+        h.number = l->test.known ? l->test.number : 0;
+    }
+    if (means.kind == DH_MADE_LOCK) {
+        w->state->made.looked[l->inst] |= DH_MADE_TAKES;
+        w->state->made.looked[t->inst] |= (uint8_t)(DH_MADE_GOT << side);
+    }
+    if (t->counts && means.kind == DH_MADE_LOCK && !h.pending)
+        dh_walk_sync_event(w, t->f, s, &w->program->insts.at[l->inst], DH_EVENT_LOCK, &h, &h,
+                           leaves && means.orders ? 0 : DH_EVENT_TRY);
+    keep(s, &h);
+}
+
+/* What is looked at again and again in a loop is not what was seen before it. */
+static bool is_stale(struct dh_step *t, const struct dh_flow *flow, uint32_t loop, const struct dh_look *l)
+{
+    return l->function == t->f->function && loop != DH_NONE &&
+           !dh_flow_in_loop(flow, loop, dh_program_block_of(t->w->program, l->inst) - flow->first);
+}
+
+void dh_made_edge(struct dh_step *t, uint32_t to, uint32_t number, struct dh_state *s)
+{
+    struct dh_walk *w = t->w;
+    struct dh_made *m = &w->state->made;
+    if (w->strict || t->i->op != DH_I_BRANCH)
+        return;
+    const struct dh_look_sides *sides = dh_looks_at(&m->looks, t->f->function, t->inst);
+    if (!sides || number > 1)
+        return;
+    const struct dh_flow *flow = dh_walk_flow(w, t->f->function);
+    uint32_t loop = flow->loop.at[t->block];
+    bool leaves = loop != DH_NONE && !dh_flow_in_loop(flow, loop, to);
+    for (unsigned n = 0; n < sides->n[number]; n++) {
+        struct dh_look l = sides->at[number][n];
+        m->looked[l.inst] |= l.acquires ? DH_LOOKED | DH_LOOKED_IN_ORDER : DH_LOOKED;
+        if (w->state->recording && !(leaves && is_stale(t, flow, loop, &l)))
+            learn_from(t, &l, number, leaves, s);
+    }
+}

@@ -1,0 +1,20 @@
+/* Accesses that may come after their object is gone: freed, or on the stack or in the thread-local storage of a thread
+ * that has ended. Whatever the order, a detector tells of these. Layer: analysis.
+ * Objects of the same thread by control flow, callees and started threads included; those of other threads that nothing
+ * orders are the conflicts' business. */
+#ifndef DH_ANALYSIS_USE_AFTER_FREE_H
+#define DH_ANALYSIS_USE_AFTER_FREE_H
+
+#include "analysis/symex.h"
+
+enum dh_late {
+    DH_LATE_FREED = 1 << 0, /* its object may have been freed */
+    DH_LATE_ENDED = 1 << 2, /* its object may have gone with a thread */
+    DH_LATE_LOST = 1 << 1   /* nobody put the pointer there where it was loaded from */
+};
+
+/* By instruction, bits of dh_late. `ending`: by function, 1 = runs in threads that end before the process does.
+ * Owned by the caller. */
+uint8_t *dh_freed_find(struct dh_walk *w, const uint8_t *ending);
+
+#endif

@@ -1,0 +1,520 @@
+#include "analysis/value_numbering.h"
+
+#include "model/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 6 };
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+void dh_exprs_init(struct dh_exprs *x, const struct dh_program *p)
+{
+    *x = (struct dh_exprs){.program = p, .mask = 4095};
+    x->slot = zeroed(x->mask + 1, sizeof *x->slot);
+    x->functions = zeroed(p->functions.n, sizeof *x->functions);
+    x->returns = zeroed(p->functions.n, sizeof *x->returns);
+    dh_vec_push(&x->exprs, (struct dh_expr){0});
+}
+
+void dh_exprs_release(struct dh_exprs *x)
+{
+    for (size_t f = 0; x->functions && f < x->program->functions.n; f++)
+        free(x->functions[f]);
+    free(x->functions);
+    free(x->returns);
+    free(x->slot);
+    dh_vec_release(&x->exprs);
+    dh_vec_release(&x->canon);
+}
+
+static size_t hash_expr(const struct dh_expr *e)
+{
+    uint64_t h = e->kind * 0x9e3779b97f4a7c15u;
+    h = (h ^ e->a) * 0xff51afd7ed558ccdu;
+    h = (h ^ (h >> 29) ^ e->b) * 0xc4ceb9fe1a85ec53u;
+    h = (h ^ (h >> 31) ^ e->c) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 30) ^ (uint64_t)e->offset) * 0xff51afd7ed558ccdu;
+    return (size_t)(h ^ (h >> 32));
+}
+
+static void rehash(struct dh_exprs *x)
+{
+    free(x->slot);
+    x->mask = 2 * x->mask + 1;
+    x->slot = zeroed(x->mask + 1, sizeof *x->slot);
+    for (uint32_t n = 1; n < x->exprs.n; n++) {
+        size_t at = hash_expr(&x->exprs.at[n]) & x->mask;
+        while (x->slot[at])
+            at = (at + 1) & x->mask;
+        x->slot[at] = n;
+    }
+}
+
+static bool same_expr(const struct dh_expr *a, const struct dh_expr *b)
+{
+    return a->kind == b->kind && a->a == b->a && a->b == b->b && a->c == b->c && a->offset == b->offset;
+}
+
+uint32_t dh_exprs_make(struct dh_exprs *x, struct dh_expr e)
+{
+    if (2 * x->exprs.n > x->mask)
+        rehash(x);
+    size_t at = hash_expr(&e) & x->mask;
+    for (; x->slot[at]; at = (at + 1) & x->mask)
+        if (same_expr(&x->exprs.at[x->slot[at]], &e))
+            return x->slot[at];
+    x->slot[at] = (uint32_t)x->exprs.n;
+    dh_vec_push(&x->exprs, e);
+    return x->slot[at];
+}
+
+static struct dh_term term(uint32_t expr, int64_t offset)
+{
+    return (struct dh_term){.expr = expr, .exact = true, .offset = offset};
+}
+
+static struct dh_term leaf(struct dh_exprs *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
+{
+    return term(dh_exprs_make(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
+}
+
+/* ---- the registers of one function ---- */
+
+struct reading {
+    struct dh_exprs *x;
+    uint32_t function;
+    struct dh_term *terms; /* expr 0: not read yet */
+    uint32_t *defined;
+};
+
+static struct dh_term constant_term(struct dh_exprs *x, dh_value v)
+{
+    const struct dh_constant *c = dh_program_constant(x->program, v);
+    switch (c->kind) {
+    case DH_CONST_INT:
+        return term(dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
+    case DH_CONST_GLOBAL: {
+        struct dh_term t = leaf(x, DH_EXPR_GLOBAL, c->index, 0);
+        t.offset = c->number;
+        return t;
+    }
+    case DH_CONST_FUNCTION:
+        return leaf(x, DH_EXPR_FUNCTION, c->index, 0);
+    default:
+        return term(0, 0);
+    }
+}
+
+static struct dh_term opaque(struct reading *r, uint32_t reg)
+{
+    return leaf(r->x, DH_EXPR_REGISTER, r->function, reg);
+}
+
+static struct dh_term value_term(struct reading *r, dh_value v)
+{
+    if (!dh_is_register(v))
+        return constant_term(r->x, v);
+    return r->terms[v].expr ? r->terms[v] : opaque(r, v);
+}
+
+static struct dh_term operand_term(struct reading *r, const struct dh_inst *i, uint32_t n)
+{
+    return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : term(0, 0);
+}
+
+static bool is_int(const struct dh_exprs *x, struct dh_term t)
+{
+    return t.expr && x->exprs.at[t.expr].kind == DH_EXPR_INT;
+}
+
+/* One number for base and offset together. */
+static uint32_t whole(struct dh_exprs *x, struct dh_term t)
+{
+    if (!t.expr || !t.exact)
+        return 0;
+    if (is_int(x, t))
+        return dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
+    if (!t.offset)
+        return t.expr;
+    uint32_t by = dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
+    return dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_BINARY, .a = t.expr, .b = by, .c = DH_BIN_ADD});
+}
+
+/* A pointer that steps through its object: the phi's own value, moved. */
+static bool steps_from(const struct reading *r, dh_value v, uint32_t phi)
+{
+    const struct dh_program *p = r->x->program;
+    for (int depth = 0; depth < 16 && dh_is_register(v); depth++) {
+        if (v == phi)
+            return true;
+        if (r->defined[v] == DH_NONE)
+            return false;
+        const struct dh_inst *i = &p->insts.at[r->defined[v]];
+        if (i->op != DH_I_OFFSET && i->op != DH_I_INDEX && i->op != DH_I_COPY)
+            return false;
+        v = dh_operand(p, i, 0);
+    }
+    return false;
+}
+
+static bool is_null(const struct dh_program *p, dh_value v)
+{
+    int64_t number;
+    return dh_value_int(p, v, &number) && number == 0;
+}
+
+/* False: not the same base. */
+static bool merge_term(struct dh_term *into, struct dh_term t)
+{
+    if (!t.expr || (into->expr && into->expr != t.expr))
+        return false;
+    if (!into->expr) {
+        *into = t;
+        return true;
+    }
+    into->exact &= t.exact && into->offset == t.offset;
+    if (t.offset < into->offset)
+        into->offset = t.offset;
+    return true;
+}
+
+static struct dh_term choice_term(struct reading *r, const struct dh_inst *i, uint32_t first, uint32_t step)
+{
+    const struct dh_program *p = r->x->program;
+    bool pointer = p->registers.at[p->functions.at[r->function].registers + i->result] == DH_REG_POINTER;
+    struct dh_term all = term(0, 0);
+    bool stepping = false;
+    for (uint32_t n = first; n < i->n_operands; n += step) {
+        dh_value v = dh_operand(p, i, n);
+        if (pointer && is_null(p, v))
+            continue;
+        if (pointer && steps_from(r, v, i->result)) {
+            stepping |= v != i->result;
+            continue;
+        }
+        if (!merge_term(&all, value_term(r, v)))
+            return opaque(r, i->result);
+    }
+    if (!all.expr || (!pointer && !all.exact))
+        return opaque(r, i->result);
+    all.exact &= !stepping;
+    return all;
+}
+
+static struct dh_term index_term(struct reading *r, const struct dh_inst *i)
+{
+    struct dh_term base = operand_term(r, i, 0), index = operand_term(r, i, 1);
+    if (!base.expr)
+        return opaque(r, i->result);
+    if (is_int(r->x, index)) {
+        base.offset += i->offset + index.offset * (int64_t)i->size;
+        return base;
+    }
+    uint32_t number = index.exact ? index.expr : 0;
+    if (!number || !base.exact)
+        number =
+            opaque(r, dh_is_register(dh_operand(r->x->program, i, 1)) ? dh_operand(r->x->program, i, 1) : i->result)
+                .expr;
+    else
+        base.offset += index.offset * (int64_t)i->size;
+    uint32_t bounded = i->flags & DH_INST_BOUNDED ? DH_EXPR_BOUNDED : 0;
+    struct dh_expr e = {DH_EXPR_INDEX, base.expr, number, i->size | bounded, base.offset + i->offset};
+    return term(dh_exprs_make(r->x, e), 0);
+}
+
+static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
+{
+    struct dh_term a = operand_term(r, i, 0), b = operand_term(r, i, 1);
+    if (i->extra == DH_BIN_ADD && is_int(r->x, a)) {
+        struct dh_term t = a;
+        a = b;
+        b = t;
+    }
+    if ((i->extra == DH_BIN_ADD || i->extra == DH_BIN_SUB) && is_int(r->x, b) && a.expr && a.exact) {
+        a.offset += i->extra == DH_BIN_ADD ? b.offset : -b.offset;
+        return a;
+    }
+    uint32_t left = whole(r->x, a), right = whole(r->x, b);
+    if (!left || !right || i->extra == DH_BIN_OTHER)
+        return opaque(r, i->result);
+    return term(dh_exprs_make(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
+}
+
+static struct dh_term load_term(struct reading *r, const struct dh_inst *i)
+{
+    struct dh_term at = operand_term(r, i, 0);
+    if (!at.expr || !at.exact || i->order || i->flags & DH_INST_VOLATILE)
+        return opaque(r, i->result);
+    struct dh_expr e = {DH_EXPR_LOAD, at.expr, i->result + 1, r->function, at.offset};
+    return term(dh_exprs_make(r->x, e), 0);
+}
+
+static struct dh_term call_term(struct reading *r, const struct dh_inst *i)
+{
+    uint32_t callee = dh_value_function(r->x->program, dh_operand(r->x->program, i, 0));
+    if (callee == DH_NONE || !r->x->functions[callee] || !r->x->returns[callee].expr)
+        return opaque(r, i->result);
+    /* The terms at work, so that arguments read before count. */
+    r->x->functions[r->function] = r->terms;
+    struct dh_term t = dh_exprs_outwards(r->x, r->x->returns[callee], r->function, i, 1);
+    r->x->functions[r->function] = NULL;
+    return t.expr ? t : opaque(r, i->result);
+}
+
+static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
+{
+    switch (i->op) {
+    case DH_I_COPY: {
+        struct dh_term t = operand_term(r, i, 0);
+        return t.expr ? t : opaque(r, i->result);
+    }
+    case DH_I_PHI:
+        return choice_term(r, i, 0, 2);
+    case DH_I_SELECT:
+        return choice_term(r, i, 1, 1);
+    case DH_I_OFFSET: {
+        struct dh_term t = operand_term(r, i, 0);
+        t.offset += i->offset;
+        return t.expr ? t : opaque(r, i->result);
+    }
+    case DH_I_INDEX:
+        return index_term(r, i);
+    case DH_I_BINARY:
+        return binary_term(r, i);
+    case DH_I_LOAD:
+        return load_term(r, i);
+    case DH_I_SLOT:
+    case DH_I_ALLOC:
+        return leaf(r->x, DH_EXPR_OBJECT, r->function, i->result);
+    case DH_I_CALL:
+        return call_term(r, i);
+    default:
+        return opaque(r, i->result);
+    }
+}
+
+static void read_blocks(struct reading *r)
+{
+    const struct dh_program *p = r->x->program;
+    struct dh_flow flow = {0};
+    dh_flow_read(&flow, p, r->function);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t n = 0; n < flow.order.n; n++) {
+            const struct dh_block *b = &p->blocks.at[flow.first + flow.order.at[n]];
+            for (uint32_t k = b->inst; k < b->inst + b->n_insts; k++) {
+                const struct dh_inst *i = &p->insts.at[k];
+                if (i->result == DH_NONE)
+                    continue;
+                if (round == 0)
+                    r->defined[i->result] = k;
+                else
+                    r->terms[i->result] = inst_term(r, i);
+            }
+        }
+    dh_flow_release(&flow);
+}
+
+static struct dh_term return_term(struct reading *r, const struct dh_function *f)
+{
+    const struct dh_program *p = r->x->program;
+    struct dh_term all = term(0, 0);
+    for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
+        const struct dh_inst *i = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
+        if (i->op != DH_I_RETURN || !i->n_operands || is_null(p, dh_operand(p, i, 0)))
+            continue;
+        if (!merge_term(&all, value_term(r, dh_operand(p, i, 0))))
+            return term(0, 0);
+    }
+    return all;
+}
+
+const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function)
+{
+    if (x->functions[function])
+        return x->functions[function];
+    const struct dh_function *f = &x->program->functions.at[function];
+    struct reading r = {.x = x, .function = function};
+    r.terms = zeroed(f->n_registers, sizeof *r.terms);
+    r.defined = zeroed(f->n_registers, sizeof *r.defined);
+    memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
+    for (uint32_t n = 0; n < f->n_params; n++)
+        r.terms[n] = leaf(x, DH_EXPR_PARAM, n, 0);
+    if (f->n_blocks)
+        read_blocks(&r);
+    x->returns[function] = return_term(&r, f);
+    x->functions[function] = r.terms;
+    free(r.defined);
+    return r.terms;
+}
+
+struct dh_term dh_exprs_value(struct dh_exprs *x, uint32_t function, dh_value v)
+{
+    struct reading r = {.x = x, .function = function, .terms = (struct dh_term *)dh_exprs_of(x, function)};
+    return value_term(&r, v);
+}
+
+/* ---- from one function to another ---- */
+
+struct passage {
+    struct dh_exprs *x;
+    uint32_t caller;
+    const struct dh_inst *call;
+    uint32_t first_arg, n_params;
+};
+
+static struct dh_term argument(struct passage *q, uint32_t n)
+{
+    if (q->first_arg + n >= q->call->n_operands)
+        return term(0, 0);
+    struct reading r = {.x = q->x, .function = q->caller, .terms = q->x->functions[q->caller]};
+    return value_term(&r, dh_operand(q->x->program, q->call, q->first_arg + n));
+}
+
+typedef struct dh_term translate(struct passage *q, struct dh_term t, int depth);
+
+/* The parts of a composed value, each translated. */
+static struct dh_term translate_parts(struct passage *q, struct dh_term t, int depth, translate *part)
+{
+    struct dh_expr e = q->x->exprs.at[t.expr];
+    if (depth > DEPTH_MAX)
+        return term(0, 0);
+    struct dh_term a = part(q, term(e.a, e.kind == DH_EXPR_BINARY ? 0 : e.offset), depth + 1), b = term(0, 0);
+    if (!a.expr || !a.exact)
+        return term(0, 0);
+    if (e.kind != DH_EXPR_LOAD) {
+        b = part(q, term(e.b, 0), depth + 1);
+        if (!b.expr || !b.exact)
+            return term(0, 0);
+    }
+    if (e.kind == DH_EXPR_BINARY)
+        e = (struct dh_expr){DH_EXPR_BINARY, whole(q->x, a), whole(q->x, b), e.c, 0};
+    else if (e.kind == DH_EXPR_INDEX && is_int(q->x, b))
+        return (struct dh_term){a.expr, a.exact && t.exact,
+                                a.offset + b.offset * (int64_t)dh_expr_stride(&e) + t.offset};
+    else if (e.kind == DH_EXPR_INDEX)
+        e = (struct dh_expr){DH_EXPR_INDEX, a.expr, b.expr, e.c, a.offset + b.offset * (int64_t)dh_expr_stride(&e)};
+    else
+        e = (struct dh_expr){DH_EXPR_LOAD, a.expr, 0, 0, a.offset};
+    t.expr = dh_exprs_make(q->x, e);
+    return t;
+}
+
+static struct dh_term outwards(struct passage *q, struct dh_term t, int depth)
+{
+    if (!t.expr)
+        return t;
+    const struct dh_expr *e = &q->x->exprs.at[t.expr];
+    switch (e->kind) {
+    case DH_EXPR_PARAM: {
+        struct dh_term a = argument(q, e->a);
+        a.offset += t.offset;
+        a.exact &= t.exact;
+        return a;
+    }
+    case DH_EXPR_GLOBAL:
+    case DH_EXPR_FUNCTION:
+    case DH_EXPR_INT:
+        return t;
+    case DH_EXPR_LOAD:
+    case DH_EXPR_INDEX:
+    case DH_EXPR_BINARY:
+        return translate_parts(q, t, depth, outwards);
+    default:
+        return term(0, 0);
+    }
+}
+
+static struct dh_term inwards(struct passage *q, struct dh_term t, int depth)
+{
+    if (!t.expr)
+        return t;
+    uint32_t kind = q->x->exprs.at[t.expr].kind;
+    if (kind == DH_EXPR_GLOBAL || kind == DH_EXPR_FUNCTION || kind == DH_EXPR_INT)
+        return t;
+    for (uint32_t n = 0; n < q->n_params; n++) {
+        struct dh_term a = argument(q, n);
+        if (a.expr != t.expr || !a.exact)
+            continue;
+        struct dh_term in = leaf(q->x, DH_EXPR_PARAM, n, 0);
+        in.exact = t.exact;
+        in.offset = t.offset - a.offset;
+        return in;
+    }
+    if (kind == DH_EXPR_LOAD || kind == DH_EXPR_INDEX || kind == DH_EXPR_BINARY)
+        return translate_parts(q, t, depth, inwards);
+    return term(0, 0);
+}
+
+struct dh_term dh_exprs_outwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
+                                 uint32_t first_arg)
+{
+    struct passage q = {x, caller, call, first_arg, 0};
+    return outwards(&q, t, 0);
+}
+
+struct dh_term dh_exprs_inwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
+                                uint32_t first_arg, uint32_t n_params)
+{
+    struct passage q = {x, caller, call, first_arg, n_params};
+    return inwards(&q, t, 0);
+}
+
+uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr)
+{
+    while (x->canon.n <= expr)
+        dh_vec_push(&x->canon, 0);
+    if (x->canon.at[expr])
+        return x->canon.at[expr];
+    struct dh_expr e = x->exprs.at[expr];
+    if (e.kind == DH_EXPR_LOAD) {
+        e.b = e.c = 0;
+        e.a = dh_exprs_canon(x, e.a);
+    } else if (e.kind == DH_EXPR_INDEX || e.kind == DH_EXPR_BINARY) {
+        e.a = dh_exprs_canon(x, e.a);
+        e.b = dh_exprs_canon(x, e.b);
+    }
+    uint32_t canon = dh_exprs_make(x, e);
+    x->canon.at[expr] = canon;
+    return canon;
+}
+
+bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t function, uint32_t reg)
+{
+    for (int depth = 0; expr && depth < 64; depth++) {
+        const struct dh_expr *e = &x->exprs.at[expr];
+        switch (e->kind) {
+        case DH_EXPR_REGISTER:
+        case DH_EXPR_OBJECT:
+            return e->a == function && e->b == reg;
+        case DH_EXPR_INDEX:
+        case DH_EXPR_BINARY:
+            if (dh_exprs_mentions(x, e->b, function, reg))
+                return true;
+            expr = e->a;
+            break;
+        case DH_EXPR_LOAD:
+            if (e->b == reg + 1 && e->c == function)
+                return true;
+            expr = e->a;
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
+uint32_t dh_exprs_root(const struct dh_exprs *x, uint32_t expr)
+{
+    while (expr && (x->exprs.at[expr].kind == DH_EXPR_LOAD || x->exprs.at[expr].kind == DH_EXPR_INDEX))
+        expr = x->exprs.at[expr].a;
+    return expr;
+}

@@ -1,0 +1,71 @@
+/* Values by how they are computed, so that two registers that must be equal get one number: `t` and `t`, `q->head` and
+ * `q->head`, `lock[i]` and `data[i]`. Layer: analysis. Numbers are of the whole program; leaves name parameters of the
+ * function that uses the number, so that a value can be told in a caller's words or in a callee's. A load is a value
+ * as long as nobody stores there: who relies on it asks about the fields it reads. Owns its storage. */
+#ifndef DH_ANALYSIS_VALUE_NUMBERING_H
+#define DH_ANALYSIS_VALUE_NUMBERING_H
+
+#include "model/program.h"
+
+enum dh_expr_kind {
+    DH_EXPR_NONE, /* number 0: not known */
+    DH_EXPR_PARAM,
+    DH_EXPR_REGISTER, /* any other register: a = function, b = register */
+    DH_EXPR_OBJECT,   /* allocation or stack slot: a = function, b = register */
+    DH_EXPR_GLOBAL,
+    DH_EXPR_FUNCTION,
+    DH_EXPR_INT,    /* offset = the number */
+    DH_EXPR_LOAD,   /* a = address, offset: of the field; b = register + 1, c = function, both 0: any load from there */
+    DH_EXPR_INDEX,  /* a = address, b = index, offset; c = stride */
+    DH_EXPR_BINARY, /* a, b, c = dh_binary */
+    DH_EXPR_OUTER   /* a value of some caller's that is none of the parameters */
+};
+
+#define DH_EXPR_BOUNDED 0x80000000u /* the index stays inside an array of known extent */
+
+struct dh_expr {
+    uint32_t kind, a, b, c;
+    int64_t offset;
+};
+
+/* A register's value: base + offset. */
+struct dh_term {
+    uint32_t expr;
+    bool exact; /* else: somewhere in the object that expr points into */
+    int64_t offset;
+};
+
+struct dh_exprs {
+    const struct dh_program *program;
+    DH_VEC(struct dh_expr) exprs;
+    uint32_t *slot;
+    size_t mask;
+    DH_VEC(uint32_t) canon;     /* by expression: the same with `any` loads, 0 = not made yet */
+    struct dh_term **functions; /* by function: terms of its registers, NULL = not read yet */
+    struct dh_term *returns;    /* by function: what it returns in its own words, expr 0 = not known */
+};
+
+void dh_exprs_init(struct dh_exprs *x, const struct dh_program *p);
+void dh_exprs_release(struct dh_exprs *x);
+uint32_t dh_exprs_make(struct dh_exprs *x, struct dh_expr e);
+/* Terms of all registers of a function; callees' returns are used where they were read before. */
+const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function);
+struct dh_term dh_exprs_value(struct dh_exprs *x, uint32_t function, dh_value v);
+/* The expression with parameters replaced by the arguments of a call in `caller`; 0 when it cannot be said there. */
+struct dh_term dh_exprs_outwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
+                                 uint32_t first_arg);
+/* The other way; 0 when no argument leads there. */
+struct dh_term dh_exprs_inwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
+                                uint32_t first_arg, uint32_t n_params);
+/* Loads from one place are one: equal numbers mean equal values as long as the fields read do not change. */
+uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr);
+/* Whether the expression uses a register of the function (which is being assigned again). */
+bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t function, uint32_t reg);
+static inline uint32_t dh_expr_stride(const struct dh_expr *e)
+{
+    return e->c & ~DH_EXPR_BOUNDED;
+}
+/* The leaf at the bottom of loads and indices. */
+uint32_t dh_exprs_root(const struct dh_exprs *x, uint32_t expr);
+
+#endif

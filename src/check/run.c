@@ -1,0 +1,119 @@
+/* Stages of check that find: static analysis, and runs with every detector. */
+#include "check/chain.h"
+#include "cmd/command.h"
+#include "cmd/detector_list.h"
+#include "cmd/launch.h"
+#include "driver/derive.h"
+#include "host/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- streams of a stage that nobody shall hear ---- */
+
+static void redirect(const char *path, int flags, int to)
+{
+    int from = open(path, flags | O_CLOEXEC);
+    if (from >= 0)
+        dup2(from, to);
+}
+
+static void be_quiet(const struct dh_check *c)
+{
+    redirect(c->input.path ? c->input.path : "/dev/null", O_RDONLY, STDIN_FILENO);
+    redirect("/dev/null", O_WRONLY, STDOUT_FILENO);
+    redirect("/dev/null", O_WRONLY, STDERR_FILENO);
+}
+
+/* ---- static analysis ---- */
+
+static int scan(const struct dh_check *c)
+{
+    struct dh_argv words = {0};
+    dh_argv_add(&words, "scan");
+    dh_argv_addf(&words, "--db=%s", c->db);
+    if (c->suppressions)
+        dh_argv_addf(&words, "--suppressions=%s", c->suppressions);
+    dh_argv_add(&words, c->program);
+    int code = dh_command_scan.run(&dh_command_scan, words.n, words.at);
+    dh_argv_release(&words);
+    return code;
+}
+
+void dh_check_scan(void *arg, struct dh_talk *t)
+{
+    const struct dh_check *c = arg;
+    be_quiet(c);
+    dh_talk_now(t, "looking for what may happen, without running it");
+    t->code = scan(c);
+}
+
+/* ---- runs ---- */
+
+static void launch(const struct dh_check_run *r, struct dh_focus *focus, const char *detect, struct dh_talk *t)
+{
+    struct dh_launch l = {.command = "check",
+                          .plan = focus->plan,
+                          .detect = detect,
+                          .db = r->c->db,
+                          .suppressions = r->c->suppressions,
+                          .quiet = true,
+                          .focus = focus,
+                          .argv = r->c->argv};
+    struct dh_import stored = {0};
+    t->code = dh_launch(&l, &t->status, &stored);
+    dh_import_release(&stored);
+}
+
+static void set_streams(const struct dh_check_run *r)
+{
+    if (!r->is_first) {
+        be_quiet(r->c);
+        return;
+    }
+    if (r->c->input.descriptor >= 0)
+        dup2(r->c->input.descriptor, STDIN_FILENO);
+    if (r->c->as_json)
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* where our own document goes */
+}
+
+void dh_check_prepare_run(void *arg, struct dh_talk *t)
+{
+    const struct dh_check *c = arg;
+    char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect), *libraries = NULL;
+    struct dh_focus focus = {0};
+    struct dh_err err = {0};
+    be_quiet(c); /* whatever is wrong is said when it is run */
+    dh_talk_now(t, "making the variant that runs are watched with");
+    if (dh_focus_prepare(&focus, "check", detect, plan, c->db)) {
+        char *variant = dh_derive(c->program, focus.plan, &err);
+        if (variant)
+            dh_derive_libraries(c->program, focus.plan, &libraries, &err);
+        free(variant);
+        free(libraries);
+    }
+    dh_err_release(&err);
+    dh_focus_release(&focus);
+    free(detect);
+    free(plan);
+}
+
+void dh_check_run(void *arg, struct dh_talk *t)
+{
+    const struct dh_check_run *r = arg;
+    char *detect = dh_detector_list_all(","), *plan = dh_detector_list_plan(detect), *seed = dh_format("%u", r->seed);
+    struct dh_focus focus = {.noise = r->noise, .seed = r->noise ? seed : NULL};
+    t->code = DH_EXIT_FAILURE;
+    set_streams(r);
+    dh_talk_now(t, "run %u of the program%s%s", r->c->runs + 1, r->noise ? ", with noise " : "",
+                r->noise ? r->noise : "");
+    if (dh_focus_prepare(&focus, "check", detect, plan, r->c->db))
+        launch(r, &focus, detect, t);
+    dh_focus_release(&focus);
+    free(detect);
+    free(plan);
+    free(seed);
+}

@@ -1,0 +1,252 @@
+#include "check/stage.h"
+
+#include "base/vec.h"
+#include "cmd/command.h"
+#include "prove/control.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS 1000000ull
+#define LINE_EVERY (200 * MS)
+#define INTERRUPTED_GRACE (1000 * MS)
+#define PROGRAM_GRACE (1500 * MS) /* from SIGTERM to SIGKILL, for the user's program */
+
+/* ---- what both have ---- */
+
+struct dh_talk *dh_talk_new(void)
+{
+    void *t = mmap(NULL, sizeof(struct dh_talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return t == MAP_FAILED ? NULL : t;
+}
+
+void dh_talk_free(struct dh_talk *t)
+{
+    munmap(t, sizeof *t);
+}
+
+struct dh_tried *dh_talk_tried(struct dh_talk *t, const char *id)
+{
+    for (unsigned i = 0; i < t->n_tried; i++)
+        if (strcmp(t->tried[i].id, id) == 0)
+            return &t->tried[i];
+    unsigned i = t->n_tried < DH_TRIED ? t->n_tried++ : DH_TRIED - 1;
+    t->tried[i] = (struct dh_tried){0};
+    snprintf(t->tried[i].id, sizeof t->tried[i].id, "%s", id);
+    return &t->tried[i];
+}
+
+/* A line of somebody else's, the program's included, must not do anything to the terminal. */
+static void set_words(char *to, const char *fmt, va_list ap)
+{
+    vsnprintf(to, DH_STAGE_WORDS, fmt, ap);
+    for (char *c = to; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = ' ';
+}
+
+void dh_talk_now(struct dh_talk *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    set_words(t->now, fmt, ap);
+    va_end(ap);
+}
+
+void dh_talk_say(struct dh_talk *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    set_words(t->said, fmt, ap);
+    va_end(ap);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t asked_to_stop;
+static struct sigaction old_int, old_term; /* what our children start with */
+
+static void stop_soon(int signal)
+{
+    (void)signal;
+    if (asked_to_stop++)
+        _exit(130);
+}
+
+void dh_stage_watch_signals(void)
+{
+    struct sigaction a = {.sa_handler = stop_soon};
+    sigaction(SIGINT, &a, &old_int);
+    sigaction(SIGTERM, &a, &old_term);
+}
+
+bool dh_stage_interrupted(void)
+{
+    return asked_to_stop;
+}
+
+/* ---- the line that tells how far it is ---- */
+
+static unsigned terminal_width(void)
+{
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
+}
+
+static void tell(const struct dh_stage *s, const struct dh_talk *t)
+{
+    char line[DH_STAGE_WORDS + 64];
+    uint64_t now = dh_now_ns(), left = s->all_ends_ns > now ? s->all_ends_ns - now : 0;
+    snprintf(line, sizeof line, "check: %-8s %3.0f s left  %s", s->name, (double)left / 1e9,
+             asked_to_stop ? "ending with what there is" : t->now);
+    fprintf(stderr, "\r\033[K%.*s", (int)terminal_width() - 1, line);
+    fflush(stderr);
+}
+
+/* ---- ending what does not end ---- */
+
+struct relative {
+    pid_t pid, parent;
+};
+
+static bool read_relative(const char *name, struct relative *r)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = 0;
+    const char *rest = strrchr(text, ')'); /* the name of a program may hold anything */
+    int parent;
+    if (!rest || sscanf(rest + 1, " %*c %d", &parent) != 1)
+        return false;
+    *r = (struct relative){(pid_t)atoi(name), parent};
+    return true;
+}
+
+/* Children, their children and so on. */
+static void kill_offspring(pid_t of)
+{
+    DH_VEC(struct relative) all = {0};
+    DH_VEC(pid_t) marked = {0};
+    DIR *d = opendir("/proc");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct relative r;
+        if (isdigit((unsigned char)e->d_name[0]) && read_relative(e->d_name, &r))
+            dh_vec_push(&all, r);
+    }
+    if (d)
+        closedir(d);
+    dh_vec_push(&marked, of);
+    for (size_t i = 0; i < marked.n; i++)
+        for (size_t k = 0; k < all.n; k++)
+            if (all.at[k].parent == marked.at[i])
+                dh_vec_push(&marked, all.at[k].pid);
+    for (size_t i = 1; i < marked.n; i++)
+        kill(marked.at[i], SIGKILL);
+    dh_vec_release(&all);
+    dh_vec_release(&marked);
+}
+
+/* What is done about a stage that shall stop, the longer it does not the rougher. */
+struct stopping {
+    uint64_t since_ns;
+    unsigned step;
+};
+
+static void press(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct stopping *p)
+{
+    uint64_t now = dh_now_ns();
+    if (!p->since_ns) {
+        p->since_ns = now;
+        atomic_store(&t->stop, true);
+    }
+    uint64_t waited = now - p->since_ns;
+    /* Who typed Ctrl-C has told the program, too: it may end by itself. */
+    if (p->step == 0 && s->runs_program && (!s->is_ours || !asked_to_stop || waited > INTERRUPTED_GRACE)) {
+        kill(pid, SIGTERM); /* which it passes on */
+        p->step = 1;
+    }
+    if (p->step <= 1 && s->runs_program && waited > INTERRUPTED_GRACE + PROGRAM_GRACE) {
+        kill_offspring(pid);
+        p->step = 2;
+    }
+    if (p->step < 3 && waited > s->grace_ns + (s->runs_program ? 2 * PROGRAM_GRACE : 0)) {
+        kill_offspring(pid);
+        kill(pid, SIGKILL);
+        p->step = 3;
+    }
+}
+
+/* ---- the stage ---- */
+
+static void be_child(const struct dh_stage *s, struct dh_talk *t, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    if (!s->is_ours)
+        setpgid(0, 0); /* what is typed at the terminal is for us */
+    s->work(s->arg, t);
+    fflush(NULL);
+    _exit(0);
+}
+
+static void watch(const struct dh_stage *s, struct dh_talk *t, pid_t pid, struct dh_stage_end *end)
+{
+    bool live = isatty(STDERR_FILENO) && !s->is_ours;
+    uint64_t next_line = dh_now_ns() + LINE_EVERY;
+    struct stopping stopping = {0};
+    long nap = 1000000;
+    int status = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        uint64_t now = dh_now_ns();
+        end->late |= now >= s->until_ns;
+        if (end->late || asked_to_stop)
+            press(s, t, pid, &stopping);
+        if (live && now >= next_line) {
+            tell(s, t);
+            next_line = now + LINE_EVERY;
+        }
+        nanosleep(&(struct timespec){0, nap}, NULL);
+        nap = nap < 30000000 ? nap * 2 : nap;
+    }
+    if (live)
+        fputs("\r\033[K", stderr);
+    end->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+void dh_stage_run(const struct dh_stage *s, struct dh_talk *talk, struct dh_stage_end *end)
+{
+    uint64_t began = dh_now_ns();
+    *end = (struct dh_stage_end){0};
+    atomic_store(&talk->stop, false);
+    talk->now[0] = talk->said[0] = 0;
+    talk->code = talk->status = 0;
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        be_child(s, talk, parent);
+    if (pid > 0)
+        watch(s, talk, pid, end);
+    else {
+        dh_complain("check: no process for %s", s->name);
+        end->failed = true;
+    }
+    end->took_ns = dh_now_ns() - began;
+}

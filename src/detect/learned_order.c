@@ -1,0 +1,579 @@
+#include "detect/learned_order.h"
+
+#include "base/vec.h"
+#include "detect/granules.h"
+#include "detect/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_HELD_BACK = 1 << 14,
+    MOST_BYTES = 1 << 12,
+    MOST_NAMES = 64,
+    RECENT = 8,
+    SIBLINGS = 64,
+    LOW_PLACES = 1 << 18
+};
+
+/* What is known of a place in the program. */
+struct place {
+    uint32_t site;
+    bool known, pointer, element, global;
+    bool updates, reads_too; /* a write: its line reads the variable, too; the code before it does */
+    uint32_t line;           /* of file and line */
+    uint64_t subject;        /* of the variable's name; 0: none */
+    uint64_t array;          /* dh_handover_array */
+};
+
+/* Who wrote four bytes last under a lock, and who read them. */
+struct half {
+    uint32_t written, read; /* numbers of stretches; 0: none */
+    uint32_t writer;        /* moment, 0: none */
+    uint32_t writer_thread;
+    uint32_t site;
+    uint32_t reader, read_site; /* of the last read */
+    bool made_anew : 1;         /* not of the old value */
+    bool asked : 1;             /* the writer looked at it before */
+    bool asked_again : 1;       /* some reader has read it twice at a place */
+    bool often : 1;             /* written in several stretches */
+};
+struct cell {
+    struct half half[2];
+};
+
+struct learnt {
+    uint32_t moment;
+    enum dh_strength strength;
+};
+
+struct section {
+    DH_VEC(struct dh_event) held_back;
+    DH_VEC(uint64_t) read, written; /* names, since the thread took its last lock */
+    bool signalled;
+};
+
+struct dh_handover {
+    struct dh_world *world;
+    struct dh_moments *moments;
+    dh_deliver *deliver;
+    void *arg;
+    struct dh_granules granules; /* numbers of cells */
+    struct dh_pool cells;
+    DH_VEC(struct section) sections; /* by thread */
+    uint32_t waiting;                /* of them, with accesses that are held back */
+    struct place *places;            /* by site, open addressing */
+    size_t n_places, cap_places;
+    struct place *first; /* of the lower numbers, which most are, each at its own */
+    size_t n_first;
+    uint64_t *subjects; /* names on which waits depend, open addressing */
+    size_t n_subjects, cap_subjects;
+    const struct dh_event *access; /* that is looked at */
+    uint32_t moment;
+    uint32_t stretch; /* number of accesses held back together */
+    void (*soon)(void *, const struct dh_event *);
+    struct learnt learnt[RECENT];
+    size_t n_learnt;
+};
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+struct dh_handover *dh_handover_new(struct dh_world *w, struct dh_moments *m, dh_deliver *deliver, void *arg)
+{
+    struct dh_handover *h = zeroed(1, sizeof *h);
+    h->world = w;
+    h->moments = m;
+    h->deliver = deliver;
+    h->arg = arg;
+    dh_granules_init(&h->granules);
+    dh_pool_init(&h->cells, sizeof(struct cell));
+    return h;
+}
+
+void dh_handover_before(struct dh_handover *h, void (*soon)(void *arg, const struct dh_event *e))
+{
+    h->soon = soon;
+}
+
+void dh_handover_free(struct dh_handover *h)
+{
+    if (!h)
+        return;
+    for (size_t i = 0; i < h->sections.n; i++) {
+        dh_vec_release(&h->sections.at[i].held_back);
+        dh_vec_release(&h->sections.at[i].read);
+        dh_vec_release(&h->sections.at[i].written);
+    }
+    dh_granules_release(&h->granules, NULL, NULL);
+    dh_vec_release(&h->sections);
+    dh_pool_release(&h->cells);
+    free(h->places);
+    free(h->first);
+    free(h->subjects);
+    free(h);
+}
+
+/* ---- places ---- */
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    uint64_t h = 0xcbf29ce484222325u ^ seed;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return mix(h) | 1;
+}
+
+static size_t place_slot(const struct dh_handover *h, uint32_t site)
+{
+    size_t i = mix(site) & (h->cap_places - 1);
+    while (h->places[i].known && h->places[i].site != site)
+        i = (i + 1) & (h->cap_places - 1);
+    return i;
+}
+
+static void grow_places(struct dh_handover *h)
+{
+    struct place *old = h->places;
+    size_t cap = h->cap_places;
+    h->cap_places = cap ? 2 * cap : 256;
+    h->places = zeroed(h->cap_places, sizeof *h->places);
+    for (size_t i = 0; i < cap; i++)
+        if (old[i].known)
+            h->places[place_slot(h, old[i].site)] = old[i];
+    free(old);
+}
+
+/* Sites are numbered in the order of the code. What a write reads before is not told when nothing but accesses lies in
+ * between: the instrumentation lets the write speak for both. */
+static void look_back(struct place *p, const struct dh_site_table *t, const struct dh_site *s)
+{
+    size_t i = ((uintptr_t)s - (uintptr_t)t->sites) / sizeof *s;
+    if (i >= t->n_sites || &t->sites[i] != s || s->op != DH_OP_WRITE || !s->variable)
+        return;
+    for (size_t n = 0; n < SIBLINGS && i-- > 0; n++) {
+        const struct dh_site *o = &t->sites[i];
+        enum dh_group group = dh_op_info(o->op)->group;
+        if (o->function != s->function || o->file != s->file || (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY))
+            return;
+        if (o->op != DH_OP_READ || o->variable != s->variable)
+            continue;
+        bool same = !(s->flags & DH_SITE_ELEMENT) || (s->expr && o->expr == s->expr);
+        p->reads_too = p->reads_too || same;
+        p->updates = p->updates || (same && o->line == s->line);
+    }
+}
+
+static void describe(struct dh_handover *h, struct place *p)
+{
+    const struct dh_site_table *t = NULL;
+    const struct dh_site *s = dh_world_site(h->world, p->site, &t);
+    p->known = true;
+    if (!s)
+        return;
+    const char *name = dh_site_string(t, s->variable);
+    p->pointer = s->flags & DH_SITE_POINTER;
+    p->element = s->flags & DH_SITE_ELEMENT;
+    p->global = (s->flags & DH_SITE_GLOBAL) && !p->element;
+    p->line = (uint32_t)hash_text(dh_site_string(t, s->file), s->line);
+    p->subject = *name ? hash_text(name, 0) : 0;
+    look_back(p, t, s);
+    if (*name && name[strlen(name) - 1] == ']')
+        p->array = strchr(name, '.') ? p->subject : 1;
+}
+
+static void more_first(struct dh_handover *h, uint32_t site)
+{
+    size_t n = 2 * (size_t)site + 256;
+    h->first = realloc(h->first, n * sizeof *h->first);
+    if (!h->first)
+        abort();
+    memset(h->first + h->n_first, 0, (n - h->n_first) * sizeof *h->first);
+    h->n_first = n;
+}
+
+static const struct place *low_place(struct dh_handover *h, uint32_t site)
+{
+    if (site >= h->n_first)
+        more_first(h, site);
+    struct place *p = &h->first[site];
+    if (!p->known) {
+        p->site = site;
+        describe(h, p);
+    }
+    return p;
+}
+
+static const struct place *place_of(struct dh_handover *h, uint32_t site)
+{
+    if (site < LOW_PLACES)
+        return low_place(h, site);
+    if (2 * h->n_places >= h->cap_places)
+        grow_places(h);
+    struct place *p = &h->places[place_slot(h, site)];
+    if (!p->known) {
+        p->site = site;
+        describe(h, p);
+        h->n_places++;
+    }
+    return p;
+}
+
+bool dh_handover_by_name(struct dh_handover *h, uint32_t site)
+{
+    return place_of(h, site)->global;
+}
+
+uint64_t dh_handover_array(struct dh_handover *h, uint32_t site)
+{
+    return place_of(h, site)->array;
+}
+
+/* ---- what waits depend on ---- */
+
+static size_t subject_slot(const struct dh_handover *h, uint64_t subject)
+{
+    size_t i = subject >> 8 & (h->cap_subjects - 1);
+    while (h->subjects[i] && h->subjects[i] != subject)
+        i = (i + 1) & (h->cap_subjects - 1);
+    return i;
+}
+
+static bool is_subject(const struct dh_handover *h, uint64_t subject)
+{
+    return subject && h->n_subjects && h->subjects[subject_slot(h, subject)];
+}
+
+static void grow_subjects(struct dh_handover *h)
+{
+    uint64_t *old = h->subjects;
+    size_t cap = h->cap_subjects;
+    h->cap_subjects = cap ? 2 * cap : 64;
+    h->subjects = zeroed(h->cap_subjects, sizeof *h->subjects);
+    for (size_t i = 0; i < cap; i++)
+        if (old[i])
+            h->subjects[subject_slot(h, old[i])] = old[i];
+    free(old);
+}
+
+static void add_subject(struct dh_handover *h, uint64_t subject)
+{
+    if (2 * h->n_subjects >= h->cap_subjects)
+        grow_subjects(h);
+    uint64_t *at = &h->subjects[subject_slot(h, subject)];
+    h->n_subjects += !*at;
+    *at = subject;
+}
+
+/* ---- cells ---- */
+
+static void clear_half(struct dh_handover *h, struct half *half)
+{
+    if (half->writer)
+        dh_moments_put(h->moments, half->writer);
+    *half = (struct half){0};
+}
+
+static struct cell *cell_at(const struct dh_handover *h, uint32_t id)
+{
+    return dh_pool_at(&h->cells, id);
+}
+
+static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
+{
+    struct dh_handover *h = arg;
+    struct cell *c = cell_at(h, value);
+    (void)granule;
+    for (int i = 0; i < 2; i++)
+        if (mask >> 4 * i & 0xF)
+            clear_half(h, &c->half[i]);
+    if (c->half[0].writer || c->half[0].read || c->half[1].writer || c->half[1].read)
+        return value;
+    dh_pool_give(&h->cells, value);
+    return 0;
+}
+
+static void set_moment(struct dh_handover *h, uint32_t *at, uint32_t moment)
+{
+    dh_moments_take(h->moments, moment);
+    if (*at)
+        dh_moments_put(h->moments, *at);
+    *at = moment;
+}
+
+static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
+{
+    struct dh_handover *h = arg;
+    const struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+    uint32_t id = value ? value : dh_pool_take(&h->cells);
+    (void)granule;
+    for (int i = 0; i < 2; i++) {
+        struct half *half = &cell_at(h, id)->half[i];
+        if (!(mask >> 4 * i & 0xF))
+            continue;
+        bool read = half->read == h->stretch,
+             anew = !p.updates && (!read || place_of(h, half->read_site)->line != p.line);
+        bool more = half->written == h->stretch; /* what was written before in this stretch counts as well */
+        half->made_anew = anew && (!more || half->made_anew);
+        half->often = half->often || (half->written && !more);
+        half->asked = read || p.reads_too || (more && half->asked);
+        half->written = h->stretch;
+        half->writer_thread = h->access->thread;
+        set_moment(h, &half->writer, h->moment);
+        half->site = h->access->site;
+    }
+    return id;
+}
+
+static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
+{
+    struct dh_handover *h = arg;
+    uint32_t id = value ? value : dh_pool_take(&h->cells);
+    (void)granule;
+    for (int i = 0; i < 2; i++)
+        if (mask >> 4 * i & 0xF) {
+            struct half *half = &cell_at(h, id)->half[i];
+            bool again = half->reader == h->access->thread && half->read_site == h->access->site;
+            half->asked_again = half->asked_again || (half->read && half->read != h->stretch && again);
+            half->read = h->stretch;
+            half->reader = h->access->thread;
+            half->read_site = h->access->site;
+        }
+    return id;
+}
+
+static struct section *section_of(struct dh_handover *h, uint32_t thread)
+{
+    if (thread >= DH_WORLD_THREADS)
+        return NULL;
+    while (h->sections.n <= thread)
+        dh_vec_push(&h->sections, (struct section){0});
+    return &h->sections.at[thread];
+}
+
+/* ---- learning ---- */
+
+/* The same again is nothing new. */
+static bool has_learnt(struct dh_handover *h, uint32_t moment, enum dh_strength strength)
+{
+    for (size_t i = 0; i < RECENT; i++)
+        if (h->learnt[i].moment == moment && h->learnt[i].strength <= strength)
+            return true;
+    h->learnt[h->n_learnt++ % RECENT] = (struct learnt){moment, strength};
+    return false;
+}
+
+static bool have_common_lock(const struct dh_moment *writer, const struct dh_moment *reader)
+{
+    const struct dh_held *theirs = dh_moment_held(writer), *ours = dh_moment_held(reader);
+    for (size_t i = 0; i < writer->n_held; i++)
+        for (size_t j = 0; !theirs[i].shared && j < reader->n_held; j++)
+            if (ours[j].id == theirs[i].id)
+                return true;
+    return false;
+}
+
+/* How strong is the order that reading it gives; DH_STRENGTHS: none. */
+static enum dh_strength order_of(struct dh_handover *h, const struct half *half, const struct place *p)
+{
+    bool again =
+        half->asked_again || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
+    bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->asked || again);
+    if (flag || is_subject(h, p->subject) || is_subject(h, place_of(h, half->site)->subject))
+        return DH_SURE;
+    return half->made_anew || p->pointer ? DH_HANDED : DH_STRENGTHS;
+}
+
+static void learn_from(struct dh_handover *h, const struct half *half, const struct place *p)
+{
+    enum dh_strength strength = order_of(h, half, p);
+    if (strength == DH_STRENGTHS || has_learnt(h, half->writer, strength))
+        return;
+    const struct dh_moment *reader = dh_moments_get(h->moments, h->moment);
+    if (have_common_lock(dh_moments_get(h->moments, half->writer), reader))
+        dh_moments_learn(h->moments, h->access->thread, half->writer, strength);
+}
+
+static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
+{
+    struct dh_handover *h = arg;
+    (void)granule;
+    for (int i = 0; i < 2; i++) {
+        const struct half *half = &cell_at(h, value)->half[i];
+        if (!(mask >> 4 * i & 0xF) || !half->writer || half->writer_thread == h->access->thread)
+            continue;
+        struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+        learn_from(h, half, &p);
+    }
+    return value;
+}
+
+/* ---- accesses under locks ---- */
+
+static void note_names(struct dh_handover *h, struct section *s, const struct dh_event *e)
+{
+    const struct place *p = place_of(h, e->site);
+    uint64_t name = p->subject;
+    bool write = e->kind == DH_EVENT_WRITE, read = !write || p->reads_too;
+    if (!name || is_subject(h, name))
+        return;
+    if (write && s->signalled)
+        add_subject(h, name);
+    else if (write && s->written.n < MOST_NAMES)
+        dh_vec_push(&s->written, name);
+    if (read && s->read.n < MOST_NAMES)
+        dh_vec_push(&s->read, name);
+}
+
+static bool is_read(struct dh_handover *h, const struct dh_event *e)
+{
+    return e->kind == DH_EVENT_READ || place_of(h, e->site)->reads_too;
+}
+
+static void step(struct dh_handover *h, const struct dh_event *e, bool known, dh_granule_step *what)
+{
+    uint64_t size = e->arg < MOST_BYTES ? e->arg : MOST_BYTES;
+    h->access = e;
+    (known ? dh_granules_visit : dh_granules_update)(&h->granules, e->addr, size, what, h);
+}
+
+/* Memory is slow, and there are several to be fetched at a time. */
+static void fetch(struct dh_handover *h, const struct section *s)
+{
+    for (size_t i = 0; i < s->held_back.n; i++) {
+        const uint32_t *cell = dh_granules_soon(&h->granules, s->held_back.at[i].addr);
+        if (cell && *cell)
+            __builtin_prefetch(cell_at(h, *cell));
+        if (h->soon)
+            h->soon(h->arg, &s->held_back.at[i]);
+    }
+}
+
+/* What others handed over first, then what this thread leaves behind. */
+static bool exchange(struct dh_handover *h, const struct section *s, uint32_t thread)
+{
+    bool writes = false;
+    h->moment = dh_moments_latest(h->moments, thread);
+    h->stretch += h->stretch == UINT32_MAX ? 2 : 1;
+    memset(h->learnt, 0, sizeof h->learnt);
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (is_read(h, &s->held_back.at[i]))
+            step(h, &s->held_back.at[i], true, learn_step);
+    h->moment = dh_moments_latest(h->moments, thread);
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (s->held_back.at[i].kind == DH_EVENT_READ)
+            step(h, &s->held_back.at[i], false, mark_read_step);
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (s->held_back.at[i].kind == DH_EVENT_WRITE) {
+            step(h, &s->held_back.at[i], false, write_step);
+            writes = true;
+        }
+    return writes;
+}
+
+static void flush(struct dh_handover *h, uint32_t thread)
+{
+    struct section *s = section_of(h, thread);
+    if (!s || !s->held_back.n)
+        return;
+    fetch(h, s);
+    bool writes = exchange(h, s, thread);
+    for (size_t i = 0; i < s->held_back.n; i++) {
+        note_names(h, s, &s->held_back.at[i]);
+        h->deliver(h->arg, &s->held_back.at[i], h->moment);
+    }
+    s->held_back.n = 0;
+    h->waiting--;
+    if (writes)
+        dh_moments_publish(h->moments, h->moment);
+}
+
+void dh_handover_access(struct dh_handover *h, const struct dh_event *e)
+{
+    struct section *s = dh_world_thread(h->world, e->thread)->held.n ? section_of(h, e->thread) : NULL;
+    uint32_t now = dh_moments_now(h->moments, e->thread);
+    if (!s) {
+        h->deliver(h->arg, e, now);
+        return;
+    }
+    dh_granules_soon(&h->granules, e->addr);
+    h->waiting += s->held_back.n == 0;
+    dh_vec_push(&s->held_back, *e);
+    if (s->held_back.n >= MOST_HELD_BACK)
+        flush(h, e->thread);
+}
+
+void dh_handover_flush(struct dh_handover *h)
+{
+    for (uint32_t i = 0; i < h->sections.n; i++)
+        flush(h, i);
+}
+
+/* ---- other events ---- */
+
+static void took_lock(struct dh_handover *h, struct section *s, const struct dh_event *e)
+{
+    s->read.n = s->written.n = 0;
+    s->signalled = false;
+    (void)h;
+    (void)e;
+}
+
+static void waits(struct dh_handover *h, struct section *s, const struct dh_event *e)
+{
+    (void)e;
+    for (size_t i = 0; i < s->read.n; i++)
+        add_subject(h, s->read.at[i]);
+}
+
+static void signals(struct dh_handover *h, struct section *s, const struct dh_event *e)
+{
+    (void)e;
+    for (size_t i = 0; i < s->written.n; i++)
+        add_subject(h, s->written.at[i]);
+    s->signalled = true;
+}
+
+static bool touches(const struct section *s, uint64_t at, uint64_t size)
+{
+    for (size_t i = 0; i < s->held_back.n; i++)
+        if (s->held_back.at[i].addr - at < size || at - s->held_back.at[i].addr < s->held_back.at[i].arg)
+            return true;
+    return false;
+}
+
+/* What was accessed was what is no more, not what comes to lie there. */
+static void forget(struct dh_handover *h, struct section *s, const struct dh_event *e)
+{
+    (void)s;
+    for (uint32_t i = 0; i < h->sections.n && h->waiting; i++)
+        if (touches(&h->sections.at[i], e->addr, e->arg))
+            flush(h, i);
+    dh_granules_visit(&h->granules, e->addr, e->arg, forget_step, h);
+}
+
+static void (*const rules[DH_EVENT_COUNT])(struct dh_handover *, struct section *, const struct dh_event *) = {
+    [DH_EVENT_LOCK] = took_lock, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
+    [DH_EVENT_FREE] = forget,    [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
+};
+
+void dh_handover_event(struct dh_handover *h, const struct dh_event *e)
+{
+    struct section *s = section_of(h, e->thread);
+    if (!s)
+        return;
+    flush(h, e->thread);
+    if (e->kind < DH_EVENT_COUNT && rules[e->kind])
+        rules[e->kind](h, section_of(h, e->thread), e);
+}

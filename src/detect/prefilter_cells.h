@@ -1,0 +1,83 @@
+/* A cell for every eight bytes of address space. Layer: detect. Cells of nothing but 0 need no memory, and there is a
+ * bound. Not thread-safe. */
+#ifndef DH_DETECT_PREFILTER_CELLS_H
+#define DH_DETECT_PREFILTER_CELLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DH_CELL_THREAD 0x3FFFFFFFu
+#define DH_CELL_SEVERAL UINT32_MAX
+
+struct dh_cell {
+    uint32_t object;           /* 0: none that is known */
+    uint32_t thread;           /* and 1; 0: nobody, or several */
+    uint32_t time, write_time; /* the latest; 0: it did not write */
+    uint32_t locks;
+    uint32_t older : 30, wrote : 1; /* thread and 1; 0: none */
+    uint32_t settled : 1;           /* the object is nobody's own any more, or this is none of it */
+    uint32_t older_time;
+    uint32_t unused; /* a cell lies in one line of the cache */
+};
+
+enum { DH_CELLS_A_PAGE = 2048, DH_CELLS_RECENT = 4096, DH_CELLS_A_SLAB = 32, DH_CELLS_SLABS = 256 };
+
+struct dh_cell_page {
+    struct dh_cell at[DH_CELLS_A_PAGE];
+};
+
+struct dh_cell_row {
+    uint64_t number;
+    struct dh_cell_page *page; /* NULL: free row */
+};
+
+struct dh_cells {
+    struct dh_cell_row *rows; /* open addressing */
+    size_t n, cap;
+    struct dh_cell_page *slabs[DH_CELLS_SLABS]; /* where pages are taken from */
+    struct dh_cell_row recent[DH_CELLS_RECENT]; /* by number, wrapped */
+};
+
+void dh_cells_release(struct dh_cells *c);
+struct dh_cell_page *dh_cells_page(struct dh_cells *c, uint64_t number, bool make);
+/* Page by page; only what is there. */
+void dh_cells_clear(struct dh_cells *c, uint64_t addr, uint64_t size);
+
+/* Heaps of several threads lie at the same place in pieces of 64 MB. */
+static inline size_t dh_cells_recent(uint64_t number)
+{
+    return (number + (number >> 12) * 1237) % DH_CELLS_RECENT;
+}
+
+static inline struct dh_cell *dh_cells_at(struct dh_cells *c, uint64_t addr, bool make)
+{
+    uint64_t number = addr / (8 * DH_CELLS_A_PAGE);
+    const struct dh_cell_row *recent = &c->recent[dh_cells_recent(number)];
+    struct dh_cell_page *p = recent->number == number ? recent->page : NULL;
+    if (!p)
+        p = dh_cells_page(c, number, make);
+    return p ? &p->at[addr / 8 % DH_CELLS_A_PAGE] : NULL;
+}
+
+/* NULL: nothing is known. */
+static inline struct dh_cell *dh_cells_find(struct dh_cells *c, uint64_t addr)
+{
+    return dh_cells_at(c, addr, false);
+}
+
+/* It will be asked for. Always inline: gcc leaves out calls of what does nothing but fetch. */
+__attribute__((always_inline)) static inline void dh_cells_soon(const struct dh_cells *c, uint64_t addr)
+{
+    const struct dh_cell_page *p = c->recent[dh_cells_recent(addr / (8 * DH_CELLS_A_PAGE))].page;
+    if (p)
+        __builtin_prefetch(&p->at[addr / 8 % DH_CELLS_A_PAGE], 1);
+}
+
+/* NULL: there are too many. */
+static inline struct dh_cell *dh_cells_get(struct dh_cells *c, uint64_t addr)
+{
+    return dh_cells_at(c, addr, true);
+}
+
+#endif

@@ -1,0 +1,68 @@
+#include "instrument/address_bases.h"
+
+#include <llvm-c/DebugInfo.h>
+
+enum { STEPS_MAX = 32 };
+
+/* Along offsets and loaded pointers, up to the variable, argument or call where they begin. Pointers that a loop moves
+ * on are traced to where it begins. */
+static LLVMValueRef step(LLVMValueRef v)
+{
+    if (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr)
+        return LLVMGetOperand(v, 0);
+    if (LLVMIsAGetElementPtrInst(v) || LLVMIsABitCastInst(v) || LLVMIsALoadInst(v))
+        return LLVMGetOperand(v, 0);
+    if (LLVMIsASelectInst(v))
+        return LLVMGetOperand(v, 1);
+    if (LLVMIsAPHINode(v) && LLVMCountIncoming(v))
+        return LLVMGetIncomingValue(v, 0);
+    return NULL;
+}
+
+static LLVMValueRef root_of(LLVMValueRef addr)
+{
+    LLVMValueRef above;
+    for (int i = 0; i < STEPS_MAX && (above = step(addr)); i++)
+        addr = above;
+    return addr;
+}
+
+/* A global is many functions' business: one of the source that only reads it reads what others write at other times,
+ * also where all of them were inlined into one. What else an address may come from belongs to the function as it is
+ * now: helpers that were inlined read what it has just written. */
+static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
+{
+    LLVMValueRef root = root_of(addr);
+    LLVMMetadataRef at = LLVMIsAGlobalVariable(root) ? LLVMInstructionGetDebugLoc(access) : NULL;
+    LLVMMetadataRef call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
+    return dh_ptrmap_key(root) ^ dh_ptrmap_key(call) * 0x9e3779b97f4a7c15u;
+}
+
+void dh_roots_release(struct dh_roots *r)
+{
+    dh_ptrmap_release(&r->stored);
+}
+
+static void note(struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
+{
+    uint64_t key = key_of(access, addr);
+    if (!dh_ptrmap_find(&r->stored, key))
+        dh_ptrmap_add(&r->stored, key, 1);
+}
+
+void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f)
+{
+    dh_ptrmap_clear(&r->stored);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsAStoreInst(i))
+                note(r, i, LLVMGetOperand(i, 1));
+            else if (LLVMIsAMemIntrinsic(i))
+                note(r, i, LLVMGetOperand(i, 0));
+        }
+}
+
+bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
+{
+    return !dh_ptrmap_find(&r->stored, key_of(access, addr));
+}

@@ -1,0 +1,12 @@
+/* Library calls whose arguments nobody else can see: the runtime is told to spare them. Layer: instrument. */
+#ifndef DH_INSTRUMENT_PRIVATE_ARGS_H
+#define DH_INSTRUMENT_PRIVATE_ARGS_H
+
+#include "instrument/escape.h"
+#include "instrument/weave.h"
+
+/* After the hooks of the function's accesses were placed: those of memory intrinsics have told what the function that
+ * carries them out would tell again. */
+void dh_spare_place(struct dh_weave *w, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work);
+
+#endif

@@ -1,0 +1,456 @@
+/* AtomRace's hooks: collisions on primitive sections (001 Fig. 2), and what goes on from there to sections of a file
+ * (atomrace_monitor.c) and to pairs of accesses (atomrace_pairs.c). The rules are detect/atomrace*.h's; here is what a
+ * process adds: threads, contexts, signal handlers, reports. */
+#include "runtime/core/public_hooks.h"
+
+#include "runtime/atomrace/atomrace.h"
+#include "runtime/atomrace/state.h"
+
+#include "event/mark.h"
+#include "event/site.h"
+#include "runtime/atomrace/fast.h"
+#include "runtime/atomrace/noise.h"
+#include "runtime/core/bytes.h"
+#include "runtime/core/options.h"
+#include "runtime/core/print.h"
+#include "runtime/core/start.h"
+#include "runtime/core/threads.h"
+#include "runtime/heal/heal.h"
+#include "runtime/report/vector_state.h"
+
+enum { SLOW_AT_FIRST = 100000, BURST = 64, BETWEEN_BURSTS = 64 };
+
+bool dh_atom_listens;
+struct dh_atom_ways dh_atom_ways;
+struct dh_atom_table dh_atom_writes;
+
+__thread uint32_t dh_atom_held;
+__thread uint64_t dh_atom_n_passed;
+static __thread bool busy;        /* a signal handler must leave us alone */
+static __thread bool ended;       /* the thread's last rites are done */
+static __thread bool interrupted; /* a signal handler came since the last collision of a quick read */
+static __thread int ignoring;     /* depth */
+
+void dh_atom_ignore(int by)
+{
+    ignoring += by;
+    if (ignoring < 0)
+        ignoring = 0;
+}
+
+/* ---- hooks ---- */
+
+static bool enter(void)
+{
+    if (busy || ended || ignoring)
+        return false;
+    busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(!dh_atom_me, 0) && (!dh_atom_listens || !__dh_thread.thread || !dh_atom_become())) {
+        busy = false;
+        return false;
+    }
+    return true;
+}
+
+static void leave(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    busy = false;
+}
+
+/* Every eight bytes of it, up to as many as there is room for: of a long range the beginning. */
+static void add_pieces(struct dh_atom_self *s, uintptr_t addr, size_t size)
+{
+    uintptr_t end = addr + size;
+    while (addr < end && s->n_pieces < DH_ATOM_PIECES) {
+        uintptr_t next = (addr & ~(uintptr_t)7) + 8;
+        uint32_t n = (uint32_t)((next < end ? next : end) - addr);
+        s->piece[s->n_pieces++] =
+            (struct dh_atom_piece){.cell = dh_atom_cell(&dh_atom_writes, addr), .mine = dh_atom_word(addr, n)};
+        addr = next;
+    }
+}
+
+static uint64_t open_pieces(struct dh_atom_self *s, uint32_t from, bool write)
+{
+    uint64_t met = 0;
+    for (uint32_t i = from; i < s->n_pieces; i++) {
+        uint64_t word =
+            write ? dh_atom_before_write(&s->piece[i], &s->atom) : dh_atom_before_read(&s->piece[i], &s->atom);
+        met = word ? word : met;
+    }
+    return met;
+}
+
+static uint64_t close_pieces(struct dh_atom_self *s)
+{
+    uint64_t met = 0;
+    for (uint32_t i = 0; i < s->n_pieces; i++) {
+        const struct dh_atom_piece *p = &s->piece[i];
+        uint64_t word = p->mine & DH_ATOM_ACTIVE ? dh_atom_after_write(p, &s->atom) : dh_atom_after_read(p, &s->atom);
+        met = word ? word : met;
+    }
+    s->n_pieces = 0;
+    return met;
+}
+
+void dh_atom_keep_apart(void)
+{
+    enum { NAP = 20000 /* ns */ };
+    struct dh_atom_self *s = dh_atom_me;
+    if (s->access.write)
+        return;
+    unsigned naps = (unsigned)dh_heal_patience_ms() * (1000000 / NAP);
+    for (uint32_t i = 0; i < s->n_pieces; i++)
+        for (unsigned n = 0; n < naps && dh_atom_before_read(&s->piece[i], &s->atom); n++)
+            dh_heal_nap(NAP);
+    dh_heal_enter_late(s->access.place);
+    open_pieces(s, 0, false);
+}
+
+static void before(struct dh_atom_self *s, const struct dh_atom_access *given, uint32_t mark)
+{
+    dh_atom_close_window(s); /* one that a signal handler interrupted, or that was left by longjmp */
+    struct dh_atom_access a = *given;
+    bool with_context = a.write || dh_atom_ways.pairs || mark >> DH_MARK_POINT_SHIFT;
+    if (with_context)
+        a.context = dh_atom_context_now(s);
+    s->place = a.place;
+    s->n_pieces = 0;
+    s->met.n = 0;
+    uint64_t met = 0;
+    if (dh_atom_ways.collides && mark & DH_MARK_COLLIDE) {
+        add_pieces(s, a.addr, a.size);
+        if (a.write)
+            dh_atom_note(&s->atom, &a);
+        met = open_pieces(s, 0, a.write);
+    }
+    s->access = a;
+    s->open = true;
+    if (met) {
+        if (!with_context)
+            a.context = s->access.context = dh_atom_context_now(s);
+        dh_atom_collided(&a, met);
+    }
+    if (dh_atom_ways.pairs && s->n_pieces == 1)
+        dh_atom_look_back(s, &a, s->piece[0].mine, s->piece[0].seen);
+}
+
+/* Who wrote while the access was held up came between it and the one before, besides that the two met. */
+static void look_back_again(struct dh_atom_self *s)
+{
+    const struct dh_atom_piece *p = &s->piece[0];
+    uint64_t now = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
+    if (now != p->mine && now != p->seen)
+        dh_atom_look_back(s, &s->access, p->mine, now);
+}
+
+/* Who wrote while a read was held up is met before it reads, as long as that can be healed. */
+static void look_again(struct dh_atom_self *s)
+{
+    uint64_t met = 0;
+    if (s->access.write || !dh_heal_is_auto())
+        return;
+    for (uint32_t i = 0; i < s->n_pieces; i++) {
+        uint64_t word = dh_atom_after_read(&s->piece[i], &s->atom);
+        met = word ? word : met;
+    }
+    if (met)
+        dh_atom_collided(&s->access, met);
+}
+
+/* With `--heal=auto`. */
+static bool wait_turn(struct dh_atom_self *s)
+{
+    struct dh_vector_state saved;
+    if (__builtin_expect(!dh_heal_is_early, 1) || s->access.write)
+        return false;
+    dh_vector_save(&saved);
+    bool waited = dh_heal_wait_turn();
+    dh_heal_enter_late(s->access.place);
+    dh_vector_restore(&saved);
+    return waited;
+}
+
+/* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
+static void before_at_last(struct dh_atom_self *s, uint32_t mark)
+{
+    if (dh_mark_point(mark))
+        dh_atom_sections_end(s, dh_mark_point(mark) - 1, &s->access);
+    if (dh_mark_variable(mark))
+        dh_atom_sections_meet(s, &s->access);
+}
+
+static void after(struct dh_atom_self *s, uint32_t mark, uint32_t place)
+{
+    if (!s->open || s->place != place)
+        return;
+    struct dh_atom_access *a = &s->access;
+    struct dh_atom_piece first = s->piece[0];
+    bool one = s->n_pieces == 1;
+    uint64_t met = close_pieces(s);
+    s->open = false;
+    if (met) {
+        if (!a->context)
+            a->context = dh_atom_context_now(s);
+        dh_atom_collided(a, met);
+    }
+    if (dh_atom_ways.pairs && one)
+        dh_atom_remember(s, a, &first);
+    if (!dh_atom_ways.sections)
+        return;
+    dh_atom_sections_cross(s, a);
+    if (s->in_sections && dh_mark_variable(mark))
+        dh_atom_sections_extend(s, dh_mark_variable(mark) - 1, a);
+    if (dh_mark_point(mark) && dh_atom_sections_begin(s, dh_mark_point(mark) - 1, a) && dh_noise_on)
+        dh_noise_at_access(mark, place, dh_atom_held); /* inside the section */
+}
+
+/* An atomic synchronises, or may. */
+static bool is_atomic(uint64_t what)
+{
+    return (what >> 8 & 0xFF) != DH_ORDER_NONE;
+}
+
+/* Pairs are followed from the beginning, and later in bursts, which begin where the thread synchronises: between them,
+ * reads take the quick way. */
+static void set_pace(struct dh_atom_self *s)
+{
+    bool slow = dh_noise_on || (dh_atom_ways.pairs && s->n_slow < SLOW_AT_FIRST) || (dh_atom_ways.pairs && s->burst);
+    s->n_slow++;
+    s->burst -= s->burst > 0;
+    __dh_thread.atom_quick = !slow;
+}
+
+uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t place)
+{
+    uint32_t mark = (uint32_t)(what >> 32);
+    if (is_atomic(what)) {
+        dh_atom_pass(DH_PASS_OTHER);
+        return DH_ATOM_SLOW;
+    }
+    if (!enter())
+        return DH_ATOM_SLOW;
+    dh_atom_me->spot = spot;
+    struct dh_atom_access a = {
+        .addr = (uintptr_t)addr, .size = what >> 16 & 0xFFFF, .place = place, .write = (what & 0xFF) == DH_OP_WRITE};
+    before(dh_atom_me, &a, mark);
+    if (dh_noise_on)
+        dh_noise_at_access(mark, place, dh_atom_held);
+    if (wait_turn(dh_atom_me) || dh_noise_on)
+        look_again(dh_atom_me);
+    if (dh_noise_on && dh_atom_ways.pairs_told && !dh_atom_ways.train && dh_atom_me->n_pieces == 1)
+        look_back_again(dh_atom_me);
+    if (dh_atom_ways.sections)
+        before_at_last(dh_atom_me, mark);
+    set_pace(dh_atom_me);
+    leave();
+    return DH_ATOM_SLOW;
+}
+
+/* A read went the quick way, and the word changed meanwhile. A signal handler may have synchronised in the middle: then
+ * nothing is known. */
+static void after_quick(uintptr_t addr, uint32_t size, uint64_t token, uint32_t place)
+{
+    struct dh_atom_piece p = {
+        .cell = dh_atom_cell(&dh_atom_writes, addr), .mine = dh_atom_word(addr, size), .seen = token};
+    uint64_t met = dh_atom_after_read(&p, &dh_atom_me->atom);
+    if (met && !interrupted) {
+        struct dh_atom_access a = {
+            .addr = addr, .size = size, .place = place, .context = dh_atom_context_now(dh_atom_me)};
+        dh_atom_collided(&a, met);
+    }
+    interrupted = false;
+}
+
+void dh_atom_after_slow(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place)
+{
+    (void)spot;
+    if (token == DH_ATOM_SLOW && (!dh_atom_me || !dh_atom_me->open))
+        return;
+    if (!enter())
+        return;
+    if (token == DH_ATOM_SLOW)
+        after(dh_atom_me, (uint32_t)(what >> 32), place);
+    else if (dh_atom_ways.on)
+        after_quick((uintptr_t)addr, what >> 16 & 0xFFFF, token, place);
+    leave();
+}
+
+/* For libraries, and programs that are not optimised. */
+uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)
+{
+    return dh_atom_before_slow(addr, what, spot, place);
+}
+
+void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, uint32_t place)
+{
+    dh_atom_after_slow(addr, what, token, spot, place);
+}
+
+/* The inline quick ways call these with the convention preserve_most, which gcc does not know: all registers but r11
+ * and the one of the answer stay as they were. The first eight bytes are room for the answer, or keep rax. */
+#define PUSH(r) "push %" r "\n.cfi_adjust_cfa_offset 8\n"
+#define POP(r) "pop %" r "\n.cfi_adjust_cfa_offset -8\n"
+#define PRESERVING(name, function, answer)                                                                             \
+    __asm__(".text\n.globl " name "\n.hidden " name "\n.type " name ", @function\n" name                               \
+            ":\n.cfi_startproc\n" PUSH("rax") PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8")   \
+                PUSH("r9") PUSH("r10") "call " function "\n" answer POP("r10") POP("r9") POP("r8") POP("rdi")          \
+                    POP("rsi") POP("rdx") POP("rcx") POP("rax") POP("r11") "ret\n.cfi_endproc\n.size " name            \
+                                                                           ", .-" name "\n")
+PRESERVING("__dh_atom_before_slow", "dh_atom_before_slow", "mov %rax, 56(%rsp)\n");
+PRESERVING("__dh_atom_after_slow", "dh_atom_after_slow", "");
+
+void dh_atom_interrupted(void)
+{
+    interrupted = true;
+}
+
+/* A copy reads and writes in one access: its events are those of both. */
+void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place)
+{
+    uint32_t mark = (uint32_t)(what >> 32);
+    (void)spot;
+    if (!size || !enter())
+        return;
+    struct dh_atom_self *s = dh_atom_me;
+    struct dh_atom_access a = {
+        .addr = (uintptr_t)dst, .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size, .place = place, .write = true};
+    uint64_t met = 0;
+    dh_atom_close_window(s);
+    s->n_pieces = 0;
+    s->met.n = 0;
+    s->place = place;
+    a.context = dh_atom_context_now(s);
+    if (dh_atom_ways.collides && mark & DH_MARK_COLLIDE) {
+        add_pieces(s, a.addr, size < 32 ? size : 32);
+        dh_atom_note(&s->atom, &a);
+        met = open_pieces(s, 0, true);
+        s->access = a;
+        if (src) {
+            uint32_t from = s->n_pieces;
+            add_pieces(s, (uintptr_t)src, size < 32 ? size : 32);
+            uint64_t read = open_pieces(s, from, false);
+            if (read) {
+                struct dh_atom_access r = a;
+                r.addr = (uintptr_t)src;
+                r.write = false;
+                dh_atom_collided(&r, read);
+            }
+        }
+    }
+    s->access = a;
+    s->open = true;
+    if (met)
+        dh_atom_collided(&a, met);
+    if (dh_noise_on)
+        dh_noise_at_access(mark, place, dh_atom_held);
+    leave();
+}
+
+void __dh_atom_after_range(void *dst, const void *src, size_t size, uint64_t what, uint32_t spot, uint32_t place)
+{
+    (void)dst, (void)size, (void)what, (void)spot;
+    if (!dh_atom_me || !dh_atom_me->open || !enter())
+        return;
+    struct dh_atom_self *s = dh_atom_me;
+    if (s->place == place) {
+        uint64_t met = 0;
+        s->open = false;
+        for (uint32_t i = 0; i < s->n_pieces; i++) {
+            const struct dh_atom_piece *p = &s->piece[i];
+            bool write = p->mine & DH_ATOM_ACTIVE;
+            uint64_t word = write ? dh_atom_after_write(p, &s->atom) : dh_atom_after_read(p, &s->atom);
+            if (word && write)
+                met = word;
+            if (word && !write) {
+                struct dh_atom_access r = s->access;
+                r.addr = (uintptr_t)src;
+                r.write = false;
+                dh_atom_collided(&r, word);
+            }
+        }
+        s->n_pieces = 0;
+        if (met)
+            dh_atom_collided(&s->access, met);
+    }
+    leave();
+}
+
+/* ---- what others tell ---- */
+
+void dh_atom_passed(enum dh_passing how)
+{
+    if (busy || ended)
+        return;
+    dh_atom_n_passed += how != DH_PASS_OTHER;
+    if (how == DH_PASS_LOCK)
+        dh_atom_held++;
+    else if (how == DH_PASS_UNLOCK)
+        dh_atom_held -= dh_atom_held > 0;
+    else
+        __dh_thread.atom_passed++;
+    if (dh_atom_me && dh_atom_me->open) {
+        busy = true;
+        dh_atom_close_window(dh_atom_me);
+        busy = false;
+    }
+    if (dh_atom_me && dh_atom_ways.pairs && ++dh_atom_me->n_passed % BETWEEN_BURSTS == 0) {
+        dh_atom_me->burst = BURST;
+        __dh_thread.atom_quick = 0;
+    }
+    if (dh_noise_on && how != DH_PASS_LOCK)
+        dh_noise_at_sync();
+}
+
+void dh_atom_thread_ends(void)
+{
+    struct dh_atom_self *s = dh_atom_me;
+    ended = true;
+    dh_noise_thread_ends();
+    if (!s)
+        return;
+    dh_atom_close_window(s);
+    if (dh_atom_ways.sections)
+        dh_atom_sections_leave(s);
+    dh_atom_me = NULL;
+    dh_atom_give_back(s);
+}
+
+void dh_atom_finish(void)
+{
+    if (dh_atom_listens)
+        dh_print("deadheat: process %d: atomrace: %u collisions, %u broken sections; noise: %u delays\n",
+                 dh_process.pid, atomic_load(&dh_atom_n_collisions), atomic_load(&dh_atom_n_broken), dh_noise_count());
+}
+
+/* Of the other threads nothing goes on here, whatever the tables say. */
+void dh_atom_forked(void)
+{
+    if (!dh_atom_listens)
+        return;
+    dh_bytes_zero(&dh_atom_writes, sizeof dh_atom_writes);
+    dh_atom_pairs_forked();
+    dh_atom_sections_forked();
+    dh_atom_threads_forked();
+    if (dh_atom_me)
+        dh_atom_me->open = false;
+}
+
+/* ---- the beginning ---- */
+
+void dh_atom_start(void)
+{
+    dh_atom_ways.on = dh_options_detects("atomrace");
+    dh_noise_start();
+    dh_atom_listens = dh_atom_ways.on || dh_noise_on;
+    if (!dh_atom_listens)
+        return;
+    if (dh_atom_ways.on && dh_options.selection)
+        dh_atom_sections_start();
+    dh_atom_ways.train = dh_options.train;
+    dh_atom_ways.pairs_told = dh_atom_ways.on && dh_options.pairs;
+    dh_atom_ways.pairs = dh_atom_ways.pairs_told || dh_noise_by_pair;
+    dh_atom_ways.collides = dh_atom_ways.on || dh_atom_ways.pairs;
+}

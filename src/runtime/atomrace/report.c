@@ -1,0 +1,129 @@
+/* What AtomRace says: collisions, and what the source means to race. */
+#include "runtime/atomrace/state.h"
+
+#include "runtime/heal/heal.h"
+
+#include "runtime/atomrace/atomrace.h"
+#include "runtime/atomrace/noise.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/race/internal.h"
+#include "runtime/record/record.h"
+#include "runtime/report/vector_state.h"
+
+enum { INTENDED = 64 };
+
+_Atomic uint32_t dh_atom_n_collisions;
+
+static struct {
+    uintptr_t addr;
+    size_t size;
+} intended[INTENDED];
+static _Atomic uint32_t n_intended;
+
+void dh_atom_intended(uintptr_t addr, size_t size)
+{
+    uint32_t i = dh_atom_listens ? atomic_fetch_add(&n_intended, 1) : INTENDED;
+    if (i >= INTENDED)
+        return;
+    intended[i].size = size;
+    __atomic_store_n(&intended[i].addr, addr, __ATOMIC_RELEASE);
+}
+
+static bool is_intended(uintptr_t addr, uint32_t size)
+{
+    uint32_t n = atomic_load(&n_intended);
+    for (uint32_t i = 0; i < n && i < INTENDED; i++) {
+        uintptr_t from = __atomic_load_n(&intended[i].addr, __ATOMIC_ACQUIRE);
+        if (from && addr >= from && addr + size <= from + intended[i].size)
+            return true;
+    }
+    /* With more than can be kept, nothing is sure. */
+    return n > INTENDED;
+}
+
+void dh_atom_describe(struct dh_report_access *a, uint32_t thread, const struct dh_atom_access *from)
+{
+    uint32_t place = from->place;
+    *a = (struct dh_report_access){.thread = thread, .addr = from->addr, .size = from->size, .context = from->context};
+    a->flags = from->write ? DH_ACCESS_WRITE : 0;
+    a->module = dh_module_of_place(&place);
+    a->place = place;
+}
+
+void dh_atom_overlap(const struct dh_atom_access *a, const struct dh_atom_access *b, struct dh_report *r)
+{
+    uintptr_t from = a->addr > b->addr ? a->addr : b->addr;
+    uintptr_t a_end = a->addr + a->size, b_end = b->addr + b->size, end = a_end < b_end ? a_end : b_end;
+    r->addr = from < end ? from : a->addr;
+    r->size = from < end ? (uint32_t)(end - from) : a->size;
+}
+
+/* Before the report, which takes its time. */
+static void heal(void)
+{
+    struct dh_vector_state saved;
+    if (!dh_heal_is_auto())
+        return;
+    dh_vector_save(&saved);
+    dh_heal_suspected();
+    dh_atom_keep_apart();
+    dh_vector_restore(&saved);
+}
+
+/* The report takes its time. If the access is still to come, whoever runs into it meanwhile collides as
+ * well. */
+void dh_atom_tell(struct dh_report *r)
+{
+    struct dh_block block;
+    if (is_intended(r->addr, r->size))
+        return;
+    heal();
+    if (dh_report_is_known(r))
+        return;
+    if (dh_race_on && dh_race_enter(__dh_thread.race)) {
+        bool meant = dh_race_is_intended(r->addr, r->size);
+        if (dh_block_around(r->addr, &block)) {
+            r->block = block.at;
+            r->n_block = block.size;
+            r->block_thread = block.thread;
+            r->block_context = block.context;
+        }
+        dh_race_leave(__dh_thread.race);
+        if (meant)
+            return;
+    }
+    struct dh_vector_state saved;
+    dh_vector_save(&saved);
+    dh_report(r);
+    dh_vector_restore(&saved);
+}
+
+void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
+{
+    struct dh_atom_access other;
+    struct dh_report_access accesses[2];
+    uint32_t thread;
+    if (!dh_atom_whose(word, mine, &other, &thread))
+        return;
+    struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "atomrace", .access = accesses, .n_accesses = 2};
+    r.text = "both threads were between the events before and after these accesses at the same time";
+    dh_atom_describe(&accesses[0], __dh_thread.index, mine);
+    dh_atom_describe(&accesses[1], thread, &other);
+    dh_atom_overlap(mine, &other, &r);
+    atomic_fetch_add_explicit(&dh_atom_n_collisions, 1, memory_order_relaxed);
+    if (dh_noise_by_pair)
+        dh_noise_met(mine->place, other.place);
+    if (!dh_atom_ways.on)
+        return;
+    if (dh_report_is_known(&r)) {
+        heal();
+        return;
+    }
+    if (dh_record_on) {
+        struct dh_record_met met[2] = {
+            {mine->addr, mine->size, mine->place, mine->context, __dh_thread.index, mine->write},
+            {other.addr, other.size, other.place, other.context, thread, other.write}};
+        dh_record_collision(&met[0], &met[1]);
+    }
+    dh_atom_tell(&r);
+}

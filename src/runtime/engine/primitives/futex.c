@@ -1,0 +1,94 @@
+/* Futexes of libraries, as far as libc and libstdc++ use them: waiting and waking become steps. */
+#include "runtime/engine/primitives/futex.h"
+
+#include "runtime/engine/primitives/primitives.h"
+#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/times.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+
+static uint64_t deadline_of(int op, const struct timespec *t)
+{
+    bool absolute = (op & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    if (!absolute)
+        return dh_engine->now_ns + (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+    return dh_times_until(op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, t);
+}
+
+static long wait(const uint32_t *at, uint32_t value, int op, const struct timespec *until)
+{
+    unsigned flags = until ? DH_STEP_TIMED : 0;
+    struct dh_step s = {.kind = DH_STEP_FUTEX_WAIT,
+                        .flags = DH_STEP_READS,
+                        .site = dh_engine_call_place(),
+                        .object = (uint64_t)(uintptr_t)at,
+                        .size = sizeof *at};
+    dh_engine_park(&s);
+    if (__atomic_load_n(at, __ATOMIC_SEQ_CST) != value) {
+        dh_engine_in_vain();
+        return -EAGAIN;
+    }
+    if (until)
+        dh_engine_self()->deadline = deadline_of(op, until);
+    if (dh_queue_sleep(at, NULL, flags) == 0)
+        return 0;
+    dh_times_pass(dh_engine_self()->deadline);
+    return -ETIMEDOUT;
+}
+
+static bool is_awaited(const uint32_t *at)
+{
+    for (uint32_t i = 0; i < dh_engine->n_tasks; i++) {
+        const struct dh_actor *a = &dh_engine->actors[i];
+        if (!a->ended && a->step.kind == DH_STEP_FUTEX_WAIT && a->step.object == (uint64_t)(uintptr_t)at)
+            return true;
+    }
+    return dh_queue_length(at);
+}
+
+static long wake(const uint32_t *at, uint32_t most)
+{
+    if (!is_awaited(at))
+        return 0;
+    uint32_t which = dh_engine_at(DH_STEP_FUTEX_WAKE, 0, at, NULL, most == 1 ? dh_queue_ways_to_wake : NULL);
+    unsigned asleep = dh_queue_length(at), n = asleep < most ? asleep : most;
+    if (!n)
+        dh_engine_in_vain();
+    if (most == 1)
+        dh_queue_wake(at, which);
+    else
+        for (unsigned i = 0; i < n; i++)
+            dh_queue_wake(at, 0);
+    return n;
+}
+
+/* Those who would be moved to another queue are woken: they look again, which every user of futexes must do. */
+static long requeue(const uint32_t *at, const long a[6], bool compares)
+{
+    if (compares && __atomic_load_n(at, __ATOMIC_SEQ_CST) != (uint32_t)a[5])
+        return -EAGAIN;
+    return wake(at, INT_MAX);
+}
+
+bool dh_futex(const long a[6], long *result)
+{
+    const uint32_t *at = (const uint32_t *)a[0];
+    int op = (int)a[1];
+    switch (op & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+        *result = wait(at, (uint32_t)a[2], op, (const struct timespec *)a[3]);
+        return true;
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+        *result = wake(at, (uint32_t)a[2]);
+        return true;
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+        *result = requeue(at, a, (op & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE);
+        return true;
+    }
+    return false;
+}

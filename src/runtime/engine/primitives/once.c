@@ -1,0 +1,43 @@
+/* What runs once: pthread_once, call_once, and guards of function-local statics. The real functions keep the state;
+ * here is waited for whoever is at it. */
+#include "event/site.h"
+#include "runtime/engine/primitives/primitives.h"
+
+enum { ONCE_RUNS = 1, GUARD_RUNS = 1 << 8 };
+
+static uint32_t ways_once(const struct dh_task *t)
+{
+    return !(*(const volatile int *)(uintptr_t)dh_task_step(t)->object & ONCE_RUNS);
+}
+
+static uint32_t ways_guard(const struct dh_task *t)
+{
+    return !(*(const volatile int *)(uintptr_t)dh_task_step(t)->object & GUARD_RUNS);
+}
+
+void dh_engine_once(const int *flag)
+{
+    dh_engine_at(DH_STEP_ONCE, 0, flag, NULL, ways_once);
+}
+
+void dh_engine_guard(const int *guard)
+{
+    dh_engine_at(DH_STEP_ONCE, 0, guard, NULL, ways_guard);
+}
+
+void dh_engine_guard_done(void *guard)
+{
+    struct dh_step s = {.kind = DH_STEP_WRITE,
+                        .order = DH_ORDER_RELEASE,
+                        .flags = DH_STEP_WRITES | DH_STEP_ATOMIC,
+                        .site = dh_task_step(dh_engine_self())->site,
+                        .object = (uint64_t)(uintptr_t)guard,
+                        .size = 1};
+    dh_engine_park(&s);
+    __atomic_store_n((unsigned char *)guard, 1, __ATOMIC_RELEASE);
+}
+
+void dh_engine_once_ends(const void *flag)
+{
+    dh_engine_at(DH_STEP_ONCE_END, 0, flag, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* Primitives as the engine models them, in place of libc's. Layer: runtime. Their state lies in the program's own
+ * objects, as libc keeps it there: what was locked or counted before the snapshot still is, and restore brings it all
+ * back. Who waits is known to the tasks. Interposed functions go here while the engine is on. */
+#ifndef DH_RUNTIME_ENGINE_PRIMITIVES_PRIMITIVES_H
+#define DH_RUNTIME_ENGINE_PRIMITIVES_PRIMITIVES_H
+
+#include "runtime/engine/engine.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+/* In an interposed function, first of all. */
+#define DH_BY_ENGINE(name, arguments)                                                                                  \
+    if (__builtin_expect(dh_engine_on, 0))                                                                             \
+    return dh_engine_##name arguments
+
+/* ---- mutex.c ---- */
+int dh_engine_pthread_mutex_lock(pthread_mutex_t *m);
+int dh_engine_pthread_mutex_trylock(pthread_mutex_t *m);
+int dh_engine_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until);
+int dh_engine_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *until);
+int dh_engine_pthread_mutex_unlock(pthread_mutex_t *m);
+int dh_engine_mtx_lock(mtx_t *m);
+int dh_engine_mtx_trylock(mtx_t *m);
+int dh_engine_mtx_timedlock(mtx_t *m, const struct timespec *until);
+int dh_engine_mtx_unlock(mtx_t *m);
+/* For condition waits: no step of their own. */
+bool dh_mutex_is_free(const pthread_mutex_t *m);
+int dh_mutex_take_now(pthread_mutex_t *m);
+int dh_mutex_may_give(const pthread_mutex_t *m); /* 0, or why not */
+int dh_mutex_give_now(pthread_mutex_t *m);
+/* A task ended: what it holds of robust ones is left to others. */
+void dh_mutex_task_ended(struct dh_task *t);
+
+/* ---- queue.c: who waits where ---- */
+/* Asleep at `object` until somebody wakes it, and `mutex`, if any, is free; answers the alternative: 1 is that the time
+ * is up, or it woke for no reason. */
+uint32_t dh_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
+/* Those asleep there, by index. */
+unsigned dh_queue_length(const void *object);
+void dh_queue_wake(const void *object, unsigned which);
+void dh_queue_wake_all(const void *object);
+/* One alternative for each that could be woken. */
+dh_engine_ways dh_queue_ways_to_wake;
+
+/* ---- cond.c ---- */
+int dh_engine_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int dh_engine_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
+int dh_engine_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+                                     const struct timespec *until);
+int dh_engine_pthread_cond_signal(pthread_cond_t *c);
+int dh_engine_pthread_cond_broadcast(pthread_cond_t *c);
+int dh_engine_cnd_wait(cnd_t *c, mtx_t *m);
+int dh_engine_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until);
+int dh_engine_cnd_signal(cnd_t *c);
+int dh_engine_cnd_broadcast(cnd_t *c);
+
+/* ---- stream.c ---- */
+void dh_engine_flockfile(FILE *stream);
+int dh_engine_ftrylockfile(FILE *stream);
+void dh_engine_funlockfile(FILE *stream);
+
+/* ---- rwlock.c ---- */
+int dh_engine_pthread_rwlock_rdlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_tryrdlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until);
+int dh_engine_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until);
+int dh_engine_pthread_rwlock_wrlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_trywrlock(pthread_rwlock_t *l);
+int dh_engine_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until);
+int dh_engine_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *until);
+int dh_engine_pthread_rwlock_unlock(pthread_rwlock_t *l);
+int dh_engine_pthread_spin_lock(pthread_spinlock_t *l);
+int dh_engine_pthread_spin_trylock(pthread_spinlock_t *l);
+int dh_engine_pthread_spin_unlock(pthread_spinlock_t *l);
+
+/* ---- sem.c, barrier.c ---- */
+int dh_engine_sem_wait(sem_t *s);
+int dh_engine_sem_trywait(sem_t *s);
+int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until);
+int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until);
+int dh_engine_sem_post(sem_t *s);
+void dh_engine_sem_look(const sem_t *s); /* before its value is read */
+int dh_engine_pthread_barrier_wait(pthread_barrier_t *b);
+
+/* ---- once.c: before the real function runs the routine, or finds that it ran; and when the routine has run ---- */
+void dh_engine_once(const int *flag);
+void dh_engine_guard(const int *guard);
+/* Compiled code reads the guard's first byte by itself: that it is written is a step, too. */
+void dh_engine_guard_done(void *guard);
+void dh_engine_once_ends(const void *flag);
+
+/* ---- times.c ---- */
+int dh_engine_nanosleep(const struct timespec *time, struct timespec *left);
+int dh_engine_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left);
+int dh_engine_usleep(useconds_t time);
+unsigned dh_engine_sleep(unsigned time);
+int dh_engine_thrd_sleep(const struct timespec *time, struct timespec *left);
+int dh_engine_sched_yield(void);
+void dh_engine_thrd_yield(void);
+int dh_engine_clock_gettime(clockid_t clock, struct timespec *out);
+int dh_engine_gettimeofday(struct timeval *restrict out, void *restrict zone);
+time_t dh_engine_time(time_t *out);
+clock_t dh_engine_clock(void);
+int dh_engine_timespec_get(struct timespec *out, int base);
+
+/* ---- children.c ---- */
+int dh_engine_system(const char *command);
+FILE *dh_engine_popen(const char *command, const char *type);
+int dh_engine_pclose(FILE *file);
+
+/* ---- cancel.c ---- */
+int dh_engine_pthread_cancel(pthread_t handle);
+void dh_engine_pthread_testcancel(void);
+int dh_engine_pthread_setcancelstate(int state, int *before);
+int dh_engine_pthread_setcanceltype(int type, int *before);
+__attribute__((noreturn)) void dh_engine_pthread_exit(void *value);
+int dh_engine_pthread_kill(pthread_t handle, int signal);
+
+/* ---- hooks.c ---- */
+/* A function of a library reads or writes on behalf of the program; at the place of the call. */
+void dh_engine_library_access(const void *at, size_t size, bool writes);
+void dh_engine_fence(uint32_t order, uint32_t place);
+
+/* ---- threads.c ---- */
+int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *), void *argument);
+int dh_engine_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument);
+int dh_engine_pthread_join(pthread_t handle, void **value);
+int dh_engine_thrd_join(thrd_t handle, int *value);
+int dh_engine_pthread_tryjoin_np(pthread_t handle, void **value);
+int dh_engine_pthread_timedjoin_np(pthread_t handle, void **value, const struct timespec *until);
+int dh_engine_pthread_clockjoin_np(pthread_t handle, void **value, clockid_t clock, const struct timespec *until);
+int dh_engine_pthread_detach(pthread_t handle);
+int dh_engine_thrd_detach(thrd_t handle);
+
+#endif

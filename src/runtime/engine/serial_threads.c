@@ -1,0 +1,162 @@
+/* Threads as the kernel's own, of which the one that has the baton runs. The engine is a thread that is none of libc's.
+ */
+#include "runtime/engine/serial_threads.h"
+
+#include "runtime/core/frames.h"
+#include "runtime/core/thread_state.h"
+#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/syscalls.h"
+#include "runtime/engine/task.h"
+#include "runtime/engine/watchdog.h"
+#include "runtime/interpose/real.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <time.h>
+
+enum { ENGINE_STACK = 1 << 20 };
+
+static void give(uint32_t *baton)
+{
+    __atomic_store_n(baton, 1, __ATOMIC_RELEASE);
+    dh_raw(SYS_futex, (long)baton, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+static void await(uint32_t *baton)
+{
+    while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
+        dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+}
+
+static bool await_for(uint32_t *baton, uint64_t patience_ns)
+{
+    struct timespec left = {(time_t)(patience_ns / 1000000000), (long)(patience_ns % 1000000000)};
+    while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
+        if (dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
+            return __atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE);
+    return true;
+}
+
+/* Until the task gives the engine's baton back; false: it hangs. What it waited for a processor is granted anew; how
+ * much of that was lately is not known the first time. */
+static bool await_task(const struct dh_task *t)
+{
+    uint64_t most = dh_watchdog_patience(), patience = most, known = 0;
+    uint32_t depth = dh_engine->depth, now;
+    while (!await_for(&dh_engine->baton, patience)) {
+        if ((now = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED)) != depth) {
+            depth = now;
+            patience = most;
+            continue;
+        }
+        uint64_t waited = dh_watchdog_waited(t->tid), granted = waited - known;
+        if (granted < patience / 8 && !dh_engine->outside)
+            return false;
+        known = waited;
+        patience = granted && granted < most ? granted : most;
+    }
+    return true;
+}
+
+static void resume(struct dh_task *t)
+{
+    dh_engine->current = t;
+    give(&t->baton);
+    if (!await_task(t))
+        dh_engine->end = DH_ENGINE_HANG;
+    dh_engine->current = NULL;
+}
+
+static void park(struct dh_task *t)
+{
+    if (dh_engine_same_goes_on(t))
+        return;
+    give(&dh_engine->baton);
+    await(&t->baton);
+}
+
+/* A thread that ended goes on to libc's own end of it; all others stay where they are. */
+static void leave(void)
+{
+    bool ended = dh_engine->current->ended;
+    uint32_t never = 0;
+    if (ended)
+        dh_syscalls_allow(true);
+    give(&dh_engine->baton);
+    while (!ended)
+        await(&never);
+}
+
+static void *run(void *argument)
+{
+    struct dh_task *t = argument;
+    await(&t->baton);
+    t->tid = (uint32_t)dh_sys_gettid();
+    t->stack = (char *)__builtin_frame_address(0) - t->stack_size;
+    dh_frames_init(&__dh_thread);
+    dh_syscalls_begin();
+    dh_task_run(t);
+    return t->result;
+}
+
+static bool create(struct dh_task *t)
+{
+    pthread_t handle;
+    bool before = dh_syscalls_allow(true);
+    int result = dh_real.pthread_create(&handle, t->attributes, run, t);
+    dh_syscalls_allow(before);
+    if (result == 0)
+        t->fs = (uintptr_t)handle;
+    return result == 0;
+}
+
+static void join(struct dh_task *t)
+{
+    bool before = dh_syscalls_allow(true);
+    if (t->index)
+        dh_real.pthread_join(t->fs, NULL);
+    dh_syscalls_allow(before);
+}
+
+static void detach(struct dh_task *t)
+{
+    dh_real.pthread_detach(t->fs);
+}
+
+const struct dh_engine_carrier_ops dh_batons = {
+    .is_kernel = true,
+    .resume = resume,
+    .park = park,
+    .leave = leave,
+    .create = create,
+    .join = join,
+    .detach = detach,
+};
+
+/* With the same thread pointer as main, which it never uses. */
+static long clone_engine(char *top)
+{
+    long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, result;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "call dh_engine_loop\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(result)
+                     : "0"(SYS_clone), "D"(flags), "S"(top), "d"(0)
+                     : "rcx", "r11", "r10", "r8", "memory");
+    return result;
+}
+
+void dh_batons_begin(struct dh_task *main)
+{
+    char *stack = dh_keep_alloc(ENGINE_STACK);
+    dh_syscalls_allow(true);
+    if (!stack || clone_engine(stack + ENGINE_STACK - 64) < 0)
+        dh_engine_cannot("no thread for the engine");
+    await(&main->baton);
+    dh_syscalls_begin();
+}

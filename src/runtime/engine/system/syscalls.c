@@ -1,0 +1,287 @@
+#include "runtime/engine/system/syscalls.h"
+
+#include "runtime/core/start.h"
+#include "runtime/engine/outcome.h"
+#include "runtime/engine/primitives/futex.h"
+#include "runtime/engine/primitives/primitives.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/engine/system/blocking_calls.h"
+#include "runtime/engine/system/files.h"
+#include "runtime/engine/system/mappings.h"
+#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/signals.h"
+#include "runtime/engine/system/sockets.h"
+#include "runtime/engine/system/undo.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_ON 1
+#endif
+enum { ALLOW = 0, BLOCK = 1, CALLS = 512, INSTRUCTION = 2, FAR = 1 << 20 };
+
+static uint8_t *common;
+
+/* Kernel threads have one each: who has ended goes on to libc's own end of the thread, where a dispatched call would
+ * kill the process, while others run. */
+static uint8_t *selector_of_self(void)
+{
+    struct dh_task *t = dh_engine->carrier->is_kernel ? dh_engine->current : NULL;
+    return t ? &t->selector : common;
+}
+
+bool dh_syscalls_begin(void)
+{
+    if (!common)
+        common = dh_keep_alloc(1);
+    if (!common)
+        return false;
+    uint8_t *selector = selector_of_self();
+    *selector = BLOCK;
+    return dh_raw(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (long)dh_raw_begin,
+                  dh_raw_end - dh_raw_begin, (long)selector, 0) == 0;
+}
+
+bool dh_syscalls_allow(bool all)
+{
+    uint8_t *selector = selector_of_self();
+    bool before = *selector == ALLOW;
+    *selector = all ? ALLOW : BLOCK;
+    return before;
+}
+
+/* ---- one by one ---- */
+
+/* The kernel does not write where a page is protected and says so: of what the arguments point to, more and more is let
+ * go. */
+long dh_syscalls_plain(long number, const long a[6])
+{
+    long result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    for (size_t size = DH_ENGINE_PAGE; result == -EFAULT && size <= FAR; size *= 16) {
+        bool again = false;
+        for (unsigned i = 0; i < 6; i++)
+            again |= dh_snapshot_touch((uintptr_t)a[i], size);
+        if (again)
+            result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    }
+    return result;
+}
+
+static const char *name_of(long number);
+
+long dh_syscalls_cannot(long number)
+{
+    const struct dh_task *t = dh_engine->current;
+    uint32_t announced = t ? dh_engine_call_place() : 0;
+    const char *name = name_of(number);
+    if (name)
+        dh_engine_cannot("%s at place %u", name, announced ? announced : t ? t->last_place : 0);
+    dh_engine_cannot("system call %d at place %u", (int)number, announced ? announced : t ? t->last_place : 0);
+}
+
+static long close_fd(long number, const long a[6])
+{
+    (void)number;
+    return dh_files_close(a);
+}
+
+static long fcntl_fd(long number, const long a[6])
+{
+    (void)number;
+    return dh_files_fcntl(a);
+}
+
+static long make_pipe(long number, const long a[6])
+{
+    return dh_files_make_pair(number, a, 0);
+}
+
+static long make_sockets(long number, const long a[6])
+{
+    return dh_files_make_pair(number, a, 3);
+}
+
+#define MAPPING(name)                                                                                                  \
+    static long name##_memory(long number, const long a[6])                                                            \
+    {                                                                                                                  \
+        (void)number;                                                                                                  \
+        return dh_mappings_##name(a);                                                                                  \
+    }
+MAPPING(map)
+MAPPING(unmap)
+MAPPING(remap)
+MAPPING(protect)
+MAPPING(advise)
+MAPPING(brk)
+
+static long nothing(long number, const long a[6])
+{
+    (void)number, (void)a;
+    return 0;
+}
+
+static long exits(long number, const long a[6])
+{
+    dh_engine_exited((int)a[0]);
+    return dh_raw(number, a[0], 0, 0, 0, 0, 0);
+}
+
+static long yields(long number, const long a[6])
+{
+    (void)number, (void)a;
+    return dh_engine_sched_yield();
+}
+
+static long futex(long number, const long a[6])
+{
+    long result;
+    return dh_futex(a, &result) ? result : dh_syscalls_plain(number, a);
+}
+
+static long sleeps(long number, const long a[6])
+{
+    const struct timespec *time = (const struct timespec *)a[number == SYS_clock_nanosleep ? 2 : 0];
+    if (number == SYS_clock_nanosleep)
+        return -dh_engine_clock_nanosleep((clockid_t)a[0], (int)a[1], time, NULL);
+    return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
+}
+
+/* Chance is the same in every schedule. */
+static long chance(long number, const long a[6])
+{
+    unsigned char *out = (unsigned char *)a[0];
+    (void)number;
+    for (long i = 0; i < a[1]; i++) {
+        dh_engine->chance = dh_engine->chance * 6364136223846793005u + 1442695040888963407u;
+        out[i] = (unsigned char)(dh_engine->chance >> 56);
+    }
+    return a[1];
+}
+
+static long mask(long number, const long a[6])
+{
+    (void)number;
+    return dh_signals_mask(a[0], (const uint64_t *)a[1], (uint64_t *)a[2]);
+}
+
+static long action(long number, const long a[6])
+{
+    struct dh_raw_sigaction before;
+    if (a[1] && dh_signals_ours((int)a[0]))
+        return 0;
+    if (a[1] && dh_raw(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
+        dh_undo_note_handler((int)a[0], &before, sizeof before);
+    return dh_syscalls_plain(number, a);
+}
+
+/* To the thread itself: libc's raise and abort. The kernel knows tasks by one id only. */
+static long kills(long number, const long a[6])
+{
+    long pid = dh_process.pid, self = dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
+    bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
+    if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
+        return dh_syscalls_plain(number, a);
+    if (!is_self)
+        return dh_syscalls_cannot(number);
+    dh_engine->current->signals |= 1ull << (signal - 1);
+    dh_signals_deliver(dh_engine->current);
+    return 0;
+}
+
+static long thread_id(long number, const long a[6])
+{
+    (void)number, (void)a;
+    return dh_engine->current->tid;
+}
+
+static long truncates(long number, const long a[6])
+{
+    if (dh_files_is_new((int)a[0]))
+        return dh_syscalls_plain(number, a);
+    long nothing_written[6] = {a[0], 0, 0};
+    long result = dh_files_write(SYS_write, nothing_written);
+    return result < 0 ? result : dh_syscalls_plain(number, a);
+}
+
+/* Sockets that were made in this schedule vanish with it. */
+static long sends(long number, const long a[6])
+{
+    return dh_files_is_new((int)a[0]) ? dh_syscalls_plain(number, a) : dh_syscalls_cannot(number);
+}
+
+static long reads(long number, const long a[6])
+{
+    if (!dh_engine->carrier->is_kernel && !dh_files_renew(a[0]))
+        dh_syscalls_cannot(number);
+    dh_waiting_readable((int)a[0]);
+    return dh_engine->carrier->is_kernel ? dh_syscalls_plain(number, a) : dh_files_move(number, a);
+}
+
+static long cannot(long number, const long a[6])
+{
+    (void)a;
+    return dh_syscalls_cannot(number);
+}
+
+/* ---- all of them ---- */
+
+/* `always`: with kernel threads, too, where calls are otherwise what they are. Those without a row change nothing that
+ * lasts. */
+#define DH_CALL(name, function, always) [SYS_##name] = {#name, function, always},
+static const struct {
+    const char *name;
+    long (*perform)(long number, const long a[6]);
+    bool always;
+} calls[CALLS] = {
+#include "runtime/engine/system/syscalls.def"
+};
+#undef DH_CALL
+
+static const char *name_of(long number)
+{
+    return number >= 0 && number < CALLS ? calls[number].name : NULL;
+}
+
+/* Children begin where the call returns, perhaps on another stack: that cannot be done from here. */
+static bool begins_process(long number)
+{
+    return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
+}
+
+long dh_syscalls_perform(long number, const long a[6])
+{
+    bool kernel = dh_engine->carrier->is_kernel;
+    if (dh_engine->current)
+        dh_outcome_call(number, a);
+    if (dh_engine->current && number >= 0 && number < CALLS && calls[number].perform &&
+        (calls[number].always || !kernel))
+        return calls[number].perform(number, a);
+    return dh_syscalls_plain(number, a);
+}
+
+void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
+{
+    ucontext_t *c = context;
+    greg_t *r = c->uc_mcontext.gregs;
+    long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
+    (void)signal;
+    /* The end of a handler of the program's: the kernel takes its frame from the stack as it is then. */
+    if (info->si_syscall == SYS_rt_sigreturn) {
+        r[REG_RIP] = (greg_t)dh_raw_restorer;
+        return;
+    }
+    if (begins_process(info->si_syscall)) {
+        if (!dh_engine->carrier->is_kernel)
+            dh_syscalls_cannot(info->si_syscall);
+        dh_syscalls_allow(true); /* until the thread parks */
+        r[REG_RIP] -= INSTRUCTION;
+        r[REG_RAX] = info->si_syscall;
+        return;
+    }
+    r[REG_RAX] = dh_syscalls_perform(info->si_syscall, arguments);
+}

@@ -1,0 +1,193 @@
+/* The malloc family, and what calls it on behalf of the program: operator new and delete, strdup, reallocarray. A
+ * program's own malloc comes before ours and is not seen: its own locks order the reuse of memory. */
+#include "runtime/interpose/alloc.h"
+
+#include "runtime/core/bytes.h"
+#include "runtime/engine/quarantine.h"
+#include "runtime/interpose/interpose.h"
+
+#include <errno.h>
+
+/* ---- before the real functions are known ---- */
+
+/* The dynamic linker, asked for the real ones, may allocate a few bytes. */
+#define POOL 16384
+#define POOL_ALIGNMENT 16
+
+static struct {
+    _Alignas(POOL_ALIGNMENT) char bytes[POOL];
+    size_t used;
+} pool;
+
+static bool is_pooled(const void *at)
+{
+    return (const char *)at >= pool.bytes && (const char *)at < pool.bytes + POOL;
+}
+
+/* The size lies before the block; zeroed, and nothing is used twice. */
+static void *pool_take(size_t n)
+{
+    size_t whole = POOL_ALIGNMENT + ((n + POOL_ALIGNMENT - 1) & ~(size_t)(POOL_ALIGNMENT - 1));
+    if (n > POOL || whole > POOL - pool.used)
+        return NULL;
+    char *at = pool.bytes + pool.used;
+    pool.used += whole;
+    *(size_t *)at = n;
+    return at + POOL_ALIGNMENT;
+}
+
+static size_t pooled_size(const void *at)
+{
+    return *(const size_t *)((const char *)at - POOL_ALIGNMENT);
+}
+
+/* ---- who really calls ---- */
+
+/* How far a function of the library that allocates lies from our own frame, at most. An exception may have left its
+ * announcement behind. */
+#define NEAR 4096
+
+static __thread const uintptr_t *announced;
+static __thread const void *told_free;
+
+static bool is_near(const uintptr_t *outer, const uintptr_t *inner)
+{
+    return outer && (uintptr_t)outer - (uintptr_t)inner < NEAR;
+}
+
+/* One such function may call another: the first of them counts. */
+void dh_alloc_announce(const uintptr_t *call_slot)
+{
+    if (!is_near(announced, call_slot))
+        announced = call_slot;
+}
+
+bool dh_alloc_withdraw(void)
+{
+    bool unused = announced != NULL;
+    announced = NULL;
+    return unused;
+}
+
+void dh_alloc_freeing(const void *at, const uintptr_t *call_slot)
+{
+    if (told_free != at)
+        dh_memory_freed(at, call_slot);
+    told_free = at;
+}
+
+void dh_alloc_freed(void)
+{
+    told_free = NULL;
+}
+
+static const uintptr_t *caller(const uintptr_t *own)
+{
+    const uintptr_t *other = announced;
+    announced = NULL;
+    return is_near(other, own) ? other : own;
+}
+
+/* ---- new blocks ---- */
+
+/* `early` is for the time when there is no real one. */
+#define NEW_BLOCK(name, parameters, arguments, size, early)                                                            \
+    static void *dh_interposed_##name parameters                                                                       \
+    {                                                                                                                  \
+        dh_interpose_ready();                                                                                          \
+        if (__builtin_expect(!dh_real.name, 0))                                                                        \
+            return early;                                                                                              \
+        void *at = dh_real.name arguments;                                                                             \
+        if (at)                                                                                                        \
+            dh_memory_allocated(at, size, caller(DH_CALL_SLOT));                                                       \
+        if (at && __builtin_expect(dh_engine_on, 0))                                                                   \
+            dh_freed_allocated(at, size);                                                                              \
+        return at;                                                                                                     \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
+
+NEW_BLOCK(malloc, (size_t n), (n), n, pool_take(n))
+NEW_BLOCK(calloc, (size_t n, size_t each), (n, each), n *each, pool_take(n *each))
+NEW_BLOCK(memalign, (size_t alignment, size_t n), (alignment, n), n, NULL)
+NEW_BLOCK(aligned_alloc, (size_t alignment, size_t n), (alignment, n), n, NULL)
+NEW_BLOCK(valloc, (size_t n), (n), n, NULL)
+/* Whole pages, at least one. */
+NEW_BLOCK(pvalloc, (size_t n), (n), n ? (n + 4095) & ~(size_t)4095 : 4096, NULL)
+
+static int dh_interposed_posix_memalign(void **out, size_t alignment, size_t n)
+{
+    dh_interpose_ready();
+    int result = dh_real.posix_memalign(out, alignment, n);
+    if (result == 0 && *out)
+        dh_memory_allocated(*out, n, DH_CALL_SLOT);
+    return result;
+}
+DH_INTERPOSE(posix_memalign);
+
+/* ---- and their ends ---- */
+
+static void dh_interposed_free(void *at)
+{
+    if (!at || is_pooled(at))
+        return;
+    dh_interpose_ready();
+    if (at != told_free)
+        dh_memory_freed(at, DH_CALL_SLOT);
+    told_free = NULL;
+    if (__builtin_expect(dh_engine_on, 0) && dh_freed_take(at))
+        return;
+    if (dh_real.free)
+        dh_real.free(at);
+}
+DH_INTERPOSE(free);
+
+static void *leave_pool(void *old, size_t n)
+{
+    void *at = dh_real.malloc ? dh_real.malloc(n) : pool_take(n);
+    if (at)
+        dh_bytes_copy(at, old, pooled_size(old) < n ? pooled_size(old) : n);
+    return at;
+}
+
+/* The old block is given up before: as soon as the real function gave it back, another thread may have it. Should
+ * there be no memory it lives on, its past forgotten. What lies in the new block was copied there by the caller. */
+static void *dh_interposed_realloc(void *old, size_t n)
+{
+    if (!old)
+        return dh_interposed_malloc(n);
+    dh_interpose_ready();
+    if (is_pooled(old))
+        return leave_pool(old, n);
+    const uintptr_t *slot = caller(DH_CALL_SLOT);
+    size_t before = dh_real.malloc_usable_size(old);
+    dh_memory_freed(old, slot);
+    void *at = dh_real.realloc(old, n);
+    if (at)
+        dh_memory_allocated(at, n, slot);
+    else if (n)
+        dh_memory_allocated(old, before, slot);
+    return at;
+}
+DH_INTERPOSE(realloc);
+
+static void *dh_interposed_reallocarray(void *old, size_t n, size_t each)
+{
+    dh_interpose_ready();
+    dh_alloc_announce(DH_CALL_SLOT);
+    void *at = dh_real.reallocarray(old, n, each);
+    dh_alloc_withdraw();
+    return at;
+}
+DH_INTERPOSE(reallocarray);
+
+/* Programs that ask use all there is. */
+static size_t dh_interposed_malloc_usable_size(void *at)
+{
+    dh_interpose_ready();
+    if (is_pooled(at))
+        return pooled_size(at);
+    size_t size = dh_real.malloc_usable_size(at);
+    dh_memory_extended(at, size);
+    return size;
+}
+DH_INTERPOSE(malloc_usable_size);

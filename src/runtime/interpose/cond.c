@@ -1,0 +1,88 @@
+/* Condition variables: a wait gives the mutex and takes it again, also when the time is up or the thread is cancelled.
+ * A signal orders nothing: only the mutex does. */
+#include "runtime/atomrace/atomrace.h"
+#include "runtime/interpose/locks.h"
+
+#include <errno.h>
+
+/* Of glibc's __wrefs: other processes use it. */
+#define WREFS_SHARED 1
+
+struct given {
+    const void *condition;
+    const pthread_mutex_t *mutex;
+    const uintptr_t *call_slot;
+    bool timed;
+    bool told; /* it was ours to give */
+};
+
+static bool is_private(const pthread_cond_t *c)
+{
+    return !(c->__data.__wrefs & WREFS_SHARED);
+}
+
+/* Whatever the answer, the mutex is held again, unless nobody can have it any more. */
+static void take_after(const struct given *g, int result)
+{
+    if (g->told && result != ENOTRECOVERABLE)
+        dh_mutex_taken(g->mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, DH_LOCK_BY_WAIT, g->call_slot);
+    dh_condition_woken(g->condition, g->mutex, result == ETIMEDOUT || result == thrd_timedout, g->call_slot);
+}
+
+static void take_again(void *memory)
+{
+    take_after(memory, 0);
+}
+
+static struct given give(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
+{
+    dh_atom_pass(DH_PASS_OTHER);
+    struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_given(mutex)};
+    dh_condition_wait(condition, mutex, timed, call_slot);
+    if (!timed && is_private(condition))
+        DH_BLOCKED(dh_blocked_describe(DH_ROLE_COND_WAIT, (uintptr_t)condition, call_slot));
+    if (g.told)
+        dh_lock_given(mutex, DH_LOCK_BY_WAIT, call_slot);
+    return g;
+}
+
+#define WAITS(name, timed, parameters, arguments)                                                                      \
+    static int dh_interposed_##name parameters                                                                         \
+    {                                                                                                                  \
+        struct dh_wait w;                                                                                              \
+        dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, arguments);                                                                                 \
+        struct given g = give(cond, mutex, timed, DH_CALL_SLOT);                                                       \
+        dh_wait_begin(&w, take_again, &g);                                                                             \
+        int result = dh_real.name arguments;                                                                           \
+        dh_wait_end(&w);                                                                                               \
+        take_after(&g, result);                                                                                        \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
+
+WAITS(pthread_cond_wait, false, (pthread_cond_t * cond, pthread_mutex_t *mutex), (cond, mutex))
+WAITS(pthread_cond_timedwait, true, (pthread_cond_t * cond, pthread_mutex_t *mutex, const struct timespec *until),
+      (cond, mutex, until))
+WAITS(pthread_cond_clockwait, true,
+      (pthread_cond_t * cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
+      (cond, mutex, clock, until))
+WAITS(cnd_wait, false, (cnd_t * cond, mtx_t *mutex), (cond, mutex))
+WAITS(cnd_timedwait, true, (cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict until),
+      (cond, mutex, until))
+
+/* Told before: who is woken comes after. */
+#define SIGNALS(name, type, all)                                                                                       \
+    static int dh_interposed_##name(type *cond)                                                                        \
+    {                                                                                                                  \
+        dh_interpose_ready();                                                                                          \
+        DH_BY_ENGINE(name, (cond));                                                                                    \
+        dh_condition_signal(cond, all, DH_CALL_SLOT);                                                                  \
+        return dh_real.name(cond);                                                                                     \
+    }                                                                                                                  \
+    DH_INTERPOSE(name);
+
+SIGNALS(pthread_cond_signal, pthread_cond_t, false)
+SIGNALS(pthread_cond_broadcast, pthread_cond_t, true)
+SIGNALS(cnd_signal, cnd_t, false)
+SIGNALS(cnd_broadcast, cnd_t, true)

@@ -1,0 +1,39 @@
+#include "runtime/interpose/real.h"
+
+#include "runtime/interpose/new.h"
+
+struct dh_real dh_real;
+bool dh_real_known;
+
+/* A sanitizer linked beside us offers its own interceptor under this name; going through it keeps both in the
+ * know. */
+#define DH_REAL(name, version)                                                                                         \
+    __attribute__((weak, visibility("default"))) extern __typeof__(name) ___interceptor_##name;
+#include "runtime/interpose/real_list.def"
+#undef DH_REAL
+
+static void *next_function(const char *name, const char *version)
+{
+    void *f = dlvsym(RTLD_NEXT, name, version);
+    return f ? f : dlsym(RTLD_NEXT, name);
+}
+
+void dh_real_init(void)
+{
+    static bool begun;
+    bool missing = false;
+    if (begun)
+        return;
+    begun = true;
+#define DH_REAL(name, version)                                                                                         \
+    dh_real.name =                                                                                                     \
+        ___interceptor_##name ? ___interceptor_##name : (__typeof__(dh_real.name))next_function(#name, version);       \
+    missing |= !dh_real.name;
+#include "runtime/interpose/real_list.def"
+#undef DH_REAL
+    dh_real_new_init();
+    /* The program's first dlerror is not to tell of ours. */
+    if (missing)
+        dlerror();
+    dh_real_known = true;
+}

@@ -1,0 +1,91 @@
+/* The stack and the thread-local variables of a thread that has ended: whoever accesses them later uses memory that is
+ * nobody's, or soon another thread's. Marked as freed memory is, with the thread as what they belonged to; only what
+ * was accessed, so that the end of a thread stays cheap. A thread that gets the stack again forgets all of it. */
+#include "runtime/race/internal.h"
+
+#include "runtime/core/sync.h"
+#include "runtime/core/threads.h"
+#include "runtime/race/shadow.h"
+#include "runtime/race/thread_slots.h"
+#include "runtime/report/report.h"
+
+#include <dlfcn.h>
+
+enum { STEP = 2048, MOST = 64 << 10, EMPTY_STEPS = 2 };
+
+/* Answers whether anything in there had been accessed. */
+static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
+{
+    uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
+    bool any = false;
+    for (uintptr_t at = (from + 3) & ~(uintptr_t)3; at + 4 <= to; at += 4) {
+        dh_cell *cell = dh_shadow_of(at), old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+        if (!old)
+            continue;
+        any = true;
+        if (dh_cell_is_line(old))
+            dh_race_forget(&dh_race_world, cell, at);
+        __atomic_store_n(cell, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
+    }
+    return any;
+}
+
+static uint32_t note_dead(const struct dh_race_state *s, uintptr_t low, uintptr_t high, enum dh_region region)
+{
+    struct dh_freed f = {.block = {low, high - low, s->index, 0}, .thread = s->index, .dead = region};
+    return dh_freed_add(&f);
+}
+
+/* From the top down until nothing was used for a while. */
+static void mark_stack(const struct dh_race_state *s, uintptr_t low, uintptr_t high)
+{
+    low = high - low > MOST ? high - MOST : low;
+    uint32_t number = note_dead(s, low, high, DH_REGION_STACK);
+    int empty = 0;
+    for (uintptr_t to = high; to > low && empty < EMPTY_STEPS;) {
+        uintptr_t from = (to - 1) & ~(uintptr_t)(STEP - 1);
+        from = from < low ? low : from;
+        empty = mark_accessed(from, to, number) ? 0 : empty + 1;
+        to = from;
+    }
+}
+
+/* A stack of the program's own that nobody will join may be used again as soon as the program likes. */
+void dh_memory_thread_ends(struct dh_race_state *s)
+{
+    const struct dh_thread_state *tls = s->tls;
+    struct dh_thread *t = tls->thread;
+    unsigned flags = t ? atomic_load(&t->flags) : DH_THREAD_FOREIGN;
+    if (!s->index || flags & DH_THREAD_FOREIGN || (flags & DH_THREAD_OWN_STACK && flags & DH_THREAD_DETACHED) ||
+        tls != &__dh_thread || !dh_race_enter(s))
+        return;
+    size_t n_tls = dh_slot_tls_size();
+    if (tls->stack_high > tls->stack_low)
+        mark_stack(s, tls->stack_low, tls->stack_high);
+    mark_accessed(s->thread_pointer - n_tls, s->thread_pointer,
+                  note_dead(s, s->thread_pointer - n_tls, s->thread_pointer, DH_REGION_TLS));
+    if (flags & DH_THREAD_OWN_STACK) {
+        t->marked_high = s->thread_pointer > tls->stack_high ? s->thread_pointer : tls->stack_high;
+        t->marked_low = tls->stack_high - tls->stack_low > MOST ? tls->stack_high - MOST : tls->stack_low;
+    }
+    dh_race_leave(s);
+}
+
+void dh_memory_thread_joined(const struct dh_thread *t)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (t->marked_high <= t->marked_low || !dh_race_enter(s))
+        return;
+    dh_race_forget_range(s, t->marked_low, t->marked_high - t->marked_low);
+    dh_race_leave(s);
+}
+
+/* libc gives stacks back unseen, and whatever comes there next may not have come before our eyes either. */
+bool dh_dead_is_stale(uintptr_t addr)
+{
+    struct dl_find_object module;
+    struct dh_block block;
+    uint32_t thread;
+    return dh_region_of(addr, &thread) != DH_REGION_OTHER || dh_block_around(addr, &block) ||
+           _dl_find_object((void *)addr, &module) == 0;
+}

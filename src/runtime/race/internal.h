@@ -1,0 +1,82 @@
+/* Between the files of the race detector's runtime part. Layer: runtime. All but start and forked: inside enter/leave.
+ */
+#ifndef DH_RUNTIME_RACE_INTERNAL_H
+#define DH_RUNTIME_RACE_INTERNAL_H
+
+#include "runtime/race/race_state.h"
+#include "runtime/race/sync_table.h"
+
+void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c);
+void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c);
+void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c);
+
+/* The detector forgets what the object carried; the bytes of a range. Outside enter/leave. */
+void dh_race_forget_object(const void *object);
+void dh_race_begin_anew(const void *at, size_t size);
+
+/* The context of a call: the shadow stack and the return address in *call_slot (NULL: the stack alone). */
+uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot);
+
+/* Sets up the detector for the process, with the main thread as its first; says in one line why it cannot. */
+void dh_race_start(void);
+void dh_race_start_main(void);
+void dh_race_forked(void);
+void dh_race_tables_forked(void);
+/* False: the child goes on without the detector. */
+bool dh_race_shadow_forked(void);
+
+/* A state for what does not run yet, as a fiber, with the caller's past; and the end of one that no thread runs. */
+struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls);
+void dh_race_state_end(struct dh_race_state *s);
+/* fibers.c, in a forked child: those that are parked have lost their slots. */
+void dh_fibers_forked(void);
+/* A kernel thread ends: if it runs a fiber, that is parked. */
+void dh_fibers_thread_ends(void);
+
+/* Part of what the calling thread does is not looked at; nest. End answers false when nothing was begun. */
+void dh_race_ignore_begin(struct dh_race_state *s, enum dh_ignored what);
+bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what);
+
+/* annotations.c: the source says that accesses there may race. Inside enter/leave. */
+bool dh_race_is_intended(uintptr_t addr, size_t size);
+
+void dh_modules_init(void);
+/* Code of ours, or of a library that joined: its calls are what the program means. */
+bool dh_module_is_instrumented(uintptr_t code);
+/* For an instrumented library: what its places start from. */
+uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
+/* The same for the library that lies there; UINT32_MAX for one that did not join. */
+uint32_t dh_module_places(uintptr_t low, uintptr_t high);
+/* Where the code of the nth instrumented library begins; 0: there is none. */
+uintptr_t dh_module_library(uint32_t n);
+/* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
+uintptr_t dh_module_of_place(uint32_t *place);
+
+/* memory.c: the heap block around an address. */
+struct dh_block {
+    uintptr_t at;
+    size_t size;
+    uint32_t thread, context;
+};
+bool dh_block_around(uintptr_t addr, struct dh_block *out);
+/* What was freed there: `number` is the clock of an epoch of DH_SLOT_FREED. */
+struct dh_freed {
+    struct dh_block block;
+    uint32_t thread, context;
+    bool given_away; /* to another owner, by an annotation, instead of freed */
+    uint8_t dead;    /* dh_region of `thread`, which has ended; 0: none */
+};
+bool dh_freed_get(uint32_t number, struct dh_freed *out);
+uint32_t dh_freed_add(const struct dh_freed *f);
+
+/* dead_stacks.c. The calling thread is about to end; one that ended was joined, and its stack, if it was the program's,
+ * is the program's again. */
+struct dh_thread;
+void dh_memory_thread_ends(struct dh_race_state *s);
+void dh_memory_thread_joined(const struct dh_thread *t);
+/* The mark of a dead stack is older than what is at the address now. */
+bool dh_dead_is_stale(uintptr_t addr);
+bool dh_memory_init(void);
+void dh_memory_forked(void);
+
+#endif

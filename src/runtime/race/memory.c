@@ -1,0 +1,392 @@
+/* The program's memory as objects come and go: heap blocks with where they were allocated and freed, mappings, and
+ * what library functions access. */
+#include "runtime/core/sync.h"
+#include "runtime/race/internal.h"
+
+#include "runtime/consistency/scopes.h"
+#include "runtime/core/context.h"
+#include "runtime/core/raw_syscall.h"
+#include "runtime/core/spin.h"
+#include "runtime/engine/primitives/primitives.h"
+#include "runtime/race/shadow.h"
+#include "runtime/race/thread_slots.h"
+#include "runtime/record/record.h"
+#include "runtime/report/report.h"
+#include "runtime/stale/racy_elements.h"
+#include "runtime/stale/stale.h"
+
+#include <sys/mman.h>
+
+/* ---- records of blocks: a word of the block map names the one that starts there ---- */
+
+struct record {
+    uint64_t size;
+    uint32_t context;
+    uint32_t thread; /* of a free record: the next free one */
+};
+
+enum {
+    RECORD_BITS = 26,
+    FREED_BITS = DH_CLOCK_BITS,
+    MARKED = 1 << 10,
+    LARGE = 1 << 20,
+    LARGE_BLOCKS = 256,
+    NEAR = LARGE / 16
+};
+#define RECORDS ((uint32_t)1 << RECORD_BITS)
+#define RECORDS_LEAST ((uint32_t)1 << 16)
+#define FREED ((uint32_t)1 << FREED_BITS)
+
+static struct record *records;
+static uint32_t n_records = RECORDS, next_record = 1, free_record;
+static dh_spin records_lock = DH_SPIN_INIT;
+static struct dh_freed *freed;
+static _Atomic uint32_t next_freed = 1;
+
+static void *reserve(size_t size)
+{
+    return dh_sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+}
+
+bool dh_memory_init(void)
+{
+    for (; !records && n_records >= RECORDS_LEAST;
+         n_records /= records ? 1 : 2) /* fewer where nothing is overcommitted */
+        records = reserve(n_records * sizeof *records);
+    freed = reserve(FREED * sizeof *freed);
+    return records && freed;
+}
+
+/* Blocks too large to be looked for from inside; the oldest are forgotten. */
+static uintptr_t large[LARGE_BLOCKS];
+static unsigned next_large;
+
+static uint32_t take_record(uintptr_t at, size_t size)
+{
+    dh_spin_lock(&records_lock);
+    if (size > LARGE)
+        large[next_large++ % LARGE_BLOCKS] = at;
+    uint32_t id = free_record;
+    if (id)
+        free_record = records[id].thread;
+    else if (next_record < n_records)
+        id = next_record++;
+    dh_spin_unlock(&records_lock);
+    return id;
+}
+
+static void give_record(uint32_t id)
+{
+    dh_spin_lock(&records_lock);
+    records[id].thread = free_record;
+    free_record = id;
+    dh_spin_unlock(&records_lock);
+}
+
+void dh_memory_forked(void)
+{
+    atomic_flag_clear(&records_lock);
+}
+
+static void describe(uintptr_t at, uint32_t id, struct dh_block *out)
+{
+    *out = (struct dh_block){at, records[id].size, records[id].thread, records[id].context};
+}
+
+/* Whether it can be on the heap at all. */
+static bool may_be_block(uintptr_t addr)
+{
+    extern const char __executable_start[], end[];
+    uint32_t thread;
+    return addr - (uintptr_t)__executable_start >= (uintptr_t)(end - __executable_start) &&
+           dh_region_of(addr, &thread) == DH_REGION_OTHER;
+}
+
+static bool is_large_block(uintptr_t addr, struct dh_block *out)
+{
+    bool found = false;
+    dh_spin_lock(&records_lock);
+    for (unsigned i = 0; i < LARGE_BLOCKS && !found; i++) {
+        uintptr_t at = large[i];
+        uint32_t id = at ? *dh_block_word_of(at) : 0;
+        if (id && addr - at < records[id].size) {
+            describe(at, id, out);
+            found = true;
+        }
+    }
+    dh_spin_unlock(&records_lock);
+    return found;
+}
+
+bool dh_block_around(uintptr_t addr, struct dh_block *out)
+{
+    uintptr_t at = addr & ~(uintptr_t)15;
+    if (!may_be_block(addr))
+        return false;
+    if (is_large_block(addr, out))
+        return true;
+    for (int i = 0; i < NEAR && at; i++, at -= 16) {
+        uint32_t id = *dh_block_word_of(at);
+        if (!id)
+            continue;
+        describe(at, id, out);
+        return addr - at < out->size;
+    }
+    return false;
+}
+
+bool dh_freed_get(uint32_t number, struct dh_freed *out)
+{
+    *out = freed[number & (FREED - 1)];
+    return out->block.at;
+}
+
+/* ---- heap ---- */
+
+/* Small blocks follow one another in a page. */
+static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    enum { MOST = 16 << 10 };
+    if (s->touched == addr / DH_SHADOW_PAGE && s->touched == (addr + size) / DH_SHADOW_PAGE)
+        return;
+    dh_shadow_touch(addr, size < MOST ? size : MOST);
+    s->touched = (addr + size) / DH_SHADOW_PAGE;
+}
+
+void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    DH_UNITS(dh_units_memory(at, size));
+    DH_STALE(dh_stale_forget(at, size));
+    uintptr_t addr = (uintptr_t)at;
+    if (__builtin_expect(dh_watched_elements && at, 0))
+        dh_watched_allocated(at, size);
+    if (__builtin_expect(dh_watched_elements && dh_stale_on, 0))
+        dh_stale_watch_again();
+    if (at)
+        DH_RECORDED(dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot));
+    if (!at || !dh_race_enter(s))
+        return;
+    touch_cells(s, addr, size);
+    dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
+    uint32_t id = addr & 15 ? 0 : take_record(addr, size);
+    if (id) {
+        records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
+        *dh_block_word_of(addr) = id;
+    }
+    dh_race_leave(s);
+}
+
+void dh_memory_extended(const void *at, size_t size)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = (uintptr_t)at;
+    if (!at || (addr & 15) || !dh_race_enter(s))
+        return;
+    uint32_t id = *dh_block_word_of(addr);
+    if (id && records[id].size < size) {
+        size_t known = (records[id].size + 7) & ~(size_t)7;
+        if (known < size)
+            dh_race_forget_range(s, addr + known, size - known);
+        records[id].size = size;
+    }
+    dh_race_leave(s);
+}
+
+uint32_t dh_freed_add(const struct dh_freed *f)
+{
+    uint32_t number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
+    if (!number)
+        number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
+    freed[number] = *f;
+    return number;
+}
+
+static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block, uint32_t context)
+{
+    return dh_freed_add(&(struct dh_freed){.block = *block, .thread = s->index, .context = context});
+}
+
+/* All that was done to it happens before, as the cell tells. */
+static bool is_past(const struct dh_race_state *s, dh_cell cell)
+{
+    return !dh_cell_is_line(cell) && dh_clock_covers(&s->t.clock, dh_cell_read(cell)) &&
+           dh_clock_covers(&s->t.clock, dh_cell_write(cell));
+}
+
+static bool all_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
+{
+    for (uintptr_t at = addr; at < addr + size; at += 4)
+        if (!is_past(s, *dh_shadow_of(at)))
+            return false;
+    return true;
+}
+
+/* Freeing is a write of everything: who accessed it without being ordered before races with it. */
+static void check_freeing(struct dh_race_state *s, const struct dh_block *block, uintptr_t addr, size_t size,
+                          const uintptr_t *call_slot)
+{
+    if (!call_slot || all_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
+        return;
+    s->report_context = dh_race_call_context(s, call_slot);
+    s->by_library = true;
+    s->frees = block;
+    dh_race_access(s, addr, size, true, DH_PLACE_NONE);
+    s->by_library = false;
+    s->frees = NULL;
+    s->report_context = DH_CONTEXT_ROOT;
+}
+
+/* Who accesses the granule from now on meets the mark; whoever came before was either seen here or is seen now, since
+ * nothing is overwritten that was not looked at. */
+static void mark_granule(struct dh_race_state *s, const struct dh_block *block, uintptr_t at, dh_cell mark,
+                         const uintptr_t *call_slot)
+{
+    dh_cell *cell = dh_shadow_of(at);
+    for (;;) {
+        dh_cell old = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+        if (is_past(s, old)) {
+            if (__atomic_compare_exchange_n(cell, &old, mark, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                return;
+            continue;
+        }
+        check_freeing(s, block, at, 4, call_slot); /* says nothing twice */
+        dh_race_forget(&dh_race_world, cell, at);
+    }
+}
+
+/* Both halves: any access meets it, and no clock covers it. The rest of the last granule is nobody else's. */
+static void mark_freed(struct dh_race_state *s, const struct dh_block *block, uintptr_t addr, size_t size,
+                       uint32_t number, const uintptr_t *call_slot)
+{
+    uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
+    for (uintptr_t at = addr; at < addr + size; at += 4)
+        mark_granule(s, block, at, dh_cell_of(epoch, epoch), call_slot);
+    dh_race_forget_filter(s, addr, size);
+}
+
+void dh_memory_freed(const void *at, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = (uintptr_t)at;
+    if (at)
+        DH_STALE(dh_stale_freed(at));
+    if (__builtin_expect(dh_watched_elements && at, 0))
+        dh_watched_freed(at);
+    if (at)
+        DH_RECORDED(dh_record_freed(at, 0, DH_MEMORY_HEAP, call_slot));
+    if (!at || (addr & 15) || !dh_race_enter(s))
+        return;
+    uint32_t id = *dh_block_word_of(addr);
+    if (id) {
+        struct dh_block block;
+        describe(addr, id, &block);
+        size_t marked = block.size < MARKED ? block.size : MARKED;
+        *dh_block_word_of(addr) = 0;
+        give_record(id);
+        check_freeing(s, &block, addr, marked, call_slot);
+        dh_sync_remove(addr, block.size);
+        /* The rest is forgotten when it is allocated again. */
+        mark_freed(s, &block, addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)), call_slot);
+    }
+    dh_race_leave(s);
+}
+
+/* Nobody may touch it until somebody accepts it: the same marks as those of freed memory, with another reason. */
+void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    uintptr_t addr = ((uintptr_t)at + 3) & ~(uintptr_t)3;
+    if (!dh_race_enter(s))
+        return;
+    struct dh_block block = {.at = (uintptr_t)at, .size = size};
+    uint32_t number = note_freed(s, &block, dh_race_call_context(s, call_slot));
+    freed[number].given_away = true;
+    size_t marked = size < MARKED ? size : MARKED;
+    dh_race_forget_range(s, (uintptr_t)at, marked);
+    if ((uintptr_t)at + marked > addr)
+        mark_freed(s, &block, addr, ((uintptr_t)at + marked - addr) & ~(size_t)3, number, NULL);
+    dh_race_leave(s);
+}
+
+void dh_memory_accepted(const void *at, size_t size)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (!dh_race_enter(s))
+        return;
+    dh_race_forget_range(s, (uintptr_t)at, size < MARKED ? size : MARKED);
+    dh_race_leave(s);
+}
+
+/* ---- mappings ---- */
+
+void dh_race_begin_anew(const void *at, size_t size)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    DH_UNITS(dh_units_memory(at, size));
+    DH_STALE(dh_stale_forget(at, size));
+    if (!size || !dh_race_enter(s))
+        return;
+    dh_sync_remove((uintptr_t)at, size);
+    dh_race_forget_range(s, (uintptr_t)at, size);
+    dh_race_leave(s);
+}
+
+void dh_memory_mapped(const void *at, size_t size, enum dh_event_region region)
+{
+    if (size)
+        DH_RECORDED(dh_record_allocated(at, size, region, NULL));
+    dh_race_begin_anew(at, size);
+}
+
+void dh_memory_unmapped(const void *at, size_t size)
+{
+    if (size)
+        DH_RECORDED(dh_record_freed(at, size, DH_MEMORY_MAPPED, NULL));
+    dh_race_begin_anew(at, size);
+}
+
+/* ---- accesses of library functions ---- */
+
+static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
+{
+    struct dh_race_state *s = __dh_thread.race;
+    if (at == __dh_thread.spared[0] || at == __dh_thread.spared[1])
+        return;
+    if (__dh_thread.units && call_slot && dh_module_is_instrumented(*call_slot))
+        dh_units_access((uintptr_t)at, size, write, __dh_thread.place);
+    if (__dh_thread.record)
+        dh_record_library_access(at, size, write, call_slot);
+    if (!size || !s || !call_slot || dh_race_knows(s, (uintptr_t)at, size, write) ||
+        !dh_module_is_instrumented(*call_slot) || !dh_race_enter(s))
+        return;
+    dh_shadow_prefetch((uintptr_t)at, size);
+    s->report_context = dh_race_call_context(s, call_slot);
+    s->by_library = true;
+    dh_race_access(s, (uintptr_t)at, size, write, DH_PLACE_NONE);
+    s->by_library = false;
+    s->report_context = DH_CONTEXT_ROOT;
+    dh_race_leave(s);
+}
+
+bool dh_access_wanted(const uintptr_t *call_slot)
+{
+    return (__dh_thread.race || __dh_thread.record || __dh_thread.units || dh_engine_on) &&
+           dh_module_is_instrumented(*call_slot);
+}
+
+void dh_access_read(const void *at, size_t size, const uintptr_t *call_slot)
+{
+    if (dh_engine_on)
+        dh_engine_library_access(at, size, false);
+    else
+        by_library(at, size, false, call_slot);
+}
+
+void dh_access_write(void *at, size_t size, const uintptr_t *call_slot)
+{
+    if (dh_engine_on)
+        dh_engine_library_access(at, size, true);
+    else
+        by_library(at, size, true, call_slot);
+}

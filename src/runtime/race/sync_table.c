@@ -1,0 +1,190 @@
+#include "runtime/race/sync_table.h"
+
+#include "runtime/core/alloc.h"
+#include "runtime/core/spin.h"
+#include "runtime/race/thread_slots.h"
+
+enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, LINE = 64, GRAIN = 8 };
+
+struct dh_sync_bucket {
+    dh_spin lock;
+    struct dh_sync *_Atomic first;
+    _Atomic uint64_t version;
+    _Atomic uint32_t waiting; /* threads for the lock */
+};
+
+static struct dh_sync_bucket buckets[BUCKETS];
+
+/* How many objects lie in stretches of memory, some of which share a number: most of what is freed has none. */
+enum { STRETCH_BITS = 14, STRETCHES = 1 << 14 };
+static _Atomic uint32_t populated[STRETCHES];
+
+static _Atomic uint32_t *population_of(uintptr_t addr)
+{
+    return &populated[addr >> STRETCH_BITS & (STRETCHES - 1)];
+}
+
+/* Neighbours within a line share a bucket, so that freed memory is searched line by line. */
+static struct dh_sync_bucket *bucket_of(uintptr_t addr)
+{
+    return &buckets[(addr / LINE * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS)];
+}
+
+void dh_sync_clock_clear(struct dh_sync_clock **c)
+{
+    if (*c)
+        dh_free(*c, sizeof(uint32_t) * (2 + (*c)->capacity));
+    *c = NULL;
+}
+
+static void renew(struct dh_sync *o)
+{
+    dh_sync_clock_clear(&o->clock);
+    dh_sync_clock_clear(&o->readers);
+    o->generation = dh_slots_generation();
+}
+
+static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
+{
+    struct dh_sync *o = dh_alloc(sizeof *o);
+    if (!o)
+        return NULL;
+    *o = (struct dh_sync){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
+    o->next = b->first;
+    b->first = o;
+    atomic_fetch_add_explicit(population_of(addr), 1, memory_order_relaxed);
+    return o;
+}
+
+/* Who waits goes first. A thread that was here just now would mostly be the quicker one: whatever it does step by step
+ * would happen in one piece, and races with what others do in between would not. */
+static void lock_bucket(struct dh_sync_bucket *b)
+{
+    (void)DH_SPIN_UNTIL(!atomic_load_explicit(&b->waiting, memory_order_relaxed));
+    if (dh_spin_try(&b->lock))
+        return;
+    atomic_fetch_add_explicit(&b->waiting, 1, memory_order_relaxed);
+    dh_spin_lock(&b->lock);
+    atomic_fetch_sub_explicit(&b->waiting, 1, memory_order_relaxed);
+}
+
+struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
+{
+    struct dh_sync_bucket *b = bucket_of(addr);
+    if (!make && !b->first)
+        return NULL;
+    lock_bucket(b);
+    struct dh_sync *o = b->first;
+    while (o && o->addr != addr)
+        o = o->next;
+    if (!o && make)
+        o = make_object(b, addr);
+    if (!o)
+        dh_spin_unlock(&b->lock);
+    else if (o->generation != dh_slots_generation())
+        renew(o);
+    return o;
+}
+
+const _Atomic uint64_t *dh_sync_version(const struct dh_sync *o)
+{
+    return &o->bucket->version;
+}
+
+/* Under the lock, so that nobody else writes it. */
+static void set_version(struct dh_sync_bucket *b, uint64_t version)
+{
+    atomic_store_explicit(&b->version, version, memory_order_release);
+}
+
+void dh_sync_changes(struct dh_sync *o)
+{
+    set_version(o->bucket, atomic_load_explicit(&o->bucket->version, memory_order_relaxed) | 1);
+}
+
+static void end_change(struct dh_sync_bucket *b)
+{
+    set_version(b, (atomic_load_explicit(&b->version, memory_order_relaxed) | 1) + 1);
+}
+
+void dh_sync_unlock(struct dh_sync *o)
+{
+    end_change(o->bucket);
+    dh_spin_unlock(&o->bucket->lock);
+}
+
+void dh_sync_unlock_unchanged(struct dh_sync *o)
+{
+    dh_spin_unlock(&o->bucket->lock);
+}
+
+struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n)
+{
+    if (*c && (*c)->capacity >= n)
+        return &(*c)->clock;
+    uint32_t capacity = (n + GRAIN - 1) / GRAIN * GRAIN;
+    struct dh_sync_clock *fresh = dh_alloc(sizeof(uint32_t) * (2 + capacity));
+    if (!fresh)
+        return NULL;
+    fresh->capacity = capacity;
+    fresh->clock.n = 0;
+    if (*c)
+        dh_clock_copy(&fresh->clock, &(*c)->clock);
+    dh_sync_clock_clear(c);
+    *c = fresh;
+    return &fresh->clock;
+}
+
+static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t size)
+{
+    if (!b->first)
+        return;
+    dh_spin_lock(&b->lock);
+    struct dh_sync *o = b->first, *kept = NULL;
+    while (o) {
+        struct dh_sync *next = o->next;
+        if (o->addr - addr < size) {
+            renew(o);
+            atomic_fetch_sub_explicit(population_of(o->addr), 1, memory_order_relaxed);
+            dh_free(o, sizeof *o);
+        } else {
+            o->next = kept;
+            kept = o;
+        }
+        o = next;
+    }
+    b->first = kept;
+    end_change(b);
+    dh_spin_unlock(&b->lock);
+}
+
+/* Within one stretch. */
+static void remove_lines(uintptr_t addr, size_t size)
+{
+    if (!atomic_load_explicit(population_of(addr), memory_order_relaxed))
+        return;
+    for (uintptr_t line = addr / LINE; line <= (addr + size - 1) / LINE; line++)
+        remove_in_bucket(bucket_of(line * LINE), addr, size);
+}
+
+void dh_sync_remove(uintptr_t addr, size_t size)
+{
+    if (size >> STRETCH_BITS >= STRETCHES) { /* as much as there are stretches: every object is looked at once */
+        for (int i = 0; i < BUCKETS; i++)
+            remove_in_bucket(&buckets[i], addr, size);
+        return;
+    }
+    for (uintptr_t end = addr + size, next; addr < end; addr = next) {
+        next = ((addr >> STRETCH_BITS) + 1) << STRETCH_BITS;
+        next = next < end ? next : end;
+        remove_lines(addr, next - addr);
+    }
+}
+
+void dh_sync_table_forked(void)
+{
+    for (int i = 0; i < BUCKETS; i++) {
+        atomic_flag_clear(&buckets[i].lock);
+        atomic_store_explicit(&buckets[i].waiting, 0, memory_order_relaxed);
+    }
+}

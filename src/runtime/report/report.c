@@ -1,0 +1,568 @@
+#include "runtime/report/report.h"
+
+#include "runtime/core/bytes.h"
+#include "runtime/core/context.h"
+#include "runtime/core/options.h"
+#include "runtime/core/print.h"
+#include "runtime/core/raw_syscall.h"
+#include "runtime/core/start.h"
+#include "runtime/core/threads.h"
+#include "runtime/report/modules.h"
+#include "runtime/report/suppressions.h"
+#include "runtime/report/ways.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define KNOWN_BITS 14
+#define KNOWN (1u << KNOWN_BITS)
+#define PATIENCE_MS 20000
+#define FRAMES_MOST 8192
+#define FRAMES_OF_ONE 256u
+#define FRAMES_SEEN 16384u
+#define THREADS_MOST 24
+#define STACK (128 << 10)
+#define BYTES (512 << 10)
+
+_Static_assert((int)DH_REPORT_KINDS == (int)DH_LOG_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
+_Static_assert((int)DH_ACCESS_WRITE == (int)DH_LOG_WRITE && (int)DH_ACCESS_BY_LIBRARY == (int)DH_LOG_BY_LIBRARY, "");
+_Static_assert((int)DH_ACCESS_HAS_VALUE == (int)DH_LOG_HAS_VALUE && (int)DH_ACCESS_FREE == (int)DH_LOG_FREE, "");
+_Static_assert((int)DH_THREAD_FINISHED == (int)DH_LOG_FINISHED && (int)DH_THREAD_FOREIGN == (int)DH_LOG_FOREIGN, "");
+
+/* Findings by hash; lock-free, since a race in a loop comes here every time round. */
+static struct {
+    _Atomic uint64_t key; /* 0 = free */
+    _Atomic int pid;      /* the process that had it last */
+    _Atomic bool quiet;   /* suppressed: counts for nobody */
+} known[KNOWN];
+
+static struct {
+    _Atomic int pid; /* whose count it is: a forked child begins at 0 */
+    _Atomic uint32_t count, left_out;
+} found;
+
+/* Process and thread that report now. One of another process was copied by fork in the middle of it. Not by kernel
+ * number: asking for that may be forbidden. */
+static _Atomic uint64_t owner;
+
+/* The one finding under way; too large for the stacks of threads. */
+static struct {
+    struct dh_log_finding finding;
+    struct dh_log_address frames[FRAMES_MOST];
+    uint32_t n_frames;
+    struct dh_log_lock locks[DH_REPORT_ACCESSES][DH_REPORT_LOCKS];
+    struct dh_log_thread threads[THREADS_MOST];
+    uint8_t bytes[BYTES];
+    uint8_t stack[STACK] __attribute__((aligned(16)));
+} work;
+
+/* ---- equal findings ---- */
+
+static uint64_t mix(uint64_t h, uint64_t value)
+{
+    h = (h ^ value) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+/* A place, or where there is none the call that is nearest. */
+static uint64_t place_key(const struct dh_report_access *a)
+{
+    uintptr_t frame = 0;
+    uint64_t h = mix(a->flags & (DH_ACCESS_WRITE | DH_ACCESS_ATOMIC | DH_ACCESS_FREE | DH_ACCESS_ALLOC), a->module);
+    if (a->place == UINT32_MAX)
+        dh_context_frames(a->context, &frame, 1);
+    return mix(mix(h ^ (uint64_t)a->role << 32, a->place), frame);
+}
+
+/* What tells findings at the same places apart; a text may hold numbers, but for a promise it is what was broken. */
+static const char *key_text(const struct dh_report *r)
+{
+    bool by_text =
+        r->kind == DH_REPORT_ANNOTATION || r->kind == DH_REPORT_LOCK_MISUSE || r->kind == DH_REPORT_USE_AFTER_FREE;
+    return r->key ? r->key : by_text ? r->text : NULL;
+}
+
+static uint64_t key_of(const struct dh_report *r)
+{
+    uint64_t sum = mix(r->kind | (unsigned)r->suspected << 8, r->n_accesses);
+    for (unsigned i = 0; i < r->n_accesses; i++)
+        sum += place_key(&r->access[i]); /* in either order */
+    for (const char *t = key_text(r); t && *t; t++)
+        sum = mix(sum, (unsigned char)*t);
+    return sum ? sum : 1;
+}
+
+static bool claim(uint64_t key, uint32_t at, int pid, bool *fresh)
+{
+    uint64_t there = atomic_load_explicit(&known[at].key, memory_order_acquire);
+    *fresh = !there && atomic_compare_exchange_strong(&known[at].key, &there, key);
+    if (!*fresh && there != key)
+        return false;
+    if (atomic_load_explicit(&known[at].pid, memory_order_relaxed) != pid &&
+        atomic_exchange_explicit(&known[at].pid, pid, memory_order_relaxed) != pid && !atomic_load(&known[at].quiet))
+        atomic_fetch_add(&found.count, 1);
+    return true;
+}
+
+static uint32_t slot_of(uint64_t key, uint32_t i)
+{
+    return (uint32_t)((key >> (64 - KNOWN_BITS)) + i) & (KNOWN - 1);
+}
+
+bool dh_report_is_known(const struct dh_report *r)
+{
+    uint64_t key = key_of(r);
+    for (uint32_t i = 0; i < KNOWN; i++) {
+        uint32_t at = slot_of(key, i);
+        uint64_t there = atomic_load_explicit(&known[at].key, memory_order_acquire);
+        if (!there || there == key)
+            return there && atomic_load_explicit(&known[at].pid, memory_order_relaxed) == dh_process.pid;
+    }
+    return false;
+}
+
+/* Counts it for this process and answers whether it is new. One of the process that forked us counts, but was told. */
+static bool note(uint64_t key, int pid, uint32_t *at)
+{
+    bool fresh;
+    if (atomic_load(&found.pid) != pid && atomic_exchange(&found.pid, pid) != pid)
+        atomic_store(&found.count, 0);
+    for (uint32_t i = 0; i < KNOWN; i++)
+        if (claim(key, *at = slot_of(key, i), pid, &fresh))
+            return fresh;
+    atomic_fetch_add(&found.left_out, 1);
+    return false;
+}
+
+#define WEARY_BITS 12
+#define PATIENCE_WITH_ADDRESS 32u
+#define PATIENCE_WITH_PAIR 256u
+#define ALLOWANCE 256          /* looks for what may be new although its pair has tired us */
+#define ALLOWANCE_MORE 16      /* for each new finding */
+#define HITS_FOR_A_LOOK 16384u /* that many passed over cost more than one look */
+
+/* A tag and how often: one that takes another's slot begins anew, so that nothing is ever thought known for another. */
+struct weary {
+    _Atomic uint64_t slots[1u << WEARY_BITS];
+};
+static struct weary weary_addresses, weary_pairs, weary_stretches;
+static _Atomic int allowance = ALLOWANCE;
+static _Atomic uint32_t passed_over;
+
+static uint32_t times_seen(struct weary *w, uint64_t key, uint32_t patience)
+{
+    uint64_t h = mix(patience, key), tag = h << 32;
+    _Atomic uint64_t *slot = &w->slots[h >> (64 - WEARY_BITS)];
+    uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
+    uint32_t n = there >> 32 == tag >> 32 ? (uint32_t)there : 0;
+    atomic_store_explicit(slot, tag | (n + 1 ? n + 1 : patience), memory_order_relaxed);
+    return n;
+}
+
+static bool is_worth(struct weary *w, uint64_t key, uint32_t patience)
+{
+    uint32_t n = times_seen(w, key, patience);
+    return n < patience || !(n & (n - 1));
+}
+
+/* Another stretch of the other thread, or of memory, may lead to another place. */
+static bool is_allowed(uint64_t stretch)
+{
+    if (times_seen(&weary_stretches, stretch, 1) == 0 && atomic_load_explicit(&allowance, memory_order_relaxed) > 0) {
+        atomic_fetch_sub_explicit(&allowance, 1, memory_order_relaxed);
+        return true;
+    }
+    if (atomic_fetch_add_explicit(&passed_over, 1, memory_order_relaxed) % HITS_FOR_A_LOOK == HITS_FOR_A_LOOK - 1)
+        atomic_fetch_add_explicit(&allowance, 1, memory_order_relaxed);
+    return false;
+}
+
+bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch)
+{
+    return (is_worth(&weary_addresses, pair_and_address, PATIENCE_WITH_ADDRESS) &&
+            is_worth(&weary_pairs, pair, PATIENCE_WITH_PAIR)) ||
+           is_allowed(stretch);
+}
+
+static void refresh(void)
+{
+    dh_bytes_zero(&weary_addresses, sizeof weary_addresses);
+    dh_bytes_zero(&weary_pairs, sizeof weary_pairs);
+    dh_bytes_zero(&weary_stretches, sizeof weary_stretches);
+    atomic_fetch_add_explicit(&allowance, ALLOWANCE_MORE, memory_order_relaxed);
+}
+
+uint32_t dh_report_count(void)
+{
+    return atomic_load(&found.pid) == dh_process.pid ? atomic_load(&found.count) : 0;
+}
+
+/* ---- one at a time ---- */
+
+#define THREAD_BITS 42 /* of an address, in units of the cache line that every thread's state fills at least */
+_Static_assert(sizeof(struct dh_thread_state) >= 64, "");
+
+static uint64_t myself(void)
+{
+    uint64_t thread = (uintptr_t)&__dh_thread >> 6 & (((uint64_t)1 << THREAD_BITS) - 1);
+    return (uint64_t)dh_process.pid << THREAD_BITS | thread;
+}
+
+static void pause_a_moment(void)
+{
+    struct timespec step = {.tv_nsec = 1000000};
+    if (!dh_report_is_alone())
+        dh_syscall3(SYS_nanosleep, (long)&step, 0, 0);
+    else
+        for (int i = 0; i < 100000; i++)
+            __builtin_ia32_pause();
+}
+
+static bool take_turn(void)
+{
+    uint64_t me = myself(), there = 0;
+    for (int ms = 0; ms < PATIENCE_MS; ms++) {
+        if (there == me)
+            return false;
+        bool free = !there || there >> THREAD_BITS != me >> THREAD_BITS;
+        if (free && atomic_compare_exchange_strong(&owner, &there, me))
+            return true;
+        pause_a_moment();
+        there = atomic_load(&owner);
+    }
+    return false;
+}
+
+static void end_turn(void)
+{
+    atomic_store(&owner, 0);
+}
+
+/* How many threads have something to tell, with the process above: those of the process it was forked from are gone. */
+static _Atomic uint64_t telling;
+
+static uint64_t telling_here(uint64_t n)
+{
+    uint64_t process = (uint64_t)(uint32_t)dh_process.pid << 32;
+    return (n & ~(uint64_t)UINT32_MAX) == process ? n : process;
+}
+
+static void begin_telling(void)
+{
+    uint64_t n = atomic_load(&telling);
+    while (!atomic_compare_exchange_weak(&telling, &n, telling_here(n) + 1))
+        ;
+}
+
+static void end_telling(void)
+{
+    uint64_t n = atomic_load(&telling);
+    while ((uint32_t)telling_here(n) && !atomic_compare_exchange_weak(&telling, &n, telling_here(n) - 1))
+        ;
+}
+
+static void let_all_tell(void)
+{
+    for (int ms = 0; ms < PATIENCE_MS && (uint32_t)telling_here(atomic_load(&telling)); ms++)
+        pause_a_moment();
+}
+
+/* Calls fn(arg) on a stack of ours: that of a thread may be tiny. */
+static void call_on(uint8_t *stack_end, void (*fn)(const struct dh_report *), const struct dh_report *arg)
+{
+    __asm__ volatile("mov %%rsp, %%rbx\n\t"
+                     "mov %[stack], %%rsp\n\t"
+                     "call *%[fn]\n\t"
+                     "mov %%rbx, %%rsp"
+                     : "+D"(arg), [fn] "+r"(fn), [stack] "+r"(stack_end)
+                     :
+                     : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+/* While we write, all signals wait. What our own writes raise is taken back, unless it was there before. */
+struct quiet {
+    uint64_t mask, pending;
+};
+
+static void be_quiet(struct quiet *q)
+{
+    uint64_t all = ~(uint64_t)0;
+    q->pending = 0;
+    if (dh_report_is_alone())
+        return;
+    dh_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&q->mask, sizeof all, 0, 0);
+    dh_syscall3(SYS_rt_sigpending, (long)&q->pending, sizeof q->pending, 0);
+}
+
+static void end_quiet(const struct quiet *q)
+{
+    uint64_t raised = ((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1)) & ~q->pending;
+    struct timespec at_once = {0};
+    if (dh_report_is_alone())
+        return;
+    while (dh_syscall6(SYS_rt_sigtimedwait, (long)&raised, 0, (long)&at_once, sizeof raised, 0, 0) > 0)
+        ;
+    dh_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&q->mask, 0, sizeof q->mask, 0, 0);
+}
+
+/* ---- from the process to the log's terms ---- */
+
+static void add_frames(struct dh_log_stack *s, const uintptr_t *raw, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && work.n_frames < FRAMES_MOST; i++) {
+        work.frames[work.n_frames++] = dh_report_address(raw[i]);
+        s->n_frames++;
+    }
+}
+
+/* Of a deep recursion the middle says least. */
+static struct dh_log_stack stack_of(uint32_t context)
+{
+    static uintptr_t raw[FRAMES_SEEN];
+    struct dh_log_stack s = {.frames = &work.frames[work.n_frames]};
+    size_t all = dh_context_frames(context, raw, FRAMES_SEEN);
+    uint32_t n = (uint32_t)(all < FRAMES_SEEN ? all : FRAMES_SEEN);
+    if (n <= FRAMES_OF_ONE) {
+        add_frames(&s, raw, n);
+    } else {
+        add_frames(&s, raw, FRAMES_OF_ONE - DH_LOG_OUTER);
+        add_frames(&s, raw + n - DH_LOG_OUTER, DH_LOG_OUTER);
+    }
+    s.n_cut = (uint32_t)all - s.n_frames;
+    return s;
+}
+
+static void add_thread(uint32_t index)
+{
+    struct dh_log_finding *f = &work.finding;
+    for (uint32_t i = 0; i < f->n_threads; i++)
+        if (work.threads[i].index == index)
+            return;
+    const struct dh_thread *t = dh_threads_find(index);
+    if (!t || f->n_threads == THREADS_MOST)
+        return;
+    work.threads[f->n_threads++] = (struct dh_log_thread){
+        .index = index,
+        .parent = t->parent,
+        .flags = atomic_load(&t->flags),
+        .name = t->name,
+        .created = stack_of(t->context),
+    };
+    if (t->parent != DH_THREAD_NONE)
+        add_thread(t->parent);
+}
+
+static struct dh_log_lock lock_of(const struct dh_report_lock *from)
+{
+    return (struct dh_log_lock){
+        .address = from->address,
+        .where = dh_report_address(from->address),
+        .shared = from->shared,
+        .place = DH_LOG_NONE,
+        .module = DH_LOG_NONE,
+        .taken = stack_of(from->context),
+    };
+}
+
+static void fill_access(unsigned i, const struct dh_report_access *from)
+{
+    struct dh_log_access *a = &work.finding.access[i];
+    bool placed = from->place != UINT32_MAX;
+    *a = (struct dh_log_access){
+        .thread = from->thread,
+        .flags = from->flags,
+        .role = from->role,
+        .place = from->place,
+        .module = placed ? dh_report_module(from->module ? from->module : (uintptr_t)&dh_process) : DH_LOG_NONE,
+        .size = from->size,
+        .address = from->addr,
+        .value = from->value,
+        .where = from->role && from->role != DH_ROLE_JOIN ? dh_report_address(from->addr)
+                                                          : (struct dh_log_address){from->addr, DH_LOG_NONE},
+        .note = from->note,
+        .stack = stack_of(from->context),
+        .locks = work.locks[i],
+    };
+    for (; a->n_locks < from->n_locks && a->n_locks < DH_REPORT_LOCKS; a->n_locks++)
+        work.locks[i][a->n_locks] = lock_of(&from->lock[a->n_locks]);
+}
+
+static void fill_region(const struct dh_report *r)
+{
+    static const enum dh_log_region regions[] = {
+        [DH_REGION_OTHER] = DH_LOG_REGION_OTHER,
+        [DH_REGION_STACK] = DH_LOG_REGION_STACK,
+        [DH_REGION_TLS] = DH_LOG_REGION_TLS,
+    };
+    struct dh_log_finding *f = &work.finding;
+    f->region_thread = DH_LOG_NONE;
+    f->where = (struct dh_log_address){.module = DH_LOG_NONE, .offset = r->addr};
+    if (r->n_block) {
+        f->region = DH_LOG_REGION_HEAP;
+        f->region_thread = r->block_thread;
+        f->block = r->block;
+        f->n_block = r->n_block;
+        f->allocated = stack_of(r->block_context);
+        return;
+    }
+    if (r->dead) {
+        f->region = regions[r->dead];
+        f->region_thread = r->dead_thread;
+        return;
+    }
+    f->region = regions[dh_region_of(r->addr, &f->region_thread)];
+    if (f->region == DH_LOG_REGION_OTHER)
+        f->where = dh_report_address(r->addr);
+    if (f->where.module != DH_LOG_NONE)
+        f->region = DH_LOG_REGION_GLOBAL;
+}
+
+static void fill(const struct dh_report *r)
+{
+    struct dh_log_finding *f = &work.finding;
+    *f = (struct dh_log_finding){
+        .kind = r->kind,
+        .level = r->suspected ? DH_LOG_SUSPECTED : DH_LOG_OBSERVED,
+        .time = dh_report_now(),
+        .detector = r->detector,
+        .text = r->text,
+        .key = r->key,
+        .address = r->addr,
+        .size = r->size,
+        .n_held = r->n_held < DH_LOG_HELD ? r->n_held : DH_LOG_HELD,
+        .threads = work.threads,
+    };
+    work.n_frames = 0;
+    dh_report_modules_begin();
+    dh_bytes_copy(f->held, r->held, f->n_held);
+    for (; f->n_accesses < r->n_accesses && f->n_accesses < DH_REPORT_ACCESSES; f->n_accesses++)
+        fill_access(f->n_accesses, &r->access[f->n_accesses]);
+    fill_region(r);
+    for (uint32_t i = 0; i < f->n_accesses; i++) {
+        add_thread(f->access[i].thread);
+        if (f->access[i].role == DH_ROLE_JOIN)
+            add_thread((uint32_t)f->access[i].address);
+    }
+    if (f->region_thread != DH_LOG_NONE)
+        add_thread(f->region_thread);
+    f->modules = dh_report_modules_end(&f->n_modules);
+}
+
+static struct dh_report_bytes serialise(void)
+{
+    struct dh_log_out out = {work.bytes, 0, sizeof work.bytes, false};
+    dh_report_log_begin(&out, work.finding.time);
+    size_t finding = out.n;
+    dh_log_put_finding(&out, &work.finding);
+    return (struct dh_report_bytes){work.bytes, out.full ? 0 : out.n, finding};
+}
+
+static bool suppressed, told_before; /* the finding under way */
+
+/* The tool says whether it is to be kept quiet; only then it is known whether it belongs into the log. */
+static void tell_unless_suppressed(const struct dh_report_bytes *b)
+{
+    unsigned by;
+    enum dh_report_answer answer = b->n ? dh_report_spawn(b) : DH_REPORT_FAILED;
+    suppressed = answer == DH_REPORT_SUPPRESSED;
+    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    if (answer == DH_REPORT_FAILED && dh_suppressions_match(&work.finding, &by)) {
+        dh_suppressions_count(by);
+        suppressed = true;
+    }
+    if (suppressed)
+        return;
+    if (b->n)
+        dh_report_log(b);
+    if (dh_options.print && answer == DH_REPORT_FAILED)
+        dh_report_plain(&work.finding);
+}
+
+/* On the report's stack. */
+static void tell(const struct dh_report *r)
+{
+    fill(r);
+    struct dh_report_bytes b = serialise();
+    suppressed = told_before = false;
+    if (dh_suppressions_path() && !r->unsaid) {
+        tell_unless_suppressed(&b);
+        return;
+    }
+    if (b.n)
+        dh_report_log(&b);
+    if (!dh_options.print || r->unsaid)
+        return;
+    enum dh_report_answer answer = b.n ? dh_report_spawn(&b) : DH_REPORT_FAILED;
+    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    if (answer == DH_REPORT_FAILED)
+        dh_report_plain(&work.finding);
+}
+
+static bool over_limit(void)
+{
+    if (!dh_options.report_limit || atomic_load(&found.count) <= (uint32_t)dh_options.report_limit)
+        return false;
+    atomic_fetch_add(&found.left_out, 1);
+    return true;
+}
+
+void dh_report(const struct dh_report *r)
+{
+    uint32_t at = 0;
+    bool quiet = false;
+    if (!note(key_of(r), dh_process.pid, &at) || over_limit())
+        return;
+    struct quiet q;
+    refresh();
+    be_quiet(&q); /* no handler of this thread's ends the process meanwhile, and waits for itself */
+    begin_telling();
+    if (take_turn()) {
+        call_on(work.stack + sizeof work.stack, tell, r);
+        quiet = suppressed || told_before || r->unsaid;
+        if (suppressed || r->unsaid)
+            atomic_store(&known[at].quiet, true);
+        if (quiet)
+            atomic_fetch_sub(&found.count, 1);
+        end_turn();
+    }
+    end_telling();
+    if (dh_options.halt_on_error && !quiet) {
+        dh_finish();
+        dh_sys_exit_group(dh_options.exitcode);
+    }
+    end_quiet(&q);
+}
+
+void dh_report_note(const char *text)
+{
+    struct quiet q;
+    struct dh_log_out out = {work.bytes, 0, sizeof work.bytes, false};
+    dh_report_log_begin(&out, dh_report_now());
+    struct dh_report_bytes b = {.at = work.bytes, .finding = out.n};
+    dh_log_put_note(&out, text);
+    b.n = out.n;
+    be_quiet(&q);
+    if (!dh_report_log_note(&b))
+        dh_print("deadheat: %s\n", text);
+    end_quiet(&q);
+}
+
+void dh_report_finish(void)
+{
+    struct quiet q;
+    uint32_t n = dh_report_count();
+    if (!n)
+        return;
+    be_quiet(&q);
+    let_all_tell();
+    n = dh_report_count();
+    void (*say)(const char *, ...) = dh_report_is_alone() ? dh_print_stderr : dh_print;
+    if (dh_options.print)
+        say("deadheat: %u finding%s\n", n, n == 1 ? "" : "s");
+    uint32_t left_out = atomic_load(&found.left_out);
+    if (left_out)
+        say("deadheat: %u findings were not reported (report_limit=%d)\n", left_out, dh_options.report_limit);
+    end_quiet(&q);
+}

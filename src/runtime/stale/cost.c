@@ -1,0 +1,71 @@
+/* What serving stale values may cost: a share of the thread's own time. */
+#include "runtime/stale/shard.h"
+
+enum {
+    FOR_NOTHING = 512, /* loads at a place that each thread is served whatever they cost */
+    LONGEST = 1 << 16, /* row of loads that is passed over */
+    SHARE = 32,        /* one cycle in so many may be spent here */
+    SHARE_OF_ELEMENTS = 6,
+    INTERRUPTED = 200000, /* cycles that only a thread takes that did not run meanwhile */
+    AWAY = 300000,        /* at most so many cycles without an access were the thread's own, */
+    AWAY_OF_ELEMENTS = 3000000
+};
+/* Cycles to begin with. */
+#define CREDIT ((int64_t)20000000)
+#define CREDIT_OF_ELEMENTS ((int64_t)150000000)
+
+static uint64_t cycles(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+/* Every place has some loads for nothing; what is more must be paid by what was spent elsewhere. */
+uint64_t dh_stale_begin_paying(struct dh_stale_thread *t, uint32_t what)
+{
+    uint64_t now = cycles(), share = what & DH_STALE_ELEMENT ? SHARE_OF_ELEMENTS : SHARE,
+             away = what & DH_STALE_ELEMENT ? AWAY_OF_ELEMENTS : AWAY;
+    int64_t most = what & DH_STALE_ELEMENT ? CREDIT_OF_ELEMENTS : CREDIT;
+    if (!t->last)
+        t->credit = most;
+    else if (now > t->last) /* who was away for long was not running */
+        t->credit += (int64_t)((now - t->last < away ? now - t->last : away) / share);
+    t->credit = t->credit < most ? t->credit : most;
+    return now;
+}
+
+void dh_stale_pay(struct dh_stale_thread *t, uint64_t began)
+{
+    t->last = cycles();
+    uint64_t spent = t->last - began;
+    t->credit -= (int64_t)(spent < INTERRUPTED ? spent : INTERRUPTED);
+}
+
+/* How many loads of the place are passed over now. */
+void dh_stale_choose_row(struct dh_stale_thread *t, uint32_t place)
+{
+    struct dh_stale_site *at = &t->sites[place % DH_STALE_SITES];
+    if (at->given < FOR_NOTHING || dh_stale_control->job.flags & DH_STALE_ALL) {
+        at->given += at->given < FOR_NOTHING;
+        return;
+    }
+    if (t->credit < 0)
+        at->length = at->length * 2 + 1 < LONGEST ? at->length * 2 + 1 : LONGEST;
+    else
+        at->length /= 2;
+    __dh_thread.stale_skip[place % DH_STALE_SITES] = at->length + 1;
+    dh_stale_count(&t->counts->passed, at->length);
+}
+
+/* Stores cannot be passed over. Where they cost too much, fewer elements are looked at; in the end nothing is. */
+void dh_stale_look_at_less(struct dh_stale_thread *t, uint32_t what)
+{
+    if (t->credit > -CREDIT / 8 || dh_stale_control->job.flags & DH_STALE_ALL)
+        return;
+    if (!(what & DH_STALE_ELEMENT)) {
+        if (t->credit < -CREDIT)
+            __atomic_store_n(&__dh_stale_over, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    t->credit = 0;
+    dh_stale_watch_less();
+}

@@ -1,0 +1,160 @@
+/* Happens-before of a program that runs free: what an object carries is known to whoever acquires it. The C11 rules of
+ * atomics are those of race_atomic.c. */
+#include "runtime/stale/state.h"
+
+#include "event/site.h"
+#include "runtime/race/sync_table.h"
+
+#define ALL_FENCES ((uintptr_t)1) /* no address of an object: those of seq_cst know of those before them */
+
+static bool acquires(unsigned order)
+{
+    return order == DH_ORDER_ACQUIRE || order >= DH_ORDER_ACQ_REL;
+}
+
+static bool releases(unsigned order)
+{
+    return order >= DH_ORDER_RELEASE;
+}
+
+/* A handler that comes while an access is made may order; one that comes while the table is locked may not. */
+static bool enter(struct dh_stale_thread *t, uint8_t *before)
+{
+    if (!t || t->busy == DH_STALE_ORDERS || __dh_stale_over)
+        return false;
+    *before = t->busy;
+    t->busy = DH_STALE_ORDERS;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+static void leave(struct dh_stale_thread *t, uint8_t before)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = before;
+}
+
+static void take(struct dh_stale_thread *t, const struct dh_sync *o)
+{
+    dh_stale_log(t->index, DH_STALE_LOG_ACQUIRE, o->addr, 0, 0);
+    if (o->clock)
+        dh_clock_join(&t->clock, &o->clock->clock);
+}
+
+static void give(struct dh_stale_thread *t, struct dh_sync *o)
+{
+    struct dh_clock *to = dh_sync_clock_for(&o->clock, t->clock.n);
+    dh_stale_log(t->index, DH_STALE_LOG_RELEASE, o->addr, 0, 0);
+    if (to)
+        dh_clock_join(to, &t->clock);
+    dh_stale_tick(t);
+}
+
+void dh_stale_order(const void *object, unsigned edges)
+{
+    struct dh_stale_thread *t = __dh_thread.stale;
+    uint8_t before;
+    if (!enter(t, &before))
+        return;
+    dh_stale_count(&t->counts->syncs, 1);
+    struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges & DH_STALE_OUT);
+    if (o) {
+        if (edges & DH_STALE_IN)
+            take(t, o);
+        if (edges & DH_STALE_OUT)
+            give(t, o);
+        dh_sync_unlock_unchanged(o);
+    }
+    leave(t, before);
+}
+
+void dh_stale_forget_object(const void *object)
+{
+    struct dh_stale_thread *t = __dh_thread.stale;
+    uint8_t before;
+    if (!enter(t, &before))
+        return;
+    dh_sync_remove((uintptr_t)object, 1);
+    leave(t, before);
+}
+
+/* ---- atomics that are not chosen ---- */
+
+void dh_stale_atomic_enter(struct dh_atomic_op *op)
+{
+    struct dh_stale_thread *t = __dh_thread.stale;
+    uint8_t before;
+    if (!enter(t, &before))
+        return;
+    dh_stale_count(&t->counts->syncs, 1);
+    op->object = dh_sync_lock(op->addr, true);
+    op->before = before;
+    if (!op->object)
+        leave(t, before);
+}
+
+static void load_edges(struct dh_stale_thread *t, const struct dh_sync *o, unsigned order)
+{
+    if (acquires(order))
+        take(t, o);
+    else if (order != DH_ORDER_NONE && o->clock) {
+        dh_stale_log(t->index, DH_STALE_LOG_READ, o->addr, 0, 0);
+        if (!t->has_fence_acquire)
+            t->fence_acquire.n = 0;
+        t->has_fence_acquire = true;
+        dh_clock_join(&t->fence_acquire, &o->clock->clock);
+    }
+}
+
+static void store_edges(struct dh_stale_thread *t, struct dh_sync *o, unsigned order, bool rmw)
+{
+    if (!rmw) {
+        dh_stale_log(t->index, DH_STALE_LOG_CLEAR, o->addr, 0, 0);
+        dh_sync_clock_clear(&o->clock);
+    }
+    if (releases(order)) {
+        give(t, o);
+        return;
+    }
+    struct dh_clock *to = t->has_fence_release ? dh_sync_clock_for(&o->clock, t->fence_release.n) : NULL;
+    dh_stale_log(t->index, DH_STALE_LOG_WRITE, o->addr, 0, 0);
+    if (to)
+        dh_clock_join(to, &t->fence_release);
+}
+
+void dh_stale_atomic_leave(struct dh_atomic_op *op, bool wrote)
+{
+    struct dh_stale_thread *t = __dh_thread.stale;
+    struct dh_sync *o = op->object;
+    unsigned what = op->what & 255, order = op->what >> 8 & 255;
+    if (!o)
+        return;
+    if (what != DH_OP_ATOMIC_STORE)
+        load_edges(t, o, order);
+    if (wrote)
+        store_edges(t, o, order, what != DH_OP_ATOMIC_STORE);
+    dh_sync_unlock_unchanged(o);
+    leave(t, op->before);
+}
+
+void dh_stale_fence(uint32_t order)
+{
+    struct dh_stale_thread *t = __dh_thread.stale;
+    uint8_t before;
+    if (!enter(t, &before))
+        return;
+    if (acquires(order) && t->has_fence_acquire) {
+        dh_stale_log(t->index, DH_STALE_LOG_FENCE_ACQUIRE, 0, 0, 0);
+        dh_clock_join(&t->clock, &t->fence_acquire);
+        t->has_fence_acquire = false;
+    }
+    if (releases(order)) {
+        dh_stale_log(t->index, DH_STALE_LOG_FENCE_RELEASE, 0, 0, 0);
+        dh_clock_copy(&t->fence_release, &t->clock);
+        t->has_fence_release = true;
+        dh_stale_tick(t);
+    }
+    leave(t, before);
+    if (order == DH_ORDER_SEQ_CST)
+        dh_stale_order((const void *)ALL_FENCES, DH_STALE_IN | DH_STALE_OUT);
+}

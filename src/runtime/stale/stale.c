@@ -1,0 +1,105 @@
+#include "runtime/stale/state.h"
+
+#include "memory/heuristics.h"
+#include "runtime/core/bytes.h"
+#include "runtime/core/print.h"
+#include "runtime/core/raw_syscall.h"
+#include "runtime/core/start.h"
+#include "runtime/race/sync_table.h"
+#include "runtime/stale/racy_elements.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+bool dh_stale_on;
+struct dh_stale_control *dh_stale_control;
+uint32_t __dh_stale_over = 1;
+
+/* NULL with why. */
+static struct dh_stale_control *map(const char *path, const char **why)
+{
+    struct stat st;
+    long fd = dh_sys_open(path, O_RDWR | O_CLOEXEC, 0);
+    *why = "its region cannot be opened";
+    if (fd < 0)
+        return NULL;
+    long at = dh_syscall3(SYS_fstat, fd, (long)&st, 0) ? -1
+              : (size_t)st.st_size < sizeof(struct dh_stale_control)
+                  ? -1
+                  : dh_syscall6(SYS_mmap, 0, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    dh_sys_close((int)fd);
+    *why = "its region cannot be mapped";
+    if ((unsigned long)at > -4096UL)
+        return NULL;
+    struct dh_stale_control *c = (struct dh_stale_control *)at;
+    size_t room = ((size_t)st.st_size - sizeof *c) / sizeof *c->log;
+    *why = "its region is of another version of the tool";
+    return c->magic == DH_STALE_MAGIC && c->version == DH_STALE_VERSION && c->log_room <= room ? c : NULL;
+}
+
+/* A program that nobody chose anything in has nothing to serve, and pays for no order. */
+static bool is_variant(void)
+{
+    return dh_text_after(__dh_variant, "stale");
+}
+
+void dh_stale_start(const char *path)
+{
+    const char *why = NULL;
+    if (!is_variant())
+        return;
+    dh_stale_control = map(path, &why);
+    if (dh_stale_control && dh_heuristic_by_name(dh_stale_control->job.heuristic) == DH_HEURISTIC_COUNT)
+        why = "there is no such heuristic";
+    else if (dh_stale_control && dh_stale_serve_start()) {
+        dh_watched_start(dh_stale_control->job.elements, dh_stale_control->job.n_elements);
+        dh_stale_threads_start(dh_stale_control->job.slots ? dh_stale_control->job.slots : DH_STALE_SLOTS);
+        atomic_fetch_add(&dh_stale_control->processes, 1);
+        dh_stale_on = true;
+        return;
+    } else if (dh_stale_control)
+        why = "there is no memory";
+    dh_print_stderr("deadheat: process %d: no stale values: %s\n", dh_process.pid, why);
+}
+
+void dh_stale_begin(void)
+{
+    static bool begun;
+    if (begun)
+        return;
+    begun = true;
+    dh_stale_watch_begin();
+    __dh_stale_over = 0;
+    dh_stale_ask();
+}
+
+void dh_stale_forked(void)
+{
+    if (!dh_stale_on)
+        return;
+    dh_sync_table_forked();
+    dh_watched_forked();
+    dh_stale_watch_forked();
+    dh_stale_threads_forked();
+    dh_stale_serve_forked();
+    atomic_fetch_add(&dh_stale_control->processes, 1);
+}
+
+void dh_stale_log(uint32_t thread, enum dh_stale_kind kind, uint64_t object, unsigned size, uint64_t value)
+{
+    struct dh_stale_control *c = dh_stale_control;
+    if (__builtin_expect(!c->log_room, 1))
+        return;
+    uint64_t i = atomic_fetch_add(&c->log_used, 1);
+    if (i >= c->log_room)
+        return;
+    struct dh_stale_record *r = &c->log[i];
+    r->process = (uint32_t)dh_process.pid;
+    r->thread = thread;
+    r->size = (uint8_t)size;
+    r->object = object;
+    r->value = value;
+    atomic_store(&r->kind, kind);
+}
