@@ -26,16 +26,16 @@ struct scan {
     } *shared;
 };
 
-static bool read_models(struct dh_models *m, const char *path, struct dh_err *err)
+static bool read_models(struct dh_library_models *m, const char *path, struct dh_err *err)
 {
     struct dh_bytes b;
-    dh_models_init(m);
+    dh_library_models_init(m);
     if (!path)
         return true;
     if (!dh_file_read(path, &b, err))
         return false;
     char *text = dh_format("%.*s", (int)b.n, (const char *)b.at);
-    bool ok = dh_models_read(m, path, text, err);
+    bool ok = dh_library_models_read(m, path, text, err);
     free(text);
     dh_bytes_release(&b);
     return ok;
@@ -73,7 +73,7 @@ static bool scan_whole(struct scan *s, struct dh_whole *w, struct dh_err *err)
 static bool scan_in_child(void *arg, struct dh_err *err)
 {
     struct scan *s = arg;
-    struct dh_models models;
+    struct dh_library_models models;
     /* Who ends the command ends the analysis with it. */
     if (getpid() != s->parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -83,7 +83,7 @@ static bool scan_in_child(void *arg, struct dh_err *err)
               scan_whole(s, &w, err);
     fflush(stdout);
     dh_whole_release(&w);
-    dh_models_release(&models);
+    dh_library_models_release(&models);
     return ok;
 }
 

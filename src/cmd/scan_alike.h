@@ -5,7 +5,7 @@
 
 #include "driver/whole.h"
 
-/* For struct dh_walk: `self` is the struct dh_whole, the others are instructions. */
+/* For struct dh_symex: `self` is the struct dh_whole, the others are instructions. */
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other);
 /* The same number for the same field or variable, 0: no name. */
 uint32_t dh_scan_name(void *self, uint32_t inst);

@@ -13,7 +13,7 @@ static const struct dh_site *site_of(const struct dh_scan_names *n, uint32_t ins
     return site < n->whole->sites.n_sites ? &n->whole->sites.sites[site] : NULL;
 }
 
-static const struct dh_place *place_of(const struct dh_scan_names *n, uint32_t inst)
+static const struct dh_source_location *place_of(const struct dh_scan_names *n, uint32_t inst)
 {
     const struct dh_program *p = &n->whole->program;
     return &p->places.at[p->insts.at[inst].place];
@@ -36,7 +36,7 @@ static void add_place(const struct dh_scan_names *n, struct dh_finding_stack *s,
     const struct dh_program *p = &n->whole->program;
     const struct dh_site_table *t = &n->whole->sites;
     const struct dh_site *site = site_of(n, inst);
-    const struct dh_place *place = &p->places.at[p->insts.at[inst].place];
+    const struct dh_source_location *place = &p->places.at[p->insts.at[inst].place];
     if (!site) {
         add_frame(s, dh_program_string(p, place->function), dh_program_string(p, place->file), place->line,
                   place->column);
@@ -57,7 +57,7 @@ enum { MOST_FRAMES = 64 };
 
 static void add_calls(const struct dh_scan_names *n, struct dh_finding_stack *s, uint32_t context)
 {
-    const struct dh_walk *w = n->walk;
+    const struct dh_symex *w = n->symex;
     while (context < w->contexts.n && s->frames.n < MOST_FRAMES) {
         const struct dh_context *c = &w->contexts.at[context];
         if (c->caller == DH_NONE || c->call == DH_NONE)
@@ -90,13 +90,13 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
 /* A global that the node stands for. Nobody writes to a constant: it is only what something else was united with. */
 static const struct dh_global *global_of(const struct dh_scan_names *n, uint32_t node, int32_t *offset)
 {
-    const struct dh_graph *g = &n->walk->shapes->graph;
+    const struct dh_heap_graph *g = &n->symex->points_to->graph;
     const struct dh_program *p = &n->whole->program;
     uint32_t first = g->nodes.at[node].origin, at = first;
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         if (o->kind == DH_ORIGIN_GLOBAL && !(p->globals.at[o->index].flags & DH_GLOBAL_CONSTANT)) {
-            struct dh_cell c = dh_graph_find((struct dh_graph *)g, (struct dh_cell){o->node, 0});
+            struct dh_heap_cell c = dh_heap_graph_find((struct dh_heap_graph *)g, (struct dh_heap_cell){o->node, 0});
             *offset = c.offset;
             return &p->globals.at[o->index];
         }
@@ -106,7 +106,7 @@ static const struct dh_global *global_of(const struct dh_scan_names *n, uint32_t
 }
 
 /* "accounts_lock", "struct account.lock": by the place that takes it, else by the global it is. */
-char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_held *h)
+char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_symex_lock *h)
 {
     const struct dh_site *s = h->inst < n->whole->program.insts.n ? site_of(n, h->inst) : NULL;
     const char *variable = s ? dh_site_string(&n->whole->sites, s->variable) : "";
@@ -132,17 +132,17 @@ static bool is_on_the_way(const struct dh_scan_names *n, uint32_t context, uint3
 {
     const struct dh_program *p = &n->whole->program;
     uint32_t function = p->blocks.at[dh_program_block_of(p, inst)].function;
-    for (; context < n->walk->contexts.n; context = n->walk->contexts.at[context].caller)
-        if (n->walk->contexts.at[context].function == function)
+    for (; context < n->symex->contexts.n; context = n->symex->contexts.at[context].caller)
+        if (n->symex->contexts.at[context].function == function)
             return true;
     return false;
 }
 
-static void add_locks(const struct dh_scan_names *n, struct dh_finding_access *a, const struct dh_event *e)
+static void add_locks(const struct dh_scan_names *n, struct dh_finding_access *a, const struct dh_symex_event *e)
 {
-    const struct dh_lockset *l = &n->walk->locksets.at[e->lockset];
+    const struct dh_lockset *l = &n->symex->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++) {
-        const struct dh_held *h = &n->walk->held.at[l->first + k];
+        const struct dh_symex_lock *h = &n->symex->held.at[l->first + k];
         struct dh_finding_lock lock = {.name = dh_scan_lock_name(n, h), .shared = h->mode};
         if (h->inst < n->whole->program.insts.n && (h->expr || is_on_the_way(n, e->context, h->inst)))
             add_place(n, &lock.taken, h->inst);
@@ -150,35 +150,35 @@ static void add_locks(const struct dh_scan_names *n, struct dh_finding_access *a
     }
 }
 
-static const char *op_of(const struct dh_event *e)
+static const char *op_of(const struct dh_symex_event *e)
 {
-    bool atomic = e->flags & DH_EVENT_ATOMIC;
+    bool atomic = e->flags & DH_SYMEX_ATOMIC;
     switch (e->kind) {
-    case DH_EVENT_LOCK:
-        return e->flags & DH_EVENT_SHARED_LOCK ? "read-lock" : "lock";
-    case DH_EVENT_WAIT:
+    case DH_SYMEX_LOCK:
+        return e->flags & DH_SYMEX_SHARED_LOCK ? "read-lock" : "lock";
+    case DH_SYMEX_WAIT:
         return "wait";
-    case DH_EVENT_SIGNAL:
+    case DH_SYMEX_SIGNAL:
         return "signal";
-    case DH_EVENT_BARRIER:
+    case DH_SYMEX_BARRIER:
         return "barrier wait";
-    case DH_EVENT_JOIN:
+    case DH_SYMEX_JOIN:
         return "thread join";
-    case DH_EVENT_WRITE:
-        return e->flags & DH_EVENT_FREE ? "free" : atomic ? "atomic write" : "write";
+    case DH_SYMEX_WRITE:
+        return e->flags & DH_SYMEX_FREE ? "free" : atomic ? "atomic write" : "write";
     default:
         return atomic ? "atomic read" : "read";
     }
 }
 
-static void name_access(const struct dh_scan_names *n, const struct dh_event *e, struct dh_finding_access *a)
+static void name_access(const struct dh_scan_names *n, const struct dh_symex_event *e, struct dh_finding_access *a)
 {
     const struct dh_site_table *t = &n->whole->sites;
     const struct dh_site *s = site_of(n, e->inst);
     if (!s) {
         const struct dh_finding_frame *f = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
         free(a->site);
-        const struct dh_place *place = place_of(n, e->inst);
+        const struct dh_source_location *place = place_of(n, e->inst);
         const char *variable = dh_program_string(&n->whole->program, place->variable);
         a->site = dh_format("%s:%s:%s:%s", f ? dh_basename(f->file) : "?", f ? f->function : "?",
                             variable[0] ? variable : "?", a->op);
@@ -186,18 +186,18 @@ static void name_access(const struct dh_scan_names *n, const struct dh_event *e,
         dh_finding_set(&a->type, dh_program_string(&n->whole->program, place->type));
         return;
     }
-    bool source = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && e->kind == DH_EVENT_READ;
+    bool source = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && e->kind == DH_SYMEX_READ;
     dh_finding_set(&a->site, dh_site_string(t, writing_half(t, s)->name));
     dh_finding_set(&a->variable, dh_site_string(t, source ? s->source : s->variable));
     dh_finding_set(&a->type, dh_site_string(t, source ? s->source_type : s->type));
     dh_finding_set(&a->expr, dh_site_string(t, source ? s->source : s->expr));
-    if (e->flags & DH_EVENT_LIBRARY)
+    if (e->flags & DH_SYMEX_LIBRARY)
         dh_finding_set(&a->callee, dh_site_string(t, s->callee));
 }
 
 static void add_access(const struct dh_scan_names *n, uint32_t event, struct dh_finding *f)
 {
-    const struct dh_event *e = &n->walk->events.at[event];
+    const struct dh_symex_event *e = &n->symex->events.at[event];
     struct dh_finding_access a;
     dh_finding_access_init(&a);
     dh_finding_set(&a.op, op_of(e));
@@ -205,13 +205,13 @@ static void add_access(const struct dh_scan_names *n, uint32_t event, struct dh_
     add_calls(n, &a.stack, e->context);
     name_access(n, e, &a);
     add_locks(n, &a, e);
-    a.size = e->kind <= DH_EVENT_WRITE ? e->size : 0;
+    a.size = e->kind <= DH_SYMEX_WRITE ? e->size : 0;
     a.thread = e->thread;
-    a.wrote = e->kind == DH_EVENT_WRITE;
-    if (e->kind == DH_EVENT_LOCK && e->second < n->walk->held.n) {
+    a.wrote = e->kind == DH_SYMEX_WRITE;
+    if (e->kind == DH_SYMEX_LOCK && e->second < n->symex->held.n) {
         free(a.object);
-        a.object = dh_scan_lock_name(n, &n->walk->held.at[e->second]);
-    } else if (e->kind == DH_EVENT_WAIT || e->kind == DH_EVENT_SIGNAL)
+        a.object = dh_scan_lock_name(n, &n->symex->held.at[e->second]);
+    } else if (e->kind == DH_SYMEX_WAIT || e->kind == DH_SYMEX_SIGNAL)
         dh_finding_set(&a.object, a.variable);
     dh_vec_push(&f->accesses, a);
 }
@@ -219,15 +219,15 @@ static void add_access(const struct dh_scan_names *n, uint32_t event, struct dh_
 /* ---- threads ---- */
 const char *dh_scan_thread_name(const struct dh_scan_names *n, uint32_t thread)
 {
-    const struct dh_thread *t = &n->walk->threads.at[thread];
+    const struct dh_abstract_thread *t = &n->symex->threads.at[thread];
     const struct dh_program *p = &n->whole->program;
     const struct dh_function *f = &p->functions.at[t->function];
     return dh_program_string(p, f->source ? f->source : f->name);
 }
 
-static uint32_t first_of(dh_threads set)
+static uint32_t first_of(dh_thread_set set)
 {
-    for (uint32_t t = 0; t < DH_THREADS_MAX; t++)
+    for (uint32_t t = 0; t < DH_ABSTRACT_THREADS_MAX; t++)
         if (set >> t & 1)
             return t;
     return DH_NO_THREAD;
@@ -235,7 +235,7 @@ static uint32_t first_of(dh_threads set)
 
 static void add_thread(const struct dh_scan_names *n, uint32_t index, struct dh_finding *f)
 {
-    const struct dh_thread *t = &n->walk->threads.at[index];
+    const struct dh_abstract_thread *t = &n->symex->threads.at[index];
     if (dh_finding_thread(f, index))
         return;
     struct dh_finding_thread out = {.index = index,
@@ -248,10 +248,10 @@ static void add_thread(const struct dh_scan_names *n, uint32_t index, struct dh_
 }
 
 /* ---- objects ---- */
-static void name_object(const struct dh_scan_names *n, const struct dh_event *e, struct dh_finding *f)
+static void name_object(const struct dh_scan_names *n, const struct dh_symex_event *e, struct dh_finding *f)
 {
     const struct dh_program *p = &n->whole->program;
-    const struct dh_graph *g = &n->walk->shapes->graph;
+    const struct dh_heap_graph *g = &n->symex->points_to->graph;
     int32_t offset;
     const struct dh_global *global = global_of(n, e->node, &offset);
     free(f->object);
@@ -265,7 +265,7 @@ static void name_object(const struct dh_scan_names *n, const struct dh_event *e,
     uint32_t first = g->nodes.at[e->node].origin, at = first;
     f->object = dh_strdup("");
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         at = o->next;
         if (o->kind != DH_ORIGIN_ALLOC && o->kind != DH_ORIGIN_SLOT)
             continue;
@@ -294,7 +294,7 @@ static void begin(const struct dh_scan_names *n, const char *kind, const char *t
 static void end(const struct dh_scan_names *n, struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++)
-        if (f->accesses.at[i].thread < n->walk->threads.n)
+        if (f->accesses.at[i].thread < n->symex->threads.n)
             add_thread(n, f->accesses.at[i].thread, f);
     dh_finding_fingerprint(f);
 }
@@ -313,7 +313,7 @@ void dh_scan_race(const struct dh_scan_names *n, uint32_t one, uint32_t other, c
     const struct dh_finding_access *name = is_better_name(a, b) || (a->variable[0] && !b->wrote) ? a : b;
     dh_finding_set(&f->variable, name->variable[0] ? name->variable : a->variable);
     dh_finding_set(&f->type, name->type);
-    name_object(n, &n->walk->events.at[one], f);
+    name_object(n, &n->symex->events.at[one], f);
     end(n, f);
 }
 
@@ -351,7 +351,7 @@ void dh_scan_deadlock(const struct dh_scan_names *n, const struct dh_deadlock *d
         add_access(n, d->events[k], f);
     const struct dh_finding_access *first = &f->accesses.at[0];
     if (d->kind == DH_DEADLOCK_CRITICAL || d->kind == DH_DEADLOCK_AGAIN || d->kind == DH_DEADLOCK_JOIN) {
-        char *held = dh_scan_lock_name(n, &n->walk->held.at[d->held]);
+        char *held = dh_scan_lock_name(n, &n->symex->held.at[d->held]);
         dh_finding_set(&f->variable, held);
         free(held);
     } else if (d->kind == DH_DEADLOCK_MUTUAL)
@@ -429,7 +429,7 @@ void dh_scan_violation(const struct dh_scan_names *n, const struct dh_violation 
     bool two = v->kind == DH_VIOLATION_PAIR || v->kind == DH_VIOLATION_TORN;
     f->variable = two ? dh_format("{%s, %s}", x, y) : dh_strdup(x);
     dh_finding_set(&f->type, two ? "" : name_or(a[0].type, a[1].type));
-    name_object(n, &n->walk->events.at[v->first], f);
+    name_object(n, &n->symex->events.at[v->first], f);
     end(n, f);
 }
 

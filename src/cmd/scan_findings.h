@@ -10,7 +10,7 @@
 
 struct dh_scan_names {
     const struct dh_whole *whole;
-    const struct dh_walk *walk;
+    const struct dh_symex *symex;
     const char *program; /* path */
     char build[33];
 };
@@ -24,7 +24,7 @@ void dh_scan_deadlock(const struct dh_scan_names *n, const struct dh_deadlock *d
 /* Where it begins, as the source says. */
 const char *dh_scan_thread_name(const struct dh_scan_names *n, uint32_t thread);
 /* "vault.lock": the caller frees it. */
-char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_held *h);
+char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_symex_lock *h);
 /* Whether the finding is about anything with a name in the source. */
 bool dh_scan_is_told(const struct dh_finding *f);
 

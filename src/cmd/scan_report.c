@@ -40,9 +40,9 @@ struct origin {
 struct scan {
     struct dh_whole *whole;
     const struct dh_scan_wishes *wishes;
-    struct dh_shapes shapes;
-    struct dh_inclusion *inclusion;
-    struct dh_walk walk;
+    struct dh_points_to points_to;
+    struct dh_andersen *andersen;
+    struct dh_symex symex;
     struct dh_conflicts conflicts;
     struct dh_deadlocks deadlocks;
     struct dh_inconsistencies inconsistencies;
@@ -69,36 +69,36 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static enum dh_cache read_cache(const char *name)
+static enum dh_call_cache read_cache(const char *name)
 {
     static const char *const names[] = {"normal", "best", "worst", "none", "unclipped"};
     unsigned n = 0;
     while (n < sizeof names / sizeof *names && strcmp(names[n], name) != 0)
         n++;
-    return n < sizeof names / sizeof *names ? (enum dh_cache)n : DH_CACHE_NORMAL;
+    return n < sizeof names / sizeof *names ? (enum dh_call_cache)n : DH_CACHE_NORMAL;
 }
 
 static void analyse(struct scan *s)
 {
     double start = now();
-    dh_shapes_init(&s->shapes, &s->whole->program);
-    s->shapes.inclusion = s->inclusion = dh_inclusion_new(&s->whole->program);
-    dh_shapes_run(&s->shapes);
+    dh_points_to_init(&s->points_to, &s->whole->program);
+    s->points_to.andersen = s->andersen = dh_andersen_new(&s->whole->program);
+    dh_points_to_run(&s->points_to);
     s->seconds[0] = now() - start;
-    dh_walk_init(&s->walk, &s->shapes);
-    s->walk.cache = read_cache(s->wishes->cache);
-    s->walk.inclusion = s->inclusion;
-    s->walk.alike = dh_scan_alike;
-    s->walk.name = dh_scan_name;
-    s->walk.full_name = dh_scan_full_name;
-    s->walk.alike_self = s->whole;
-    dh_walk_run(&s->walk);
+    dh_symex_init(&s->symex, &s->points_to);
+    s->symex.cache = read_cache(s->wishes->cache);
+    s->symex.andersen = s->andersen;
+    s->symex.alike = dh_scan_alike;
+    s->symex.name = dh_scan_name;
+    s->symex.full_name = dh_scan_full_name;
+    s->symex.alike_self = s->whole;
+    dh_symex_run(&s->symex);
     s->seconds[1] = now() - start - s->seconds[0];
-    dh_conflicts_init(&s->conflicts, &s->walk);
+    dh_conflicts_init(&s->conflicts, &s->symex);
     s->conflicts.sequential = s->wishes->sequential;
     dh_conflicts_run(&s->conflicts);
     s->seconds[2] = now() - start - s->seconds[0] - s->seconds[1];
-    dh_deadlocks_find(&s->deadlocks, &s->walk);
+    dh_deadlocks_find(&s->deadlocks, &s->symex);
     s->seconds[3] = now() - start - s->seconds[0] - s->seconds[1] - s->seconds[2];
     double before = now();
     struct dh_consistency_wishes how = {.wide = s->wishes->wide,
@@ -106,7 +106,7 @@ static void analyse(struct scan *s)
                                         .sequential = s->wishes->sequential,
                                         .differ = dh_scan_differ,
                                         .self = &s->names};
-    dh_inconsistencies_find(&s->inconsistencies, &s->walk, &how);
+    dh_inconsistencies_find(&s->inconsistencies, &s->symex, &how);
     s->seconds[4] = now() - before;
 }
 
@@ -123,9 +123,9 @@ static void release(struct scan *s)
     dh_inconsistencies_release(&s->inconsistencies);
     dh_deadlocks_release(&s->deadlocks);
     dh_conflicts_release(&s->conflicts);
-    dh_walk_release(&s->walk);
-    dh_shapes_release(&s->shapes);
-    dh_inclusion_free(s->inclusion);
+    dh_symex_release(&s->symex);
+    dh_points_to_release(&s->points_to);
+    dh_andersen_free(s->andersen);
 }
 
 /* ---- findings ---- */
@@ -293,7 +293,7 @@ static bool store(struct scan *s, struct dh_err *err)
 /* ---- telling ---- */
 static bool is_complete(const struct scan *s)
 {
-    return !s->walk.incomplete && !s->deadlocks.incomplete;
+    return !s->symex.incomplete && !s->deadlocks.incomplete;
 }
 
 static void tell_limits(const struct scan *s)
@@ -305,16 +305,16 @@ static void tell_limits(const struct scan *s)
     for (size_t i = 0; i < p->foreign.n; i++)
         printf("%s%s%s", i ? ", " : "  unknown functions: ", dh_program_string(p, p->foreign.at[i]),
                i + 1 == p->foreign.n ? "\n" : "");
-    if (s->shapes.n_unresolved)
-        printf("  %-44s %u of %u\n", "calls through pointers without a target", s->shapes.n_unresolved,
-               s->shapes.n_indirect);
-    if (s->walk.n_merged)
-        printf("  %-44s %u\n", "functions with too many contexts to tell apart", s->walk.n_merged);
-    if (dh_inclusion_gave_up(s->inclusion))
+    if (s->points_to.n_unresolved)
+        printf("  %-44s %u of %u\n", "calls through pointers without a target", s->points_to.n_unresolved,
+               s->points_to.n_indirect);
+    if (s->symex.n_merged)
+        printf("  %-44s %u\n", "functions with too many contexts to tell apart", s->symex.n_merged);
+    if (dh_andersen_gave_up(s->andersen))
         printf("  the budget was used up: what was united is not told apart by what pointers lead to\n");
-    if (s->shapes.coarse)
+    if (s->points_to.coarse)
         printf("  the budget was used up: calling contexts are not told apart\n");
-    if (!s->walk.threads.n)
+    if (!s->symex.threads.n)
         printf("  there is no main, so nothing runs (--library: whatever is exported may)\n");
     if (s->inconsistencies.incomplete)
         printf("  large functions: not every step was looked at for atomicity\n");
@@ -326,15 +326,15 @@ static void tell_statistics(const struct scan *s)
 {
     const struct dh_program *p = &s->whole->program;
     printf("%zu functions, %zu instructions, %zu abstract threads, %zu events, %llu pairs\n", p->functions.n,
-           p->insts.n, s->walk.threads.n, s->walk.events.n, (unsigned long long)s->conflicts.pairs);
+           p->insts.n, s->symex.threads.n, s->symex.events.n, (unsigned long long)s->conflicts.pairs);
     printf("pointers %.2f s, walk %.2f s, pairs %.2f s, deadlocks %.2f s, consistency %.2f s\n", s->seconds[0],
            s->seconds[1], s->seconds[2], s->seconds[3], s->seconds[4]);
     printf("%llu critical sections, %llu steps on what others write, %llu of them relied on\n",
            (unsigned long long)s->inconsistencies.n_views, (unsigned long long)s->inconsistencies.n_steps,
            (unsigned long long)s->inconsistencies.n_pairs);
-    for (size_t i = 0; i < s->walk.threads.n; i++)
+    for (size_t i = 0; i < s->symex.threads.n; i++)
         printf("  T%zu %s%s\n", i, dh_scan_thread_name(&s->names, (uint32_t)i),
-               s->walk.threads.at[i].unique ? "" : ", any number of them");
+               s->symex.threads.at[i].unique ? "" : ", any number of them");
     for (int i = 0; i < DH_ARGUMENT_COUNT; i++)
         if (s->conflicts.by_argument[i])
             printf("  %10llu  %s\n", (unsigned long long)s->conflicts.by_argument[i],
@@ -381,8 +381,8 @@ static void tell_json(const struct scan *s)
     }
     printf("{\"version\":1,\"findings\":[%s\n],\n\"scan\":{\"functions\":%zu,\"instructions\":%zu,\"threads\":%zu,"
            "\"seconds\":[%.3f,%.3f,%.3f,%.3f,%.3f],\"complete\":%s,\"suppressed\":%u,\"more\":%u,\"limits\":{",
-           out.at ? out.at : "", p->functions.n, p->insts.n, s->walk.threads.n, s->seconds[0], s->seconds[1],
-           s->seconds[2], s->seconds[3], s->seconds[4], !is_complete(s) || s->shapes.coarse ? "false" : "true",
+           out.at ? out.at : "", p->functions.n, p->insts.n, s->symex.threads.n, s->seconds[0], s->seconds[1],
+           s->seconds[2], s->seconds[3], s->seconds[4], !is_complete(s) || s->points_to.coarse ? "false" : "true",
            s->suppressed, s->more);
     bool first = true;
     for (int i = 0; i < DH_LIMIT_COUNT; i++)
@@ -454,7 +454,7 @@ static void tell_why(const struct scan *s, size_t finding)
 static bool is_at(const struct scan *s, uint32_t event, const char *file, size_t n, unsigned line)
 {
     const struct dh_program *p = &s->whole->program;
-    const struct dh_place *at = &p->places.at[p->insts.at[s->walk.events.at[event].inst].place];
+    const struct dh_source_location *at = &p->places.at[p->insts.at[s->symex.events.at[event].inst].place];
     const char *name = dh_basename(dh_program_string(p, at->file));
     return at->line == line && strlen(name) == n && strncmp(name, file, n) == 0;
 }
@@ -462,23 +462,23 @@ static bool is_at(const struct scan *s, uint32_t event, const char *file, size_t
 static void tell_event(const struct scan *s, const char *before, uint32_t event, const char *behind)
 {
     const struct dh_program *p = &s->whole->program;
-    const struct dh_event *e = &s->walk.events.at[event];
-    const struct dh_place *at = &p->places.at[p->insts.at[e->inst].place];
-    printf("%s%s by T%u at %s:%u in %s, %u locks%s\n", before, e->kind == DH_EVENT_WRITE ? "write" : "read", e->thread,
+    const struct dh_symex_event *e = &s->symex.events.at[event];
+    const struct dh_source_location *at = &p->places.at[p->insts.at[e->inst].place];
+    printf("%s%s by T%u at %s:%u in %s, %u locks%s\n", before, e->kind == DH_SYMEX_WRITE ? "write" : "read", e->thread,
            dh_basename(dh_program_string(p, at->file)), at->line, dh_program_string(p, at->function),
-           s->walk.locksets.at[e->lockset].n, behind);
+           s->symex.locksets.at[e->lockset].n, behind);
 }
 
 /* Every other access of the object that may be another thread's, and why the two do not race. */
 static void tell_decisions(struct scan *s, struct dh_customs *c, uint32_t event)
 {
-    const struct dh_event *e = &s->walk.events.at[event];
+    const struct dh_symex_event *e = &s->symex.events.at[event];
     tell_event(s, "", event, "");
-    for (uint32_t k = 0; k < s->walk.events.n; k++) {
-        const struct dh_event *other = &s->walk.events.at[k];
-        if (other->node != e->node || other->kind > DH_EVENT_WRITE)
+    for (uint32_t k = 0; k < s->symex.events.n; k++) {
+        const struct dh_symex_event *other = &s->symex.events.at[k];
+        if (other->node != e->node || other->kind > DH_SYMEX_WRITE)
             continue;
-        enum dh_argument a = dh_conflicts_argue(&s->walk, e, other, false);
+        enum dh_argument a = dh_conflicts_argue(&s->symex, e, other, false);
         if (a == DH_ARGUMENT_COUNT)
             a = dh_customs_argue(c, e, other);
         if (a == DH_ARGUMENT_READS || a == DH_ARGUMENT_DISJOINT || a == DH_ARGUMENT_ONE_THREAD)
@@ -494,9 +494,9 @@ static bool explain_place(struct scan *s, const char *place, const char *colon)
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
     struct dh_customs customs;
-    dh_customs_init(&customs, &s->walk);
-    for (uint32_t e = 0; e < s->walk.events.n; e++)
-        if (s->walk.events.at[e].kind <= DH_EVENT_WRITE && is_at(s, e, place, (size_t)(colon - place), line)) {
+    dh_customs_init(&customs, &s->symex);
+    for (uint32_t e = 0; e < s->symex.events.n; e++)
+        if (s->symex.events.at[e].kind <= DH_SYMEX_WRITE && is_at(s, e, place, (size_t)(colon - place), line)) {
             tell_decisions(s, &customs, e);
             found = true;
         }
@@ -525,7 +525,7 @@ bool dh_scan_report(struct dh_whole *w, const struct dh_scan_wishes *wishes, boo
     struct scan s = {.whole = w, .wishes = wishes};
     if (wishes->suppressions && !dh_suppressions_read(&s.suppressions, wishes->suppressions, err))
         return false;
-    s.names = (struct dh_scan_names){.whole = w, .walk = &s.walk, .program = wishes->program};
+    s.names = (struct dh_scan_names){.whole = w, .symex = &s.symex, .program = wishes->program};
     dh_id_text(&w->id, s.names.build);
     analyse(&s);
     gather(&s);

@@ -5,7 +5,7 @@
 #include "driver/whole.h"
 
 struct dh_scan_wishes {
-    const char *cache; /* which calls count as walked before: a name of dh_cache */
+    const char *cache; /* which calls count as walked before: a name of dh_call_cache */
     const char *program, *db, *suppressions, *explain, *sections; /* any but program may be NULL */
     bool json, statistics;
     bool sequential; /* memory keeps the order of each thread: an object is ready when others learn of it */

@@ -30,7 +30,7 @@ static const struct dh_site *usable(const struct writer *w, uint32_t event)
 {
     const struct dh_program *p = &w->names->whole->program;
     const struct dh_site_table *t = &w->names->whole->sites;
-    uint32_t row = p->insts.at[w->names->walk->events.at[event].inst].site;
+    uint32_t row = p->insts.at[w->names->symex->events.at[event].inst].site;
     const struct dh_site *s = row < t->n_sites ? &t->sites[row] : NULL;
     bool copies = s && (s->op == DH_OP_COPY || s->op == DH_OP_MOVE);
     return s && !copies && dh_site_string(t, s->variable)[0] ? s : NULL;
@@ -39,8 +39,8 @@ static const struct dh_site *usable(const struct writer *w, uint32_t event)
 /* What others may do meanwhile without harm (AVIO): between two writes another one, else a read. */
 static uint8_t allowed(const struct writer *w, const struct dh_violation *v)
 {
-    const struct dh_event *e = w->names->walk->events.at;
-    bool writes = e[v->first].kind == DH_EVENT_WRITE && e[v->second].kind == DH_EVENT_WRITE;
+    const struct dh_symex_event *e = w->names->symex->events.at;
+    bool writes = e[v->first].kind == DH_SYMEX_WRITE && e[v->second].kind == DH_SYMEX_WRITE;
     return writes ? DH_ALLOW_WRITE : DH_ALLOW_READ;
 }
 
