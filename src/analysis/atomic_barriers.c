@@ -54,7 +54,8 @@ static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct 
     const struct dh_program *p = f->w->program;
     const struct dh_cfg *flow = dh_symex_cfg(f->w, function);
     uint32_t block = dh_program_block_of(p, inst), loop = flow->loop.at[block - flow->first];
-    const struct dh_look_sides *sides = loop == DH_NONE ? NULL : dh_looks_at(&f->w->state->made.looks, function, inst);
+    const struct dh_look_sides *sides =
+        loop == DH_NONE ? NULL : dh_looks_at(&f->w->state->atomics.looks, function, inst);
     const uint32_t *to = dh_successors(p, &p->blocks.at[block]);
     if (!sides || dh_cfg_in_loop(flow, loop, to[0] - flow->first) == dh_cfg_in_loop(flow, loop, to[1] - flow->first))
         return;

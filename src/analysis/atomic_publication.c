@@ -101,7 +101,7 @@ static bool is_such(const struct dh_atomic_sync *m, const struct dh_deed *d, con
     if (u->thread != d->thread)
         return false;
     if (d->looks)
-        return m->looked[u->inst] & DH_ATOMIC_TESTED_ACQUIRE;
+        return m->roles[u->inst] & DH_ATOMIC_TESTED_ACQUIRE;
     return op != DH_I_LOAD && u->releases && !u->initial && (!u->valued || dh_test_holds(&d->test, u->value));
 }
 
@@ -129,7 +129,7 @@ static bool same_test(const struct dh_value_test *a, const struct dh_value_test 
 static uint32_t deed(struct dh_published *p, struct dh_heap_cell at, struct dh_value_test test, unsigned thread,
                      bool looks)
 {
-    const struct dh_atomic_sync *m = &p->symex->state->made;
+    const struct dh_atomic_sync *m = &p->symex->state->atomics;
     for (uint32_t n = 0; n < p->deeds.n; n++) {
         const struct dh_deed *d = &p->deeds.at[n];
         if (d->at.node == at.node && d->at.offset == at.offset && d->thread == thread && d->looks == looks &&
@@ -328,14 +328,14 @@ static bool comes_after(struct dh_published *p, const struct dh_symex_event *e, 
 
 static struct dh_value_test test_of(const struct dh_symex_lock *h)
 {
-    return (struct dh_value_test){h->made == DH_SYNC_ATOMIC_FLAG ? h->test : DH_CMP_OTHER,
-                                  h->made == DH_SYNC_ATOMIC_FLAG && h->test_known, h->number};
+    return (struct dh_value_test){h->sync_kind == DH_SYNC_ATOMIC_FLAG ? h->test : DH_CMP_OTHER,
+                                  h->sync_kind == DH_SYNC_ATOMIC_FLAG && h->test_known, h->number};
 }
 
 /* There is one such atomic, or it belongs to what is accessed. */
 static bool is_the_one(const struct dh_symex *w, const struct dh_symex_lock *h)
 {
-    bool plain = dh_atomic_sync_has_plain_store(&w->state->made, (struct dh_heap_cell){h->node, h->offset});
+    bool plain = dh_atomic_sync_has_plain_store(&w->state->atomics, (struct dh_heap_cell){h->node, h->offset});
     return !plain && (h->relation != DH_RELATION_NONE || (dh_symex_is_unique(w, h->node) && !h->element));
 }
 
@@ -365,8 +365,8 @@ static bool is_waited_for(struct dh_published *p, const struct dh_symex_event *a
 {
     static const struct dh_value_test any = {DH_CMP_OTHER, false, 0};
     const struct dh_symex *w = p->symex;
-    const struct dh_atomic_sync *m = &w->state->made;
-    const struct dh_lockset *seen = &w->locksets.at[a->seen];
+    const struct dh_atomic_sync *m = &w->state->atomics;
+    const struct dh_lockset *seen = &w->locksets.at[a->flags_seen];
     struct dh_heap_cell at = {h->node, h->offset};
     unsigned tried = 0;
     for (uint32_t n = 0; n < seen->n; n++) {
@@ -379,7 +379,7 @@ static bool is_waited_for(struct dh_published *p, const struct dh_symex_event *a
     for (size_t n = 0; n < m->uses.n && tried < CANDIDATES; n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         struct dh_heap_cell g = {u->node, u->offset};
-        if (u->thread != a->thread || !(m->looked[u->inst] & DH_ATOMIC_TESTED_ACQUIRE) ||
+        if (u->thread != a->thread || !(m->roles[u->inst] & DH_ATOMIC_TESTED_ACQUIRE) ||
             (g.node == at.node && g.offset == at.offset) || (g.node == last.node && g.offset == last.offset))
             continue;
         last = g;
@@ -393,19 +393,20 @@ static bool is_waited_for(struct dh_published *p, const struct dh_symex_event *a
 static bool hands_over(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
                        const struct dh_symex_lock *h)
 {
-    if (h->made != DH_SYNC_ATOMIC_FLAG && h->made != DH_SYNC_ATOMIC_LAST)
+    if (h->sync_kind != DH_SYNC_ATOMIC_FLAG && h->sync_kind != DH_SYNC_ATOMIC_LAST)
         return false;
     uint32_t told = deed(p, (struct dh_heap_cell){h->node, h->offset}, test_of(h), a->thread, false);
     if (!p->deeds.at[told].any || !is_the_one(p->symex, h) || !comes_before(p, a, told))
         return false;
-    return !comes_after(p, a, told, DH_NONE) || (h->made == DH_SYNC_ATOMIC_FLAG && is_waited_for(p, a, b, told, h));
+    return !comes_after(p, a, told, DH_NONE) ||
+           (h->sync_kind == DH_SYNC_ATOMIC_FLAG && is_waited_for(p, a, b, told, h));
 }
 
 /* `a` is done before what `b` waited for. */
 static bool is_before(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_symex *w = p->symex;
-    const struct dh_lockset *seen = &w->locksets.at[b->seen], *held = &w->locksets.at[b->lockset];
+    const struct dh_lockset *seen = &w->locksets.at[b->flags_seen], *held = &w->locksets.at[b->lockset];
     for (uint32_t n = 0; n < seen->n; n++)
         if (hands_over(p, a, b, &w->held.at[seen->first + n]))
             return true;
@@ -417,7 +418,7 @@ static bool is_before(struct dh_published *p, const struct dh_symex_event *a, co
 
 bool dh_published_apart(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    if (p->symex->strict || !p->symex->state->made.uses.n)
+    if (p->symex->strict || !p->symex->state->atomics.uses.n)
         return false;
     if (!p->first)
         find_calls(p);

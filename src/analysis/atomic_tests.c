@@ -274,7 +274,7 @@ static bool has_looks(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[function];
-    uint8_t *known = &w->state->made.looks.has[function];
+    uint8_t *known = &w->state->atomics.looks.has[function];
     if (*known)
         return *known == 2;
     *known = 1;
@@ -307,7 +307,7 @@ static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct w
             uint32_t made = dh_looks_definition(w, at.function, dh_operand(p, store, 1));
             if (made == DH_NONE || p->insts.at[made].op != DH_I_LOAD || !is_acquiring(p->insts.at[made].order))
                 return false;
-            dh_vec_push(&w->state->made.looks.kept, ((struct dh_kept_look){load, made}));
+            dh_vec_push(&w->state->atomics.looks.kept, ((struct dh_kept_look){load, made}));
             return note(t, at, made, want, false);
         }
     return false;

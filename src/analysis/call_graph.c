@@ -18,8 +18,8 @@ void dh_call_graph_init(struct dh_call_graph *c, const struct dh_program *p)
     *c = (struct dh_call_graph){.program = p};
     c->head = zeroed(p->insts.n, sizeof *c->head);
     memset(c->head, 0xff, p->insts.n * sizeof *c->head);
-    c->far = zeroed(p->insts.n, 1);
-    c->group = zeroed(p->functions.n, sizeof *c->group);
+    c->insensitive = zeroed(p->insts.n, 1);
+    c->scc = zeroed(p->functions.n, sizeof *c->scc);
     c->order = zeroed(p->functions.n, sizeof *c->order);
     c->scc_first = zeroed(p->functions.n + 1, sizeof *c->scc_first);
 }
@@ -27,8 +27,8 @@ void dh_call_graph_init(struct dh_call_graph *c, const struct dh_program *p)
 void dh_call_graph_release(struct dh_call_graph *c)
 {
     free(c->head);
-    free(c->far);
-    free(c->group);
+    free(c->insensitive);
+    free(c->scc);
     free(c->order);
     free(c->scc_first);
     dh_vec_release(&c->targets);
@@ -103,7 +103,7 @@ static void function_arcs(const struct dh_call_graph *c, struct arcs *a, const s
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_basic_block *block = &p->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
-            if (!is_call(&p->insts.at[i]) || (c->far[i] && !with_far))
+            if (!is_call(&p->insts.at[i]) || (c->insensitive[i] && !with_far))
                 continue;
             for (uint32_t it = dh_call_graph_first(c, i), to; dh_call_graph_next(c, i, &it, &to);)
                 dh_vec_push(&a->to, to);
@@ -137,7 +137,7 @@ static void close_group(struct search *s, uint32_t f)
     c->scc_first[c->n_sccs] = s->n_order;
     do {
         member = s->stack[--s->n_stack];
-        c->group[member] = c->n_sccs;
+        c->scc[member] = c->n_sccs;
         s->number[member] = DH_NONE;
         c->order[s->n_order++] = member;
     } while (member != f);
@@ -217,7 +217,7 @@ static bool destroys_owned(const struct dh_call_graph *c, const struct dh_inst *
 {
     const struct dh_program *p = c->program;
     uint32_t to = i->op == DH_I_CALL ? dh_value_function(p, dh_operand(p, i, 0)) : DH_NONE;
-    if (to == DH_NONE || i->n_operands < 2 || c->group[to] != c->group[function])
+    if (to == DH_NONE || i->n_operands < 2 || c->scc[to] != c->scc[function])
         return false;
     const struct dh_function *f = &p->functions.at[to];
     return f->n_blocks && f->flags & DH_FUNCTION_CONSTRUCTION && strchr(dh_program_string(p, f->source), '~') &&
@@ -231,15 +231,15 @@ static void find_far(struct dh_call_graph *c)
         const struct dh_basic_block *block = &p->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
             if (is_call(&p->insts.at[i]) && destroys_owned(c, &p->insts.at[i], block->function))
-                c->far[i] = 1;
+                c->insensitive[i] = 1;
             if (!is_call(&p->insts.at[i]) || c->head[i] == DH_NONE)
                 continue;
             unsigned count = 0;
             for (uint32_t it = c->head[i], to; dh_call_graph_next(c, i, &it, &to); count++)
-                if (c->group[to] == c->group[block->function])
-                    c->far[i] = 1;
+                if (c->scc[to] == c->scc[block->function])
+                    c->insensitive[i] = 1;
             if (count > MANY_TARGETS)
-                c->far[i] = 1;
+                c->insensitive[i] = 1;
         }
     }
 }

@@ -67,7 +67,7 @@ static bool waits(const struct meeting *m, uint32_t inst)
     bool yes = i->op == DH_I_WAIT && !(i->flags & DH_INST_TIMED);
     for (uint32_t it = dh_call_graph_first(calls, inst), to;
          i->op == DH_I_CALL && dh_call_graph_next(calls, inst, &it, &to);)
-        yes |= m->w->state->facts[to].waits;
+        yes |= m->w->state->summaries[to].waits;
     return yes;
 }
 
@@ -97,7 +97,7 @@ bool dh_rendezvous(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     struct meeting m = {w, function, NULL};
-    if (!w->state->facts[function].waits || !w->state->facts[function].sync)
+    if (!w->state->summaries[function].waits || !w->state->summaries[function].sync)
         return false;
     m.flow = dh_symex_cfg(w, function);
     for (uint32_t b = 0; b < m.flow->n; b++) {

@@ -86,8 +86,8 @@ static int by_context(const void *a, const void *b)
 
 static void find_unsafe(struct chooser *c)
 {
-    for (size_t n = 0; n < c->w->seen.n; n++) {
-        struct dh_event_context s = c->w->seen.at[n];
+    for (size_t n = 0; n < c->w->event_contexts.n; n++) {
+        struct dh_event_context s = c->w->event_contexts.at[n];
         if (c->q->racy[s.event] && s.context < c->n_met)
             dh_vec_push(&c->unsafe, (struct access){s.context, c->w->events.at[s.event].inst});
     }
@@ -152,8 +152,8 @@ static void follow_unmet(struct chooser *c, uint32_t function, uint8_t *done)
 static void find_calls(struct chooser *c)
 {
     uint8_t *done = zeroed(c->p->functions.n, 1);
-    for (size_t n = 0; n < c->w->followed.n; n++) {
-        struct dh_context_call f = c->w->followed.at[n];
+    for (size_t n = 0; n < c->w->context_calls.n; n++) {
+        struct dh_context_call f = c->w->context_calls.at[n];
         f.callee = f.callee == DH_NONE ? c->n_met + f.function : f.callee;
         dh_vec_push(&c->calls, f);
     }
@@ -429,7 +429,7 @@ void dh_special_choose(struct dh_special *s, const struct dh_special_question *q
 {
     struct dh_symex *w = q->symex;
     struct chooser c = {.q = q, .w = w, .p = w->program, .n_met = (uint32_t)w->contexts.n};
-    if (w->seen.n > SEEN_MAX || w->followed.n > SEEN_MAX)
+    if (w->event_contexts.n > SEEN_MAX || w->context_calls.n > SEEN_MAX)
         return;
     c.n = c.n_met + c.p->functions.n;
     start(&c);

@@ -599,8 +599,8 @@ void dh_words_init(struct dh_words *x, struct dh_symex *w)
     x->reads = zeroed(w->program->insts.n, sizeof *x->reads);
     x->place = zeroed(w->program->insts.n, sizeof *x->place);
     x->set = zeroed(w->events.n, sizeof *x->set);
-    for (size_t n = 0; n < w->state->frames.n; n++)
-        x->frame[w->state->frames.at[n]->context] = w->state->frames.at[n];
+    for (size_t n = 0; n < w->state->activations.n; n++)
+        x->frame[w->state->activations.at[n]->context] = w->state->activations.at[n];
     for (uint32_t n = 0; n < w->events.n; n++) {
         const struct dh_symex_event *e = &w->events.at[n];
         if (e->kind <= DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_FRESH))) {

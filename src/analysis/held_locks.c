@@ -130,12 +130,12 @@ static bool gives_back(const struct dh_inst *i)
 /* Also locks that the program makes of atomics. */
 static bool takes_at(const struct dh_held_locks *h, uint32_t inst)
 {
-    return takes(&h->symex->program->insts.at[inst]) || h->symex->state->made.looked[inst] & DH_ATOMIC_ACQUIRES;
+    return takes(&h->symex->program->insts.at[inst]) || h->symex->state->atomics.roles[inst] & DH_ATOMIC_ACQUIRES;
 }
 
 static bool gives_back_at(const struct dh_held_locks *h, uint32_t inst)
 {
-    return gives_back(&h->symex->program->insts.at[inst]) || h->symex->state->made.looked[inst] & DH_ATOMIC_RELEASES;
+    return gives_back(&h->symex->program->insts.at[inst]) || h->symex->state->atomics.roles[inst] & DH_ATOMIC_RELEASES;
 }
 
 /* The one function that a call certainly runs, DH_NONE: several or none. */
@@ -267,9 +267,9 @@ static bool tells(struct dh_held_locks *h, uint32_t reg, dh_lock_bits *hold, boo
 /* Those of atomics that the branch has looked at and not got. */
 static dh_lock_bits made_lost(struct dh_held_locks *h, uint32_t branch, uint32_t number)
 {
-    struct dh_atomic_sync *m = &h->symex->state->made;
+    struct dh_atomic_sync *m = &h->symex->state->atomics;
     dh_lock_bits lost = 0;
-    unsigned got = m->looked[branch] / DH_ATOMIC_ACQUIRED;
+    unsigned got = m->roles[branch] / DH_ATOMIC_ACQUIRED;
     const struct dh_look_sides *sides = got && number < 2 ? dh_looks_at(&m->looks, h->function, branch) : NULL;
     for (unsigned side = 0; sides && !(got >> number & 1) && side < 2; side++)
         for (unsigned k = 0; k < sides->n[side]; k++)

@@ -72,7 +72,8 @@ static bool have_one_creator(const struct dh_symex *w, unsigned a, unsigned b)
 
 bool dh_threads_alternate(const struct dh_symex *w, unsigned a, unsigned b)
 {
-    return have_one_creator(w, a, b) && has(w->threads.at[a].over, b) && has(w->threads.at[b].over, a);
+    return have_one_creator(w, a, b) && has(w->threads.at[a].joined_at_start, b) &&
+           has(w->threads.at[b].joined_at_start, a);
 }
 
 bool dh_threads_alternate_by_custom(const struct dh_symex *w, unsigned a, unsigned b)

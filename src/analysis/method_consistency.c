@@ -156,7 +156,7 @@ static bool overlap(const struct dh_symex_event *a, const struct dh_symex_event 
 static bool runs(const struct finder *f, uint32_t thread, uint32_t function)
 {
     for (uint32_t k = f->frame_head[function]; k; k = f->frame_next.at[k - 1])
-        if (f->w->state->frames.at[k - 1]->thread == thread)
+        if (f->w->state->activations.at[k - 1]->thread == thread)
             return true;
     return false;
 }
@@ -777,7 +777,7 @@ static bool kept_by_callers(const struct finder *f, const struct candidate *c, c
                             const struct dh_symex_event *write)
 {
     for (uint32_t k = f->frame_head[c->function]; k; k = f->frame_next.at[k - 1]) {
-        const struct dh_symex_activation *frame = f->w->state->frames.at[k - 1];
+        const struct dh_symex_activation *frame = f->w->state->activations.at[k - 1];
         bool kept = false;
         if (frame->thread != e->thread)
             continue;
@@ -999,9 +999,9 @@ static void index_frames(struct finder *f)
 {
     const struct dh_symex_state *s = f->w->state;
     f->frame_head = zeroed(f->w->program->functions.n, sizeof *f->frame_head);
-    for (uint32_t n = 0; n < s->frames.n; n++) {
-        dh_vec_push(&f->frame_next, f->frame_head[s->frames.at[n]->function]);
-        f->frame_head[s->frames.at[n]->function] = n + 1;
+    for (uint32_t n = 0; n < s->activations.n; n++) {
+        dh_vec_push(&f->frame_next, f->frame_head[s->activations.at[n]->function]);
+        f->frame_head[s->activations.at[n]->function] = n + 1;
     }
 }
 

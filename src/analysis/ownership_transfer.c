@@ -476,7 +476,7 @@ static bool gives(struct dh_symex *w, uint32_t inst, uint32_t function, uint32_t
         escaping = 1;
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
          i->op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, inst, &it, &to);)
-        escaping |= w->state->facts[to].escapes;
+        escaping |= w->state->summaries[to].escapes;
     for (uint32_t n = first; escaping && n < i->n_operands && n - first < 32; n++)
         if (escaping >> (n - first) & 1 &&
             dh_value_term(&w->state->values, function, dh_operand(w->program, i, n)).expr == expr)
@@ -529,7 +529,7 @@ static bool is_back(struct dh_symex *w, const struct dh_symex_event *e)
                 bool waits = p->insts.at[n].op == DH_I_WAIT;
                 for (uint32_t it = dh_call_graph_first(&w->points_to->calls, n), to;
                      p->insts.at[n].op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, n, &it, &to);)
-                    waits |= w->state->facts[to].waits;
+                    waits |= w->state->summaries[to].waits;
                 /* Who gives it away may wait until there is room. */
                 waits = waits && (c != e->context || !gives(w, n, w->contexts.at[c].function, mine_expr));
                 if (waits && (b == mine ? n < inst : dh_cfg_dominates(flow, b, mine)))
@@ -547,7 +547,7 @@ static bool gives_back(struct dh_symex *w, uint32_t inst, uint32_t function, uin
     bool locks = false;
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
          i->op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, inst, &it, &to);)
-        locks |= w->state->facts[to].unlocks;
+        locks |= w->state->summaries[to].unlocks;
     return locks && gives(w, inst, function, expr);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTER_BYTES = 8, SPOTS_MAX = 1024, SPOTS_MADE_MAX = 128, SPREAD = 64 };
+enum { POINTER_BYTES = 8, GLOBAL_LOCATIONS_MAX = 1024, ALLOCATION_LOCATIONS_MAX = 128, SPREAD = 64 };
 #define BUDGET_LEAST 1500000u
 #define BUDGET_MOST 8000000u
 
@@ -63,7 +63,7 @@ static bool number_has(const struct dh_number_set *s, uint64_t key)
 
 static uint32_t make_object(struct dh_andersen *x, enum dh_abstract_object_kind kind, uint32_t index)
 {
-    dh_vec_push(&x->objects, (struct dh_abstract_object){.kind = kind, .index = index, .spot = DH_NONE});
+    dh_vec_push(&x->objects, (struct dh_abstract_object){.kind = kind, .index = index, .location = DH_NONE});
     return (uint32_t)x->objects.n - 1;
 }
 
@@ -77,60 +77,61 @@ uint32_t dh_andersen_add_object(struct dh_andersen *x, enum dh_abstract_object_k
     return *known;
 }
 
-/* ---- spots ---- */
+/* ---- locations ---- */
 
-static uint64_t spot_key(uint32_t object, int32_t offset, uint32_t stride)
+static uint64_t location_key(uint32_t object, int32_t offset, uint32_t stride)
 {
     return ((uint64_t)object << 32 | (uint32_t)offset) + (uint64_t)stride * 0x1000193u;
 }
 
-static void grow_spots(struct dh_andersen *x)
+static void grow_locations(struct dh_andersen *x)
 {
-    if (x->spot_slot && 2 * x->spots.n <= x->spot_mask)
+    if (x->location_slot && 2 * x->locations.n <= x->location_mask)
         return;
-    free(x->spot_slot);
-    x->spot_mask = x->spot_mask ? 2 * x->spot_mask + 1 : 4095;
-    x->spot_slot = filled(x->spot_mask, sizeof *x->spot_slot, 0);
-    for (uint32_t n = 0; n < x->spots.n; n++) {
-        const struct dh_abstract_location *s = &x->spots.at[n];
-        size_t at = spread(spot_key(s->object, s->offset, s->stride)) & x->spot_mask;
-        while (x->spot_slot[at])
-            at = (at + 1) & x->spot_mask;
-        x->spot_slot[at] = n + 1;
+    free(x->location_slot);
+    x->location_mask = x->location_mask ? 2 * x->location_mask + 1 : 4095;
+    x->location_slot = filled(x->location_mask, sizeof *x->location_slot, 0);
+    for (uint32_t n = 0; n < x->locations.n; n++) {
+        const struct dh_abstract_location *s = &x->locations.at[n];
+        size_t at = spread(location_key(s->object, s->offset, s->stride)) & x->location_mask;
+        while (x->location_slot[at])
+            at = (at + 1) & x->location_mask;
+        x->location_slot[at] = n + 1;
     }
 }
 
 uint32_t dh_andersen_get_location(struct dh_andersen *x, uint32_t object, int64_t offset, uint32_t stride)
 {
     struct dh_abstract_object *o = &x->objects.at[object];
-    unsigned most = o->kind == DH_ABSTRACT_GLOBAL ? SPOTS_MAX : SPOTS_MADE_MAX;
-    if (o->n_spots >= most || offset > INT32_MAX / 2 || offset < INT32_MIN / 2)
+    unsigned most = o->kind == DH_ABSTRACT_GLOBAL ? GLOBAL_LOCATIONS_MAX : ALLOCATION_LOCATIONS_MAX;
+    if (o->n_locations >= most || offset > INT32_MAX / 2 || offset < INT32_MIN / 2)
         stride = 1;
     if (o->kind == DH_ABSTRACT_GLOBAL && x->program->globals.at[o->index].flags & DH_GLOBAL_CONSTANT &&
         !x->program->globals.at[o->index].n_initials)
-        stride = 1;                      /* a text: where in it makes no difference */
-    if (o->kind == DH_ABSTRACT_FUNCTION) /* one calls it, or nothing */
+        stride = 1;                      /* a string literal: offsets do not matter */
+    if (o->kind == DH_ABSTRACT_FUNCTION) /* functions have no parts */
         offset = stride = 0;
     if (stride) {
         offset %= stride;
         offset += offset < 0 ? stride : 0;
     }
-    grow_spots(x);
-    size_t at = spread(spot_key(object, (int32_t)offset, stride)) & x->spot_mask;
-    for (; x->spot_slot[at]; at = (at + 1) & x->spot_mask) {
-        const struct dh_abstract_location *s = &x->spots.at[x->spot_slot[at] - 1];
+    grow_locations(x);
+    size_t at = spread(location_key(object, (int32_t)offset, stride)) & x->location_mask;
+    for (; x->location_slot[at]; at = (at + 1) & x->location_mask) {
+        const struct dh_abstract_location *s = &x->locations.at[x->location_slot[at] - 1];
         if (s->object == object && s->offset == offset && s->stride == stride)
-            return x->spot_slot[at] - 1;
+            return x->location_slot[at] - 1;
     }
-    uint32_t made = (uint32_t)x->spots.n;
-    dh_vec_push(&x->spots, (struct dh_abstract_location){object, (int32_t)offset, stride, o->spot, DH_NONE, DH_NONE});
-    o->spot = made;
-    o->n_spots++;
-    x->spot_slot[at] = made + 1;
+    uint32_t made = (uint32_t)x->locations.n;
+    dh_vec_push(&x->locations,
+                (struct dh_abstract_location){object, (int32_t)offset, stride, o->location, DH_NONE, DH_NONE});
+    o->location = made;
+    o->n_locations++;
+    x->location_slot[at] = made + 1;
     return made;
 }
 
-static uint32_t common_measure(uint32_t a, uint32_t b)
+static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
 {
     while (b) {
         uint32_t rest = a % b;
@@ -140,11 +141,11 @@ static uint32_t common_measure(uint32_t a, uint32_t b)
     return a;
 }
 
-/* Whether a_size bytes at one can be among b_size bytes at the other. */
-static bool spots_meet(const struct dh_abstract_location *a, int64_t a_size, const struct dh_abstract_location *b,
-                       int64_t b_size)
+/* Whether a_size bytes at one may overlap b_size bytes at the other. */
+static bool may_overlap(const struct dh_abstract_location *a, int64_t a_size, const struct dh_abstract_location *b,
+                        int64_t b_size)
 {
-    int64_t gap = (int64_t)b->offset - a->offset, stride = common_measure(a->stride, b->stride);
+    int64_t gap = (int64_t)b->offset - a->offset, stride = greatest_common_divisor(a->stride, b->stride);
     if (!stride)
         return gap < a_size && -gap < b_size;
     gap %= stride;
@@ -152,34 +153,34 @@ static bool spots_meet(const struct dh_abstract_location *a, int64_t a_size, con
     return gap < a_size || stride - gap < b_size;
 }
 
-static uint32_t moved(struct dh_andersen *x, uint32_t spot, int64_t by, uint32_t stride)
+static uint32_t moved(struct dh_andersen *x, uint32_t location, int64_t by, uint32_t stride)
 {
-    struct dh_abstract_location s = x->spots.at[spot];
-    if (spot == DH_LOCATION_UNKNOWN || (!by && !stride))
-        return spot;
-    return dh_andersen_get_location(x, s.object, s.offset + by, common_measure(s.stride, stride));
+    struct dh_abstract_location s = x->locations.at[location];
+    if (location == DH_LOCATION_UNKNOWN || (!by && !stride))
+        return location;
+    return dh_andersen_get_location(x, s.object, s.offset + by, greatest_common_divisor(s.stride, stride));
 }
 
 /* ---- variables ---- */
 
 uint32_t dh_andersen_add_variable(struct dh_andersen *x)
 {
-    dh_vec_push(&x->variables, (struct dh_andersen_variable){.edge = DH_NONE, .use = DH_NONE});
+    dh_vec_push(&x->variables, (struct dh_andersen_variable){.edge = DH_NONE, .constraint = DH_NONE});
     return (uint32_t)x->variables.n - 1;
 }
 
-void dh_andersen_add_pointee(struct dh_andersen *x, uint32_t variable, uint32_t spot)
+void dh_andersen_add_pointee(struct dh_andersen *x, uint32_t variable, uint32_t location)
 {
-    if (x->gave_up || !number_add(&x->holds, (uint64_t)variable << 32 | spot))
+    if (x->gave_up || !number_add(&x->pointees, (uint64_t)variable << 32 | location))
         return;
     struct dh_andersen_variable *v = &x->variables.at[variable];
     if (v->n == v->cap) {
         v->cap = v->cap ? 2 * v->cap : 4;
-        v->spots = realloc(v->spots, v->cap * sizeof *v->spots);
-        if (!v->spots)
+        v->locations = realloc(v->locations, v->cap * sizeof *v->locations);
+        if (!v->locations)
             abort();
     }
-    v->spots[v->n++] = spot;
+    v->locations[v->n++] = location;
     if (!v->queued) {
         v->queued = true;
         dh_vec_push(&x->queue, variable);
@@ -193,65 +194,65 @@ void dh_andersen_add_edge(struct dh_andersen *x, uint32_t from, uint32_t to, int
         by = 0, stride = 1;
     bool plain = !by && !stride;
     if (from == DH_NONE || to == DH_NONE || (plain && from == to) ||
-        (plain && !number_add(&x->arcs, (uint64_t)from << 32 | to)))
+        (plain && !number_add(&x->plain_edges, (uint64_t)from << 32 | to)))
         return;
     struct dh_andersen_edge e = {to, x->variables.at[from].edge, (int32_t)by, stride};
     x->variables.at[from].edge = (uint32_t)x->edges.n;
     dh_vec_push(&x->edges, e);
-    /* The rest goes when its turn comes. */
+    /* propagate() does the rest. */
     for (uint32_t n = 0; n < x->variables.at[from].done && !x->gave_up; n++)
-        dh_andersen_add_pointee(x, to, moved(x, x->variables.at[from].spots[n], by, stride));
+        dh_andersen_add_pointee(x, to, moved(x, x->variables.at[from].locations[n], by, stride));
 }
 
 /* ---- memory ---- */
 
-/* What is stored at one is seen at the other. */
-static void tell_spots(struct dh_andersen *x, uint32_t held, uint32_t seen)
+/* What is stored at one may be loaded at the other. */
+static void connect_locations(struct dh_andersen *x, uint32_t stored, uint32_t loaded)
 {
-    const struct dh_abstract_location *a = &x->spots.at[held], *b = &x->spots.at[seen];
-    if (a->held != DH_NONE && b->seen != DH_NONE && spots_meet(a, POINTER_BYTES, b, POINTER_BYTES))
-        dh_andersen_add_edge(x, a->held, b->seen, 0, 0);
+    const struct dh_abstract_location *a = &x->locations.at[stored], *b = &x->locations.at[loaded];
+    if (a->stored != DH_NONE && b->loaded != DH_NONE && may_overlap(a, POINTER_BYTES, b, POINTER_BYTES))
+        dh_andersen_add_edge(x, a->stored, b->loaded, 0, 0);
 }
 
-/* A spot that is new as one that holds, or that is looked at, against all others of its object. */
-static void tell_object(struct dh_andersen *x, uint32_t spot, bool holds)
+/* Connects a location that is stored to or loaded from for the first time to all others of its object. */
+static void connect_object(struct dh_andersen *x, uint32_t location, bool stored)
 {
-    uint32_t at = x->objects.at[x->spots.at[spot].object].spot;
-    for (; at != DH_NONE && !x->gave_up; at = x->spots.at[at].next)
-        tell_spots(x, holds ? spot : at, holds ? at : spot);
+    uint32_t at = x->objects.at[x->locations.at[location].object].location;
+    for (; at != DH_NONE && !x->gave_up; at = x->locations.at[at].next)
+        connect_locations(x, stored ? location : at, stored ? at : location);
 }
 
-/* Where a pointer can lie at all: whole bytes are counted where nobody knows better, but pointers are aligned. */
-static uint32_t aligned(struct dh_andersen *x, uint32_t spot)
+/* Pointers are aligned, whatever the stride of an unknown offset. */
+static uint32_t aligned(struct dh_andersen *x, uint32_t location)
 {
-    struct dh_abstract_location s = x->spots.at[spot];
-    return s.stride && s.stride < POINTER_BYTES ? dh_andersen_get_location(x, s.object, 0, POINTER_BYTES) : spot;
+    struct dh_abstract_location s = x->locations.at[location];
+    return s.stride && s.stride < POINTER_BYTES ? dh_andersen_get_location(x, s.object, 0, POINTER_BYTES) : location;
 }
 
-static uint32_t held_at(struct dh_andersen *x, uint32_t spot)
+static uint32_t stored_at(struct dh_andersen *x, uint32_t location)
 {
-    if (x->spots.at[spot].held == DH_NONE) {
-        x->spots.at[spot].held = dh_andersen_add_variable(x);
-        tell_object(x, spot, true);
+    if (x->locations.at[location].stored == DH_NONE) {
+        x->locations.at[location].stored = dh_andersen_add_variable(x);
+        connect_object(x, location, true);
     }
-    return x->spots.at[spot].held;
+    return x->locations.at[location].stored;
 }
 
-void dh_andersen_add_initial(struct dh_andersen *x, uint32_t spot, uint32_t value)
+void dh_andersen_add_initial(struct dh_andersen *x, uint32_t location, uint32_t value)
 {
-    dh_andersen_add_edge(x, value, held_at(x, spot), 0, 0);
+    dh_andersen_add_edge(x, value, stored_at(x, location), 0, 0);
 }
 
-static uint32_t seen_at(struct dh_andersen *x, uint32_t spot)
+static uint32_t loaded_at(struct dh_andersen *x, uint32_t location)
 {
-    if (x->spots.at[spot].seen == DH_NONE) {
-        x->spots.at[spot].seen = dh_andersen_add_variable(x);
-        tell_object(x, spot, false);
+    if (x->locations.at[location].loaded == DH_NONE) {
+        x->locations.at[location].loaded = dh_andersen_add_variable(x);
+        connect_object(x, location, false);
     }
-    return x->spots.at[spot].seen;
+    return x->locations.at[location].loaded;
 }
 
-/* Code nobody knows may load whatever is there, and store whatever it likes. */
+/* Unknown code may load everything there, and store anything. */
 static void expose(struct dh_andersen *x, uint32_t object)
 {
     if (!x->objects.at[object].exposed)
@@ -266,13 +267,13 @@ static void expose_now(struct dh_andersen *x, uint32_t object)
         return;
     }
     uint32_t all = dh_andersen_get_location(x, object, 0, POINTER_BYTES);
-    dh_andersen_add_pointee(x, held_at(x, all), DH_LOCATION_UNKNOWN);
-    dh_andersen_add_constraint(x, seen_at(x, all), (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
+    dh_andersen_add_pointee(x, stored_at(x, all), DH_LOCATION_UNKNOWN);
+    dh_andersen_add_constraint(x, loaded_at(x, all), (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
 }
 
-/* ---- uses ---- */
+/* ---- constraints ---- */
 
-static void use_anywhere(struct dh_andersen *x, const struct dh_andersen_constraint *u)
+static void apply_to_unknown(struct dh_andersen *x, const struct dh_andersen_constraint *u)
 {
     if (u->kind == DH_CONSTRAINT_LOAD)
         dh_andersen_add_pointee(x, u->other, DH_LOCATION_UNKNOWN);
@@ -282,53 +283,53 @@ static void use_anywhere(struct dh_andersen *x, const struct dh_andersen_constra
         dh_andersen_connect_call(x, u->other, DH_NONE);
 }
 
-/* Who stores to it does not come far. */
+/* Stores to it crash. */
 static bool is_constant(const struct dh_andersen *x, const struct dh_abstract_object *o)
 {
     return o->kind == DH_ABSTRACT_FUNCTION ||
            (o->kind == DH_ABSTRACT_GLOBAL && x->program->globals.at[o->index].flags & DH_GLOBAL_CONSTANT);
 }
 
-static void use_spot(struct dh_andersen *x, const struct dh_andersen_constraint *u, uint32_t spot)
+static void apply_constraint(struct dh_andersen *x, const struct dh_andersen_constraint *u, uint32_t location)
 {
-    const struct dh_abstract_object *o = &x->objects.at[x->spots.at[spot].object];
-    if (spot == DH_LOCATION_UNKNOWN)
-        use_anywhere(x, u);
+    const struct dh_abstract_object *o = &x->objects.at[x->locations.at[location].object];
+    if (location == DH_LOCATION_UNKNOWN)
+        apply_to_unknown(x, u);
     else if (u->kind == DH_CONSTRAINT_EXPOSE)
-        expose(x, x->spots.at[spot].object);
+        expose(x, x->locations.at[location].object);
     else if (u->kind == DH_CONSTRAINT_CALL && o->kind == DH_ABSTRACT_FUNCTION)
         dh_andersen_connect_call(x, u->other, o->index);
     else if (u->kind == DH_CONSTRAINT_LOAD && o->kind != DH_ABSTRACT_FUNCTION)
-        dh_andersen_add_edge(x, seen_at(x, aligned(x, moved(x, spot, u->by, 0))), u->other, 0, 0);
+        dh_andersen_add_edge(x, loaded_at(x, aligned(x, moved(x, location, u->by, 0))), u->other, 0, 0);
     else if (u->kind == DH_CONSTRAINT_STORE && !is_constant(x, o))
-        dh_andersen_add_edge(x, u->other, held_at(x, aligned(x, moved(x, spot, u->by, 0))), 0, 0);
+        dh_andersen_add_edge(x, u->other, stored_at(x, aligned(x, moved(x, location, u->by, 0))), 0, 0);
 }
 
 void dh_andersen_add_constraint(struct dh_andersen *x, uint32_t variable, struct dh_andersen_constraint u)
 {
     if (variable == DH_NONE ||
-        (u.kind == DH_CONSTRAINT_EXPOSE && !number_add(&x->arcs, (uint64_t)variable << 32 | DH_NONE)))
+        (u.kind == DH_CONSTRAINT_EXPOSE && !number_add(&x->plain_edges, (uint64_t)variable << 32 | DH_NONE)))
         return;
-    u.next = x->variables.at[variable].use;
-    x->variables.at[variable].use = (uint32_t)x->uses.n;
-    dh_vec_push(&x->uses, u);
+    u.next = x->variables.at[variable].constraint;
+    x->variables.at[variable].constraint = (uint32_t)x->constraints.n;
+    dh_vec_push(&x->constraints, u);
     for (uint32_t n = 0; n < x->variables.at[variable].done && !x->gave_up; n++)
-        use_spot(x, &u, x->variables.at[variable].spots[n]);
+        apply_constraint(x, &u, x->variables.at[variable].locations[n]);
 }
 
-static void work_on(struct dh_andersen *x, uint32_t variable)
+static void propagate(struct dh_andersen *x, uint32_t variable)
 {
     while (x->variables.at[variable].done < x->variables.at[variable].n && !x->gave_up) {
-        uint32_t spot = x->variables.at[variable].spots[x->variables.at[variable].done++];
+        uint32_t location = x->variables.at[variable].locations[x->variables.at[variable].done++];
         x->gave_up = x->spent > x->budget;
         for (uint32_t e = x->variables.at[variable].edge; e != DH_NONE; x->spent++) {
             struct dh_andersen_edge edge = x->edges.at[e];
-            dh_andersen_add_pointee(x, edge.to, moved(x, spot, edge.by, edge.stride));
+            dh_andersen_add_pointee(x, edge.to, moved(x, location, edge.by, edge.stride));
             e = edge.next;
         }
-        for (uint32_t u = x->variables.at[variable].use; u != DH_NONE;) {
-            struct dh_andersen_constraint use = x->uses.at[u];
-            use_spot(x, &use, spot);
+        for (uint32_t u = x->variables.at[variable].constraint; u != DH_NONE;) {
+            struct dh_andersen_constraint use = x->constraints.at[u];
+            apply_constraint(x, &use, location);
             u = use.next;
         }
     }
@@ -346,7 +347,7 @@ static bool take_next(struct dh_andersen *x)
         return false;
     uint32_t variable = x->queue.at[x->next++];
     x->variables.at[variable].queued = false;
-    work_on(x, variable);
+    propagate(x, variable);
     if (x->next > 65536 && 2 * x->next > x->queue.n) {
         x->queue.n -= x->next;
         memmove(x->queue.at, x->queue.at + x->next, x->queue.n * sizeof *x->queue.at);
@@ -371,9 +372,9 @@ static void solve(struct dh_andersen *x)
     while (!x->gave_up && dh_andersen_connect_deferred(x));
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* What the value may point to in all copies of the function, one after the other. */
+/* Iterates over the points-to sets of a value in all copies of its function. */
 struct each {
     struct dh_andersen *x;
     dh_value value;
@@ -398,22 +399,22 @@ static const struct dh_andersen_variable *next_copy(struct each *e)
     return at == DH_NONE ? &nothing : &e->x->variables.at[at];
 }
 
-/* Functions that come to a call: `wanted` among them, any at all, and whether others may. */
+/* Callees of a call: whether `wanted` is one, there is any, there may be unknown ones. */
 struct callees {
     bool wanted, any, unknown;
 };
 
-static bool holds_function(const struct dh_andersen *x, const struct dh_andersen_variable *v)
+static bool points_to_function(const struct dh_andersen *x, const struct dh_andersen_variable *v)
 {
     bool any = false;
     for (uint32_t n = 0; n < v->n && !any; n++)
-        any = x->objects.at[x->spots.at[v->spots[n]].object].kind == DH_ABSTRACT_FUNCTION;
+        any = x->objects.at[x->locations.at[v->locations[n]].object].kind == DH_ABSTRACT_FUNCTION;
     return any;
 }
 
-static bool holds_spot(const struct dh_andersen *x, const struct dh_andersen_variable *v, uint32_t spot)
+static bool points_to_location(const struct dh_andersen *x, const struct dh_andersen_variable *v, uint32_t location)
 {
-    return v->n && number_has(&x->holds, (uint64_t)(v - x->variables.at) << 32 | spot);
+    return v->n && number_has(&x->pointees, (uint64_t)(v - x->variables.at) << 32 | location);
 }
 
 static struct callees find_callees(struct dh_andersen *x, uint32_t inst, uint32_t wanted)
@@ -425,14 +426,14 @@ static struct callees find_callees(struct dh_andersen *x, uint32_t inst, uint32_
     uint32_t object = wanted == DH_NONE ? DH_NONE : x->by_function[wanted];
     struct callees c = {.any = false};
     for (const struct dh_andersen_variable *v; (v = next_copy(&all));) {
-        c.unknown |= holds_spot(x, v, DH_LOCATION_UNKNOWN);
-        c.wanted |= object != DH_NONE && holds_spot(x, v, x->objects.at[object].spot);
-        c.any = c.any || holds_function(x, v);
+        c.unknown |= points_to_location(x, v, DH_LOCATION_UNKNOWN);
+        c.wanted |= object != DH_NONE && points_to_location(x, v, x->objects.at[object].location);
+        c.any = c.any || points_to_function(x, v);
     }
     return c;
 }
 
-/* Where nobody put a function, it came some other way. */
+/* An empty set of callees means that the constraints miss something. */
 bool dh_andersen_knows_callees(struct dh_andersen *x, uint32_t inst)
 {
     struct callees c = find_callees(x, inst, DH_NONE);
@@ -445,19 +446,20 @@ bool dh_andersen_may_call(struct dh_andersen *x, uint32_t inst, uint32_t functio
     return c.wanted || c.unknown || !c.any;
 }
 
-static bool may_meet(const struct dh_andersen *x, const struct dh_andersen_variable *v,
-                     const struct dh_pointer_range *a, const struct dh_andersen_variable *w,
-                     const struct dh_pointer_range *b)
+static bool may_alias(const struct dh_andersen *x, const struct dh_andersen_variable *v,
+                      const struct dh_pointer_range *a, const struct dh_andersen_variable *w,
+                      const struct dh_pointer_range *b)
 {
     enum { MANY = 1 << 16 };
     if (!v->n || !w->n || (uint64_t)v->n * w->n > MANY)
         return true;
     for (uint32_t n = 0; n < v->n; n++)
         for (uint32_t k = 0; k < w->n; k++) {
-            const struct dh_abstract_location *s = &x->spots.at[v->spots[n]], *t = &x->spots.at[w->spots[k]];
-            if (v->spots[n] == DH_LOCATION_UNKNOWN || w->spots[k] == DH_LOCATION_UNKNOWN ||
+            const struct dh_abstract_location *s = &x->locations.at[v->locations[n]],
+                                              *t = &x->locations.at[w->locations[k]];
+            if (v->locations[n] == DH_LOCATION_UNKNOWN || w->locations[k] == DH_LOCATION_UNKNOWN ||
                 (s->object == t->object &&
-                 spots_meet(s, a->size ? a->size : INT32_MAX, t, b->size ? b->size : INT32_MAX)))
+                 may_overlap(s, a->size ? a->size : INT32_MAX, t, b->size ? b->size : INT32_MAX)))
                 return true;
         }
     return false;
@@ -471,13 +473,13 @@ bool dh_andersen_never_alias(struct dh_andersen *x, const struct dh_pointer_rang
     for (const struct dh_andersen_variable *v; (v = next_copy(&one));) {
         struct each other = each_copy(x, b->function, b->address);
         for (const struct dh_andersen_variable *w; (w = next_copy(&other)); pairs++)
-            if (pairs == MANY_COPIES || may_meet(x, v, a, w, b))
+            if (pairs == MANY_COPIES || may_alias(x, v, a, w, b))
                 return false;
     }
     return pairs > 0;
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 struct dh_andersen *dh_andersen_new(const struct dh_program *p)
 {
@@ -498,20 +500,20 @@ void dh_andersen_free(struct dh_andersen *x)
     if (!x)
         return;
     for (size_t n = 0; n < x->variables.n; n++)
-        free(x->variables.at[n].spots);
+        free(x->variables.at[n].locations);
     dh_vec_release(&x->variables);
     dh_vec_release(&x->objects);
-    dh_vec_release(&x->spots);
+    dh_vec_release(&x->locations);
     dh_vec_release(&x->edges);
-    dh_vec_release(&x->uses);
+    dh_vec_release(&x->constraints);
     dh_vec_release(&x->calls);
     dh_vec_release(&x->deferred);
     dh_vec_release(&x->copies);
     dh_vec_release(&x->queue);
     dh_vec_release(&x->to_expose);
-    free(x->holds.slot);
-    free(x->arcs.slot);
-    free(x->spot_slot);
+    free(x->pointees.slot);
+    free(x->plain_edges.slot);
+    free(x->location_slot);
     free(x->by_global);
     free(x->by_function);
     free(x->copies_of);

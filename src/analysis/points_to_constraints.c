@@ -1,12 +1,12 @@
-/* The program as constraints: what each instruction lets flow where. */
+/* Inclusion constraints of each instruction (Andersen). */
 #include "analysis/points_to_andersen_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { POINTER_BYTES = 8, PARTS_MAX = 32, ELEMENTS_MAX = 16, LOOK_MAX = 64 };
-/* Functions as small as that are copied for each place that calls them, so deep, as long as all copies together are
- * not that many times the program. */
+/* Functions of at most COPY_INSTS instructions are cloned for each call site, COPY_DEPTH deep, as long as all clones
+ * together have at most COPY_TIMES the instructions of the program. */
 enum { COPY_INSTS = 120, COPY_DEPTH = 4, COPY_TIMES = 6 };
 #define COPY_LEAST 200000u
 
@@ -15,7 +15,7 @@ struct reader {
     uint32_t copy;
     struct dh_function_copy c;
     uint32_t *defined; /* by register of the function: the instruction */
-    uint8_t *cast;     /* by register: it is made a pointer here, moved before or not */
+    uint8_t *cast;     /* by register: it is cast to a pointer in this function, after arithmetic or not */
 };
 
 /* ---- values ---- */
@@ -77,7 +77,7 @@ static bool is_move(const struct dh_inst *i)
            i->op == DH_I_INDEX;
 }
 
-/* Pointers that one is computed from, by moving alone. */
+/* Registers that a pointer is computed from by copies and offsets alone. */
 struct moves {
     uint32_t at[LOOK_MAX], n;
 };
@@ -96,9 +96,9 @@ static void push_moved(const struct reader *r, const struct dh_inst *i, struct m
     }
 }
 
-/* A step that is taken again and again from where it led. One that is not seen here ends where an object has too many
- * spots. */
-static bool goes_round(const struct reader *r, const struct dh_inst *i)
+/* The offset is added again to its own result. A cycle that is missed here ends when the object has too many
+ * locations. */
+static bool is_in_cycle(const struct reader *r, const struct dh_inst *i)
 {
     struct moves m = {.n = 0};
     push_moved(r, i, &m);
@@ -116,7 +116,7 @@ static void read_offset(struct reader *r, const struct dh_inst *i)
 {
     uint32_t from = operand(r, i, 0), to = result(r, i);
     int64_t step = i->offset < 0 ? -i->offset : i->offset;
-    if (step && goes_round(r, i))
+    if (step && is_in_cycle(r, i))
         flow(r, from, to, 0, step < INT32_MAX ? (uint32_t)step : 1);
     else
         flow(r, from, to, i->offset, 0);
@@ -125,7 +125,7 @@ static void read_offset(struct reader *r, const struct dh_inst *i)
 static void read_index(struct reader *r, const struct dh_inst *i)
 {
     uint32_t from = operand(r, i, 0), to = result(r, i);
-    if (i->flags & DH_INST_BOUNDED && i->extra && i->extra <= ELEMENTS_MAX && !goes_round(r, i)) {
+    if (i->flags & DH_INST_BOUNDED && i->extra && i->extra <= ELEMENTS_MAX && !is_in_cycle(r, i)) {
         for (uint32_t n = 0; n < i->extra; n++)
             flow(r, from, to, i->offset + (int64_t)n * i->size, 0);
         return;
@@ -141,8 +141,8 @@ static bool was_pointer(const struct reader *r, dh_value v)
     return kind_of(r, dh_operand(r->x->program, i, 0)) == DH_REG_POINTER;
 }
 
-/* A number that was loaded, counted up or down, and is not made a pointer here: a counter. Others may stand where it
- * does in what looks like the same object, and would be moved about in it. */
+/* A number that is loaded, incremented or decremented, and not cast to a pointer here: a counter. Unification of types
+ * may have put pointers into its location; these would get every offset. */
 static bool is_counted(const struct reader *r, const struct dh_inst *i, uint32_t n)
 {
     const struct dh_inst *d = definition(r, dh_operand(r->x->program, i, n));
@@ -153,7 +153,7 @@ static bool is_counted(const struct reader *r, const struct dh_inst *i, uint32_t
 static void read_binary(struct reader *r, const struct dh_inst *i)
 {
     const struct dh_program *p = r->x->program;
-    /* What lies between two pointers is none. */
+    /* The difference of two pointers is no pointer. */
     bool distance =
         i->extra == DH_BIN_SUB && was_pointer(r, dh_operand(p, i, 0)) && was_pointer(r, dh_operand(p, i, 1));
     for (uint32_t n = 0; !distance && n < i->n_operands; n++)
@@ -161,7 +161,7 @@ static void read_binary(struct reader *r, const struct dh_inst *i)
             flow(r, operand(r, i, n), result(r, i), 0, 1);
 }
 
-/* Parts put into aggregates and taken out of them are not moved; numbers are. */
+/* Inserting into and extracting from aggregates adds no offset; arithmetic on numbers may. */
 static void read_mix(struct reader *r, const struct dh_inst *i)
 {
     if (i->result != DH_NONE)
@@ -189,8 +189,8 @@ static void read_store(struct reader *r, uint32_t address, uint32_t value, uint3
             (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_STORE, .other = value, .by = (int32_t)by});
 }
 
-/* What a library function puts there may be a pointer: a thread's result, what came through a pipe. */
-static void read_stored(struct reader *r, const struct dh_inst *i)
+/* A library function may store a pointer: a thread's result, data read from a pipe. */
+static void read_plain_store(struct reader *r, const struct dh_inst *i)
 {
     uint32_t value = operand(r, i, 1);
     if (value == DH_NONE && i->flags & DH_INST_LIBRARY) {
@@ -240,7 +240,7 @@ static void read_memcpy(struct reader *r, const struct dh_inst *i)
     copy_part(r, any_to, any_from, 0);
 }
 
-static void read_made(struct reader *r, const struct dh_inst *i)
+static void read_allocation(struct reader *r, const struct dh_inst *i)
 {
     uint32_t to = result(r, i);
     if (to != DH_NONE)
@@ -305,8 +305,9 @@ void dh_andersen_expose_function(struct dh_andersen *x, uint32_t function)
                                (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
 }
 
-/* Nobody knows what is called: what it is given, and what it gives back. */
-static void give_away(struct dh_andersen *x, const struct dh_function_copy *c, const struct dh_inst *i, uint32_t first)
+/* A call of unknown code: its arguments escape, its result is unknown. */
+static void expose_operands(struct dh_andersen *x, const struct dh_function_copy *c, const struct dh_inst *i,
+                            uint32_t first)
 {
     for (uint32_t n = first; n < i->n_operands; n++)
         dh_andersen_add_constraint(x, dh_andersen_variable_of(x, c, dh_operand(x->program, i, n)),
@@ -329,7 +330,7 @@ static void connect_copy(struct dh_andersen *x, const struct dh_inst *i, struct 
         dh_andersen_add_edge(x, to.registers + f->n_registers, dh_andersen_variable_of(x, &from, i->result), 0, 0);
 }
 
-/* A call through a pointer to another machine type is real only if nothing but such calls could have led there. */
+/* Callees of another machine type count only when the call has no others. */
 static bool has_other_type(const struct dh_program *p, const struct dh_inst *i, uint32_t function)
 {
     uint32_t type = p->functions.at[function].signature;
@@ -339,7 +340,7 @@ static bool has_other_type(const struct dh_program *p, const struct dh_inst *i, 
 bool dh_andersen_connect_deferred(struct dh_andersen *x)
 {
     bool any = x->deferred.n > 0;
-    x->at_last = true;
+    x->mismatched_types = true;
     while (x->deferred.n) {
         struct dh_copied_call c = x->deferred.at[--x->deferred.n];
         dh_andersen_connect_call(x, c.inst, c.copy);
@@ -351,13 +352,13 @@ void dh_andersen_connect_call(struct dh_andersen *x, uint32_t call, uint32_t fun
 {
     struct dh_copied_call at = x->calls.at[call];
     const struct dh_inst *i = &x->program->insts.at[at.inst];
-    if (function != DH_NONE && !x->at_last && has_other_type(x->program, i, function)) {
+    if (function != DH_NONE && !x->mismatched_types && has_other_type(x->program, i, function)) {
         dh_vec_push(&x->deferred, (struct dh_copied_call){call, function});
         return;
     }
     struct dh_function_copy from = x->copies.at[at.copy];
     if (function == DH_NONE)
-        give_away(x, &from, i, dh_inst_callee_operand(i) + 1);
+        expose_operands(x, &from, i, dh_inst_callee_operand(i) + 1);
     else if (x->program->functions.at[function].n_blocks)
         connect_copy(x, i, from, common_copy(x, function));
 }
@@ -385,7 +386,7 @@ static void read_return(struct reader *r, const struct dh_inst *i)
         flow(r, operand(r, i, 0), r->c.registers + r->x->program->functions.at[r->c.function].n_registers, 0, 0);
 }
 
-/* ---- all of it ---- */
+/* ---- the program ---- */
 
 static void read_inst(struct reader *r, const struct dh_inst *i)
 {
@@ -393,7 +394,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
     case DH_I_SLOT:
     case DH_I_ALLOC:
     case DH_I_REALLOC:
-        read_made(r, i);
+        read_allocation(r, i);
         break;
     case DH_I_COPY:
         flow_all(r, i, 0, 1, 0);
@@ -420,7 +421,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
         read_load(r, operand(r, i, 0), result(r, i), i->size);
         break;
     case DH_I_STORE:
-        read_stored(r, i);
+        read_plain_store(r, i);
         break;
     case DH_I_RMW:
     case DH_I_CAS:
@@ -436,7 +437,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
         break;
     case DH_I_FOREIGN:
     case DH_I_EXIT_THREAD:
-        give_away(r->x, &r->c, i, 0);
+        expose_operands(r->x, &r->c, i, 0);
         break;
     case DH_I_RETURN:
         read_return(r, i);
@@ -446,7 +447,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
     }
 }
 
-/* Numbers that pointers are made of, back to where they come from. */
+/* Numbers that are cast to pointers, backwards through arithmetic. */
 static void mark_cast(struct reader *r, const struct dh_inst *i)
 {
     const struct dh_program *p = r->x->program;
@@ -462,7 +463,7 @@ static void mark_cast(struct reader *r, const struct dh_inst *i)
 static void mark_casts(struct reader *r, const struct dh_function *f)
 {
     const struct dh_program *p = r->x->program;
-    for (int round = 0; round < 2; round++) /* again for what goes round a loop */
+    for (int round = 0; round < 2; round++) /* twice, for loops */
         for (uint32_t b = f->block + f->n_blocks; b-- > f->block;)
             for (uint32_t n = p->blocks.at[b].inst + p->blocks.at[b].n_insts; n-- > p->blocks.at[b].inst;)
                 mark_cast(r, &p->insts.at[n]);
@@ -511,7 +512,7 @@ static void read_constant(struct dh_andersen *x, uint32_t n)
     }
 }
 
-/* Variables of libraries hold what nobody knows; but nobody writes to the tables of C++ classes. */
+/* External variables hold unknown pointers; but vtables and type information are constant. */
 static void read_global(struct dh_andersen *x, uint32_t global)
 {
     const struct dh_program *p = x->program;

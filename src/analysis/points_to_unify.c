@@ -25,7 +25,7 @@ struct flow {
 /* What one pass over the program keeps besides the results. */
 struct pass {
     struct dh_points_to *s;
-    uint32_t function, group;
+    uint32_t function, scc;
     uint32_t *defined; /* by register of the function at work: the instruction */
     DH_VEC(struct flow) flows;
 };
@@ -39,15 +39,15 @@ void dh_points_to_init(struct dh_points_to *s, const struct dh_program *p)
     s->functions = zeroed(p->functions.n, sizeof *s->functions);
     s->returns = zeroed(p->functions.n, sizeof *s->returns);
     s->common_instance = zeroed(p->functions.n, sizeof *s->common_instance);
-    s->groups = zeroed(p->functions.n, sizeof *s->groups);
+    s->sccs = zeroed(p->functions.n, sizeof *s->sccs);
     dh_heap_graph_init(&s->graph);
 }
 
 static void forget_groups(struct dh_points_to *s)
 {
     for (size_t i = 0; i < s->program->functions.n; i++) {
-        dh_vec_release(&s->groups[i].touched);
-        dh_vec_release(&s->groups[i].contents);
+        dh_vec_release(&s->sccs[i].touched);
+        dh_vec_release(&s->sccs[i].contents);
     }
 }
 
@@ -61,7 +61,7 @@ void dh_points_to_release(struct dh_points_to *s)
     free(s->functions);
     free(s->returns);
     free(s->common_instance);
-    free(s->groups);
+    free(s->sccs);
     dh_vec_release(&s->instances);
     dh_vec_release(&s->cells);
 }
@@ -147,7 +147,7 @@ static void touch(struct pass *q, struct dh_heap_cell c, uint32_t flags, bool at
         return;
     flags |= atomic ? DH_NODE_ATOMIC : DH_NODE_PLAIN;
     dh_heap_graph_add_flags(&q->s->graph, c, flags);
-    struct dh_scc_summary *facts = &q->s->groups[q->group];
+    struct dh_scc_summary *facts = &q->s->sccs[q->scc];
     if (!facts->touched.n || facts->touched.at[facts->touched.n - 1] != c.node)
         dh_vec_push(&facts->touched, c.node);
 }
@@ -286,7 +286,7 @@ static bool same_content(const struct dh_copied_memory *a, const struct dh_copie
 
 static void add_content(struct pass *q, struct dh_copied_memory c)
 {
-    struct dh_scc_summary *facts = &q->s->groups[q->group];
+    struct dh_scc_summary *facts = &q->s->sccs[q->scc];
     if (c.a.node == DH_NO_NODE || c.b.node == DH_NO_NODE)
         return;
     c.a = dh_heap_graph_find(&q->s->graph, c.a);
@@ -367,14 +367,14 @@ static void note_clone(void *self, uint32_t from, struct dh_heap_cell to)
     struct pass *q = self;
     uint32_t flags = q->s->graph.nodes.at[from].flags;
     if (flags & DH_NODE_ACCESSED)
-        dh_vec_push(&q->s->groups[q->group].touched, to.node);
+        dh_vec_push(&q->s->sccs[q->scc].touched, to.node);
     if (flags & DH_NODE_CALLED)
         dh_vec_push(&q->flows, (struct flow){from, to});
 }
 
 static void clone_contents(struct pass *q, uint32_t group)
 {
-    struct dh_scc_summary *from = &q->s->groups[group];
+    struct dh_scc_summary *from = &q->s->sccs[group];
     for (size_t n = 0; n < from->contents.n; n++) {
         struct dh_copied_memory c = from->contents.at[n];
         struct dh_heap_graph *g = &q->s->graph;
@@ -399,7 +399,7 @@ static void call_other_group(struct pass *q, const struct dh_inst *i, uint32_t t
     struct dh_heap_cell result = result_cell(q, i);
     if (result.node != DH_NO_NODE)
         dh_heap_graph_clone(&s->graph, s->returns[target], result, note_clone, q);
-    clone_contents(q, s->calls.group[target]);
+    clone_contents(q, s->calls.scc[target]);
 }
 
 /* For a callback that a function nobody knows may call: what it is called with is most likely what came last. */
@@ -426,7 +426,7 @@ static void do_foreign(struct pass *q, const struct dh_inst *i)
         if (function != DH_NONE && s->program->functions.at[function].n_blocks) {
             uint32_t inst = (uint32_t)(i - s->program->insts.at);
             dh_call_graph_add_target(&s->calls, inst, function);
-            s->calls.far[inst] = 1;
+            s->calls.insensitive[inst] = 1;
             call_from_foreign(q, i, function);
         }
     }
@@ -447,9 +447,9 @@ static void do_call(struct pass *q, const struct dh_inst *i)
          dh_call_graph_next(&s->calls, inst, &it, &target);) {
         if (!s->program->functions.at[target].n_blocks)
             continue;
-        if (s->calls.far[inst])
+        if (s->calls.insensitive[inst])
             call_instance(q, common_instance(s, target), i, 1);
-        else if (s->coarse || s->calls.group[target] == q->group)
+        else if (s->coarse || s->calls.scc[target] == q->scc)
             call_own_group(q, i, target);
         else
             call_other_group(q, i, target);
@@ -584,10 +584,10 @@ static void settle_contents(struct dh_points_to *s, struct dh_scc_summary *facts
 static void do_group(struct pass *q, uint32_t group)
 {
     struct dh_points_to *s = q->s;
-    q->group = group;
+    q->scc = group;
     for (uint32_t n = s->calls.scc_first[group]; n < s->calls.scc_first[group + 1]; n++)
         do_function(q, s->calls.order[n]);
-    settle_contents(s, &s->groups[group]);
+    settle_contents(s, &s->sccs[group]);
     if (s->graph.nodes.n > s->max_nodes)
         s->coarse = true;
 }
@@ -632,13 +632,13 @@ static void fill_instances(struct pass *q)
     for (size_t n = 0; n < s->instances.n; n++) {
         struct dh_common_instance in = s->instances.at[n];
         uint32_t n_params = s->program->functions.at[in.function].n_params;
-        q->group = s->calls.group[in.function];
+        q->scc = s->calls.scc[in.function];
         dh_heap_graph_begin_clone(&s->graph);
         for (uint32_t k = 0; k < n_params; k++)
             dh_heap_graph_clone(&s->graph, register_cell(s, in.function, k, false), s->cells.at[in.cells + k],
                                 note_clone, q);
         dh_heap_graph_clone(&s->graph, s->returns[in.function], s->cells.at[in.cells + n_params], note_clone, q);
-        clone_contents(q, q->group);
+        clone_contents(q, q->scc);
     }
 }
 
@@ -666,7 +666,7 @@ static void one_pass(struct pass *q)
         do_group(q, group);
     fill_instances(q);
     for (uint32_t group = 0; group < s->calls.n_sccs; group++)
-        settle_contents(s, &s->groups[group]);
+        settle_contents(s, &s->sccs[group]);
 }
 
 /* ---- functions behind pointers ---- */

@@ -27,7 +27,7 @@ struct dh_points_to {
     struct dh_scc_summary {
         DH_VEC(uint32_t) touched; /* nodes that its functions and their callees access, as they were named then */
         DH_VEC(struct dh_copied_memory) contents; /* memory that was copied */
-    } *groups;
+    } *sccs;
     unsigned passes;     /* until the call graph stood still */
     bool coarse;         /* a budget was used up: contexts are not told apart */
     uint32_t n_indirect; /* calls through pointers, and those without a target */

@@ -499,7 +499,7 @@ static void walk(struct finder *f)
 {
     dh_symex_init(&f->symex, &f->points_to);
     f->symex.strict = true;
-    f->symex.traced = f->q->special;
+    f->symex.keep_contexts = f->q->special;
     dh_symex_run(&f->symex);
     if (f->symex.incomplete)
         give_up(f, "%s", "the budget of the analysis was used up");

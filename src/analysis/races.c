@@ -46,7 +46,7 @@ const char *dh_conflict_class_name(enum dh_conflict_class c)
 /* By custom, as long as this thread is one of those that start them. */
 static bool after_end(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    return w->threads.at[a->thread].unique && w->orders.at[a->order].ended >> b->thread & 1 &&
+    return w->threads.at[a->thread].unique && w->orders.at[a->order].joined_heuristic >> b->thread & 1 &&
            w->threads.at[b->thread].creators >> a->thread & 1;
 }
 
@@ -68,10 +68,10 @@ static bool elements_meet(int64_t gap, int64_t stride, int64_t a_size, int64_t b
 /* False: both have an end, and one ends before the other begins. */
 static bool reaches_meet(const struct dh_symex_event *a, int64_t a_size, const struct dh_symex_event *b, int64_t b_size)
 {
-    if (a->reach == UINT32_MAX || b->reach == UINT32_MAX)
+    if (a->index_extent == UINT32_MAX || b->index_extent == UINT32_MAX)
         return true;
-    return ranges_meet(a->offset, a->reach > a_size ? a->reach : a_size, b->offset,
-                       b->reach > b_size ? b->reach : b_size);
+    return ranges_meet(a->offset, a->index_extent > a_size ? a->index_extent : a_size, b->offset,
+                       b->index_extent > b_size ? b->index_extent : b_size);
 }
 
 bool dh_events_may_overlap(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
@@ -136,12 +136,12 @@ static enum dh_argument lock_argument(const struct dh_symex *w, const struct dh_
                                       const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     enum dh_argument g = one_lock(w, e, a, b);
-    if (!a->made && !b->made)
+    if (!a->sync_kind && !b->sync_kind)
         return g;
-    bool same = a->node == b->node && a->offset == b->offset && a->made == b->made && !(a->mode && b->mode);
+    bool same = a->node == b->node && a->offset == b->offset && a->sync_kind == b->sync_kind && !(a->mode && b->mode);
     bool related = a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE;
     if (!same || (g == DH_ARGUMENT_COUNT && !related) ||
-        dh_atomic_sync_has_plain_store(&w->state->made, (struct dh_heap_cell){a->node, a->offset}))
+        dh_atomic_sync_has_plain_store(&w->state->atomics, (struct dh_heap_cell){a->node, a->offset}))
         return DH_ARGUMENT_COUNT;
     return DH_ARGUMENT_MADE_LOCK;
 }
@@ -196,7 +196,7 @@ static bool handed_over(const struct dh_symex *w, const struct dh_symex_event *a
         !w->threads.at[a->thread].unique)
         return false;
     return (a->flags & DH_SYMEX_NOT_PASSED && a->loop == t->loop) ||
-           (a->rejoined >> b->thread & 1 && t->handle_offset != INT32_MIN);
+           (a->element_joined >> b->thread & 1 && t->handle_offset != INT32_MIN);
 }
 
 static bool own_parts(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
@@ -233,7 +233,8 @@ static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_ev
         return DH_ARGUMENT_ATOMIC;
     if (a->thread == b->thread && w->threads.at[a->thread].unique)
         return DH_ARGUMENT_ONE_THREAD;
-    if (a->thread == b->thread && a->alone && a->alone == b->alone && w->threads.at[a->thread].own_argument)
+    if (a->thread == b->thread && a->only_instance && a->only_instance == b->only_instance &&
+        w->threads.at[a->thread].own_argument)
         return DH_ARGUMENT_ONE_INSTANCE;
     if (w->threads.at[a->thread].sequential || w->threads.at[b->thread].sequential)
         return DH_ARGUMENT_ALONE;
@@ -288,8 +289,8 @@ static bool is_heap_of_things(const struct dh_symex *w, uint32_t node)
 
 static bool have_one_name(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    uint32_t name = w->name(w->alike_self, a->inst);
-    return name && name == w->name(w->alike_self, b->inst);
+    uint32_t name = w->name(w->names_self, a->inst);
+    return name && name == w->name(w->names_self, b->inst);
 }
 
 static enum dh_argument argue_place(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
@@ -298,7 +299,7 @@ static enum dh_argument argue_place(struct dh_symex *w, const struct dh_symex_ev
         return DH_ARGUMENT_DISJOINT;
     if (own_parts(w, a, b))
         return DH_ARGUMENT_OWN_PART;
-    if (!w->alike || w->alike(w->alike_self, a->inst, b->inst))
+    if (!w->may_name_same || w->may_name_same(w->names_self, a->inst, b->inst))
         return !w->name || !is_heap_of_things(w, a->node) || have_one_name(w, a, b) ? DH_ARGUMENT_COUNT
                                                                                     : DH_ARGUMENT_NAMES;
     return DH_ARGUMENT_NAMES;
@@ -351,9 +352,9 @@ static int compare_protection(const struct dh_symex_event *a, const struct dh_sy
     BY(order)
     BY(flags)
     BY(loop)
-    BY(alone)
-    BY(rejoined)
-    BY(seen)
+    BY(only_instance)
+    BY(element_joined)
+    BY(flags_seen)
     return 0;
 }
 
@@ -367,11 +368,11 @@ static int compare_identity(const struct dh_symex_event *a, const struct dh_syme
     BY(flags)
     BY(size)
     BY(stride)
-    BY(reach)
+    BY(index_extent)
     BY(loop)
-    BY(alone)
-    BY(rejoined)
-    BY(seen)
+    BY(only_instance)
+    BY(element_joined)
+    BY(flags_seen)
     return 0;
 }
 
@@ -380,7 +381,7 @@ static int compare_place(const struct dh_symex_event *a, const struct dh_symex_e
     BY(offset)
     BY(size)
     BY(stride)
-    BY(reach)
+    BY(index_extent)
     BY(inst)
     return 0;
 }
@@ -413,7 +414,7 @@ static bool holds(const struct dh_symex *w, const struct dh_lockset *all, const 
     for (uint32_t n = 0; n < all->n; n++) {
         const struct dh_symex_lock *e = &w->held.at[all->first + n];
         if (e->node == h->node && e->offset == h->offset && e->mode <= h->mode && e->relation == h->relation &&
-            e->element == h->element && e->made == h->made)
+            e->element == h->element && e->sync_kind == h->sync_kind)
             return true;
     }
     return false;
@@ -424,8 +425,8 @@ static bool covers(const struct dh_symex *w, const struct dh_symex_event *a, con
 {
     const struct dh_order_state *o = &w->orders.at[a->order], *p = &w->orders.at[b->order];
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
-    if (p->started & ~o->started || o->joined & ~p->joined || o->ended & ~p->ended || p->phase & ~o->phase ||
-        la->n > lb->n)
+    if (p->started & ~o->started || o->joined & ~p->joined || o->joined_heuristic & ~p->joined_heuristic ||
+        p->phase & ~o->phase || la->n > lb->n)
         return false;
     for (uint32_t n = 0; n < la->n; n++)
         if (!holds(w, lb, &w->held.at[la->first + n]))
@@ -616,7 +617,7 @@ static uint32_t name_of(struct search *s, uint32_t event)
     const struct dh_symex *w = s->c->symex;
     uint32_t *known = &s->names[w->events.at[event].inst];
     if (!*known)
-        *known = w->name(w->alike_self, w->events.at[event].inst);
+        *known = w->name(w->names_self, w->events.at[event].inst);
     return *known;
 }
 
@@ -802,12 +803,12 @@ static void note_strictly(struct search *s, uint32_t first, uint32_t end)
 static void note_relaxed(struct search *s)
 {
     const struct dh_symex *w = s->c->symex;
-    const struct dh_atomic_sync *m = &w->state->made;
+    const struct dh_atomic_sync *m = &w->state->atomics;
     for (size_t n = 0; n < m->uses.n && !s->c->strict; n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         bool named = w->points_to->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
         if (w->program->insts.at[u->inst].op == DH_I_STORE && !u->releases && !u->initial && !u->valued &&
-            m->looked[u->inst] & DH_ATOMIC_WITHOUT_LOCK && !named)
+            m->roles[u->inst] & DH_ATOMIC_WITHOUT_LOCK && !named)
             escape_to(s, dh_heap_graph_find_pointee(&s->c->symex->points_to->graph,
                                                     (struct dh_heap_cell){u->node, u->offset}));
     }

@@ -115,7 +115,7 @@ static uint32_t who_needs(const struct search *s, const struct dh_symex_event *j
 {
     for (uint32_t n = 0; n < s->w->events.n; n++) {
         const struct dh_symex_event *e = &s->w->events.at[n];
-        if (!is_request(s, e) || e->thread == join->thread || !(join->rejoined >> e->thread & 1))
+        if (!is_request(s, e) || e->thread == join->thread || !(join->element_joined >> e->thread & 1))
             continue;
         const struct dh_symex_lock *wants = &s->w->held.at[e->second];
         if (is_one(s, has, wants) && !(has->mode && wants->mode))

@@ -23,40 +23,40 @@ void dh_symex_init(struct dh_symex *w, struct dh_points_to *s)
     dh_value_numbering_init(&t->values, p);
     dh_pair_order_init(&t->pairs, p);
     dh_vec_push(&w->loops, (struct dh_element_loop){0});
-    t->counting = zeroed(s->graph.nodes.n, 1);
-    t->facts = zeroed(p->functions.n, sizeof *t->facts);
+    t->allocation_count = zeroed(s->graph.nodes.n, 1);
+    t->summaries = zeroed(p->functions.n, sizeof *t->summaries);
     t->interfaces = zeroed(s->calls.n_sccs, sizeof *t->interfaces);
     t->interface_number = zeroed(s->graph.nodes.n, sizeof *t->interface_number);
     t->accessed = zeroed(s->graph.nodes.n, sizeof *t->accessed);
     t->flows = zeroed(p->functions.n, sizeof *t->flows);
     t->defined = zeroed(p->functions.n, sizeof *t->defined);
-    t->hanging = zeroed(p->functions.n, sizeof *t->hanging);
-    t->returned = zeroed(p->functions.n, sizeof *t->returned);
+    t->reached_from = zeroed(p->functions.n, sizeof *t->reached_from);
+    t->returned_params = zeroed(p->functions.n, sizeof *t->returned_params);
     t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
     t->create_count = zeroed(DH_ABSTRACT_THREADS_MAX, sizeof *t->create_count);
-    t->contexts_of = zeroed(p->functions.n, sizeof *t->contexts_of);
+    t->n_activations = zeroed(p->functions.n, sizeof *t->n_activations);
     t->library = zeroed(p->functions.n, 1);
-    t->merged = zeroed(p->functions.n, sizeof *t->merged);
+    t->widened = zeroed(p->functions.n, sizeof *t->widened);
     t->handles = zeroed(DH_ABSTRACT_THREADS_MAX, sizeof *t->handles);
-    dh_atomic_sync_init(&t->made, w);
+    dh_atomic_sync_init(&t->atomics, w);
 }
 
 static void forget_frames(struct dh_symex *w)
 {
     struct dh_symex_state *s = w->state;
-    for (size_t n = 0; n < s->frames.n; n++)
-        free(s->frames.at[n]);
-    s->frames.n = s->bindings.n = 0;
+    for (size_t n = 0; n < s->activations.n; n++)
+        free(s->activations.at[n]);
+    s->activations.n = s->bindings.n = 0;
     for (size_t n = 0; n < w->program->functions.n; n++) {
-        s->contexts_of[n] = 0;
-        for (size_t t = 0; s->merged[n] && t < DH_ABSTRACT_THREADS_MAX; t++)
-            free(s->merged[n][t]);
-        free(s->merged[n]);
-        s->merged[n] = NULL;
+        s->n_activations[n] = 0;
+        for (size_t t = 0; s->widened[n] && t < DH_ABSTRACT_THREADS_MAX; t++)
+            free(s->widened[n][t]);
+        free(s->widened[n]);
+        s->widened[n] = NULL;
     }
-    free(s->frame_slot);
-    s->frame_slot = NULL;
-    s->frame_mask = 0;
+    free(s->activation_slot);
+    s->activation_slot = NULL;
+    s->activation_mask = 0;
 }
 
 void dh_symex_release(struct dh_symex *w)
@@ -68,23 +68,24 @@ void dh_symex_release(struct dh_symex *w)
             dh_cfg_release(s->flows[f]);
         free(s->flows[f]);
         free(s->defined[f]);
-        free(s->hanging[f]);
+        free(s->reached_from[f]);
         free(s->cleanups[f]);
     }
     for (uint32_t g = 0; g < w->points_to->calls.n_sccs; g++)
         dh_vec_release(&s->interfaces[g].nodes);
-    void *all[] = {s->facts,    s->interfaces,  s->interface_number, s->accessed,     s->flows,
-                   s->cleanups, s->returned,    s->defined,          s->create_count, s->handles,
-                   s->set_slot, s->order_slot,  s->event_slot,       w->allocations,  w->multiply_referenced,
-                   s->counting, s->contexts_of, s->merged,           s->library,      s->hanging};
+    void *all[] = {
+        s->summaries,        s->interfaces,      s->interface_number, s->accessed,     s->flows,
+        s->cleanups,         s->returned_params, s->defined,          s->create_count, s->handles,
+        s->set_slot,         s->order_slot,      s->event_slot,       w->allocations,  w->multiply_referenced,
+        s->allocation_count, s->n_activations,   s->widened,          s->library,      s->reached_from};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
-    dh_atomic_sync_release(&s->made);
-    free(s->meetings);
+    dh_atomic_sync_release(&s->atomics);
+    free(s->atomic_barriers);
     dh_value_numbering_release(&s->values);
     dh_joins_release(&s->joins);
     dh_ends_release(&s->ends);
-    dh_vec_release(&s->frames);
+    dh_vec_release(&s->activations);
     dh_pair_order_release(&s->pairs);
     dh_vec_release(&s->bindings);
     dh_vec_release(&s->callers);
@@ -92,7 +93,7 @@ void dh_symex_release(struct dh_symex *w)
     dh_vec_release(&s->barriers);
     dh_vec_release(&s->unstable);
     dh_vec_release(&s->queue);
-    dh_vec_release(&s->later);
+    dh_vec_release(&s->deferred);
     dh_vec_release(&w->threads);
     dh_vec_release(&w->events);
     dh_vec_release(&w->held);
@@ -100,8 +101,8 @@ void dh_symex_release(struct dh_symex *w)
     dh_vec_release(&w->orders);
     dh_vec_release(&w->contexts);
     dh_vec_release(&w->loops);
-    dh_vec_release(&w->seen);
-    dh_vec_release(&w->followed);
+    dh_vec_release(&w->event_contexts);
+    dh_vec_release(&w->context_calls);
     free(s);
 }
 
@@ -132,8 +133,8 @@ static void add_thread(struct dh_symex *w, struct dh_abstract_thread t)
         w->threads.at[DH_ABSTRACT_THREADS_MAX - 1].unique = false;
         return;
     }
-    t.over = t.joined_at_start_heuristic = ~(dh_thread_set)0;
-    t.keeper = DH_THREAD_OWNER_UNKNOWN;
+    t.joined_at_start = t.joined_at_start_heuristic = ~(dh_thread_set)0;
+    t.owner = DH_THREAD_OWNER_UNKNOWN;
     dh_vec_push(&w->threads, t);
 }
 
@@ -196,15 +197,16 @@ static void walk_thread(struct dh_symex *w, uint32_t thread)
     if (t->instance == DH_NONE)
         return;
     dh_symex_bind_instance(w, &w->points_to->instances.at[t->instance], &wanted);
-    wanted.in = (struct dh_state){.reached = true, .phase = 1, .joined = ~(dh_thread_set)0, .ended = ~(dh_thread_set)0};
-    bool own = w->state->recording && (t->own_argument || t->unique) && t->kind == DH_ROOT_COUNT;
+    wanted.in = (struct dh_state){
+        .reached = true, .phase = 1, .joined = ~(dh_thread_set)0, .joined_heuristic = ~(dh_thread_set)0};
+    bool own = w->state->second_pass && (t->own_argument || t->unique) && t->kind == DH_ROOT_COUNT;
     for (uint32_t n = 0; own && n < w->program->functions.at[t->function].n_params && n < DH_ATTRIBUTES_MAX; n++)
         wanted.attributes[n] = DH_ARG_OWN;
     struct dh_symex_activation *f = dh_symex_get_activation(w, &wanted, DH_NONE, DH_NONE);
     if (f->status == DH_ACTIVATION_NEW)
         dh_symex_run_function(w, f);
-    while (w->state->later.n) {
-        f = w->state->later.at[--w->state->later.n];
+    while (w->state->deferred.n) {
+        f = w->state->deferred.at[--w->state->deferred.n];
         if (f->status == DH_ACTIVATION_NEW)
             dh_symex_run_function(w, f);
     }
@@ -216,14 +218,14 @@ static void walk_all(struct dh_symex *w)
     struct dh_symex_state *s = w->state;
     forget_frames(w);
     memset(s->create_count, 0, DH_ABSTRACT_THREADS_MAX * sizeof *s->create_count);
-    memset(s->counting, 0, w->points_to->graph.nodes.n);
+    memset(s->allocation_count, 0, w->points_to->graph.nodes.n);
     w->contexts.n = 0;
-    w->n_merged = 0;
-    w->n_clipped = w->n_cached = 0;
+    w->n_widened = 0;
+    w->n_pruned = w->n_cached = 0;
     w->steps = 0;
     s->queue.n = 0;
     for (size_t n = 0; n < w->threads.n; n++) {
-        w->threads.at[n].own_argument = w->threads.at[n].own_argument || !s->recording;
+        w->threads.at[n].own_argument = w->threads.at[n].own_argument || !s->second_pass;
         if (w->threads.at[n].inst == DH_NONE)
             dh_vec_push(&s->queue, (uint32_t)n);
     }
@@ -233,7 +235,7 @@ static void walk_all(struct dh_symex *w)
             walk_thread(w, t);
         walked[t] = 1;
     }
-    memcpy(w->allocations, s->counting, w->points_to->graph.nodes.n);
+    memcpy(w->allocations, s->allocation_count, w->points_to->graph.nodes.n);
 }
 
 static int by_place(const void *a, const void *b)
@@ -276,11 +278,11 @@ void dh_symex_run(struct dh_symex *w)
     dh_symex_summarise_functions(w);
     walk_all(w);
     learn(w);
-    dh_atomic_sync_index_uses(&s->made);
-    s->meetings = dh_phases_find(w);
+    dh_atomic_sync_index_uses(&s->atomics);
+    s->atomic_barriers = dh_phases_find(w);
     dh_symex_find_shared(w);
     dh_symex_summarise_functions(w);
-    s->recording = true;
+    s->second_pass = true;
     dh_symex_intern_lockset(w, NULL, 0);
     walk_all(w);
 }

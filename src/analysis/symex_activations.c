@@ -72,7 +72,7 @@ static bool is_told_apart(const struct dh_symex *w, uint32_t node)
 
 static bool keeps_all(const struct dh_symex *w)
 {
-    return w->cache == DH_CACHE_WORST || w->cache == DH_CACHE_UNCLIPPED;
+    return w->cache == DH_CACHE_WORST || w->cache == DH_CACHE_UNPRUNED;
 }
 
 /* Side by side through the callee's summary and the caller's objects. `caller` NULL: the objects are global. */
@@ -112,7 +112,7 @@ static void bind_from(struct dh_symex *w, const struct dh_symex_activation *call
 
 static void open_bindings(struct dh_symex *w, struct dh_symex_activation *f)
 {
-    uint32_t group = w->points_to->calls.group[f->function];
+    uint32_t group = w->points_to->calls.scc[f->function];
     f->binding = (uint32_t)w->state->bindings.n;
     f->own_bindings = true;
     f->n_bindings = (uint32_t)w->state->interfaces[group].nodes.n;
@@ -135,7 +135,7 @@ void dh_symex_bind_call(struct dh_symex *w, const struct dh_symex_activation *ca
                         uint32_t first, struct dh_symex_activation *callee)
 {
     struct dh_points_to *s = w->points_to;
-    if (s->calls.group[callee->function] == s->calls.group[caller->function]) {
+    if (s->calls.scc[callee->function] == s->calls.scc[caller->function]) {
         callee->binding = caller->binding;
         callee->n_bindings = caller->n_bindings;
         callee->own_bindings = false;
@@ -165,7 +165,7 @@ void dh_symex_bind_instance(struct dh_symex *w, const struct dh_common_instance 
 
 bool dh_symex_binds_shared(struct dh_symex *w, const struct dh_symex_activation *f)
 {
-    uint32_t group = w->points_to->calls.group[f->function];
+    uint32_t group = w->points_to->calls.scc[f->function];
     for (uint32_t n = 0; n < f->n_bindings; n++) {
         const struct dh_symex_binding *b = &w->state->bindings.at[f->binding + n];
         uint32_t own = graph_of(w)->nodes.at[w->state->interfaces[group].nodes.at[n]].flags;
@@ -185,7 +185,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t hash_frame(const struct dh_symex *w, const struct dh_symex_activation *f)
 {
-    uint64_t h = mix(f->function, f->thread * 16u + f->owners * 8u + f->inside * 4u + f->multi * 2u + f->unwinding);
+    uint64_t h = mix(f->function, f->thread * 16u + f->under_construction * 8u + f->in_library_object * 4u +
+                                      f->may_repeat * 2u + f->unwinding);
     for (unsigned n = 0; n < DH_ATTRIBUTES_MAX; n++)
         h = mix(h, (uint64_t)f->attributes[n] << 16 | f->loops[n]);
     for (uint32_t n = 0; n < f->n_bindings; n++) {
@@ -196,16 +197,16 @@ static uint64_t hash_frame(const struct dh_symex *w, const struct dh_symex_activ
         const struct dh_symex_lock *l = &f->in.locks[n];
         h = mix(h, (uint64_t)l->node << 32 | l->expr);
         h = mix(h, (uint64_t)(uint32_t)l->offset << 32 | (uint64_t)l->mode << 31 | l->index);
-        h = mix(h, (uint64_t)l->again << 32 | l->via);
-        h = mix(h,
-                (uint64_t)l->made << 56 ^ (uint64_t)l->pending << 48 ^ (uint64_t)l->test << 40 ^ (uint64_t)l->number);
+        h = mix(h, (uint64_t)l->recursion << 32 | l->reached_params);
+        h = mix(h, (uint64_t)l->sync_kind << 56 ^ (uint64_t)l->pending << 48 ^ (uint64_t)l->test << 40 ^
+                       (uint64_t)l->number);
     }
     h = mix(h, f->from);
     h = mix(h, f->in.started);
     h = mix(h, f->in.joined);
-    h = mix(h, f->in.ended);
+    h = mix(h, f->in.joined_heuristic);
     h = mix(h, f->in.phase);
-    h = mix(h, f->in.alone);
+    h = mix(h, f->in.only_instance);
     return mix(h, f->in.ignoring);
 }
 
@@ -216,7 +217,8 @@ static bool same_locks(const struct dh_state *a, const struct dh_state *b)
     for (unsigned n = 0; n < a->n_locks; n++) {
         const struct dh_symex_lock *p = &a->locks[n], *q = &b->locks[n];
         if (p->node != q->node || p->offset != q->offset || p->expr != q->expr || p->mode != q->mode ||
-            p->index != q->index || p->via != q->via || p->again != q->again || !dh_symex_lock_same_kind(p, q))
+            p->index != q->index || p->reached_params != q->reached_params || p->recursion != q->recursion ||
+            !dh_symex_lock_same_kind(p, q))
             return false;
     }
     return true;
@@ -226,11 +228,12 @@ static bool same_frame(const struct dh_symex *w, const struct dh_symex_activatio
                        const struct dh_symex_activation *b)
 {
     const struct dh_symex_binding *all = w->state->bindings.at;
-    bool same = a->function == b->function && a->thread == b->thread && a->multi == b->multi &&
-                a->unwinding == b->unwinding && a->inside == b->inside && a->owners == b->owners &&
-                a->n_bindings == b->n_bindings && a->from == b->from && a->in.started == b->in.started &&
-                a->in.joined == b->in.joined && a->in.ended == b->in.ended && a->in.phase == b->in.phase &&
-                a->in.alone == b->in.alone && a->in.ignoring == b->in.ignoring &&
+    bool same = a->function == b->function && a->thread == b->thread && a->may_repeat == b->may_repeat &&
+                a->unwinding == b->unwinding && a->in_library_object == b->in_library_object &&
+                a->under_construction == b->under_construction && a->n_bindings == b->n_bindings &&
+                a->from == b->from && a->in.started == b->in.started && a->in.joined == b->in.joined &&
+                a->in.joined_heuristic == b->in.joined_heuristic && a->in.phase == b->in.phase &&
+                a->in.only_instance == b->in.only_instance && a->in.ignoring == b->in.ignoring &&
                 memcmp(a->attributes, b->attributes, sizeof a->attributes) == 0 &&
                 memcmp(a->loops, b->loops, sizeof a->loops) == 0 && same_locks(&a->in, &b->in);
     for (uint32_t n = 0; same && a->binding != b->binding && n < a->n_bindings; n++)
@@ -242,16 +245,16 @@ static bool same_frame(const struct dh_symex *w, const struct dh_symex_activatio
 static void grow_frames(struct dh_symex *w)
 {
     struct dh_symex_state *s = w->state;
-    s->frame_mask = s->frame_mask ? 2 * s->frame_mask + 1 : 1023;
-    free(s->frame_slot);
-    s->frame_slot = calloc(s->frame_mask + 1, sizeof *s->frame_slot);
-    if (!s->frame_slot)
+    s->activation_mask = s->activation_mask ? 2 * s->activation_mask + 1 : 1023;
+    free(s->activation_slot);
+    s->activation_slot = calloc(s->activation_mask + 1, sizeof *s->activation_slot);
+    if (!s->activation_slot)
         abort();
-    for (uint32_t n = 0; n < s->frames.n; n++) {
-        size_t at = hash_frame(w, s->frames.at[n]) & s->frame_mask;
-        while (s->frame_slot[at])
-            at = (at + 1) & s->frame_mask;
-        s->frame_slot[at] = n + 1;
+    for (uint32_t n = 0; n < s->activations.n; n++) {
+        size_t at = hash_frame(w, s->activations.at[n]) & s->activation_mask;
+        while (s->activation_slot[at])
+            at = (at + 1) & s->activation_mask;
+        s->activation_slot[at] = n + 1;
     }
 }
 
@@ -259,7 +262,7 @@ static void note_caller(struct dh_symex *w, uint32_t context, uint32_t caller, u
 {
     struct dh_symex_state *s = w->state;
     const struct dh_context *c = &w->contexts.at[context];
-    if (!s->recording || caller == DH_NONE || (c->caller == caller && c->call == call))
+    if (!s->second_pass || caller == DH_NONE || (c->caller == caller && c->call == call))
         return;
     while (s->callers_of.n <= context)
         dh_vec_push(&s->callers_of, 0);
@@ -277,11 +280,11 @@ struct dh_symex_activation *dh_symex_get_activation(struct dh_symex *w, const st
                                                     uint32_t caller, uint32_t call)
 {
     struct dh_symex_state *s = w->state;
-    if (2 * s->frames.n >= s->frame_mask)
+    if (2 * s->activations.n >= s->activation_mask)
         grow_frames(w);
-    size_t at = hash_frame(w, wanted) & s->frame_mask;
-    for (; s->frame_slot[at]; at = (at + 1) & s->frame_mask) {
-        struct dh_symex_activation *f = s->frames.at[s->frame_slot[at] - 1];
+    size_t at = hash_frame(w, wanted) & s->activation_mask;
+    for (; s->activation_slot[at]; at = (at + 1) & s->activation_mask) {
+        struct dh_symex_activation *f = s->activations.at[s->activation_slot[at] - 1];
         if (!same_frame(w, f, wanted))
             continue;
         /* Forget the bindings that were made for the question. */
@@ -298,8 +301,8 @@ struct dh_symex_activation *dh_symex_get_activation(struct dh_symex *w, const st
     f->called = false;
     f->context = (uint32_t)w->contexts.n;
     dh_vec_push(&w->contexts, (struct dh_context){f->function, caller, call, f->thread});
-    s->frame_slot[at] = (uint32_t)s->frames.n + 1;
-    dh_vec_push(&s->frames, f);
-    s->contexts_of[f->function]++;
+    s->activation_slot[at] = (uint32_t)s->activations.n + 1;
+    dh_vec_push(&s->activations, f);
+    s->n_activations[f->function]++;
     return f;
 }

@@ -20,16 +20,16 @@ void dh_atomic_sync_init(struct dh_atomic_sync *m, struct dh_symex *w)
 {
     *m = (struct dh_atomic_sync){.symex = w};
     dh_looks_init(&m->looks, w);
-    m->looked = calloc(w->program->insts.n + 1, 1);
+    m->roles = calloc(w->program->insts.n + 1, 1);
     m->nodes = calloc(w->points_to->graph.nodes.n + 1, 1);
-    if (!m->looked || !m->nodes)
+    if (!m->roles || !m->nodes)
         abort();
 }
 
 void dh_atomic_sync_release(struct dh_atomic_sync *m)
 {
     dh_looks_release(&m->looks);
-    free(m->looked);
+    free(m->roles);
     free(m->nodes);
     dh_vec_release(&m->uses);
     dh_vec_release(&m->plain);
@@ -80,7 +80,7 @@ static struct dh_heap_cell place_of(struct dh_symex *w, struct dh_heap_cell at, 
 {
     if (at.node == DH_NO_NODE || !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         return at;
-    uint32_t name = w->full_name ? w->full_name(w->alike_self, inst) : 0;
+    uint32_t name = w->full_name ? w->full_name(w->names_self, inst) : 0;
     return name ? (struct dh_heap_cell){at.node, INT32_MIN + (int32_t)(name & INT32_MAX)} : DH_NO_CELL;
 }
 
@@ -112,7 +112,7 @@ static void note_use(struct dh_symex_step *t, struct dh_heap_cell at)
         u.valued = (t->i->op != DH_I_RMW || t->i->extra == DH_BIN_XCHG) &&
                    dh_value_int(w->program, dh_operand(w->program, t->i, t->i->n_operands - 1), &u.value);
     }
-    dh_vec_push(&w->state->made.uses, u);
+    dh_vec_push(&w->state->atomics.uses, u);
 }
 
 static bool drop_made(struct dh_state *s, struct dh_heap_cell at)
@@ -121,8 +121,8 @@ static bool drop_made(struct dh_state *s, struct dh_heap_cell at)
     for (unsigned n = 0; n < s->n_locks;) {
         struct dh_symex_lock *h = &s->locks[n];
         if (h->node == at.node && h->offset == at.offset &&
-            (h->made == DH_SYNC_ATOMIC_LOCK || h->made == DH_SYNC_ATOMIC_LAST)) {
-            any |= h->made == DH_SYNC_ATOMIC_LOCK && !h->pending;
+            (h->sync_kind == DH_SYNC_ATOMIC_LOCK || h->sync_kind == DH_SYNC_ATOMIC_LAST)) {
+            any |= h->sync_kind == DH_SYNC_ATOMIC_LOCK && !h->pending;
             s->n_locks--;
             memmove(h, h + 1, (s->n_locks - n) * sizeof *h);
         } else {
@@ -141,7 +141,7 @@ static void note_ready(struct dh_symex_step *t)
         !dh_looks_releases(w, t->f->function, t->inst))
         return;
     struct dh_symex_lock h = dh_symex_lock_of_operand(w, t->f, t->i, 0, 0);
-    h.made = DH_SYNC_ATOMIC_FLAG;
+    h.sync_kind = DH_SYNC_ATOMIC_FLAG;
     h.test_known = true;
     h.test = DH_CMP_EQ;
     h.number = value;
@@ -151,9 +151,9 @@ static void note_ready(struct dh_symex_step *t)
 void dh_atomic_sync_access(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
-    struct dh_atomic_sync *m = &w->state->made;
-    bool recording = w->state->recording;
-    if (w->strict || (!t->i->order && (!recording || t->i->op != DH_I_STORE)) || (!recording && !t->counts))
+    struct dh_atomic_sync *m = &w->state->atomics;
+    bool recording = w->state->second_pass;
+    if (w->strict || (!t->i->order && (!recording || t->i->op != DH_I_STORE)) || (!recording && !t->records))
         return;
     struct dh_heap_cell at =
         dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, dh_operand(w->program, t->i, 0)));
@@ -168,12 +168,12 @@ void dh_atomic_sync_access(struct dh_symex_step *t)
     }
     if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
-    m->looked[t->inst] |= t->counts && !t->s->n_locks ? DH_ATOMIC_WITHOUT_LOCK : 0;
+    m->roles[t->inst] |= t->records && !t->s->n_locks ? DH_ATOMIC_WITHOUT_LOCK : 0;
     bool gives = drop_made(t->s, at);
-    m->looked[t->inst] |= gives ? DH_ATOMIC_RELEASES : 0;
+    m->roles[t->inst] |= gives ? DH_ATOMIC_RELEASES : 0;
     if (gives && !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         note_ready(t);
-    if (!t->i->order && t->counts && dh_atomic_sync_is_use_of(m, dh_atomic_sync_first_use(m, at), at) &&
+    if (!t->i->order && t->records && dh_atomic_sync_is_use_of(m, dh_atomic_sync_first_use(m, at), at) &&
         !is_initial(t) && !dh_atomic_sync_has_plain_store(m, at))
         dh_vec_push(&m->plain, at);
 }
@@ -196,7 +196,7 @@ static bool is_kept_in_order(const struct dh_atomic_sync *m, struct dh_heap_cell
         const struct dh_atomic_use *u = &m->uses.at[n];
         uint8_t op = p->insts.at[u->inst].op;
         if ((op == DH_I_STORE || op == DH_I_RMW) && !u->initial && !u->releases &&
-            !(m->looked[u->inst] & DH_ATOMIC_TESTED))
+            !(m->roles[u->inst] & DH_ATOMIC_TESTED))
             return false;
     }
     return true;
@@ -335,7 +335,7 @@ static void keep(struct dh_state *s, const struct dh_symex_lock *h)
 static void learn_from(struct dh_symex_step *t, const struct dh_look *l, unsigned side, bool leaves, struct dh_state *s)
 {
     struct dh_symex *w = t->w;
-    const struct dh_atomic_sync *m = &w->state->made;
+    const struct dh_atomic_sync *m = &w->state->atomics;
     struct dh_symex_lock h = dh_symex_lock_of_term(w, t->f, l->at, l->inst);
     struct dh_heap_cell at = place_of(w, (struct dh_heap_cell){h.node, h.offset}, l->inst);
     if (at.node == DH_NO_NODE)
@@ -347,7 +347,7 @@ static void learn_from(struct dh_symex_step *t, const struct dh_look *l, unsigne
     if (!means.kind ||
         (means.kind == DH_SYNC_ATOMIC_FLAG ? !is_told(m, at, &l->test, leaves) : !is_kept_in_order(m, at)))
         return;
-    h.made = (uint8_t)means.kind;
+    h.sync_kind = (uint8_t)means.kind;
     h.mode = means.mode;
     h.pending = !l->acquires;
     if (means.kind == DH_SYNC_ATOMIC_FLAG) {
@@ -356,10 +356,10 @@ static void learn_from(struct dh_symex_step *t, const struct dh_look *l, unsigne
         h.number = l->test.known ? l->test.number : 0;
     }
     if (means.kind == DH_SYNC_ATOMIC_LOCK) {
-        w->state->made.looked[l->inst] |= DH_ATOMIC_ACQUIRES;
-        w->state->made.looked[t->inst] |= (uint8_t)(DH_ATOMIC_ACQUIRED << side);
+        w->state->atomics.roles[l->inst] |= DH_ATOMIC_ACQUIRES;
+        w->state->atomics.roles[t->inst] |= (uint8_t)(DH_ATOMIC_ACQUIRED << side);
     }
-    if (t->counts && means.kind == DH_SYNC_ATOMIC_LOCK && !h.pending)
+    if (t->records && means.kind == DH_SYNC_ATOMIC_LOCK && !h.pending)
         dh_symex_add_sync_event(w, t->f, s, &w->program->insts.at[l->inst], DH_SYMEX_LOCK, &h, &h,
                                 leaves && means.orders ? 0 : DH_SYMEX_TRY);
     keep(s, &h);
@@ -375,7 +375,7 @@ static bool is_stale(struct dh_symex_step *t, const struct dh_cfg *flow, uint32_
 void dh_atomic_sync_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, struct dh_state *s)
 {
     struct dh_symex *w = t->w;
-    struct dh_atomic_sync *m = &w->state->made;
+    struct dh_atomic_sync *m = &w->state->atomics;
     if (w->strict || t->i->op != DH_I_BRANCH)
         return;
     const struct dh_look_sides *sides = dh_looks_at(&m->looks, t->f->function, t->inst);
@@ -386,8 +386,8 @@ void dh_atomic_sync_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, 
     bool leaves = loop != DH_NONE && !dh_cfg_in_loop(flow, loop, to);
     for (unsigned n = 0; n < sides->n[number]; n++) {
         struct dh_look l = sides->at[number][n];
-        m->looked[l.inst] |= l.acquires ? DH_ATOMIC_TESTED | DH_ATOMIC_TESTED_ACQUIRE : DH_ATOMIC_TESTED;
-        if (w->state->recording && !(leaves && is_stale(t, flow, loop, &l)))
+        m->roles[l.inst] |= l.acquires ? DH_ATOMIC_TESTED | DH_ATOMIC_TESTED_ACQUIRE : DH_ATOMIC_TESTED;
+        if (w->state->second_pass && !(leaves && is_stale(t, flow, loop, &l)))
             learn_from(t, &l, number, leaves, s);
     }
 }

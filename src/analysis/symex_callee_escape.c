@@ -44,10 +44,10 @@ static bool hangs_on_params(struct dh_symex *w, uint32_t function, uint32_t node
 /* By number in the interface of its group: parameters on which an object hangs, and whether on a new result. */
 static const uint32_t *masks_of(struct dh_symex *w, uint32_t function)
 {
-    uint32_t **at = &w->state->hanging[function];
+    uint32_t **at = &w->state->reached_from[function];
     if (*at)
         return *at;
-    uint32_t *masks = calloc(w->state->interfaces[w->points_to->calls.group[function]].nodes.n + 1, sizeof *masks);
+    uint32_t *masks = calloc(w->state->interfaces[w->points_to->calls.scc[function]].nodes.n + 1, sizeof *masks);
     if (!masks)
         abort();
     for (uint32_t n = 0; n < w->program->functions.at[function].n_params; n++)
@@ -62,7 +62,7 @@ uint32_t dh_symex_escaping_params(struct dh_symex *w, uint32_t function)
 {
     struct dh_heap_graph *g = &w->points_to->graph;
     uint32_t kept = 0;
-    if (w->state->interfaces[w->points_to->calls.group[function]].nodes.n > LARGE)
+    if (w->state->interfaces[w->points_to->calls.scc[function]].nodes.n > LARGE)
         return UINT32_MAX;
     const uint32_t *masks = masks_of(w, function);
     for (uint32_t n = 0; n < w->program->functions.at[function].n_params; n++) {
@@ -148,7 +148,7 @@ static bool leaks(struct dh_symex_step *t, uint32_t target, uint32_t first, uint
 {
     struct dh_symex *w = t->w;
     struct question q = {t, target, node, secret_arguments(t, first), masks_of(w, target)};
-    q.secret |= w->state->facts[target].returns_new ? 1u << RETURNED : 0;
+    q.secret |= w->state->summaries[target].returns_new ? 1u << RETURNED : 0;
     for (uint32_t n = 0; n < w->program->functions.at[target].n_params && first + n < t->i->n_operands; n++) {
         dh_heap_graph_begin_clone(&w->points_to->graph); /* a new mark */
         if (leaks_from(&q, dh_points_to_value(w->points_to, target, n),
@@ -162,7 +162,7 @@ uint32_t dh_symex_escaping_fresh(struct dh_symex_step *t, uint32_t target, uint3
 {
     uint32_t leaked = 0;
     for (unsigned n = 0; n < t->s->n_fresh; n++) {
-        if (!(t->s->tied >> n & 1))
+        if (!(t->s->nested >> n & 1))
             continue;
         uint32_t node = node_of(t, t->s->fresh[n]);
         bool known =
@@ -182,7 +182,7 @@ void dh_symex_escape_copied(struct dh_symex_step *t, uint32_t source)
     for (unsigned k = 0; from.node != DH_NO_NODE && k < g->nodes.at[from.node].n_edges; k++) {
         uint32_t to = dh_heap_graph_find(g, g->nodes.at[from.node].edges[k].to).node;
         for (unsigned n = 0; n < t->s->n_fresh;) {
-            if (t->s->tied >> n & 1 && node_of(t, t->s->fresh[n]) == to)
+            if (t->s->nested >> n & 1 && node_of(t, t->s->fresh[n]) == to)
                 dh_state_escape(t->s, t->s->fresh[n]), n = 0;
             else
                 n++;

@@ -15,8 +15,8 @@ static int by_name(const void *a, const void *b)
         return p->offset < q->offset ? -1 : 1;
     if (p->expr != q->expr)
         return p->expr < q->expr ? -1 : 1;
-    int made = p->made * 512 + p->pending * 256 + p->test_known * 128 + p->test,
-        other = q->made * 512 + q->pending * 256 + q->test_known * 128 + q->test;
+    int made = p->sync_kind * 512 + p->pending * 256 + p->test_known * 128 + p->test,
+        other = q->sync_kind * 512 + q->pending * 256 + q->test_known * 128 + q->test;
     return made != other ? made - other : (p->number > q->number) - (p->number < q->number);
 }
 
@@ -25,7 +25,7 @@ static uint32_t reached_arguments(struct dh_symex_step *t, uint32_t first, uint3
 {
     const struct dh_program *p = t->w->program;
     uint32_t via = 0, registers = p->functions.at[t->f->function].registers;
-    for (uint32_t n = 0; n < n_params && n < 32 && first + n < t->i->n_operands && t->w->state->recording; n++) {
+    for (uint32_t n = 0; n < n_params && n < 32 && first + n < t->i->n_operands && t->w->state->second_pass; n++) {
         dh_value v = dh_operand(p, t->i, first + n);
         if (dh_is_register(v) && p->registers.at[registers + v] == DH_REG_POINTER &&
             dh_symex_found_through_lock(t->w, t->f, v, lock))
@@ -52,7 +52,7 @@ static void locks_inwards(struct dh_symex_step *t, uint32_t first, uint32_t n_pa
             h.index = 0;
         }
         names[n] = h.expr;
-        h.via = reached_arguments(t, first, n_params, &t->s->locks[n]);
+        h.reached_params = reached_arguments(t, first, n_params, &t->s->locks[n]);
         dh_state_lock(in, &h);
     }
     qsort(in->locks, in->n_locks, sizeof *in->locks, by_name);
@@ -72,7 +72,7 @@ static void locks_outwards(struct dh_symex_step *t, uint32_t first, const struct
                 dh_symex_lock_same_kind(&before.locks[k], &h)) {
                 struct dh_symex_lock own = before.locks[k];
                 own.mode = h.mode;
-                own.again = h.again;
+                own.recursion = h.recursion;
                 dh_state_lock(s, &own);
                 mine = true;
             }
@@ -81,7 +81,7 @@ static void locks_outwards(struct dh_symex_step *t, uint32_t first, const struct
         struct dh_term o = dh_term_to_caller(x, of_lock(h.expr), t->f->function, t->i, first);
         struct dh_term i = dh_term_to_caller(x, of_lock(h.index), t->f->function, t->i, first);
         h.expr = o.exact ? o.expr : 0;
-        h.via = 0;
+        h.reached_params = 0;
         h.index = i.exact && !i.offset ? i.expr : 0;
         dh_state_lock(s, &h);
     }
@@ -106,7 +106,7 @@ static void argument_attributes(struct dh_symex_step *t, uint32_t first, struct 
             continue;
         uint8_t a = dh_symex_value_attributes(t, dh_operand(t->w->program, t->i, first + n), &callee->loops[n]);
         callee->attributes[n] |= a;
-        if (t->w->state->recording && dh_symex_is_solely_owned(t, dh_operand(t->w->program, t->i, first + n)))
+        if (t->w->state->second_pass && dh_symex_is_solely_owned(t, dh_operand(t->w->program, t->i, first + n)))
             callee->attributes[n] |= DH_ARG_SOLELY_OWNED;
         if (a & DH_ARG_FRESH)
             dh_state_add_fresh(&callee->in, dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_PARAM, .a = n}));
@@ -125,7 +125,7 @@ static void escape_value(struct dh_symex_step *t, dh_value v)
     if (!root)
         return;
     dh_state_pass_element(t->s, a.expr);
-    t->s->handed_by_call = true;
+    t->s->passed_by_call = true;
     if (dh_state_is_fresh(t->s, root)) {
         dh_state_escape(t->s, root);
         return;
@@ -146,15 +146,15 @@ static void escape_value(struct dh_symex_step *t, dh_value v)
 static void note_clipped(struct dh_symex_step *t, const struct dh_symex_activation *callee)
 {
     struct dh_symex *w = t->w;
-    uint32_t group = w->points_to->calls.group[callee->function];
-    bool many = t->repeated || t->f->multi || !w->threads.at[t->f->thread].unique;
-    for (uint32_t n = 0; t->counts && n < callee->n_bindings; n++) {
+    uint32_t group = w->points_to->calls.scc[callee->function];
+    bool many = t->repeated || t->f->may_repeat || !w->threads.at[t->f->thread].unique;
+    for (uint32_t n = 0; t->records && n < callee->n_bindings; n++) {
         uint32_t bound = w->state->bindings.at[callee->binding + n].node;
         uint32_t own = w->points_to->graph.nodes.at[w->state->interfaces[group].nodes.at[n]].flags;
         if (bound == DH_NO_NODE || !(own & (DH_NODE_HEAP | DH_NODE_STACK)))
             continue;
-        unsigned count = w->state->counting[bound] + (many ? 2u : 1u);
-        w->state->counting[bound] = (uint8_t)(count > 2 ? 2 : count);
+        unsigned count = w->state->allocation_count[bound] + (many ? 2u : 1u);
+        w->state->allocation_count[bound] = (uint8_t)(count > 2 ? 2 : count);
     }
 }
 
@@ -162,21 +162,21 @@ static void note_clipped(struct dh_symex_step *t, const struct dh_symex_activati
 
 static void assume_recursion(struct dh_symex_step *t, uint32_t function, struct dh_state *out)
 {
-    const struct dh_function_summary *facts = &t->w->state->facts[function];
+    const struct dh_function_summary *facts = &t->w->state->summaries[function];
     *out = *t->s;
     if (facts->unlocks)
         out->n_locks = 0;
     out->started |= facts->starts;
     out->joined &= ~facts->starts;
-    out->ended &= ~facts->starts;
+    out->joined_heuristic &= ~facts->starts;
     if (facts->barriers)
         out->phase = ~(uint64_t)0;
 }
 
 static bool is_clipped(struct dh_symex *w, const struct dh_symex_activation *f)
 {
-    const struct dh_function_summary *facts = &w->state->facts[f->function];
-    if (w->cache == DH_CACHE_UNCLIPPED)
+    const struct dh_function_summary *facts = &w->state->summaries[f->function];
+    if (w->cache == DH_CACHE_UNPRUNED)
         return false;
     return !facts->sync && !facts->touches && !dh_symex_binds_shared(w, f);
 }
@@ -192,14 +192,14 @@ static bool out_of_budget(struct dh_symex *w)
 static struct dh_symex_activation *callee_frame(struct dh_symex_step *t, struct dh_symex_activation *wanted)
 {
     struct dh_symex_activation *f = dh_symex_get_activation(t->w, wanted, t->f->context, t->inst);
-    if (t->counts && !wanted->multi && f->called) {
+    if (t->records && !wanted->may_repeat && f->called) {
         struct dh_symex_activation twice = *wanted;
-        twice.multi = true;
+        twice.may_repeat = true;
         twice.binding = f->binding;
         twice.own_bindings = false;
         f = dh_symex_get_activation(t->w, &twice, t->f->context, t->inst);
     }
-    if (t->counts)
+    if (t->records)
         f->called = true;
     return f;
 }
@@ -211,7 +211,7 @@ __attribute__((noinline)) static void come_back(struct dh_symex_step *t, uint32_
     out->reached = from->reached;
     out->started = from->started;
     out->joined = from->joined;
-    out->ended = from->ended;
+    out->joined_heuristic = from->joined_heuristic;
     out->ignoring = from->ignoring;
     out->phase = from->phase;
     locks_outwards(t, first, from, names, out);
@@ -222,7 +222,7 @@ enum { MANY_FRAMES = 100000, FEW_CONTEXTS = 48 };
 
 static struct dh_state *merged_state(struct dh_symex *w, const struct dh_symex_activation *f)
 {
-    struct dh_state ***of = &w->state->merged[f->function];
+    struct dh_state ***of = &w->state->widened[f->function];
     if (!*of && !(*of = calloc(DH_ABSTRACT_THREADS_MAX, sizeof **of)))
         abort();
     struct dh_state **s = &(*of)[f->thread];
@@ -236,25 +236,26 @@ static struct dh_state *merged_state(struct dh_symex *w, const struct dh_symex_a
  * the caller takes the call for a recursion. */
 static bool widen(struct dh_symex *w, struct dh_symex_activation *wanted)
 {
-    bool ignored, many = w->state->frames.n > MANY_FRAMES && w->state->contexts_of[wanted->function] >= FEW_CONTEXTS;
+    bool ignored,
+        many = w->state->activations.n > MANY_FRAMES && w->state->n_activations[wanted->function] >= FEW_CONTEXTS;
     if (!many && w->state->depth < DH_DEPTH_MAX)
         return false;
     struct dh_state in = wanted->in;
     in.n_locks = in.n_fresh = 0;
-    in.alone = 0;
+    in.only_instance = 0;
     for (unsigned n = 0; n < wanted->in.n_locks; n++) {
         struct dh_symex_lock h = wanted->in.locks[n];
         h.expr = dh_expr_number(&w->state->values, (struct dh_expr){.kind = DH_EXPR_CALLER_VALUE});
-        h.index = h.via = 0;
+        h.index = h.reached_params = 0;
         dh_state_lock(&in, &h);
     }
     wanted->in = in;
     if (many) {
-        w->n_merged += !merged_state(w, wanted)->reached;
+        w->n_widened += !merged_state(w, wanted)->reached;
         dh_state_merge(merged_state(w, wanted), &in, &ignored);
         wanted->in = *merged_state(w, wanted);
     }
-    wanted->multi = true;
+    wanted->may_repeat = true;
     memset(wanted->attributes, 0, sizeof wanted->attributes);
     memset(wanted->loops, 0, sizeof wanted->loops);
     return true;
@@ -264,8 +265,8 @@ static bool widen(struct dh_symex *w, struct dh_symex_activation *wanted)
 static uint64_t told_by_call(const struct dh_symex_step *t, uint32_t target)
 {
     const struct dh_symex *w = t->w;
-    const uint32_t *group = w->points_to->calls.group;
-    if (w->cache != DH_CACHE_NONE || group[target] == group[t->f->function] || w->state->frames.n > MANY_FRAMES)
+    const uint32_t *group = w->points_to->calls.scc;
+    if (w->cache != DH_CACHE_NONE || group[target] == group[t->f->function] || w->state->activations.n > MANY_FRAMES)
         return 0;
     return ((uint64_t)t->f->context << 32 | t->inst) + 1;
 }
@@ -277,32 +278,34 @@ find_callee(struct dh_symex_step *t, uint32_t target, uint32_t first, uint32_t *
 {
     struct dh_symex *w = t->w;
     struct dh_points_to *s = w->points_to;
-    struct dh_symex_activation wanted = {
-        .function = target, .thread = t->f->thread, .multi = t->f->multi || t->repeated, .unwinding = t->unwinding};
+    struct dh_symex_activation wanted = {.function = target,
+                                         .thread = t->f->thread,
+                                         .may_repeat = t->f->may_repeat || t->repeated,
+                                         .unwinding = t->unwinding};
     wanted.in = (struct dh_state){.reached = true,
                                   .started = t->s->started,
                                   .joined = t->s->joined,
-                                  .ended = t->s->ended,
+                                  .joined_heuristic = t->s->joined_heuristic,
                                   .phase = t->s->phase,
                                   .ignoring = t->s->ignoring,
-                                  .alone = t->s->alone};
+                                  .only_instance = t->s->only_instance};
     dh_symex_enter_library_object(t, target, first, &wanted);
-    if (s->calls.far[t->inst] && s->common_instance[target] != DH_NONE)
+    if (s->calls.insensitive[t->inst] && s->common_instance[target] != DH_NONE)
         dh_symex_bind_instance(w, &s->instances.at[s->common_instance[target]], &wanted);
     else
         dh_symex_bind_call(w, t->f, t->i, first, &wanted);
     *clipped = is_clipped(w, &wanted);
     if (*clipped) {
         note_clipped(t, &wanted);
-        w->n_clipped += t->counts;
+        w->n_pruned += t->records;
         if (wanted.own_bindings)
             w->state->bindings.n = wanted.binding;
         return NULL;
     }
     if (out_of_budget(w))
         return NULL;
-    const struct dh_function_summary *facts = &w->state->facts[target];
-    wanted.multi |= !facts->counts && !facts->starts;
+    const struct dh_function_summary *facts = &w->state->summaries[target];
+    wanted.may_repeat |= !facts->counts && !facts->starts;
     argument_attributes(t, first, &wanted);
     locks_inwards(t, first, w->program->functions.at[target].n_params, &wanted.in, names);
     *widened = widen(w, &wanted);
@@ -328,17 +331,18 @@ static void call_target(struct dh_symex_step *t, uint32_t target, uint32_t first
     uint32_t names[DH_LOCKS_MAX];
     bool clipped, widened = false;
     struct dh_symex_activation *f = find_callee(t, target, first, names, &clipped, &widened);
-    w->n_cached += t->counts && f && f->status == DH_ACTIVATION_DONE && !is_own_call(t, f);
-    if (w->traced && w->state->recording && t->counts && (f || clipped))
-        dh_vec_push(&w->followed, (struct dh_context_call){t->f->context, t->inst, target, f ? f->context : DH_NONE});
+    w->n_cached += t->records && f && f->status == DH_ACTIVATION_DONE && !is_own_call(t, f);
+    if (w->keep_contexts && w->state->second_pass && t->records && (f || clipped))
+        dh_vec_push(&w->context_calls,
+                    (struct dh_context_call){t->f->context, t->inst, target, f ? f->context : DH_NONE});
     bool later = f && f->status == DH_ACTIVATION_NEW && w->state->depth >= DH_DEPTH_MAX;
     if (later)
-        dh_vec_push(&w->state->later, f);
+        dh_vec_push(&w->state->deferred, f);
     else if (f && f->status == DH_ACTIVATION_NEW)
         dh_symex_run_function(w, f);
     l->out = l->thrown = *t->s;
     if (clipped) {
-        l->thrown.reached &= w->state->facts[target].throws;
+        l->thrown.reached &= w->state->summaries[target].throws;
         return;
     }
     if (!f || widened || f->status != DH_ACTIVATION_DONE) {
@@ -348,7 +352,7 @@ static void call_target(struct dh_symex_step *t, uint32_t target, uint32_t first
     }
     come_back(t, first, &f->out, names, &l->out);
     come_back(t, first, &f->thrown, names, &l->thrown);
-    if (w->state->facts[target].meets && l->out.reached)
+    if (w->state->summaries[target].has_condition_barrier && l->out.reached)
         dh_symex_step_barrier(&(struct dh_symex_step){.w = w, .f = t->f, .s = &l->out, .i = t->i, .inst = t->inst});
 }
 
@@ -384,7 +388,7 @@ void dh_symex_step_call(struct dh_symex_step *t)
     if (!l)
         abort();
     t->thrown = (struct dh_state){0};
-    bool any = false, moved = false, is_new = true, meets = w->state->recording;
+    bool any = false, moved = false, is_new = true, meets = w->state->second_pass;
     for (uint32_t it = dh_call_graph_first(c, t->inst), target; dh_call_graph_next(c, t->inst, &it, &target);) {
         if (!w->program->functions.at[target].n_blocks)
             continue;
@@ -392,9 +396,9 @@ void dh_symex_step_call(struct dh_symex_step *t)
         call_target(t, target, first, l);
         dh_state_merge(&l->all, &l->out, &moved);
         dh_state_merge(&t->thrown, &l->thrown, &moved);
-        escaping |= w->state->facts[target].escapes;
-        is_new &= w->state->facts[target].returns_new;
-        meets &= w->state->recording && w->state->meetings[target];
+        escaping |= w->state->summaries[target].escapes;
+        is_new &= w->state->summaries[target].returns_new;
+        meets &= w->state->second_pass && w->state->atomic_barriers[target];
         leaked |= dh_symex_escaping_fresh(t, target, first);
         dh_symex_note_thread_owner(t, target);
     }

@@ -15,7 +15,7 @@ static uint64_t hash_held(const struct dh_symex_lock *held, unsigned n)
     for (unsigned k = 0; k < n; k++) {
         h = mix(h, (uint64_t)held[k].node << 32 | (uint32_t)held[k].offset);
         h = mix(h, (uint64_t)held[k].expr << 32 | (uint32_t)held[k].relation << 16 | held[k].mode);
-        h = mix(h, (uint64_t)held[k].made << 56 ^ (uint64_t)held[k].test << 40 ^ (uint64_t)held[k].number);
+        h = mix(h, (uint64_t)held[k].sync_kind << 56 ^ (uint64_t)held[k].test << 40 ^ (uint64_t)held[k].number);
     }
     return h;
 }
@@ -75,10 +75,10 @@ uint32_t dh_symex_intern_lockset(struct dh_symex *w, const struct dh_symex_lock 
 
 uint32_t dh_symex_intern_order(struct dh_symex *w, const struct dh_state *s)
 {
-    struct dh_order_state o = {s->started, s->joined, s->ended, s->phase};
+    struct dh_order_state o = {s->started, s->joined, s->joined_heuristic, s->phase};
     for (size_t n = w->orders.n; n-- > 0 && w->orders.n - n < 64;)
         if (w->orders.at[n].started == o.started && w->orders.at[n].joined == o.joined &&
-            w->orders.at[n].ended == o.ended && w->orders.at[n].phase == o.phase)
+            w->orders.at[n].joined_heuristic == o.joined_heuristic && w->orders.at[n].phase == o.phase)
             return (uint32_t)n;
     dh_vec_push(&w->orders, o);
     return (uint32_t)w->orders.n - 1;
@@ -98,14 +98,15 @@ static bool same_event(const struct dh_symex_event *a, const struct dh_symex_eve
 {
     return a->inst == b->inst && a->thread == b->thread && a->kind == b->kind && a->node == b->node &&
            a->offset == b->offset && a->lockset == b->lockset && a->order == b->order && a->flags == b->flags &&
-           a->second == b->second && a->size == b->size && a->stride == b->stride && a->reach == b->reach &&
-           a->loop == b->loop && a->alone == b->alone && a->rejoined == b->rejoined && a->seen == b->seen;
+           a->second == b->second && a->size == b->size && a->stride == b->stride &&
+           a->index_extent == b->index_extent && a->loop == b->loop && a->only_instance == b->only_instance &&
+           a->element_joined == b->element_joined && a->flags_seen == b->flags_seen;
 }
 
 static void note_seen(struct dh_symex *w, uint32_t event, uint32_t context)
 {
-    if (w->traced)
-        dh_vec_push(&w->seen, (struct dh_event_context){event, context});
+    if (w->keep_contexts)
+        dh_vec_push(&w->event_contexts, (struct dh_event_context){event, context});
 }
 
 void dh_symex_add_event(struct dh_symex *w, const struct dh_symex_event *e)
@@ -196,7 +197,7 @@ static bool is_stable(struct dh_symex *w, const struct dh_symex_activation *f, u
 
 bool dh_symex_is_stable(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr)
 {
-    return w->state->recording && is_stable(w, f, expr, 0);
+    return w->state->second_pass && is_stable(w, f, expr, 0);
 }
 
 static bool equal_values(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t a, uint32_t b)
@@ -223,7 +224,7 @@ static uint32_t holder(struct dh_symex *w, const struct dh_symex_activation *f, 
     struct dh_heap_cell c = dh_heap_graph_find(&w->points_to->graph, expr_cell(w, f->function, expr, 0));
     struct dh_symex_binding b = dh_symex_binding_of(w, f, c);
     *via = true;
-    bool kept = b.node != DH_NO_NODE && b.node == w->threads.at[f->thread].keeper;
+    bool kept = b.node != DH_NO_NODE && b.node == w->threads.at[f->thread].owner;
     return b.node != DH_NO_NODE && (!w->multiply_referenced[b.node] || kept) ? e.a : 0;
 }
 
@@ -249,7 +250,7 @@ static enum dh_lock_relation relation_of(struct dh_symex *w, const struct dh_sym
 {
     struct dh_value_numbering *x = &w->state->values;
     bool via = false, near = false;
-    if (!t.expr || !w->state->recording)
+    if (!t.expr || !w->state->second_pass)
         return DH_RELATION_NONE;
     if (h->index && x->exprs.at[t.expr].kind == DH_EXPR_INDEX && equal_values(w, f, h->index, x->exprs.at[t.expr].b) &&
         !equal_values(w, f, h->expr, t.expr))
@@ -277,7 +278,7 @@ static bool is_made_here(struct dh_symex *w, const struct dh_symex_activation *f
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
          dh_call_graph_next(&w->points_to->calls, inst, &it, &to);) {
         any = true;
-        all &= w->state->facts[to].returns_new;
+        all &= w->state->summaries[to].returns_new;
     }
     return any && all;
 }
@@ -344,10 +345,10 @@ static uint32_t related_locks(struct dh_symex *w, struct dh_symex_activation *f,
             continue;
         held[k] = s->locks[n];
         held[k].relation = (uint16_t)relation_of(w, f, &s->locks[n], t);
-        if (held[k].relation == DH_RELATION_NONE && w->state->recording &&
+        if (held[k].relation == DH_RELATION_NONE && w->state->second_pass &&
             dh_symex_found_through_lock(w, f, v, &s->locks[n]))
             held[k].relation = DH_RELATION_REACHED;
-        held[k].expr = held[k].index = held[k].via = 0;
+        held[k].expr = held[k].index = held[k].reached_params = 0;
         k++;
     }
     return dh_symex_intern_lockset(w, held, k);
@@ -357,7 +358,7 @@ static void note_unstable(struct dh_symex *w, const struct dh_symex_activation *
                           const struct dh_symex_event *e)
 {
     bool alone = w->threads.at[f->thread].unique && !s->started;
-    if (!w->state->recording && e->kind == DH_SYMEX_WRITE && !(e->flags & DH_SYMEX_FRESH) && !alone)
+    if (!w->state->second_pass && e->kind == DH_SYMEX_WRITE && !(e->flags & DH_SYMEX_FRESH) && !alone)
         dh_vec_push(&w->state->unstable, ((struct dh_heap_cell){e->node, e->offset}));
 }
 
@@ -386,8 +387,8 @@ static void note_element(struct dh_symex_step *t, struct dh_term a, struct dh_sy
         e->loop = loop;
     }
     for (uint32_t at = a.exact ? a.expr : 0; at;) {
-        e->rejoined |= dh_state_element_joined(t->s, at);
-        e->flags |= e->rejoined ? DH_SYMEX_ELEMENT_JOINED : 0;
+        e->element_joined |= dh_state_element_joined(t->s, at);
+        e->flags |= e->element_joined ? DH_SYMEX_ELEMENT_JOINED : 0;
         bool inside = x->exprs.at[at].kind == DH_EXPR_INDEX && x->exprs.at[at].c & DH_EXPR_BOUNDED;
         at = inside ? x->exprs.at[at].a : 0;
     }
@@ -456,20 +457,20 @@ void dh_symex_access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_ev
                                .node = at.node,
                                .offset = at.offset,
                                .size = extent(w->program, t->i),
-                               .alone = t->s->alone,
+                               .only_instance = t->s->only_instance,
                                .context = t->f->context};
     if (a.expr && w->state->values.exprs.at[a.expr].kind == DH_EXPR_INDEX)
         e.stride = dh_expr_stride(&w->state->values.exprs.at[a.expr]);
-    e.flags |= w->state->recording ? own_range(t, v) : 0;
+    e.flags |= w->state->second_pass ? own_range(t, v) : 0;
     e.flags |= t->unwinding ? DH_SYMEX_UNWINDING : 0;
     e.flags |= dh_symex_library_object_flags(t, v);
-    e.reach = reach_of(t, v, &e);
+    e.index_extent = reach_of(t, v, &e);
     note_unstable(w, t->f, t->s, &e);
-    if (!w->state->recording || t->f->inside || dh_symex_is_library_access(t, v))
+    if (!w->state->second_pass || t->f->in_library_object || dh_symex_is_library_access(t, v))
         return;
     note_element(t, a, &e);
     e.lockset = related_locks(w, t->f, t->s, a, v, false);
-    e.seen = related_locks(w, t->f, t->s, a, v, true);
+    e.flags_seen = related_locks(w, t->f, t->s, a, v, true);
     e.order = dh_symex_intern_order(w, t->s);
     dh_symex_add_event(w, &e);
 }
@@ -555,7 +556,7 @@ void dh_symex_add_sync_event(struct dh_symex *w, struct dh_symex_activation *f, 
                              const struct dh_inst *i, enum dh_symex_event_kind kind, const struct dh_symex_lock *lock,
                              const struct dh_symex_lock *second, uint32_t flags)
 {
-    if (!w->state->recording || lock->node == DH_NO_NODE)
+    if (!w->state->second_pass || lock->node == DH_NO_NODE)
         return;
     struct dh_symex_event e = sync_event(w, f, s, i, kind, lock);
     e.flags |= flags;
@@ -567,9 +568,9 @@ void dh_symex_add_sync_event(struct dh_symex *w, struct dh_symex_activation *f, 
 void dh_symex_add_join_event(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
                              const struct dh_inst *i, dh_thread_set joined)
 {
-    if (!w->state->recording || s->locks[0].node == DH_NO_NODE)
+    if (!w->state->second_pass || s->locks[0].node == DH_NO_NODE)
         return;
     struct dh_symex_event e = sync_event(w, f, s, i, DH_SYMEX_JOIN, &s->locks[0]);
-    e.rejoined = joined;
+    e.element_joined = joined;
     dh_symex_add_event(w, &e);
 }

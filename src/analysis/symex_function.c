@@ -88,12 +88,12 @@ static const uint8_t *cleanups(struct dh_symex *w, uint32_t function)
 static void step_object(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
-    bool many = t->repeated || t->f->multi || !w->threads.at[t->f->thread].unique;
+    bool many = t->repeated || t->f->may_repeat || !w->threads.at[t->f->thread].unique;
     struct dh_heap_cell at =
         dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, t->i->result));
-    if (t->counts && at.node != DH_NO_NODE) {
-        unsigned count = w->state->counting[at.node] + (many ? 2u : 1u);
-        w->state->counting[at.node] = (uint8_t)(count > 2 ? 2 : count);
+    if (t->records && at.node != DH_NO_NODE) {
+        unsigned count = w->state->allocation_count[at.node] + (many ? 2u : 1u);
+        w->state->allocation_count[at.node] = (uint8_t)(count > 2 ? 2 : count);
     }
     if (t->i->op != DH_I_REALLOC)
         dh_state_add_fresh(t->s, dh_value_term(&w->state->values, t->f->function, t->i->result).expr);
@@ -144,9 +144,9 @@ static void step_pointer(struct dh_symex_step *t, uint32_t address, uint32_t ope
     bool fresh = object && dh_state_is_fresh(t->s, object), inside = into && dh_state_is_fresh(t->s, into);
     bool tied = false;
     for (unsigned n = 0; n < t->s->n_fresh; n++)
-        tied |= t->s->fresh[n] == object && t->s->tied >> n & 1;
+        tied |= t->s->fresh[n] == object && t->s->nested >> n & 1;
     struct dh_symex_binding b = dh_symex_binding_of(w, t->f, c);
-    if (t->counts && b.node != DH_NO_NODE && (!fresh || tied))
+    if (t->records && b.node != DH_NO_NODE && (!fresh || tied))
         w->multiply_referenced[b.node] = 1;
     if (fresh && inside) {
         dh_state_nest_fresh(t->s, object);
@@ -172,7 +172,7 @@ static void hold_often(struct dh_symex_step *t)
     for (uint32_t n = 2; n-- > 0 && of.node == DH_NO_NODE;)
         of = dh_symex_bound_cell(w, t->f,
                                  dh_points_to_value(w->points_to, t->f->function, dh_operand(w->program, t->i, n)));
-    for (unsigned k = 0; t->counts && of.node != DH_NO_NODE && k < g->nodes.at[of.node].n_edges; k++)
+    for (unsigned k = 0; t->records && of.node != DH_NO_NODE && k < g->nodes.at[of.node].n_edges; k++)
         w->multiply_referenced[dh_heap_graph_find(g, g->nodes.at[of.node].edges[k].to).node] = 1;
 }
 
@@ -180,7 +180,7 @@ static void hold_often(struct dh_symex_step *t)
 
 static void access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_event_kind kind, uint32_t flags)
 {
-    if (t->counts)
+    if (t->records)
         dh_symex_access(t, operand, kind, flags);
 }
 
@@ -250,7 +250,7 @@ static void escape_arguments(struct dh_symex_step *t)
 
 static void step(struct dh_symex_step *t)
 {
-    if (t->i->result != DH_NONE && (t->s->n_locks || t->s->n_handed || t->s->n_rejoined))
+    if (t->i->result != DH_NONE && (t->s->n_locks || t->s->n_passed || t->s->n_element_joined))
         dh_state_forget_register(t->w, t->s, t->f->function, t->i->result);
     switch (dh_inst_class(t->i)) {
     case DH_CLASS_VALUE:
@@ -336,14 +336,14 @@ static void throw_out(struct dh_symex_step *t, struct dh_state *caught, const st
 }
 
 static void run_block(struct dh_symex *w, struct dh_symex_activation *f, uint32_t block, struct dh_state *in,
-                      bool counts, bool *moved)
+                      bool records, bool *moved)
 {
     const struct dh_cfg *flow = dh_symex_cfg(w, f->function);
     const struct dh_basic_block *b = &w->program->blocks.at[flow->first + block];
     const struct dh_inst *end = &w->program->insts.at[b->inst + b->n_insts - 1];
     struct dh_state s = in[block], caught = {0};
     struct dh_symex_step t = {
-        .w = w, .f = f, .s = &s, .block = block, .counts = counts, .repeated = dh_cfg_in_any_loop(flow, block)};
+        .w = w, .f = f, .s = &s, .block = block, .records = records, .repeated = dh_cfg_in_any_loop(flow, block)};
     t.unwinding = f->unwinding || cleanups(w, f->function)[block];
     for (uint32_t n = b->inst; n < b->inst + b->n_insts && s.reached; n++) {
         t.i = &w->program->insts.at[n];

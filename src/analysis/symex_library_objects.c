@@ -32,10 +32,11 @@ void dh_symex_enter_library_object(struct dh_symex_step *t, uint32_t target, uin
     const struct dh_symex_state *s = t->w->state;
     bool construction = t->w->program->functions.at[target].flags & DH_FUNCTION_CONSTRUCTION;
     bool by_library = s->library[t->f->function] != DH_ROLE_PROGRAM && s->library[target] == DH_ROLE_PROGRAM;
-    callee->inside =
-        s->library[target] >= DH_ROLE_LIBRARY_OBJECT || (s->library[target] == DH_ROLE_LIBRARY && t->f->inside);
-    callee->owners = (construction && by_library) || (t->f->owners && first < t->i->n_operands &&
-                                                      is_of_first(t, dh_operand(t->w->program, t->i, first)));
+    callee->in_library_object = s->library[target] >= DH_ROLE_LIBRARY_OBJECT ||
+                                (s->library[target] == DH_ROLE_LIBRARY && t->f->in_library_object);
+    callee->under_construction =
+        (construction && by_library) || (t->f->under_construction && first < t->i->n_operands &&
+                                         is_of_first(t, dh_operand(t->w->program, t->i, first)));
 }
 
 static bool is_slot(struct dh_symex *w, uint32_t function, dh_value v)
@@ -152,6 +153,6 @@ bool dh_symex_is_solely_owned(struct dh_symex_step *t, dh_value v)
 
 uint32_t dh_symex_library_object_flags(struct dh_symex_step *t, dh_value address)
 {
-    uint32_t flags = t->f->owners && is_of_first(t, address) ? DH_SYMEX_CONSTRUCTION : 0;
-    return flags | (t->w->state->recording && dh_symex_is_solely_owned(t, address) ? DH_SYMEX_SOLELY_OWNED : 0);
+    uint32_t flags = t->f->under_construction && is_of_first(t, address) ? DH_SYMEX_CONSTRUCTION : 0;
+    return flags | (t->w->state->second_pass && dh_symex_is_solely_owned(t, address) ? DH_SYMEX_SOLELY_OWNED : 0);
 }

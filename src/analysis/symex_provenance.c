@@ -27,7 +27,7 @@ static bool comes_from_param(struct reach *r, uint32_t param)
     if (param >= 32)
         return false;
     if (r->lock)
-        return r->lock->via >> param & 1;
+        return r->lock->reached_params >> param & 1;
     r->params |= 1u << param;
     return true;
 }
@@ -35,7 +35,7 @@ static bool comes_from_param(struct reach *r, uint32_t param)
 /* What a function returns comes from what these parameters point to, 0: not from them alone. */
 static uint32_t returned_from(struct dh_symex *w, uint32_t function)
 {
-    uint32_t *known = &w->state->returned[function];
+    uint32_t *known = &w->state->returned_params[function];
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[function];
     if (*known)
@@ -61,7 +61,7 @@ static bool comes_from_call(struct reach *r, uint32_t inst)
         /* What an object of the library gives hangs on it, however it looks for it. */
         bool object = r->w->state->library[to] >= DH_ROLE_LIBRARY_OBJECT;
         uint32_t from = object ? 1 : returned_from(r->w, to);
-        bool fresh = r->w->state->facts[to].returns_new;
+        bool fresh = r->w->state->summaries[to].returns_new;
         if (!from && !fresh)
             return false;
         for (uint32_t n = 0; n < 32 && n + 1 < i->n_operands; n++)
@@ -161,7 +161,7 @@ bool dh_symex_found_through_lock(struct dh_symex *w, const struct dh_symex_activ
                                  const struct dh_symex_lock *lock)
 {
     struct reach r = {.w = w, .function = f->function, .lock = lock};
-    return (lock->expr || lock->via) && comes(&r, v);
+    return (lock->expr || lock->reached_params) && comes(&r, v);
 }
 
 /* ---- numbers ---- */

@@ -46,7 +46,7 @@ static void call_facts(struct dh_symex *w, uint32_t function, uint32_t inst, str
     const struct dh_call_graph *c = &w->points_to->calls;
     uint32_t first = i->op == DH_I_CALL ? 1 : 0;
     for (uint32_t it = dh_call_graph_first(c, inst), to; dh_call_graph_next(c, inst, &it, &to);) {
-        const struct dh_function_summary *theirs = &w->state->facts[to];
+        const struct dh_function_summary *theirs = &w->state->summaries[to];
         mine->sync |= theirs->sync;
         mine->unlocks |= theirs->unlocks;
         mine->throws |= theirs->throws;
@@ -162,7 +162,7 @@ static bool inst_keeps(struct dh_symex *w, uint32_t function, uint32_t inst, uin
         escaping = 0;
         for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
              dh_call_graph_next(&w->points_to->calls, inst, &it, &to);)
-            escaping |= w->state->facts[to].escapes;
+            escaping |= w->state->summaries[to].escapes;
     } else if (i->op == DH_I_CREATE || i->op == DH_I_REGISTER || i->op == DH_I_FOREIGN) {
         first = 0;
     } else if (i->op != DH_I_STORE && i->op != DH_I_RMW && i->op != DH_I_CAS) {
@@ -198,7 +198,7 @@ static bool is_new(struct dh_symex *w, uint32_t function, uint32_t reg)
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
          i->op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, inst, &it, &to);) {
         any = true;
-        all &= w->state->facts[to].returns_new;
+        all &= w->state->summaries[to].returns_new;
     }
     return any && all;
 }
@@ -219,7 +219,7 @@ static bool returns_new(struct dh_symex *w, uint32_t function)
 static bool function_facts(struct dh_symex *w, uint32_t function)
 {
     const struct dh_function *f = &w->program->functions.at[function];
-    struct dh_function_summary was = w->state->facts[function], now = was;
+    struct dh_function_summary was = w->state->summaries[function], now = was;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_basic_block *block = &w->program->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
@@ -228,7 +228,7 @@ static bool function_facts(struct dh_symex *w, uint32_t function)
     if (now.escapes && w->state->has_library)
         now.escapes &= dh_symex_escaping_params(w, function);
     now.returns_new = was.returns_new || returns_new(w, function);
-    w->state->facts[function] = now;
+    w->state->summaries[function] = now;
     return memcmp(&was, &now, sizeof now) != 0;
 }
 
@@ -236,14 +236,14 @@ void dh_symex_summarise_functions(struct dh_symex *w)
 {
     const struct dh_call_graph *c = &w->points_to->calls;
     bool moved = true;
-    memset(w->state->facts, 0, w->program->functions.n * sizeof *w->state->facts);
+    memset(w->state->summaries, 0, w->program->functions.n * sizeof *w->state->summaries);
     for (int round = 0; moved && round < 40; round++) {
         moved = false;
         for (size_t n = 0; n < w->program->functions.n; n++)
             moved |= function_facts(w, c->order[n]);
     }
     for (uint32_t n = 0; n < w->program->functions.n; n++)
-        w->state->facts[n].meets = dh_rendezvous(w, n);
+        w->state->summaries[n].has_condition_barrier = dh_rendezvous(w, n);
 }
 
 /* ---- who accesses what ---- */
@@ -277,7 +277,7 @@ static void mark_thread(struct dh_symex *w, size_t thread, const uint8_t *reache
     for (uint32_t f = 0; f < w->program->functions.n; f++) {
         if (!reached[f])
             continue;
-        const struct dh_scc_summary *facts = &s->groups[s->calls.group[f]];
+        const struct dh_scc_summary *facts = &s->sccs[s->calls.scc[f]];
         for (size_t n = 0; n < facts->touched.n; n++) {
             struct dh_heap_cell c = dh_heap_graph_find(&s->graph, (struct dh_heap_cell){facts->touched.at[n], 0});
             w->state->accessed[c.node] |= (dh_thread_set)1 << thread;

@@ -41,9 +41,9 @@ static void settle_choices(struct dh_symex_step *t)
 static void take(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, mode);
-    if (!t->w->state->recording)
+    if (!t->w->state->second_pass)
         return;
-    if (t->counts)
+    if (t->records)
         dh_symex_add_sync_event(t->w, t->f, t->s, t->i, DH_SYMEX_LOCK, &h, &h,
                                 flags | (mode ? DH_SYMEX_SHARED_LOCK : 0));
     /* Strictly: one that checks for errors is not taken twice, so who gives it back once has it no more. */
@@ -64,7 +64,7 @@ static void once_over(struct dh_symex_step *t)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 1);
     give(t, 0);
-    if (t->w->state->recording)
+    if (t->w->state->second_pass)
         dh_state_lock(t->s, &h);
 }
 
@@ -80,7 +80,7 @@ static bool is_over(struct dh_symex_step *t)
 
 static void wait_for(struct dh_symex_step *t)
 {
-    if (!t->counts || t->i->n_operands < 2)
+    if (!t->records || t->i->n_operands < 2)
         return;
     struct dh_symex_lock condition = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 0),
                          lock = dh_symex_lock_of_operand(t->w, t->f, t->i, 1, 0);
@@ -94,7 +94,7 @@ static void wait_for(struct dh_symex_step *t)
 static void signal_it(struct dh_symex_step *t)
 {
     struct dh_symex_lock condition = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 0);
-    if (t->counts)
+    if (t->records)
         dh_symex_add_sync_event(t->w, t->f, t->s, t->i, DH_SYMEX_SIGNAL, &condition, &condition, 0);
 }
 
@@ -102,7 +102,7 @@ static void signal_it(struct dh_symex_step *t)
 static void post(struct dh_symex_step *t, enum dh_symex_event_kind kind)
 {
     struct dh_symex_lock semaphore = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 0);
-    if (t->counts)
+    if (t->records)
         dh_symex_add_sync_event(t->w, t->f, t->s, t->i, kind, &semaphore, &semaphore, 0);
 }
 
@@ -124,9 +124,9 @@ void dh_symex_step_barrier(struct dh_symex_step *t)
 void dh_symex_step_sync(struct dh_symex_step *t)
 {
     /* A lock must be made before it is used, like any other datum. */
-    if (t->counts && (t->i->op == DH_I_LOCK || t->i->op == DH_I_RDLOCK || t->i->op == DH_I_UNLOCK))
+    if (t->records && (t->i->op == DH_I_LOCK || t->i->op == DH_I_RDLOCK || t->i->op == DH_I_UNLOCK))
         dh_symex_access(t, 0, DH_SYMEX_READ, DH_SYMEX_ATOMIC | DH_SYMEX_LOCK_USE);
-    if (t->counts && (t->i->op == DH_I_LOCK_INIT || (t->w->strict && t->i->op == DH_I_LOCK_DESTROY)))
+    if (t->records && (t->i->op == DH_I_LOCK_INIT || (t->w->strict && t->i->op == DH_I_LOCK_DESTROY)))
         dh_symex_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_LOCK_USE);
     switch (t->i->op) {
     case DH_I_LOCK:
@@ -275,7 +275,7 @@ static void ended_behind(struct dh_symex_step *t, const struct dh_cfg *flow, uin
         for (uint32_t h = flow->loop.at[at->block]; h != DH_NONE; h = flow->outer.at[h])
             if (dh_cfg_in_loop(flow, h, t->block) && !dh_cfg_in_loop(flow, h, to) &&
                 (at->start == DH_NONE || !dh_cfg_in_loop(flow, h, at->start)))
-                s->ended |= threads_of(t->w, at->create);
+                s->joined_heuristic |= threads_of(t->w, at->create);
     }
 }
 
@@ -288,13 +288,13 @@ void dh_symex_step_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, s
             apply_outcome(t, o, s);
         uint32_t alone = singled_out(t, dh_operand(w->program, t->i, 0), number == 0);
         if (alone)
-            s->alone = alone;
+            s->only_instance = alone;
     }
     const struct dh_cfg *flow = dh_symex_cfg(w, t->f->function);
     for (size_t n = 0; n < w->state->joins.loops.n; n++) {
         const struct dh_joined_loop *l = &w->state->joins.loops.at[n];
         if (l->function == t->f->function && l->header == t->block && !dh_cfg_in_loop(flow, l->header, to) &&
-            (!t->f->multi || l->contained) && dh_symex_is_stable(w, t->f, l->bound))
+            (!t->f->may_repeat || l->contained) && dh_symex_is_stable(w, t->f, l->bound))
             s->joined |= threads_of(w, l->create);
     }
     ended_behind(t, flow, to, s);
@@ -325,7 +325,7 @@ static uint16_t counted(struct dh_symex_step *t, uint32_t expr, bool exactly)
         e = w->state->values.exprs.at[e.b];
     if (e.kind != DH_EXPR_REGISTER || e.a != t->f->function || !dh_joins_counts(w->program, flow, e.a, e.b, &header))
         return 0;
-    if ((t->f->multi || flow->outer.at[header] != DH_NONE) &&
+    if ((t->f->may_repeat || flow->outer.at[header] != DH_NONE) &&
         !dh_joins_contained(&w->state->joins, t->f->function, header))
         return 0;
     if (exactly ? flow->loop.at[t->block] != header : !dh_cfg_in_loop(flow, header, t->block))
@@ -358,7 +358,7 @@ uint8_t dh_symex_value_attributes(struct dh_symex_step *t, dh_value v, uint16_t 
         known = 0;
     uint32_t element = dh_symex_loop_element(t, a, true, loop);
     /* Threads of several kinds may be given one element, one of each. */
-    bool gone = dh_state_is_passed(t->s, element) && (t->i->op != DH_I_CREATE || t->s->handed_by_call);
+    bool gone = dh_state_is_passed(t->s, element) && (t->i->op != DH_I_CREATE || t->s->passed_by_call);
     if (element != a.expr || gone)
         *loop = 0, element = 0;
     return known | (element ? DH_ARG_DISTINCT : 0);
@@ -409,20 +409,21 @@ static void start_thread(struct dh_symex_step *t, size_t thread)
 {
     struct dh_symex *w = t->w;
     struct dh_abstract_thread *th = &w->threads.at[thread];
-    bool many = t->repeated || t->f->multi || !w->threads.at[t->f->thread].unique;
-    if (t->counts) {
+    bool many = t->repeated || t->f->may_repeat || !w->threads.at[t->f->thread].unique;
+    if (t->records) {
         note_handle(t, thread);
         note_argument(t, th);
         uint32_t *count = &w->state->create_count[thread];
         *count = *count + (many ? 2 : 1) > 2 ? 2 : *count + (many ? 2 : 1);
         th->creators |= (dh_thread_set)1 << t->f->thread;
-        th->over &= w->state->recording ? t->s->joined : ~(dh_thread_set)0;
-        th->joined_at_start_heuristic &= w->state->recording ? t->s->joined | t->s->ended : ~(dh_thread_set)0;
+        th->joined_at_start &= w->state->second_pass ? t->s->joined : ~(dh_thread_set)0;
+        th->joined_at_start_heuristic &=
+            w->state->second_pass ? t->s->joined | t->s->joined_heuristic : ~(dh_thread_set)0;
         dh_vec_push(&w->state->queue, (uint32_t)thread);
     }
     t->s->started |= (dh_thread_set)1 << thread;
     t->s->joined &= ~((dh_thread_set)1 << thread);
-    t->s->ended &= ~((dh_thread_set)1 << thread);
+    t->s->joined_heuristic &= ~((dh_thread_set)1 << thread);
 }
 
 /* The handle lies in the element that the thread was given: nobody works on that any more. */
@@ -441,9 +442,9 @@ static void rejoin_element(struct dh_symex_step *t, struct dh_expr handle)
 void dh_symex_step_joins(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
-    for (size_t n = 0; n < w->state->joins.points.n && w->state->recording; n++) {
+    for (size_t n = 0; n < w->state->joins.points.n && w->state->second_pass; n++) {
         const struct dh_joined_point *p = &w->state->joins.points.at[n];
-        if (p->inst != t->inst || (t->f->multi && !p->contained) || !dh_symex_is_stable(w, t->f, p->handle))
+        if (p->inst != t->inst || (t->f->may_repeat && !p->contained) || !dh_symex_is_stable(w, t->f, p->handle))
             continue;
         t->s->joined |= threads_of(w, p->create);
         t->thrown.joined |= p->any_way ? threads_of(w, p->create) : 0;
@@ -451,7 +452,7 @@ void dh_symex_step_joins(struct dh_symex_step *t)
     const struct dh_ends *e = &w->state->ends;
     for (uint32_t n = e->first[t->f->function]; n < e->first[t->f->function + 1]; n++)
         if (e->all.at[n].inst == t->inst)
-            t->s->ended |= threads_of(w, e->all.at[n].create);
+            t->s->joined_heuristic |= threads_of(w, e->all.at[n].create);
 }
 
 static void join_thread(struct dh_symex_step *t)
@@ -460,7 +461,7 @@ static void join_thread(struct dh_symex_step *t)
     struct dh_value_numbering *x = &w->state->values;
     struct dh_term handle = dh_value_term(x, t->f->function, dh_operand(w->program, t->i, 0));
     if (!handle.expr || x->exprs.at[handle.expr].kind != DH_EXPR_LOAD || t->i->flags & DH_INST_TIMED ||
-        !w->state->recording || !dh_is_register(dh_operand(w->program, t->i, 0)))
+        !w->state->second_pass || !dh_is_register(dh_operand(w->program, t->i, 0)))
         return;
     uint32_t reg = dh_operand(w->program, t->i, 0), inst = dh_symex_definitions(w, t->f->function)[reg];
     while (inst != DH_NONE && w->program->insts.at[inst].op == DH_I_COPY) {
@@ -481,11 +482,11 @@ static void join_thread(struct dh_symex_step *t)
 
 static void wait_for_end(struct dh_symex_step *t)
 {
-    dh_thread_set before = t->s->joined & t->s->ended;
+    dh_thread_set before = t->s->joined & t->s->joined_heuristic;
     join_thread(t);
     dh_symex_step_joins(t);
-    dh_thread_set now = (t->s->joined | t->s->ended) & ~before;
-    if (t->counts && t->s->n_locks && now && !(t->i->flags & DH_INST_TIMED))
+    dh_thread_set now = (t->s->joined | t->s->joined_heuristic) & ~before;
+    if (t->records && t->s->n_locks && now && !(t->i->flags & DH_INST_TIMED))
         dh_symex_add_join_event(t->w, t->f, t->s, t->i, now);
 }
 
@@ -494,7 +495,7 @@ void dh_symex_step_thread(struct dh_symex_step *t)
     struct dh_symex *w = t->w;
     switch (t->i->op) {
     case DH_I_CREATE:
-        if (t->counts)
+        if (t->records)
             dh_symex_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_LIBRARY);
         /* fall through */
     case DH_I_REGISTER:

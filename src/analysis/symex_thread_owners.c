@@ -60,15 +60,15 @@ void dh_symex_note_thread_owner(struct dh_symex_step *t, uint32_t target)
 {
     struct dh_symex *w = t->w;
     const char *name = dh_program_string(w->program, w->program->functions.at[target].name);
-    if (!t->counts || w->state->library[t->f->function] != DH_ROLE_PROGRAM || !w->state->has_library ||
+    if (!t->records || w->state->library[t->f->function] != DH_ROLE_PROGRAM || !w->state->has_library ||
         !(dh_starts_with(name, "_ZNSt6threadC1I") || dh_starts_with(name, "_ZNSt6threadC2I")) || t->i->n_operands < 3)
         return;
     struct dh_heap_cell at = dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, 0));
     bool kept = becomes_member(t, dh_operand(w->program, t->i, 1)) && is_given_this(t);
     for (size_t n = 0; n < w->threads.n; n++) {
         struct dh_abstract_thread *th = &w->threads.at[n];
-        if (!(w->state->facts[target].starts >> n & 1))
+        if (!(w->state->summaries[target].starts >> n & 1))
             continue;
-        th->keeper = kept && (th->keeper == at.node || th->keeper == DH_THREAD_OWNER_UNKNOWN) ? at.node : DH_NO_NODE;
+        th->owner = kept && (th->owner == at.node || th->owner == DH_THREAD_OWNER_UNKNOWN) ? at.node : DH_NO_NODE;
     }
 }

@@ -13,7 +13,7 @@ static dh_thread_set started_by(struct dh_symex *w, uint32_t inst)
             all |= w->threads.at[n].inst == inst ? (dh_thread_set)1 << n : 0;
     if (i->op == DH_I_CALL)
         for (uint32_t it = dh_call_graph_first(c, inst), f; dh_call_graph_next(c, inst, &it, &f);)
-            all |= w->state->facts[f].starts;
+            all |= w->state->summaries[f].starts;
     return all;
 }
 
@@ -73,7 +73,7 @@ void dh_together_find(struct dh_together *t, struct dh_symex *w)
 {
     *t = (struct dh_together){0};
     for (uint32_t f = 0; f < w->program->functions.n; f++)
-        if (w->program->functions.at[f].n_blocks && w->state->facts[f].starts)
+        if (w->program->functions.at[f].n_blocks && w->state->summaries[f].starts)
             read_function(t, w, f);
     dh_thread_set everybody = meet_all(w);
     for (unsigned n = 0; n < DH_ABSTRACT_THREADS_MAX; n++)

@@ -130,7 +130,7 @@ static void hand_to_callees(struct search *s, uint32_t caller, uint32_t inst)
 {
     struct dh_points_to *points_to = s->w->points_to;
     const struct dh_inst *i = &s->p->insts.at[inst];
-    if (i->op != DH_I_CALL || points_to->calls.far[inst])
+    if (i->op != DH_I_CALL || points_to->calls.insensitive[inst])
         return;
     for (uint32_t it = dh_call_graph_first(&points_to->calls, inst), to;
          dh_call_graph_next(&points_to->calls, inst, &it, &to);) {

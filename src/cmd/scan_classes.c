@@ -48,8 +48,8 @@ static void look_at(struct classes *c, const struct dh_symex_activation *f, uint
 static void look_at_frames(struct classes *c)
 {
     const struct dh_program *p = c->w->program;
-    for (size_t n = 0; n < c->w->state->frames.n; n++) {
-        const struct dh_symex_activation *frame = c->w->state->frames.at[n];
+    for (size_t n = 0; n < c->w->state->activations.n; n++) {
+        const struct dh_symex_activation *frame = c->w->state->activations.at[n];
         const struct dh_function *f = &p->functions.at[frame->function];
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
             for (uint32_t i = 0; i < p->blocks.at[b].n_insts; i++)

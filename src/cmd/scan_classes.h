@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /* Adds a JSON object: lists of site numbers. Of accesses: to objects that globals or threads lead to (complete with
- * DH_CACHE_UNCLIPPED only), that are shared and written, that are in conflict, and those in conflict themselves. Of
+ * DH_CACHE_UNPRUNED only), that are shared and written, that are in conflict, and those in conflict themselves. Of
  * heap allocations: all, arrays, and those whose object is shared, or in conflict. */
 void dh_scan_classes(struct dh_str *out, const struct dh_conflicts *c);
 

@@ -115,7 +115,7 @@ char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_symex_loc
                             : "";
     int32_t offset;
     const struct dh_global *g = global_of(n, h->node, &offset);
-    bool by_pointer = h->made && g && variable[0] == '*'; /* whose it is says more than how it was given */
+    bool by_pointer = h->sync_kind && g && variable[0] == '*'; /* whose it is says more than how it was given */
     if (variable[0] && !by_pointer && strcmp(variable, dh_site_string(&n->whole->sites, s->type)) != 0)
         return dh_strdup(variable);
     if (named[0])

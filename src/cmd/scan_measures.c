@@ -178,8 +178,8 @@ static unsigned reached(const struct dh_symex *w, size_t *insts)
     uint8_t *seen = zeroed(p->functions.n, 1);
     unsigned n = 0;
     *insts = 0;
-    for (size_t i = 0; i < w->state->frames.n; i++) {
-        uint32_t f = w->state->frames.at[i]->function;
+    for (size_t i = 0; i < w->state->activations.n; i++) {
+        uint32_t f = w->state->activations.at[i]->function;
         if (seen[f])
             continue;
         seen[f] = 1;
@@ -234,7 +234,7 @@ void dh_scan_measures(struct dh_str *out, const struct dh_conflicts *c)
     dh_str_addf(out, "{\"functions\":%u,\"instructions\":%zu,\"user_threads\":%zu,\"other_threads\":%zu,\"nodes\":%zu",
                 functions, insts, created, w->threads.n - created, g->nodes.n);
     dh_str_addf(out, ",\"merged\":%u,\"contexts\":%zu,\"clipped\":%llu,\"cached\":%llu,\"steps\":%llu,\"events\":%zu",
-                w->n_merged, w->state->frames.n, (unsigned long long)w->n_clipped, (unsigned long long)w->n_cached,
+                w->n_widened, w->state->activations.n, (unsigned long long)w->n_pruned, (unsigned long long)w->n_cached,
                 (unsigned long long)w->steps, w->events.n);
     print_objects(out, "class", &m.objects[CLASS]);
     print_objects(out, "instance", &m.objects[INSTANCE]);

@@ -59,7 +59,7 @@ static char *one_thread(const struct pair *p)
 
 static char *one_instance(const struct pair *p)
 {
-    const struct dh_symex_event *e = p->a->alone ? p->b : p->a;
+    const struct dh_symex_event *e = p->a->only_instance ? p->b : p->a;
     return with_place(p, e, "no condition on a thread's number leads to %s");
 }
 

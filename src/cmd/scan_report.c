@@ -88,10 +88,10 @@ static void analyse(struct scan *s)
     dh_symex_init(&s->symex, &s->points_to);
     s->symex.cache = read_cache(s->wishes->cache);
     s->symex.andersen = s->andersen;
-    s->symex.alike = dh_scan_alike;
+    s->symex.may_name_same = dh_scan_alike;
     s->symex.name = dh_scan_name;
     s->symex.full_name = dh_scan_full_name;
-    s->symex.alike_self = s->whole;
+    s->symex.names_self = s->whole;
     dh_symex_run(&s->symex);
     s->seconds[1] = now() - start - s->seconds[0];
     dh_conflicts_init(&s->conflicts, &s->symex);
@@ -308,8 +308,8 @@ static void tell_limits(const struct scan *s)
     if (s->points_to.n_unresolved)
         printf("  %-44s %u of %u\n", "calls through pointers without a target", s->points_to.n_unresolved,
                s->points_to.n_indirect);
-    if (s->symex.n_merged)
-        printf("  %-44s %u\n", "functions with too many contexts to tell apart", s->symex.n_merged);
+    if (s->symex.n_widened)
+        printf("  %-44s %u\n", "functions with too many contexts to tell apart", s->symex.n_widened);
     if (dh_andersen_gave_up(s->andersen))
         printf("  the budget was used up: what was united is not told apart by what pointers lead to\n");
     if (s->points_to.coarse)
