@@ -1,27 +1,20 @@
 #include "analysis/call_graph.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MANY_TARGETS = 8 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 void dh_call_graph_init(struct dh_call_graph *c, const struct dh_program *p)
 {
     *c = (struct dh_call_graph){.program = p};
-    c->head = zeroed(p->insts.n, sizeof *c->head);
+    c->head = dh_xcalloc(p->insts.n, sizeof *c->head);
     memset(c->head, 0xff, p->insts.n * sizeof *c->head);
-    c->insensitive = zeroed(p->insts.n, 1);
-    c->scc = zeroed(p->functions.n, sizeof *c->scc);
-    c->order = zeroed(p->functions.n, sizeof *c->order);
-    c->scc_first = zeroed(p->functions.n + 1, sizeof *c->scc_first);
+    c->insensitive = dh_xcalloc(p->insts.n, 1);
+    c->scc = dh_xcalloc(p->functions.n, sizeof *c->scc);
+    c->order = dh_xcalloc(p->functions.n, sizeof *c->order);
+    c->scc_first = dh_xcalloc(p->functions.n + 1, sizeof *c->scc_first);
 }
 
 void dh_call_graph_release(struct dh_call_graph *c)
@@ -114,7 +107,7 @@ static void function_arcs(const struct dh_call_graph *c, struct arcs *a, const s
 static void collect_arcs(const struct dh_call_graph *c, struct arcs *a, bool with_far)
 {
     size_t n = c->program->functions.n;
-    a->first = zeroed(n + 1, sizeof *a->first);
+    a->first = dh_xcalloc(n + 1, sizeof *a->first);
     for (size_t f = 0; f < n; f++) {
         a->first[f] = (uint32_t)a->to.n;
         function_arcs(c, a, &c->program->functions.at[f], with_far);
@@ -178,7 +171,7 @@ static void find_groups(struct dh_call_graph *c, bool with_far)
     size_t n = c->program->functions.n;
     struct search s = {.c = c};
     collect_arcs(c, &s.arcs, with_far);
-    uint32_t *room = zeroed(5 * n, sizeof *room);
+    uint32_t *room = dh_xcalloc(5 * n, sizeof *room);
     s.number = room;
     s.low = room + n;
     s.next = room + 2 * n;

@@ -13,10 +13,10 @@ struct dh_call_target {
 
 struct dh_call_graph {
     const struct dh_program *program;
-    uint32_t *head; /* by instruction: first in targets or DH_NONE */
-    uint8_t *insensitive;   /* by instruction */
+    uint32_t *head;       /* by instruction: first in targets or DH_NONE */
+    uint8_t *insensitive; /* by instruction */
     DH_VEC(struct dh_call_target) targets;
-    uint32_t *scc;     /* by function: its recursion */
+    uint32_t *scc;       /* by function: its recursion */
     uint32_t *order;     /* functions, callees first; those of a group together */
     uint32_t *scc_first; /* by group: its first in order; one more at the end */
     uint32_t n_sccs;

@@ -1,4 +1,5 @@
 #include "analysis/heap_graph.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +134,7 @@ static void put_edge(struct dh_heap_graph *g, uint32_t node, int32_t offset, str
     }
     if (n->n_edges == n->cap_edges) {
         n->cap_edges = n->cap_edges ? 2 * n->cap_edges : 2;
-        n->edges = realloc(n->edges, n->cap_edges * sizeof *n->edges);
-        if (!n->edges)
-            abort();
+        DH_GROW_ARRAY(n->edges, n->cap_edges);
     }
     memmove(n->edges + at + 1, n->edges + at, (n->n_edges - at) * sizeof *n->edges);
     n->edges[at] = (struct dh_heap_edge){offset, to};
@@ -238,8 +237,8 @@ static void insert_fold(struct dh_heap_node *n, struct dh_array_fold f)
         f = joined(&n->folds[n->n_folds - 1], &f);
         drop_fold(n, n->n_folds - 1u);
     }
-    if (!n->folds && !(n->folds = calloc(DH_FOLDS_MAX, sizeof *n->folds)))
-        abort();
+    if (!n->folds)
+        n->folds = dh_xcalloc(DH_FOLDS_MAX, sizeof *n->folds);
     unsigned at = 0;
     while (at < n->n_folds && n->folds[at].stride > f.stride)
         at++;

@@ -1,4 +1,5 @@
 #include "analysis/held_locks.h"
+#include "base/alloc.h"
 
 static uint32_t first_inst(const struct dh_program *p, uint32_t function)
 {
@@ -15,9 +16,7 @@ static uint32_t n_insts(const struct dh_program *p, uint32_t function)
 void dh_held_locks_init(struct dh_held_locks *h, struct dh_symex *w)
 {
     *h = (struct dh_held_locks){.symex = w};
-    h->effects = calloc(w->program->functions.n + 1, sizeof *h->effects);
-    if (!h->effects)
-        abort();
+    h->effects = dh_xcalloc(w->program->functions.n + 1, sizeof *h->effects);
 }
 
 void dh_held_locks_release(struct dh_held_locks *h)
@@ -306,9 +305,7 @@ static bool enter(dh_lock_bits *into, bool *known, dh_lock_bits held)
 static void flow(struct dh_held_locks *h, const struct dh_cfg *f)
 {
     const struct dh_program *p = h->symex->program;
-    bool *known = calloc(f->n + 1, sizeof *known), moved = true;
-    if (!known)
-        abort();
+    bool *known = dh_xcalloc(f->n + 1, sizeof *known), moved = true;
     h->entered.n = 0;
     for (uint32_t b = 0; b < f->n; b++)
         dh_vec_push(&h->entered, (dh_lock_bits)0);

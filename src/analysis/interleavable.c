@@ -1,6 +1,7 @@
 #include "analysis/interleavable.h"
 
 #include "analysis/races.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -16,14 +17,6 @@ struct finder {
     DH_VEC(uint32_t) seen; /* blocks */
 };
 enum { BLIND = 1, SEEN };
-
-static void *made(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- calls ---- */
 
@@ -275,13 +268,13 @@ static void spread(struct finder *f, uint8_t *all)
 uint8_t *dh_find_interleavable(struct dh_symex *w, const uint8_t *unsafe)
 {
     const struct dh_program *p = w->program;
-    struct finder f = {.symex = w, .p = p, .hot = made(w->events.n, 1), .syncs = made(p->functions.n, 1)};
-    f.blind = made(p->insts.n, 1);
-    f.defs = made(p->registers.n, sizeof *f.defs);
-    f.order = made(w->events.n, sizeof *f.order);
+    struct finder f = {.symex = w, .p = p, .hot = dh_xcalloc(w->events.n, 1), .syncs = dh_xcalloc(p->functions.n, 1)};
+    f.blind = dh_xcalloc(p->insts.n, 1);
+    f.defs = dh_xcalloc(p->registers.n, sizeof *f.defs);
+    f.order = dh_xcalloc(w->events.n, sizeof *f.order);
     for (uint32_t n = 0; n < w->events.n; n++)
         f.hot[n] = unsafe[n] || w->points_to->graph.nodes.at[w->events.at[n].node].flags & DH_NODE_EXPOSED;
-    uint8_t *all = made(w->events.n, 1);
+    uint8_t *all = dh_xcalloc(w->events.n, 1);
     find_syncs(&f);
     find_defs(&f);
     spread(&f, all);

@@ -1,4 +1,5 @@
 #include "analysis/points_to_andersen_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,56 +8,9 @@ enum { POINTER_BYTES = 8, GLOBAL_LOCATIONS_MAX = 1024, ALLOCATION_LOCATIONS_MAX 
 #define BUDGET_LEAST 1500000u
 #define BUDGET_MOST 8000000u
 
-static void *filled(size_t n, size_t size, int byte)
+static uint32_t *unset(size_t n)
 {
-    void *p = malloc((n + 1) * size);
-    if (!p)
-        abort();
-    memset(p, byte, (n + 1) * size);
-    return p;
-}
-
-static size_t spread(uint64_t key)
-{
-    return (size_t)((key * 0x9e3779b97f4a7c15u) >> 24);
-}
-
-/* ---- sets of numbers ---- */
-
-static bool number_add(struct dh_number_set *s, uint64_t key);
-
-static void number_grow(struct dh_number_set *s)
-{
-    struct dh_number_set old = *s;
-    s->mask = old.slot ? 2 * old.mask + 1 : 4095;
-    s->slot = filled(s->mask, sizeof *s->slot, 0);
-    s->n = 0;
-    for (size_t n = 0; old.slot && n <= old.mask; n++)
-        if (old.slot[n])
-            number_add(s, old.slot[n] - 1);
-    free(old.slot);
-}
-
-/* True when new. */
-static bool number_add(struct dh_number_set *s, uint64_t key)
-{
-    if (!s->slot || 2 * s->n > s->mask)
-        number_grow(s);
-    size_t at = spread(key) & s->mask;
-    for (; s->slot[at]; at = (at + 1) & s->mask)
-        if (s->slot[at] == key + 1)
-            return false;
-    s->slot[at] = key + 1;
-    s->n++;
-    return true;
-}
-
-static bool number_has(const struct dh_number_set *s, uint64_t key)
-{
-    size_t at = s->slot ? spread(key) & s->mask : 0;
-    while (s->slot && s->slot[at] && s->slot[at] != key + 1)
-        at = (at + 1) & s->mask;
-    return s->slot && s->slot[at];
+    return memset(dh_xmalloc((n + 1) * sizeof(uint32_t)), 0xff, (n + 1) * sizeof(uint32_t));
 }
 
 /* ---- objects ---- */
@@ -79,27 +33,6 @@ uint32_t dh_andersen_add_object(struct dh_andersen *x, enum dh_abstract_object_k
 
 /* ---- locations ---- */
 
-static uint64_t location_key(uint32_t object, int32_t offset, uint32_t stride)
-{
-    return ((uint64_t)object << 32 | (uint32_t)offset) + (uint64_t)stride * 0x1000193u;
-}
-
-static void grow_locations(struct dh_andersen *x)
-{
-    if (x->location_slot && 2 * x->locations.n <= x->location_mask)
-        return;
-    free(x->location_slot);
-    x->location_mask = x->location_mask ? 2 * x->location_mask + 1 : 4095;
-    x->location_slot = filled(x->location_mask, sizeof *x->location_slot, 0);
-    for (uint32_t n = 0; n < x->locations.n; n++) {
-        const struct dh_abstract_location *s = &x->locations.at[n];
-        size_t at = spread(location_key(s->object, s->offset, s->stride)) & x->location_mask;
-        while (x->location_slot[at])
-            at = (at + 1) & x->location_mask;
-        x->location_slot[at] = n + 1;
-    }
-}
-
 uint32_t dh_andersen_get_location(struct dh_andersen *x, uint32_t object, int64_t offset, uint32_t stride)
 {
     struct dh_abstract_object *o = &x->objects.at[object];
@@ -115,19 +48,19 @@ uint32_t dh_andersen_get_location(struct dh_andersen *x, uint32_t object, int64_
         offset %= stride;
         offset += offset < 0 ? stride : 0;
     }
-    grow_locations(x);
-    size_t at = spread(location_key(object, (int32_t)offset, stride)) & x->location_mask;
-    for (; x->location_slot[at]; at = (at + 1) & x->location_mask) {
-        const struct dh_abstract_location *s = &x->locations.at[x->location_slot[at] - 1];
+    uint64_t hash = dh_hash_combine(dh_pair_key(object, (uint32_t)offset), stride);
+    struct dh_probe probe = dh_index_probe(&x->location_index, hash);
+    for (uint32_t n; (n = dh_index_next(&x->location_index, &probe)) != DH_ABSENT;) {
+        const struct dh_abstract_location *s = &x->locations.at[n];
         if (s->object == object && s->offset == offset && s->stride == stride)
-            return x->location_slot[at] - 1;
+            return n;
     }
     uint32_t made = (uint32_t)x->locations.n;
     dh_vec_push(&x->locations,
                 (struct dh_abstract_location){object, (int32_t)offset, stride, o->location, DH_NONE, DH_NONE});
     o->location = made;
     o->n_locations++;
-    x->location_slot[at] = made + 1;
+    dh_index_add(&x->location_index, hash, made);
     return made;
 }
 
@@ -171,14 +104,12 @@ uint32_t dh_andersen_add_variable(struct dh_andersen *x)
 
 void dh_andersen_add_pointee(struct dh_andersen *x, uint32_t variable, uint32_t location)
 {
-    if (x->gave_up || !number_add(&x->pointees, (uint64_t)variable << 32 | location))
+    if (x->gave_up || !dh_u64_set_add(&x->pointees, dh_pair_key(variable, location)))
         return;
     struct dh_andersen_variable *v = &x->variables.at[variable];
     if (v->n == v->cap) {
         v->cap = v->cap ? 2 * v->cap : 4;
-        v->locations = realloc(v->locations, v->cap * sizeof *v->locations);
-        if (!v->locations)
-            abort();
+        v->locations = dh_xrealloc(v->locations, v->cap, sizeof *v->locations);
     }
     v->locations[v->n++] = location;
     if (!v->queued) {
@@ -194,7 +125,7 @@ void dh_andersen_add_edge(struct dh_andersen *x, uint32_t from, uint32_t to, int
         by = 0, stride = 1;
     bool plain = !by && !stride;
     if (from == DH_NONE || to == DH_NONE || (plain && from == to) ||
-        (plain && !number_add(&x->plain_edges, (uint64_t)from << 32 | to)))
+        (plain && !dh_u64_set_add(&x->plain_edges, dh_pair_key(from, to))))
         return;
     struct dh_andersen_edge e = {to, x->variables.at[from].edge, (int32_t)by, stride};
     x->variables.at[from].edge = (uint32_t)x->edges.n;
@@ -308,7 +239,7 @@ static void apply_constraint(struct dh_andersen *x, const struct dh_andersen_con
 void dh_andersen_add_constraint(struct dh_andersen *x, uint32_t variable, struct dh_andersen_constraint u)
 {
     if (variable == DH_NONE ||
-        (u.kind == DH_CONSTRAINT_EXPOSE && !number_add(&x->plain_edges, (uint64_t)variable << 32 | DH_NONE)))
+        (u.kind == DH_CONSTRAINT_EXPOSE && !dh_u64_set_add(&x->plain_edges, dh_pair_key(variable, DH_NONE))))
         return;
     u.next = x->variables.at[variable].constraint;
     x->variables.at[variable].constraint = (uint32_t)x->constraints.n;
@@ -414,7 +345,7 @@ static bool points_to_function(const struct dh_andersen *x, const struct dh_ande
 
 static bool points_to_location(const struct dh_andersen *x, const struct dh_andersen_variable *v, uint32_t location)
 {
-    return v->n && number_has(&x->pointees, (uint64_t)(v - x->variables.at) << 32 | location);
+    return v->n && dh_u64_set_has(&x->pointees, dh_pair_key((uint32_t)(v - x->variables.at), location));
 }
 
 static struct callees find_callees(struct dh_andersen *x, uint32_t inst, uint32_t wanted)
@@ -483,14 +414,12 @@ bool dh_andersen_never_alias(struct dh_andersen *x, const struct dh_pointer_rang
 
 struct dh_andersen *dh_andersen_new(const struct dh_program *p)
 {
-    struct dh_andersen *x = calloc(1, sizeof *x);
-    if (!x)
-        abort();
+    struct dh_andersen *x = dh_xcalloc(1, sizeof *x);
     x->program = p;
-    x->by_global = filled(p->globals.n, sizeof *x->by_global, 0xff);
-    x->by_function = filled(p->functions.n, sizeof *x->by_function, 0xff);
-    x->copies_of = filled(p->functions.n, sizeof *x->copies_of, 0xff);
-    x->common = filled(p->functions.n, sizeof *x->common, 0xff);
+    x->by_global = unset(p->globals.n);
+    x->by_function = unset(p->functions.n);
+    x->copies_of = unset(p->functions.n);
+    x->common = unset(p->functions.n);
     dh_andersen_get_location(x, make_object(x, DH_ABSTRACT_UNKNOWN, 0), 0, 0);
     return x;
 }
@@ -511,9 +440,9 @@ void dh_andersen_free(struct dh_andersen *x)
     dh_vec_release(&x->copies);
     dh_vec_release(&x->queue);
     dh_vec_release(&x->to_expose);
-    free(x->pointees.slot);
-    free(x->plain_edges.slot);
-    free(x->location_slot);
+    dh_u64_set_release(&x->pointees);
+    dh_u64_set_release(&x->plain_edges);
+    dh_index_release(&x->location_index);
     free(x->by_global);
     free(x->by_function);
     free(x->copies_of);

@@ -3,6 +3,8 @@
 #define DH_ANALYSIS_POINTS_TO_ANDERSEN_INTERNAL_H
 
 #include "analysis/points_to_andersen.h"
+#include "base/map.h"
+#include "base/set.h"
 
 /* Context sensitivity by cloning: a function as one call site calls it, or all call sites that have no copy of their
  * own. Copies of a function allocate different objects: each execution belongs to one copy. */
@@ -62,11 +64,6 @@ struct dh_andersen_variable {
     bool queued;
 };
 
-struct dh_number_set {
-    uint64_t *slot; /* number + 1, 0 = free */
-    size_t mask, n;
-};
-
 struct dh_andersen {
     const struct dh_program *program;
     bool solved, gave_up;
@@ -85,11 +82,10 @@ struct dh_andersen {
     size_t n_read;                /* copies whose constraints were read */
     DH_VEC(uint32_t) queue;       /* of variables, from `next` on */
     size_t next;
-    DH_VEC(uint32_t) to_expose;       /* objects */
-    struct dh_number_set pointees;    /* variable and location */
-    struct dh_number_set plain_edges; /* plain edges */
-    uint32_t *location_slot;          /* hash table of locations: index + 1, 0 = free */
-    size_t location_mask;
+    DH_VEC(uint32_t) to_expose;    /* objects */
+    struct dh_u64_set pointees;    /* variable and location */
+    struct dh_u64_set plain_edges; /* plain edges */
+    struct dh_index location_index;
     uint32_t *by_global, *by_function; /* objects, DH_NONE = not yet */
 };
 

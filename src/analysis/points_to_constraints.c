@@ -1,5 +1,6 @@
 /* Inclusion constraints of each instruction (Andersen). */
 #include "analysis/points_to_andersen_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -474,10 +475,8 @@ static void read_copy(struct dh_andersen *x, uint32_t copy)
     const struct dh_program *p = x->program;
     struct reader r = {.x = x, .copy = copy, .c = x->copies.at[copy]};
     const struct dh_function *f = &p->functions.at[r.c.function];
-    r.defined = malloc((f->n_registers + 1u) * sizeof *r.defined);
-    r.cast = calloc(f->n_registers + 1u, 1);
-    if (!r.defined || !r.cast)
-        abort();
+    r.defined = dh_xmalloc((f->n_registers + 1u) * sizeof *r.defined);
+    r.cast = dh_xcalloc(f->n_registers + 1u, 1);
     memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
     mark_casts(&r, f);
     for (int round = 0; round < 2; round++)

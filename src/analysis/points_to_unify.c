@@ -1,20 +1,14 @@
 #include "analysis/points_to_unify.h"
 
 #include "analysis/points_to_andersen.h"
+#include "base/alloc.h"
+#include "base/set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CONTENTS_MAX = 4096, CONTENTS_NEAR = 128, WIDE_ELEMENT = 8, PASSES_MAX = 12, TARGETS_UNFILTERED = 64 };
 #define NODES_MAX 12000000u
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* Functions that may be called at `callee`, a node of a summary, are those of `caller`, too. */
 struct flow {
@@ -34,12 +28,12 @@ void dh_points_to_init(struct dh_points_to *s, const struct dh_program *p)
 {
     *s = (struct dh_points_to){.program = p, .max_nodes = NODES_MAX};
     dh_call_graph_init(&s->calls, p);
-    s->registers = zeroed(p->registers.n, sizeof *s->registers);
-    s->globals = zeroed(p->globals.n, sizeof *s->globals);
-    s->functions = zeroed(p->functions.n, sizeof *s->functions);
-    s->returns = zeroed(p->functions.n, sizeof *s->returns);
-    s->common_instance = zeroed(p->functions.n, sizeof *s->common_instance);
-    s->sccs = zeroed(p->functions.n, sizeof *s->sccs);
+    s->registers = dh_xcalloc(p->registers.n, sizeof *s->registers);
+    s->globals = dh_xcalloc(p->globals.n, sizeof *s->globals);
+    s->functions = dh_xcalloc(p->functions.n, sizeof *s->functions);
+    s->returns = dh_xcalloc(p->functions.n, sizeof *s->returns);
+    s->common_instance = dh_xcalloc(p->functions.n, sizeof *s->common_instance);
+    s->sccs = dh_xcalloc(p->functions.n, sizeof *s->sccs);
     dh_heap_graph_init(&s->graph);
 }
 
@@ -553,7 +547,7 @@ static void do_function(struct pass *q, uint32_t function)
     const struct dh_program *p = q->s->program;
     const struct dh_function *f = &p->functions.at[function];
     q->function = function;
-    q->defined = zeroed(f->n_registers, sizeof *q->defined);
+    q->defined = dh_xcalloc(f->n_registers, sizeof *q->defined);
     memset(q->defined, 0xff, f->n_registers * sizeof *q->defined);
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t i = 0; i < p->blocks.at[b].n_insts; i++)
@@ -671,40 +665,8 @@ static void one_pass(struct pass *q)
 
 /* ---- functions behind pointers ---- */
 
-struct pair_set {
-    uint64_t *slot;
-    size_t mask, n;
-};
-
-static bool add_pair(struct pair_set *set, uint64_t key);
-
-static void grow_pairs(struct pair_set *set)
-{
-    struct pair_set old = *set;
-    set->mask = old.slot ? 2 * old.mask + 1 : 1023;
-    set->slot = zeroed(set->mask + 1, sizeof *set->slot);
-    set->n = 0;
-    for (size_t n = 0; old.slot && n <= old.mask; n++)
-        if (old.slot[n])
-            add_pair(set, old.slot[n] - 1);
-    free(old.slot);
-}
-
-static bool add_pair(struct pair_set *set, uint64_t key)
-{
-    if (!set->slot || 2 * set->n > set->mask)
-        grow_pairs(set);
-    size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & set->mask;
-    for (; set->slot[at]; at = (at + 1) & set->mask)
-        if (set->slot[at] == key + 1)
-            return false;
-    set->slot[at] = key + 1;
-    set->n++;
-    return true;
-}
-
 /* Functions known at a caller's object are callable at the object of the summary it became. */
-static bool flow_once(struct pass *q, struct pair_set *known)
+static bool flow_once(struct pass *q, struct dh_u64_set *known)
 {
     struct dh_heap_graph *g = &q->s->graph;
     bool moved = false;
@@ -716,7 +678,7 @@ static bool flow_once(struct pass *q, struct pair_set *known)
             continue;
         do {
             struct dh_heap_origin o = g->origins.at[at];
-            if (o.kind == DH_ORIGIN_FUNCTION && add_pair(known, (uint64_t)to << 32 | o.index)) {
+            if (o.kind == DH_ORIGIN_FUNCTION && dh_u64_set_add(known, dh_pair_key(to, o.index))) {
                 dh_heap_graph_add_origin(g, to, DH_ORIGIN_FUNCTION, o.index);
                 moved = true;
             }
@@ -835,11 +797,11 @@ static bool resolve_block(struct dh_points_to *s, const struct dh_basic_block *b
 static bool resolve(struct pass *q)
 {
     struct dh_points_to *s = q->s;
-    struct pair_set known = {0};
+    struct dh_u64_set known = {0};
     bool moved = false;
     while (flow_once(q, &known))
         ;
-    free(known.slot);
+    dh_u64_set_release(&known);
     s->n_indirect = s->n_unresolved = 0;
     for (size_t b = 0; b < s->program->blocks.n; b++)
         moved |= resolve_block(s, &s->program->blocks.at[b]);

@@ -1,5 +1,6 @@
 #include "analysis/std_thread_lifetime.h"
 
+#include "base/alloc.h"
 #include "model/library_names.h"
 
 #include <stdlib.h>
@@ -227,9 +228,7 @@ static void add_points(struct finder *f, uint32_t create)
 /* Starts that happen through this object and in no other way. */
 static void judge(struct finder *f)
 {
-    uint8_t *others = calloc(f->p->functions.n + 1, 1);
-    if (!others)
-        abort();
+    uint8_t *others = dh_xcalloc(f->p->functions.n + 1, 1);
     add_entries(f);
     reach_afresh(f, true);
     memcpy(others, f->reached, f->p->functions.n);
@@ -271,9 +270,7 @@ void dh_std_thread_find_joins(struct dh_joins *j, struct dh_value_numbering *x)
     struct finder f = {.j = j, .x = x, .p = x->program};
     if (!has_thread_objects(f.p) || !keeps_threads(&f))
         return;
-    f.reached = calloc(f.p->functions.n + 1, 1);
-    if (!f.reached)
-        abort();
+    f.reached = dh_xcalloc(f.p->functions.n + 1, 1);
     for (uint32_t n = 0; n < f.p->functions.n; n++)
         look_at(&f, n);
     free(f.reached);

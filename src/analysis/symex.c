@@ -2,46 +2,39 @@
 #include "analysis/atomic_sync.h"
 #include "analysis/std_thread_lifetime.h"
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #define STEPS_MAX 400000000ull
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 void dh_symex_init(struct dh_symex *w, struct dh_points_to *s)
 {
     const struct dh_program *p = s->program;
     *w = (struct dh_symex){.program = p, .points_to = s, .max_steps = STEPS_MAX};
-    w->allocations = zeroed(s->graph.nodes.n, 1);
-    w->multiply_referenced = zeroed(s->graph.nodes.n, 1);
-    struct dh_symex_state *t = w->state = zeroed(1, sizeof *t);
+    w->allocations = dh_xcalloc(s->graph.nodes.n, 1);
+    w->multiply_referenced = dh_xcalloc(s->graph.nodes.n, 1);
+    struct dh_symex_state *t = w->state = dh_xcalloc(1, sizeof *t);
     dh_value_numbering_init(&t->values, p);
     dh_pair_order_init(&t->pairs, p);
     dh_vec_push(&w->loops, (struct dh_element_loop){0});
-    t->allocation_count = zeroed(s->graph.nodes.n, 1);
-    t->summaries = zeroed(p->functions.n, sizeof *t->summaries);
-    t->interfaces = zeroed(s->calls.n_sccs, sizeof *t->interfaces);
-    t->interface_number = zeroed(s->graph.nodes.n, sizeof *t->interface_number);
-    t->accessed = zeroed(s->graph.nodes.n, sizeof *t->accessed);
-    t->flows = zeroed(p->functions.n, sizeof *t->flows);
-    t->defined = zeroed(p->functions.n, sizeof *t->defined);
-    t->reached_from = zeroed(p->functions.n, sizeof *t->reached_from);
-    t->returned_params = zeroed(p->functions.n, sizeof *t->returned_params);
-    t->cleanups = zeroed(p->functions.n, sizeof *t->cleanups);
-    t->create_count = zeroed(DH_ABSTRACT_THREADS_MAX, sizeof *t->create_count);
-    t->n_activations = zeroed(p->functions.n, sizeof *t->n_activations);
-    t->library = zeroed(p->functions.n, 1);
-    t->widened = zeroed(p->functions.n, sizeof *t->widened);
-    t->handles = zeroed(DH_ABSTRACT_THREADS_MAX, sizeof *t->handles);
+    t->allocation_count = dh_xcalloc(s->graph.nodes.n, 1);
+    t->summaries = dh_xcalloc(p->functions.n, sizeof *t->summaries);
+    t->interfaces = dh_xcalloc(s->calls.n_sccs, sizeof *t->interfaces);
+    t->interface_number = dh_xcalloc(s->graph.nodes.n, sizeof *t->interface_number);
+    t->accessed = dh_xcalloc(s->graph.nodes.n, sizeof *t->accessed);
+    t->flows = dh_xcalloc(p->functions.n, sizeof *t->flows);
+    t->defined = dh_xcalloc(p->functions.n, sizeof *t->defined);
+    t->reached_from = dh_xcalloc(p->functions.n, sizeof *t->reached_from);
+    t->returned_params = dh_xcalloc(p->functions.n, sizeof *t->returned_params);
+    t->cleanups = dh_xcalloc(p->functions.n, sizeof *t->cleanups);
+    t->create_count = dh_xcalloc(DH_ABSTRACT_THREADS_MAX, sizeof *t->create_count);
+    t->n_activations = dh_xcalloc(p->functions.n, sizeof *t->n_activations);
+    t->library = dh_xcalloc(p->functions.n, 1);
+    t->widened = dh_xcalloc(p->functions.n, sizeof *t->widened);
+    t->handles = dh_xcalloc(DH_ABSTRACT_THREADS_MAX, sizeof *t->handles);
     dh_atomic_sync_init(&t->atomics, w);
 }
 
-static void forget_frames(struct dh_symex *w)
+static void forget_activations(struct dh_symex *w)
 {
     struct dh_symex_state *s = w->state;
     for (size_t n = 0; n < s->activations.n; n++)
@@ -54,15 +47,13 @@ static void forget_frames(struct dh_symex *w)
         free(s->widened[n]);
         s->widened[n] = NULL;
     }
-    free(s->activation_slot);
-    s->activation_slot = NULL;
-    s->activation_mask = 0;
+    dh_index_clear(&s->activation_index);
 }
 
 void dh_symex_release(struct dh_symex *w)
 {
     struct dh_symex_state *s = w->state;
-    forget_frames(w);
+    forget_activations(w);
     for (size_t f = 0; f < w->program->functions.n; f++) {
         if (s->flows[f])
             dh_cfg_release(s->flows[f]);
@@ -73,11 +64,10 @@ void dh_symex_release(struct dh_symex *w)
     }
     for (uint32_t g = 0; g < w->points_to->calls.n_sccs; g++)
         dh_vec_release(&s->interfaces[g].nodes);
-    void *all[] = {
-        s->summaries,        s->interfaces,      s->interface_number, s->accessed,     s->flows,
-        s->cleanups,         s->returned_params, s->defined,          s->create_count, s->handles,
-        s->set_slot,         s->order_slot,      s->event_slot,       w->allocations,  w->multiply_referenced,
-        s->allocation_count, s->n_activations,   s->widened,          s->library,      s->reached_from};
+    void *all[] = {s->summaries,   s->interfaces,          s->interface_number, s->accessed,      s->flows,
+                   s->cleanups,    s->returned_params,     s->defined,          s->create_count,  s->handles,
+                   w->allocations, w->multiply_referenced, s->allocation_count, s->n_activations, s->widened,
+                   s->library,     s->reached_from};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++)
         free(all[n]);
     dh_atomic_sync_release(&s->atomics);
@@ -86,6 +76,9 @@ void dh_symex_release(struct dh_symex *w)
     dh_joins_release(&s->joins);
     dh_ends_release(&s->ends);
     dh_vec_release(&s->activations);
+    dh_index_release(&s->activation_index);
+    dh_index_release(&s->lockset_index);
+    dh_index_release(&s->event_index);
     dh_pair_order_release(&s->pairs);
     dh_vec_release(&s->bindings);
     dh_vec_release(&s->callers);
@@ -216,7 +209,7 @@ static void walk_all(struct dh_symex *w)
 {
     uint8_t walked[DH_ABSTRACT_THREADS_MAX] = {0};
     struct dh_symex_state *s = w->state;
-    forget_frames(w);
+    forget_activations(w);
     memset(s->create_count, 0, DH_ABSTRACT_THREADS_MAX * sizeof *s->create_count);
     memset(s->allocation_count, 0, w->points_to->graph.nodes.n);
     w->contexts.n = 0;

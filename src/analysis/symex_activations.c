@@ -1,5 +1,6 @@
 /* Contexts of functions: what a summary's objects are bound to. */
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 static struct dh_heap_graph *graph_of(struct dh_symex *w)
 {
@@ -177,37 +178,31 @@ bool dh_symex_binds_shared(struct dh_symex *w, const struct dh_symex_activation 
 
 /* ---- one frame for each context ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t hash_activation(const struct dh_symex *w, const struct dh_symex_activation *f)
 {
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ (h >> 29);
-}
-
-static uint64_t hash_frame(const struct dh_symex *w, const struct dh_symex_activation *f)
-{
-    uint64_t h = mix(f->function, f->thread * 16u + f->under_construction * 8u + f->in_library_object * 4u +
-                                      f->may_repeat * 2u + f->unwinding);
+    uint64_t h = dh_hash_combine(f->function, f->thread * 16u + f->under_construction * 8u + f->in_library_object * 4u +
+                                                  f->may_repeat * 2u + f->unwinding);
     for (unsigned n = 0; n < DH_ATTRIBUTES_MAX; n++)
-        h = mix(h, (uint64_t)f->attributes[n] << 16 | f->loops[n]);
+        h = dh_hash_combine(h, (uint64_t)f->attributes[n] << 16 | f->loops[n]);
     for (uint32_t n = 0; n < f->n_bindings; n++) {
         const struct dh_symex_binding *b = &w->state->bindings.at[f->binding + n];
-        h = mix(h, (uint64_t)b->node << 32 | (uint32_t)b->distance);
+        h = dh_hash_combine(h, (uint64_t)b->node << 32 | (uint32_t)b->distance);
     }
     for (unsigned n = 0; n < f->in.n_locks; n++) {
         const struct dh_symex_lock *l = &f->in.locks[n];
-        h = mix(h, (uint64_t)l->node << 32 | l->expr);
-        h = mix(h, (uint64_t)(uint32_t)l->offset << 32 | (uint64_t)l->mode << 31 | l->index);
-        h = mix(h, (uint64_t)l->recursion << 32 | l->reached_params);
-        h = mix(h, (uint64_t)l->sync_kind << 56 ^ (uint64_t)l->pending << 48 ^ (uint64_t)l->test << 40 ^
-                       (uint64_t)l->number);
+        h = dh_hash_combine(h, (uint64_t)l->node << 32 | l->expr);
+        h = dh_hash_combine(h, (uint64_t)(uint32_t)l->offset << 32 | (uint64_t)l->mode << 31 | l->index);
+        h = dh_hash_combine(h, (uint64_t)l->recursion << 32 | l->reached_params);
+        h = dh_hash_combine(h, (uint64_t)l->sync_kind << 56 ^ (uint64_t)l->pending << 48 ^ (uint64_t)l->test << 40 ^
+                                   (uint64_t)l->number);
     }
-    h = mix(h, f->from);
-    h = mix(h, f->in.started);
-    h = mix(h, f->in.joined);
-    h = mix(h, f->in.joined_heuristic);
-    h = mix(h, f->in.phase);
-    h = mix(h, f->in.only_instance);
-    return mix(h, f->in.ignoring);
+    h = dh_hash_combine(h, f->from);
+    h = dh_hash_combine(h, f->in.started);
+    h = dh_hash_combine(h, f->in.joined);
+    h = dh_hash_combine(h, f->in.joined_heuristic);
+    h = dh_hash_combine(h, f->in.phase);
+    h = dh_hash_combine(h, f->in.only_instance);
+    return dh_hash_combine(h, f->in.ignoring);
 }
 
 static bool same_locks(const struct dh_state *a, const struct dh_state *b)
@@ -224,8 +219,8 @@ static bool same_locks(const struct dh_state *a, const struct dh_state *b)
     return true;
 }
 
-static bool same_frame(const struct dh_symex *w, const struct dh_symex_activation *a,
-                       const struct dh_symex_activation *b)
+static bool same_activation(const struct dh_symex *w, const struct dh_symex_activation *a,
+                            const struct dh_symex_activation *b)
 {
     const struct dh_symex_binding *all = w->state->bindings.at;
     bool same = a->function == b->function && a->thread == b->thread && a->may_repeat == b->may_repeat &&
@@ -240,22 +235,6 @@ static bool same_frame(const struct dh_symex *w, const struct dh_symex_activatio
         same = all[a->binding + n].node == all[b->binding + n].node &&
                all[a->binding + n].distance == all[b->binding + n].distance;
     return same;
-}
-
-static void grow_frames(struct dh_symex *w)
-{
-    struct dh_symex_state *s = w->state;
-    s->activation_mask = s->activation_mask ? 2 * s->activation_mask + 1 : 1023;
-    free(s->activation_slot);
-    s->activation_slot = calloc(s->activation_mask + 1, sizeof *s->activation_slot);
-    if (!s->activation_slot)
-        abort();
-    for (uint32_t n = 0; n < s->activations.n; n++) {
-        size_t at = hash_frame(w, s->activations.at[n]) & s->activation_mask;
-        while (s->activation_slot[at])
-            at = (at + 1) & s->activation_mask;
-        s->activation_slot[at] = n + 1;
-    }
 }
 
 static void note_caller(struct dh_symex *w, uint32_t context, uint32_t caller, uint32_t call)
@@ -280,12 +259,11 @@ struct dh_symex_activation *dh_symex_get_activation(struct dh_symex *w, const st
                                                     uint32_t caller, uint32_t call)
 {
     struct dh_symex_state *s = w->state;
-    if (2 * s->activations.n >= s->activation_mask)
-        grow_frames(w);
-    size_t at = hash_frame(w, wanted) & s->activation_mask;
-    for (; s->activation_slot[at]; at = (at + 1) & s->activation_mask) {
-        struct dh_symex_activation *f = s->activations.at[s->activation_slot[at] - 1];
-        if (!same_frame(w, f, wanted))
+    uint64_t hash = hash_activation(w, wanted);
+    struct dh_probe probe = dh_index_probe(&s->activation_index, hash);
+    for (uint32_t n; (n = dh_index_next(&s->activation_index, &probe)) != DH_ABSENT;) {
+        struct dh_symex_activation *f = s->activations.at[n];
+        if (!same_activation(w, f, wanted))
             continue;
         /* Forget the bindings that were made for the question. */
         if (wanted->own_bindings && wanted->binding + wanted->n_bindings == s->bindings.n)
@@ -293,15 +271,12 @@ struct dh_symex_activation *dh_symex_get_activation(struct dh_symex *w, const st
         note_caller(w, f->context, caller, call);
         return f;
     }
-    struct dh_symex_activation *f = malloc(sizeof *f);
-    if (!f)
-        abort();
-    *f = *wanted;
+    struct dh_symex_activation *f = dh_xmemdup(wanted, sizeof *wanted);
     f->status = DH_ACTIVATION_NEW;
     f->called = false;
     f->context = (uint32_t)w->contexts.n;
     dh_vec_push(&w->contexts, (struct dh_context){f->function, caller, call, f->thread});
-    s->activation_slot[at] = (uint32_t)s->activations.n + 1;
+    dh_index_add(&s->activation_index, hash, (uint32_t)s->activations.n);
     dh_vec_push(&s->activations, f);
     s->n_activations[f->function]++;
     return f;

@@ -1,6 +1,7 @@
 /* Locks, flags and turns that a program makes of atomics, by custom: what a branch that looked at one tells is kept
  * like a lock. Nothing of this is a proof, and a strict walk does without. */
 #include "analysis/atomic_sync.h"
+#include "base/alloc.h"
 
 /* ---- what the program does with its atomics ---- */
 
@@ -20,10 +21,8 @@ void dh_atomic_sync_init(struct dh_atomic_sync *m, struct dh_symex *w)
 {
     *m = (struct dh_atomic_sync){.symex = w};
     dh_looks_init(&m->looks, w);
-    m->roles = calloc(w->program->insts.n + 1, 1);
-    m->nodes = calloc(w->points_to->graph.nodes.n + 1, 1);
-    if (!m->roles || !m->nodes)
-        abort();
+    m->roles = dh_xcalloc(w->program->insts.n + 1, 1);
+    m->nodes = dh_xcalloc(w->points_to->graph.nodes.n + 1, 1);
 }
 
 void dh_atomic_sync_release(struct dh_atomic_sync *m)

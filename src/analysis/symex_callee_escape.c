@@ -2,6 +2,7 @@
  * is given, as variables that a closure captures by reference do, and it copies those to where others look, or keeps
  * them in another object it was given. Told by shapes alone: wherever the callee's summary leads to. */
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 enum { RETURNED = 31, LARGE = 4096 };
 
@@ -47,9 +48,7 @@ static const uint32_t *masks_of(struct dh_symex *w, uint32_t function)
     uint32_t **at = &w->state->reached_from[function];
     if (*at)
         return *at;
-    uint32_t *masks = calloc(w->state->interfaces[w->points_to->calls.scc[function]].nodes.n + 1, sizeof *masks);
-    if (!masks)
-        abort();
+    uint32_t *masks = dh_xcalloc(w->state->interfaces[w->points_to->calls.scc[function]].nodes.n + 1, sizeof *masks);
     for (uint32_t n = 0; n < w->program->functions.at[function].n_params; n++)
         mark_below(w, dh_points_to_value(w->points_to, function, n), bit_of(n), masks);
     struct dh_heap_cell result = dh_heap_graph_find(&w->points_to->graph, w->points_to->returns[function]);

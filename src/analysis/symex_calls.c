@@ -1,5 +1,6 @@
 /* Calls: into the callee's context and back. */
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 static struct dh_term of_lock(uint32_t expr)
 {
@@ -223,11 +224,11 @@ enum { MANY_FRAMES = 100000, FEW_CONTEXTS = 48 };
 static struct dh_state *merged_state(struct dh_symex *w, const struct dh_symex_activation *f)
 {
     struct dh_state ***of = &w->state->widened[f->function];
-    if (!*of && !(*of = calloc(DH_ABSTRACT_THREADS_MAX, sizeof **of)))
-        abort();
+    if (!*of)
+        *of = dh_xcalloc(DH_ABSTRACT_THREADS_MAX, sizeof **of);
     struct dh_state **s = &(*of)[f->thread];
-    if (!*s && !(*s = calloc(1, sizeof **s)))
-        abort();
+    if (!*s)
+        *s = dh_xcalloc(1, sizeof **s);
     return *s;
 }
 
@@ -384,9 +385,7 @@ void dh_symex_step_call(struct dh_symex_step *t)
     const struct dh_call_graph *c = &w->points_to->calls;
     uint32_t first = t->i->op == DH_I_CALL ? 1 : 0, escaping = 0, leaked = 0, fresh[DH_FRESH_MAX];
     memcpy(fresh, t->s->fresh, sizeof fresh);
-    struct left *l = calloc(1, sizeof *l);
-    if (!l)
-        abort();
+    struct left *l = dh_xcalloc(1, sizeof *l);
     t->thrown = (struct dh_state){0};
     bool any = false, moved = false, is_new = true, meets = w->state->second_pass;
     for (uint32_t it = dh_call_graph_first(c, t->inst), target; dh_call_graph_next(c, t->inst, &it, &target);) {

@@ -1,21 +1,16 @@
 /* What the walk writes down. */
 #include "analysis/symex_internal.h"
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ (h >> 29);
-}
-
 /* ---- sets of locks ---- */
 
 static uint64_t hash_held(const struct dh_symex_lock *held, unsigned n)
 {
     uint64_t h = n;
     for (unsigned k = 0; k < n; k++) {
-        h = mix(h, (uint64_t)held[k].node << 32 | (uint32_t)held[k].offset);
-        h = mix(h, (uint64_t)held[k].expr << 32 | (uint32_t)held[k].relation << 16 | held[k].mode);
-        h = mix(h, (uint64_t)held[k].sync_kind << 56 ^ (uint64_t)held[k].test << 40 ^ (uint64_t)held[k].number);
+        h = dh_hash_combine(h, (uint64_t)held[k].node << 32 | (uint32_t)held[k].offset);
+        h = dh_hash_combine(h, (uint64_t)held[k].expr << 32 | (uint32_t)held[k].relation << 16 | held[k].mode);
+        h = dh_hash_combine(h, (uint64_t)held[k].sync_kind << 56 ^ (uint64_t)held[k].test << 40 ^
+                                   (uint64_t)held[k].number);
     }
     return h;
 }
@@ -31,43 +26,21 @@ static bool same_held(const struct dh_symex_lock *a, const struct dh_symex_lock 
     return true;
 }
 
-static void grow(uint32_t **slot, size_t *mask)
-{
-    free(*slot);
-    *mask = *mask ? 2 * *mask + 1 : 1023;
-    *slot = calloc(*mask + 1, sizeof **slot);
-    if (!*slot)
-        abort();
-}
-
-static void grow_sets(struct dh_symex *w)
-{
-    struct dh_symex_state *s = w->state;
-    grow(&s->set_slot, &s->set_mask);
-    for (uint32_t n = 0; n < w->locksets.n; n++) {
-        size_t at = hash_held(w->held.at + w->locksets.at[n].first, w->locksets.at[n].n) & s->set_mask;
-        while (s->set_slot[at])
-            at = (at + 1) & s->set_mask;
-        s->set_slot[at] = n + 1;
-    }
-}
-
 uint32_t dh_symex_intern_lockset(struct dh_symex *w, const struct dh_symex_lock *held, unsigned n)
 {
-    struct dh_symex_state *s = w->state;
-    if (2 * w->locksets.n >= s->set_mask)
-        grow_sets(w);
-    size_t at = hash_held(held, n) & s->set_mask;
-    for (; s->set_slot[at]; at = (at + 1) & s->set_mask) {
-        const struct dh_lockset *l = &w->locksets.at[s->set_slot[at] - 1];
+    struct dh_index *index = &w->state->lockset_index;
+    uint64_t hash = hash_held(held, n);
+    struct dh_probe probe = dh_index_probe(index, hash);
+    for (uint32_t k; (k = dh_index_next(index, &probe)) != DH_ABSENT;) {
+        const struct dh_lockset *l = &w->locksets.at[k];
         if (l->n == n && same_held(w->held.at + l->first, held, n))
-            return s->set_slot[at] - 1;
+            return k;
     }
     struct dh_lockset l = {(uint32_t)w->held.n, n};
     for (unsigned k = 0; k < n; k++)
         dh_vec_push(&w->held, held[k]);
+    dh_index_add(index, hash, (uint32_t)w->locksets.n);
     dh_vec_push(&w->locksets, l);
-    s->set_slot[at] = (uint32_t)w->locksets.n;
     return (uint32_t)w->locksets.n - 1;
 }
 
@@ -88,10 +61,10 @@ uint32_t dh_symex_intern_order(struct dh_symex *w, const struct dh_state *s)
 
 static uint64_t hash_event(const struct dh_symex_event *e)
 {
-    uint64_t h = mix(e->inst, (uint64_t)e->thread << 16 | e->kind);
-    h = mix(h, (uint64_t)e->node << 32 | (uint32_t)e->offset);
-    h = mix(h, (uint64_t)e->lockset << 32 | e->order);
-    return mix(h, (uint64_t)e->flags << 32 | e->second);
+    uint64_t h = dh_hash_combine(e->inst, (uint64_t)e->thread << 16 | e->kind);
+    h = dh_hash_combine(h, (uint64_t)e->node << 32 | (uint32_t)e->offset);
+    h = dh_hash_combine(h, (uint64_t)e->lockset << 32 | e->order);
+    return dh_hash_combine(h, (uint64_t)e->flags << 32 | e->second);
 }
 
 static bool same_event(const struct dh_symex_event *a, const struct dh_symex_event *b)
@@ -103,7 +76,7 @@ static bool same_event(const struct dh_symex_event *a, const struct dh_symex_eve
            a->element_joined == b->element_joined && a->flags_seen == b->flags_seen;
 }
 
-static void note_seen(struct dh_symex *w, uint32_t event, uint32_t context)
+static void note_context(struct dh_symex *w, uint32_t event, uint32_t context)
 {
     if (w->keep_contexts)
         dh_vec_push(&w->event_contexts, (struct dh_event_context){event, context});
@@ -111,25 +84,17 @@ static void note_seen(struct dh_symex *w, uint32_t event, uint32_t context)
 
 void dh_symex_add_event(struct dh_symex *w, const struct dh_symex_event *e)
 {
-    struct dh_symex_state *s = w->state;
-    if (2 * w->events.n >= s->event_mask) {
-        grow(&s->event_slot, &s->event_mask);
-        for (uint32_t n = 0; n < w->events.n; n++) {
-            size_t at = hash_event(&w->events.at[n]) & s->event_mask;
-            while (s->event_slot[at])
-                at = (at + 1) & s->event_mask;
-            s->event_slot[at] = n + 1;
-        }
-    }
-    size_t at = hash_event(e) & s->event_mask;
-    for (; s->event_slot[at]; at = (at + 1) & s->event_mask)
-        if (same_event(&w->events.at[s->event_slot[at] - 1], e)) {
-            note_seen(w, s->event_slot[at] - 1, e->context);
+    struct dh_index *index = &w->state->event_index;
+    uint64_t hash = hash_event(e);
+    struct dh_probe probe = dh_index_probe(index, hash);
+    for (uint32_t n; (n = dh_index_next(index, &probe)) != DH_ABSENT;)
+        if (same_event(&w->events.at[n], e)) {
+            note_context(w, n, e->context);
             return;
         }
+    dh_index_add(index, hash, (uint32_t)w->events.n);
     dh_vec_push(&w->events, *e);
-    s->event_slot[at] = (uint32_t)w->events.n;
-    note_seen(w, s->event_slot[at] - 1, e->context);
+    note_context(w, (uint32_t)w->events.n - 1, e->context);
 }
 
 /* ---- where an expression of a function leads ---- */

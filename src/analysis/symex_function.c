@@ -1,19 +1,12 @@
 /* One function in one context: first what holds where, until nothing moves, then once more to write it down. */
 #include "analysis/symex_internal.h"
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
+#include "base/alloc.h"
 
 const struct dh_cfg *dh_symex_cfg(struct dh_symex *w, uint32_t function)
 {
     struct dh_cfg **at = &w->state->flows[function];
     if (!*at) {
-        *at = zeroed(1, sizeof **at);
+        *at = dh_xcalloc(1, sizeof **at);
         dh_cfg_build(*at, w->program, function);
     }
     return *at;
@@ -25,7 +18,7 @@ const uint32_t *dh_symex_definitions(struct dh_symex *w, uint32_t function)
     const struct dh_function *f = &w->program->functions.at[function];
     if (*at)
         return *at;
-    *at = zeroed(f->n_registers, sizeof **at);
+    *at = dh_xcalloc(f->n_registers, sizeof **at);
     memset(*at, 0xff, f->n_registers * sizeof **at);
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_basic_block *block = &w->program->blocks.at[b];
@@ -63,8 +56,8 @@ static const uint8_t *cleanups(struct dh_symex *w, uint32_t function)
     const struct dh_program *p = w->program;
     if (*at || !flow->n)
         return *at;
-    uint8_t *usual = zeroed(flow->n, 1), *from = zeroed(flow->n, 1);
-    *at = zeroed(flow->n, 1);
+    uint8_t *usual = dh_xcalloc(flow->n, 1), *from = dh_xcalloc(flow->n, 1);
+    *at = dh_xcalloc(flow->n, 1);
     reach_blocks(p, flow, 0, false, usual);
     for (uint32_t b = 0; b < flow->n; b++) {
         if (usual[b] || flow->rank.at[b] == DH_NONE)
@@ -374,7 +367,7 @@ void dh_symex_run_function(struct dh_symex *w, struct dh_symex_activation *f)
 {
     enum { ROUNDS = 24 };
     const struct dh_cfg *flow = dh_symex_cfg(w, f->function);
-    struct dh_state *in = zeroed(flow->n, sizeof *in);
+    struct dh_state *in = dh_xcalloc(flow->n, sizeof *in);
     bool moved = flow->n > 0 && has_cycle(w->program, flow);
     f->status = DH_ACTIVATION_RUNNING;
     f->out = f->thrown = (struct dh_state){0};

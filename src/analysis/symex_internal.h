@@ -152,8 +152,7 @@ struct dh_symex_state {
     DH_VEC(struct dh_symex_binding) bindings;
     DH_VEC(struct dh_context_caller) callers;
     DH_VEC(uint32_t) callers_of; /* by context: first in callers + 1, 0 = none; may be shorter */
-    uint32_t *activation_slot, *set_slot, *order_slot, *event_slot;
-    size_t activation_mask, set_mask, order_mask, event_mask;
+    struct dh_index activation_index, lockset_index, event_index;
     DH_VEC(uint32_t) barriers;            /* instructions; a barrier is a bit of dh_state.phase */
     DH_VEC(struct dh_heap_cell) unstable; /* fields stored to after they are shared; sorted for the second pass */
     uint8_t *allocation_count;            /* by node: allocations of this pass */

@@ -2,6 +2,7 @@
 #include "analysis/condition_barriers.h"
 #include "analysis/symex_internal.h"
 #include "analysis/thread_escape.h"
+#include "base/alloc.h"
 
 static uint32_t bit_of(uint32_t param)
 {
@@ -318,9 +319,7 @@ void dh_symex_find_shared(struct dh_symex *w)
     struct dh_heap_graph *g = &w->points_to->graph;
     dh_thread_set many = 0;
     memset(w->state->accessed, 0, g->nodes.n * sizeof *w->state->accessed);
-    uint8_t *reached = malloc(w->program->functions.n + 1);
-    if (!reached)
-        abort();
+    uint8_t *reached = dh_xmalloc(w->program->functions.n + 1);
     for (size_t t = 0; t < w->threads.n; t++) {
         memset(reached, 0, w->program->functions.n + 1);
         reach(w, w->threads.at[t].function, reached);

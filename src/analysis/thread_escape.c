@@ -1,4 +1,5 @@
 #include "analysis/thread_escape.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -94,9 +95,7 @@ static bool add_reachable(struct dh_points_to *s, uint8_t *confined)
 uint8_t *dh_find_thread_confined(struct dh_points_to *s)
 {
     struct dh_heap_graph *g = &s->graph;
-    uint8_t *confined = calloc(g->nodes.n + 1, 1);
-    if (!confined)
-        abort();
+    uint8_t *confined = dh_xcalloc(g->nodes.n + 1, 1);
     for (uint32_t n = 0; n < g->nodes.n; n++) {
         const struct dh_heap_node *node = &g->nodes.at[n];
         confined[n] = node->parent == n && !(node->flags & DH_NODE_EXPOSED) &&

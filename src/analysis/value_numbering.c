@@ -1,5 +1,6 @@
 #include "analysis/value_numbering.h"
 
+#include "base/alloc.h"
 #include "model/control_flow.h"
 
 #include <stdlib.h>
@@ -7,20 +8,11 @@
 
 enum { DEPTH_MAX = 6 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 void dh_value_numbering_init(struct dh_value_numbering *x, const struct dh_program *p)
 {
-    *x = (struct dh_value_numbering){.program = p, .mask = 4095};
-    x->slot = zeroed(x->mask + 1, sizeof *x->slot);
-    x->functions = zeroed(p->functions.n, sizeof *x->functions);
-    x->returns = zeroed(p->functions.n, sizeof *x->returns);
+    *x = (struct dh_value_numbering){.program = p};
+    x->functions = dh_xcalloc(p->functions.n, sizeof *x->functions);
+    x->returns = dh_xcalloc(p->functions.n, sizeof *x->returns);
     dh_vec_push(&x->exprs, (struct dh_expr){0});
 }
 
@@ -30,32 +22,15 @@ void dh_value_numbering_release(struct dh_value_numbering *x)
         free(x->functions[f]);
     free(x->functions);
     free(x->returns);
-    free(x->slot);
+    dh_index_release(&x->index);
     dh_vec_release(&x->exprs);
     dh_vec_release(&x->canon);
 }
 
-static size_t hash_expr(const struct dh_expr *e)
+static uint64_t hash_expr(const struct dh_expr *e)
 {
-    uint64_t h = e->kind * 0x9e3779b97f4a7c15u;
-    h = (h ^ e->a) * 0xff51afd7ed558ccdu;
-    h = (h ^ (h >> 29) ^ e->b) * 0xc4ceb9fe1a85ec53u;
-    h = (h ^ (h >> 31) ^ e->c) * 0x9e3779b97f4a7c15u;
-    h = (h ^ (h >> 30) ^ (uint64_t)e->offset) * 0xff51afd7ed558ccdu;
-    return (size_t)(h ^ (h >> 32));
-}
-
-static void rehash(struct dh_value_numbering *x)
-{
-    free(x->slot);
-    x->mask = 2 * x->mask + 1;
-    x->slot = zeroed(x->mask + 1, sizeof *x->slot);
-    for (uint32_t n = 1; n < x->exprs.n; n++) {
-        size_t at = hash_expr(&x->exprs.at[n]) & x->mask;
-        while (x->slot[at])
-            at = (at + 1) & x->mask;
-        x->slot[at] = n;
-    }
+    uint64_t h = dh_hash_combine((uint64_t)e->kind << 32 | e->a, (uint64_t)e->b << 32 | e->c);
+    return dh_hash_combine(h, (uint64_t)e->offset);
 }
 
 static bool same_expr(const struct dh_expr *a, const struct dh_expr *b)
@@ -65,15 +40,15 @@ static bool same_expr(const struct dh_expr *a, const struct dh_expr *b)
 
 uint32_t dh_expr_number(struct dh_value_numbering *x, struct dh_expr e)
 {
-    if (2 * x->exprs.n > x->mask)
-        rehash(x);
-    size_t at = hash_expr(&e) & x->mask;
-    for (; x->slot[at]; at = (at + 1) & x->mask)
-        if (same_expr(&x->exprs.at[x->slot[at]], &e))
-            return x->slot[at];
-    x->slot[at] = (uint32_t)x->exprs.n;
+    uint64_t hash = hash_expr(&e);
+    struct dh_probe probe = dh_index_probe(&x->index, hash);
+    for (uint32_t n; (n = dh_index_next(&x->index, &probe)) != DH_ABSENT;)
+        if (same_expr(&x->exprs.at[n], &e))
+            return n;
+    uint32_t number = (uint32_t)x->exprs.n;
+    dh_index_add(&x->index, hash, number);
     dh_vec_push(&x->exprs, e);
-    return x->slot[at];
+    return number;
 }
 
 static struct dh_term term(uint32_t expr, int64_t offset)
@@ -342,8 +317,8 @@ const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t f
         return x->functions[function];
     const struct dh_function *f = &x->program->functions.at[function];
     struct reading r = {.x = x, .function = function};
-    r.terms = zeroed(f->n_registers, sizeof *r.terms);
-    r.defined = zeroed(f->n_registers, sizeof *r.defined);
+    r.terms = dh_xcalloc(f->n_registers, sizeof *r.terms);
+    r.defined = dh_xcalloc(f->n_registers, sizeof *r.defined);
     memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
     for (uint32_t n = 0; n < f->n_params; n++)
         r.terms[n] = leaf(x, DH_EXPR_PARAM, n, 0);

@@ -5,6 +5,7 @@
 #ifndef DH_ANALYSIS_VALUE_NUMBERING_H
 #define DH_ANALYSIS_VALUE_NUMBERING_H
 
+#include "base/map.h"
 #include "model/program.h"
 
 enum dh_expr_kind {
@@ -38,8 +39,7 @@ struct dh_term {
 struct dh_value_numbering {
     const struct dh_program *program;
     DH_VEC(struct dh_expr) exprs;
-    uint32_t *slot;
-    size_t mask;
+    struct dh_index index;
     DH_VEC(uint32_t) canon;     /* by expression: the same with `any` loads, 0 = not made yet */
     struct dh_term **functions; /* by function: terms of its registers, NULL = not read yet */
     struct dh_term *returns;    /* by function: what it returns in its own words, expr 0 = not known */

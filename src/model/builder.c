@@ -1,27 +1,22 @@
 /* Building a program: interning, bodies in order, edges made whole at the end. */
 #include "model/builder.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "model/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Open addressing over rows of some array of the program; 0 = free, else row + 1. */
-struct interned {
-    uint32_t *slot;
-    size_t mask, n;
-};
-
+/* Rows of the program's arrays by content. */
 struct dh_program_interner {
-    struct interned strings, constants, places;
-    uint32_t function; /* whose body is at work */
+    struct dh_index strings, constants, places;
+    uint32_t function; /* whose body is being built */
 };
 
 struct dh_program_interner *dh_program_interner_new(void)
 {
-    struct dh_program_interner *index = calloc(1, sizeof *index);
-    if (!index)
-        abort();
+    struct dh_program_interner *index = DH_NEW(struct dh_program_interner);
     index->function = DH_NONE;
     return index;
 }
@@ -30,104 +25,43 @@ void dh_program_interner_free(struct dh_program_interner *index)
 {
     if (!index)
         return;
-    free(index->strings.slot);
-    free(index->constants.slot);
-    free(index->places.slot);
+    dh_index_release(&index->strings);
+    dh_index_release(&index->constants);
+    dh_index_release(&index->places);
     free(index);
 }
 
-static uint64_t hash_bytes(const void *bytes, size_t n)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const unsigned char *b = bytes; n--; b++)
-        h = (h ^ *b) * 0x100000001b3u;
-    return h ^ h >> 29;
-}
-
-typedef bool equal_fn(const struct dh_program *p, uint32_t row, const void *key);
-typedef uint64_t hash_fn(const struct dh_program *p, uint32_t row);
-
-static uint32_t *place_of(struct interned *t, const struct dh_program *p, uint64_t hash, const void *key,
-                          equal_fn *equal)
-{
-    for (size_t i = hash & t->mask;; i = (i + 1) & t->mask)
-        if (!t->slot[i] || equal(p, t->slot[i] - 1, key))
-            return &t->slot[i];
-}
-
-static void grow(struct interned *t, const struct dh_program *p, hash_fn *hash)
-{
-    if (t->slot && t->n * 2 < t->mask)
-        return;
-    struct interned old = *t;
-    t->mask = old.slot ? old.mask * 2 + 1 : 255;
-    t->slot = calloc(t->mask + 1, sizeof *t->slot);
-    if (!t->slot)
-        abort();
-    for (size_t i = 0; old.slot && i <= old.mask; i++) {
-        if (!old.slot[i])
-            continue;
-        size_t to = hash(p, old.slot[i] - 1) & t->mask;
-        while (t->slot[to])
-            to = (to + 1) & t->mask;
-        t->slot[to] = old.slot[i];
-    }
-    free(old.slot);
-}
-
 /* ---- strings: a row is the offset into the pool ---- */
-static bool same_string(const struct dh_program *p, uint32_t row, const void *key)
-{
-    return strcmp(&p->strings.at[row], key) == 0;
-}
-
-static uint64_t hash_string(const struct dh_program *p, uint32_t row)
-{
-    return hash_bytes(&p->strings.at[row], strlen(&p->strings.at[row]));
-}
-
 uint32_t dh_build_string(struct dh_program *p, const char *text)
 {
     if (!text || !*text)
         return 0;
-    struct interned *t = &p->index->strings;
-    grow(t, p, hash_string);
+    struct dh_index *index = &p->index->strings;
+    uint64_t hash = dh_hash_string(text);
+    struct dh_probe probe = dh_index_probe(index, hash);
+    for (uint32_t row; (row = dh_index_next(index, &probe)) != DH_ABSENT;)
+        if (strcmp(&p->strings.at[row], text) == 0)
+            return row;
+    uint32_t row = (uint32_t)p->strings.n;
     size_t n = strlen(text) + 1;
-    uint32_t *slot = place_of(t, p, hash_bytes(text, n - 1), text, same_string);
-    if (!*slot) {
-        t->n++;
-        *slot = (uint32_t)p->strings.n + 1;
-        dh_vec_reserve(&p->strings, n);
-        memcpy(p->strings.at + p->strings.n, text, n);
-        p->strings.n += n;
-    }
-    return *slot - 1;
-}
-
-/* ---- constants ---- */
-static bool same_constant(const struct dh_program *p, uint32_t row, const void *key)
-{
-    const struct dh_constant *a = &p->constants.at[row], *b = key;
-    return a->kind == b->kind && a->index == b->index && a->number == b->number;
-}
-
-static uint64_t hash_constant(const struct dh_program *p, uint32_t row)
-{
-    return hash_bytes(&p->constants.at[row], sizeof p->constants.at[row]);
+    dh_vec_reserve(&p->strings, n);
+    memcpy(p->strings.at + row, text, n);
+    p->strings.n += n;
+    dh_index_add(index, hash, row);
+    return row;
 }
 
 dh_value dh_build_constant(struct dh_program *p, enum dh_constant_kind kind, uint32_t index, int64_t number)
 {
     struct dh_constant c = {kind, index, number};
-    struct interned *t = &p->index->constants;
-    grow(t, p, hash_constant);
-    uint32_t *slot = place_of(t, p, hash_bytes(&c, sizeof c), &c, same_constant);
-    if (!*slot) {
-        t->n++;
-        dh_vec_push(&p->constants, c);
-        *slot = (uint32_t)p->constants.n;
-    }
-    return (*slot - 1) | DH_CONSTANT_BIT;
+    uint64_t hash = dh_hash_bytes(&c, sizeof c);
+    struct dh_probe probe = dh_index_probe(&p->index->constants, hash);
+    for (uint32_t row; (row = dh_index_next(&p->index->constants, &probe)) != DH_ABSENT;)
+        if (memcmp(&p->constants.at[row], &c, sizeof c) == 0)
+            return row | DH_CONSTANT_BIT;
+    dh_index_add(&p->index->constants, hash, (uint32_t)p->constants.n);
+    dh_vec_push(&p->constants, c);
+    return (uint32_t)(p->constants.n - 1) | DH_CONSTANT_BIT;
 }
 
 dh_value dh_build_int(struct dh_program *p, int64_t number)
@@ -135,30 +69,18 @@ dh_value dh_build_int(struct dh_program *p, int64_t number)
     return dh_build_constant(p, DH_CONST_INT, 0, number);
 }
 
-/* ---- places ---- */
-static bool same_place(const struct dh_program *p, uint32_t row, const void *key)
-{
-    return memcmp(&p->places.at[row], key, sizeof(struct dh_source_location)) == 0;
-}
-
-static uint64_t hash_place(const struct dh_program *p, uint32_t row)
-{
-    return hash_bytes(&p->places.at[row], sizeof(struct dh_source_location));
-}
-
 uint32_t dh_build_place(struct dh_program *p, const struct dh_source_location *place)
 {
     if (!place->line && !place->file)
         return 0;
-    struct interned *t = &p->index->places;
-    grow(t, p, hash_place);
-    uint32_t *slot = place_of(t, p, hash_bytes(place, sizeof *place), place, same_place);
-    if (!*slot) {
-        t->n++;
-        dh_vec_push(&p->places, *place);
-        *slot = (uint32_t)p->places.n;
-    }
-    return *slot - 1;
+    uint64_t hash = dh_hash_bytes(place, sizeof *place);
+    struct dh_probe probe = dh_index_probe(&p->index->places, hash);
+    for (uint32_t row; (row = dh_index_next(&p->index->places, &probe)) != DH_ABSENT;)
+        if (memcmp(&p->places.at[row], place, sizeof *place) == 0)
+            return row;
+    dh_index_add(&p->index->places, hash, (uint32_t)p->places.n);
+    dh_vec_push(&p->places, *place);
+    return (uint32_t)p->places.n - 1;
 }
 
 /* ---- what programs consist of ---- */

@@ -1,5 +1,6 @@
 /* Reverse postorder, dominators after Cooper, Harvey and Kennedy, loops by their back edges. */
 #include "model/control_flow.h"
+#include "base/alloc.h"
 
 #include <string.h>
 
@@ -108,9 +109,7 @@ struct backward {
 static struct backward order_backwards(struct dh_cfg *f, const struct dh_program *p)
 {
     struct visit v = {p, f, true};
-    struct backward b = {.order = malloc((f->n + 1) * sizeof(uint32_t)), .rank = malloc((f->n + 1) * sizeof(uint32_t))};
-    if (!b.order || !b.rank)
-        abort();
+    struct backward b = {.order = DH_NEW_ARRAY(uint32_t, f->n + 1), .rank = DH_NEW_ARRAY(uint32_t, f->n + 1)};
     fill(b.rank, f->n + 1);
     for (uint32_t block = 0; block < f->n; block++)
         if (!p->blocks.at[f->first + block].n_succs && b.rank[block] == DH_NONE)
@@ -195,9 +194,7 @@ static void gather_loop(struct dh_cfg *f, const struct dh_program *p, uint32_t h
 
 static void find_loops(struct dh_cfg *f, const struct dh_program *p)
 {
-    uint32_t *stamp = malloc((f->n + 1) * sizeof *stamp);
-    if (!stamp)
-        abort();
+    uint32_t *stamp = dh_xmalloc((f->n + 1) * sizeof *stamp);
     fill(stamp, f->n + 1);
     /* Inner headers have higher ranks than outer ones. */
     for (uint32_t i = f->n_reached; i-- > 0;)

@@ -1,4 +1,5 @@
 /* Verifies a finished program: what its header promises. */
+#include "base/alloc.h"
 #include "model/program.h"
 
 #include <string.h>
@@ -102,9 +103,7 @@ static uint32_t most_registers(const struct dh_program *p)
 const char *dh_program_verify(const struct dh_program *p)
 {
     const char *why = NULL;
-    uint32_t *seen = calloc(most_registers(p) + 1, sizeof *seen);
-    if (!seen)
-        abort();
+    uint32_t *seen = dh_xcalloc(most_registers(p) + 1, sizeof *seen);
     for (uint32_t f = 0; f < p->functions.n && !why; f++) {
         const struct dh_function *function = &p->functions.at[f];
         if (function->n_blocks && function->n_params > function->n_registers)
