@@ -2,7 +2,7 @@
 
 #include "analysis/points_to_andersen.h"
 
-/* Which operand of an instruction is the address that an event is about; DH_NONE: none, or nobody can tell. */
+/* Which operand of an instruction is the event's address; DH_NONE: none, or unknown. */
 static uint32_t address_of(const struct dh_inst *i, uint32_t kind)
 {
     switch (i->op) {
@@ -36,7 +36,7 @@ static bool find_pointed(const struct dh_symex *w, uint32_t inst, uint32_t kind,
     return true;
 }
 
-/* More than one thing, or parts that are not told apart any more. */
+/* Several objects were merged, or offsets are lost. */
 static bool is_united(const struct dh_symex *w, uint32_t node)
 {
     const struct dh_heap_graph *g = &w->points_to->graph;

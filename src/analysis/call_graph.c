@@ -78,9 +78,9 @@ bool dh_call_graph_next(const struct dh_call_graph *c, uint32_t inst, uint32_t *
     return true;
 }
 
-/* ---- groups ---- */
+/* ---- strongly connected components ---- */
 
-struct arcs {
+struct edges {
     uint32_t *first; /* by function, one more */
     DH_VEC(uint32_t) to;
 };
@@ -90,13 +90,14 @@ static bool is_call(const struct dh_inst *i)
     return i->op == DH_I_CALL || i->op == DH_I_FOREIGN;
 }
 
-static void function_arcs(const struct dh_call_graph *c, struct arcs *a, const struct dh_function *f, bool with_far)
+static void function_edges(const struct dh_call_graph *c, struct edges *a, const struct dh_function *f,
+                           bool with_insensitive)
 {
     const struct dh_program *p = c->program;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_basic_block *block = &p->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
-            if (!is_call(&p->insts.at[i]) || (c->insensitive[i] && !with_far))
+            if (!is_call(&p->insts.at[i]) || (c->insensitive[i] && !with_insensitive))
                 continue;
             for (uint32_t it = dh_call_graph_first(c, i), to; dh_call_graph_next(c, i, &it, &to);)
                 dh_vec_push(&a->to, to);
@@ -104,26 +105,26 @@ static void function_arcs(const struct dh_call_graph *c, struct arcs *a, const s
     }
 }
 
-static void collect_arcs(const struct dh_call_graph *c, struct arcs *a, bool with_far)
+static void collect_edges(const struct dh_call_graph *c, struct edges *a, bool with_insensitive)
 {
     size_t n = c->program->functions.n;
     a->first = dh_xcalloc(n + 1, sizeof *a->first);
     for (size_t f = 0; f < n; f++) {
         a->first[f] = (uint32_t)a->to.n;
-        function_arcs(c, a, &c->program->functions.at[f], with_far);
+        function_edges(c, a, &c->program->functions.at[f], with_insensitive);
     }
     a->first[n] = (uint32_t)a->to.n;
 }
 
-/* Tarjan's, without recursion. */
+/* Tarjan's algorithm, without recursion. */
 struct search {
     struct dh_call_graph *c;
-    struct arcs arcs;
+    struct edges edges;
     uint32_t *number, *low, *next, *stack, *path;
     uint32_t counter, n_stack, n_path, n_order;
 };
 
-static void close_group(struct search *s, uint32_t f)
+static void close_scc(struct search *s, uint32_t f)
 {
     struct dh_call_graph *c = s->c;
     uint32_t member;
@@ -140,7 +141,7 @@ static void close_group(struct search *s, uint32_t f)
 static void enter(struct search *s, uint32_t f)
 {
     s->number[f] = s->low[f] = ++s->counter;
-    s->next[f] = s->arcs.first[f];
+    s->next[f] = s->edges.first[f];
     s->stack[s->n_stack++] = f;
     s->path[s->n_path++] = f;
 }
@@ -150,8 +151,8 @@ static void visit(struct search *s, uint32_t root)
     enter(s, root);
     while (s->n_path) {
         uint32_t f = s->path[s->n_path - 1];
-        if (s->next[f] < s->arcs.first[f + 1]) {
-            uint32_t to = s->arcs.to.at[s->next[f]++];
+        if (s->next[f] < s->edges.first[f + 1]) {
+            uint32_t to = s->edges.to.at[s->next[f]++];
             if (!s->number[to])
                 enter(s, to);
             else if (s->number[to] != DH_NONE && s->number[to] < s->low[f])
@@ -160,17 +161,17 @@ static void visit(struct search *s, uint32_t root)
         }
         s->n_path--;
         if (s->low[f] == s->number[f])
-            close_group(s, f);
+            close_scc(s, f);
         else if (s->low[f] < s->low[s->path[s->n_path - 1]])
             s->low[s->path[s->n_path - 1]] = s->low[f];
     }
 }
 
-static void find_groups(struct dh_call_graph *c, bool with_far)
+static void find_sccs(struct dh_call_graph *c, bool with_insensitive)
 {
     size_t n = c->program->functions.n;
     struct search s = {.c = c};
-    collect_arcs(c, &s.arcs, with_far);
+    collect_edges(c, &s.edges, with_insensitive);
     uint32_t *room = dh_xcalloc(5 * n, sizeof *room);
     s.number = room;
     s.low = room + n;
@@ -183,11 +184,11 @@ static void find_groups(struct dh_call_graph *c, bool with_far)
             visit(&s, (uint32_t)f);
     c->scc_first[c->n_sccs] = s.n_order;
     free(room);
-    free(s.arcs.first);
-    dh_vec_release(&s.arcs.to);
+    free(s.edges.first);
+    dh_vec_release(&s.edges.to);
 }
 
-/* Whether the object is a part of the caller's own: what its first parameter points to, moved about inside. */
+/* Whether the object is a part of what the caller's first parameter points to. */
 static bool is_own_part(const struct dh_program *p, uint32_t function, dh_value v)
 {
     const struct dh_function *f = &p->functions.at[function];
@@ -204,8 +205,8 @@ static bool is_own_part(const struct dh_program *p, uint32_t function, dh_value 
     return v == 0;
 }
 
-/* A destructor that destroys what its object owns, and that the same way: an owner inside the object (the child of a
- * tree) would be one with every other owner of such objects, and so with whatever those lie in. */
+/* A destructor that destroys an owned object of the same kind (the child of a tree): context-sensitive, unification
+ * would merge that owner with every other owner of such objects, and with the objects these lie in. */
 static bool destroys_owned(const struct dh_call_graph *c, const struct dh_inst *i, uint32_t function)
 {
     const struct dh_program *p = c->program;
@@ -217,7 +218,7 @@ static bool destroys_owned(const struct dh_call_graph *c, const struct dh_inst *
            !is_own_part(p, function, dh_operand(p, i, 1));
 }
 
-static void find_far(struct dh_call_graph *c)
+static void find_insensitive(struct dh_call_graph *c)
 {
     const struct dh_program *p = c->program;
     for (size_t b = 0; b < p->blocks.n; b++) {
@@ -239,7 +240,7 @@ static void find_far(struct dh_call_graph *c)
 
 void dh_call_graph_order(struct dh_call_graph *c)
 {
-    find_groups(c, true);
-    find_far(c);
-    find_groups(c, false);
+    find_sccs(c, true);
+    find_insensitive(c);
+    find_sccs(c, false);
 }

@@ -44,7 +44,7 @@ void dh_heap_graph_add_origin(struct dh_heap_graph *g, uint32_t node, enum dh_or
     }
 }
 
-/* ---- who is who ---- */
+/* ---- union-find ---- */
 
 static uint32_t find_node(struct dh_heap_graph *g, uint32_t id, int32_t *distance)
 {
@@ -55,7 +55,7 @@ static uint32_t find_node(struct dh_heap_graph *g, uint32_t id, int32_t *distanc
         at = g->nodes.at[at].parent;
     }
     *distance = sum;
-    /* Shorten the way for everybody on it. */
+    /* Path compression. */
     while (id != at) {
         struct dh_heap_node *n = &g->nodes.at[id];
         uint32_t next = n->parent;
@@ -79,7 +79,8 @@ struct dh_heap_cell dh_heap_graph_find(struct dh_heap_graph *g, struct dh_heap_c
     return (struct dh_heap_cell){node, c.offset + distance};
 }
 
-/* Elements are folded onto the first one; a fold without end at the object's beginning has no beginning either. */
+/* Elements are folded onto the first one; an unbounded fold that starts at offset 0 or less covers negative offsets,
+ * too. */
 static int32_t folded(const struct dh_heap_node *n, int32_t offset)
 {
     if (n->flags & DH_NODE_COLLAPSED)
@@ -94,14 +95,14 @@ static int32_t folded(const struct dh_heap_node *n, int32_t offset)
     return offset;
 }
 
-static void later(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_heap_cell b)
+static void defer_unify(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_heap_cell b)
 {
     dh_vec_push(&g->pending, (struct dh_heap_cell_pair){a, b});
 }
 
 /* ---- edges ---- */
 
-/* The one whose pointer overlaps a pointer at `offset`: where to put a new one otherwise. */
+/* The edge whose pointer overlaps one at `offset`; otherwise where to insert a new one. */
 static unsigned edge_place(const struct dh_heap_node *n, int32_t offset, bool *there)
 {
     unsigned low = 0, high = n->n_edges;
@@ -125,11 +126,11 @@ static void put_edge(struct dh_heap_graph *g, uint32_t node, int32_t offset, str
     offset = folded(n, offset);
     unsigned at = edge_place(n, offset, &there);
     if (there) {
-        later(g, n->edges[at].to, to);
+        defer_unify(g, n->edges[at].to, to);
         return;
     }
     if (n->n_edges == UINT16_MAX) {
-        later(g, n->edges[0].to, to);
+        defer_unify(g, n->edges[0].to, to);
         return;
     }
     if (n->n_edges == n->cap_edges) {
@@ -143,8 +144,8 @@ static void put_edge(struct dh_heap_graph *g, uint32_t node, int32_t offset, str
         set_global(g, to.node);
 }
 
-/* After folds changed: put all edges in again. */
-static void resettle_edges(struct dh_heap_graph *g, uint32_t node)
+/* After folds changed: insert all edges again. */
+static void refold_edges(struct dh_heap_graph *g, uint32_t node)
 {
     struct dh_heap_node *n = &g->nodes.at[node];
     struct dh_heap_edge *old = n->edges;
@@ -157,7 +158,7 @@ static void resettle_edges(struct dh_heap_graph *g, uint32_t node)
     free(old);
 }
 
-/* ---- what globals lead to ---- */
+/* ---- nodes reachable from globals ---- */
 
 static void set_global(struct dh_heap_graph *g, uint32_t id)
 {
@@ -177,7 +178,7 @@ static void set_global(struct dh_heap_graph *g, uint32_t id)
 
 /* ---- folds ---- */
 
-static int32_t common_measure(int32_t a, int32_t b)
+static int32_t greatest_common_divisor(int32_t a, int32_t b)
 {
     while (b) {
         int32_t rest = a % b;
@@ -203,7 +204,7 @@ static bool overlap(const struct dh_array_fold *a, const struct dh_array_fold *b
 /* One fold that does what both did. */
 static struct dh_array_fold joined(const struct dh_array_fold *a, const struct dh_array_fold *b)
 {
-    struct dh_array_fold both = {.stride = common_measure(a->stride, b->stride)};
+    struct dh_array_fold both = {.stride = greatest_common_divisor(a->stride, b->stride)};
     both.start = a->start < b->start ? a->start : b->start;
     if (a->length && b->length) {
         int32_t a_end = a->start + a->length, b_end = b->start + b->length;
@@ -219,7 +220,8 @@ static bool inside_element(const struct dh_array_fold *small, const struct dh_ar
     return big->stride % small->stride == 0;
 }
 
-/* Strides are multiples of a pointer's size, so are their common measures: folds always go together somehow. */
+/* Strides are multiples of a pointer's size, so are their greatest common divisors: overlapping folds can always be
+ * joined. */
 static void insert_fold(struct dh_heap_node *n, struct dh_array_fold f)
 {
     for (unsigned i = 0; i < n->n_folds;) {
@@ -267,10 +269,10 @@ static void add_fold(struct dh_heap_graph *g, uint32_t node, struct dh_array_fol
         return;
     g->unions++;
     insert_fold(n, f);
-    resettle_edges(g, node);
+    refold_edges(g, node);
 }
 
-static void settle(struct dh_heap_graph *g);
+static void unify_pending(struct dh_heap_graph *g);
 
 void dh_heap_graph_fold_array(struct dh_heap_graph *g, struct dh_heap_cell c, int64_t stride, uint64_t count)
 {
@@ -284,10 +286,10 @@ void dh_heap_graph_fold_array(struct dh_heap_graph *g, struct dh_heap_cell c, in
     uint64_t length = count && count < INT32_MAX / 4 ? count * (uint64_t)stride : 0;
     add_fold(g, c.node,
              (struct dh_array_fold){c.offset, (int32_t)stride, length < INT32_MAX / 4 ? (int32_t)length : 0});
-    settle(g);
+    unify_pending(g);
 }
 
-/* ---- uniting ---- */
+/* ---- unification ---- */
 
 void dh_heap_graph_collapse(struct dh_heap_graph *g, uint32_t node)
 {
@@ -299,8 +301,8 @@ void dh_heap_graph_collapse(struct dh_heap_graph *g, uint32_t node)
     n->n_folds = 0;
     g->unions++;
     g->collapses++;
-    resettle_edges(g, node);
-    settle(g);
+    refold_edges(g, node);
+    unify_pending(g);
 }
 
 static void join_origins(struct dh_heap_graph *g, struct dh_heap_node *into, const struct dh_heap_node *from)
@@ -317,8 +319,8 @@ static void join_origins(struct dh_heap_graph *g, struct dh_heap_node *into, con
     b->next = next;
 }
 
-/* `from` sits at `distance` in `into` from now on. */
-static void take_in(struct dh_heap_graph *g, uint32_t into, uint32_t from, int32_t distance)
+/* `from` is unified into `into`, at `distance`. */
+static void absorb(struct dh_heap_graph *g, uint32_t into, uint32_t from, int32_t distance)
 {
     struct dh_heap_node *w = &g->nodes.at[into], *l = &g->nodes.at[from];
     struct dh_heap_edge *edges = l->edges;
@@ -346,7 +348,7 @@ static void take_in(struct dh_heap_graph *g, uint32_t into, uint32_t from, int32
     free(folds);
 }
 
-static void unite_now(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_heap_cell b)
+static void unify_now(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_heap_cell b)
 {
     a = dh_heap_graph_find(g, a);
     b = dh_heap_graph_find(g, b);
@@ -357,8 +359,8 @@ static void unite_now(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_
         return;
     }
     g->unions++;
-    bool blur = (g->nodes.at[a.node].flags | g->nodes.at[b.node].flags) & DH_NODE_COLLAPSED;
-    if (blur) {
+    bool collapsed = (g->nodes.at[a.node].flags | g->nodes.at[b.node].flags) & DH_NODE_COLLAPSED;
+    if (collapsed) {
         dh_heap_graph_collapse(g, a.node);
         dh_heap_graph_collapse(g, b.node);
         a = dh_heap_graph_find(g, a);
@@ -370,18 +372,18 @@ static void unite_now(struct dh_heap_graph *g, struct dh_heap_cell a, struct dh_
         b = t;
     }
     if (a.node != b.node)
-        take_in(g, a.node, b.node, a.offset - b.offset);
+        absorb(g, a.node, b.node, a.offset - b.offset);
 }
 
-/* One loop instead of recursion: lists of the program may be long. */
-static void settle(struct dh_heap_graph *g)
+/* A worklist instead of recursion: chains of unifications may be long. */
+static void unify_pending(struct dh_heap_graph *g)
 {
     if (g->busy)
         return;
     g->busy = true;
     while (g->pending.n) {
         struct dh_heap_cell_pair p = g->pending.at[--g->pending.n];
-        unite_now(g, p.a, p.b);
+        unify_now(g, p.a, p.b);
     }
     g->busy = false;
 }
@@ -390,8 +392,8 @@ void dh_heap_graph_unify(struct dh_heap_graph *g, struct dh_heap_cell a, struct 
 {
     if (a.node == DH_NO_NODE || b.node == DH_NO_NODE)
         return;
-    later(g, a, b);
-    settle(g);
+    defer_unify(g, a, b);
+    unify_pending(g);
 }
 
 void dh_heap_graph_add_flags(struct dh_heap_graph *g, struct dh_heap_cell c, uint32_t flags)
@@ -433,7 +435,7 @@ void dh_heap_graph_add_edge(struct dh_heap_graph *g, struct dh_heap_cell from, s
         return;
     from = dh_heap_graph_find(g, from);
     put_edge(g, from.node, from.offset, to);
-    settle(g);
+    unify_pending(g);
 }
 
 static void copy_edges(struct dh_heap_graph *g, struct dh_heap_cell from, struct dh_heap_cell to, uint64_t length)
@@ -441,9 +443,9 @@ static void copy_edges(struct dh_heap_graph *g, struct dh_heap_cell from, struct
     from = dh_heap_graph_find(g, from);
     for (unsigned i = 0; i < g->nodes.at[from.node].n_edges; i++) {
         struct dh_heap_edge e = g->nodes.at[from.node].edges[i];
-        bool blur = g->nodes.at[from.node].flags & DH_NODE_COLLAPSED;
+        bool collapsed = g->nodes.at[from.node].flags & DH_NODE_COLLAPSED;
         int64_t at = (int64_t)e.offset - from.offset;
-        if (blur)
+        if (collapsed)
             at = 0;
         else if (length && (at < 0 || at >= (int64_t)length))
             continue;
@@ -513,7 +515,7 @@ static void clone_self(struct dh_heap_graph *g, uint32_t from, struct dh_heap_ce
 }
 
 void dh_heap_graph_clone(struct dh_heap_graph *g, struct dh_heap_cell from, struct dh_heap_cell to,
-                         dh_heap_graph_clone_observer *seen, void *self)
+                         dh_heap_graph_clone_observer *observer, void *self)
 {
     DH_VEC(struct dh_heap_cell_pair) todo = {0};
     dh_vec_push(&todo, (struct dh_heap_cell_pair){from, to});
@@ -532,8 +534,8 @@ void dh_heap_graph_clone(struct dh_heap_graph *g, struct dh_heap_cell from, stru
         n->image = t.node;
         n->image_distance = t.offset - f.offset;
         clone_self(g, f.node, t, t.offset - f.offset);
-        if (seen)
-            seen(self, f.node, (struct dh_heap_cell){t.node, t.offset - f.offset});
+        if (observer)
+            observer(self, f.node, (struct dh_heap_cell){t.node, t.offset - f.offset});
         unsigned n_edges = g->nodes.at[f.node].n_edges;
         for (unsigned i = 0; i < n_edges; i++) {
             struct dh_heap_edge e = g->nodes.at[f.node].edges[i];

@@ -22,13 +22,13 @@ void dh_held_locks_init(struct dh_held_locks *h, struct dh_symex *w)
 void dh_held_locks_release(struct dh_held_locks *h)
 {
     for (size_t f = 0; f < h->symex->program->functions.n; f++) {
-        dh_vec_release(&h->effects[f].taken);
+        dh_vec_release(&h->effects[f].acquired);
         dh_vec_release(&h->effects[f].released);
     }
     free(h->effects);
     dh_vec_release(&h->holds);
-    dh_vec_release(&h->takings);
-    dh_vec_release(&h->reach);
+    dh_vec_release(&h->acquisitions);
+    dh_vec_release(&h->reached);
     dh_vec_release(&h->work);
     dh_vec_release(&h->entered);
     dh_vec_release(&h->at);
@@ -41,7 +41,7 @@ dh_lock_bits dh_held_locks_at(const struct dh_held_locks *h, uint32_t inst)
 
 /* ---- which lock ---- */
 
-/* Where an expression of the function leads in its own graph. */
+/* The cell of an expression of the function in its own heap graph. */
 static struct dh_heap_cell cell_of(struct dh_held_locks *h, uint32_t expr, int depth)
 {
     struct dh_symex *w = h->symex;
@@ -84,7 +84,7 @@ static bool same_term(struct dh_held_locks *h, struct dh_term a, struct dh_term 
            dh_expr_canonical(x, a.expr) == dh_expr_canonical(x, b.expr);
 }
 
-/* Holds that giving back this lock may end. */
+/* Held locks that may be released with this one. */
 static dh_lock_bits ended_by(struct dh_held_locks *h, struct dh_term t, struct dh_heap_cell c)
 {
     dh_lock_bits ended = 0;
@@ -98,7 +98,7 @@ static dh_lock_bits ended_by(struct dh_held_locks *h, struct dh_term t, struct d
     return ended;
 }
 
-/* ---- what instructions do ---- */
+/* ---- transfer functions ---- */
 
 static void add_hold(struct dh_held_locks *h, uint32_t point, uint32_t inst, struct dh_term at,
                      struct dh_heap_cell cell)
@@ -112,7 +112,7 @@ static void add_hold(struct dh_held_locks *h, uint32_t point, uint32_t inst, str
     }
     if (n == h->holds.n)
         dh_vec_push(&h->holds, (struct dh_named_lock){inst, at, cell});
-    dh_vec_push(&h->takings, (struct dh_acquisition){point, inst, n});
+    dh_vec_push(&h->acquisitions, (struct dh_acquisition){point, inst, n});
 }
 
 static bool takes(const struct dh_inst *i)
@@ -126,7 +126,7 @@ static bool gives_back(const struct dh_inst *i)
     return i->op == DH_I_UNLOCK || i->op == DH_I_ONCE_LEAVE;
 }
 
-/* Also locks that the program makes of atomics. */
+/* Including locks built of atomics. */
 static bool takes_at(const struct dh_held_locks *h, uint32_t inst)
 {
     return takes(&h->symex->program->insts.at[inst]) || h->symex->state->atomics.roles[inst] & DH_ATOMIC_ACQUIRES;
@@ -155,7 +155,7 @@ static void find_holds(struct dh_held_locks *h)
     const struct dh_program *p = h->symex->program;
     struct dh_value_numbering *x = &h->symex->state->values;
     uint32_t first = first_inst(p, h->function), n = n_insts(p, h->function);
-    h->holds.n = h->takings.n = 0;
+    h->holds.n = h->acquisitions.n = 0;
     for (uint32_t at = first; at < first + n; at++) {
         const struct dh_inst *i = &p->insts.at[at];
         if (takes_at(h, at)) {
@@ -164,8 +164,8 @@ static void find_holds(struct dh_held_locks *h)
             add_hold(h, at, at, dh_value_term(x, h->function, v), c);
         }
         uint32_t callee = i->op == DH_I_CALL ? only_target(h, at) : DH_NONE;
-        for (size_t k = 0; callee != DH_NONE && k < h->effects[callee].taken.n; k++) {
-            const struct dh_named_lock *q = &h->effects[callee].taken.at[k];
+        for (size_t k = 0; callee != DH_NONE && k < h->effects[callee].acquired.n; k++) {
+            const struct dh_named_lock *q = &h->effects[callee].acquired.at[k];
             struct dh_term t = dh_term_to_caller(x, q->at, h->function, i, 1);
             add_hold(h, at, q->inst, t, term_cell(h, t));
         }
@@ -176,7 +176,7 @@ static void note_release(struct dh_held_locks *h, struct dh_term t)
 {
     enum { MOST = 16 };
     struct dh_lock_effect *e = &h->effects[h->function];
-    if (!h->noting)
+    if (!h->collecting)
         return;
     for (size_t n = 0; n < e->released.n; n++)
         if (e->released.at[n].expr == t.expr && e->released.at[n].offset == t.offset)
@@ -195,7 +195,7 @@ static dh_lock_bits step_call(struct dh_held_locks *h, const struct dh_inst *i, 
         const struct dh_lock_effect *e = &h->effects[f];
         if (e->releases_any) {
             held = 0;
-            h->effects[h->function].releases_any |= h->noting;
+            h->effects[h->function].releases_any |= h->collecting;
         }
         for (size_t n = 0; n < e->released.n; n++) {
             struct dh_term t = dh_term_to_caller(x, e->released.at[n], h->function, i, 1);
@@ -208,7 +208,7 @@ static dh_lock_bits step_call(struct dh_held_locks *h, const struct dh_inst *i, 
     return held;
 }
 
-/* What remains of `held` when what the instruction gives back is gone. */
+/* `held` without what the instruction releases. */
 static dh_lock_bits step_back(struct dh_held_locks *h, uint32_t inst, dh_lock_bits held)
 {
     const struct dh_program *p = h->symex->program;
@@ -230,14 +230,14 @@ static dh_lock_bits step(struct dh_held_locks *h, uint32_t inst, dh_lock_bits he
     const struct dh_inst *i = &h->symex->program->insts.at[inst];
     held = step_back(h, inst, held);
     if (takes_at(h, inst) || i->op == DH_I_CALL)
-        for (size_t n = 0; n < h->takings.n; n++)
-            held |= h->takings.at[n].point == inst ? (dh_lock_bits)1 << h->takings.at[n].hold : 0;
+        for (size_t n = 0; n < h->acquisitions.n; n++)
+            held |= h->acquisitions.at[n].point == inst ? (dh_lock_bits)1 << h->acquisitions.at[n].hold : 0;
     return held;
 }
 
-/* ---- where a lock was not got ---- */
+/* ---- outcomes of try-lock ---- */
 
-/* The hold whose success the register tells: true when it is got, false when not. */
+/* The lock whose acquisition the register tells: true when acquired, false when not. */
 static bool tells(struct dh_held_locks *h, uint32_t reg, dh_lock_bits *hold, bool *when)
 {
     const struct dh_program *p = h->symex->program;
@@ -248,8 +248,8 @@ static bool tells(struct dh_held_locks *h, uint32_t reg, dh_lock_bits *hold, boo
         int64_t number;
         if (takes(i)) {
             *hold = 0;
-            for (size_t n = 0; n < h->takings.n; n++)
-                *hold |= h->takings.at[n].inst == defined[reg] ? (dh_lock_bits)1 << h->takings.at[n].hold : 0;
+            for (size_t n = 0; n < h->acquisitions.n; n++)
+                *hold |= h->acquisitions.at[n].inst == defined[reg] ? (dh_lock_bits)1 << h->acquisitions.at[n].hold : 0;
             *when = (i->extra == DH_SUCCESS_NOT_ZERO) != turned;
             return i->extra != DH_SUCCESS_ALWAYS;
         }
@@ -263,7 +263,7 @@ static bool tells(struct dh_held_locks *h, uint32_t reg, dh_lock_bits *hold, boo
     return false;
 }
 
-/* Those of atomics that the branch has looked at and not got. */
+/* Locks of atomics that the branch tested and did not acquire. */
 static dh_lock_bits made_lost(struct dh_held_locks *h, uint32_t branch, uint32_t number)
 {
     struct dh_atomic_sync *m = &h->symex->state->atomics;
@@ -272,12 +272,14 @@ static dh_lock_bits made_lost(struct dh_held_locks *h, uint32_t branch, uint32_t
     const struct dh_look_sides *sides = got && number < 2 ? dh_looks_at(&m->looks, h->function, branch) : NULL;
     for (unsigned side = 0; sides && !(got >> number & 1) && side < 2; side++)
         for (unsigned k = 0; k < sides->n[side]; k++)
-            for (size_t n = 0; n < h->takings.n; n++)
-                lost |= h->takings.at[n].inst == sides->at[side][k].inst ? (dh_lock_bits)1 << h->takings.at[n].hold : 0;
+            for (size_t n = 0; n < h->acquisitions.n; n++)
+                lost |= h->acquisitions.at[n].inst == sides->at[side][k].inst
+                            ? (dh_lock_bits)1 << h->acquisitions.at[n].hold
+                            : 0;
     return lost;
 }
 
-/* Holds that are not there on the way to successor `number`. */
+/* Locks not held on the edge to successor `number`. */
 static dh_lock_bits lost_on_edge(struct dh_held_locks *h, const struct dh_basic_block *b, uint32_t number)
 {
     const struct dh_program *p = h->symex->program;
@@ -302,7 +304,7 @@ static bool enter(dh_lock_bits *into, bool *known, dh_lock_bits held)
     return moved || *into != was;
 }
 
-static void flow(struct dh_held_locks *h, const struct dh_cfg *f)
+static void solve_dataflow(struct dh_held_locks *h, const struct dh_cfg *f)
 {
     const struct dh_program *p = h->symex->program;
     bool *known = dh_xcalloc(f->n + 1, sizeof *known), moved = true;
@@ -351,7 +353,7 @@ static void write_down(struct dh_held_locks *h, const struct dh_cfg *f)
     }
     for (size_t n = 0; returns && n < h->holds.n; n++)
         if (out >> n & 1)
-            dh_vec_push(&e->taken, h->holds.at[n]);
+            dh_vec_push(&e->acquired, h->holds.at[n]);
 }
 
 void dh_held_locks_analyse(struct dh_held_locks *h, uint32_t function)
@@ -359,15 +361,15 @@ void dh_held_locks_analyse(struct dh_held_locks *h, uint32_t function)
     const struct dh_cfg *f = dh_symex_cfg(h->symex, function);
     h->function = function;
     find_holds(h);
-    h->noting = true;
-    flow(h, f);
-    h->noting = false;
+    h->collecting = true;
+    solve_dataflow(h, f);
+    h->collecting = false;
     write_down(h, f);
 }
 
-/* ---- from here to there ---- */
+/* ---- between two instructions ---- */
 
-/* Blocks that control may pass after `from` (or before, when `back`) and still be on its way. */
+/* Blocks that are reachable from `from` (or that reach it, when `back`) without passing the ends. */
 static void mark(struct dh_held_locks *h, const struct dh_cfg *f, uint32_t from, uint32_t stop, bool back, uint8_t bit)
 {
     const struct dh_program *p = h->symex->program;
@@ -378,9 +380,9 @@ static void mark(struct dh_held_locks *h, const struct dh_cfg *f, uint32_t from,
         const uint32_t *next = back ? dh_predecessors(p, b) : dh_successors(p, b);
         for (uint32_t n = 0; n < (back ? b->n_preds : b->n_succs); n++) {
             uint32_t to = next[n] - f->first;
-            if (h->reach.at[to] & bit)
+            if (h->reached.at[to] & bit)
                 continue;
-            h->reach.at[to] |= bit;
+            h->reached.at[to] |= bit;
             if (to != stop)
                 dh_vec_push(&h->work, to);
         }
@@ -403,15 +405,15 @@ dh_lock_bits dh_held_locks_between(struct dh_held_locks *h, uint32_t from, uint3
     dh_lock_bits held = dh_held_locks_at(h, from) & dh_held_locks_at(h, to);
     if (!held || (a == b && from <= to))
         return kept(h, from, to, held);
-    h->reach.n = 0;
+    h->reached.n = 0;
     for (uint32_t n = 0; n < f->n; n++)
-        dh_vec_push(&h->reach, (uint8_t)0);
+        dh_vec_push(&h->reached, (uint8_t)0);
     mark(h, f, a, a, false, 1);
     mark(h, f, b, a, true, 2);
     held = kept(h, from, first->inst + first->n_insts, held);
     held = kept(h, last->inst, to, held);
     for (uint32_t n = 0; n < f->n && held; n++)
-        if (h->reach.at[n] == 3 && n != a && n != b) {
+        if (h->reached.at[n] == 3 && n != a && n != b) {
             const struct dh_basic_block *block = &p->blocks.at[f->first + n];
             held = kept(h, block->inst, block->inst + block->n_insts, held);
         }

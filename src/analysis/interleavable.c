@@ -9,8 +9,8 @@ struct finder {
     struct dh_symex *symex;
     const struct dh_program *p;
     uint8_t *hot;    /* by event: begins one */
-    uint8_t *syncs;  /* by function: it or what it calls may take a lock or wait */
-    uint8_t *blind;  /* by instruction: 0 not asked, else BLIND or SEEN */
+    uint8_t *syncs;  /* by function: it or a callee may acquire a lock or wait */
+    uint8_t *blind;  /* by instruction: 0 unknown, BLIND: a write without a read since the last acquire, or SEEN */
     uint32_t *defs;  /* by register of the program: the instruction, DH_NONE */
     uint32_t *order; /* events by node */
     DH_VEC(uint32_t) work;
@@ -35,7 +35,7 @@ static uint8_t of_callees(const struct dh_call_graph *calls, uint32_t function, 
     return all;
 }
 
-/* Callees come first, and a recursion is as one function. */
+/* Bottom-up over SCCs. */
 void dh_spread_to_callers(const struct dh_call_graph *calls, uint8_t *of_function)
 {
     for (uint32_t g = 0; g < calls->n_sccs; g++) {
@@ -59,7 +59,7 @@ static void find_syncs(struct finder *f)
     dh_spread_to_callers(&f->symex->points_to->calls, f->syncs);
 }
 
-/* May somebody else's work come to be ordered before what follows? */
+/* May order another thread's events before what follows: an acquire. */
 static bool may_acquire(const struct finder *f, uint32_t inst)
 {
     const struct dh_call_graph *calls = &f->symex->points_to->calls;
@@ -72,7 +72,7 @@ static bool may_acquire(const struct finder *f, uint32_t inst)
     return false;
 }
 
-/* ---- writes that nothing looked at since the last acquire ---- */
+/* ---- blind writes: of bytes not accessed since the last acquire ---- */
 
 static void find_defs(struct finder *f)
 {
@@ -88,10 +88,10 @@ static void find_defs(struct finder *f)
     }
 }
 
-/* An address as far as constants lead: what they are added to. */
+/* An address as base and constant offset. */
 struct address {
     dh_value base;
-    uint32_t def; /* of the base, DH_NONE: it is the same all through the function */
+    uint32_t def; /* of the base, DH_NONE: constant in the function */
     int64_t offset;
 };
 
@@ -126,14 +126,14 @@ static bool looks_at(const struct finder *f, uint32_t function, uint32_t inst, c
     return at.base == a->base && at.offset == a->offset;
 }
 
-/* Backwards from instruction `n` of the block; true: an acquire comes first, or nobody can tell. */
+/* Backwards from instruction `n` of the block; true: an acquire comes first, or unknown. */
 static bool is_blind_in(struct finder *f, uint32_t block, uint32_t n, const struct address *a, uint32_t size)
 {
     const struct dh_basic_block *b = &f->p->blocks.at[block];
     while (n-- > 0) {
         if (looks_at(f, b->function, b->inst + n, a, size))
             return false;
-        /* Before its base was computed the address had another name. */
+        /* Before its base is computed, the address is another expression. */
         if (b->inst + n == a->def || may_acquire(f, b->inst + n))
             return true;
     }
@@ -151,8 +151,8 @@ static bool was_seen(struct finder *f, uint32_t block)
     return false;
 }
 
-/* Whoever reads or writes the same address between the last acquire and the write replaces what the thread remembers
- * of it from before. */
+/* An access of the same address between the last acquire and the write replaces the thread's earlier access in the
+ * detector's state. */
 static bool find_blind(struct finder *f, uint32_t inst)
 {
     enum { FAR = 64 }; /* blocks */
@@ -197,7 +197,8 @@ static bool may_be_late(struct finder *f, const struct dh_symex_event *e)
     return (f->symex->locksets.at[e->lockset].n || o->started & o->joined) && is_blind(f, e->inst);
 }
 
-/* May one thread do both in one call? Constructors and what runs at exit share main's, handlers anybody's. */
+/* May one thread execute both in one call? Constructors and exit handlers run in main's thread, other handlers in
+ * any. */
 static bool may_share_call(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     uint32_t p = w->threads.at[a->thread].kind, q = w->threads.at[b->thread].kind;
@@ -205,7 +206,7 @@ static bool may_share_call(const struct dh_symex *w, const struct dh_symex_event
     return a->thread == b->thread || anywhere;
 }
 
-/* The others of its object: `first` to `end` in the order. */
+/* The other events of its node: `first` to `end` in the order. */
 static bool has_partners(struct finder *f, uint32_t event, uint32_t first, uint32_t end)
 {
     const struct dh_symex_event *e = &f->symex->events.at[event];
@@ -229,7 +230,7 @@ static int by_node(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
 }
 
-/* All events of one object that overlap with one that begins it: the thread's earlier access is of the same bytes. */
+/* All events of one node that overlap with an interleavable one: the thread's earlier access is to the same bytes. */
 static void spread_object(struct finder *f, uint32_t first, uint32_t end, uint8_t *all)
 {
     enum { MOST = 4000 }; /* beyond, all are */

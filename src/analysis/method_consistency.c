@@ -365,8 +365,8 @@ static void note_once(struct finder *f)
 static unsigned n_takings(const struct finder *f, uint32_t hold)
 {
     unsigned n = 0;
-    for (size_t k = 0; k < f->holds.takings.n; k++)
-        n += f->holds.takings.at[k].hold == hold;
+    for (size_t k = 0; k < f->holds.acquisitions.n; k++)
+        n += f->holds.acquisitions.at[k].hold == hold;
     return n;
 }
 
@@ -509,11 +509,11 @@ static void add_candidate(struct finder *f, const struct dh_step_of *a, const st
                           enum dh_violation_kind kind)
 {
     struct candidate c = {.kind = kind, .function = f->relies.function, .first = *a, .second = *b};
-    c.takes = f->holds.takings.n;
+    c.takes = f->holds.acquisitions.n;
     dh_lock_bits both = dh_held_locks_between(&f->holds, a->point, b->point);
-    for (size_t n = 0; n < f->holds.takings.n && c.n_locks < LOCKS_KEPT; n++)
-        if (both >> f->holds.takings.at[n].hold & 1)
-            c.locks[c.n_locks++] = f->holds.takings.at[n].inst;
+    for (size_t n = 0; n < f->holds.acquisitions.n && c.n_locks < LOCKS_KEPT; n++)
+        if (both >> f->holds.acquisitions.at[n].hold & 1)
+            c.locks[c.n_locks++] = f->holds.acquisitions.at[n].inst;
     dh_vec_push(&f->candidates, c);
 }
 

@@ -10,17 +10,17 @@
 enum { CONTENTS_MAX = 4096, CONTENTS_NEAR = 128, WIDE_ELEMENT = 8, PASSES_MAX = 12, TARGETS_UNFILTERED = 64 };
 #define NODES_MAX 12000000u
 
-/* Functions that may be called at `callee`, a node of a summary, are those of `caller`, too. */
+/* Functions that `caller` may point to may be called at `callee`, the node of a summary that was cloned to it. */
 struct flow {
     uint32_t callee;
     struct dh_heap_cell caller;
 };
 
-/* What one pass over the program keeps besides the results. */
+/* State of one pass over the program. */
 struct pass {
     struct dh_points_to *s;
     uint32_t function, scc;
-    uint32_t *defined; /* by register of the function at work: the instruction */
+    uint32_t *defined; /* by register of the current function: the instruction */
     DH_VEC(struct flow) flows;
 };
 
@@ -37,7 +37,7 @@ void dh_points_to_init(struct dh_points_to *s, const struct dh_program *p)
     dh_heap_graph_init(&s->graph);
 }
 
-static void forget_groups(struct dh_points_to *s)
+static void release_summaries(struct dh_points_to *s)
 {
     for (size_t i = 0; i < s->program->functions.n; i++) {
         dh_vec_release(&s->sccs[i].touched);
@@ -47,7 +47,7 @@ static void forget_groups(struct dh_points_to *s)
 
 void dh_points_to_release(struct dh_points_to *s)
 {
-    forget_groups(s);
+    release_summaries(s);
     dh_heap_graph_release(&s->graph);
     dh_call_graph_release(&s->calls);
     free(s->registers);
@@ -128,12 +128,12 @@ static struct dh_heap_cell result_cell(struct pass *q, const struct dh_inst *i)
     return i->result == DH_NONE ? DH_NO_CELL : register_cell(q->s, q->function, i->result, true);
 }
 
-static void unite(struct pass *q, struct dh_heap_cell a, struct dh_heap_cell b)
+static void unify(struct pass *q, struct dh_heap_cell a, struct dh_heap_cell b)
 {
     dh_heap_graph_unify(&q->s->graph, a, b);
 }
 
-/* ---- what instructions do ---- */
+/* ---- transfer functions ---- */
 
 static void touch(struct pass *q, struct dh_heap_cell c, uint32_t flags, bool atomic)
 {
@@ -146,7 +146,7 @@ static void touch(struct pass *q, struct dh_heap_cell c, uint32_t flags, bool at
         dh_vec_push(&facts->touched, c.node);
 }
 
-/* Elements of pointers are folded only where a pointer is really moved: arrays of numbers inside structs stay apart. */
+/* Arrays are folded only where a pointer into them is computed: arrays of numbers inside structs keep their offsets. */
 static void fold_element(struct pass *q, dh_value address)
 {
     const struct dh_program *p = q->s->program;
@@ -155,7 +155,7 @@ static void fold_element(struct pass *q, dh_value address)
         if (i->op == DH_I_INDEX && i->size == WIDE_ELEMENT)
             dh_heap_graph_fold_array(&q->s->graph, dh_heap_cell_at(operand_cell(q, i, 0), i->offset), i->size,
                                      i->flags & DH_INST_BOUNDED ? i->extra : 0);
-        else if (i->op == DH_I_INDEX && i->size % WIDE_ELEMENT) /* behind something of any length, but aligned */
+        else if (i->op == DH_I_INDEX && i->size % WIDE_ELEMENT) /* after something of unknown length, but aligned */
             dh_heap_graph_fold_array(&q->s->graph, dh_heap_cell_at(operand_cell(q, i, 0), i->offset), WIDE_ELEMENT, 0);
         else if (i->op != DH_I_OFFSET && i->op != DH_I_COPY && i->op != DH_I_INDEX)
             return;
@@ -171,7 +171,7 @@ static void move(struct pass *q, const struct dh_inst *i, uint32_t address, stru
         return;
     fold_element(q, dh_operand(q->s->program, i, address));
     for (uint32_t by = 0; by == 0 || by < i->size; by += WIDE_ELEMENT)
-        unite(q, dh_heap_graph_get_pointee(&q->s->graph, dh_heap_cell_at(at, by)), value);
+        unify(q, dh_heap_graph_get_pointee(&q->s->graph, dh_heap_cell_at(at, by)), value);
 }
 
 static void do_alias(struct pass *q, const struct dh_inst *i, uint32_t first, uint32_t step)
@@ -180,7 +180,7 @@ static void do_alias(struct pass *q, const struct dh_inst *i, uint32_t first, ui
     if (result.node == DH_NO_NODE)
         return;
     for (uint32_t n = first; n < i->n_operands; n += step)
-        unite(q, result, operand_cell(q, i, n));
+        unify(q, result, operand_cell(q, i, n));
 }
 
 static bool is_pointer(const struct pass *q, dh_value v)
@@ -206,11 +206,11 @@ static void do_offset(struct pass *q, const struct dh_inst *i)
     struct dh_heap_cell at = dh_heap_cell_at(base, i->offset);
     if (i->op == DH_I_INDEX && i->size > WIDE_ELEMENT)
         dh_heap_graph_fold_array(&q->s->graph, at, i->size, i->flags & DH_INST_BOUNDED ? i->extra : 0);
-    unite(q, result, at);
+    unify(q, result, at);
 }
 
-/* Mostly parts put into and taken out of aggregates, which moves no pointer; where the result is made a pointer from a
- * number, it is one to anywhere in the object. */
+/* Mostly inserting into and extracting from aggregates, which adds no offset; a result that is cast from a number
+ * may point anywhere into the object. */
 static void do_mix(struct pass *q, const struct dh_inst *i)
 {
     do_alias(q, i, 0, 1);
@@ -226,7 +226,7 @@ static bool was_pointer(const struct pass *q, dh_value v)
 
 static void do_binary(struct pass *q, const struct dh_inst *i)
 {
-    /* What lies between two pointers is none. */
+    /* The difference of two pointers is no pointer. */
     if (i->extra == DH_BIN_SUB && was_pointer(q, dh_operand(q->s->program, i, 0)) &&
         was_pointer(q, dh_operand(q->s->program, i, 1)))
         return;
@@ -287,14 +287,14 @@ static void add_content(struct pass *q, struct dh_copied_memory c)
     c.b = dh_heap_graph_find(&q->s->graph, c.b);
     if (c.a.node == c.b.node && c.a.offset == c.b.offset)
         return;
-    /* Functions call others many times with the same objects. */
+    /* Functions are called repeatedly with the same objects. */
     for (size_t n = facts->contents.n, tried = 0; n-- > 0 && tried < CONTENTS_NEAR; tried++)
         if (same_content(&facts->contents.at[n], &c))
             return;
     if (facts->contents.n < CONTENTS_MAX)
         dh_vec_push(&facts->contents, c);
     else
-        unite(q, c.a, c.b);
+        unify(q, c.a, c.b);
 }
 
 static void do_memcpy(struct pass *q, const struct dh_inst *i)
@@ -310,7 +310,7 @@ static void do_memcpy(struct pass *q, const struct dh_inst *i)
 
 static void do_realloc(struct pass *q, const struct dh_inst *i)
 {
-    unite(q, result_cell(q, i), operand_cell(q, i, 0));
+    unify(q, result_cell(q, i), operand_cell(q, i, 0));
     do_object(q, i, DH_NODE_HEAP, DH_ORIGIN_ALLOC);
     touch(q, operand_cell(q, i, 0), DH_NODE_ACCESSED | DH_NODE_FREED, false);
 }
@@ -343,8 +343,8 @@ static void call_instance(struct pass *q, const struct dh_common_instance *at, c
     struct dh_common_instance in = *at;
     uint32_t n_params = s->program->functions.at[in.function].n_params;
     for (uint32_t n = 0; n < n_params && first + n < i->n_operands; n++)
-        unite(q, s->cells.at[in.cells + n], operand_cell(q, i, first + n));
-    unite(q, s->cells.at[in.cells + n_params], result_cell(q, i));
+        unify(q, s->cells.at[in.cells + n], operand_cell(q, i, first + n));
+    unify(q, s->cells.at[in.cells + n_params], result_cell(q, i));
 }
 
 static void call_own_group(struct pass *q, const struct dh_inst *i, uint32_t target)
@@ -352,8 +352,8 @@ static void call_own_group(struct pass *q, const struct dh_inst *i, uint32_t tar
     struct dh_points_to *s = q->s;
     uint32_t n_params = s->program->functions.at[target].n_params;
     for (uint32_t n = 0; n < n_params && n + 1 < i->n_operands; n++)
-        unite(q, register_cell(s, target, n, true), operand_cell(q, i, n + 1));
-    unite(q, dh_heap_graph_find(&s->graph, s->returns[target]), result_cell(q, i));
+        unify(q, register_cell(s, target, n, true), operand_cell(q, i, n + 1));
+    unify(q, dh_heap_graph_find(&s->graph, s->returns[target]), result_cell(q, i));
 }
 
 static void note_clone(void *self, uint32_t from, struct dh_heap_cell to)
@@ -366,9 +366,9 @@ static void note_clone(void *self, uint32_t from, struct dh_heap_cell to)
         dh_vec_push(&q->flows, (struct flow){from, to});
 }
 
-static void clone_contents(struct pass *q, uint32_t group)
+static void clone_contents(struct pass *q, uint32_t scc)
 {
-    struct dh_scc_summary *from = &q->s->sccs[group];
+    struct dh_scc_summary *from = &q->s->sccs[scc];
     for (size_t n = 0; n < from->contents.n; n++) {
         struct dh_copied_memory c = from->contents.at[n];
         struct dh_heap_graph *g = &q->s->graph;
@@ -396,7 +396,7 @@ static void call_other_group(struct pass *q, const struct dh_inst *i, uint32_t t
     clone_contents(q, s->calls.scc[target]);
 }
 
-/* For a callback that a function nobody knows may call: what it is called with is most likely what came last. */
+/* A callback that unknown code may call: most likely its arguments are the call's last ones. */
 static void call_from_foreign(struct pass *q, const struct dh_inst *i, uint32_t target)
 {
     struct dh_points_to *s = q->s;
@@ -408,7 +408,7 @@ static void call_from_foreign(struct pass *q, const struct dh_inst *i, uint32_t 
             last = c;
     }
     for (uint32_t n = 0; n < s->program->functions.at[target].n_params; n++)
-        unite(q, s->cells.at[in.cells + n], last);
+        unify(q, s->cells.at[in.cells + n], last);
 }
 
 static void do_foreign(struct pass *q, const struct dh_inst *i)
@@ -529,7 +529,7 @@ static void do_inst(struct pass *q, const struct dh_inst *i)
         break;
     case DH_I_RETURN:
         if (i->n_operands)
-            unite(q, q->s->returns[q->function], operand_cell(q, i, 0));
+            unify(q, q->s->returns[q->function], operand_cell(q, i, 0));
         break;
     default:
         if (dh_inst_class(i) == DH_CLASS_MEMORY)
@@ -559,7 +559,7 @@ static void do_function(struct pass *q, uint32_t function)
     free(q->defined);
 }
 
-static void settle_contents(struct dh_points_to *s, struct dh_scc_summary *facts)
+static void unify_contents(struct dh_points_to *s, struct dh_scc_summary *facts)
 {
     enum { ROUNDS = 16 };
     bool moved = true;
@@ -575,24 +575,24 @@ static void settle_contents(struct dh_points_to *s, struct dh_scc_summary *facts
     }
 }
 
-static void do_group(struct pass *q, uint32_t group)
+static void do_scc(struct pass *q, uint32_t scc)
 {
     struct dh_points_to *s = q->s;
-    q->scc = group;
-    for (uint32_t n = s->calls.scc_first[group]; n < s->calls.scc_first[group + 1]; n++)
+    q->scc = scc;
+    for (uint32_t n = s->calls.scc_first[scc]; n < s->calls.scc_first[scc + 1]; n++)
         do_function(q, s->calls.order[n]);
-    settle_contents(s, &s->sccs[group]);
+    unify_contents(s, &s->sccs[scc]);
     if (s->graph.nodes.n > s->max_nodes)
         s->coarse = true;
 }
 
-/* Of a library, which may keep there what it likes; but nobody writes to the tables of C++ classes. */
-static bool is_outside(const struct dh_program *p, const struct dh_global *g)
+/* External: unknown code may store there; but vtables and type information are constant. */
+static bool is_external(const struct dh_program *p, const struct dh_global *g)
 {
     return g->flags & DH_GLOBAL_EXTERNAL && strncmp(dh_program_string(p, g->name), "_ZT", 3) != 0;
 }
 
-static void make_globals(struct dh_points_to *s)
+static void add_globals(struct dh_points_to *s)
 {
     const struct dh_program *p = s->program;
     struct dh_heap_graph *g = &s->graph;
@@ -600,7 +600,7 @@ static void make_globals(struct dh_points_to *s)
     dh_heap_graph_add_edge(g, s->unknown, s->unknown);
     dh_heap_graph_collapse(g, s->unknown.node);
     for (uint32_t n = 0; n < p->globals.n; n++) {
-        uint32_t outside = is_outside(p, &p->globals.at[n]) ? DH_NODE_EXPOSED : 0;
+        uint32_t outside = is_external(p, &p->globals.at[n]) ? DH_NODE_EXPOSED : 0;
         s->globals[n] = (struct dh_heap_cell){dh_heap_graph_add_node(g, DH_NODE_GLOBAL | outside), 0};
         dh_heap_graph_add_origin(g, s->globals[n].node, DH_ORIGIN_GLOBAL, n);
     }
@@ -619,7 +619,7 @@ static void make_globals(struct dh_points_to *s)
         s->registers[n] = DH_NO_CELL;
 }
 
-/* Threads, handlers and far calls work on what their parameters lead to: all of it is global. */
+/* Threads, handlers and context-insensitive calls: what is reachable from their parameters is global. */
 static void fill_instances(struct pass *q)
 {
     struct dh_points_to *s = q->s;
@@ -636,7 +636,7 @@ static void fill_instances(struct pass *q)
     }
 }
 
-static void make_roots(struct dh_points_to *s)
+static void add_root_instances(struct dh_points_to *s)
 {
     for (size_t n = 0; n < s->program->roots.n; n++) {
         uint32_t function = s->program->roots.at[n].function;
@@ -645,28 +645,28 @@ static void make_roots(struct dh_points_to *s)
     }
 }
 
-static void one_pass(struct pass *q)
+static void run_pass(struct pass *q)
 {
     struct dh_points_to *s = q->s;
-    forget_groups(s);
+    release_summaries(s);
     dh_heap_graph_release(&s->graph);
     dh_heap_graph_init(&s->graph);
     s->instances.n = s->cells.n = 0;
     q->flows.n = 0;
     dh_call_graph_order(&s->calls);
-    make_globals(s);
-    make_roots(s);
-    for (uint32_t group = 0; group < s->calls.n_sccs; group++)
-        do_group(q, group);
+    add_globals(s);
+    add_root_instances(s);
+    for (uint32_t scc = 0; scc < s->calls.n_sccs; scc++)
+        do_scc(q, scc);
     fill_instances(q);
-    for (uint32_t group = 0; group < s->calls.n_sccs; group++)
-        settle_contents(s, &s->sccs[group]);
+    for (uint32_t scc = 0; scc < s->calls.n_sccs; scc++)
+        unify_contents(s, &s->sccs[scc]);
 }
 
-/* ---- functions behind pointers ---- */
+/* ---- calls through pointers ---- */
 
-/* Functions known at a caller's object are callable at the object of the summary it became. */
-static bool flow_once(struct pass *q, struct dh_u64_set *known)
+/* Functions that a caller's object may be are callable at the node of the summary that was cloned to it. */
+static bool propagate_functions(struct pass *q, struct dh_u64_set *known)
 {
     struct dh_heap_graph *g = &q->s->graph;
     bool moved = false;
@@ -710,8 +710,8 @@ static bool returns_value(const struct dh_program *p, const struct dh_function *
     return true; /* never returns */
 }
 
-/* Whether a call can be one of this function at all: it would read arguments that were not given, or a pointer where a
- * narrow number was, or give nothing back to who uses it. Tables of different kinds are told apart by this. */
+/* Whether the call can have this callee at all: it must pass all parameters, no narrow number for a pointer, and use
+ * no result that there is none of. Separates tables of functions that unification merged. */
 static bool is_callable(const struct dh_program *p, const struct dh_inst *i, uint32_t from, uint32_t function)
 {
     const struct dh_function *f = &p->functions.at[function];
@@ -728,15 +728,15 @@ static bool is_callable(const struct dh_program *p, const struct dh_inst *i, uin
     return true;
 }
 
-static bool fits(const struct dh_program *p, const struct dh_inst *i, uint32_t function, bool strictly)
+static bool has_call_type(const struct dh_program *p, const struct dh_inst *i, uint32_t function, bool strictly)
 {
     if (!strictly || i->op != DH_I_CALL || !i->extra || !p->functions.at[function].signature)
         return true;
     return i->extra == p->functions.at[function].signature;
 }
 
-/* Where nobody can tell what comes there, functions of another machine type are what uniting brought, as long as there
- * is one of the type that the call wants. */
+/* Where the callees are unknown, functions of another machine type come from unification, as long as there is one of
+ * the call's type. */
 static bool prefers_own_type(const struct dh_points_to *s, uint32_t inst, uint32_t node)
 {
     const struct dh_program *p = s->program;
@@ -766,7 +766,7 @@ static bool add_targets(struct dh_points_to *s, uint32_t inst, uint32_t from, ui
     do {
         struct dh_heap_origin o = g->origins.at[at];
         if (o.kind == DH_ORIGIN_FUNCTION && s->program->functions.at[o.index].n_blocks &&
-            is_callable(s->program, i, from, o.index) && fits(s->program, i, o.index, strictly) &&
+            is_callable(s->program, i, from, o.index) && has_call_type(s->program, i, o.index, strictly) &&
             (!s->andersen || dh_andersen_may_call(s->andersen, inst, o.index)))
             moved |= dh_call_graph_add_target(&s->calls, inst, o.index);
         at = o.next;
@@ -799,7 +799,7 @@ static bool resolve(struct pass *q)
     struct dh_points_to *s = q->s;
     struct dh_u64_set known = {0};
     bool moved = false;
-    while (flow_once(q, &known))
+    while (propagate_functions(q, &known))
         ;
     dh_u64_set_release(&known);
     s->n_indirect = s->n_unresolved = 0;
@@ -808,8 +808,8 @@ static bool resolve(struct pass *q)
     return moved;
 }
 
-/* What code nobody knows was given, it may follow. */
-static void spread_exposure(struct dh_points_to *s)
+/* Unknown code may follow the pointers that it gets. */
+static void propagate_exposure(struct dh_points_to *s)
 {
     struct dh_heap_graph *g = &s->graph;
     DH_VEC(uint32_t) todo = {0};
@@ -833,10 +833,10 @@ void dh_points_to_run(struct dh_points_to *s)
 {
     struct pass q = {.s = s};
     do {
-        one_pass(&q);
+        run_pass(&q);
         if (++s->passes == PASSES_MAX)
             s->coarse = true;
     } while (resolve(&q) && s->passes < 2 * PASSES_MAX);
-    spread_exposure(s);
+    propagate_exposure(s);
     dh_vec_release(&q.flows);
 }

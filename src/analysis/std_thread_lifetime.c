@@ -12,7 +12,7 @@ struct finder {
     const struct dh_program *p;
     uint8_t *reached; /* by function: scratch */
     DH_VEC(uint32_t) todo;
-    /* of the object at work */
+    /* of the current object */
     uint32_t function, object;
     DH_VEC(uint32_t) uses, ends; /* calls that may start threads through it, and that destroy it */
 };
@@ -26,7 +26,7 @@ static bool begins(const char *name, const char *with)
 
 enum role { ROLE_NONE, ROLE_LOOKS, ROLE_STARTS, ROLE_ENDS };
 
-/* Functions that leave every thread in its object. */
+/* Functions that move no thread out of its object. */
 static enum role role_of(const char *name)
 {
     static const struct {
@@ -46,7 +46,7 @@ static enum role role_of(const char *name)
         {"_ZNSt6vectorISt6threadSaIS0_EEC2Ev", ROLE_LOOKS},
         {"_ZNSt6vectorISt6threadSaIS0_EED1Ev", ROLE_ENDS},
         {"_ZNSt6vectorISt6threadSaIS0_EED2Ev", ROLE_ENDS},
-        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backIJS0_E", ROLE_NONE}, /* of a thread that is elsewhere */
+        {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backIJS0_E", ROLE_NONE}, /* moves from another object */
         {"_ZNSt6vectorISt6threadSaIS0_EE12emplace_backI", ROLE_STARTS},
         {"_ZNSt6vectorISt6threadSaIS0_EE5beginEv", ROLE_LOOKS},
         {"_ZNSt6vectorISt6threadSaIS0_EE3endEv", ROLE_LOOKS},
@@ -145,7 +145,7 @@ static bool read_uses(struct finder *f)
     return f->uses.n && f->ends.n;
 }
 
-/* ---- who can be called ---- */
+/* ---- reachable functions ---- */
 
 static bool is_use(const struct finder *f, uint32_t inst)
 {
@@ -155,7 +155,7 @@ static bool is_use(const struct finder *f, uint32_t inst)
     return false;
 }
 
-/* Whatever is called from the functions to do, but for the starts through the object. */
+/* Functions reachable from those in `todo`, except through the starts at the object. */
 static void reach(struct finder *f, bool but_uses)
 {
     while (f->todo.n) {
@@ -186,7 +186,7 @@ static void add_behind_pointers(struct finder *f)
             dh_vec_push(&f->todo, n);
 }
 
-/* The function may run while another run of it, by the same thread, has the object. */
+/* The function may be re-entered by the same thread while the object is alive. */
 static bool may_recur(struct finder *f)
 {
     const struct dh_function *fn = &f->p->functions.at[f->function];
@@ -225,7 +225,7 @@ static void add_points(struct finder *f, uint32_t create)
                                                              .any_way = true}));
 }
 
-/* Starts that happen through this object and in no other way. */
+/* Thread starts that happen through this object only. */
 static void judge(struct finder *f)
 {
     uint8_t *others = dh_xcalloc(f->p->functions.n + 1, 1);

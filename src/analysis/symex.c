@@ -1,3 +1,4 @@
+/* Symbolic execution: abstract threads and the two passes over the program. */
 #include "analysis/atomic_barriers.h"
 #include "analysis/atomic_sync.h"
 #include "analysis/std_thread_lifetime.h"
@@ -21,7 +22,7 @@ void dh_symex_init(struct dh_symex *w, struct dh_points_to *s)
     t->interfaces = dh_xcalloc(s->calls.n_sccs, sizeof *t->interfaces);
     t->interface_number = dh_xcalloc(s->graph.nodes.n, sizeof *t->interface_number);
     t->accessed = dh_xcalloc(s->graph.nodes.n, sizeof *t->accessed);
-    t->flows = dh_xcalloc(p->functions.n, sizeof *t->flows);
+    t->cfgs = dh_xcalloc(p->functions.n, sizeof *t->cfgs);
     t->defined = dh_xcalloc(p->functions.n, sizeof *t->defined);
     t->reached_from = dh_xcalloc(p->functions.n, sizeof *t->reached_from);
     t->returned_params = dh_xcalloc(p->functions.n, sizeof *t->returned_params);
@@ -55,16 +56,16 @@ void dh_symex_release(struct dh_symex *w)
     struct dh_symex_state *s = w->state;
     forget_activations(w);
     for (size_t f = 0; f < w->program->functions.n; f++) {
-        if (s->flows[f])
-            dh_cfg_release(s->flows[f]);
-        free(s->flows[f]);
+        if (s->cfgs[f])
+            dh_cfg_release(s->cfgs[f]);
+        free(s->cfgs[f]);
         free(s->defined[f]);
         free(s->reached_from[f]);
         free(s->cleanups[f]);
     }
     for (uint32_t g = 0; g < w->points_to->calls.n_sccs; g++)
         dh_vec_release(&s->interfaces[g].nodes);
-    void *all[] = {s->summaries,   s->interfaces,          s->interface_number, s->accessed,      s->flows,
+    void *all[] = {s->summaries,   s->interfaces,          s->interface_number, s->accessed,      s->cfgs,
                    s->cleanups,    s->returned_params,     s->defined,          s->create_count,  s->handles,
                    w->allocations, w->multiply_referenced, s->allocation_count, s->n_activations, s->widened,
                    s->library,     s->reached_from};
@@ -122,7 +123,7 @@ bool dh_symex_is_unique(const struct dh_symex *w, uint32_t node)
 static void add_thread(struct dh_symex *w, struct dh_abstract_thread t)
 {
     if (w->threads.n == DH_ABSTRACT_THREADS_MAX) {
-        w->incomplete = true; /* beyond this nobody keeps them apart */
+        w->incomplete = true; /* the last one stands for the rest */
         w->threads.at[DH_ABSTRACT_THREADS_MAX - 1].unique = false;
         return;
     }
@@ -131,14 +132,14 @@ static void add_thread(struct dh_symex *w, struct dh_abstract_thread t)
     dh_vec_push(&w->threads, t);
 }
 
-static bool is_alone(uint32_t kind)
+static bool is_sequential(uint32_t kind)
 {
     return kind == DH_ROOT_CONSTRUCTOR || kind == DH_ROOT_DESTRUCTOR || kind == DH_ROOT_EXIT;
 }
 
-static bool is_single(uint32_t kind)
+static bool runs_once(uint32_t kind)
 {
-    return kind == DH_ROOT_MAIN || is_alone(kind);
+    return kind == DH_ROOT_MAIN || is_sequential(kind);
 }
 
 /* A handler that is registered in several places is one thread that may run at any time. */
@@ -163,8 +164,8 @@ static void find_threads(struct dh_symex *w)
                                                       .inst = DH_NONE,
                                                       .function = r->function,
                                                       .instance = s->common_instance[r->function],
-                                                      .unique = is_single(r->kind),
-                                                      .sequential = is_alone(r->kind)});
+                                                      .unique = runs_once(r->kind),
+                                                      .sequential = is_sequential(r->kind)});
     }
     for (size_t n = 0; n < s->instances.n; n++) {
         const struct dh_common_instance *in = &s->instances.at[n];
@@ -177,13 +178,13 @@ static void find_threads(struct dh_symex *w)
                                                       .inst = in->inst,
                                                       .function = in->function,
                                                       .instance = (uint32_t)n,
-                                                      .sequential = is_alone(kind)});
+                                                      .sequential = is_sequential(kind)});
     }
 }
 
-/* ---- the two times ---- */
+/* ---- the two passes ---- */
 
-static void walk_thread(struct dh_symex *w, uint32_t thread)
+static void run_thread(struct dh_symex *w, uint32_t thread)
 {
     const struct dh_abstract_thread *t = &w->threads.at[thread];
     struct dh_symex_activation wanted = {.function = t->function, .thread = thread};
@@ -205,9 +206,9 @@ static void walk_thread(struct dh_symex *w, uint32_t thread)
     }
 }
 
-static void walk_all(struct dh_symex *w)
+static void run_pass(struct dh_symex *w)
 {
-    uint8_t walked[DH_ABSTRACT_THREADS_MAX] = {0};
+    uint8_t done[DH_ABSTRACT_THREADS_MAX] = {0};
     struct dh_symex_state *s = w->state;
     forget_activations(w);
     memset(s->create_count, 0, DH_ABSTRACT_THREADS_MAX * sizeof *s->create_count);
@@ -224,9 +225,9 @@ static void walk_all(struct dh_symex *w)
     }
     for (size_t n = 0; n < s->queue.n; n++) {
         uint32_t t = s->queue.at[n];
-        if (!walked[t])
-            walk_thread(w, t);
-        walked[t] = 1;
+        if (!done[t])
+            run_thread(w, t);
+        done[t] = 1;
     }
     memcpy(w->allocations, s->allocation_count, w->points_to->graph.nodes.n);
 }
@@ -239,14 +240,14 @@ static int by_place(const void *a, const void *b)
     return (p->offset > q->offset) - (p->offset < q->offset);
 }
 
-/* What was registered once may still run in several threads at once. Of a signal handler that is possible, but nobody
- * means it: only the proofs must not rely on it. */
+/* A handler that is registered once may still run in several threads at once. For signal handlers this is rare: only
+ * proofs consider it. */
 static bool may_be_unique(const struct dh_symex *w, uint32_t kind)
 {
-    return kind == DH_ROOT_COUNT || is_alone(kind) || (kind == DH_ROOT_SIGNAL_HANDLER && !w->strict);
+    return kind == DH_ROOT_COUNT || is_sequential(kind) || (kind == DH_ROOT_SIGNAL_HANDLER && !w->strict);
 }
 
-static void learn(struct dh_symex *w)
+static void apply_first_pass(struct dh_symex *w)
 {
     for (size_t n = 0; n < w->threads.n; n++)
         if (w->threads.at[n].inst != DH_NONE)
@@ -269,13 +270,13 @@ void dh_symex_run(struct dh_symex *w)
     find_threads(w);
     dh_symex_find_shared(w);
     dh_symex_summarise_functions(w);
-    walk_all(w);
-    learn(w);
+    run_pass(w);
+    apply_first_pass(w);
     dh_atomic_sync_index_uses(&s->atomics);
     s->atomic_barriers = dh_phases_find(w);
     dh_symex_find_shared(w);
     dh_symex_summarise_functions(w);
     s->second_pass = true;
     dh_symex_intern_lockset(w, NULL, 0);
-    walk_all(w);
+    run_pass(w);
 }

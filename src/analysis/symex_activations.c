@@ -1,4 +1,4 @@
-/* Contexts of functions: what a summary's objects are bound to. */
+/* Activations: a function in one context, and what its summary's objects are bound to there. */
 #include "analysis/symex_internal.h"
 #include "base/alloc.h"
 
@@ -7,7 +7,7 @@ static struct dh_heap_graph *graph_of(struct dh_symex *w)
     return &w->points_to->graph;
 }
 
-/* ---- interfaces: what callers can hand in or get back ---- */
+/* ---- interfaces: nodes that callers share with a function ---- */
 
 static void add_reachable(struct dh_symex *w, struct dh_scc_interface *in, struct dh_heap_cell from)
 {
@@ -32,12 +32,12 @@ void dh_symex_find_interfaces(struct dh_symex *w)
 {
     struct dh_points_to *s = w->points_to;
     memset(w->state->interface_number, 0xff, s->graph.nodes.n * sizeof *w->state->interface_number);
-    for (uint32_t group = 0; group < s->calls.n_sccs; group++)
-        for (uint32_t n = s->calls.scc_first[group]; n < s->calls.scc_first[group + 1]; n++) {
+    for (uint32_t scc = 0; scc < s->calls.n_sccs; scc++)
+        for (uint32_t n = s->calls.scc_first[scc]; n < s->calls.scc_first[scc + 1]; n++) {
             uint32_t f = s->calls.order[n];
             for (uint32_t k = 0; k < w->program->functions.at[f].n_params; k++)
-                add_reachable(w, &w->state->interfaces[group], dh_points_to_value(s, f, k));
-            add_reachable(w, &w->state->interfaces[group], dh_heap_graph_find(&s->graph, s->returns[f]));
+                add_reachable(w, &w->state->interfaces[scc], dh_points_to_value(s, f, k));
+            add_reachable(w, &w->state->interfaces[scc], dh_heap_graph_find(&s->graph, s->returns[f]));
         }
 }
 
@@ -65,24 +65,24 @@ struct dh_heap_cell dh_symex_bound_cell(struct dh_symex *w, const struct dh_syme
     return dh_heap_graph_find(graph_of(w), (struct dh_heap_cell){b.node, c.offset + b.distance});
 }
 
-static bool is_told_apart(const struct dh_symex *w, uint32_t node)
+static bool distinguishes_contexts(const struct dh_symex *w, uint32_t node)
 {
     uint32_t flags = node == DH_NO_NODE ? 0 : w->points_to->graph.nodes.at[node].flags;
     return flags & (DH_NODE_SHARED | DH_NODE_SYNC_OBJECT | DH_NODE_EXPOSED | (w->strict ? 0 : DH_NODE_ATOMIC));
 }
 
-static bool keeps_all(const struct dh_symex *w)
+static bool binds_all(const struct dh_symex *w)
 {
     return w->cache == DH_CACHE_WORST || w->cache == DH_CACHE_UNPRUNED;
 }
 
-/* Side by side through the callee's summary and the caller's objects. `caller` NULL: the objects are global. */
+/* Traverses the callee's summary and the caller's objects in parallel. `caller` NULL: the objects are global. */
 static void bind_from(struct dh_symex *w, const struct dh_symex_activation *caller, struct dh_symex_activation *callee,
-                      struct dh_heap_cell theirs, struct dh_heap_cell mine)
+                      struct dh_heap_cell callee_cell, struct dh_heap_cell caller_cell)
 {
     struct dh_heap_graph *g = graph_of(w);
     DH_VEC(struct dh_heap_cell_pair) todo = {0};
-    dh_vec_push(&todo, (struct dh_heap_cell_pair){theirs, mine});
+    dh_vec_push(&todo, (struct dh_heap_cell_pair){callee_cell, caller_cell});
     while (todo.n) {
         struct dh_heap_cell_pair p = todo.at[--todo.n];
         p.a = dh_heap_graph_find(g, p.a);
@@ -95,9 +95,9 @@ static void bind_from(struct dh_symex *w, const struct dh_symex_activation *call
         g->nodes.at[p.a.node].mark = g->mark;
         struct dh_symex_binding *b = &w->state->bindings.at[callee->binding + number];
         struct dh_heap_cell at = caller ? dh_symex_bound_cell(w, caller, p.b) : p.b;
-        if (at.node == DH_NO_NODE && keeps_all(w))
+        if (at.node == DH_NO_NODE && binds_all(w))
             at = p.b;
-        if (w->cache == DH_CACHE_BEST && !is_told_apart(w, at.node))
+        if (w->cache == DH_CACHE_BEST && !distinguishes_contexts(w, at.node))
             continue;
         if (at.node != DH_NO_NODE)
             *b = (struct dh_symex_binding){at.node, at.offset - p.a.offset};
@@ -111,23 +111,23 @@ static void bind_from(struct dh_symex *w, const struct dh_symex_activation *call
     dh_vec_release(&todo);
 }
 
-static void open_bindings(struct dh_symex *w, struct dh_symex_activation *f)
+static void begin_bindings(struct dh_symex *w, struct dh_symex_activation *f)
 {
-    uint32_t group = w->points_to->calls.scc[f->function];
+    uint32_t scc = w->points_to->calls.scc[f->function];
     f->binding = (uint32_t)w->state->bindings.n;
     f->own_bindings = true;
-    f->n_bindings = (uint32_t)w->state->interfaces[group].nodes.n;
+    f->n_bindings = (uint32_t)w->state->interfaces[scc].nodes.n;
     for (uint32_t n = 0; n < f->n_bindings; n++)
         dh_vec_push(&w->state->bindings, (struct dh_symex_binding){DH_NO_NODE, 0});
     dh_heap_graph_begin_clone(graph_of(w));
 }
 
-/* Objects that are not shared are nobody's business: contexts that differ only there are one. */
-static void close_bindings(struct dh_symex *w, struct dh_symex_activation *f)
+/* Contexts that differ only in objects that are not shared are one. */
+static void end_bindings(struct dh_symex *w, struct dh_symex_activation *f)
 {
     for (uint32_t n = 0; n < f->n_bindings; n++) {
         struct dh_symex_binding *b = &w->state->bindings.at[f->binding + n];
-        if (!keeps_all(w) && !is_told_apart(w, b->node))
+        if (!binds_all(w) && !distinguishes_contexts(w, b->node))
             *b = (struct dh_symex_binding){DH_NO_NODE, 0};
     }
 }
@@ -142,7 +142,7 @@ void dh_symex_bind_call(struct dh_symex *w, const struct dh_symex_activation *ca
         callee->own_bindings = false;
         return;
     }
-    open_bindings(w, callee);
+    begin_bindings(w, callee);
     for (uint32_t n = 0; n < w->program->functions.at[callee->function].n_params; n++)
         if (first + n < call->n_operands)
             bind_from(w, caller, callee, dh_points_to_value(s, callee->function, n),
@@ -150,33 +150,33 @@ void dh_symex_bind_call(struct dh_symex *w, const struct dh_symex_activation *ca
     if (call->result != DH_NONE)
         bind_from(w, caller, callee, s->returns[callee->function],
                   dh_points_to_value(s, caller->function, call->result));
-    close_bindings(w, callee);
+    end_bindings(w, callee);
 }
 
 void dh_symex_bind_instance(struct dh_symex *w, const struct dh_common_instance *in, struct dh_symex_activation *callee)
 {
     struct dh_points_to *s = w->points_to;
     uint32_t n_params = w->program->functions.at[in->function].n_params;
-    open_bindings(w, callee);
+    begin_bindings(w, callee);
     for (uint32_t n = 0; n < n_params; n++)
         bind_from(w, NULL, callee, dh_points_to_value(s, in->function, n), s->cells.at[in->cells + n]);
     bind_from(w, NULL, callee, s->returns[in->function], s->cells.at[in->cells + n_params]);
-    close_bindings(w, callee);
+    end_bindings(w, callee);
 }
 
 bool dh_symex_binds_shared(struct dh_symex *w, const struct dh_symex_activation *f)
 {
-    uint32_t group = w->points_to->calls.scc[f->function];
+    uint32_t scc = w->points_to->calls.scc[f->function];
     for (uint32_t n = 0; n < f->n_bindings; n++) {
         const struct dh_symex_binding *b = &w->state->bindings.at[f->binding + n];
-        uint32_t own = graph_of(w)->nodes.at[w->state->interfaces[group].nodes.at[n]].flags;
+        uint32_t own = graph_of(w)->nodes.at[w->state->interfaces[scc].nodes.at[n]].flags;
         if (b->node != DH_NO_NODE && own & DH_NODE_ACCESSED && graph_of(w)->nodes.at[b->node].flags & DH_NODE_SHARED)
             return true;
     }
     return false;
 }
 
-/* ---- one frame for each context ---- */
+/* ---- one activation for each context ---- */
 
 static uint64_t hash_activation(const struct dh_symex *w, const struct dh_symex_activation *f)
 {
@@ -265,7 +265,7 @@ struct dh_symex_activation *dh_symex_get_activation(struct dh_symex *w, const st
         struct dh_symex_activation *f = s->activations.at[n];
         if (!same_activation(w, f, wanted))
             continue;
-        /* Forget the bindings that were made for the question. */
+        /* Drop the bindings of the query. */
         if (wanted->own_bindings && wanted->binding + wanted->n_bindings == s->bindings.n)
             s->bindings.n = wanted->binding;
         note_caller(w, f->context, caller, call);

@@ -1,9 +1,9 @@
-/* Locks, flags and turns that a program makes of atomics, by custom: what a branch that looked at one tells is kept
- * like a lock. Nothing of this is a proof, and a strict walk does without. */
+/* Heuristic: locks, flags and ticket locks that a program builds of atomics. The outcome of a branch that tests an
+ * atomic is kept in the abstract state like a held lock. Strict execution, for proofs, does without. */
 #include "analysis/atomic_sync.h"
 #include "base/alloc.h"
 
-/* ---- what the program does with its atomics ---- */
+/* ---- uses of atomics ---- */
 
 static int by_place(const void *a, const void *b)
 {
@@ -74,8 +74,8 @@ bool dh_atomic_sync_has_plain_store(const struct dh_atomic_sync *m, struct dh_he
     return false;
 }
 
-/* In an object of which places mean nothing, atomics are told apart by what the source calls them. */
-static struct dh_heap_cell place_of(struct dh_symex *w, struct dh_heap_cell at, uint32_t inst)
+/* In a collapsed node, atomics are distinguished by their names in the source. */
+static struct dh_heap_cell location_of(struct dh_symex *w, struct dh_heap_cell at, uint32_t inst)
 {
     if (at.node == DH_NO_NODE || !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         return at;
@@ -88,7 +88,7 @@ static bool is_written(const struct dh_inst *i)
     return i->op == DH_I_STORE || i->op == DH_I_RMW || i->op == DH_I_CAS;
 }
 
-/* Before there is anybody to look. */
+/* Before the atomic is shared. */
 static bool is_initial(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
@@ -114,7 +114,7 @@ static void note_use(struct dh_symex_step *t, struct dh_heap_cell at)
     dh_vec_push(&w->state->atomics.uses, u);
 }
 
-static bool drop_made(struct dh_state *s, struct dh_heap_cell at)
+static bool drop_atomic_locks(struct dh_state *s, struct dh_heap_cell at)
 {
     bool any = false;
     for (unsigned n = 0; n < s->n_locks;) {
@@ -131,8 +131,8 @@ static bool drop_made(struct dh_state *s, struct dh_heap_cell at)
     return any;
 }
 
-/* Who had it alone and says that it is ready knows so. */
-static void note_ready(struct dh_symex_step *t)
+/* A thread that releases the lock by storing a value knows the value. */
+static void note_stored_flag(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
     int64_t value;
@@ -158,7 +158,7 @@ void dh_atomic_sync_access(struct dh_symex_step *t)
         dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, dh_operand(w->program, t->i, 0)));
     if (at.node == DH_NO_NODE || (recording && !m->nodes[at.node]))
         return;
-    at = place_of(w, dh_points_to_fold_cell(w->points_to, at), t->inst);
+    at = location_of(w, dh_points_to_fold_cell(w->points_to, at), t->inst);
     if (at.node == DH_NO_NODE)
         return;
     if (!recording) {
@@ -168,10 +168,10 @@ void dh_atomic_sync_access(struct dh_symex_step *t)
     if (!is_written(t->i) || t->i->op == DH_I_CAS)
         return;
     m->roles[t->inst] |= t->records && !t->s->n_locks ? DH_ATOMIC_WITHOUT_LOCK : 0;
-    bool gives = drop_made(t->s, at);
-    m->roles[t->inst] |= gives ? DH_ATOMIC_RELEASES : 0;
-    if (gives && !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
-        note_ready(t);
+    bool released = drop_atomic_locks(t->s, at);
+    m->roles[t->inst] |= released ? DH_ATOMIC_RELEASES : 0;
+    if (released && !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
+        note_stored_flag(t);
     if (!t->i->order && t->records && dh_atomic_sync_is_use_of(m, dh_atomic_sync_first_use(m, at), at) &&
         !is_initial(t) && !dh_atomic_sync_has_plain_store(m, at))
         dh_vec_push(&m->plain, at);
@@ -185,10 +185,10 @@ void dh_atomic_sync_fence(struct dh_symex_step *t)
         t->s->locks[n].pending = false;
 }
 
-/* ---- what a look means ---- */
+/* ---- what the outcome of a test means ---- */
 
-/* Who gives it back must do so in order; those who look at what they change are takers. */
-static bool is_kept_in_order(const struct dh_atomic_sync *m, struct dh_heap_cell at)
+/* Every release must have release order; instructions whose value is tested are acquisitions. */
+static bool is_released_in_order(const struct dh_atomic_sync *m, struct dh_heap_cell at)
 {
     const struct dh_program *p = m->symex->program;
     for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++) {
@@ -201,56 +201,56 @@ static bool is_kept_in_order(const struct dh_atomic_sync *m, struct dh_heap_cell
     return true;
 }
 
-/* Some thread stores in order what this test waits for, and none does so out of order. */
-static bool is_told(const struct dh_atomic_sync *m, struct dh_heap_cell at, const struct dh_value_test *test,
-                    bool waits)
+/* Some thread stores with release order the value that this test waits for, and none stores it without. */
+static bool is_signalled(const struct dh_atomic_sync *m, struct dh_heap_cell at, const struct dh_value_test *test,
+                         bool waits)
 {
     const struct dh_program *p = m->symex->program;
-    bool told = false, else_too = waits || !test->known || !dh_test_holds(test, 0);
+    bool signalled = false, may_differ = waits || !test->known || !dh_test_holds(test, 0);
     for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         uint8_t op = p->insts.at[u->inst].op;
         if (op == DH_I_LOAD)
             continue;
         bool fits = !u->valued || dh_test_holds(test, u->value);
-        else_too |= !fits || op == DH_I_RMW;
+        may_differ |= !fits || op == DH_I_RMW;
         if (!fits || u->initial)
             continue;
         if (!u->releases && op == DH_I_STORE)
             return false;
-        told |= u->releases;
+        signalled |= u->releases;
     }
-    return told && else_too;
+    return signalled && may_differ;
 }
 
-/* A ticket: a number that nobody else drew. */
-static bool is_drawn(struct dh_symex *w, uint32_t function, dh_value v)
+/* A ticket: a value of fetch-and-add that no other thread gets. */
+static bool is_ticket(struct dh_symex *w, uint32_t function, dh_value v)
 {
     uint32_t inst = dh_looks_definition(w, function, v);
     return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_RMW &&
            w->program->insts.at[inst].extra == DH_BIN_ADD;
 }
 
-struct meaning {
+struct outcome {
     enum dh_sync_kind kind;
     uint16_t mode;
-    bool orders; /* as a lock that may be wanted while others are held */
-    bool gives;  /* stores what it was before: a way to give it back */
+    bool orders;   /* as a lock that is waited for while others are held: counts for lock order */
+    bool releases; /* stores the unlocked value */
 };
 
-static struct meaning of_load(struct dh_symex_step *t, const struct dh_look *l)
+static struct outcome of_load(struct dh_symex_step *t, const struct dh_look *l)
 {
     bool one = l->test.relation == DH_CMP_EQ && !l->test.known && l->in_one;
-    if (one && is_drawn(t->w, l->function, l->other))
-        return (struct meaning){DH_SYNC_ATOMIC_LOCK, 0, true, false};
+    if (one && is_ticket(t->w, l->function, l->other))
+        return (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, true, false};
     if (one && l->function == t->f->function && dh_symex_is_thread_index(t->w, t->f, l->other))
-        return (struct meaning){DH_SYNC_ATOMIC_LOCK, 0, false, false};
-    return (struct meaning){DH_SYNC_ATOMIC_FLAG, 0, false, false};
+        return (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, false, false};
+    return (struct outcome){DH_SYNC_ATOMIC_FLAG, 0, false, false};
 }
 
-static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i, const struct dh_value_test *test)
+static struct outcome of_rmw(const struct dh_program *p, const struct dh_inst *i, const struct dh_value_test *test)
 {
-    static const struct meaning lock = {DH_SYNC_ATOMIC_LOCK, 0, true, false},
+    static const struct outcome lock = {DH_SYNC_ATOMIC_LOCK, 0, true, false},
                                 semaphore = {DH_SYNC_ATOMIC_LOCK, 0, false, false},
                                 last = {DH_SYNC_ATOMIC_LAST, 0, false, false}, nothing = {0};
     int64_t number;
@@ -258,7 +258,7 @@ static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i
     if (!test->known)
         return nothing;
     switch (i->extra) {
-    case DH_BIN_XCHG: /* it was something else */
+    case DH_BIN_XCHG: /* it was not set before */
         return constant && number && !dh_test_holds(test, number) && dh_test_holds(test, 0) ? lock : nothing;
     case DH_BIN_OR:
         return constant && test->relation == DH_CMP_EQ && test->number == 0 ? lock : nothing;
@@ -275,8 +275,8 @@ static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i
     }
 }
 
-/* It stored, and found what it expected. */
-static struct meaning of_cas(struct dh_symex *w, const struct dh_look *l)
+/* The compare-exchange succeeded. */
+static struct outcome of_cas(struct dh_symex *w, const struct dh_look *l)
 {
     const struct dh_program *p = w->program;
     const struct dh_inst *i = &p->insts.at[l->inst];
@@ -286,24 +286,24 @@ static struct meaning of_cas(struct dh_symex *w, const struct dh_look *l)
     bool done = l->done || (constant && l->test.known && l->test.relation == DH_CMP_EQ && l->test.number == was) ||
                 (!l->test.known && l->test.relation == DH_CMP_EQ && l->in_one && l->other == old);
     if (!done)
-        return (struct meaning){0};
+        return (struct outcome){0};
     bool number = dh_value_int(p, new, &is);
     if (constant && (!number || is != was))
-        return number && was && !is ? (struct meaning){0, 0, false, true}
-                                    : (struct meaning){DH_SYNC_ATOMIC_LOCK, 0, true, 0};
-    uint32_t made = dh_looks_definition(w, l->function, new);
-    if (constant || made == DH_NONE || p->insts.at[made].op != DH_I_BINARY ||
-        !dh_value_int(p, dh_operand(p, &p->insts.at[made], 1), &by))
-        return (struct meaning){0};
-    bool down = (p->insts.at[made].extra == DH_BIN_SUB) == (by > 0);
-    if (p->insts.at[made].extra == DH_BIN_OR)
-        return (struct meaning){DH_SYNC_ATOMIC_LOCK, 0, true, false};
-    if (p->insts.at[made].extra != DH_BIN_ADD && p->insts.at[made].extra != DH_BIN_SUB)
-        return (struct meaning){0};
-    return (struct meaning){DH_SYNC_ATOMIC_LOCK, down ? 0 : 1, false, false}; /* a semaphore; one more reader */
+        return number && was && !is ? (struct outcome){0, 0, false, true}
+                                    : (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, true, 0};
+    uint32_t definition = dh_looks_definition(w, l->function, new);
+    if (constant || definition == DH_NONE || p->insts.at[definition].op != DH_I_BINARY ||
+        !dh_value_int(p, dh_operand(p, &p->insts.at[definition], 1), &by))
+        return (struct outcome){0};
+    bool down = (p->insts.at[definition].extra == DH_BIN_SUB) == (by > 0);
+    if (p->insts.at[definition].extra == DH_BIN_OR)
+        return (struct outcome){DH_SYNC_ATOMIC_LOCK, 0, true, false};
+    if (p->insts.at[definition].extra != DH_BIN_ADD && p->insts.at[definition].extra != DH_BIN_SUB)
+        return (struct outcome){0};
+    return (struct outcome){DH_SYNC_ATOMIC_LOCK, down ? 0 : 1, false, false}; /* a semaphore; one more reader */
 }
 
-static struct meaning meaning_of(struct dh_symex_step *t, const struct dh_look *l)
+static struct outcome outcome_of(struct dh_symex_step *t, const struct dh_look *l)
 {
     const struct dh_inst *i = &t->w->program->insts.at[l->inst];
     if (i->op == DH_I_LOAD)
@@ -315,8 +315,8 @@ static struct meaning meaning_of(struct dh_symex_step *t, const struct dh_look *
 
 enum { FLAGS_KEPT = 4 };
 
-/* The flags seen last are what matters. */
-static void keep(struct dh_state *s, const struct dh_symex_lock *h)
+/* The last flags seen are kept. */
+static void keep_flag_or_lock(struct dh_state *s, const struct dh_symex_lock *h)
 {
     unsigned flags = 0, first = DH_LOCKS_MAX;
     for (unsigned n = 0; n < s->n_locks; n++)
@@ -331,44 +331,45 @@ static void keep(struct dh_state *s, const struct dh_symex_lock *h)
     dh_state_lock(s, h);
 }
 
-static void learn_from(struct dh_symex_step *t, const struct dh_look *l, unsigned side, bool leaves, struct dh_state *s)
+static void apply_outcome(struct dh_symex_step *t, const struct dh_look *l, unsigned side, bool leaves,
+                          struct dh_state *s)
 {
     struct dh_symex *w = t->w;
     const struct dh_atomic_sync *m = &w->state->atomics;
     struct dh_symex_lock h = dh_symex_lock_of_term(w, t->f, l->at, l->inst);
-    struct dh_heap_cell at = place_of(w, (struct dh_heap_cell){h.node, h.offset}, l->inst);
+    struct dh_heap_cell at = location_of(w, (struct dh_heap_cell){h.node, h.offset}, l->inst);
     if (at.node == DH_NO_NODE)
         return;
     h.offset = at.offset;
-    struct meaning means = meaning_of(t, l);
-    if (means.gives)
-        drop_made(s, at);
-    if (!means.kind ||
-        (means.kind == DH_SYNC_ATOMIC_FLAG ? !is_told(m, at, &l->test, leaves) : !is_kept_in_order(m, at)))
+    struct outcome found = outcome_of(t, l);
+    if (found.releases)
+        drop_atomic_locks(s, at);
+    if (!found.kind ||
+        (found.kind == DH_SYNC_ATOMIC_FLAG ? !is_signalled(m, at, &l->test, leaves) : !is_released_in_order(m, at)))
         return;
-    h.sync_kind = (uint8_t)means.kind;
-    h.mode = means.mode;
+    h.sync_kind = (uint8_t)found.kind;
+    h.mode = found.mode;
     h.pending = !l->acquires;
-    if (means.kind == DH_SYNC_ATOMIC_FLAG) {
+    if (found.kind == DH_SYNC_ATOMIC_FLAG) {
         h.test_known = l->test.known;
         h.test = l->test.known ? l->test.relation : DH_CMP_OTHER;
         h.number = l->test.known ? l->test.number : 0;
     }
-    if (means.kind == DH_SYNC_ATOMIC_LOCK) {
+    if (found.kind == DH_SYNC_ATOMIC_LOCK) {
         w->state->atomics.roles[l->inst] |= DH_ATOMIC_ACQUIRES;
         w->state->atomics.roles[t->inst] |= (uint8_t)(DH_ATOMIC_ACQUIRED << side);
     }
-    if (t->records && means.kind == DH_SYNC_ATOMIC_LOCK && !h.pending)
+    if (t->records && found.kind == DH_SYNC_ATOMIC_LOCK && !h.pending)
         dh_symex_add_sync_event(w, t->f, s, &w->program->insts.at[l->inst], DH_SYMEX_LOCK, &h, &h,
-                                leaves && means.orders ? 0 : DH_SYMEX_TRY);
-    keep(s, &h);
+                                leaves && found.orders ? 0 : DH_SYMEX_TRY);
+    keep_flag_or_lock(s, &h);
 }
 
-/* What is looked at again and again in a loop is not what was seen before it. */
-static bool is_stale(struct dh_symex_step *t, const struct dh_cfg *flow, uint32_t loop, const struct dh_look *l)
+/* A value tested in a loop is not the one tested before it. */
+static bool is_stale(struct dh_symex_step *t, const struct dh_cfg *cfg, uint32_t loop, const struct dh_look *l)
 {
     return l->function == t->f->function && loop != DH_NONE &&
-           !dh_cfg_in_loop(flow, loop, dh_program_block_of(t->w->program, l->inst) - flow->first);
+           !dh_cfg_in_loop(cfg, loop, dh_program_block_of(t->w->program, l->inst) - cfg->first);
 }
 
 void dh_atomic_sync_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, struct dh_state *s)
@@ -380,13 +381,13 @@ void dh_atomic_sync_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, 
     const struct dh_look_sides *sides = dh_looks_at(&m->looks, t->f->function, t->inst);
     if (!sides || number > 1)
         return;
-    const struct dh_cfg *flow = dh_symex_cfg(w, t->f->function);
-    uint32_t loop = flow->loop.at[t->block];
-    bool leaves = loop != DH_NONE && !dh_cfg_in_loop(flow, loop, to);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, t->f->function);
+    uint32_t loop = cfg->loop.at[t->block];
+    bool leaves = loop != DH_NONE && !dh_cfg_in_loop(cfg, loop, to);
     for (unsigned n = 0; n < sides->n[number]; n++) {
         struct dh_look l = sides->at[number][n];
         m->roles[l.inst] |= l.acquires ? DH_ATOMIC_TESTED | DH_ATOMIC_TESTED_ACQUIRE : DH_ATOMIC_TESTED;
-        if (w->state->second_pass && !(leaves && is_stale(t, flow, loop, &l)))
-            learn_from(t, &l, number, leaves, s);
+        if (w->state->second_pass && !(leaves && is_stale(t, cfg, loop, &l)))
+            apply_outcome(t, &l, number, leaves, s);
     }
 }

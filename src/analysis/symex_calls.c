@@ -1,4 +1,4 @@
-/* Calls: into the callee's context and back. */
+/* Calls: translates the abstract state into the callee's terms, executes it, and translates its exit state back. */
 #include "analysis/symex_internal.h"
 #include "base/alloc.h"
 
@@ -35,10 +35,10 @@ static uint32_t reached_arguments(struct dh_symex_step *t, uint32_t first, uint3
     return via;
 }
 
-/* Locks of the caller in the callee's words. What the callee cannot name is some lock of that kind: one of a kind is
- * enough, and recursions do not pile them up. `names` tells which became what. */
-static void locks_inwards(struct dh_symex_step *t, uint32_t first, uint32_t n_params, struct dh_state *in,
-                          uint32_t *names)
+/* Locks of the caller in the callee's terms. A lock that the callee cannot name is some lock of that node: one is
+ * enough, so that recursions do not accumulate them. `names` maps the caller's locks to these. */
+static void locks_to_callee(struct dh_symex_step *t, uint32_t first, uint32_t n_params, struct dh_state *in,
+                            uint32_t *names)
 {
     struct dh_value_numbering *x = &t->w->state->values;
     in->n_locks = 0;
@@ -59,8 +59,8 @@ static void locks_inwards(struct dh_symex_step *t, uint32_t first, uint32_t n_pa
     qsort(in->locks, in->n_locks, sizeof *in->locks, by_name);
 }
 
-static void locks_outwards(struct dh_symex_step *t, uint32_t first, const struct dh_state *out, const uint32_t *names,
-                           struct dh_state *s)
+static void locks_to_caller(struct dh_symex_step *t, uint32_t first, const struct dh_state *out, const uint32_t *names,
+                            struct dh_state *s)
 {
     struct dh_value_numbering *x = &t->w->state->values;
     const struct dh_state before = *t->s;
@@ -88,8 +88,8 @@ static void locks_outwards(struct dh_symex_step *t, uint32_t first, const struct
     }
 }
 
-/* A pointer to something that is not shared: what else is known of it makes no difference. */
-static bool is_nobodys(struct dh_symex *w, const struct dh_symex_activation *callee, uint32_t param)
+/* A pointer to an object that is not shared: its attributes do not matter. */
+static bool is_not_shared(struct dh_symex *w, const struct dh_symex_activation *callee, uint32_t param)
 {
     struct dh_heap_cell c = dh_points_to_value(w->points_to, callee->function, param);
     return c.node != DH_NO_NODE && dh_symex_binding_of(w, callee, c).node == DH_NO_NODE;
@@ -103,7 +103,7 @@ static void argument_attributes(struct dh_symex_step *t, uint32_t first, struct 
     for (uint32_t n = 0; n < n_params && n < DH_ATTRIBUTES_MAX && first + n < t->i->n_operands; n++) {
         bool number = dh_symex_is_thread_index(t->w, t->f, dh_operand(t->w->program, t->i, first + n));
         callee->attributes[n] = number ? DH_ARG_THREAD_INDEX : 0;
-        if (is_nobodys(t->w, callee, n))
+        if (is_not_shared(t->w, callee, n))
             continue;
         uint8_t a = dh_symex_value_attributes(t, dh_operand(t->w->program, t->i, first + n), &callee->loops[n]);
         callee->attributes[n] |= a;
@@ -114,15 +114,14 @@ static void argument_attributes(struct dh_symex_step *t, uint32_t first, struct 
     }
 }
 
-/* ---- what calls do to objects that nobody else knew ---- */
+/* ---- escape of fresh objects in calls ---- */
 
 static void escape_value(struct dh_symex_step *t, dh_value v)
 {
     struct dh_value_numbering *x = &t->w->state->values;
     struct dh_term a = dh_value_term(x, t->f->function, v);
     uint32_t root = a.expr;
-    while (root && x->exprs.at[root].kind == DH_EXPR_INDEX)
-        root = x->exprs.at[root].a;
+    root = dh_expr_base(x, root);
     if (!root)
         return;
     dh_state_pass_element(t->s, a.expr);
@@ -144,14 +143,14 @@ static void escape_value(struct dh_symex_step *t, dh_value v)
     }
 }
 
-static void note_clipped(struct dh_symex_step *t, const struct dh_symex_activation *callee)
+static void count_pruned_allocations(struct dh_symex_step *t, const struct dh_symex_activation *callee)
 {
     struct dh_symex *w = t->w;
-    uint32_t group = w->points_to->calls.scc[callee->function];
+    uint32_t scc = w->points_to->calls.scc[callee->function];
     bool many = t->repeated || t->f->may_repeat || !w->threads.at[t->f->thread].unique;
     for (uint32_t n = 0; t->records && n < callee->n_bindings; n++) {
         uint32_t bound = w->state->bindings.at[callee->binding + n].node;
-        uint32_t own = w->points_to->graph.nodes.at[w->state->interfaces[group].nodes.at[n]].flags;
+        uint32_t own = w->points_to->graph.nodes.at[w->state->interfaces[scc].nodes.at[n]].flags;
         if (bound == DH_NO_NODE || !(own & (DH_NODE_HEAP | DH_NODE_STACK)))
             continue;
         unsigned count = w->state->allocation_count[bound] + (many ? 2u : 1u);
@@ -174,7 +173,7 @@ static void assume_recursion(struct dh_symex_step *t, uint32_t function, struct 
         out->phase = ~(uint64_t)0;
 }
 
-static bool is_clipped(struct dh_symex *w, const struct dh_symex_activation *f)
+static bool is_pruned(struct dh_symex *w, const struct dh_symex_activation *f)
 {
     const struct dh_function_summary *facts = &w->state->summaries[f->function];
     if (w->cache == DH_CACHE_UNPRUNED)
@@ -190,7 +189,7 @@ static bool out_of_budget(struct dh_symex *w)
     return true;
 }
 
-static struct dh_symex_activation *callee_frame(struct dh_symex_step *t, struct dh_symex_activation *wanted)
+static struct dh_symex_activation *callee_activation(struct dh_symex_step *t, struct dh_symex_activation *wanted)
 {
     struct dh_symex_activation *f = dh_symex_get_activation(t->w, wanted, t->f->context, t->inst);
     if (t->records && !wanted->may_repeat && f->called) {
@@ -205,9 +204,9 @@ static struct dh_symex_activation *callee_frame(struct dh_symex_step *t, struct 
     return f;
 }
 
-/* What a callee left, in the caller's words. */
-__attribute__((noinline)) static void come_back(struct dh_symex_step *t, uint32_t first, const struct dh_state *from,
-                                                const uint32_t *names, struct dh_state *out)
+/* A callee's exit state in the caller's terms. */
+__attribute__((noinline)) static void return_state(struct dh_symex_step *t, uint32_t first, const struct dh_state *from,
+                                                   const uint32_t *names, struct dh_state *out)
 {
     out->reached = from->reached;
     out->started = from->started;
@@ -215,13 +214,13 @@ __attribute__((noinline)) static void come_back(struct dh_symex_step *t, uint32_
     out->joined_heuristic = from->joined_heuristic;
     out->ignoring = from->ignoring;
     out->phase = from->phase;
-    locks_outwards(t, first, from, names, out);
+    locks_to_caller(t, first, from, names, out);
 }
 
-/* memcached, with 39,000 instructions, has 43,000 frames. */
-enum { MANY_FRAMES = 100000, FEW_CONTEXTS = 48 };
+/* memcached, with 39,000 instructions, has 43,000 activations. */
+enum { MANY_ACTIVATIONS = 100000, FEW_CONTEXTS = 48 };
 
-static struct dh_state *merged_state(struct dh_symex *w, const struct dh_symex_activation *f)
+static struct dh_state *widened_entry(struct dh_symex *w, const struct dh_symex_activation *f)
 {
     struct dh_state ***of = &w->state->widened[f->function];
     if (!*of)
@@ -232,13 +231,13 @@ static struct dh_state *merged_state(struct dh_symex *w, const struct dh_symex_a
     return *s;
 }
 
-/* Calls too deep down, or in too many contexts, which recursions through tables of functions bring: contexts are told
- * apart by the kinds of locks only, in the end not even by those. What the callee does is seen with less than is known;
- * the caller takes the call for a recursion. */
+/* Widening, for calls too deep or in too many contexts, as recursions through tables of functions cause: contexts
+ * are distinguished by the nodes of locks only, in the end not even by those. The callee is executed with less
+ * information; the caller treats the call as a recursion. */
 static bool widen(struct dh_symex *w, struct dh_symex_activation *wanted)
 {
     bool ignored,
-        many = w->state->activations.n > MANY_FRAMES && w->state->n_activations[wanted->function] >= FEW_CONTEXTS;
+        many = w->state->activations.n > MANY_ACTIVATIONS && w->state->n_activations[wanted->function] >= FEW_CONTEXTS;
     if (!many && w->state->depth < DH_DEPTH_MAX)
         return false;
     struct dh_state in = wanted->in;
@@ -252,9 +251,9 @@ static bool widen(struct dh_symex *w, struct dh_symex_activation *wanted)
     }
     wanted->in = in;
     if (many) {
-        w->n_widened += !merged_state(w, wanted)->reached;
-        dh_state_merge(merged_state(w, wanted), &in, &ignored);
-        wanted->in = *merged_state(w, wanted);
+        w->n_widened += !widened_entry(w, wanted)->reached;
+        dh_state_merge(widened_entry(w, wanted), &in, &ignored);
+        wanted->in = *widened_entry(w, wanted);
     }
     wanted->may_repeat = true;
     memset(wanted->attributes, 0, sizeof wanted->attributes);
@@ -262,20 +261,20 @@ static bool widen(struct dh_symex *w, struct dh_symex_activation *wanted)
     return true;
 }
 
-/* Without caching every call has contexts of its own; recursions would have no end. */
-static uint64_t told_by_call(const struct dh_symex_step *t, uint32_t target)
+/* Without caching every call has a context of its own, except recursions. */
+static uint64_t call_identity(const struct dh_symex_step *t, uint32_t target)
 {
     const struct dh_symex *w = t->w;
-    const uint32_t *group = w->points_to->calls.scc;
-    if (w->cache != DH_CACHE_NONE || group[target] == group[t->f->function] || w->state->activations.n > MANY_FRAMES)
+    const uint32_t *scc = w->points_to->calls.scc;
+    if (w->cache != DH_CACHE_NONE || scc[target] == scc[t->f->function] || w->state->activations.n > MANY_ACTIVATIONS)
         return 0;
     return ((uint64_t)t->f->context << 32 | t->inst) + 1;
 }
 
-/* The context that a call leads to; NULL: nothing to be seen there, or nobody looks any more. Not inlined, like what
- * comes back: calls go deep, and the stack is to hold as little as possible on the way. */
+/* The activation for a call; NULL: pruned, or out of budget. Not inlined, as return_state: calls nest deeply, and
+ * the stack is to hold as little as possible meanwhile. */
 __attribute__((noinline)) static struct dh_symex_activation *
-find_callee(struct dh_symex_step *t, uint32_t target, uint32_t first, uint32_t *names, bool *clipped, bool *widened)
+find_callee(struct dh_symex_step *t, uint32_t target, uint32_t first, uint32_t *names, bool *pruned, bool *widened)
 {
     struct dh_symex *w = t->w;
     struct dh_points_to *s = w->points_to;
@@ -295,9 +294,9 @@ find_callee(struct dh_symex_step *t, uint32_t target, uint32_t first, uint32_t *
         dh_symex_bind_instance(w, &s->instances.at[s->common_instance[target]], &wanted);
     else
         dh_symex_bind_call(w, t->f, t->i, first, &wanted);
-    *clipped = is_clipped(w, &wanted);
-    if (*clipped) {
-        note_clipped(t, &wanted);
+    *pruned = is_pruned(w, &wanted);
+    if (*pruned) {
+        count_pruned_allocations(t, &wanted);
         w->n_pruned += t->records;
         if (wanted.own_bindings)
             w->state->bindings.n = wanted.binding;
@@ -308,32 +307,32 @@ find_callee(struct dh_symex_step *t, uint32_t target, uint32_t first, uint32_t *
     const struct dh_function_summary *facts = &w->state->summaries[target];
     wanted.may_repeat |= !facts->counts && !facts->starts;
     argument_attributes(t, first, &wanted);
-    locks_inwards(t, first, w->program->functions.at[target].n_params, &wanted.in, names);
+    locks_to_callee(t, first, w->program->functions.at[target].n_params, &wanted.in, names);
     *widened = widen(w, &wanted);
-    wanted.from = told_by_call(t, target);
-    return callee_frame(t, &wanted);
+    wanted.from = call_identity(t, target);
+    return callee_activation(t, &wanted);
 }
 
-/* What calls leave, for all targets and for one. */
-struct left {
+/* Exit states, of all targets joined and of one. */
+struct exit_states {
     struct dh_state all, out, thrown;
 };
 
-/* Walked for this very call, in an earlier round. */
+/* Executed for this very call, in an earlier iteration. */
 static bool is_own_call(const struct dh_symex_step *t, const struct dh_symex_activation *f)
 {
     const struct dh_context *c = &t->w->contexts.at[f->context];
     return c->caller == t->f->context && c->call == t->inst;
 }
 
-static void call_target(struct dh_symex_step *t, uint32_t target, uint32_t first, struct left *l)
+static void call_target(struct dh_symex_step *t, uint32_t target, uint32_t first, struct exit_states *l)
 {
     struct dh_symex *w = t->w;
     uint32_t names[DH_LOCKS_MAX];
-    bool clipped, widened = false;
-    struct dh_symex_activation *f = find_callee(t, target, first, names, &clipped, &widened);
+    bool pruned, widened = false;
+    struct dh_symex_activation *f = find_callee(t, target, first, names, &pruned, &widened);
     w->n_cached += t->records && f && f->status == DH_ACTIVATION_DONE && !is_own_call(t, f);
-    if (w->keep_contexts && w->state->second_pass && t->records && (f || clipped))
+    if (w->keep_contexts && w->state->second_pass && t->records && (f || pruned))
         dh_vec_push(&w->context_calls,
                     (struct dh_context_call){t->f->context, t->inst, target, f ? f->context : DH_NONE});
     bool later = f && f->status == DH_ACTIVATION_NEW && w->state->depth >= DH_DEPTH_MAX;
@@ -342,7 +341,7 @@ static void call_target(struct dh_symex_step *t, uint32_t target, uint32_t first
     else if (f && f->status == DH_ACTIVATION_NEW)
         dh_symex_run_function(w, f);
     l->out = l->thrown = *t->s;
-    if (clipped) {
+    if (pruned) {
         l->thrown.reached &= w->state->summaries[target].throws;
         return;
     }
@@ -351,13 +350,13 @@ static void call_target(struct dh_symex_step *t, uint32_t target, uint32_t first
         l->thrown = l->out;
         return;
     }
-    come_back(t, first, &f->out, names, &l->out);
-    come_back(t, first, &f->thrown, names, &l->thrown);
+    return_state(t, first, &f->out, names, &l->out);
+    return_state(t, first, &f->thrown, names, &l->thrown);
     if (w->state->summaries[target].has_condition_barrier && l->out.reached)
         dh_symex_step_barrier(&(struct dh_symex_step){.w = w, .f = t->f, .s = &l->out, .i = t->i, .inst = t->inst});
 }
 
-/* Barriers that a callee passed are told apart by who called it. */
+/* Barriers that a callee passed are distinguished by call. */
 static void rename_phase(struct dh_symex_step *t, uint64_t before, struct dh_state *out)
 {
     if (!out->reached || out->phase == before || out->phase == ~(uint64_t)0)
@@ -385,9 +384,9 @@ void dh_symex_step_call(struct dh_symex_step *t)
     const struct dh_call_graph *c = &w->points_to->calls;
     uint32_t first = t->i->op == DH_I_CALL ? 1 : 0, escaping = 0, leaked = 0, fresh[DH_FRESH_MAX];
     memcpy(fresh, t->s->fresh, sizeof fresh);
-    struct left *l = dh_xcalloc(1, sizeof *l);
+    struct exit_states *l = dh_xcalloc(1, sizeof *l);
     t->thrown = (struct dh_state){0};
-    bool any = false, moved = false, is_new = true, meets = w->state->second_pass;
+    bool any = false, moved = false, is_new = true, barrier = w->state->second_pass;
     for (uint32_t it = dh_call_graph_first(c, t->inst), target; dh_call_graph_next(c, t->inst, &it, &target);) {
         if (!w->program->functions.at[target].n_blocks)
             continue;
@@ -397,7 +396,7 @@ void dh_symex_step_call(struct dh_symex_step *t)
         dh_state_merge(&t->thrown, &l->thrown, &moved);
         escaping |= w->state->summaries[target].escapes;
         is_new &= w->state->summaries[target].returns_new;
-        meets &= w->state->second_pass && w->state->atomic_barriers[target];
+        barrier &= w->state->second_pass && w->state->atomic_barriers[target];
         leaked |= dh_symex_escaping_fresh(t, target, first);
         dh_symex_note_thread_owner(t, target);
     }
@@ -408,7 +407,7 @@ void dh_symex_step_call(struct dh_symex_step *t)
         rename_phase(t, before, &l->all);
         rename_phase(t, before, &t->thrown);
         *t->s = l->all;
-        if (meets && t->s->reached)
+        if (barrier && t->s->reached)
             dh_symex_step_barrier(t);
         dh_symex_step_joins(t);
     } else {

@@ -1,7 +1,7 @@
-/* What the walk writes down. */
+/* Events of symbolic execution: accesses and synchronisation with lock sets, deduplicated. */
 #include "analysis/symex_internal.h"
 
-/* ---- sets of locks ---- */
+/* ---- lock sets ---- */
 
 static uint64_t hash_held(const struct dh_symex_lock *held, unsigned n)
 {
@@ -15,7 +15,7 @@ static uint64_t hash_held(const struct dh_symex_lock *held, unsigned n)
     return h;
 }
 
-/* Of accesses it does not matter where locks were taken; they have lost their expressions. */
+/* For accesses it does not matter where locks were acquired; their expressions are dropped. */
 static bool same_held(const struct dh_symex_lock *a, const struct dh_symex_lock *b, unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
@@ -44,7 +44,7 @@ uint32_t dh_symex_intern_lockset(struct dh_symex *w, const struct dh_symex_lock 
     return (uint32_t)w->locksets.n - 1;
 }
 
-/* ---- between starts and joins ---- */
+/* ---- order states ---- */
 
 uint32_t dh_symex_intern_order(struct dh_symex *w, const struct dh_state *s)
 {
@@ -97,7 +97,7 @@ void dh_symex_add_event(struct dh_symex *w, const struct dh_symex_event *e)
     note_context(w, (uint32_t)w->events.n - 1, e->context);
 }
 
-/* ---- where an expression of a function leads ---- */
+/* ---- cells of expressions ---- */
 
 static struct dh_heap_cell expr_cell(struct dh_symex *w, uint32_t function, uint32_t expr, int depth)
 {
@@ -142,7 +142,7 @@ static bool is_unstable(const struct dh_symex *w, struct dh_heap_cell at)
            w->state->unstable.at[low].offset == at.offset;
 }
 
-/* Two evaluations give one value: no field on the way is stored to while others may look. */
+/* Two evaluations give one value: no field that is read is stored to while it is shared. */
 static bool is_stable(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr, int depth)
 {
     struct dh_value_numbering *x = &w->state->values;
@@ -176,10 +176,10 @@ static bool equal_values(struct dh_symex *w, const struct dh_symex_activation *f
     return canon == dh_expr_canonical(x, b) && is_stable(w, f, canon, 0);
 }
 
-/* ---- how locks and threads belong to an object ---- */
+/* ---- relations between locks, threads and objects ---- */
 
-/* One step outwards from a pointer: to the struct around an array, to the object that alone holds it. */
-static uint32_t holder(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr, bool *via)
+/* One step from a pointer to its owner: the struct around an array, the object that is the only one to point to it. */
+static uint32_t owner_of(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr, bool *via)
 {
     struct dh_expr e = w->state->values.exprs.at[expr];
     if (e.kind == DH_EXPR_INDEX)
@@ -193,8 +193,8 @@ static uint32_t holder(struct dh_symex *w, const struct dh_symex_activation *f, 
     return b.node != DH_NO_NODE && (!w->multiply_referenced[b.node] || kept) ? e.a : 0;
 }
 
-/* Whether an index may leave what its address points to: an element of something larger, unless it is an array with
- * bounds, or the address is that of a whole object. */
+/* Whether an index may leave the object that its address points to: an element of something larger, unless it is an
+ * array with bounds, or the address is that of a whole object. */
 static bool may_leave(struct dh_symex *w, const struct dh_symex_activation *f, const struct dh_state *s, uint32_t expr)
 {
     struct dh_value_numbering *x = &w->state->values;
@@ -207,7 +207,7 @@ static bool may_leave(struct dh_symex *w, const struct dh_symex_activation *f, c
         return false;
     if (base.kind == DH_EXPR_PARAM && base.a < DH_ATTRIBUTES_MAX && f->attributes[base.a] & DH_ARG_OWN_VIA)
         return false;
-    return base.kind != DH_EXPR_LOAD || !holder(w, f, e.a, &via);
+    return base.kind != DH_EXPR_LOAD || !owner_of(w, f, e.a, &via);
 }
 
 static enum dh_lock_relation relation_of(struct dh_symex *w, const struct dh_symex_activation *f,
@@ -220,7 +220,7 @@ static enum dh_lock_relation relation_of(struct dh_symex *w, const struct dh_sym
     if (h->index && x->exprs.at[t.expr].kind == DH_EXPR_INDEX && equal_values(w, f, h->index, x->exprs.at[t.expr].b) &&
         !equal_values(w, f, h->expr, t.expr))
         return DH_RELATION_INDEX;
-    for (uint32_t at = t.expr; at; at = holder(w, f, at, &via)) {
+    for (uint32_t at = t.expr; at; at = owner_of(w, f, at, &via)) {
         if (equal_values(w, f, h->expr, at))
             return near ? DH_RELATION_NEAR : via ? DH_RELATION_OWNER : DH_RELATION_SAME;
         near |= may_leave(w, f, NULL, at);
@@ -228,7 +228,7 @@ static enum dh_lock_relation relation_of(struct dh_symex *w, const struct dh_sym
     return DH_RELATION_NONE;
 }
 
-/* Allocated by this run of the function, or by a callee of it that gives it back. */
+/* Allocated by this activation, or by a callee that returns it. */
 static bool is_made_here(struct dh_symex *w, const struct dh_symex_activation *f, uint32_t expr)
 {
     struct dh_expr e = w->state->values.exprs.at[expr];
@@ -237,15 +237,7 @@ static bool is_made_here(struct dh_symex *w, const struct dh_symex_activation *f
     if (e.kind != DH_EXPR_REGISTER || e.a != f->function)
         return false;
     uint32_t inst = dh_symex_definitions(w, f->function)[e.b];
-    if (inst == DH_NONE || w->program->insts.at[inst].op != DH_I_CALL)
-        return false;
-    bool any = false, all = true;
-    for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
-         dh_call_graph_next(&w->points_to->calls, inst, &it, &to);) {
-        any = true;
-        all &= w->state->summaries[to].returns_new;
-    }
-    return any && all;
+    return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_CALL && dh_symex_returns_fresh(w, inst);
 }
 
 uint8_t dh_symex_attributes(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
@@ -253,7 +245,7 @@ uint8_t dh_symex_attributes(struct dh_symex *w, struct dh_symex_activation *f, c
 {
     struct dh_value_numbering *x = &w->state->values;
     bool via = false, near = false;
-    for (uint32_t at = t.expr; at; at = holder(w, f, at, &via)) {
+    for (uint32_t at = t.expr; at; at = owner_of(w, f, at, &via)) {
         struct dh_expr e = x->exprs.at[at];
         if (!via && !near && dh_state_is_fresh(s, at))
             return DH_ARG_FRESH | DH_ARG_ALLOCATED_HERE;
@@ -280,7 +272,7 @@ static bool own_index(struct dh_symex *w, const struct dh_symex_activation *f, s
     return i.kind == DH_EXPR_PARAM && i.a < DH_ATTRIBUTES_MAX && f->attributes[i.a] & DH_ARG_OWN;
 }
 
-/* ---- writing down ---- */
+/* ---- recording ---- */
 
 static uint32_t event_flags(struct dh_symex *w, struct dh_symex_activation *f, const struct dh_state *s,
                             const struct dh_inst *i, struct dh_term t)
@@ -334,14 +326,14 @@ static uint32_t extent(const struct dh_program *p, const struct dh_inst *i)
     if (i->op == DH_I_CREATE)
         return 8;
     if (dh_inst_class(i) == DH_CLASS_SYNC)
-        return 1; /* a lock is where it begins */
+        return 1; /* a lock is its first byte */
     if ((i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET) && dh_value_int(p, dh_operand(p, i, 2), &length) && length > 0 &&
         length < INT32_MAX)
         return (uint32_t)length;
     return i->size;
 }
 
-/* An element of a loop's round that no thread has been given yet, or whose thread has ended. */
+/* An element of a loop's iteration that was not yet passed to a thread, or whose thread has ended. */
 static void note_element(struct dh_symex_step *t, struct dh_term a, struct dh_symex_event *e)
 {
     const struct dh_value_numbering *x = &t->w->state->values;
@@ -359,7 +351,7 @@ static void note_element(struct dh_symex_step *t, struct dh_term a, struct dh_sy
     }
 }
 
-/* The index of the element comes from what the thread was given, or the array was found by such an index. */
+/* The element's index is computed from the thread's argument, or the array was found by such an index. */
 static uint32_t own_range(struct dh_symex_step *t, dh_value v)
 {
     const struct dh_program *p = t->w->program;
@@ -380,7 +372,7 @@ static uint32_t own_range(struct dh_symex_step *t, dh_value v)
     return own;
 }
 
-/* How far an index leads from the offset on: elements that are folded are all at one offset, arrays have an end. */
+/* How many bytes an index may reach from the offset on: folded elements share one offset, arrays have an end. */
 static uint32_t reach_of(struct dh_symex_step *t, dh_value v, const struct dh_symex_event *e)
 {
     const struct dh_program *p = t->w->program;

@@ -1,10 +1,10 @@
-/* One function in one context: first what holds where, until nothing moves, then once more to write it down. */
+/* One activation: dataflow over the function's blocks to a fixed point, then a last pass that records events. */
 #include "analysis/symex_internal.h"
 #include "base/alloc.h"
 
 const struct dh_cfg *dh_symex_cfg(struct dh_symex *w, uint32_t function)
 {
-    struct dh_cfg **at = &w->state->flows[function];
+    struct dh_cfg **at = &w->state->cfgs[function];
     if (!*at) {
         *at = dh_xcalloc(1, sizeof **at);
         dh_cfg_build(*at, w->program, function);
@@ -29,8 +29,8 @@ const uint32_t *dh_symex_definitions(struct dh_symex *w, uint32_t function)
     return *at;
 }
 
-/* Blocks that are reached from `from`, by or without the ways of exceptions. */
-static void reach_blocks(const struct dh_program *p, const struct dh_cfg *flow, uint32_t from, bool thrown,
+/* Blocks reachable from `from`, with or without exception edges. */
+static void reach_blocks(const struct dh_program *p, const struct dh_cfg *cfg, uint32_t from, bool thrown,
                          uint8_t *seen)
 {
     DH_VEC(uint32_t) todo = {0};
@@ -40,33 +40,33 @@ static void reach_blocks(const struct dh_program *p, const struct dh_cfg *flow, 
         if (seen[at])
             continue;
         seen[at] = 1;
-        const struct dh_basic_block *b = &p->blocks.at[flow->first + at];
+        const struct dh_basic_block *b = &p->blocks.at[cfg->first + at];
         bool unwinds = p->insts.at[b->inst + b->n_insts - 1].op == DH_I_UNWINDS;
         for (uint32_t n = 0; n < b->n_succs && (thrown || !unwinds || n == 0); n++)
-            dh_vec_push(&todo, dh_successors(p, b)[n] - flow->first);
+            dh_vec_push(&todo, dh_successors(p, b)[n] - cfg->first);
     }
     dh_vec_release(&todo);
 }
 
-/* Blocks that are reached by exceptions only and do not end them. */
+/* Cleanup blocks: reached by exceptions only, and rethrowing. */
 static const uint8_t *cleanups(struct dh_symex *w, uint32_t function)
 {
     uint8_t **at = &w->state->cleanups[function];
-    const struct dh_cfg *flow = dh_symex_cfg(w, function);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, function);
     const struct dh_program *p = w->program;
-    if (*at || !flow->n)
+    if (*at || !cfg->n)
         return *at;
-    uint8_t *usual = dh_xcalloc(flow->n, 1), *from = dh_xcalloc(flow->n, 1);
-    *at = dh_xcalloc(flow->n, 1);
-    reach_blocks(p, flow, 0, false, usual);
-    for (uint32_t b = 0; b < flow->n; b++) {
-        if (usual[b] || flow->rank.at[b] == DH_NONE)
+    uint8_t *usual = dh_xcalloc(cfg->n, 1), *from = dh_xcalloc(cfg->n, 1);
+    *at = dh_xcalloc(cfg->n, 1);
+    reach_blocks(p, cfg, 0, false, usual);
+    for (uint32_t b = 0; b < cfg->n; b++) {
+        if (usual[b] || cfg->rank.at[b] == DH_NONE)
             continue;
         bool returns = false;
-        memset(from, 0, flow->n);
-        reach_blocks(p, flow, b, true, from);
-        for (uint32_t k = 0; k < flow->n; k++) {
-            const struct dh_basic_block *block = &p->blocks.at[flow->first + k];
+        memset(from, 0, cfg->n);
+        reach_blocks(p, cfg, b, true, from);
+        for (uint32_t k = 0; k < cfg->n; k++) {
+            const struct dh_basic_block *block = &p->blocks.at[cfg->first + k];
             returns |= from[k] && (usual[k] || p->insts.at[block->inst + block->n_insts - 1].op == DH_I_RETURN);
         }
         (*at)[b] = !returns;
@@ -78,7 +78,7 @@ static const uint8_t *cleanups(struct dh_symex *w, uint32_t function)
 
 /* ---- objects ---- */
 
-static void step_object(struct dh_symex_step *t)
+static void step_allocation(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
     bool many = t->repeated || t->f->may_repeat || !w->threads.at[t->f->thread].unique;
@@ -92,13 +92,12 @@ static void step_object(struct dh_symex_step *t)
         dh_state_add_fresh(t->s, dh_value_term(&w->state->values, t->f->function, t->i->result).expr);
 }
 
-/* The object that a pointer leads to as long as it is only moved about inside. */
-static uint32_t object_of(struct dh_symex *w, uint32_t function, dh_value v)
+/* The object that a pointer points into. */
+static uint32_t base_object(struct dh_symex *w, uint32_t function, dh_value v)
 {
     const struct dh_value_numbering *x = &w->state->values;
     uint32_t at = dh_value_term(&w->state->values, function, v).expr;
-    while (at && x->exprs.at[at].kind == DH_EXPR_INDEX)
-        at = x->exprs.at[at].a;
+    at = dh_expr_base(x, at);
     return at;
 }
 
@@ -109,7 +108,7 @@ static bool may_be(struct dh_symex_step *t, uint32_t leaf, struct dh_heap_cell c
     return dh_points_to_value(t->w->points_to, t->f->function, reg).node == c.node;
 }
 
-/* Loaded from what others know: no object that nobody else knows was there. */
+/* Loaded from a shared object: no fresh object is there. */
 static bool is_from_outside(struct dh_symex_step *t, uint32_t object)
 {
     struct dh_symex *w = t->w;
@@ -124,7 +123,7 @@ static bool is_from_outside(struct dh_symex_step *t, uint32_t object)
     return kind == DH_EXPR_GLOBAL || (kind == DH_EXPR_PARAM && !dh_state_is_fresh(t->s, root));
 }
 
-/* A pointer is written somewhere: is its object known to others from now on, is it held in more than one place? */
+/* A pointer is stored: does its object escape, is it referenced more than once? */
 static void step_pointer(struct dh_symex_step *t, uint32_t address, uint32_t operand)
 {
     struct dh_symex *w = t->w;
@@ -132,8 +131,8 @@ static void step_pointer(struct dh_symex_step *t, uint32_t address, uint32_t ope
     struct dh_heap_cell c = dh_points_to_value(w->points_to, t->f->function, v);
     if (c.node == DH_NO_NODE)
         return;
-    uint32_t object = object_of(w, t->f->function, v),
-             into = object_of(w, t->f->function, dh_operand(w->program, t->i, address));
+    uint32_t object = base_object(w, t->f->function, v),
+             into = base_object(w, t->f->function, dh_operand(w->program, t->i, address));
     bool fresh = object && dh_state_is_fresh(t->s, object), inside = into && dh_state_is_fresh(t->s, into);
     bool tied = false;
     for (unsigned n = 0; n < t->s->n_fresh; n++)
@@ -155,9 +154,9 @@ static void step_pointer(struct dh_symex_step *t, uint32_t address, uint32_t ope
     }
 }
 
-/* Pointers are copied: what they lead to is held in one more place. If what is copied is this thread's own, by what the
- * copy leads to. */
-static void hold_often(struct dh_symex_step *t)
+/* Pointers are copied: what they point to is referenced once more. If the copied memory is not shared, by the
+ * pointers in the destination. */
+static void note_copied_pointers(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
     struct dh_heap_graph *g = &w->points_to->graph;
@@ -199,8 +198,8 @@ static void step_memory(struct dh_symex_step *t)
     case DH_I_MEMCPY:
         access(t, 0, DH_SYMEX_WRITE, 0);
         access(t, 1, DH_SYMEX_READ, 0);
-        hold_often(t);
-        if (!dh_state_is_fresh(t->s, object_of(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
+        note_copied_pointers(t);
+        if (!dh_state_is_fresh(t->s, base_object(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
             dh_symex_escape_copied(t, 1);
         break;
     case DH_I_MEMSET:
@@ -216,7 +215,7 @@ static void step_heap(struct dh_symex_step *t)
     if (t->i->op == DH_I_FREE)
         access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
     else
-        step_object(t);
+        step_allocation(t);
     if (t->i->op == DH_I_REALLOC)
         access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
 }
@@ -226,7 +225,7 @@ static void escape_arguments(struct dh_symex_step *t)
     if (t->i->op != DH_I_CREATE && t->i->op != DH_I_REGISTER)
         return;
     for (uint32_t n = dh_inst_callee_operand(t->i) + 1; n < t->i->n_operands; n++) {
-        uint32_t object = object_of(t->w, t->f->function, dh_operand(t->w->program, t->i, n));
+        uint32_t object = base_object(t->w, t->f->function, dh_operand(t->w->program, t->i, n));
         struct dh_heap_cell c = dh_points_to_value(t->w->points_to, t->f->function, dh_operand(t->w->program, t->i, n));
         dh_state_escape(t->s, object);
         dh_state_pass_element(
@@ -248,7 +247,7 @@ static void step(struct dh_symex_step *t)
     switch (dh_inst_class(t->i)) {
     case DH_CLASS_VALUE:
         if (t->i->op == DH_I_SLOT)
-            step_object(t);
+            step_allocation(t);
         break;
     case DH_CLASS_MEMORY:
         step_memory(t);
@@ -264,19 +263,19 @@ static void step(struct dh_symex_step *t)
         break;
     case DH_CLASS_THREAD:
         dh_symex_step_thread(t);
-        escape_arguments(t); /* not before: what the thread is given may be fresh until then */
+        escape_arguments(t); /* not before: the argument may be fresh until then */
         break;
     default:
         break;
     }
 }
 
-/* Where control goes from `from` if it comes to a block that only picks its successor by what it came with: where a
- * scope ends, compilers join all ways out of it and part them again. */
-static uint32_t picked(const struct dh_symex *w, const struct dh_cfg *flow, uint32_t from, uint32_t to)
+/* The successor of `from` through a block that only switches on a phi of constants: at the end of scopes, compilers
+ * join all exits and separate them again. */
+static uint32_t thread_jump(const struct dh_symex *w, const struct dh_cfg *cfg, uint32_t from, uint32_t to)
 {
     const struct dh_program *p = w->program;
-    const struct dh_basic_block *b = &p->blocks.at[flow->first + to];
+    const struct dh_basic_block *b = &p->blocks.at[cfg->first + to];
     const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1], *phi = &p->insts.at[b->inst];
     int64_t came, number;
     if (b->n_insts != 2 || end->op != DH_I_SWITCH || phi->op != DH_I_PHI || dh_operand(p, end, 0) != phi->result)
@@ -288,40 +287,41 @@ static uint32_t picked(const struct dh_symex *w, const struct dh_cfg *flow, uint
             return to;
         for (uint32_t k = 1; k < end->n_operands; k++)
             if (dh_value_int(p, dh_operand(p, end, k), &number) && number == came)
-                return dh_successors(p, b)[k] - flow->first;
-        return dh_successors(p, b)[0] - flow->first;
+                return dh_successors(p, b)[k] - cfg->first;
+        return dh_successors(p, b)[0] - cfg->first;
     }
     return to;
 }
 
-static void leave(struct dh_symex_step *t, struct dh_state *in, bool *moved)
+static void step_successors(struct dh_symex_step *t, struct dh_state *in, bool *moved)
 {
     const struct dh_program *p = t->w->program;
-    const struct dh_cfg *flow = dh_symex_cfg(t->w, t->f->function);
-    const struct dh_basic_block *b = &p->blocks.at[flow->first + t->block];
+    const struct dh_cfg *cfg = dh_symex_cfg(t->w, t->f->function);
+    const struct dh_basic_block *b = &p->blocks.at[cfg->first + t->block];
     bool ignored;
     if (t->i->op == DH_I_RETURN || t->i->op == DH_I_THROW)
         dh_state_merge(t->i->op == DH_I_RETURN ? &t->f->out : &t->f->thrown, t->s, &ignored);
     for (uint32_t n = 0; n < b->n_succs; n++) {
         struct dh_state s = t->i->op == DH_I_UNWINDS && n ? t->thrown : *t->s;
-        uint32_t to = dh_successors(p, b)[n] - flow->first;
+        uint32_t to = dh_successors(p, b)[n] - cfg->first;
         bool changed = false;
         if (s.reached)
             dh_symex_step_edge(t, to, n, &s);
-        to = picked(t->w, flow, t->block, to);
+        to = thread_jump(t->w, cfg, t->block, to);
         dh_state_merge(&in[to], &s, &changed);
-        /* Blocks further on come anyhow. */
-        *moved |= changed && flow->rank.at[to] <= flow->rank.at[t->block];
+        /* Forward edges are processed in this iteration anyhow. */
+        *moved |= changed && cfg->rank.at[to] <= cfg->rank.at[t->block];
     }
 }
 
-/* What calls of the block leave when they throw: to its handler, or out of the function. */
-static void throw_out(struct dh_symex_step *t, struct dh_state *caught, const struct dh_inst *end, bool after_call)
+/* States of calls of the block that throw: to its handler, or out of the function. */
+static void step_exceptions(struct dh_symex_step *t, struct dh_state *caught, const struct dh_inst *end,
+                            bool after_call)
 {
     bool ignored;
     if (dh_inst_class(t->i) == DH_CLASS_CALL)
         dh_state_merge(end->op == DH_I_UNWINDS ? caught : &t->f->thrown, &t->thrown, &ignored);
-    /* Libraries may throw what their models do not say: strictly, every handler is reached. */
+    /* Libraries may throw what their models do not say: in strict execution every handler is reached. */
     if (dh_inst_class(t->i) == DH_CLASS_CALL && t->w->strict && end->op == DH_I_UNWINDS)
         dh_state_merge(caught, t->s, &ignored);
     else if (t->i == end && end->op == DH_I_UNWINDS && !after_call)
@@ -331,33 +331,33 @@ static void throw_out(struct dh_symex_step *t, struct dh_state *caught, const st
 static void run_block(struct dh_symex *w, struct dh_symex_activation *f, uint32_t block, struct dh_state *in,
                       bool records, bool *moved)
 {
-    const struct dh_cfg *flow = dh_symex_cfg(w, f->function);
-    const struct dh_basic_block *b = &w->program->blocks.at[flow->first + block];
+    const struct dh_cfg *cfg = dh_symex_cfg(w, f->function);
+    const struct dh_basic_block *b = &w->program->blocks.at[cfg->first + block];
     const struct dh_inst *end = &w->program->insts.at[b->inst + b->n_insts - 1];
     struct dh_state s = in[block], caught = {0};
     struct dh_symex_step t = {
-        .w = w, .f = f, .s = &s, .block = block, .records = records, .repeated = dh_cfg_in_any_loop(flow, block)};
+        .w = w, .f = f, .s = &s, .block = block, .records = records, .repeated = dh_cfg_in_any_loop(cfg, block)};
     t.unwinding = f->unwinding || cleanups(w, f->function)[block];
     for (uint32_t n = b->inst; n < b->inst + b->n_insts && s.reached; n++) {
         t.i = &w->program->insts.at[n];
         t.inst = n;
         step(&t);
-        throw_out(&t, &caught, end, n > b->inst && dh_inst_class(t.i - 1) == DH_CLASS_CALL);
+        step_exceptions(&t, &caught, end, n > b->inst && dh_inst_class(t.i - 1) == DH_CLASS_CALL);
     }
     w->steps += b->n_insts;
     t.thrown = caught;
     t.i = end;
     t.inst = b->inst + b->n_insts - 1;
     if (s.reached || caught.reached)
-        leave(&t, in, moved);
+        step_successors(&t, in, moved);
 }
 
-static bool has_cycle(const struct dh_program *p, const struct dh_cfg *flow)
+static bool has_cycle(const struct dh_program *p, const struct dh_cfg *cfg)
 {
-    for (size_t n = 0; n < flow->order.n; n++) {
-        const struct dh_basic_block *b = &p->blocks.at[flow->first + flow->order.at[n]];
+    for (size_t n = 0; n < cfg->order.n; n++) {
+        const struct dh_basic_block *b = &p->blocks.at[cfg->first + cfg->order.at[n]];
         for (uint32_t k = 0; k < b->n_succs; k++)
-            if (flow->rank.at[dh_successors(p, b)[k] - flow->first] <= n)
+            if (cfg->rank.at[dh_successors(p, b)[k] - cfg->first] <= n)
                 return true;
     }
     return false;
@@ -366,24 +366,24 @@ static bool has_cycle(const struct dh_program *p, const struct dh_cfg *flow)
 void dh_symex_run_function(struct dh_symex *w, struct dh_symex_activation *f)
 {
     enum { ROUNDS = 24 };
-    const struct dh_cfg *flow = dh_symex_cfg(w, f->function);
-    struct dh_state *in = dh_xcalloc(flow->n, sizeof *in);
-    bool moved = flow->n > 0 && has_cycle(w->program, flow);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, f->function);
+    struct dh_state *in = dh_xcalloc(cfg->n, sizeof *in);
+    bool moved = cfg->n > 0 && has_cycle(w->program, cfg);
     f->status = DH_ACTIVATION_RUNNING;
     f->out = f->thrown = (struct dh_state){0};
     w->state->depth++;
-    if (flow->n)
+    if (cfg->n)
         in[0] = f->in;
     for (int round = 0; moved && round < ROUNDS; round++) {
         moved = false;
-        for (size_t n = 0; n < flow->order.n; n++)
-            if (in[flow->order.at[n]].reached)
-                run_block(w, f, flow->order.at[n], in, false, &moved);
+        for (size_t n = 0; n < cfg->order.n; n++)
+            if (in[cfg->order.at[n]].reached)
+                run_block(w, f, cfg->order.at[n], in, false, &moved);
     }
     w->incomplete |= moved;
-    for (size_t n = 0; n < flow->order.n; n++)
-        if (in[flow->order.at[n]].reached)
-            run_block(w, f, flow->order.at[n], in, true, &moved);
+    for (size_t n = 0; n < cfg->order.n; n++)
+        if (in[cfg->order.at[n]].reached)
+            run_block(w, f, cfg->order.at[n], in, true, &moved);
     w->state->depth--;
     f->status = DH_ACTIVATION_DONE;
     free(in);

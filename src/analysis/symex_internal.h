@@ -139,7 +139,7 @@ struct dh_symex_state {
     struct dh_scc_interface *interfaces; /* by SCC */
     uint32_t *interface_number;          /* by node: its place in the interface of its SCC, DH_NONE */
     dh_thread_set *accessed;             /* by node */
-    struct dh_cfg **flows;               /* by function, built when needed */
+    struct dh_cfg **cfgs;                /* by function, built when needed */
     uint32_t *returned_params;    /* by function: parameters that its result is found through, symex_provenance.c */
     uint8_t **cleanups;           /* by function: blocks that only clean up, NULL = not computed yet */
     uint32_t **defined;           /* by function: which instruction defines a register */
@@ -300,6 +300,10 @@ uint32_t dh_symex_escaping_params(struct dh_symex *w, uint32_t function);
 void dh_symex_escape_copied(struct dh_symex_step *t, uint32_t source);
 
 /* symex_summaries.c */
+/* Abstract threads that an instruction starts. */
+dh_thread_set dh_symex_threads_of(const struct dh_symex *w, uint32_t inst);
+/* Every callee returns a fresh object, and there is one. */
+bool dh_symex_returns_fresh(const struct dh_symex *w, uint32_t call);
 void dh_symex_summarise_functions(struct dh_symex *w);
 void dh_symex_find_shared(struct dh_symex *w);
 

@@ -1,5 +1,5 @@
-/* Objects of the C++ library and what they own. Customs, all of them: what the library does inside of its objects is
- * put down to who uses them (ir/model_objects.c); what it makes or destroys, nobody else has. */
+/* Objects of the C++ library and what they own. Heuristics, all of them: accesses inside a library object are
+ * attributed to the call (ir/model_objects.c); an object that the library constructs or destroys is not shared. */
 #include "analysis/symex_internal.h"
 #include "model/library_names.h"
 
@@ -17,12 +17,11 @@ void dh_symex_classify_functions(struct dh_symex *w)
 }
 
 /* The first parameter, or a part of what it points to. */
-static bool is_of_first(struct dh_symex_step *t, dh_value v)
+static bool is_in_first_param(struct dh_symex_step *t, dh_value v)
 {
     const struct dh_value_numbering *x = &t->w->state->values;
     uint32_t root = dh_value_term(&t->w->state->values, t->f->function, v).expr;
-    while (root && x->exprs.at[root].kind == DH_EXPR_INDEX)
-        root = x->exprs.at[root].a;
+    root = dh_expr_base(x, root);
     return root && x->exprs.at[root].kind == DH_EXPR_PARAM && x->exprs.at[root].a == 0;
 }
 
@@ -36,7 +35,7 @@ void dh_symex_enter_library_object(struct dh_symex_step *t, uint32_t target, uin
                                 (s->library[target] == DH_ROLE_LIBRARY && t->f->in_library_object);
     callee->under_construction =
         (construction && by_library) || (t->f->under_construction && first < t->i->n_operands &&
-                                         is_of_first(t, dh_operand(t->w->program, t->i, first)));
+                                         is_in_first_param(t, dh_operand(t->w->program, t->i, first)));
 }
 
 static bool is_slot(struct dh_symex *w, uint32_t function, dh_value v)
@@ -62,7 +61,7 @@ static uint32_t callee_of(const struct dh_program *p, const struct dh_inst *i)
     return i->op == DH_I_CALL && i->n_operands > 1 ? dh_value_function(p, dh_operand(p, i, 0)) : DH_NONE;
 }
 
-/* The object that a call of one of its functions is about, if its result is an iterator: itself, or put into `slot`. */
+/* The container of an iterator that a call returns, or stores into `slot`. */
 static dh_value iterated(struct dh_symex *w, uint32_t function, const struct dh_inst *i, dh_value slot)
 {
     const struct dh_program *p = w->program;
@@ -79,7 +78,7 @@ static dh_value iterated(struct dh_symex *w, uint32_t function, const struct dh_
     return into ? dh_operand(p, i, 2) : DH_NONE;
 }
 
-/* An iterator lies in a variable: over which object it goes, by who puts it there. */
+/* The container that an iterator in a local variable iterates over, by what is stored there. */
 dh_value dh_symex_iterated_container(struct dh_symex *w, uint32_t function, dh_value slot)
 {
     const struct dh_program *p = w->program;
@@ -108,7 +107,7 @@ dh_value dh_symex_address_source(struct dh_symex *w, uint32_t function, const st
     return object;
 }
 
-/* ---- what only one can get at ---- */
+/* ---- sole ownership ---- */
 
 static bool is_private(struct dh_symex_step *t, dh_value v)
 {
@@ -117,8 +116,8 @@ static bool is_private(struct dh_symex_step *t, dh_value v)
     return at.node == DH_NO_NODE || !(w->points_to->graph.nodes.at[at.node].flags & DH_NODE_SHARED);
 }
 
-/* One of these gives a reference to what an object owns. Who asks for the bare pointer may keep it. */
-static bool gives_owned(struct dh_symex *w, const struct dh_inst *i)
+/* Returns a reference to what an object owns. A raw pointer may be kept elsewhere. */
+static bool returns_owned(struct dh_symex *w, const struct dh_inst *i)
 {
     uint32_t callee = callee_of(w->program, i);
     if (callee == DH_NONE || w->state->library[callee] != DH_ROLE_OWNING_OBJECT)
@@ -127,8 +126,8 @@ static bool gives_owned(struct dh_symex *w, const struct dh_inst *i)
     return !strstr(name, "10unique_ptrI") || !(strstr(name, "E3getEv") || strstr(name, "E7releaseEv"));
 }
 
-/* By custom, what a container or unique_ptr owns is reached through it alone, and this one is a variable that nobody
- * else knows. */
+/* Heuristic: what a container or unique_ptr owns is reached through it alone, and this one is a variable that has
+ * not escaped. */
 bool dh_symex_is_solely_owned(struct dh_symex_step *t, dh_value v)
 {
     enum { DEEPEST = 12 };
@@ -145,7 +144,7 @@ bool dh_symex_is_solely_owned(struct dh_symex_step *t, dh_value v)
         if (i->op == DH_I_SLOT)
             return owned && is_private(t, v);
         dh_value from = dh_symex_address_source(w, t->f->function, i);
-        owned |= from != DH_NONE && gives_owned(w, i);
+        owned |= from != DH_NONE && returns_owned(w, i);
         v = from;
     }
     return false;
@@ -153,6 +152,6 @@ bool dh_symex_is_solely_owned(struct dh_symex_step *t, dh_value v)
 
 uint32_t dh_symex_library_object_flags(struct dh_symex_step *t, dh_value address)
 {
-    uint32_t flags = t->f->under_construction && is_of_first(t, address) ? DH_SYMEX_CONSTRUCTION : 0;
+    uint32_t flags = t->f->under_construction && is_in_first_param(t, address) ? DH_SYMEX_CONSTRUCTION : 0;
     return flags | (t->w->state->second_pass && dh_symex_is_solely_owned(t, address) ? DH_SYMEX_SOLELY_OWNED : 0);
 }

@@ -1,28 +1,29 @@
-/* Through which object a pointer was found: by custom, who holds the lock of a table, a list or a tree may use what
- * hangs in it, however it got there. Values are followed back through loads, choices and calls. */
+/* Provenance of values, by following definitions backwards through loads, phis and calls. Heuristics: a thread that
+ * holds the lock of a table, a list or a tree may use what it found through it; an element at an index computed from
+ * the thread's own argument is its own. */
 #include "analysis/symex_internal.h"
 
 enum { DEEPEST = 24, MOST_STEPS = 400 };
 
-/* One question. */
-struct reach {
+/* One query. */
+struct provenance_query {
     struct dh_symex *w;
     uint32_t function;
-    const struct dh_symex_lock *lock; /* NULL: which parameters does it come from? */
-    uint32_t params;                  /* that were met */
-    uint32_t asked[DEEPEST];          /* registers on the way: a value that comes from itself comes from elsewhere */
+    const struct dh_symex_lock *lock; /* NULL: collect the parameters that it comes from */
+    uint32_t params;                  /* that were found */
+    uint32_t visited[DEEPEST];        /* registers on the path: cycles do not count */
     unsigned depth, steps;
 };
 
-static bool comes(struct reach *r, dh_value v);
+static bool is_found(struct provenance_query *r, dh_value v);
 
-static bool is_lock(struct reach *r, uint32_t expr)
+static bool is_lock(struct provenance_query *r, uint32_t expr)
 {
     struct dh_value_numbering *x = &r->w->state->values;
     return r->lock && r->lock->expr && dh_expr_canonical(x, expr) == dh_expr_canonical(x, r->lock->expr);
 }
 
-static bool comes_from_param(struct reach *r, uint32_t param)
+static bool is_found_in_param(struct provenance_query *r, uint32_t param)
 {
     if (param >= 32)
         return false;
@@ -32,7 +33,7 @@ static bool comes_from_param(struct reach *r, uint32_t param)
     return true;
 }
 
-/* What a function returns comes from what these parameters point to, 0: not from them alone. */
+/* Parameters through which a function's result is found, 0: not through them alone. */
 static uint32_t returned_from(struct dh_symex *w, uint32_t function)
 {
     uint32_t *known = &w->state->returned_params[function];
@@ -40,39 +41,39 @@ static uint32_t returned_from(struct dh_symex *w, uint32_t function)
     const struct dh_function *f = &p->functions.at[function];
     if (*known)
         return *known == UINT32_MAX ? 0 : *known;
-    *known = UINT32_MAX; /* also for those that ask while this one is at work */
-    struct reach r = {.w = w, .function = function};
+    *known = UINT32_MAX; /* also for recursions */
+    struct provenance_query r = {.w = w, .function = function};
     bool all = f->n_blocks > 0;
     for (uint32_t b = f->block; b < f->block + f->n_blocks && all; b++) {
         const struct dh_inst *end = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
         if (end->op == DH_I_RETURN && end->n_operands)
-            all = comes(&r, dh_operand(p, end, 0));
+            all = is_found(&r, dh_operand(p, end, 0));
     }
     *known = all && r.params ? r.params : UINT32_MAX;
     return all ? r.params : 0;
 }
 
-static bool comes_from_call(struct reach *r, uint32_t inst)
+static bool is_found_by_call(struct provenance_query *r, uint32_t inst)
 {
     const struct dh_inst *i = &r->w->program->insts.at[inst];
     const struct dh_call_graph *c = &r->w->points_to->calls;
     bool any = false;
     for (uint32_t it = dh_call_graph_first(c, inst), to; dh_call_graph_next(c, inst, &it, &to);) {
-        /* What an object of the library gives hangs on it, however it looks for it. */
+        /* What a library object returns is reachable from it. */
         bool object = r->w->state->library[to] >= DH_ROLE_LIBRARY_OBJECT;
         uint32_t from = object ? 1 : returned_from(r->w, to);
         bool fresh = r->w->state->summaries[to].returns_new;
         if (!from && !fresh)
             return false;
         for (uint32_t n = 0; n < 32 && n + 1 < i->n_operands; n++)
-            if (from >> n & 1 && !comes(r, dh_operand(r->w->program, i, n + 1)))
+            if (from >> n & 1 && !is_found(r, dh_operand(r->w->program, i, n + 1)))
                 return false;
         any = true;
     }
     return any;
 }
 
-static bool comes_from_inst(struct reach *r, uint32_t inst)
+static bool is_found_by_inst(struct provenance_query *r, uint32_t inst)
 {
     const struct dh_program *p = r->w->program;
     const struct dh_inst *i = &p->insts.at[inst];
@@ -81,16 +82,16 @@ static bool comes_from_inst(struct reach *r, uint32_t inst)
     case DH_I_PHI:
     case DH_I_SELECT:
         for (uint32_t n = first; n < i->n_operands; n += step)
-            if (!comes(r, dh_operand(p, i, n)))
+            if (!is_found(r, dh_operand(p, i, n)))
                 return false;
         return true;
     case DH_I_COPY:
     case DH_I_OFFSET:
     case DH_I_INDEX:
     case DH_I_LOAD:
-        return comes(r, dh_operand(p, i, 0));
+        return is_found(r, dh_operand(p, i, 0));
     case DH_I_CALL:
-        return comes_from_call(r, inst);
+        return is_found_by_call(r, inst);
     case DH_I_ALLOC:
         return true;
     default:
@@ -98,28 +99,28 @@ static bool comes_from_inst(struct reach *r, uint32_t inst)
     }
 }
 
-/* A local variable: an iterator, and what it goes over; a closure, and what it was given. */
-static bool comes_through_variable(struct reach *r, dh_value slot)
+/* A local variable: an iterator and its container; a closure and what it captured. */
+static bool is_found_through_variable(struct provenance_query *r, dh_value slot)
 {
     const struct dh_program *p = r->w->program;
     const struct dh_function *f = &p->functions.at[r->function];
     struct dh_value_numbering *x = &r->w->state->values;
     dh_value object = dh_symex_iterated_container(r->w, r->function, slot);
     uint32_t root = dh_value_term(x, r->function, slot).expr;
-    if (object != DH_NONE && comes(r, object))
+    if (object != DH_NONE && is_found(r, object))
         return true;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t n = p->blocks.at[b].inst; n < p->blocks.at[b].inst + p->blocks.at[b].n_insts; n++) {
             const struct dh_inst *i = &p->insts.at[n];
             if (i->op == DH_I_STORE && dh_is_register(dh_operand(p, i, 1)) &&
-                dh_value_term(x, r->function, dh_operand(p, i, 0)).expr == root && comes(r, dh_operand(p, i, 1)))
+                dh_value_term(x, r->function, dh_operand(p, i, 0)).expr == root && is_found(r, dh_operand(p, i, 1)))
                 return true;
         }
     return false;
 }
 
-/* Outwards through an expression, as far as it is one. */
-static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
+/* Through the expression of an address. */
+static bool is_found_by_expr(struct provenance_query *r, uint32_t expr)
 {
     const struct dh_value_numbering *x = &r->w->state->values;
     for (unsigned depth = 0; expr && depth < DEEPEST; depth++) {
@@ -127,80 +128,79 @@ static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
             return true;
         struct dh_expr e = x->exprs.at[expr];
         if (e.kind == DH_EXPR_PARAM)
-            return comes_from_param(r, e.a);
+            return is_found_in_param(r, e.a);
         if (e.kind == DH_EXPR_REGISTER && e.a == r->function && r->depth < DEEPEST) {
             uint32_t inst = dh_symex_definitions(r->w, e.a)[e.b];
             for (unsigned n = 0; n < r->depth; n++)
-                if (r->asked[n] == e.b)
+                if (r->visited[n] == e.b)
                     return true;
-            r->asked[r->depth++] = e.b;
-            bool yes = inst != DH_NONE && comes_from_inst(r, inst);
+            r->visited[r->depth++] = e.b;
+            bool yes = inst != DH_NONE && is_found_by_inst(r, inst);
             r->depth--;
             return yes;
         }
         if (e.kind == DH_EXPR_OBJECT && e.a == r->function && r->w->state->has_library)
-            return comes_through_variable(r, e.b);
+            return is_found_through_variable(r, e.b);
         expr = e.kind == DH_EXPR_LOAD || e.kind == DH_EXPR_INDEX ? e.a : 0;
     }
-    *opaque = true;
     return false;
 }
 
-static bool comes(struct reach *r, dh_value v)
+static bool is_found(struct provenance_query *r, dh_value v)
 {
     int64_t number;
-    bool opaque = false;
     if (++r->steps > MOST_STEPS)
         return false;
     if (dh_value_int(r->w->program, v, &number))
         return number == 0;
-    return comes_from_expr(r, dh_value_term(&r->w->state->values, r->function, v).expr, &opaque);
+    return is_found_by_expr(r, dh_value_term(&r->w->state->values, r->function, v).expr);
 }
 
 bool dh_symex_found_through_lock(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v,
                                  const struct dh_symex_lock *lock)
 {
-    struct reach r = {.w = w, .function = f->function, .lock = lock};
-    return (lock->expr || lock->reached_params) && comes(&r, v);
+    struct provenance_query r = {.w = w, .function = f->function, .lock = lock};
+    return (lock->expr || lock->reached_params) && is_found(&r, v);
 }
 
-/* ---- numbers ---- */
+/* ---- thread indices ---- */
 
-/* One question about a number: registers that were asked for, each once. */
-struct numbers {
+/* One query: registers that were visited. */
+struct index_query {
     struct dh_symex *w;
     const struct dh_symex_activation *f;
-    uint32_t asked[DEEPEST];
+    uint32_t visited[DEEPEST];
     unsigned n;
 };
 
-static bool own_number(struct numbers *q, dh_value v);
+static bool is_thread_index(struct index_query *q, dh_value v);
 
-static bool is_in_own_object(const struct numbers *q, dh_value address)
+static bool is_in_own_argument(const struct index_query *q, dh_value address)
 {
     struct dh_value_numbering *x = &q->w->state->values;
     struct dh_expr e = x->exprs.at[dh_value_term(x, q->f->function, address).expr];
     return e.kind == DH_EXPR_PARAM && e.a < DH_ATTRIBUTES_MAX && q->f->attributes[e.a] & DH_ARG_OWN;
 }
 
-/* The element of one's own number: what it holds is one's own, too. */
-static bool is_own_element(struct numbers *q, dh_value address)
+/* The element at a thread index: what it holds is the thread's own, too. */
+static bool is_element_at_thread_index(struct index_query *q, dh_value address)
 {
     const struct dh_program *p = q->w->program;
     uint32_t inst = dh_is_register(address) ? dh_symex_definitions(q->w, q->f->function)[address] : DH_NONE;
-    return inst != DH_NONE && p->insts.at[inst].op == DH_I_INDEX && own_number(q, dh_operand(p, &p->insts.at[inst], 1));
+    return inst != DH_NONE && p->insts.at[inst].op == DH_I_INDEX &&
+           is_thread_index(q, dh_operand(p, &p->insts.at[inst], 1));
 }
 
-static bool own_operand(struct numbers *q, const struct dh_inst *i)
+static bool has_thread_index_operand(struct index_query *q, const struct dh_inst *i)
 {
     uint32_t step = i->op == DH_I_PHI ? 2 : 1;
     for (uint32_t n = 0; n < i->n_operands; n += step)
-        if (own_number(q, dh_operand(q->w->program, i, n)))
+        if (is_thread_index(q, dh_operand(q->w->program, i, n)))
             return true;
     return false;
 }
 
-static bool own_parameter(const struct numbers *q, uint32_t param)
+static bool is_thread_index_param(const struct index_query *q, uint32_t param)
 {
     const struct dh_program *p = q->w->program;
     uint8_t kind = p->registers.at[p->functions.at[q->f->function].registers + param];
@@ -208,8 +208,8 @@ static bool own_parameter(const struct numbers *q, uint32_t param)
     return a & DH_ARG_THREAD_INDEX || (a & DH_ARG_OWN && kind != DH_REG_POINTER);
 }
 
-/* The number that a thread was given in place of an address. */
-static bool is_cast_argument(const struct numbers *q, const struct dh_inst *i)
+/* A number passed to the thread in place of an address. */
+static bool is_cast_argument(const struct index_query *q, const struct dh_inst *i)
 {
     const struct dh_program *p = q->w->program;
     const struct dh_function *f = &p->functions.at[q->f->function];
@@ -218,8 +218,8 @@ static bool is_cast_argument(const struct numbers *q, const struct dh_inst *i)
            p->registers.at[f->registers + i->result] != DH_REG_POINTER;
 }
 
-/* A number next to one's own is somebody else's, a multiple is not; nor is a part of that. */
-static bool is_scaled(const struct numbers *q, const struct dh_inst *i)
+/* The neighbour of a thread index is another thread's, a multiple is not; nor is a part of that. */
+static bool is_scaled(const struct index_query *q, const struct dh_inst *i)
 {
     const struct dh_program *p = q->w->program;
     if (i->extra == DH_BIN_MUL || i->extra == DH_BIN_SHL)
@@ -230,72 +230,72 @@ static bool is_scaled(const struct numbers *q, const struct dh_inst *i)
            p->insts.at[inst].extra == DH_BIN_MUL;
 }
 
-static bool own_number(struct numbers *q, dh_value v)
+static bool is_thread_index(struct index_query *q, dh_value v)
 {
     const struct dh_program *p = q->w->program;
     int64_t next;
     if (!dh_is_register(v) || q->n == DEEPEST)
         return false;
     if (v < p->functions.at[q->f->function].n_params)
-        return own_parameter(q, v);
+        return is_thread_index_param(q, v);
     for (unsigned n = 0; n < q->n; n++)
-        if (q->asked[n] == v)
+        if (q->visited[n] == v)
             return false;
-    q->asked[q->n++] = v;
+    q->visited[q->n++] = v;
     uint32_t inst = dh_symex_definitions(q->w, q->f->function)[v];
     if (inst == DH_NONE)
         return false;
     const struct dh_inst *i = &p->insts.at[inst];
     switch (i->op) {
     case DH_I_LOAD:
-        /* An object that one's own points to may be everybody's. */
+        /* An object that the argument points to may be shared. */
         if (p->registers.at[p->functions.at[q->f->function].registers + v] != DH_REG_POINTER &&
-            is_in_own_object(q, dh_operand(p, i, 0)))
+            is_in_own_argument(q, dh_operand(p, i, 0)))
             return true;
-        return is_own_element(q, dh_operand(p, i, 0));
+        return is_element_at_thread_index(q, dh_operand(p, i, 0));
     case DH_I_BINARY:
-        return (!dh_value_int(p, dh_operand(p, i, 1), &next) || is_scaled(q, i)) && own_operand(q, i);
+        return (!dh_value_int(p, dh_operand(p, i, 1), &next) || is_scaled(q, i)) && has_thread_index_operand(q, i);
     case DH_I_COPY:
-        return is_cast_argument(q, i) || own_operand(q, i);
+        return is_cast_argument(q, i) || has_thread_index_operand(q, i);
     case DH_I_PHI:
-        return own_operand(q, i);
+        return has_thread_index_operand(q, i);
     default:
         return false;
     }
 }
 
-/* The same of an index in the words of the function: of what a callee returned. */
-static bool own_index(struct numbers *q, uint32_t expr, int depth)
+/* The same for the index expression of what a callee returned. */
+static bool is_thread_index_expr(struct index_query *q, uint32_t expr, int depth)
 {
     const struct dh_value_numbering *x = &q->w->state->values;
     struct dh_expr e = x->exprs.at[expr];
     if (e.kind == DH_EXPR_PARAM)
-        return own_parameter(q, e.a);
+        return is_thread_index_param(q, e.a);
     if (e.kind == DH_EXPR_REGISTER)
-        return e.a == q->f->function && own_number(q, e.b);
+        return e.a == q->f->function && is_thread_index(q, e.b);
     return e.kind == DH_EXPR_BINARY && depth < 8 && x->exprs.at[e.b].kind != DH_EXPR_INT &&
-           (own_index(q, e.a, depth + 1) || own_index(q, e.b, depth + 1));
+           (is_thread_index_expr(q, e.a, depth + 1) || is_thread_index_expr(q, e.b, depth + 1));
 }
 
 bool dh_symex_is_thread_element(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v)
 {
-    struct numbers q = {.w = w, .f = f};
+    struct index_query q = {.w = w, .f = f};
     struct dh_expr e = w->state->values.exprs.at[dh_value_term(&w->state->values, f->function, v).expr];
     int64_t stride = dh_expr_stride(&e);
-    return e.kind == DH_EXPR_INDEX && e.offset < stride && e.offset > -stride && own_index(&q, e.b, 0);
+    return e.kind == DH_EXPR_INDEX && e.offset < stride && e.offset > -stride && is_thread_index_expr(&q, e.b, 0);
 }
 
 bool dh_symex_loaded_by_thread_index(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v)
 {
-    struct numbers q = {.w = w, .f = f};
+    struct index_query q = {.w = w, .f = f};
     if (v < w->program->functions.at[f->function].n_params)
         return v < DH_ATTRIBUTES_MAX && f->attributes[v] & DH_ARG_THREAD_INDEX;
     uint32_t inst = dh_symex_definitions(w, f->function)[v];
-    return inst != DH_NONE && is_own_element(&q, dh_operand(w->program, &w->program->insts.at[inst], 0));
+    return inst != DH_NONE && is_element_at_thread_index(&q, dh_operand(w->program, &w->program->insts.at[inst], 0));
 }
 
 bool dh_symex_is_thread_index(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v)
 {
-    struct numbers q = {.w = w, .f = f};
-    return own_number(&q, v);
+    struct index_query q = {.w = w, .f = f};
+    return is_thread_index(&q, v);
 }

@@ -1,3 +1,4 @@
+/* The abstract state: join of two states, locks, fresh objects, elements of a loop. */
 #include "analysis/symex_internal.h"
 
 static void drop_rejoined(struct dh_state *s, unsigned at)
@@ -16,7 +17,7 @@ static int find_lock(const struct dh_state *s, const struct dh_symex_lock *h)
     return -1;
 }
 
-/* The same lock by another name: still held, but nobody can say of which instance. */
+/* The same lock with another expression: still held, but the instance is unknown. */
 static int find_alias(const struct dh_state *s, const struct dh_symex_lock *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
@@ -180,7 +181,7 @@ bool dh_state_lock_recursively(struct dh_state *s, const struct dh_symex_lock *h
     return true;
 }
 
-/* Whatever may be the one that is given back is not certainly held any more. */
+/* Every lock that may be the released one is not certainly held any more. */
 void dh_state_unlock(struct dh_state *s, struct dh_heap_cell at, uint32_t expr)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
@@ -197,7 +198,7 @@ void dh_state_unlock(struct dh_state *s, struct dh_heap_cell at, uint32_t expr)
     }
 }
 
-/* ---- objects nobody else knows ---- */
+/* ---- fresh objects ---- */
 
 bool dh_state_is_fresh(const struct dh_state *s, uint32_t leaf)
 {
@@ -223,7 +224,7 @@ static void drop_fresh(struct dh_state *s, unsigned at)
     s->nested = (uint16_t)((s->nested & below) | ((s->nested >> 1) & ~below));
 }
 
-/* What was stored in a fresh object becomes known together with it; which one does not matter much. */
+/* What is stored in a fresh object escapes with it; in which one is not tracked. */
 void dh_state_escape(struct dh_state *s, uint32_t leaf)
 {
     bool gone = false;
@@ -247,7 +248,7 @@ void dh_state_nest_fresh(struct dh_state *s, uint32_t leaf)
             s->nested |= (uint16_t)(1u << n);
 }
 
-/* ---- elements of this round ---- */
+/* ---- elements of this iteration ---- */
 
 static bool among(const uint32_t *all, unsigned n, uint32_t expr)
 {

@@ -1,4 +1,4 @@
-/* What functions do wherever they are called, and which objects several threads access. */
+/* Context-independent summaries of functions, and which nodes several threads access. */
 #include "analysis/condition_barriers.h"
 #include "analysis/symex_internal.h"
 #include "analysis/thread_escape.h"
@@ -17,13 +17,12 @@ static uint32_t params_of(struct dh_symex *w, uint32_t function, dh_value v)
     if (!t.expr)
         return 0;
     uint32_t root = t.expr;
-    while (x->exprs.at[root].kind == DH_EXPR_INDEX)
-        root = x->exprs.at[root].a;
+    root = dh_expr_base(x, root);
     if (x->exprs.at[root].kind == DH_EXPR_PARAM)
         return bit_of(x->exprs.at[root].a);
     if (x->exprs.at[root].kind != DH_EXPR_REGISTER)
         return 0;
-    /* Nobody knows which: all that lead to the same object. */
+    /* Unknown which: all parameters that point to the same node. */
     struct dh_heap_cell c = dh_points_to_value(w->points_to, function, v);
     uint32_t all = 0;
     for (uint32_t n = 0; c.node != DH_NO_NODE && n < w->program->functions.at[function].n_params; n++)
@@ -32,7 +31,7 @@ static uint32_t params_of(struct dh_symex *w, uint32_t function, dh_value v)
     return all;
 }
 
-static dh_thread_set threads_of(const struct dh_symex *w, uint32_t inst)
+dh_thread_set dh_symex_threads_of(const struct dh_symex *w, uint32_t inst)
 {
     dh_thread_set set = 0;
     for (size_t n = 0; n < w->threads.n; n++)
@@ -41,32 +40,32 @@ static dh_thread_set threads_of(const struct dh_symex *w, uint32_t inst)
     return set;
 }
 
-static void call_facts(struct dh_symex *w, uint32_t function, uint32_t inst, struct dh_function_summary *mine)
+static void summarise_call(struct dh_symex *w, uint32_t function, uint32_t inst, struct dh_function_summary *summary)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
     const struct dh_call_graph *c = &w->points_to->calls;
     uint32_t first = i->op == DH_I_CALL ? 1 : 0;
     for (uint32_t it = dh_call_graph_first(c, inst), to; dh_call_graph_next(c, inst, &it, &to);) {
-        const struct dh_function_summary *theirs = &w->state->summaries[to];
-        mine->sync |= theirs->sync;
-        mine->unlocks |= theirs->unlocks;
-        mine->throws |= theirs->throws;
-        mine->barriers |= theirs->barriers;
-        mine->waits |= theirs->waits;
-        mine->counts |= theirs->counts;
-        mine->touches |= theirs->touches;
-        mine->starts |= theirs->starts;
+        const struct dh_function_summary *callee = &w->state->summaries[to];
+        summary->sync |= callee->sync;
+        summary->unlocks |= callee->unlocks;
+        summary->throws |= callee->throws;
+        summary->barriers |= callee->barriers;
+        summary->waits |= callee->waits;
+        summary->counts |= callee->counts;
+        summary->touches |= callee->touches;
+        summary->starts |= callee->starts;
         for (uint32_t n = 0; n < 32 && first + n < i->n_operands; n++)
-            if (theirs->escapes >> n & 1)
-                mine->escapes |= params_of(w, function, dh_operand(w->program, i, first + n));
+            if (callee->escapes >> n & 1)
+                summary->escapes |= params_of(w, function, dh_operand(w->program, i, first + n));
     }
 }
 
 static void escape_operands(struct dh_symex *w, uint32_t function, const struct dh_inst *i, uint32_t first,
-                            struct dh_function_summary *mine)
+                            struct dh_function_summary *summary)
 {
     for (uint32_t n = first; n < i->n_operands; n++)
-        mine->escapes |= params_of(w, function, dh_operand(w->program, i, n));
+        summary->escapes |= params_of(w, function, dh_operand(w->program, i, n));
 }
 
 static bool is_shared_value(struct dh_symex *w, uint32_t function, dh_value v)
@@ -75,8 +74,8 @@ static bool is_shared_value(struct dh_symex *w, uint32_t function, dh_value v)
     return c.node != DH_NO_NODE && w->points_to->graph.nodes.at[c.node].flags & DH_NODE_SHARED;
 }
 
-/* In its own words a callee accesses what its parameters lead to, and nobody knows yet what that is: who gives it
- * something shared, a global's address or what another call returned, does touch it. */
+/* In a callee's summary its parameters are not known to be shared: a caller that passes a shared object, or gets one
+ * returned, touches it. */
 static bool passes_shared(struct dh_symex *w, uint32_t function, const struct dh_inst *i)
 {
     bool shared = i->result != DH_NONE && is_shared_value(w, function, i->result);
@@ -85,46 +84,46 @@ static bool passes_shared(struct dh_symex *w, uint32_t function, const struct dh
     return shared;
 }
 
-static void inst_facts(struct dh_symex *w, uint32_t function, uint32_t inst, struct dh_function_summary *mine)
+static void summarise_inst(struct dh_symex *w, uint32_t function, uint32_t inst, struct dh_function_summary *summary)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
-    mine->sync |= i->order && !w->strict; /* of which locks may be made */
+    summary->sync |= i->order && !w->strict; /* atomics may be used as locks */
     switch (i->op) {
     case DH_I_STORE:
     case DH_I_RMW:
     case DH_I_CAS:
-        escape_operands(w, function, i, 1, mine);
+        escape_operands(w, function, i, 1, summary);
         break;
     case DH_I_CALL:
-        call_facts(w, function, inst, mine);
+        summarise_call(w, function, inst, summary);
         break;
     case DH_I_THROW:
-        mine->throws = true;
+        summary->throws = true;
         break;
     case DH_I_FOREIGN:
-        mine->throws = true;
-        escape_operands(w, function, i, 0, mine);
-        call_facts(w, function, inst, mine);
+        summary->throws = true;
+        escape_operands(w, function, i, 0, summary);
+        summarise_call(w, function, inst, summary);
         break;
     case DH_I_CREATE:
     case DH_I_REGISTER:
-        mine->starts |= threads_of(w, inst);
-        escape_operands(w, function, i, dh_inst_callee_operand(i) + 1, mine);
-        mine->sync = true;
+        summary->starts |= dh_symex_threads_of(w, inst);
+        escape_operands(w, function, i, dh_inst_callee_operand(i) + 1, summary);
+        summary->sync = true;
         break;
     case DH_I_BARRIER_WAIT:
-        mine->barriers = true;
-        mine->sync = true;
+        summary->barriers = true;
+        summary->sync = true;
         break;
     case DH_I_UNLOCK:
     case DH_I_ONCE_LEAVE:
-        mine->unlocks = true;
-        mine->sync = true;
+        summary->unlocks = true;
+        summary->sync = true;
         break;
     default:
-        mine->waits |= i->op == DH_I_WAIT;
+        summary->waits |= i->op == DH_I_WAIT;
         if (dh_inst_class(i) == DH_CLASS_SYNC || dh_inst_class(i) == DH_CLASS_THREAD)
-            mine->sync = true;
+            summary->sync = true;
         break;
     }
     if ((dh_inst_class(i) == DH_CLASS_HEAP || i->op == DH_I_SLOT) && i->result != DH_NONE) {
@@ -132,17 +131,18 @@ static void inst_facts(struct dh_symex *w, uint32_t function, uint32_t inst, str
         uint32_t of_note = DH_NODE_SHARED | DH_NODE_SYNC_OBJECT, flags = DH_NODE_GLOBAL;
         if (c.node != DH_NO_NODE)
             flags = w->points_to->graph.nodes.at[c.node].flags;
-        mine->touches |= flags & DH_NODE_GLOBAL && flags & of_note;
-        mine->counts |= flags & DH_NODE_GLOBAL ? (flags & of_note) != 0 : w->state->interface_number[c.node] != DH_NONE;
+        summary->touches |= flags & DH_NODE_GLOBAL && flags & of_note;
+        summary->counts |=
+            flags & DH_NODE_GLOBAL ? (flags & of_note) != 0 : w->state->interface_number[c.node] != DH_NONE;
     }
     if (dh_inst_class(i) == DH_CLASS_MEMORY || dh_inst_class(i) == DH_CLASS_HEAP)
         for (uint32_t n = 0; n < i->n_operands && n < 2; n++)
-            mine->touches |= is_shared_value(w, function, dh_operand(w->program, i, n));
+            summary->touches |= is_shared_value(w, function, dh_operand(w->program, i, n));
     else if (dh_inst_class(i) == DH_CLASS_CALL)
-        mine->touches |= passes_shared(w, function, i);
+        summary->touches |= passes_shared(w, function, i);
 }
 
-/* ---- what a function gives back ---- */
+/* ---- return values ---- */
 
 static bool stored_in(struct dh_symex *w, uint32_t function, const struct dh_inst *i, uint32_t n, uint32_t leaf,
                       uint32_t node)
@@ -155,7 +155,7 @@ static bool stored_in(struct dh_symex *w, uint32_t function, const struct dh_ins
            dh_points_to_value(w->points_to, function, v).node == node;
 }
 
-static bool inst_keeps(struct dh_symex *w, uint32_t function, uint32_t inst, uint32_t leaf, uint32_t node)
+static bool inst_stores(struct dh_symex *w, uint32_t function, uint32_t inst, uint32_t leaf, uint32_t node)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
     uint32_t first = 1, escaping = UINT32_MAX;
@@ -175,16 +175,27 @@ static bool inst_keeps(struct dh_symex *w, uint32_t function, uint32_t inst, uin
     return false;
 }
 
-static bool keeps(struct dh_symex *w, uint32_t function, uint32_t leaf, uint32_t node)
+static bool is_stored(struct dh_symex *w, uint32_t function, uint32_t leaf, uint32_t node)
 {
     const struct dh_function *f = &w->program->functions.at[function];
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_basic_block *block = &w->program->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
-            if (inst_keeps(w, function, i, leaf, node))
+            if (inst_stores(w, function, i, leaf, node))
                 return true;
     }
     return false;
+}
+
+bool dh_symex_returns_fresh(const struct dh_symex *w, uint32_t call)
+{
+    bool any = false, all = true;
+    for (uint32_t it = dh_call_graph_first(&w->points_to->calls, call), to;
+         dh_call_graph_next(&w->points_to->calls, call, &it, &to);) {
+        any = true;
+        all &= w->state->summaries[to].returns_new;
+    }
+    return any && all;
 }
 
 static bool is_new(struct dh_symex *w, uint32_t function, uint32_t reg)
@@ -192,19 +203,11 @@ static bool is_new(struct dh_symex *w, uint32_t function, uint32_t reg)
     uint32_t inst = dh_symex_definitions(w, function)[reg];
     if (inst == DH_NONE)
         return false;
-    const struct dh_inst *i = &w->program->insts.at[inst];
-    if (i->op == DH_I_ALLOC)
-        return true;
-    bool any = false, all = true;
-    for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
-         i->op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, inst, &it, &to);) {
-        any = true;
-        all &= w->state->summaries[to].returns_new;
-    }
-    return any && all;
+    uint8_t op = w->program->insts.at[inst].op;
+    return op == DH_I_ALLOC || (op == DH_I_CALL && dh_symex_returns_fresh(w, inst));
 }
 
-/* Every value it returns is null or an object that it allocated and nobody else has heard of. */
+/* Every value it returns is null or an object that it allocated and that has not escaped. */
 static bool returns_new(struct dh_symex *w, uint32_t function)
 {
     const struct dh_value_numbering *x = &w->state->values;
@@ -214,17 +217,17 @@ static bool returns_new(struct dh_symex *w, uint32_t function)
         return false;
     uint32_t reg = x->exprs.at[t.expr].b;
     return is_new(w, function, reg) &&
-           !keeps(w, function, t.expr, dh_points_to_value(w->points_to, function, reg).node);
+           !is_stored(w, function, t.expr, dh_points_to_value(w->points_to, function, reg).node);
 }
 
-static bool function_facts(struct dh_symex *w, uint32_t function)
+static bool summarise_function(struct dh_symex *w, uint32_t function)
 {
     const struct dh_function *f = &w->program->functions.at[function];
     struct dh_function_summary was = w->state->summaries[function], now = was;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_basic_block *block = &w->program->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
-            inst_facts(w, function, i, &now);
+            summarise_inst(w, function, i, &now);
     }
     if (now.escapes && w->state->has_library)
         now.escapes &= dh_symex_escaping_params(w, function);
@@ -241,15 +244,15 @@ void dh_symex_summarise_functions(struct dh_symex *w)
     for (int round = 0; moved && round < 40; round++) {
         moved = false;
         for (size_t n = 0; n < w->program->functions.n; n++)
-            moved |= function_facts(w, c->order[n]);
+            moved |= summarise_function(w, c->order[n]);
     }
     for (uint32_t n = 0; n < w->program->functions.n; n++)
         w->state->summaries[n].has_condition_barrier = dh_rendezvous(w, n);
 }
 
-/* ---- who accesses what ---- */
+/* ---- shared nodes ---- */
 
-static void reach(struct dh_symex *w, uint32_t function, uint8_t *reached)
+static void mark_reachable_functions(struct dh_symex *w, uint32_t function, uint8_t *reached)
 {
     const struct dh_program *p = w->program;
     DH_VEC(uint32_t) todo = {0};
@@ -307,7 +310,7 @@ static bool is_shared(const struct dh_symex *w, uint32_t node, dh_thread_set man
     dh_thread_set by = w->state->accessed[node];
     if (w->strict && n->parent == node && n->flags & DH_NODE_EXPOSED)
         return true;
-    /* Atomics alone do not race, but what they publish without order may. */
+    /* Atomics alone do not race, but data published by relaxed ones may. */
     bool matters = w->strict || (n->flags & DH_NODE_PLAIN && !only_tls(w, n));
     if (n->parent != node || !(n->flags & DH_NODE_GLOBAL) || !(n->flags & DH_NODE_WRITTEN) || !matters)
         return false;
@@ -322,7 +325,7 @@ void dh_symex_find_shared(struct dh_symex *w)
     uint8_t *reached = dh_xmalloc(w->program->functions.n + 1);
     for (size_t t = 0; t < w->threads.n; t++) {
         memset(reached, 0, w->program->functions.n + 1);
-        reach(w, w->threads.at[t].function, reached);
+        mark_reachable_functions(w, w->threads.at[t].function, reached);
         mark_thread(w, t, reached);
         if (!w->threads.at[t].unique)
             many |= (dh_thread_set)1 << t;

@@ -1,9 +1,11 @@
-/* Locks, conditions, barriers, threads. */
+/* Transfer functions of synchronisation: locks, conditions, barriers, thread start and join; and of branches on
+ * their results. */
 #include "analysis/symex_internal.h"
 
 /* ---- locks ---- */
 
-/* Two locks that were chosen crosswise are those of both objects: which was taken first does not matter any more. */
+/* Two locks selected by a comparison of two objects are the locks of both: in which order they were acquired does
+ * not matter any more (lock_pair_order.h). */
 static void settle_choice(struct dh_symex_step *t, struct dh_symex_lock *one, struct dh_symex_lock *other)
 {
     struct dh_symex *w = t->w;
@@ -38,7 +40,7 @@ static void settle_choices(struct dh_symex_step *t)
         settle_choice(t, &t->s->locks[k], &t->s->locks[n - 1]);
 }
 
-static void take(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
+static void acquire(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, mode);
     if (!t->w->state->second_pass)
@@ -46,30 +48,30 @@ static void take(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
     if (t->records)
         dh_symex_add_sync_event(t->w, t->f, t->s, t->i, DH_SYMEX_LOCK, &h, &h,
                                 flags | (mode ? DH_SYMEX_SHARED_LOCK : 0));
-    /* Strictly: one that checks for errors is not taken twice, so who gives it back once has it no more. */
+    /* In strict execution: an error-checking lock is not acquired twice, so one release ends the critical section. */
     if (t->i->op == DH_I_ASSERT_HELD || t->w->strict || !dh_state_lock_recursively(t->s, &h))
         dh_state_lock(t->s, &h);
     settle_choices(t);
 }
 
-static void give(struct dh_symex_step *t, uint32_t operand)
+static void release(struct dh_symex_step *t, uint32_t operand)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, operand, 0);
     if (h.node != DH_NO_NODE)
         dh_state_unlock(t->s, (struct dh_heap_cell){h.node, h.offset}, h.expr);
 }
 
-/* After its one-time initialisation everybody is ordered behind it: as if it were held for reading from then on. */
-static void once_over(struct dh_symex_step *t)
+/* After a one-time initialisation every thread is ordered after it: as if it were held for reading from then on. */
+static void end_once(struct dh_symex_step *t)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 1);
-    give(t, 0);
+    release(t, 0);
     if (t->w->state->second_pass)
         dh_state_lock(t->s, &h);
 }
 
-/* It was passed before: by custom it will not be done again. Who gives up an initialisation by an exception may. */
-static bool is_over(struct dh_symex_step *t)
+/* It was passed before: heuristically it is not executed again, although an initialisation that threw may be. */
+static bool is_once_done(struct dh_symex_step *t)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 1);
     bool held = false;
@@ -91,14 +93,14 @@ static void wait_for(struct dh_symex_step *t)
                             t->i->flags & DH_INST_TIMED ? DH_SYMEX_TRY : 0);
 }
 
-static void signal_it(struct dh_symex_step *t)
+static void step_signal(struct dh_symex_step *t)
 {
     struct dh_symex_lock condition = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 0);
     if (t->records)
         dh_symex_add_sync_event(t->w, t->f, t->s, t->i, DH_SYMEX_SIGNAL, &condition, &condition, 0);
 }
 
-/* Semaphores, and what a library says of the order behind them. */
+/* Semaphores, and order that a library model declares. */
 static void post(struct dh_symex_step *t, enum dh_symex_event_kind kind)
 {
     struct dh_symex_lock semaphore = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 0);
@@ -123,38 +125,38 @@ void dh_symex_step_barrier(struct dh_symex_step *t)
 
 void dh_symex_step_sync(struct dh_symex_step *t)
 {
-    /* A lock must be made before it is used, like any other datum. */
+    /* A lock must be initialised before it is used, like any other datum. */
     if (t->records && (t->i->op == DH_I_LOCK || t->i->op == DH_I_RDLOCK || t->i->op == DH_I_UNLOCK))
         dh_symex_access(t, 0, DH_SYMEX_READ, DH_SYMEX_ATOMIC | DH_SYMEX_LOCK_USE);
     if (t->records && (t->i->op == DH_I_LOCK_INIT || (t->w->strict && t->i->op == DH_I_LOCK_DESTROY)))
         dh_symex_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_LOCK_USE);
     switch (t->i->op) {
     case DH_I_LOCK:
-        take(t, 0, 0);
+        acquire(t, 0, 0);
         break;
-    case DH_I_ASSERT_HELD: /* a promise, no proof */
+    case DH_I_ASSERT_HELD: /* an assertion, no proof */
         if (!t->w->strict)
-            take(t, 0, 0);
+            acquire(t, 0, 0);
         break;
     case DH_I_RDLOCK:
-        take(t, 1, 0);
+        acquire(t, 1, 0);
         break;
     case DH_I_TRYLOCK: /* others by the branch on the result */
         if (t->i->extra == DH_SUCCESS_ALWAYS)
-            take(t, 0, DH_SYMEX_TRY);
+            acquire(t, 0, DH_SYMEX_TRY);
         break;
     case DH_I_UNLOCK:
-        give(t, 0);
+        release(t, 0);
         break;
     case DH_I_ONCE_LEAVE:
-        once_over(t);
+        end_once(t);
         break;
     case DH_I_WAIT:
         wait_for(t);
         break;
     case DH_I_SIGNAL:
     case DH_I_BROADCAST:
-        signal_it(t);
+        step_signal(t);
         break;
     case DH_I_SEM_INIT:
     case DH_I_SEM_POST:
@@ -186,7 +188,7 @@ struct outcome {
     bool success;            /* on this edge it succeeded */
 };
 
-static bool tells(enum dh_compare how, int64_t than, bool taken, bool *zero)
+static bool is_zero_test(enum dh_compare how, int64_t than, bool taken, bool *zero)
 {
     if (than != 0 || (how != DH_CMP_EQ && how != DH_CMP_NE))
         return false;
@@ -194,7 +196,7 @@ static bool tells(enum dh_compare how, int64_t than, bool taken, bool *zero)
     return true;
 }
 
-/* Follows the condition of a branch back to a try-lock or the like. */
+/* Follows the condition of a branch back to a try-lock or one-time initialisation. */
 static struct outcome tested(struct dh_symex_step *t, dh_value condition, bool taken)
 {
     const struct dh_program *p = t->w->program;
@@ -211,7 +213,7 @@ static struct outcome tested(struct dh_symex_step *t, dh_value condition, bool t
         case DH_I_COPY:
             break;
         case DH_I_COMPARE:
-            if (!dh_value_int(p, dh_operand(p, i, 1), &than) || !tells(i->extra, than, !zero, &zero))
+            if (!dh_value_int(p, dh_operand(p, i, 1), &than) || !is_zero_test(i->extra, than, !zero, &zero))
                 return (struct outcome){0};
             break;
         default:
@@ -222,8 +224,8 @@ static struct outcome tested(struct dh_symex_step *t, dh_value condition, bool t
     return (struct outcome){0};
 }
 
-/* `if (id == 0)`, where each instance was given another id: only one of them gets in. */
-static uint32_t singled_out(struct dh_symex_step *t, dh_value condition, bool taken)
+/* `if (id == 0)`, where each instance is passed another id: only one of them gets in. */
+static uint32_t only_instance(struct dh_symex_step *t, dh_value condition, bool taken)
 {
     struct dh_symex *w = t->w;
     const struct dh_program *p = w->program;
@@ -250,32 +252,23 @@ static void apply_outcome(struct dh_symex_step *t, struct outcome o, struct dh_s
     at.s = s;
     at.inst = (uint32_t)(o.i - t->w->program->insts.at);
     if (o.i->op == DH_I_ONCE_ENTER && !o.success)
-        once_over(&at);
-    else if (o.i->op == DH_I_ONCE_ENTER && is_over(&at))
+        end_once(&at);
+    else if (o.i->op == DH_I_ONCE_ENTER && is_once_done(&at))
         s->reached = false;
     else if (o.success)
-        take(&at, o.i->op == DH_I_TRYRDLOCK, o.i->op == DH_I_ONCE_ENTER ? 0 : DH_SYMEX_TRY);
+        acquire(&at, o.i->op == DH_I_TRYRDLOCK, o.i->op == DH_I_ONCE_ENTER ? 0 : DH_SYMEX_TRY);
 }
 
-static dh_thread_set threads_of(const struct dh_symex *w, uint32_t inst)
-{
-    dh_thread_set set = 0;
-    for (size_t n = 0; n < w->threads.n; n++)
-        if (w->threads.at[n].inst == inst)
-            set |= (dh_thread_set)1 << n;
-    return set;
-}
-
-/* Who leaves a loop of joins has joined them. */
-static void ended_behind(struct dh_symex_step *t, const struct dh_cfg *flow, uint32_t to, struct dh_state *s)
+/* After a loop of joins the threads are joined. */
+static void end_joined_loops(struct dh_symex_step *t, const struct dh_cfg *cfg, uint32_t to, struct dh_state *s)
 {
     const struct dh_ends *e = &t->w->state->ends;
     for (uint32_t n = e->first[t->f->function]; n < e->first[t->f->function + 1]; n++) {
         const struct dh_ended *at = &e->all.at[n];
-        for (uint32_t h = flow->loop.at[at->block]; h != DH_NONE; h = flow->outer.at[h])
-            if (dh_cfg_in_loop(flow, h, t->block) && !dh_cfg_in_loop(flow, h, to) &&
-                (at->start == DH_NONE || !dh_cfg_in_loop(flow, h, at->start)))
-                s->joined_heuristic |= threads_of(t->w, at->create);
+        for (uint32_t h = cfg->loop.at[at->block]; h != DH_NONE; h = cfg->outer.at[h])
+            if (dh_cfg_in_loop(cfg, h, t->block) && !dh_cfg_in_loop(cfg, h, to) &&
+                (at->start == DH_NONE || !dh_cfg_in_loop(cfg, h, at->start)))
+                s->joined_heuristic |= dh_symex_threads_of(t->w, at->create);
     }
 }
 
@@ -286,18 +279,18 @@ void dh_symex_step_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, s
         struct outcome o = tested(t, dh_operand(w->program, t->i, 0), number == 0);
         if (o.i)
             apply_outcome(t, o, s);
-        uint32_t alone = singled_out(t, dh_operand(w->program, t->i, 0), number == 0);
+        uint32_t alone = only_instance(t, dh_operand(w->program, t->i, 0), number == 0);
         if (alone)
             s->only_instance = alone;
     }
-    const struct dh_cfg *flow = dh_symex_cfg(w, t->f->function);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, t->f->function);
     for (size_t n = 0; n < w->state->joins.loops.n; n++) {
         const struct dh_joined_loop *l = &w->state->joins.loops.at[n];
-        if (l->function == t->f->function && l->header == t->block && !dh_cfg_in_loop(flow, l->header, to) &&
+        if (l->function == t->f->function && l->header == t->block && !dh_cfg_in_loop(cfg, l->header, to) &&
             (!t->f->may_repeat || l->contained) && dh_symex_is_stable(w, t->f, l->bound))
-            s->joined |= threads_of(w, l->create);
+            s->joined |= dh_symex_threads_of(w, l->create);
     }
-    ended_behind(t, flow, to, s);
+    end_joined_loops(t, cfg, to, s);
     dh_atomic_sync_edge(t, to, number, s);
 }
 
@@ -314,21 +307,21 @@ static uint16_t loop_number(struct dh_symex *w, uint32_t function, uint32_t head
     return (uint16_t)(w->loops.n - 1);
 }
 
-/* A counter of a loop that is gone through once, or an element picked by it. */
-static uint16_t counted(struct dh_symex_step *t, uint32_t expr, bool exactly)
+/* The induction variable of a loop that is executed once, or the element it selects. */
+static uint16_t loop_of_induction(struct dh_symex_step *t, uint32_t expr, bool exactly)
 {
     struct dh_symex *w = t->w;
     struct dh_expr e = w->state->values.exprs.at[expr];
-    const struct dh_cfg *flow = dh_symex_cfg(w, t->f->function);
+    const struct dh_cfg *cfg = dh_symex_cfg(w, t->f->function);
     uint32_t header;
     if (e.kind == DH_EXPR_INDEX)
         e = w->state->values.exprs.at[e.b];
-    if (e.kind != DH_EXPR_REGISTER || e.a != t->f->function || !dh_joins_counts(w->program, flow, e.a, e.b, &header))
+    if (e.kind != DH_EXPR_REGISTER || e.a != t->f->function || !dh_joins_counts(w->program, cfg, e.a, e.b, &header))
         return 0;
-    if ((t->f->may_repeat || flow->outer.at[header] != DH_NONE) &&
+    if ((t->f->may_repeat || cfg->outer.at[header] != DH_NONE) &&
         !dh_joins_contained(&w->state->joins, t->f->function, header))
         return 0;
-    if (exactly ? flow->loop.at[t->block] != header : !dh_cfg_in_loop(flow, header, t->block))
+    if (exactly ? cfg->loop.at[t->block] != header : !dh_cfg_in_loop(cfg, header, t->block))
         return 0;
     return loop_number(w, t->f->function, header);
 }
@@ -340,7 +333,7 @@ uint32_t dh_symex_loop_element(struct dh_symex_step *t, struct dh_term a, bool e
     for (uint32_t at = a.expr; at && a.exact;) {
         struct dh_expr e = x->exprs.at[at];
         bool known = e.kind == DH_EXPR_PARAM && e.a < DH_ATTRIBUTES_MAX && t->f->attributes[e.a] & DH_ARG_DISTINCT;
-        *loop = known ? t->f->loops[e.a] : counted(t, at, exactly);
+        *loop = known ? t->f->loops[e.a] : loop_of_induction(t, at, exactly);
         if (known || *loop)
             return at;
         at = e.kind == DH_EXPR_INDEX && e.c & DH_EXPR_BOUNDED ? e.a : 0;
@@ -352,12 +345,12 @@ uint8_t dh_symex_value_attributes(struct dh_symex_step *t, dh_value v, uint16_t 
 {
     struct dh_term a = dh_value_term(&t->w->state->values, t->f->function, v);
     uint8_t known = dh_symex_attributes(t->w, t->f, t->s, a) & (uint8_t)~DH_ARG_DISTINCT;
-    /* A number next to one's own is somebody else's. */
+    /* The neighbour of a thread index is another thread's. */
     const struct dh_program *p = t->w->program;
     if (a.offset && dh_is_register(v) && p->registers.at[p->functions.at[t->f->function].registers + v] == DH_REG_DATA)
         known = 0;
     uint32_t element = dh_symex_loop_element(t, a, true, loop);
-    /* Threads of several kinds may be given one element, one of each. */
+    /* Threads of several kinds may be passed one element, one of each. */
     bool gone = dh_state_is_passed(t->s, element) && (t->i->op != DH_I_CREATE || t->s->passed_by_call);
     if (element != a.expr || gone)
         *loop = 0, element = 0;
@@ -373,7 +366,7 @@ static void note_handle(struct dh_symex_step *t, size_t thread)
     t->w->state->handles[thread] = at;
 }
 
-/* std::thread: a state that its maker gave away by moving it, to this thread alone. */
+/* std::thread: a state that was moved into this thread alone. */
 static bool is_moved_state(const struct dh_symex_step *t, dh_value v)
 {
     const struct dh_program *p = t->w->program;
@@ -382,7 +375,7 @@ static bool is_moved_state(const struct dh_symex_step *t, dh_value v)
            p->insts.at[inst].flags & DH_INST_LIBRARY && !t->w->strict;
 }
 
-/* Whether each instance gets something of its own, and whether its handle lies in that. */
+/* Whether each instance is passed an object of its own, and whether its handle lies in that. */
 static void note_argument(struct dh_symex_step *t, struct dh_abstract_thread *th)
 {
     struct dh_symex *w = t->w;
@@ -426,8 +419,8 @@ static void start_thread(struct dh_symex_step *t, size_t thread)
     t->s->joined_heuristic &= ~((dh_thread_set)1 << thread);
 }
 
-/* The handle lies in the element that the thread was given: nobody works on that any more. */
-static void rejoin_element(struct dh_symex_step *t, struct dh_expr handle)
+/* The handle lies in the element that the thread was passed: the thread no longer accesses it. */
+static void join_element(struct dh_symex_step *t, struct dh_expr handle)
 {
     uint32_t kind = t->w->state->values.exprs.at[handle.a].kind;
     dh_thread_set by = 0;
@@ -438,7 +431,7 @@ static void rejoin_element(struct dh_symex_step *t, struct dh_expr handle)
         dh_state_join_element(t->s, handle.a, by);
 }
 
-/* What was proven of this very instruction beforehand. */
+/* Applies what was proven of joins at this instruction beforehand. */
 void dh_symex_step_joins(struct dh_symex_step *t)
 {
     struct dh_symex *w = t->w;
@@ -446,13 +439,13 @@ void dh_symex_step_joins(struct dh_symex_step *t)
         const struct dh_joined_point *p = &w->state->joins.points.at[n];
         if (p->inst != t->inst || (t->f->may_repeat && !p->contained) || !dh_symex_is_stable(w, t->f, p->handle))
             continue;
-        t->s->joined |= threads_of(w, p->create);
-        t->thrown.joined |= p->any_way ? threads_of(w, p->create) : 0;
+        t->s->joined |= dh_symex_threads_of(w, p->create);
+        t->thrown.joined |= p->any_way ? dh_symex_threads_of(w, p->create) : 0;
     }
     const struct dh_ends *e = &w->state->ends;
     for (uint32_t n = e->first[t->f->function]; n < e->first[t->f->function + 1]; n++)
         if (e->all.at[n].inst == t->inst)
-            t->s->joined_heuristic |= threads_of(w, e->all.at[n].create);
+            t->s->joined_heuristic |= dh_symex_threads_of(w, e->all.at[n].create);
 }
 
 static void join_thread(struct dh_symex_step *t)
@@ -470,7 +463,7 @@ static void join_thread(struct dh_symex_step *t)
     }
     if (inst == DH_NONE || w->program->insts.at[inst].op != DH_I_LOAD)
         return;
-    rejoin_element(t, x->exprs.at[handle.expr]);
+    join_element(t, x->exprs.at[handle.expr]);
     struct dh_symex_lock from = dh_symex_lock_of_operand(w, t->f, &w->program->insts.at[inst], 0, 0);
     for (size_t n = 0; n < w->threads.n && from.node != DH_NO_NODE && !from.index; n++) {
         struct dh_heap_cell at = w->state->handles[n];
@@ -480,7 +473,7 @@ static void join_thread(struct dh_symex_step *t)
     }
 }
 
-static void wait_for_end(struct dh_symex_step *t)
+static void join(struct dh_symex_step *t)
 {
     dh_thread_set before = t->s->joined & t->s->joined_heuristic;
     join_thread(t);
@@ -504,7 +497,7 @@ void dh_symex_step_thread(struct dh_symex_step *t)
                 start_thread(t, n);
         break;
     case DH_I_JOIN:
-        wait_for_end(t);
+        join(t);
         break;
     case DH_I_EXIT_THREAD:
         t->s->reached = false;

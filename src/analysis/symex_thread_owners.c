@@ -1,6 +1,6 @@
-/* Objects that keep the std::thread which works on them: `thread = std::thread([this] { run(); })`. Such an object has
- * one of them at a time, so two threads of that kind work on different objects. A custom: nobody sees to it that the
- * thread leaves the objects of others alone, or that a detached one has ended. */
+/* Objects that own the std::thread which works on them: `thread = std::thread([this] { run(); })`. Such an object
+ * owns one thread at a time, so two threads of that kind work on different objects. Heuristic: the thread may access
+ * others' objects, and a detached one may not have ended. */
 #include "analysis/symex_internal.h"
 
 #include "base/str.h"
@@ -11,7 +11,7 @@ static const char *name_of(const struct dh_program *p, const struct dh_inst *i)
     return callee == DH_NONE ? "" : dh_program_string(p, p->functions.at[callee].name);
 }
 
-/* A certain place in what the first parameter points to. */
+/* At a constant offset of what the first parameter points to. */
 static bool is_member(struct dh_symex_step *t, dh_value v)
 {
     struct dh_term a = dh_value_term(&t->w->state->values, t->f->function, v);
@@ -41,8 +41,8 @@ static bool becomes_member(struct dh_symex_step *t, dh_value thread)
     return false;
 }
 
-/* `this` lies in one of the variables that the thread is given: a closure, or an argument of its function. */
-static bool is_given_this(struct dh_symex_step *t)
+/* `this` is stored in one of the variables passed to the thread: a closure, or an argument of its function. */
+static bool is_passed_this(struct dh_symex_step *t)
 {
     const struct dh_program *p = t->w->program;
     const struct dh_function *f = &p->functions.at[t->f->function];
@@ -64,11 +64,11 @@ void dh_symex_note_thread_owner(struct dh_symex_step *t, uint32_t target)
         !(dh_starts_with(name, "_ZNSt6threadC1I") || dh_starts_with(name, "_ZNSt6threadC2I")) || t->i->n_operands < 3)
         return;
     struct dh_heap_cell at = dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, 0));
-    bool kept = becomes_member(t, dh_operand(w->program, t->i, 1)) && is_given_this(t);
+    bool owned = becomes_member(t, dh_operand(w->program, t->i, 1)) && is_passed_this(t);
     for (size_t n = 0; n < w->threads.n; n++) {
         struct dh_abstract_thread *th = &w->threads.at[n];
         if (!(w->state->summaries[target].starts >> n & 1))
             continue;
-        th->owner = kept && (th->owner == at.node || th->owner == DH_THREAD_OWNER_UNKNOWN) ? at.node : DH_NO_NODE;
+        th->owner = owned && (th->owner == at.node || th->owner == DH_THREAD_OWNER_UNKNOWN) ? at.node : DH_NO_NODE;
     }
 }

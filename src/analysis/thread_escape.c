@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Where memory comes from that one thread alone may know. */
+/* Origins of memory that may be confined to one thread. */
 enum source { SOURCE_STACK = 1, SOURCE_STORAGE = 2, SOURCE_HEAP = 4, SOURCE_OTHER = 8 };
 
 static enum source source_of(const struct dh_program *p, const struct dh_heap_origin *o)
@@ -39,7 +39,7 @@ static bool is_for_another(const struct dh_points_to *s, const struct dh_common_
     return i->op != DH_I_REGISTER || i->extra != DH_ROOT_KEY_DESTRUCTOR;
 }
 
-/* What a thread or a handler is given is known to two. */
+/* Arguments of threads and handlers are known to two threads. */
 static void drop_given(struct dh_points_to *s, uint8_t *confined)
 {
     for (size_t i = 0; i < s->instances.n; i++) {
@@ -53,7 +53,7 @@ static void drop_given(struct dh_points_to *s, uint8_t *confined)
     }
 }
 
-/* What hangs on something that is not confined is not, either. */
+/* What is reachable from an escaped object escapes, too. */
 static bool drop_reachable(struct dh_heap_graph *g, uint8_t *confined)
 {
     bool moved = false;
@@ -71,8 +71,8 @@ static bool drop_reachable(struct dh_heap_graph *g, uint8_t *confined)
     return moved;
 }
 
-/* What a thread allocates becomes its own by hanging on what is: blocks on which nobody's storage or stack leads are
- * left to those who follow them through calls. */
+/* A heap object is confined by being reachable from confined storage: objects that are reachable from no thread-
+ * local or stack object are left to symbolic execution. */
 static bool add_reachable(struct dh_points_to *s, uint8_t *confined)
 {
     struct dh_heap_graph *g = &s->graph;

@@ -63,7 +63,7 @@ static struct dh_term leaf(struct dh_value_numbering *x, enum dh_expr_kind kind,
 
 /* ---- the registers of one function ---- */
 
-struct reading {
+struct numbering {
     struct dh_value_numbering *x;
     uint32_t function;
     struct dh_term *terms; /* expr 0: not read yet */
@@ -88,19 +88,19 @@ static struct dh_term constant_term(struct dh_value_numbering *x, dh_value v)
     }
 }
 
-static struct dh_term opaque(struct reading *r, uint32_t reg)
+static struct dh_term opaque(struct numbering *r, uint32_t reg)
 {
     return leaf(r->x, DH_EXPR_REGISTER, r->function, reg);
 }
 
-static struct dh_term value_term(struct reading *r, dh_value v)
+static struct dh_term value_term(struct numbering *r, dh_value v)
 {
     if (!dh_is_register(v))
         return constant_term(r->x, v);
     return r->terms[v].expr ? r->terms[v] : opaque(r, v);
 }
 
-static struct dh_term operand_term(struct reading *r, const struct dh_inst *i, uint32_t n)
+static struct dh_term operand_term(struct numbering *r, const struct dh_inst *i, uint32_t n)
 {
     return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : term(0, 0);
 }
@@ -123,8 +123,8 @@ static uint32_t whole(struct dh_value_numbering *x, struct dh_term t)
     return dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_BINARY, .a = t.expr, .b = by, .c = DH_BIN_ADD});
 }
 
-/* A pointer that steps through its object: the phi's own value, moved. */
-static bool steps_from(const struct reading *r, dh_value v, uint32_t phi)
+/* A pointer that advances through its object: the phi's own value, moved. */
+static bool advances_from(const struct numbering *r, dh_value v, uint32_t phi)
 {
     const struct dh_program *p = r->x->program;
     for (int depth = 0; depth < 16 && dh_is_register(v); depth++) {
@@ -161,18 +161,18 @@ static bool merge_term(struct dh_term *into, struct dh_term t)
     return true;
 }
 
-static struct dh_term choice_term(struct reading *r, const struct dh_inst *i, uint32_t first, uint32_t step)
+static struct dh_term choice_term(struct numbering *r, const struct dh_inst *i, uint32_t first, uint32_t step)
 {
     const struct dh_program *p = r->x->program;
     bool pointer = p->registers.at[p->functions.at[r->function].registers + i->result] == DH_REG_POINTER;
     struct dh_term all = term(0, 0);
-    bool stepping = false;
+    bool advancing = false;
     for (uint32_t n = first; n < i->n_operands; n += step) {
         dh_value v = dh_operand(p, i, n);
         if (pointer && is_null(p, v))
             continue;
-        if (pointer && steps_from(r, v, i->result)) {
-            stepping |= v != i->result;
+        if (pointer && advances_from(r, v, i->result)) {
+            advancing |= v != i->result;
             continue;
         }
         if (!merge_term(&all, value_term(r, v)))
@@ -180,11 +180,11 @@ static struct dh_term choice_term(struct reading *r, const struct dh_inst *i, ui
     }
     if (!all.expr || (!pointer && !all.exact))
         return opaque(r, i->result);
-    all.exact &= !stepping;
+    all.exact &= !advancing;
     return all;
 }
 
-static struct dh_term index_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term index_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term base = operand_term(r, i, 0), index = operand_term(r, i, 1);
     if (!base.expr)
@@ -205,7 +205,7 @@ static struct dh_term index_term(struct reading *r, const struct dh_inst *i)
     return term(dh_expr_number(r->x, e), 0);
 }
 
-static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term binary_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term a = operand_term(r, i, 0), b = operand_term(r, i, 1);
     if (i->extra == DH_BIN_ADD && is_int(r->x, a)) {
@@ -223,7 +223,7 @@ static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
     return term(dh_expr_number(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
 }
 
-static struct dh_term load_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term load_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term at = operand_term(r, i, 0);
     if (!at.expr || !at.exact || i->order || i->flags & DH_INST_VOLATILE)
@@ -232,19 +232,19 @@ static struct dh_term load_term(struct reading *r, const struct dh_inst *i)
     return term(dh_expr_number(r->x, e), 0);
 }
 
-static struct dh_term call_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term call_term(struct numbering *r, const struct dh_inst *i)
 {
     uint32_t callee = dh_value_function(r->x->program, dh_operand(r->x->program, i, 0));
     if (callee == DH_NONE || !r->x->functions[callee] || !r->x->returns[callee].expr)
         return opaque(r, i->result);
-    /* The terms at work, so that arguments read before count. */
+    /* The terms so far, so that arguments numbered before count. */
     r->x->functions[r->function] = r->terms;
     struct dh_term t = dh_term_to_caller(r->x, r->x->returns[callee], r->function, i, 1);
     r->x->functions[r->function] = NULL;
     return t.expr ? t : opaque(r, i->result);
 }
 
-static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
+static struct dh_term inst_term(struct numbering *r, const struct dh_inst *i)
 {
     switch (i->op) {
     case DH_I_COPY: {
@@ -276,14 +276,14 @@ static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
     }
 }
 
-static void read_blocks(struct reading *r)
+static void read_blocks(struct numbering *r)
 {
     const struct dh_program *p = r->x->program;
-    struct dh_cfg flow = {0};
-    dh_cfg_build(&flow, p, r->function);
+    struct dh_cfg cfg = {0};
+    dh_cfg_build(&cfg, p, r->function);
     for (int round = 0; round < 2; round++)
-        for (uint32_t n = 0; n < flow.order.n; n++) {
-            const struct dh_basic_block *b = &p->blocks.at[flow.first + flow.order.at[n]];
+        for (uint32_t n = 0; n < cfg.order.n; n++) {
+            const struct dh_basic_block *b = &p->blocks.at[cfg.first + cfg.order.at[n]];
             for (uint32_t k = b->inst; k < b->inst + b->n_insts; k++) {
                 const struct dh_inst *i = &p->insts.at[k];
                 if (i->result == DH_NONE)
@@ -294,10 +294,10 @@ static void read_blocks(struct reading *r)
                     r->terms[i->result] = inst_term(r, i);
             }
         }
-    dh_cfg_release(&flow);
+    dh_cfg_release(&cfg);
 }
 
-static struct dh_term return_term(struct reading *r, const struct dh_function *f)
+static struct dh_term return_term(struct numbering *r, const struct dh_function *f)
 {
     const struct dh_program *p = r->x->program;
     struct dh_term all = term(0, 0);
@@ -316,7 +316,7 @@ const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t f
     if (x->functions[function])
         return x->functions[function];
     const struct dh_function *f = &x->program->functions.at[function];
-    struct reading r = {.x = x, .function = function};
+    struct numbering r = {.x = x, .function = function};
     r.terms = dh_xcalloc(f->n_registers, sizeof *r.terms);
     r.defined = dh_xcalloc(f->n_registers, sizeof *r.defined);
     memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
@@ -332,31 +332,31 @@ const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t f
 
 struct dh_term dh_value_term(struct dh_value_numbering *x, uint32_t function, dh_value v)
 {
-    struct reading r = {.x = x, .function = function, .terms = (struct dh_term *)dh_function_terms(x, function)};
+    struct numbering r = {.x = x, .function = function, .terms = (struct dh_term *)dh_function_terms(x, function)};
     return value_term(&r, v);
 }
 
 /* ---- from one function to another ---- */
 
-struct passage {
+struct translation {
     struct dh_value_numbering *x;
     uint32_t caller;
     const struct dh_inst *call;
     uint32_t first_arg, n_params;
 };
 
-static struct dh_term argument(struct passage *q, uint32_t n)
+static struct dh_term argument(struct translation *q, uint32_t n)
 {
     if (q->first_arg + n >= q->call->n_operands)
         return term(0, 0);
-    struct reading r = {.x = q->x, .function = q->caller, .terms = q->x->functions[q->caller]};
+    struct numbering r = {.x = q->x, .function = q->caller, .terms = q->x->functions[q->caller]};
     return value_term(&r, dh_operand(q->x->program, q->call, q->first_arg + n));
 }
 
-typedef struct dh_term translate(struct passage *q, struct dh_term t, int depth);
+typedef struct dh_term translate(struct translation *q, struct dh_term t, int depth);
 
 /* The parts of a composed value, each translated. */
-static struct dh_term translate_parts(struct passage *q, struct dh_term t, int depth, translate *part)
+static struct dh_term translate_parts(struct translation *q, struct dh_term t, int depth, translate *part)
 {
     struct dh_expr e = q->x->exprs.at[t.expr];
     if (depth > DEPTH_MAX)
@@ -382,7 +382,7 @@ static struct dh_term translate_parts(struct passage *q, struct dh_term t, int d
     return t;
 }
 
-static struct dh_term outwards(struct passage *q, struct dh_term t, int depth)
+static struct dh_term to_caller(struct translation *q, struct dh_term t, int depth)
 {
     if (!t.expr)
         return t;
@@ -401,13 +401,13 @@ static struct dh_term outwards(struct passage *q, struct dh_term t, int depth)
     case DH_EXPR_LOAD:
     case DH_EXPR_INDEX:
     case DH_EXPR_BINARY:
-        return translate_parts(q, t, depth, outwards);
+        return translate_parts(q, t, depth, to_caller);
     default:
         return term(0, 0);
     }
 }
 
-static struct dh_term inwards(struct passage *q, struct dh_term t, int depth)
+static struct dh_term to_callee(struct translation *q, struct dh_term t, int depth)
 {
     if (!t.expr)
         return t;
@@ -424,22 +424,22 @@ static struct dh_term inwards(struct passage *q, struct dh_term t, int depth)
         return in;
     }
     if (kind == DH_EXPR_LOAD || kind == DH_EXPR_INDEX || kind == DH_EXPR_BINARY)
-        return translate_parts(q, t, depth, inwards);
+        return translate_parts(q, t, depth, to_callee);
     return term(0, 0);
 }
 
 struct dh_term dh_term_to_caller(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
                                  const struct dh_inst *call, uint32_t first_arg)
 {
-    struct passage q = {x, caller, call, first_arg, 0};
-    return outwards(&q, t, 0);
+    struct translation q = {x, caller, call, first_arg, 0};
+    return to_caller(&q, t, 0);
 }
 
 struct dh_term dh_term_to_callee(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
                                  const struct dh_inst *call, uint32_t first_arg, uint32_t n_params)
 {
-    struct passage q = {x, caller, call, first_arg, n_params};
-    return inwards(&q, t, 0);
+    struct translation q = {x, caller, call, first_arg, n_params};
+    return to_callee(&q, t, 0);
 }
 
 uint32_t dh_expr_canonical(struct dh_value_numbering *x, uint32_t expr)
@@ -485,6 +485,13 @@ bool dh_expr_uses_register(const struct dh_value_numbering *x, uint32_t expr, ui
         }
     }
     return false;
+}
+
+uint32_t dh_expr_base(const struct dh_value_numbering *x, uint32_t expr)
+{
+    while (expr && x->exprs.at[expr].kind == DH_EXPR_INDEX)
+        expr = x->exprs.at[expr].a;
+    return expr;
 }
 
 uint32_t dh_expr_root(const struct dh_value_numbering *x, uint32_t expr)

@@ -1,4 +1,4 @@
-/* Building a program: interning, bodies in order, edges made whole at the end. */
+/* Builds a program: interning, bodies in order; edges and predecessors are resolved at the end. */
 #include "model/builder.h"
 
 #include "base/alloc.h"
@@ -83,7 +83,7 @@ uint32_t dh_build_place(struct dh_program *p, const struct dh_source_location *p
     return (uint32_t)p->places.n - 1;
 }
 
-/* ---- what programs consist of ---- */
+/* ---- parts of a program ---- */
 uint32_t dh_build_function(struct dh_program *p, const struct dh_function *f)
 {
     dh_vec_push(&p->functions, *f);
@@ -168,7 +168,7 @@ void dh_build_edge(struct dh_program *p, uint32_t block)
     p->blocks.at[p->blocks.n - 1].n_succs++;
 }
 
-/* ---- the end ---- */
+/* ---- finishing ---- */
 static const struct dh_program *sorting; /* qsort has no argument; one program is finished at a time */
 
 static int by_name(const void *a, const void *b)

@@ -1,4 +1,4 @@
-/* Equal strings, constants and places of a program under work, each kept once. Layer: model, for its own files. */
+/* Interning of strings, constants and source locations while a program is built. Layer: model, for its own files. */
 #ifndef DH_MODEL_BUILDER_H
 #define DH_MODEL_BUILDER_H
 

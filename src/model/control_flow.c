@@ -100,7 +100,7 @@ static void find_dominators(struct dh_cfg *f, const struct dh_program *p)
     }
 }
 
-/* The function's end is a block of its own, number n, behind every block without successors. */
+/* The exit is a block of its own, number n, successor of every block without successors. */
 struct backward {
     uint32_t *order, *rank;
     uint32_t n;
@@ -151,7 +151,7 @@ static void find_postdominators(struct dh_cfg *f, const struct dh_program *p)
     free(b.rank);
 }
 
-/* Puts the loop of `header` around what is already around `block`: loops found earlier are inner ones or equal. */
+/* Nests the loop of `header` around those of `block`: loops found earlier are inner ones or equal. */
 static void surround(struct dh_cfg *f, uint32_t block, uint32_t header)
 {
     if (f->loop.at[block] == DH_NONE) {

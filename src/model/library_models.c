@@ -1,4 +1,4 @@
-/* Models of libraries: reading and finding them. */
+/* Parses and finds models of library functions. */
 #include "model/library_models.h"
 
 #include "base/str.h"
@@ -14,10 +14,10 @@ struct reader {
     const char *name, *at;
     unsigned line;
     struct dh_err *err;
-    DH_VEC(uint32_t) children; /* of the effect under work, since expressions nest */
+    DH_VEC(uint32_t) children; /* of the current effect, since expressions nest */
 };
 
-static bool wrong(struct reader *r, const char *what)
+static bool report_syntax(struct reader *r, const char *what)
 {
     return dh_err_set(r->err, "%s:%u: %s, at \"%.*s\"", r->name, r->line, what, (int)strcspn(r->at, "\n"), r->at);
 }
@@ -27,7 +27,7 @@ static void skip_spaces(struct reader *r)
     r->at += strspn(r->at, " \t\r");
 }
 
-static bool take(struct reader *r, const char *token)
+static bool accept(struct reader *r, const char *token)
 {
     skip_spaces(r);
     if (!dh_starts_with(r->at, token))
@@ -71,7 +71,7 @@ static bool read_name(struct reader *r, struct dh_model_expr e, uint32_t *out)
 {
     size_t n = name_length(r->at);
     if (!n)
-        return wrong(r, "a name is missing");
+        return report_syntax(r, "a name is missing");
     e.text = keep_string(r->m, r->at, n);
     r->at += n;
     *out = add_expr(r, e);
@@ -82,8 +82,8 @@ static bool read_inner(struct reader *r, struct dh_model_expr e, uint32_t *out)
 {
     if (!read_expr(r, &e.child))
         return false;
-    if (!take(r, ")"))
-        return wrong(r, "a closing bracket is missing");
+    if (!accept(r, ")"))
+        return report_syntax(r, "a closing bracket is missing");
     *out = add_expr(r, e);
     return true;
 }
@@ -93,7 +93,7 @@ static bool read_number(struct reader *r, uint32_t *out)
     char *end;
     long long n = strtoll(r->at, &end, 10);
     if (end == r->at)
-        return wrong(r, "an expression is missing");
+        return report_syntax(r, "an expression is missing");
     r->at = end;
     *out = add_expr(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_INT, .number = n});
     return true;
@@ -102,29 +102,29 @@ static bool read_number(struct reader *r, uint32_t *out)
 static bool read_primary(struct reader *r, uint32_t *out)
 {
     struct dh_model_expr load = {.kind = DH_MODEL_EXPR_LOAD};
-    if (take(r, "*")) {
+    if (accept(r, "*")) {
         if (!read_primary(r, &load.child))
             return false;
         *out = add_expr(r, load);
         return true;
     }
-    if (take(r, "("))
-        return read_expr(r, out) && (take(r, ")") || wrong(r, "a closing bracket is missing"));
-    if (take(r, "new("))
+    if (accept(r, "("))
+        return read_expr(r, out) && (accept(r, ")") || report_syntax(r, "a closing bracket is missing"));
+    if (accept(r, "new("))
         return read_inner(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_NEW}, out);
-    if (take(r, "zeroed("))
+    if (accept(r, "zeroed("))
         return read_inner(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_NEW, .zeroed = true}, out);
-    if (take(r, "$$"))
+    if (accept(r, "$$"))
         return read_name(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_HIDDEN, .tls = true}, out);
-    if (take(r, "$"))
+    if (accept(r, "$"))
         return read_name(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_HIDDEN}, out);
-    if (take(r, "&"))
+    if (accept(r, "&"))
         return read_name(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_GLOBAL}, out);
-    if (take(r, "data")) {
+    if (accept(r, "data")) {
         *out = add_expr(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_DATA});
         return true;
     }
-    if (take(r, "unknown")) {
+    if (accept(r, "unknown")) {
         *out = add_expr(r, (struct dh_model_expr){.kind = DH_MODEL_EXPR_UNKNOWN});
         return true;
     }
@@ -142,11 +142,11 @@ static bool read_expr(struct reader *r, uint32_t *out)
 {
     if (!read_primary(r, out))
         return false;
-    while (take(r, "+")) {
+    while (accept(r, "+")) {
         char *end;
         struct dh_model_expr add = {.kind = DH_MODEL_EXPR_ADD, .child = *out, .number = strtoll(r->at, &end, 10)};
         if (end == r->at)
-            return wrong(r, "a number of bytes is missing");
+            return report_syntax(r, "a number of bytes is missing");
         r->at = end;
         *out = add_expr(r, add);
     }
@@ -202,12 +202,12 @@ static bool read_property(struct reader *r, struct dh_effect *e)
 
 static bool read_arguments(struct reader *r)
 {
-    if (!take(r, "("))
-        return wrong(r, "what is called needs arguments in brackets");
-    while (!take(r, ")")) {
+    if (!accept(r, "("))
+        return report_syntax(r, "what is called needs arguments in brackets");
+    while (!accept(r, ")")) {
         if (!read_operand(r))
             return false;
-        take(r, ",");
+        accept(r, ",");
     }
     return true;
 }
@@ -267,7 +267,7 @@ static bool read_form(struct reader *r)
     struct form f;
     size_t n = name_length(r->at);
     if (!n || !find_form(r->at, n, &f))
-        return wrong(r, "no such effect");
+        return report_syntax(r, "no such effect");
     r->at += n;
     struct dh_effect e = {.kind = f.kind, .op = f.op};
     while (!at_end(r) && *r->at != '(' && r->children.n < f.most && !is_property(r) && !read_property(r, &e))
@@ -277,9 +277,9 @@ static bool read_form(struct reader *r)
         return false;
     while (!at_end(r))
         if (!read_property(r, &e))
-            return wrong(r, "neither an operand nor a property of this effect");
+            return report_syntax(r, "neither an operand nor a property of this effect");
     if (r->children.n < f.least)
-        return wrong(r, "an operand is missing");
+        return report_syntax(r, "an operand is missing");
     if (e.kind == DH_EFFECT_READ_FROM || e.kind == DH_EFFECT_WRITE_FROM || e.kind == DH_EFFECT_FOLD)
         e.number = r->m->exprs.at[r->children.at[0]].number;
     keep_effect(r, e);
@@ -289,23 +289,23 @@ static bool read_form(struct reader *r)
 static bool read_effect(struct reader *r)
 {
     r->children.n = 0;
-    if (take(r, "nothing"))
+    if (accept(r, "nothing"))
         return true;
-    if (take(r, "ret")) {
-        if (!take(r, "="))
-            return wrong(r, "`ret = VALUE` is wanted");
+    if (accept(r, "ret")) {
+        if (!accept(r, "="))
+            return report_syntax(r, "`ret = VALUE` is wanted");
         if (!read_operand(r))
             return false;
         keep_effect(r, (struct dh_effect){.kind = DH_EFFECT_RESULT});
         return true;
     }
-    if (take(r, "*")) {
+    if (accept(r, "*")) {
         uint32_t address;
         if (!read_primary(r, &address))
             return false;
         dh_vec_push(&r->children, address);
-        if (!take(r, "="))
-            return wrong(r, "`*ADDRESS = VALUE` is wanted");
+        if (!accept(r, "="))
+            return report_syntax(r, "`*ADDRESS = VALUE` is wanted");
         if (!read_operand(r))
             return false;
         keep_effect(r, (struct dh_effect){.kind = DH_EFFECT_STORE});
@@ -340,22 +340,22 @@ static bool read_line(struct reader *r)
     uint32_t effect = (uint32_t)r->m->effects.n;
     if (*colon != ':') {
         skip_spaces(r);
-        return *r->at == '#' || *r->at == '\n' || !*r->at || wrong(r, "`NAME: EFFECTS` is wanted");
+        return *r->at == '#' || *r->at == '\n' || !*r->at || report_syntax(r, "`NAME: EFFECTS` is wanted");
     }
     r->at = colon + 1;
     do {
         if (!at_end(r) && !read_effect(r))
             return false;
-    } while (take(r, ";"));
+    } while (accept(r, ";"));
     if (!at_end(r))
-        return wrong(r, "a semicolon is missing");
+        return report_syntax(r, "a semicolon is missing");
     while (names < colon) {
         names += strspn(names, " \t,");
         size_t n = 0;
         while (is_name(names[n]) || names[n] == '*')
             n++;
         if (!n && names < colon)
-            return wrong(r, "a name is missing before the colon");
+            return report_syntax(r, "a name is missing before the colon");
         if (n)
             add_function(r, names, n, effect);
         names += n;
@@ -420,7 +420,7 @@ void dh_library_models_init(struct dh_library_models *m)
     *m = (struct dh_library_models){0};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct dh_err err = {0};
-        /* A test reads every file; what is wrong there must not go unnoticed here. */
+        /* A test reads every file; an error there must not go unnoticed here. */
         if (!dh_library_models_read(m, known[i].name, known[i].text, &err))
             abort();
     }

@@ -1,4 +1,4 @@
-/* What library functions do, as data: data/models/effects and files of the user. Layer: model.
+/* Models of library functions: their effects, read from data/models/effects and files of the user. Layer: model.
  * Grammar and meaning: docs/formats/models.md. The models own all their strings. Read-only once read. */
 #ifndef DH_MODEL_LIBRARY_MODELS_H
 #define DH_MODEL_LIBRARY_MODELS_H
@@ -14,9 +14,9 @@ enum dh_model_expr_kind {
     DH_MODEL_EXPR_INT,
     DH_MODEL_EXPR_DATA,
     DH_MODEL_EXPR_UNKNOWN,
-    DH_MODEL_EXPR_HIDDEN, /* address of a variable of the library: text; `tls` */
-    DH_MODEL_EXPR_GLOBAL, /* address of a variable that both know: text */
-    DH_MODEL_EXPR_LOAD,   /* what stands at child */
+    DH_MODEL_EXPR_HIDDEN, /* address of an internal variable of the library: text; `tls` */
+    DH_MODEL_EXPR_GLOBAL, /* address of a variable that the program can name, too: text */
+    DH_MODEL_EXPR_LOAD,   /* load from child */
     DH_MODEL_EXPR_ADD,    /* child + number bytes */
     DH_MODEL_EXPR_NEW     /* a fresh object of child bytes; `zeroed` */
 };
@@ -31,7 +31,7 @@ struct dh_model_expr {
 
 enum dh_effect_kind {
     DH_EFFECT_INST,       /* an instruction of the abstract program, operands as given */
-    DH_EFFECT_RESULT,     /* gives the value back */
+    DH_EFFECT_RESULT,     /* returns the value */
     DH_EFFECT_STORE,      /* address, value */
     DH_EFFECT_COPY,       /* to, from, length or none */
     DH_EFFECT_SET,        /* to, value, length or none */
@@ -42,12 +42,12 @@ enum dh_effect_kind {
     DH_EFFECT_CALL,       /* once: callee, arguments */
     DH_EFFECT_CALLS,      /* any number of times: callee, arguments */
     DH_EFFECT_ONCE,       /* control, callee, arguments */
-    DH_EFFECT_FOREIGN,    /* anything with these */
+    DH_EFFECT_FOREIGN,    /* unknown code gets these */
     DH_EFFECT_THROWS,
     DH_EFFECT_STOPS,
-    DH_EFFECT_FOLD,           /* the result is always that number: conditions on it are decided */
-    DH_EFFECT_OVERRIDES_BODY, /* also when the program has a body for it */
-    DH_EFFECT_APPROXIMATE     /* not the whole truth: where proofs are needed, a body is better */
+    DH_EFFECT_FOLD,           /* the result is that constant: branches on it are folded */
+    DH_EFFECT_OVERRIDES_BODY, /* replaces a body in the program */
+    DH_EFFECT_APPROXIMATE     /* an approximation: proofs prefer a body in the program */
 };
 
 struct dh_effect {
@@ -63,7 +63,7 @@ struct dh_effect {
 struct dh_library_function {
     uint32_t name;   /* in strings */
     uint32_t length; /* of the part that must be equal */
-    bool prefix;     /* name begins so */
+    bool prefix;     /* of the function name */
     bool instead, loosely;
     uint32_t effect, n_effects;
 };
@@ -74,15 +74,15 @@ struct dh_library_models {
     DH_VEC(struct dh_model_expr) exprs;
     DH_VEC(uint32_t) roots; /* exprs that effects begin with */
     DH_VEC(char) strings;
-    DH_VEC(uint32_t) prefixes; /* functions known by how their names begin, longest first */
+    DH_VEC(uint32_t) prefixes; /* functions matched by prefix, longest first */
 };
 
-/* What the tool knows by itself. */
+/* Reads the built-in models. */
 void dh_library_models_init(struct dh_library_models *m);
-/* More of it; what was known of the same name is forgotten. Messages name the line. */
+/* Reads more models; a later one replaces an earlier one of the same name. Messages name the line. */
 bool dh_library_models_read(struct dh_library_models *m, const char *name, const char *text, struct dh_err *err);
 void dh_library_models_release(struct dh_library_models *m);
-/* NULL: nobody knows it. */
+/* NULL: there is no model. */
 const struct dh_library_function *dh_library_models_find(const struct dh_library_models *m, const char *name);
 
 static inline const char *dh_library_models_string(const struct dh_library_models *m, uint32_t at)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Behind "N" and what says how the object is passed (const, lvalue, rvalue); NULL: no member. */
+/* After "N" and the qualifiers of the object parameter (const, lvalue, rvalue); NULL: no member. */
 static const char *scope_of(const char *encoding)
 {
     return *encoding == 'N' ? encoding + 1 + strspn(encoding + 1, "rVKRO") : NULL;
@@ -51,7 +51,7 @@ enum dh_library_class dh_library_class_of_member(const char *mangled)
         {"8weak_ptrI", DH_LIBRARY_SHARED_OWNER},
         {"10__weak_ptrI", DH_LIBRARY_SHARED_OWNER},
         {"3any", DH_LIBRARY_OWNER},
-        /* What these derive from: a destructor that does no more than that of its base is the base's. */
+        /* Base classes: compilers merge a destructor with an equal one of the base. */
         {"8_Rb_treeI", DH_LIBRARY_OWNER},
         {"10_HashtableI", DH_LIBRARY_OWNER},
         {"10_List_baseI", DH_LIBRARY_OWNER},

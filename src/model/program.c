@@ -1,4 +1,4 @@
-/* The tables behind the abstract program, and questions about single values. */
+/* Tables of the abstract program, and queries about values. */
 #include "model/program.h"
 
 #include "model/builder.h"
@@ -23,14 +23,6 @@ const char *dh_limit_text(enum dh_limit limit)
 #undef DH_LIMIT
     };
     return table[limit];
-}
-
-const char *dh_root_kind_name(enum dh_root_kind kind)
-{
-    static const char *const table[DH_ROOT_COUNT] = {"main",         "constructor",    "destructor",
-                                                     "exit",         "key-destructor", "signal-handler",
-                                                     "fork-handler", "exported",       "timer"};
-    return table[kind];
 }
 
 void dh_program_init(struct dh_program *p)

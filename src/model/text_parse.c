@@ -1,4 +1,4 @@
-/* Text -> program. Two passes: what functions and globals there are, then what is in them. */
+/* Parser of the text form. Two passes: declarations of functions and globals, then bodies. */
 #include "model/text.h"
 #include "model/text_words.h"
 
@@ -16,18 +16,18 @@ struct parser {
     bool bodies;          /* second pass */
     uint32_t n_functions; /* seen in this pass */
     uint32_t n_globals;
-    uint32_t block;       /* number of the block at work within its function, DH_NONE before the first */
+    uint32_t block;       /* number of the current block within its function, DH_NONE before the first */
     DH_VEC(char *) words; /* those of the line */
     DH_VEC(char) text;    /* their bytes */
     DH_VEC(size_t) starts;
 };
 
-static bool wrong(struct parser *s, const char *what, const char *word)
+static bool report_syntax(struct parser *s, const char *what, const char *word)
 {
     return dh_err_set(s->err, "%s:%u: %s%s%s", s->name, s->line, what, word ? ": " : "", word ? word : "");
 }
 
-/* One word: up to a space outside quotes; quotes and backslashes are taken away. */
+/* One word: up to a space outside quotes; quotes and backslashes are removed. */
 static const char *read_word(struct parser *s, const char *at)
 {
     bool quoted = false;
@@ -202,7 +202,7 @@ static bool read_initial(struct parser *s)
         return true;
     if (s->words.n != 3 || !s->n_globals || !unsigned_number(s->words.at[1], &offset) ||
         !read_value(s, s->words.at[2], &v))
-        return wrong(s, "an initial value is `initial OFFSET VALUE`", NULL);
+        return report_syntax(s, "an initial value is `initial OFFSET VALUE`", NULL);
     dh_build_initial(s->p, s->n_globals - 1, offset, v);
     return true;
 }
@@ -215,7 +215,7 @@ static bool read_global_line(struct parser *s)
     if (s->bodies)
         return true;
     if (s->words.n < 2)
-        return wrong(s, "a global needs a name", NULL);
+        return report_syntax(s, "a global needs a name", NULL);
     g.name = dh_build_string(s->p, s->words.at[1]);
     const struct pair pairs[] = {{"size", &size, NULL},   {"source", NULL, &g.source}, {"type", NULL, &g.type},
                                  {"file", NULL, &g.file}, {"line", &g.line, NULL},     {0}};
@@ -224,7 +224,7 @@ static bool read_global_line(struct parser *s)
         if (dh_text_word_find(dh_text_words_global_flags, s->words.at[i], &flag))
             g.flags |= flag;
         else if (!read_pair(s, s->words.at[i], pairs, &ok) || !ok)
-            return wrong(s, "no such property of a global", s->words.at[i]);
+            return report_syntax(s, "no such property of a global", s->words.at[i]);
     }
     g.size = size;
     dh_build_global(s->p, &g);
@@ -238,11 +238,11 @@ static bool read_root(struct parser *s)
         return true;
     uint32_t f = s->words.n > 2 ? dh_program_find_function(s->p, s->words.at[2] + 1) : DH_NONE;
     if (f == DH_NONE || !dh_text_word_find(dh_text_words_roots, s->words.at[1], &kind))
-        return wrong(s, "a root is `root KIND @FUNCTION`", NULL);
+        return report_syntax(s, "a root is `root KIND @FUNCTION`", NULL);
     const struct pair pairs[] = {{"order", &order, NULL}, {0}};
     bool ok = true;
     if (s->words.n > 3 && (!read_pair(s, s->words.at[3], pairs, &ok) || !ok))
-        return wrong(s, "no such property of a root", s->words.at[3]);
+        return report_syntax(s, "no such property of a root", s->words.at[3]);
     dh_build_root(s->p, kind, f, order);
     return true;
 }
@@ -267,20 +267,20 @@ static bool read_function(struct parser *s)
     struct dh_function f = {.site = DH_NO_SITE};
     uint32_t r;
     if (s->words.n < 2)
-        return wrong(s, "a function needs a name", NULL);
+        return report_syntax(s, "a function needs a name", NULL);
     s->block = DH_NONE;
     if (s->bodies) {
         dh_build_body(s->p, s->n_functions++);
         for (size_t i = 2; i < s->words.n; i++)
             if (s->words.at[i][0] == 'r' && strchr("0123456789", s->words.at[i][1]) &&
                 !read_register(s, s->words.at[i], &r))
-                return wrong(s, "no such parameter", s->words.at[i]);
+                return report_syntax(s, "no such parameter", s->words.at[i]);
         return true;
     }
     f.name = dh_build_string(s->p, s->words.at[1]);
     for (size_t i = 2; i < s->words.n; i++)
         if (!read_function_word(s, &f, s->words.at[i]))
-            return wrong(s, "no such property of a function", s->words.at[i]);
+            return report_syntax(s, "no such property of a function", s->words.at[i]);
     s->n_functions++;
     dh_build_function(s->p, &f);
     return true;
@@ -298,14 +298,14 @@ static bool read_block(struct parser *s)
     if (!s->bodies)
         return true;
     if (!s->n_functions || !read_block_number(s->words.at[0], &at) || at != s->block + 1)
-        return wrong(s, "blocks of a function are numbered from b0 on, in order", s->words.at[0]);
+        return report_syntax(s, "blocks of a function are numbered from b0 on, in order", s->words.at[0]);
     s->block = at;
     dh_build_block(s->p);
     for (size_t i = 1; i < s->words.n; i++) {
         if (i == 1 && strcmp(s->words.at[1], "->") == 0)
             continue;
         if (!read_block_number(s->words.at[i], &to))
-            return wrong(s, "no block", s->words.at[i]);
+            return report_syntax(s, "no block", s->words.at[i]);
         dh_build_edge(s->p, to);
     }
     return true;
@@ -369,7 +369,7 @@ static bool read_operands(struct parser *s, size_t first, unsigned op)
         else if (more && !strchr(word, '=') && read_value(s, word, &v))
             dh_build_operand(s->p, v);
         else if (!read_detail(s, &d, word))
-            return wrong(s, "neither a value nor a property of this instruction", word);
+            return report_syntax(s, "neither a value nor a property of this instruction", word);
         else
             more = false;
     }
@@ -393,14 +393,14 @@ static bool read_inst(struct parser *s)
     if (!s->bodies)
         return true;
     if (s->block == DH_NONE)
-        return wrong(s, "no line of a program", s->words.at[0]);
+        return report_syntax(s, "no line of a program", s->words.at[0]);
     if (s->words.n > 2 && strcmp(s->words.at[1], "=") == 0) {
         if (!read_register(s, s->words.at[0], &result))
-            return wrong(s, "no register", s->words.at[0]);
+            return report_syntax(s, "no register", s->words.at[0]);
         at = 2;
     }
     if (!find_operation(s->words.at[at], &op))
-        return wrong(s, "no such instruction", s->words.at[at]);
+        return report_syntax(s, "no such instruction", s->words.at[at]);
     dh_build_inst(s->p, op, result);
     return read_operands(s, at + 1, op);
 }

@@ -1,4 +1,4 @@
-/* Program -> text. */
+/* Printer of the text form. */
 #include "model/text.h"
 #include "model/text_words.h"
 

@@ -1,4 +1,4 @@
-/* The tables of words. */
+/* Keyword tables of the text form. */
 #include "model/text_words.h"
 
 #include "model/program.h"

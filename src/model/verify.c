@@ -1,10 +1,10 @@
-/* Verifies a finished program: what its header promises. */
+/* Verifier of the abstract program: checks the invariants of program.h. */
 #include "base/alloc.h"
 #include "model/program.h"
 
 #include <string.h>
 
-static const char *check_operand(const struct dh_program *p, const struct dh_function *f, dh_value v)
+static const char *verify_operand(const struct dh_program *p, const struct dh_function *f, dh_value v)
 {
     if (dh_is_register(v))
         return v < f->n_registers ? NULL : "an operand is a register that the function does not have";
@@ -18,7 +18,7 @@ static const char *check_operand(const struct dh_program *p, const struct dh_fun
     return NULL;
 }
 
-/* How many operands the table asks for; *more: any number beyond. */
+/* Number of operands that the table demands; *more: a minimum. */
 static uint32_t wanted_operands(const struct dh_inst *i, bool *more)
 {
     uint32_t n = 0;
@@ -32,7 +32,7 @@ static uint32_t wanted_operands(const struct dh_inst *i, bool *more)
     return n;
 }
 
-static const char *check_inst(const struct dh_program *p, const struct dh_function *f, const struct dh_inst *i)
+static const char *verify_inst(const struct dh_program *p, const struct dh_function *f, const struct dh_inst *i)
 {
     bool more;
     if (i->op >= DH_I_COUNT)
@@ -50,20 +50,20 @@ static const char *check_inst(const struct dh_program *p, const struct dh_functi
                 return "a phi names a block that the function does not have";
             continue;
         }
-        const char *why = check_operand(p, f, dh_operand(p, i, k));
+        const char *why = verify_operand(p, f, dh_operand(p, i, k));
         if (why)
             return why;
     }
     return i->place < p->places.n ? NULL : "a place lies outside the program";
 }
 
-static const char *check_block(const struct dh_program *p, const struct dh_function *f, const struct dh_basic_block *b)
+static const char *verify_block(const struct dh_program *p, const struct dh_function *f, const struct dh_basic_block *b)
 {
     if (!b->n_insts)
         return "a block is empty";
     for (uint32_t k = 0; k < b->n_insts; k++) {
         const struct dh_inst *i = &p->insts.at[b->inst + k];
-        const char *why = check_inst(p, f, i);
+        const char *why = verify_inst(p, f, i);
         if (why)
             return why;
         if ((dh_inst_class(i) == DH_CLASS_END) != (k + 1 == b->n_insts))
@@ -75,19 +75,19 @@ static const char *check_block(const struct dh_program *p, const struct dh_funct
     return NULL;
 }
 
-/* Registers are assigned once. */
-static const char *check_results(const struct dh_program *p, const struct dh_function *f, uint32_t *seen, uint32_t turn)
+/* SSA: every register is assigned once. */
+static const char *verify_ssa(const struct dh_program *p, const struct dh_function *f, uint32_t *seen, uint32_t stamp)
 {
     for (uint32_t k = 0; k < f->n_params; k++)
-        seen[k] = turn;
+        seen[k] = stamp;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t k = 0; k < p->blocks.at[b].n_insts; k++) {
             uint32_t r = p->insts.at[p->blocks.at[b].inst + k].result;
             if (r == DH_NONE)
                 continue;
-            if (seen[r] == turn)
+            if (seen[r] == stamp)
                 return "a register is assigned twice";
-            seen[r] = turn;
+            seen[r] = stamp;
         }
     return NULL;
 }
@@ -109,9 +109,9 @@ const char *dh_program_verify(const struct dh_program *p)
         if (function->n_blocks && function->n_params > function->n_registers)
             why = "a parameter has no register";
         for (uint32_t b = 0; b < function->n_blocks && !why; b++)
-            why = check_block(p, function, &p->blocks.at[function->block + b]);
+            why = verify_block(p, function, &p->blocks.at[function->block + b]);
         if (!why && function->n_blocks)
-            why = check_results(p, function, seen, f + 1);
+            why = verify_ssa(p, function, seen, f + 1);
     }
     free(seen);
     return why;
