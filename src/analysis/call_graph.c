@@ -138,7 +138,7 @@ static void close_scc(struct search *s, uint32_t f)
     c->n_sccs++;
 }
 
-static void enter(struct search *s, uint32_t f)
+static void push_function(struct search *s, uint32_t f)
 {
     s->number[f] = s->low[f] = ++s->counter;
     s->next[f] = s->edges.first[f];
@@ -146,15 +146,15 @@ static void enter(struct search *s, uint32_t f)
     s->path[s->n_path++] = f;
 }
 
-static void visit(struct search *s, uint32_t root)
+static void find_sccs_from(struct search *s, uint32_t root)
 {
-    enter(s, root);
+    push_function(s, root);
     while (s->n_path) {
         uint32_t f = s->path[s->n_path - 1];
         if (s->next[f] < s->edges.first[f + 1]) {
             uint32_t to = s->edges.to.at[s->next[f]++];
             if (!s->number[to])
-                enter(s, to);
+                push_function(s, to);
             else if (s->number[to] != DH_NONE && s->number[to] < s->low[f])
                 s->low[f] = s->number[to];
             continue;
@@ -181,7 +181,7 @@ static void find_sccs(struct dh_call_graph *c, bool with_insensitive)
     c->n_sccs = 0;
     for (size_t f = 0; f < n; f++)
         if (!s.number[f])
-            visit(&s, (uint32_t)f);
+            find_sccs_from(&s, (uint32_t)f);
     c->scc_first[c->n_sccs] = s.n_order;
     free(room);
     free(s.edges.first);
@@ -205,8 +205,8 @@ static bool is_own_part(const struct dh_program *p, uint32_t function, dh_value 
     return v == 0;
 }
 
-/* A destructor that destroys an owned object of the same kind (the child of a tree): context-sensitive, unification
- * would merge that owner with every other owner of such objects, and with the objects these lie in. */
+/* A destructor that destroys an owned object of its own kind (the child of a tree). Followed like a direct call,
+ * unification would merge that owner with every other owner of such objects, and with the objects that these lie in. */
 static bool destroys_owned(const struct dh_call_graph *c, const struct dh_inst *i, uint32_t function)
 {
     const struct dh_program *p = c->program;

@@ -81,7 +81,7 @@ struct dh_heap_cell dh_heap_graph_find(struct dh_heap_graph *g, struct dh_heap_c
 
 /* Elements are folded onto the first one; an unbounded fold that starts at offset 0 or less covers negative offsets,
  * too. */
-static int32_t folded(const struct dh_heap_node *n, int32_t offset)
+static int32_t fold_offset(const struct dh_heap_node *n, int32_t offset)
 {
     if (n->flags & DH_NODE_COLLAPSED)
         return 0;
@@ -123,7 +123,7 @@ static void put_edge(struct dh_heap_graph *g, uint32_t node, int32_t offset, str
 {
     struct dh_heap_node *n = &g->nodes.at[node];
     bool there;
-    offset = folded(n, offset);
+    offset = fold_offset(n, offset);
     unsigned at = edge_place(n, offset, &there);
     if (there) {
         defer_unify(g, n->edges[at].to, to);
@@ -194,7 +194,7 @@ static void drop_fold(struct dh_heap_node *n, unsigned at)
     memmove(n->folds + at, n->folds + at + 1, (n->n_folds - at) * sizeof *n->folds);
 }
 
-static bool overlap(const struct dh_array_fold *a, const struct dh_array_fold *b)
+static bool folds_overlap(const struct dh_array_fold *a, const struct dh_array_fold *b)
 {
     bool a_before = a->length && a->start + a->length <= b->start;
     bool b_before = b->length && b->start + b->length <= a->start;
@@ -202,7 +202,7 @@ static bool overlap(const struct dh_array_fold *a, const struct dh_array_fold *b
 }
 
 /* One fold that does what both did. */
-static struct dh_array_fold joined(const struct dh_array_fold *a, const struct dh_array_fold *b)
+static struct dh_array_fold join_folds(const struct dh_array_fold *a, const struct dh_array_fold *b)
 {
     struct dh_array_fold both = {.stride = greatest_common_divisor(a->stride, b->stride)};
     both.start = a->start < b->start ? a->start : b->start;
@@ -227,16 +227,16 @@ static void insert_fold(struct dh_heap_node *n, struct dh_array_fold f)
     for (unsigned i = 0; i < n->n_folds;) {
         const struct dh_array_fold *e = &n->folds[i];
         const struct dh_array_fold *big = e->stride >= f.stride ? e : &f, *small = big == e ? &f : e;
-        if (!overlap(e, &f) || (e->stride != f.stride && inside_element(small, big))) {
+        if (!folds_overlap(e, &f) || (e->stride != f.stride && inside_element(small, big))) {
             i++;
             continue;
         }
-        f = joined(e, &f);
+        f = join_folds(e, &f);
         drop_fold(n, i);
         i = 0;
     }
     while (n->n_folds == DH_FOLDS_MAX) {
-        f = joined(&n->folds[n->n_folds - 1], &f);
+        f = join_folds(&n->folds[n->n_folds - 1], &f);
         drop_fold(n, n->n_folds - 1u);
     }
     if (!n->folds)
@@ -415,7 +415,7 @@ struct dh_heap_cell dh_heap_graph_find_pointee(struct dh_heap_graph *g, struct d
     c = dh_heap_graph_find(g, c);
     const struct dh_heap_node *n = &g->nodes.at[c.node];
     bool there;
-    unsigned at = edge_place(n, folded(n, c.offset), &there);
+    unsigned at = edge_place(n, fold_offset(n, c.offset), &there);
     return there ? dh_heap_graph_find(g, n->edges[at].to) : DH_NO_CELL;
 }
 

@@ -1,9 +1,8 @@
-/* The heap graph of unification-based points-to analysis (Steensgaard; 003 §3.3 heap shape graph): abstract objects,
- * unified when they may be the same. Layer: analysis.
- * A node stands for objects (globals, allocations, stack slots, functions); an edge for what the pointers at a byte
- * offset point to. A pointer is a cell: a node and an offset in it. Union-find; a unified node lies at a distance
- * within its representative. Arrays are folded onto one element. Nodes reachable from globals are never cloned. The
- * graph owns all. Not thread-safe. */
+/* Heap graph of points-to analysis by unification (Steensgaard; 003 §3.3 heap shape graph). Layer: analysis. A node
+ * stands for objects (globals, allocations, stack slots, functions) that may be the same, an edge for what the
+ * pointers at a byte offset point to. A pointer is a cell: a node and an offset in it. Union-find; a unified node
+ * lies at a distance within its representative. Arrays are folded onto one element. Nodes reachable from globals are
+ * never cloned. The graph owns all. Not thread-safe. */
 #ifndef DH_ANALYSIS_HEAP_GRAPH_H
 #define DH_ANALYSIS_HEAP_GRAPH_H
 

@@ -295,7 +295,7 @@ static dh_lock_bits lost_on_edge(struct dh_held_locks *h, const struct dh_basic_
 
 /* ---- one function ---- */
 
-static bool enter(dh_lock_bits *into, bool *known, dh_lock_bits held)
+static bool join_entry(dh_lock_bits *into, bool *known, dh_lock_bits held)
 {
     dh_lock_bits was = *into;
     bool moved = !*known;
@@ -322,7 +322,7 @@ static void solve_dataflow(struct dh_held_locks *h, const struct dh_cfg *f)
                 held = step(h, i, held);
             for (uint32_t s = 0; s < block->n_succs; s++) {
                 uint32_t to = dh_successors(p, block)[s] - f->first;
-                moved |= enter(&h->entered.at[to], &known[to], held & ~lost_on_edge(h, block, s));
+                moved |= join_entry(&h->entered.at[to], &known[to], held & ~lost_on_edge(h, block, s));
             }
         }
     }
@@ -370,7 +370,8 @@ void dh_held_locks_analyse(struct dh_held_locks *h, uint32_t function)
 /* ---- between two instructions ---- */
 
 /* Blocks that are reachable from `from` (or that reach it, when `back`) without passing the ends. */
-static void mark(struct dh_held_locks *h, const struct dh_cfg *f, uint32_t from, uint32_t stop, bool back, uint8_t bit)
+static void mark_reachable_blocks(struct dh_held_locks *h, const struct dh_cfg *f, uint32_t from, uint32_t stop,
+                                  bool back, uint8_t bit)
 {
     const struct dh_program *p = h->symex->program;
     h->work.n = 0;
@@ -408,8 +409,8 @@ dh_lock_bits dh_held_locks_between(struct dh_held_locks *h, uint32_t from, uint3
     h->reached.n = 0;
     for (uint32_t n = 0; n < f->n; n++)
         dh_vec_push(&h->reached, (uint8_t)0);
-    mark(h, f, a, a, false, 1);
-    mark(h, f, b, a, true, 2);
+    mark_reachable_blocks(h, f, a, a, false, 1);
+    mark_reachable_blocks(h, f, b, a, true, 2);
     held = kept(h, from, first->inst + first->n_insts, held);
     held = kept(h, last->inst, to, held);
     for (uint32_t n = 0; n < f->n && held; n++)

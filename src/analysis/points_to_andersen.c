@@ -86,7 +86,7 @@ static bool may_overlap(const struct dh_abstract_location *a, int64_t a_size, co
     return gap < a_size || stride - gap < b_size;
 }
 
-static uint32_t moved(struct dh_andersen *x, uint32_t location, int64_t by, uint32_t stride)
+static uint32_t location_at(struct dh_andersen *x, uint32_t location, int64_t by, uint32_t stride)
 {
     struct dh_abstract_location s = x->locations.at[location];
     if (location == DH_LOCATION_UNKNOWN || (!by && !stride))
@@ -132,7 +132,7 @@ void dh_andersen_add_edge(struct dh_andersen *x, uint32_t from, uint32_t to, int
     dh_vec_push(&x->edges, e);
     /* propagate() does the rest. */
     for (uint32_t n = 0; n < x->variables.at[from].done && !x->gave_up; n++)
-        dh_andersen_add_pointee(x, to, moved(x, x->variables.at[from].locations[n], by, stride));
+        dh_andersen_add_pointee(x, to, location_at(x, x->variables.at[from].locations[n], by, stride));
 }
 
 /* ---- memory ---- */
@@ -154,7 +154,7 @@ static void connect_object(struct dh_andersen *x, uint32_t location, bool stored
 }
 
 /* Pointers are aligned, whatever the stride of an unknown offset. */
-static uint32_t aligned(struct dh_andersen *x, uint32_t location)
+static uint32_t pointer_location(struct dh_andersen *x, uint32_t location)
 {
     struct dh_abstract_location s = x->locations.at[location];
     return s.stride && s.stride < POINTER_BYTES ? dh_andersen_get_location(x, s.object, 0, POINTER_BYTES) : location;
@@ -184,14 +184,14 @@ static uint32_t loaded_at(struct dh_andersen *x, uint32_t location)
 }
 
 /* Unknown code may load everything there, and store anything. */
-static void expose(struct dh_andersen *x, uint32_t object)
+static void queue_exposure(struct dh_andersen *x, uint32_t object)
 {
     if (!x->objects.at[object].exposed)
         dh_vec_push(&x->to_expose, object);
     x->objects.at[object].exposed = true;
 }
 
-static void expose_now(struct dh_andersen *x, uint32_t object)
+static void expose_object(struct dh_andersen *x, uint32_t object)
 {
     if (x->objects.at[object].kind == DH_ABSTRACT_FUNCTION) {
         dh_andersen_expose_function(x, x->objects.at[object].index);
@@ -227,13 +227,13 @@ static void apply_constraint(struct dh_andersen *x, const struct dh_andersen_con
     if (location == DH_LOCATION_UNKNOWN)
         apply_to_unknown(x, u);
     else if (u->kind == DH_CONSTRAINT_EXPOSE)
-        expose(x, x->locations.at[location].object);
+        queue_exposure(x, x->locations.at[location].object);
     else if (u->kind == DH_CONSTRAINT_CALL && o->kind == DH_ABSTRACT_FUNCTION)
         dh_andersen_connect_call(x, u->other, o->index);
     else if (u->kind == DH_CONSTRAINT_LOAD && o->kind != DH_ABSTRACT_FUNCTION)
-        dh_andersen_add_edge(x, loaded_at(x, aligned(x, moved(x, location, u->by, 0))), u->other, 0, 0);
+        dh_andersen_add_edge(x, loaded_at(x, pointer_location(x, location_at(x, location, u->by, 0))), u->other, 0, 0);
     else if (u->kind == DH_CONSTRAINT_STORE && !is_constant(x, o))
-        dh_andersen_add_edge(x, u->other, stored_at(x, aligned(x, moved(x, location, u->by, 0))), 0, 0);
+        dh_andersen_add_edge(x, u->other, stored_at(x, pointer_location(x, location_at(x, location, u->by, 0))), 0, 0);
 }
 
 void dh_andersen_add_constraint(struct dh_andersen *x, uint32_t variable, struct dh_andersen_constraint u)
@@ -255,7 +255,7 @@ static void propagate(struct dh_andersen *x, uint32_t variable)
         x->gave_up = x->spent > x->budget;
         for (uint32_t e = x->variables.at[variable].edge; e != DH_NONE; x->spent++) {
             struct dh_andersen_edge edge = x->edges.at[e];
-            dh_andersen_add_pointee(x, edge.to, moved(x, location, edge.by, edge.stride));
+            dh_andersen_add_pointee(x, edge.to, location_at(x, location, edge.by, edge.stride));
             e = edge.next;
         }
         for (uint32_t u = x->variables.at[variable].constraint; u != DH_NONE;) {
@@ -269,7 +269,7 @@ static void propagate(struct dh_andersen *x, uint32_t variable)
 static bool take_next(struct dh_andersen *x)
 {
     if (x->to_expose.n) {
-        expose_now(x, x->to_expose.at[--x->to_expose.n]);
+        expose_object(x, x->to_expose.at[--x->to_expose.n]);
         return true;
     }
     if (dh_andersen_read_next_clone(x))

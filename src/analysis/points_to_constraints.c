@@ -33,12 +33,12 @@ uint32_t dh_andersen_variable_of(const struct dh_andersen *x, const struct dh_fu
     return carries ? v & ~DH_CONSTANT_BIT : DH_NONE;
 }
 
-static uint32_t operand(const struct reader *r, const struct dh_inst *i, uint32_t n)
+static uint32_t operand_variable(const struct reader *r, const struct dh_inst *i, uint32_t n)
 {
     return n < i->n_operands ? dh_andersen_variable_of(r->x, &r->c, dh_operand(r->x->program, i, n)) : DH_NONE;
 }
 
-static uint32_t result(const struct reader *r, const struct dh_inst *i)
+static uint32_t result_variable(const struct reader *r, const struct dh_inst *i)
 {
     return i->result == DH_NONE ? DH_NONE : dh_andersen_variable_of(r->x, &r->c, i->result);
 }
@@ -61,15 +61,15 @@ static const struct dh_inst *definition(const struct reader *r, dh_value v)
 
 /* ---- copies ---- */
 
-static void flow(struct reader *r, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
+static void add_edge(struct reader *r, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
 {
     dh_andersen_add_edge(r->x, from, to, by, stride);
 }
 
-static void flow_all(struct reader *r, const struct dh_inst *i, uint32_t first, uint32_t step, uint32_t stride)
+static void add_edges(struct reader *r, const struct dh_inst *i, uint32_t first, uint32_t step, uint32_t stride)
 {
     for (uint32_t n = first; n < i->n_operands; n += step)
-        flow(r, operand(r, i, n), result(r, i), 0, stride);
+        add_edge(r, operand_variable(r, i, n), result_variable(r, i), 0, stride);
 }
 
 static bool is_move(const struct dh_inst *i)
@@ -115,23 +115,23 @@ static bool is_in_cycle(const struct reader *r, const struct dh_inst *i)
 
 static void read_offset(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t from = operand(r, i, 0), to = result(r, i);
+    uint32_t from = operand_variable(r, i, 0), to = result_variable(r, i);
     int64_t step = i->offset < 0 ? -i->offset : i->offset;
     if (step && is_in_cycle(r, i))
-        flow(r, from, to, 0, step < INT32_MAX ? (uint32_t)step : 1);
+        add_edge(r, from, to, 0, step < INT32_MAX ? (uint32_t)step : 1);
     else
-        flow(r, from, to, i->offset, 0);
+        add_edge(r, from, to, i->offset, 0);
 }
 
 static void read_index(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t from = operand(r, i, 0), to = result(r, i);
+    uint32_t from = operand_variable(r, i, 0), to = result_variable(r, i);
     if (i->flags & DH_INST_BOUNDED && i->extra && i->extra <= ELEMENTS_MAX && !is_in_cycle(r, i)) {
         for (uint32_t n = 0; n < i->extra; n++)
-            flow(r, from, to, i->offset + (int64_t)n * i->size, 0);
+            add_edge(r, from, to, i->offset + (int64_t)n * i->size, 0);
         return;
     }
-    flow(r, from, to, i->offset, i->size ? i->size : 1);
+    add_edge(r, from, to, i->offset, i->size ? i->size : 1);
 }
 
 static bool was_pointer(const struct reader *r, dh_value v)
@@ -159,14 +159,14 @@ static void read_binary(struct reader *r, const struct dh_inst *i)
         i->extra == DH_BIN_SUB && was_pointer(r, dh_operand(p, i, 0)) && was_pointer(r, dh_operand(p, i, 1));
     for (uint32_t n = 0; !distance && n < i->n_operands; n++)
         if (!is_counted(r, i, n))
-            flow(r, operand(r, i, n), result(r, i), 0, 1);
+            add_edge(r, operand_variable(r, i, n), result_variable(r, i), 0, 1);
 }
 
 /* Inserting into and extracting from aggregates adds no offset; arithmetic on numbers may. */
 static void read_mix(struct reader *r, const struct dh_inst *i)
 {
     if (i->result != DH_NONE)
-        flow_all(r, i, 0, 1, kind_of(r, i->result) == DH_REG_POINTER ? 0 : 1);
+        add_edges(r, i, 0, 1, kind_of(r, i->result) == DH_REG_POINTER ? 0 : 1);
 }
 
 /* ---- memory ---- */
@@ -193,24 +193,24 @@ static void read_store(struct reader *r, uint32_t address, uint32_t value, uint3
 /* A library function may store a pointer: a thread's result, data read from a pipe. */
 static void read_plain_store(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t value = operand(r, i, 1);
+    uint32_t value = operand_variable(r, i, 1);
     if (value == DH_NONE && i->flags & DH_INST_LIBRARY) {
         value = dh_andersen_add_variable(r->x);
         dh_andersen_add_pointee(r->x, value, DH_LOCATION_UNKNOWN);
     }
-    read_store(r, operand(r, i, 0), value, i->size);
+    read_store(r, operand_variable(r, i, 0), value, i->size);
 }
 
 static void read_update(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t at = operand(r, i, 0);
-    read_load(r, at, result(r, i), i->size);
+    uint32_t at = operand_variable(r, i, 0);
+    read_load(r, at, result_variable(r, i), i->size);
     if (i->op == DH_I_CAS || i->extra == DH_BIN_XCHG) {
-        read_store(r, at, operand(r, i, i->op == DH_I_CAS ? 2 : 1), i->size);
+        read_store(r, at, operand_variable(r, i, i->op == DH_I_CAS ? 2 : 1), i->size);
         return;
     }
     uint32_t sum = dh_andersen_add_variable(r->x);
-    flow(r, operand(r, i, 1), sum, 0, 1);
+    add_edge(r, operand_variable(r, i, 1), sum, 0, 1);
     read_store(r, at, sum, i->size);
 }
 
@@ -225,7 +225,7 @@ static void copy_part(struct reader *r, uint32_t to, uint32_t from, uint32_t by)
 
 static void read_memcpy(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t to = operand(r, i, 0), from = operand(r, i, 1);
+    uint32_t to = operand_variable(r, i, 0), from = operand_variable(r, i, 1);
     int64_t length = -1;
     if (to == DH_NONE || from == DH_NONE)
         return;
@@ -236,20 +236,20 @@ static void read_memcpy(struct reader *r, const struct dh_inst *i)
         return;
     }
     uint32_t any_to = dh_andersen_add_variable(r->x), any_from = dh_andersen_add_variable(r->x);
-    flow(r, to, any_to, 0, POINTER_BYTES);
-    flow(r, from, any_from, 0, POINTER_BYTES);
+    add_edge(r, to, any_to, 0, POINTER_BYTES);
+    add_edge(r, from, any_from, 0, POINTER_BYTES);
     copy_part(r, any_to, any_from, 0);
 }
 
 static void read_allocation(struct reader *r, const struct dh_inst *i)
 {
-    uint32_t to = result(r, i);
+    uint32_t to = result_variable(r, i);
     if (to != DH_NONE)
         dh_andersen_add_pointee(
             r->x, to,
             dh_andersen_get_location(r->x, dh_andersen_add_object(r->x, DH_ABSTRACT_ALLOCATED, number_of(r, i)), 0, 0));
     if (i->op == DH_I_REALLOC)
-        flow(r, operand(r, i, 0), to, 0, 0);
+        add_edge(r, operand_variable(r, i, 0), to, 0, 0);
 }
 
 /* ---- calls ---- */
@@ -374,7 +374,7 @@ static void read_call(struct reader *r, const struct dh_inst *i)
     if (function == DH_NONE) {
         dh_vec_push(&x->calls, (struct dh_copied_call){number_of(r, i), r->copy});
         dh_andersen_add_constraint(
-            x, operand(r, i, callee),
+            x, operand_variable(r, i, callee),
             (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_CALL, .other = (uint32_t)x->calls.n - 1});
     } else if (x->program->functions.at[function].n_blocks) {
         connect_copy(x, i, r->c, copy_for(x, function, r->copy));
@@ -384,7 +384,8 @@ static void read_call(struct reader *r, const struct dh_inst *i)
 static void read_return(struct reader *r, const struct dh_inst *i)
 {
     if (i->n_operands)
-        flow(r, operand(r, i, 0), r->c.registers + r->x->program->functions.at[r->c.function].n_registers, 0, 0);
+        add_edge(r, operand_variable(r, i, 0), r->c.registers + r->x->program->functions.at[r->c.function].n_registers,
+                 0, 0);
 }
 
 /* ---- the program ---- */
@@ -398,13 +399,13 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
         read_allocation(r, i);
         break;
     case DH_I_COPY:
-        flow_all(r, i, 0, 1, 0);
+        add_edges(r, i, 0, 1, 0);
         break;
     case DH_I_PHI:
-        flow_all(r, i, 0, 2, 0);
+        add_edges(r, i, 0, 2, 0);
         break;
     case DH_I_SELECT:
-        flow_all(r, i, 1, 1, 0);
+        add_edges(r, i, 1, 1, 0);
         break;
     case DH_I_OFFSET:
         read_offset(r, i);
@@ -419,7 +420,7 @@ static void read_inst(struct reader *r, const struct dh_inst *i)
         read_mix(r, i);
         break;
     case DH_I_LOAD:
-        read_load(r, operand(r, i, 0), result(r, i), i->size);
+        read_load(r, operand_variable(r, i, 0), result_variable(r, i), i->size);
         break;
     case DH_I_STORE:
         read_plain_store(r, i);

@@ -62,7 +62,7 @@ void dh_points_to_release(struct dh_points_to *s)
 
 /* ---- cells of values ---- */
 
-static struct dh_heap_cell fresh(struct dh_points_to *s)
+static struct dh_heap_cell new_cell(struct dh_points_to *s)
 {
     return (struct dh_heap_cell){dh_heap_graph_add_node(&s->graph, 0), 0};
 }
@@ -73,7 +73,7 @@ static struct dh_heap_cell register_cell(struct dh_points_to *s, uint32_t functi
     if (s->registers[at].node == DH_NO_NODE) {
         if (!make || s->program->registers.at[at] == DH_REG_DATA)
             return DH_NO_CELL;
-        s->registers[at] = fresh(s);
+        s->registers[at] = new_cell(s);
     }
     return dh_heap_graph_find(&s->graph, s->registers[at]);
 }
@@ -135,7 +135,7 @@ static void unify(struct pass *q, struct dh_heap_cell a, struct dh_heap_cell b)
 
 /* ---- transfer functions ---- */
 
-static void touch(struct pass *q, struct dh_heap_cell c, uint32_t flags, bool atomic)
+static void mark_accessed(struct pass *q, struct dh_heap_cell c, uint32_t flags, bool atomic)
 {
     if (c.node == DH_NO_NODE)
         return;
@@ -174,7 +174,7 @@ static void move(struct pass *q, const struct dh_inst *i, uint32_t address, stru
         unify(q, dh_heap_graph_get_pointee(&q->s->graph, dh_heap_cell_at(at, by)), value);
 }
 
-static void do_alias(struct pass *q, const struct dh_inst *i, uint32_t first, uint32_t step)
+static void transfer_alias(struct pass *q, const struct dh_inst *i, uint32_t first, uint32_t step)
 {
     struct dh_heap_cell result = result_cell(q, i);
     if (result.node == DH_NO_NODE)
@@ -189,16 +189,16 @@ static bool is_pointer(const struct pass *q, dh_value v)
     return dh_is_register(v) && p->registers.at[p->functions.at[q->function].registers + v] == DH_REG_POINTER;
 }
 
-static void do_copy(struct pass *q, const struct dh_inst *i)
+static void transfer_copy(struct pass *q, const struct dh_inst *i)
 {
-    do_alias(q, i, 0, 1);
+    transfer_alias(q, i, 0, 1);
     struct dh_heap_cell c = result_cell(q, i);
     bool made = i->flags & DH_INST_CAST && i->result != DH_NONE && is_pointer(q, i->result); /* of a number */
     if (c.node != DH_NO_NODE && made && (q->s->graph.nodes.at[c.node].flags & DH_NODE_INT_ARITHMETIC))
         dh_heap_graph_collapse(&q->s->graph, c.node);
 }
 
-static void do_offset(struct pass *q, const struct dh_inst *i)
+static void transfer_offset(struct pass *q, const struct dh_inst *i)
 {
     struct dh_heap_cell base = operand_cell(q, i, 0), result = result_cell(q, i);
     if (base.node == DH_NO_NODE)
@@ -211,9 +211,9 @@ static void do_offset(struct pass *q, const struct dh_inst *i)
 
 /* Mostly inserting into and extracting from aggregates, which adds no offset; a result that is cast from a number
  * may point anywhere into the object. */
-static void do_mix(struct pass *q, const struct dh_inst *i)
+static void transfer_mix(struct pass *q, const struct dh_inst *i)
 {
-    do_alias(q, i, 0, 1);
+    transfer_alias(q, i, 0, 1);
     dh_heap_graph_add_flags(&q->s->graph, result_cell(q, i), DH_NODE_INT_ARITHMETIC);
 }
 
@@ -224,7 +224,7 @@ static bool was_pointer(const struct pass *q, dh_value v)
     return i && i->op == DH_I_COPY && i->flags & DH_INST_CAST && is_pointer(q, dh_operand(p, i, 0));
 }
 
-static void do_binary(struct pass *q, const struct dh_inst *i)
+static void transfer_binary(struct pass *q, const struct dh_inst *i)
 {
     /* The difference of two pointers is no pointer. */
     if (i->extra == DH_BIN_SUB && was_pointer(q, dh_operand(q->s->program, i, 0)) &&
@@ -232,11 +232,11 @@ static void do_binary(struct pass *q, const struct dh_inst *i)
         return;
     if (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB && i->extra != DH_BIN_AND && i->extra != DH_BIN_OR)
         return;
-    do_alias(q, i, 0, 1);
+    transfer_alias(q, i, 0, 1);
     dh_heap_graph_add_flags(&q->s->graph, result_cell(q, i), DH_NODE_INT_ARITHMETIC);
 }
 
-static void do_object(struct pass *q, const struct dh_inst *i, uint32_t flag, enum dh_origin_kind kind)
+static void transfer_object(struct pass *q, const struct dh_inst *i, uint32_t flag, enum dh_origin_kind kind)
 {
     struct dh_heap_cell c = result_cell(q, i);
     if (c.node == DH_NO_NODE)
@@ -245,27 +245,27 @@ static void do_object(struct pass *q, const struct dh_inst *i, uint32_t flag, en
     dh_heap_graph_add_origin(&q->s->graph, c.node, kind, (uint32_t)(i - q->s->program->insts.at));
 }
 
-static void do_memory(struct pass *q, const struct dh_inst *i)
+static void transfer_memory(struct pass *q, const struct dh_inst *i)
 {
     struct dh_heap_cell at = operand_cell(q, i, 0);
     switch (i->op) {
     case DH_I_LOAD:
-        touch(q, at, DH_NODE_READ, i->order);
+        mark_accessed(q, at, DH_NODE_READ, i->order);
         move(q, i, 0, result_cell(q, i));
         break;
     case DH_I_STORE:
-        touch(q, at, DH_NODE_WRITTEN, i->order);
+        mark_accessed(q, at, DH_NODE_WRITTEN, i->order);
         move(q, i, 0, operand_cell(q, i, 1));
         break;
     case DH_I_RMW:
     case DH_I_CAS:
-        touch(q, at, DH_NODE_ACCESSED, i->order);
+        mark_accessed(q, at, DH_NODE_ACCESSED, i->order);
         for (uint32_t n = 1; n < i->n_operands; n++)
             move(q, i, 0, operand_cell(q, i, n));
         move(q, i, 0, result_cell(q, i));
         break;
     case DH_I_MEMSET:
-        touch(q, at, DH_NODE_WRITTEN, i->order);
+        mark_accessed(q, at, DH_NODE_WRITTEN, i->order);
         break;
     default:
         break;
@@ -297,22 +297,22 @@ static void add_content(struct pass *q, struct dh_copied_memory c)
         unify(q, c.a, c.b);
 }
 
-static void do_memcpy(struct pass *q, const struct dh_inst *i)
+static void transfer_memcpy(struct pass *q, const struct dh_inst *i)
 {
     struct dh_heap_cell to = operand_cell(q, i, 0), from = operand_cell(q, i, 1);
     int64_t length = 0;
     if (i->n_operands > 2 && dh_value_int(q->s->program, dh_operand(q->s->program, i, 2), &length) && length < 0)
         length = 0;
-    touch(q, to, DH_NODE_WRITTEN, false);
-    touch(q, from, DH_NODE_READ, false);
+    mark_accessed(q, to, DH_NODE_WRITTEN, false);
+    mark_accessed(q, from, DH_NODE_READ, false);
     add_content(q, (struct dh_copied_memory){to, from, (uint64_t)length});
 }
 
-static void do_realloc(struct pass *q, const struct dh_inst *i)
+static void transfer_realloc(struct pass *q, const struct dh_inst *i)
 {
     unify(q, result_cell(q, i), operand_cell(q, i, 0));
-    do_object(q, i, DH_NODE_HEAP, DH_ORIGIN_ALLOC);
-    touch(q, operand_cell(q, i, 0), DH_NODE_ACCESSED | DH_NODE_FREED, false);
+    transfer_object(q, i, DH_NODE_HEAP, DH_ORIGIN_ALLOC);
+    mark_accessed(q, operand_cell(q, i, 0), DH_NODE_ACCESSED | DH_NODE_FREED, false);
 }
 
 /* ---- calls ---- */
@@ -388,7 +388,7 @@ static void call_other_group(struct pass *q, const struct dh_inst *i, uint32_t t
     for (uint32_t n = 0; n < n_params; n++) {
         struct dh_heap_cell param = register_cell(s, target, n, false), arg = operand_cell(q, i, n + 1);
         if (param.node != DH_NO_NODE)
-            dh_heap_graph_clone(&s->graph, param, arg.node != DH_NO_NODE ? arg : fresh(s), note_clone, q);
+            dh_heap_graph_clone(&s->graph, param, arg.node != DH_NO_NODE ? arg : new_cell(s), note_clone, q);
     }
     struct dh_heap_cell result = result_cell(q, i);
     if (result.node != DH_NO_NODE)
@@ -411,12 +411,12 @@ static void call_from_foreign(struct pass *q, const struct dh_inst *i, uint32_t 
         unify(q, s->cells.at[in.cells + n], last);
 }
 
-static void do_foreign(struct pass *q, const struct dh_inst *i)
+static void transfer_foreign(struct pass *q, const struct dh_inst *i)
 {
     struct dh_points_to *s = q->s;
     for (uint32_t n = 0; n < i->n_operands; n++) {
         uint32_t function = dh_value_function(s->program, dh_operand(s->program, i, n));
-        touch(q, operand_cell(q, i, n), DH_NODE_EXPOSED | DH_NODE_GLOBAL | DH_NODE_ACCESSED, false);
+        mark_accessed(q, operand_cell(q, i, n), DH_NODE_EXPOSED | DH_NODE_GLOBAL | DH_NODE_ACCESSED, false);
         if (function != DH_NONE && s->program->functions.at[function].n_blocks) {
             uint32_t inst = (uint32_t)(i - s->program->insts.at);
             dh_call_graph_add_target(&s->calls, inst, function);
@@ -431,7 +431,7 @@ static void do_foreign(struct pass *q, const struct dh_inst *i)
     dh_heap_graph_add_origin(&s->graph, c.node, DH_ORIGIN_FOREIGN, i->extra);
 }
 
-static void do_call(struct pass *q, const struct dh_inst *i)
+static void transfer_call(struct pass *q, const struct dh_inst *i)
 {
     struct dh_points_to *s = q->s;
     uint32_t inst = (uint32_t)(i - s->program->insts.at);
@@ -450,7 +450,7 @@ static void do_call(struct pass *q, const struct dh_inst *i)
     }
 }
 
-static void do_start(struct pass *q, const struct dh_inst *i)
+static void transfer_start(struct pass *q, const struct dh_inst *i)
 {
     struct dh_points_to *s = q->s;
     uint32_t inst = (uint32_t)(i - s->program->insts.at), callee = dh_inst_callee_operand(i);
@@ -459,7 +459,7 @@ static void do_start(struct pass *q, const struct dh_inst *i)
     if (dh_is_register(dh_operand(s->program, i, callee)))
         dh_heap_graph_add_flags(&s->graph, operand_cell(q, i, callee), DH_NODE_CALLED);
     if (i->op == DH_I_CREATE)
-        touch(q, operand_cell(q, i, 0), DH_NODE_WRITTEN, false);
+        mark_accessed(q, operand_cell(q, i, 0), DH_NODE_WRITTEN, false);
     for (uint32_t n = callee + 1; n < i->n_operands; n++)
         dh_heap_graph_add_flags(&s->graph, operand_cell(q, i, n), DH_NODE_GLOBAL);
     for (uint32_t it = dh_call_graph_first(&s->calls, inst), target;
@@ -470,62 +470,62 @@ static void do_start(struct pass *q, const struct dh_inst *i)
     }
 }
 
-static void do_sync(struct pass *q, const struct dh_inst *i)
+static void transfer_sync(struct pass *q, const struct dh_inst *i)
 {
     for (uint32_t n = 0; n < i->n_operands; n++)
         dh_heap_graph_add_flags(&q->s->graph, operand_cell(q, i, n), DH_NODE_SYNC_OBJECT);
     if (i->op == DH_I_LOCK_INIT || i->op == DH_I_LOCK_DESTROY)
-        touch(q, operand_cell(q, i, 0), DH_NODE_WRITTEN, false);
+        mark_accessed(q, operand_cell(q, i, 0), DH_NODE_WRITTEN, false);
     else if (i->op == DH_I_LOCK || i->op == DH_I_RDLOCK || i->op == DH_I_UNLOCK)
-        touch(q, operand_cell(q, i, 0), DH_NODE_READ, true);
+        mark_accessed(q, operand_cell(q, i, 0), DH_NODE_READ, true);
 }
 
-static void do_inst(struct pass *q, const struct dh_inst *i)
+static void transfer_inst(struct pass *q, const struct dh_inst *i)
 {
     switch (i->op) {
     case DH_I_SLOT:
-        do_object(q, i, DH_NODE_STACK, DH_ORIGIN_SLOT);
+        transfer_object(q, i, DH_NODE_STACK, DH_ORIGIN_SLOT);
         break;
     case DH_I_COPY:
-        do_copy(q, i);
+        transfer_copy(q, i);
         break;
     case DH_I_PHI:
-        do_alias(q, i, 0, 2);
+        transfer_alias(q, i, 0, 2);
         break;
     case DH_I_SELECT:
-        do_alias(q, i, 1, 1);
+        transfer_alias(q, i, 1, 1);
         break;
     case DH_I_OFFSET:
     case DH_I_INDEX:
-        do_offset(q, i);
+        transfer_offset(q, i);
         break;
     case DH_I_BINARY:
-        do_binary(q, i);
+        transfer_binary(q, i);
         break;
     case DH_I_MIX:
-        do_mix(q, i);
+        transfer_mix(q, i);
         break;
     case DH_I_MEMCPY:
-        do_memcpy(q, i);
+        transfer_memcpy(q, i);
         break;
     case DH_I_ALLOC:
-        do_object(q, i, DH_NODE_HEAP, DH_ORIGIN_ALLOC);
+        transfer_object(q, i, DH_NODE_HEAP, DH_ORIGIN_ALLOC);
         break;
     case DH_I_REALLOC:
-        do_realloc(q, i);
+        transfer_realloc(q, i);
         break;
     case DH_I_FREE:
-        touch(q, operand_cell(q, i, 0), DH_NODE_WRITTEN | DH_NODE_FREED, false);
+        mark_accessed(q, operand_cell(q, i, 0), DH_NODE_WRITTEN | DH_NODE_FREED, false);
         break;
     case DH_I_CALL:
-        do_call(q, i);
+        transfer_call(q, i);
         break;
     case DH_I_FOREIGN:
-        do_foreign(q, i);
+        transfer_foreign(q, i);
         break;
     case DH_I_CREATE:
     case DH_I_REGISTER:
-        do_start(q, i);
+        transfer_start(q, i);
         break;
     case DH_I_RETURN:
         if (i->n_operands)
@@ -533,16 +533,16 @@ static void do_inst(struct pass *q, const struct dh_inst *i)
         break;
     default:
         if (dh_inst_class(i) == DH_CLASS_MEMORY)
-            do_memory(q, i);
+            transfer_memory(q, i);
         else if (dh_inst_class(i) == DH_CLASS_SYNC)
-            do_sync(q, i);
+            transfer_sync(q, i);
         break;
     }
 }
 
 /* ---- passes ---- */
 
-static void do_function(struct pass *q, uint32_t function)
+static void analyse_function(struct pass *q, uint32_t function)
 {
     const struct dh_program *p = q->s->program;
     const struct dh_function *f = &p->functions.at[function];
@@ -555,7 +555,7 @@ static void do_function(struct pass *q, uint32_t function)
                 q->defined[p->insts.at[p->blocks.at[b].inst + i].result] = p->blocks.at[b].inst + i;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t i = 0; i < p->blocks.at[b].n_insts; i++)
-            do_inst(q, &p->insts.at[p->blocks.at[b].inst + i]);
+            transfer_inst(q, &p->insts.at[p->blocks.at[b].inst + i]);
     free(q->defined);
 }
 
@@ -575,12 +575,12 @@ static void unify_contents(struct dh_points_to *s, struct dh_scc_summary *facts)
     }
 }
 
-static void do_scc(struct pass *q, uint32_t scc)
+static void analyse_scc(struct pass *q, uint32_t scc)
 {
     struct dh_points_to *s = q->s;
     q->scc = scc;
     for (uint32_t n = s->calls.scc_first[scc]; n < s->calls.scc_first[scc + 1]; n++)
-        do_function(q, s->calls.order[n]);
+        analyse_function(q, s->calls.order[n]);
     unify_contents(s, &s->sccs[scc]);
     if (s->graph.nodes.n > s->max_nodes)
         s->coarse = true;
@@ -607,7 +607,7 @@ static void add_globals(struct dh_points_to *s)
     for (uint32_t n = 0; n < p->functions.n; n++) {
         s->functions[n] = (struct dh_heap_cell){dh_heap_graph_add_node(g, DH_NODE_GLOBAL), 0};
         dh_heap_graph_add_origin(g, s->functions[n].node, DH_ORIGIN_FUNCTION, n);
-        s->returns[n] = fresh(s);
+        s->returns[n] = new_cell(s);
         s->common_instance[n] = DH_NONE;
     }
     for (uint32_t n = 0; n < p->globals.n; n++)
@@ -657,7 +657,7 @@ static void run_pass(struct pass *q)
     add_globals(s);
     add_root_instances(s);
     for (uint32_t scc = 0; scc < s->calls.n_sccs; scc++)
-        do_scc(q, scc);
+        analyse_scc(q, scc);
     fill_instances(q);
     for (uint32_t scc = 0; scc < s->calls.n_sccs; scc++)
         unify_contents(s, &s->sccs[scc]);

@@ -156,7 +156,7 @@ static bool is_use(const struct finder *f, uint32_t inst)
 }
 
 /* Functions reachable from those in `todo`, except through the starts at the object. */
-static void reach(struct finder *f, bool but_uses)
+static void mark_reachable_functions(struct finder *f, bool but_uses)
 {
     while (f->todo.n) {
         uint32_t at = f->todo.at[--f->todo.n];
@@ -176,7 +176,7 @@ static void reach(struct finder *f, bool but_uses)
 static void reach_afresh(struct finder *f, bool but_uses)
 {
     memset(f->reached, 0, f->p->functions.n);
-    reach(f, but_uses);
+    mark_reachable_functions(f, but_uses);
 }
 
 static void add_behind_pointers(struct finder *f)

@@ -320,7 +320,7 @@ static void note_unstable(struct dh_symex *w, const struct dh_symex_activation *
 }
 
 /* Bytes touched, 0 = not known. */
-static uint32_t extent(const struct dh_program *p, const struct dh_inst *i)
+static uint32_t access_size(const struct dh_program *p, const struct dh_inst *i)
 {
     int64_t length;
     if (i->op == DH_I_CREATE)
@@ -413,7 +413,7 @@ void dh_symex_access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_ev
                                .flags = flags | event_flags(w, t->f, t->s, t->i, a),
                                .node = at.node,
                                .offset = at.offset,
-                               .size = extent(w->program, t->i),
+                               .size = access_size(w->program, t->i),
                                .only_instance = t->s->only_instance,
                                .context = t->f->context};
     if (a.expr && w->state->values.exprs.at[a.expr].kind == DH_EXPR_INDEX)

@@ -170,7 +170,7 @@ static void note_copied_pointers(struct dh_symex_step *t)
 
 /* ---- instructions ---- */
 
-static void access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_event_kind kind, uint32_t flags)
+static void record_access(struct dh_symex_step *t, uint32_t operand, enum dh_symex_event_kind kind, uint32_t flags)
 {
     if (t->records)
         dh_symex_access(t, operand, kind, flags);
@@ -184,26 +184,26 @@ static void step_memory(struct dh_symex_step *t)
         dh_atomic_sync_access(t);
     switch (t->i->op) {
     case DH_I_LOAD:
-        access(t, 0, DH_SYMEX_READ, 0);
+        record_access(t, 0, DH_SYMEX_READ, 0);
         break;
     case DH_I_STORE:
-        access(t, 0, DH_SYMEX_WRITE, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
         step_pointer(t, 0, 1);
         break;
     case DH_I_CAS:
     case DH_I_RMW:
-        access(t, 0, DH_SYMEX_WRITE, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
         step_pointer(t, 0, t->i->n_operands - 1);
         break;
     case DH_I_MEMCPY:
-        access(t, 0, DH_SYMEX_WRITE, 0);
-        access(t, 1, DH_SYMEX_READ, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
+        record_access(t, 1, DH_SYMEX_READ, 0);
         note_copied_pointers(t);
         if (!dh_state_is_fresh(t->s, base_object(t->w, t->f->function, dh_operand(t->w->program, t->i, 0))))
             dh_symex_escape_copied(t, 1);
         break;
     case DH_I_MEMSET:
-        access(t, 0, DH_SYMEX_WRITE, 0);
+        record_access(t, 0, DH_SYMEX_WRITE, 0);
         break;
     default:
         break;
@@ -213,11 +213,11 @@ static void step_memory(struct dh_symex_step *t)
 static void step_heap(struct dh_symex_step *t)
 {
     if (t->i->op == DH_I_FREE)
-        access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
+        record_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
     else
         step_allocation(t);
     if (t->i->op == DH_I_REALLOC)
-        access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
+        record_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_FREE);
 }
 
 static void escape_arguments(struct dh_symex_step *t)

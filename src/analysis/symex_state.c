@@ -250,7 +250,7 @@ void dh_state_nest_fresh(struct dh_state *s, uint32_t leaf)
 
 /* ---- elements of this iteration ---- */
 
-static bool among(const uint32_t *all, unsigned n, uint32_t expr)
+static bool contains(const uint32_t *all, unsigned n, uint32_t expr)
 {
     for (unsigned k = 0; k < n; k++)
         if (all[k] == expr)
@@ -266,7 +266,7 @@ void dh_state_pass_element(struct dh_state *s, uint32_t expr)
         else
             n++;
     }
-    if (!expr || among(s->passed, s->n_passed, expr))
+    if (!expr || contains(s->passed, s->n_passed, expr))
         return;
     if (s->n_passed < DH_ELEMENTS_MAX)
         s->passed[s->n_passed++] = expr;
@@ -276,7 +276,7 @@ void dh_state_pass_element(struct dh_state *s, uint32_t expr)
 
 bool dh_state_is_passed(const struct dh_state *s, uint32_t expr)
 {
-    return s->passed_any || among(s->passed, s->n_passed, expr);
+    return s->passed_any || contains(s->passed, s->n_passed, expr);
 }
 
 void dh_state_join_element(struct dh_state *s, uint32_t expr, dh_thread_set by)

@@ -6,7 +6,7 @@
 
 /* Two locks selected by a comparison of two objects are the locks of both: in which order they were acquired does
  * not matter any more (lock_pair_order.h). */
-static void settle_choice(struct dh_symex_step *t, struct dh_symex_lock *one, struct dh_symex_lock *other)
+static void name_pair(struct dh_symex_step *t, struct dh_symex_lock *one, struct dh_symex_lock *other)
 {
     struct dh_symex *w = t->w;
     struct dh_value_numbering *x = &w->state->values;
@@ -33,14 +33,14 @@ static void settle_choice(struct dh_symex_step *t, struct dh_symex_lock *one, st
     }
 }
 
-static void settle_choices(struct dh_symex_step *t)
+static void name_pairs(struct dh_symex_step *t)
 {
     unsigned n = t->s->n_locks;
     for (unsigned k = 0; k + 1 < n && t->s->locks[n - 1].inst == t->inst; k++)
-        settle_choice(t, &t->s->locks[k], &t->s->locks[n - 1]);
+        name_pair(t, &t->s->locks[k], &t->s->locks[n - 1]);
 }
 
-static void acquire(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
+static void acquire_lock(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, mode);
     if (!t->w->state->second_pass)
@@ -51,10 +51,10 @@ static void acquire(struct dh_symex_step *t, uint16_t mode, uint32_t flags)
     /* In strict execution: an error-checking lock is not acquired twice, so one release ends the critical section. */
     if (t->i->op == DH_I_ASSERT_HELD || t->w->strict || !dh_state_lock_recursively(t->s, &h))
         dh_state_lock(t->s, &h);
-    settle_choices(t);
+    name_pairs(t);
 }
 
-static void release(struct dh_symex_step *t, uint32_t operand)
+static void release_lock(struct dh_symex_step *t, uint32_t operand)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, operand, 0);
     if (h.node != DH_NO_NODE)
@@ -65,7 +65,7 @@ static void release(struct dh_symex_step *t, uint32_t operand)
 static void end_once(struct dh_symex_step *t)
 {
     struct dh_symex_lock h = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 1);
-    release(t, 0);
+    release_lock(t, 0);
     if (t->w->state->second_pass)
         dh_state_lock(t->s, &h);
 }
@@ -80,7 +80,7 @@ static bool is_once_done(struct dh_symex_step *t)
     return held && !t->w->strict && dh_symex_is_unique(t->w, h.node);
 }
 
-static void wait_for(struct dh_symex_step *t)
+static void wait_on_condition(struct dh_symex_step *t)
 {
     if (!t->records || t->i->n_operands < 2)
         return;
@@ -101,7 +101,7 @@ static void step_signal(struct dh_symex_step *t)
 }
 
 /* Semaphores, and order that a library model declares. */
-static void post(struct dh_symex_step *t, enum dh_symex_event_kind kind)
+static void step_semaphore(struct dh_symex_step *t, enum dh_symex_event_kind kind)
 {
     struct dh_symex_lock semaphore = dh_symex_lock_of_operand(t->w, t->f, t->i, 0, 0);
     if (t->records)
@@ -132,27 +132,27 @@ void dh_symex_step_sync(struct dh_symex_step *t)
         dh_symex_access(t, 0, DH_SYMEX_WRITE, DH_SYMEX_LOCK_USE);
     switch (t->i->op) {
     case DH_I_LOCK:
-        acquire(t, 0, 0);
+        acquire_lock(t, 0, 0);
         break;
     case DH_I_ASSERT_HELD: /* an assertion, no proof */
         if (!t->w->strict)
-            acquire(t, 0, 0);
+            acquire_lock(t, 0, 0);
         break;
     case DH_I_RDLOCK:
-        acquire(t, 1, 0);
+        acquire_lock(t, 1, 0);
         break;
     case DH_I_TRYLOCK: /* others by the branch on the result */
         if (t->i->extra == DH_SUCCESS_ALWAYS)
-            acquire(t, 0, DH_SYMEX_TRY);
+            acquire_lock(t, 0, DH_SYMEX_TRY);
         break;
     case DH_I_UNLOCK:
-        release(t, 0);
+        release_lock(t, 0);
         break;
     case DH_I_ONCE_LEAVE:
         end_once(t);
         break;
     case DH_I_WAIT:
-        wait_for(t);
+        wait_on_condition(t);
         break;
     case DH_I_SIGNAL:
     case DH_I_BROADCAST:
@@ -161,11 +161,11 @@ void dh_symex_step_sync(struct dh_symex_step *t)
     case DH_I_SEM_INIT:
     case DH_I_SEM_POST:
     case DH_I_RELEASE:
-        post(t, DH_SYMEX_POST);
+        step_semaphore(t, DH_SYMEX_POST);
         break;
     case DH_I_SEM_WAIT:
     case DH_I_ACQUIRE:
-        post(t, DH_SYMEX_AWAIT);
+        step_semaphore(t, DH_SYMEX_AWAIT);
         break;
     case DH_I_BARRIER_WAIT:
         dh_symex_step_barrier(t);
@@ -256,7 +256,7 @@ static void apply_outcome(struct dh_symex_step *t, struct outcome o, struct dh_s
     else if (o.i->op == DH_I_ONCE_ENTER && is_once_done(&at))
         s->reached = false;
     else if (o.success)
-        acquire(&at, o.i->op == DH_I_TRYRDLOCK, o.i->op == DH_I_ONCE_ENTER ? 0 : DH_SYMEX_TRY);
+        acquire_lock(&at, o.i->op == DH_I_TRYRDLOCK, o.i->op == DH_I_ONCE_ENTER ? 0 : DH_SYMEX_TRY);
 }
 
 /* After a loop of joins the threads are joined. */
@@ -279,9 +279,9 @@ void dh_symex_step_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, s
         struct outcome o = tested(t, dh_operand(w->program, t->i, 0), number == 0);
         if (o.i)
             apply_outcome(t, o, s);
-        uint32_t alone = only_instance(t, dh_operand(w->program, t->i, 0), number == 0);
-        if (alone)
-            s->only_instance = alone;
+        uint32_t only = only_instance(t, dh_operand(w->program, t->i, 0), number == 0);
+        if (only)
+            s->only_instance = only;
     }
     const struct dh_cfg *cfg = dh_symex_cfg(w, t->f->function);
     for (size_t n = 0; n < w->state->joins.loops.n; n++) {
@@ -366,7 +366,7 @@ static void note_handle(struct dh_symex_step *t, size_t thread)
     t->w->state->handles[thread] = at;
 }
 
-/* std::thread: a state that was moved into this thread alone. */
+/* std::thread: a state that was moved into this thread only. */
 static bool is_moved_state(const struct dh_symex_step *t, dh_value v)
 {
     const struct dh_program *p = t->w->program;
@@ -473,7 +473,7 @@ static void join_thread(struct dh_symex_step *t)
     }
 }
 
-static void join(struct dh_symex_step *t)
+static void step_join(struct dh_symex_step *t)
 {
     dh_thread_set before = t->s->joined & t->s->joined_heuristic;
     join_thread(t);
@@ -497,7 +497,7 @@ void dh_symex_step_thread(struct dh_symex_step *t)
                 start_thread(t, n);
         break;
     case DH_I_JOIN:
-        join(t);
+        step_join(t);
         break;
     case DH_I_EXIT_THREAD:
         t->s->reached = false;

@@ -40,7 +40,7 @@ static bool is_for_another(const struct dh_points_to *s, const struct dh_common_
 }
 
 /* Arguments of threads and handlers are known to two threads. */
-static void drop_given(struct dh_points_to *s, uint8_t *confined)
+static void drop_arguments(struct dh_points_to *s, uint8_t *confined)
 {
     for (size_t i = 0; i < s->instances.n; i++) {
         const struct dh_common_instance *in = &s->instances.at[i];
@@ -71,8 +71,8 @@ static bool drop_reachable(struct dh_heap_graph *g, uint8_t *confined)
     return moved;
 }
 
-/* A heap object is confined by being reachable from confined storage: objects that are reachable from no thread-
- * local or stack object are left to symbolic execution. */
+/* A heap object is confined by being reachable from confined storage: one that is reachable from no stack object or
+ * thread-local variable is left to symbolic execution. */
 static bool add_reachable(struct dh_points_to *s, uint8_t *confined)
 {
     struct dh_heap_graph *g = &s->graph;
@@ -103,7 +103,7 @@ uint8_t *dh_find_thread_confined(struct dh_points_to *s)
     }
     while (add_reachable(s, confined))
         ;
-    drop_given(s, confined);
+    drop_arguments(s, confined);
     while (drop_reachable(g, confined))
         ;
     return confined;

@@ -51,14 +51,14 @@ uint32_t dh_expr_number(struct dh_value_numbering *x, struct dh_expr e)
     return number;
 }
 
-static struct dh_term term(uint32_t expr, int64_t offset)
+static struct dh_term make_term(uint32_t expr, int64_t offset)
 {
     return (struct dh_term){.expr = expr, .exact = true, .offset = offset};
 }
 
-static struct dh_term leaf(struct dh_value_numbering *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
+static struct dh_term leaf_term(struct dh_value_numbering *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
 {
-    return term(dh_expr_number(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
+    return make_term(dh_expr_number(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
 }
 
 /* ---- the registers of one function ---- */
@@ -75,34 +75,34 @@ static struct dh_term constant_term(struct dh_value_numbering *x, dh_value v)
     const struct dh_constant *c = dh_program_constant(x->program, v);
     switch (c->kind) {
     case DH_CONST_INT:
-        return term(dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
+        return make_term(dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
     case DH_CONST_GLOBAL: {
-        struct dh_term t = leaf(x, DH_EXPR_GLOBAL, c->index, 0);
+        struct dh_term t = leaf_term(x, DH_EXPR_GLOBAL, c->index, 0);
         t.offset = c->number;
         return t;
     }
     case DH_CONST_FUNCTION:
-        return leaf(x, DH_EXPR_FUNCTION, c->index, 0);
+        return leaf_term(x, DH_EXPR_FUNCTION, c->index, 0);
     default:
-        return term(0, 0);
+        return make_term(0, 0);
     }
 }
 
-static struct dh_term opaque(struct numbering *r, uint32_t reg)
+static struct dh_term opaque_term(struct numbering *r, uint32_t reg)
 {
-    return leaf(r->x, DH_EXPR_REGISTER, r->function, reg);
+    return leaf_term(r->x, DH_EXPR_REGISTER, r->function, reg);
 }
 
 static struct dh_term value_term(struct numbering *r, dh_value v)
 {
     if (!dh_is_register(v))
         return constant_term(r->x, v);
-    return r->terms[v].expr ? r->terms[v] : opaque(r, v);
+    return r->terms[v].expr ? r->terms[v] : opaque_term(r, v);
 }
 
 static struct dh_term operand_term(struct numbering *r, const struct dh_inst *i, uint32_t n)
 {
-    return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : term(0, 0);
+    return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : make_term(0, 0);
 }
 
 static bool is_int(const struct dh_value_numbering *x, struct dh_term t)
@@ -111,7 +111,7 @@ static bool is_int(const struct dh_value_numbering *x, struct dh_term t)
 }
 
 /* One number for base and offset together. */
-static uint32_t whole(struct dh_value_numbering *x, struct dh_term t)
+static uint32_t number_of_term(struct dh_value_numbering *x, struct dh_term t)
 {
     if (!t.expr || !t.exact)
         return 0;
@@ -165,7 +165,7 @@ static struct dh_term choice_term(struct numbering *r, const struct dh_inst *i, 
 {
     const struct dh_program *p = r->x->program;
     bool pointer = p->registers.at[p->functions.at[r->function].registers + i->result] == DH_REG_POINTER;
-    struct dh_term all = term(0, 0);
+    struct dh_term all = make_term(0, 0);
     bool advancing = false;
     for (uint32_t n = first; n < i->n_operands; n += step) {
         dh_value v = dh_operand(p, i, n);
@@ -176,10 +176,10 @@ static struct dh_term choice_term(struct numbering *r, const struct dh_inst *i, 
             continue;
         }
         if (!merge_term(&all, value_term(r, v)))
-            return opaque(r, i->result);
+            return opaque_term(r, i->result);
     }
     if (!all.expr || (!pointer && !all.exact))
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     all.exact &= !advancing;
     return all;
 }
@@ -188,21 +188,21 @@ static struct dh_term index_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term base = operand_term(r, i, 0), index = operand_term(r, i, 1);
     if (!base.expr)
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     if (is_int(r->x, index)) {
         base.offset += i->offset + index.offset * (int64_t)i->size;
         return base;
     }
     uint32_t number = index.exact ? index.expr : 0;
     if (!number || !base.exact)
-        number =
-            opaque(r, dh_is_register(dh_operand(r->x->program, i, 1)) ? dh_operand(r->x->program, i, 1) : i->result)
-                .expr;
+        number = opaque_term(r, dh_is_register(dh_operand(r->x->program, i, 1)) ? dh_operand(r->x->program, i, 1)
+                                                                                : i->result)
+                     .expr;
     else
         base.offset += index.offset * (int64_t)i->size;
     uint32_t bounded = i->flags & DH_INST_BOUNDED ? DH_EXPR_BOUNDED : 0;
     struct dh_expr e = {DH_EXPR_INDEX, base.expr, number, i->size | bounded, base.offset + i->offset};
-    return term(dh_expr_number(r->x, e), 0);
+    return make_term(dh_expr_number(r->x, e), 0);
 }
 
 static struct dh_term binary_term(struct numbering *r, const struct dh_inst *i)
@@ -217,31 +217,31 @@ static struct dh_term binary_term(struct numbering *r, const struct dh_inst *i)
         a.offset += i->extra == DH_BIN_ADD ? b.offset : -b.offset;
         return a;
     }
-    uint32_t left = whole(r->x, a), right = whole(r->x, b);
+    uint32_t left = number_of_term(r->x, a), right = number_of_term(r->x, b);
     if (!left || !right || i->extra == DH_BIN_OTHER)
-        return opaque(r, i->result);
-    return term(dh_expr_number(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
+        return opaque_term(r, i->result);
+    return make_term(dh_expr_number(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
 }
 
 static struct dh_term load_term(struct numbering *r, const struct dh_inst *i)
 {
     struct dh_term at = operand_term(r, i, 0);
     if (!at.expr || !at.exact || i->order || i->flags & DH_INST_VOLATILE)
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     struct dh_expr e = {DH_EXPR_LOAD, at.expr, i->result + 1, r->function, at.offset};
-    return term(dh_expr_number(r->x, e), 0);
+    return make_term(dh_expr_number(r->x, e), 0);
 }
 
 static struct dh_term call_term(struct numbering *r, const struct dh_inst *i)
 {
     uint32_t callee = dh_value_function(r->x->program, dh_operand(r->x->program, i, 0));
     if (callee == DH_NONE || !r->x->functions[callee] || !r->x->returns[callee].expr)
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     /* The terms so far, so that arguments numbered before count. */
     r->x->functions[r->function] = r->terms;
     struct dh_term t = dh_term_to_caller(r->x, r->x->returns[callee], r->function, i, 1);
     r->x->functions[r->function] = NULL;
-    return t.expr ? t : opaque(r, i->result);
+    return t.expr ? t : opaque_term(r, i->result);
 }
 
 static struct dh_term inst_term(struct numbering *r, const struct dh_inst *i)
@@ -249,7 +249,7 @@ static struct dh_term inst_term(struct numbering *r, const struct dh_inst *i)
     switch (i->op) {
     case DH_I_COPY: {
         struct dh_term t = operand_term(r, i, 0);
-        return t.expr ? t : opaque(r, i->result);
+        return t.expr ? t : opaque_term(r, i->result);
     }
     case DH_I_PHI:
         return choice_term(r, i, 0, 2);
@@ -258,7 +258,7 @@ static struct dh_term inst_term(struct numbering *r, const struct dh_inst *i)
     case DH_I_OFFSET: {
         struct dh_term t = operand_term(r, i, 0);
         t.offset += i->offset;
-        return t.expr ? t : opaque(r, i->result);
+        return t.expr ? t : opaque_term(r, i->result);
     }
     case DH_I_INDEX:
         return index_term(r, i);
@@ -268,11 +268,11 @@ static struct dh_term inst_term(struct numbering *r, const struct dh_inst *i)
         return load_term(r, i);
     case DH_I_SLOT:
     case DH_I_ALLOC:
-        return leaf(r->x, DH_EXPR_OBJECT, r->function, i->result);
+        return leaf_term(r->x, DH_EXPR_OBJECT, r->function, i->result);
     case DH_I_CALL:
         return call_term(r, i);
     default:
-        return opaque(r, i->result);
+        return opaque_term(r, i->result);
     }
 }
 
@@ -300,13 +300,13 @@ static void read_blocks(struct numbering *r)
 static struct dh_term return_term(struct numbering *r, const struct dh_function *f)
 {
     const struct dh_program *p = r->x->program;
-    struct dh_term all = term(0, 0);
+    struct dh_term all = make_term(0, 0);
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
         const struct dh_inst *i = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
         if (i->op != DH_I_RETURN || !i->n_operands || is_null(p, dh_operand(p, i, 0)))
             continue;
         if (!merge_term(&all, value_term(r, dh_operand(p, i, 0))))
-            return term(0, 0);
+            return make_term(0, 0);
     }
     return all;
 }
@@ -321,7 +321,7 @@ const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t f
     r.defined = dh_xcalloc(f->n_registers, sizeof *r.defined);
     memset(r.defined, 0xff, f->n_registers * sizeof *r.defined);
     for (uint32_t n = 0; n < f->n_params; n++)
-        r.terms[n] = leaf(x, DH_EXPR_PARAM, n, 0);
+        r.terms[n] = leaf_term(x, DH_EXPR_PARAM, n, 0);
     if (f->n_blocks)
         read_blocks(&r);
     x->returns[function] = return_term(&r, f);
@@ -345,10 +345,10 @@ struct translation {
     uint32_t first_arg, n_params;
 };
 
-static struct dh_term argument(struct translation *q, uint32_t n)
+static struct dh_term argument_term(struct translation *q, uint32_t n)
 {
     if (q->first_arg + n >= q->call->n_operands)
-        return term(0, 0);
+        return make_term(0, 0);
     struct numbering r = {.x = q->x, .function = q->caller, .terms = q->x->functions[q->caller]};
     return value_term(&r, dh_operand(q->x->program, q->call, q->first_arg + n));
 }
@@ -360,17 +360,17 @@ static struct dh_term translate_parts(struct translation *q, struct dh_term t, i
 {
     struct dh_expr e = q->x->exprs.at[t.expr];
     if (depth > DEPTH_MAX)
-        return term(0, 0);
-    struct dh_term a = part(q, term(e.a, e.kind == DH_EXPR_BINARY ? 0 : e.offset), depth + 1), b = term(0, 0);
+        return make_term(0, 0);
+    struct dh_term a = part(q, make_term(e.a, e.kind == DH_EXPR_BINARY ? 0 : e.offset), depth + 1), b = make_term(0, 0);
     if (!a.expr || !a.exact)
-        return term(0, 0);
+        return make_term(0, 0);
     if (e.kind != DH_EXPR_LOAD) {
-        b = part(q, term(e.b, 0), depth + 1);
+        b = part(q, make_term(e.b, 0), depth + 1);
         if (!b.expr || !b.exact)
-            return term(0, 0);
+            return make_term(0, 0);
     }
     if (e.kind == DH_EXPR_BINARY)
-        e = (struct dh_expr){DH_EXPR_BINARY, whole(q->x, a), whole(q->x, b), e.c, 0};
+        e = (struct dh_expr){DH_EXPR_BINARY, number_of_term(q->x, a), number_of_term(q->x, b), e.c, 0};
     else if (e.kind == DH_EXPR_INDEX && is_int(q->x, b))
         return (struct dh_term){a.expr, a.exact && t.exact,
                                 a.offset + b.offset * (int64_t)dh_expr_stride(&e) + t.offset};
@@ -389,7 +389,7 @@ static struct dh_term to_caller(struct translation *q, struct dh_term t, int dep
     const struct dh_expr *e = &q->x->exprs.at[t.expr];
     switch (e->kind) {
     case DH_EXPR_PARAM: {
-        struct dh_term a = argument(q, e->a);
+        struct dh_term a = argument_term(q, e->a);
         a.offset += t.offset;
         a.exact &= t.exact;
         return a;
@@ -403,7 +403,7 @@ static struct dh_term to_caller(struct translation *q, struct dh_term t, int dep
     case DH_EXPR_BINARY:
         return translate_parts(q, t, depth, to_caller);
     default:
-        return term(0, 0);
+        return make_term(0, 0);
     }
 }
 
@@ -415,17 +415,17 @@ static struct dh_term to_callee(struct translation *q, struct dh_term t, int dep
     if (kind == DH_EXPR_GLOBAL || kind == DH_EXPR_FUNCTION || kind == DH_EXPR_INT)
         return t;
     for (uint32_t n = 0; n < q->n_params; n++) {
-        struct dh_term a = argument(q, n);
+        struct dh_term a = argument_term(q, n);
         if (a.expr != t.expr || !a.exact)
             continue;
-        struct dh_term in = leaf(q->x, DH_EXPR_PARAM, n, 0);
+        struct dh_term in = leaf_term(q->x, DH_EXPR_PARAM, n, 0);
         in.exact = t.exact;
         in.offset = t.offset - a.offset;
         return in;
     }
     if (kind == DH_EXPR_LOAD || kind == DH_EXPR_INDEX || kind == DH_EXPR_BINARY)
         return translate_parts(q, t, depth, to_callee);
-    return term(0, 0);
+    return make_term(0, 0);
 }
 
 struct dh_term dh_term_to_caller(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void fill(void *vec_at, size_t n)
+static void fill_none(void *vec_at, size_t n)
 {
     memset(vec_at, 0xff, n * sizeof(uint32_t));
 }
@@ -14,7 +14,7 @@ static void fill(void *vec_at, size_t n)
         (v)->n = 0;                                                                                                    \
         dh_vec_reserve(v, (k) + 1);                                                                                    \
         (v)->n = (k);                                                                                                  \
-        fill((v)->at, (k) + 1);                                                                                        \
+        fill_none((v)->at, (k) + 1);                                                                                   \
     } while (0)
 
 struct visit {
@@ -23,13 +23,13 @@ struct visit {
     bool backwards;
 };
 
-static uint32_t n_next(const struct visit *v, uint32_t block)
+static uint32_t n_edges(const struct visit *v, uint32_t block)
 {
     const struct dh_basic_block *b = &v->p->blocks.at[v->f->first + block];
     return v->backwards ? b->n_preds : b->n_succs;
 }
 
-static uint32_t next(const struct visit *v, uint32_t block, uint32_t k)
+static uint32_t nth_edge(const struct visit *v, uint32_t block, uint32_t k)
 {
     const struct dh_basic_block *b = &v->p->blocks.at[v->f->first + block];
     return (v->backwards ? dh_predecessors(v->p, b)[k] : dh_successors(v->p, b)[k]) - v->f->first;
@@ -45,8 +45,8 @@ static void postorder(const struct visit *v, uint32_t root, uint32_t *rank, uint
     dh_vec_push(&f->work, 0);
     while (f->work.n) {
         uint32_t block = f->work.at[f->work.n - 2], k = f->work.at[f->work.n - 1]++;
-        if (k < n_next(v, block)) {
-            uint32_t to = next(v, block, k);
+        if (k < n_edges(v, block)) {
+            uint32_t to = nth_edge(v, block, k);
             if (rank[to] == DH_NONE) {
                 rank[to] = 0;
                 dh_vec_push(&f->work, to);
@@ -69,7 +69,7 @@ static void reverse(uint32_t *at, uint32_t n)
 }
 
 /* Nearest common ancestor in a tree whose parents have smaller ranks. */
-static uint32_t common(const uint32_t *parent, const uint32_t *rank, uint32_t a, uint32_t b)
+static uint32_t common_ancestor(const uint32_t *parent, const uint32_t *rank, uint32_t a, uint32_t b)
 {
     while (a != b) {
         while (rank[a] > rank[b])
@@ -88,11 +88,11 @@ static void find_dominators(struct dh_cfg *f, const struct dh_program *p)
         changed = false;
         for (uint32_t i = 1; i < f->n_reached; i++) {
             uint32_t block = f->order.at[i], best = DH_NONE;
-            for (uint32_t k = 0; k < n_next(&backwards, block); k++) {
-                uint32_t from = next(&backwards, block, k);
+            for (uint32_t k = 0; k < n_edges(&backwards, block); k++) {
+                uint32_t from = nth_edge(&backwards, block, k);
                 if (f->rank.at[from] == DH_NONE || f->dominator.at[from] == DH_NONE)
                     continue;
-                best = best == DH_NONE ? from : common(f->dominator.at, f->rank.at, best, from);
+                best = best == DH_NONE ? from : common_ancestor(f->dominator.at, f->rank.at, best, from);
             }
             changed |= best != f->dominator.at[block];
             f->dominator.at[block] = best;
@@ -110,7 +110,7 @@ static struct backward order_backwards(struct dh_cfg *f, const struct dh_program
 {
     struct visit v = {p, f, true};
     struct backward b = {.order = DH_NEW_ARRAY(uint32_t, f->n + 1), .rank = DH_NEW_ARRAY(uint32_t, f->n + 1)};
-    fill(b.rank, f->n + 1);
+    fill_none(b.rank, f->n + 1);
     for (uint32_t block = 0; block < f->n; block++)
         if (!p->blocks.at[f->first + block].n_succs && b.rank[block] == DH_NONE)
             postorder(&v, block, b.rank, b.order, &b.n);
@@ -130,7 +130,7 @@ static uint32_t meet_successors(const struct dh_cfg *f, const struct dh_program 
         uint32_t to = dh_successors(p, b)[k] - f->first;
         if (rank[to] == DH_NONE || f->post.at[to] == DH_NONE)
             continue;
-        best = best == DH_NONE ? to : common(f->post.at, rank, best, to);
+        best = best == DH_NONE ? to : common_ancestor(f->post.at, rank, best, to);
     }
     return best;
 }
@@ -152,7 +152,7 @@ static void find_postdominators(struct dh_cfg *f, const struct dh_program *p)
 }
 
 /* Nests the loop of `header` around those of `block`: loops found earlier are inner ones or equal. */
-static void surround(struct dh_cfg *f, uint32_t block, uint32_t header)
+static void nest_loop(struct dh_cfg *f, uint32_t block, uint32_t header)
 {
     if (f->loop.at[block] == DH_NONE) {
         f->loop.at[block] = header;
@@ -170,8 +170,8 @@ static void gather_loop(struct dh_cfg *f, const struct dh_program *p, uint32_t h
 {
     struct visit v = {p, f, true};
     f->work.n = 0;
-    for (uint32_t k = 0; k < n_next(&v, header); k++) {
-        uint32_t from = next(&v, header, k);
+    for (uint32_t k = 0; k < n_edges(&v, header); k++) {
+        uint32_t from = nth_edge(&v, header, k);
         if (f->rank.at[from] == DH_NONE || f->rank.at[from] < f->rank.at[header])
             continue;
         f->irreducible |= !dh_cfg_dominates(f, header, from);
@@ -180,22 +180,22 @@ static void gather_loop(struct dh_cfg *f, const struct dh_program *p, uint32_t h
     if (!f->work.n)
         return;
     stamp[header] = header;
-    surround(f, header, header);
+    nest_loop(f, header, header);
     while (f->work.n) {
         uint32_t block = f->work.at[--f->work.n];
         if (stamp[block] == header || f->rank.at[block] == DH_NONE)
             continue;
         stamp[block] = header;
-        surround(f, block, header);
-        for (uint32_t k = 0; k < n_next(&v, block); k++)
-            dh_vec_push(&f->work, next(&v, block, k));
+        nest_loop(f, block, header);
+        for (uint32_t k = 0; k < n_edges(&v, block); k++)
+            dh_vec_push(&f->work, nth_edge(&v, block, k));
     }
 }
 
 static void find_loops(struct dh_cfg *f, const struct dh_program *p)
 {
     uint32_t *stamp = dh_xmalloc((f->n + 1) * sizeof *stamp);
-    fill(stamp, f->n + 1);
+    fill_none(stamp, f->n + 1);
     /* Inner headers have higher ranks than outer ones. */
     for (uint32_t i = f->n_reached; i-- > 0;)
         gather_loop(f, p, f->order.at[i], stamp);

@@ -382,7 +382,7 @@ static int by_length(const void *a, const void *b)
     return x->length != y->length ? (x->length < y->length ? 1 : -1) : x->name < y->name ? 1 : -1;
 }
 
-static void sort(struct dh_library_models *m)
+static void sort_functions(struct dh_library_models *m)
 {
     sorting = m;
     qsort(m->functions.at, m->functions.n, sizeof *m->functions.at, by_name);
@@ -406,7 +406,7 @@ bool dh_library_models_read(struct dh_library_models *m, const char *name, const
     }
     dh_vec_release(&r.children);
     if (ok && m->functions.n)
-        sort(m);
+        sort_functions(m);
     return ok;
 }
 

@@ -1,9 +1,8 @@
-/* The abstract program: an intermediate representation of a whole program for static analysis, without LLVM. Layer:
- * model.
+/* The abstract program: an intermediate representation of a whole program for static analysis. Layer: model.
  * Functions of basic blocks in SSA form; only pointers, memory, synchronisation and control are kept, all other
  * values are `data`. Flat arrays, indices instead of pointers; indices are of the whole program except registers,
- * which count from 0 in their function (parameters first). The program owns all; read-only once built. Not thread-
- * safe while it is built. */
+ * which count from 0 in their function (parameters first). The program owns all; read-only once built. Not
+ * thread-safe. */
 #ifndef DH_MODEL_PROGRAM_H
 #define DH_MODEL_PROGRAM_H
 

@@ -70,7 +70,7 @@ static bool read_line(struct parser *s)
     return true;
 }
 
-static bool number(const char *text, int64_t *out)
+static bool parse_number(const char *text, int64_t *out)
 {
     char *end;
     errno = 0;
@@ -78,10 +78,10 @@ static bool number(const char *text, int64_t *out)
     return *text && !*end && !errno;
 }
 
-static bool unsigned_number(const char *text, uint32_t *out)
+static bool parse_unsigned(const char *text, uint32_t *out)
 {
     int64_t n;
-    if (!number(text, &n) || n < 0 || n > UINT32_MAX)
+    if (!parse_number(text, &n) || n < 0 || n > UINT32_MAX)
         return false;
     *out = (uint32_t)n;
     return true;
@@ -107,7 +107,7 @@ static bool read_register(struct parser *s, const char *word, uint32_t *out)
         return false;
     memcpy(digits, word + 1, n);
     digits[n] = '\0';
-    if (!unsigned_number(digits, out) || !grow_registers(s, *out))
+    if (!parse_unsigned(digits, out) || !grow_registers(s, *out))
         return false;
     if (!word[1 + n])
         return true;
@@ -125,7 +125,7 @@ static bool read_global(struct parser *s, char *word, dh_value *out)
     char *sign = word + strlen(word);
     while (g == DH_NONE && sign > word && *sign != '+' && *sign != '-')
         sign--;
-    if (g == DH_NONE && sign > word && number(*sign == '+' ? sign + 1 : sign, &add)) {
+    if (g == DH_NONE && sign > word && parse_number(*sign == '+' ? sign + 1 : sign, &add)) {
         *sign = '\0';
         g = dh_program_find_global(s->p, word);
     }
@@ -150,7 +150,7 @@ static bool read_value(struct parser *s, char *word, dh_value *out)
         *out = dh_build_constant(s->p, word[0] == 'd' ? DH_CONST_DATA : DH_CONST_UNKNOWN, 0, 0);
         return true;
     }
-    if (number(word, &n)) {
+    if (parse_number(word, &n)) {
         *out = dh_build_int(s->p, n);
         return true;
     }
@@ -174,7 +174,7 @@ static bool read_pair(struct parser *s, char *word, const struct pair *pairs, bo
         if (strncmp(pairs->key, word, (size_t)(equals - word)) == 0 && !pairs->key[equals - word]) {
             if (pairs->string)
                 *pairs->string = dh_build_string(s->p, equals + 1);
-            *ok = pairs->string || unsigned_number(equals + 1, pairs->number);
+            *ok = pairs->string || parse_unsigned(equals + 1, pairs->number);
             return true;
         }
     return false;
@@ -190,7 +190,7 @@ static bool read_extra(struct parser *s, const char *word, unsigned op, uint32_t
         return dh_text_word_find(e->table, word + n + 1, extra);
     if (e->string)
         *extra = dh_build_string(s->p, word + n + 1);
-    return e->string || unsigned_number(word + n + 1, extra);
+    return e->string || parse_unsigned(word + n + 1, extra);
 }
 
 /* ---- lines ---- */
@@ -200,7 +200,7 @@ static bool read_initial(struct parser *s)
     dh_value v;
     if (!s->bodies)
         return true;
-    if (s->words.n != 3 || !s->n_globals || !unsigned_number(s->words.at[1], &offset) ||
+    if (s->words.n != 3 || !s->n_globals || !parse_unsigned(s->words.at[1], &offset) ||
         !read_value(s, s->words.at[2], &v))
         return report_syntax(s, "an initial value is `initial OFFSET VALUE`", NULL);
     dh_build_initial(s->p, s->n_globals - 1, offset, v);
@@ -289,7 +289,7 @@ static bool read_function(struct parser *s)
 /* "b3" */
 static bool read_block_number(const char *word, uint32_t *out)
 {
-    return word[0] == 'b' && unsigned_number(word + 1, out);
+    return word[0] == 'b' && parse_unsigned(word + 1, out);
 }
 
 static bool read_block(struct parser *s)
@@ -328,7 +328,7 @@ struct details {
 
 static bool read_offset(const char *word, int64_t *offset)
 {
-    return strncmp(word, "offset=", 7) == 0 && number(word + 7, offset);
+    return strncmp(word, "offset=", 7) == 0 && parse_number(word + 7, offset);
 }
 
 static bool read_detail(struct parser *s, struct details *d, char *word)
