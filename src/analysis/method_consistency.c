@@ -3,6 +3,7 @@
 #include "analysis/atomic_publication.h"
 #include "analysis/dependence.h"
 #include "analysis/races.h"
+#include "analysis/source_names.h"
 #include "analysis/thread_coexistence.h"
 #include "analysis/wait_order.h"
 
@@ -835,11 +836,6 @@ static bool has_lock(const struct finder *f, const struct dh_event *e)
     return f->w->locksets.at[e->lockset].n;
 }
 
-static bool differ(const struct finder *f, const struct dh_event *a, const struct dh_event *b)
-{
-    return f->how->differ && f->how->differ(f->how->self, a->inst, b->inst);
-}
-
 /* Prepares the object for the thread that it is given to. */
 static bool initialises(const struct finder *f, const struct dh_event *e, const struct dh_event *write)
 {
@@ -882,7 +878,8 @@ static bool breaks(struct finder *f, const struct candidate *c, const struct dh_
     bool one = a->node == b->node && overlap(a, b);
     if (!interferes(f, a, write) || (one && !interferes(f, b, write)) || (f->once[write->inst] && has_lock(f, write)))
         return false;
-    if (initialises(f, a, write) || differ(f, a, write) || is_local(f, c, a) || is_handed_over(f, c, a, b, write))
+    if (initialises(f, a, write) || dh_source_fields_differ(f->w, a->inst, write->inst) || is_local(f, c, a) ||
+        is_handed_over(f, c, a, b, write))
         return false;
     /* In one section, and the other has none: a race, and told as that. */
     if (c->kind == DH_VIOLATION_LOST && c->n_locks && !has_lock(f, write))

@@ -39,9 +39,6 @@ struct dh_inconsistencies {
 struct dh_consistency_wishes {
     bool wide, neighbours;
     bool sequential; /* memory keeps the order of each thread */
-    /* Two accesses are of different things, though nothing in the program says so; may be NULL. */
-    bool (*differ)(const void *self, uint32_t inst, uint32_t other);
-    const void *self;
 };
 
 void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how);

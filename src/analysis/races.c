@@ -4,6 +4,7 @@
 #include "analysis/atomic_sync.h"
 #include "analysis/heuristics.h"
 #include "analysis/may_happen_in_parallel.h"
+#include "analysis/source_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -284,8 +285,8 @@ static bool is_heap_of_things(const struct dh_walk *w, uint32_t node)
 
 static bool have_one_name(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
 {
-    uint32_t name = w->name(w->alike_self, a->inst);
-    return name && name == w->name(w->alike_self, b->inst);
+    uint32_t name = dh_source_field_id(w, a->inst);
+    return name && name == dh_source_field_id(w, b->inst);
 }
 
 static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
@@ -294,10 +295,11 @@ static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_DISJOINT;
     if (own_parts(w, a, b))
         return DH_ARGUMENT_OWN_PART;
-    if (!w->alike || w->alike(w->alike_self, a->inst, b->inst))
-        return !w->name || !is_heap_of_things(w, a->node) || have_one_name(w, a, b) ? DH_ARGUMENT_COUNT
-                                                                                    : DH_ARGUMENT_NAMES;
-    return DH_ARGUMENT_NAMES;
+    if (!w->sites)
+        return DH_ARGUMENT_COUNT;
+    bool same =
+        dh_source_may_be_same(w, a->inst, b->inst) && (!is_heap_of_things(w, a->node) || have_one_name(w, a, b));
+    return same ? DH_ARGUMENT_COUNT : DH_ARGUMENT_NAMES;
 }
 
 enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
@@ -611,7 +613,7 @@ static uint32_t name_of(struct search *s, uint32_t event)
     const struct dh_walk *w = s->c->walk;
     uint32_t *known = &s->names[w->events.at[event].inst];
     if (!*known)
-        *known = w->name(w->alike_self, w->events.at[event].inst);
+        *known = dh_source_field_id(w, w->events.at[event].inst);
     return *known;
 }
 
@@ -816,7 +818,7 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
     for (uint32_t n = first; n < end; n++)
         s->partners[event_at(s, n)->inst] = 0;
     make_groups(s, first, end);
-    s->by_name = s->c->walk->name && is_blur(s, first, end);
+    s->by_name = s->c->walk->sites && is_blur(s, first, end);
     search_to_sort = s;
     for (size_t n = 0; s->by_name && n < s->groups.n; n++)
         qsort(s->sorted + s->groups.at[n].first, s->groups.at[n].n, sizeof *s->sorted, by_name);

@@ -172,6 +172,8 @@ enum dh_cache {
     DH_CACHE_UNCLIPPED /* as WORST, and calls in which nothing is shared are followed, too */
 };
 
+struct dh_site_table;
+
 struct dh_walk {
     const struct dh_program *program;
     struct dh_shapes *shapes;
@@ -191,12 +193,8 @@ struct dh_walk {
     /* Calls that were not followed: nothing in them matters, or they were looked at before (003 §3.4.2). */
     uint64_t n_clipped, n_cached;
     uint32_t n_merged; /* functions, by thread, with so many contexts that some are taken together */
-    /* How the source calls what instructions access, for customs only: whether two may mean one variable, and a number
-     * that is the same for the same name (0 = no name). NULL: nobody can tell. */
-    bool (*alike)(void *self, uint32_t one, uint32_t other);
-    uint32_t (*name)(void *self, uint32_t inst);
-    uint32_t (*full_name)(void *self, uint32_t inst); /* with the type that it is a field of */
-    void *alike_self;
+    /* Set by the caller: declared names, asked by heuristics only (analysis/source_names.h); NULL: there are none. */
+    const struct dh_site_table *sites;
     enum dh_cache cache;
     struct dh_inclusion *inclusion; /* set by the caller: to be asked where objects were united; NULL = nobody */
     bool strict;     /* set by the caller: what code nobody knows, or a pointer to a TLS variable leads to, is shared */

@@ -1,6 +1,7 @@
 /* Locks, flags and turns that a program makes of atomics, by custom: what a branch that looked at one tells is kept
  * like a lock. Nothing of this is a proof, and a strict walk does without. */
 #include "analysis/atomic_sync.h"
+#include "analysis/source_names.h"
 
 /* ---- what the program does with its atomics ---- */
 
@@ -80,7 +81,7 @@ static struct dh_cell place_of(struct dh_walk *w, struct dh_cell at, uint32_t in
 {
     if (at.node == DH_NO_NODE || !(w->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED))
         return at;
-    uint32_t name = w->full_name ? w->full_name(w->alike_self, inst) : 0;
+    uint32_t name = w->sites ? dh_source_variable_id(w, inst) : 0;
     return name ? (struct dh_cell){at.node, INT32_MIN + (int32_t)(name & INT32_MAX)} : DH_NO_CELL;
 }
 

@@ -1,5 +1,6 @@
-#include "cmd/scan_findings.h"
+#include "finding/scan_finding.h"
 
+#include "analysis/source_names.h"
 #include "base/str.h"
 #include "finding/modules.h"
 
@@ -7,15 +8,9 @@
 #include <string.h>
 
 /* ---- places ---- */
-static const struct dh_site *site_of(const struct dh_scan_names *n, uint32_t inst)
+static const struct dh_place *place_of(const struct dh_scan_subject *n, uint32_t inst)
 {
-    uint32_t site = n->whole->program.insts.at[inst].site;
-    return site < n->whole->sites.n_sites ? &n->whole->sites.sites[site] : NULL;
-}
-
-static const struct dh_place *place_of(const struct dh_scan_names *n, uint32_t inst)
-{
-    const struct dh_program *p = &n->whole->program;
+    const struct dh_program *p = n->walk->program;
     return &p->places.at[p->insts.at[inst].place];
 }
 
@@ -31,11 +26,11 @@ static void add_frame(struct dh_finding_stack *s, const char *function, const ch
 }
 
 /* The instruction's own place, and the calls it was inlined through. */
-static void add_place(const struct dh_scan_names *n, struct dh_finding_stack *s, uint32_t inst)
+static void add_place(const struct dh_scan_subject *n, struct dh_finding_stack *s, uint32_t inst)
 {
-    const struct dh_program *p = &n->whole->program;
-    const struct dh_site_table *t = &n->whole->sites;
-    const struct dh_site *site = site_of(n, inst);
+    const struct dh_program *p = n->walk->program;
+    const struct dh_site_table *t = n->walk->sites;
+    const struct dh_site *site = dh_source_site(n->walk, inst);
     const struct dh_place *place = &p->places.at[p->insts.at[inst].place];
     if (!site) {
         add_frame(s, dh_program_string(p, place->function), dh_program_string(p, place->file), place->line,
@@ -48,14 +43,14 @@ static void add_place(const struct dh_scan_names *n, struct dh_finding_stack *s,
                   t->chains[c].column);
 }
 
-static bool has_place(const struct dh_scan_names *n, uint32_t inst)
+static bool has_place(const struct dh_scan_subject *n, uint32_t inst)
 {
-    return site_of(n, inst) || n->whole->program.insts.at[inst].place;
+    return dh_source_site(n->walk, inst) || n->walk->program->insts.at[inst].place;
 }
 
 enum { MOST_FRAMES = 64 };
 
-static void add_calls(const struct dh_scan_names *n, struct dh_finding_stack *s, uint32_t context)
+static void add_calls(const struct dh_scan_subject *n, struct dh_finding_stack *s, uint32_t context)
 {
     const struct dh_walk *w = n->walk;
     while (context < w->contexts.n && s->frames.n < MOST_FRAMES) {
@@ -87,50 +82,11 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
     return s;
 }
 
-/* A global that the node stands for. Nobody writes to a constant: it is only what something else was united with. */
-static const struct dh_global *global_of(const struct dh_scan_names *n, uint32_t node, int32_t *offset)
-{
-    const struct dh_graph *g = &n->walk->shapes->graph;
-    const struct dh_program *p = &n->whole->program;
-    uint32_t first = g->nodes.at[node].origin, at = first;
-    for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
-        if (o->kind == DH_ORIGIN_GLOBAL && !(p->globals.at[o->index].flags & DH_GLOBAL_CONSTANT)) {
-            struct dh_cell c = dh_graph_find((struct dh_graph *)g, (struct dh_cell){o->node, 0});
-            *offset = c.offset;
-            return &p->globals.at[o->index];
-        }
-        at = o->next;
-    }
-    return NULL;
-}
-
-/* "accounts_lock", "struct account.lock": by the place that takes it, else by the global it is. */
-char *dh_scan_lock_name(const struct dh_scan_names *n, const struct dh_held *h)
-{
-    const struct dh_site *s = h->inst < n->whole->program.insts.n ? site_of(n, h->inst) : NULL;
-    const char *variable = s ? dh_site_string(&n->whole->sites, s->variable) : "";
-    const char *named = !s && h->inst < n->whole->program.insts.n
-                            ? dh_program_string(&n->whole->program, place_of(n, h->inst)->variable)
-                            : "";
-    int32_t offset;
-    const struct dh_global *g = global_of(n, h->node, &offset);
-    bool by_pointer = h->made && g && variable[0] == '*'; /* whose it is says more than how it was given */
-    if (variable[0] && !by_pointer && strcmp(variable, dh_site_string(&n->whole->sites, s->type)) != 0)
-        return dh_strdup(variable);
-    if (named[0])
-        return dh_strdup(named);
-    if (g)
-        return dh_strdup(dh_program_string(&n->whole->program, g->source));
-    return s ? dh_format("%s (%s:%u)", variable, dh_basename(dh_site_string(&n->whole->sites, s->file)), s->line)
-             : dh_strdup("a lock");
-}
-
 /* Sets of locks are shared by accesses of many contexts: where one was taken is told only if that may have been here.
  */
-static bool is_on_the_way(const struct dh_scan_names *n, uint32_t context, uint32_t inst)
+static bool is_on_the_way(const struct dh_scan_subject *n, uint32_t context, uint32_t inst)
 {
-    const struct dh_program *p = &n->whole->program;
+    const struct dh_program *p = n->walk->program;
     uint32_t function = p->blocks.at[dh_program_block_of(p, inst)].function;
     for (; context < n->walk->contexts.n; context = n->walk->contexts.at[context].caller)
         if (n->walk->contexts.at[context].function == function)
@@ -138,13 +94,13 @@ static bool is_on_the_way(const struct dh_scan_names *n, uint32_t context, uint3
     return false;
 }
 
-static void add_locks(const struct dh_scan_names *n, struct dh_finding_access *a, const struct dh_event *e)
+static void add_locks(const struct dh_scan_subject *n, struct dh_finding_access *a, const struct dh_event *e)
 {
     const struct dh_lockset *l = &n->walk->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++) {
         const struct dh_held *h = &n->walk->held.at[l->first + k];
-        struct dh_finding_lock lock = {.name = dh_scan_lock_name(n, h), .shared = h->mode};
-        if (h->inst < n->whole->program.insts.n && (h->expr || is_on_the_way(n, e->context, h->inst)))
+        struct dh_finding_lock lock = {.name = dh_source_lock(n->walk, h), .shared = h->mode};
+        if (h->inst < n->walk->program->insts.n && (h->expr || is_on_the_way(n, e->context, h->inst)))
             add_place(n, &lock.taken, h->inst);
         dh_vec_push(&a->locks, lock);
     }
@@ -171,19 +127,19 @@ static const char *op_of(const struct dh_event *e)
     }
 }
 
-static void name_access(const struct dh_scan_names *n, const struct dh_event *e, struct dh_finding_access *a)
+static void name_access(const struct dh_scan_subject *n, const struct dh_event *e, struct dh_finding_access *a)
 {
-    const struct dh_site_table *t = &n->whole->sites;
-    const struct dh_site *s = site_of(n, e->inst);
+    const struct dh_site_table *t = n->walk->sites;
+    const struct dh_site *s = dh_source_site(n->walk, e->inst);
     if (!s) {
         const struct dh_finding_frame *f = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
         free(a->site);
         const struct dh_place *place = place_of(n, e->inst);
-        const char *variable = dh_program_string(&n->whole->program, place->variable);
+        const char *variable = dh_program_string(n->walk->program, place->variable);
         a->site = dh_format("%s:%s:%s:%s", f ? dh_basename(f->file) : "?", f ? f->function : "?",
                             variable[0] ? variable : "?", a->op);
         dh_finding_set(&a->variable, variable);
-        dh_finding_set(&a->type, dh_program_string(&n->whole->program, place->type));
+        dh_finding_set(&a->type, dh_program_string(n->walk->program, place->type));
         return;
     }
     bool source = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && e->kind == DH_EVENT_READ;
@@ -195,7 +151,7 @@ static void name_access(const struct dh_scan_names *n, const struct dh_event *e,
         dh_finding_set(&a->callee, dh_site_string(t, s->callee));
 }
 
-static void add_access(const struct dh_scan_names *n, uint32_t event, struct dh_finding *f)
+static void add_access(const struct dh_scan_subject *n, uint32_t event, struct dh_finding *f)
 {
     const struct dh_event *e = &n->walk->events.at[event];
     struct dh_finding_access a;
@@ -210,21 +166,13 @@ static void add_access(const struct dh_scan_names *n, uint32_t event, struct dh_
     a.wrote = e->kind == DH_EVENT_WRITE;
     if (e->kind == DH_EVENT_LOCK && e->second < n->walk->held.n) {
         free(a.object);
-        a.object = dh_scan_lock_name(n, &n->walk->held.at[e->second]);
+        a.object = dh_source_lock(n->walk, &n->walk->held.at[e->second]);
     } else if (e->kind == DH_EVENT_WAIT || e->kind == DH_EVENT_SIGNAL)
         dh_finding_set(&a.object, a.variable);
     dh_vec_push(&f->accesses, a);
 }
 
 /* ---- threads ---- */
-const char *dh_scan_thread_name(const struct dh_scan_names *n, uint32_t thread)
-{
-    const struct dh_thread *t = &n->walk->threads.at[thread];
-    const struct dh_program *p = &n->whole->program;
-    const struct dh_function *f = &p->functions.at[t->function];
-    return dh_program_string(p, f->source ? f->source : f->name);
-}
-
 static uint32_t first_of(dh_threads set)
 {
     for (uint32_t t = 0; t < DH_THREADS_MAX; t++)
@@ -233,14 +181,14 @@ static uint32_t first_of(dh_threads set)
     return DH_NO_THREAD;
 }
 
-static void add_thread(const struct dh_scan_names *n, uint32_t index, struct dh_finding *f)
+static void add_thread(const struct dh_scan_subject *n, uint32_t index, struct dh_finding *f)
 {
     const struct dh_thread *t = &n->walk->threads.at[index];
     if (dh_finding_thread(f, index))
         return;
     struct dh_finding_thread out = {.index = index,
                                     .parent = first_of(t->creators),
-                                    .name = dh_strdup(dh_scan_thread_name(n, index)),
+                                    .name = dh_strdup(dh_source_thread(n->walk, index)),
                                     .state = dh_strdup(t->unique ? "one at most" : "any number of them")};
     if (t->inst != DH_NONE)
         add_place(n, &out.created, t->inst);
@@ -248,12 +196,12 @@ static void add_thread(const struct dh_scan_names *n, uint32_t index, struct dh_
 }
 
 /* ---- objects ---- */
-static void name_object(const struct dh_scan_names *n, const struct dh_event *e, struct dh_finding *f)
+static void name_object(const struct dh_scan_subject *n, const struct dh_event *e, struct dh_finding *f)
 {
-    const struct dh_program *p = &n->whole->program;
+    const struct dh_program *p = n->walk->program;
     const struct dh_graph *g = &n->walk->shapes->graph;
     int32_t offset;
-    const struct dh_global *global = global_of(n, e->node, &offset);
+    const struct dh_global *global = dh_source_global(n->walk, e->node, &offset);
     free(f->object);
     if (global) {
         const char *file = dh_program_string(p, global->file);
@@ -277,7 +225,7 @@ static void name_object(const struct dh_scan_names *n, const struct dh_event *e,
 }
 
 /* ---- findings ---- */
-static void begin(const struct dh_scan_names *n, const char *kind, const char *text, struct dh_finding *f)
+static void begin(const struct dh_scan_subject *n, const char *kind, const char *text, struct dh_finding *f)
 {
     dh_finding_init(f);
     dh_finding_set(&f->kind, kind);
@@ -291,7 +239,7 @@ static void begin(const struct dh_scan_names *n, const char *kind, const char *t
     f->object_thread = DH_NO_THREAD;
 }
 
-static void end(const struct dh_scan_names *n, struct dh_finding *f)
+static void end(const struct dh_scan_subject *n, struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++)
         if (f->accesses.at[i].thread < n->walk->threads.n)
@@ -304,7 +252,7 @@ static bool is_better_name(const struct dh_finding_access *a, const struct dh_fi
     return !b->variable[0] || (a->wrote && !b->wrote && a->variable[0]);
 }
 
-void dh_scan_race(const struct dh_scan_names *n, uint32_t one, uint32_t other, const char *text, struct dh_finding *f)
+void dh_scan_race(const struct dh_scan_subject *n, uint32_t one, uint32_t other, const char *text, struct dh_finding *f)
 {
     begin(n, "race", text, f);
     add_access(n, one, f);
@@ -332,7 +280,7 @@ static void name_locks(struct dh_finding *f)
     dh_str_release(&all);
 }
 
-void dh_scan_deadlock(const struct dh_scan_names *n, const struct dh_deadlock *d, struct dh_finding *f)
+void dh_scan_deadlock(const struct dh_scan_subject *n, const struct dh_deadlock *d, struct dh_finding *f)
 {
     static const struct {
         const char *kind, *text;
@@ -351,7 +299,7 @@ void dh_scan_deadlock(const struct dh_scan_names *n, const struct dh_deadlock *d
         add_access(n, d->events[k], f);
     const struct dh_finding_access *first = &f->accesses.at[0];
     if (d->kind == DH_DEADLOCK_CRITICAL || d->kind == DH_DEADLOCK_AGAIN || d->kind == DH_DEADLOCK_JOIN) {
-        char *held = dh_scan_lock_name(n, &n->walk->held.at[d->held]);
+        char *held = dh_source_lock(n->walk, &n->walk->held.at[d->held]);
         dh_finding_set(&f->variable, held);
         free(held);
     } else if (d->kind == DH_DEADLOCK_MUTUAL)
@@ -362,22 +310,7 @@ void dh_scan_deadlock(const struct dh_scan_names *n, const struct dh_deadlock *d
 }
 
 /* ---- steps that belong together ---- */
-bool dh_scan_differ(const void *self, uint32_t inst, uint32_t other)
-{
-    const struct dh_scan_names *n = self;
-    const struct dh_site *a = site_of(n, inst), *b = site_of(n, other);
-    const char *x = a ? dh_site_string(&n->whole->sites, a->variable) : "";
-    const char *y = b ? dh_site_string(&n->whole->sites, b->variable) : "";
-    return dh_starts_with(x, "struct ") && dh_starts_with(y, "struct ") && strcmp(x, y) != 0;
-}
-
-static const char *function_name(const struct dh_scan_names *n, uint32_t function)
-{
-    const struct dh_function *f = &n->whole->program.functions.at[function];
-    return dh_program_string(&n->whole->program, f->source ? f->source : f->name);
-}
-
-static char *violation_text(const struct dh_scan_names *n, const struct dh_violation *v, const char *first,
+static char *violation_text(const struct dh_scan_subject *n, const struct dh_violation *v, const char *first,
                             const char *second)
 {
     static const char *const words[] = {
@@ -394,7 +327,7 @@ static char *violation_text(const struct dh_scan_names *n, const struct dh_viola
         [DH_VIOLATION_APART] = "%s accesses %s in two critical sections: another thread can write it in between",
     };
     struct dh_str out = {0};
-    dh_str_addf(&out, words[v->kind], function_name(n, v->function), first, second);
+    dh_str_addf(&out, words[v->kind], dh_source_function(n->walk->program, v->function), first, second);
     return out.at;
 }
 
@@ -403,7 +336,7 @@ static const char *name_or(const char *name, const char *otherwise)
     return name[0] ? name : otherwise;
 }
 
-void dh_scan_violation(const struct dh_scan_names *n, const struct dh_violation *v, struct dh_finding *f)
+void dh_scan_violation(const struct dh_scan_subject *n, const struct dh_violation *v, struct dh_finding *f)
 {
     begin(n, "atomicity", "", f);
     add_access(n, v->first, f);
@@ -423,7 +356,7 @@ void dh_scan_violation(const struct dh_scan_names *n, const struct dh_violation 
     f->text = violation_text(n, v, x, y);
     if (v->locked) { /* as the detector `methods` has it: what a run shows is the same finding */
         free(f->key);
-        f->key = dh_format("methods:%s:%s|%s", function_name(n, v->function), x, y);
+        f->key = dh_format("methods:%s:%s|%s", dh_source_function(n->walk->program, v->function), x, y);
     }
     free(f->variable);
     bool two = v->kind == DH_VIOLATION_PAIR || v->kind == DH_VIOLATION_TORN;
@@ -433,7 +366,7 @@ void dh_scan_violation(const struct dh_scan_names *n, const struct dh_violation 
     end(n, f);
 }
 
-bool dh_scan_is_told(const struct dh_finding *f)
+bool dh_scan_has_line(const struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++)
         if (f->accesses.at[i].stack.frames.n && f->accesses.at[i].stack.frames.at[0].line)

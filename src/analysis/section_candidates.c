@@ -1,8 +1,7 @@
-#include "cmd/scan_sections.h"
+#include "analysis/section_candidates.h"
 
-#include "base/str.h"
+#include "analysis/source_names.h"
 #include "event/sections.h"
-#include "host/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,25 +20,22 @@ struct draft {
 };
 
 struct writer {
-    const struct dh_scan_names *names;
+    const struct dh_walk *walk;
     DH_VEC(struct draft) drafts;
 };
 
 /* Where a section may begin or end: an access with a name of its own. Copies have two and are none. */
 static const struct dh_site *usable(const struct writer *w, uint32_t event)
 {
-    const struct dh_program *p = &w->names->whole->program;
-    const struct dh_site_table *t = &w->names->whole->sites;
-    uint32_t row = p->insts.at[w->names->walk->events.at[event].inst].site;
-    const struct dh_site *s = row < t->n_sites ? &t->sites[row] : NULL;
+    const struct dh_site *s = dh_source_site(w->walk, w->walk->events.at[event].inst);
     bool copies = s && (s->op == DH_OP_COPY || s->op == DH_OP_MOVE);
-    return s && !copies && dh_site_string(t, s->variable)[0] ? s : NULL;
+    return s && !copies && dh_site_string(w->walk->sites, s->variable)[0] ? s : NULL;
 }
 
 /* What others may do meanwhile without harm (AVIO): between two writes another one, else a read. */
 static uint8_t allowed(const struct writer *w, const struct dh_violation *v)
 {
-    const struct dh_event *e = w->names->walk->events.at;
+    const struct dh_event *e = w->walk->events.at;
     bool writes = e[v->first].kind == DH_EVENT_WRITE && e[v->second].kind == DH_EVENT_WRITE;
     return writes ? DH_ALLOW_WRITE : DH_ALLOW_READ;
 }
@@ -73,7 +69,7 @@ static void add_end(struct draft *d, uint32_t site, uint8_t allow)
 
 static void add(struct writer *w, const struct dh_violation *v)
 {
-    const struct dh_site_table *t = &w->names->whole->sites;
+    const struct dh_site_table *t = w->walk->sites;
     const struct dh_site *first = usable(w, v->first), *second = usable(w, v->second);
     /* Round a loop, or each in a critical section of its own: steps that are finished for themselves. */
     bool again = v->kind == DH_VIOLATION_NEXT && (first == second || v->locked);
@@ -109,8 +105,7 @@ static void put(void *arg, const char *text, size_t n)
 static void print(const struct writer *w, size_t number, struct dh_str *out)
 {
     const struct draft *d = &w->drafts.at[number];
-    const struct dh_program *p = &w->names->whole->program;
-    const struct dh_site_table *t = &w->names->whole->sites;
+    const struct dh_site_table *t = w->walk->sites;
     const struct dh_site *entry = &t->sites[d->entry];
     char *name = dh_format("%s-%zu", pattern(d->kind), number + 1);
     struct dh_section section = {.name = name};
@@ -138,8 +133,7 @@ static void print(const struct writer *w, size_t number, struct dh_str *out)
                                     .n_sites = (uint32_t)n_points,
                                     .names = d->variables.at,
                                     .n_names = (uint32_t)d->variables.n};
-    const struct dh_function *f = &p->functions.at[d->function];
-    dh_str_addf(out, "\n# %s, %s:%u\n", dh_program_string(p, f->source ? f->source : f->name),
+    dh_str_addf(out, "\n# %s, %s:%u\n", dh_source_function(w->walk->program, d->function),
                 dh_basename(dh_site_string(t, entry->file)), entry->line);
     dh_sections_print(&one, put, out);
     free(points);
@@ -148,26 +142,20 @@ static void print(const struct writer *w, size_t number, struct dh_str *out)
     free(name);
 }
 
-bool dh_scan_sections(const struct dh_scan_names *names, const struct dh_inconsistencies *c, const char *path,
-                      unsigned *n, struct dh_err *err)
+unsigned dh_section_candidates_print(struct dh_str *out, const struct dh_walk *walk, const struct dh_inconsistencies *c)
 {
-    struct writer w = {.names = names};
-    struct dh_str out = {0};
+    struct writer w = {.walk = walk};
     for (size_t i = 0; i < c->found.n; i++)
         add(&w, &c->found.at[i]);
     for (size_t i = 0; i < c->neighbours.n; i++)
         add(&w, &c->neighbours.at[i]);
-    dh_str_addf(&out, "# Sections of %s that are meant to happen at once, as far as can be told without running it.\n",
-                dh_basename(names->program));
     for (size_t i = 0; i < w.drafts.n; i++)
-        print(&w, i, &out);
-    bool ok = dh_file_write(path, out.at, out.n, 0644, err);
-    *n = (unsigned)w.drafts.n;
+        print(&w, i, out);
+    unsigned n = (unsigned)w.drafts.n;
     for (size_t i = 0; i < w.drafts.n; i++) {
         dh_vec_release(&w.drafts.at[i].ends);
         dh_vec_release(&w.drafts.at[i].variables);
     }
     dh_vec_release(&w.drafts);
-    dh_str_release(&out);
-    return ok;
+    return n;
 }

@@ -1,4 +1,4 @@
-#include "cmd/scan_measures.h"
+#include "analysis/statistics.h"
 
 #include "analysis/symex_internal.h"
 
@@ -216,7 +216,7 @@ static void print_sizes(struct dh_str *out, struct measures *m)
                 n ? m->sizes.at[n - 1] : 0, n ? (double)sum / (double)n : 0.0, n ? m->sizes.at[n / 2] : 0);
 }
 
-void dh_scan_measures(struct dh_str *out, const struct dh_conflicts *c)
+void dh_statistics_print(struct dh_str *out, const struct dh_conflicts *c)
 {
     struct measures m = {.c = c, .w = c->walk};
     const struct dh_walk *w = c->walk;

@@ -1,4 +1,4 @@
-#include "cmd/scan_classes.h"
+#include "analysis/site_classes.h"
 
 #include "analysis/symex_internal.h"
 
@@ -112,7 +112,7 @@ static void print_class(struct dh_str *out, const struct classes *c, enum class 
     dh_str_add(out, "]");
 }
 
-void dh_scan_classes(struct dh_str *out, const struct dh_conflicts *found)
+void dh_site_classes_print(struct dh_str *out, const struct dh_conflicts *found)
 {
     struct classes c = {.w = found->walk};
     const struct dh_graph *g = &c.w->shapes->graph;

@@ -1,19 +1,19 @@
-#include "cmd/scan_reasons.h"
+#include "analysis/explain.h"
 
+#include "analysis/source_names.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 
-/* The two accesses, and who does them. */
+/* Two accesses that may race. */
 struct pair {
-    const struct dh_scan_names *n;
     const struct dh_walk *w;
     const struct dh_event *a, *b;
 };
 
 static const char *name_of(const struct pair *p, const struct dh_event *e)
 {
-    return dh_scan_thread_name(p->n, e->thread);
+    return dh_source_thread(p->w, e->thread);
 }
 
 static bool is_one(const struct pair *p, const struct dh_event *e)
@@ -24,7 +24,7 @@ static bool is_one(const struct pair *p, const struct dh_event *e)
 /* "vault.c:19" */
 static char *place_of(const struct pair *p, const struct dh_event *e)
 {
-    const struct dh_program *program = &p->n->whole->program;
+    const struct dh_program *program = p->w->program;
     const struct dh_place *at = &program->places.at[program->insts.at[e->inst].place];
     return dh_format("%s:%u", dh_basename(dh_program_string(program, at->file)), at->line);
 }
@@ -119,7 +119,7 @@ static void add_locks(const struct pair *p, const struct dh_event *e, struct dh_
 {
     const struct dh_lockset *l = &p->w->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++) {
-        char *name = dh_scan_lock_name(p->n, &p->w->held.at[l->first + k]);
+        char *name = dh_source_lock(p->w, &p->w->held.at[l->first + k]);
         dh_str_addf(out, "%s%s", k ? ", " : "", name);
         free(name);
     }
@@ -155,7 +155,7 @@ static char *lock(const struct pair *p)
         free(b);
         return dh_str_take(&out);
     }
-    char *name = dh_scan_lock_name(p->n, one);
+    char *name = dh_source_lock(p->w, one);
     dh_str_addf(&out,
                 one->mode && other->mode ? "both hold %s for reading only"
                                          : "both hold %s, but there are many of that kind",
@@ -169,7 +169,7 @@ static char *object_lock(const struct pair *p)
     const struct dh_held *other, *one = common(p, &other);
     if (!one)
         return dh_strdup("they hold no lock in common");
-    char *name = dh_scan_lock_name(p->n, one);
+    char *name = dh_source_lock(p->w, one);
     bool neither = one->relation == DH_RELATION_NONE && other->relation == DH_RELATION_NONE;
     char *place = place_of(p, one->relation == DH_RELATION_NONE ? p->a : p->b);
     char *text = neither ? dh_format("that %s is the one of this object is seen at neither", name)
@@ -238,9 +238,9 @@ static const struct {
     {DH_ARGUMENT_INTENDED, NULL, "there is no such mark"},
 };
 
-char *dh_scan_reason(const struct dh_scan_names *n, enum dh_argument argument, uint32_t one, uint32_t other)
+char *dh_explain_argument(const struct dh_walk *w, enum dh_argument argument, uint32_t one, uint32_t other)
 {
-    struct pair p = {n, n->walk, &n->walk->events.at[one], &n->walk->events.at[other]};
+    struct pair p = {w, &w->events.at[one], &w->events.at[other]};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].argument == argument)
             return reasons[i].reason ? reasons[i].reason(&p) : dh_strdup(reasons[i].text);
