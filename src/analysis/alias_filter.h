@@ -6,8 +6,8 @@
 #include "analysis/symex.h"
 
 /* Two accesses of one node are of different objects, or of different parts of one. */
-bool dh_events_apart(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
+bool dh_events_never_alias(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b);
 /* The node is nothing but state that models of libraries made up: the library looks after it. */
-bool dh_node_made_up(const struct dh_walk *w, uint32_t node);
+bool dh_node_is_library_state(const struct dh_symex *w, uint32_t node);
 
 #endif

@@ -17,7 +17,7 @@ struct summary {
 };
 
 struct finder {
-    struct dh_walk *w;
+    struct dh_symex *w;
     struct summary *of; /* by function */
 };
 
@@ -30,40 +30,40 @@ static void add(struct deed *all, uint8_t *n, struct deed d)
 /* What a callee does, if there is one only. */
 static void add_call(struct finder *f, uint32_t function, uint32_t inst, struct summary *mine)
 {
-    const struct dh_calls *c = &f->w->shapes->calls;
+    const struct dh_call_graph *c = &f->w->points_to->calls;
     const struct dh_inst *i = &f->w->program->insts.at[inst];
-    struct dh_exprs *x = &f->w->state->exprs;
+    struct dh_value_numbering *x = &f->w->state->values;
     uint32_t only = DH_NONE, n = 0;
-    for (uint32_t it = dh_calls_first(c, inst), to; dh_calls_next(c, inst, &it, &to); n++)
+    for (uint32_t it = dh_call_graph_first(c, inst), to; dh_call_graph_next(c, inst, &it, &to); n++)
         only = to;
     if (n != 1 || only == function)
         return;
     const struct summary *theirs = &f->of[only];
     for (unsigned k = 0; k < theirs->n_writes; k++) {
-        struct dh_term at = dh_exprs_outwards(x, theirs->writes[k].at, function, i, 1);
+        struct dh_term at = dh_term_to_caller(x, theirs->writes[k].at, function, i, 1);
         add(mine->writes, &mine->n_writes, (struct deed){at, inst, theirs->writes[k].counts});
     }
     for (unsigned k = 0; k < theirs->n_waits; k++)
         add(mine->waits, &mine->n_waits,
-            (struct deed){dh_exprs_outwards(x, theirs->waits[k].at, function, i, 1), inst, false});
+            (struct deed){dh_term_to_caller(x, theirs->waits[k].at, function, i, 1), inst, false});
 }
 
 /* A loop that is left when a load finds what it waits for. */
 static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct summary *mine)
 {
     const struct dh_program *p = f->w->program;
-    const struct dh_flow *flow = dh_walk_flow(f->w, function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, function);
     uint32_t block = dh_program_block_of(p, inst), loop = flow->loop.at[block - flow->first];
     const struct dh_look_sides *sides = loop == DH_NONE ? NULL : dh_looks_at(&f->w->state->made.looks, function, inst);
     const uint32_t *to = dh_successors(p, &p->blocks.at[block]);
-    if (!sides || dh_flow_in_loop(flow, loop, to[0] - flow->first) == dh_flow_in_loop(flow, loop, to[1] - flow->first))
+    if (!sides || dh_cfg_in_loop(flow, loop, to[0] - flow->first) == dh_cfg_in_loop(flow, loop, to[1] - flow->first))
         return;
     /* Who stays has looked, who leaves may have had another reason. */
     unsigned side = sides->n[0] ? 0 : 1;
     for (unsigned n = 0; n < sides->n[side]; n++) {
         const struct dh_look *l = &sides->at[side][n];
         bool here =
-            l->function != function || dh_flow_in_loop(flow, loop, dh_program_block_of(p, l->inst) - flow->first);
+            l->function != function || dh_cfg_in_loop(flow, loop, dh_program_block_of(p, l->inst) - flow->first);
         if (here && l->acquires && p->insts.at[l->inst].op == DH_I_LOAD)
             add(mine->waits, &mine->n_waits, (struct deed){l->at, inst, false});
     }
@@ -74,7 +74,7 @@ static void add_write(struct finder *f, uint32_t function, uint32_t inst, struct
     const struct dh_inst *i = &f->w->program->insts.at[inst];
     if (!i->order || !dh_looks_releases(f->w, function, inst))
         return;
-    struct dh_term at = dh_exprs_value(&f->w->state->exprs, function, dh_operand(f->w->program, i, 0));
+    struct dh_term at = dh_value_term(&f->w->state->values, function, dh_operand(f->w->program, i, 0));
     add(mine->writes, &mine->n_writes, (struct deed){at, inst, i->op == DH_I_RMW});
 }
 
@@ -97,14 +97,14 @@ static void summarise(struct finder *f, uint32_t function)
 
 /* ---- is it a barrier? ---- */
 
-static struct dh_cell cell_of(struct finder *f, uint32_t function, struct dh_term t)
+static struct dh_heap_cell cell_of(struct finder *f, uint32_t function, struct dh_term t)
 {
-    return dh_shapes_place(f->w->shapes, dh_walk_term_cell(f->w, function, t));
+    return dh_points_to_fold_cell(f->w->points_to, dh_symex_term_cell(f->w, function, t));
 }
 
 static bool same_cell(struct finder *f, uint32_t function, struct dh_term a, struct dh_term b)
 {
-    struct dh_cell x = cell_of(f, function, a), y = cell_of(f, function, b);
+    struct dh_heap_cell x = cell_of(f, function, a), y = cell_of(f, function, b);
     return x.node != DH_NO_NODE && x.node == y.node && x.offset == y.offset;
 }
 
@@ -112,21 +112,21 @@ static bool same_cell(struct finder *f, uint32_t function, struct dh_term a, str
 static bool comes_first(struct finder *f, uint32_t function, const struct deed *write, const struct deed *wait)
 {
     const struct dh_program *p = f->w->program;
-    const struct dh_flow *flow = dh_walk_flow(f->w, function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, function);
     uint32_t a = dh_program_block_of(p, write->point) - flow->first,
              b = dh_program_block_of(p, wait->point) - flow->first;
     for (uint32_t n = 0; n < flow->n; n++) {
-        const struct dh_block *end = &p->blocks.at[flow->first + n];
+        const struct dh_basic_block *end = &p->blocks.at[flow->first + n];
         if (p->insts.at[end->inst + end->n_insts - 1].op == DH_I_RETURN && flow->rank.at[n] != DH_NONE &&
-            !dh_flow_dominates(flow, a, n))
+            !dh_cfg_dominates(flow, a, n))
             return false;
     }
-    return a == b ? write->point < wait->point : dh_flow_dominates(flow, a, b);
+    return a == b ? write->point < wait->point : dh_cfg_dominates(flow, a, b);
 }
 
 static bool is_element(const struct finder *f, struct dh_term t)
 {
-    const struct dh_exprs *x = &f->w->state->exprs;
+    const struct dh_value_numbering *x = &f->w->state->values;
     uint32_t at = t.expr;
     return x->exprs.at[at].kind == DH_EXPR_INDEX;
 }
@@ -154,7 +154,7 @@ static bool is_barrier(struct finder *f, uint32_t function)
     return false;
 }
 
-uint8_t *dh_phases_find(struct dh_walk *w)
+uint8_t *dh_phases_find(struct dh_symex *w)
 {
     struct finder f = {.w = w};
     size_t n = w->program->functions.n;
@@ -163,7 +163,7 @@ uint8_t *dh_phases_find(struct dh_walk *w)
     if (!f.of || !found)
         abort();
     for (size_t k = 0; k < n && !w->strict; k++) {
-        uint32_t function = w->shapes->calls.order[k];
+        uint32_t function = w->points_to->calls.order[k];
         if (!w->program->functions.at[function].n_blocks)
             continue;
         summarise(&f, function);

@@ -7,6 +7,6 @@
 #include "analysis/symex.h"
 
 /* By function: is such a barrier. The caller frees it. */
-uint8_t *dh_phases_find(struct dh_walk *w);
+uint8_t *dh_phases_find(struct dh_symex *w);
 
 #endif

@@ -6,7 +6,7 @@ enum { DEEPEST = 16, CANDIDATES = 12 };
 
 /* What a thread does to an atomic: writes it in order with a value that a test may have seen, or looks at it. */
 struct dh_deed {
-    struct dh_cell at;
+    struct dh_heap_cell at;
     struct dh_value_test test;
     uint16_t thread;
     bool looks;
@@ -22,16 +22,16 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-void dh_published_init(struct dh_published *p, struct dh_walk *w)
+void dh_published_init(struct dh_published *p, struct dh_symex *w)
 {
-    *p = (struct dh_published){.walk = w};
+    *p = (struct dh_published){.symex = w};
 }
 
 void dh_published_release(struct dh_published *p)
 {
     free(p->first);
     free(p->calls);
-    for (unsigned n = 0; n < DH_THREADS_MAX; n++)
+    for (unsigned n = 0; n < DH_ABSTRACT_THREADS_MAX; n++)
         free(p->reached[n]);
     for (size_t n = 0; n < p->deeds.n; n++) {
         free(p->deeds.at[n].inst);
@@ -44,13 +44,13 @@ void dh_published_release(struct dh_published *p)
 
 static void find_calls(struct dh_published *p)
 {
-    const struct dh_program *m = p->walk->program;
-    const struct dh_calls *c = &p->walk->shapes->calls;
+    const struct dh_program *m = p->symex->program;
+    const struct dh_call_graph *c = &p->symex->points_to->calls;
     p->first = zeroed(m->functions.n + 2, sizeof *p->first);
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < m->insts.n; i++)
-            for (uint32_t it = dh_calls_first(c, i), f;
-                 m->insts.at[i].op == DH_I_CALL && dh_calls_next(c, i, &it, &f);) {
+            for (uint32_t it = dh_call_graph_first(c, i), f;
+                 m->insts.at[i].op == DH_I_CALL && dh_call_graph_next(c, i, &it, &f);) {
                 if (round)
                     p->calls[p->first[f + 1]] = i;
                 p->first[f + (round ? 1 : 2)]++;
@@ -65,18 +65,18 @@ static void find_calls(struct dh_published *p)
 
 static uint32_t function_of(const struct dh_published *p, uint32_t inst)
 {
-    return p->walk->program->blocks.at[dh_program_block_of(p->walk->program, inst)].function;
+    return p->symex->program->blocks.at[dh_program_block_of(p->symex->program, inst)].function;
 }
 
 static const uint8_t *reached_by(struct dh_published *p, unsigned thread)
 {
-    const struct dh_program *m = p->walk->program;
-    const struct dh_calls *c = &p->walk->shapes->calls;
+    const struct dh_program *m = p->symex->program;
+    const struct dh_call_graph *c = &p->symex->points_to->calls;
     DH_VEC(uint32_t) todo = {0};
     if (p->reached[thread])
         return p->reached[thread];
     uint8_t *seen = p->reached[thread] = zeroed(m->functions.n, 1);
-    dh_vec_push(&todo, p->walk->threads.at[thread].function);
+    dh_vec_push(&todo, p->symex->threads.at[thread].function);
     while (todo.n) {
         uint32_t at = todo.at[--todo.n];
         const struct dh_function *f = &m->functions.at[at];
@@ -85,8 +85,8 @@ static const uint8_t *reached_by(struct dh_published *p, unsigned thread)
         seen[at] = 1;
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
             for (uint32_t i = m->blocks.at[b].inst; i < m->blocks.at[b].inst + m->blocks.at[b].n_insts; i++)
-                for (uint32_t it = dh_calls_first(c, i), to;
-                     m->insts.at[i].op == DH_I_CALL && dh_calls_next(c, i, &it, &to);)
+                for (uint32_t it = dh_call_graph_first(c, i), to;
+                     m->insts.at[i].op == DH_I_CALL && dh_call_graph_next(c, i, &it, &to);)
                     dh_vec_push(&todo, to);
     }
     dh_vec_release(&todo);
@@ -95,13 +95,13 @@ static const uint8_t *reached_by(struct dh_published *p, unsigned thread)
 
 /* ---- what threads do to atomics ---- */
 
-static bool is_such(const struct dh_made *m, const struct dh_deed *d, const struct dh_atomic_use *u)
+static bool is_such(const struct dh_atomic_sync *m, const struct dh_deed *d, const struct dh_atomic_use *u)
 {
-    uint8_t op = m->walk->program->insts.at[u->inst].op;
+    uint8_t op = m->symex->program->insts.at[u->inst].op;
     if (u->thread != d->thread)
         return false;
     if (d->looks)
-        return m->looked[u->inst] & DH_LOOKED_IN_ORDER;
+        return m->looked[u->inst] & DH_ATOMIC_TESTED_ACQUIRE;
     return op != DH_I_LOAD && u->releases && !u->initial && (!u->valued || dh_test_holds(&d->test, u->value));
 }
 
@@ -126,9 +126,10 @@ static bool same_test(const struct dh_value_test *a, const struct dh_value_test 
     return a->relation == b->relation && a->known == b->known && a->number == b->number;
 }
 
-static uint32_t deed(struct dh_published *p, struct dh_cell at, struct dh_value_test test, unsigned thread, bool looks)
+static uint32_t deed(struct dh_published *p, struct dh_heap_cell at, struct dh_value_test test, unsigned thread,
+                     bool looks)
 {
-    const struct dh_made *m = &p->walk->state->made;
+    const struct dh_atomic_sync *m = &p->symex->state->made;
     for (uint32_t n = 0; n < p->deeds.n; n++) {
         const struct dh_deed *d = &p->deeds.at[n];
         if (d->at.node == at.node && d->at.offset == at.offset && d->thread == thread && d->looks == looks &&
@@ -136,11 +137,11 @@ static uint32_t deed(struct dh_published *p, struct dh_cell at, struct dh_value_
             return n;
     }
     struct dh_deed d = {.at = at, .test = test, .thread = (uint16_t)thread, .looks = looks};
-    for (uint32_t n = dh_made_first(m, at); dh_made_is_at(m, n, at); n++)
+    for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++)
         if (is_such(m, &d, &m->uses.at[n])) {
             if (!d.any) {
-                d.inst = zeroed(p->walk->program->insts.n, 1);
-                d.does = zeroed(p->walk->program->functions.n, 1);
+                d.inst = zeroed(p->symex->program->insts.n, 1);
+                d.does = zeroed(p->symex->program->functions.n, 1);
                 d.any = true;
             }
             d.inst[m->uses.at[n].inst] = 1;
@@ -165,13 +166,14 @@ struct question {
 
 static bool does(const struct question *q, uint32_t which, uint32_t inst)
 {
-    const struct dh_walk *w = q->p->walk;
+    const struct dh_symex *w = q->p->symex;
     const struct dh_deed *d = which == DH_NONE ? NULL : &q->p->deeds.at[which];
     if (!d || !d->any)
         return false;
     if (d->inst[inst] || w->program->insts.at[inst].op != DH_I_CALL)
         return d->inst[inst];
-    for (uint32_t it = dh_calls_first(&w->shapes->calls, inst), f; dh_calls_next(&w->shapes->calls, inst, &it, &f);)
+    for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), f;
+         dh_call_graph_next(&w->points_to->calls, inst, &it, &f);)
         if (d->does[f])
             return true;
     return false;
@@ -179,14 +181,14 @@ static bool does(const struct question *q, uint32_t which, uint32_t inst)
 
 static bool is_after(struct question *q, uint32_t function, uint32_t inst)
 {
-    const struct dh_program *m = q->p->walk->program;
-    const struct dh_flow *flow = dh_walk_flow(q->p->walk, function);
+    const struct dh_program *m = q->p->symex->program;
+    const struct dh_cfg *flow = dh_symex_cfg(q->p->symex, function);
     uint8_t *seen = zeroed(flow->n, 1);
     DH_VEC(uint32_t) todo = {0};
     bool found = false;
     uint32_t from = inst + 1, block = dh_program_block_of(m, inst);
     for (;;) {
-        const struct dh_block *b = &m->blocks.at[block];
+        const struct dh_basic_block *b = &m->blocks.at[block];
         for (uint32_t i = from; i < b->inst + b->n_insts && !found; i++)
             found = does(q, q->deed, i);
         for (uint32_t n = 0; n < b->n_succs; n++)
@@ -234,12 +236,13 @@ static unsigned look_back(struct question *q, uint32_t function, uint32_t inst);
 
 static unsigned look_into(struct question *q, uint32_t call)
 {
-    const struct dh_walk *w = q->p->walk;
+    const struct dh_symex *w = q->p->symex;
     const struct dh_program *m = w->program;
     unsigned all = 0;
     if (++q->depth > DEEPEST)
         return TOLD | THROUGH;
-    for (uint32_t it = dh_calls_first(&w->shapes->calls, call), f; dh_calls_next(&w->shapes->calls, call, &it, &f);)
+    for (uint32_t it = dh_call_graph_first(&w->points_to->calls, call), f;
+         dh_call_graph_next(&w->points_to->calls, call, &it, &f);)
         for (uint32_t b = m->functions.at[f].block; b < m->functions.at[f].block + m->functions.at[f].n_blocks; b++) {
             uint32_t end = m->blocks.at[b].inst + m->blocks.at[b].n_insts - 1;
             if (m->insts.at[end].op == DH_I_RETURN)
@@ -252,7 +255,7 @@ static unsigned look_into(struct question *q, uint32_t call)
 /* Instructions of a block, from `end` back. */
 static unsigned scan_back(struct question *q, uint32_t block, uint32_t end)
 {
-    const struct dh_program *m = q->p->walk->program;
+    const struct dh_program *m = q->p->symex->program;
     for (uint32_t i = end; i-- > m->blocks.at[block].inst;) {
         bool one = does(q, q->deed, i), stop = does(q, q->unless, i);
         if (!one && !stop)
@@ -266,14 +269,14 @@ static unsigned scan_back(struct question *q, uint32_t block, uint32_t end)
 
 static unsigned look_back(struct question *q, uint32_t function, uint32_t inst)
 {
-    const struct dh_program *m = q->p->walk->program;
-    const struct dh_flow *flow = dh_walk_flow(q->p->walk, function);
+    const struct dh_program *m = q->p->symex->program;
+    const struct dh_cfg *flow = dh_symex_cfg(q->p->symex, function);
     uint8_t *seen = zeroed(flow->n, 1);
     DH_VEC(uint32_t) todo = {0};
     uint32_t block = dh_program_block_of(m, inst), end = inst;
     unsigned all = 0;
     for (;;) {
-        const struct dh_block *b = &m->blocks.at[block];
+        const struct dh_basic_block *b = &m->blocks.at[block];
         unsigned now = scan_back(q, block, end);
         all |= now & TOLD;
         all |= now & THROUGH && block == flow->first ? THROUGH : 0;
@@ -311,33 +314,33 @@ static bool is_told(struct question *q, uint32_t function, uint32_t inst)
 
 /* ---- pairs ---- */
 
-static bool comes_before(struct dh_published *p, const struct dh_event *e, uint32_t which)
+static bool comes_before(struct dh_published *p, const struct dh_symex_event *e, uint32_t which)
 {
     struct question q = {.p = p, .deed = which, .unless = DH_NONE, .thread = e->thread};
-    return is_ahead(&q, p->walk->contexts.at[e->context].function, e->inst);
+    return is_ahead(&q, p->symex->contexts.at[e->context].function, e->inst);
 }
 
-static bool comes_after(struct dh_published *p, const struct dh_event *e, uint32_t which, uint32_t unless)
+static bool comes_after(struct dh_published *p, const struct dh_symex_event *e, uint32_t which, uint32_t unless)
 {
     struct question q = {.p = p, .deed = which, .unless = unless, .thread = e->thread};
-    return is_told(&q, p->walk->contexts.at[e->context].function, e->inst);
+    return is_told(&q, p->symex->contexts.at[e->context].function, e->inst);
 }
 
-static struct dh_value_test test_of(const struct dh_held *h)
+static struct dh_value_test test_of(const struct dh_symex_lock *h)
 {
-    return (struct dh_value_test){h->made == DH_MADE_FLAG ? h->test : DH_CMP_OTHER,
-                                  h->made == DH_MADE_FLAG && h->test_known, h->number};
+    return (struct dh_value_test){h->made == DH_SYNC_ATOMIC_FLAG ? h->test : DH_CMP_OTHER,
+                                  h->made == DH_SYNC_ATOMIC_FLAG && h->test_known, h->number};
 }
 
 /* There is one such atomic, or it belongs to what is accessed. */
-static bool is_the_one(const struct dh_walk *w, const struct dh_held *h)
+static bool is_the_one(const struct dh_symex *w, const struct dh_symex_lock *h)
 {
-    bool plain = dh_made_is_plain(&w->state->made, (struct dh_cell){h->node, h->offset});
-    return !plain && (h->relation != DH_RELATION_NONE || (dh_walk_unique(w, h->node) && !h->element));
+    bool plain = dh_atomic_sync_has_plain_store(&w->state->made, (struct dh_heap_cell){h->node, h->offset});
+    return !plain && (h->relation != DH_RELATION_NONE || (dh_symex_is_unique(w, h->node) && !h->element));
 }
 
 /* No value passes both. */
-static bool exclude(const struct dh_held *a, const struct dh_held *b)
+static bool exclude(const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     struct dh_value_test s = test_of(a), t = test_of(b);
     if (s.known && s.relation == DH_CMP_EQ)
@@ -346,8 +349,8 @@ static bool exclude(const struct dh_held *a, const struct dh_held *b)
 }
 
 /* In between, `a` waits for `g` of whoever did `b`, who waits for `h` again before it goes on. */
-static bool takes_turns(struct dh_published *p, const struct dh_event *a, const struct dh_event *b, uint32_t told,
-                        struct dh_cell g, struct dh_value_test g_test, struct dh_cell h)
+static bool takes_turns(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                        uint32_t told, struct dh_heap_cell g, struct dh_value_test g_test, struct dh_heap_cell h)
 {
     static const struct dh_value_test any = {DH_CMP_OTHER, false, 0};
     uint32_t back = deed(p, g, g_test, b->thread, false);
@@ -357,26 +360,26 @@ static bool takes_turns(struct dh_published *p, const struct dh_event *a, const 
     return comes_before(p, b, back) && !comes_after(p, a, told, look) && !comes_after(p, b, back, again);
 }
 
-static bool is_waited_for(struct dh_published *p, const struct dh_event *a, const struct dh_event *b, uint32_t told,
-                          const struct dh_held *h)
+static bool is_waited_for(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                          uint32_t told, const struct dh_symex_lock *h)
 {
     static const struct dh_value_test any = {DH_CMP_OTHER, false, 0};
-    const struct dh_walk *w = p->walk;
-    const struct dh_made *m = &w->state->made;
+    const struct dh_symex *w = p->symex;
+    const struct dh_atomic_sync *m = &w->state->made;
     const struct dh_lockset *seen = &w->locksets.at[a->seen];
-    struct dh_cell at = {h->node, h->offset};
+    struct dh_heap_cell at = {h->node, h->offset};
     unsigned tried = 0;
     for (uint32_t n = 0; n < seen->n; n++) {
-        const struct dh_held *g = &w->held.at[seen->first + n];
+        const struct dh_symex_lock *g = &w->held.at[seen->first + n];
         if (g->node == h->node && g->offset == h->offset && exclude(g, h) &&
             takes_turns(p, a, b, told, at, test_of(g), at))
             return true;
     }
-    struct dh_cell last = DH_NO_CELL;
+    struct dh_heap_cell last = DH_NO_CELL;
     for (size_t n = 0; n < m->uses.n && tried < CANDIDATES; n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
-        struct dh_cell g = {u->node, u->offset};
-        if (u->thread != a->thread || !(m->looked[u->inst] & DH_LOOKED_IN_ORDER) ||
+        struct dh_heap_cell g = {u->node, u->offset};
+        if (u->thread != a->thread || !(m->looked[u->inst] & DH_ATOMIC_TESTED_ACQUIRE) ||
             (g.node == at.node && g.offset == at.offset) || (g.node == last.node && g.offset == last.offset))
             continue;
         last = g;
@@ -387,21 +390,21 @@ static bool is_waited_for(struct dh_published *p, const struct dh_event *a, cons
     return false;
 }
 
-static bool hands_over(struct dh_published *p, const struct dh_event *a, const struct dh_event *b,
-                       const struct dh_held *h)
+static bool hands_over(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                       const struct dh_symex_lock *h)
 {
-    if (h->made != DH_MADE_FLAG && h->made != DH_MADE_LAST)
+    if (h->made != DH_SYNC_ATOMIC_FLAG && h->made != DH_SYNC_ATOMIC_LAST)
         return false;
-    uint32_t told = deed(p, (struct dh_cell){h->node, h->offset}, test_of(h), a->thread, false);
-    if (!p->deeds.at[told].any || !is_the_one(p->walk, h) || !comes_before(p, a, told))
+    uint32_t told = deed(p, (struct dh_heap_cell){h->node, h->offset}, test_of(h), a->thread, false);
+    if (!p->deeds.at[told].any || !is_the_one(p->symex, h) || !comes_before(p, a, told))
         return false;
-    return !comes_after(p, a, told, DH_NONE) || (h->made == DH_MADE_FLAG && is_waited_for(p, a, b, told, h));
+    return !comes_after(p, a, told, DH_NONE) || (h->made == DH_SYNC_ATOMIC_FLAG && is_waited_for(p, a, b, told, h));
 }
 
 /* `a` is done before what `b` waited for. */
-static bool is_before(struct dh_published *p, const struct dh_event *a, const struct dh_event *b)
+static bool is_before(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    const struct dh_walk *w = p->walk;
+    const struct dh_symex *w = p->symex;
     const struct dh_lockset *seen = &w->locksets.at[b->seen], *held = &w->locksets.at[b->lockset];
     for (uint32_t n = 0; n < seen->n; n++)
         if (hands_over(p, a, b, &w->held.at[seen->first + n]))
@@ -412,9 +415,9 @@ static bool is_before(struct dh_published *p, const struct dh_event *a, const st
     return false;
 }
 
-bool dh_published_apart(struct dh_published *p, const struct dh_event *a, const struct dh_event *b)
+bool dh_published_apart(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    if (p->walk->strict || !p->walk->state->made.uses.n)
+    if (p->symex->strict || !p->symex->state->made.uses.n)
         return false;
     if (!p->first)
         find_calls(p);

@@ -7,15 +7,15 @@
 #include "analysis/symex.h"
 
 struct dh_published {
-    struct dh_walk *walk;
-    uint32_t *first, *calls;          /* by function: its calls are calls[first[f]] .. calls[first[f + 1] - 1] */
-    uint8_t *reached[DH_THREADS_MAX]; /* by thread, when asked: functions that it may run */
-    DH_VEC(struct dh_deed) deeds;     /* asked for so far */
+    struct dh_symex *symex;
+    uint32_t *first, *calls; /* by function: its calls are calls[first[f]] .. calls[first[f + 1] - 1] */
+    uint8_t *reached[DH_ABSTRACT_THREADS_MAX]; /* by thread, when asked: functions that it may run */
+    DH_VEC(struct dh_deed) deeds;              /* asked for so far */
 };
 
-void dh_published_init(struct dh_published *p, struct dh_walk *w);
+void dh_published_init(struct dh_published *p, struct dh_symex *w);
 void dh_published_release(struct dh_published *p);
 /* Whether by custom one of them happened before the other. */
-bool dh_published_apart(struct dh_published *p, const struct dh_event *a, const struct dh_event *b);
+bool dh_published_apart(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

@@ -54,7 +54,7 @@ static bool tells_truth(const struct dh_value_test *t, bool *truth)
 /* ---- following a condition back ---- */
 
 struct trace {
-    struct dh_walk *w;
+    struct dh_symex *w;
     unsigned steps, n;
     struct dh_look found[DH_LOOKS_MAX];
 };
@@ -73,10 +73,10 @@ struct want {
 
 static bool follow(struct trace *t, struct spot at, dh_value v, struct want want);
 
-uint32_t dh_looks_definition(struct dh_walk *w, uint32_t function, dh_value v)
+uint32_t dh_looks_definition(struct dh_symex *w, uint32_t function, dh_value v)
 {
     const struct dh_program *p = w->program;
-    const uint32_t *defined = dh_walk_defined(w, function);
+    const uint32_t *defined = dh_symex_definitions(w, function);
     while (dh_is_register(v) && defined[v] != DH_NONE && p->insts.at[defined[v]].op == DH_I_COPY)
         v = dh_operand(p, &p->insts.at[defined[v]], 0);
     return dh_is_register(v) ? defined[v] : DH_NONE;
@@ -93,10 +93,10 @@ static bool is_releasing(unsigned order)
 }
 
 /* A fence behind a relaxed look does as well. */
-static bool acquires(struct dh_walk *w, uint32_t inst)
+static bool acquires(struct dh_symex *w, uint32_t inst)
 {
     const struct dh_program *p = w->program;
-    const struct dh_block *b = &p->blocks.at[dh_program_block_of(p, inst)];
+    const struct dh_basic_block *b = &p->blocks.at[dh_program_block_of(p, inst)];
     if (is_acquiring(p->insts.at[inst].order))
         return true;
     for (uint32_t i = inst + 1; i < b->inst + b->n_insts; i++)
@@ -105,18 +105,18 @@ static bool acquires(struct dh_walk *w, uint32_t inst)
     return false;
 }
 
-bool dh_looks_releases(struct dh_walk *w, uint32_t function, uint32_t inst)
+bool dh_looks_releases(struct dh_symex *w, uint32_t function, uint32_t inst)
 {
     const struct dh_program *p = w->program;
     if (is_releasing(p->insts.at[inst].order))
         return true;
-    const struct dh_flow *flow = dh_walk_flow(w, function);
+    const struct dh_cfg *flow = dh_symex_cfg(w, function);
     uint32_t mine = dh_program_block_of(p, inst) - flow->first;
     for (uint32_t b = 0; b < flow->n; b++) {
-        const struct dh_block *block = &p->blocks.at[flow->first + b];
+        const struct dh_basic_block *block = &p->blocks.at[flow->first + b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++)
             if (p->insts.at[i].op == DH_I_FENCE && is_releasing(p->insts.at[i].order) &&
-                (b == mine ? i < inst : dh_flow_dominates(flow, b, mine)))
+                (b == mine ? i < inst : dh_cfg_dominates(flow, b, mine)))
                 return true;
     }
     return false;
@@ -127,7 +127,7 @@ static bool note(struct trace *t, struct spot at, uint32_t inst, struct want wan
     const struct dh_program *p = t->w->program;
     struct dh_look l = {.inst = inst,
                         .function = at.function,
-                        .at = dh_exprs_value(&t->w->state->exprs, at.function, dh_operand(p, &p->insts.at[inst], 0)),
+                        .at = dh_value_term(&t->w->state->values, at.function, dh_operand(p, &p->insts.at[inst], 0)),
                         .test = want.test,
                         .other = want.other,
                         .in_one = want.other_in == at.function,
@@ -239,13 +239,13 @@ static bool follow_select(struct trace *t, struct spot at, const struct dh_inst 
 static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct want want)
 {
     const struct dh_program *p = t->w->program;
-    struct dh_exprs *x = &t->w->state->exprs;
+    struct dh_value_numbering *x = &t->w->state->values;
     unsigned before = t->n;
     bool any = false;
     if (at.deep == CALLS_DEEP)
         return false;
-    for (uint32_t it = dh_calls_first(&t->w->shapes->calls, inst), to;
-         dh_calls_next(&t->w->shapes->calls, inst, &it, &to);) {
+    for (uint32_t it = dh_call_graph_first(&t->w->points_to->calls, inst), to;
+         dh_call_graph_next(&t->w->points_to->calls, inst, &it, &to);) {
         const struct dh_function *f = &p->functions.at[to];
         struct spot in = {to, at.deep + 1};
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
@@ -260,7 +260,7 @@ static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct w
             if (!follow(t, in, dh_operand(p, end, 0), want))
                 return false;
             for (unsigned n = way; n < t->n; n++)
-                t->found[n].at = dh_exprs_outwards(x, t->found[n].at, at.function, &p->insts.at[inst], 1);
+                t->found[n].at = dh_term_to_caller(x, t->found[n].at, at.function, &p->insts.at[inst], 1);
             if (!join_ways(t, before, way))
                 return false;
             any = true;
@@ -270,7 +270,7 @@ static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct w
 }
 
 /* Whether a function looks at atomics in order at all. */
-static bool has_looks(struct dh_walk *w, uint32_t function)
+static bool has_looks(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[function];
@@ -288,20 +288,20 @@ static bool has_looks(struct dh_walk *w, uint32_t function)
 /* What a look found is kept in a variable, so that it need not be looked again: `if (full(cached)) cached = load()`. */
 static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct want want)
 {
-    struct dh_walk *w = t->w;
+    struct dh_symex *w = t->w;
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[at.function];
-    struct dh_exprs *x = &w->state->exprs;
+    struct dh_value_numbering *x = &w->state->values;
     if (at.deep || !has_looks(w, at.function))
         return false;
-    struct dh_term from = dh_exprs_value(x, at.function, dh_operand(p, &p->insts.at[load], 0));
+    struct dh_term from = dh_value_term(x, at.function, dh_operand(p, &p->insts.at[load], 0));
     want.test.known = false;
     for (uint32_t b = f->block; from.expr && b < f->block + f->n_blocks; b++)
         for (uint32_t i = p->blocks.at[b].inst; i < p->blocks.at[b].inst + p->blocks.at[b].n_insts; i++) {
             const struct dh_inst *store = &p->insts.at[i];
             if (store->op != DH_I_STORE || store->order)
                 continue;
-            struct dh_term to = dh_exprs_value(x, at.function, dh_operand(p, store, 0));
+            struct dh_term to = dh_value_term(x, at.function, dh_operand(p, store, 0));
             if (to.expr != from.expr || to.offset != from.offset)
                 continue;
             uint32_t made = dh_looks_definition(w, at.function, dh_operand(p, store, 1));
@@ -316,7 +316,7 @@ static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct w
 static bool follow_inst(struct trace *t, struct spot at, dh_value v, struct want want)
 {
     const struct dh_program *p = t->w->program;
-    const uint32_t *defined = dh_walk_defined(t->w, at.function);
+    const uint32_t *defined = dh_symex_definitions(t->w, at.function);
     if (!dh_is_register(v) || defined[v] == DH_NONE || ++t->steps > DEEPEST)
         return false;
     const struct dh_inst *i = &p->insts.at[defined[v]];
@@ -360,9 +360,9 @@ static bool follow(struct trace *t, struct spot at, dh_value v, struct want want
 
 /* ---- asked once for each branch ---- */
 
-void dh_looks_init(struct dh_looks *l, struct dh_walk *w)
+void dh_looks_init(struct dh_looks *l, struct dh_symex *w)
 {
-    *l = (struct dh_looks){.walk = w};
+    *l = (struct dh_looks){.symex = w};
     l->of = calloc(w->program->insts.n + 1, sizeof *l->of);
     l->has = calloc(w->program->functions.n + 1, 1);
     if (!l->of || !l->has)
@@ -379,11 +379,11 @@ void dh_looks_release(struct dh_looks *l)
 
 const struct dh_look_sides *dh_looks_at(struct dh_looks *l, uint32_t function, uint32_t branch)
 {
-    const struct dh_program *p = l->walk->program;
+    const struct dh_program *p = l->symex->program;
     if (!l->of[branch]) {
         struct dh_look_sides s = {0};
         for (unsigned side = 0; side < 2; side++) {
-            struct trace t = {.w = l->walk};
+            struct trace t = {.w = l->symex};
             struct want want = {{side ? DH_CMP_EQ : DH_CMP_NE, true, 0}, DH_NONE, function};
             if (!follow(&t, (struct spot){function, 0}, dh_operand(p, &p->insts.at[branch], 0), want))
                 continue;

@@ -25,7 +25,7 @@ struct dh_look {
 };
 
 struct dh_looks {
-    struct dh_walk *walk;
+    struct dh_symex *symex;
     uint32_t *of; /* by instruction: 0 = not asked yet, 1 = nothing, else the place of both sides in `all`, + 2 */
     DH_VEC(struct dh_look_sides) all;
     DH_VEC(struct dh_kept_look) kept;
@@ -42,15 +42,15 @@ struct dh_look_sides {
     struct dh_look at[2][DH_LOOKS_MAX];
 };
 
-void dh_looks_init(struct dh_looks *l, struct dh_walk *w);
+void dh_looks_init(struct dh_looks *l, struct dh_symex *w);
 void dh_looks_release(struct dh_looks *l);
 /* Of a branch of the function, NULL: it tells nothing of atomics. Valid until the next call. */
 const struct dh_look_sides *dh_looks_at(struct dh_looks *l, uint32_t function, uint32_t branch);
 
 /* Orders what comes before it: by its own order, or by a fence on all ways to it. */
-bool dh_looks_releases(struct dh_walk *w, uint32_t function, uint32_t inst);
+bool dh_looks_releases(struct dh_symex *w, uint32_t function, uint32_t inst);
 /* The instruction that a value comes from, behind copies; DH_NONE: a parameter or a constant. */
-uint32_t dh_looks_definition(struct dh_walk *w, uint32_t function, dh_value v);
+uint32_t dh_looks_definition(struct dh_symex *w, uint32_t function, dh_value v);
 bool dh_test_holds(const struct dh_value_test *t, int64_t value);
 
 #endif

@@ -13,28 +13,28 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-void dh_calls_init(struct dh_calls *c, const struct dh_program *p)
+void dh_call_graph_init(struct dh_call_graph *c, const struct dh_program *p)
 {
-    *c = (struct dh_calls){.program = p};
+    *c = (struct dh_call_graph){.program = p};
     c->head = zeroed(p->insts.n, sizeof *c->head);
     memset(c->head, 0xff, p->insts.n * sizeof *c->head);
     c->far = zeroed(p->insts.n, 1);
     c->group = zeroed(p->functions.n, sizeof *c->group);
     c->order = zeroed(p->functions.n, sizeof *c->order);
-    c->group_first = zeroed(p->functions.n + 1, sizeof *c->group_first);
+    c->scc_first = zeroed(p->functions.n + 1, sizeof *c->scc_first);
 }
 
-void dh_calls_release(struct dh_calls *c)
+void dh_call_graph_release(struct dh_call_graph *c)
 {
     free(c->head);
     free(c->far);
     free(c->group);
     free(c->order);
-    free(c->group_first);
+    free(c->scc_first);
     dh_vec_release(&c->targets);
 }
 
-uint32_t dh_calls_callee(const struct dh_inst *i)
+uint32_t dh_inst_callee_operand(const struct dh_inst *i)
 {
     switch (i->op) {
     case DH_I_CALL:
@@ -47,30 +47,30 @@ uint32_t dh_calls_callee(const struct dh_inst *i)
     }
 }
 
-bool dh_calls_add(struct dh_calls *c, uint32_t inst, uint32_t function)
+bool dh_call_graph_add_target(struct dh_call_graph *c, uint32_t inst, uint32_t function)
 {
     for (uint32_t at = c->head[inst]; at != DH_NONE; at = c->targets.at[at].next)
         if (c->targets.at[at].function == function)
             return false;
     uint32_t id = (uint32_t)c->targets.n;
-    dh_vec_push(&c->targets, (struct dh_target){function, c->head[inst]});
+    dh_vec_push(&c->targets, (struct dh_call_target){function, c->head[inst]});
     c->head[inst] = id;
     return true;
 }
 
 #define DIRECT 0x80000000u
 
-uint32_t dh_calls_first(const struct dh_calls *c, uint32_t inst)
+uint32_t dh_call_graph_first(const struct dh_call_graph *c, uint32_t inst)
 {
     const struct dh_inst *i = &c->program->insts.at[inst];
-    uint32_t callee = dh_calls_callee(i);
+    uint32_t callee = dh_inst_callee_operand(i);
     if (callee == DH_NONE || callee >= i->n_operands)
         return c->head[inst]; /* callbacks of foreign functions */
     uint32_t f = dh_value_function(c->program, dh_operand(c->program, i, callee));
     return f != DH_NONE ? f | DIRECT : c->head[inst];
 }
 
-bool dh_calls_next(const struct dh_calls *c, uint32_t inst, uint32_t *it, uint32_t *function)
+bool dh_call_graph_next(const struct dh_call_graph *c, uint32_t inst, uint32_t *it, uint32_t *function)
 {
     (void)inst;
     if (*it == DH_NONE)
@@ -97,21 +97,21 @@ static bool is_call(const struct dh_inst *i)
     return i->op == DH_I_CALL || i->op == DH_I_FOREIGN;
 }
 
-static void function_arcs(const struct dh_calls *c, struct arcs *a, const struct dh_function *f, bool with_far)
+static void function_arcs(const struct dh_call_graph *c, struct arcs *a, const struct dh_function *f, bool with_far)
 {
     const struct dh_program *p = c->program;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
-        const struct dh_block *block = &p->blocks.at[b];
+        const struct dh_basic_block *block = &p->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
             if (!is_call(&p->insts.at[i]) || (c->far[i] && !with_far))
                 continue;
-            for (uint32_t it = dh_calls_first(c, i), to; dh_calls_next(c, i, &it, &to);)
+            for (uint32_t it = dh_call_graph_first(c, i), to; dh_call_graph_next(c, i, &it, &to);)
                 dh_vec_push(&a->to, to);
         }
     }
 }
 
-static void collect_arcs(const struct dh_calls *c, struct arcs *a, bool with_far)
+static void collect_arcs(const struct dh_call_graph *c, struct arcs *a, bool with_far)
 {
     size_t n = c->program->functions.n;
     a->first = zeroed(n + 1, sizeof *a->first);
@@ -124,7 +124,7 @@ static void collect_arcs(const struct dh_calls *c, struct arcs *a, bool with_far
 
 /* Tarjan's, without recursion. */
 struct search {
-    struct dh_calls *c;
+    struct dh_call_graph *c;
     struct arcs arcs;
     uint32_t *number, *low, *next, *stack, *path;
     uint32_t counter, n_stack, n_path, n_order;
@@ -132,16 +132,16 @@ struct search {
 
 static void close_group(struct search *s, uint32_t f)
 {
-    struct dh_calls *c = s->c;
+    struct dh_call_graph *c = s->c;
     uint32_t member;
-    c->group_first[c->n_groups] = s->n_order;
+    c->scc_first[c->n_sccs] = s->n_order;
     do {
         member = s->stack[--s->n_stack];
-        c->group[member] = c->n_groups;
+        c->group[member] = c->n_sccs;
         s->number[member] = DH_NONE;
         c->order[s->n_order++] = member;
     } while (member != f);
-    c->n_groups++;
+    c->n_sccs++;
 }
 
 static void enter(struct search *s, uint32_t f)
@@ -173,7 +173,7 @@ static void visit(struct search *s, uint32_t root)
     }
 }
 
-static void find_groups(struct dh_calls *c, bool with_far)
+static void find_groups(struct dh_call_graph *c, bool with_far)
 {
     size_t n = c->program->functions.n;
     struct search s = {.c = c};
@@ -184,11 +184,11 @@ static void find_groups(struct dh_calls *c, bool with_far)
     s.next = room + 2 * n;
     s.stack = room + 3 * n;
     s.path = room + 4 * n;
-    c->n_groups = 0;
+    c->n_sccs = 0;
     for (size_t f = 0; f < n; f++)
         if (!s.number[f])
             visit(&s, (uint32_t)f);
-    c->group_first[c->n_groups] = s.n_order;
+    c->scc_first[c->n_sccs] = s.n_order;
     free(room);
     free(s.arcs.first);
     dh_vec_release(&s.arcs.to);
@@ -213,7 +213,7 @@ static bool is_own_part(const struct dh_program *p, uint32_t function, dh_value 
 
 /* A destructor that destroys what its object owns, and that the same way: an owner inside the object (the child of a
  * tree) would be one with every other owner of such objects, and so with whatever those lie in. */
-static bool destroys_owned(const struct dh_calls *c, const struct dh_inst *i, uint32_t function)
+static bool destroys_owned(const struct dh_call_graph *c, const struct dh_inst *i, uint32_t function)
 {
     const struct dh_program *p = c->program;
     uint32_t to = i->op == DH_I_CALL ? dh_value_function(p, dh_operand(p, i, 0)) : DH_NONE;
@@ -224,18 +224,18 @@ static bool destroys_owned(const struct dh_calls *c, const struct dh_inst *i, ui
            !is_own_part(p, function, dh_operand(p, i, 1));
 }
 
-static void find_far(struct dh_calls *c)
+static void find_far(struct dh_call_graph *c)
 {
     const struct dh_program *p = c->program;
     for (size_t b = 0; b < p->blocks.n; b++) {
-        const struct dh_block *block = &p->blocks.at[b];
+        const struct dh_basic_block *block = &p->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
             if (is_call(&p->insts.at[i]) && destroys_owned(c, &p->insts.at[i], block->function))
                 c->far[i] = 1;
             if (!is_call(&p->insts.at[i]) || c->head[i] == DH_NONE)
                 continue;
             unsigned count = 0;
-            for (uint32_t it = c->head[i], to; dh_calls_next(c, i, &it, &to); count++)
+            for (uint32_t it = c->head[i], to; dh_call_graph_next(c, i, &it, &to); count++)
                 if (c->group[to] == c->group[block->function])
                     c->far[i] = 1;
             if (count > MANY_TARGETS)
@@ -244,7 +244,7 @@ static void find_far(struct dh_calls *c)
     }
 }
 
-void dh_calls_order(struct dh_calls *c)
+void dh_call_graph_order(struct dh_call_graph *c)
 {
     find_groups(c, true);
     find_far(c);

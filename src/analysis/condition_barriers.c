@@ -1,24 +1,24 @@
 #include "analysis/condition_barriers.h"
 
 struct meeting {
-    struct dh_walk *w;
+    struct dh_symex *w;
     uint32_t function;
-    const struct dh_flow *flow;
+    const struct dh_cfg *flow;
 };
 
 static const struct dh_inst *defined(const struct meeting *m, dh_value v)
 {
     if (!dh_is_register(v))
         return NULL;
-    uint32_t inst = dh_walk_defined(m->w, m->function)[v];
+    uint32_t inst = dh_symex_definitions(m->w, m->function)[v];
     return inst != DH_NONE ? &m->w->program->insts.at[inst] : NULL;
 }
 
 static bool same_place(const struct meeting *m, dh_value a, dh_value b)
 {
-    struct dh_exprs *x = &m->w->state->exprs;
-    struct dh_term s = dh_exprs_value(x, m->function, a), t = dh_exprs_value(x, m->function, b);
-    return s.expr && t.expr && s.offset == t.offset && dh_exprs_canon(x, s.expr) == dh_exprs_canon(x, t.expr);
+    struct dh_value_numbering *x = &m->w->state->values;
+    struct dh_term s = dh_value_term(x, m->function, a), t = dh_value_term(x, m->function, b);
+    return s.expr && t.expr && s.offset == t.offset && dh_expr_canonical(x, s.expr) == dh_expr_canonical(x, t.expr);
 }
 
 /* One more or one less than what stood at the place. */
@@ -45,7 +45,7 @@ static bool is_count(const struct meeting *m, dh_value v)
     const struct dh_inst *from = i->op == DH_I_LOAD ? i : defined(m, dh_operand(p, i, 0));
     if (!from || from->op != DH_I_LOAD)
         return false;
-    const struct dh_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
+    const struct dh_basic_block *last = &p->blocks.at[f->block + f->n_blocks - 1];
     for (uint32_t n = p->blocks.at[f->block].inst; n < last->inst + last->n_insts; n++) {
         const struct dh_inst *store = &p->insts.at[n];
         if (store->op == DH_I_STORE && same_place(m, dh_operand(p, store, 0), dh_operand(p, from, 0)) &&
@@ -63,9 +63,10 @@ static bool wakes(const struct meeting *m, uint32_t inst)
 static bool waits(const struct meeting *m, uint32_t inst)
 {
     const struct dh_inst *i = &m->w->program->insts.at[inst];
-    const struct dh_calls *calls = &m->w->shapes->calls;
+    const struct dh_call_graph *calls = &m->w->points_to->calls;
     bool yes = i->op == DH_I_WAIT && !(i->flags & DH_INST_TIMED);
-    for (uint32_t it = dh_calls_first(calls, inst), to; i->op == DH_I_CALL && dh_calls_next(calls, inst, &it, &to);)
+    for (uint32_t it = dh_call_graph_first(calls, inst), to;
+         i->op == DH_I_CALL && dh_call_graph_next(calls, inst, &it, &to);)
         yes |= m->w->state->facts[to].waits;
     return yes;
 }
@@ -77,8 +78,8 @@ static bool side_does(const struct meeting *m, uint32_t side, bool (*what)(const
     if (p->blocks.at[m->flow->first + side].n_preds != 1)
         return false;
     for (uint32_t b = 0; b < m->flow->n; b++) {
-        const struct dh_block *block = &p->blocks.at[m->flow->first + b];
-        for (uint32_t n = block->inst; dh_flow_dominates(m->flow, side, b) && n < block->inst + block->n_insts; n++)
+        const struct dh_basic_block *block = &p->blocks.at[m->flow->first + b];
+        for (uint32_t n = block->inst; dh_cfg_dominates(m->flow, side, b) && n < block->inst + block->n_insts; n++)
             if (what(m, n))
                 return true;
     }
@@ -92,15 +93,15 @@ static bool is_decided_by_count(const struct meeting *m, const struct dh_inst *b
     return c && c->op == DH_I_COMPARE && (is_count(m, dh_operand(p, c, 0)) || is_count(m, dh_operand(p, c, 1)));
 }
 
-bool dh_rendezvous(struct dh_walk *w, uint32_t function)
+bool dh_rendezvous(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     struct meeting m = {w, function, NULL};
     if (!w->state->facts[function].waits || !w->state->facts[function].sync)
         return false;
-    m.flow = dh_walk_flow(w, function);
+    m.flow = dh_symex_cfg(w, function);
     for (uint32_t b = 0; b < m.flow->n; b++) {
-        const struct dh_block *block = &p->blocks.at[m.flow->first + b];
+        const struct dh_basic_block *block = &p->blocks.at[m.flow->first + b];
         const struct dh_inst *end = &p->insts.at[block->inst + block->n_insts - 1];
         if (end->op != DH_I_BRANCH || m.flow->rank.at[b] == DH_NONE)
             continue;

@@ -23,7 +23,7 @@ struct dh_deadlock {
      * wait, then who else takes what it holds. Indefinite: the wait. Again: the request. Join: the join, then the
      * request of who is to end. */
     uint32_t events[DH_DEADLOCK_LONGEST];
-    uint32_t held; /* critical, again, join: in walk.held, what the thread holds that waits */
+    uint32_t held; /* critical, again, join: in symex.held, what the thread holds that waits */
 };
 
 struct dh_deadlocks {
@@ -31,7 +31,7 @@ struct dh_deadlocks {
     bool incomplete; /* a bound was met */
 };
 
-void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_walk *w);
+void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w);
 void dh_deadlocks_release(struct dh_deadlocks *d);
 
 #endif

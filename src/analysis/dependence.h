@@ -48,7 +48,7 @@ struct dh_reliance {
 };
 
 struct dh_relies {
-    struct dh_walk *walk;
+    struct dh_symex *symex;
     const uint8_t *hot; /* by instruction: accesses that others may interfere with */
     struct dh_reliance *functions;
     /* of the function at work */
@@ -61,7 +61,7 @@ struct dh_relies {
     bool incomplete;                     /* a function was too large to look at everything */
 };
 
-void dh_relies_init(struct dh_relies *r, struct dh_walk *w, const uint8_t *hot);
+void dh_relies_init(struct dh_relies *r, struct dh_symex *w, const uint8_t *hot);
 void dh_relies_release(struct dh_relies *r);
 /* Steps of a function with all their sets; valid until the next call. */
 void dh_relies_read(struct dh_relies *r, uint32_t function);

@@ -7,29 +7,29 @@
 
 /* Two accesses that may race. */
 struct pair {
-    const struct dh_walk *w;
-    const struct dh_event *a, *b;
+    const struct dh_symex *w;
+    const struct dh_symex_event *a, *b;
 };
 
-static const char *name_of(const struct pair *p, const struct dh_event *e)
+static const char *name_of(const struct pair *p, const struct dh_symex_event *e)
 {
     return dh_source_thread(p->w, e->thread);
 }
 
-static bool is_one(const struct pair *p, const struct dh_event *e)
+static bool is_one(const struct pair *p, const struct dh_symex_event *e)
 {
     return p->w->threads.at[e->thread].unique;
 }
 
 /* "vault.c:19" */
-static char *place_of(const struct pair *p, const struct dh_event *e)
+static char *place_of(const struct pair *p, const struct dh_symex_event *e)
 {
     const struct dh_program *program = p->w->program;
-    const struct dh_place *at = &program->places.at[program->insts.at[e->inst].place];
+    const struct dh_source_location *at = &program->places.at[program->insts.at[e->inst].place];
     return dh_format("%s:%u", dh_basename(dh_program_string(program, at->file)), at->line);
 }
 
-static char *with_place(const struct pair *p, const struct dh_event *e, const char *format)
+static char *with_place(const struct pair *p, const struct dh_symex_event *e, const char *format)
 {
     char *place = place_of(p, e);
     struct dh_str out = {0};
@@ -42,12 +42,12 @@ static char *with_place(const struct pair *p, const struct dh_event *e, const ch
 
 static char *reads(const struct pair *p)
 {
-    return with_place(p, p->a->kind == DH_EVENT_WRITE ? p->a : p->b, "%s writes");
+    return with_place(p, p->a->kind == DH_SYMEX_WRITE ? p->a : p->b, "%s writes");
 }
 
 static char *atomic(const struct pair *p)
 {
-    return with_place(p, p->a->flags & DH_EVENT_ATOMIC ? p->b : p->a, "%s is a plain access");
+    return with_place(p, p->a->flags & DH_SYMEX_ATOMIC ? p->b : p->a, "%s is a plain access");
 }
 
 static char *one_thread(const struct pair *p)
@@ -59,7 +59,7 @@ static char *one_thread(const struct pair *p)
 
 static char *one_instance(const struct pair *p)
 {
-    const struct dh_event *e = p->a->alone ? p->b : p->a;
+    const struct dh_symex_event *e = p->a->alone ? p->b : p->a;
     return with_place(p, e, "no condition on a thread's number leads to %s");
 }
 
@@ -70,10 +70,10 @@ static char *alone(const struct pair *p)
 
 static char *disjoint(const struct pair *p)
 {
-    if (p->w->shapes->graph.nodes.at[p->a->node].flags & DH_NODE_COLLAPSED)
+    if (p->w->points_to->graph.nodes.at[p->a->node].flags & DH_NODE_COLLAPSED)
         return dh_strdup("the fields of this object could not be told apart: it is used as more than one type");
-    if ((p->a->flags | p->b->flags) & DH_EVENT_WILD)
-        return with_place(p, p->a->flags & DH_EVENT_WILD ? p->a : p->b, "where %s reaches to is not known");
+    if ((p->a->flags | p->b->flags) & DH_SYMEX_UNKNOWN_INDEX)
+        return with_place(p, p->a->flags & DH_SYMEX_UNKNOWN_INDEX ? p->a : p->b, "where %s reaches to is not known");
     if (p->a->stride || p->b->stride)
         return dh_strdup("they may access the same element");
     return dh_format("both touch bytes from %d on of the object",
@@ -82,7 +82,7 @@ static char *disjoint(const struct pair *p)
 
 static char *fresh(const struct pair *p)
 {
-    if ((p->a->flags | p->b->flags) & DH_EVENT_FRESH)
+    if ((p->a->flags | p->b->flags) & DH_SYMEX_FRESH)
         return dh_strdup("the object is new at one of them, but others learn of it through a race, so they may see it "
                          "before what was written to it");
     return dh_strdup("others may know the object at both");
@@ -90,8 +90,8 @@ static char *fresh(const struct pair *p)
 
 static char *start(const struct pair *p)
 {
-    const struct dh_event *one = is_one(p, p->a) ? p->a : is_one(p, p->b) ? p->b : NULL;
-    const struct dh_event *other = one == p->a ? p->b : p->a;
+    const struct dh_symex_event *one = is_one(p, p->a) ? p->a : is_one(p, p->b) ? p->b : NULL;
+    const struct dh_symex_event *other = one == p->a ? p->b : p->a;
     if (!one)
         return dh_format("neither %s nor %s is one thread, so no start is before all of them", name_of(p, p->a),
                          name_of(p, p->b));
@@ -103,8 +103,8 @@ static char *start(const struct pair *p)
 
 static char *join(const struct pair *p)
 {
-    const struct dh_event *one = is_one(p, p->a) ? p->a : is_one(p, p->b) ? p->b : NULL;
-    const struct dh_event *other = one == p->a ? p->b : p->a;
+    const struct dh_symex_event *one = is_one(p, p->a) ? p->a : is_one(p, p->b) ? p->b : NULL;
+    const struct dh_symex_event *other = one == p->a ? p->b : p->a;
     if (!one)
         return dh_format("neither %s nor %s is one thread that could have joined all others", name_of(p, p->a),
                          name_of(p, p->b));
@@ -115,7 +115,7 @@ static char *join(const struct pair *p)
 }
 
 /* "vault, log_lock", or "no lock". */
-static void add_locks(const struct pair *p, const struct dh_event *e, struct dh_str *out)
+static void add_locks(const struct pair *p, const struct dh_symex_event *e, struct dh_str *out)
 {
     const struct dh_lockset *l = &p->w->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++) {
@@ -127,12 +127,12 @@ static void add_locks(const struct pair *p, const struct dh_event *e, struct dh_
         dh_str_add(out, "no lock");
 }
 
-static const struct dh_held *common(const struct pair *p, const struct dh_held **other)
+static const struct dh_symex_lock *common(const struct pair *p, const struct dh_symex_lock **other)
 {
     const struct dh_lockset *l = &p->w->locksets.at[p->a->lockset], *m = &p->w->locksets.at[p->b->lockset];
     for (uint32_t i = 0; i < l->n; i++)
         for (uint32_t k = 0; k < m->n; k++) {
-            const struct dh_held *x = &p->w->held.at[l->first + i], *y = &p->w->held.at[m->first + k];
+            const struct dh_symex_lock *x = &p->w->held.at[l->first + i], *y = &p->w->held.at[m->first + k];
             if (x->node == y->node && x->offset == y->offset) {
                 *other = y;
                 return x;
@@ -143,7 +143,7 @@ static const struct dh_held *common(const struct pair *p, const struct dh_held *
 
 static char *lock(const struct pair *p)
 {
-    const struct dh_held *other, *one = common(p, &other);
+    const struct dh_symex_lock *other, *one = common(p, &other);
     struct dh_str out = {0};
     if (!one) {
         char *a = place_of(p, p->a), *b = place_of(p, p->b);
@@ -166,7 +166,7 @@ static char *lock(const struct pair *p)
 
 static char *object_lock(const struct pair *p)
 {
-    const struct dh_held *other, *one = common(p, &other);
+    const struct dh_symex_lock *other, *one = common(p, &other);
     if (!one)
         return dh_strdup("they hold no lock in common");
     char *name = dh_source_lock(p->w, one);
@@ -238,7 +238,7 @@ static const struct {
     {DH_ARGUMENT_INTENDED, NULL, "there is no such mark"},
 };
 
-char *dh_explain_argument(const struct dh_walk *w, enum dh_argument argument, uint32_t one, uint32_t other)
+char *dh_explain_argument(const struct dh_symex *w, enum dh_argument argument, uint32_t one, uint32_t other)
 {
     struct pair p = {w, &w->events.at[one], &w->events.at[other]};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

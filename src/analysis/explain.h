@@ -6,6 +6,6 @@
 #include "analysis/races.h"
 
 /* `one` and `other` are events. The caller frees the text. */
-char *dh_explain_argument(const struct dh_walk *w, enum dh_argument argument, uint32_t one, uint32_t other);
+char *dh_explain_argument(const struct dh_symex *w, enum dh_argument argument, uint32_t one, uint32_t other);
 
 #endif

@@ -26,11 +26,11 @@ struct candidate {
 
 struct chooser {
     const struct dh_special_question *q;
-    struct dh_walk *w;
+    struct dh_symex *w;
     const struct dh_program *p;
     uint32_t n_met, n; /* contexts that were walked; with those, one a function, in which nothing matters */
     DH_VEC(struct access) unsafe;
-    DH_VEC(struct dh_followed) calls;
+    DH_VEC(struct dh_context_call) calls;
     uint32_t *order;   /* contexts by function and key */
     uint64_t *own;     /* by context: which accesses of the function itself are not safe there, as a hash; 0 = none */
     uint64_t *key;     /* with those of callees */
@@ -66,7 +66,7 @@ static uint32_t function_of(const struct chooser *c, uint32_t context)
 static uint32_t weight(const struct chooser *c, uint32_t inst)
 {
     uint32_t block = dh_program_block_of(c->p, inst), f = dh_inst_function(c->p, block);
-    return dh_flow_repeated(dh_walk_flow(c->w, f), block - c->p->functions.at[f].block) ? LOOP : 1;
+    return dh_cfg_in_any_loop(dh_symex_cfg(c->w, f), block - c->p->functions.at[f].block) ? LOOP : 1;
 }
 
 static bool is_open(const struct chooser *c, uint32_t function)
@@ -87,7 +87,7 @@ static int by_context(const void *a, const void *b)
 static void find_unsafe(struct chooser *c)
 {
     for (size_t n = 0; n < c->w->seen.n; n++) {
-        struct dh_seen s = c->w->seen.at[n];
+        struct dh_event_context s = c->w->seen.at[n];
         if (c->q->racy[s.event] && s.context < c->n_met)
             dh_vec_push(&c->unsafe, (struct access){s.context, c->w->events.at[s.event].inst});
     }
@@ -126,7 +126,7 @@ static bool find_open(struct chooser *c)
 
 static int by_call(const void *a, const void *b)
 {
-    const struct dh_followed *p = a, *q = b;
+    const struct dh_context_call *p = a, *q = b;
     if (p->context != q->context)
         return p->context < q->context ? -1 : 1;
     if (p->call != q->call)
@@ -138,13 +138,13 @@ static int by_call(const void *a, const void *b)
 static void follow_unmet(struct chooser *c, uint32_t function, uint8_t *done)
 {
     const struct dh_function *f = &c->p->functions.at[function];
-    const struct dh_calls *calls = &c->w->shapes->calls;
+    const struct dh_call_graph *calls = &c->w->points_to->calls;
     for (uint32_t b = f->block; b < f->block + f->n_blocks && !done[function]; b++)
         for (uint32_t i = c->p->blocks.at[b].inst; i < c->p->blocks.at[b].inst + c->p->blocks.at[b].n_insts; i++) {
             if (c->p->insts.at[i].op != DH_I_CALL)
                 continue;
-            for (uint32_t it = dh_calls_first(calls, i), to; dh_calls_next(calls, i, &it, &to);)
-                dh_vec_push(&c->calls, (struct dh_followed){c->n_met + function, i, to, c->n_met + to});
+            for (uint32_t it = dh_call_graph_first(calls, i), to; dh_call_graph_next(calls, i, &it, &to);)
+                dh_vec_push(&c->calls, (struct dh_context_call){c->n_met + function, i, to, c->n_met + to});
         }
     done[function] = 1;
 }
@@ -153,12 +153,12 @@ static void find_calls(struct chooser *c)
 {
     uint8_t *done = zeroed(c->p->functions.n, 1);
     for (size_t n = 0; n < c->w->followed.n; n++) {
-        struct dh_followed f = c->w->followed.at[n];
+        struct dh_context_call f = c->w->followed.at[n];
         f.callee = f.callee == DH_NONE ? c->n_met + f.function : f.callee;
         dh_vec_push(&c->calls, f);
     }
     for (size_t n = 0; n < c->calls.n; n++) { /* which grows */
-        struct dh_followed f = c->calls.at[n];
+        struct dh_context_call f = c->calls.at[n];
         if (f.callee >= c->n_met && !done[f.function])
             follow_unmet(c, f.function, done);
     }
@@ -174,7 +174,7 @@ static void refine(struct chooser *c, uint64_t *next)
 {
     memcpy(next, c->own, c->n * sizeof *next);
     for (size_t n = 0; n < c->calls.n; n++) {
-        struct dh_followed f = c->calls.at[n];
+        struct dh_context_call f = c->calls.at[n];
         if ((n && by_call(&c->calls.at[n - 1], &f) == 0) || !c->key[f.callee])
             continue;
         next[f.context] += mix(f.call, c->key[f.callee]);
@@ -182,7 +182,7 @@ static void refine(struct chooser *c, uint64_t *next)
     memcpy(c->key, next, c->n * sizeof *next);
 }
 
-static void add_gain(struct chooser *c, uint32_t *next, struct dh_followed call, uint32_t least)
+static void add_gain(struct chooser *c, uint32_t *next, struct dh_context_call call, uint32_t least)
 {
     uint64_t more = next[call.context] + (uint64_t)least * weight(c, call.call);
     next[call.context] = more > GAIN_MAX ? GAIN_MAX : (uint32_t)more;
@@ -195,7 +195,7 @@ static void estimate(struct chooser *c, uint32_t *next)
         next[n] = c->worst[function_of(c, n)] - c->costs[n];
     uint32_t least = 0;
     for (size_t n = 0; n < c->calls.n; n++) {
-        struct dh_followed f = c->calls.at[n];
+        struct dh_context_call f = c->calls.at[n];
         bool first = !n || c->calls.at[n - 1].context != f.context || c->calls.at[n - 1].call != f.call;
         bool last = n + 1 == c->calls.n || c->calls.at[n + 1].context != f.context || c->calls.at[n + 1].call != f.call;
         least = first || c->gain[f.callee] < least ? c->gain[f.callee] : least;
@@ -307,7 +307,7 @@ static void afford(struct chooser *c)
 
 /* ---- who calls which ---- */
 
-static bool is_direct(const struct chooser *c, const struct dh_followed *f)
+static bool is_direct(const struct chooser *c, const struct dh_context_call *f)
 {
     const struct dh_inst *i = &c->p->insts.at[f->call];
     return i->op == DH_I_CALL && i->site != DH_NONE && i->site >= c->q->first_call &&
@@ -329,7 +329,7 @@ static bool spread(struct chooser *c, bool settled)
 {
     bool moved = false;
     for (size_t n = 0; n < c->calls.n; n++) {
-        const struct dh_followed *f = &c->calls.at[n];
+        const struct dh_context_call *f = &c->calls.at[n];
         for (unsigned v = 0; v <= VERSIONS; v++) {
             uint8_t *to = target_of(c, f->call, v), was = *to;
             if (!(c->met_in[f->context] >> v & 1))
@@ -383,7 +383,7 @@ static void number_calls(struct chooser *c, struct dh_special *s)
 {
     uint8_t *done = zeroed((size_t)c->p->insts.n * (VERSIONS + 1), 1);
     for (size_t n = 0; n < c->calls.n; n++) {
-        const struct dh_followed *f = &c->calls.at[n];
+        const struct dh_context_call *f = &c->calls.at[n];
         for (unsigned v = 0; v <= VERSIONS; v++) {
             uint8_t to = *target_of(c, f->call, v), *seen = &done[(size_t)f->call * (VERSIONS + 1) + v];
             if (!(c->met_in[f->context] >> v & 1) || to <= 1 || *seen)
@@ -427,7 +427,7 @@ static void finish(struct chooser *c)
 
 void dh_special_choose(struct dh_special *s, const struct dh_special_question *q)
 {
-    struct dh_walk *w = q->walk;
+    struct dh_symex *w = q->symex;
     struct chooser c = {.q = q, .w = w, .p = w->program, .n_met = (uint32_t)w->contexts.n};
     if (w->seen.n > SEEN_MAX || w->followed.n > SEEN_MAX)
         return;

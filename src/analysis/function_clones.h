@@ -20,7 +20,7 @@ struct dh_special {
 };
 
 struct dh_special_question {
-    struct dh_walk *walk;    /* traced */
+    struct dh_symex *symex;  /* traced */
     const uint8_t *racy;     /* by event */
     const uint8_t *open;     /* by function: code nobody knows may call it, and there nothing in it is safe */
     const uint8_t *accesses; /* by instruction: it is one that could be safe */

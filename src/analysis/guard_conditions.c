@@ -118,7 +118,7 @@ const struct dh_where *dh_words_callee(struct dh_words *x, const struct dh_where
 static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t param, struct dh_where *caller,
                      dh_value *v)
 {
-    const struct dh_walk *w = x->walk;
+    const struct dh_symex *w = x->symex;
     const struct dh_program *p = w->program;
     uint32_t call = at->call;
     if (at->up)
@@ -140,13 +140,13 @@ static const struct dh_inst *defined(struct dh_words *x, const struct dh_where *
 {
     if (!dh_is_register(v))
         return NULL;
-    *inst = dh_walk_defined(x->walk, at->function)[v];
-    return *inst != DH_NONE ? &x->walk->program->insts.at[*inst] : NULL;
+    *inst = dh_symex_definitions(x->symex, at->function)[v];
+    return *inst != DH_NONE ? &x->symex->program->insts.at[*inst] : NULL;
 }
 
 static bool number_of(struct dh_words *x, const struct dh_where *at, dh_value v, int64_t *number, int depth)
 {
-    const struct dh_program *p = x->walk->program;
+    const struct dh_program *p = x->symex->program;
     uint32_t inst;
     if (dh_value_int(p, v, number))
         return true;
@@ -179,28 +179,30 @@ static dh_value returned(const struct dh_program *p, uint32_t function)
 /* The one function that is called, as seen from here. */
 static const struct dh_where *only_callee(struct dh_words *x, const struct dh_where *at, uint32_t call)
 {
-    uint32_t it = dh_calls_first(&x->walk->shapes->calls, call), to, more;
-    if (!dh_calls_next(&x->walk->shapes->calls, call, &it, &to) ||
-        dh_calls_next(&x->walk->shapes->calls, call, &it, &more))
+    uint32_t it = dh_call_graph_first(&x->symex->points_to->calls, call), to, more;
+    if (!dh_call_graph_next(&x->symex->points_to->calls, call, &it, &to) ||
+        dh_call_graph_next(&x->symex->points_to->calls, call, &it, &more))
         return NULL;
     return dh_words_callee(x, at, call, to);
 }
 
-static struct dh_cell place_of(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t inst, int depth)
+static struct dh_heap_cell place_of(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t inst, int depth)
 {
-    struct dh_walk *w = x->walk;
+    struct dh_symex *w = x->symex;
     if (!at->up && x->frame[at->context]) {
-        struct dh_cell c = dh_walk_place(w, x->frame[at->context], dh_shapes_value(w->shapes, at->function, v));
-        return c.node == DH_NO_NODE ? c : dh_shapes_place(w->shapes, c);
+        struct dh_heap_cell c =
+            dh_symex_bound_cell(w, x->frame[at->context], dh_points_to_value(w->points_to, at->function, v));
+        return c.node == DH_NO_NODE ? c : dh_points_to_fold_cell(w->points_to, c);
     }
-    struct dh_term t = dh_exprs_value(&w->state->exprs, at->function, v);
-    struct dh_expr e = w->state->exprs.exprs.at[t.expr];
+    struct dh_term t = dh_value_term(&w->state->values, at->function, v);
+    struct dh_expr e = w->state->values.exprs.at[t.expr];
     struct dh_where caller;
     dh_value up;
     if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST && argument(x, at, e.a, &caller, &up)) {
-        struct dh_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
+        struct dh_heap_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
         if (c.node != DH_NO_NODE)
-            return dh_shapes_place(w->shapes, dh_graph_find(&w->shapes->graph, dh_cell_at(c, t.offset)));
+            return dh_points_to_fold_cell(w->points_to,
+                                          dh_heap_graph_find(&w->points_to->graph, dh_heap_cell_at(c, t.offset)));
     }
     return inst != DH_NONE && x->locked[inst] ? x->place[inst] : DH_NO_CELL;
 }
@@ -242,8 +244,8 @@ static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, st
 /* How the new value comes from the old one. */
 static void by_value(struct dh_words *x, const struct dh_where *at, const struct dh_inst *store, struct dh_word *word)
 {
-    const struct dh_program *p = x->walk->program;
-    struct dh_exprs *exprs = &x->walk->state->exprs;
+    const struct dh_program *p = x->symex->program;
+    struct dh_value_numbering *exprs = &x->symex->state->values;
     dh_value v = dh_operand(p, store, 1);
     uint32_t inst;
     const struct dh_inst *i = defined(x, at, v, &inst);
@@ -257,20 +259,21 @@ static void by_value(struct dh_words *x, const struct dh_where *at, const struct
     if (!i || i->op != DH_I_BINARY || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
         return;
     const struct dh_inst *old = defined(x, at, dh_operand(p, i, 0), &inst);
-    struct dh_term to = dh_exprs_value(exprs, at->function, dh_operand(p, store, 0));
+    struct dh_term to = dh_value_term(exprs, at->function, dh_operand(p, store, 0));
     struct dh_term from = {0};
     if (old && old->op == DH_I_LOAD)
-        from = dh_exprs_value(exprs, at->function, dh_operand(p, old, 0));
-    if (!from.expr || from.offset != to.offset || dh_exprs_canon(exprs, from.expr) != dh_exprs_canon(exprs, to.expr))
+        from = dh_value_term(exprs, at->function, dh_operand(p, old, 0));
+    if (!from.expr || from.offset != to.offset ||
+        dh_expr_canonical(exprs, from.expr) != dh_expr_canonical(exprs, to.expr))
         return;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
     word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
 }
 
 /* Of many objects on the heap the library's own place in them is not always known. */
-static struct dh_cell whole(const struct dh_words *x, struct dh_cell at)
+static struct dh_heap_cell whole(const struct dh_words *x, struct dh_heap_cell at)
 {
-    if (at.node != DH_NO_NODE && !dh_walk_unique(x->walk, at.node))
+    if (at.node != DH_NO_NODE && !dh_symex_is_unique(x->symex, at.node))
         at.offset = DH_WORD_WHOLE;
     return at;
 }
@@ -278,13 +281,13 @@ static struct dh_cell whole(const struct dh_words *x, struct dh_cell at)
 /* Also what is set before there is anybody to wait. */
 static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
     *word = (struct dh_word){.kind = DH_WORD_SET, .inst = inst};
     if (i->op == DH_I_STORE || i->op == DH_I_SEM_INIT)
         by_value(x, at, i, word);
-    else if (!by_semaphore(x->walk->program, i, word))
+    else if (!by_semaphore(x->symex->program, i, word))
         return false;
-    word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
+    word->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
     word->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
     if (i->op == DH_I_RELEASE)
         word->at = whole(x, word->at);
@@ -293,7 +296,7 @@ static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst
 
 bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op == DH_I_SEM_INIT || (i->op == DH_I_STORE && x->locked[inst] != 1))
         return false;
     return any_set(x, at, inst, word);
@@ -301,11 +304,11 @@ bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, 
 
 bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op != DH_I_ACQUIRE)
         return false;
     *word = (struct dh_word){.kind = DH_WORD_GATE, .relation = DH_CMP_OTHER, .inst = inst};
-    word->at = place_of(x, at, dh_operand(x->walk->program, i, 0), inst, 0);
+    word->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
     word->at = whole(x, word->at);
     return word->at.node != DH_NO_NODE;
 }
@@ -322,7 +325,7 @@ struct test {
 static bool loaded(struct test *t, const struct dh_where *at, dh_value v, struct dh_word *word, int depth)
 {
     struct dh_words *x = t->x;
-    const struct dh_program *p = x->walk->program;
+    const struct dh_program *p = x->symex->program;
     uint32_t inst;
     if (!dh_is_register(v) || depth > DEEPEST || ++x->steps > MOST_STEPS)
         return false;
@@ -359,14 +362,14 @@ static void note(struct test *t, struct dh_word *word)
 /* Loaded where it is compared, or by a callee that was asked there. */
 static bool is_near(const struct test *t, const struct dh_inst *compare, uint32_t load)
 {
-    const struct dh_program *p = t->x->walk->program;
+    const struct dh_program *p = t->x->symex->program;
     uint32_t here = dh_program_block_of(p, (uint32_t)(compare - p->insts.at)), there = dh_program_block_of(p, load);
     return here == there || p->blocks.at[here].function != p->blocks.at[there].function;
 }
 
 static void by_compare(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
 {
-    const struct dh_program *p = t->x->walk->program;
+    const struct dh_program *p = t->x->symex->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
     enum dh_compare relation = yes ? i->extra : negated(i->extra);
     struct dh_word word;
@@ -399,7 +402,7 @@ static void by_compare(struct test *t, const struct dh_where *at, const struct d
 /* Conditions joined by && and ||: all but one way bring a constant that is not this one. */
 static void by_phi(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
 {
-    const struct dh_program *p = t->x->walk->program;
+    const struct dh_program *p = t->x->symex->program;
     uint32_t first = p->functions.at[at->function].block, n_open = 0, open = 0;
     int64_t number;
     for (uint32_t k = 0; k + 1 < i->n_operands; k += 2)
@@ -423,7 +426,7 @@ static void by_phi(struct test *t, const struct dh_where *at, const struct dh_in
 
 static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth)
 {
-    const struct dh_program *p = t->x->walk->program;
+    const struct dh_program *p = t->x->symex->program;
     struct dh_word word;
     uint32_t inst;
     int64_t number;
@@ -458,8 +461,8 @@ static void tests(struct test *t, const struct dh_where *at, dh_value v, bool ye
 
 unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t from, uint32_t to, struct dh_word *words)
 {
-    const struct dh_program *p = x->walk->program;
-    const struct dh_block *b = &p->blocks.at[from];
+    const struct dh_program *p = x->symex->program;
+    const struct dh_basic_block *b = &p->blocks.at[from];
     const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1];
     if (end->op != DH_I_BRANCH || dh_successors(p, b)[0] == dh_successors(p, b)[1])
         return 0;
@@ -473,10 +476,11 @@ unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t f
 
 /* ---- what the walk saw ---- */
 
-static const struct dh_event *events_by_place;
+static const struct dh_symex_event *events_by_place;
 static int by_place(const void *a, const void *b)
 {
-    const struct dh_event *x = &events_by_place[*(const uint32_t *)a], *y = &events_by_place[*(const uint32_t *)b];
+    const struct dh_symex_event *x = &events_by_place[*(const uint32_t *)a],
+                                *y = &events_by_place[*(const uint32_t *)b];
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     return (x->offset > y->offset) - (x->offset < y->offset);
@@ -484,12 +488,13 @@ static int by_place(const void *a, const void *b)
 
 bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
 {
-    const struct dh_inst *i = &x->walk->program->insts.at[inst];
-    const struct dh_calls *calls = &x->walk->shapes->calls;
+    const struct dh_inst *i = &x->symex->program->insts.at[inst];
+    const struct dh_call_graph *calls = &x->symex->points_to->calls;
     struct dh_word scratch;
-    if (x->locked[inst] == 1 || i->op == DH_I_ACQUIRE || by_semaphore(x->walk->program, i, &scratch))
+    if (x->locked[inst] == 1 || i->op == DH_I_ACQUIRE || by_semaphore(x->symex->program, i, &scratch))
         return true;
-    for (uint32_t it = dh_calls_first(calls, inst), to; i->op == DH_I_CALL && dh_calls_next(calls, inst, &it, &to);)
+    for (uint32_t it = dh_call_graph_first(calls, inst), to;
+         i->op == DH_I_CALL && dh_call_graph_next(calls, inst, &it, &to);)
         if (x->speaks[to])
             return true;
     return false;
@@ -498,18 +503,18 @@ bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
 /* Callees first; the second time for recursions. */
 static void find_speakers(struct dh_words *x)
 {
-    const struct dh_program *p = x->walk->program;
-    const struct dh_calls *calls = &x->walk->shapes->calls;
+    const struct dh_program *p = x->symex->program;
+    const struct dh_call_graph *calls = &x->symex->points_to->calls;
     for (uint32_t n = 0; n < 2 * p->functions.n; n++) {
-        uint32_t f = x->walk->shapes->calls.order[n % p->functions.n];
+        uint32_t f = x->symex->points_to->calls.order[n % p->functions.n];
         const struct dh_function *function = &p->functions.at[f];
         if (!function->n_blocks)
             continue;
-        const struct dh_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
+        const struct dh_basic_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
         for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts; i++) {
             x->speaks[f] |= dh_words_speaks(x, i);
-            for (uint32_t it = dh_calls_first(calls, i), to;
-                 p->insts.at[i].op == DH_I_CALL && dh_calls_next(calls, i, &it, &to);)
+            for (uint32_t it = dh_call_graph_first(calls, i), to;
+                 p->insts.at[i].op == DH_I_CALL && dh_call_graph_next(calls, i, &it, &to);)
                 x->about[f] |= x->about[to];
         }
     }
@@ -517,7 +522,7 @@ static void find_speakers(struct dh_words *x)
 
 /* ---- places that somebody tests ---- */
 
-static size_t tested_slot(const struct dh_words *x, struct dh_cell at)
+static size_t tested_slot(const struct dh_words *x, struct dh_heap_cell at)
 {
     uint64_t key = ((uint64_t)at.node << 32 | (uint32_t)at.offset) * 0x9e3779b97f4a7c15u;
     size_t n = (size_t)(key >> 24) & x->tested_mask;
@@ -526,7 +531,7 @@ static size_t tested_slot(const struct dh_words *x, struct dh_cell at)
     return n;
 }
 
-bool dh_words_tested(const struct dh_words *x, struct dh_cell at)
+bool dh_words_tested(const struct dh_words *x, struct dh_heap_cell at)
 {
     return x->tested[tested_slot(x, at)].node != DH_NO_NODE;
 }
@@ -534,18 +539,18 @@ bool dh_words_tested(const struct dh_words *x, struct dh_cell at)
 /* The value goes into a condition, or to who asked. */
 static void mark_tests(struct dh_words *x, uint8_t *tests)
 {
-    struct dh_walk *w = x->walk;
+    struct dh_symex *w = x->symex;
     for (uint32_t b = 0; b < w->program->blocks.n; b++) {
-        const struct dh_block *block = &w->program->blocks.at[b];
+        const struct dh_basic_block *block = &w->program->blocks.at[b];
         for (uint32_t i = block->inst; i < block->inst + block->n_insts; i++) {
             const struct dh_inst *inst = &w->program->insts.at[i];
             bool asks = inst->op == DH_I_COMPARE || inst->op == DH_I_BRANCH || inst->op == DH_I_RETURN;
             for (uint32_t n = 0; asks && n < inst->n_operands; n++) {
                 dh_value v = dh_operand(w->program, inst, n);
-                uint32_t from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                uint32_t from = dh_is_register(v) ? dh_symex_definitions(w, block->function)[v] : DH_NONE;
                 while (from != DH_NONE && w->program->insts.at[from].op == DH_I_COPY) {
                     v = dh_operand(w->program, &w->program->insts.at[from], 0);
-                    from = dh_is_register(v) ? dh_walk_defined(w, block->function)[v] : DH_NONE;
+                    from = dh_is_register(v) ? dh_symex_definitions(w, block->function)[v] : DH_NONE;
                 }
                 if (from != DH_NONE && x->locked[from] == 1)
                     tests[from] = 1;
@@ -556,37 +561,37 @@ static void mark_tests(struct dh_words *x, uint8_t *tests)
 
 static void find_tested(struct dh_words *x)
 {
-    struct dh_walk *w = x->walk;
+    struct dh_symex *w = x->symex;
     uint8_t *tests = zeroed(w->program->insts.n, 1);
     uint32_t n_tests = 0;
     mark_tests(x, tests);
     for (uint32_t n = 0; n < w->events.n; n++)
-        n_tests += w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst];
+        n_tests += w->events.at[n].kind == DH_SYMEX_READ && tests[w->events.at[n].inst];
     for (x->tested_mask = 63; x->tested_mask < 2 * (size_t)n_tests;)
         x->tested_mask = 2 * x->tested_mask + 1;
     x->tested = zeroed(x->tested_mask + 1, sizeof *x->tested);
     for (size_t n = 0; n <= x->tested_mask; n++)
         x->tested[n] = DH_NO_CELL;
     for (uint32_t n = 0; n < w->events.n; n++) {
-        struct dh_cell at = {w->events.at[n].node, w->events.at[n].offset};
-        if (w->events.at[n].kind == DH_EVENT_READ && tests[w->events.at[n].inst])
+        struct dh_heap_cell at = {w->events.at[n].node, w->events.at[n].offset};
+        if (w->events.at[n].kind == DH_SYMEX_READ && tests[w->events.at[n].inst])
             x->tested[tested_slot(x, at)] = at;
     }
     free(tests);
 }
 
-static void note_place(struct dh_words *x, const struct dh_event *e)
+static void note_place(struct dh_words *x, const struct dh_symex_event *e)
 {
-    struct dh_cell *at = &x->place[e->inst], here = {e->node, e->offset};
+    struct dh_heap_cell *at = &x->place[e->inst], here = {e->node, e->offset};
     if (!x->locked[e->inst])
         *at = here;
     else if (at->node != here.node || at->offset != here.offset)
         *at = DH_NO_CELL;
 }
 
-void dh_words_init(struct dh_words *x, struct dh_walk *w)
+void dh_words_init(struct dh_words *x, struct dh_symex *w)
 {
-    *x = (struct dh_words){.walk = w};
+    *x = (struct dh_words){.symex = w};
     x->locked = zeroed(w->program->insts.n, 1);
     x->speaks = zeroed(w->program->functions.n, 1);
     x->about = zeroed(w->program->functions.n, sizeof *x->about);
@@ -597,19 +602,19 @@ void dh_words_init(struct dh_words *x, struct dh_walk *w)
     for (size_t n = 0; n < w->state->frames.n; n++)
         x->frame[w->state->frames.at[n]->context] = w->state->frames.at[n];
     for (uint32_t n = 0; n < w->events.n; n++) {
-        const struct dh_event *e = &w->events.at[n];
-        if (e->kind <= DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_FRESH))) {
+        const struct dh_symex_event *e = &w->events.at[n];
+        if (e->kind <= DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_FRESH))) {
             note_place(x, e);
-            if (e->kind == DH_EVENT_READ)
+            if (e->kind == DH_SYMEX_READ)
                 x->reads[e->inst] = n + 1;
             x->locked[e->inst] |= w->locksets.at[e->lockset].n ? 1 : 2;
         }
-        if (e->kind == DH_EVENT_POST || e->kind == DH_EVENT_AWAIT) {
+        if (e->kind == DH_SYMEX_POST || e->kind == DH_SYMEX_AWAIT) {
             note_place(x, e);
             x->locked[e->inst] |= 4;
         }
-        bool sets = e->kind == DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE));
-        if (sets || e->kind == DH_EVENT_POST)
+        bool sets = e->kind == DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE));
+        if (sets || e->kind == DH_SYMEX_POST)
             x->set[x->n_set++] = n;
     }
     events_by_place = w->events.at;
@@ -635,12 +640,12 @@ void dh_words_release(struct dh_words *x)
 
 /* ---- events ---- */
 
-uint32_t dh_words_first(const struct dh_words *x, struct dh_cell at)
+uint32_t dh_words_first(const struct dh_words *x, struct dh_heap_cell at)
 {
     uint32_t low = 0, high = x->n_set;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct dh_event *e = &x->walk->events.at[x->set[mid]];
+        const struct dh_symex_event *e = &x->symex->events.at[x->set[mid]];
         if (e->node < at.node || (e->node == at.node && e->offset < at.offset))
             low = mid + 1;
         else
@@ -651,21 +656,21 @@ uint32_t dh_words_first(const struct dh_words *x, struct dh_cell at)
 
 unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, unsigned most)
 {
-    const struct dh_walk *w = x->walk;
-    const struct dh_event *e = &w->events.at[event];
+    const struct dh_symex *w = x->symex;
+    const struct dh_symex_event *e = &w->events.at[event];
     uint32_t function = w->contexts.at[e->context].function;
     struct dh_where at = {function, DH_NONE, NULL, e->context, 0};
     unsigned n = 0;
     n += any_set(x, &at, e->inst, &words[0]);
     for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
-        const struct dh_caller *c = &w->state->callers.at[k - 1];
+        const struct dh_context_caller *c = &w->state->callers.at[k - 1];
         k = c->next;
         if (c->caller == DH_NONE)
             continue;
         struct dh_where from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
         struct dh_where in = {function, c->call, &from, DH_NONE, 0};
         if (any_set(x, &in, e->inst, &words[n])) {
-            words[n].at = (struct dh_cell){e->node, e->offset};
+            words[n].at = (struct dh_heap_cell){e->node, e->offset};
             n++;
         }
     }

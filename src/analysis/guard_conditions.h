@@ -19,7 +19,7 @@ enum dh_word_change { DH_WORD_TO, DH_WORD_UP, DH_WORD_DOWN, DH_WORD_ANYHOW };
 
 struct dh_word {
     enum dh_word_kind kind;
-    struct dh_cell at;
+    struct dh_heap_cell at;
     enum dh_compare relation;   /* GATE: what holds behind it; OTHER: it was tested */
     enum dh_word_change change; /* SET */
     bool known;                 /* `number` is */
@@ -34,17 +34,17 @@ struct dh_word {
 enum { DH_WORDS_EDGE = 8, DH_WHERES = 64 };
 
 struct dh_words {
-    struct dh_walk *walk;
+    struct dh_symex *symex;
     uint8_t *locked; /* by instruction: 1 = accesses something shared, always under a lock, 2, 3 = not always, 4 = waits
                         or posts */
     uint8_t *speaks; /* by function: it or a callee gives or tests words */
     uint64_t *about; /* by function: objects that it and its callees use, as dh_words_bit */
-    struct dh_frame **frame; /* by context */
-    struct dh_cell *place;   /* by instruction: the only one it accesses, DH_NO_CELL: several */
-    uint32_t *reads;         /* by instruction: an event that is its reading, + 1 */
-    uint32_t *set;           /* events that set something, by place */
+    struct dh_symex_activation **frame; /* by context */
+    struct dh_heap_cell *place;         /* by instruction: the only one it accesses, DH_NO_CELL: several */
+    uint32_t *reads;                    /* by instruction: an event that is its reading, + 1 */
+    uint32_t *set;                      /* events that set something, by place */
     uint32_t n_set;
-    struct dh_cell *tested; /* places that somebody tests under a lock: a set */
+    struct dh_heap_cell *tested; /* places that somebody tests under a lock: a set */
     size_t tested_mask;
     struct dh_where made[DH_WHERES]; /* of one question */
     unsigned n_made;
@@ -56,7 +56,7 @@ static inline uint64_t dh_words_bit(uint32_t node)
     return (uint64_t)1 << ((node * 0x9e3779b1u) >> 26);
 }
 
-void dh_words_init(struct dh_words *x, struct dh_walk *w);
+void dh_words_init(struct dh_words *x, struct dh_symex *w);
 void dh_words_release(struct dh_words *x);
 /* What the instruction sets; false: nothing that anybody waits for. */
 bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word);
@@ -65,7 +65,7 @@ bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t in
 /* What is known on the way from the end of block `from` to `to`; numbers of the whole program. */
 unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t from, uint32_t to,
                        struct dh_word *words);
-bool dh_words_tested(const struct dh_words *x, struct dh_cell at);
+bool dh_words_tested(const struct dh_words *x, struct dh_heap_cell at);
 /* The instruction, or what it calls, may give or test a word. */
 bool dh_words_speaks(const struct dh_words *x, uint32_t inst);
 /* A callee as seen from a call, NULL: too many. */
@@ -77,7 +77,7 @@ bool dh_word_shuts(const struct dh_word *set, const struct dh_word *gate);
 /* No value passes both. */
 bool dh_words_contradict(const struct dh_word *one, const struct dh_word *other);
 /* First of x->set with this place; x->n_set: none. */
-uint32_t dh_words_first(const struct dh_words *x, struct dh_cell at);
+uint32_t dh_words_first(const struct dh_words *x, struct dh_heap_cell at);
 /* What an event of x->set may set, locked or not, by each way it is called; at most `most`. */
 unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, unsigned most);
 

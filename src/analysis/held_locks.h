@@ -6,17 +6,17 @@
 
 #include "analysis/symex_internal.h"
 
-enum { DH_HOLDS_MAX = 64 };
-typedef uint64_t dh_hold_set;
+enum { DH_NAMED_LOCKS_MAX = 64 };
+typedef uint64_t dh_lock_bits;
 
-struct dh_hold {
+struct dh_named_lock {
     uint32_t inst; /* that takes it, the first one */
     struct dh_term at;
-    struct dh_cell cell; /* in the function's own graph */
+    struct dh_heap_cell cell; /* in the function's own graph */
 };
 
 /* A place where a lock is taken. */
-struct dh_taking {
+struct dh_acquisition {
     uint32_t point; /* of the function: the lock or the call */
     uint32_t inst;  /* the lock itself */
     uint32_t hold;
@@ -24,33 +24,33 @@ struct dh_taking {
 
 /* What a call of a function does to locks, in its words. */
 struct dh_lock_effect {
-    DH_VEC(struct dh_hold) taken; /* and held when it returns */
+    DH_VEC(struct dh_named_lock) taken; /* and held when it returns */
     DH_VEC(struct dh_term) released;
     bool releases_any;
 };
 
-struct dh_holds {
-    struct dh_walk *walk;
+struct dh_held_locks {
+    struct dh_symex *symex;
     struct dh_lock_effect *effects; /* by function */
     /* of the function at work */
     uint32_t function;
-    DH_VEC(struct dh_hold) holds;
-    DH_VEC(struct dh_taking) takings;
+    DH_VEC(struct dh_named_lock) holds;
+    DH_VEC(struct dh_acquisition) takings;
     DH_VEC(uint8_t) reach; /* scratch, by block */
     DH_VEC(uint32_t) work;
-    DH_VEC(dh_hold_set) entered; /* by block: held at its begin on every way */
-    DH_VEC(dh_hold_set) at;      /* by instruction of the function: held when it is done */
-    bool noting;                 /* what is given back is being learnt */
+    DH_VEC(dh_lock_bits) entered; /* by block: held at its begin on every way */
+    DH_VEC(dh_lock_bits) at;      /* by instruction of the function: held when it is done */
+    bool noting;                  /* what is given back is being learnt */
     bool incomplete;
 };
 
-void dh_holds_init(struct dh_holds *h, struct dh_walk *w);
-void dh_holds_release(struct dh_holds *h);
+void dh_held_locks_init(struct dh_held_locks *h, struct dh_symex *w);
+void dh_held_locks_release(struct dh_held_locks *h);
 /* Callees first. */
-void dh_holds_read(struct dh_holds *h, uint32_t function);
+void dh_held_locks_analyse(struct dh_held_locks *h, uint32_t function);
 /* What is held at the instruction of the function at work. */
-dh_hold_set dh_holds_at(const struct dh_holds *h, uint32_t inst);
+dh_lock_bits dh_held_locks_at(const struct dh_held_locks *h, uint32_t inst);
 /* What is held at both and not given back on any way from the one to the other that does not pass the first again. */
-dh_hold_set dh_holds_between(struct dh_holds *h, uint32_t from, uint32_t to);
+dh_lock_bits dh_held_locks_between(struct dh_held_locks *h, uint32_t from, uint32_t to);
 
 #endif

@@ -6,12 +6,12 @@ enum { DEEDS_MAX = 256 };
 
 /* A start or join in a function that contains it, perhaps by way of calls. */
 struct deed {
-    uint32_t origin;      /* the create or join */
-    uint32_t inst, block; /* in this function */
-    bool paired;          /* somebody of this function has the same handle */
-    struct dh_cell at;    /* where the handle is kept, among the objects of this function; DH_NO_CELL: lost */
-    uint32_t param;       /* join: the handle is this parameter, DH_NONE: it is not */
-    bool picked;          /* the place of the handle is picked by a number that varies */
+    uint32_t origin;        /* the create or join */
+    uint32_t inst, block;   /* in this function */
+    bool paired;            /* somebody of this function has the same handle */
+    struct dh_heap_cell at; /* where the handle is kept, among the objects of this function; DH_NO_CELL: lost */
+    uint32_t param;         /* join: the handle is this parameter, DH_NONE: it is not */
+    bool picked;            /* the place of the handle is picked by a number that varies */
 };
 
 struct deeds {
@@ -25,7 +25,7 @@ struct match {
 
 struct search {
     struct dh_ends *e;
-    struct dh_shapes *shapes;
+    struct dh_points_to *points_to;
     const struct dh_program *p;
     struct deeds *of; /* by function */
     DH_VEC(struct match) matches;
@@ -80,40 +80,44 @@ static void trace_value(struct search *s, uint32_t function, dh_value v, struct 
     if (dh_is_register(v) && v < n_params)
         d->param = v;
     else if (dh_is_register(v) && i && i->op == DH_I_LOAD) {
-        d->at = dh_shapes_value(s->shapes, function, dh_operand(s->p, i, 0));
+        d->at = dh_points_to_value(s->points_to, function, dh_operand(s->p, i, 0));
         d->picked = is_picked(s, function, dh_operand(s->p, i, 0));
     }
 }
 
 /* The callee's object in the caller's words: side by side from parameters to arguments. */
-static struct dh_cell outwards(struct search *s, struct dh_cell c, uint32_t callee, uint32_t caller, uint32_t call)
+static struct dh_heap_cell outwards(struct search *s, struct dh_heap_cell c, uint32_t callee, uint32_t caller,
+                                    uint32_t call)
 {
-    struct dh_graph *g = &s->shapes->graph;
+    struct dh_heap_graph *g = &s->points_to->graph;
     const struct dh_inst *i = &s->p->insts.at[call];
-    DH_VEC(struct dh_cell_pair) todo = {0};
-    struct dh_cell found = DH_NO_CELL;
-    c = dh_graph_find(g, c);
+    DH_VEC(struct dh_heap_cell_pair) todo = {0};
+    struct dh_heap_cell found = DH_NO_CELL;
+    c = dh_heap_graph_find(g, c);
     if (c.node == DH_NO_NODE || g->nodes.at[c.node].flags & DH_NODE_GLOBAL)
         return c;
-    dh_graph_clone_begin(g);
+    dh_heap_graph_begin_clone(g);
     for (uint32_t n = 0; n < s->p->functions.at[callee].n_params && n + 1 < i->n_operands; n++)
-        dh_vec_push(&todo, ((struct dh_cell_pair){dh_shapes_value(s->shapes, callee, n),
-                                                  dh_shapes_value(s->shapes, caller, dh_operand(s->p, i, n + 1))}));
-    if (i->result != DH_NONE)
         dh_vec_push(&todo,
-                    ((struct dh_cell_pair){s->shapes->returns[callee], dh_shapes_value(s->shapes, caller, i->result)}));
+                    ((struct dh_heap_cell_pair){dh_points_to_value(s->points_to, callee, n),
+                                                dh_points_to_value(s->points_to, caller, dh_operand(s->p, i, n + 1))}));
+    if (i->result != DH_NONE)
+        dh_vec_push(&todo, ((struct dh_heap_cell_pair){s->points_to->returns[callee],
+                                                       dh_points_to_value(s->points_to, caller, i->result)}));
     while (todo.n && found.node == DH_NO_NODE) {
-        struct dh_cell theirs = dh_graph_find(g, todo.at[--todo.n].a), mine = dh_graph_find(g, todo.at[todo.n].b);
+        struct dh_heap_cell theirs = dh_heap_graph_find(g, todo.at[--todo.n].a),
+                            mine = dh_heap_graph_find(g, todo.at[todo.n].b);
         if (theirs.node == DH_NO_NODE || mine.node == DH_NO_NODE || g->nodes.at[theirs.node].mark == g->mark)
             continue;
-        struct dh_node *node = &g->nodes.at[theirs.node];
+        struct dh_heap_node *node = &g->nodes.at[theirs.node];
         node->mark = g->mark;
         if (theirs.node == c.node)
-            found = dh_graph_find(g, dh_cell_at(mine, c.offset - theirs.offset));
+            found = dh_heap_graph_find(g, dh_heap_cell_at(mine, c.offset - theirs.offset));
         for (unsigned k = 0; k < node->n_edges; k++)
-            dh_vec_push(&todo, ((struct dh_cell_pair){
-                                   node->edges[k].to,
-                                   dh_graph_look(g, dh_cell_at(mine, node->edges[k].offset - theirs.offset))}));
+            dh_vec_push(&todo,
+                        ((struct dh_heap_cell_pair){
+                            node->edges[k].to, dh_heap_graph_find_pointee(
+                                                   g, dh_heap_cell_at(mine, node->edges[k].offset - theirs.offset))}));
     }
     dh_vec_release(&todo);
     return found;
@@ -122,14 +126,14 @@ static struct dh_cell outwards(struct search *s, struct dh_cell c, uint32_t call
 /* A caller knows better: what the function's parameters lead to. */
 static bool is_handed_in(struct search *s, uint32_t function, const struct deed *d)
 {
-    struct dh_graph *g = &s->shapes->graph;
+    struct dh_heap_graph *g = &s->points_to->graph;
     DH_VEC(uint32_t) todo = {0};
     bool found = d->param != DH_NONE;
-    dh_graph_clone_begin(g);
+    dh_heap_graph_begin_clone(g);
     for (uint32_t n = 0; n < s->p->functions.at[function].n_params && d->at.node != DH_NO_NODE; n++)
-        dh_vec_push(&todo, dh_shapes_value(s->shapes, function, n).node);
+        dh_vec_push(&todo, dh_points_to_value(s->points_to, function, n).node);
     while (todo.n && !found) {
-        uint32_t at = dh_graph_find(g, (struct dh_cell){todo.at[--todo.n], 0}).node;
+        uint32_t at = dh_heap_graph_find(g, (struct dh_heap_cell){todo.at[--todo.n], 0}).node;
         if (at == DH_NO_NODE || g->nodes.at[at].mark == g->mark || g->nodes.at[at].flags & DH_NODE_GLOBAL)
             continue;
         g->nodes.at[at].mark = g->mark;
@@ -143,13 +147,14 @@ static bool is_handed_in(struct search *s, uint32_t function, const struct deed 
 
 static bool same_place(struct search *s, const struct deed *a, const struct deed *b)
 {
-    struct dh_cell x = dh_shapes_place(s->shapes, a->at), y = dh_shapes_place(s->shapes, b->at);
+    struct dh_heap_cell x = dh_points_to_fold_cell(s->points_to, a->at),
+                        y = dh_points_to_fold_cell(s->points_to, b->at);
     if (x.node == DH_NO_NODE || x.node != y.node)
         return false;
-    if (x.offset == y.offset || s->shapes->graph.nodes.at[x.node].flags & DH_NODE_COLLAPSED)
+    if (x.offset == y.offset || s->points_to->graph.nodes.at[x.node].flags & DH_NODE_COLLAPSED)
         return true;
     /* Arrays of nothing but handles are not told apart by places. */
-    const struct dh_node *n = &s->shapes->graph.nodes.at[x.node];
+    const struct dh_heap_node *n = &s->points_to->graph.nodes.at[x.node];
     for (unsigned k = 0; k < n->n_folds; k++)
         if ((x.offset - y.offset) % n->folds[k].stride == 0)
             return true;
@@ -172,7 +177,7 @@ static void note_inst(struct search *s, uint32_t function, uint32_t inst, uint32
     const struct dh_inst *i = &s->p->insts.at[inst];
     struct deed d = {.origin = inst, .inst = inst, .block = block, .param = DH_NONE};
     if (i->op == DH_I_CREATE) {
-        d.at = dh_shapes_value(s->shapes, function, dh_operand(s->p, i, 0));
+        d.at = dh_points_to_value(s->points_to, function, dh_operand(s->p, i, 0));
         d.picked = is_picked(s, function, dh_operand(s->p, i, 0));
         dh_vec_push(&s->of[function].starts, d);
     } else if (i->op == DH_I_JOIN && !(i->flags & DH_INST_TIMED)) {
@@ -200,8 +205,8 @@ static bool told_here(struct search *s, struct deed *d, uint32_t callee, uint32_
 static void note_call(struct search *s, uint32_t function, uint32_t inst, uint32_t block)
 {
     struct deeds *mine = &s->of[function];
-    const struct dh_calls *c = &s->shapes->calls;
-    for (uint32_t it = dh_calls_first(c, inst), callee; dh_calls_next(c, inst, &it, &callee);) {
+    const struct dh_call_graph *c = &s->points_to->calls;
+    for (uint32_t it = dh_call_graph_first(c, inst), callee; dh_call_graph_next(c, inst, &it, &callee);) {
         const struct deeds *theirs = &s->of[callee];
         for (size_t n = 0; callee != function && n < theirs->starts.n; n++) {
             struct deed d = theirs->starts.at[n];
@@ -240,13 +245,13 @@ static bool lies_between(const struct deed *a, const struct deed *d, const struc
 /* The next start puts its handle into the same variable, with no join before that: nobody can join this one. */
 static bool is_overwritten(struct search *s, const struct deeds *mine, const struct deed *start)
 {
-    struct dh_cell x = dh_shapes_place(s->shapes, start->at);
-    const struct dh_node *n = x.node == DH_NO_NODE ? NULL : &s->shapes->graph.nodes.at[x.node];
+    struct dh_heap_cell x = dh_points_to_fold_cell(s->points_to, start->at);
+    const struct dh_heap_node *n = x.node == DH_NO_NODE ? NULL : &s->points_to->graph.nodes.at[x.node];
     if (!n || n->n_folds || n->flags & DH_NODE_COLLAPSED)
         return false;
     for (size_t a = 0; a < mine->starts.n; a++) {
         const struct deed *next = &mine->starts.at[a];
-        struct dh_cell y = dh_shapes_place(s->shapes, next->at);
+        struct dh_heap_cell y = dh_points_to_fold_cell(s->points_to, next->at);
         bool joined = false;
         if (next->block != start->block || next->inst <= start->inst || y.node != x.node || y.offset != x.offset)
             continue;
@@ -261,9 +266,9 @@ static bool is_overwritten(struct search *s, const struct deeds *mine, const str
 /* Threads that were started into one element after the other are joined by name, `join(all[0]); join(all[1])`. */
 static bool is_by_name(struct search *s, const struct deed *start, const struct deed *join)
 {
-    uint32_t node = dh_shapes_place(s->shapes, start->at).node;
+    uint32_t node = dh_points_to_fold_cell(s->points_to, start->at).node;
     return start->picked && start->inst == start->origin && !join->picked && join->inst == join->origin &&
-           node != DH_NO_NODE && dh_shapes_place(s->shapes, join->at).node == node;
+           node != DH_NO_NODE && dh_points_to_fold_cell(s->points_to, join->at).node == node;
 }
 
 /* Only behind the last of these joins all of them may have ended. */
@@ -300,7 +305,7 @@ static void match_exactly(struct search *s, struct deeds *mine)
 
 static bool is_global(const struct search *s, const struct deed *d)
 {
-    return d->at.node != DH_NO_NODE && s->shapes->graph.nodes.at[d->at.node].flags & DH_NODE_GLOBAL;
+    return d->at.node != DH_NO_NODE && s->points_to->graph.nodes.at[d->at.node].flags & DH_NODE_GLOBAL;
 }
 
 /* Handles that were moved or whose way is lost, to where nobody was seen to put one. */
@@ -392,12 +397,12 @@ static void sort(struct search *s)
     e->first[s->p->functions.n] = (uint32_t)at;
 }
 
-void dh_ends_find(struct dh_ends *e, struct dh_shapes *shapes)
+void dh_ends_find(struct dh_ends *e, struct dh_points_to *points_to)
 {
-    struct search s = {.e = e, .shapes = shapes, .p = shapes->program};
+    struct search s = {.e = e, .points_to = points_to, .p = points_to->program};
     s.of = zeroed(s.p->functions.n, sizeof *s.of);
     for (size_t n = 0; n < s.p->functions.n; n++)
-        do_function(&s, shapes->calls.order[n]);
+        do_function(&s, points_to->calls.order[n]);
     end_inside(&s);
     sort(&s);
     dh_vec_release(&s.matches);

@@ -19,7 +19,7 @@ struct dh_ends {
     uint32_t *first;             /* by function, one more at the end */
 };
 
-void dh_ends_find(struct dh_ends *e, struct dh_shapes *s);
+void dh_ends_find(struct dh_ends *e, struct dh_points_to *s);
 void dh_ends_release(struct dh_ends *e);
 
 #endif

@@ -9,15 +9,15 @@
 #include "analysis/wait_order.h"
 
 struct dh_customs {
-    struct dh_walk *walk;
+    struct dh_symex *symex;
     struct dh_handed handed;
     struct dh_waited waited;
     struct dh_published published;
 };
 
-void dh_customs_init(struct dh_customs *c, struct dh_walk *w);
+void dh_customs_init(struct dh_customs *c, struct dh_symex *w);
 void dh_customs_release(struct dh_customs *c);
 /* DH_ARGUMENT_COUNT: none of them. */
-enum dh_argument dh_customs_argue(struct dh_customs *c, const struct dh_event *a, const struct dh_event *b);
+enum dh_argument dh_customs_argue(struct dh_customs *c, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

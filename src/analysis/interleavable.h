@@ -10,9 +10,9 @@
 
 /* By event of the walk: may its bytes be interleaved? `unsafe`: by event, not proven to be ordered with all others. The
  * answer is owned by the caller. */
-uint8_t *dh_interleave_find(struct dh_walk *w, const uint8_t *unsafe);
+uint8_t *dh_find_interleavable(struct dh_symex *w, const uint8_t *unsafe);
 
 /* Adds to each function's bits those of all functions it calls. */
-void dh_interleave_spread(const struct dh_calls *calls, uint8_t *of_function);
+void dh_spread_to_callers(const struct dh_call_graph *calls, uint8_t *of_function);
 
 #endif

@@ -5,7 +5,7 @@
 #define DH_ANALYSIS_JOIN_LOOPS_H
 
 #include "analysis/value_numbering.h"
-#include "model/flow.h"
+#include "model/control_flow.h"
 
 /* Leaving the loop with this header by its own test means that all threads of `create` have ended. */
 struct dh_joined_loop {
@@ -30,12 +30,12 @@ struct dh_joins {
 };
 
 /* `order`: all functions, callees first. */
-void dh_joins_find(struct dh_joins *j, struct dh_exprs *x, const uint32_t *order);
+void dh_joins_find(struct dh_joins *j, struct dh_value_numbering *x, const uint32_t *order);
 void dh_joins_release(struct dh_joins *j);
 /* The loop at `header` starts threads that are all joined before the function ends. */
 bool dh_joins_contained(const struct dh_joins *j, uint32_t function, uint32_t header);
 /* A register that counts: assigned once a round of the loop with `header`, with a constant step. */
-bool dh_joins_counts(const struct dh_program *p, const struct dh_flow *flow, uint32_t function, uint32_t reg,
+bool dh_joins_counts(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
                      uint32_t *header);
 
 #endif

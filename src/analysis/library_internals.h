@@ -6,6 +6,6 @@
 
 #include "analysis/symex.h"
 
-bool dh_inside_library(const struct dh_walk *w, const struct dh_event *e);
+bool dh_event_in_library_internals(const struct dh_symex *w, const struct dh_symex_event *e);
 
 #endif

@@ -16,7 +16,7 @@ void dh_pair_order_init(struct dh_pair_order *o, const struct dh_program *p)
 
 void dh_pair_order_release(struct dh_pair_order *o)
 {
-    dh_flow_release(&o->flow);
+    dh_cfg_release(&o->flow);
     free(o->definition);
 }
 
@@ -27,7 +27,7 @@ static void enter(struct dh_pair_order *o, uint32_t function)
     if (o->flow_of == function)
         return;
     o->flow_of = function;
-    dh_flow_read(&o->flow, p, function);
+    dh_cfg_build(&o->flow, p, function);
     free(o->definition);
     o->n_definitions = f->n_registers;
     o->definition = malloc((f->n_registers + 1) * sizeof *o->definition);
@@ -115,7 +115,7 @@ static int direction(const struct dh_pair_order *o, const struct dh_inst *compar
 /* ---- chosen crosswise ---- */
 static const struct dh_inst *condition_of(const struct dh_pair_order *o, uint32_t block)
 {
-    const struct dh_block *b = &o->program->blocks.at[o->flow.first + block];
+    const struct dh_basic_block *b = &o->program->blocks.at[o->flow.first + block];
     const struct dh_inst *end = &o->program->insts.at[b->inst + b->n_insts - 1];
     const struct dh_inst *c = end->op == DH_I_BRANCH ? defined(o, dh_operand(o->program, end, 0)) : NULL;
     return c && c->op == DH_I_COMPARE ? c : NULL;
@@ -124,14 +124,14 @@ static const struct dh_inst *condition_of(const struct dh_pair_order *o, uint32_
 /* Which way of the branch at `from` leads to the edge pred -> phi's block: 1 true, -1 false, 0 not told. */
 static int way(const struct dh_pair_order *o, uint32_t from, uint32_t pred)
 {
-    const struct dh_block *b = &o->program->blocks.at[o->flow.first + from];
+    const struct dh_basic_block *b = &o->program->blocks.at[o->flow.first + from];
     uint32_t yes = dh_successors(o->program, b)[0] - o->flow.first,
              no = dh_successors(o->program, b)[1] - o->flow.first;
     if (pred == from)
         return 0;
-    if (dh_flow_dominates(&o->flow, yes, pred) && !dh_flow_dominates(&o->flow, no, pred))
+    if (dh_cfg_dominates(&o->flow, yes, pred) && !dh_cfg_dominates(&o->flow, no, pred))
         return 1;
-    return dh_flow_dominates(&o->flow, no, pred) ? -1 : 0;
+    return dh_cfg_dominates(&o->flow, no, pred) ? -1 : 0;
 }
 
 static dh_value input(const struct dh_pair_order *o, const struct dh_inst *phi, uint32_t pred)

@@ -3,11 +3,11 @@
 #ifndef DH_ANALYSIS_LOCK_PAIR_ORDER_H
 #define DH_ANALYSIS_LOCK_PAIR_ORDER_H
 
-#include "model/flow.h"
+#include "model/control_flow.h"
 
 struct dh_pair_order {
     const struct dh_program *program;
-    struct dh_flow flow;
+    struct dh_cfg flow;
     uint32_t flow_of;     /* function that `flow` is of */
     uint32_t *definition; /* by register of that function: instruction, DH_NONE = parameter */
     uint32_t n_definitions;

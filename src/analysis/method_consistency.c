@@ -26,17 +26,17 @@ struct member {
 
 struct finder {
     struct dh_inconsistencies *out;
-    struct dh_walk *w;
+    struct dh_symex *w;
     const struct dh_consistency_wishes *how;
     struct dh_relies relies;
-    struct dh_holds holds;
+    struct dh_held_locks holds;
     struct dh_published published;
     struct dh_together together;
     struct dh_waited waited;
-    uint8_t *hot;           /* by instruction */
-    uint32_t *function;     /* by instruction: where it stands */
-    struct dh_cell *places; /* by instruction: what it always accesses */
-    uint32_t *head, *next;  /* events by instruction */
+    uint8_t *hot;                /* by instruction */
+    uint32_t *function;          /* by instruction: where it stands */
+    struct dh_heap_cell *places; /* by instruction: what it always accesses */
+    uint32_t *head, *next;       /* events by instruction */
     struct places {
         uint32_t *at, n;
     } writes, reads;      /* events by object and offset */
@@ -60,17 +60,17 @@ static void *zeroed(size_t n, size_t size)
 
 static bool same_words(struct finder *f, struct dh_term a, struct dh_term b)
 {
-    struct dh_exprs *x = &f->w->state->exprs;
-    return a.expr && b.expr && a.exact && b.exact && dh_exprs_canon(x, a.expr) == dh_exprs_canon(x, b.expr);
+    struct dh_value_numbering *x = &f->w->state->values;
+    return a.expr && b.expr && a.exact && b.exact && dh_expr_canonical(x, a.expr) == dh_expr_canonical(x, b.expr);
 }
 
 /* ---- events ---- */
 
 /* Where an event lies in its object; of one whose fields nobody knows any more, the function that accesses it: see
  * is_blurred. */
-static int64_t key_of(const struct finder *f, const struct dh_event *e)
+static int64_t key_of(const struct finder *f, const struct dh_symex_event *e)
 {
-    bool blurred = f->w->shapes->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
+    bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
     return blurred ? (int64_t)f->function[e->inst] : e->offset;
 }
 
@@ -78,7 +78,7 @@ static const struct finder *finder_to_sort;
 static int by_place(const void *a, const void *b)
 {
     uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
-    const struct dh_event *x = &finder_to_sort->w->events.at[m], *y = &finder_to_sort->w->events.at[n];
+    const struct dh_symex_event *x = &finder_to_sort->w->events.at[m], *y = &finder_to_sort->w->events.at[n];
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     int64_t p = key_of(finder_to_sort, x), q = key_of(finder_to_sort, y);
@@ -98,17 +98,17 @@ static void index_functions(struct finder *f)
 
 static void index_events(struct finder *f)
 {
-    const struct dh_walk *w = f->w;
+    const struct dh_symex *w = f->w;
     f->head = zeroed(w->program->insts.n, sizeof *f->head);
     f->next = zeroed(w->events.n, sizeof *f->next);
     f->writes.at = zeroed(w->events.n, sizeof *f->writes.at);
     f->reads.at = zeroed(w->events.n, sizeof *f->reads.at);
     for (uint32_t n = (uint32_t)w->events.n; n-- > 0;) {
-        const struct dh_event *e = &w->events.at[n];
+        const struct dh_symex_event *e = &w->events.at[n];
         f->next[n] = f->head[e->inst];
         f->head[e->inst] = n + 1;
-        struct places *to = e->kind == DH_EVENT_WRITE ? &f->writes : &f->reads;
-        if (e->kind <= DH_EVENT_WRITE && !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_IGNORED)))
+        struct places *to = e->kind == DH_SYMEX_WRITE ? &f->writes : &f->reads;
+        if (e->kind <= DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_IGNORED)))
             to->at[to->n++] = n;
     }
     finder_to_sort = f;
@@ -116,21 +116,21 @@ static void index_events(struct finder *f)
     qsort(f->reads.at, f->reads.n, sizeof *f->reads.at, by_place);
 }
 
-static uint32_t size_of(const struct dh_event *e)
+static uint32_t size_of(const struct dh_symex_event *e)
 {
     return e->size ? e->size : 8;
 }
 
 /* First one of the object that may reach the place. */
-static uint32_t first_of(const struct finder *f, const struct places *all, const struct dh_event *e)
+static uint32_t first_of(const struct finder *f, const struct places *all, const struct dh_symex_event *e)
 {
     enum { WIDEST = 64 };
-    bool blurred = f->w->shapes->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
+    bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
     int64_t from = key_of(f, e) - (blurred ? 0 : WIDEST);
     uint32_t low = 0, high = all->n;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct dh_event *at = &f->w->events.at[all->at[mid]];
+        const struct dh_symex_event *at = &f->w->events.at[all->at[mid]];
         if (at->node < e->node || (at->node == e->node && key_of(f, at) < from))
             low = mid + 1;
         else
@@ -139,16 +139,16 @@ static uint32_t first_of(const struct finder *f, const struct places *all, const
     return low;
 }
 
-static bool is_within(const struct finder *f, const struct places *all, const struct dh_event *e, uint32_t n)
+static bool is_within(const struct finder *f, const struct places *all, const struct dh_symex_event *e, uint32_t n)
 {
-    const struct dh_event *o = n < all->n ? &f->w->events.at[all->at[n]] : NULL;
+    const struct dh_symex_event *o = n < all->n ? &f->w->events.at[all->at[n]] : NULL;
     if (!o || o->node != e->node)
         return false;
-    bool blurred = f->w->shapes->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
+    bool blurred = f->w->points_to->graph.nodes.at[e->node].flags & DH_NODE_COLLAPSED;
     return key_of(f, o) < key_of(f, e) + (blurred ? 1 : size_of(e));
 }
 
-static bool overlap(const struct dh_event *a, const struct dh_event *b)
+static bool overlap(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return a->node == b->node && a->offset < (int64_t)b->offset + size_of(b) &&
            b->offset < (int64_t)a->offset + size_of(a);
@@ -163,14 +163,14 @@ static bool runs(const struct finder *f, uint32_t thread, uint32_t function)
 }
 
 /* A variable on the stack of a function that both threads run: each has its own. */
-static bool has_own_slot(const struct finder *f, const struct dh_event *e, const struct dh_event *other)
+static bool has_own_slot(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *other)
 {
-    const struct dh_graph *g = &f->w->shapes->graph;
+    const struct dh_heap_graph *g = &f->w->points_to->graph;
     uint32_t first = g->nodes.at[e->node].origin, at = first;
     if (first == DH_NO_NODE)
         return false;
     do {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         if (o->kind != DH_ORIGIN_SLOT)
             return false;
         uint32_t function = f->function[o->index];
@@ -181,16 +181,16 @@ static bool has_own_slot(const struct finder *f, const struct dh_event *e, const
     return true;
 }
 
-static struct dh_term address_of(struct finder *f, const struct dh_event *e)
+static struct dh_term address_of(struct finder *f, const struct dh_symex_event *e)
 {
     const struct dh_program *p = f->w->program;
-    return dh_exprs_value(&f->w->state->exprs, f->function[e->inst], dh_operand(p, &p->insts.at[e->inst], 0));
+    return dh_value_term(&f->w->state->values, f->function[e->inst], dh_operand(p, &p->insts.at[e->inst], 0));
 }
 
 /* In an object of which nobody knows the fields any more: only what one function accesses by one name. */
-static bool is_blurred(struct finder *f, const struct dh_event *a, const struct dh_event *b)
+static bool is_blurred(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    if (!(f->w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED))
+    if (!(f->w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED))
         return false;
     if (f->function[a->inst] != f->function[b->inst])
         return true;
@@ -199,15 +199,15 @@ static bool is_blurred(struct finder *f, const struct dh_event *a, const struct 
 }
 
 /* Nothing but locks keeps the two apart: whoever holds none in common can come between. */
-static bool interferes(struct finder *f, const struct dh_event *e, const struct dh_event *write)
+static bool interferes(struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write)
 {
-    struct dh_event a = *e, b = *write;
+    struct dh_symex_event a = *e, b = *write;
     if (!overlap(e, write) || !(f->together.with[e->thread] >> write->thread & 1) || has_own_slot(f, e, write) ||
         is_blurred(f, e, write))
         return false;
-    a.flags &= ~(uint32_t)DH_EVENT_ATOMIC;
-    b.flags &= ~(uint32_t)DH_EVENT_ATOMIC;
-    if (a.kind == DH_EVENT_READ && b.kind == DH_EVENT_READ)
+    a.flags &= ~(uint32_t)DH_SYMEX_ATOMIC;
+    b.flags &= ~(uint32_t)DH_SYMEX_ATOMIC;
+    if (a.kind == DH_SYMEX_READ && b.kind == DH_SYMEX_READ)
         return false;
     switch (dh_conflicts_argue(f->w, &a, &b, false)) {
     case DH_ARGUMENT_LOCK:
@@ -225,18 +225,18 @@ static bool interferes(struct finder *f, const struct dh_event *e, const struct 
     }
 }
 
-static bool is_judged(const struct dh_event *e)
+static bool is_judged(const struct dh_symex_event *e)
 {
-    return e->kind <= DH_EVENT_WRITE &&
-           !(e->flags & (DH_EVENT_FREE | DH_EVENT_LOCK_USE | DH_EVENT_IGNORED | DH_EVENT_WILD));
+    return e->kind <= DH_SYMEX_WRITE &&
+           !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE | DH_SYMEX_IGNORED | DH_SYMEX_UNKNOWN_INDEX));
 }
 
 /* Both ends of a possible interference. */
-static void heat(struct finder *f, const struct dh_event *e)
+static void heat(struct finder *f, const struct dh_symex_event *e)
 {
     uint32_t first = first_of(f, &f->writes, e);
     for (uint32_t n = first; n < first + WRITERS_MAX && is_within(f, &f->writes, e, n); n++) {
-        const struct dh_event *write = &f->w->events.at[f->writes.at[n]];
+        const struct dh_symex_event *write = &f->w->events.at[f->writes.at[n]];
         if ((!f->hot[e->inst] || !f->hot[write->inst]) && interferes(f, e, write))
             f->hot[e->inst] = f->hot[write->inst] = 1;
     }
@@ -253,17 +253,17 @@ static void find_hot(struct finder *f)
 /* ---- variables ---- */
 
 /* The one place that an instruction accesses in all contexts, DH_NO_CELL: there are several. */
-static struct dh_cell only_place(const struct finder *f, uint32_t inst)
+static struct dh_heap_cell only_place(const struct finder *f, uint32_t inst)
 {
-    struct dh_cell at = DH_NO_CELL;
+    struct dh_heap_cell at = DH_NO_CELL;
     for (uint32_t n = f->head[inst]; n; n = f->next[n - 1]) {
-        const struct dh_event *e = &f->w->events.at[n - 1];
+        const struct dh_symex_event *e = &f->w->events.at[n - 1];
         bool other = at.node != DH_NO_NODE && (at.node != e->node || at.offset != e->offset);
-        if (other || e->stride || e->kind > DH_EVENT_WRITE)
+        if (other || e->stride || e->kind > DH_SYMEX_WRITE)
             return DH_NO_CELL;
-        at = (struct dh_cell){e->node, e->offset};
+        at = (struct dh_heap_cell){e->node, e->offset};
     }
-    return at.node != DH_NO_NODE && dh_walk_unique(f->w, at.node) ? at : DH_NO_CELL;
+    return at.node != DH_NO_NODE && dh_symex_is_unique(f->w, at.node) ? at : DH_NO_CELL;
 }
 
 static void index_places(struct finder *f)
@@ -278,7 +278,7 @@ static bool same_variable(struct finder *f, const struct dh_step_of *a, const st
 {
     if (same_words(f, a->at, b->at))
         return a->at.offset == b->at.offset;
-    struct dh_cell x = f->places[a->inst], y = f->places[b->inst];
+    struct dh_heap_cell x = f->places[a->inst], y = f->places[b->inst];
     return x.node != DH_NO_NODE && x.node == y.node && x.offset == y.offset;
 }
 
@@ -295,16 +295,16 @@ static bool same_object(struct finder *f, const struct dh_step_of *a, const stru
 static bool comes_before(const struct finder *f, uint32_t a, uint32_t b)
 {
     const struct dh_program *p = f->w->program;
-    const struct dh_flow *flow = dh_walk_flow(f->w, f->relies.function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->relies.function);
     uint32_t x = dh_program_block_of(p, a) - flow->first, y = dh_program_block_of(p, b) - flow->first;
     return x == y ? a < b : flow->rank.at[x] < flow->rank.at[y];
 }
 
 /* Locks that are held from the earlier one to the later one. */
-static dh_hold_set common_holds(struct finder *f, uint32_t a, uint32_t b)
+static dh_lock_bits common_holds(struct finder *f, uint32_t a, uint32_t b)
 {
     bool first = comes_before(f, a, b);
-    return dh_holds_between(&f->holds, first ? a : b, first ? b : a);
+    return dh_held_locks_between(&f->holds, first ? a : b, first ? b : a);
 }
 
 /* What a step has to do with others of its own critical section. */
@@ -313,9 +313,9 @@ static void note_sections(struct finder *f)
     struct dh_relies *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
         struct dh_step_of *s = &r->steps.at[n];
-        if (dh_holds_at(&f->holds, s->point))
+        if (dh_held_locks_at(&f->holds, s->point))
             s->traits |= DH_STEP_LOCKED;
-        for (size_t k = 0; dh_holds_at(&f->holds, s->point) && k < r->steps.n; k++) {
+        for (size_t k = 0; dh_held_locks_at(&f->holds, s->point) && k < r->steps.n; k++) {
             const struct dh_step_of *o = &r->steps.at[k];
             bool opposite = (o->traits ^ s->traits) & DH_STEP_WRITES;
             if (!opposite || !common_holds(f, s->point, o->point) || !same_variable(f, s, o))
@@ -381,12 +381,13 @@ static void note_views(struct finder *f)
         memset(done, 0, r->steps.n);
         for (size_t n = 0; n < r->steps.n; n++) {
             uint32_t view = (uint32_t)f->view_first.n, from = r->steps.at[n].point;
-            if (done[n] || !(dh_holds_at(&f->holds, from) >> h & 1))
+            if (done[n] || !(dh_held_locks_at(&f->holds, from) >> h & 1))
                 continue;
             dh_vec_push(&f->view_first, (uint32_t)f->members.n);
             for (size_t k = n; k < r->steps.n; k++) {
                 uint32_t to = r->steps.at[k].point;
-                if (done[k] || !(dh_holds_at(&f->holds, to) >> h & 1) || !(one || common_holds(f, from, to) >> h & 1))
+                if (done[k] || !(dh_held_locks_at(&f->holds, to) >> h & 1) ||
+                    !(one || common_holds(f, from, to) >> h & 1))
                     continue;
                 done[k] = 1;
                 dh_vec_push(&f->members, ((struct member){view, r->steps.at[k].inst}));
@@ -510,7 +511,7 @@ static void add_candidate(struct finder *f, const struct dh_step_of *a, const st
 {
     struct candidate c = {.kind = kind, .function = f->relies.function, .first = *a, .second = *b};
     c.takes = f->holds.takings.n;
-    dh_hold_set both = dh_holds_between(&f->holds, a->point, b->point);
+    dh_lock_bits both = dh_held_locks_between(&f->holds, a->point, b->point);
     for (size_t n = 0; n < f->holds.takings.n && c.n_locks < LOCKS_KEPT; n++)
         if (both >> f->holds.takings.at[n].hold & 1)
             c.locks[c.n_locks++] = f->holds.takings.at[n].inst;
@@ -625,9 +626,9 @@ static void look_next(struct finder *f, const struct dh_step_of *a)
 {
     enum { BLOCKS_MAX = 64 };
     const struct dh_program *p = f->w->program;
-    const struct dh_flow *flow = dh_walk_flow(f->w, f->relies.function);
+    const struct dh_cfg *flow = dh_symex_cfg(f->w, f->relies.function);
     uint32_t work[BLOCKS_MAX], seen[BLOCKS_MAX], n_work = 0, n_seen = 0;
-    const struct dh_block *b = &p->blocks.at[dh_program_block_of(p, a->point)];
+    const struct dh_basic_block *b = &p->blocks.at[dh_program_block_of(p, a->point)];
     uint32_t from = a->point + 1;
     for (;;) {
         uint32_t next = next_in(f, a, from, b->inst + b->n_insts);
@@ -674,7 +675,7 @@ static bool is_library(const struct finder *f, uint32_t function)
 static void read_function(struct finder *f, uint32_t function)
 {
     dh_relies_read(&f->relies, function);
-    dh_holds_read(&f->holds, function);
+    dh_held_locks_analyse(&f->holds, function);
     note_sections(f);
     note_views(f);
     note_once(f);
@@ -698,18 +699,19 @@ static void read_function(struct finder *f, uint32_t function)
 /* ---- who can come between ---- */
 
 /* A local variable of a function that others than main run: lent to a callee, not given away. */
-static bool is_local(struct finder *f, const struct candidate *c, const struct dh_event *e)
+static bool is_local(struct finder *f, const struct candidate *c, const struct dh_symex_event *e)
 {
-    const struct dh_exprs *x = &f->w->state->exprs;
+    const struct dh_value_numbering *x = &f->w->state->values;
     const struct dh_program *p = f->w->program;
-    struct dh_expr root = x->exprs.at[dh_exprs_root(x, c->first.at.expr)];
+    struct dh_expr root = x->exprs.at[dh_expr_root(x, c->first.at.expr)];
     if (f->w->threads.at[e->thread].kind == DH_ROOT_MAIN || root.kind != DH_EXPR_OBJECT || root.a != c->function)
         return false;
-    uint32_t at = dh_walk_defined(f->w, root.a)[root.b];
+    uint32_t at = dh_symex_definitions(f->w, root.a)[root.b];
     return at != DH_NONE && p->insts.at[at].op == DH_I_SLOT;
 }
 
-static const struct dh_held *held_by(const struct dh_walk *w, const struct dh_event *e, uint32_t node, int32_t offset)
+static const struct dh_symex_lock *held_by(const struct dh_symex *w, const struct dh_symex_event *e, uint32_t node,
+                                           int32_t offset)
 {
     const struct dh_lockset *l = &w->locksets.at[e->lockset];
     for (uint32_t n = 0; n < l->n; n++)
@@ -718,9 +720,9 @@ static const struct dh_held *held_by(const struct dh_walk *w, const struct dh_ev
     return NULL;
 }
 
-static bool is_element(const struct finder *f, const struct dh_event *e)
+static bool is_element(const struct finder *f, const struct dh_symex_event *e)
 {
-    const struct dh_node *n = &f->w->shapes->graph.nodes.at[e->node];
+    const struct dh_heap_node *n = &f->w->points_to->graph.nodes.at[e->node];
     for (unsigned k = 0; k < n->n_folds; k++)
         if (e->offset >= n->folds[k].start &&
             (!n->folds[k].length || e->offset < n->folds[k].start + n->folds[k].length))
@@ -729,27 +731,27 @@ static bool is_element(const struct finder *f, const struct dh_event *e)
 }
 
 /* Holding this lock all the time keeps the write away. */
-static bool keeps_away(const struct finder *f, const struct dh_event *e, const struct dh_event *write, uint32_t node,
-                       int32_t offset)
+static bool keeps_away(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write,
+                       uint32_t node, int32_t offset)
 {
-    const struct dh_held *mine = held_by(f->w, e, node, offset), *theirs = held_by(f->w, write, node, offset);
+    const struct dh_symex_lock *mine = held_by(f->w, e, node, offset), *theirs = held_by(f->w, write, node, offset);
     if (!theirs || theirs->mode)
         return false;
-    if (dh_walk_unique(f->w, node) && !theirs->element)
+    if (dh_symex_is_unique(f->w, node) && !theirs->element)
         return true;
     if (mine && mine->relation != DH_RELATION_NONE && theirs->relation != DH_RELATION_NONE)
         return true;
     /* Many locks for many objects: by custom each has its own. */
-    return !dh_walk_unique(f->w, e->node) || is_element(f, e);
+    return !dh_symex_is_unique(f->w, e->node) || is_element(f, e);
 }
 
-static bool kept_by_holds(const struct finder *f, const struct candidate *c, const struct dh_event *e,
-                          const struct dh_event *write)
+static bool kept_by_holds(const struct finder *f, const struct candidate *c, const struct dh_symex_event *e,
+                          const struct dh_symex_event *write)
 {
     for (uint32_t n = 0; n < c->n_locks; n++)
         for (uint32_t m = f->head[c->locks[n]]; m; m = f->next[m - 1]) {
-            const struct dh_event *lock = &f->w->events.at[m - 1];
-            if (lock->kind == DH_EVENT_LOCK && lock->thread == e->thread &&
+            const struct dh_symex_event *lock = &f->w->events.at[m - 1];
+            if (lock->kind == DH_SYMEX_LOCK && lock->thread == e->thread &&
                 keeps_away(f, e, write, lock->node, lock->offset))
                 return true;
         }
@@ -757,14 +759,14 @@ static bool kept_by_holds(const struct finder *f, const struct candidate *c, con
 }
 
 /* What the function holds at both steps and takes nowhere itself, its callers hold. */
-static bool kept_from_outside(const struct finder *f, const struct candidate *c, const struct dh_event *a,
-                              const struct dh_event *b, const struct dh_event *write)
+static bool kept_from_outside(const struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                              const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
     const struct dh_lockset *l = &f->w->locksets.at[a->lockset];
     if (c->takes || c->first.inst != c->first.point || c->second.inst != c->second.point)
         return false;
     for (uint32_t n = 0; n < l->n; n++) {
-        const struct dh_held *h = &f->w->held.at[l->first + n];
+        const struct dh_symex_lock *h = &f->w->held.at[l->first + n];
         if (held_by(f->w, b, h->node, h->offset) && keeps_away(f, a, write, h->node, h->offset))
             return true;
     }
@@ -772,11 +774,11 @@ static bool kept_from_outside(const struct finder *f, const struct candidate *c,
 }
 
 /* Every call of the function by that thread is made with a lock held that keeps the write away. */
-static bool kept_by_callers(const struct finder *f, const struct candidate *c, const struct dh_event *e,
-                            const struct dh_event *write)
+static bool kept_by_callers(const struct finder *f, const struct candidate *c, const struct dh_symex_event *e,
+                            const struct dh_symex_event *write)
 {
     for (uint32_t k = f->frame_head[c->function]; k; k = f->frame_next.at[k - 1]) {
-        const struct dh_frame *frame = f->w->state->frames.at[k - 1];
+        const struct dh_symex_activation *frame = f->w->state->frames.at[k - 1];
         bool kept = false;
         if (frame->thread != e->thread)
             continue;
@@ -793,7 +795,7 @@ static const struct dh_inst *definition(const struct finder *f, uint32_t inst, d
     const struct dh_program *p = f->w->program;
     uint32_t function = f->function[inst];
     for (int depth = 0; depth < 8 && dh_is_register(v); depth++) {
-        uint32_t at = dh_walk_defined(f->w, function)[v];
+        uint32_t at = dh_symex_definitions(f->w, function)[v];
         if (at == DH_NONE)
             return NULL;
         if (p->insts.at[at].op != DH_I_COPY && p->insts.at[at].op != DH_I_OFFSET)
@@ -804,7 +806,7 @@ static const struct dh_inst *definition(const struct finder *f, uint32_t inst, d
 }
 
 /* What is stored is certainly there: who tested for it may go on. */
-static bool stores_something(const struct finder *f, const struct dh_event *write)
+static bool stores_something(const struct finder *f, const struct dh_symex_event *write)
 {
     const struct dh_program *p = f->w->program;
     const struct dh_inst *i = &p->insts.at[write->inst];
@@ -822,7 +824,7 @@ static bool stores_something(const struct finder *f, const struct dh_event *writ
 }
 
 /* Both store one number: whoever comes second changes nothing. */
-static bool same_number(const struct finder *f, const struct dh_event *a, const struct dh_event *b)
+static bool same_number(const struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_program *p = f->w->program;
     const struct dh_inst *x = &p->insts.at[a->inst], *y = &p->insts.at[b->inst];
@@ -831,19 +833,19 @@ static bool same_number(const struct finder *f, const struct dh_event *a, const 
            dh_value_int(p, dh_operand(p, y, 1), &n) && m == n;
 }
 
-static bool has_lock(const struct finder *f, const struct dh_event *e)
+static bool has_lock(const struct finder *f, const struct dh_symex_event *e)
 {
     return f->w->locksets.at[e->lockset].n;
 }
 
 /* Prepares the object for the thread that it is given to. */
-static bool initialises(const struct finder *f, const struct dh_event *e, const struct dh_event *write)
+static bool initialises(const struct finder *f, const struct dh_symex_event *e, const struct dh_symex_event *write)
 {
     bool starts = f->w->threads.at[e->thread].creators >> write->thread & 1;
-    return write->flags & DH_EVENT_FRESH || (starts && write->flags & DH_EVENT_UNHANDED);
+    return write->flags & DH_SYMEX_FRESH || (starts && write->flags & DH_SYMEX_NOT_PASSED);
 }
 
-static bool is_written_locked(const struct finder *f, const struct dh_event *e)
+static bool is_written_locked(const struct finder *f, const struct dh_symex_event *e)
 {
     uint32_t first = first_of(f, &f->writes, e);
     for (uint32_t n = first; n < first + WRITERS_MAX && is_within(f, &f->writes, e, n); n++)
@@ -854,26 +856,26 @@ static bool is_written_locked(const struct finder *f, const struct dh_event *e)
 
 /* Whoever takes an object out of a shared place under a lock uses it without one: others meet it only where they hold
  * the lock. Numbers are looked at again on purpose where everybody else has a lock. */
-static bool is_handed_over(const struct finder *f, const struct candidate *c, const struct dh_event *a,
-                           const struct dh_event *b, const struct dh_event *write)
+static bool is_handed_over(const struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                           const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
     if (has_lock(f, a) || has_lock(f, b))
         return false;
-    if (!dh_walk_unique(f->w, a->node))
+    if (!dh_symex_is_unique(f->w, a->node))
         return has_lock(f, write) || is_written_locked(f, a);
     return has_lock(f, write) && c->kind == DH_VIOLATION_USE && !is_pointer(f, b->inst);
 }
 
 /* By custom: the thread waited for its turn, and keeps it from one step to the other. */
-static bool kept_by_words(struct finder *f, const struct dh_event *a, const struct dh_event *b,
-                          const struct dh_event *write)
+static bool kept_by_words(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                          const struct dh_symex_event *write)
 {
     return !has_lock(f, a) && !has_lock(f, write) && dh_waited_apart(&f->waited, a, write) &&
            dh_waited_through(&f->waited, a, b);
 }
 
-static bool breaks(struct finder *f, const struct candidate *c, const struct dh_event *a, const struct dh_event *b,
-                   const struct dh_event *write)
+static bool breaks(struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
+                   const struct dh_symex_event *b, const struct dh_symex_event *write)
 {
     bool one = a->node == b->node && overlap(a, b);
     if (!interferes(f, a, write) || (one && !interferes(f, b, write)) || (f->once[write->inst] && has_lock(f, write)))
@@ -893,14 +895,14 @@ static bool breaks(struct finder *f, const struct candidate *c, const struct dh_
 }
 
 /* PAIR: an access of the writer's own critical section that is in conflict with the second step. */
-static uint32_t writers_other(struct finder *f, const struct dh_event *write, const struct dh_event *b)
+static uint32_t writers_other(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
 {
     for (uint32_t m = f->member_head[write->inst]; m; m = f->member_next.at[m - 1]) {
         uint32_t view = f->members.at[m - 1].view;
         for (size_t n = f->view_first.at[view]; n < f->members.n && f->members.at[n].view == view; n++)
             for (uint32_t e = f->head[f->members.at[n].inst]; e; e = f->next[e - 1]) {
-                const struct dh_event *o = &f->w->events.at[e - 1];
-                bool conflict = o->kind == DH_EVENT_WRITE || (o->kind == DH_EVENT_READ && b->kind == DH_EVENT_WRITE);
+                const struct dh_symex_event *o = &f->w->events.at[e - 1];
+                bool conflict = o->kind == DH_SYMEX_WRITE || (o->kind == DH_SYMEX_READ && b->kind == DH_SYMEX_WRITE);
                 if (conflict && o->thread == write->thread && is_judged(o) && interferes(f, b, o))
                     return e - 1;
             }
@@ -909,23 +911,23 @@ static uint32_t writers_other(struct finder *f, const struct dh_event *write, co
 }
 
 /* TORN: what the same thread writes to the second variable. */
-static uint32_t same_threads(struct finder *f, const struct dh_event *write, const struct dh_event *b)
+static uint32_t same_threads(struct finder *f, const struct dh_symex_event *write, const struct dh_symex_event *b)
 {
     uint32_t from = first_of(f, &f->writes, b);
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, &f->writes, b, n); n++) {
-        const struct dh_event *o = &f->w->events.at[f->writes.at[n]];
+        const struct dh_symex_event *o = &f->w->events.at[f->writes.at[n]];
         if (o->thread == write->thread && f->function[o->inst] == f->function[write->inst] && interferes(f, b, o))
             return f->writes.at[n];
     }
     return DH_NONE;
 }
 
-static bool shares_section(const struct finder *f, const struct dh_event *a, const struct dh_event *b,
-                           const struct dh_event *write)
+static bool shares_section(const struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                           const struct dh_symex_event *write)
 {
     const struct dh_lockset *l = &f->w->locksets.at[a->lockset];
     for (uint32_t n = 0; n < l->n; n++) {
-        const struct dh_held *h = &f->w->held.at[l->first + n];
+        const struct dh_symex_lock *h = &f->w->held.at[l->first + n];
         if (held_by(f->w, b, h->node, h->offset) && held_by(f->w, write, h->node, h->offset))
             return true;
     }
@@ -934,7 +936,7 @@ static bool shares_section(const struct finder *f, const struct dh_event *a, con
 
 static void found(struct finder *f, const struct candidate *c, struct dh_violation v)
 {
-    const struct dh_event *e = f->w->events.at;
+    const struct dh_symex_event *e = f->w->events.at;
     v.kind = c->kind;
     v.function = c->function;
     v.locked = has_lock(f, &e[v.first]) && has_lock(f, &e[v.second]) && has_lock(f, &e[v.between]);
@@ -946,13 +948,13 @@ static void found(struct finder *f, const struct candidate *c, struct dh_violati
 
 static bool judge_events(struct finder *f, const struct candidate *c, uint32_t a, uint32_t b)
 {
-    const struct dh_event *ea = &f->w->events.at[a], *eb = &f->w->events.at[b];
+    const struct dh_symex_event *ea = &f->w->events.at[a], *eb = &f->w->events.at[b];
     /* Between two writes it is a read that sees what nobody should. */
-    bool writes = ea->kind == DH_EVENT_WRITE && eb->kind == DH_EVENT_WRITE;
+    bool writes = ea->kind == DH_SYMEX_WRITE && eb->kind == DH_SYMEX_WRITE;
     const struct places *all = writes ? &f->reads : &f->writes;
     uint32_t from = first_of(f, all, ea);
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, all, ea, n); n++) {
-        const struct dh_event *other = &f->w->events.at[all->at[n]];
+        const struct dh_symex_event *other = &f->w->events.at[all->at[n]];
         uint32_t also = DH_NONE;
         if (c->kind == DH_VIOLATION_PAIR && !shares_section(f, ea, eb, other))
             continue;
@@ -971,14 +973,14 @@ static bool judge_events(struct finder *f, const struct candidate *c, uint32_t a
 static bool judge_candidate(struct finder *f, const struct candidate *c)
 {
     unsigned tries = 0;
-    enum dh_event_kind mine = c->first.traits & DH_STEP_WRITES ? DH_EVENT_WRITE : DH_EVENT_READ;
-    enum dh_event_kind kind = c->second.traits & DH_STEP_WRITES ? DH_EVENT_WRITE : DH_EVENT_READ;
+    enum dh_symex_event_kind mine = c->first.traits & DH_STEP_WRITES ? DH_SYMEX_WRITE : DH_SYMEX_READ;
+    enum dh_symex_event_kind kind = c->second.traits & DH_STEP_WRITES ? DH_SYMEX_WRITE : DH_SYMEX_READ;
     for (uint32_t m = f->head[c->first.inst]; m; m = f->next[m - 1])
         for (uint32_t n = f->head[c->second.inst]; n && tries < TRIES_MAX; n = f->next[n - 1], tries++) {
-            const struct dh_event *a = &f->w->events.at[m - 1], *b = &f->w->events.at[n - 1];
+            const struct dh_symex_event *a = &f->w->events.at[m - 1], *b = &f->w->events.at[n - 1];
             bool two = c->kind == DH_VIOLATION_PAIR || c->kind == DH_VIOLATION_TORN || c->kind == DH_VIOLATION_APART;
             bool one = (c->kind == DH_VIOLATION_APART || a->node == b->node) && (two || a->offset == b->offset);
-            bool read = c->kind >= DH_VIOLATION_APART || a->kind == DH_EVENT_READ ||
+            bool read = c->kind >= DH_VIOLATION_APART || a->kind == DH_SYMEX_READ ||
                         f->w->program->insts.at[a->inst].op == DH_I_RMW ||
                         f->w->program->insts.at[a->inst].op == DH_I_CAS;
             if (one && read && (c->kind != DH_VIOLATION_NEXT || a->kind == mine) && b->kind == kind &&
@@ -992,7 +994,7 @@ static bool judge_candidate(struct finder *f, const struct candidate *c)
 
 static void index_frames(struct finder *f)
 {
-    const struct dh_walk_state *s = f->w->state;
+    const struct dh_symex_state *s = f->w->state;
     f->frame_head = zeroed(f->w->program->functions.n, sizeof *f->frame_head);
     for (uint32_t n = 0; n < s->frames.n; n++) {
         dh_vec_push(&f->frame_next, f->frame_head[s->frames.at[n]->function]);
@@ -1013,7 +1015,7 @@ static void index_members(struct finder *f)
  * does with one read the worst. */
 static bool is_told(const struct finder *f, const struct candidate *c)
 {
-    const struct dh_event *e = f->w->events.at;
+    const struct dh_symex_event *e = f->w->events.at;
     for (size_t n = 0; n < f->out->found.n; n++) {
         const struct dh_violation *v = &f->out->found.at[n];
         bool alike = (v->kind >= DH_VIOLATION_PAIR) == (c->kind >= DH_VIOLATION_PAIR) && v->function == c->function;
@@ -1044,12 +1046,12 @@ static void release(struct finder *f)
     dh_vec_release(&f->member_next);
     dh_vec_release(&f->view_first);
     dh_relies_release(&f->relies);
-    dh_holds_release(&f->holds);
+    dh_held_locks_release(&f->holds);
     dh_waited_release(&f->waited);
     dh_published_release(&f->published);
 }
 
-void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how)
+void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_wishes *how)
 {
     struct finder f = {.out = c, .w = w, .how = how};
     *c = (struct dh_inconsistencies){0};
@@ -1063,9 +1065,9 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, co
     find_hot(&f);
     index_places(&f);
     dh_relies_init(&f.relies, w, f.hot);
-    dh_holds_init(&f.holds, w);
+    dh_held_locks_init(&f.holds, w);
     for (size_t n = 0; n < w->program->functions.n; n++) {
-        uint32_t function = w->shapes->calls.order[n];
+        uint32_t function = w->points_to->calls.order[n];
         if (w->program->functions.at[function].n_blocks)
             read_function(&f, function);
     }

@@ -41,7 +41,7 @@ struct dh_consistency_wishes {
     bool sequential; /* memory keeps the order of each thread */
 };
 
-void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_walk *w, const struct dh_consistency_wishes *how);
+void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_wishes *how);
 void dh_inconsistencies_release(struct dh_inconsistencies *c);
 
 #endif

@@ -7,17 +7,17 @@
 #include "analysis/symex.h"
 
 struct dh_handed {
-    struct dh_walk *walk;
-    uint32_t *locked; /* by instruction: loads that are always done under a lock, and which: walk.held + 1 */
+    struct dh_symex *symex;
+    uint32_t *locked; /* by instruction: loads that are always done under a lock, and which: symex.held + 1 */
     uint32_t *reads;  /* by instruction: an event that is its reading, + 1 */
-    uint32_t *taken;  /* by event: 0 = not asked yet, 1 = no, else walk.held + 2: the lock it was taken under */
+    uint32_t *taken;  /* by event: 0 = not asked yet, 1 = no, else symex.held + 2: the lock it was taken under */
     uint32_t *writes; /* events that write, by place */
     uint32_t n_writes;
 };
 
-void dh_handed_init(struct dh_handed *h, struct dh_walk *w);
+void dh_handed_init(struct dh_handed *h, struct dh_symex *w);
 void dh_handed_release(struct dh_handed *h);
 /* Whether by custom the object was another one's when the one accessed it. */
-bool dh_handed_apart(struct dh_handed *h, const struct dh_event *a, const struct dh_event *b);
+bool dh_handed_apart(struct dh_handed *h, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

@@ -61,17 +61,17 @@ static bool number_has(const struct dh_number_set *s, uint64_t key)
 
 /* ---- objects ---- */
 
-static uint32_t make_object(struct dh_inclusion *x, enum dh_made_kind kind, uint32_t index)
+static uint32_t make_object(struct dh_andersen *x, enum dh_abstract_object_kind kind, uint32_t index)
 {
-    dh_vec_push(&x->objects, (struct dh_made){.kind = kind, .index = index, .spot = DH_NONE});
+    dh_vec_push(&x->objects, (struct dh_abstract_object){.kind = kind, .index = index, .spot = DH_NONE});
     return (uint32_t)x->objects.n - 1;
 }
 
-uint32_t dh_inclusion_object(struct dh_inclusion *x, enum dh_made_kind kind, uint32_t index)
+uint32_t dh_andersen_add_object(struct dh_andersen *x, enum dh_abstract_object_kind kind, uint32_t index)
 {
-    if (kind == DH_MADE_HERE)
+    if (kind == DH_ABSTRACT_ALLOCATED)
         return make_object(x, kind, index);
-    uint32_t *known = kind == DH_MADE_GLOBAL ? &x->by_global[index] : &x->by_function[index];
+    uint32_t *known = kind == DH_ABSTRACT_GLOBAL ? &x->by_global[index] : &x->by_function[index];
     if (*known == DH_NONE)
         *known = make_object(x, kind, index);
     return *known;
@@ -84,7 +84,7 @@ static uint64_t spot_key(uint32_t object, int32_t offset, uint32_t stride)
     return ((uint64_t)object << 32 | (uint32_t)offset) + (uint64_t)stride * 0x1000193u;
 }
 
-static void grow_spots(struct dh_inclusion *x)
+static void grow_spots(struct dh_andersen *x)
 {
     if (x->spot_slot && 2 * x->spots.n <= x->spot_mask)
         return;
@@ -92,7 +92,7 @@ static void grow_spots(struct dh_inclusion *x)
     x->spot_mask = x->spot_mask ? 2 * x->spot_mask + 1 : 4095;
     x->spot_slot = filled(x->spot_mask, sizeof *x->spot_slot, 0);
     for (uint32_t n = 0; n < x->spots.n; n++) {
-        const struct dh_spot *s = &x->spots.at[n];
+        const struct dh_abstract_location *s = &x->spots.at[n];
         size_t at = spread(spot_key(s->object, s->offset, s->stride)) & x->spot_mask;
         while (x->spot_slot[at])
             at = (at + 1) & x->spot_mask;
@@ -100,16 +100,16 @@ static void grow_spots(struct dh_inclusion *x)
     }
 }
 
-uint32_t dh_inclusion_spot(struct dh_inclusion *x, uint32_t object, int64_t offset, uint32_t stride)
+uint32_t dh_andersen_get_location(struct dh_andersen *x, uint32_t object, int64_t offset, uint32_t stride)
 {
-    struct dh_made *o = &x->objects.at[object];
-    unsigned most = o->kind == DH_MADE_GLOBAL ? SPOTS_MAX : SPOTS_MADE_MAX;
+    struct dh_abstract_object *o = &x->objects.at[object];
+    unsigned most = o->kind == DH_ABSTRACT_GLOBAL ? SPOTS_MAX : SPOTS_MADE_MAX;
     if (o->n_spots >= most || offset > INT32_MAX / 2 || offset < INT32_MIN / 2)
         stride = 1;
-    if (o->kind == DH_MADE_GLOBAL && x->program->globals.at[o->index].flags & DH_GLOBAL_CONSTANT &&
+    if (o->kind == DH_ABSTRACT_GLOBAL && x->program->globals.at[o->index].flags & DH_GLOBAL_CONSTANT &&
         !x->program->globals.at[o->index].n_initials)
-        stride = 1;                  /* a text: where in it makes no difference */
-    if (o->kind == DH_MADE_FUNCTION) /* one calls it, or nothing */
+        stride = 1;                      /* a text: where in it makes no difference */
+    if (o->kind == DH_ABSTRACT_FUNCTION) /* one calls it, or nothing */
         offset = stride = 0;
     if (stride) {
         offset %= stride;
@@ -118,12 +118,12 @@ uint32_t dh_inclusion_spot(struct dh_inclusion *x, uint32_t object, int64_t offs
     grow_spots(x);
     size_t at = spread(spot_key(object, (int32_t)offset, stride)) & x->spot_mask;
     for (; x->spot_slot[at]; at = (at + 1) & x->spot_mask) {
-        const struct dh_spot *s = &x->spots.at[x->spot_slot[at] - 1];
+        const struct dh_abstract_location *s = &x->spots.at[x->spot_slot[at] - 1];
         if (s->object == object && s->offset == offset && s->stride == stride)
             return x->spot_slot[at] - 1;
     }
     uint32_t made = (uint32_t)x->spots.n;
-    dh_vec_push(&x->spots, (struct dh_spot){object, (int32_t)offset, stride, o->spot, DH_NONE, DH_NONE});
+    dh_vec_push(&x->spots, (struct dh_abstract_location){object, (int32_t)offset, stride, o->spot, DH_NONE, DH_NONE});
     o->spot = made;
     o->n_spots++;
     x->spot_slot[at] = made + 1;
@@ -141,7 +141,8 @@ static uint32_t common_measure(uint32_t a, uint32_t b)
 }
 
 /* Whether a_size bytes at one can be among b_size bytes at the other. */
-static bool spots_meet(const struct dh_spot *a, int64_t a_size, const struct dh_spot *b, int64_t b_size)
+static bool spots_meet(const struct dh_abstract_location *a, int64_t a_size, const struct dh_abstract_location *b,
+                       int64_t b_size)
 {
     int64_t gap = (int64_t)b->offset - a->offset, stride = common_measure(a->stride, b->stride);
     if (!stride)
@@ -151,27 +152,27 @@ static bool spots_meet(const struct dh_spot *a, int64_t a_size, const struct dh_
     return gap < a_size || stride - gap < b_size;
 }
 
-static uint32_t moved(struct dh_inclusion *x, uint32_t spot, int64_t by, uint32_t stride)
+static uint32_t moved(struct dh_andersen *x, uint32_t spot, int64_t by, uint32_t stride)
 {
-    struct dh_spot s = x->spots.at[spot];
-    if (spot == DH_ANYWHERE || (!by && !stride))
+    struct dh_abstract_location s = x->spots.at[spot];
+    if (spot == DH_LOCATION_UNKNOWN || (!by && !stride))
         return spot;
-    return dh_inclusion_spot(x, s.object, s.offset + by, common_measure(s.stride, stride));
+    return dh_andersen_get_location(x, s.object, s.offset + by, common_measure(s.stride, stride));
 }
 
 /* ---- variables ---- */
 
-uint32_t dh_inclusion_variable(struct dh_inclusion *x)
+uint32_t dh_andersen_add_variable(struct dh_andersen *x)
 {
-    dh_vec_push(&x->variables, (struct dh_variable){.edge = DH_NONE, .use = DH_NONE});
+    dh_vec_push(&x->variables, (struct dh_andersen_variable){.edge = DH_NONE, .use = DH_NONE});
     return (uint32_t)x->variables.n - 1;
 }
 
-void dh_inclusion_point(struct dh_inclusion *x, uint32_t variable, uint32_t spot)
+void dh_andersen_add_pointee(struct dh_andersen *x, uint32_t variable, uint32_t spot)
 {
     if (x->gave_up || !number_add(&x->holds, (uint64_t)variable << 32 | spot))
         return;
-    struct dh_variable *v = &x->variables.at[variable];
+    struct dh_andersen_variable *v = &x->variables.at[variable];
     if (v->n == v->cap) {
         v->cap = v->cap ? 2 * v->cap : 4;
         v->spots = realloc(v->spots, v->cap * sizeof *v->spots);
@@ -186,7 +187,7 @@ void dh_inclusion_point(struct dh_inclusion *x, uint32_t variable, uint32_t spot
     x->spent++;
 }
 
-void dh_inclusion_flow(struct dh_inclusion *x, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
+void dh_andersen_add_edge(struct dh_andersen *x, uint32_t from, uint32_t to, int64_t by, uint32_t stride)
 {
     if (by > INT32_MAX / 2 || by < INT32_MIN / 2)
         by = 0, stride = 1;
@@ -194,26 +195,26 @@ void dh_inclusion_flow(struct dh_inclusion *x, uint32_t from, uint32_t to, int64
     if (from == DH_NONE || to == DH_NONE || (plain && from == to) ||
         (plain && !number_add(&x->arcs, (uint64_t)from << 32 | to)))
         return;
-    struct dh_inclusion_edge e = {to, x->variables.at[from].edge, (int32_t)by, stride};
+    struct dh_andersen_edge e = {to, x->variables.at[from].edge, (int32_t)by, stride};
     x->variables.at[from].edge = (uint32_t)x->edges.n;
     dh_vec_push(&x->edges, e);
     /* The rest goes when its turn comes. */
     for (uint32_t n = 0; n < x->variables.at[from].done && !x->gave_up; n++)
-        dh_inclusion_point(x, to, moved(x, x->variables.at[from].spots[n], by, stride));
+        dh_andersen_add_pointee(x, to, moved(x, x->variables.at[from].spots[n], by, stride));
 }
 
 /* ---- memory ---- */
 
 /* What is stored at one is seen at the other. */
-static void tell_spots(struct dh_inclusion *x, uint32_t held, uint32_t seen)
+static void tell_spots(struct dh_andersen *x, uint32_t held, uint32_t seen)
 {
-    const struct dh_spot *a = &x->spots.at[held], *b = &x->spots.at[seen];
+    const struct dh_abstract_location *a = &x->spots.at[held], *b = &x->spots.at[seen];
     if (a->held != DH_NONE && b->seen != DH_NONE && spots_meet(a, POINTER_BYTES, b, POINTER_BYTES))
-        dh_inclusion_flow(x, a->held, b->seen, 0, 0);
+        dh_andersen_add_edge(x, a->held, b->seen, 0, 0);
 }
 
 /* A spot that is new as one that holds, or that is looked at, against all others of its object. */
-static void tell_object(struct dh_inclusion *x, uint32_t spot, bool holds)
+static void tell_object(struct dh_andersen *x, uint32_t spot, bool holds)
 {
     uint32_t at = x->objects.at[x->spots.at[spot].object].spot;
     for (; at != DH_NONE && !x->gave_up; at = x->spots.at[at].next)
@@ -221,91 +222,92 @@ static void tell_object(struct dh_inclusion *x, uint32_t spot, bool holds)
 }
 
 /* Where a pointer can lie at all: whole bytes are counted where nobody knows better, but pointers are aligned. */
-static uint32_t aligned(struct dh_inclusion *x, uint32_t spot)
+static uint32_t aligned(struct dh_andersen *x, uint32_t spot)
 {
-    struct dh_spot s = x->spots.at[spot];
-    return s.stride && s.stride < POINTER_BYTES ? dh_inclusion_spot(x, s.object, 0, POINTER_BYTES) : spot;
+    struct dh_abstract_location s = x->spots.at[spot];
+    return s.stride && s.stride < POINTER_BYTES ? dh_andersen_get_location(x, s.object, 0, POINTER_BYTES) : spot;
 }
 
-static uint32_t held_at(struct dh_inclusion *x, uint32_t spot)
+static uint32_t held_at(struct dh_andersen *x, uint32_t spot)
 {
     if (x->spots.at[spot].held == DH_NONE) {
-        x->spots.at[spot].held = dh_inclusion_variable(x);
+        x->spots.at[spot].held = dh_andersen_add_variable(x);
         tell_object(x, spot, true);
     }
     return x->spots.at[spot].held;
 }
 
-void dh_inclusion_hold(struct dh_inclusion *x, uint32_t spot, uint32_t value)
+void dh_andersen_add_initial(struct dh_andersen *x, uint32_t spot, uint32_t value)
 {
-    dh_inclusion_flow(x, value, held_at(x, spot), 0, 0);
+    dh_andersen_add_edge(x, value, held_at(x, spot), 0, 0);
 }
 
-static uint32_t seen_at(struct dh_inclusion *x, uint32_t spot)
+static uint32_t seen_at(struct dh_andersen *x, uint32_t spot)
 {
     if (x->spots.at[spot].seen == DH_NONE) {
-        x->spots.at[spot].seen = dh_inclusion_variable(x);
+        x->spots.at[spot].seen = dh_andersen_add_variable(x);
         tell_object(x, spot, false);
     }
     return x->spots.at[spot].seen;
 }
 
 /* Code nobody knows may load whatever is there, and store whatever it likes. */
-static void expose(struct dh_inclusion *x, uint32_t object)
+static void expose(struct dh_andersen *x, uint32_t object)
 {
     if (!x->objects.at[object].exposed)
         dh_vec_push(&x->to_expose, object);
     x->objects.at[object].exposed = true;
 }
 
-static void expose_now(struct dh_inclusion *x, uint32_t object)
+static void expose_now(struct dh_andersen *x, uint32_t object)
 {
-    if (x->objects.at[object].kind == DH_MADE_FUNCTION) {
-        dh_inclusion_give(x, x->objects.at[object].index);
+    if (x->objects.at[object].kind == DH_ABSTRACT_FUNCTION) {
+        dh_andersen_expose_function(x, x->objects.at[object].index);
         return;
     }
-    uint32_t all = dh_inclusion_spot(x, object, 0, POINTER_BYTES);
-    dh_inclusion_point(x, held_at(x, all), DH_ANYWHERE);
-    dh_inclusion_use(x, seen_at(x, all), (struct dh_use){.kind = DH_USE_EXPOSE});
+    uint32_t all = dh_andersen_get_location(x, object, 0, POINTER_BYTES);
+    dh_andersen_add_pointee(x, held_at(x, all), DH_LOCATION_UNKNOWN);
+    dh_andersen_add_constraint(x, seen_at(x, all), (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
 }
 
 /* ---- uses ---- */
 
-static void use_anywhere(struct dh_inclusion *x, const struct dh_use *u)
+static void use_anywhere(struct dh_andersen *x, const struct dh_andersen_constraint *u)
 {
-    if (u->kind == DH_USE_LOAD)
-        dh_inclusion_point(x, u->other, DH_ANYWHERE);
-    else if (u->kind == DH_USE_STORE)
-        dh_inclusion_use(x, u->other, (struct dh_use){.kind = DH_USE_EXPOSE});
-    else if (u->kind == DH_USE_CALL)
-        dh_inclusion_connect(x, u->other, DH_NONE);
+    if (u->kind == DH_CONSTRAINT_LOAD)
+        dh_andersen_add_pointee(x, u->other, DH_LOCATION_UNKNOWN);
+    else if (u->kind == DH_CONSTRAINT_STORE)
+        dh_andersen_add_constraint(x, u->other, (struct dh_andersen_constraint){.kind = DH_CONSTRAINT_EXPOSE});
+    else if (u->kind == DH_CONSTRAINT_CALL)
+        dh_andersen_connect_call(x, u->other, DH_NONE);
 }
 
 /* Who stores to it does not come far. */
-static bool is_constant(const struct dh_inclusion *x, const struct dh_made *o)
+static bool is_constant(const struct dh_andersen *x, const struct dh_abstract_object *o)
 {
-    return o->kind == DH_MADE_FUNCTION ||
-           (o->kind == DH_MADE_GLOBAL && x->program->globals.at[o->index].flags & DH_GLOBAL_CONSTANT);
+    return o->kind == DH_ABSTRACT_FUNCTION ||
+           (o->kind == DH_ABSTRACT_GLOBAL && x->program->globals.at[o->index].flags & DH_GLOBAL_CONSTANT);
 }
 
-static void use_spot(struct dh_inclusion *x, const struct dh_use *u, uint32_t spot)
+static void use_spot(struct dh_andersen *x, const struct dh_andersen_constraint *u, uint32_t spot)
 {
-    const struct dh_made *o = &x->objects.at[x->spots.at[spot].object];
-    if (spot == DH_ANYWHERE)
+    const struct dh_abstract_object *o = &x->objects.at[x->spots.at[spot].object];
+    if (spot == DH_LOCATION_UNKNOWN)
         use_anywhere(x, u);
-    else if (u->kind == DH_USE_EXPOSE)
+    else if (u->kind == DH_CONSTRAINT_EXPOSE)
         expose(x, x->spots.at[spot].object);
-    else if (u->kind == DH_USE_CALL && o->kind == DH_MADE_FUNCTION)
-        dh_inclusion_connect(x, u->other, o->index);
-    else if (u->kind == DH_USE_LOAD && o->kind != DH_MADE_FUNCTION)
-        dh_inclusion_flow(x, seen_at(x, aligned(x, moved(x, spot, u->by, 0))), u->other, 0, 0);
-    else if (u->kind == DH_USE_STORE && !is_constant(x, o))
-        dh_inclusion_flow(x, u->other, held_at(x, aligned(x, moved(x, spot, u->by, 0))), 0, 0);
+    else if (u->kind == DH_CONSTRAINT_CALL && o->kind == DH_ABSTRACT_FUNCTION)
+        dh_andersen_connect_call(x, u->other, o->index);
+    else if (u->kind == DH_CONSTRAINT_LOAD && o->kind != DH_ABSTRACT_FUNCTION)
+        dh_andersen_add_edge(x, seen_at(x, aligned(x, moved(x, spot, u->by, 0))), u->other, 0, 0);
+    else if (u->kind == DH_CONSTRAINT_STORE && !is_constant(x, o))
+        dh_andersen_add_edge(x, u->other, held_at(x, aligned(x, moved(x, spot, u->by, 0))), 0, 0);
 }
 
-void dh_inclusion_use(struct dh_inclusion *x, uint32_t variable, struct dh_use u)
+void dh_andersen_add_constraint(struct dh_andersen *x, uint32_t variable, struct dh_andersen_constraint u)
 {
-    if (variable == DH_NONE || (u.kind == DH_USE_EXPOSE && !number_add(&x->arcs, (uint64_t)variable << 32 | DH_NONE)))
+    if (variable == DH_NONE ||
+        (u.kind == DH_CONSTRAINT_EXPOSE && !number_add(&x->arcs, (uint64_t)variable << 32 | DH_NONE)))
         return;
     u.next = x->variables.at[variable].use;
     x->variables.at[variable].use = (uint32_t)x->uses.n;
@@ -314,31 +316,31 @@ void dh_inclusion_use(struct dh_inclusion *x, uint32_t variable, struct dh_use u
         use_spot(x, &u, x->variables.at[variable].spots[n]);
 }
 
-static void work_on(struct dh_inclusion *x, uint32_t variable)
+static void work_on(struct dh_andersen *x, uint32_t variable)
 {
     while (x->variables.at[variable].done < x->variables.at[variable].n && !x->gave_up) {
         uint32_t spot = x->variables.at[variable].spots[x->variables.at[variable].done++];
         x->gave_up = x->spent > x->budget;
         for (uint32_t e = x->variables.at[variable].edge; e != DH_NONE; x->spent++) {
-            struct dh_inclusion_edge edge = x->edges.at[e];
-            dh_inclusion_point(x, edge.to, moved(x, spot, edge.by, edge.stride));
+            struct dh_andersen_edge edge = x->edges.at[e];
+            dh_andersen_add_pointee(x, edge.to, moved(x, spot, edge.by, edge.stride));
             e = edge.next;
         }
         for (uint32_t u = x->variables.at[variable].use; u != DH_NONE;) {
-            struct dh_use use = x->uses.at[u];
+            struct dh_andersen_constraint use = x->uses.at[u];
             use_spot(x, &use, spot);
             u = use.next;
         }
     }
 }
 
-static bool take_next(struct dh_inclusion *x)
+static bool take_next(struct dh_andersen *x)
 {
     if (x->to_expose.n) {
         expose_now(x, x->to_expose.at[--x->to_expose.n]);
         return true;
     }
-    if (dh_inclusion_read_next(x))
+    if (dh_andersen_read_next_clone(x))
         return true;
     if (x->next == x->queue.n)
         return false;
@@ -353,7 +355,7 @@ static bool take_next(struct dh_inclusion *x)
     return true;
 }
 
-static void solve(struct dh_inclusion *x)
+static void solve(struct dh_andersen *x)
 {
     if (x->solved)
         return;
@@ -362,36 +364,36 @@ static void solve(struct dh_inclusion *x)
         x->budget = (uint64_t)x->program->insts.n * SPREAD;
         x->budget = x->budget < BUDGET_LEAST ? BUDGET_LEAST : x->budget > BUDGET_MOST ? BUDGET_MOST : x->budget;
     }
-    dh_inclusion_read(x);
+    dh_andersen_read_constraints(x);
     do
         while (!x->gave_up && take_next(x))
             ;
-    while (!x->gave_up && dh_inclusion_connect_rest(x));
+    while (!x->gave_up && dh_andersen_connect_deferred(x));
 }
 
 /* ---- questions ---- */
 
 /* What the value may point to in all copies of the function, one after the other. */
 struct each {
-    struct dh_inclusion *x;
+    struct dh_andersen *x;
     dh_value value;
     uint32_t copy;
 };
 
-static struct each each_copy(struct dh_inclusion *x, uint32_t function, dh_value v)
+static struct each each_copy(struct dh_andersen *x, uint32_t function, dh_value v)
 {
     solve(x);
     return (struct each){x, v, x->gave_up ? DH_NONE : x->copies_of[function]};
 }
 
 /* NULL: no more copies. */
-static const struct dh_variable *next_copy(struct each *e)
+static const struct dh_andersen_variable *next_copy(struct each *e)
 {
-    static const struct dh_variable nothing;
+    static const struct dh_andersen_variable nothing;
     if (e->copy == DH_NONE)
         return NULL;
-    const struct dh_copy *c = &e->x->copies.at[e->copy];
-    uint32_t at = dh_inclusion_value(e->x, c, e->value);
+    const struct dh_function_copy *c = &e->x->copies.at[e->copy];
+    uint32_t at = dh_andersen_variable_of(e->x, c, e->value);
     e->copy = c->next;
     return at == DH_NONE ? &nothing : &e->x->variables.at[at];
 }
@@ -401,29 +403,29 @@ struct callees {
     bool wanted, any, unknown;
 };
 
-static bool holds_function(const struct dh_inclusion *x, const struct dh_variable *v)
+static bool holds_function(const struct dh_andersen *x, const struct dh_andersen_variable *v)
 {
     bool any = false;
     for (uint32_t n = 0; n < v->n && !any; n++)
-        any = x->objects.at[x->spots.at[v->spots[n]].object].kind == DH_MADE_FUNCTION;
+        any = x->objects.at[x->spots.at[v->spots[n]].object].kind == DH_ABSTRACT_FUNCTION;
     return any;
 }
 
-static bool holds_spot(const struct dh_inclusion *x, const struct dh_variable *v, uint32_t spot)
+static bool holds_spot(const struct dh_andersen *x, const struct dh_andersen_variable *v, uint32_t spot)
 {
     return v->n && number_has(&x->holds, (uint64_t)(v - x->variables.at) << 32 | spot);
 }
 
-static struct callees find_callees(struct dh_inclusion *x, uint32_t inst, uint32_t wanted)
+static struct callees find_callees(struct dh_andersen *x, uint32_t inst, uint32_t wanted)
 {
     const struct dh_program *p = x->program;
     const struct dh_inst *i = &p->insts.at[inst];
     uint32_t from = p->blocks.at[dh_program_block_of(p, inst)].function;
-    struct each all = each_copy(x, from, dh_operand(p, i, dh_calls_callee(i)));
+    struct each all = each_copy(x, from, dh_operand(p, i, dh_inst_callee_operand(i)));
     uint32_t object = wanted == DH_NONE ? DH_NONE : x->by_function[wanted];
     struct callees c = {.any = false};
-    for (const struct dh_variable *v; (v = next_copy(&all));) {
-        c.unknown |= holds_spot(x, v, DH_ANYWHERE);
+    for (const struct dh_andersen_variable *v; (v = next_copy(&all));) {
+        c.unknown |= holds_spot(x, v, DH_LOCATION_UNKNOWN);
         c.wanted |= object != DH_NONE && holds_spot(x, v, x->objects.at[object].spot);
         c.any = c.any || holds_function(x, v);
     }
@@ -431,28 +433,29 @@ static struct callees find_callees(struct dh_inclusion *x, uint32_t inst, uint32
 }
 
 /* Where nobody put a function, it came some other way. */
-bool dh_inclusion_knows(struct dh_inclusion *x, uint32_t inst)
+bool dh_andersen_knows_callees(struct dh_andersen *x, uint32_t inst)
 {
     struct callees c = find_callees(x, inst, DH_NONE);
     return c.any && !c.unknown;
 }
 
-bool dh_inclusion_may_call(struct dh_inclusion *x, uint32_t inst, uint32_t function)
+bool dh_andersen_may_call(struct dh_andersen *x, uint32_t inst, uint32_t function)
 {
     struct callees c = find_callees(x, inst, function);
     return c.wanted || c.unknown || !c.any;
 }
 
-static bool may_meet(const struct dh_inclusion *x, const struct dh_variable *v, const struct dh_pointed *a,
-                     const struct dh_variable *w, const struct dh_pointed *b)
+static bool may_meet(const struct dh_andersen *x, const struct dh_andersen_variable *v,
+                     const struct dh_pointer_range *a, const struct dh_andersen_variable *w,
+                     const struct dh_pointer_range *b)
 {
     enum { MANY = 1 << 16 };
     if (!v->n || !w->n || (uint64_t)v->n * w->n > MANY)
         return true;
     for (uint32_t n = 0; n < v->n; n++)
         for (uint32_t k = 0; k < w->n; k++) {
-            const struct dh_spot *s = &x->spots.at[v->spots[n]], *t = &x->spots.at[w->spots[k]];
-            if (v->spots[n] == DH_ANYWHERE || w->spots[k] == DH_ANYWHERE ||
+            const struct dh_abstract_location *s = &x->spots.at[v->spots[n]], *t = &x->spots.at[w->spots[k]];
+            if (v->spots[n] == DH_LOCATION_UNKNOWN || w->spots[k] == DH_LOCATION_UNKNOWN ||
                 (s->object == t->object &&
                  spots_meet(s, a->size ? a->size : INT32_MAX, t, b->size ? b->size : INT32_MAX)))
                 return true;
@@ -460,14 +463,14 @@ static bool may_meet(const struct dh_inclusion *x, const struct dh_variable *v, 
     return false;
 }
 
-bool dh_inclusion_apart(struct dh_inclusion *x, const struct dh_pointed *a, const struct dh_pointed *b)
+bool dh_andersen_never_alias(struct dh_andersen *x, const struct dh_pointer_range *a, const struct dh_pointer_range *b)
 {
     enum { MANY_COPIES = 64 };
     struct each one = each_copy(x, a->function, a->address);
     unsigned pairs = 0;
-    for (const struct dh_variable *v; (v = next_copy(&one));) {
+    for (const struct dh_andersen_variable *v; (v = next_copy(&one));) {
         struct each other = each_copy(x, b->function, b->address);
-        for (const struct dh_variable *w; (w = next_copy(&other)); pairs++)
+        for (const struct dh_andersen_variable *w; (w = next_copy(&other)); pairs++)
             if (pairs == MANY_COPIES || may_meet(x, v, a, w, b))
                 return false;
     }
@@ -476,9 +479,9 @@ bool dh_inclusion_apart(struct dh_inclusion *x, const struct dh_pointed *a, cons
 
 /* ---- life ---- */
 
-struct dh_inclusion *dh_inclusion_new(const struct dh_program *p)
+struct dh_andersen *dh_andersen_new(const struct dh_program *p)
 {
-    struct dh_inclusion *x = calloc(1, sizeof *x);
+    struct dh_andersen *x = calloc(1, sizeof *x);
     if (!x)
         abort();
     x->program = p;
@@ -486,11 +489,11 @@ struct dh_inclusion *dh_inclusion_new(const struct dh_program *p)
     x->by_function = filled(p->functions.n, sizeof *x->by_function, 0xff);
     x->copies_of = filled(p->functions.n, sizeof *x->copies_of, 0xff);
     x->common = filled(p->functions.n, sizeof *x->common, 0xff);
-    dh_inclusion_spot(x, make_object(x, DH_MADE_ANYTHING, 0), 0, 0);
+    dh_andersen_get_location(x, make_object(x, DH_ABSTRACT_UNKNOWN, 0), 0, 0);
     return x;
 }
 
-void dh_inclusion_free(struct dh_inclusion *x)
+void dh_andersen_free(struct dh_andersen *x)
 {
     if (!x)
         return;
@@ -516,12 +519,12 @@ void dh_inclusion_free(struct dh_inclusion *x)
     free(x);
 }
 
-void dh_inclusion_budget(struct dh_inclusion *x, uint64_t budget)
+void dh_andersen_set_budget(struct dh_andersen *x, uint64_t budget)
 {
     x->budget = budget;
 }
 
-bool dh_inclusion_gave_up(const struct dh_inclusion *x)
+bool dh_andersen_gave_up(const struct dh_andersen *x)
 {
     return x->gave_up;
 }

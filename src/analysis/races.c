@@ -45,7 +45,7 @@ const char *dh_conflict_class_name(enum dh_conflict_class c)
 /* ---- order by starts and joins ---- */
 
 /* By custom, as long as this thread is one of those that start them. */
-static bool after_end(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool after_end(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return w->threads.at[a->thread].unique && w->orders.at[a->order].ended >> b->thread & 1 &&
            w->threads.at[b->thread].creators >> a->thread & 1;
@@ -67,7 +67,7 @@ static bool elements_meet(int64_t gap, int64_t stride, int64_t a_size, int64_t b
 }
 
 /* False: both have an end, and one ends before the other begins. */
-static bool reaches_meet(const struct dh_event *a, int64_t a_size, const struct dh_event *b, int64_t b_size)
+static bool reaches_meet(const struct dh_symex_event *a, int64_t a_size, const struct dh_symex_event *b, int64_t b_size)
 {
     if (a->reach == UINT32_MAX || b->reach == UINT32_MAX)
         return true;
@@ -75,14 +75,14 @@ static bool reaches_meet(const struct dh_event *a, int64_t a_size, const struct 
                        b->reach > b_size ? b->reach : b_size);
 }
 
-bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+bool dh_events_may_overlap(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     int64_t a_size = a->size ? a->size : INT32_MAX, b_size = b->size ? b->size : INT32_MAX;
-    if (w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED || a->flags & b->flags & DH_EVENT_WILD)
+    if (w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED || a->flags & b->flags & DH_SYMEX_UNKNOWN_INDEX)
         return true;
-    if (a->flags & DH_EVENT_WILD)
+    if (a->flags & DH_SYMEX_UNKNOWN_INDEX)
         return b->offset + b_size > a->offset;
-    if (b->flags & DH_EVENT_WILD)
+    if (b->flags & DH_SYMEX_UNKNOWN_INDEX)
         return a->offset + a_size > b->offset;
     if (ranges_meet(a->offset, a_size, b->offset, b_size))
         return true;
@@ -91,8 +91,8 @@ bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, co
     if (a->stride && a->stride == b->stride)
         return elements_meet(b->offset - a->offset, a->stride, a_size, b_size);
     /* What goes in smaller steps is an array inside the other's element, from its offset on. */
-    const struct dh_event *small = !a->stride ? b : !b->stride ? a : a->stride < b->stride ? a : b;
-    const struct dh_event *other = small == a ? b : a;
+    const struct dh_symex_event *small = !a->stride ? b : !b->stride ? a : a->stride < b->stride ? a : b;
+    const struct dh_symex_event *other = small == a ? b : a;
     int64_t gap = (int64_t)other->offset - small->offset, o_size = other == a ? a_size : b_size;
     if (!small->stride || gap + o_size <= 0)
         return false;
@@ -101,20 +101,21 @@ bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, co
 
 /* ---- locks ---- */
 
-static bool belongs(const struct dh_held *h)
+static bool belongs(const struct dh_symex_lock *h)
 {
-    return h->relation == DH_RELATION_SAME || h->relation == DH_RELATION_HOST || h->relation == DH_RELATION_NEAR;
+    return h->relation == DH_RELATION_SAME || h->relation == DH_RELATION_OWNER || h->relation == DH_RELATION_NEAR;
 }
 
-static enum dh_argument one_lock(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
-                                 const struct dh_held *b)
+static enum dh_argument one_lock(const struct dh_symex *w, const struct dh_symex_event *e,
+                                 const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     if (a->node != b->node || a->offset != b->offset || (a->mode && b->mode))
         return DH_ARGUMENT_COUNT;
-    bool one = dh_walk_unique(w, a->node), remade = w->shapes->graph.nodes.at[a->node].flags & DH_NODE_REMADE;
+    bool one = dh_symex_is_unique(w, a->node),
+         remade = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_LOCK_REINIT;
     if (one && !a->element && !b->element && !remade)
         return DH_ARGUMENT_LOCK;
-    bool blur = w->shapes->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
+    bool blur = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
     bool near = a->relation == DH_RELATION_NEAR || b->relation == DH_RELATION_NEAR;
     if (!blur && near && belongs(a) && belongs(b))
         return DH_ARGUMENT_LOCK_NEAR;
@@ -125,15 +126,15 @@ static enum dh_argument one_lock(const struct dh_walk *w, const struct dh_event 
         return DH_ARGUMENT_COUNT;
     if (a->relation == DH_RELATION_SAME && a->node == e->node)
         return DH_ARGUMENT_INSTANCE_LOCK;
-    if (a->relation == DH_RELATION_HOST)
+    if (a->relation == DH_RELATION_OWNER)
         return DH_ARGUMENT_HOST_LOCK;
-    if (a->relation == DH_RELATION_INDEX && one && dh_walk_unique(w, e->node))
+    if (a->relation == DH_RELATION_INDEX && one && dh_symex_is_unique(w, e->node))
         return DH_ARGUMENT_INDEX_LOCK;
     return DH_ARGUMENT_COUNT;
 }
 
-static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_event *e, const struct dh_held *a,
-                                      const struct dh_held *b)
+static enum dh_argument lock_argument(const struct dh_symex *w, const struct dh_symex_event *e,
+                                      const struct dh_symex_lock *a, const struct dh_symex_lock *b)
 {
     enum dh_argument g = one_lock(w, e, a, b);
     if (!a->made && !b->made)
@@ -141,12 +142,13 @@ static enum dh_argument lock_argument(const struct dh_walk *w, const struct dh_e
     bool same = a->node == b->node && a->offset == b->offset && a->made == b->made && !(a->mode && b->mode);
     bool related = a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE;
     if (!same || (g == DH_ARGUMENT_COUNT && !related) ||
-        dh_made_is_plain(&w->state->made, (struct dh_cell){a->node, a->offset}))
+        dh_atomic_sync_has_plain_store(&w->state->made, (struct dh_heap_cell){a->node, a->offset}))
         return DH_ARGUMENT_COUNT;
     return DH_ARGUMENT_MADE_LOCK;
 }
 
-static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static enum dh_argument common_lock(const struct dh_symex *w, const struct dh_symex_event *a,
+                                    const struct dh_symex_event *b)
 {
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
     enum dh_argument best = DH_ARGUMENT_COUNT;
@@ -161,7 +163,7 @@ static enum dh_argument common_lock(const struct dh_walk *w, const struct dh_eve
     return best;
 }
 
-static bool shares_lock(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool shares_lock(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
     for (uint32_t n = 0; n < la->n; n++)
@@ -174,40 +176,41 @@ static bool shares_lock(const struct dh_walk *w, const struct dh_event *a, const
 
 /* ---- all arguments ---- */
 
-static bool own_objects(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool own_objects(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     uint32_t both = a->flags & b->flags;
-    return a->thread == b->thread && w->threads.at[a->thread].own_argument && both & (DH_EVENT_OWN | DH_EVENT_OWN_VIA);
+    return a->thread == b->thread && w->threads.at[a->thread].own_argument &&
+           both & (DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED);
 }
 
-static bool own_objects_nearly(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool own_objects_nearly(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    uint32_t own = DH_EVENT_OWN | DH_EVENT_OWN_VIA | DH_EVENT_OWN_NEAR;
+    uint32_t own = DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED | DH_SYMEX_OWN_NEAR;
     return a->thread == b->thread && w->threads.at[a->thread].own_argument && a->flags & own && b->flags & own;
 }
 
 /* `a` goes through the elements that threads like b's are given, one each. */
-static bool handed_over(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool handed_over(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    const struct dh_thread *t = &w->threads.at[b->thread];
-    if (!(b->flags & DH_EVENT_OWN) || !t->own_argument || t->creators != (dh_threads)1 << a->thread ||
+    const struct dh_abstract_thread *t = &w->threads.at[b->thread];
+    if (!(b->flags & DH_SYMEX_OWN) || !t->own_argument || t->creators != (dh_thread_set)1 << a->thread ||
         !w->threads.at[a->thread].unique)
         return false;
-    return (a->flags & DH_EVENT_UNHANDED && a->loop == t->loop) ||
+    return (a->flags & DH_SYMEX_NOT_PASSED && a->loop == t->loop) ||
            (a->rejoined >> b->thread & 1 && t->handle_offset != INT32_MIN);
 }
 
-static bool own_parts(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool own_parts(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    if (a->flags & b->flags & (DH_EVENT_OWN_RANGE | DH_EVENT_OWN_FOUND) && a->thread == b->thread &&
+    if (a->flags & b->flags & (DH_SYMEX_OWN_RANGE | DH_SYMEX_OWN_FOUND) && a->thread == b->thread &&
         w->threads.at[a->thread].own_argument)
         return true;
     return a->thread == b->thread && w->threads.at[a->thread].own_argument &&
-           a->flags & b->flags & DH_EVENT_OWN_INDEX && a->offset == b->offset && a->stride == b->stride &&
-           dh_walk_unique(w, a->node);
+           a->flags & b->flags & DH_SYMEX_OWN_INDEX && a->offset == b->offset && a->stride == b->stride &&
+           dh_symex_is_unique(w, a->node);
 }
 
-static bool apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool apart_by_barrier(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     uint64_t p = w->orders.at[a->order].phase, q = w->orders.at[b->order].phase;
     return a->thread == b->thread && (p | q) > 1 && !(p & q);
@@ -215,18 +218,19 @@ static bool apart_by_barrier(const struct dh_walk *w, const struct dh_event *a, 
 
 /* `a` frees what it gave to a thread that may still be at work on it: whoever frees waits for others somehow, but here
  * nobody else could know. */
-static bool frees_what_it_gave(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool frees_what_it_gave(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    return a->flags & DH_EVENT_FREE && b->flags & (DH_EVENT_OWN | DH_EVENT_OWN_VIA) && a->thread != b->thread &&
+    return a->flags & DH_SYMEX_FREE && b->flags & (DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED) && a->thread != b->thread &&
            w->threads.at[b->thread].creators >> a->thread & 1;
 }
 
 /* All that does not depend on which bytes are touched. */
-static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
+static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                                    bool weak)
 {
-    if (a->kind != DH_EVENT_WRITE && b->kind != DH_EVENT_WRITE)
+    if (a->kind != DH_SYMEX_WRITE && b->kind != DH_SYMEX_WRITE)
         return DH_ARGUMENT_READS;
-    if (a->flags & b->flags & DH_EVENT_ATOMIC)
+    if (a->flags & b->flags & DH_SYMEX_ATOMIC)
         return DH_ARGUMENT_ATOMIC;
     if (a->thread == b->thread && w->threads.at[a->thread].unique)
         return DH_ARGUMENT_ONE_THREAD;
@@ -234,7 +238,7 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ONE_INSTANCE;
     if (w->threads.at[a->thread].sequential || w->threads.at[b->thread].sequential)
         return DH_ARGUMENT_ALONE;
-    if (!weak && (a->flags | b->flags) & DH_EVENT_FRESH)
+    if (!weak && (a->flags | b->flags) & DH_SYMEX_FRESH)
         return DH_ARGUMENT_FRESH;
     if (dh_before_start(w, a, b) || dh_before_start(w, b, a))
         return DH_ARGUMENT_START;
@@ -243,7 +247,7 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
     enum dh_argument lock = common_lock(w, a, b);
     if (is_no_custom(lock))
         return lock;
-    if (a->flags & b->flags & DH_EVENT_MINE)
+    if (a->flags & b->flags & DH_SYMEX_ALLOCATED_HERE)
         return DH_ARGUMENT_OWN_MADE;
     if (own_objects(w, a, b))
         return DH_ARGUMENT_OWN;
@@ -257,22 +261,22 @@ static enum dh_argument argue_apart(struct dh_walk *w, const struct dh_event *a,
         return DH_ARGUMENT_ENDED;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
-    if ((a->flags | b->flags) & DH_EVENT_OWNERS || a->flags & b->flags & DH_EVENT_SOLE)
+    if ((a->flags | b->flags) & DH_SYMEX_CONSTRUCTION || a->flags & b->flags & DH_SYMEX_SOLELY_OWNED)
         return DH_ARGUMENT_OWNERS;
-    if ((a->flags | b->flags) & DH_EVENT_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
+    if ((a->flags | b->flags) & DH_SYMEX_FREE && !frees_what_it_gave(w, a, b) && !frees_what_it_gave(w, b, a))
         return DH_ARGUMENT_RELEASED;
-    if ((a->flags | b->flags) & DH_EVENT_UNWINDING)
+    if ((a->flags | b->flags) & DH_SYMEX_UNWINDING)
         return DH_ARGUMENT_UNWINDING;
-    if ((a->flags | b->flags) & DH_EVENT_IGNORED)
+    if ((a->flags | b->flags) & DH_SYMEX_IGNORED)
         return DH_ARGUMENT_INTENDED;
     return DH_ARGUMENT_COUNT;
 }
 
 /* So much was united, or so badly, that names tell more than places. */
-static bool is_heap_of_things(const struct dh_walk *w, uint32_t node)
+static bool is_heap_of_things(const struct dh_symex *w, uint32_t node)
 {
     enum { MANY = 24 };
-    const struct dh_graph *g = &w->shapes->graph;
+    const struct dh_heap_graph *g = &w->points_to->graph;
     uint32_t first = g->nodes.at[node].origin, at = first;
     unsigned n = 0;
     if (g->nodes.at[node].flags & DH_NODE_COLLAPSED || first == DH_NO_NODE)
@@ -283,13 +287,13 @@ static bool is_heap_of_things(const struct dh_walk *w, uint32_t node)
     return n == MANY;
 }
 
-static bool have_one_name(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool have_one_name(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     uint32_t name = dh_source_field_id(w, a->inst);
     return name && name == dh_source_field_id(w, b->inst);
 }
 
-static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static enum dh_argument argue_place(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     if (!dh_events_may_overlap(w, a, b))
         return DH_ARGUMENT_DISJOINT;
@@ -302,11 +306,12 @@ static enum dh_argument argue_place(struct dh_walk *w, const struct dh_event *a,
     return same ? DH_ARGUMENT_COUNT : DH_ARGUMENT_NAMES;
 }
 
-enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak)
+enum dh_argument dh_conflicts_argue(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                                    bool weak)
 {
     enum dh_argument apart = argue_apart(w, a, b, weak), place = argue_place(w, a, b);
     enum dh_argument g = is_no_custom(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
-    return g == DH_ARGUMENT_COUNT && dh_events_apart(w, a, b) ? DH_ARGUMENT_OBJECTS : g;
+    return g == DH_ARGUMENT_COUNT && dh_events_never_alias(w, a, b) ? DH_ARGUMENT_OBJECTS : g;
 }
 
 /* ---- all events of one object ---- */
@@ -339,7 +344,7 @@ struct search {
 #define BY(x)                                                                                                          \
     if (a->x != b->x)                                                                                                  \
         return a->x < b->x ? -1 : 1;
-static int compare_protection(const struct dh_event *a, const struct dh_event *b)
+static int compare_protection(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     BY(node)
     BY(thread)
@@ -354,7 +359,7 @@ static int compare_protection(const struct dh_event *a, const struct dh_event *b
     return 0;
 }
 
-static int compare_identity(const struct dh_event *a, const struct dh_event *b)
+static int compare_identity(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     BY(inst)
     BY(thread)
@@ -372,7 +377,7 @@ static int compare_identity(const struct dh_event *a, const struct dh_event *b)
     return 0;
 }
 
-static int compare_place(const struct dh_event *a, const struct dh_event *b)
+static int compare_place(const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     BY(offset)
     BY(size)
@@ -383,7 +388,7 @@ static int compare_place(const struct dh_event *a, const struct dh_event *b)
 }
 #undef BY
 
-static const struct dh_event *events_to_sort;
+static const struct dh_symex_event *events_to_sort;
 static const struct dh_lockset *locksets_to_sort;
 static int by_protection(const void *a, const void *b)
 {
@@ -405,10 +410,10 @@ static int by_identity(const void *a, const void *b)
     return c ? c : (x > y) - (x < y);
 }
 
-static bool holds(const struct dh_walk *w, const struct dh_lockset *all, const struct dh_held *h)
+static bool holds(const struct dh_symex *w, const struct dh_lockset *all, const struct dh_symex_lock *h)
 {
     for (uint32_t n = 0; n < all->n; n++) {
-        const struct dh_held *e = &w->held.at[all->first + n];
+        const struct dh_symex_lock *e = &w->held.at[all->first + n];
         if (e->node == h->node && e->offset == h->offset && e->mode <= h->mode && e->relation == h->relation &&
             e->element == h->element && e->made == h->made)
             return true;
@@ -417,7 +422,7 @@ static bool holds(const struct dh_walk *w, const struct dh_lockset *all, const s
 }
 
 /* The same access in another context that protects it no less: what is safe for `a` is safe for `b`. */
-static bool covers(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b)
+static bool covers(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_order_state *o = &w->orders.at[a->order], *p = &w->orders.at[b->order];
     const struct dh_lockset *la = &w->locksets.at[a->lockset], *lb = &w->locksets.at[b->lockset];
@@ -434,7 +439,7 @@ static bool covers(const struct dh_walk *w, const struct dh_event *a, const stru
 static void drop_covered(struct search *s)
 {
     enum { NEARBY = 24 };
-    const struct dh_walk *w = s->c->walk;
+    const struct dh_symex *w = s->c->symex;
     uint32_t kept = 0, bucket = 0;
     for (uint32_t n = 0; n < s->n; n++) {
         uint32_t at = s->sorted[n];
@@ -454,14 +459,14 @@ static void drop_covered(struct search *s)
 
 static void sort_events(struct search *s)
 {
-    struct dh_walk *w = s->c->walk;
+    struct dh_symex *w = s->c->symex;
     s->sorted = malloc(3 * (w->events.n + 1) * sizeof *s->sorted);
     if (!s->sorted)
         abort();
     s->cover = s->sorted + w->events.n + 1;
     s->kept = s->cover + w->events.n + 1;
     for (uint32_t n = 0; n < w->events.n; n++)
-        if (w->events.at[n].kind == DH_EVENT_READ || w->events.at[n].kind == DH_EVENT_WRITE)
+        if (w->events.at[n].kind == DH_SYMEX_READ || w->events.at[n].kind == DH_SYMEX_WRITE)
             s->sorted[s->n++] = n;
     events_to_sort = w->events.at;
     locksets_to_sort = w->locksets.at;
@@ -470,14 +475,14 @@ static void sort_events(struct search *s)
     qsort(s->sorted, s->n, sizeof *s->sorted, by_protection);
 }
 
-static const struct dh_event *event_at(const struct search *s, uint32_t n)
+static const struct dh_symex_event *event_at(const struct search *s, uint32_t n)
 {
-    return &s->c->walk->events.at[s->sorted[n]];
+    return &s->c->symex->events.at[s->sorted[n]];
 }
 
 static bool is_blur(const struct search *s, uint32_t first, uint32_t end)
 {
-    const struct dh_graph *g = &s->c->walk->shapes->graph;
+    const struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     return first < end && g->nodes.at[event_at(s, first)->node].flags & DH_NODE_COLLAPSED;
 }
 
@@ -490,8 +495,8 @@ static void make_groups(struct search *s, uint32_t first, uint32_t end)
         struct group k = {.first = n};
         bool loose = blur;
         for (; n < end && compare_protection(event_at(s, k.first), event_at(s, n)) == 0; n++) {
-            const struct dh_event *e = event_at(s, n);
-            loose |= !e->size || e->stride || e->flags & DH_EVENT_WILD;
+            const struct dh_symex_event *e = event_at(s, n);
+            loose |= !e->size || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX;
             k.n_unsafe += s->c->unsafe[s->sorted[n]];
             if (e->size > k.widest)
                 k.widest = e->size;
@@ -538,7 +543,7 @@ static bool is_full(const struct search *s)
 
 static bool has_enough(const struct search *s, uint32_t a, uint32_t b)
 {
-    const struct dh_event *e = s->c->walk->events.at;
+    const struct dh_symex_event *e = s->c->symex->events.at;
     /* An instruction against itself in another thread is never one of many. */
     return is_full(s) ||
            (e[a].inst != e[b].inst && s->partners[e[a].inst] >= s->enough && s->partners[e[b].inst] >= s->enough);
@@ -547,8 +552,8 @@ static bool has_enough(const struct search *s, uint32_t a, uint32_t b)
 static void report(struct search *s, uint32_t x, uint32_t y)
 {
     struct dh_conflicts *c = s->c;
-    const struct dh_event *e = c->walk->events.at;
-    if (has_enough(s, x, y) || dh_node_made_up(c->walk, e[x].node) || !add_pair(s, e[x].inst, e[y].inst))
+    const struct dh_symex_event *e = c->symex->events.at;
+    if (has_enough(s, x, y) || dh_node_is_library_state(c->symex, e[x].node) || !add_pair(s, e[x].inst, e[y].inst))
         return;
     s->partners[e[x].inst] += s->partners[e[x].inst] < UINT8_MAX;
     s->partners[e[y].inst] += s->partners[e[y].inst] < UINT8_MAX;
@@ -557,7 +562,7 @@ static void report(struct search *s, uint32_t x, uint32_t y)
 
 static bool by_custom(struct search *s, uint32_t a, uint32_t b)
 {
-    enum dh_argument g = dh_customs_argue(&s->customs, &s->c->walk->events.at[a], &s->c->walk->events.at[b]);
+    enum dh_argument g = dh_customs_argue(&s->customs, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
     if (g != DH_ARGUMENT_COUNT)
         s->c->by_argument[g]++;
     return g != DH_ARGUMENT_COUNT;
@@ -570,7 +575,7 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     uint32_t a = s->sorted[x], b = s->sorted[y];
     if (c->unsafe[a] && c->unsafe[b] && (apart != DH_ARGUMENT_COUNT || has_enough(s, a, b)))
         return;
-    enum dh_argument place = argue_place(c->walk, &c->walk->events.at[a], &c->walk->events.at[b]);
+    enum dh_argument place = argue_place(c->symex, &c->symex->events.at[a], &c->symex->events.at[b]);
     c->pairs++;
     if (place == DH_ARGUMENT_DISJOINT && !c->strict) {
         c->by_argument[place]++;
@@ -610,7 +615,7 @@ static bool is_done(const struct search *s, const struct group *a, const struct 
 static struct search *search_to_sort;
 static uint32_t name_of(struct search *s, uint32_t event)
 {
-    const struct dh_walk *w = s->c->walk;
+    const struct dh_symex *w = s->c->symex;
     uint32_t *known = &s->names[w->events.at[event].inst];
     if (!*known)
         *known = dh_source_field_id(w, w->events.at[event].inst);
@@ -659,7 +664,7 @@ static void meet_groups(struct search *s, struct group *a, struct group *b, enum
 {
     bool loose = !a->widest || !b->widest;
     for (uint32_t x = a->first; x < a->first + a->n && !is_done(s, a, b); x++) {
-        const struct dh_event *e = event_at(s, x);
+        const struct dh_symex_event *e = event_at(s, x);
         if (is_full(s) && s->c->unsafe[s->sorted[x]] && b->n_unsafe == b->n)
             continue;
         uint32_t y = loose ? b->first : first_reaching(s, b, e->offset);
@@ -674,16 +679,16 @@ static void meet_groups(struct search *s, struct group *a, struct group *b, enum
 static void judge(struct search *s, struct group *a, struct group *b, bool weak)
 {
     struct dh_conflicts *c = s->c;
-    const struct dh_event *ea = event_at(s, a->first), *eb = event_at(s, b->first);
+    const struct dh_symex_event *ea = event_at(s, a->first), *eb = event_at(s, b->first);
     /* In a weak round only pairs of a fresh access and one that is not are new. */
-    if ((weak && !((ea->flags ^ eb->flags) & DH_EVENT_FRESH)) || is_done(s, a, b))
+    if ((weak && !((ea->flags ^ eb->flags) & DH_SYMEX_FRESH)) || is_done(s, a, b))
         return;
-    enum dh_argument g = argue_apart(c->walk, ea, eb, weak);
+    enum dh_argument g = argue_apart(c->symex, ea, eb, weak);
     if (g < DH_ARGUMENT_COUNT)
         c->by_argument[g] += (uint64_t)a->n * b->n;
     c->pairs++;
     /* Who is locked out still finds the object gone. */
-    bool gone = c->strict && g == DH_ARGUMENT_LOCK && (ea->flags | eb->flags) & DH_EVENT_FREE;
+    bool gone = c->strict && g == DH_ARGUMENT_LOCK && (ea->flags | eb->flags) & DH_SYMEX_FREE;
     if (g == DH_ARGUMENT_COUNT || gone || !(c->trusted >> g & 1))
         (s->by_name ? meet_by_name : meet_groups)(s, a, b, g);
 }
@@ -692,7 +697,7 @@ static void judge(struct search *s, struct group *a, struct group *b, bool weak)
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct dh_event *x = &events_to_sort[*(const uint32_t *)a], *y = &events_to_sort[*(const uint32_t *)b];
+    const struct dh_symex_event *x = &events_to_sort[*(const uint32_t *)a], *y = &events_to_sort[*(const uint32_t *)b];
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
@@ -703,9 +708,9 @@ struct field {
 
 /* `fields`: events of the object by offset. */
 static struct field look_at_field(const struct search *s, const uint32_t *fields, uint32_t n,
-                                  const struct dh_event *write)
+                                  const struct dh_symex_event *write)
 {
-    const struct dh_walk *w = s->c->walk;
+    const struct dh_symex *w = s->c->symex;
     struct field f = {.locked = w->locksets.at[write->lockset].n > 0};
     uint32_t low = 0, high = n;
     while (low < high) {
@@ -716,9 +721,9 @@ static struct field look_at_field(const struct search *s, const uint32_t *fields
             high = mid;
     }
     for (; low < n && w->events.at[fields[low]].offset == write->offset; low++) {
-        const struct dh_event *e = &w->events.at[fields[low]];
-        f.read |= e->kind == DH_EVENT_READ;
-        if (f.locked && e->kind == DH_EVENT_WRITE && !(e->flags & DH_EVENT_FRESH) && e != write)
+        const struct dh_symex_event *e = &w->events.at[fields[low]];
+        f.read |= e->kind == DH_SYMEX_READ;
+        if (f.locked && e->kind == DH_SYMEX_WRITE && !(e->flags & DH_SYMEX_FRESH) && e != write)
             f.locked = common_lock(w, write, e) != DH_ARGUMENT_COUNT;
     }
     return f;
@@ -727,19 +732,19 @@ static struct field look_at_field(const struct search *s, const uint32_t *fields
 static void classify(struct search *s, uint32_t first, uint32_t end)
 {
     struct dh_conflicts *c = s->c;
-    const struct dh_walk *w = c->walk;
+    const struct dh_symex *w = c->symex;
     if (s->from == c->found.n)
         return;
     uint32_t n = end - first;
     memcpy(s->kept, s->sorted + first, n * sizeof *s->kept);
     qsort(s->kept, n, sizeof *s->kept, by_offset);
     for (size_t k = s->from; k < c->found.n; k++) {
-        const struct dh_event *a = &w->events.at[c->found.at[k].first], *b = &w->events.at[c->found.at[k].second];
-        const struct dh_event *write = a->kind == DH_EVENT_WRITE ? a : b;
+        const struct dh_symex_event *a = &w->events.at[c->found.at[k].first], *b = &w->events.at[c->found.at[k].second];
+        const struct dh_symex_event *write = a->kind == DH_SYMEX_WRITE ? a : b;
         struct field f = {.read = true};
         if (s->enough == ENOUGH) /* else nobody knows which field it is */
             f = look_at_field(s, s->kept, n, write);
-        f.read |= a->kind == DH_EVENT_READ || b->kind == DH_EVENT_READ;
+        f.read |= a->kind == DH_SYMEX_READ || b->kind == DH_SYMEX_READ;
         c->found.at[k].class = !f.read                ? DH_CONFLICT_NO_READ
                                : shares_lock(w, a, b) ? DH_CONFLICT_LOCK_NOT_UNIQUE
                                : f.locked             ? DH_CONFLICT_ALL_WRITES_LOCKED
@@ -750,9 +755,10 @@ static void classify(struct search *s, uint32_t first, uint32_t end)
 static void note_escape(struct search *s, size_t from)
 {
     struct dh_conflicts *c = s->c;
-    struct dh_graph *g = &c->walk->shapes->graph;
+    struct dh_heap_graph *g = &c->symex->points_to->graph;
     for (size_t n = from; n < c->found.n; n++) {
-        struct dh_cell to = dh_graph_look(g, (struct dh_cell){c->found.at[n].node, c->found.at[n].offset});
+        struct dh_heap_cell to =
+            dh_heap_graph_find_pointee(g, (struct dh_heap_cell){c->found.at[n].node, c->found.at[n].offset});
         if (to.node == DH_NO_NODE)
             continue;
         dh_vec_push(&s->escaped, to.node);
@@ -763,14 +769,14 @@ static void note_escape(struct search *s, size_t from)
 /* Strictly: whoever gets a pointer by an access that nothing orders gets all it leads to unordered. */
 static bool lets_escape(const struct search *s, uint32_t event)
 {
-    const struct dh_event *e = &s->c->walk->events.at[event];
-    bool weak = e->flags & DH_EVENT_ATOMIC && s->c->walk->program->insts.at[e->inst].order == DH_ORDER_RELAXED;
+    const struct dh_symex_event *e = &s->c->symex->events.at[event];
+    bool weak = e->flags & DH_SYMEX_ATOMIC && s->c->symex->program->insts.at[e->inst].order == DH_ORDER_RELAXED;
     return s->c->unsafe[event] || weak;
 }
 
-static void escape_to(struct search *s, struct dh_cell to)
+static void escape_to(struct search *s, struct dh_heap_cell to)
 {
-    struct dh_cell now = dh_graph_find(&s->c->walk->shapes->graph, to);
+    struct dh_heap_cell now = dh_heap_graph_find(&s->c->symex->points_to->graph, to);
     if (now.node == DH_NO_NODE)
         return;
     dh_vec_push(&s->escaped, now.node);
@@ -779,17 +785,17 @@ static void escape_to(struct search *s, struct dh_cell to)
 
 static void note_strictly(struct search *s, uint32_t first, uint32_t end)
 {
-    struct dh_graph *g = &s->c->walk->shapes->graph;
+    struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     bool all = false;
     for (uint32_t n = first; n < end && !all; n++) {
-        const struct dh_event *e = event_at(s, n);
+        const struct dh_symex_event *e = event_at(s, n);
         if (!lets_escape(s, s->sorted[n]))
             continue;
-        all = !e->size || e->size > 8 || e->stride || e->flags & DH_EVENT_WILD || is_blur(s, first, end);
+        all = !e->size || e->size > 8 || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX || is_blur(s, first, end);
         if (!all)
-            escape_to(s, dh_graph_look(g, (struct dh_cell){e->node, e->offset}));
+            escape_to(s, dh_heap_graph_find_pointee(g, (struct dh_heap_cell){e->node, e->offset}));
     }
-    const struct dh_node *node = all ? &g->nodes.at[event_at(s, first)->node] : NULL;
+    const struct dh_heap_node *node = all ? &g->nodes.at[event_at(s, first)->node] : NULL;
     for (unsigned k = 0; node && k < node->n_edges; k++)
         escape_to(s, node->edges[k].to);
 }
@@ -797,14 +803,15 @@ static void note_strictly(struct search *s, uint32_t first, uint32_t end)
 /* A pointer that an atomic gives to others without order: neither is what it leads to. */
 static void note_relaxed(struct search *s)
 {
-    const struct dh_walk *w = s->c->walk;
-    const struct dh_made *m = &w->state->made;
+    const struct dh_symex *w = s->c->symex;
+    const struct dh_atomic_sync *m = &w->state->made;
     for (size_t n = 0; n < m->uses.n && !s->c->strict; n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
-        bool named = w->shapes->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
+        bool named = w->points_to->graph.nodes.at[u->node].flags & DH_NODE_COLLAPSED;
         if (w->program->insts.at[u->inst].op == DH_I_STORE && !u->releases && !u->initial && !u->valued &&
-            m->looked[u->inst] & DH_UNLOCKED && !named)
-            escape_to(s, dh_graph_look(&s->c->walk->shapes->graph, (struct dh_cell){u->node, u->offset}));
+            m->looked[u->inst] & DH_ATOMIC_WITHOUT_LOCK && !named)
+            escape_to(s, dh_heap_graph_find_pointee(&s->c->symex->points_to->graph,
+                                                    (struct dh_heap_cell){u->node, u->offset}));
     }
 }
 
@@ -818,15 +825,15 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
     for (uint32_t n = first; n < end; n++)
         s->partners[event_at(s, n)->inst] = 0;
     make_groups(s, first, end);
-    s->by_name = s->c->walk->sites && is_blur(s, first, end);
+    s->by_name = s->c->symex->sites && is_blur(s, first, end);
     search_to_sort = s;
     for (size_t n = 0; s->by_name && n < s->groups.n; n++)
         qsort(s->sorted + s->groups.at[n].first, s->groups.at[n].n, sizeof *s->sorted, by_name);
     s->enough = is_blur(s, first, end) ? ENOUGH_BLURRED : ENOUGH;
     for (size_t a = 0; a < s->groups.n; a++)
         for (size_t b = a; b < s->groups.n; b++)
-            if (event_at(s, s->groups.at[a].first)->kind == DH_EVENT_WRITE ||
-                event_at(s, s->groups.at[b].first)->kind == DH_EVENT_WRITE)
+            if (event_at(s, s->groups.at[a].first)->kind == DH_SYMEX_WRITE ||
+                event_at(s, s->groups.at[b].first)->kind == DH_SYMEX_WRITE)
                 judge(s, &s->groups.at[a], &s->groups.at[b], weak);
     classify(s, first, end);
     note_escape(s, s->from);
@@ -836,7 +843,7 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
 
 static uint32_t object_end(const struct search *s, uint32_t first)
 {
-    const struct dh_event *e = s->c->walk->events.at;
+    const struct dh_symex_event *e = s->c->symex->events.at;
     uint32_t end = first;
     while (end < s->n && e[s->sorted[end]].node == e[s->sorted[first]].node)
         end++;
@@ -848,7 +855,7 @@ static uint32_t object_begin(const struct search *s, uint32_t node)
     uint32_t low = 0, high = s->n;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        if (s->c->walk->events.at[s->sorted[mid]].node < node)
+        if (s->c->symex->events.at[s->sorted[mid]].node < node)
             low = mid + 1;
         else
             high = mid;
@@ -859,7 +866,7 @@ static uint32_t object_begin(const struct search *s, uint32_t node)
 /* §4.6: what was prepared before an unordered escape is not ordered either; nor what hangs on it. */
 static void search_escaped(struct search *s)
 {
-    struct dh_graph *g = &s->c->walk->shapes->graph;
+    struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     uint8_t *seen = calloc(g->nodes.n + 1, 1);
     if (!seen)
         abort();
@@ -869,20 +876,20 @@ static void search_escaped(struct search *s)
             continue;
         seen[node] = 1;
         uint32_t first = object_begin(s, node), end = first < s->n ? object_end(s, first) : first;
-        bool there = first < s->n && s->c->walk->events.at[s->sorted[first]].node == node;
+        bool there = first < s->n && s->c->symex->events.at[s->sorted[first]].node == node;
         if (there)
             search_object(s, first, end, true, cause);
         for (unsigned k = 0; k < g->nodes.at[node].n_edges; k++) {
-            dh_vec_push(&s->escaped, dh_graph_find(g, g->nodes.at[node].edges[k].to).node);
+            dh_vec_push(&s->escaped, dh_heap_graph_find(g, g->nodes.at[node].edges[k].to).node);
             dh_vec_push(&s->escaped, cause);
         }
     }
     free(seen);
 }
 
-void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w)
+void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w)
 {
-    *c = (struct dh_conflicts){.walk = w, .max_pairs = 8192};
+    *c = (struct dh_conflicts){.symex = w, .max_pairs = 8192};
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
         c->trusted |= (uint64_t)is_no_custom(a) << a;
     c->unsafe = calloc(w->events.n + 1, 1);
@@ -893,11 +900,11 @@ void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w)
 void dh_conflicts_run(struct dh_conflicts *c)
 {
     struct search s = {.c = c};
-    s.partners = calloc(c->walk->program->insts.n + 1, 1);
+    s.partners = calloc(c->symex->program->insts.n + 1, 1);
     if (!s.partners)
         abort();
-    dh_customs_init(&s.customs, c->walk);
-    s.names = calloc(c->walk->program->insts.n + 1, sizeof *s.names);
+    dh_customs_init(&s.customs, c->symex);
+    s.names = calloc(c->symex->program->insts.n + 1, sizeof *s.names);
     if (!s.names)
         abort();
     sort_events(&s);
@@ -909,8 +916,8 @@ void dh_conflicts_run(struct dh_conflicts *c)
     note_relaxed(&s);
     if (!c->sequential)
         search_escaped(&s);
-    for (uint32_t n = 0; n < c->walk->events.n; n++)
-        if (c->walk->events.at[n].kind == DH_EVENT_READ || c->walk->events.at[n].kind == DH_EVENT_WRITE)
+    for (uint32_t n = 0; n < c->symex->events.n; n++)
+        if (c->symex->events.at[n].kind == DH_SYMEX_READ || c->symex->events.at[n].kind == DH_SYMEX_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
     dh_customs_release(&s.customs);
     free(s.names);

@@ -36,7 +36,7 @@ struct dh_conflict {
 };
 
 struct dh_conflicts {
-    struct dh_walk *walk;
+    struct dh_symex *symex;
     DH_VEC(struct dh_conflict) found;
     uint8_t *unsafe; /* by event: takes part in a conflict or in a doubtful pair */
     uint64_t pairs, doubtful;
@@ -47,13 +47,14 @@ struct dh_conflicts {
     bool strict;      /* whatever is not safe, or atomic without order, lets objects escape unordered */
 };
 
-void dh_conflicts_init(struct dh_conflicts *c, struct dh_walk *w);
+void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w);
 void dh_conflicts_run(struct dh_conflicts *c);
 void dh_conflicts_release(struct dh_conflicts *c);
 /* The argument that holds for two events, DH_ARGUMENT_COUNT when none does. `weak`: an object that escaped unordered
  * gets no credit for being fresh. */
-enum dh_argument dh_conflicts_argue(struct dh_walk *w, const struct dh_event *a, const struct dh_event *b, bool weak);
+enum dh_argument dh_conflicts_argue(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                                    bool weak);
 /* Of one object: may they touch the same bytes? */
-bool dh_events_may_overlap(const struct dh_walk *w, const struct dh_event *a, const struct dh_event *b);
+bool dh_events_may_overlap(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

@@ -9,10 +9,10 @@
 #include "analysis/races.h"
 
 struct dh_scan_options {
-    enum dh_cache cache; /* which calls count as executed before */
-    bool sequential;     /* memory keeps the order of each thread: an object is ready when others learn of it */
-    bool wide;           /* atomicity: also reads whose value does not leave its critical section */
-    bool neighbours;     /* accesses that follow each other, for candidates of atomic sections */
+    enum dh_call_cache cache; /* which calls count as executed before */
+    bool sequential;          /* memory keeps the order of each thread: an object is ready when others learn of it */
+    bool wide;                /* atomicity: also reads whose value does not leave its critical section */
+    bool neighbours;          /* accesses that follow each other, for candidates of atomic sections */
 };
 
 enum dh_scan_pass {
@@ -26,9 +26,9 @@ enum dh_scan_pass {
 
 struct dh_scan {
     const struct dh_program *program;
-    struct dh_shapes shapes;
-    struct dh_inclusion *inclusion;
-    struct dh_walk walk;
+    struct dh_points_to points_to;
+    struct dh_andersen *andersen;
+    struct dh_symex symex;
     struct dh_conflicts conflicts;
     struct dh_deadlocks deadlocks;
     struct dh_inconsistencies inconsistencies;

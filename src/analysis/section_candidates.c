@@ -20,23 +20,23 @@ struct draft {
 };
 
 struct writer {
-    const struct dh_walk *walk;
+    const struct dh_symex *symex;
     DH_VEC(struct draft) drafts;
 };
 
 /* Where a section may begin or end: an access with a name of its own. Copies have two and are none. */
 static const struct dh_site *usable(const struct writer *w, uint32_t event)
 {
-    const struct dh_site *s = dh_source_site(w->walk, w->walk->events.at[event].inst);
+    const struct dh_site *s = dh_source_site(w->symex, w->symex->events.at[event].inst);
     bool copies = s && (s->op == DH_OP_COPY || s->op == DH_OP_MOVE);
-    return s && !copies && dh_site_string(w->walk->sites, s->variable)[0] ? s : NULL;
+    return s && !copies && dh_site_string(w->symex->sites, s->variable)[0] ? s : NULL;
 }
 
 /* What others may do meanwhile without harm (AVIO): between two writes another one, else a read. */
 static uint8_t allowed(const struct writer *w, const struct dh_violation *v)
 {
-    const struct dh_event *e = w->walk->events.at;
-    bool writes = e[v->first].kind == DH_EVENT_WRITE && e[v->second].kind == DH_EVENT_WRITE;
+    const struct dh_symex_event *e = w->symex->events.at;
+    bool writes = e[v->first].kind == DH_SYMEX_WRITE && e[v->second].kind == DH_SYMEX_WRITE;
     return writes ? DH_ALLOW_WRITE : DH_ALLOW_READ;
 }
 
@@ -69,7 +69,7 @@ static void add_end(struct draft *d, uint32_t site, uint8_t allow)
 
 static void add(struct writer *w, const struct dh_violation *v)
 {
-    const struct dh_site_table *t = w->walk->sites;
+    const struct dh_site_table *t = w->symex->sites;
     const struct dh_site *first = usable(w, v->first), *second = usable(w, v->second);
     /* Round a loop, or each in a critical section of its own: steps that are finished for themselves. */
     bool again = v->kind == DH_VIOLATION_NEXT && (first == second || v->locked);
@@ -105,7 +105,7 @@ static void put(void *arg, const char *text, size_t n)
 static void print(const struct writer *w, size_t number, struct dh_str *out)
 {
     const struct draft *d = &w->drafts.at[number];
-    const struct dh_site_table *t = w->walk->sites;
+    const struct dh_site_table *t = w->symex->sites;
     const struct dh_site *entry = &t->sites[d->entry];
     char *name = dh_format("%s-%zu", pattern(d->kind), number + 1);
     struct dh_section section = {.name = name};
@@ -133,7 +133,7 @@ static void print(const struct writer *w, size_t number, struct dh_str *out)
                                     .n_sites = (uint32_t)n_points,
                                     .names = d->variables.at,
                                     .n_names = (uint32_t)d->variables.n};
-    dh_str_addf(out, "\n# %s, %s:%u\n", dh_source_function(w->walk->program, d->function),
+    dh_str_addf(out, "\n# %s, %s:%u\n", dh_source_function(w->symex->program, d->function),
                 dh_basename(dh_site_string(t, entry->file)), entry->line);
     dh_sections_print(&one, put, out);
     free(points);
@@ -142,9 +142,10 @@ static void print(const struct writer *w, size_t number, struct dh_str *out)
     free(name);
 }
 
-unsigned dh_section_candidates_print(struct dh_str *out, const struct dh_walk *walk, const struct dh_inconsistencies *c)
+unsigned dh_section_candidates_print(struct dh_str *out, const struct dh_symex *symex,
+                                     const struct dh_inconsistencies *c)
 {
-    struct writer w = {.walk = walk};
+    struct writer w = {.symex = symex};
     for (size_t i = 0; i < c->found.n; i++)
         add(&w, &c->found.at[i]);
     for (size_t i = 0; i < c->neighbours.n; i++)

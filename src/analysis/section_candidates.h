@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /* Needs a site table. Answers how many there are. */
-unsigned dh_section_candidates_print(struct dh_str *out, const struct dh_walk *walk,
+unsigned dh_section_candidates_print(struct dh_str *out, const struct dh_symex *symex,
                                      const struct dh_inconsistencies *c);
 
 #endif

@@ -10,7 +10,7 @@ static const char *const names[CLASSES] = {"global", "shared_rw",  "conflict",  
                                            "heap",   "heap_array", "heap_shared", "heap_conflict"};
 
 struct classes {
-    struct dh_walk *w;
+    struct dh_symex *w;
     uint32_t *of_inst; /* bits of enum class */
     struct per_node {
         bool written, conflicting;
@@ -33,13 +33,14 @@ static unsigned addresses(const struct dh_inst *i)
     return i->op == DH_I_MEMCPY ? 2 : one;
 }
 
-static void look_at(struct classes *c, const struct dh_frame *f, uint32_t inst)
+static void look_at(struct classes *c, const struct dh_symex_activation *f, uint32_t inst)
 {
     const struct dh_program *p = c->w->program;
     const struct dh_inst *i = &p->insts.at[inst];
     for (unsigned n = 0; n < addresses(i); n++) {
-        struct dh_cell at = dh_walk_place(c->w, f, dh_shapes_value(c->w->shapes, f->function, dh_operand(p, i, n)));
-        if (at.node != DH_NO_NODE && c->w->shapes->graph.nodes.at[at.node].flags & DH_NODE_GLOBAL)
+        struct dh_heap_cell at =
+            dh_symex_bound_cell(c->w, f, dh_points_to_value(c->w->points_to, f->function, dh_operand(p, i, n)));
+        if (at.node != DH_NO_NODE && c->w->points_to->graph.nodes.at[at.node].flags & DH_NODE_GLOBAL)
             c->of_inst[inst] |= 1u << GLOBAL;
     }
 }
@@ -48,7 +49,7 @@ static void look_at_frames(struct classes *c)
 {
     const struct dh_program *p = c->w->program;
     for (size_t n = 0; n < c->w->state->frames.n; n++) {
-        const struct dh_frame *frame = c->w->state->frames.at[n];
+        const struct dh_symex_activation *frame = c->w->state->frames.at[n];
         const struct dh_function *f = &p->functions.at[frame->function];
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
             for (uint32_t i = 0; i < p->blocks.at[b].n_insts; i++)
@@ -58,9 +59,9 @@ static void look_at_frames(struct classes *c)
 
 static void look_at_events(struct classes *c, const struct dh_conflicts *found)
 {
-    const struct dh_walk *w = c->w;
+    const struct dh_symex *w = c->w;
     for (size_t i = 0; i < w->events.n; i++)
-        if (w->events.at[i].kind == DH_EVENT_WRITE && !(w->events.at[i].flags & DH_EVENT_FRESH))
+        if (w->events.at[i].kind == DH_SYMEX_WRITE && !(w->events.at[i].flags & DH_SYMEX_FRESH))
             c->nodes[w->events.at[i].node].written = true;
     for (size_t i = 0; i < found->found.n; i++) {
         const struct dh_conflict *x = &found->found.at[i];
@@ -69,8 +70,8 @@ static void look_at_events(struct classes *c, const struct dh_conflicts *found)
         c->of_inst[w->events.at[x->second].inst] |= 1u << CONFLICT_SITE;
     }
     for (size_t i = 0; i < w->events.n; i++) {
-        const struct dh_event *e = &w->events.at[i];
-        if (e->kind > DH_EVENT_WRITE)
+        const struct dh_symex_event *e = &w->events.at[i];
+        if (e->kind > DH_SYMEX_WRITE)
             continue;
         c->of_inst[e->inst] |= 1u << GLOBAL; /* the walk tells of shared objects only */
         c->of_inst[e->inst] |= (uint32_t)c->nodes[e->node].written << SHARED_RW;
@@ -82,14 +83,14 @@ static void look_at_events(struct classes *c, const struct dh_conflicts *found)
 
 static void look_at_object(struct classes *c, uint32_t node)
 {
-    const struct dh_graph *g = &c->w->shapes->graph;
-    const struct dh_node *n = &g->nodes.at[node];
+    const struct dh_heap_graph *g = &c->w->points_to->graph;
+    const struct dh_heap_node *n = &g->nodes.at[node];
     uint32_t bits = 1u << HEAP | (uint32_t)(n->n_folds > 0) << HEAP_ARRAY |
                     (uint32_t)((n->flags & DH_NODE_SHARED) != 0) << HEAP_SHARED |
                     (uint32_t)c->nodes[node].conflicting << HEAP_CONFLICT;
     uint32_t first = n->origin, at = first;
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         if (o->kind == DH_ORIGIN_ALLOC)
             c->of_inst[o->index] |= bits;
         at = o->next;
@@ -114,8 +115,8 @@ static void print_class(struct dh_str *out, const struct classes *c, enum class 
 
 void dh_site_classes_print(struct dh_str *out, const struct dh_conflicts *found)
 {
-    struct classes c = {.w = found->walk};
-    const struct dh_graph *g = &c.w->shapes->graph;
+    struct classes c = {.w = found->symex};
+    const struct dh_heap_graph *g = &c.w->points_to->graph;
     c.of_inst = zeroed(c.w->program->insts.n, sizeof *c.of_inst);
     c.nodes = zeroed(g->nodes.n, sizeof *c.nodes);
     look_at_events(&c, found);

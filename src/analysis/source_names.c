@@ -92,20 +92,20 @@ static bool may_be_same(const struct dh_site_table *t, const struct dh_site *p, 
            same(f.owner, f.n_owner, g.owner, g.n_owner) || is_inside(a, b) || is_inside(b, a);
 }
 
-const struct dh_site *dh_source_site(const struct dh_walk *w, uint32_t inst)
+const struct dh_site *dh_source_site(const struct dh_symex *w, uint32_t inst)
 {
     uint32_t site = w->program->insts.at[inst].site;
     return w->sites && site < w->sites->n_sites ? &w->sites->sites[site] : NULL;
 }
 
-static const char *site_variable(const struct dh_walk *w, uint32_t inst)
+static const char *site_variable(const struct dh_symex *w, uint32_t inst)
 {
     const struct dh_site *s = dh_source_site(w, inst);
     return s ? dh_site_string(w->sites, s->variable) : "";
 }
 
 /* As the site of an instruction says, or its place. */
-static const char *variable_of(const struct dh_walk *w, uint32_t inst)
+static const char *variable_of(const struct dh_symex *w, uint32_t inst)
 {
     const struct dh_program *p = w->program;
     return dh_source_site(w, inst) ? site_variable(w, inst)
@@ -119,7 +119,7 @@ static bool is_lock_and_object(const struct dh_program *p, const struct dh_inst 
     return dh_inst_class(lock) == DH_CLASS_SYNC && object->flags & DH_INST_LIBRARY && type[0] && !strstr(type, "mutex");
 }
 
-bool dh_source_may_be_same(const struct dh_walk *w, uint32_t one, uint32_t other)
+bool dh_source_may_be_same(const struct dh_symex *w, uint32_t one, uint32_t other)
 {
     const struct dh_inst *i = &w->program->insts.at[one], *k = &w->program->insts.at[other];
     const struct dh_site *a = dh_source_site(w, one), *b = dh_source_site(w, other);
@@ -128,7 +128,7 @@ bool dh_source_may_be_same(const struct dh_walk *w, uint32_t one, uint32_t other
     return !a || !b || !is_scalar(i) || !is_scalar(k) || may_be_same(w->sites, a, b);
 }
 
-bool dh_source_fields_differ(const struct dh_walk *w, uint32_t one, uint32_t other)
+bool dh_source_fields_differ(const struct dh_symex *w, uint32_t one, uint32_t other)
 {
     const char *a = site_variable(w, one), *b = site_variable(w, other);
     return dh_starts_with(a, "struct ") && dh_starts_with(b, "struct ") && strcmp(a, b) != 0;
@@ -144,13 +144,13 @@ static uint32_t hash_of(const char *text, size_t n)
     return n ? h | 1 : 0;
 }
 
-uint32_t dh_source_variable_id(const struct dh_walk *w, uint32_t inst)
+uint32_t dh_source_variable_id(const struct dh_symex *w, uint32_t inst)
 {
     const char *variable = variable_of(w, inst);
     return hash_of(variable, strlen(variable));
 }
 
-uint32_t dh_source_field_id(const struct dh_walk *w, uint32_t inst)
+uint32_t dh_source_field_id(const struct dh_symex *w, uint32_t inst)
 {
     const char *variable = variable_of(w, inst);
     struct field f = field_of(variable);
@@ -160,15 +160,15 @@ uint32_t dh_source_field_id(const struct dh_walk *w, uint32_t inst)
 /* ---- objects, locks, threads ---- */
 
 /* Nothing writes to a constant: it is only what something else was unified with. */
-const struct dh_global *dh_source_global(const struct dh_walk *w, uint32_t node, int32_t *offset)
+const struct dh_global *dh_source_global(const struct dh_symex *w, uint32_t node, int32_t *offset)
 {
-    const struct dh_graph *g = &w->shapes->graph;
+    const struct dh_heap_graph *g = &w->points_to->graph;
     uint32_t first = g->nodes.at[node].origin, at = first;
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         const struct dh_global *global = o->kind == DH_ORIGIN_GLOBAL ? &w->program->globals.at[o->index] : NULL;
         if (global && !(global->flags & DH_GLOBAL_CONSTANT)) {
-            *offset = dh_graph_find((struct dh_graph *)g, (struct dh_cell){o->node, 0}).offset;
+            *offset = dh_heap_graph_find((struct dh_heap_graph *)g, (struct dh_heap_cell){o->node, 0}).offset;
             return global;
         }
         at = o->next;
@@ -177,7 +177,7 @@ const struct dh_global *dh_source_global(const struct dh_walk *w, uint32_t node,
 }
 
 /* "accounts_lock", "struct account.lock": by the instruction that acquires it, else by the global it is. */
-char *dh_source_lock(const struct dh_walk *w, const struct dh_held *h)
+char *dh_source_lock(const struct dh_symex *w, const struct dh_symex_lock *h)
 {
     const struct dh_program *p = w->program;
     const struct dh_site *s = h->inst < p->insts.n ? dh_source_site(w, h->inst) : NULL;
@@ -203,7 +203,7 @@ const char *dh_source_function(const struct dh_program *p, uint32_t function)
     return dh_program_string(p, f->source ? f->source : f->name);
 }
 
-const char *dh_source_thread(const struct dh_walk *w, uint32_t thread)
+const char *dh_source_thread(const struct dh_symex *w, uint32_t thread)
 {
     return dh_source_function(w->program, w->threads.at[thread].function);
 }

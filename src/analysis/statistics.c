@@ -13,7 +13,7 @@ struct objects {
 
 struct measures {
     const struct dh_conflicts *c;
-    const struct dh_walk *w;
+    const struct dh_symex *w;
     struct per_node {
         uint32_t events, writes, own;
         bool conflicting;
@@ -49,13 +49,13 @@ static int by_size(const void *a, const void *b)
 /* Constants, functions and what the library keeps are no objects of the program. */
 static enum sort sort_of(const struct measures *m, uint32_t node, unsigned *allocs)
 {
-    const struct dh_graph *g = &m->w->shapes->graph;
+    const struct dh_heap_graph *g = &m->w->points_to->graph;
     const struct dh_program *p = m->w->program;
     uint32_t first = g->nodes.at[node].origin, at = first;
     bool global = false;
     *allocs = 0;
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         bool variable = o->kind == DH_ORIGIN_GLOBAL &&
                         !(p->globals.at[o->index].flags & (DH_GLOBAL_CONSTANT | DH_GLOBAL_HIDDEN | DH_GLOBAL_VTABLE));
         global |= variable;
@@ -69,7 +69,7 @@ static enum sort sort_of(const struct measures *m, uint32_t node, unsigned *allo
 
 static void count_object(struct measures *m, uint32_t node)
 {
-    const struct dh_node *n = &m->w->shapes->graph.nodes.at[node];
+    const struct dh_heap_node *n = &m->w->points_to->graph.nodes.at[node];
     const struct per_node *e = &m->nodes[node];
     unsigned allocs;
     enum sort sort = sort_of(m, node, &allocs);
@@ -79,9 +79,9 @@ static void count_object(struct measures *m, uint32_t node)
     bool shared = n->flags & DH_NODE_SHARED, rw = shared && e->writes;
     o->global += (n->flags & DH_NODE_GLOBAL) != 0;
     o->shared += shared;
-    o->unique += (n->flags & DH_NODE_GLOBAL) && dh_walk_unique(m->w, node);
+    o->unique += (n->flags & DH_NODE_GLOBAL) && dh_symex_is_unique(m->w, node);
     o->own_thread += shared && e->events && e->own == e->events;
-    o->own_object += shared && n->flags & DH_NODE_HEAP && !m->w->held_often[node];
+    o->own_object += shared && n->flags & DH_NODE_HEAP && !m->w->multiply_referenced[node];
     o->rw += rw;
     o->conflicting += e->conflicting;
     if (e->events)
@@ -93,14 +93,14 @@ static void count_object(struct measures *m, uint32_t node)
 
 static void count_events(struct measures *m)
 {
-    uint32_t own = DH_EVENT_OWN | DH_EVENT_OWN_VIA | DH_EVENT_OWN_NEAR | DH_EVENT_MINE;
+    uint32_t own = DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED | DH_SYMEX_OWN_NEAR | DH_SYMEX_ALLOCATED_HERE;
     for (size_t i = 0; i < m->w->events.n; i++) {
-        const struct dh_event *e = &m->w->events.at[i];
-        if (e->kind > DH_EVENT_WRITE)
+        const struct dh_symex_event *e = &m->w->events.at[i];
+        if (e->kind > DH_SYMEX_WRITE)
             continue;
         struct per_node *n = &m->nodes[e->node];
         n->events++;
-        n->writes += e->kind == DH_EVENT_WRITE && !(e->flags & DH_EVENT_FRESH);
+        n->writes += e->kind == DH_SYMEX_WRITE && !(e->flags & DH_SYMEX_FRESH);
         n->own += (e->flags & own) != 0;
         dh_vec_push(&m->pairs, (uint64_t)e->node << 32 | e->inst);
     }
@@ -112,7 +112,7 @@ static void count_events(struct measures *m)
         uint32_t node = (uint32_t)(m->pairs.at[i] >> 32);
         if (i && m->pairs.at[i] == m->pairs.at[i - 1])
             continue;
-        bool shared = m->w->shapes->graph.nodes.at[node].flags & DH_NODE_SHARED;
+        bool shared = m->w->points_to->graph.nodes.at[node].flags & DH_NODE_SHARED;
         m->accesses[0]++;
         m->accesses[1] += shared && m->nodes[node].writes;
     }
@@ -172,7 +172,7 @@ static struct fields count_fields(struct measures *m)
 
 /* ---- the walk ---- */
 
-static unsigned reached(const struct dh_walk *w, size_t *insts)
+static unsigned reached(const struct dh_symex *w, size_t *insts)
 {
     const struct dh_program *p = w->program;
     uint8_t *seen = zeroed(p->functions.n, 1);
@@ -218,9 +218,9 @@ static void print_sizes(struct dh_str *out, struct measures *m)
 
 void dh_statistics_print(struct dh_str *out, const struct dh_conflicts *c)
 {
-    struct measures m = {.c = c, .w = c->walk};
-    const struct dh_walk *w = c->walk;
-    const struct dh_graph *g = &w->shapes->graph;
+    struct measures m = {.c = c, .w = c->symex};
+    const struct dh_symex *w = c->symex;
+    const struct dh_heap_graph *g = &w->points_to->graph;
     size_t insts, created = 0;
     unsigned functions = reached(w, &insts);
     m.nodes = zeroed(g->nodes.n, sizeof *m.nodes);

@@ -7,7 +7,7 @@
 
 struct finder {
     struct dh_joins *j;
-    struct dh_exprs *x;
+    struct dh_value_numbering *x;
     const struct dh_program *p;
     uint8_t *reached; /* by function: scratch */
     DH_VEC(uint32_t) todo;
@@ -86,8 +86,8 @@ static bool leaves_threads(const struct finder *f, const struct dh_inst *i)
 static bool keeps_threads(const struct finder *f)
 {
     for (size_t b = 0; b < f->p->blocks.n; b++) {
-        const struct dh_block *block = &f->p->blocks.at[b];
-        bool own = !dh_is_of_library(name_of(f, block->function));
+        const struct dh_basic_block *block = &f->p->blocks.at[b];
+        bool own = !dh_is_library_function(name_of(f, block->function));
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
             const struct dh_inst *i = &f->p->insts.at[n];
             if (i->op == DH_I_DETACH || (own && !leaves_threads(f, i)))
@@ -111,7 +111,7 @@ static bool mentions(const struct finder *f, const struct dh_inst *i, uint32_t r
 static bool is_joining(const struct finder *f, const struct dh_inst *i)
 {
     bool access = i->op == DH_I_LOAD || (i->op == DH_I_STORE && dh_operand(f->p, i, 1) != f->object);
-    return access && i->flags & DH_INST_LIBRARY && i->flags & DH_INST_MADE;
+    return access && i->flags & DH_INST_LIBRARY && i->flags & DH_INST_SYNTHETIC;
 }
 
 static bool note_use(struct finder *f, uint32_t inst)
@@ -214,7 +214,7 @@ static void add_entries(struct finder *f)
 
 static void add_points(struct finder *f, uint32_t create)
 {
-    uint32_t always = dh_exprs_make(f->x, (struct dh_expr){.kind = DH_EXPR_INT});
+    uint32_t always = dh_expr_number(f->x, (struct dh_expr){.kind = DH_EXPR_INT});
     for (size_t n = 0; n < f->ends.n; n++)
         dh_vec_push(&f->j->points, ((struct dh_joined_point){.function = f->function,
                                                              .inst = f->ends.at[n],
@@ -237,7 +237,7 @@ static void judge(struct finder *f)
         dh_vec_push(&f->todo, callee_of(f, &f->p->insts.at[f->uses.at[n]]));
     reach_afresh(f, false);
     for (size_t b = 0; b < f->p->blocks.n; b++) {
-        const struct dh_block *block = &f->p->blocks.at[b];
+        const struct dh_basic_block *block = &f->p->blocks.at[b];
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++)
             if (f->p->insts.at[n].op == DH_I_CREATE && f->reached[block->function] && !others[block->function])
                 add_points(f, n);
@@ -266,7 +266,7 @@ static bool has_thread_objects(const struct dh_program *p)
     return false;
 }
 
-void dh_thread_objects_find(struct dh_joins *j, struct dh_exprs *x)
+void dh_std_thread_find_joins(struct dh_joins *j, struct dh_value_numbering *x)
 {
     struct finder f = {.j = j, .x = x, .p = x->program};
     if (!has_thread_objects(f.p) || !keeps_threads(&f))

@@ -8,6 +8,6 @@
 #include "analysis/join_loops.h"
 
 /* Adds points to `j`. */
-void dh_thread_objects_find(struct dh_joins *j, struct dh_exprs *x);
+void dh_std_thread_find_joins(struct dh_joins *j, struct dh_value_numbering *x);
 
 #endif

@@ -7,20 +7,20 @@ static void drop_rejoined(struct dh_state *s, unsigned at)
     s->rejoined_by[at] = s->rejoined_by[s->n_rejoined];
 }
 
-static int find_lock(const struct dh_state *s, const struct dh_held *h)
+static int find_lock(const struct dh_state *s, const struct dh_symex_lock *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
         if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && s->locks[n].expr == h->expr &&
-            dh_held_alike(&s->locks[n], h))
+            dh_symex_lock_same_kind(&s->locks[n], h))
             return (int)n;
     return -1;
 }
 
 /* The same lock by another name: still held, but nobody can say of which instance. */
-static int find_alias(const struct dh_state *s, const struct dh_held *h)
+static int find_alias(const struct dh_state *s, const struct dh_symex_lock *h)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
-        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_held_alike(&s->locks[n], h))
+        if (s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_symex_lock_same_kind(&s->locks[n], h))
             return (int)n;
     return -1;
 }
@@ -87,11 +87,11 @@ static bool merge_elements(struct dh_state *into, const struct dh_state *from)
     unsigned handed = into->n_handed, rejoined = into->n_rejoined;
     bool all = into->handed_all;
     for (unsigned n = 0; n < from->n_handed; n++)
-        dh_state_hand(into, from->handed[n]);
+        dh_state_pass_element(into, from->handed[n]);
     into->handed_all |= from->handed_all;
     bool fewer = false;
     for (unsigned n = 0; n < into->n_rejoined;) {
-        dh_threads both = into->rejoined_by[n] & dh_state_rejoined(from, into->rejoined[n]);
+        dh_thread_set both = into->rejoined_by[n] & dh_state_element_joined(from, into->rejoined[n]);
         fewer |= both != into->rejoined_by[n];
         into->rejoined_by[n] = both;
         if (both)
@@ -134,42 +134,43 @@ void dh_state_merge(struct dh_state *into, const struct dh_state *from, bool *mo
               was.phase != into->phase || was.ignoring != into->ignoring;
 }
 
-void dh_state_forget_register(struct dh_walk *w, struct dh_state *s, uint32_t function, uint32_t reg)
+void dh_state_forget_register(struct dh_symex *w, struct dh_state *s, uint32_t function, uint32_t reg)
 {
-    const struct dh_exprs *x = &w->state->exprs;
+    const struct dh_value_numbering *x = &w->state->values;
     for (unsigned n = 0; n < s->n_locks; n++) {
-        struct dh_held *h = &s->locks[n];
-        if (h->expr && dh_exprs_mentions(x, h->expr, function, reg))
+        struct dh_symex_lock *h = &s->locks[n];
+        if (h->expr && dh_expr_uses_register(x, h->expr, function, reg))
             h->expr = 0;
-        if (h->index && dh_exprs_mentions(x, h->index, function, reg))
+        if (h->index && dh_expr_uses_register(x, h->index, function, reg))
             h->index = 0;
     }
     for (unsigned n = 0; n < s->n_handed;) {
-        if (dh_exprs_mentions(x, s->handed[n], function, reg))
+        if (dh_expr_uses_register(x, s->handed[n], function, reg))
             s->handed[n] = s->handed[--s->n_handed];
         else
             n++;
     }
     for (unsigned n = 0; n < s->n_rejoined;) {
-        if (dh_exprs_mentions(x, s->rejoined[n], function, reg))
+        if (dh_expr_uses_register(x, s->rejoined[n], function, reg))
             drop_rejoined(s, n);
         else
             n++;
     }
 }
 
-void dh_state_lock(struct dh_state *s, const struct dh_held *h)
+void dh_state_lock(struct dh_state *s, const struct dh_symex_lock *h)
 {
     if (h->node == DH_NO_NODE || find_lock(s, h) >= 0)
         return;
     unsigned alike = 0;
     for (unsigned n = 0; n < s->n_locks; n++)
-        alike += s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_held_alike(&s->locks[n], h);
+        alike +=
+            s->locks[n].node == h->node && s->locks[n].offset == h->offset && dh_symex_lock_same_kind(&s->locks[n], h);
     if (alike < 2 && s->n_locks < DH_LOCKS_MAX)
         s->locks[s->n_locks++] = *h;
 }
 
-bool dh_state_lock_again(struct dh_state *s, const struct dh_held *h)
+bool dh_state_lock_recursively(struct dh_state *s, const struct dh_symex_lock *h)
 {
     int held = h->node == DH_NO_NODE || !h->expr ? -1 : find_lock(s, h);
     if (held < 0)
@@ -179,7 +180,7 @@ bool dh_state_lock_again(struct dh_state *s, const struct dh_held *h)
 }
 
 /* Whatever may be the one that is given back is not certainly held any more. */
-void dh_state_unlock(struct dh_state *s, struct dh_cell at, uint32_t expr)
+void dh_state_unlock(struct dh_state *s, struct dh_heap_cell at, uint32_t expr)
 {
     for (unsigned n = 0; n < s->n_locks; n++)
         if (s->locks[n].node == at.node && s->locks[n].offset == at.offset && expr && s->locks[n].expr == expr &&
@@ -205,7 +206,7 @@ bool dh_state_is_fresh(const struct dh_state *s, uint32_t leaf)
     return false;
 }
 
-void dh_state_new(struct dh_state *s, uint32_t leaf)
+void dh_state_add_fresh(struct dh_state *s, uint32_t leaf)
 {
     if (!leaf || dh_state_is_fresh(s, leaf) || s->n_fresh == DH_FRESH_MAX)
         return;
@@ -238,7 +239,7 @@ void dh_state_escape(struct dh_state *s, uint32_t leaf)
     }
 }
 
-void dh_state_tie(struct dh_state *s, uint32_t leaf)
+void dh_state_nest_fresh(struct dh_state *s, uint32_t leaf)
 {
     for (unsigned n = 0; n < s->n_fresh; n++)
         if (s->fresh[n] == leaf)
@@ -255,7 +256,7 @@ static bool among(const uint32_t *all, unsigned n, uint32_t expr)
     return false;
 }
 
-void dh_state_hand(struct dh_state *s, uint32_t expr)
+void dh_state_pass_element(struct dh_state *s, uint32_t expr)
 {
     for (unsigned n = 0; n < s->n_rejoined;) {
         if (s->rejoined[n] == expr)
@@ -271,12 +272,12 @@ void dh_state_hand(struct dh_state *s, uint32_t expr)
         s->handed_all = true;
 }
 
-bool dh_state_handed(const struct dh_state *s, uint32_t expr)
+bool dh_state_is_passed(const struct dh_state *s, uint32_t expr)
 {
     return s->handed_all || among(s->handed, s->n_handed, expr);
 }
 
-void dh_state_rejoin(struct dh_state *s, uint32_t expr, dh_threads by)
+void dh_state_join_element(struct dh_state *s, uint32_t expr, dh_thread_set by)
 {
     for (unsigned n = 0; n < s->n_rejoined; n++)
         if (s->rejoined[n] == expr) {
@@ -289,7 +290,7 @@ void dh_state_rejoin(struct dh_state *s, uint32_t expr, dh_threads by)
     s->rejoined_by[s->n_rejoined++] = by;
 }
 
-dh_threads dh_state_rejoined(const struct dh_state *s, uint32_t expr)
+dh_thread_set dh_state_element_joined(const struct dh_state *s, uint32_t expr)
 {
     for (unsigned n = 0; n < s->n_rejoined; n++)
         if (s->rejoined[n] == expr)

@@ -6,10 +6,10 @@
 #include "analysis/symex.h"
 
 struct dh_together {
-    dh_threads with[DH_THREADS_MAX]; /* by thread: others that one run may have, too */
+    dh_thread_set with[DH_ABSTRACT_THREADS_MAX]; /* by thread: others that one run may have, too */
 };
 
 /* Needs a finished walk. */
-void dh_together_find(struct dh_together *t, struct dh_walk *w);
+void dh_together_find(struct dh_together *t, struct dh_symex *w);
 
 #endif

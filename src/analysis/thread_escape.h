@@ -8,6 +8,6 @@
 #include "analysis/points_to_unify.h"
 
 /* By node: 1 = all it stands for is confined to the thread that uses it. The caller frees. */
-uint8_t *dh_confined_find(struct dh_shapes *s);
+uint8_t *dh_find_thread_confined(struct dh_points_to *s);
 
 #endif

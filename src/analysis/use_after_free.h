@@ -15,6 +15,6 @@ enum dh_late {
 
 /* By instruction, bits of dh_late. `ending`: by function, 1 = runs in threads that end before the process does.
  * Owned by the caller. */
-uint8_t *dh_freed_find(struct dh_walk *w, const uint8_t *ending);
+uint8_t *dh_freed_find(struct dh_symex *w, const uint8_t *ending);
 
 #endif

@@ -1,6 +1,6 @@
 #include "analysis/value_numbering.h"
 
-#include "model/flow.h"
+#include "model/control_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,16 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-void dh_exprs_init(struct dh_exprs *x, const struct dh_program *p)
+void dh_value_numbering_init(struct dh_value_numbering *x, const struct dh_program *p)
 {
-    *x = (struct dh_exprs){.program = p, .mask = 4095};
+    *x = (struct dh_value_numbering){.program = p, .mask = 4095};
     x->slot = zeroed(x->mask + 1, sizeof *x->slot);
     x->functions = zeroed(p->functions.n, sizeof *x->functions);
     x->returns = zeroed(p->functions.n, sizeof *x->returns);
     dh_vec_push(&x->exprs, (struct dh_expr){0});
 }
 
-void dh_exprs_release(struct dh_exprs *x)
+void dh_value_numbering_release(struct dh_value_numbering *x)
 {
     for (size_t f = 0; x->functions && f < x->program->functions.n; f++)
         free(x->functions[f]);
@@ -45,7 +45,7 @@ static size_t hash_expr(const struct dh_expr *e)
     return (size_t)(h ^ (h >> 32));
 }
 
-static void rehash(struct dh_exprs *x)
+static void rehash(struct dh_value_numbering *x)
 {
     free(x->slot);
     x->mask = 2 * x->mask + 1;
@@ -63,7 +63,7 @@ static bool same_expr(const struct dh_expr *a, const struct dh_expr *b)
     return a->kind == b->kind && a->a == b->a && a->b == b->b && a->c == b->c && a->offset == b->offset;
 }
 
-uint32_t dh_exprs_make(struct dh_exprs *x, struct dh_expr e)
+uint32_t dh_expr_number(struct dh_value_numbering *x, struct dh_expr e)
 {
     if (2 * x->exprs.n > x->mask)
         rehash(x);
@@ -81,26 +81,26 @@ static struct dh_term term(uint32_t expr, int64_t offset)
     return (struct dh_term){.expr = expr, .exact = true, .offset = offset};
 }
 
-static struct dh_term leaf(struct dh_exprs *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
+static struct dh_term leaf(struct dh_value_numbering *x, enum dh_expr_kind kind, uint32_t a, uint32_t b)
 {
-    return term(dh_exprs_make(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
+    return term(dh_expr_number(x, (struct dh_expr){.kind = kind, .a = a, .b = b}), 0);
 }
 
 /* ---- the registers of one function ---- */
 
 struct reading {
-    struct dh_exprs *x;
+    struct dh_value_numbering *x;
     uint32_t function;
     struct dh_term *terms; /* expr 0: not read yet */
     uint32_t *defined;
 };
 
-static struct dh_term constant_term(struct dh_exprs *x, dh_value v)
+static struct dh_term constant_term(struct dh_value_numbering *x, dh_value v)
 {
     const struct dh_constant *c = dh_program_constant(x->program, v);
     switch (c->kind) {
     case DH_CONST_INT:
-        return term(dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
+        return term(dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT}), c->number);
     case DH_CONST_GLOBAL: {
         struct dh_term t = leaf(x, DH_EXPR_GLOBAL, c->index, 0);
         t.offset = c->number;
@@ -130,22 +130,22 @@ static struct dh_term operand_term(struct reading *r, const struct dh_inst *i, u
     return n < i->n_operands ? value_term(r, dh_operand(r->x->program, i, n)) : term(0, 0);
 }
 
-static bool is_int(const struct dh_exprs *x, struct dh_term t)
+static bool is_int(const struct dh_value_numbering *x, struct dh_term t)
 {
     return t.expr && x->exprs.at[t.expr].kind == DH_EXPR_INT;
 }
 
 /* One number for base and offset together. */
-static uint32_t whole(struct dh_exprs *x, struct dh_term t)
+static uint32_t whole(struct dh_value_numbering *x, struct dh_term t)
 {
     if (!t.expr || !t.exact)
         return 0;
     if (is_int(x, t))
-        return dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
+        return dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
     if (!t.offset)
         return t.expr;
-    uint32_t by = dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
-    return dh_exprs_make(x, (struct dh_expr){.kind = DH_EXPR_BINARY, .a = t.expr, .b = by, .c = DH_BIN_ADD});
+    uint32_t by = dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_INT, .offset = t.offset});
+    return dh_expr_number(x, (struct dh_expr){.kind = DH_EXPR_BINARY, .a = t.expr, .b = by, .c = DH_BIN_ADD});
 }
 
 /* A pointer that steps through its object: the phi's own value, moved. */
@@ -227,7 +227,7 @@ static struct dh_term index_term(struct reading *r, const struct dh_inst *i)
         base.offset += index.offset * (int64_t)i->size;
     uint32_t bounded = i->flags & DH_INST_BOUNDED ? DH_EXPR_BOUNDED : 0;
     struct dh_expr e = {DH_EXPR_INDEX, base.expr, number, i->size | bounded, base.offset + i->offset};
-    return term(dh_exprs_make(r->x, e), 0);
+    return term(dh_expr_number(r->x, e), 0);
 }
 
 static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
@@ -245,7 +245,7 @@ static struct dh_term binary_term(struct reading *r, const struct dh_inst *i)
     uint32_t left = whole(r->x, a), right = whole(r->x, b);
     if (!left || !right || i->extra == DH_BIN_OTHER)
         return opaque(r, i->result);
-    return term(dh_exprs_make(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
+    return term(dh_expr_number(r->x, (struct dh_expr){DH_EXPR_BINARY, left, right, i->extra, 0}), 0);
 }
 
 static struct dh_term load_term(struct reading *r, const struct dh_inst *i)
@@ -254,7 +254,7 @@ static struct dh_term load_term(struct reading *r, const struct dh_inst *i)
     if (!at.expr || !at.exact || i->order || i->flags & DH_INST_VOLATILE)
         return opaque(r, i->result);
     struct dh_expr e = {DH_EXPR_LOAD, at.expr, i->result + 1, r->function, at.offset};
-    return term(dh_exprs_make(r->x, e), 0);
+    return term(dh_expr_number(r->x, e), 0);
 }
 
 static struct dh_term call_term(struct reading *r, const struct dh_inst *i)
@@ -264,7 +264,7 @@ static struct dh_term call_term(struct reading *r, const struct dh_inst *i)
         return opaque(r, i->result);
     /* The terms at work, so that arguments read before count. */
     r->x->functions[r->function] = r->terms;
-    struct dh_term t = dh_exprs_outwards(r->x, r->x->returns[callee], r->function, i, 1);
+    struct dh_term t = dh_term_to_caller(r->x, r->x->returns[callee], r->function, i, 1);
     r->x->functions[r->function] = NULL;
     return t.expr ? t : opaque(r, i->result);
 }
@@ -304,11 +304,11 @@ static struct dh_term inst_term(struct reading *r, const struct dh_inst *i)
 static void read_blocks(struct reading *r)
 {
     const struct dh_program *p = r->x->program;
-    struct dh_flow flow = {0};
-    dh_flow_read(&flow, p, r->function);
+    struct dh_cfg flow = {0};
+    dh_cfg_build(&flow, p, r->function);
     for (int round = 0; round < 2; round++)
         for (uint32_t n = 0; n < flow.order.n; n++) {
-            const struct dh_block *b = &p->blocks.at[flow.first + flow.order.at[n]];
+            const struct dh_basic_block *b = &p->blocks.at[flow.first + flow.order.at[n]];
             for (uint32_t k = b->inst; k < b->inst + b->n_insts; k++) {
                 const struct dh_inst *i = &p->insts.at[k];
                 if (i->result == DH_NONE)
@@ -319,7 +319,7 @@ static void read_blocks(struct reading *r)
                     r->terms[i->result] = inst_term(r, i);
             }
         }
-    dh_flow_release(&flow);
+    dh_cfg_release(&flow);
 }
 
 static struct dh_term return_term(struct reading *r, const struct dh_function *f)
@@ -336,7 +336,7 @@ static struct dh_term return_term(struct reading *r, const struct dh_function *f
     return all;
 }
 
-const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function)
+const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t function)
 {
     if (x->functions[function])
         return x->functions[function];
@@ -355,16 +355,16 @@ const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function)
     return r.terms;
 }
 
-struct dh_term dh_exprs_value(struct dh_exprs *x, uint32_t function, dh_value v)
+struct dh_term dh_value_term(struct dh_value_numbering *x, uint32_t function, dh_value v)
 {
-    struct reading r = {.x = x, .function = function, .terms = (struct dh_term *)dh_exprs_of(x, function)};
+    struct reading r = {.x = x, .function = function, .terms = (struct dh_term *)dh_function_terms(x, function)};
     return value_term(&r, v);
 }
 
 /* ---- from one function to another ---- */
 
 struct passage {
-    struct dh_exprs *x;
+    struct dh_value_numbering *x;
     uint32_t caller;
     const struct dh_inst *call;
     uint32_t first_arg, n_params;
@@ -403,7 +403,7 @@ static struct dh_term translate_parts(struct passage *q, struct dh_term t, int d
         e = (struct dh_expr){DH_EXPR_INDEX, a.expr, b.expr, e.c, a.offset + b.offset * (int64_t)dh_expr_stride(&e)};
     else
         e = (struct dh_expr){DH_EXPR_LOAD, a.expr, 0, 0, a.offset};
-    t.expr = dh_exprs_make(q->x, e);
+    t.expr = dh_expr_number(q->x, e);
     return t;
 }
 
@@ -453,21 +453,21 @@ static struct dh_term inwards(struct passage *q, struct dh_term t, int depth)
     return term(0, 0);
 }
 
-struct dh_term dh_exprs_outwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
-                                 uint32_t first_arg)
+struct dh_term dh_term_to_caller(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
+                                 const struct dh_inst *call, uint32_t first_arg)
 {
     struct passage q = {x, caller, call, first_arg, 0};
     return outwards(&q, t, 0);
 }
 
-struct dh_term dh_exprs_inwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
-                                uint32_t first_arg, uint32_t n_params)
+struct dh_term dh_term_to_callee(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
+                                 const struct dh_inst *call, uint32_t first_arg, uint32_t n_params)
 {
     struct passage q = {x, caller, call, first_arg, n_params};
     return inwards(&q, t, 0);
 }
 
-uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr)
+uint32_t dh_expr_canonical(struct dh_value_numbering *x, uint32_t expr)
 {
     while (x->canon.n <= expr)
         dh_vec_push(&x->canon, 0);
@@ -476,17 +476,17 @@ uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr)
     struct dh_expr e = x->exprs.at[expr];
     if (e.kind == DH_EXPR_LOAD) {
         e.b = e.c = 0;
-        e.a = dh_exprs_canon(x, e.a);
+        e.a = dh_expr_canonical(x, e.a);
     } else if (e.kind == DH_EXPR_INDEX || e.kind == DH_EXPR_BINARY) {
-        e.a = dh_exprs_canon(x, e.a);
-        e.b = dh_exprs_canon(x, e.b);
+        e.a = dh_expr_canonical(x, e.a);
+        e.b = dh_expr_canonical(x, e.b);
     }
-    uint32_t canon = dh_exprs_make(x, e);
+    uint32_t canon = dh_expr_number(x, e);
     x->canon.at[expr] = canon;
     return canon;
 }
 
-bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t function, uint32_t reg)
+bool dh_expr_uses_register(const struct dh_value_numbering *x, uint32_t expr, uint32_t function, uint32_t reg)
 {
     for (int depth = 0; expr && depth < 64; depth++) {
         const struct dh_expr *e = &x->exprs.at[expr];
@@ -496,7 +496,7 @@ bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t functio
             return e->a == function && e->b == reg;
         case DH_EXPR_INDEX:
         case DH_EXPR_BINARY:
-            if (dh_exprs_mentions(x, e->b, function, reg))
+            if (dh_expr_uses_register(x, e->b, function, reg))
                 return true;
             expr = e->a;
             break;
@@ -512,7 +512,7 @@ bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t functio
     return false;
 }
 
-uint32_t dh_exprs_root(const struct dh_exprs *x, uint32_t expr)
+uint32_t dh_expr_root(const struct dh_value_numbering *x, uint32_t expr)
 {
     while (expr && (x->exprs.at[expr].kind == DH_EXPR_LOAD || x->exprs.at[expr].kind == DH_EXPR_INDEX))
         expr = x->exprs.at[expr].a;

@@ -18,7 +18,7 @@ enum dh_expr_kind {
     DH_EXPR_LOAD,   /* a = address, offset: of the field; b = register + 1, c = function, both 0: any load from there */
     DH_EXPR_INDEX,  /* a = address, b = index, offset; c = stride */
     DH_EXPR_BINARY, /* a, b, c = dh_binary */
-    DH_EXPR_OUTER   /* a value of some caller's that is none of the parameters */
+    DH_EXPR_CALLER_VALUE /* a value of some caller's that is none of the parameters */
 };
 
 #define DH_EXPR_BOUNDED 0x80000000u /* the index stays inside an array of known extent */
@@ -35,7 +35,7 @@ struct dh_term {
     int64_t offset;
 };
 
-struct dh_exprs {
+struct dh_value_numbering {
     const struct dh_program *program;
     DH_VEC(struct dh_expr) exprs;
     uint32_t *slot;
@@ -45,27 +45,27 @@ struct dh_exprs {
     struct dh_term *returns;    /* by function: what it returns in its own words, expr 0 = not known */
 };
 
-void dh_exprs_init(struct dh_exprs *x, const struct dh_program *p);
-void dh_exprs_release(struct dh_exprs *x);
-uint32_t dh_exprs_make(struct dh_exprs *x, struct dh_expr e);
+void dh_value_numbering_init(struct dh_value_numbering *x, const struct dh_program *p);
+void dh_value_numbering_release(struct dh_value_numbering *x);
+uint32_t dh_expr_number(struct dh_value_numbering *x, struct dh_expr e);
 /* Terms of all registers of a function; callees' returns are used where they were read before. */
-const struct dh_term *dh_exprs_of(struct dh_exprs *x, uint32_t function);
-struct dh_term dh_exprs_value(struct dh_exprs *x, uint32_t function, dh_value v);
+const struct dh_term *dh_function_terms(struct dh_value_numbering *x, uint32_t function);
+struct dh_term dh_value_term(struct dh_value_numbering *x, uint32_t function, dh_value v);
 /* The expression with parameters replaced by the arguments of a call in `caller`; 0 when it cannot be said there. */
-struct dh_term dh_exprs_outwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
-                                 uint32_t first_arg);
+struct dh_term dh_term_to_caller(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
+                                 const struct dh_inst *call, uint32_t first_arg);
 /* The other way; 0 when no argument leads there. */
-struct dh_term dh_exprs_inwards(struct dh_exprs *x, struct dh_term t, uint32_t caller, const struct dh_inst *call,
-                                uint32_t first_arg, uint32_t n_params);
+struct dh_term dh_term_to_callee(struct dh_value_numbering *x, struct dh_term t, uint32_t caller,
+                                 const struct dh_inst *call, uint32_t first_arg, uint32_t n_params);
 /* Loads from one place are one: equal numbers mean equal values as long as the fields read do not change. */
-uint32_t dh_exprs_canon(struct dh_exprs *x, uint32_t expr);
+uint32_t dh_expr_canonical(struct dh_value_numbering *x, uint32_t expr);
 /* Whether the expression uses a register of the function (which is being assigned again). */
-bool dh_exprs_mentions(const struct dh_exprs *x, uint32_t expr, uint32_t function, uint32_t reg);
+bool dh_expr_uses_register(const struct dh_value_numbering *x, uint32_t expr, uint32_t function, uint32_t reg);
 static inline uint32_t dh_expr_stride(const struct dh_expr *e)
 {
     return e->c & ~DH_EXPR_BOUNDED;
 }
 /* The leaf at the bottom of loads and indices. */
-uint32_t dh_exprs_root(const struct dh_exprs *x, uint32_t expr);
+uint32_t dh_expr_root(const struct dh_value_numbering *x, uint32_t expr);
 
 #endif

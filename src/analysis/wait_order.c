@@ -19,7 +19,7 @@ enum {
 /* One walk backwards from an access, through callees that were left and callers that led here. */
 struct history {
     struct dh_waited *x;
-    const struct dh_cell *places; /* NULL: any, and nothing ends the walk */
+    const struct dh_heap_cell *places; /* NULL: any, and nothing ends the walk */
     unsigned n_places;
     uint64_t about;  /* their objects */
     uint32_t stop;   /* an instruction that ends the walk, DH_NONE */
@@ -31,7 +31,7 @@ struct history {
     bool looped; /* what was found stands in a loop, the access does not */
     unsigned blocks, depth;
     uint32_t levels;
-    struct dh_cell gates[PLACES]; /* found when any are looked for */
+    struct dh_heap_cell gates[PLACES]; /* found when any are looked for */
     unsigned n_gates;
 };
 
@@ -55,7 +55,7 @@ static bool is_new(struct history *h, uint32_t level, uint32_t block)
 
 /* ---- words ---- */
 
-static bool same_cell(struct dh_cell a, struct dh_cell b)
+static bool same_cell(struct dh_heap_cell a, struct dh_heap_cell b)
 {
     return a.node == b.node && a.offset == b.offset;
 }
@@ -69,9 +69,9 @@ static bool is_asked(const struct history *h, const struct dh_word *word)
 }
 
 /* Places mean nothing in objects that too much was united to. */
-static void note_gate(struct history *h, struct dh_cell at)
+static void note_gate(struct history *h, struct dh_heap_cell at)
 {
-    if (h->x->words.walk->shapes->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED && at.offset != DH_WORD_WHOLE)
+    if (h->x->words.symex->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED && at.offset != DH_WORD_WHOLE)
         return;
     for (unsigned n = 0; n < h->n_gates; n++)
         if (same_cell(h->gates[n], at))
@@ -110,9 +110,9 @@ static bool back_from_end(struct history *h, const struct dh_where *at);
 static bool call_ends(struct history *h, const struct dh_where *at, uint32_t call)
 {
     struct dh_words *words = &h->x->words;
-    const struct dh_calls *calls = &words->walk->shapes->calls;
+    const struct dh_call_graph *calls = &words->symex->points_to->calls;
     bool through = false, any = false;
-    for (uint32_t it = dh_calls_first(calls, call), to; dh_calls_next(calls, call, &it, &to);) {
+    for (uint32_t it = dh_call_graph_first(calls, call), to; dh_call_graph_next(calls, call, &it, &to);) {
         any = true;
         unsigned made = words->n_made;
         bool speaks = words->speaks[to] && (!h->places || words->about[to] & h->about);
@@ -129,7 +129,7 @@ static bool inst_ends(struct history *h, const struct dh_where *at, uint32_t ins
 {
     struct dh_words *words = &h->x->words;
     struct dh_word word;
-    if (words->walk->program->insts.at[inst].op == DH_I_CALL)
+    if (words->symex->program->insts.at[inst].op == DH_I_CALL)
         return call_ends(h, at, inst);
     return (dh_words_set(words, at, inst, &word) || dh_words_acquire(words, at, inst, &word)) && meets(h, &word);
 }
@@ -137,7 +137,7 @@ static bool inst_ends(struct history *h, const struct dh_where *at, uint32_t ins
 /* `root`: the register that holds the object; before it was assigned, that was another one. */
 static bool block_ends(struct history *h, const struct dh_where *at, uint32_t block, uint32_t end, uint32_t root)
 {
-    const struct dh_program *p = h->x->words.walk->program;
+    const struct dh_program *p = h->x->words.symex->program;
     for (uint32_t i = end; i > p->blocks.at[block].inst; i--) {
         if (root != DH_NONE && p->insts.at[i - 1].result == root) {
             h->start = true;
@@ -151,8 +151,8 @@ static bool block_ends(struct history *h, const struct dh_where *at, uint32_t bl
 
 static void push_preds(struct history *h, const struct dh_where *at, uint32_t block)
 {
-    const struct dh_program *p = h->x->words.walk->program;
-    const struct dh_block *b = &p->blocks.at[block];
+    const struct dh_program *p = h->x->words.symex->program;
+    const struct dh_basic_block *b = &p->blocks.at[block];
     for (uint32_t n = 0; n < b->n_preds; n++) {
         uint32_t pred = dh_predecessors(p, b)[n];
         struct dh_word words[DH_WORDS_EDGE];
@@ -168,14 +168,14 @@ static void push_preds(struct history *h, const struct dh_where *at, uint32_t bl
 /* Blocks of the level that are left to do; true: some way comes from the function's beginning. */
 static bool finish_level(struct history *h, const struct dh_where *at, size_t base, uint32_t level, uint32_t root)
 {
-    const struct dh_program *p = h->x->words.walk->program;
+    const struct dh_program *p = h->x->words.symex->program;
     uint32_t entry = p->functions.at[at->function].block;
     bool reached = false;
     while (h->x->todo.n > base) {
         uint32_t block = h->x->todo.at[--h->x->todo.n];
         if (h->over || !is_new(h, level, block))
             continue;
-        const struct dh_block *b = &p->blocks.at[block];
+        const struct dh_basic_block *b = &p->blocks.at[block];
         if (block_ends(h, at, block, b->inst + b->n_insts, root))
             continue;
         reached |= block == entry;
@@ -186,7 +186,7 @@ static bool finish_level(struct history *h, const struct dh_where *at, size_t ba
 
 static bool back_from_end(struct history *h, const struct dh_where *at)
 {
-    const struct dh_program *p = h->x->words.walk->program;
+    const struct dh_program *p = h->x->words.symex->program;
     const struct dh_function *f = &p->functions.at[at->function];
     size_t base = h->x->todo.n;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
@@ -197,21 +197,21 @@ static bool back_from_end(struct history *h, const struct dh_where *at)
 
 static void note_loop(struct history *h, uint32_t inst, unsigned before)
 {
-    struct dh_walk *w = h->x->words.walk;
+    struct dh_symex *w = h->x->words.symex;
     for (unsigned n = before; n < h->n; n++) {
         uint32_t block = dh_program_block_of(w->program, h->found[n].inst);
         uint32_t function = w->program->blocks.at[block].function;
         uint32_t mine = dh_program_block_of(w->program, inst);
-        const struct dh_flow *flow = dh_walk_flow(w, function);
+        const struct dh_cfg *flow = dh_symex_cfg(w, function);
         uint32_t loop = flow->loop.at[block - flow->first];
         bool same = w->program->blocks.at[mine].function == function;
-        h->looped |= loop != DH_NONE && same && !dh_flow_in_loop(flow, loop, mine - flow->first);
+        h->looped |= loop != DH_NONE && same && !dh_cfg_in_loop(flow, loop, mine - flow->first);
     }
 }
 
 static bool back_from(struct history *h, const struct dh_where *at, uint32_t inst, uint32_t root)
 {
-    const struct dh_program *p = h->x->words.walk->program;
+    const struct dh_program *p = h->x->words.symex->program;
     uint32_t block = dh_program_block_of(p, inst);
     size_t base = h->x->todo.n;
     unsigned before = h->n;
@@ -226,10 +226,10 @@ static bool back_from(struct history *h, const struct dh_where *at, uint32_t ins
 /* ---- the object at work ---- */
 
 /* The register by which the function has the object, or the parameter. */
-static uint32_t root_of(struct dh_walk *w, uint32_t function, dh_value v)
+static uint32_t root_of(struct dh_symex *w, uint32_t function, dh_value v)
 {
-    const struct dh_exprs *x = &w->state->exprs;
-    struct dh_term t = dh_exprs_value(&w->state->exprs, function, v);
+    const struct dh_value_numbering *x = &w->state->values;
+    struct dh_term t = dh_value_term(&w->state->values, function, v);
     while (t.expr && x->exprs.at[t.expr].kind == DH_EXPR_INDEX)
         t.expr = x->exprs.at[t.expr].a;
     struct dh_expr e = x->exprs.at[t.expr];
@@ -247,7 +247,7 @@ struct step_up {
 static void push_caller(struct history *h, struct step_up *queue, unsigned *n, uint32_t caller, uint32_t call,
                         uint32_t param)
 {
-    struct dh_walk *w = h->x->words.walk;
+    struct dh_symex *w = h->x->words.symex;
     uint32_t root = DH_NONE;
     for (unsigned k = 0; k < *n; k++)
         if (queue[k].context == caller && queue[k].inst == call)
@@ -264,7 +264,7 @@ static void push_caller(struct history *h, struct step_up *queue, unsigned *n, u
 
 static void push_callers(struct history *h, struct step_up *queue, unsigned *n, const struct step_up *at)
 {
-    struct dh_walk *w = h->x->words.walk;
+    struct dh_symex *w = h->x->words.symex;
     const struct dh_context *c = &w->contexts.at[at->context];
     uint32_t param = at->root < w->program->functions.at[c->function].n_params ? at->root : DH_NONE;
     if (c->caller == DH_NONE || c->call == DH_NONE)
@@ -276,22 +276,22 @@ static void push_callers(struct history *h, struct step_up *queue, unsigned *n, 
         push_caller(h, queue, n, w->state->callers.at[more - 1].caller, w->state->callers.at[more - 1].call, param);
 }
 
-static dh_value address_of(const struct dh_walk *w, const struct dh_event *e)
+static dh_value address_of(const struct dh_symex *w, const struct dh_symex_event *e)
 {
     const struct dh_inst *i = &w->program->insts.at[e->inst];
-    uint32_t n = i->op == DH_I_MEMCPY && e->kind == DH_EVENT_READ ? 1 : 0;
+    uint32_t n = i->op == DH_I_MEMCPY && e->kind == DH_SYMEX_READ ? 1 : 0;
     return n < i->n_operands ? dh_operand(w->program, i, n) : DH_NONE;
 }
 
 /* The words on these places that come last before the event, on every way to it. */
-static void look_back(struct history *h, const struct dh_event *e)
+static void look_back(struct history *h, const struct dh_symex_event *e)
 {
-    struct dh_walk *w = h->x->words.walk;
+    struct dh_symex *w = h->x->words.symex;
     struct step_up queue[MOST_CONTEXTS];
     unsigned n = 0;
     bool many = false;
     for (unsigned k = 0; k < h->n_places; k++) {
-        many |= !dh_walk_unique(w, h->places[k].node);
+        many |= !dh_symex_is_unique(w, h->places[k].node);
         h->about |= dh_words_bit(h->places[k].node);
     }
     uint32_t root = many ? root_of(w, w->contexts.at[e->context].function, address_of(w, e)) : DH_NONE;
@@ -306,8 +306,8 @@ static void look_back(struct history *h, const struct dh_event *e)
     }
 }
 
-static struct history look(struct dh_waited *x, const struct dh_event *e, const struct dh_cell *places, unsigned n,
-                           bool only_gates)
+static struct history look(struct dh_waited *x, const struct dh_symex_event *e, const struct dh_heap_cell *places,
+                           unsigned n, bool only_gates)
 {
     struct history h = {.x = x, .places = places, .n_places = n, .only_gates = only_gates, .stop = DH_NONE};
     look_back(&h, e);
@@ -356,7 +356,7 @@ static bool one_change(const struct history *h)
     return true;
 }
 
-static void find_way(struct dh_waited *x, const struct dh_event *e, struct dh_cell at)
+static void find_way(struct dh_waited *x, const struct dh_symex_event *e, struct dh_heap_cell at)
 {
     struct dh_way way = {.at = at};
     struct history last = look(x, e, &at, 1, false);
@@ -376,9 +376,9 @@ static void find_way(struct dh_waited *x, const struct dh_event *e, struct dh_ce
 }
 
 /* Accesses between the same words in one context have the same ways behind them. */
-static struct dh_ways_key key_of(struct dh_waited *x, const struct dh_event *e)
+static struct dh_ways_key key_of(struct dh_waited *x, const struct dh_symex_event *e)
 {
-    struct dh_walk *w = x->words.walk;
+    struct dh_symex *w = x->words.symex;
     uint32_t first = w->program->blocks.at[dh_program_block_of(w->program, e->inst)].inst, inst = e->inst;
     while (inst > first && !dh_words_speaks(&x->words, inst - 1))
         inst--;
@@ -410,7 +410,7 @@ static void grow(struct dh_waited *x)
     free(old);
 }
 
-static struct dh_ways ways_of(struct dh_waited *x, const struct dh_event *e)
+static struct dh_ways ways_of(struct dh_waited *x, const struct dh_symex_event *e)
 {
     if (2 * x->n_used >= x->mask)
         grow(x);
@@ -434,7 +434,7 @@ static struct dh_ways ways_of(struct dh_waited *x, const struct dh_event *e)
 }
 
 /* No word on the place was given or tested before the event. */
-static bool is_first(struct dh_waited *x, const struct dh_event *e, struct dh_cell at)
+static bool is_first(struct dh_waited *x, const struct dh_symex_event *e, struct dh_heap_cell at)
 {
     struct dh_ways ways = ways_of(x, e);
     bool there = !ways.all || at.offset == DH_WORD_WHOLE;
@@ -448,21 +448,21 @@ static bool is_first(struct dh_waited *x, const struct dh_event *e, struct dh_ce
 
 /* ---- who gives the word ---- */
 
-static bool has_edge(const struct dh_walk *w, uint32_t from, uint32_t to)
+static bool has_edge(const struct dh_symex *w, uint32_t from, uint32_t to)
 {
-    const struct dh_node *n = &w->shapes->graph.nodes.at[from];
+    const struct dh_heap_node *n = &w->points_to->graph.nodes.at[from];
     for (unsigned k = 0; k < n->n_edges; k++)
-        if (dh_graph_find(&w->shapes->graph, n->edges[k].to).node == to)
+        if (dh_heap_graph_find(&w->points_to->graph, n->edges[k].to).node == to)
             return true;
     return false;
 }
 
 /* Threads of this kind only ever change it so: each counts what it has done, nothing else. */
-static bool only_changes(struct dh_waited *x, uint32_t thread, struct dh_cell at, enum dh_word_change change)
+static bool only_changes(struct dh_waited *x, uint32_t thread, struct dh_heap_cell at, enum dh_word_change change)
 {
-    const struct dh_walk *w = x->words.walk;
+    const struct dh_symex *w = x->words.symex;
     for (uint32_t n = dh_words_first(&x->words, at); n < x->words.n_set; n++) {
-        const struct dh_event *set = &w->events.at[x->words.set[n]];
+        const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
         struct dh_word words[8];
         if (set->node != at.node || set->offset != at.offset)
             break;
@@ -475,12 +475,13 @@ static bool only_changes(struct dh_waited *x, uint32_t thread, struct dh_cell at
 }
 
 /* Threads of one kind that are many: the word must be about this object, or they must all have counted. */
-static bool covers(struct dh_waited *x, const struct dh_event *e, const struct dh_way *way, enum dh_word_change change)
+static bool covers(struct dh_waited *x, const struct dh_symex_event *e, const struct dh_way *way,
+                   enum dh_word_change change)
 {
-    const struct dh_walk *w = x->words.walk;
+    const struct dh_symex *w = x->words.symex;
     if (w->threads.at[e->thread].unique)
         return true;
-    if (!dh_walk_unique(w, way->at.node))
+    if (!dh_symex_is_unique(w, way->at.node))
         return way->at.node == e->node || has_edge(w, way->at.node, e->node) || has_edge(w, e->node, way->at.node);
     if ((change != DH_WORD_UP && change != DH_WORD_DOWN) || !only_changes(x, e->thread, way->at, change))
         return false;
@@ -495,27 +496,27 @@ static bool covers(struct dh_waited *x, const struct dh_event *e, const struct d
 }
 
 /* The test and the setting are in order themselves. */
-static bool is_orderly(struct dh_waited *x, const struct dh_way *way, const struct dh_event *set)
+static bool is_orderly(struct dh_waited *x, const struct dh_way *way, const struct dh_symex_event *set)
 {
     uint32_t read = x->words.reads[way->gate.inst];
-    if (set->kind == DH_EVENT_POST || way->gate.relation == DH_CMP_OTHER || set->flags & DH_EVENT_ATOMIC)
+    if (set->kind == DH_SYMEX_POST || way->gate.relation == DH_CMP_OTHER || set->flags & DH_SYMEX_ATOMIC)
         return way->gate.relation == DH_CMP_OTHER || way->gate.taking;
     return read && x->words.locked[set->inst] == 1 &&
-           dh_conflicts_argue(x->words.walk, &x->words.walk->events.at[read - 1], set, false) != DH_ARGUMENT_COUNT;
+           dh_conflicts_argue(x->words.symex, &x->words.symex->events.at[read - 1], set, false) != DH_ARGUMENT_COUNT;
 }
 
 /* In which ways a thread gives the word that opened this one, as bits. */
 static unsigned changes_by(struct dh_waited *x, uint32_t thread, const struct dh_way *way)
 {
-    const struct dh_walk *w = x->words.walk;
+    const struct dh_symex *w = x->words.symex;
     bool whole = way->at.offset == DH_WORD_WHOLE;
     unsigned changes = 0, looked_at = 0;
     for (uint32_t n = dh_words_first(&x->words, way->at); n < x->words.n_set && looked_at < MOST_SETS; n++) {
-        const struct dh_event *set = &w->events.at[x->words.set[n]];
+        const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
         struct dh_word words[8];
         if (set->node != way->at.node || (!whole && set->offset != way->at.offset))
             break;
-        if (set->thread != thread || (whole && set->kind != DH_EVENT_POST))
+        if (set->thread != thread || (whole && set->kind != DH_SYMEX_POST))
             continue;
         looked_at++;
         unsigned all = dh_words_of(&x->words, x->words.set[n], words, 8), fitting = 0;
@@ -528,14 +529,14 @@ static unsigned changes_by(struct dh_waited *x, uint32_t thread, const struct dh
 }
 
 /* The thread of `e` gives the word that opened this way. */
-static bool gives_word(struct dh_waited *x, const struct dh_event *e, uint32_t number)
+static bool gives_word(struct dh_waited *x, const struct dh_symex_event *e, uint32_t number)
 {
     struct dh_way *way = &x->ways.at[number];
     if (!(way->asked >> e->thread & 1)) {
         unsigned changes = changes_by(x, e->thread, way);
-        way->asked |= (dh_threads)1 << e->thread;
+        way->asked |= (dh_thread_set)1 << e->thread;
         for (unsigned k = 0; k <= DH_WORD_ANYHOW; k++)
-            way->given[k] |= (dh_threads)(changes >> k & 1) << e->thread;
+            way->given[k] |= (dh_thread_set)(changes >> k & 1) << e->thread;
     }
     for (unsigned k = 0; k <= DH_WORD_ANYHOW; k++)
         if (way->given[k] >> e->thread & 1 && covers(x, e, way, (enum dh_word_change)k))
@@ -544,11 +545,11 @@ static bool gives_word(struct dh_waited *x, const struct dh_event *e, uint32_t n
 }
 
 /* What a global has from the beginning at this place. */
-static int64_t initial_number(const struct dh_walk *w, uint32_t global, struct dh_cell at)
+static int64_t initial_number(const struct dh_symex *w, uint32_t global, struct dh_heap_cell at)
 {
     const struct dh_program *p = w->program;
     const struct dh_global *g = &p->globals.at[global];
-    struct dh_cell begin = dh_graph_find(&w->shapes->graph, w->shapes->globals[global]);
+    struct dh_heap_cell begin = dh_heap_graph_find(&w->points_to->graph, w->points_to->globals[global]);
     int64_t number;
     for (uint32_t k = g->initial; k < g->initial + g->n_initials; k++)
         if (begin.offset + (int64_t)p->initials.at[k].offset == at.offset &&
@@ -557,9 +558,9 @@ static int64_t initial_number(const struct dh_walk *w, uint32_t global, struct d
     return 0;
 }
 
-static bool is_more_at_first(const struct dh_walk *w, struct dh_cell at)
+static bool is_more_at_first(const struct dh_symex *w, struct dh_heap_cell at)
 {
-    const struct dh_graph *g = &w->shapes->graph;
+    const struct dh_heap_graph *g = &w->points_to->graph;
     uint32_t first = g->nodes.at[at.node].origin, o = first;
     for (unsigned n = 0; o != DH_NO_NODE && n < PLACES; n++) {
         if (g->origins.at[o].kind == DH_ORIGIN_GLOBAL && initial_number(w, g->origins.at[o].index, at) > 1)
@@ -572,13 +573,13 @@ static bool is_more_at_first(const struct dh_walk *w, struct dh_cell at)
 }
 
 /* Nothing but 0 and 1 is ever put there at once. */
-static bool begins_with_one(struct dh_waited *x, struct dh_cell at)
+static bool begins_with_one(struct dh_waited *x, struct dh_heap_cell at)
 {
-    const struct dh_walk *w = x->words.walk;
+    const struct dh_symex *w = x->words.symex;
     if (is_more_at_first(w, at))
         return false;
     for (uint32_t n = dh_words_first(&x->words, at); n < x->words.n_set; n++) {
-        const struct dh_event *set = &w->events.at[x->words.set[n]];
+        const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
         struct dh_word words[8];
         if (set->node != at.node || set->offset != at.offset)
             break;
@@ -606,7 +607,8 @@ static bool has_entered(const struct history *h, const struct dh_way *way, bool 
 
 /* `b` waits for a word that a's thread gives only afterwards, and that one does not begin again before b's thread says
  * so. */
-static bool in_turn(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b, uint32_t number)
+static bool in_turn(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b,
+                    uint32_t number)
 {
     struct dh_way copy = x->ways.at[number], *in_b = &copy;
     if (!in_b->entered || !gives_word(x, a, number))
@@ -623,7 +625,7 @@ static bool in_turn(struct dh_waited *x, const struct dh_event *a, const struct 
                 return true;
             continue;
         }
-        struct dh_cell both[] = {in_a.at, in_b->at};
+        struct dh_heap_cell both[] = {in_a.at, in_b->at};
         struct history ha = look(x, a, both, 2, false), hb = look(x, b, both, 2, false);
         if (has_entered(&ha, &in_a, true) && has_entered(&hb, in_b, false) && gives_word(x, b, of_a.first + n))
             return true;
@@ -674,7 +676,7 @@ static bool by_number(struct dh_waited *x, const struct dh_ways *a, const struct
     return false;
 }
 
-bool dh_waited_apart(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
+bool dh_waited_apart(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     struct dh_ways of_a = ways_of(x, a), of_b = ways_of(x, b);
     if (!of_a.n && !of_b.n)
@@ -692,27 +694,27 @@ bool dh_waited_apart(struct dh_waited *x, const struct dh_event *a, const struct
     return false;
 }
 
-static bool came_late(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
+static bool came_late(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     struct dh_ways of_a = ways_of(x, a), of_b = ways_of(x, b);
     for (uint32_t n = 0; n < of_b.n; n++)
         for (uint32_t k = 0; k < of_a.n; k++) {
             const struct dh_way *gate = &x->ways.at[of_b.first + n], *own = &x->ways.at[of_a.first + k];
             if (gate->entered && own->claimed && same_cell(gate->at, own->at) && gate->at.node == a->node &&
-                !dh_walk_unique(x->words.walk, a->node) && dh_word_fits(&own->claim, &gate->gate))
+                !dh_symex_is_unique(x->words.symex, a->node) && dh_word_fits(&own->claim, &gate->gate))
                 return true;
         }
     return false;
 }
 
-bool dh_waited_late(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
+bool dh_waited_late(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return a->thread != b->thread && (came_late(x, a, b) || came_late(x, b, a));
 }
 
-bool dh_waited_through(struct dh_waited *x, const struct dh_event *a, const struct dh_event *b)
+bool dh_waited_through(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    struct dh_cell places[PLACES];
+    struct dh_heap_cell places[PLACES];
     struct dh_ways of_a = ways_of(x, a);
     struct history h = {.x = x, .places = places, .stop = a->inst};
     if (a->context != b->context)
@@ -726,7 +728,7 @@ bool dh_waited_through(struct dh_waited *x, const struct dh_event *a, const stru
 
 /* ---- */
 
-void dh_waited_init(struct dh_waited *x, struct dh_walk *w)
+void dh_waited_init(struct dh_waited *x, struct dh_symex *w)
 {
     *x = (struct dh_waited){.budget = ALL_BLOCKS};
     dh_words_init(&x->words, w);

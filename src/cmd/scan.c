@@ -28,16 +28,16 @@ struct scan {
     } *shared;
 };
 
-static bool read_models(struct dh_models *m, const char *path, struct dh_err *err)
+static bool read_models(struct dh_library_models *m, const char *path, struct dh_err *err)
 {
     struct dh_bytes b;
-    dh_models_init(m);
+    dh_library_models_init(m);
     if (!path)
         return true;
     if (!dh_file_read(path, &b, err))
         return false;
     char *text = dh_format("%.*s", (int)b.n, (const char *)b.at);
-    bool ok = dh_models_read(m, path, text, err);
+    bool ok = dh_library_models_read(m, path, text, err);
     free(text);
     dh_bytes_release(&b);
     return ok;
@@ -56,13 +56,13 @@ static bool is(const struct scan *s, const char *option, const char *value)
     return strcmp(dh_option_get(s->options, option), value) == 0;
 }
 
-static enum dh_cache read_cache(const struct scan *s)
+static enum dh_call_cache read_cache(const struct scan *s)
 {
     static const char *const names[] = {"normal", "best", "worst", "none", "unclipped"};
     unsigned n = sizeof names / sizeof *names;
     while (--n && !is(s, "cache", names[n]))
         ;
-    return (enum dh_cache)n;
+    return (enum dh_call_cache)n;
 }
 
 static bool write_sections(const struct scan *s, const struct dh_scan *scan, unsigned *n, struct dh_err *err)
@@ -70,7 +70,7 @@ static bool write_sections(const struct scan *s, const struct dh_scan *scan, uns
     struct dh_str out = {0};
     dh_str_addf(&out, "# Sections of %s that are meant to happen at once, as far as can be told without running it.\n",
                 dh_basename(s->path));
-    *n = dh_section_candidates_print(&out, &scan->walk, &scan->inconsistencies);
+    *n = dh_section_candidates_print(&out, &scan->symex, &scan->inconsistencies);
     bool ok = dh_file_write(dh_option_get(s->options, "sections"), out.at, out.n, 0644, err);
     dh_str_release(&out);
     return ok;
@@ -110,7 +110,7 @@ static bool scan_whole(struct scan *s, struct dh_whole *w, struct dh_err *err)
     struct dh_scan scan;
     dh_scan_run(&scan, &w->program, &w->sites, &options);
     struct dh_scan_results r = {.scan = &scan,
-                                .subject = {.walk = &scan.walk, .program = s->path},
+                                .subject = {.symex = &scan.symex, .program = s->path},
                                 .suppressions = &s->suppressions,
                                 .all = dh_option_given(s->options, "all") || dh_option_get(s->options, "explain")};
     dh_id_text(&w->id, r.subject.build);
@@ -132,7 +132,7 @@ static bool use_whole(struct scan *s, struct dh_whole *w, struct dh_err *err)
 static bool scan_in_child(void *arg, struct dh_err *err)
 {
     struct scan *s = arg;
-    struct dh_models models;
+    struct dh_library_models models;
     /* Killing the command ends the analysis, too. */
     if (getpid() != s->parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -141,7 +141,7 @@ static bool scan_in_child(void *arg, struct dh_err *err)
               dh_whole_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) && use_whole(s, &w, err);
     fflush(stdout);
     dh_whole_release(&w);
-    dh_models_release(&models);
+    dh_library_models_release(&models);
     return ok;
 }
 

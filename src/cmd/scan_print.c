@@ -22,16 +22,16 @@ static void print_limits(const struct dh_scan_results *r)
     for (size_t i = 0; i < p->foreign.n; i++)
         printf("%s%s%s", i ? ", " : "  unknown functions: ", dh_program_string(p, p->foreign.at[i]),
                i + 1 == p->foreign.n ? "\n" : "");
-    if (r->scan->shapes.n_unresolved)
-        printf("  %-44s %u of %u\n", "calls through pointers without a target", r->scan->shapes.n_unresolved,
-               r->scan->shapes.n_indirect);
-    if (r->scan->walk.n_merged)
-        printf("  %-44s %u\n", "functions with too many contexts to tell apart", r->scan->walk.n_merged);
-    if (dh_inclusion_gave_up(r->scan->inclusion))
+    if (r->scan->points_to.n_unresolved)
+        printf("  %-44s %u of %u\n", "calls through pointers without a target", r->scan->points_to.n_unresolved,
+               r->scan->points_to.n_indirect);
+    if (r->scan->symex.n_merged)
+        printf("  %-44s %u\n", "functions with too many contexts to tell apart", r->scan->symex.n_merged);
+    if (dh_andersen_gave_up(r->scan->andersen))
         printf("  the budget was used up: what was united is not told apart by what pointers lead to\n");
-    if (r->scan->shapes.coarse)
+    if (r->scan->points_to.coarse)
         printf("  the budget was used up: calling contexts are not told apart\n");
-    if (!r->scan->walk.threads.n)
+    if (!r->scan->symex.threads.n)
         printf("  there is no main, so nothing runs (--library: whatever is exported may)\n");
     if (r->scan->inconsistencies.incomplete)
         printf("  large functions: not every step was looked at for atomicity\n");
@@ -43,15 +43,15 @@ static void print_statistics(const struct dh_scan_results *r)
 {
     const struct dh_program *p = r->scan->program;
     printf("%zu functions, %zu instructions, %zu abstract threads, %zu events, %llu pairs\n", p->functions.n,
-           p->insts.n, r->scan->walk.threads.n, r->scan->walk.events.n, (unsigned long long)r->scan->conflicts.pairs);
+           p->insts.n, r->scan->symex.threads.n, r->scan->symex.events.n, (unsigned long long)r->scan->conflicts.pairs);
     printf("pointers %.2f s, walk %.2f s, pairs %.2f s, deadlocks %.2f s, consistency %.2f s\n", r->scan->seconds[0],
            r->scan->seconds[1], r->scan->seconds[2], r->scan->seconds[3], r->scan->seconds[4]);
     printf("%llu critical sections, %llu steps on what others write, %llu of them relied on\n",
            (unsigned long long)r->scan->inconsistencies.n_views, (unsigned long long)r->scan->inconsistencies.n_steps,
            (unsigned long long)r->scan->inconsistencies.n_pairs);
-    for (size_t i = 0; i < r->scan->walk.threads.n; i++)
-        printf("  T%zu %s%s\n", i, dh_source_thread(&r->scan->walk, (uint32_t)i),
-               r->scan->walk.threads.at[i].unique ? "" : ", any number of them");
+    for (size_t i = 0; i < r->scan->symex.threads.n; i++)
+        printf("  T%zu %s%s\n", i, dh_source_thread(&r->scan->symex, (uint32_t)i),
+               r->scan->symex.threads.at[i].unique ? "" : ", any number of them");
     for (int i = 0; i < DH_ARGUMENT_COUNT; i++)
         if (r->scan->conflicts.by_argument[i])
             printf("  %10llu  %s\n", (unsigned long long)r->scan->conflicts.by_argument[i],
@@ -98,9 +98,9 @@ void dh_scan_print_json(const struct dh_scan_results *r, bool statistics)
     }
     printf("{\"version\":1,\"findings\":[%s\n],\n\"scan\":{\"functions\":%zu,\"instructions\":%zu,\"threads\":%zu,"
            "\"seconds\":[%.3f,%.3f,%.3f,%.3f,%.3f],\"complete\":%s,\"suppressed\":%u,\"more\":%u,\"limits\":{",
-           out.at ? out.at : "", p->functions.n, p->insts.n, r->scan->walk.threads.n, r->scan->seconds[0],
+           out.at ? out.at : "", p->functions.n, p->insts.n, r->scan->symex.threads.n, r->scan->seconds[0],
            r->scan->seconds[1], r->scan->seconds[2], r->scan->seconds[3], r->scan->seconds[4],
-           !dh_scan_is_complete(r->scan) || r->scan->shapes.coarse ? "false" : "true", r->suppressed, r->more);
+           !dh_scan_is_complete(r->scan) || r->scan->points_to.coarse ? "false" : "true", r->suppressed, r->more);
     bool first = true;
     for (int i = 0; i < DH_LIMIT_COUNT; i++)
         if (p->limits[i]) {
@@ -123,7 +123,7 @@ void dh_scan_print_json(const struct dh_scan_results *r, bool statistics)
 
 static void print_reason(const struct dh_scan_results *r, enum dh_argument argument, uint32_t one, uint32_t other)
 {
-    char *why = dh_explain_argument(&r->scan->walk, argument, one, other);
+    char *why = dh_explain_argument(&r->scan->symex, argument, one, other);
     printf("  - %s: no, %s\n", dh_argument_text(argument), why);
     free(why);
 }
@@ -171,7 +171,7 @@ static void print_why(const struct dh_scan_results *r, size_t finding)
 static bool is_at(const struct dh_scan_results *r, uint32_t event, const char *file, size_t n, unsigned line)
 {
     const struct dh_program *p = r->scan->program;
-    const struct dh_place *at = &p->places.at[p->insts.at[r->scan->walk.events.at[event].inst].place];
+    const struct dh_source_location *at = &p->places.at[p->insts.at[r->scan->symex.events.at[event].inst].place];
     const char *name = dh_basename(dh_program_string(p, at->file));
     return at->line == line && strlen(name) == n && strncmp(name, file, n) == 0;
 }
@@ -179,23 +179,23 @@ static bool is_at(const struct dh_scan_results *r, uint32_t event, const char *f
 static void print_event(const struct dh_scan_results *r, const char *before, uint32_t event, const char *after)
 {
     const struct dh_program *p = r->scan->program;
-    const struct dh_event *e = &r->scan->walk.events.at[event];
-    const struct dh_place *at = &p->places.at[p->insts.at[e->inst].place];
-    printf("%s%s by T%u at %s:%u in %s, %u locks%s\n", before, e->kind == DH_EVENT_WRITE ? "write" : "read", e->thread,
+    const struct dh_symex_event *e = &r->scan->symex.events.at[event];
+    const struct dh_source_location *at = &p->places.at[p->insts.at[e->inst].place];
+    printf("%s%s by T%u at %s:%u in %s, %u locks%s\n", before, e->kind == DH_SYMEX_WRITE ? "write" : "read", e->thread,
            dh_basename(dh_program_string(p, at->file)), at->line, dh_program_string(p, at->function),
-           r->scan->walk.locksets.at[e->lockset].n, after);
+           r->scan->symex.locksets.at[e->lockset].n, after);
 }
 
 /* Every other access of the object that may be another thread's, and why the two do not race. */
 static void print_decisions(struct dh_scan_results *r, struct dh_customs *c, uint32_t event)
 {
-    const struct dh_event *e = &r->scan->walk.events.at[event];
+    const struct dh_symex_event *e = &r->scan->symex.events.at[event];
     print_event(r, "", event, "");
-    for (uint32_t k = 0; k < r->scan->walk.events.n; k++) {
-        const struct dh_event *other = &r->scan->walk.events.at[k];
-        if (other->node != e->node || other->kind > DH_EVENT_WRITE)
+    for (uint32_t k = 0; k < r->scan->symex.events.n; k++) {
+        const struct dh_symex_event *other = &r->scan->symex.events.at[k];
+        if (other->node != e->node || other->kind > DH_SYMEX_WRITE)
             continue;
-        enum dh_argument a = dh_conflicts_argue(&r->scan->walk, e, other, false);
+        enum dh_argument a = dh_conflicts_argue(&r->scan->symex, e, other, false);
         if (a == DH_ARGUMENT_COUNT)
             a = dh_customs_argue(c, e, other);
         if (a == DH_ARGUMENT_READS || a == DH_ARGUMENT_DISJOINT || a == DH_ARGUMENT_ONE_THREAD)
@@ -211,9 +211,9 @@ static bool explain_place(struct dh_scan_results *r, const char *place, const ch
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
     struct dh_customs customs;
-    dh_customs_init(&customs, &r->scan->walk);
-    for (uint32_t e = 0; e < r->scan->walk.events.n; e++)
-        if (r->scan->walk.events.at[e].kind <= DH_EVENT_WRITE && is_at(r, e, place, (size_t)(colon - place), line)) {
+    dh_customs_init(&customs, &r->scan->symex);
+    for (uint32_t e = 0; e < r->scan->symex.events.n; e++)
+        if (r->scan->symex.events.at[e].kind <= DH_SYMEX_WRITE && is_at(r, e, place, (size_t)(colon - place), line)) {
             print_decisions(r, &customs, e);
             found = true;
         }

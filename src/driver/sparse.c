@@ -203,7 +203,8 @@ static bool has_time(rlim_t seconds)
     return (rlim_t)(clock() / CLOCKS_PER_SEC) < seconds * 2 / 5;
 }
 
-static void look(struct learning *l, const struct dh_models *models, const struct dh_program *program, rlim_t seconds)
+static void look(struct learning *l, const struct dh_library_models *models, const struct dh_program *program,
+                 rlim_t seconds)
 {
     struct dh_special special = {0};
     struct dh_safe safe;
@@ -228,19 +229,19 @@ static bool learn_in_child(void *arg, struct dh_err *err)
     struct learning *l = arg;
     rlim_t seconds = l->asked ? SECONDS : SECONDS_UNASKED;
     struct rlimit time = {seconds, seconds};
-    struct dh_models models;
+    struct dh_library_models models;
     struct dh_program program;
     if (!is_affordable(l) || !is_closed(l) || !is_followed(l) || is_annotated(l))
         return true;
     setrlimit(RLIMIT_CPU, &time);
-    dh_models_init(&models);
+    dh_library_models_init(&models);
     dh_special_number(l->module, l->to->part.n_sites);
     bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
     if (ok)
         look(l, &models, &program, seconds);
     dh_special_unnumber(l->module, l->to->part.n_sites);
     dh_program_release(&program);
-    dh_models_release(&models);
+    dh_library_models_release(&models);
     return ok;
 }
 

@@ -171,7 +171,7 @@ static void drop(struct dh_tryout *t, const LLVMValueRef *copies)
 
 /* ---- all ---- */
 
-static void try_module(struct trying *k, const struct dh_models *models)
+static void try_module(struct trying *k, const struct dh_library_models *models)
 {
     struct dh_err err = {0};
     struct dh_copies c = view(k->t);
@@ -188,8 +188,9 @@ static void try_module(struct trying *k, const struct dh_models *models)
     free(k->copies);
 }
 
-void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_models *models, const struct dh_program *p,
-                   const struct dh_safe *first, const struct dh_special *wanted, uint64_t also)
+void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_library_models *models,
+                   const struct dh_program *p, const struct dh_safe *first, const struct dh_special *wanted,
+                   uint64_t also)
 {
     bool fits = wanted->copies.n <= DH_SPECIAL_COPIES && wanted->redirects.n <= DH_TRYOUT_REDIRECTS;
     if (!place(t, m, p, wanted) || !wanted->copies.n || !fits)

@@ -6,7 +6,7 @@
 #include "analysis/race_free_proofs.h"
 #include "driver/special.h"
 #include "host/err.h"
-#include "model/models.h"
+#include "model/library_models.h"
 
 enum { DH_TRYOUT_REDIRECTS = 4096, DH_TRYOUT_MARKS = 1 << 15 }; /* at most */
 
@@ -21,7 +21,8 @@ struct dh_tryout {
 /* By function of the program: whether it can be copied. The caller frees it. */
 uint8_t *dh_tryout_copyable(LLVMModuleRef m, const struct dh_program *p);
 /* `first`: what is safe without copies. `m` has numbers (driver/special.h) and is not changed. */
-void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_models *models, const struct dh_program *p,
-                   const struct dh_safe *first, const struct dh_special *wanted, uint64_t also);
+void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_library_models *models,
+                   const struct dh_program *p, const struct dh_safe *first, const struct dh_special *wanted,
+                   uint64_t also);
 
 #endif

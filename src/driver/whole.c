@@ -68,7 +68,7 @@ static LLVMModuleRef from_bitcode(struct dh_whole *w, const char *path, const st
     return m && prepare(w, m, err) ? m : NULL;
 }
 
-bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_models *models, bool library,
+bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_library_models *models, bool library,
                    struct dh_err *err)
 {
     struct dh_bytes file;

@@ -5,7 +5,7 @@
 
 #include "event/site.h"
 #include "image/container.h"
-#include "model/models.h"
+#include "model/library_models.h"
 #include "model/program.h"
 
 struct dh_whole {
@@ -16,7 +16,7 @@ struct dh_whole {
 };
 
 /* `w` is released by the caller in any case. */
-bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_models *models, bool library,
+bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_library_models *models, bool library,
                    struct dh_err *err);
 void dh_whole_release(struct dh_whole *w);
 

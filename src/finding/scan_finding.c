@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* ---- places ---- */
-static const struct dh_place *place_of(const struct dh_scan_subject *n, uint32_t inst)
+static const struct dh_source_location *place_of(const struct dh_scan_subject *n, uint32_t inst)
 {
-    const struct dh_program *p = n->walk->program;
+    const struct dh_program *p = n->symex->program;
     return &p->places.at[p->insts.at[inst].place];
 }
 
@@ -28,10 +28,10 @@ static void add_frame(struct dh_finding_stack *s, const char *function, const ch
 /* The instruction's own place, and the calls it was inlined through. */
 static void add_place(const struct dh_scan_subject *n, struct dh_finding_stack *s, uint32_t inst)
 {
-    const struct dh_program *p = n->walk->program;
-    const struct dh_site_table *t = n->walk->sites;
-    const struct dh_site *site = dh_source_site(n->walk, inst);
-    const struct dh_place *place = &p->places.at[p->insts.at[inst].place];
+    const struct dh_program *p = n->symex->program;
+    const struct dh_site_table *t = n->symex->sites;
+    const struct dh_site *site = dh_source_site(n->symex, inst);
+    const struct dh_source_location *place = &p->places.at[p->insts.at[inst].place];
     if (!site) {
         add_frame(s, dh_program_string(p, place->function), dh_program_string(p, place->file), place->line,
                   place->column);
@@ -45,14 +45,14 @@ static void add_place(const struct dh_scan_subject *n, struct dh_finding_stack *
 
 static bool has_place(const struct dh_scan_subject *n, uint32_t inst)
 {
-    return dh_source_site(n->walk, inst) || n->walk->program->insts.at[inst].place;
+    return dh_source_site(n->symex, inst) || n->symex->program->insts.at[inst].place;
 }
 
 enum { MOST_FRAMES = 64 };
 
 static void add_calls(const struct dh_scan_subject *n, struct dh_finding_stack *s, uint32_t context)
 {
-    const struct dh_walk *w = n->walk;
+    const struct dh_symex *w = n->symex;
     while (context < w->contexts.n && s->frames.n < MOST_FRAMES) {
         const struct dh_context *c = &w->contexts.at[context];
         if (c->caller == DH_NONE || c->call == DH_NONE)
@@ -86,74 +86,74 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
  */
 static bool is_on_the_way(const struct dh_scan_subject *n, uint32_t context, uint32_t inst)
 {
-    const struct dh_program *p = n->walk->program;
+    const struct dh_program *p = n->symex->program;
     uint32_t function = p->blocks.at[dh_program_block_of(p, inst)].function;
-    for (; context < n->walk->contexts.n; context = n->walk->contexts.at[context].caller)
-        if (n->walk->contexts.at[context].function == function)
+    for (; context < n->symex->contexts.n; context = n->symex->contexts.at[context].caller)
+        if (n->symex->contexts.at[context].function == function)
             return true;
     return false;
 }
 
-static void add_locks(const struct dh_scan_subject *n, struct dh_finding_access *a, const struct dh_event *e)
+static void add_locks(const struct dh_scan_subject *n, struct dh_finding_access *a, const struct dh_symex_event *e)
 {
-    const struct dh_lockset *l = &n->walk->locksets.at[e->lockset];
+    const struct dh_lockset *l = &n->symex->locksets.at[e->lockset];
     for (uint32_t k = 0; k < l->n; k++) {
-        const struct dh_held *h = &n->walk->held.at[l->first + k];
-        struct dh_finding_lock lock = {.name = dh_source_lock(n->walk, h), .shared = h->mode};
-        if (h->inst < n->walk->program->insts.n && (h->expr || is_on_the_way(n, e->context, h->inst)))
+        const struct dh_symex_lock *h = &n->symex->held.at[l->first + k];
+        struct dh_finding_lock lock = {.name = dh_source_lock(n->symex, h), .shared = h->mode};
+        if (h->inst < n->symex->program->insts.n && (h->expr || is_on_the_way(n, e->context, h->inst)))
             add_place(n, &lock.taken, h->inst);
         dh_vec_push(&a->locks, lock);
     }
 }
 
-static const char *op_of(const struct dh_event *e)
+static const char *op_of(const struct dh_symex_event *e)
 {
-    bool atomic = e->flags & DH_EVENT_ATOMIC;
+    bool atomic = e->flags & DH_SYMEX_ATOMIC;
     switch (e->kind) {
-    case DH_EVENT_LOCK:
-        return e->flags & DH_EVENT_SHARED_LOCK ? "read-lock" : "lock";
-    case DH_EVENT_WAIT:
+    case DH_SYMEX_LOCK:
+        return e->flags & DH_SYMEX_SHARED_LOCK ? "read-lock" : "lock";
+    case DH_SYMEX_WAIT:
         return "wait";
-    case DH_EVENT_SIGNAL:
+    case DH_SYMEX_SIGNAL:
         return "signal";
-    case DH_EVENT_BARRIER:
+    case DH_SYMEX_BARRIER:
         return "barrier wait";
-    case DH_EVENT_JOIN:
+    case DH_SYMEX_JOIN:
         return "thread join";
-    case DH_EVENT_WRITE:
-        return e->flags & DH_EVENT_FREE ? "free" : atomic ? "atomic write" : "write";
+    case DH_SYMEX_WRITE:
+        return e->flags & DH_SYMEX_FREE ? "free" : atomic ? "atomic write" : "write";
     default:
         return atomic ? "atomic read" : "read";
     }
 }
 
-static void name_access(const struct dh_scan_subject *n, const struct dh_event *e, struct dh_finding_access *a)
+static void name_access(const struct dh_scan_subject *n, const struct dh_symex_event *e, struct dh_finding_access *a)
 {
-    const struct dh_site_table *t = n->walk->sites;
-    const struct dh_site *s = dh_source_site(n->walk, e->inst);
+    const struct dh_site_table *t = n->symex->sites;
+    const struct dh_site *s = dh_source_site(n->symex, e->inst);
     if (!s) {
         const struct dh_finding_frame *f = a->stack.frames.n ? &a->stack.frames.at[0] : NULL;
         free(a->site);
-        const struct dh_place *place = place_of(n, e->inst);
-        const char *variable = dh_program_string(n->walk->program, place->variable);
+        const struct dh_source_location *place = place_of(n, e->inst);
+        const char *variable = dh_program_string(n->symex->program, place->variable);
         a->site = dh_format("%s:%s:%s:%s", f ? dh_basename(f->file) : "?", f ? f->function : "?",
                             variable[0] ? variable : "?", a->op);
         dh_finding_set(&a->variable, variable);
-        dh_finding_set(&a->type, dh_program_string(n->walk->program, place->type));
+        dh_finding_set(&a->type, dh_program_string(n->symex->program, place->type));
         return;
     }
-    bool source = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && e->kind == DH_EVENT_READ;
+    bool source = (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) && e->kind == DH_SYMEX_READ;
     dh_finding_set(&a->site, dh_site_string(t, writing_half(t, s)->name));
     dh_finding_set(&a->variable, dh_site_string(t, source ? s->source : s->variable));
     dh_finding_set(&a->type, dh_site_string(t, source ? s->source_type : s->type));
     dh_finding_set(&a->expr, dh_site_string(t, source ? s->source : s->expr));
-    if (e->flags & DH_EVENT_LIBRARY)
+    if (e->flags & DH_SYMEX_LIBRARY)
         dh_finding_set(&a->callee, dh_site_string(t, s->callee));
 }
 
 static void add_access(const struct dh_scan_subject *n, uint32_t event, struct dh_finding *f)
 {
-    const struct dh_event *e = &n->walk->events.at[event];
+    const struct dh_symex_event *e = &n->symex->events.at[event];
     struct dh_finding_access a;
     dh_finding_access_init(&a);
     dh_finding_set(&a.op, op_of(e));
@@ -161,21 +161,21 @@ static void add_access(const struct dh_scan_subject *n, uint32_t event, struct d
     add_calls(n, &a.stack, e->context);
     name_access(n, e, &a);
     add_locks(n, &a, e);
-    a.size = e->kind <= DH_EVENT_WRITE ? e->size : 0;
+    a.size = e->kind <= DH_SYMEX_WRITE ? e->size : 0;
     a.thread = e->thread;
-    a.wrote = e->kind == DH_EVENT_WRITE;
-    if (e->kind == DH_EVENT_LOCK && e->second < n->walk->held.n) {
+    a.wrote = e->kind == DH_SYMEX_WRITE;
+    if (e->kind == DH_SYMEX_LOCK && e->second < n->symex->held.n) {
         free(a.object);
-        a.object = dh_source_lock(n->walk, &n->walk->held.at[e->second]);
-    } else if (e->kind == DH_EVENT_WAIT || e->kind == DH_EVENT_SIGNAL)
+        a.object = dh_source_lock(n->symex, &n->symex->held.at[e->second]);
+    } else if (e->kind == DH_SYMEX_WAIT || e->kind == DH_SYMEX_SIGNAL)
         dh_finding_set(&a.object, a.variable);
     dh_vec_push(&f->accesses, a);
 }
 
 /* ---- threads ---- */
-static uint32_t first_of(dh_threads set)
+static uint32_t first_of(dh_thread_set set)
 {
-    for (uint32_t t = 0; t < DH_THREADS_MAX; t++)
+    for (uint32_t t = 0; t < DH_ABSTRACT_THREADS_MAX; t++)
         if (set >> t & 1)
             return t;
     return DH_NO_THREAD;
@@ -183,12 +183,12 @@ static uint32_t first_of(dh_threads set)
 
 static void add_thread(const struct dh_scan_subject *n, uint32_t index, struct dh_finding *f)
 {
-    const struct dh_thread *t = &n->walk->threads.at[index];
+    const struct dh_abstract_thread *t = &n->symex->threads.at[index];
     if (dh_finding_thread(f, index))
         return;
     struct dh_finding_thread out = {.index = index,
                                     .parent = first_of(t->creators),
-                                    .name = dh_strdup(dh_source_thread(n->walk, index)),
+                                    .name = dh_strdup(dh_source_thread(n->symex, index)),
                                     .state = dh_strdup(t->unique ? "one at most" : "any number of them")};
     if (t->inst != DH_NONE)
         add_place(n, &out.created, t->inst);
@@ -196,12 +196,12 @@ static void add_thread(const struct dh_scan_subject *n, uint32_t index, struct d
 }
 
 /* ---- objects ---- */
-static void name_object(const struct dh_scan_subject *n, const struct dh_event *e, struct dh_finding *f)
+static void name_object(const struct dh_scan_subject *n, const struct dh_symex_event *e, struct dh_finding *f)
 {
-    const struct dh_program *p = n->walk->program;
-    const struct dh_graph *g = &n->walk->shapes->graph;
+    const struct dh_program *p = n->symex->program;
+    const struct dh_heap_graph *g = &n->symex->points_to->graph;
     int32_t offset;
-    const struct dh_global *global = dh_source_global(n->walk, e->node, &offset);
+    const struct dh_global *global = dh_source_global(n->symex, e->node, &offset);
     free(f->object);
     if (global) {
         const char *file = dh_program_string(p, global->file);
@@ -213,7 +213,7 @@ static void name_object(const struct dh_scan_subject *n, const struct dh_event *
     uint32_t first = g->nodes.at[e->node].origin, at = first;
     f->object = dh_strdup("");
     for (bool again = first != DH_NO_NODE; again; again = at != first) {
-        const struct dh_origin *o = &g->origins.at[at];
+        const struct dh_heap_origin *o = &g->origins.at[at];
         at = o->next;
         if (o->kind != DH_ORIGIN_ALLOC && o->kind != DH_ORIGIN_SLOT)
             continue;
@@ -242,7 +242,7 @@ static void begin(const struct dh_scan_subject *n, const char *kind, const char 
 static void end(const struct dh_scan_subject *n, struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++)
-        if (f->accesses.at[i].thread < n->walk->threads.n)
+        if (f->accesses.at[i].thread < n->symex->threads.n)
             add_thread(n, f->accesses.at[i].thread, f);
     dh_finding_fingerprint(f);
 }
@@ -261,7 +261,7 @@ void dh_scan_race(const struct dh_scan_subject *n, uint32_t one, uint32_t other,
     const struct dh_finding_access *name = is_better_name(a, b) || (a->variable[0] && !b->wrote) ? a : b;
     dh_finding_set(&f->variable, name->variable[0] ? name->variable : a->variable);
     dh_finding_set(&f->type, name->type);
-    name_object(n, &n->walk->events.at[one], f);
+    name_object(n, &n->symex->events.at[one], f);
     end(n, f);
 }
 
@@ -299,7 +299,7 @@ void dh_scan_deadlock(const struct dh_scan_subject *n, const struct dh_deadlock 
         add_access(n, d->events[k], f);
     const struct dh_finding_access *first = &f->accesses.at[0];
     if (d->kind == DH_DEADLOCK_CRITICAL || d->kind == DH_DEADLOCK_AGAIN || d->kind == DH_DEADLOCK_JOIN) {
-        char *held = dh_source_lock(n->walk, &n->walk->held.at[d->held]);
+        char *held = dh_source_lock(n->symex, &n->symex->held.at[d->held]);
         dh_finding_set(&f->variable, held);
         free(held);
     } else if (d->kind == DH_DEADLOCK_MUTUAL)
@@ -327,7 +327,7 @@ static char *violation_text(const struct dh_scan_subject *n, const struct dh_vio
         [DH_VIOLATION_APART] = "%s accesses %s in two critical sections: another thread can write it in between",
     };
     struct dh_str out = {0};
-    dh_str_addf(&out, words[v->kind], dh_source_function(n->walk->program, v->function), first, second);
+    dh_str_addf(&out, words[v->kind], dh_source_function(n->symex->program, v->function), first, second);
     return out.at;
 }
 
@@ -356,13 +356,13 @@ void dh_scan_violation(const struct dh_scan_subject *n, const struct dh_violatio
     f->text = violation_text(n, v, x, y);
     if (v->locked) { /* as the detector `methods` has it: what a run shows is the same finding */
         free(f->key);
-        f->key = dh_format("methods:%s:%s|%s", dh_source_function(n->walk->program, v->function), x, y);
+        f->key = dh_format("methods:%s:%s|%s", dh_source_function(n->symex->program, v->function), x, y);
     }
     free(f->variable);
     bool two = v->kind == DH_VIOLATION_PAIR || v->kind == DH_VIOLATION_TORN;
     f->variable = two ? dh_format("{%s, %s}", x, y) : dh_strdup(x);
     dh_finding_set(&f->type, two ? "" : name_or(a[0].type, a[1].type));
-    name_object(n, &n->walk->events.at[v->first], f);
+    name_object(n, &n->symex->events.at[v->first], f);
     end(n, f);
 }
 

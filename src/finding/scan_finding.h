@@ -8,7 +8,7 @@
 #include "finding/finding.h"
 
 struct dh_scan_subject {
-    const struct dh_walk *walk;
+    const struct dh_symex *symex;
     const char *program; /* path */
     char build[33];
 };

@@ -5,7 +5,7 @@
 #define DH_IR_MODEL_H
 
 #include "host/err.h"
-#include "model/models.h"
+#include "model/library_models.h"
 #include "model/program.h"
 
 #include <llvm-c/Core.h>
@@ -13,7 +13,7 @@
 /* `library`: whatever others can call is an entry. `strict`: nothing is taken for what it is not, so that proofs hold;
  * else the insides of strings and containers are told apart better than they can be. `p` is initialised here and
  * released by the caller in any case. */
-bool dh_ir_model(LLVMModuleRef m, const struct dh_models *models, bool library, bool strict, struct dh_program *p,
-                 struct dh_err *err);
+bool dh_ir_model(LLVMModuleRef m, const struct dh_library_models *models, bool library, bool strict,
+                 struct dh_program *p, struct dh_err *err);
 
 #endif

@@ -176,7 +176,7 @@ static void read_landing(struct dh_reader *r, LLVMValueRef i)
     dh_value at = dh_build_constant(r->p, DH_CONST_GLOBAL, dh_read_hidden(r, "exception", true), 0);
     struct dh_inst *load = dh_emit1(r, DH_I_LOAD, dh_read_result(r, i), at);
     load->size = 8;
-    load->flags |= DH_INST_MADE | DH_INST_LIBRARY;
+    load->flags |= DH_INST_SYNTHETIC | DH_INST_LIBRARY;
 }
 
 /* ---- memory ---- */
@@ -235,7 +235,7 @@ static void read_narrow_copy(struct dh_reader *r, LLVMValueRef store)
     struct dh_inst *copy = dh_emit2(r, DH_I_MEMCPY, DH_NONE, at, from);
     dh_build_operand(r->p, r->data);
     copy->site = DH_NO_SITE;
-    copy->flags |= DH_INST_MADE;
+    copy->flags |= DH_INST_SYNTHETIC;
 }
 
 static void read_store(struct dh_reader *r, LLVMValueRef i)

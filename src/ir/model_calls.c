@@ -186,10 +186,10 @@ static dh_value copy_argument(struct dh_reader *r, dh_value from, LLVMTypeRef ty
     uint32_t slot = dh_emit_register(r);
     struct dh_inst *i = dh_emit(r, DH_I_SLOT, slot);
     i->size = (uint32_t)size;
-    i->flags |= DH_INST_MADE;
+    i->flags |= DH_INST_SYNTHETIC;
     i = dh_emit2(r, DH_I_MEMCPY, DH_NONE, slot, from);
     i->size = (uint32_t)size;
-    i->flags |= DH_INST_MADE;
+    i->flags |= DH_INST_SYNTHETIC;
     dh_build_operand(r->p, dh_build_int(r->p, (int64_t)size));
     return slot;
 }
@@ -219,7 +219,7 @@ static dh_value make_varargs(struct dh_reader *r, const struct list *list, unsig
         return dh_build_int(r->p, 0);
     uint32_t site = r->site, array = dh_emit_register(r);
     r->site = DH_NO_SITE;
-    dh_emit(r, DH_I_SLOT, array)->flags |= DH_INST_MADE;
+    dh_emit(r, DH_I_SLOT, array)->flags |= DH_INST_SYNTHETIC;
     uint32_t any = dh_emit_register(r);
     dh_emit2(r, DH_I_INDEX, any, array, r->data)->size = 8;
     for (size_t n = first; n < list->at.n; n++)
@@ -305,8 +305,8 @@ static bool read_assembly(struct dh_reader *r, LLVMValueRef call, const struct l
 /* Calls of C++ libraries have no sites: what they are about, a lock or an object, is named here. */
 static void name_library_argument(struct dh_reader *r, LLVMValueRef call, const char *name)
 {
-    unsigned argument = dh_library_class_of(name) == DH_LIBRARY_GUARD ? 1 : 0;
-    if (argument < LLVMGetNumArgOperands(call) && dh_is_of_library(name) &&
+    unsigned argument = dh_library_class_of_member(name) == DH_LIBRARY_LOCK_GUARD ? 1 : 0;
+    if (argument < LLVMGetNumArgOperands(call) && dh_is_library_function(name) &&
         LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, argument))) == LLVMPointerTypeKind)
         dh_read_name_argument(r, call, LLVMGetOperand(call, argument), 0);
 }
@@ -315,7 +315,7 @@ static bool read_named(struct dh_reader *r, LLVMValueRef call, LLVMValueRef call
 {
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
-    const struct dh_library_function *known = dh_models_find(r->models, name);
+    const struct dh_library_function *known = dh_library_models_find(r->models, name);
     if (dh_read_relock(r, call, callee))
         return true;
     if (LLVMIsDeclaration(callee) || dh_read_instead(r, name, known)) {
@@ -341,7 +341,7 @@ bool dh_read_call(struct dh_reader *r, LLVMValueRef call)
         return read_intrinsic(r, call, LLVMGetValueName2(callee, &n));
     if (returns_twice(call)) {
         dh_build_limit(r->p, DH_LIMIT_SETJMP);
-        r->p->functions.at[r->index].flags |= DH_FUNCTION_TWICE;
+        r->p->functions.at[r->index].flags |= DH_FUNCTION_RETURNS_TWICE;
     }
     read_arguments(r, call, &list);
     if (LLVMIsAInlineAsm(callee))
@@ -361,7 +361,7 @@ void dh_read_made_body(struct dh_reader *r, LLVMValueRef function, uint32_t inde
     unsigned n = LLVMCountParamTypes(type);
     size_t length;
     const char *name = LLVMGetValueName2(function, &length);
-    const struct dh_library_function *known = dh_models_find(r->models, name);
+    const struct dh_library_function *known = dh_library_models_find(r->models, name);
     struct list list = {0};
     dh_build_body(r->p, index);
     r->index = index;

@@ -8,7 +8,7 @@
 
 struct effects {
     struct dh_reader *r;
-    const struct dh_models *m;
+    const struct dh_library_models *m;
     const struct dh_arguments *a;
     bool has_result, returns;
 };
@@ -62,9 +62,9 @@ static dh_value evaluate(struct effects *e, uint32_t expr)
         return e->r->unknown;
     case DH_MODEL_EXPR_HIDDEN:
         return dh_build_constant(e->r->p, DH_CONST_GLOBAL,
-                                 dh_read_hidden(e->r, dh_models_string(e->m, x->text), x->tls), 0);
+                                 dh_read_hidden(e->r, dh_library_models_string(e->m, x->text), x->tls), 0);
     case DH_MODEL_EXPR_GLOBAL:
-        return known_global(e, dh_models_string(e->m, x->text));
+        return known_global(e, dh_library_models_string(e->m, x->text));
     case DH_MODEL_EXPR_LOAD:
         return dh_emit_load(e->r, evaluate(e, x->child));
     case DH_MODEL_EXPR_ADD:
@@ -137,7 +137,7 @@ static void touch(struct effects *e, dh_value address, bool writes, uint32_t siz
 static bool is_inside(struct effects *e, const struct dh_effect *f)
 {
     return !e->r->strict && e->m->exprs.at[e->m->roots.at[f->expr]].kind == DH_MODEL_EXPR_LOAD &&
-           dh_library_class_of(e->a->name) == DH_LIBRARY_HOLDER;
+           dh_library_class_of_member(e->a->name) == DH_LIBRARY_OWNER;
 }
 
 static void touch_one(struct effects *e, const struct dh_effect *f)
@@ -206,7 +206,7 @@ static void call_often(struct effects *e, const struct dh_effect *f)
     uint32_t head = r->n_blocks;
     dh_emit_jump(r, head);
     dh_emit_block(r);
-    dh_emit1(r, DH_I_BRANCH, DH_NONE, r->data)->flags |= DH_INST_MADE;
+    dh_emit1(r, DH_I_BRANCH, DH_NONE, r->data)->flags |= DH_INST_SYNTHETIC;
     dh_build_edge(r->p, head + 1);
     dh_build_edge(r->p, head + 2);
     dh_emit_block(r);
@@ -221,7 +221,7 @@ static void call_once(struct effects *e, const struct dh_effect *f)
     dh_value control = operand(e, f, 0);
     uint32_t mine = dh_build_register(r->p, DH_REG_DATA);
     dh_emit1(r, DH_I_ONCE_ENTER, mine, control)->extra = DH_SUCCESS_NOT_ZERO;
-    dh_emit1(r, DH_I_BRANCH, DH_NONE, mine)->flags |= DH_INST_MADE;
+    dh_emit1(r, DH_I_BRANCH, DH_NONE, mine)->flags |= DH_INST_SYNTHETIC;
     uint32_t run = r->n_blocks;
     dh_build_edge(r->p, run);
     dh_build_edge(r->p, run + 1);
@@ -345,8 +345,8 @@ static void apply(struct effects *e, const struct dh_effect *f)
         e->returns = false;
         break;
     case DH_EFFECT_FOLD:
-    case DH_EFFECT_INSTEAD:
-    case DH_EFFECT_LOOSELY:
+    case DH_EFFECT_OVERRIDES_BODY:
+    case DH_EFFECT_APPROXIMATE:
         break;
     }
 }

@@ -36,7 +36,7 @@ dh_value dh_emit_load(struct dh_reader *r, dh_value address)
     uint32_t result = dh_emit_register(r);
     struct dh_inst *i = dh_emit1(r, DH_I_LOAD, result, address);
     i->size = 8;
-    i->flags |= DH_INST_MADE | DH_INST_LIBRARY;
+    i->flags |= DH_INST_SYNTHETIC | DH_INST_LIBRARY;
     return result;
 }
 
@@ -59,7 +59,7 @@ void dh_emit_store(struct dh_reader *r, dh_value address, dh_value value, uint32
 {
     struct dh_inst *i = dh_emit2(r, DH_I_STORE, DH_NONE, address, value);
     i->size = size;
-    i->flags |= DH_INST_MADE | DH_INST_LIBRARY;
+    i->flags |= DH_INST_SYNTHETIC | DH_INST_LIBRARY;
 }
 
 uint32_t dh_emit_block(struct dh_reader *r)
@@ -83,9 +83,9 @@ void dh_emit_set_place(struct dh_reader *r, LLVMValueRef instruction)
     if (!location)
         return;
     const struct dh_scope *scope = dh_di_scope(r->di, LLVMDILocationGetScope(location));
-    struct dh_place place = {.file = dh_build_string(r->p, scope->file),
-                             .function = dh_build_string(r->p, scope->function),
-                             .line = LLVMDILocationGetLine(location),
-                             .column = LLVMDILocationGetColumn(location)};
+    struct dh_source_location place = {.file = dh_build_string(r->p, scope->file),
+                                       .function = dh_build_string(r->p, scope->function),
+                                       .line = LLVMDILocationGetLine(location),
+                                       .column = LLVMDILocationGetColumn(location)};
     r->place = dh_build_place(r->p, &place);
 }

@@ -40,7 +40,7 @@ static bool fold_call(struct dh_reader *r, LLVMValueRef call, int depth, int64_t
     if (dh_starts_with(name, "llvm.expect"))
         return fold(r, LLVMGetOperand(call, 0), depth + 1, number);
     if (LLVMIsDeclaration(callee)) {
-        const struct dh_library_function *f = dh_models_find(r->models, name);
+        const struct dh_library_function *f = dh_library_models_find(r->models, name);
         if (!f || f->n_effects != 1 || r->models->effects.at[f->effect].kind != DH_EFFECT_FOLD)
             return false;
         *number = r->models->effects.at[f->effect].number;

@@ -4,7 +4,7 @@
 
 #include "ir/arena.h"
 #include "ir/debug_info.h"
-#include "model/models.h"
+#include "model/library_models.h"
 #include "model/program.h"
 
 #include <llvm-c/Core.h>
@@ -14,7 +14,7 @@ struct dh_reader {
     LLVMModuleRef module;
     LLVMTargetDataRef layout;
     struct dh_program *p;
-    const struct dh_models *models;
+    const struct dh_library_models *models;
     bool strict; /* no guesses (ir/model.h) */
     struct dh_di *di;
     struct dh_arena arena;   /* of the whole module */

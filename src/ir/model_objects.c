@@ -27,7 +27,7 @@ void dh_read_name_argument(struct dh_reader *r, LLVMValueRef call, LLVMValueRef 
     struct dh_address a = {.instruction = call, .pointer = pointer, .bytes = bytes, .order = UINT32_MAX};
     dh_namer_find(r->namer, &a, &name);
     r->temporary = strcmp(name.variable, "(temporary)") == 0;
-    struct dh_place place = r->p->places.at[r->place];
+    struct dh_source_location place = r->p->places.at[r->place];
     place.variable = dh_build_string(r->p, name.variable);
     place.type = dh_build_string(r->p, name.type);
     r->place = dh_build_place(r->p, &place);
@@ -168,14 +168,14 @@ static bool uses_objects(struct dh_reader *r)
 {
     size_t length;
     const char *name = LLVMGetValueName2(r->function, &length);
-    return !dh_is_of_library(name) || dh_starts_with(name, "_ZS");
+    return !dh_is_library_function(name) || dh_starts_with(name, "_ZS");
 }
 
 void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n)
 {
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
-    enum dh_library_class class = dh_library_class_of(name);
+    enum dh_library_class class = dh_library_class_of_member(name);
     unsigned self = is_result(callee) ? 1 : 0;
     uint64_t bytes = attribute(callee, self, "dereferenceable");
     if (r->strict || !dh_library_is_object(class) || n < LLVMCountParams(callee) || !uses_objects(r))
@@ -183,7 +183,7 @@ void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef ca
     struct words w = {.text = dh_demangle(name)};
     if (split(&w)) {
         bool looks = is_const(name) || only_looks(w.method, name);
-        bool points = class == DH_LIBRARY_INLINE && only_looks(w.method, name); /* to what is inside, not looked at */
+        bool points = class == DH_LIBRARY_VALUE && only_looks(w.method, name); /* to what is inside, not looked at */
         if (bytes && bytes < UINT32_MAX && !points)
             touch(r, call, self, at[self], !looks, bytes);
         touch_arguments(r, call, callee, self + 1, at, &w);
@@ -212,7 +212,7 @@ bool dh_read_element(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee
     bool vector = strstr(name, "St6vectorI"), array = strstr(name, "St5arrayI");
     unsigned kind = LLVMGetEnumAttributeKindForName("dereferenceable", 15);
     LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeReturnIndex, kind);
-    if (r->strict || n != 2 || !a || dh_library_class_of(name) == DH_LIBRARY_OTHER || !(vector || array) ||
+    if (r->strict || n != 2 || !a || dh_library_class_of_member(name) == DH_LIBRARY_OTHER || !(vector || array) ||
         !(ends_with(name, "EixEm") || ends_with(name, "E2atEm")))
         return false;
     uint32_t place = r->place, result = dh_read_result(r, call);
@@ -229,7 +229,7 @@ bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_libr
 {
     return known && ((known->instead && !(known->loosely && r->strict)) ||
                      (!r->strict && strstr(name, "St7__cxx1112basic_stringI") &&
-                      dh_library_class_of(name) == DH_LIBRARY_HOLDER));
+                      dh_library_class_of_member(name) == DH_LIBRARY_OWNER));
 }
 
 /* ---- guards that are locked again, or given up ---- */
@@ -260,7 +260,8 @@ static LLVMValueRef lock_of_guard(LLVMValueRef guard)
         const char *name = name_of(LLVMGetCalledValue(user));
         if (keeps_reference(name))
             continue;
-        bool makes = dh_library_class_of(name) == DH_LIBRARY_GUARD && (strstr(name, "EC2ER") || strstr(name, "EC1ER"));
+        bool makes = dh_library_class_of_member(name) == DH_LIBRARY_LOCK_GUARD &&
+                     (strstr(name, "EC2ER") || strstr(name, "EC1ER"));
         if (!makes || lock || LLVMGetOperand(user, 0) != guard || LLVMGetNumArgOperands(user) != 2)
             return NULL;
         lock = LLVMGetOperand(user, 1);
@@ -282,7 +283,7 @@ bool dh_read_relock(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee)
     const char *name = name_of(callee);
     bool shared = strstr(name, "11shared_lockI");
     bool gives_back = ends_with(name, "D1Ev") || ends_with(name, "D2Ev") || ends_with(name, "E6unlockEv");
-    if (r->strict || dh_library_class_of(name) != DH_LIBRARY_GUARD || !LLVMGetNumArgOperands(call) ||
+    if (r->strict || dh_library_class_of_member(name) != DH_LIBRARY_LOCK_GUARD || !LLVMGetNumArgOperands(call) ||
         !(ends_with(name, "E4lockEv") || gives_back))
         return false;
     LLVMValueRef guard = LLVMGetOperand(call, 0), lock = lock_of_guard(guard);

@@ -239,7 +239,7 @@ static void read_bodies(struct dh_reader *r)
         uint32_t index = function_of(r, f);
         if (index == DH_NONE)
             continue;
-        const struct dh_library_function *known = dh_models_find(r->models, name_of(f));
+        const struct dh_library_function *known = dh_library_models_find(r->models, name_of(f));
         if (!LLVMIsDeclaration(f) && !dh_read_instead(r, name_of(f), known))
             dh_read_body(r, f, index);
         else if (!LLVMIsDeclaration(f) || r->p->functions.at[index].flags & DH_FUNCTION_ADDRESS_TAKEN)
@@ -267,8 +267,8 @@ static void release(struct dh_reader *r)
     dh_di_free(r->di);
 }
 
-bool dh_ir_model(LLVMModuleRef m, const struct dh_models *models, bool library, bool strict, struct dh_program *p,
-                 struct dh_err *err)
+bool dh_ir_model(LLVMModuleRef m, const struct dh_library_models *models, bool library, bool strict,
+                 struct dh_program *p, struct dh_err *err)
 {
     struct dh_reader r = {
         .module = m, .layout = LLVMGetModuleDataLayout(m), .p = p, .models = models, .strict = strict};
@@ -284,6 +284,6 @@ bool dh_ir_model(LLVMModuleRef m, const struct dh_models *models, bool library, 
     read_bodies(&r);
     release(&r);
     dh_program_finish(p);
-    const char *why = dh_program_check(p);
+    const char *why = dh_program_verify(p);
     return !why || dh_err_set(err, "the model of this program is wrong: %s; please report this", why);
 }

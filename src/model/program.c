@@ -1,7 +1,7 @@
 /* The tables behind the abstract program, and questions about single values. */
 #include "model/program.h"
 
-#include "model/build.h"
+#include "model/builder.h"
 
 #include <string.h>
 
@@ -35,9 +35,9 @@ const char *dh_root_kind_name(enum dh_root_kind kind)
 
 void dh_program_init(struct dh_program *p)
 {
-    *p = (struct dh_program){.index = dh_build_index_new()};
+    *p = (struct dh_program){.index = dh_program_interner_new()};
     dh_vec_push(&p->strings, '\0');
-    dh_vec_push(&p->places, (struct dh_place){0});
+    dh_vec_push(&p->places, (struct dh_source_location){0});
 }
 
 void dh_program_release(struct dh_program *p)
@@ -55,7 +55,7 @@ void dh_program_release(struct dh_program *p)
     dh_vec_release(&p->places);
     dh_vec_release(&p->strings);
     dh_vec_release(&p->foreign);
-    dh_build_index_free(p->index);
+    dh_program_interner_free(p->index);
     p->index = NULL;
 }
 

@@ -40,11 +40,11 @@ const struct dh_inst_info *dh_inst_info(unsigned op);
 enum dh_inst_flag {
     DH_INST_VOLATILE = 1 << 0,
     DH_INST_ZEROED = 1 << 1,
-    DH_INST_TIMED = 1 << 2,   /* may give up by itself */
-    DH_INST_CAST = 1 << 3,    /* COPY from integer to pointer or back, by the source's own wish */
-    DH_INST_LIBRARY = 1 << 4, /* done by a library function on the program's behalf */
-    DH_INST_MADE = 1 << 5,    /* made by the reader, stands for no instruction of the program */
-    DH_INST_BOUNDED = 1 << 6  /* INDEX: extra is the extent of an array type, not to be left by a correct program */
+    DH_INST_TIMED = 1 << 2,     /* may give up by itself */
+    DH_INST_CAST = 1 << 3,      /* COPY from integer to pointer or back, by the source's own wish */
+    DH_INST_LIBRARY = 1 << 4,   /* done by a library function on the program's behalf */
+    DH_INST_SYNTHETIC = 1 << 5, /* made by the reader, stands for no instruction of the program */
+    DH_INST_BOUNDED = 1 << 6    /* INDEX: extra is the extent of an array type, not to be left by a correct program */
 };
 
 enum dh_binary {
@@ -105,13 +105,13 @@ struct dh_inst {
     uint32_t extra;
 };
 
-struct dh_place {
+struct dh_source_location {
     uint32_t file, function, line,
         column;              /* file, function: strings; the function as the source says, inlined ones too */
     uint32_t variable, type; /* strings: of what is accessed, where no site says so */
 };
 
-struct dh_block {
+struct dh_basic_block {
     uint32_t function;
     uint32_t inst, n_insts; /* the last one ends it */
     uint32_t succ, n_succs; /* in program.edges */
@@ -130,7 +130,7 @@ enum dh_function_flag {
     DH_FUNCTION_ADDRESS_TAKEN = 1 << 2, /* used other than as a callee */
     DH_FUNCTION_VARIADIC = 1 << 3,      /* the last parameter points to an array of what comes beyond the others */
     DH_FUNCTION_NO_CHECK = 1 << 4,      /* the source says: do not look at its accesses */
-    DH_FUNCTION_TWICE = 1 << 5,         /* calls setjmp or the like: may go on at places that its blocks do not show */
+    DH_FUNCTION_RETURNS_TWICE = 1 << 5, /* calls setjmp or the like: may go on at places that its blocks do not show */
     DH_FUNCTION_NO_RETURN = 1 << 6,
     DH_FUNCTION_CONSTRUCTION = 1 << 7 /* C++ constructor or destructor */
 };
@@ -204,7 +204,7 @@ const char *dh_limit_text(enum dh_limit limit);
 
 struct dh_program {
     DH_VEC(struct dh_function) functions;
-    DH_VEC(struct dh_block) blocks;
+    DH_VEC(struct dh_basic_block) blocks;
     DH_VEC(struct dh_inst) insts;
     DH_VEC(dh_value) operands;
     DH_VEC(uint32_t) edges;
@@ -213,11 +213,11 @@ struct dh_program {
     DH_VEC(struct dh_initial) initials;
     DH_VEC(struct dh_constant) constants;
     DH_VEC(struct dh_root) roots;
-    DH_VEC(struct dh_place) places; /* 0 = unknown */
-    DH_VEC(char) strings;           /* 0 = "" */
+    DH_VEC(struct dh_source_location) places; /* 0 = unknown */
+    DH_VEC(char) strings;                     /* 0 = "" */
     uint32_t limits[DH_LIMIT_COUNT];
-    DH_VEC(uint32_t) foreign;       /* strings: names of functions nobody knows, each once, sorted when finished */
-    struct dh_program_index *index; /* for building; NULL once finished */
+    DH_VEC(uint32_t) foreign;          /* strings: names of functions nobody knows, each once, sorted when finished */
+    struct dh_program_interner *index; /* for building; NULL once finished */
 };
 
 void dh_program_init(struct dh_program *p);
@@ -244,11 +244,11 @@ static inline uint32_t dh_inst_function(const struct dh_program *p, uint32_t blo
 {
     return p->blocks.at[block].function;
 }
-static inline const uint32_t *dh_successors(const struct dh_program *p, const struct dh_block *b)
+static inline const uint32_t *dh_successors(const struct dh_program *p, const struct dh_basic_block *b)
 {
     return p->edges.at + b->succ;
 }
-static inline const uint32_t *dh_predecessors(const struct dh_program *p, const struct dh_block *b)
+static inline const uint32_t *dh_predecessors(const struct dh_program *p, const struct dh_basic_block *b)
 {
     return p->edges.at + b->pred;
 }
@@ -273,7 +273,7 @@ void dh_build_initial(struct dh_program *p, uint32_t global, uint32_t offset,
                       dh_value value); /* one global at a time */
 dh_value dh_build_constant(struct dh_program *p, enum dh_constant_kind kind, uint32_t index, int64_t number);
 dh_value dh_build_int(struct dh_program *p, int64_t number);
-uint32_t dh_build_place(struct dh_program *p, const struct dh_place *place);
+uint32_t dh_build_place(struct dh_program *p, const struct dh_source_location *place);
 void dh_build_root(struct dh_program *p, enum dh_root_kind kind, uint32_t function, uint32_t order);
 void dh_build_limit(struct dh_program *p, enum dh_limit limit);
 void dh_build_foreign(struct dh_program *p, const char *name);
@@ -290,6 +290,6 @@ void dh_build_edge(struct dh_program *p, uint32_t block);
 /* Turns block numbers of edges into indices of the program and fills in predecessors. */
 void dh_program_finish(struct dh_program *p);
 /* Debug builds: every promise of this header; NULL or what is wrong first. */
-const char *dh_program_check(const struct dh_program *p);
+const char *dh_program_verify(const struct dh_program *p);
 
 #endif

@@ -323,7 +323,7 @@ static bool find_operation(const char *word, unsigned *op)
 
 struct details {
     struct dh_inst i;
-    struct dh_place place;
+    struct dh_source_location place;
 };
 
 static bool read_offset(const char *word, int64_t *offset)
@@ -452,6 +452,6 @@ bool dh_program_parse(struct dh_program *p, const char *name, const char *text, 
             if (p->edges.at[p->blocks.at[b].succ + k] >= p->functions.at[p->blocks.at[b].function].n_blocks)
                 return dh_err_set(err, "%s: a block leads out of its function", name);
     dh_program_finish(p);
-    const char *why = dh_program_check(p);
+    const char *why = dh_program_verify(p);
     return !why || dh_err_set(err, "%s: %s", name, why);
 }

@@ -12,8 +12,8 @@
 
 struct analysed {
     struct dh_program program;
-    struct dh_shapes shapes;
-    struct dh_walk walk;
+    struct dh_points_to points_to;
+    struct dh_symex symex;
     struct dh_inconsistencies found;
 };
 
@@ -23,18 +23,18 @@ static void analyse(struct analysed *a, const char *text, bool wide)
     struct dh_consistency_wishes how = {.wide = wide};
     if (!dh_program_parse(&a->program, "example", text, &err))
         fail_msg("%s", err.text);
-    dh_shapes_init(&a->shapes, &a->program);
-    dh_shapes_run(&a->shapes);
-    dh_walk_init(&a->walk, &a->shapes);
-    dh_walk_run(&a->walk);
-    dh_inconsistencies_find(&a->found, &a->walk, &how);
+    dh_points_to_init(&a->points_to, &a->program);
+    dh_points_to_run(&a->points_to);
+    dh_symex_init(&a->symex, &a->points_to);
+    dh_symex_run(&a->symex);
+    dh_inconsistencies_find(&a->found, &a->symex, &how);
 }
 
 static void forget(struct analysed *a)
 {
     dh_inconsistencies_release(&a->found);
-    dh_walk_release(&a->walk);
-    dh_shapes_release(&a->shapes);
+    dh_symex_release(&a->symex);
+    dh_points_to_release(&a->points_to);
     dh_program_release(&a->program);
 }
 

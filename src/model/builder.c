@@ -1,5 +1,5 @@
 /* Building a program: interning, bodies in order, edges made whole at the end. */
-#include "model/build.h"
+#include "model/builder.h"
 
 #include "model/program.h"
 
@@ -12,21 +12,21 @@ struct interned {
     size_t mask, n;
 };
 
-struct dh_program_index {
+struct dh_program_interner {
     struct interned strings, constants, places;
     uint32_t function; /* whose body is at work */
 };
 
-struct dh_program_index *dh_build_index_new(void)
+struct dh_program_interner *dh_program_interner_new(void)
 {
-    struct dh_program_index *index = calloc(1, sizeof *index);
+    struct dh_program_interner *index = calloc(1, sizeof *index);
     if (!index)
         abort();
     index->function = DH_NONE;
     return index;
 }
 
-void dh_build_index_free(struct dh_program_index *index)
+void dh_program_interner_free(struct dh_program_interner *index)
 {
     if (!index)
         return;
@@ -138,15 +138,15 @@ dh_value dh_build_int(struct dh_program *p, int64_t number)
 /* ---- places ---- */
 static bool same_place(const struct dh_program *p, uint32_t row, const void *key)
 {
-    return memcmp(&p->places.at[row], key, sizeof(struct dh_place)) == 0;
+    return memcmp(&p->places.at[row], key, sizeof(struct dh_source_location)) == 0;
 }
 
 static uint64_t hash_place(const struct dh_program *p, uint32_t row)
 {
-    return hash_bytes(&p->places.at[row], sizeof(struct dh_place));
+    return hash_bytes(&p->places.at[row], sizeof(struct dh_source_location));
 }
 
-uint32_t dh_build_place(struct dh_program *p, const struct dh_place *place)
+uint32_t dh_build_place(struct dh_program *p, const struct dh_source_location *place)
 {
     if (!place->line && !place->file)
         return 0;
@@ -220,7 +220,8 @@ uint32_t dh_build_register(struct dh_program *p, enum dh_register_kind kind)
 
 void dh_build_block(struct dh_program *p)
 {
-    struct dh_block b = {.function = p->index->function, .inst = (uint32_t)p->insts.n, .succ = (uint32_t)p->edges.n};
+    struct dh_basic_block b = {
+        .function = p->index->function, .inst = (uint32_t)p->insts.n, .succ = (uint32_t)p->edges.n};
     dh_vec_push(&p->blocks, b);
     p->functions.at[p->index->function].n_blocks++;
 }
@@ -256,7 +257,7 @@ static int by_name(const void *a, const void *b)
 static void count_predecessors(struct dh_program *p)
 {
     for (size_t b = 0; b < p->blocks.n; b++) {
-        struct dh_block *block = &p->blocks.at[b];
+        struct dh_basic_block *block = &p->blocks.at[b];
         for (uint32_t s = 0; s < block->n_succs; s++) {
             p->edges.at[block->succ + s] += p->functions.at[block->function].block;
             p->blocks.at[p->edges.at[block->succ + s]].n_preds++;
@@ -275,7 +276,7 @@ static void fill_predecessors(struct dh_program *p)
     }
     for (size_t b = 0; b < p->blocks.n; b++)
         for (uint32_t s = 0; s < p->blocks.at[b].n_succs; s++) {
-            struct dh_block *to = &p->blocks.at[p->edges.at[p->blocks.at[b].succ + s]];
+            struct dh_basic_block *to = &p->blocks.at[p->edges.at[p->blocks.at[b].succ + s]];
             p->edges.at[to->pred + to->n_preds++] = (uint32_t)b;
         }
 }
@@ -288,6 +289,6 @@ void dh_program_finish(struct dh_program *p)
     if (p->foreign.n)
         qsort(p->foreign.at, p->foreign.n, sizeof *p->foreign.at, by_name);
     sorting = NULL;
-    dh_build_index_free(p->index);
+    dh_program_interner_free(p->index);
     p->index = NULL;
 }

@@ -56,7 +56,7 @@ static const char *check_inst(const struct dh_program *p, const struct dh_functi
     return i->place < p->places.n ? NULL : "a place lies outside the program";
 }
 
-static const char *check_block(const struct dh_program *p, const struct dh_function *f, const struct dh_block *b)
+static const char *check_block(const struct dh_program *p, const struct dh_function *f, const struct dh_basic_block *b)
 {
     if (!b->n_insts)
         return "a block is empty";
@@ -99,7 +99,7 @@ static uint32_t most_registers(const struct dh_program *p)
     return most;
 }
 
-const char *dh_program_check(const struct dh_program *p)
+const char *dh_program_verify(const struct dh_program *p)
 {
     const char *why = NULL;
     uint32_t *seen = calloc(most_registers(p) + 1, sizeof *seen);

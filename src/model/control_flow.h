@@ -1,11 +1,11 @@
 /* Control flow of one function: order, dominators, loops. Layer: model. Arrays by number of the block within the
  * function; the struct owns them and may be used again for the next function. Not thread-safe. */
-#ifndef DH_MODEL_FLOW_H
-#define DH_MODEL_FLOW_H
+#ifndef DH_MODEL_CONTROL_FLOW_H
+#define DH_MODEL_CONTROL_FLOW_H
 
 #include "model/program.h"
 
-struct dh_flow {
+struct dh_cfg {
     uint32_t function, first, n; /* blocks are first .. first + n - 1 of the program */
     uint32_t n_reached;
     DH_VEC(uint32_t) order;     /* reached blocks in reverse postorder */
@@ -18,14 +18,14 @@ struct dh_flow {
     bool irreducible;       /* some cycle has more than one entry: `loop` then names a header that dominates less */
 };
 
-void dh_flow_read(struct dh_flow *f, const struct dh_program *p, uint32_t function);
-void dh_flow_release(struct dh_flow *f);
+void dh_cfg_build(struct dh_cfg *f, const struct dh_program *p, uint32_t function);
+void dh_cfg_release(struct dh_cfg *f);
 /* Numbers within the function. A block dominates itself. False for what is not reached. */
-bool dh_flow_dominates(const struct dh_flow *f, uint32_t a, uint32_t b);
+bool dh_cfg_dominates(const struct dh_cfg *f, uint32_t a, uint32_t b);
 /* Every way from b to the function's end passes a. */
-bool dh_flow_postdominates(const struct dh_flow *f, uint32_t a, uint32_t b);
-bool dh_flow_in_loop(const struct dh_flow *f, uint32_t header, uint32_t block);
-static inline bool dh_flow_repeated(const struct dh_flow *f, uint32_t block)
+bool dh_cfg_postdominates(const struct dh_cfg *f, uint32_t a, uint32_t b);
+bool dh_cfg_in_loop(const struct dh_cfg *f, uint32_t header, uint32_t block);
+static inline bool dh_cfg_in_any_loop(const struct dh_cfg *f, uint32_t block)
 {
     return f->loop.at[block] != DH_NONE;
 }

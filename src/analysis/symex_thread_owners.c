@@ -12,21 +12,21 @@ static const char *name_of(const struct dh_program *p, const struct dh_inst *i)
 }
 
 /* A certain place in what the first parameter points to. */
-static bool is_member(struct dh_step *t, dh_value v)
+static bool is_member(struct dh_symex_step *t, dh_value v)
 {
-    struct dh_term a = dh_exprs_value(&t->w->state->exprs, t->f->function, v);
-    struct dh_expr e = t->w->state->exprs.exprs.at[a.expr];
+    struct dh_term a = dh_value_term(&t->w->state->values, t->f->function, v);
+    struct dh_expr e = t->w->state->values.exprs.at[a.expr];
     return a.expr && a.exact && e.kind == DH_EXPR_PARAM && e.a == 0;
 }
 
-static bool is_this(struct dh_step *t, dh_value v)
+static bool is_this(struct dh_symex_step *t, dh_value v)
 {
-    struct dh_term a = dh_exprs_value(&t->w->state->exprs, t->f->function, v);
+    struct dh_term a = dh_value_term(&t->w->state->values, t->f->function, v);
     return !a.offset && is_member(t, v);
 }
 
 /* The new thread object is a member, or moved into one. */
-static bool becomes_member(struct dh_step *t, dh_value thread)
+static bool becomes_member(struct dh_symex_step *t, dh_value thread)
 {
     const struct dh_program *p = t->w->program;
     const struct dh_function *f = &p->functions.at[t->f->function];
@@ -42,7 +42,7 @@ static bool becomes_member(struct dh_step *t, dh_value thread)
 }
 
 /* `this` lies in one of the variables that the thread is given: a closure, or an argument of its function. */
-static bool is_given_this(struct dh_step *t)
+static bool is_given_this(struct dh_symex_step *t)
 {
     const struct dh_program *p = t->w->program;
     const struct dh_function *f = &p->functions.at[t->f->function];
@@ -56,19 +56,19 @@ static bool is_given_this(struct dh_step *t)
     return false;
 }
 
-void dh_walk_keeper(struct dh_step *t, uint32_t target)
+void dh_symex_note_thread_owner(struct dh_symex_step *t, uint32_t target)
 {
-    struct dh_walk *w = t->w;
+    struct dh_symex *w = t->w;
     const char *name = dh_program_string(w->program, w->program->functions.at[target].name);
-    if (!t->counts || w->state->library[t->f->function] != DH_WALK_OWN || !w->state->has_library ||
+    if (!t->counts || w->state->library[t->f->function] != DH_ROLE_PROGRAM || !w->state->has_library ||
         !(dh_starts_with(name, "_ZNSt6threadC1I") || dh_starts_with(name, "_ZNSt6threadC2I")) || t->i->n_operands < 3)
         return;
-    struct dh_cell at = dh_walk_place(w, t->f, dh_shapes_value(w->shapes, t->f->function, 0));
+    struct dh_heap_cell at = dh_symex_bound_cell(w, t->f, dh_points_to_value(w->points_to, t->f->function, 0));
     bool kept = becomes_member(t, dh_operand(w->program, t->i, 1)) && is_given_this(t);
     for (size_t n = 0; n < w->threads.n; n++) {
-        struct dh_thread *th = &w->threads.at[n];
+        struct dh_abstract_thread *th = &w->threads.at[n];
         if (!(w->state->facts[target].starts >> n & 1))
             continue;
-        th->keeper = kept && (th->keeper == at.node || th->keeper == DH_KEEPER_UNKNOWN) ? at.node : DH_NO_NODE;
+        th->keeper = kept && (th->keeper == at.node || th->keeper == DH_THREAD_OWNER_UNKNOWN) ? at.node : DH_NO_NODE;
     }
 }

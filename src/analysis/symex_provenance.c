@@ -6,11 +6,11 @@ enum { DEEPEST = 24, MOST_STEPS = 400 };
 
 /* One question. */
 struct reach {
-    struct dh_walk *w;
+    struct dh_symex *w;
     uint32_t function;
-    const struct dh_held *lock; /* NULL: which parameters does it come from? */
-    uint32_t params;            /* that were met */
-    uint32_t asked[DEEPEST];    /* registers on the way: a value that comes from itself comes from elsewhere */
+    const struct dh_symex_lock *lock; /* NULL: which parameters does it come from? */
+    uint32_t params;                  /* that were met */
+    uint32_t asked[DEEPEST];          /* registers on the way: a value that comes from itself comes from elsewhere */
     unsigned depth, steps;
 };
 
@@ -18,8 +18,8 @@ static bool comes(struct reach *r, dh_value v);
 
 static bool is_lock(struct reach *r, uint32_t expr)
 {
-    struct dh_exprs *x = &r->w->state->exprs;
-    return r->lock && r->lock->expr && dh_exprs_canon(x, expr) == dh_exprs_canon(x, r->lock->expr);
+    struct dh_value_numbering *x = &r->w->state->values;
+    return r->lock && r->lock->expr && dh_expr_canonical(x, expr) == dh_expr_canonical(x, r->lock->expr);
 }
 
 static bool comes_from_param(struct reach *r, uint32_t param)
@@ -33,7 +33,7 @@ static bool comes_from_param(struct reach *r, uint32_t param)
 }
 
 /* What a function returns comes from what these parameters point to, 0: not from them alone. */
-static uint32_t returned_from(struct dh_walk *w, uint32_t function)
+static uint32_t returned_from(struct dh_symex *w, uint32_t function)
 {
     uint32_t *known = &w->state->returned[function];
     const struct dh_program *p = w->program;
@@ -55,11 +55,11 @@ static uint32_t returned_from(struct dh_walk *w, uint32_t function)
 static bool comes_from_call(struct reach *r, uint32_t inst)
 {
     const struct dh_inst *i = &r->w->program->insts.at[inst];
-    const struct dh_calls *c = &r->w->shapes->calls;
+    const struct dh_call_graph *c = &r->w->points_to->calls;
     bool any = false;
-    for (uint32_t it = dh_calls_first(c, inst), to; dh_calls_next(c, inst, &it, &to);) {
+    for (uint32_t it = dh_call_graph_first(c, inst), to; dh_call_graph_next(c, inst, &it, &to);) {
         /* What an object of the library gives hangs on it, however it looks for it. */
-        bool object = r->w->state->library[to] >= DH_WALK_OBJECT;
+        bool object = r->w->state->library[to] >= DH_ROLE_LIBRARY_OBJECT;
         uint32_t from = object ? 1 : returned_from(r->w, to);
         bool fresh = r->w->state->facts[to].returns_new;
         if (!from && !fresh)
@@ -103,16 +103,16 @@ static bool comes_through_variable(struct reach *r, dh_value slot)
 {
     const struct dh_program *p = r->w->program;
     const struct dh_function *f = &p->functions.at[r->function];
-    struct dh_exprs *x = &r->w->state->exprs;
-    dh_value object = dh_walk_iterated(r->w, r->function, slot);
-    uint32_t root = dh_exprs_value(x, r->function, slot).expr;
+    struct dh_value_numbering *x = &r->w->state->values;
+    dh_value object = dh_symex_iterated_container(r->w, r->function, slot);
+    uint32_t root = dh_value_term(x, r->function, slot).expr;
     if (object != DH_NONE && comes(r, object))
         return true;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t n = p->blocks.at[b].inst; n < p->blocks.at[b].inst + p->blocks.at[b].n_insts; n++) {
             const struct dh_inst *i = &p->insts.at[n];
             if (i->op == DH_I_STORE && dh_is_register(dh_operand(p, i, 1)) &&
-                dh_exprs_value(x, r->function, dh_operand(p, i, 0)).expr == root && comes(r, dh_operand(p, i, 1)))
+                dh_value_term(x, r->function, dh_operand(p, i, 0)).expr == root && comes(r, dh_operand(p, i, 1)))
                 return true;
         }
     return false;
@@ -121,7 +121,7 @@ static bool comes_through_variable(struct reach *r, dh_value slot)
 /* Outwards through an expression, as far as it is one. */
 static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
 {
-    const struct dh_exprs *x = &r->w->state->exprs;
+    const struct dh_value_numbering *x = &r->w->state->values;
     for (unsigned depth = 0; expr && depth < DEEPEST; depth++) {
         if (is_lock(r, expr))
             return true;
@@ -129,7 +129,7 @@ static bool comes_from_expr(struct reach *r, uint32_t expr, bool *opaque)
         if (e.kind == DH_EXPR_PARAM)
             return comes_from_param(r, e.a);
         if (e.kind == DH_EXPR_REGISTER && e.a == r->function && r->depth < DEEPEST) {
-            uint32_t inst = dh_walk_defined(r->w, e.a)[e.b];
+            uint32_t inst = dh_symex_definitions(r->w, e.a)[e.b];
             for (unsigned n = 0; n < r->depth; n++)
                 if (r->asked[n] == e.b)
                     return true;
@@ -154,10 +154,11 @@ static bool comes(struct reach *r, dh_value v)
         return false;
     if (dh_value_int(r->w->program, v, &number))
         return number == 0;
-    return comes_from_expr(r, dh_exprs_value(&r->w->state->exprs, r->function, v).expr, &opaque);
+    return comes_from_expr(r, dh_value_term(&r->w->state->values, r->function, v).expr, &opaque);
 }
 
-bool dh_walk_reaches(struct dh_walk *w, const struct dh_frame *f, dh_value v, const struct dh_held *lock)
+bool dh_symex_found_through_lock(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v,
+                                 const struct dh_symex_lock *lock)
 {
     struct reach r = {.w = w, .function = f->function, .lock = lock};
     return (lock->expr || lock->via) && comes(&r, v);
@@ -167,8 +168,8 @@ bool dh_walk_reaches(struct dh_walk *w, const struct dh_frame *f, dh_value v, co
 
 /* One question about a number: registers that were asked for, each once. */
 struct numbers {
-    struct dh_walk *w;
-    const struct dh_frame *f;
+    struct dh_symex *w;
+    const struct dh_symex_activation *f;
     uint32_t asked[DEEPEST];
     unsigned n;
 };
@@ -177,8 +178,8 @@ static bool own_number(struct numbers *q, dh_value v);
 
 static bool is_in_own_object(const struct numbers *q, dh_value address)
 {
-    struct dh_exprs *x = &q->w->state->exprs;
-    struct dh_expr e = x->exprs.at[dh_exprs_value(x, q->f->function, address).expr];
+    struct dh_value_numbering *x = &q->w->state->values;
+    struct dh_expr e = x->exprs.at[dh_value_term(x, q->f->function, address).expr];
     return e.kind == DH_EXPR_PARAM && e.a < DH_ATTRIBUTES_MAX && q->f->attributes[e.a] & DH_ARG_OWN;
 }
 
@@ -186,7 +187,7 @@ static bool is_in_own_object(const struct numbers *q, dh_value address)
 static bool is_own_element(struct numbers *q, dh_value address)
 {
     const struct dh_program *p = q->w->program;
-    uint32_t inst = dh_is_register(address) ? dh_walk_defined(q->w, q->f->function)[address] : DH_NONE;
+    uint32_t inst = dh_is_register(address) ? dh_symex_definitions(q->w, q->f->function)[address] : DH_NONE;
     return inst != DH_NONE && p->insts.at[inst].op == DH_I_INDEX && own_number(q, dh_operand(p, &p->insts.at[inst], 1));
 }
 
@@ -204,7 +205,7 @@ static bool own_parameter(const struct numbers *q, uint32_t param)
     const struct dh_program *p = q->w->program;
     uint8_t kind = p->registers.at[p->functions.at[q->f->function].registers + param];
     uint8_t a = param < DH_ATTRIBUTES_MAX ? q->f->attributes[param] : 0;
-    return a & DH_ARG_NUMBER || (a & DH_ARG_OWN && kind != DH_REG_POINTER);
+    return a & DH_ARG_THREAD_INDEX || (a & DH_ARG_OWN && kind != DH_REG_POINTER);
 }
 
 /* The number that a thread was given in place of an address. */
@@ -224,7 +225,7 @@ static bool is_scaled(const struct numbers *q, const struct dh_inst *i)
     if (i->extra == DH_BIN_MUL || i->extra == DH_BIN_SHL)
         return true;
     dh_value v = dh_operand(p, i, 0);
-    uint32_t inst = dh_is_register(v) ? dh_walk_defined(q->w, q->f->function)[v] : DH_NONE;
+    uint32_t inst = dh_is_register(v) ? dh_symex_definitions(q->w, q->f->function)[v] : DH_NONE;
     return i->extra == DH_BIN_DIV && inst != DH_NONE && p->insts.at[inst].op == DH_I_BINARY &&
            p->insts.at[inst].extra == DH_BIN_MUL;
 }
@@ -241,7 +242,7 @@ static bool own_number(struct numbers *q, dh_value v)
         if (q->asked[n] == v)
             return false;
     q->asked[q->n++] = v;
-    uint32_t inst = dh_walk_defined(q->w, q->f->function)[v];
+    uint32_t inst = dh_symex_definitions(q->w, q->f->function)[v];
     if (inst == DH_NONE)
         return false;
     const struct dh_inst *i = &p->insts.at[inst];
@@ -266,7 +267,7 @@ static bool own_number(struct numbers *q, dh_value v)
 /* The same of an index in the words of the function: of what a callee returned. */
 static bool own_index(struct numbers *q, uint32_t expr, int depth)
 {
-    const struct dh_exprs *x = &q->w->state->exprs;
+    const struct dh_value_numbering *x = &q->w->state->values;
     struct dh_expr e = x->exprs.at[expr];
     if (e.kind == DH_EXPR_PARAM)
         return own_parameter(q, e.a);
@@ -276,24 +277,24 @@ static bool own_index(struct numbers *q, uint32_t expr, int depth)
            (own_index(q, e.a, depth + 1) || own_index(q, e.b, depth + 1));
 }
 
-bool dh_walk_own_element(struct dh_walk *w, const struct dh_frame *f, dh_value v)
+bool dh_symex_is_thread_element(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v)
 {
     struct numbers q = {.w = w, .f = f};
-    struct dh_expr e = w->state->exprs.exprs.at[dh_exprs_value(&w->state->exprs, f->function, v).expr];
+    struct dh_expr e = w->state->values.exprs.at[dh_value_term(&w->state->values, f->function, v).expr];
     int64_t stride = dh_expr_stride(&e);
     return e.kind == DH_EXPR_INDEX && e.offset < stride && e.offset > -stride && own_index(&q, e.b, 0);
 }
 
-bool dh_walk_found_by_number(struct dh_walk *w, const struct dh_frame *f, dh_value v)
+bool dh_symex_loaded_by_thread_index(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v)
 {
     struct numbers q = {.w = w, .f = f};
     if (v < w->program->functions.at[f->function].n_params)
-        return v < DH_ATTRIBUTES_MAX && f->attributes[v] & DH_ARG_NUMBER;
-    uint32_t inst = dh_walk_defined(w, f->function)[v];
+        return v < DH_ATTRIBUTES_MAX && f->attributes[v] & DH_ARG_THREAD_INDEX;
+    uint32_t inst = dh_symex_definitions(w, f->function)[v];
     return inst != DH_NONE && is_own_element(&q, dh_operand(w->program, &w->program->insts.at[inst], 0));
 }
 
-bool dh_walk_own_number(struct dh_walk *w, const struct dh_frame *f, dh_value v)
+bool dh_symex_is_thread_index(struct dh_symex *w, const struct dh_symex_activation *f, dh_value v)
 {
     struct numbers q = {.w = w, .f = f};
     return own_number(&q, v);

@@ -1,5 +1,5 @@
 /* Models of libraries: reading and finding them. */
-#include "model/models.h"
+#include "model/library_models.h"
 
 #include "base/str.h"
 #include "model/program.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct reader {
-    struct dh_models *m;
+    struct dh_library_models *m;
     const char *name, *at;
     unsigned line;
     struct dh_err *err;
@@ -49,7 +49,7 @@ static size_t name_length(const char *at)
     return n;
 }
 
-static uint32_t keep_string(struct dh_models *m, const char *at, size_t n)
+static uint32_t keep_string(struct dh_library_models *m, const char *at, size_t n)
 {
     uint32_t string = (uint32_t)m->strings.n;
     for (size_t i = 0; i < n; i++)
@@ -234,8 +234,8 @@ static const struct form forms[] = {
     {"throws", DH_EFFECT_THROWS, 0, 0, 0, false},
     {"stops", DH_EFFECT_STOPS, 0, 0, 0, false},
     {"fold", DH_EFFECT_FOLD, 0, 1, 1, false},
-    {"instead", DH_EFFECT_INSTEAD, 0, 0, 0, false},
-    {"loosely", DH_EFFECT_LOOSELY, 0, 0, 0, false},
+    {"instead", DH_EFFECT_OVERRIDES_BODY, 0, 0, 0, false},
+    {"loosely", DH_EFFECT_APPROXIMATE, 0, 0, 0, false},
 };
 
 static bool find_form(const char *word, size_t n, struct form *out)
@@ -318,7 +318,7 @@ static bool read_effect(struct reader *r)
 /* ---- functions ---- */
 static void add_function(struct reader *r, const char *name, size_t n, uint32_t effect)
 {
-    struct dh_models *m = r->m;
+    struct dh_library_models *m = r->m;
     struct dh_library_function f = {.length = (uint32_t)n, .effect = effect};
     if (n && name[n - 1] == '*') {
         f.prefix = true;
@@ -327,8 +327,8 @@ static void add_function(struct reader *r, const char *name, size_t n, uint32_t 
     f.name = keep_string(m, name, f.length);
     f.n_effects = (uint32_t)m->effects.n - effect;
     for (uint32_t i = 0; i < f.n_effects; i++) {
-        f.instead |= m->effects.at[effect + i].kind == DH_EFFECT_INSTEAD;
-        f.loosely |= m->effects.at[effect + i].kind == DH_EFFECT_LOOSELY;
+        f.instead |= m->effects.at[effect + i].kind == DH_EFFECT_OVERRIDES_BODY;
+        f.loosely |= m->effects.at[effect + i].kind == DH_EFFECT_APPROXIMATE;
     }
     dh_vec_push(&m->functions, f);
 }
@@ -365,13 +365,13 @@ static bool read_line(struct reader *r)
 }
 
 /* ---- finding ---- */
-static const struct dh_models *sorting;
+static const struct dh_library_models *sorting;
 
 /* Of equal names the later one comes first. */
 static int by_name(const void *a, const void *b)
 {
     const struct dh_library_function *x = a, *y = b;
-    int c = strcmp(dh_models_string(sorting, x->name), dh_models_string(sorting, y->name));
+    int c = strcmp(dh_library_models_string(sorting, x->name), dh_library_models_string(sorting, y->name));
     return c ? c : x->name < y->name ? 1 : -1;
 }
 
@@ -382,7 +382,7 @@ static int by_length(const void *a, const void *b)
     return x->length != y->length ? (x->length < y->length ? 1 : -1) : x->name < y->name ? 1 : -1;
 }
 
-static void sort(struct dh_models *m)
+static void sort(struct dh_library_models *m)
 {
     sorting = m;
     qsort(m->functions.at, m->functions.n, sizeof *m->functions.at, by_name);
@@ -395,7 +395,7 @@ static void sort(struct dh_models *m)
     sorting = NULL;
 }
 
-bool dh_models_read(struct dh_models *m, const char *name, const char *text, struct dh_err *err)
+bool dh_library_models_read(struct dh_library_models *m, const char *name, const char *text, struct dh_err *err)
 {
     struct reader r = {.m = m, .name = name, .at = text, .err = err};
     bool ok = true;
@@ -410,23 +410,23 @@ bool dh_models_read(struct dh_models *m, const char *name, const char *text, str
     return ok;
 }
 
-void dh_models_init(struct dh_models *m)
+void dh_library_models_init(struct dh_library_models *m)
 {
     static const struct {
         const char *name, *text;
     } known[] = {
 #include "model/library_effects.inc"
     };
-    *m = (struct dh_models){0};
+    *m = (struct dh_library_models){0};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct dh_err err = {0};
         /* A test reads every file; what is wrong there must not go unnoticed here. */
-        if (!dh_models_read(m, known[i].name, known[i].text, &err))
+        if (!dh_library_models_read(m, known[i].name, known[i].text, &err))
             abort();
     }
 }
 
-void dh_models_release(struct dh_models *m)
+void dh_library_models_release(struct dh_library_models *m)
 {
     dh_vec_release(&m->functions);
     dh_vec_release(&m->effects);
@@ -436,22 +436,22 @@ void dh_models_release(struct dh_models *m)
     dh_vec_release(&m->prefixes);
 }
 
-const struct dh_library_function *dh_models_find(const struct dh_models *m, const char *name)
+const struct dh_library_function *dh_library_models_find(const struct dh_library_models *m, const char *name)
 {
     size_t low = 0, high = m->functions.n;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (strcmp(dh_models_string(m, m->functions.at[middle].name), name) < 0)
+        if (strcmp(dh_library_models_string(m, m->functions.at[middle].name), name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < m->functions.n && strcmp(dh_models_string(m, m->functions.at[low].name), name) == 0; low++)
+    for (; low < m->functions.n && strcmp(dh_library_models_string(m, m->functions.at[low].name), name) == 0; low++)
         if (!m->functions.at[low].prefix)
             return &m->functions.at[low];
     for (size_t i = 0; i < m->prefixes.n; i++) {
         const struct dh_library_function *f = &m->functions.at[m->prefixes.at[i]];
-        if (strncmp(dh_models_string(m, f->name), name, f->length) == 0)
+        if (strncmp(dh_library_models_string(m, f->name), name, f->length) == 0)
             return f;
     }
     return NULL;

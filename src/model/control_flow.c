@@ -1,5 +1,5 @@
 /* Reverse postorder, dominators after Cooper, Harvey and Kennedy, loops by their back edges. */
-#include "model/flow.h"
+#include "model/control_flow.h"
 
 #include <string.h>
 
@@ -18,26 +18,26 @@ static void fill(void *vec_at, size_t n)
 
 struct visit {
     const struct dh_program *p;
-    struct dh_flow *f;
+    struct dh_cfg *f;
     bool backwards;
 };
 
 static uint32_t n_next(const struct visit *v, uint32_t block)
 {
-    const struct dh_block *b = &v->p->blocks.at[v->f->first + block];
+    const struct dh_basic_block *b = &v->p->blocks.at[v->f->first + block];
     return v->backwards ? b->n_preds : b->n_succs;
 }
 
 static uint32_t next(const struct visit *v, uint32_t block, uint32_t k)
 {
-    const struct dh_block *b = &v->p->blocks.at[v->f->first + block];
+    const struct dh_basic_block *b = &v->p->blocks.at[v->f->first + block];
     return (v->backwards ? dh_predecessors(v->p, b)[k] : dh_successors(v->p, b)[k]) - v->f->first;
 }
 
 /* Adds blocks reached from `root` to `post` in postorder. `work` holds pairs (block, next successor). */
 static void postorder(const struct visit *v, uint32_t root, uint32_t *rank, uint32_t *post, uint32_t *n)
 {
-    struct dh_flow *f = v->f;
+    struct dh_cfg *f = v->f;
     f->work.n = 0;
     rank[root] = 0;
     dh_vec_push(&f->work, root);
@@ -79,7 +79,7 @@ static uint32_t common(const uint32_t *parent, const uint32_t *rank, uint32_t a,
     return a;
 }
 
-static void find_dominators(struct dh_flow *f, const struct dh_program *p)
+static void find_dominators(struct dh_cfg *f, const struct dh_program *p)
 {
     struct visit backwards = {p, f, true};
     f->dominator.at[0] = 0;
@@ -105,7 +105,7 @@ struct backward {
     uint32_t n;
 };
 
-static struct backward order_backwards(struct dh_flow *f, const struct dh_program *p)
+static struct backward order_backwards(struct dh_cfg *f, const struct dh_program *p)
 {
     struct visit v = {p, f, true};
     struct backward b = {.order = malloc((f->n + 1) * sizeof(uint32_t)), .rank = malloc((f->n + 1) * sizeof(uint32_t))};
@@ -122,10 +122,10 @@ static struct backward order_backwards(struct dh_flow *f, const struct dh_progra
     return b;
 }
 
-static uint32_t meet_successors(const struct dh_flow *f, const struct dh_program *p, const uint32_t *rank,
+static uint32_t meet_successors(const struct dh_cfg *f, const struct dh_program *p, const uint32_t *rank,
                                 uint32_t block)
 {
-    const struct dh_block *b = &p->blocks.at[f->first + block];
+    const struct dh_basic_block *b = &p->blocks.at[f->first + block];
     uint32_t best = b->n_succs ? DH_NONE : f->n;
     for (uint32_t k = 0; k < b->n_succs; k++) {
         uint32_t to = dh_successors(p, b)[k] - f->first;
@@ -136,7 +136,7 @@ static uint32_t meet_successors(const struct dh_flow *f, const struct dh_program
     return best;
 }
 
-static void find_postdominators(struct dh_flow *f, const struct dh_program *p)
+static void find_postdominators(struct dh_cfg *f, const struct dh_program *p)
 {
     struct backward b = order_backwards(f, p);
     f->post.at[f->n] = f->n;
@@ -153,7 +153,7 @@ static void find_postdominators(struct dh_flow *f, const struct dh_program *p)
 }
 
 /* Puts the loop of `header` around what is already around `block`: loops found earlier are inner ones or equal. */
-static void surround(struct dh_flow *f, uint32_t block, uint32_t header)
+static void surround(struct dh_cfg *f, uint32_t block, uint32_t header)
 {
     if (f->loop.at[block] == DH_NONE) {
         f->loop.at[block] = header;
@@ -167,7 +167,7 @@ static void surround(struct dh_flow *f, uint32_t block, uint32_t header)
 }
 
 /* All blocks that reach `header` through its back edges. `stamp` is the header that a block was last seen for. */
-static void gather_loop(struct dh_flow *f, const struct dh_program *p, uint32_t header, uint32_t *stamp)
+static void gather_loop(struct dh_cfg *f, const struct dh_program *p, uint32_t header, uint32_t *stamp)
 {
     struct visit v = {p, f, true};
     f->work.n = 0;
@@ -175,7 +175,7 @@ static void gather_loop(struct dh_flow *f, const struct dh_program *p, uint32_t 
         uint32_t from = next(&v, header, k);
         if (f->rank.at[from] == DH_NONE || f->rank.at[from] < f->rank.at[header])
             continue;
-        f->irreducible |= !dh_flow_dominates(f, header, from);
+        f->irreducible |= !dh_cfg_dominates(f, header, from);
         dh_vec_push(&f->work, from);
     }
     if (!f->work.n)
@@ -193,7 +193,7 @@ static void gather_loop(struct dh_flow *f, const struct dh_program *p, uint32_t 
     }
 }
 
-static void find_loops(struct dh_flow *f, const struct dh_program *p)
+static void find_loops(struct dh_cfg *f, const struct dh_program *p)
 {
     uint32_t *stamp = malloc((f->n + 1) * sizeof *stamp);
     if (!stamp)
@@ -205,7 +205,7 @@ static void find_loops(struct dh_flow *f, const struct dh_program *p)
     free(stamp);
 }
 
-void dh_flow_read(struct dh_flow *f, const struct dh_program *p, uint32_t function)
+void dh_cfg_build(struct dh_cfg *f, const struct dh_program *p, uint32_t function)
 {
     struct visit forwards = {p, f, false};
     f->function = function;
@@ -231,7 +231,7 @@ void dh_flow_read(struct dh_flow *f, const struct dh_program *p, uint32_t functi
     find_loops(f, p);
 }
 
-void dh_flow_release(struct dh_flow *f)
+void dh_cfg_release(struct dh_cfg *f)
 {
     dh_vec_release(&f->order);
     dh_vec_release(&f->rank);
@@ -242,7 +242,7 @@ void dh_flow_release(struct dh_flow *f)
     dh_vec_release(&f->work);
 }
 
-bool dh_flow_dominates(const struct dh_flow *f, uint32_t a, uint32_t b)
+bool dh_cfg_dominates(const struct dh_cfg *f, uint32_t a, uint32_t b)
 {
     if (f->rank.at[a] == DH_NONE || f->rank.at[b] == DH_NONE)
         return false;
@@ -251,7 +251,7 @@ bool dh_flow_dominates(const struct dh_flow *f, uint32_t a, uint32_t b)
     return a == b;
 }
 
-bool dh_flow_postdominates(const struct dh_flow *f, uint32_t a, uint32_t b)
+bool dh_cfg_postdominates(const struct dh_cfg *f, uint32_t a, uint32_t b)
 {
     for (; b != DH_NONE && b < f->n; b = f->post.at[b])
         if (b == a)
@@ -259,7 +259,7 @@ bool dh_flow_postdominates(const struct dh_flow *f, uint32_t a, uint32_t b)
     return false;
 }
 
-bool dh_flow_in_loop(const struct dh_flow *f, uint32_t header, uint32_t block)
+bool dh_cfg_in_loop(const struct dh_cfg *f, uint32_t header, uint32_t block)
 {
     for (uint32_t at = f->loop.at[block]; at != DH_NONE; at = f->outer.at[at])
         if (at == header)

@@ -1,7 +1,7 @@
 /* What library functions do, as data: data/models/effects and files of the user. Layer: model.
  * Grammar and meaning: docs/formats/models.md. The models own all their strings. Read-only once read. */
-#ifndef DH_MODEL_MODELS_H
-#define DH_MODEL_MODELS_H
+#ifndef DH_MODEL_LIBRARY_MODELS_H
+#define DH_MODEL_LIBRARY_MODELS_H
 
 #include "base/vec.h"
 #include "host/err.h"
@@ -45,9 +45,9 @@ enum dh_effect_kind {
     DH_EFFECT_FOREIGN,    /* anything with these */
     DH_EFFECT_THROWS,
     DH_EFFECT_STOPS,
-    DH_EFFECT_FOLD,    /* the result is always that number: conditions on it are decided */
-    DH_EFFECT_INSTEAD, /* also when the program has a body for it */
-    DH_EFFECT_LOOSELY  /* not the whole truth: where proofs are needed, a body is better */
+    DH_EFFECT_FOLD,           /* the result is always that number: conditions on it are decided */
+    DH_EFFECT_OVERRIDES_BODY, /* also when the program has a body for it */
+    DH_EFFECT_APPROXIMATE     /* not the whole truth: where proofs are needed, a body is better */
 };
 
 struct dh_effect {
@@ -68,7 +68,7 @@ struct dh_library_function {
     uint32_t effect, n_effects;
 };
 
-struct dh_models {
+struct dh_library_models {
     DH_VEC(struct dh_library_function) functions; /* sorted by dh_models_sort; later ones hide earlier ones */
     DH_VEC(struct dh_effect) effects;
     DH_VEC(struct dh_model_expr) exprs;
@@ -78,14 +78,14 @@ struct dh_models {
 };
 
 /* What the tool knows by itself. */
-void dh_models_init(struct dh_models *m);
+void dh_library_models_init(struct dh_library_models *m);
 /* More of it; what was known of the same name is forgotten. Messages name the line. */
-bool dh_models_read(struct dh_models *m, const char *name, const char *text, struct dh_err *err);
-void dh_models_release(struct dh_models *m);
+bool dh_library_models_read(struct dh_library_models *m, const char *name, const char *text, struct dh_err *err);
+void dh_library_models_release(struct dh_library_models *m);
 /* NULL: nobody knows it. */
-const struct dh_library_function *dh_models_find(const struct dh_models *m, const char *name);
+const struct dh_library_function *dh_library_models_find(const struct dh_library_models *m, const char *name);
 
-static inline const char *dh_models_string(const struct dh_models *m, uint32_t at)
+static inline const char *dh_library_models_string(const struct dh_library_models *m, uint32_t at)
 {
     return &m->strings.at[at];
 }
