@@ -54,14 +54,15 @@ static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct 
     const struct dh_program *p = f->w->program;
     const struct dh_cfg *flow = dh_symex_cfg(f->w, function);
     uint32_t block = dh_program_block_of(p, inst), loop = flow->loop.at[block - flow->first];
-    const struct dh_look_sides *sides = loop == DH_NONE ? NULL : dh_looks_at(&f->w->state->made.looks, function, inst);
+    const struct dh_branch_tests *sides =
+        loop == DH_NONE ? NULL : dh_atomic_tests_of_branch(&f->w->state->made.looks, function, inst);
     const uint32_t *to = dh_successors(p, &p->blocks.at[block]);
     if (!sides || dh_cfg_in_loop(flow, loop, to[0] - flow->first) == dh_cfg_in_loop(flow, loop, to[1] - flow->first))
         return;
     /* Who stays has looked, who leaves may have had another reason. */
     unsigned side = sides->n[0] ? 0 : 1;
     for (unsigned n = 0; n < sides->n[side]; n++) {
-        const struct dh_look *l = &sides->at[side][n];
+        const struct dh_atomic_test *l = &sides->at[side][n];
         bool here =
             l->function != function || dh_cfg_in_loop(flow, loop, dh_program_block_of(p, l->inst) - flow->first);
         if (here && l->acquires && p->insts.at[l->inst].op == DH_I_LOAD)
@@ -72,7 +73,7 @@ static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct 
 static void add_write(struct finder *f, uint32_t function, uint32_t inst, struct summary *mine)
 {
     const struct dh_inst *i = &f->w->program->insts.at[inst];
-    if (!i->order || !dh_looks_releases(f->w, function, inst))
+    if (!i->order || !dh_atomic_releases(f->w, function, inst))
         return;
     struct dh_term at = dh_value_term(&f->w->state->values, function, dh_operand(f->w->program, i, 0));
     add(mine->writes, &mine->n_writes, (struct deed){at, inst, i->op == DH_I_RMW});
@@ -154,7 +155,7 @@ static bool is_barrier(struct finder *f, uint32_t function)
     return false;
 }
 
-uint8_t *dh_phases_find(struct dh_symex *w)
+uint8_t *dh_atomic_barriers_find(struct dh_symex *w)
 {
     struct finder f = {.w = w};
     size_t n = w->program->functions.n;

@@ -7,6 +7,6 @@
 #include "analysis/symex.h"
 
 /* By function: is such a barrier. The caller frees it. */
-uint8_t *dh_phases_find(struct dh_symex *w);
+uint8_t *dh_atomic_barriers_find(struct dh_symex *w);
 
 #endif

@@ -22,12 +22,12 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-void dh_published_init(struct dh_published *p, struct dh_symex *w)
+void dh_publication_init(struct dh_publication *p, struct dh_symex *w)
 {
-    *p = (struct dh_published){.symex = w};
+    *p = (struct dh_publication){.symex = w};
 }
 
-void dh_published_release(struct dh_published *p)
+void dh_publication_release(struct dh_publication *p)
 {
     free(p->first);
     free(p->calls);
@@ -42,7 +42,7 @@ void dh_published_release(struct dh_published *p)
 
 /* ---- who calls whom ---- */
 
-static void find_calls(struct dh_published *p)
+static void find_calls(struct dh_publication *p)
 {
     const struct dh_program *m = p->symex->program;
     const struct dh_call_graph *c = &p->symex->points_to->calls;
@@ -63,12 +63,12 @@ static void find_calls(struct dh_published *p)
     }
 }
 
-static uint32_t function_of(const struct dh_published *p, uint32_t inst)
+static uint32_t function_of(const struct dh_publication *p, uint32_t inst)
 {
     return p->symex->program->blocks.at[dh_program_block_of(p->symex->program, inst)].function;
 }
 
-static const uint8_t *reached_by(struct dh_published *p, unsigned thread)
+static const uint8_t *reached_by(struct dh_publication *p, unsigned thread)
 {
     const struct dh_program *m = p->symex->program;
     const struct dh_call_graph *c = &p->symex->points_to->calls;
@@ -102,10 +102,10 @@ static bool is_such(const struct dh_atomic_sync *m, const struct dh_deed *d, con
         return false;
     if (d->looks)
         return m->looked[u->inst] & DH_ATOMIC_TESTED_ACQUIRE;
-    return op != DH_I_LOAD && u->releases && !u->initial && (!u->valued || dh_test_holds(&d->test, u->value));
+    return op != DH_I_LOAD && u->releases && !u->initial && (!u->valued || dh_value_test_holds(&d->test, u->value));
 }
 
-static void find_doers(struct dh_published *p, struct dh_deed *d, uint32_t function)
+static void find_doers(struct dh_publication *p, struct dh_deed *d, uint32_t function)
 {
     const uint8_t *reached = reached_by(p, d->thread);
     DH_VEC(uint32_t) todo = {0};
@@ -126,7 +126,7 @@ static bool same_test(const struct dh_value_test *a, const struct dh_value_test 
     return a->relation == b->relation && a->known == b->known && a->number == b->number;
 }
 
-static uint32_t deed(struct dh_published *p, struct dh_heap_cell at, struct dh_value_test test, unsigned thread,
+static uint32_t deed(struct dh_publication *p, struct dh_heap_cell at, struct dh_value_test test, unsigned thread,
                      bool looks)
 {
     const struct dh_atomic_sync *m = &p->symex->state->made;
@@ -159,7 +159,7 @@ static uint32_t deed(struct dh_published *p, struct dh_heap_cell at, struct dh_v
 /* ---- before and after ---- */
 
 struct question {
-    struct dh_published *p;
+    struct dh_publication *p;
     uint32_t deed, unless; /* `unless`: what stops looking back, DH_NONE: nothing */
     unsigned thread, depth;
 };
@@ -209,7 +209,7 @@ static bool is_after(struct question *q, uint32_t function, uint32_t inst)
 /* The deed comes later: in the function, or behind each of its calls. */
 static bool is_ahead(struct question *q, uint32_t function, uint32_t inst)
 {
-    struct dh_published *p = q->p;
+    struct dh_publication *p = q->p;
     const uint8_t *reached = reached_by(p, q->thread);
     bool any = false;
     if (!p->deeds.at[q->deed].any)
@@ -298,7 +298,7 @@ static unsigned look_back(struct question *q, uint32_t function, uint32_t inst)
 /* The deed may have been done before, and nothing of what stops it since. */
 static bool is_told(struct question *q, uint32_t function, uint32_t inst)
 {
-    struct dh_published *p = q->p;
+    struct dh_publication *p = q->p;
     const uint8_t *reached = reached_by(p, q->thread);
     unsigned found = look_back(q, function, inst);
     if (found & TOLD || ++q->depth > DEEPEST)
@@ -314,13 +314,13 @@ static bool is_told(struct question *q, uint32_t function, uint32_t inst)
 
 /* ---- pairs ---- */
 
-static bool comes_before(struct dh_published *p, const struct dh_symex_event *e, uint32_t which)
+static bool comes_before(struct dh_publication *p, const struct dh_symex_event *e, uint32_t which)
 {
     struct question q = {.p = p, .deed = which, .unless = DH_NONE, .thread = e->thread};
     return is_ahead(&q, p->symex->contexts.at[e->context].function, e->inst);
 }
 
-static bool comes_after(struct dh_published *p, const struct dh_symex_event *e, uint32_t which, uint32_t unless)
+static bool comes_after(struct dh_publication *p, const struct dh_symex_event *e, uint32_t which, uint32_t unless)
 {
     struct question q = {.p = p, .deed = which, .unless = unless, .thread = e->thread};
     return is_told(&q, p->symex->contexts.at[e->context].function, e->inst);
@@ -344,12 +344,12 @@ static bool exclude(const struct dh_symex_lock *a, const struct dh_symex_lock *b
 {
     struct dh_value_test s = test_of(a), t = test_of(b);
     if (s.known && s.relation == DH_CMP_EQ)
-        return t.known && !dh_test_holds(&t, s.number);
-    return t.known && t.relation == DH_CMP_EQ && s.known && !dh_test_holds(&s, t.number);
+        return t.known && !dh_value_test_holds(&t, s.number);
+    return t.known && t.relation == DH_CMP_EQ && s.known && !dh_value_test_holds(&s, t.number);
 }
 
 /* In between, `a` waits for `g` of whoever did `b`, who waits for `h` again before it goes on. */
-static bool takes_turns(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
+static bool takes_turns(struct dh_publication *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
                         uint32_t told, struct dh_heap_cell g, struct dh_value_test g_test, struct dh_heap_cell h)
 {
     static const struct dh_value_test any = {DH_CMP_OTHER, false, 0};
@@ -360,7 +360,7 @@ static bool takes_turns(struct dh_published *p, const struct dh_symex_event *a, 
     return comes_before(p, b, back) && !comes_after(p, a, told, look) && !comes_after(p, b, back, again);
 }
 
-static bool is_waited_for(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
+static bool is_waited_for(struct dh_publication *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
                           uint32_t told, const struct dh_symex_lock *h)
 {
     static const struct dh_value_test any = {DH_CMP_OTHER, false, 0};
@@ -390,7 +390,7 @@ static bool is_waited_for(struct dh_published *p, const struct dh_symex_event *a
     return false;
 }
 
-static bool hands_over(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
+static bool hands_over(struct dh_publication *p, const struct dh_symex_event *a, const struct dh_symex_event *b,
                        const struct dh_symex_lock *h)
 {
     if (h->made != DH_SYNC_ATOMIC_FLAG && h->made != DH_SYNC_ATOMIC_LAST)
@@ -402,7 +402,7 @@ static bool hands_over(struct dh_published *p, const struct dh_symex_event *a, c
 }
 
 /* `a` is done before what `b` waited for. */
-static bool is_before(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
+static bool is_before(struct dh_publication *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_symex *w = p->symex;
     const struct dh_lockset *seen = &w->locksets.at[b->seen], *held = &w->locksets.at[b->lockset];
@@ -415,7 +415,7 @@ static bool is_before(struct dh_published *p, const struct dh_symex_event *a, co
     return false;
 }
 
-bool dh_published_apart(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
+bool dh_publication_orders(struct dh_publication *p, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     if (p->symex->strict || !p->symex->state->made.uses.n)
         return false;

@@ -6,16 +6,16 @@
 
 #include "analysis/symex.h"
 
-struct dh_published {
+struct dh_publication {
     struct dh_symex *symex;
     uint32_t *first, *calls; /* by function: its calls are calls[first[f]] .. calls[first[f + 1] - 1] */
     uint8_t *reached[DH_ABSTRACT_THREADS_MAX]; /* by thread, when asked: functions that it may run */
     DH_VEC(struct dh_deed) deeds;              /* asked for so far */
 };
 
-void dh_published_init(struct dh_published *p, struct dh_symex *w);
-void dh_published_release(struct dh_published *p);
+void dh_publication_init(struct dh_publication *p, struct dh_symex *w);
+void dh_publication_release(struct dh_publication *p);
 /* Whether by custom one of them happened before the other. */
-bool dh_published_apart(struct dh_published *p, const struct dh_symex_event *a, const struct dh_symex_event *b);
+bool dh_publication_orders(struct dh_publication *p, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

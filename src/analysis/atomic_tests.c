@@ -22,7 +22,7 @@ static enum dh_compare turned(enum dh_compare c)
     return of[c];
 }
 
-bool dh_test_holds(const struct dh_value_test *t, int64_t value)
+bool dh_value_test_holds(const struct dh_value_test *t, int64_t value)
 {
     switch (t->known ? t->relation : DH_CMP_OTHER) {
     case DH_CMP_EQ:
@@ -56,7 +56,7 @@ static bool tells_truth(const struct dh_value_test *t, bool *truth)
 struct trace {
     struct dh_symex *w;
     unsigned steps, n;
-    struct dh_look found[DH_LOOKS_MAX];
+    struct dh_atomic_test found[DH_ATOMIC_TESTS_MAX];
 };
 
 /* Where a value stands: in a function that was entered by calls from the branch's own. */
@@ -73,7 +73,7 @@ struct want {
 
 static bool follow(struct trace *t, struct spot at, dh_value v, struct want want);
 
-uint32_t dh_looks_definition(struct dh_symex *w, uint32_t function, dh_value v)
+uint32_t dh_value_definition(struct dh_symex *w, uint32_t function, dh_value v)
 {
     const struct dh_program *p = w->program;
     const uint32_t *defined = dh_symex_definitions(w, function);
@@ -105,7 +105,7 @@ static bool acquires(struct dh_symex *w, uint32_t inst)
     return false;
 }
 
-bool dh_looks_releases(struct dh_symex *w, uint32_t function, uint32_t inst)
+bool dh_atomic_releases(struct dh_symex *w, uint32_t function, uint32_t inst)
 {
     const struct dh_program *p = w->program;
     if (is_releasing(p->insts.at[inst].order))
@@ -125,15 +125,16 @@ bool dh_looks_releases(struct dh_symex *w, uint32_t function, uint32_t inst)
 static bool note(struct trace *t, struct spot at, uint32_t inst, struct want want, bool done)
 {
     const struct dh_program *p = t->w->program;
-    struct dh_look l = {.inst = inst,
-                        .function = at.function,
-                        .at = dh_value_term(&t->w->state->values, at.function, dh_operand(p, &p->insts.at[inst], 0)),
-                        .test = want.test,
-                        .other = want.other,
-                        .in_one = want.other_in == at.function,
-                        .done = done,
-                        .acquires = acquires(t->w, inst)};
-    if (t->n == DH_LOOKS_MAX)
+    struct dh_atomic_test l = {
+        .inst = inst,
+        .function = at.function,
+        .at = dh_value_term(&t->w->state->values, at.function, dh_operand(p, &p->insts.at[inst], 0)),
+        .test = want.test,
+        .other = want.other,
+        .in_one = want.other_in == at.function,
+        .done = done,
+        .acquires = acquires(t->w, inst)};
+    if (t->n == DH_ATOMIC_TESTS_MAX)
         return false;
     t->found[t->n++] = l;
     return true;
@@ -189,8 +190,8 @@ static bool join_ways(struct trace *t, unsigned before, unsigned way)
     if (t->n - way != way - before)
         return false;
     for (unsigned n = before; n < way; n++) {
-        struct dh_look *a = &t->found[n];
-        const struct dh_look *b = &t->found[n - before + way];
+        struct dh_atomic_test *a = &t->found[n];
+        const struct dh_atomic_test *b = &t->found[n - before + way];
         if (!a->at.expr || a->at.expr != b->at.expr || a->at.offset != b->at.offset || a->done != b->done ||
             a->test.relation != b->test.relation || a->test.known != b->test.known ||
             a->test.number != b->test.number || insts[a->inst].op != insts[b->inst].op)
@@ -211,7 +212,7 @@ static bool follow_phi(struct trace *t, struct spot at, const struct dh_inst *i,
     for (uint32_t n = 0; n < i->n_operands; n += 2) {
         dh_value v = dh_operand(p, i, n);
         unsigned way = t->n;
-        if (dh_value_int(p, v, &number) && want.test.known && !dh_test_holds(&want.test, number))
+        if (dh_value_int(p, v, &number) && want.test.known && !dh_value_test_holds(&want.test, number))
             continue;
         if (!follow(t, at, v, want) || !join_ways(t, before, way))
             return false;
@@ -226,7 +227,7 @@ static bool follow_select(struct trace *t, struct spot at, const struct dh_inst 
     int64_t number;
     for (uint32_t n = 1; n < 3; n++) {
         dh_value chosen = dh_operand(p, i, n), other = dh_operand(p, i, 3 - n);
-        if (!dh_value_int(p, other, &number) || !want.test.known || dh_test_holds(&want.test, number))
+        if (!dh_value_int(p, other, &number) || !want.test.known || dh_value_test_holds(&want.test, number))
             continue;
         struct want condition = {{DH_CMP_NE, true, n == 1 ? 0 : 1}, DH_NONE, at.function};
         bool decided = follow(t, at, dh_operand(p, i, 0), condition);
@@ -254,7 +255,7 @@ static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct w
             if (end->op != DH_I_RETURN || !end->n_operands)
                 continue;
             if (dh_value_int(p, dh_operand(p, end, 0), &number) && want.test.known &&
-                !dh_test_holds(&want.test, number))
+                !dh_value_test_holds(&want.test, number))
                 continue;
             unsigned way = t->n;
             if (!follow(t, in, dh_operand(p, end, 0), want))
@@ -304,10 +305,10 @@ static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct w
             struct dh_term to = dh_value_term(x, at.function, dh_operand(p, store, 0));
             if (to.expr != from.expr || to.offset != from.offset)
                 continue;
-            uint32_t made = dh_looks_definition(w, at.function, dh_operand(p, store, 1));
+            uint32_t made = dh_value_definition(w, at.function, dh_operand(p, store, 1));
             if (made == DH_NONE || p->insts.at[made].op != DH_I_LOAD || !is_acquiring(p->insts.at[made].order))
                 return false;
-            dh_vec_push(&w->state->made.looks.kept, ((struct dh_kept_look){load, made}));
+            dh_vec_push(&w->state->made.looks.kept, ((struct dh_stored_test){load, made}));
             return note(t, at, made, want, false);
         }
     return false;
@@ -360,16 +361,16 @@ static bool follow(struct trace *t, struct spot at, dh_value v, struct want want
 
 /* ---- asked once for each branch ---- */
 
-void dh_looks_init(struct dh_looks *l, struct dh_symex *w)
+void dh_atomic_tests_init(struct dh_atomic_tests *l, struct dh_symex *w)
 {
-    *l = (struct dh_looks){.symex = w};
+    *l = (struct dh_atomic_tests){.symex = w};
     l->of = calloc(w->program->insts.n + 1, sizeof *l->of);
     l->has = calloc(w->program->functions.n + 1, 1);
     if (!l->of || !l->has)
         abort();
 }
 
-void dh_looks_release(struct dh_looks *l)
+void dh_atomic_tests_release(struct dh_atomic_tests *l)
 {
     free(l->of);
     free(l->has);
@@ -377,11 +378,11 @@ void dh_looks_release(struct dh_looks *l)
     dh_vec_release(&l->kept);
 }
 
-const struct dh_look_sides *dh_looks_at(struct dh_looks *l, uint32_t function, uint32_t branch)
+const struct dh_branch_tests *dh_atomic_tests_of_branch(struct dh_atomic_tests *l, uint32_t function, uint32_t branch)
 {
     const struct dh_program *p = l->symex->program;
     if (!l->of[branch]) {
-        struct dh_look_sides s = {0};
+        struct dh_branch_tests s = {0};
         for (unsigned side = 0; side < 2; side++) {
             struct trace t = {.w = l->symex};
             struct want want = {{side ? DH_CMP_EQ : DH_CMP_NE, true, 0}, DH_NONE, function};

@@ -7,10 +7,10 @@
 #include "analysis/symex.h"
 #include "analysis/value_numbering.h"
 
-enum { DH_LOOKS_MAX = 3 };
+enum { DH_ATOMIC_TESTS_MAX = 3 };
 
 /* On one side of a branch. */
-struct dh_look {
+struct dh_atomic_test {
     uint32_t inst, function; /* who looked, and where that stands */
     struct dh_term at;       /* address, in the words of the branch's function */
     struct dh_value_test {
@@ -24,33 +24,33 @@ struct dh_look {
     bool acquires;  /* what was written before the value was stored can be seen behind it */
 };
 
-struct dh_looks {
+struct dh_atomic_tests {
     struct dh_symex *symex;
     uint32_t *of; /* by instruction: 0 = not asked yet, 1 = nothing, else the place of both sides in `all`, + 2 */
-    DH_VEC(struct dh_look_sides) all;
-    DH_VEC(struct dh_kept_look) kept;
+    DH_VEC(struct dh_branch_tests) all;
+    DH_VEC(struct dh_stored_test) kept;
     uint8_t *has; /* by function: 0 = not asked yet, 1 = no look, 2 = some */
 };
 
 /* A plain load of what a look found earlier. */
-struct dh_kept_look {
+struct dh_stored_test {
     uint32_t load, look;
 };
 
-struct dh_look_sides {
+struct dh_branch_tests {
     uint8_t n[2]; /* the side on which the condition holds comes first */
-    struct dh_look at[2][DH_LOOKS_MAX];
+    struct dh_atomic_test at[2][DH_ATOMIC_TESTS_MAX];
 };
 
-void dh_looks_init(struct dh_looks *l, struct dh_symex *w);
-void dh_looks_release(struct dh_looks *l);
+void dh_atomic_tests_init(struct dh_atomic_tests *l, struct dh_symex *w);
+void dh_atomic_tests_release(struct dh_atomic_tests *l);
 /* Of a branch of the function, NULL: it tells nothing of atomics. Valid until the next call. */
-const struct dh_look_sides *dh_looks_at(struct dh_looks *l, uint32_t function, uint32_t branch);
+const struct dh_branch_tests *dh_atomic_tests_of_branch(struct dh_atomic_tests *l, uint32_t function, uint32_t branch);
 
 /* Orders what comes before it: by its own order, or by a fence on all ways to it. */
-bool dh_looks_releases(struct dh_symex *w, uint32_t function, uint32_t inst);
+bool dh_atomic_releases(struct dh_symex *w, uint32_t function, uint32_t inst);
 /* The instruction that a value comes from, behind copies; DH_NONE: a parameter or a constant. */
-uint32_t dh_looks_definition(struct dh_symex *w, uint32_t function, dh_value v);
-bool dh_test_holds(const struct dh_value_test *t, int64_t value);
+uint32_t dh_value_definition(struct dh_symex *w, uint32_t function, dh_value v);
+bool dh_value_test_holds(const struct dh_value_test *t, int64_t value);
 
 #endif

@@ -93,7 +93,7 @@ static bool is_decided_by_count(const struct meeting *m, const struct dh_inst *b
     return c && c->op == DH_I_COMPARE && (is_count(m, dh_operand(p, c, 0)) || is_count(m, dh_operand(p, c, 1)));
 }
 
-bool dh_rendezvous(struct dh_symex *w, uint32_t function)
+bool dh_is_condition_barrier(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     struct meeting m = {w, function, NULL};

@@ -6,6 +6,6 @@
 #include "analysis/symex_internal.h"
 
 /* Callees' facts must be known. */
-bool dh_rendezvous(struct dh_symex *w, uint32_t function);
+bool dh_is_condition_barrier(struct dh_symex *w, uint32_t function);
 
 #endif

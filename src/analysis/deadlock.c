@@ -14,7 +14,7 @@ enum { MOST_TRIES = 1000000, MOST_ALIKE = 3, MOST_ORIGINS = 2, MOST_OF_KINDS = 3
 struct request {
     uint32_t event;
     uint32_t held; /* in symex.held */
-    int sign;      /* of dh_pair_order, when both locks are of one kind */
+    int sign;      /* of dh_lock_pair_order, when both locks are of one kind */
 };
 
 /* The lock graph: kinds of locks, and steps from one that is held to one that is wanted, with all requests for it. */
@@ -35,7 +35,7 @@ struct kind {
 struct search {
     const struct dh_symex *w;
     struct dh_deadlocks *out;
-    struct dh_pair_order pairs;
+    struct dh_lock_pair_order pairs;
     DH_VEC(struct request) requests; /* by the lock that is held, then by the one that is wanted */
     DH_VEC(struct kind) kinds;
     DH_VEC(struct step) steps;
@@ -229,7 +229,7 @@ static void find_orders(struct search *s)
             continue;
         bool known = last && same_kind(held(s, last), wanted(s, last)) && held(s, last)->inst == held(s, r)->inst &&
                      s->w->events.at[last->event].inst == inst;
-        r->sign = known ? last->sign : dh_pair_order(&s->pairs, held(s, r)->inst, inst);
+        r->sign = known ? last->sign : dh_lock_pair_order(&s->pairs, held(s, r)->inst, inst);
     }
 }
 
@@ -258,7 +258,7 @@ static bool blocks(const struct search *s, const struct request *waits, const st
 static bool can_meet(const struct search *s, const struct request *a, const struct request *b)
 {
     const struct dh_symex_event *x = &s->w->events.at[a->event], *y = &s->w->events.at[b->event];
-    return dh_events_meet(s->w, x, y) && !has_gate(s, a, b);
+    return dh_may_happen_in_parallel(s->w, x, y) && !has_gate(s, a, b);
 }
 
 /* Locks of different objects that one function takes: by the order in which it always takes them. */
@@ -271,7 +271,7 @@ static bool is_ordered_by_one(struct search *s, uint32_t n)
         const struct request *r = &s->requests.at[s->chain[k]];
         uint32_t inst = s->w->events.at[r->event].inst;
         uint32_t in = p->blocks.at[dh_program_block_of(p, inst)].function;
-        int one = function == DH_NONE || in == function ? dh_pair_order(&s->pairs, held(s, r)->inst, inst) : 0;
+        int one = function == DH_NONE || in == function ? dh_lock_pair_order(&s->pairs, held(s, r)->inst, inst) : 0;
         if (!one || (sign && one != sign))
             return false;
         sign = one;
@@ -486,7 +486,7 @@ static uint32_t who_needs(const struct search *s, const struct dh_symex_event *w
     for (size_t i = 0; i < s->wants.n; i++) {
         const struct dh_symex_event *other = &s->w->events.at[s->wants.at[i]];
         if (!(who >> other->thread & 1) || !same_kind(&s->w->held.at[other->second], h) ||
-            !dh_events_meet(s->w, wait, other) || (h->mode && s->w->held.at[other->second].mode))
+            !dh_may_happen_in_parallel(s->w, wait, other) || (h->mode && s->w->held.at[other->second].mode))
             continue;
         return s->wants.at[i];
     }
@@ -547,14 +547,14 @@ void dh_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w)
 {
     struct search s = {.w = w, .out = d};
     *d = (struct dh_deadlocks){0};
-    dh_pair_order_init(&s.pairs, w->program);
+    dh_lock_pair_order_init(&s.pairs, w->program);
     find_circles(&s);
     find_signals(&s);
     for (uint32_t e = 0; e < w->events.n; e++)
         if (w->events.at[e].kind == DH_SYMEX_WAIT)
             look_at_wait(&s, e);
-    dh_stuck_find(d, w);
-    dh_pair_order_release(&s.pairs);
+    dh_self_deadlocks_find(d, w);
+    dh_lock_pair_order_release(&s.pairs);
     dh_vec_release(&s.requests);
     dh_vec_release(&s.kinds);
     dh_vec_release(&s.steps);

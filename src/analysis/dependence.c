@@ -34,12 +34,12 @@ static bool add_all(struct dh_sources *into, const struct dh_sources *from)
     return moved;
 }
 
-static bool add_value(struct dh_relies *r, struct dh_sources *into, dh_value v)
+static bool add_value(struct dh_dependence *r, struct dh_sources *into, dh_value v)
 {
     return dh_is_register(v) && v < r->registers.n && add_all(into, &r->registers.at[v]);
 }
 
-static uint32_t params_of(const struct dh_relies *r, const struct dh_sources *s)
+static uint32_t params_of(const struct dh_dependence *r, const struct dh_sources *s)
 {
     uint32_t bits = 0;
     for (unsigned n = 0; n < s->n; n++)
@@ -50,15 +50,15 @@ static uint32_t params_of(const struct dh_relies *r, const struct dh_sources *s)
 
 /* ---- life ---- */
 
-void dh_relies_init(struct dh_relies *r, struct dh_symex *w, const uint8_t *hot)
+void dh_dependence_init(struct dh_dependence *r, struct dh_symex *w, const uint8_t *hot)
 {
-    *r = (struct dh_relies){.symex = w, .hot = hot};
+    *r = (struct dh_dependence){.symex = w, .hot = hot};
     r->functions = calloc(w->program->functions.n + 1, sizeof *r->functions);
     if (!r->functions)
         abort();
 }
 
-void dh_relies_release(struct dh_relies *r)
+void dh_dependence_release(struct dh_dependence *r)
 {
     for (size_t f = 0; f < r->symex->program->functions.n; f++)
         dh_vec_release(&r->functions[f].steps);
@@ -84,7 +84,7 @@ static uint32_t inst_end(const struct dh_program *p, uint32_t function)
 
 /* ---- steps ---- */
 
-static bool push_step(struct dh_relies *r, const struct dh_step_of *s)
+static bool push_step(struct dh_dependence *r, const struct dh_dependent_access *s)
 {
     if (r->steps.n == STEPS_MAX) {
         r->incomplete = true;
@@ -94,18 +94,18 @@ static bool push_step(struct dh_relies *r, const struct dh_step_of *s)
     return true;
 }
 
-static void own_step(struct dh_relies *r, uint32_t inst, uint32_t operand, uint32_t traits)
+static void own_step(struct dh_dependence *r, uint32_t inst, uint32_t operand, uint32_t traits)
 {
     const struct dh_program *p = r->symex->program;
     dh_value v = dh_operand(p, &p->insts.at[inst], operand);
-    struct dh_step_of s = {.inst = inst,
-                           .point = inst,
-                           .traits = traits | (p->insts.at[inst].order ? DH_STEP_ATOMIC : 0),
-                           .at = dh_value_term(&r->symex->state->values, r->function, v)};
+    struct dh_dependent_access s = {.inst = inst,
+                                    .point = inst,
+                                    .traits = traits | (p->insts.at[inst].order ? DH_STEP_ATOMIC : 0),
+                                    .at = dh_value_term(&r->symex->state->values, r->function, v)};
     push_step(r, &s);
 }
 
-static void own_steps(struct dh_relies *r, uint32_t inst)
+static void own_steps(struct dh_dependence *r, uint32_t inst)
 {
     const struct dh_inst *i = &r->symex->program->insts.at[inst];
     switch (i->op) {
@@ -134,10 +134,10 @@ static void own_steps(struct dh_relies *r, uint32_t inst)
 }
 
 /* An access of a callee in the words of its caller. */
-static void lift(struct dh_relies *r, uint32_t call, const struct dh_step_of *from)
+static void lift(struct dh_dependence *r, uint32_t call, const struct dh_dependent_access *from)
 {
     const struct dh_inst *i = &r->symex->program->insts.at[call];
-    struct dh_step_of s = *from;
+    struct dh_dependent_access s = *from;
     s.point = call;
     s.at = dh_term_to_caller(&r->symex->state->values, from->at, r->function, i, 1);
     for (size_t n = r->steps.n; n-- > 0 && r->steps.at[n].point == call;)
@@ -147,7 +147,7 @@ static void lift(struct dh_relies *r, uint32_t call, const struct dh_step_of *fr
     push_step(r, &s);
 }
 
-static void find_steps(struct dh_relies *r)
+static void find_steps(struct dh_dependence *r)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_call_graph *c = &r->symex->points_to->calls;
@@ -164,14 +164,14 @@ static void find_steps(struct dh_relies *r)
     }
 }
 
-static uint32_t steps_at(const struct dh_relies *r, uint32_t inst)
+static uint32_t steps_at(const struct dh_dependence *r, uint32_t inst)
 {
     return r->step_of.at[inst - first_inst(r->symex->program, r->function)];
 }
 
 /* ---- where values come from ---- */
 
-static bool call_result(struct dh_relies *r, uint32_t inst, const struct dh_inst *i, struct dh_sources *into)
+static bool call_result(struct dh_dependence *r, uint32_t inst, const struct dh_inst *i, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_call_graph *c = &r->symex->points_to->calls;
@@ -187,7 +187,7 @@ static bool call_result(struct dh_relies *r, uint32_t inst, const struct dh_inst
 }
 
 /* A constant is chosen by who decides where control comes from. */
-static bool phi_result(struct dh_relies *r, const struct dh_inst *i, struct dh_sources *into)
+static bool phi_result(struct dh_dependence *r, const struct dh_inst *i, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     bool moved = false;
@@ -201,7 +201,7 @@ static bool phi_result(struct dh_relies *r, const struct dh_inst *i, struct dh_s
     return moved;
 }
 
-static bool result(struct dh_relies *r, uint32_t inst, struct dh_sources *into)
+static bool result(struct dh_dependence *r, uint32_t inst, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_inst *i = &p->insts.at[inst];
@@ -228,7 +228,7 @@ static bool result(struct dh_relies *r, uint32_t inst, struct dh_sources *into)
     }
 }
 
-static void follow_values(struct dh_relies *r, const struct dh_cfg *f)
+static void follow_values(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_program *p = r->symex->program;
     bool moved = true;
@@ -245,7 +245,7 @@ static void follow_values(struct dh_relies *r, const struct dh_cfg *f)
 
 /* ---- what decides ---- */
 
-static void find_controls(struct dh_relies *r, const struct dh_cfg *f)
+static void find_controls(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_program *p = r->symex->program;
     r->controls.n = 0;
@@ -266,7 +266,7 @@ static void find_controls(struct dh_relies *r, const struct dh_cfg *f)
     }
 }
 
-static bool decide(struct dh_relies *r, const struct dh_cfg *f, uint32_t block, uint32_t by)
+static bool decide(struct dh_dependence *r, const struct dh_cfg *f, uint32_t block, uint32_t by)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_basic_block *b = &p->blocks.at[f->first + by];
@@ -277,7 +277,7 @@ static bool decide(struct dh_relies *r, const struct dh_cfg *f, uint32_t block, 
     return moved;
 }
 
-static void follow_control(struct dh_relies *r, const struct dh_cfg *f)
+static void follow_control(struct dh_dependence *r, const struct dh_cfg *f)
 {
     bool moved = true;
     for (int round = 0; moved && round < 6; round++) {
@@ -289,7 +289,7 @@ static void follow_control(struct dh_relies *r, const struct dh_cfg *f)
 
 /* ---- what steps rely on ---- */
 
-static void rely_own(struct dh_relies *r, struct dh_step_of *s, uint32_t block)
+static void rely_own(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_inst *i = &p->insts.at[s->inst];
@@ -298,14 +298,15 @@ static void rely_own(struct dh_relies *r, struct dh_step_of *s, uint32_t block)
     add_all(&s->by_control, &r->blocks.at[block]);
 }
 
-static void rely_arguments(struct dh_relies *r, struct dh_sources *into, uint32_t params, const struct dh_inst *call)
+static void rely_arguments(struct dh_dependence *r, struct dh_sources *into, uint32_t params,
+                           const struct dh_inst *call)
 {
     for (uint32_t k = 0; k < 32 && k + 1 < call->n_operands; k++)
         if (params >> k & 1)
             add_value(r, into, dh_operand(r->symex->program, call, k + 1));
 }
 
-static void rely_below(struct dh_relies *r, struct dh_step_of *s, uint32_t block)
+static void rely_below(struct dh_dependence *r, struct dh_dependent_access *s, uint32_t block)
 {
     const struct dh_inst *call = &r->symex->program->insts.at[s->point];
     struct dh_sources none = {0};
@@ -320,7 +321,7 @@ static void rely_below(struct dh_relies *r, struct dh_step_of *s, uint32_t block
 /* ---- how reads are used ---- */
 
 /* Steps of this function whose very value the register is, or is an address computed with it. */
-static void direct(struct dh_relies *r, dh_value v, int depth, struct dh_sources *into)
+static void direct(struct dh_dependence *r, dh_value v, int depth, struct dh_sources *into)
 {
     const struct dh_program *p = r->symex->program;
     if (!dh_is_register(v) || depth > 6)
@@ -337,7 +338,7 @@ static void direct(struct dh_relies *r, dh_value v, int depth, struct dh_sources
 }
 
 /* The value is used as an address although nobody looked at this copy of it. */
-static void consume(struct dh_relies *r, dh_value v, uint32_t block)
+static void consume(struct dh_dependence *r, dh_value v, uint32_t block)
 {
     struct dh_sources steps = {0};
     direct(r, v, 0, &steps);
@@ -346,7 +347,7 @@ static void consume(struct dh_relies *r, dh_value v, uint32_t block)
             r->steps.at[steps.at[n]].traits |= DH_STEP_CONSUMED;
 }
 
-static void note_mix(struct dh_relies *r, const struct dh_inst *i)
+static void note_mix(struct dh_dependence *r, const struct dh_inst *i)
 {
     const struct dh_program *p = r->symex->program;
     bool equality = i->op == DH_I_COMPARE && (i->extra == DH_CMP_EQ || i->extra == DH_CMP_NE);
@@ -359,13 +360,13 @@ static void note_mix(struct dh_relies *r, const struct dh_inst *i)
             uint32_t step = s->at[k] < r->n_params ? DH_NONE : s->at[k] - r->n_params;
             if (step == DH_NONE || r->steps.at[step].traits & DH_STEP_WRITES)
                 continue;
-            struct dh_step_of *read = &r->steps.at[step];
+            struct dh_dependent_access *read = &r->steps.at[step];
             add_all(equality ? &read->by_equality : &read->by_comparison, &r->registers.at[other]);
         }
     }
 }
 
-static void note_uses(struct dh_relies *r, const struct dh_cfg *f)
+static void note_uses(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_program *p = r->symex->program;
     for (size_t k = 0; k < f->order.n; k++) {
@@ -386,7 +387,7 @@ static void note_uses(struct dh_relies *r, const struct dh_cfg *f)
 
 /* ---- one function ---- */
 
-static void clear(struct dh_relies *r, const struct dh_cfg *f)
+static void clear(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_function *fn = &r->symex->program->functions.at[r->function];
     r->registers.n = r->blocks.n = 0;
@@ -400,7 +401,7 @@ static void clear(struct dh_relies *r, const struct dh_cfg *f)
 }
 
 /* Reads whose value a function without accesses of its own passes on: nothing to follow but parameters. */
-static void note_returns(struct dh_relies *r, const struct dh_cfg *f)
+static void note_returns(struct dh_dependence *r, const struct dh_cfg *f)
 {
     const struct dh_program *p = r->symex->program;
     struct dh_sources all = {0};
@@ -416,7 +417,7 @@ static void note_returns(struct dh_relies *r, const struct dh_cfg *f)
             r->steps.at[all.at[n] - r->n_params].traits |= DH_STEP_RETURNED;
 }
 
-void dh_relies_read(struct dh_relies *r, uint32_t function)
+void dh_dependence_analyse(struct dh_dependence *r, uint32_t function)
 {
     const struct dh_program *p = r->symex->program;
     const struct dh_cfg *f = dh_symex_cfg(r->symex, function);
@@ -430,7 +431,7 @@ void dh_relies_read(struct dh_relies *r, uint32_t function)
         follow_control(r, f);
     }
     for (size_t n = 0; n < r->steps.n; n++) {
-        struct dh_step_of *s = &r->steps.at[n];
+        struct dh_dependent_access *s = &r->steps.at[n];
         uint32_t block = dh_program_block_of(p, s->point) - f->first;
         (s->inst == s->point ? rely_own : rely_below)(r, s, block);
     }
@@ -438,15 +439,15 @@ void dh_relies_read(struct dh_relies *r, uint32_t function)
     note_returns(r, f);
 }
 
-void dh_relies_keep(struct dh_relies *r)
+void dh_dependence_keep_summary(struct dh_dependence *r)
 {
-    struct dh_reliance *out = &r->functions[r->function];
+    struct dh_dependence_summary *out = &r->functions[r->function];
     const struct dh_program *p = r->symex->program;
     /* What an object of the library does inside is one step of who uses it. */
     if (dh_library_is_object(dh_library_class_of_member(dh_program_string(p, p->functions.at[r->function].name))))
         return;
     for (size_t n = 0; n < r->steps.n; n++) {
-        struct dh_step_of s = r->steps.at[n];
+        struct dh_dependent_access s = r->steps.at[n];
         s.data = params_of(r, &s.by_data);
         s.control = params_of(r, &s.by_control);
         s.mixed = params_of(r, &s.by_comparison);

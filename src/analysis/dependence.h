@@ -29,7 +29,7 @@ enum dh_step_trait {
 };
 
 /* One access that a call of the function may do. */
-struct dh_step_of {
+struct dh_dependent_access {
     uint32_t inst;  /* the access, here or in a callee */
     uint32_t point; /* this function's instruction: the access itself or the call */
     uint32_t traits;
@@ -42,18 +42,18 @@ struct dh_step_of {
 };
 
 /* What callers need of a function. */
-struct dh_reliance {
-    DH_VEC(struct dh_step_of) steps;
+struct dh_dependence_summary {
+    DH_VEC(struct dh_dependent_access) steps;
     uint32_t returns; /* parameters that its result depends on */
 };
 
-struct dh_relies {
+struct dh_dependence {
     struct dh_symex *symex;
     const uint8_t *hot; /* by instruction: accesses that others may interfere with */
-    struct dh_reliance *functions;
+    struct dh_dependence_summary *functions;
     /* of the function at work */
     uint32_t function, n_params;
-    DH_VEC(struct dh_step_of) steps;
+    DH_VEC(struct dh_dependent_access) steps;
     DH_VEC(uint32_t) step_of;            /* by instruction of the function: its first step, DH_NONE */
     DH_VEC(struct dh_sources) registers; /* what their values come from */
     DH_VEC(struct dh_sources) blocks;    /* what decided that control is there */
@@ -61,12 +61,12 @@ struct dh_relies {
     bool incomplete;                     /* a function was too large to look at everything */
 };
 
-void dh_relies_init(struct dh_relies *r, struct dh_symex *w, const uint8_t *hot);
-void dh_relies_release(struct dh_relies *r);
+void dh_dependence_init(struct dh_dependence *r, struct dh_symex *w, const uint8_t *hot);
+void dh_dependence_release(struct dh_dependence *r);
 /* Steps of a function with all their sets; valid until the next call. */
-void dh_relies_read(struct dh_relies *r, uint32_t function);
+void dh_dependence_analyse(struct dh_dependence *r, uint32_t function);
 /* Keeps what callers need of the function at work. */
-void dh_relies_keep(struct dh_relies *r);
+void dh_dependence_keep_summary(struct dh_dependence *r);
 
 bool dh_sources_have(const struct dh_sources *s, uint32_t source);
 

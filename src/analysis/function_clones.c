@@ -25,7 +25,7 @@ struct candidate {
 };
 
 struct chooser {
-    const struct dh_special_question *q;
+    const struct dh_clone_query *q;
     struct dh_symex *w;
     const struct dh_program *p;
     uint32_t n_met, n; /* contexts that were walked; with those, one a function, in which nothing matters */
@@ -294,7 +294,7 @@ static void afford(struct chooser *c)
     uint8_t *versions = zeroed(c->p->functions.n, 1);
     if (c->candidates.n)
         qsort(c->candidates.at, c->candidates.n, sizeof *c->candidates.at, by_gain);
-    for (size_t k = 0; k < c->candidates.n && n < DH_SPECIAL_COPIES; k++) {
+    for (size_t k = 0; k < c->candidates.n && n < DH_CLONES_MAX; k++) {
         const struct candidate *one = &c->candidates.at[k];
         if (one->size > left || versions[one->function] == VERSIONS)
             continue;
@@ -367,7 +367,7 @@ static uint32_t *number_of(struct chooser *c, uint32_t function, unsigned versio
     return &c->numbers[(size_t)function * (VERSIONS + 1) + version];
 }
 
-static void number_copies(struct chooser *c, struct dh_special *s)
+static void number_copies(struct chooser *c, struct dh_function_clones *s)
 {
     for (uint32_t n = 0; n < c->n; n++)
         for (unsigned v = 1; v <= VERSIONS; v++) {
@@ -379,7 +379,7 @@ static void number_copies(struct chooser *c, struct dh_special *s)
         }
 }
 
-static void number_calls(struct chooser *c, struct dh_special *s)
+static void number_calls(struct chooser *c, struct dh_function_clones *s)
 {
     uint8_t *done = zeroed((size_t)c->p->insts.n * (VERSIONS + 1), 1);
     for (size_t n = 0; n < c->calls.n; n++) {
@@ -390,8 +390,8 @@ static void number_calls(struct chooser *c, struct dh_special *s)
                 continue;
             *seen = 1;
             uint32_t caller = function_of(c, f->context);
-            struct dh_redirect r = {*number_of(c, caller, v), c->p->insts.at[f->call].site,
-                                    *number_of(c, f->function, to - 1u)};
+            struct dh_clone_redirect r = {*number_of(c, caller, v), c->p->insts.at[f->call].site,
+                                          *number_of(c, f->function, to - 1u)};
             dh_vec_push(&s->redirects, r);
         }
     }
@@ -425,7 +425,7 @@ static void finish(struct chooser *c)
     dh_vec_release(&c->candidates);
 }
 
-void dh_special_choose(struct dh_special *s, const struct dh_special_question *q)
+void dh_function_clones_choose(struct dh_function_clones *s, const struct dh_clone_query *q)
 {
     struct dh_symex *w = q->symex;
     struct chooser c = {.q = q, .w = w, .p = w->program, .n_met = (uint32_t)w->contexts.n};
@@ -447,7 +447,7 @@ void dh_special_choose(struct dh_special *s, const struct dh_special_question *q
     finish(&c);
 }
 
-void dh_special_release(struct dh_special *s)
+void dh_function_clones_release(struct dh_function_clones *s)
 {
     dh_vec_release(&s->copies);
     dh_vec_release(&s->redirects);

@@ -7,19 +7,19 @@
 
 #include "analysis/symex.h"
 
-enum { DH_SPECIAL_COPIES = 192 }; /* at most */
+enum { DH_CLONES_MAX = 192 }; /* at most */
 
 /* Calls of `call` (as dh_inst.site numbers it) in a copy, 0: in the original, go to another copy. */
-struct dh_redirect {
+struct dh_clone_redirect {
     uint32_t caller, call, copy; /* copies count from 1 */
 };
 
-struct dh_special {
+struct dh_function_clones {
     DH_VEC(uint32_t) copies; /* of which function */
-    DH_VEC(struct dh_redirect) redirects;
+    DH_VEC(struct dh_clone_redirect) redirects;
 };
 
-struct dh_special_question {
+struct dh_clone_query {
     struct dh_symex *symex;  /* traced */
     const uint8_t *racy;     /* by event */
     const uint8_t *open;     /* by function: code nobody knows may call it, and there nothing in it is safe */
@@ -29,7 +29,7 @@ struct dh_special_question {
     bool reckless;           /* for a test that must see it caught: a call that may lead to a copy always does */
 };
 
-void dh_special_choose(struct dh_special *s, const struct dh_special_question *q);
-void dh_special_release(struct dh_special *s);
+void dh_function_clones_choose(struct dh_function_clones *s, const struct dh_clone_query *q);
+void dh_function_clones_release(struct dh_function_clones *s);
 
 #endif

@@ -51,7 +51,7 @@ static enum dh_compare mirrored(enum dh_compare c)
 }
 
 /* Counting towards the gate: down to nothing, up from nothing, up to a number. */
-static bool counts_towards(bool up, const struct dh_word *gate)
+static bool counts_towards(bool up, const struct dh_guard_access *gate)
 {
     bool zero = gate->known && gate->number <= 0;
     switch (gate->relation) {
@@ -70,27 +70,27 @@ static bool counts_towards(bool up, const struct dh_word *gate)
     }
 }
 
-bool dh_word_fits(const struct dh_word *set, const struct dh_word *gate)
+bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_guard_access *gate)
 {
-    if (set->change == DH_WORD_UP || set->change == DH_WORD_DOWN)
-        return counts_towards(set->change == DH_WORD_UP, gate);
+    if (set->change == DH_GUARD_INCREASED || set->change == DH_GUARD_DECREASED)
+        return counts_towards(set->change == DH_GUARD_INCREASED, gate);
     return !set->known || !gate->known || holds(set->number, gate->relation, gate->number);
 }
 
-bool dh_word_shuts(const struct dh_word *set, const struct dh_word *gate)
+bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *gate)
 {
     if (gate->relation == DH_CMP_OTHER || !gate->known)
         return false;
-    if (set->change == DH_WORD_TO)
+    if (set->change == DH_GUARD_ASSIGNED)
         return set->known && !holds(set->number, gate->relation, gate->number);
     /* One more than before is not nothing; one less than one is. */
-    if (set->change == DH_WORD_UP)
+    if (set->change == DH_GUARD_INCREASED)
         return !holds(1, gate->relation, gate->number) && holds(0, gate->relation, gate->number);
-    return set->change == DH_WORD_DOWN && !holds(0, gate->relation, gate->number) &&
+    return set->change == DH_GUARD_DECREASED && !holds(0, gate->relation, gate->number) &&
            holds(1, gate->relation, gate->number);
 }
 
-bool dh_words_contradict(const struct dh_word *one, const struct dh_word *other)
+bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_guard_access *other)
 {
     if (!one->known || !other->known || one->relation == DH_CMP_OTHER || other->relation == DH_CMP_OTHER)
         return false;
@@ -105,17 +105,18 @@ bool dh_words_contradict(const struct dh_word *one, const struct dh_word *other)
 
 /* ---- values across calls ---- */
 
-const struct dh_where *dh_words_callee(struct dh_words *x, const struct dh_where *at, uint32_t call, uint32_t function)
+const struct dh_call_path *dh_guards_enter_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call,
+                                                  uint32_t function)
 {
-    if (x->n_made == DH_WHERES)
+    if (x->n_made == DH_CALL_PATHS_MAX)
         return NULL;
-    struct dh_where *to = &x->made[x->n_made++];
-    *to = (struct dh_where){function, call, at, DH_NONE, at->level};
+    struct dh_call_path *to = &x->made[x->n_made++];
+    *to = (struct dh_call_path){function, call, at, DH_NONE, at->level};
     return to;
 }
 
 /* The argument that a parameter is, in the caller. */
-static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t param, struct dh_where *caller,
+static bool argument(struct dh_guards *x, const struct dh_call_path *at, uint32_t param, struct dh_call_path *caller,
                      dh_value *v)
 {
     const struct dh_symex *w = x->symex;
@@ -128,7 +129,7 @@ static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t par
         if (c->caller == DH_NONE)
             return false;
         call = at->call != DH_NONE ? at->call : c->call;
-        *caller = (struct dh_where){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, at->level};
+        *caller = (struct dh_call_path){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, at->level};
     }
     if (call == DH_NONE || p->insts.at[call].op != DH_I_CALL || param + 1 >= p->insts.at[call].n_operands)
         return false;
@@ -136,7 +137,7 @@ static bool argument(struct dh_words *x, const struct dh_where *at, uint32_t par
     return true;
 }
 
-static const struct dh_inst *defined(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t *inst)
+static const struct dh_inst *defined(struct dh_guards *x, const struct dh_call_path *at, dh_value v, uint32_t *inst)
 {
     if (!dh_is_register(v))
         return NULL;
@@ -144,7 +145,7 @@ static const struct dh_inst *defined(struct dh_words *x, const struct dh_where *
     return *inst != DH_NONE ? &x->symex->program->insts.at[*inst] : NULL;
 }
 
-static bool number_of(struct dh_words *x, const struct dh_where *at, dh_value v, int64_t *number, int depth)
+static bool number_of(struct dh_guards *x, const struct dh_call_path *at, dh_value v, int64_t *number, int depth)
 {
     const struct dh_program *p = x->symex->program;
     uint32_t inst;
@@ -152,7 +153,7 @@ static bool number_of(struct dh_words *x, const struct dh_where *at, dh_value v,
         return true;
     if (!dh_is_register(v) || depth > DEEPEST)
         return false;
-    struct dh_where caller;
+    struct dh_call_path caller;
     dh_value up;
     if (v < p->functions.at[at->function].n_params)
         return argument(x, at, v, &caller, &up) && number_of(x, &caller, up, number, depth + 1);
@@ -177,16 +178,17 @@ static dh_value returned(const struct dh_program *p, uint32_t function)
 }
 
 /* The one function that is called, as seen from here. */
-static const struct dh_where *only_callee(struct dh_words *x, const struct dh_where *at, uint32_t call)
+static const struct dh_call_path *only_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call)
 {
     uint32_t it = dh_call_graph_first(&x->symex->points_to->calls, call), to, more;
     if (!dh_call_graph_next(&x->symex->points_to->calls, call, &it, &to) ||
         dh_call_graph_next(&x->symex->points_to->calls, call, &it, &more))
         return NULL;
-    return dh_words_callee(x, at, call, to);
+    return dh_guards_enter_callee(x, at, call, to);
 }
 
-static struct dh_heap_cell place_of(struct dh_words *x, const struct dh_where *at, dh_value v, uint32_t inst, int depth)
+static struct dh_heap_cell place_of(struct dh_guards *x, const struct dh_call_path *at, dh_value v, uint32_t inst,
+                                    int depth)
 {
     struct dh_symex *w = x->symex;
     if (!at->up && x->frame[at->context]) {
@@ -196,7 +198,7 @@ static struct dh_heap_cell place_of(struct dh_words *x, const struct dh_where *a
     }
     struct dh_term t = dh_value_term(&w->state->values, at->function, v);
     struct dh_expr e = w->state->values.exprs.at[t.expr];
-    struct dh_where caller;
+    struct dh_call_path caller;
     dh_value up;
     if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST && argument(x, at, e.a, &caller, &up)) {
         struct dh_heap_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
@@ -210,31 +212,31 @@ static struct dh_heap_cell place_of(struct dh_words *x, const struct dh_where *a
 /* ---- what is set ---- */
 
 /* An atomic count that what was done before is not moved behind. */
-static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_word *word)
+static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *word)
 {
     int64_t by;
     bool releases = i->order == DH_ORDER_RELEASE || i->order == DH_ORDER_ACQ_REL || i->order == DH_ORDER_SEQ_CST;
     if (!releases || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
         return false;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
-    word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
+    word->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
     return true;
 }
 
-static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_word *word)
+static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *word)
 {
     switch (i->op) {
     case DH_I_RMW:
         return by_count(p, i, word);
     case DH_I_SEM_POST:
-        word->change = DH_WORD_UP;
+        word->change = DH_GUARD_INCREASED;
         return true;
     case DH_I_SEM_WAIT:
-        word->change = DH_WORD_DOWN;
+        word->change = DH_GUARD_DECREASED;
         word->taking = true;
         return true;
     case DH_I_RELEASE:
-        word->change = DH_WORD_ANYHOW;
+        word->change = DH_GUARD_CHANGED;
         return true;
     default:
         return false;
@@ -242,7 +244,8 @@ static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, st
 }
 
 /* How the new value comes from the old one. */
-static void by_value(struct dh_words *x, const struct dh_where *at, const struct dh_inst *store, struct dh_word *word)
+static void by_value(struct dh_guards *x, const struct dh_call_path *at, const struct dh_inst *store,
+                     struct dh_guard_access *word)
 {
     const struct dh_program *p = x->symex->program;
     struct dh_value_numbering *exprs = &x->symex->state->values;
@@ -250,10 +253,10 @@ static void by_value(struct dh_words *x, const struct dh_where *at, const struct
     uint32_t inst;
     const struct dh_inst *i = defined(x, at, v, &inst);
     int64_t by;
-    word->change = DH_WORD_ANYHOW;
+    word->change = DH_GUARD_CHANGED;
     if (number_of(x, at, v, &word->number, 0)) {
         word->known = true;
-        word->change = DH_WORD_TO;
+        word->change = DH_GUARD_ASSIGNED;
         return;
     }
     if (!i || i->op != DH_I_BINARY || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
@@ -267,11 +270,11 @@ static void by_value(struct dh_words *x, const struct dh_where *at, const struct
         dh_expr_canonical(exprs, from.expr) != dh_expr_canonical(exprs, to.expr))
         return;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
-    word->change = down == (i->extra == DH_BIN_ADD) ? DH_WORD_DOWN : DH_WORD_UP;
+    word->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
 }
 
 /* Of many objects on the heap the library's own place in them is not always known. */
-static struct dh_heap_cell whole(const struct dh_words *x, struct dh_heap_cell at)
+static struct dh_heap_cell whole(const struct dh_guards *x, struct dh_heap_cell at)
 {
     if (at.node != DH_NO_NODE && !dh_symex_is_unique(x->symex, at.node))
         at.offset = DH_WORD_WHOLE;
@@ -279,10 +282,10 @@ static struct dh_heap_cell whole(const struct dh_words *x, struct dh_heap_cell a
 }
 
 /* Also what is set before there is anybody to wait. */
-static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+static bool any_set(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *word)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
-    *word = (struct dh_word){.kind = DH_WORD_SET, .inst = inst};
+    *word = (struct dh_guard_access){.kind = DH_GUARD_SET, .inst = inst};
     if (i->op == DH_I_STORE || i->op == DH_I_SEM_INIT)
         by_value(x, at, i, word);
     else if (!by_semaphore(x->symex->program, i, word))
@@ -294,7 +297,7 @@ static bool any_set(struct dh_words *x, const struct dh_where *at, uint32_t inst
     return word->at.node != DH_NO_NODE;
 }
 
-bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+bool dh_guards_set_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *word)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op == DH_I_SEM_INIT || (i->op == DH_I_STORE && x->locked[inst] != 1))
@@ -302,12 +305,13 @@ bool dh_words_set(struct dh_words *x, const struct dh_where *at, uint32_t inst, 
     return any_set(x, at, inst, word);
 }
 
-bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t inst, struct dh_word *word)
+bool dh_guards_awaited_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst,
+                          struct dh_guard_access *word)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op != DH_I_ACQUIRE)
         return false;
-    *word = (struct dh_word){.kind = DH_WORD_GATE, .relation = DH_CMP_OTHER, .inst = inst};
+    *word = (struct dh_guard_access){.kind = DH_GUARD_TEST, .relation = DH_CMP_OTHER, .inst = inst};
     word->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
     word->at = whole(x, word->at);
     return word->at.node != DH_NO_NODE;
@@ -316,21 +320,21 @@ bool dh_words_acquire(struct dh_words *x, const struct dh_where *at, uint32_t in
 /* ---- what is tested ---- */
 
 struct test {
-    struct dh_words *x;
-    struct dh_word *words;
+    struct dh_guards *x;
+    struct dh_guard_access *words;
     unsigned n;
 };
 
 /* A value that was loaded under a lock, perhaps by a callee or in a caller. */
-static bool loaded(struct test *t, const struct dh_where *at, dh_value v, struct dh_word *word, int depth)
+static bool loaded(struct test *t, const struct dh_call_path *at, dh_value v, struct dh_guard_access *word, int depth)
 {
-    struct dh_words *x = t->x;
+    struct dh_guards *x = t->x;
     const struct dh_program *p = x->symex->program;
     uint32_t inst;
     if (!dh_is_register(v) || depth > DEEPEST || ++x->steps > MOST_STEPS)
         return false;
     if (v < p->functions.at[at->function].n_params) {
-        struct dh_where caller;
+        struct dh_call_path caller;
         dh_value up;
         return argument(x, at, v, &caller, &up) && loaded(t, &caller, up, word, depth + 1);
     }
@@ -340,22 +344,22 @@ static bool loaded(struct test *t, const struct dh_where *at, dh_value v, struct
     if (i->op == DH_I_COPY)
         return loaded(t, at, dh_operand(p, i, 0), word, depth + 1);
     if (i->op == DH_I_LOAD && x->locked[inst] == 1) {
-        *word = (struct dh_word){.kind = DH_WORD_GATE, .inst = inst};
+        *word = (struct dh_guard_access){.kind = DH_GUARD_TEST, .inst = inst};
         word->at = place_of(x, at, dh_operand(p, i, 0), inst, 0);
         return word->at.node != DH_NO_NODE;
     }
     if (i->op == DH_I_BINARY) /* a word set to what it was counted to, and tested at once */
         return false;
-    const struct dh_where *to = i->op == DH_I_CALL ? only_callee(x, at, inst) : NULL;
+    const struct dh_call_path *to = i->op == DH_I_CALL ? only_callee(x, at, inst) : NULL;
     dh_value back = to ? returned(p, to->function) : DH_NONE;
     return back != DH_NONE && loaded(t, to, back, word, depth + 1);
 }
 
-static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth);
+static void tests(struct test *t, const struct dh_call_path *at, dh_value v, bool yes, int depth);
 
-static void note(struct test *t, struct dh_word *word)
+static void note(struct test *t, struct dh_guard_access *word)
 {
-    if (t->n < DH_WORDS_EDGE)
+    if (t->n < DH_GUARDS_PER_EDGE)
         t->words[t->n++] = *word;
 }
 
@@ -367,12 +371,12 @@ static bool is_near(const struct test *t, const struct dh_inst *compare, uint32_
     return here == there || p->blocks.at[here].function != p->blocks.at[there].function;
 }
 
-static void by_compare(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
+static void by_compare(struct test *t, const struct dh_call_path *at, const struct dh_inst *i, bool yes, int depth)
 {
     const struct dh_program *p = t->x->symex->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
     enum dh_compare relation = yes ? i->extra : negated(i->extra);
-    struct dh_word word;
+    struct dh_guard_access word;
     uint32_t inst;
     int64_t number;
     const struct dh_inst *inner = defined(t->x, at, a, &inst);
@@ -383,7 +387,7 @@ static void by_compare(struct test *t, const struct dh_where *at, const struct d
         if (t->n > before)
             return;
     }
-    struct dh_word second;
+    struct dh_guard_access second;
     bool one = loaded(t, at, a, &word, 0), other = loaded(t, at, b, &second, 0);
     /* What was looked at before is a number by now. */
     bool both = one && other && is_near(t, i, word.inst) == is_near(t, i, second.inst);
@@ -400,7 +404,7 @@ static void by_compare(struct test *t, const struct dh_where *at, const struct d
 }
 
 /* Conditions joined by && and ||: all but one way bring a constant that is not this one. */
-static void by_phi(struct test *t, const struct dh_where *at, const struct dh_inst *i, bool yes, int depth)
+static void by_phi(struct test *t, const struct dh_call_path *at, const struct dh_inst *i, bool yes, int depth)
 {
     const struct dh_program *p = t->x->symex->program;
     uint32_t first = p->functions.at[at->function].block, n_open = 0, open = 0;
@@ -416,18 +420,18 @@ static void by_phi(struct test *t, const struct dh_where *at, const struct dh_in
     tests(t, at, dh_operand(p, i, open), yes, depth + 1);
     for (unsigned up = 0; up < 4 && p->blocks.at[block].n_preds == 1; up++) {
         uint32_t pred = dh_predecessors(p, &p->blocks.at[block])[0];
-        struct dh_word more[DH_WORDS_EDGE];
-        unsigned n = dh_words_edge(t->x, at, pred, block, more);
+        struct dh_guard_access more[DH_GUARDS_PER_EDGE];
+        unsigned n = dh_guards_on_edge(t->x, at, pred, block, more);
         for (unsigned k = 0; k < n; k++)
             note(t, &more[k]);
         block = pred;
     }
 }
 
-static void tests(struct test *t, const struct dh_where *at, dh_value v, bool yes, int depth)
+static void tests(struct test *t, const struct dh_call_path *at, dh_value v, bool yes, int depth)
 {
     const struct dh_program *p = t->x->symex->program;
-    struct dh_word word;
+    struct dh_guard_access word;
     uint32_t inst;
     int64_t number;
     const struct dh_inst *i = defined(t->x, at, v, &inst);
@@ -453,13 +457,14 @@ static void tests(struct test *t, const struct dh_where *at, dh_value v, bool ye
     }
     if (i->op == DH_I_COPY)
         tests(t, at, dh_operand(p, i, 0), yes, depth + 1);
-    const struct dh_where *to = i->op == DH_I_CALL ? only_callee(t->x, at, inst) : NULL;
+    const struct dh_call_path *to = i->op == DH_I_CALL ? only_callee(t->x, at, inst) : NULL;
     dh_value back = to ? returned(p, to->function) : DH_NONE;
     if (back != DH_NONE)
         tests(t, to, back, yes, depth + 1);
 }
 
-unsigned dh_words_edge(struct dh_words *x, const struct dh_where *at, uint32_t from, uint32_t to, struct dh_word *words)
+unsigned dh_guards_on_edge(struct dh_guards *x, const struct dh_call_path *at, uint32_t from, uint32_t to,
+                           struct dh_guard_access *words)
 {
     const struct dh_program *p = x->symex->program;
     const struct dh_basic_block *b = &p->blocks.at[from];
@@ -486,11 +491,11 @@ static int by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
+bool dh_guards_involve(const struct dh_guards *x, uint32_t inst)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
     const struct dh_call_graph *calls = &x->symex->points_to->calls;
-    struct dh_word scratch;
+    struct dh_guard_access scratch;
     if (x->locked[inst] == 1 || i->op == DH_I_ACQUIRE || by_semaphore(x->symex->program, i, &scratch))
         return true;
     for (uint32_t it = dh_call_graph_first(calls, inst), to;
@@ -501,7 +506,7 @@ bool dh_words_speaks(const struct dh_words *x, uint32_t inst)
 }
 
 /* Callees first; the second time for recursions. */
-static void find_speakers(struct dh_words *x)
+static void find_speakers(struct dh_guards *x)
 {
     const struct dh_program *p = x->symex->program;
     const struct dh_call_graph *calls = &x->symex->points_to->calls;
@@ -512,7 +517,7 @@ static void find_speakers(struct dh_words *x)
             continue;
         const struct dh_basic_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
         for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts; i++) {
-            x->speaks[f] |= dh_words_speaks(x, i);
+            x->speaks[f] |= dh_guards_involve(x, i);
             for (uint32_t it = dh_call_graph_first(calls, i), to;
                  p->insts.at[i].op == DH_I_CALL && dh_call_graph_next(calls, i, &it, &to);)
                 x->about[f] |= x->about[to];
@@ -522,7 +527,7 @@ static void find_speakers(struct dh_words *x)
 
 /* ---- places that somebody tests ---- */
 
-static size_t tested_slot(const struct dh_words *x, struct dh_heap_cell at)
+static size_t tested_slot(const struct dh_guards *x, struct dh_heap_cell at)
 {
     uint64_t key = ((uint64_t)at.node << 32 | (uint32_t)at.offset) * 0x9e3779b97f4a7c15u;
     size_t n = (size_t)(key >> 24) & x->tested_mask;
@@ -531,13 +536,13 @@ static size_t tested_slot(const struct dh_words *x, struct dh_heap_cell at)
     return n;
 }
 
-bool dh_words_tested(const struct dh_words *x, struct dh_heap_cell at)
+bool dh_guards_is_tested(const struct dh_guards *x, struct dh_heap_cell at)
 {
     return x->tested[tested_slot(x, at)].node != DH_NO_NODE;
 }
 
 /* The value goes into a condition, or to who asked. */
-static void mark_tests(struct dh_words *x, uint8_t *tests)
+static void mark_tests(struct dh_guards *x, uint8_t *tests)
 {
     struct dh_symex *w = x->symex;
     for (uint32_t b = 0; b < w->program->blocks.n; b++) {
@@ -559,7 +564,7 @@ static void mark_tests(struct dh_words *x, uint8_t *tests)
     }
 }
 
-static void find_tested(struct dh_words *x)
+static void find_tested(struct dh_guards *x)
 {
     struct dh_symex *w = x->symex;
     uint8_t *tests = zeroed(w->program->insts.n, 1);
@@ -580,7 +585,7 @@ static void find_tested(struct dh_words *x)
     free(tests);
 }
 
-static void note_place(struct dh_words *x, const struct dh_symex_event *e)
+static void note_place(struct dh_guards *x, const struct dh_symex_event *e)
 {
     struct dh_heap_cell *at = &x->place[e->inst], here = {e->node, e->offset};
     if (!x->locked[e->inst])
@@ -589,9 +594,9 @@ static void note_place(struct dh_words *x, const struct dh_symex_event *e)
         *at = DH_NO_CELL;
 }
 
-void dh_words_init(struct dh_words *x, struct dh_symex *w)
+void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
 {
-    *x = (struct dh_words){.symex = w};
+    *x = (struct dh_guards){.symex = w};
     x->locked = zeroed(w->program->insts.n, 1);
     x->speaks = zeroed(w->program->functions.n, 1);
     x->about = zeroed(w->program->functions.n, sizeof *x->about);
@@ -621,12 +626,12 @@ void dh_words_init(struct dh_words *x, struct dh_symex *w)
     if (x->n_set)
         qsort(x->set, x->n_set, sizeof *x->set, by_place);
     for (uint32_t n = 0; n < w->events.n; n++)
-        x->about[w->contexts.at[w->events.at[n].context].function] |= dh_words_bit(w->events.at[n].node);
+        x->about[w->contexts.at[w->events.at[n].context].function] |= dh_guards_object_bit(w->events.at[n].node);
     find_speakers(x);
     find_tested(x);
 }
 
-void dh_words_release(struct dh_words *x)
+void dh_guards_release(struct dh_guards *x)
 {
     free(x->locked);
     free(x->speaks);
@@ -640,7 +645,7 @@ void dh_words_release(struct dh_words *x)
 
 /* ---- events ---- */
 
-uint32_t dh_words_first(const struct dh_words *x, struct dh_heap_cell at)
+uint32_t dh_guards_first_set(const struct dh_guards *x, struct dh_heap_cell at)
 {
     uint32_t low = 0, high = x->n_set;
     while (low < high) {
@@ -654,12 +659,12 @@ uint32_t dh_words_first(const struct dh_words *x, struct dh_heap_cell at)
     return low;
 }
 
-unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, unsigned most)
+unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_guard_access *words, unsigned most)
 {
     const struct dh_symex *w = x->symex;
     const struct dh_symex_event *e = &w->events.at[event];
     uint32_t function = w->contexts.at[e->context].function;
-    struct dh_where at = {function, DH_NONE, NULL, e->context, 0};
+    struct dh_call_path at = {function, DH_NONE, NULL, e->context, 0};
     unsigned n = 0;
     n += any_set(x, &at, e->inst, &words[0]);
     for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
@@ -667,8 +672,8 @@ unsigned dh_words_of(struct dh_words *x, uint32_t event, struct dh_word *words, 
         k = c->next;
         if (c->caller == DH_NONE)
             continue;
-        struct dh_where from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
-        struct dh_where in = {function, c->call, &from, DH_NONE, 0};
+        struct dh_call_path from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
+        struct dh_call_path in = {function, c->call, &from, DH_NONE, 0};
         if (any_set(x, &in, e->inst, &words[n])) {
             words[n].at = (struct dh_heap_cell){e->node, e->offset};
             n++;

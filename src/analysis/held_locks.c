@@ -270,7 +270,8 @@ static dh_lock_bits made_lost(struct dh_held_locks *h, uint32_t branch, uint32_t
     struct dh_atomic_sync *m = &h->symex->state->made;
     dh_lock_bits lost = 0;
     unsigned got = m->looked[branch] / DH_ATOMIC_ACQUIRED;
-    const struct dh_look_sides *sides = got && number < 2 ? dh_looks_at(&m->looks, h->function, branch) : NULL;
+    const struct dh_branch_tests *sides =
+        got && number < 2 ? dh_atomic_tests_of_branch(&m->looks, h->function, branch) : NULL;
     for (unsigned side = 0; sides && !(got >> number & 1) && side < 2; side++)
         for (unsigned k = 0; k < sides->n[side]; k++)
             for (size_t n = 0; n < h->takings.n; n++)

@@ -24,7 +24,7 @@ struct match {
 };
 
 struct search {
-    struct dh_ends *e;
+    struct dh_heuristic_joins *e;
     struct dh_points_to *points_to;
     const struct dh_program *p;
     struct deeds *of; /* by function */
@@ -230,7 +230,7 @@ static void note_call(struct search *s, uint32_t function, uint32_t inst, uint32
 
 static void pair(struct search *s, const struct deed *start, const struct deed *join)
 {
-    struct dh_ended e = {join->inst, join->block, start->origin, start->block};
+    struct dh_heuristic_join e = {join->inst, join->block, start->origin, start->block};
     if (start->inst != join->inst)
         dh_vec_push(&s->e->all, e);
     if (start->inst != join->inst && join->inst != join->origin)
@@ -360,21 +360,21 @@ static void end_inside(struct search *s)
         for (size_t k = 0; k < s->matches.n && always; k++)
             always = s->matches.at[k].join != m->join || is_matched(s, s->matches.at[k].call, m->join, m->create);
         if (always)
-            dh_vec_push(&s->e->all,
-                        ((struct dh_ended){m->join, block - s->p->functions.at[s->p->blocks.at[block].function].block,
-                                           m->create, DH_NONE}));
+            dh_vec_push(&s->e->all, ((struct dh_heuristic_join){
+                                        m->join, block - s->p->functions.at[s->p->blocks.at[block].function].block,
+                                        m->create, DH_NONE}));
     }
 }
 
 static const struct dh_program *program_of_ends;
-static uint32_t function_of(const struct dh_ended *e)
+static uint32_t function_of(const struct dh_heuristic_join *e)
 {
     return program_of_ends->blocks.at[dh_program_block_of(program_of_ends, e->inst)].function;
 }
 
 static int by_function(const void *a, const void *b)
 {
-    const struct dh_ended *x = a, *y = b;
+    const struct dh_heuristic_join *x = a, *y = b;
     uint32_t f = function_of(x), g = function_of(y);
     if (f != g)
         return f < g ? -1 : 1;
@@ -383,7 +383,7 @@ static int by_function(const void *a, const void *b)
 
 static void sort(struct search *s)
 {
-    struct dh_ends *e = s->e;
+    struct dh_heuristic_joins *e = s->e;
     size_t at = 0;
     program_of_ends = s->p;
     if (e->all.n)
@@ -397,7 +397,7 @@ static void sort(struct search *s)
     e->first[s->p->functions.n] = (uint32_t)at;
 }
 
-void dh_ends_find(struct dh_ends *e, struct dh_points_to *points_to)
+void dh_heuristic_joins_find(struct dh_heuristic_joins *e, struct dh_points_to *points_to)
 {
     struct search s = {.e = e, .points_to = points_to, .p = points_to->program};
     s.of = zeroed(s.p->functions.n, sizeof *s.of);
@@ -413,7 +413,7 @@ void dh_ends_find(struct dh_ends *e, struct dh_points_to *points_to)
     free(s.of);
 }
 
-void dh_ends_release(struct dh_ends *e)
+void dh_heuristic_joins_release(struct dh_heuristic_joins *e)
 {
     dh_vec_release(&e->all);
     free(e->first);

@@ -8,18 +8,18 @@
 
 /* Behind this join, or call that joins, the threads of `create` have ended; so they have behind every loop around it
  * that does not start them. */
-struct dh_ended {
+struct dh_heuristic_join {
     uint32_t inst, block; /* block: number in the function */
     uint32_t create;      /* instruction */
     uint32_t start;       /* block of the function that starts them, or calls who does; DH_NONE: no block of it */
 };
 
-struct dh_ends {
-    DH_VEC(struct dh_ended) all; /* by function */
-    uint32_t *first;             /* by function, one more at the end */
+struct dh_heuristic_joins {
+    DH_VEC(struct dh_heuristic_join) all; /* by function */
+    uint32_t *first;                      /* by function, one more at the end */
 };
 
-void dh_ends_find(struct dh_ends *e, struct dh_points_to *s);
-void dh_ends_release(struct dh_ends *e);
+void dh_heuristic_joins_find(struct dh_heuristic_joins *e, struct dh_points_to *s);
+void dh_heuristic_joins_release(struct dh_heuristic_joins *e);
 
 #endif

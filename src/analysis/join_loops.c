@@ -98,8 +98,8 @@ static bool read_count(const struct dh_program *p, const struct dh_cfg *flow, ui
     return first && step;
 }
 
-bool dh_joins_counts(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
-                     uint32_t *header)
+bool dh_is_loop_counter(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
+                        uint32_t *header)
 {
     struct count c;
     if (!read_count(p, flow, function, reg, &c))

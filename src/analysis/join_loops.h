@@ -35,7 +35,7 @@ void dh_joins_release(struct dh_joins *j);
 /* The loop at `header` starts threads that are all joined before the function ends. */
 bool dh_joins_contained(const struct dh_joins *j, uint32_t function, uint32_t header);
 /* A register that counts: assigned once a round of the loop with `header`, with a constant step. */
-bool dh_joins_counts(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
-                     uint32_t *header);
+bool dh_is_loop_counter(const struct dh_program *p, const struct dh_cfg *flow, uint32_t function, uint32_t reg,
+                        uint32_t *header);
 
 #endif

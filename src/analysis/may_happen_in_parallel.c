@@ -75,7 +75,7 @@ bool dh_threads_alternate(const struct dh_symex *w, unsigned a, unsigned b)
     return have_one_creator(w, a, b) && has(w->threads.at[a].over, b) && has(w->threads.at[b].over, a);
 }
 
-bool dh_threads_alternate_by_custom(const struct dh_symex *w, unsigned a, unsigned b)
+bool dh_threads_alternate_heuristically(const struct dh_symex *w, unsigned a, unsigned b)
 {
     return have_one_creator(w, a, b) && has(w->threads.at[a].joined_at_start_heuristic, b) &&
            has(w->threads.at[b].joined_at_start_heuristic, a);
@@ -89,7 +89,7 @@ static bool is_apart_by_barrier(const struct dh_symex *w, const struct dh_symex_
     return a->thread == b->thread && (p | q) > 1 && !(p & q);
 }
 
-bool dh_events_meet(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
+bool dh_may_happen_in_parallel(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_abstract_thread *x = &w->threads.at[a->thread], *y = &w->threads.at[b->thread];
     if (x->sequential || y->sequential)

@@ -7,11 +7,12 @@
 /* `a` happens before any thread like b's is there, or after all of them have ended. */
 bool dh_before_start(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b);
 bool dh_after_join(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b);
-bool dh_events_meet(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b);
+bool dh_may_happen_in_parallel(const struct dh_symex *w, const struct dh_symex_event *a,
+                               const struct dh_symex_event *b);
 /* Threads that the same one starts: whenever it starts one of the ones, all of the others that it started have ended,
  * and the other way round. */
 bool dh_threads_alternate(const struct dh_symex *w, unsigned a, unsigned b);
 /* The same by custom: behind joins that stand for all (ended.h). */
-bool dh_threads_alternate_by_custom(const struct dh_symex *w, unsigned a, unsigned b);
+bool dh_threads_alternate_heuristically(const struct dh_symex *w, unsigned a, unsigned b);
 
 #endif

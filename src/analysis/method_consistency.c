@@ -13,7 +13,7 @@ enum { TRIES_MAX = 256, WRITERS_MAX = 256, LOCKS_KEPT = 4 };
 struct candidate {
     enum dh_violation_kind kind;
     uint32_t function;
-    struct dh_step_of first, second;
+    struct dh_dependent_access first, second;
     uint32_t locks[LOCKS_KEPT]; /* instructions that took what is held from the one to the other */
     uint32_t n_locks;
     bool takes; /* the function takes locks itself */
@@ -27,12 +27,12 @@ struct member {
 struct finder {
     struct dh_inconsistencies *out;
     struct dh_symex *w;
-    const struct dh_consistency_wishes *how;
-    struct dh_relies relies;
+    const struct dh_consistency_options *how;
+    struct dh_dependence relies;
     struct dh_held_locks holds;
-    struct dh_published published;
-    struct dh_together together;
-    struct dh_waited waited;
+    struct dh_publication published;
+    struct dh_coexistence together;
+    struct dh_wait_order waited;
     uint8_t *hot;                /* by instruction */
     uint32_t *function;          /* by instruction: where it stands */
     struct dh_heap_cell *places; /* by instruction: what it always accesses */
@@ -212,14 +212,14 @@ static bool interferes(struct finder *f, const struct dh_symex_event *e, const s
     switch (dh_conflicts_argue(f->w, &a, &b, false)) {
     case DH_ARGUMENT_LOCK:
     case DH_ARGUMENT_INSTANCE_LOCK:
-    case DH_ARGUMENT_HOST_LOCK:
+    case DH_ARGUMENT_OWNER_LOCK:
     case DH_ARGUMENT_INDEX_LOCK:
     case DH_ARGUMENT_LOCK_NEAR:
     case DH_ARGUMENT_LOCK_REACHED:
-    case DH_ARGUMENT_MADE_LOCK:
+    case DH_ARGUMENT_ATOMIC_LOCK:
         return true;
     case DH_ARGUMENT_COUNT:
-        return !dh_published_apart(&f->published, e, write);
+        return !dh_publication_orders(&f->published, e, write);
     default:
         return false;
     }
@@ -274,7 +274,7 @@ static void index_places(struct finder *f)
 }
 
 /* One variable of one object, whatever the object is. */
-static bool same_variable(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool same_variable(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     if (same_words(f, a->at, b->at))
         return a->at.offset == b->at.offset;
@@ -283,7 +283,7 @@ static bool same_variable(struct finder *f, const struct dh_step_of *a, const st
 }
 
 /* Two fields of one object. */
-static bool same_object(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool same_object(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     enum { LARGEST = 4096 };
     int64_t gap = a->at.offset - b->at.offset;
@@ -310,13 +310,13 @@ static dh_lock_bits common_holds(struct finder *f, uint32_t a, uint32_t b)
 /* What a step has to do with others of its own critical section. */
 static void note_sections(struct finder *f)
 {
-    struct dh_relies *r = &f->relies;
+    struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        struct dh_step_of *s = &r->steps.at[n];
+        struct dh_dependent_access *s = &r->steps.at[n];
         if (dh_held_locks_at(&f->holds, s->point))
             s->traits |= DH_STEP_LOCKED;
         for (size_t k = 0; dh_held_locks_at(&f->holds, s->point) && k < r->steps.n; k++) {
-            const struct dh_step_of *o = &r->steps.at[k];
+            const struct dh_dependent_access *o = &r->steps.at[k];
             bool opposite = (o->traits ^ s->traits) & DH_STEP_WRITES;
             if (!opposite || !common_holds(f, s->point, o->point) || !same_variable(f, s, o))
                 continue;
@@ -337,14 +337,14 @@ static bool sets_number(const struct finder *f, uint32_t inst)
 }
 
 /* The section sets the variable that it tested before it wrote: nobody writes a second time (003, Prog. 5.5). */
-static bool is_latched(struct finder *f, const struct dh_step_of *write, uint32_t test)
+static bool is_latched(struct finder *f, const struct dh_dependent_access *write, uint32_t test)
 {
-    const struct dh_relies *r = &f->relies;
-    const struct dh_step_of *t = &r->steps.at[test - r->n_params];
+    const struct dh_dependence *r = &f->relies;
+    const struct dh_dependent_access *t = &r->steps.at[test - r->n_params];
     if (!common_holds(f, t->point, write->point))
         return false;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         if (s->traits & DH_STEP_WRITES && sets_number(f, s->inst) && dh_sources_have(&s->by_control, test) &&
             common_holds(f, t->point, s->point) && same_variable(f, t, s))
             return true;
@@ -354,9 +354,9 @@ static bool is_latched(struct finder *f, const struct dh_step_of *write, uint32_
 
 static void note_once(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         for (unsigned k = 0; s->traits & DH_STEP_WRITES && k < s->by_control.n; k++)
             if (s->by_control.at[k] >= r->n_params && is_latched(f, s, s->by_control.at[k]))
                 f->once[s->inst] = 1;
@@ -374,7 +374,7 @@ static unsigned n_takings(const struct finder *f, uint32_t hold)
 /* 003 §5.1: lock views, one for each critical section. */
 static void note_views(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     uint8_t *done = zeroed(r->steps.n, 1);
     for (uint32_t h = 0; h < f->holds.holds.n; h++) {
         bool one = n_takings(f, h) < 2;
@@ -397,11 +397,12 @@ static void note_views(struct finder *f)
     free(done);
 }
 
-static bool asks_again(struct finder *f, const struct dh_step_of *first, const struct dh_step_of *second)
+static bool asks_again(struct finder *f, const struct dh_dependent_access *first,
+                       const struct dh_dependent_access *second)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         bool there = s->point == second->point || common_holds(f, s->point, second->point);
         if (s != first && !(s->traits & DH_STEP_WRITES) && there && s != second && s->point != first->point &&
             same_variable(f, s, first))
@@ -411,15 +412,15 @@ static bool asks_again(struct finder *f, const struct dh_step_of *first, const s
 }
 
 /* Done only if a read in its own section was still equal. */
-static bool is_validated(struct finder *f, const struct dh_step_of *first, uint32_t source,
-                         const struct dh_step_of *second)
+static bool is_validated(struct finder *f, const struct dh_dependent_access *first, uint32_t source,
+                         const struct dh_dependent_access *second)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (unsigned n = 0; n < second->by_control.n; n++) {
         uint32_t at = second->by_control.at[n];
         if (at < r->n_params)
             continue;
-        const struct dh_step_of *s = &r->steps.at[at - r->n_params];
+        const struct dh_dependent_access *s = &r->steps.at[at - r->n_params];
         if (dh_sources_have(&s->by_equality, source) && same_variable(f, s, first))
             return true;
     }
@@ -428,7 +429,8 @@ static bool is_validated(struct finder *f, const struct dh_step_of *first, uint3
 
 /* Who loads and stores an atomic with chosen orders knows that nobody else writes it: else it would be one operation.
  */
-static bool is_single_writers(const struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool is_single_writers(const struct finder *f, const struct dh_dependent_access *a,
+                              const struct dh_dependent_access *b)
 {
     const struct dh_program *p = f->w->program;
     return a->traits & b->traits & DH_STEP_ATOMIC && p->insts.at[b->inst].order != DH_ORDER_SEQ_CST;
@@ -443,49 +445,49 @@ static bool is_pointer(const struct finder *f, uint32_t inst)
 }
 
 /* What was taken from the head of a list goes back before what is the head by then. */
-static bool is_put_back(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool is_put_back(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     return is_pointer(f, a->inst) && asks_again(f, a, b);
 }
 
-static bool judge_write(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
-                        enum dh_violation_kind *kind)
+static bool judge_write(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
+                        const struct dh_dependent_access *b, enum dh_violation_kind *kind)
 {
     if (b->traits & DH_STEP_COMPARES || is_validated(f, a, source, b))
         return false;
     if (dh_sources_have(&b->by_data, source)) {
-        *kind = DH_VIOLATION_LOST;
+        *kind = DH_VIOLATION_LOST_UPDATE;
         return !is_single_writers(f, a, b) && !is_put_back(f, a, b);
     }
-    *kind = DH_VIOLATION_CHECK;
+    *kind = DH_VIOLATION_CHECK_THEN_SET;
     return dh_sources_have(&b->by_control, source) && comes_before(f, a->point, b->point) &&
            !(a->traits & b->traits & DH_STEP_ATOMIC) && !(b->traits & DH_STEP_REREAD) &&
            !(a->traits & DH_STEP_CLAIMED) && !asks_again(f, a, b);
 }
 
 /* A pointer that is followed; a number only where it is tested and used in one function. */
-static bool is_used(const struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool is_used(const struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     bool here = a->inst == a->point && b->inst == b->point;
     return b->traits & DH_STEP_CONSUMED && (here || is_pointer(f, b->inst));
 }
 
-static bool judge_read(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
-                       enum dh_violation_kind *kind)
+static bool judge_read(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
+                       const struct dh_dependent_access *b, enum dh_violation_kind *kind)
 {
-    *kind = DH_VIOLATION_STALE;
+    *kind = DH_VIOLATION_UNREPEATABLE_READ;
     if (dh_sources_have(&b->by_comparison, source))
         return true;
-    *kind = DH_VIOLATION_USE;
+    *kind = DH_VIOLATION_CHECK_THEN_USE;
     return dh_sources_have(&b->by_control, source) && is_used(f, a, b) && comes_before(f, a->point, b->point);
 }
 
 /* The first section changes one of the two itself: it has made its claim. */
-static bool has_claimed(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool has_claimed(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *s = &r->steps.at[n];
+        const struct dh_dependent_access *s = &r->steps.at[n];
         if (s->traits & DH_STEP_WRITES && (s->point == a->point || common_holds(f, a->point, s->point)) &&
             (same_variable(f, s, a) || same_variable(f, s, b)))
             return true;
@@ -493,20 +495,20 @@ static bool has_claimed(struct finder *f, const struct dh_step_of *a, const stru
     return false;
 }
 
-static bool judge_steps(struct finder *f, const struct dh_step_of *a, uint32_t source, const struct dh_step_of *b,
-                        enum dh_violation_kind *kind)
+static bool judge_steps(struct finder *f, const struct dh_dependent_access *a, uint32_t source,
+                        const struct dh_dependent_access *b, enum dh_violation_kind *kind)
 {
     if (a->point == b->point || a->traits & DH_STEP_WRITES)
         return false;
     if (same_variable(f, a, b))
         return (b->traits & DH_STEP_WRITES ? judge_write : judge_read)(f, a, source, b, kind);
-    *kind = DH_VIOLATION_PAIR;
+    *kind = DH_VIOLATION_CHECK_THEN_ACT;
     return a->traits & b->traits & DH_STEP_LOCKED && dh_sources_have(&b->by_control, source) && same_object(f, a, b) &&
            !(a->traits & DH_STEP_CLAIMED) && comes_before(f, a->point, b->point) && !asks_again(f, a, b) &&
            !has_claimed(f, a, b);
 }
 
-static void add_candidate(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b,
+static void add_candidate(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b,
                           enum dh_violation_kind kind)
 {
     struct candidate c = {.kind = kind, .function = f->relies.function, .first = *a, .second = *b};
@@ -520,7 +522,7 @@ static void add_candidate(struct finder *f, const struct dh_step_of *a, const st
 
 /* 003 §5.1, as far as it is about one variable: two sections of a function, and a section of somebody else between
  * them; or what another write of the function relies on. */
-static bool judge_apart(struct finder *f, const struct dh_step_of *a, const struct dh_step_of *b)
+static bool judge_apart(struct finder *f, const struct dh_dependent_access *a, const struct dh_dependent_access *b)
 {
     uint32_t source = f->relies.n_params + (uint32_t)(a - f->relies.steps.at);
     bool both_write = a->traits & b->traits & DH_STEP_WRITES;
@@ -533,11 +535,11 @@ static bool judge_apart(struct finder *f, const struct dh_step_of *a, const stru
 
 static void look_wide(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++)
         for (size_t k = 0; k < r->steps.n; k++)
             if (n != k && judge_apart(f, &r->steps.at[n], &r->steps.at[k]))
-                add_candidate(f, &r->steps.at[n], &r->steps.at[k], DH_VIOLATION_APART);
+                add_candidate(f, &r->steps.at[n], &r->steps.at[k], DH_VIOLATION_SPLIT);
 }
 
 /* ---- reads that are validated ---- */
@@ -548,7 +550,8 @@ static bool is_acquiring(const struct dh_inst *i)
 }
 
 /* A fence, here or in the callee that looks, keeps the second look behind the read. */
-static bool is_fenced(const struct finder *f, const struct dh_step_of *read, const struct dh_step_of *look)
+static bool is_fenced(const struct finder *f, const struct dh_dependent_access *read,
+                      const struct dh_dependent_access *look)
 {
     const struct dh_program *p = f->w->program;
     uint32_t in[2] = {f->relies.function, f->function[look->inst]};
@@ -563,35 +566,36 @@ static bool is_fenced(const struct finder *f, const struct dh_step_of *read, con
     return false;
 }
 
-static bool is_loose(const struct finder *f, const struct dh_step_of *s)
+static bool is_loose(const struct finder *f, const struct dh_dependent_access *s)
 {
     return !(s->traits & (DH_STEP_WRITES | DH_STEP_INDIVISIBLE)) && s->traits & DH_STEP_ATOMIC &&
            !is_acquiring(&f->w->program->insts.at[s->inst]);
 }
 
 /* A sequence lock whose second look may be older than what was read: all that lies between its two looks. */
-static void look_between(struct finder *f, const struct dh_step_of *before, const struct dh_step_of *look)
+static void look_between(struct finder *f, const struct dh_dependent_access *before,
+                         const struct dh_dependent_access *look)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++)
         for (size_t k = 0; k < r->steps.n; k++) {
-            const struct dh_step_of *a = &r->steps.at[n], *b = &r->steps.at[k];
+            const struct dh_dependent_access *a = &r->steps.at[n], *b = &r->steps.at[k];
             if (is_loose(f, a) && is_loose(f, b) && same_object(f, a, b) && same_object(f, b, look) &&
                 same_object(f, a, look) && comes_before(f, before->point, a->point) &&
                 comes_before(f, a->point, b->point) && comes_before(f, b->point, look->point) && !is_fenced(f, b, look))
-                add_candidate(f, a, b, DH_VIOLATION_TORN);
+                add_candidate(f, a, b, DH_VIOLATION_TORN_READ);
         }
 }
 
 static void look_validated(struct finder *f)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     for (size_t n = 0; n < r->steps.n; n++) {
-        const struct dh_step_of *look = &r->steps.at[n];
+        const struct dh_dependent_access *look = &r->steps.at[n];
         for (unsigned k = 0; k < look->by_equality.n; k++) {
             if (look->by_equality.at[k] < r->n_params)
                 continue;
-            const struct dh_step_of *before = &r->steps.at[look->by_equality.at[k] - r->n_params];
+            const struct dh_dependent_access *before = &r->steps.at[look->by_equality.at[k] - r->n_params];
             if (before != look && comes_before(f, before->point, look->point) && same_variable(f, before, look))
                 look_between(f, before, look);
         }
@@ -601,9 +605,9 @@ static void look_validated(struct finder *f)
 /* ---- accesses that follow each other ---- */
 
 /* The first access of the variable among the instructions; DH_NONE: none. */
-static uint32_t next_in(struct finder *f, const struct dh_step_of *a, uint32_t first, uint32_t end)
+static uint32_t next_in(struct finder *f, const struct dh_dependent_access *a, uint32_t first, uint32_t end)
 {
-    const struct dh_relies *r = &f->relies;
+    const struct dh_dependence *r = &f->relies;
     const struct dh_program *p = f->w->program;
     uint32_t base = p->blocks.at[p->functions.at[r->function].block].inst;
     for (uint32_t i = first; i < end; i++)
@@ -613,16 +617,16 @@ static uint32_t next_in(struct finder *f, const struct dh_step_of *a, uint32_t f
     return DH_NONE;
 }
 
-static void add_next(struct finder *f, const struct dh_step_of *a, uint32_t next)
+static void add_next(struct finder *f, const struct dh_dependent_access *a, uint32_t next)
 {
-    const struct dh_step_of *b = &f->relies.steps.at[next];
+    const struct dh_dependent_access *b = &f->relies.steps.at[next];
     bool at_once = a->traits & b->traits & DH_STEP_INDIVISIBLE && a->inst == b->inst;
     if (!at_once && a->point != b->point)
-        add_candidate(f, a, b, DH_VIOLATION_NEXT);
+        add_candidate(f, a, b, DH_VIOLATION_NEIGHBOURS);
 }
 
 /* 001 §2, after AVIO: two accesses of a variable with none of the same in between, on any way. */
-static void look_next(struct finder *f, const struct dh_step_of *a)
+static void look_next(struct finder *f, const struct dh_dependent_access *a)
 {
     enum { BLOCKS_MAX = 64 };
     const struct dh_program *p = f->w->program;
@@ -650,14 +654,14 @@ static void look_next(struct finder *f, const struct dh_step_of *a)
     }
 }
 
-static void rely_on(struct finder *f, const struct dh_sources *by, const struct dh_step_of *b)
+static void rely_on(struct finder *f, const struct dh_sources *by, const struct dh_dependent_access *b)
 {
-    struct dh_relies *r = &f->relies;
+    struct dh_dependence *r = &f->relies;
     enum dh_violation_kind kind;
     for (unsigned n = 0; n < by->n; n++) {
         if (by->at[n] < r->n_params)
             continue;
-        const struct dh_step_of *a = &r->steps.at[by->at[n] - r->n_params];
+        const struct dh_dependent_access *a = &r->steps.at[by->at[n] - r->n_params];
         f->out->n_pairs++;
         if (judge_steps(f, a, by->at[n], b, &kind))
             add_candidate(f, a, b, kind);
@@ -674,7 +678,7 @@ static bool is_library(const struct finder *f, uint32_t function)
 
 static void read_function(struct finder *f, uint32_t function)
 {
-    dh_relies_read(&f->relies, function);
+    dh_dependence_analyse(&f->relies, function);
     dh_held_locks_analyse(&f->holds, function);
     note_sections(f);
     note_views(f);
@@ -682,7 +686,7 @@ static void read_function(struct finder *f, uint32_t function)
     f->out->n_steps += f->relies.steps.n;
     f->out->n_functions += f->relies.steps.n > 1;
     for (size_t n = 0; n < f->relies.steps.n && !is_library(f, function); n++) {
-        const struct dh_step_of *b = &f->relies.steps.at[n];
+        const struct dh_dependent_access *b = &f->relies.steps.at[n];
         rely_on(f, &b->by_data, b);
         rely_on(f, &b->by_comparison, b);
         rely_on(f, &b->by_control, b);
@@ -693,7 +697,7 @@ static void read_function(struct finder *f, uint32_t function)
         look_validated(f);
     for (size_t n = 0; f->how->neighbours && n < f->relies.steps.n && !is_library(f, function); n++)
         look_next(f, &f->relies.steps.at[n]);
-    dh_relies_keep(&f->relies);
+    dh_dependence_keep_summary(&f->relies);
 }
 
 /* ---- who can come between ---- */
@@ -863,15 +867,15 @@ static bool is_handed_over(const struct finder *f, const struct candidate *c, co
         return false;
     if (!dh_symex_is_unique(f->w, a->node))
         return has_lock(f, write) || is_written_locked(f, a);
-    return has_lock(f, write) && c->kind == DH_VIOLATION_USE && !is_pointer(f, b->inst);
+    return has_lock(f, write) && c->kind == DH_VIOLATION_CHECK_THEN_USE && !is_pointer(f, b->inst);
 }
 
 /* By custom: the thread waited for its turn, and keeps it from one step to the other. */
 static bool kept_by_words(struct finder *f, const struct dh_symex_event *a, const struct dh_symex_event *b,
                           const struct dh_symex_event *write)
 {
-    return !has_lock(f, a) && !has_lock(f, write) && dh_waited_apart(&f->waited, a, write) &&
-           dh_waited_through(&f->waited, a, b);
+    return !has_lock(f, a) && !has_lock(f, write) && dh_wait_order_separates(&f->waited, a, write) &&
+           dh_wait_order_keeps_turn(&f->waited, a, b);
 }
 
 static bool breaks(struct finder *f, const struct candidate *c, const struct dh_symex_event *a,
@@ -884,11 +888,11 @@ static bool breaks(struct finder *f, const struct candidate *c, const struct dh_
         is_handed_over(f, c, a, b, write))
         return false;
     /* In one section, and the other has none: a race, and told as that. */
-    if (c->kind == DH_VIOLATION_LOST && c->n_locks && !has_lock(f, write))
+    if (c->kind == DH_VIOLATION_LOST_UPDATE && c->n_locks && !has_lock(f, write))
         return false;
-    if (c->kind == DH_VIOLATION_USE && stores_something(f, write))
+    if (c->kind == DH_VIOLATION_CHECK_THEN_USE && stores_something(f, write))
         return false;
-    if (c->kind == DH_VIOLATION_CHECK && same_number(f, b, write))
+    if (c->kind == DH_VIOLATION_CHECK_THEN_SET && same_number(f, b, write))
         return false;
     return !kept_by_holds(f, c, a, write) && !kept_from_outside(f, c, a, b, write) &&
            !kept_by_callers(f, c, a, write) && !kept_by_words(f, a, b, write);
@@ -940,7 +944,7 @@ static void found(struct finder *f, const struct candidate *c, struct dh_violati
     v.kind = c->kind;
     v.function = c->function;
     v.locked = has_lock(f, &e[v.first]) && has_lock(f, &e[v.second]) && has_lock(f, &e[v.between]);
-    if (c->kind == DH_VIOLATION_NEXT)
+    if (c->kind == DH_VIOLATION_NEIGHBOURS)
         dh_vec_push(&f->out->neighbours, v);
     else
         dh_vec_push(&f->out->found, v);
@@ -956,13 +960,13 @@ static bool judge_events(struct finder *f, const struct candidate *c, uint32_t a
     for (uint32_t n = from; n < from + WRITERS_MAX && is_within(f, all, ea, n); n++) {
         const struct dh_symex_event *other = &f->w->events.at[all->at[n]];
         uint32_t also = DH_NONE;
-        if (c->kind == DH_VIOLATION_PAIR && !shares_section(f, ea, eb, other))
+        if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && !shares_section(f, ea, eb, other))
             continue;
         if (!breaks(f, c, ea, eb, other))
             continue;
-        if (c->kind == DH_VIOLATION_PAIR && (also = writers_other(f, other, eb)) == DH_NONE)
+        if (c->kind == DH_VIOLATION_CHECK_THEN_ACT && (also = writers_other(f, other, eb)) == DH_NONE)
             continue;
-        if (c->kind == DH_VIOLATION_TORN && (also = same_threads(f, other, eb)) == DH_NONE)
+        if (c->kind == DH_VIOLATION_TORN_READ && (also = same_threads(f, other, eb)) == DH_NONE)
             continue;
         found(f, c, (struct dh_violation){.first = a, .between = all->at[n], .second = b, .also = also});
         return true;
@@ -978,12 +982,13 @@ static bool judge_candidate(struct finder *f, const struct candidate *c)
     for (uint32_t m = f->head[c->first.inst]; m; m = f->next[m - 1])
         for (uint32_t n = f->head[c->second.inst]; n && tries < TRIES_MAX; n = f->next[n - 1], tries++) {
             const struct dh_symex_event *a = &f->w->events.at[m - 1], *b = &f->w->events.at[n - 1];
-            bool two = c->kind == DH_VIOLATION_PAIR || c->kind == DH_VIOLATION_TORN || c->kind == DH_VIOLATION_APART;
-            bool one = (c->kind == DH_VIOLATION_APART || a->node == b->node) && (two || a->offset == b->offset);
-            bool read = c->kind >= DH_VIOLATION_APART || a->kind == DH_SYMEX_READ ||
+            bool two = c->kind == DH_VIOLATION_CHECK_THEN_ACT || c->kind == DH_VIOLATION_TORN_READ ||
+                       c->kind == DH_VIOLATION_SPLIT;
+            bool one = (c->kind == DH_VIOLATION_SPLIT || a->node == b->node) && (two || a->offset == b->offset);
+            bool read = c->kind >= DH_VIOLATION_SPLIT || a->kind == DH_SYMEX_READ ||
                         f->w->program->insts.at[a->inst].op == DH_I_RMW ||
                         f->w->program->insts.at[a->inst].op == DH_I_CAS;
-            if (one && read && (c->kind != DH_VIOLATION_NEXT || a->kind == mine) && b->kind == kind &&
+            if (one && read && (c->kind != DH_VIOLATION_NEIGHBOURS || a->kind == mine) && b->kind == kind &&
                 a->thread == b->thread && is_judged(a) && is_judged(b) && judge_events(f, c, m - 1, n - 1))
                 return true;
         }
@@ -1018,7 +1023,8 @@ static bool is_told(const struct finder *f, const struct candidate *c)
     const struct dh_symex_event *e = f->w->events.at;
     for (size_t n = 0; n < f->out->found.n; n++) {
         const struct dh_violation *v = &f->out->found.at[n];
-        bool alike = (v->kind >= DH_VIOLATION_PAIR) == (c->kind >= DH_VIOLATION_PAIR) && v->function == c->function;
+        bool alike = (v->kind >= DH_VIOLATION_CHECK_THEN_ACT) == (c->kind >= DH_VIOLATION_CHECK_THEN_ACT) &&
+                     v->function == c->function;
         if (e[v->first].inst == c->first.inst && (e[v->second].inst == c->second.inst || alike))
             return true;
     }
@@ -1027,10 +1033,10 @@ static bool is_told(const struct finder *f, const struct candidate *c)
 
 static void judge_all(struct finder *f)
 {
-    for (int kind = 0; kind <= DH_VIOLATION_NEXT; kind++)
+    for (int kind = 0; kind <= DH_VIOLATION_NEIGHBOURS; kind++)
         for (size_t n = 0; n < f->candidates.n; n++)
             if ((int)f->candidates.at[n].kind == kind &&
-                (kind == DH_VIOLATION_NEXT || !is_told(f, &f->candidates.at[n])))
+                (kind == DH_VIOLATION_NEIGHBOURS || !is_told(f, &f->candidates.at[n])))
                 judge_candidate(f, &f->candidates.at[n]);
 }
 
@@ -1045,26 +1051,26 @@ static void release(struct finder *f)
     dh_vec_release(&f->members);
     dh_vec_release(&f->member_next);
     dh_vec_release(&f->view_first);
-    dh_relies_release(&f->relies);
+    dh_dependence_release(&f->relies);
     dh_held_locks_release(&f->holds);
-    dh_waited_release(&f->waited);
-    dh_published_release(&f->published);
+    dh_wait_order_release(&f->waited);
+    dh_publication_release(&f->published);
 }
 
-void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_wishes *how)
+void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_options *how)
 {
     struct finder f = {.out = c, .w = w, .how = how};
     *c = (struct dh_inconsistencies){0};
     index_functions(&f);
     index_events(&f);
     index_frames(&f);
-    dh_together_find(&f.together, w);
-    dh_waited_init(&f.waited, w);
+    dh_coexistence_find(&f.together, w);
+    dh_wait_order_init(&f.waited, w);
     f.once = zeroed(w->program->insts.n, 1);
-    dh_published_init(&f.published, w);
+    dh_publication_init(&f.published, w);
     find_hot(&f);
     index_places(&f);
-    dh_relies_init(&f.relies, w, f.hot);
+    dh_dependence_init(&f.relies, w, f.hot);
     dh_held_locks_init(&f.holds, w);
     for (size_t n = 0; n < w->program->functions.n; n++) {
         uint32_t function = w->points_to->calls.order[n];

@@ -10,14 +10,14 @@
 
 /* The worst first. */
 enum dh_violation_kind {
-    DH_VIOLATION_LOST,  /* read, then written with what was computed from it */
-    DH_VIOLATION_CHECK, /* tested, then written */
-    DH_VIOLATION_USE,   /* tested, then read again and used */
-    DH_VIOLATION_STALE, /* read, and compared or computed with another read of the same */
-    DH_VIOLATION_PAIR,  /* one variable tested, then another that belongs to it accessed */
-    DH_VIOLATION_TORN,  /* two fields read between two looks at a third, which no fence keeps behind them */
-    DH_VIOLATION_APART, /* wide: accessed in two sections, whatever for */
-    DH_VIOLATION_NEXT   /* neighbours: two accesses one after the other */
+    DH_VIOLATION_LOST_UPDATE,       /* read, then written with what was computed from it */
+    DH_VIOLATION_CHECK_THEN_SET,    /* tested, then written */
+    DH_VIOLATION_CHECK_THEN_USE,    /* tested, then read again and used */
+    DH_VIOLATION_UNREPEATABLE_READ, /* read, and compared or computed with another read of the same */
+    DH_VIOLATION_CHECK_THEN_ACT,    /* one variable tested, then another that belongs to it accessed */
+    DH_VIOLATION_TORN_READ,         /* two fields read between two looks at a third, which no fence keeps behind them */
+    DH_VIOLATION_SPLIT,             /* wide: accessed in two sections, whatever for */
+    DH_VIOLATION_NEIGHBOURS         /* neighbours: two accesses one after the other */
 };
 
 struct dh_violation {
@@ -36,12 +36,13 @@ struct dh_inconsistencies {
     bool incomplete;                        /* some function was too large */
 };
 
-struct dh_consistency_wishes {
+struct dh_consistency_options {
     bool wide, neighbours;
     bool sequential; /* memory keeps the order of each thread */
 };
 
-void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, const struct dh_consistency_wishes *how);
+void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w,
+                             const struct dh_consistency_options *how);
 void dh_inconsistencies_release(struct dh_inconsistencies *c);
 
 #endif

@@ -13,7 +13,7 @@ struct where {
 };
 
 struct query {
-    struct dh_handed *h;
+    struct dh_ownership_transfer *h;
     uint32_t lock; /* symex.held + 2 of the first taking, 0 = none yet */
     unsigned depth, steps;
     struct {
@@ -65,9 +65,9 @@ static int by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-void dh_handed_init(struct dh_handed *h, struct dh_symex *w)
+void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex *w)
 {
-    *h = (struct dh_handed){.symex = w};
+    *h = (struct dh_ownership_transfer){.symex = w};
     h->locked = zeroed(w->program->insts.n, sizeof *h->locked);
     h->reads = zeroed(w->program->insts.n, sizeof *h->reads);
     h->taken = zeroed(w->events.n, sizeof *h->taken);
@@ -87,7 +87,7 @@ void dh_handed_init(struct dh_handed *h, struct dh_symex *w)
         qsort(h->writes, h->n_writes, sizeof *h->writes, by_place);
 }
 
-void dh_handed_release(struct dh_handed *h)
+void dh_ownership_transfer_release(struct dh_ownership_transfer *h)
 {
     free(h->locked);
     free(h->reads);
@@ -443,7 +443,7 @@ static bool runs_over_taken(struct query *q, const struct where *at, dh_value v)
 static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e);
 
 /* The lock (symex.held + 2) under which the object was taken out, 1: it was not. */
-static uint32_t taken_under(struct dh_handed *h, const struct dh_symex_event *e)
+static uint32_t taken_under(struct dh_ownership_transfer *h, const struct dh_symex_event *e)
 {
     struct dh_symex *w = h->symex;
     uint32_t *known = &h->taken[e - w->events.at];
@@ -580,7 +580,8 @@ static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e)
     return false;
 }
 
-static bool is_the_takers(struct dh_handed *h, const struct dh_symex_event *a, const struct dh_symex_event *b)
+static bool is_the_takers(struct dh_ownership_transfer *h, const struct dh_symex_event *a,
+                          const struct dh_symex_event *b)
 {
     uint32_t lock = taken_under(h, a);
     if (lock < 2)
@@ -589,7 +590,8 @@ static bool is_the_takers(struct dh_handed *h, const struct dh_symex_event *a, c
            b->flags & (DH_SYMEX_NOT_PASSED | DH_SYMEX_OWN) || is_before_giving(h->symex, b) || is_back(h->symex, b);
 }
 
-bool dh_handed_apart(struct dh_handed *h, const struct dh_symex_event *a, const struct dh_symex_event *b)
+bool dh_ownership_is_transferred(struct dh_ownership_transfer *h, const struct dh_symex_event *a,
+                                 const struct dh_symex_event *b)
 {
     return is_the_takers(h, a, b) || is_the_takers(h, b, a);
 }

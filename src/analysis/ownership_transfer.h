@@ -6,7 +6,7 @@
 
 #include "analysis/symex.h"
 
-struct dh_handed {
+struct dh_ownership_transfer {
     struct dh_symex *symex;
     uint32_t *locked; /* by instruction: loads that are always done under a lock, and which: symex.held + 1 */
     uint32_t *reads;  /* by instruction: an event that is its reading, + 1 */
@@ -15,9 +15,10 @@ struct dh_handed {
     uint32_t n_writes;
 };
 
-void dh_handed_init(struct dh_handed *h, struct dh_symex *w);
-void dh_handed_release(struct dh_handed *h);
+void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex *w);
+void dh_ownership_transfer_release(struct dh_ownership_transfer *h);
 /* Whether by custom the object was another one's when the one accessed it. */
-bool dh_handed_apart(struct dh_handed *h, const struct dh_symex_event *a, const struct dh_symex_event *b);
+bool dh_ownership_is_transferred(struct dh_ownership_transfer *h, const struct dh_symex_event *a,
+                                 const struct dh_symex_event *b);
 
 #endif

@@ -28,8 +28,8 @@ enum mark {
 };
 
 struct finder {
-    struct dh_safe *safe;
-    const struct dh_safe_question *q;
+    struct dh_race_free *safe;
+    const struct dh_race_free_query *q;
     const struct dh_program *p;
     struct dh_points_to points_to;
     struct dh_symex symex;
@@ -62,7 +62,7 @@ static const char *name_of(const struct finder *f, uint32_t function)
     return dh_program_string(f->p, f->p->functions.at[function].name);
 }
 
-bool dh_safe_is_standard(const char *name)
+bool dh_is_cxx_library_copy(const char *name)
 {
     static const char *const spaces[] = {"_ZNS", "_ZNKS", "_ZS", "_ZTVNS", "_ZTVS", "_ZTIS", "_ZTINS"};
     for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++)
@@ -81,7 +81,7 @@ static bool is_open(const struct finder *f, uint32_t function)
 static bool is_closed(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->functions.n; n++)
-        if (is_open(f, n) && !dh_safe_is_standard(name_of(f, n)))
+        if (is_open(f, n) && !dh_is_cxx_library_copy(name_of(f, n)))
             return give_up(f, "others may call %s", name_of(f, n));
     for (uint32_t n = 0; n < f->p->globals.n; n++) {
         const struct dh_global *g = &f->p->globals.at[n];
@@ -186,9 +186,9 @@ static void mark_inst(struct finder *f, uint8_t *marks, uint32_t inst, bool reac
     const struct dh_inst *i = &f->p->insts.at[inst];
     if (i->site >= f->safe->n_sites)
         return;
-    if (f->late[inst] & DH_LATE_ENDED)
+    if (f->late[inst] & DH_HAZARD_THREAD_ENDED)
         marks[i->site] |= MARK_RACY;
-    if (f->late[inst] & DH_LATE_FREED)
+    if (f->late[inst] & DH_HAZARD_FREED)
         marks[i->site] |= MARK_LATE;
     enum dh_inst_class class = dh_inst_class(i);
     if (is_plain(i))
@@ -227,15 +227,15 @@ static void mark_events(struct finder *f)
 
 static void conclude(struct finder *f)
 {
-    struct dh_safe *s = f->safe;
+    struct dh_race_free *s = f->safe;
     for (size_t n = 0; n < (size_t)s->n_sites * (f->q->n_copies + 1); n++) {
         if (n >= s->n_sites && f->q->also & DH_SAFE_TRUSTS_COPIES)
             f->marks[n] &= MARK_SEEN | MARK_OTHER;
         unsigned m = f->marks[n], known = (m & (MARK_SEEN | MARK_OTHER)) == MARK_SEEN;
         unsigned ordered = known && !(m & MARK_RACY), race = ordered && !(m & MARK_LATE);
         unsigned private = known && !(m & MARK_SHARED), unit = n < s->n_sites && ordered && !(m & MARK_UNIT);
-        s->of_site[n] = (uint8_t)((race ? DH_SAFE_RACE : 0) | (private ? DH_SAFE_PRIVATE : 0) |
-                                  (ordered && !race ? DH_SAFE_ORDERED : 0) | (unit ? DH_SAFE_UNIT : 0));
+        s->of_site[n] = (uint8_t)((race ? DH_PROVEN_RACE_FREE : 0) | (private ? DH_PROVEN_PRIVATE : 0) |
+                                  (ordered && !race ? DH_PROVEN_ORDERED : 0) | (unit ? DH_PROVEN_CONSISTENT : 0));
         if (n >= s->n_sites)
             continue;
         s->accesses += (m & MARK_SEEN) != 0;
@@ -269,7 +269,7 @@ static uint8_t busy_with(const struct finder *f, const struct dh_inst *i)
     bool plain = i->op == DH_I_LOAD || i->op == DH_I_STORE || i->op == DH_I_MEMCPY || i->op == DH_I_MEMSET;
     /* Atomics are not looked at, and of all others there are events. */
     if (!plain || i->order || i->flags & DH_INST_LIBRARY || i->site >= f->safe->n_sites ||
-        f->safe->of_site[i->site] & (DH_SAFE_UNIT | DH_SAFE_PRIVATE))
+        f->safe->of_site[i->site] & (DH_PROVEN_CONSISTENT | DH_PROVEN_PRIVATE))
         return 0;
     return f->elements && f->elements[i->site] ? BUSY : BUSY | BUSY_NO_ARRAYS;
 }
@@ -284,8 +284,8 @@ static void conclude_scopes(struct finder *f, uint8_t *busy)
     for (uint32_t n = 0; n < f->p->functions.n; n++) {
         uint32_t site = f->p->functions.at[n].site;
         if (site < f->safe->n_sites && f->p->functions.at[n].n_blocks)
-            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_SAFE_SCOPE) |
-                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_SAFE_SCOPE_NO_ARRAYS));
+            f->safe->of_site[site] |= (uint8_t)((busy[n] & BUSY ? 0 : DH_PROVEN_SCOPE) |
+                                                (busy[n] & BUSY_NO_ARRAYS ? 0 : DH_PROVEN_SCOPE_NO_ARRAYS));
     }
 }
 
@@ -296,21 +296,21 @@ static void choose_copies(struct finder *f)
 {
     uint8_t *racy = zeroed(f->symex.events.n), *accesses = zeroed(f->p->insts.n);
     for (uint32_t n = 0; n < f->p->insts.n; n++)
-        accesses[n] =
-            is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites && !(f->late[n] & DH_LATE_ENDED);
+        accesses[n] = is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites &&
+                      !(f->late[n] & DH_HAZARD_THREAD_ENDED);
     for (uint32_t n = 0; n < f->symex.events.n; n++) {
         const struct dh_symex_event *e = &f->symex.events.at[n];
         bool access = e->kind == DH_SYMEX_READ || e->kind == DH_SYMEX_WRITE;
         racy[n] = access && accesses[e->inst] && is_racy(f, n);
     }
-    struct dh_special_question q = {.symex = &f->symex,
-                                    .racy = racy,
-                                    .open = f->open,
-                                    .accesses = accesses,
-                                    .copyable = f->q->copyable,
-                                    .first_call = f->safe->n_sites,
-                                    .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
-    dh_special_choose(f->q->special, &q);
+    struct dh_clone_query q = {.symex = &f->symex,
+                               .racy = racy,
+                               .open = f->open,
+                               .accesses = accesses,
+                               .copyable = f->q->copyable,
+                               .first_call = f->safe->n_sites,
+                               .reckless = f->q->also & DH_SAFE_TRUSTS_COPIES};
+    dh_function_clones_choose(f->q->special, &q);
     free(racy);
     free(accesses);
 }
@@ -445,7 +445,7 @@ static void find_late(struct finder *f)
         memset(f->reached, 1, f->p->functions.n);
     else
         reach_some(f, false);
-    f->late = dh_freed_find(&f->symex, f->reached);
+    f->late = dh_use_after_free_find(&f->symex, f->reached);
     memset(f->reached, 0, f->p->functions.n);
 }
 
@@ -453,7 +453,7 @@ static void find_late(struct finder *f)
 static bool knows_objects(struct finder *f)
 {
     for (uint32_t n = 0; n < f->p->insts.n; n++) {
-        uint32_t function = f->late[n] & DH_LATE_LOST && is_plain(&f->p->insts.at[n])
+        uint32_t function = f->late[n] & DH_HAZARD_UNKNOWN_POINTER && is_plain(&f->p->insts.at[n])
                                 ? dh_inst_function(f->p, dh_program_block_of(f->p, n))
                                 : DH_NONE;
         if (function != DH_NONE && f->reached[function])
@@ -510,7 +510,7 @@ static void walk(struct finder *f)
 
 _Static_assert(DH_ARGUMENT_COUNT < 63, "one bit is for copies");
 
-uint64_t dh_safe_argument(const char *name, size_t n)
+uint64_t dh_argument_bit(const char *name, size_t n)
 {
     static const char *const names[] = {
 #define DH_ARGUMENT(id, proof, text) #id,
@@ -523,10 +523,10 @@ uint64_t dh_safe_argument(const char *name, size_t n)
     return n == strlen("COPIES") && strncmp("COPIES", name, n) == 0 ? DH_SAFE_TRUSTS_COPIES : 0;
 }
 
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q)
+void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q)
 {
     size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
-    *s = (struct dh_safe){.of_site = zeroed(rows), .n_sites = q->n_sites};
+    *s = (struct dh_race_free){.of_site = zeroed(rows), .n_sites = q->n_sites};
     struct finder f = {.safe = s, .q = q, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(rows)};
     f.elements = q->elements;
     if (is_closed(&f) && is_followed(&f)) {
@@ -541,7 +541,7 @@ void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh
     free(f.late);
 }
 
-void dh_safe_release(struct dh_safe *s)
+void dh_race_free_release(struct dh_race_free *s)
 {
     free(s->of_site);
     s->of_site = NULL;

@@ -7,19 +7,19 @@
 
 #include "analysis/function_clones.h"
 
-enum dh_safety {
-    DH_SAFE_RACE = 1 << 0,    /* never one of two conflicting accesses that nothing orders */
-    DH_SAFE_PRIVATE = 1 << 1, /* only one thread ever gets at what it accesses, or nobody writes there */
-    DH_SAFE_ORDERED = 1 << 2, /* as RACE, but what it accesses may have been freed before */
-    DH_SAFE_UNIT = 1 << 3,    /* no part of what the consistency detector tells of (interleave.h) */
+enum dh_access_proof {
+    DH_PROVEN_RACE_FREE = 1 << 0,  /* never one of two conflicting accesses that nothing orders */
+    DH_PROVEN_PRIVATE = 1 << 1,    /* only one thread ever gets at what it accesses, or nobody writes there */
+    DH_PROVEN_ORDERED = 1 << 2,    /* as RACE, but what it accesses may have been freed before */
+    DH_PROVEN_CONSISTENT = 1 << 3, /* no part of what the consistency detector tells of (interleave.h) */
     /* Of the row of a function: none of the accesses it may have under way, its callees' too, is without UNIT; leaving
      * elements of arrays aside. */
-    DH_SAFE_SCOPE = 1 << 4,
-    DH_SAFE_SCOPE_NO_ARRAYS = 1 << 5
+    DH_PROVEN_SCOPE = 1 << 4,
+    DH_PROVEN_SCOPE_NO_ARRAYS = 1 << 5
 };
 
-struct dh_safe {
-    uint8_t *of_site; /* dh_safety, by row of the site table; then the same for each copy of a function */
+struct dh_race_free {
+    uint8_t *of_site; /* dh_access_proof, by row of the site table; then the same for each copy of a function */
     uint32_t n_sites;
     uint32_t accesses, race, private; /* sites that are plain accesses, and how many of them are safe */
     uint32_t unit;                    /* of them without any part in what the consistency detector tells */
@@ -29,14 +29,14 @@ struct dh_safe {
 /* One more "argument" for tests: whatever a copy does is safe, whoever calls it. */
 #define DH_SAFE_TRUSTS_COPIES (1ull << 63)
 
-struct dh_safe_question {
+struct dh_race_free_query {
     uint32_t n_sites;
     const uint8_t *elements; /* by site: it accesses an element of an array; NULL: nobody can tell */
     uint64_t also; /* arguments (bits by dh_argument) to be trusted besides those that are proofs: for tests that must
             see a wrong one caught */
     /* Copies that may pay, NULL: nobody asks; which functions can be copied; calls with sites from n_sites on can be
      * redirected. */
-    struct dh_special *special;
+    struct dh_function_clones *special;
     const uint8_t *copyable;
     /* The program has copies already: by function its number, 0 = it is an original. NULL: it has none. */
     const uint32_t *copies;
@@ -44,12 +44,12 @@ struct dh_safe_question {
 };
 
 /* `p`: read strictly (ir/model.h). */
-void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q);
+void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q);
 /* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
  * stay watched, but they do nothing else. */
-bool dh_safe_is_standard(const char *name);
+bool dh_is_cxx_library_copy(const char *name);
 /* The bit of an argument by its name in arguments.def, or of "COPIES"; 0: there is none. */
-uint64_t dh_safe_argument(const char *name, size_t n);
-void dh_safe_release(struct dh_safe *s);
+uint64_t dh_argument_bit(const char *name, size_t n);
+void dh_race_free_release(struct dh_race_free *s);
 
 #endif

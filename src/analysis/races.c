@@ -28,12 +28,12 @@ const char *dh_argument_text(enum dh_argument a)
 
 enum dh_argument_kind dh_argument_kind(enum dh_argument a)
 {
-    return a < DH_ARGUMENT_COUNT ? arguments[a].kind : DH_ARGUMENT_IS_CUSTOM;
+    return a < DH_ARGUMENT_COUNT ? arguments[a].kind : DH_ARGUMENT_IS_HEURISTIC;
 }
 
 static bool is_no_custom(enum dh_argument a)
 {
-    return dh_argument_kind(a) != DH_ARGUMENT_IS_CUSTOM;
+    return dh_argument_kind(a) != DH_ARGUMENT_IS_HEURISTIC;
 }
 
 const char *dh_conflict_class_name(enum dh_conflict_class c)
@@ -127,7 +127,7 @@ static enum dh_argument one_lock(const struct dh_symex *w, const struct dh_symex
     if (a->relation == DH_RELATION_SAME && a->node == e->node)
         return DH_ARGUMENT_INSTANCE_LOCK;
     if (a->relation == DH_RELATION_OWNER)
-        return DH_ARGUMENT_HOST_LOCK;
+        return DH_ARGUMENT_OWNER_LOCK;
     if (a->relation == DH_RELATION_INDEX && one && dh_symex_is_unique(w, e->node))
         return DH_ARGUMENT_INDEX_LOCK;
     return DH_ARGUMENT_COUNT;
@@ -144,7 +144,7 @@ static enum dh_argument lock_argument(const struct dh_symex *w, const struct dh_
     if (!same || (g == DH_ARGUMENT_COUNT && !related) ||
         dh_atomic_sync_has_plain_store(&w->state->made, (struct dh_heap_cell){a->node, a->offset}))
         return DH_ARGUMENT_COUNT;
-    return DH_ARGUMENT_MADE_LOCK;
+    return DH_ARGUMENT_ATOMIC_LOCK;
 }
 
 static enum dh_argument common_lock(const struct dh_symex *w, const struct dh_symex_event *a,
@@ -257,8 +257,8 @@ static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_ev
         return lock;
     if (own_objects_nearly(w, a, b))
         return DH_ARGUMENT_OWN_NEAR;
-    if (after_end(w, a, b) || after_end(w, b, a) || dh_threads_alternate_by_custom(w, a->thread, b->thread))
-        return DH_ARGUMENT_ENDED;
+    if (after_end(w, a, b) || after_end(w, b, a) || dh_threads_alternate_heuristically(w, a->thread, b->thread))
+        return DH_ARGUMENT_HEURISTIC_JOIN;
     if (apart_by_barrier(w, a, b))
         return DH_ARGUMENT_BARRIER;
     if ((a->flags | b->flags) & DH_SYMEX_CONSTRUCTION || a->flags & b->flags & DH_SYMEX_SOLELY_OWNED)
@@ -332,7 +332,7 @@ struct search {
     DH_VEC(uint32_t) escaped;    /* pairs: node, conflict that let it escape */
     uint64_t *pairs;             /* instructions already reported for this object: a set */
     size_t pair_mask, n_pairs;
-    struct dh_customs customs;
+    struct dh_heuristics customs;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
     bool by_name;    /* accesses of the object at work are held against those of their name */
     uint32_t cause;
@@ -562,7 +562,7 @@ static void report(struct search *s, uint32_t x, uint32_t y)
 
 static bool by_custom(struct search *s, uint32_t a, uint32_t b)
 {
-    enum dh_argument g = dh_customs_argue(&s->customs, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
+    enum dh_argument g = dh_heuristics_argue(&s->customs, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
     if (g != DH_ARGUMENT_COUNT)
         s->c->by_argument[g]++;
     return g != DH_ARGUMENT_COUNT;
@@ -903,7 +903,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
     s.partners = calloc(c->symex->program->insts.n + 1, 1);
     if (!s.partners)
         abort();
-    dh_customs_init(&s.customs, c->symex);
+    dh_heuristics_init(&s.customs, c->symex);
     s.names = calloc(c->symex->program->insts.n + 1, sizeof *s.names);
     if (!s.names)
         abort();
@@ -919,7 +919,7 @@ void dh_conflicts_run(struct dh_conflicts *c)
     for (uint32_t n = 0; n < c->symex->events.n; n++)
         if (c->symex->events.at[n].kind == DH_SYMEX_READ || c->symex->events.at[n].kind == DH_SYMEX_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
-    dh_customs_release(&s.customs);
+    dh_heuristics_release(&s.customs);
     free(s.names);
     free(s.sorted);
     free(s.partners);

@@ -15,7 +15,7 @@ enum dh_argument {
 /* What it says when it holds, in plain words. */
 const char *dh_argument_text(enum dh_argument a);
 /* As arguments.def explains them. */
-enum dh_argument_kind { DH_ARGUMENT_IS_PROOF, DH_ARGUMENT_IS_INSTANCE, DH_ARGUMENT_IS_CUSTOM };
+enum dh_argument_kind { DH_ARGUMENT_IS_PROOF, DH_ARGUMENT_IS_INSTANCE, DH_ARGUMENT_IS_HEURISTIC };
 enum dh_argument_kind dh_argument_kind(enum dh_argument a);
 
 /* 003 §4.5. */

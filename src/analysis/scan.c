@@ -35,7 +35,7 @@ static void find_races(struct dh_scan *s, const struct dh_scan_options *o)
 
 static void find_inconsistencies(struct dh_scan *s, const struct dh_scan_options *o)
 {
-    struct dh_consistency_wishes how = {.wide = o->wide, .neighbours = o->neighbours, .sequential = o->sequential};
+    struct dh_consistency_options how = {.wide = o->wide, .neighbours = o->neighbours, .sequential = o->sequential};
     dh_inconsistencies_find(&s->inconsistencies, &s->symex, &how);
 }
 

@@ -72,12 +72,12 @@ static void add(struct writer *w, const struct dh_violation *v)
     const struct dh_site_table *t = w->symex->sites;
     const struct dh_site *first = usable(w, v->first), *second = usable(w, v->second);
     /* Round a loop, or each in a critical section of its own: steps that are finished for themselves. */
-    bool again = v->kind == DH_VIOLATION_NEXT && (first == second || v->locked);
-    if (!first || !second || again || v->kind == DH_VIOLATION_APART)
+    bool again = v->kind == DH_VIOLATION_NEIGHBOURS && (first == second || v->locked);
+    if (!first || !second || again || v->kind == DH_VIOLATION_SPLIT)
         return;
     struct draft *d = draft_at(w, (uint32_t)(first - t->sites), v);
     /* What is suspected says more than what only follows. */
-    if (v->kind == DH_VIOLATION_NEXT && d->kind != DH_VIOLATION_NEXT)
+    if (v->kind == DH_VIOLATION_NEIGHBOURS && d->kind != DH_VIOLATION_NEIGHBOURS)
         return;
     add_variable(d, dh_site_string(t, first->variable));
     add_variable(d, dh_site_string(t, second->variable));
@@ -89,10 +89,10 @@ static void add(struct writer *w, const struct dh_violation *v)
 static const char *pattern(enum dh_violation_kind kind)
 {
     static const char *const names[] = {
-        [DH_VIOLATION_LOST] = "load-and-store", [DH_VIOLATION_CHECK] = "test-and-set",
-        [DH_VIOLATION_USE] = "test-and-use",    [DH_VIOLATION_STALE] = "read-and-compare",
-        [DH_VIOLATION_PAIR] = "check-and-act",  [DH_VIOLATION_TORN] = "read-and-look",
-        [DH_VIOLATION_APART] = "two-sections",  [DH_VIOLATION_NEXT] = "neighbours",
+        [DH_VIOLATION_LOST_UPDATE] = "load-and-store",   [DH_VIOLATION_CHECK_THEN_SET] = "test-and-set",
+        [DH_VIOLATION_CHECK_THEN_USE] = "test-and-use",  [DH_VIOLATION_UNREPEATABLE_READ] = "read-and-compare",
+        [DH_VIOLATION_CHECK_THEN_ACT] = "check-and-act", [DH_VIOLATION_TORN_READ] = "read-and-look",
+        [DH_VIOLATION_SPLIT] = "two-sections",           [DH_VIOLATION_NEIGHBOURS] = "neighbours",
     };
     return names[kind];
 }

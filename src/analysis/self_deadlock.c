@@ -85,9 +85,9 @@ static void look_at_request(struct search *s, uint32_t event)
     for (uint32_t k = l->first; k < l->first + l->n; k++) {
         const struct dh_symex_lock *has = &s->w->held.at[k];
         if (!is_one(s, has, wants) || !is_lock(s, has->inst) || !excludes_itself(s, has, wants) ||
-            is_known(s, DH_DEADLOCK_AGAIN, e->inst))
+            is_known(s, DH_DEADLOCK_SELF, e->inst))
             continue;
-        struct dh_deadlock d = {.kind = DH_DEADLOCK_AGAIN, .n = 1, .events = {event}, .held = k};
+        struct dh_deadlock d = {.kind = DH_DEADLOCK_SELF, .n = 1, .events = {event}, .held = k};
         dh_vec_push(&s->out->all, d);
     }
 }
@@ -138,7 +138,7 @@ static void look_at_join(struct search *s, uint32_t event)
     }
 }
 
-void dh_stuck_find(struct dh_deadlocks *d, const struct dh_symex *w)
+void dh_self_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w)
 {
     struct search s = {.w = w, .out = d, .recursive = has_recursive(w->program)};
     for (uint32_t n = 0; n < w->events.n; n++) {

@@ -5,6 +5,6 @@
 
 #include "analysis/deadlock.h"
 
-void dh_stuck_find(struct dh_deadlocks *d, const struct dh_symex *w);
+void dh_self_deadlocks_find(struct dh_deadlocks *d, const struct dh_symex *w);
 
 #endif

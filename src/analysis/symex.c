@@ -21,7 +21,7 @@ void dh_symex_init(struct dh_symex *w, struct dh_points_to *s)
     w->multiply_referenced = zeroed(s->graph.nodes.n, 1);
     struct dh_symex_state *t = w->state = zeroed(1, sizeof *t);
     dh_value_numbering_init(&t->values, p);
-    dh_pair_order_init(&t->pairs, p);
+    dh_lock_pair_order_init(&t->pairs, p);
     dh_vec_push(&w->loops, (struct dh_element_loop){0});
     t->counting = zeroed(s->graph.nodes.n, 1);
     t->facts = zeroed(p->functions.n, sizeof *t->facts);
@@ -83,9 +83,9 @@ void dh_symex_release(struct dh_symex *w)
     free(s->meetings);
     dh_value_numbering_release(&s->values);
     dh_joins_release(&s->joins);
-    dh_ends_release(&s->ends);
+    dh_heuristic_joins_release(&s->ends);
     dh_vec_release(&s->frames);
-    dh_pair_order_release(&s->pairs);
+    dh_lock_pair_order_release(&s->pairs);
     dh_vec_release(&s->bindings);
     dh_vec_release(&s->callers);
     dh_vec_release(&s->callers_of);
@@ -269,7 +269,7 @@ void dh_symex_run(struct dh_symex *w)
         dh_function_terms(&s->values, c->order[n]);
     dh_joins_find(&s->joins, &s->values, c->order);
     dh_std_thread_find_joins(&s->joins, &s->values);
-    dh_ends_find(&s->ends, w->points_to);
+    dh_heuristic_joins_find(&s->ends, w->points_to);
     dh_symex_find_interfaces(w);
     find_threads(w);
     dh_symex_find_shared(w);
@@ -277,7 +277,7 @@ void dh_symex_run(struct dh_symex *w)
     walk_all(w);
     learn(w);
     dh_atomic_sync_index_uses(&s->made);
-    s->meetings = dh_phases_find(w);
+    s->meetings = dh_atomic_barriers_find(w);
     dh_symex_find_shared(w);
     dh_symex_summarise_functions(w);
     s->recording = true;

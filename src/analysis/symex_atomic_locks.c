@@ -20,7 +20,7 @@ static int by_place(const void *a, const void *b)
 void dh_atomic_sync_init(struct dh_atomic_sync *m, struct dh_symex *w)
 {
     *m = (struct dh_atomic_sync){.symex = w};
-    dh_looks_init(&m->looks, w);
+    dh_atomic_tests_init(&m->looks, w);
     m->looked = calloc(w->program->insts.n + 1, 1);
     m->nodes = calloc(w->points_to->graph.nodes.n + 1, 1);
     if (!m->looked || !m->nodes)
@@ -29,7 +29,7 @@ void dh_atomic_sync_init(struct dh_atomic_sync *m, struct dh_symex *w)
 
 void dh_atomic_sync_release(struct dh_atomic_sync *m)
 {
-    dh_looks_release(&m->looks);
+    dh_atomic_tests_release(&m->looks);
     free(m->looked);
     free(m->nodes);
     dh_vec_release(&m->uses);
@@ -109,7 +109,7 @@ static void note_use(struct dh_symex_step *t, struct dh_heap_cell at)
                               .thread = (uint16_t)t->f->thread,
                               .initial = is_initial(t)};
     if (is_written(t->i)) {
-        u.releases = dh_looks_releases(w, t->f->function, t->inst);
+        u.releases = dh_atomic_releases(w, t->f->function, t->inst);
         u.valued = (t->i->op != DH_I_RMW || t->i->extra == DH_BIN_XCHG) &&
                    dh_value_int(w->program, dh_operand(w->program, t->i, t->i->n_operands - 1), &u.value);
     }
@@ -139,7 +139,7 @@ static void note_ready(struct dh_symex_step *t)
     struct dh_symex *w = t->w;
     int64_t value;
     if (t->i->op != DH_I_STORE || !dh_value_int(w->program, dh_operand(w->program, t->i, 1), &value) || !value ||
-        !dh_looks_releases(w, t->f->function, t->inst))
+        !dh_atomic_releases(w, t->f->function, t->inst))
         return;
     struct dh_symex_lock h = dh_symex_lock_of_operand(w, t->f, t->i, 0, 0);
     h.made = DH_SYNC_ATOMIC_FLAG;
@@ -208,13 +208,13 @@ static bool is_told(const struct dh_atomic_sync *m, struct dh_heap_cell at, cons
                     bool waits)
 {
     const struct dh_program *p = m->symex->program;
-    bool told = false, else_too = waits || !test->known || !dh_test_holds(test, 0);
+    bool told = false, else_too = waits || !test->known || !dh_value_test_holds(test, 0);
     for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++) {
         const struct dh_atomic_use *u = &m->uses.at[n];
         uint8_t op = p->insts.at[u->inst].op;
         if (op == DH_I_LOAD)
             continue;
-        bool fits = !u->valued || dh_test_holds(test, u->value);
+        bool fits = !u->valued || dh_value_test_holds(test, u->value);
         else_too |= !fits || op == DH_I_RMW;
         if (!fits || u->initial)
             continue;
@@ -228,7 +228,7 @@ static bool is_told(const struct dh_atomic_sync *m, struct dh_heap_cell at, cons
 /* A ticket: a number that nobody else drew. */
 static bool is_drawn(struct dh_symex *w, uint32_t function, dh_value v)
 {
-    uint32_t inst = dh_looks_definition(w, function, v);
+    uint32_t inst = dh_value_definition(w, function, v);
     return inst != DH_NONE && w->program->insts.at[inst].op == DH_I_RMW &&
            w->program->insts.at[inst].extra == DH_BIN_ADD;
 }
@@ -240,7 +240,7 @@ struct meaning {
     bool gives;  /* stores what it was before: a way to give it back */
 };
 
-static struct meaning of_load(struct dh_symex_step *t, const struct dh_look *l)
+static struct meaning of_load(struct dh_symex_step *t, const struct dh_atomic_test *l)
 {
     bool one = l->test.relation == DH_CMP_EQ && !l->test.known && l->in_one;
     if (one && is_drawn(t->w, l->function, l->other))
@@ -261,15 +261,16 @@ static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i
         return nothing;
     switch (i->extra) {
     case DH_BIN_XCHG: /* it was something else */
-        return constant && number && !dh_test_holds(test, number) && dh_test_holds(test, 0) ? lock : nothing;
+        return constant && number && !dh_value_test_holds(test, number) && dh_value_test_holds(test, 0) ? lock
+                                                                                                        : nothing;
     case DH_BIN_OR:
         return constant && test->relation == DH_CMP_EQ && test->number == 0 ? lock : nothing;
     case DH_BIN_ADD:
     case DH_BIN_SUB:
         if (test->relation == DH_CMP_EQ)
             return last;
-        return (i->extra == DH_BIN_SUB || (constant && number < 0)) && !dh_test_holds(test, 0) &&
-                       dh_test_holds(test, INT32_MAX)
+        return (i->extra == DH_BIN_SUB || (constant && number < 0)) && !dh_value_test_holds(test, 0) &&
+                       dh_value_test_holds(test, INT32_MAX)
                    ? semaphore
                    : nothing;
     default:
@@ -278,7 +279,7 @@ static struct meaning of_rmw(const struct dh_program *p, const struct dh_inst *i
 }
 
 /* It stored, and found what it expected. */
-static struct meaning of_cas(struct dh_symex *w, const struct dh_look *l)
+static struct meaning of_cas(struct dh_symex *w, const struct dh_atomic_test *l)
 {
     const struct dh_program *p = w->program;
     const struct dh_inst *i = &p->insts.at[l->inst];
@@ -293,7 +294,7 @@ static struct meaning of_cas(struct dh_symex *w, const struct dh_look *l)
     if (constant && (!number || is != was))
         return number && was && !is ? (struct meaning){0, 0, false, true}
                                     : (struct meaning){DH_SYNC_ATOMIC_LOCK, 0, true, 0};
-    uint32_t made = dh_looks_definition(w, l->function, new);
+    uint32_t made = dh_value_definition(w, l->function, new);
     if (constant || made == DH_NONE || p->insts.at[made].op != DH_I_BINARY ||
         !dh_value_int(p, dh_operand(p, &p->insts.at[made], 1), &by))
         return (struct meaning){0};
@@ -305,7 +306,7 @@ static struct meaning of_cas(struct dh_symex *w, const struct dh_look *l)
     return (struct meaning){DH_SYNC_ATOMIC_LOCK, down ? 0 : 1, false, false}; /* a semaphore; one more reader */
 }
 
-static struct meaning meaning_of(struct dh_symex_step *t, const struct dh_look *l)
+static struct meaning meaning_of(struct dh_symex_step *t, const struct dh_atomic_test *l)
 {
     const struct dh_inst *i = &t->w->program->insts.at[l->inst];
     if (i->op == DH_I_LOAD)
@@ -333,7 +334,8 @@ static void keep(struct dh_state *s, const struct dh_symex_lock *h)
     dh_state_lock(s, h);
 }
 
-static void learn_from(struct dh_symex_step *t, const struct dh_look *l, unsigned side, bool leaves, struct dh_state *s)
+static void learn_from(struct dh_symex_step *t, const struct dh_atomic_test *l, unsigned side, bool leaves,
+                       struct dh_state *s)
 {
     struct dh_symex *w = t->w;
     const struct dh_atomic_sync *m = &w->state->made;
@@ -367,7 +369,7 @@ static void learn_from(struct dh_symex_step *t, const struct dh_look *l, unsigne
 }
 
 /* What is looked at again and again in a loop is not what was seen before it. */
-static bool is_stale(struct dh_symex_step *t, const struct dh_cfg *flow, uint32_t loop, const struct dh_look *l)
+static bool is_stale(struct dh_symex_step *t, const struct dh_cfg *flow, uint32_t loop, const struct dh_atomic_test *l)
 {
     return l->function == t->f->function && loop != DH_NONE &&
            !dh_cfg_in_loop(flow, loop, dh_program_block_of(t->w->program, l->inst) - flow->first);
@@ -379,14 +381,14 @@ void dh_atomic_sync_edge(struct dh_symex_step *t, uint32_t to, uint32_t number, 
     struct dh_atomic_sync *m = &w->state->made;
     if (w->strict || t->i->op != DH_I_BRANCH)
         return;
-    const struct dh_look_sides *sides = dh_looks_at(&m->looks, t->f->function, t->inst);
+    const struct dh_branch_tests *sides = dh_atomic_tests_of_branch(&m->looks, t->f->function, t->inst);
     if (!sides || number > 1)
         return;
     const struct dh_cfg *flow = dh_symex_cfg(w, t->f->function);
     uint32_t loop = flow->loop.at[t->block];
     bool leaves = loop != DH_NONE && !dh_cfg_in_loop(flow, loop, to);
     for (unsigned n = 0; n < sides->n[number]; n++) {
-        struct dh_look l = sides->at[number][n];
+        struct dh_atomic_test l = sides->at[number][n];
         m->looked[l.inst] |= l.acquires ? DH_ATOMIC_TESTED | DH_ATOMIC_TESTED_ACQUIRE : DH_ATOMIC_TESTED;
         if (w->state->recording && !(leaves && is_stale(t, flow, loop, &l)))
             learn_from(t, &l, number, leaves, s);

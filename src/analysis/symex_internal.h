@@ -120,7 +120,7 @@ enum {
 };
 struct dh_atomic_sync {
     struct dh_symex *symex;
-    struct dh_looks looks;
+    struct dh_atomic_tests looks;
     DH_VEC(struct dh_atomic_use) uses; /* by place, from the first time on */
     DH_VEC(struct dh_heap_cell) plain; /* of these places: stored to without an atomic operation */
     uint8_t *looked; /* by instruction: a branch depends on what it found: DH_ATOMIC_TESTED ...; done without a lock */
@@ -142,8 +142,8 @@ struct dh_symex_state {
     uint32_t **hanging;           /* by function, when needed: see walk_leaks.c */
     struct dh_heap_cell *handles; /* by thread: where its handle is stored, DH_NO_CELL: not one place */
     struct dh_joins joins;
-    struct dh_ends ends;
-    struct dh_pair_order pairs;
+    struct dh_heuristic_joins ends;
+    struct dh_lock_pair_order pairs;
     DH_VEC(struct dh_symex_activation *) frames;
     DH_VEC(struct dh_symex_binding) bindings;
     DH_VEC(struct dh_context_caller) callers;

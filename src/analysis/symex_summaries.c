@@ -243,7 +243,7 @@ void dh_symex_summarise_functions(struct dh_symex *w)
             moved |= function_facts(w, c->order[n]);
     }
     for (uint32_t n = 0; n < w->program->functions.n; n++)
-        w->state->facts[n].meets = dh_rendezvous(w, n);
+        w->state->facts[n].meets = dh_is_condition_barrier(w, n);
 }
 
 /* ---- who accesses what ---- */

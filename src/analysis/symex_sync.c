@@ -11,7 +11,7 @@ static void settle_choice(struct dh_symex_step *t, struct dh_symex_lock *one, st
     dh_value a, b;
     bool index;
     if (one->node != other->node || one->offset != other->offset || !one->expr || !other->expr ||
-        !dh_pair_chosen(&w->state->pairs, one->inst, other->inst, &a, &b, &index))
+        !dh_lock_pair_selected(&w->state->pairs, one->inst, other->inst, &a, &b, &index))
         return;
     struct dh_term s = dh_value_term(x, t->f->function, a), u = dh_value_term(x, t->f->function, b);
     if (!s.expr || !u.expr || !s.exact || !u.exact || s.offset != u.offset || !dh_symex_is_stable(w, t->f, s.expr) ||
@@ -269,9 +269,9 @@ static dh_thread_set threads_of(const struct dh_symex *w, uint32_t inst)
 /* Who leaves a loop of joins has joined them. */
 static void ended_behind(struct dh_symex_step *t, const struct dh_cfg *flow, uint32_t to, struct dh_state *s)
 {
-    const struct dh_ends *e = &t->w->state->ends;
+    const struct dh_heuristic_joins *e = &t->w->state->ends;
     for (uint32_t n = e->first[t->f->function]; n < e->first[t->f->function + 1]; n++) {
-        const struct dh_ended *at = &e->all.at[n];
+        const struct dh_heuristic_join *at = &e->all.at[n];
         for (uint32_t h = flow->loop.at[at->block]; h != DH_NONE; h = flow->outer.at[h])
             if (dh_cfg_in_loop(flow, h, t->block) && !dh_cfg_in_loop(flow, h, to) &&
                 (at->start == DH_NONE || !dh_cfg_in_loop(flow, h, at->start)))
@@ -323,7 +323,7 @@ static uint16_t counted(struct dh_symex_step *t, uint32_t expr, bool exactly)
     uint32_t header;
     if (e.kind == DH_EXPR_INDEX)
         e = w->state->values.exprs.at[e.b];
-    if (e.kind != DH_EXPR_REGISTER || e.a != t->f->function || !dh_joins_counts(w->program, flow, e.a, e.b, &header))
+    if (e.kind != DH_EXPR_REGISTER || e.a != t->f->function || !dh_is_loop_counter(w->program, flow, e.a, e.b, &header))
         return 0;
     if ((t->f->multi || flow->outer.at[header] != DH_NONE) &&
         !dh_joins_contained(&w->state->joins, t->f->function, header))
@@ -448,7 +448,7 @@ void dh_symex_step_joins(struct dh_symex_step *t)
         t->s->joined |= threads_of(w, p->create);
         t->thrown.joined |= p->any_way ? threads_of(w, p->create) : 0;
     }
-    const struct dh_ends *e = &w->state->ends;
+    const struct dh_heuristic_joins *e = &w->state->ends;
     for (uint32_t n = e->first[t->f->function]; n < e->first[t->f->function + 1]; n++)
         if (e->all.at[n].inst == t->inst)
             t->s->ended |= threads_of(w, e->all.at[n].create);

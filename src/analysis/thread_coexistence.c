@@ -17,7 +17,7 @@ static dh_thread_set started_by(struct dh_symex *w, uint32_t inst)
     return all;
 }
 
-static void meet(struct dh_together *t, dh_thread_set some, dh_thread_set others)
+static void meet(struct dh_coexistence *t, dh_thread_set some, dh_thread_set others)
 {
     for (unsigned n = 0; n < DH_ABSTRACT_THREADS_MAX; n++) {
         t->with[n] |= some >> n & 1 ? others : 0;
@@ -26,7 +26,7 @@ static void meet(struct dh_together *t, dh_thread_set some, dh_thread_set others
 }
 
 /* What a block starts goes on into its successors. */
-static void read_function(struct dh_together *t, struct dh_symex *w, uint32_t function)
+static void read_function(struct dh_coexistence *t, struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     const struct dh_cfg *f = dh_symex_cfg(w, function);
@@ -69,9 +69,9 @@ static dh_thread_set meet_all(const struct dh_symex *w)
     return all;
 }
 
-void dh_together_find(struct dh_together *t, struct dh_symex *w)
+void dh_coexistence_find(struct dh_coexistence *t, struct dh_symex *w)
 {
-    *t = (struct dh_together){0};
+    *t = (struct dh_coexistence){0};
     for (uint32_t f = 0; f < w->program->functions.n; f++)
         if (w->program->functions.at[f].n_blocks && w->state->facts[f].starts)
             read_function(t, w, f);

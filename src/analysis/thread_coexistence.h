@@ -5,11 +5,11 @@
 
 #include "analysis/symex.h"
 
-struct dh_together {
+struct dh_coexistence {
     dh_thread_set with[DH_ABSTRACT_THREADS_MAX]; /* by thread: others that one run may have, too */
 };
 
 /* Needs a finished walk. */
-void dh_together_find(struct dh_together *t, struct dh_symex *w);
+void dh_coexistence_find(struct dh_coexistence *t, struct dh_symex *w);
 
 #endif

@@ -18,7 +18,7 @@ struct search {
     classes *entry, *exit; /* by function: what may be gone when it begins, when it is over */
     classes *end;          /* by block */
     classes by_threads;    /* what threads that were started may have freed */
-    uint8_t *late;         /* dh_late, by instruction */
+    uint8_t *late;         /* dh_lifetime_hazard, by instruction */
     bool moved, judging;
 };
 
@@ -180,9 +180,9 @@ static void enter(struct search *s, uint32_t inst, classes gone, classes *left)
 static void judge_operand(struct search *s, uint32_t function, uint32_t inst, uint32_t operand, classes gone)
 {
     classes all = accessed(s, function, &s->p->insts.at[inst], operand);
-    s->late[inst] |= all & gone ? DH_LATE_FREED : 0;
-    s->late[inst] |= all & ENDED || !(all & KNOWN) ? DH_LATE_ENDED : 0;
-    s->late[inst] |= (all & (KNOWN | LOADED)) == LOADED ? DH_LATE_LOST : 0;
+    s->late[inst] |= all & gone ? DH_HAZARD_FREED : 0;
+    s->late[inst] |= all & ENDED || !(all & KNOWN) ? DH_HAZARD_THREAD_ENDED : 0;
+    s->late[inst] |= (all & (KNOWN | LOADED)) == LOADED ? DH_HAZARD_UNKNOWN_POINTER : 0;
 }
 
 static void judge(struct search *s, uint32_t function, uint32_t inst, classes gone)
@@ -255,7 +255,7 @@ static void flow_all(struct search *s)
     } while (s->moved);
 }
 
-uint8_t *dh_freed_find(struct dh_symex *w, const uint8_t *ending)
+uint8_t *dh_use_after_free_find(struct dh_symex *w, const uint8_t *ending)
 {
     const struct dh_program *p = w->program;
     struct search s = {.w = w, .p = p};

@@ -7,14 +7,14 @@
 
 #include "analysis/symex.h"
 
-enum dh_late {
-    DH_LATE_FREED = 1 << 0, /* its object may have been freed */
-    DH_LATE_ENDED = 1 << 2, /* its object may have gone with a thread */
-    DH_LATE_LOST = 1 << 1   /* nobody put the pointer there where it was loaded from */
+enum dh_lifetime_hazard {
+    DH_HAZARD_FREED = 1 << 0,          /* its object may have been freed */
+    DH_HAZARD_THREAD_ENDED = 1 << 2,   /* its object may have gone with a thread */
+    DH_HAZARD_UNKNOWN_POINTER = 1 << 1 /* nobody put the pointer there where it was loaded from */
 };
 
-/* By instruction, bits of dh_late. `ending`: by function, 1 = runs in threads that end before the process does.
- * Owned by the caller. */
-uint8_t *dh_freed_find(struct dh_symex *w, const uint8_t *ending);
+/* By instruction, bits of dh_lifetime_hazard. `ending`: by function, 1 = runs in threads that end before the process
+ * does. Owned by the caller. */
+uint8_t *dh_use_after_free_find(struct dh_symex *w, const uint8_t *ending);
 
 #endif

@@ -18,13 +18,13 @@ enum {
 
 /* One walk backwards from an access, through callees that were left and callers that led here. */
 struct history {
-    struct dh_waited *x;
+    struct dh_wait_order *x;
     const struct dh_heap_cell *places; /* NULL: any, and nothing ends the walk */
     unsigned n_places;
     uint64_t about;  /* their objects */
     uint32_t stop;   /* an instruction that ends the walk, DH_NONE */
     bool only_gates; /* what the thread sets itself is passed over */
-    struct dh_word found[FOUND];
+    struct dh_guard_access found[FOUND];
     unsigned n;
     bool start;  /* some way leads from the thread's beginning, or from before there was this object */
     bool over;   /* too much */
@@ -60,7 +60,7 @@ static bool same_cell(struct dh_heap_cell a, struct dh_heap_cell b)
     return a.node == b.node && a.offset == b.offset;
 }
 
-static bool is_asked(const struct history *h, const struct dh_word *word)
+static bool is_asked(const struct history *h, const struct dh_guard_access *word)
 {
     for (unsigned n = 0; n < h->n_places; n++)
         if (same_cell(word->at, h->places[n]))
@@ -81,11 +81,11 @@ static void note_gate(struct history *h, struct dh_heap_cell at)
 }
 
 /* True: the way ends here. */
-static bool meets(struct history *h, const struct dh_word *word)
+static bool meets(struct history *h, const struct dh_guard_access *word)
 {
-    bool gate = word->kind == DH_WORD_GATE || word->taking;
+    bool gate = word->kind == DH_GUARD_TEST || word->taking;
     if (!h->places) {
-        if (gate || word->library || dh_words_tested(&h->x->words, word->at))
+        if (gate || word->library || dh_guards_is_tested(&h->x->words, word->at))
             note_gate(h, word->at);
         return false;
     }
@@ -104,19 +104,20 @@ static bool meets(struct history *h, const struct dh_word *word)
 
 /* ---- backwards ---- */
 
-static bool back_from_end(struct history *h, const struct dh_where *at);
+static bool back_from_end(struct history *h, const struct dh_call_path *at);
 
 /* True: no way leads through the call without a word. */
-static bool call_ends(struct history *h, const struct dh_where *at, uint32_t call)
+static bool call_ends(struct history *h, const struct dh_call_path *at, uint32_t call)
 {
-    struct dh_words *words = &h->x->words;
+    struct dh_guards *words = &h->x->words;
     const struct dh_call_graph *calls = &words->symex->points_to->calls;
     bool through = false, any = false;
     for (uint32_t it = dh_call_graph_first(calls, call), to; dh_call_graph_next(calls, call, &it, &to);) {
         any = true;
         unsigned made = words->n_made;
         bool speaks = words->speaks[to] && (!h->places || words->about[to] & h->about);
-        const struct dh_where *in = speaks && h->depth < DEEPEST ? dh_words_callee(words, at, call, to) : NULL;
+        const struct dh_call_path *in =
+            speaks && h->depth < DEEPEST ? dh_guards_enter_callee(words, at, call, to) : NULL;
         h->depth++;
         through |= !in || back_from_end(h, in);
         h->depth--;
@@ -125,17 +126,18 @@ static bool call_ends(struct history *h, const struct dh_where *at, uint32_t cal
     return any && !through;
 }
 
-static bool inst_ends(struct history *h, const struct dh_where *at, uint32_t inst)
+static bool inst_ends(struct history *h, const struct dh_call_path *at, uint32_t inst)
 {
-    struct dh_words *words = &h->x->words;
-    struct dh_word word;
+    struct dh_guards *words = &h->x->words;
+    struct dh_guard_access word;
     if (words->symex->program->insts.at[inst].op == DH_I_CALL)
         return call_ends(h, at, inst);
-    return (dh_words_set(words, at, inst, &word) || dh_words_acquire(words, at, inst, &word)) && meets(h, &word);
+    return (dh_guards_set_by(words, at, inst, &word) || dh_guards_awaited_by(words, at, inst, &word)) &&
+           meets(h, &word);
 }
 
 /* `root`: the register that holds the object; before it was assigned, that was another one. */
-static bool block_ends(struct history *h, const struct dh_where *at, uint32_t block, uint32_t end, uint32_t root)
+static bool block_ends(struct history *h, const struct dh_call_path *at, uint32_t block, uint32_t end, uint32_t root)
 {
     const struct dh_program *p = h->x->words.symex->program;
     for (uint32_t i = end; i > p->blocks.at[block].inst; i--) {
@@ -149,14 +151,14 @@ static bool block_ends(struct history *h, const struct dh_where *at, uint32_t bl
     return false;
 }
 
-static void push_preds(struct history *h, const struct dh_where *at, uint32_t block)
+static void push_preds(struct history *h, const struct dh_call_path *at, uint32_t block)
 {
     const struct dh_program *p = h->x->words.symex->program;
     const struct dh_basic_block *b = &p->blocks.at[block];
     for (uint32_t n = 0; n < b->n_preds; n++) {
         uint32_t pred = dh_predecessors(p, b)[n];
-        struct dh_word words[DH_WORDS_EDGE];
-        unsigned found = dh_words_edge(&h->x->words, at, pred, block, words);
+        struct dh_guard_access words[DH_GUARDS_PER_EDGE];
+        unsigned found = dh_guards_on_edge(&h->x->words, at, pred, block, words);
         bool ends = false;
         for (unsigned k = 0; k < found; k++)
             ends |= meets(h, &words[k]);
@@ -166,7 +168,7 @@ static void push_preds(struct history *h, const struct dh_where *at, uint32_t bl
 }
 
 /* Blocks of the level that are left to do; true: some way comes from the function's beginning. */
-static bool finish_level(struct history *h, const struct dh_where *at, size_t base, uint32_t level, uint32_t root)
+static bool finish_level(struct history *h, const struct dh_call_path *at, size_t base, uint32_t level, uint32_t root)
 {
     const struct dh_program *p = h->x->words.symex->program;
     uint32_t entry = p->functions.at[at->function].block;
@@ -184,7 +186,7 @@ static bool finish_level(struct history *h, const struct dh_where *at, size_t ba
     return reached;
 }
 
-static bool back_from_end(struct history *h, const struct dh_where *at)
+static bool back_from_end(struct history *h, const struct dh_call_path *at)
 {
     const struct dh_program *p = h->x->words.symex->program;
     const struct dh_function *f = &p->functions.at[at->function];
@@ -209,7 +211,7 @@ static void note_loop(struct history *h, uint32_t inst, unsigned before)
     }
 }
 
-static bool back_from(struct history *h, const struct dh_where *at, uint32_t inst, uint32_t root)
+static bool back_from(struct history *h, const struct dh_call_path *at, uint32_t inst, uint32_t root)
 {
     const struct dh_program *p = h->x->words.symex->program;
     uint32_t block = dh_program_block_of(p, inst);
@@ -292,7 +294,7 @@ static void look_back(struct history *h, const struct dh_symex_event *e)
     bool many = false;
     for (unsigned k = 0; k < h->n_places; k++) {
         many |= !dh_symex_is_unique(w, h->places[k].node);
-        h->about |= dh_words_bit(h->places[k].node);
+        h->about |= dh_guards_object_bit(h->places[k].node);
     }
     uint32_t root = many ? root_of(w, w->contexts.at[e->context].function, address_of(w, e)) : DH_NONE;
     memset(h->x->seen, 0, SEEN * sizeof *h->x->seen);
@@ -300,13 +302,13 @@ static void look_back(struct history *h, const struct dh_symex_event *e)
     h->x->words.n_made = 0;
     queue[n++] = (struct step_up){e->context, e->inst, root};
     for (unsigned k = 0; k < n && !h->over; k++) {
-        struct dh_where at = {w->contexts.at[queue[k].context].function, DH_NONE, NULL, queue[k].context, 0};
+        struct dh_call_path at = {w->contexts.at[queue[k].context].function, DH_NONE, NULL, queue[k].context, 0};
         if (back_from(h, &at, queue[k].inst, queue[k].root))
             push_callers(h, queue, &n, &queue[k]);
     }
 }
 
-static struct history look(struct dh_waited *x, const struct dh_symex_event *e, const struct dh_heap_cell *places,
+static struct history look(struct dh_wait_order *x, const struct dh_symex_event *e, const struct dh_heap_cell *places,
                            unsigned n, bool only_gates)
 {
     struct history h = {.x = x, .places = places, .n_places = n, .only_gates = only_gates, .stop = DH_NONE};
@@ -316,7 +318,7 @@ static struct history look(struct dh_waited *x, const struct dh_symex_event *e, 
 
 /* ---- what an access has behind it ---- */
 
-static bool all_are(const struct history *h, enum dh_word_kind kind)
+static bool all_are(const struct history *h, enum dh_guard_access_kind kind)
 {
     for (unsigned n = 0; n < h->n; n++)
         if (h->found[n].kind != kind)
@@ -325,11 +327,11 @@ static bool all_are(const struct history *h, enum dh_word_kind kind)
 }
 
 /* What holds behind one of them. */
-static struct dh_word gate_of(const struct dh_word *word)
+static struct dh_guard_access gate_of(const struct dh_guard_access *word)
 {
-    struct dh_word gate = *word;
+    struct dh_guard_access gate = *word;
     if (word->taking) {
-        gate.kind = DH_WORD_GATE;
+        gate.kind = DH_GUARD_TEST;
         gate.relation = DH_CMP_GT;
         gate.known = true;
         gate.number = 0;
@@ -339,9 +341,9 @@ static struct dh_word gate_of(const struct dh_word *word)
 
 static bool one_gate(const struct history *h)
 {
-    struct dh_word gate = h->n ? gate_of(&h->found[0]) : (struct dh_word){0};
+    struct dh_guard_access gate = h->n ? gate_of(&h->found[0]) : (struct dh_guard_access){0};
     for (unsigned n = 1; n < h->n; n++) {
-        struct dh_word other = gate_of(&h->found[n]);
+        struct dh_guard_access other = gate_of(&h->found[n]);
         if (other.relation != gate.relation || other.known != gate.known || other.number != gate.number)
             return false;
     }
@@ -356,15 +358,15 @@ static bool one_change(const struct history *h)
     return true;
 }
 
-static void find_way(struct dh_waited *x, const struct dh_symex_event *e, struct dh_heap_cell at)
+static void find_way(struct dh_wait_order *x, const struct dh_symex_event *e, struct dh_heap_cell at)
 {
-    struct dh_way way = {.at = at};
+    struct dh_passed_guard way = {.at = at};
     struct history last = look(x, e, &at, 1, false);
     if (last.over || !last.n)
         return;
-    way.claimed = all_are(&last, DH_WORD_SET) && one_change(&last);
+    way.claimed = all_are(&last, DH_GUARD_SET) && one_change(&last);
     way.claim = last.found[0];
-    if (all_are(&last, DH_WORD_GATE) || way.claimed) {
+    if (all_are(&last, DH_GUARD_TEST) || way.claimed) {
         struct history gates = look(x, e, &at, 1, true);
         way.entered = one_gate(&gates);
         if (way.entered)
@@ -376,17 +378,17 @@ static void find_way(struct dh_waited *x, const struct dh_symex_event *e, struct
 }
 
 /* Accesses between the same words in one context have the same ways behind them. */
-static struct dh_ways_key key_of(struct dh_waited *x, const struct dh_symex_event *e)
+static struct dh_passed_guards_key key_of(struct dh_wait_order *x, const struct dh_symex_event *e)
 {
     struct dh_symex *w = x->words.symex;
     uint32_t first = w->program->blocks.at[dh_program_block_of(w->program, e->inst)].inst, inst = e->inst;
-    while (inst > first && !dh_words_speaks(&x->words, inst - 1))
+    while (inst > first && !dh_guards_involve(&x->words, inst - 1))
         inst--;
     uint32_t root = root_of(w, w->contexts.at[e->context].function, address_of(w, e));
-    return (struct dh_ways_key){e->context, inst, root};
+    return (struct dh_passed_guards_key){e->context, inst, root};
 }
 
-static size_t slot_of(const struct dh_waited *x, struct dh_ways_key key)
+static size_t slot_of(const struct dh_wait_order *x, struct dh_passed_guards_key key)
 {
     uint64_t h = ((uint64_t)key.context << 32 | key.inst) * 0x9e3779b97f4a7c15u;
     size_t at = (size_t)(((h ^ key.root) * 0xff51afd7ed558ccdu) >> 24) & x->mask;
@@ -396,9 +398,9 @@ static size_t slot_of(const struct dh_waited *x, struct dh_ways_key key)
     return at;
 }
 
-static void grow(struct dh_waited *x)
+static void grow(struct dh_wait_order *x)
 {
-    struct dh_ways_slot *old = x->slots;
+    struct dh_passed_guards_slot *old = x->slots;
     size_t n = x->slots ? x->mask + 1 : 0;
     x->mask = n ? 2 * n - 1 : 1023;
     x->slots = calloc(x->mask + 1, sizeof *x->slots);
@@ -410,16 +412,16 @@ static void grow(struct dh_waited *x)
     free(old);
 }
 
-static struct dh_ways ways_of(struct dh_waited *x, const struct dh_symex_event *e)
+static struct dh_passed_guards ways_of(struct dh_wait_order *x, const struct dh_symex_event *e)
 {
     if (2 * x->n_used >= x->mask)
         grow(x);
-    struct dh_ways_key key = key_of(x, e);
-    struct dh_ways_slot *slot = &x->slots[slot_of(x, key)];
+    struct dh_passed_guards_key key = key_of(x, e);
+    struct dh_passed_guards_slot *slot = &x->slots[slot_of(x, key)];
     if (slot->used)
         return slot->ways;
     struct history any = {.x = x, .stop = DH_NONE};
-    *slot = (struct dh_ways_slot){.key = key, .ways = {.first = (uint32_t)x->ways.n}, .used = true};
+    *slot = (struct dh_passed_guards_slot){.key = key, .ways = {.first = (uint32_t)x->ways.n}, .used = true};
     x->n_used++;
     look_back(&any, e);
     slot->ways.place = (uint32_t)x->places.n;
@@ -434,9 +436,9 @@ static struct dh_ways ways_of(struct dh_waited *x, const struct dh_symex_event *
 }
 
 /* No word on the place was given or tested before the event. */
-static bool is_first(struct dh_waited *x, const struct dh_symex_event *e, struct dh_heap_cell at)
+static bool is_first(struct dh_wait_order *x, const struct dh_symex_event *e, struct dh_heap_cell at)
 {
-    struct dh_ways ways = ways_of(x, e);
+    struct dh_passed_guards ways = ways_of(x, e);
     bool there = !ways.all || at.offset == DH_WORD_WHOLE;
     for (uint32_t n = 0; n < ways.n_places && !there; n++)
         there = same_cell(x->places.at[ways.place + n], at);
@@ -458,15 +460,15 @@ static bool has_edge(const struct dh_symex *w, uint32_t from, uint32_t to)
 }
 
 /* Threads of this kind only ever change it so: each counts what it has done, nothing else. */
-static bool only_changes(struct dh_waited *x, uint32_t thread, struct dh_heap_cell at, enum dh_word_change change)
+static bool only_changes(struct dh_wait_order *x, uint32_t thread, struct dh_heap_cell at, enum dh_guard_change change)
 {
     const struct dh_symex *w = x->words.symex;
-    for (uint32_t n = dh_words_first(&x->words, at); n < x->words.n_set; n++) {
+    for (uint32_t n = dh_guards_first_set(&x->words, at); n < x->words.n_set; n++) {
         const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
-        struct dh_word words[8];
+        struct dh_guard_access words[8];
         if (set->node != at.node || set->offset != at.offset)
             break;
-        unsigned all = set->thread == thread ? dh_words_of(&x->words, x->words.set[n], words, 8) : 0;
+        unsigned all = set->thread == thread ? dh_guards_values_set(&x->words, x->words.set[n], words, 8) : 0;
         for (unsigned k = 0; k < all; k++)
             if (words[k].change != change)
                 return false;
@@ -475,17 +477,17 @@ static bool only_changes(struct dh_waited *x, uint32_t thread, struct dh_heap_ce
 }
 
 /* Threads of one kind that are many: the word must be about this object, or they must all have counted. */
-static bool covers(struct dh_waited *x, const struct dh_symex_event *e, const struct dh_way *way,
-                   enum dh_word_change change)
+static bool covers(struct dh_wait_order *x, const struct dh_symex_event *e, const struct dh_passed_guard *way,
+                   enum dh_guard_change change)
 {
     const struct dh_symex *w = x->words.symex;
     if (w->threads.at[e->thread].unique)
         return true;
     if (!dh_symex_is_unique(w, way->at.node))
         return way->at.node == e->node || has_edge(w, way->at.node, e->node) || has_edge(w, e->node, way->at.node);
-    if ((change != DH_WORD_UP && change != DH_WORD_DOWN) || !only_changes(x, e->thread, way->at, change))
+    if ((change != DH_GUARD_INCREASED && change != DH_GUARD_DECREASED) || !only_changes(x, e->thread, way->at, change))
         return false;
-    if (way->looped && change == DH_WORD_UP)
+    if (way->looped && change == DH_GUARD_INCREASED)
         return true;
     if (way->gate.relation == DH_CMP_OTHER) /* a library says that all have */
         return true;
@@ -496,7 +498,7 @@ static bool covers(struct dh_waited *x, const struct dh_symex_event *e, const st
 }
 
 /* The test and the setting are in order themselves. */
-static bool is_orderly(struct dh_waited *x, const struct dh_way *way, const struct dh_symex_event *set)
+static bool is_orderly(struct dh_wait_order *x, const struct dh_passed_guard *way, const struct dh_symex_event *set)
 {
     uint32_t read = x->words.reads[way->gate.inst];
     if (set->kind == DH_SYMEX_POST || way->gate.relation == DH_CMP_OTHER || set->flags & DH_SYMEX_ATOMIC)
@@ -506,22 +508,22 @@ static bool is_orderly(struct dh_waited *x, const struct dh_way *way, const stru
 }
 
 /* In which ways a thread gives the word that opened this one, as bits. */
-static unsigned changes_by(struct dh_waited *x, uint32_t thread, const struct dh_way *way)
+static unsigned changes_by(struct dh_wait_order *x, uint32_t thread, const struct dh_passed_guard *way)
 {
     const struct dh_symex *w = x->words.symex;
     bool whole = way->at.offset == DH_WORD_WHOLE;
     unsigned changes = 0, looked_at = 0;
-    for (uint32_t n = dh_words_first(&x->words, way->at); n < x->words.n_set && looked_at < MOST_SETS; n++) {
+    for (uint32_t n = dh_guards_first_set(&x->words, way->at); n < x->words.n_set && looked_at < MOST_SETS; n++) {
         const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
-        struct dh_word words[8];
+        struct dh_guard_access words[8];
         if (set->node != way->at.node || (!whole && set->offset != way->at.offset))
             break;
         if (set->thread != thread || (whole && set->kind != DH_SYMEX_POST))
             continue;
         looked_at++;
-        unsigned all = dh_words_of(&x->words, x->words.set[n], words, 8), fitting = 0;
+        unsigned all = dh_guards_values_set(&x->words, x->words.set[n], words, 8), fitting = 0;
         for (unsigned k = 0; k < all; k++)
-            fitting |= dh_word_fits(&words[k], &way->gate) ? 1u << words[k].change : 0;
+            fitting |= dh_guard_may_satisfy(&words[k], &way->gate) ? 1u << words[k].change : 0;
         if (fitting & ~changes && is_orderly(x, way, set))
             changes |= fitting;
     }
@@ -529,17 +531,17 @@ static unsigned changes_by(struct dh_waited *x, uint32_t thread, const struct dh
 }
 
 /* The thread of `e` gives the word that opened this way. */
-static bool gives_word(struct dh_waited *x, const struct dh_symex_event *e, uint32_t number)
+static bool gives_word(struct dh_wait_order *x, const struct dh_symex_event *e, uint32_t number)
 {
-    struct dh_way *way = &x->ways.at[number];
+    struct dh_passed_guard *way = &x->ways.at[number];
     if (!(way->asked >> e->thread & 1)) {
         unsigned changes = changes_by(x, e->thread, way);
         way->asked |= (dh_thread_set)1 << e->thread;
-        for (unsigned k = 0; k <= DH_WORD_ANYHOW; k++)
+        for (unsigned k = 0; k <= DH_GUARD_CHANGED; k++)
             way->given[k] |= (dh_thread_set)(changes >> k & 1) << e->thread;
     }
-    for (unsigned k = 0; k <= DH_WORD_ANYHOW; k++)
-        if (way->given[k] >> e->thread & 1 && covers(x, e, way, (enum dh_word_change)k))
+    for (unsigned k = 0; k <= DH_GUARD_CHANGED; k++)
+        if (way->given[k] >> e->thread & 1 && covers(x, e, way, (enum dh_guard_change)k))
             return true;
     return false;
 }
@@ -573,19 +575,19 @@ static bool is_more_at_first(const struct dh_symex *w, struct dh_heap_cell at)
 }
 
 /* Nothing but 0 and 1 is ever put there at once. */
-static bool begins_with_one(struct dh_waited *x, struct dh_heap_cell at)
+static bool begins_with_one(struct dh_wait_order *x, struct dh_heap_cell at)
 {
     const struct dh_symex *w = x->words.symex;
     if (is_more_at_first(w, at))
         return false;
-    for (uint32_t n = dh_words_first(&x->words, at); n < x->words.n_set; n++) {
+    for (uint32_t n = dh_guards_first_set(&x->words, at); n < x->words.n_set; n++) {
         const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
-        struct dh_word words[8];
+        struct dh_guard_access words[8];
         if (set->node != at.node || set->offset != at.offset)
             break;
-        unsigned all = dh_words_of(&x->words, x->words.set[n], words, 8);
+        unsigned all = dh_guards_values_set(&x->words, x->words.set[n], words, 8);
         for (unsigned k = 0; k < all; k++)
-            if (words[k].change == DH_WORD_ANYHOW || (words[k].change == DH_WORD_TO && words[k].number > 1))
+            if (words[k].change == DH_GUARD_CHANGED || (words[k].change == DH_GUARD_ASSIGNED && words[k].number > 1))
                 return false;
     }
     return true;
@@ -594,12 +596,12 @@ static bool begins_with_one(struct dh_waited *x, struct dh_heap_cell at)
 /* ---- rules ---- */
 
 /* The last word before it is that it may go on. */
-static bool has_entered(const struct history *h, const struct dh_way *way, bool from_start)
+static bool has_entered(const struct history *h, const struct dh_passed_guard *way, bool from_start)
 {
     for (unsigned n = 0; n < h->n; n++) {
-        const struct dh_word *word = &h->found[n];
-        bool own = word->kind == DH_WORD_SET && way && way->claimed && word->change == DH_WORD_DOWN;
-        if (!way || !same_cell(word->at, way->at) || (word->kind != DH_WORD_GATE && !own))
+        const struct dh_guard_access *word = &h->found[n];
+        bool own = word->kind == DH_GUARD_SET && way && way->claimed && word->change == DH_GUARD_DECREASED;
+        if (!way || !same_cell(word->at, way->at) || (word->kind != DH_GUARD_TEST && !own))
             return false;
     }
     return !h->over && (from_start || !h->start) && (h->n || h->start);
@@ -607,21 +609,21 @@ static bool has_entered(const struct history *h, const struct dh_way *way, bool 
 
 /* `b` waits for a word that a's thread gives only afterwards, and that one does not begin again before b's thread says
  * so. */
-static bool in_turn(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b,
+static bool in_turn(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b,
                     uint32_t number)
 {
-    struct dh_way copy = x->ways.at[number], *in_b = &copy;
+    struct dh_passed_guard copy = x->ways.at[number], *in_b = &copy;
     if (!in_b->entered || !gives_word(x, a, number))
         return false;
-    if ((!in_b->claimed || in_b->claim.change == DH_WORD_DOWN) && is_first(x, a, in_b->at))
+    if ((!in_b->claimed || in_b->claim.change == DH_GUARD_DECREASED) && is_first(x, a, in_b->at))
         return true;
-    struct dh_ways of_a = ways_of(x, a);
+    struct dh_passed_guards of_a = ways_of(x, a);
     for (uint32_t n = 0; n < of_a.n; n++) {
-        struct dh_way in_a = x->ways.at[of_a.first + n];
+        struct dh_passed_guard in_a = x->ways.at[of_a.first + n];
         if (!in_a.entered)
             continue;
         if (same_cell(in_a.at, in_b->at)) {
-            if (!in_a.claimed && !in_b->claimed && dh_words_contradict(&in_a.gate, &in_b->gate))
+            if (!in_a.claimed && !in_b->claimed && dh_guards_contradict(&in_a.gate, &in_b->gate))
                 return true;
             continue;
         }
@@ -633,20 +635,21 @@ static bool in_turn(struct dh_waited *x, const struct dh_symex_event *a, const s
     return false;
 }
 
-static bool shuts_out(struct dh_waited *x, const struct dh_way *gate, const struct dh_ways *others)
+static bool shuts_out(struct dh_wait_order *x, const struct dh_passed_guard *gate,
+                      const struct dh_passed_guards *others)
 {
     for (uint32_t n = 0; n < others->n; n++) {
-        const struct dh_way *way = &x->ways.at[others->first + n];
-        if (!way->claimed || !same_cell(way->at, gate->at) || !dh_word_shuts(&way->claim, &gate->gate))
+        const struct dh_passed_guard *way = &x->ways.at[others->first + n];
+        if (!way->claimed || !same_cell(way->at, gate->at) || !dh_guard_blocks(&way->claim, &gate->gate))
             continue;
-        if (way->claim.change != DH_WORD_DOWN || begins_with_one(x, way->at))
+        if (way->claim.change != DH_GUARD_DECREASED || begins_with_one(x, way->at))
             return true;
     }
     return false;
 }
 
 /* Who is inside has set what keeps the other outside, each for the other. */
-static bool exclude(struct dh_waited *x, const struct dh_ways *a, const struct dh_ways *b)
+static bool exclude(struct dh_wait_order *x, const struct dh_passed_guards *a, const struct dh_passed_guards *b)
 {
     bool out = false;
     for (uint32_t n = 0; n < a->n && !out; n++)
@@ -659,26 +662,26 @@ static bool exclude(struct dh_waited *x, const struct dh_ways *a, const struct d
     return false;
 }
 
-static bool is_numbered(const struct dh_way *w)
+static bool is_numbered(const struct dh_passed_guard *w)
 {
     return w->entered && !w->claimed && w->gate.relation == DH_CMP_EQ && !w->gate.known;
 }
 
 /* Both wait until their own number is called, and have not called the next one yet. */
-static bool by_number(struct dh_waited *x, const struct dh_ways *a, const struct dh_ways *b)
+static bool by_number(struct dh_wait_order *x, const struct dh_passed_guards *a, const struct dh_passed_guards *b)
 {
     for (uint32_t n = 0; n < a->n; n++)
         for (uint32_t k = 0; k < b->n; k++) {
-            const struct dh_way *one = &x->ways.at[a->first + n], *other = &x->ways.at[b->first + k];
+            const struct dh_passed_guard *one = &x->ways.at[a->first + n], *other = &x->ways.at[b->first + k];
             if (same_cell(one->at, other->at) && is_numbered(one) && is_numbered(other))
                 return true;
         }
     return false;
 }
 
-bool dh_waited_apart(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
+bool dh_wait_order_separates(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    struct dh_ways of_a = ways_of(x, a), of_b = ways_of(x, b);
+    struct dh_passed_guards of_a = ways_of(x, a), of_b = ways_of(x, b);
     if (!of_a.n && !of_b.n)
         return false;
     if (exclude(x, &of_a, &of_b) || by_number(x, &of_a, &of_b))
@@ -694,28 +697,29 @@ bool dh_waited_apart(struct dh_waited *x, const struct dh_symex_event *a, const 
     return false;
 }
 
-static bool came_late(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
+static bool came_late(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
-    struct dh_ways of_a = ways_of(x, a), of_b = ways_of(x, b);
+    struct dh_passed_guards of_a = ways_of(x, a), of_b = ways_of(x, b);
     for (uint32_t n = 0; n < of_b.n; n++)
         for (uint32_t k = 0; k < of_a.n; k++) {
-            const struct dh_way *gate = &x->ways.at[of_b.first + n], *own = &x->ways.at[of_a.first + k];
+            const struct dh_passed_guard *gate = &x->ways.at[of_b.first + n], *own = &x->ways.at[of_a.first + k];
             if (gate->entered && own->claimed && same_cell(gate->at, own->at) && gate->at.node == a->node &&
-                !dh_symex_is_unique(x->words.symex, a->node) && dh_word_fits(&own->claim, &gate->gate))
+                !dh_symex_is_unique(x->words.symex, a->node) && dh_guard_may_satisfy(&own->claim, &gate->gate))
                 return true;
         }
     return false;
 }
 
-bool dh_waited_late(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
+bool dh_wait_order_ends_ownership(struct dh_wait_order *x, const struct dh_symex_event *a,
+                                  const struct dh_symex_event *b)
 {
     return a->thread != b->thread && (came_late(x, a, b) || came_late(x, b, a));
 }
 
-bool dh_waited_through(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
+bool dh_wait_order_keeps_turn(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     struct dh_heap_cell places[PLACES];
-    struct dh_ways of_a = ways_of(x, a);
+    struct dh_passed_guards of_a = ways_of(x, a);
     struct history h = {.x = x, .places = places, .stop = a->inst};
     if (a->context != b->context)
         return false;
@@ -728,18 +732,18 @@ bool dh_waited_through(struct dh_waited *x, const struct dh_symex_event *a, cons
 
 /* ---- */
 
-void dh_waited_init(struct dh_waited *x, struct dh_symex *w)
+void dh_wait_order_init(struct dh_wait_order *x, struct dh_symex *w)
 {
-    *x = (struct dh_waited){.budget = ALL_BLOCKS};
-    dh_words_init(&x->words, w);
+    *x = (struct dh_wait_order){.budget = ALL_BLOCKS};
+    dh_guards_init(&x->words, w);
     x->seen = malloc(SEEN * sizeof *x->seen);
     if (!x->seen)
         abort();
 }
 
-void dh_waited_release(struct dh_waited *x)
+void dh_wait_order_release(struct dh_wait_order *x)
 {
-    dh_words_release(&x->words);
+    dh_guards_release(&x->words);
     free(x->slots);
     free(x->seen);
     dh_vec_release(&x->ways);

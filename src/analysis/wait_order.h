@@ -7,48 +7,49 @@
 #include "analysis/guard_conditions.h"
 
 /* What stands before an access, on all ways to it. */
-struct dh_way {
+struct dh_passed_guard {
     struct dh_heap_cell at;
-    struct dh_word gate, claim;
-    bool entered;                                   /* `gate` was passed */
-    bool claimed;                                   /* the last word on it is the thread's own: `claim` */
-    bool looped;                                    /* the gate stands in a loop that lies before the access */
-    dh_thread_set asked, given[DH_WORD_ANYHOW + 1]; /* who opens the gate, by how it changes the word */
+    struct dh_guard_access gate, claim;
+    bool entered;                                     /* `gate` was passed */
+    bool claimed;                                     /* the last word on it is the thread's own: `claim` */
+    bool looped;                                      /* the gate stands in a loop that lies before the access */
+    dh_thread_set asked, given[DH_GUARD_CHANGED + 1]; /* who opens the gate, by how it changes the word */
 };
 
-struct dh_ways {
+struct dh_passed_guards {
     uint32_t first, n;        /* in waited.ways */
     uint32_t place, n_places; /* in waited.places: words that were given or tested before */
     bool all;                 /* these are all */
 };
 
-struct dh_ways_key {
+struct dh_passed_guards_key {
     uint32_t context, inst, root;
 };
 
-struct dh_ways_slot {
-    struct dh_ways_key key;
-    struct dh_ways ways;
+struct dh_passed_guards_slot {
+    struct dh_passed_guards_key key;
+    struct dh_passed_guards ways;
     bool used;
 };
 
-struct dh_waited {
-    struct dh_words words;
-    struct dh_ways_slot *slots; /* answers, by where they were asked for */
+struct dh_wait_order {
+    struct dh_guards words;
+    struct dh_passed_guards_slot *slots; /* answers, by where they were asked for */
     size_t mask, n_used;
-    DH_VEC(struct dh_way) ways;
+    DH_VEC(struct dh_passed_guard) ways;
     DH_VEC(struct dh_heap_cell) places;
     uint64_t *seen; /* blocks of the question at work */
     DH_VEC(uint32_t) todo;
     uint32_t budget; /* questions may cost so much, all together */
 };
 
-void dh_waited_init(struct dh_waited *x, struct dh_symex *w);
-void dh_waited_release(struct dh_waited *x);
-bool dh_waited_apart(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b);
+void dh_wait_order_init(struct dh_wait_order *x, struct dh_symex *w);
+void dh_wait_order_release(struct dh_wait_order *x);
+bool dh_wait_order_separates(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b);
 /* One of them comes after its thread gave the word in the object that the other waited for: it was not its any more. */
-bool dh_waited_late(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b);
+bool dh_wait_order_ends_ownership(struct dh_wait_order *x, const struct dh_symex_event *a,
+                                  const struct dh_symex_event *b);
 /* From the one to the other, of one thread, it gives none of the words that it was let in by. */
-bool dh_waited_through(struct dh_waited *x, const struct dh_symex_event *a, const struct dh_symex_event *b);
+bool dh_wait_order_keeps_turn(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b);
 
 #endif

@@ -187,7 +187,7 @@ static void print_event(const struct dh_scan_results *r, const char *before, uin
 }
 
 /* Every other access of the object that may be another thread's, and why the two do not race. */
-static void print_decisions(struct dh_scan_results *r, struct dh_customs *c, uint32_t event)
+static void print_decisions(struct dh_scan_results *r, struct dh_heuristics *c, uint32_t event)
 {
     const struct dh_symex_event *e = &r->scan->symex.events.at[event];
     print_event(r, "", event, "");
@@ -197,7 +197,7 @@ static void print_decisions(struct dh_scan_results *r, struct dh_customs *c, uin
             continue;
         enum dh_argument a = dh_conflicts_argue(&r->scan->symex, e, other, false);
         if (a == DH_ARGUMENT_COUNT)
-            a = dh_customs_argue(c, e, other);
+            a = dh_heuristics_argue(c, e, other);
         if (a == DH_ARGUMENT_READS || a == DH_ARGUMENT_DISJOINT || a == DH_ARGUMENT_ONE_THREAD)
             continue;
         char *why = dh_format(": %s", dh_argument_text(a));
@@ -210,14 +210,14 @@ static bool explain_place(struct dh_scan_results *r, const char *place, const ch
 {
     unsigned line = (unsigned)strtoul(colon + 1, NULL, 10);
     bool found = false;
-    struct dh_customs customs;
-    dh_customs_init(&customs, &r->scan->symex);
+    struct dh_heuristics customs;
+    dh_heuristics_init(&customs, &r->scan->symex);
     for (uint32_t e = 0; e < r->scan->symex.events.n; e++)
         if (r->scan->symex.events.at[e].kind <= DH_SYMEX_WRITE && is_at(r, e, place, (size_t)(colon - place), line)) {
             print_decisions(r, &customs, e);
             found = true;
         }
-    dh_customs_release(&customs);
+    dh_heuristics_release(&customs);
     if (!found)
         printf("no access to anything that threads share at %s\n", place);
     return found;

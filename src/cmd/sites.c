@@ -32,7 +32,7 @@ static int print_scopes(const char *path, const struct dh_container *c, const st
 static bool read_trust(const char *list, uint64_t *also)
 {
     for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-        uint64_t bit = dh_safe_argument(at, strcspn(at, ","));
+        uint64_t bit = dh_argument_bit(at, strcspn(at, ","));
         if (!bit) {
             dh_complain("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them",
                         (int)strcspn(at, ","), at);

@@ -200,10 +200,10 @@ void dh_sites_print_json(FILE *out, const struct dh_site_table *t)
 
 static const char *word_of(unsigned safety)
 {
-    return safety & DH_SAFE_PRIVATE   ? "private"
-           : safety & DH_SAFE_RACE    ? "safe"
-           : safety & DH_SAFE_ORDERED ? "ordered"
-                                      : "watched";
+    return safety & DH_PROVEN_PRIVATE     ? "private"
+           : safety & DH_PROVEN_RACE_FREE ? "safe"
+           : safety & DH_PROVEN_ORDERED   ? "ordered"
+                                          : "watched";
 }
 
 static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_copies *c)
@@ -224,7 +224,7 @@ void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct 
             continue;
         fprintf(out, "%-8s %s  ", word_of(facts->of_site[i]), dh_site_string(t, s->name));
         print_place(out, t, s->file, s->line, s->column);
-        fputs(facts->of_site[i] & (DH_SAFE_PRIVATE | DH_SAFE_UNIT) ? "\n" : "  may be interleaved\n", out);
+        fputs(facts->of_site[i] & (DH_PROVEN_PRIVATE | DH_PROVEN_CONSISTENT) ? "\n" : "  may be interleaved\n", out);
     }
     print_copies(out, t, &facts->copies);
     if (*facts->gave_up)

@@ -51,7 +51,7 @@ static bool is_local(LLVMValueRef v)
     const char *name = LLVMGetValueName2(v, &n);
     return LLVMIsDeclaration(v) || l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
            l == LLVMAvailableExternallyLinkage || strcmp(name, "main") == 0 || dh_starts_with(name, "llvm.") ||
-           dh_safe_is_standard(name);
+           dh_is_cxx_library_copy(name);
 }
 
 static bool is_closed(struct learning *l)
@@ -186,7 +186,7 @@ static uint8_t *elements_of(const struct dh_site_table *t)
     return all;
 }
 
-static void copy_result(struct learned *to, const struct dh_safe *safe)
+static void copy_result(struct learned *to, const struct dh_race_free *safe)
 {
     to->part.accesses = safe->accesses;
     to->part.race = safe->race;
@@ -206,20 +206,20 @@ static bool has_time(rlim_t seconds)
 static void look(struct learning *l, const struct dh_library_models *models, const struct dh_program *program,
                  rlim_t seconds)
 {
-    struct dh_special special = {0};
-    struct dh_safe safe;
+    struct dh_function_clones special = {0};
+    struct dh_race_free safe;
     uint8_t *copyable = dh_tryout_copyable(l->module, program), *elements = elements_of(l->sites);
-    struct dh_safe_question q = {.n_sites = l->to->part.n_sites,
-                                 .elements = elements,
-                                 .also = l->also,
-                                 .special = &special,
-                                 .copyable = copyable};
-    dh_safe_find(&safe, program, &q);
+    struct dh_race_free_query q = {.n_sites = l->to->part.n_sites,
+                                   .elements = elements,
+                                   .also = l->also,
+                                   .special = &special,
+                                   .copyable = copyable};
+    dh_race_free_find(&safe, program, &q);
     copy_result(l->to, &safe);
     if (has_time(seconds))
         dh_tryout_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
-    dh_safe_release(&safe);
-    dh_special_release(&special);
+    dh_race_free_release(&safe);
+    dh_function_clones_release(&special);
     free(copyable);
     free(elements);
 }
@@ -319,7 +319,7 @@ bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
     if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->gave_up[sizeof part->gave_up - 1])
         return false;
     const uint32_t *functions = (const uint32_t *)(part + 1);
-    const struct dh_redirect *redirects = (const struct dh_redirect *)(functions + part->n_copies);
+    const struct dh_clone_redirect *redirects = (const struct dh_clone_redirect *)(functions + part->n_copies);
     const struct dh_copy_mark *marks = (const struct dh_copy_mark *)(redirects + part->n_redirects);
     uint64_t n = sizeof *part + (uint64_t)part->n_copies * sizeof *functions +
                  (uint64_t)part->n_redirects * sizeof *redirects + (uint64_t)part->n_marks * sizeof *marks +
@@ -359,9 +359,9 @@ static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t
     unsigned all = 0;
     if (plan->degree == DH_DEGREE_ALL)
         safety = 0;
-    if (safety & DH_SAFE_RACE)
+    if (safety & DH_PROVEN_RACE_FREE)
         all |= DH_CLASS_RACE;
-    if (safety & (DH_SAFE_PRIVATE | DH_SAFE_UNIT))
+    if (safety & (DH_PROVEN_PRIVATE | DH_PROVEN_CONSISTENT))
         all |= DH_CLASS_CONSISTENCY;
     if (plan->no_arrays && dh_site_is_element(t, s))
         all |= DH_CLASS_RACE | DH_CLASS_CONSISTENCY;
@@ -373,7 +373,7 @@ static bool spares_scope(const struct dh_plan *plan, unsigned safety)
 {
     unsigned others =
         plan->everywhere & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE | DH_CLASS_CONSISTENCY | DH_CLASS_SCOPE);
-    unsigned quiet = plan->no_arrays ? DH_SAFE_SCOPE_NO_ARRAYS : DH_SAFE_SCOPE;
+    unsigned quiet = plan->no_arrays ? DH_PROVEN_SCOPE_NO_ARRAYS : DH_PROVEN_SCOPE;
     return !others && plan->everywhere & DH_CLASS_CONSISTENCY && plan->degree != DH_DEGREE_ALL && safety & quiet;
 }
 
@@ -390,7 +390,7 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
     for (uint32_t i = 0; i < n; i++) {
         enum dh_group group = dh_op_info(t->sites[i].op)->group;
         bool alive = group == DH_GROUP_ACCESS && bits[i] & DH_CLASS_RACE && plan->degree != DH_DEGREE_ALL &&
-                     facts->of_site[i] & DH_SAFE_ORDERED;
+                     facts->of_site[i] & DH_PROVEN_ORDERED;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
             bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
         if (group == DH_GROUP_FUNCTION && spares_scope(plan, facts->of_site[i]))

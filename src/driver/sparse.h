@@ -22,7 +22,7 @@ bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_tab
                           struct dh_bytes *part, struct dh_str *copies, struct dh_err *err);
 
 struct dh_sparse_facts {
-    const uint8_t *of_site; /* dh_safety, analysis/race_free_proofs.h */
+    const uint8_t *of_site; /* dh_access_proof, analysis/race_free_proofs.h */
     uint32_t n_sites, accesses, race, private, unit;
     const char *gave_up; /* "" = no */
     struct dh_copies copies;

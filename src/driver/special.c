@@ -62,8 +62,8 @@ void dh_special_unnumber(LLVMModuleRef m, uint32_t first)
 struct module {
     LLVMModuleRef m;
     const struct dh_copies *c;
-    LLVMValueRef *originals, *copies; /* by copy */
-    struct dh_redirect *redirects;    /* sorted */
+    LLVMValueRef *originals, *copies;    /* by copy */
+    struct dh_clone_redirect *redirects; /* sorted */
 };
 
 static bool find_originals(struct module *k)
@@ -84,7 +84,7 @@ static bool find_originals(struct module *k)
 
 static int by_call(const void *a, const void *b)
 {
-    const struct dh_redirect *p = a, *q = b;
+    const struct dh_clone_redirect *p = a, *q = b;
     if (p->call != q->call)
         return p->call < q->call ? -1 : 1;
     return (p->caller > q->caller) - (p->caller < q->caller);
@@ -96,13 +96,13 @@ static void redirect_call(struct module *k, LLVMValueRef i, uint32_t caller)
     uint32_t first = 0, end = k->c->n_redirects;
     while (first < end && number != DH_NO_SITE) {
         uint32_t middle = first + (end - first) / 2;
-        if (by_call(&k->redirects[middle], &(struct dh_redirect){caller, number, 0}) < 0)
+        if (by_call(&k->redirects[middle], &(struct dh_clone_redirect){caller, number, 0}) < 0)
             first = middle + 1;
         else
             end = middle;
     }
     for (uint32_t n = first; number != DH_NO_SITE && n < k->c->n_redirects; n++) {
-        const struct dh_redirect *r = &k->redirects[n];
+        const struct dh_clone_redirect *r = &k->redirects[n];
         if (r->caller != caller || r->call != number)
             return;
         if (r->copy - 1 >= k->c->n || k->originals[r->copy - 1] != called(i))
@@ -225,8 +225,9 @@ void dh_special_describe(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_
 
 static unsigned spared_by(unsigned safety)
 {
-    return (safety & DH_SAFE_RACE ? DH_SPARED_RACE : 0u) | (safety & DH_SAFE_PRIVATE ? DH_SPARED_CONSISTENCY : 0u) |
-           (safety & DH_SAFE_ORDERED ? DH_SPARED_TO_ALIVE : 0u);
+    return (safety & DH_PROVEN_RACE_FREE ? DH_SPARED_RACE : 0u) |
+           (safety & DH_PROVEN_PRIVATE ? DH_SPARED_CONSISTENCY : 0u) |
+           (safety & DH_PROVEN_ORDERED ? DH_SPARED_TO_ALIVE : 0u);
 }
 
 static bool is_access(LLVMValueRef i)

@@ -11,12 +11,12 @@
 #include <llvm-c/Core.h>
 
 struct dh_copy_mark {
-    uint32_t copy, site, safety; /* dh_safety, analysis/race_free_proofs.h */
+    uint32_t copy, site, safety; /* dh_access_proof, analysis/race_free_proofs.h */
 };
 
 struct dh_copies {
     const uint32_t *functions; /* by copy: which function of those with a body */
-    const struct dh_redirect *redirects;
+    const struct dh_clone_redirect *redirects;
     const struct dh_copy_mark *marks;
     uint32_t n, n_redirects, n_marks;
     uint32_t n_functions, size, added; /* of the whole program, in functions and instructions; what copies add */

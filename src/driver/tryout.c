@@ -8,7 +8,7 @@
 
 struct trying {
     struct dh_tryout *t;
-    const struct dh_safe *first;
+    const struct dh_race_free *first;
     LLVMModuleRef m; /* with copies */
     LLVMValueRef *copies;
     struct dh_program p;
@@ -58,7 +58,8 @@ static uint32_t size_of(LLVMValueRef f)
 }
 
 /* Where in the module the functions to be copied stand. */
-static bool place(struct dh_tryout *t, LLVMModuleRef m, const struct dh_program *p, const struct dh_special *wanted)
+static bool place(struct dh_tryout *t, LLVMModuleRef m, const struct dh_program *p,
+                  const struct dh_function_clones *wanted)
 {
     uint32_t guess = 0, placed = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
@@ -92,8 +93,8 @@ static struct dh_copies view(const struct dh_tryout *t)
 /* More than was proven without them. */
 static unsigned more(unsigned before, unsigned now)
 {
-    if (before & DH_SAFE_RACE)
-        now &= ~(unsigned)(DH_SAFE_RACE | DH_SAFE_ORDERED);
+    if (before & DH_PROVEN_RACE_FREE)
+        now &= ~(unsigned)(DH_PROVEN_RACE_FREE | DH_PROVEN_ORDERED);
     return now & ~before;
 }
 
@@ -117,14 +118,14 @@ static uint32_t *copies_by_function(const struct trying *k)
 
 static void prove(struct trying *k)
 {
-    struct dh_safe safe;
+    struct dh_race_free safe;
     uint32_t *copies = copies_by_function(k);
-    struct dh_safe_question q = {
+    struct dh_race_free_query q = {
         .n_sites = k->first->n_sites, .also = k->also, .copies = copies, .n_copies = k->t->n_copies};
-    dh_safe_find(&safe, &k->p, &q);
+    dh_race_free_find(&safe, &k->p, &q);
     for (uint32_t n = 1; n <= k->t->n_copies && !*safe.gave_up; n++)
         mark(k, n, safe.of_site + (size_t)n * safe.n_sites);
-    dh_safe_release(&safe);
+    dh_race_free_release(&safe);
     free(copies);
 }
 
@@ -139,7 +140,7 @@ static void find_useful(const struct dh_tryout *t, uint8_t *useful)
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t n = 0; n < t->n_redirects; n++) {
-            const struct dh_redirect *r = &t->redirects[n];
+            const struct dh_clone_redirect *r = &t->redirects[n];
             if (useful[r->copy] && !useful[r->caller])
                 useful[r->caller] = moved = true;
         }
@@ -148,8 +149,8 @@ static void find_useful(const struct dh_tryout *t, uint8_t *useful)
 
 static void drop(struct dh_tryout *t, const LLVMValueRef *copies)
 {
-    uint8_t useful[DH_SPECIAL_COPIES + 1] = {0};
-    uint32_t number[DH_SPECIAL_COPIES + 1] = {0}, n_copies = 0, n_redirects = 0;
+    uint8_t useful[DH_CLONES_MAX + 1] = {0};
+    uint32_t number[DH_CLONES_MAX + 1] = {0}, n_copies = 0, n_redirects = 0;
     find_useful(t, useful);
     useful[0] = 1;
     for (uint32_t n = 1; n <= t->n_copies; n++)
@@ -159,9 +160,9 @@ static void drop(struct dh_tryout *t, const LLVMValueRef *copies)
             number[n] = n_copies;
         }
     for (uint32_t n = 0; n < t->n_redirects; n++) {
-        struct dh_redirect r = t->redirects[n];
+        struct dh_clone_redirect r = t->redirects[n];
         if (useful[r.caller] && useful[r.copy])
-            t->redirects[n_redirects++] = (struct dh_redirect){number[r.caller], r.call, number[r.copy]};
+            t->redirects[n_redirects++] = (struct dh_clone_redirect){number[r.caller], r.call, number[r.copy]};
     }
     for (uint32_t n = 0; n < t->n_marks; n++)
         t->marks[n].copy = number[t->marks[n].copy];
@@ -189,10 +190,10 @@ static void try_module(struct trying *k, const struct dh_library_models *models)
 }
 
 void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_library_models *models,
-                   const struct dh_program *p, const struct dh_safe *first, const struct dh_special *wanted,
-                   uint64_t also)
+                   const struct dh_program *p, const struct dh_race_free *first,
+                   const struct dh_function_clones *wanted, uint64_t also)
 {
-    bool fits = wanted->copies.n <= DH_SPECIAL_COPIES && wanted->redirects.n <= DH_TRYOUT_REDIRECTS;
+    bool fits = wanted->copies.n <= DH_CLONES_MAX && wanted->redirects.n <= DH_TRYOUT_REDIRECTS;
     if (!place(t, m, p, wanted) || !wanted->copies.n || !fits)
         return;
     t->n_copies = (uint32_t)wanted->copies.n;

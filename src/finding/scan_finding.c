@@ -289,8 +289,8 @@ void dh_scan_deadlock(const struct dh_scan_subject *n, const struct dh_deadlock 
                                             "them hold and no order of threads keeps them apart"},
         [DH_DEADLOCK_CRITICAL] = {"critical-wait", "the thread waits while it holds a lock that others take"},
         [DH_DEADLOCK_INDEFINITE] = {"indefinite-wait", "nobody ever signals this condition"},
-        [DH_DEADLOCK_AGAIN] = {"deadlock",
-                               "the thread waits for a lock that it holds itself and that nobody can take twice"},
+        [DH_DEADLOCK_SELF] = {"deadlock",
+                              "the thread waits for a lock that it holds itself and that nobody can take twice"},
         [DH_DEADLOCK_JOIN] = {"deadlock",
                               "the thread waits for the end of another one while it holds a lock that the other takes"},
     };
@@ -298,7 +298,7 @@ void dh_scan_deadlock(const struct dh_scan_subject *n, const struct dh_deadlock 
     for (uint32_t k = 0; k < d->n; k++)
         add_access(n, d->events[k], f);
     const struct dh_finding_access *first = &f->accesses.at[0];
-    if (d->kind == DH_DEADLOCK_CRITICAL || d->kind == DH_DEADLOCK_AGAIN || d->kind == DH_DEADLOCK_JOIN) {
+    if (d->kind == DH_DEADLOCK_CRITICAL || d->kind == DH_DEADLOCK_SELF || d->kind == DH_DEADLOCK_JOIN) {
         char *held = dh_source_lock(n->symex, &n->symex->held.at[d->held]);
         dh_finding_set(&f->variable, held);
         free(held);
@@ -314,17 +314,22 @@ static char *violation_text(const struct dh_scan_subject *n, const struct dh_vio
                             const char *second)
 {
     static const char *const words[] = {
-        [DH_VIOLATION_LOST] = "%s reads %s and then writes it with what it computed from that: what another thread "
-                              "writes in between is lost",
-        [DH_VIOLATION_STALE] = "%s reads %s twice and uses both values together: another thread can write it in "
-                               "between",
-        [DH_VIOLATION_CHECK] = "%s tests %s and then sets it: another thread can write it in between",
-        [DH_VIOLATION_USE] = "%s tests %s and then reads it again to use it: another thread can write it in between",
-        [DH_VIOLATION_PAIR] = "%s tests %s in one critical section and accesses %s in another: in between, another "
-                              "thread can change both in one",
-        [DH_VIOLATION_TORN] = "%s reads %s and %s and then looks whether something else has changed meanwhile, but no "
-                              "fence keeps that look behind them",
-        [DH_VIOLATION_APART] = "%s accesses %s in two critical sections: another thread can write it in between",
+        [DH_VIOLATION_LOST_UPDATE] =
+            "%s reads %s and then writes it with what it computed from that: what another thread "
+            "writes in between is lost",
+        [DH_VIOLATION_UNREPEATABLE_READ] =
+            "%s reads %s twice and uses both values together: another thread can write it in "
+            "between",
+        [DH_VIOLATION_CHECK_THEN_SET] = "%s tests %s and then sets it: another thread can write it in between",
+        [DH_VIOLATION_CHECK_THEN_USE] =
+            "%s tests %s and then reads it again to use it: another thread can write it in between",
+        [DH_VIOLATION_CHECK_THEN_ACT] =
+            "%s tests %s in one critical section and accesses %s in another: in between, another "
+            "thread can change both in one",
+        [DH_VIOLATION_TORN_READ] =
+            "%s reads %s and %s and then looks whether something else has changed meanwhile, but no "
+            "fence keeps that look behind them",
+        [DH_VIOLATION_SPLIT] = "%s accesses %s in two critical sections: another thread can write it in between",
     };
     struct dh_str out = {0};
     dh_str_addf(&out, words[v->kind], dh_source_function(n->symex->program, v->function), first, second);
@@ -350,8 +355,8 @@ void dh_scan_violation(const struct dh_scan_subject *n, const struct dh_violatio
     dh_finding_set(&a[1].note, "can come between");
     dh_finding_set(&a[2].note, v->locked ? "in the second section" : "one of the steps");
     if (v->also != DH_NONE)
-        dh_finding_set(&a[3].note,
-                       v->kind == DH_VIOLATION_TORN ? "by the same thread as that" : "in the same section as that");
+        dh_finding_set(&a[3].note, v->kind == DH_VIOLATION_TORN_READ ? "by the same thread as that"
+                                                                     : "in the same section as that");
     free(f->text);
     f->text = violation_text(n, v, x, y);
     if (v->locked) { /* as the detector `methods` has it: what a run shows is the same finding */
@@ -359,7 +364,7 @@ void dh_scan_violation(const struct dh_scan_subject *n, const struct dh_violatio
         f->key = dh_format("methods:%s:%s|%s", dh_source_function(n->symex->program, v->function), x, y);
     }
     free(f->variable);
-    bool two = v->kind == DH_VIOLATION_PAIR || v->kind == DH_VIOLATION_TORN;
+    bool two = v->kind == DH_VIOLATION_CHECK_THEN_ACT || v->kind == DH_VIOLATION_TORN_READ;
     f->variable = two ? dh_format("{%s, %s}", x, y) : dh_strdup(x);
     dh_finding_set(&f->type, two ? "" : name_or(a[0].type, a[1].type));
     name_object(n, &n->symex->events.at[v->first], f);
