@@ -1,6 +1,7 @@
 #include "analysis/atomic_barriers.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 enum { MOST = 6 };
 
@@ -159,10 +160,8 @@ uint8_t *dh_atomic_barriers_find(struct dh_symex *w)
 {
     struct finder f = {.w = w};
     size_t n = w->program->functions.n;
-    uint8_t *found = calloc(n + 1, 1);
-    f.of = calloc(n + 1, sizeof *f.of);
-    if (!f.of || !found)
-        abort();
+    uint8_t *found = dh_xcalloc(n + 1, 1);
+    f.of = dh_xcalloc(n + 1, sizeof *f.of);
     for (size_t k = 0; k < n && !w->strict; k++) {
         uint32_t function = w->points_to->calls.order[k];
         if (!w->program->functions.at[function].n_blocks)

@@ -1,6 +1,7 @@
 #include "analysis/atomic_publication.h"
 
 #include "analysis/atomic_sync.h"
+#include "base/alloc.h"
 
 enum { DEEPEST = 16, CANDIDATES = 12 };
 
@@ -13,14 +14,6 @@ struct dh_deed {
     bool any;
     uint8_t *inst, *does; /* by instruction; by function: it, or what it calls */
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 void dh_publication_init(struct dh_publication *p, struct dh_symex *w)
 {
@@ -46,7 +39,7 @@ static void find_calls(struct dh_publication *p)
 {
     const struct dh_program *m = p->symex->program;
     const struct dh_call_graph *c = &p->symex->points_to->calls;
-    p->first = zeroed(m->functions.n + 2, sizeof *p->first);
+    p->first = dh_xcalloc(m->functions.n + 2, sizeof *p->first);
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < m->insts.n; i++)
             for (uint32_t it = dh_call_graph_first(c, i), f;
@@ -59,7 +52,7 @@ static void find_calls(struct dh_publication *p)
             break;
         for (uint32_t f = 2; f < m->functions.n + 2; f++)
             p->first[f] += p->first[f - 1];
-        p->calls = zeroed(p->first[m->functions.n + 1], sizeof *p->calls);
+        p->calls = dh_xcalloc(p->first[m->functions.n + 1], sizeof *p->calls);
     }
 }
 
@@ -75,7 +68,7 @@ static const uint8_t *reached_by(struct dh_publication *p, unsigned thread)
     DH_VEC(uint32_t) todo = {0};
     if (p->reached[thread])
         return p->reached[thread];
-    uint8_t *seen = p->reached[thread] = zeroed(m->functions.n, 1);
+    uint8_t *seen = p->reached[thread] = dh_xcalloc(m->functions.n, 1);
     dh_vec_push(&todo, p->symex->threads.at[thread].function);
     while (todo.n) {
         uint32_t at = todo.at[--todo.n];
@@ -140,8 +133,8 @@ static uint32_t deed(struct dh_publication *p, struct dh_heap_cell at, struct dh
     for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++)
         if (is_such(m, &d, &m->uses.at[n])) {
             if (!d.any) {
-                d.inst = zeroed(p->symex->program->insts.n, 1);
-                d.does = zeroed(p->symex->program->functions.n, 1);
+                d.inst = dh_xcalloc(p->symex->program->insts.n, 1);
+                d.does = dh_xcalloc(p->symex->program->functions.n, 1);
                 d.any = true;
             }
             d.inst[m->uses.at[n].inst] = 1;
@@ -183,7 +176,7 @@ static bool is_after(struct question *q, uint32_t function, uint32_t inst)
 {
     const struct dh_program *m = q->p->symex->program;
     const struct dh_cfg *flow = dh_symex_cfg(q->p->symex, function);
-    uint8_t *seen = zeroed(flow->n, 1);
+    uint8_t *seen = dh_xcalloc(flow->n, 1);
     DH_VEC(uint32_t) todo = {0};
     bool found = false;
     uint32_t from = inst + 1, block = dh_program_block_of(m, inst);
@@ -271,7 +264,7 @@ static unsigned look_back(struct question *q, uint32_t function, uint32_t inst)
 {
     const struct dh_program *m = q->p->symex->program;
     const struct dh_cfg *flow = dh_symex_cfg(q->p->symex, function);
-    uint8_t *seen = zeroed(flow->n, 1);
+    uint8_t *seen = dh_xcalloc(flow->n, 1);
     DH_VEC(uint32_t) todo = {0};
     uint32_t block = dh_program_block_of(m, inst), end = inst;
     unsigned all = 0;

@@ -1,6 +1,7 @@
 #include "analysis/atomic_tests.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 enum { DEEPEST = 40, CALLS_DEEP = 4 };
 
@@ -364,10 +365,8 @@ static bool follow(struct trace *t, struct spot at, dh_value v, struct want want
 void dh_atomic_tests_init(struct dh_atomic_tests *l, struct dh_symex *w)
 {
     *l = (struct dh_atomic_tests){.symex = w};
-    l->of = calloc(w->program->insts.n + 1, sizeof *l->of);
-    l->has = calloc(w->program->functions.n + 1, 1);
-    if (!l->of || !l->has)
-        abort();
+    l->of = dh_xcalloc(w->program->insts.n + 1, sizeof *l->of);
+    l->has = dh_xcalloc(w->program->functions.n + 1, 1);
 }
 
 void dh_atomic_tests_release(struct dh_atomic_tests *l)

@@ -1,5 +1,6 @@
 #include "analysis/dependence.h"
 
+#include "base/alloc.h"
 #include "model/library_names.h"
 
 enum { STEPS_MAX = 192, KEPT_MAX = 64, CONTROLS_MAX = 200000 };
@@ -53,9 +54,7 @@ static uint32_t params_of(const struct dh_dependence *r, const struct dh_sources
 void dh_dependence_init(struct dh_dependence *r, struct dh_symex *w, const uint8_t *hot)
 {
     *r = (struct dh_dependence){.symex = w, .hot = hot};
-    r->functions = calloc(w->program->functions.n + 1, sizeof *r->functions);
-    if (!r->functions)
-        abort();
+    r->functions = dh_xcalloc(w->program->functions.n + 1, sizeof *r->functions);
 }
 
 void dh_dependence_release(struct dh_dependence *r)

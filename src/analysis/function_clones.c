@@ -1,6 +1,7 @@
 #include "analysis/function_clones.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -44,14 +45,6 @@ struct chooser {
     DH_VEC(struct candidate) candidates;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t h = (a ^ (b + 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
@@ -93,7 +86,7 @@ static void find_unsafe(struct chooser *c)
     }
     if (c->unsafe.n)
         qsort(c->unsafe.at, c->unsafe.n, sizeof *c->unsafe.at, by_context);
-    uint8_t *counted = zeroed(c->p->insts.n, 1);
+    uint8_t *counted = dh_xcalloc(c->p->insts.n + 1, 1);
     for (size_t n = 0; n < c->unsafe.n; n++) {
         struct access a = c->unsafe.at[n];
         if (n && by_context(&c->unsafe.at[n - 1], &a) == 0)
@@ -151,7 +144,7 @@ static void follow_unmet(struct chooser *c, uint32_t function, uint8_t *done)
 
 static void find_calls(struct chooser *c)
 {
-    uint8_t *done = zeroed(c->p->functions.n, 1);
+    uint8_t *done = dh_xcalloc(c->p->functions.n + 1, 1);
     for (size_t n = 0; n < c->w->followed.n; n++) {
         struct dh_context_call f = c->w->followed.at[n];
         f.callee = f.callee == DH_NONE ? c->n_met + f.function : f.callee;
@@ -207,8 +200,8 @@ static void estimate(struct chooser *c, uint32_t *next)
 
 static void compare(struct chooser *c)
 {
-    uint64_t *keys = zeroed(c->n, sizeof *keys);
-    uint32_t *gains = zeroed(c->n, sizeof *gains);
+    uint64_t *keys = dh_xcalloc(c->n + 1, sizeof *keys);
+    uint32_t *gains = dh_xcalloc(c->n + 1, sizeof *gains);
     for (unsigned round = 0; round < ROUNDS; round++) {
         refine(c, keys);
         estimate(c, gains);
@@ -251,7 +244,7 @@ static void consider(struct chooser *c, uint32_t first, uint32_t end)
 static void group(struct chooser *c)
 {
     uint32_t n_order = 0;
-    uint8_t *met = zeroed(c->n, 1);
+    uint8_t *met = dh_xcalloc(c->n + 1, 1);
     for (size_t n = 0; n < c->calls.n; n++)
         met[c->calls.at[n].callee] = 1;
     for (uint32_t n = 0; n < c->n; n++)
@@ -291,7 +284,7 @@ static void give_version(struct chooser *c, const struct candidate *k, uint8_t v
 static void afford(struct chooser *c)
 {
     uint32_t left = c->p->insts.n / GROWTH + ALWAYS, n = 0;
-    uint8_t *versions = zeroed(c->p->functions.n, 1);
+    uint8_t *versions = dh_xcalloc(c->p->functions.n + 1, 1);
     if (c->candidates.n)
         qsort(c->candidates.at, c->candidates.n, sizeof *c->candidates.at, by_gain);
     for (size_t k = 0; k < c->candidates.n && n < DH_CLONES_MAX; k++) {
@@ -381,7 +374,7 @@ static void number_copies(struct chooser *c, struct dh_function_clones *s)
 
 static void number_calls(struct chooser *c, struct dh_function_clones *s)
 {
-    uint8_t *done = zeroed((size_t)c->p->insts.n * (VERSIONS + 1), 1);
+    uint8_t *done = dh_xcalloc((size_t)c->p->insts.n * (VERSIONS + 1) + 1, 1);
     for (size_t n = 0; n < c->calls.n; n++) {
         const struct dh_context_call *f = &c->calls.at[n];
         for (unsigned v = 0; v <= VERSIONS; v++) {
@@ -403,16 +396,16 @@ static void number_calls(struct chooser *c, struct dh_function_clones *s)
 static void start(struct chooser *c)
 {
     size_t functions = c->p->functions.n;
-    c->order = zeroed(c->n, sizeof *c->order);
-    c->own = zeroed(c->n, sizeof *c->own);
-    c->key = zeroed(c->n, sizeof *c->key);
-    c->costs = zeroed(c->n, sizeof *c->costs);
-    c->gain = zeroed(c->n, sizeof *c->gain);
-    c->version = zeroed(c->n, 1);
-    c->met_in = zeroed(c->n, 1);
-    c->worst = zeroed(functions, sizeof *c->worst);
-    c->target = zeroed((size_t)c->p->insts.n * (VERSIONS + 1), 1);
-    c->numbers = zeroed(functions * (VERSIONS + 1), sizeof *c->numbers);
+    c->order = dh_xcalloc(c->n + 1, sizeof *c->order);
+    c->own = dh_xcalloc(c->n + 1, sizeof *c->own);
+    c->key = dh_xcalloc(c->n + 1, sizeof *c->key);
+    c->costs = dh_xcalloc(c->n + 1, sizeof *c->costs);
+    c->gain = dh_xcalloc(c->n + 1, sizeof *c->gain);
+    c->version = dh_xcalloc(c->n + 1, 1);
+    c->met_in = dh_xcalloc(c->n + 1, 1);
+    c->worst = dh_xcalloc(functions + 1, sizeof *c->worst);
+    c->target = dh_xcalloc((size_t)c->p->insts.n * (VERSIONS + 1) + 1, 1);
+    c->numbers = dh_xcalloc(functions * (VERSIONS + 1) + 1, sizeof *c->numbers);
 }
 
 static void finish(struct chooser *c)

@@ -1,18 +1,11 @@
 #include "analysis/guard_conditions.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
 enum { DEEPEST = 12, MOST_STEPS = 4000 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- numbers ---- */
 
@@ -277,7 +270,7 @@ static void by_value(struct dh_guards *x, const struct dh_call_path *at, const s
 static struct dh_heap_cell whole(const struct dh_guards *x, struct dh_heap_cell at)
 {
     if (at.node != DH_NO_NODE && !dh_symex_is_unique(x->symex, at.node))
-        at.offset = DH_WORD_WHOLE;
+        at.offset = DH_GUARD_WHOLE_OBJECT;
     return at;
 }
 
@@ -527,18 +520,14 @@ static void find_speakers(struct dh_guards *x)
 
 /* ---- places that somebody tests ---- */
 
-static size_t tested_slot(const struct dh_guards *x, struct dh_heap_cell at)
+static uint64_t key_of(struct dh_heap_cell at)
 {
-    uint64_t key = ((uint64_t)at.node << 32 | (uint32_t)at.offset) * 0x9e3779b97f4a7c15u;
-    size_t n = (size_t)(key >> 24) & x->tested_mask;
-    while (x->tested[n].node != DH_NO_NODE && (x->tested[n].node != at.node || x->tested[n].offset != at.offset))
-        n = (n + 1) & x->tested_mask;
-    return n;
+    return dh_pair_key(at.node, (uint32_t)at.offset);
 }
 
 bool dh_guards_is_tested(const struct dh_guards *x, struct dh_heap_cell at)
 {
-    return x->tested[tested_slot(x, at)].node != DH_NO_NODE;
+    return dh_u64_set_has(&x->tested, key_of(at));
 }
 
 /* The value goes into a condition, or to who asked. */
@@ -567,20 +556,12 @@ static void mark_tests(struct dh_guards *x, uint8_t *tests)
 static void find_tested(struct dh_guards *x)
 {
     struct dh_symex *w = x->symex;
-    uint8_t *tests = zeroed(w->program->insts.n, 1);
-    uint32_t n_tests = 0;
+    uint8_t *tests = dh_xcalloc(w->program->insts.n, 1);
     mark_tests(x, tests);
-    for (uint32_t n = 0; n < w->events.n; n++)
-        n_tests += w->events.at[n].kind == DH_SYMEX_READ && tests[w->events.at[n].inst];
-    for (x->tested_mask = 63; x->tested_mask < 2 * (size_t)n_tests;)
-        x->tested_mask = 2 * x->tested_mask + 1;
-    x->tested = zeroed(x->tested_mask + 1, sizeof *x->tested);
-    for (size_t n = 0; n <= x->tested_mask; n++)
-        x->tested[n] = DH_NO_CELL;
     for (uint32_t n = 0; n < w->events.n; n++) {
         struct dh_heap_cell at = {w->events.at[n].node, w->events.at[n].offset};
         if (w->events.at[n].kind == DH_SYMEX_READ && tests[w->events.at[n].inst])
-            x->tested[tested_slot(x, at)] = at;
+            dh_u64_set_add(&x->tested, key_of(at));
     }
     free(tests);
 }
@@ -597,13 +578,13 @@ static void note_place(struct dh_guards *x, const struct dh_symex_event *e)
 void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
 {
     *x = (struct dh_guards){.symex = w};
-    x->locked = zeroed(w->program->insts.n, 1);
-    x->speaks = zeroed(w->program->functions.n, 1);
-    x->about = zeroed(w->program->functions.n, sizeof *x->about);
-    x->frame = zeroed(w->contexts.n, sizeof *x->frame);
-    x->reads = zeroed(w->program->insts.n, sizeof *x->reads);
-    x->place = zeroed(w->program->insts.n, sizeof *x->place);
-    x->set = zeroed(w->events.n, sizeof *x->set);
+    x->locked = dh_xcalloc(w->program->insts.n, 1);
+    x->speaks = dh_xcalloc(w->program->functions.n, 1);
+    x->about = dh_xcalloc(w->program->functions.n, sizeof *x->about);
+    x->frame = dh_xcalloc(w->contexts.n, sizeof *x->frame);
+    x->reads = dh_xcalloc(w->program->insts.n, sizeof *x->reads);
+    x->place = dh_xcalloc(w->program->insts.n, sizeof *x->place);
+    x->set = dh_xcalloc(w->events.n, sizeof *x->set);
     for (size_t n = 0; n < w->state->frames.n; n++)
         x->frame[w->state->frames.at[n]->context] = w->state->frames.at[n];
     for (uint32_t n = 0; n < w->events.n; n++) {
@@ -638,7 +619,7 @@ void dh_guards_release(struct dh_guards *x)
     free(x->about);
     free(x->frame);
     free(x->reads);
-    free(x->tested);
+    dh_u64_set_release(&x->tested);
     free(x->place);
     free(x->set);
 }

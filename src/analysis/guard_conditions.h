@@ -5,6 +5,7 @@
 #define DH_ANALYSIS_GUARD_CONDITIONS_H
 
 #include "analysis/symex.h"
+#include "base/set.h"
 
 /* A function on the way: called from `up`, or as the walk found it. */
 struct dh_call_path {
@@ -29,7 +30,7 @@ struct dh_guard_access {
     uint32_t inst; /* the load or the store */
 };
 
-#define DH_WORD_WHOLE INT32_MIN /* offset: what is acquired is the object, wherever the library counts in it */
+#define DH_GUARD_WHOLE_OBJECT INT32_MIN /* offset: what is acquired is the object, wherever the library counts in it */
 
 enum { DH_GUARDS_PER_EDGE = 8, DH_CALL_PATHS_MAX = 64 };
 
@@ -44,8 +45,7 @@ struct dh_guards {
     uint32_t *reads;                    /* by instruction: an event that is its reading, + 1 */
     uint32_t *set;                      /* events that set something, by place */
     uint32_t n_set;
-    struct dh_heap_cell *tested; /* places that somebody tests under a lock: a set */
-    size_t tested_mask;
+    struct dh_u64_set tested;                    /* cells that are tested under a lock */
     struct dh_call_path made[DH_CALL_PATHS_MAX]; /* of one question */
     unsigned n_made;
     unsigned steps;

@@ -1,5 +1,7 @@
 #include "analysis/heuristic_joins.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 enum { DEEDS_MAX = 256 };
@@ -30,14 +32,6 @@ struct search {
     struct deeds *of; /* by function */
     DH_VEC(struct match) matches;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- where a handle is kept ---- */
 
@@ -388,7 +382,7 @@ static void sort(struct search *s)
     program_of_ends = s->p;
     if (e->all.n)
         qsort(e->all.at, e->all.n, sizeof *e->all.at, by_function);
-    e->first = zeroed(s->p->functions.n + 1, sizeof *e->first);
+    e->first = dh_xcalloc(s->p->functions.n + 1, sizeof *e->first);
     for (uint32_t f = 0; f < s->p->functions.n; f++) {
         e->first[f] = (uint32_t)at;
         while (at < e->all.n && function_of(&e->all.at[at]) == f)
@@ -400,7 +394,7 @@ static void sort(struct search *s)
 void dh_heuristic_joins_find(struct dh_heuristic_joins *e, struct dh_points_to *points_to)
 {
     struct search s = {.e = e, .points_to = points_to, .p = points_to->program};
-    s.of = zeroed(s.p->functions.n, sizeof *s.of);
+    s.of = dh_xcalloc(s.p->functions.n, sizeof *s.of);
     for (size_t n = 0; n < s.p->functions.n; n++)
         do_function(&s, points_to->calls.order[n]);
     end_inside(&s);

@@ -1,5 +1,7 @@
 #include "analysis/join_loops.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 /* A start or join of a thread in the words of a function that contains it, perhaps by way of calls. */
@@ -24,14 +26,6 @@ struct search {
     struct dh_cfg flow;
     uint32_t function;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- counting ---- */
 
@@ -217,7 +211,7 @@ static bool element(const struct search *s, struct dh_term t, struct dh_expr *e)
 static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
 {
     DH_VEC(uint32_t) todo = {0};
-    uint8_t *seen = zeroed(s->flow.n, 1);
+    uint8_t *seen = dh_xcalloc(s->flow.n, 1);
     bool out = false;
     dh_vec_push(&todo, from);
     while (todo.n && !out) {
@@ -240,7 +234,7 @@ static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
 static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_t gate)
 {
     DH_VEC(uint32_t) todo = {0};
-    uint8_t *seen = zeroed(s->flow.n, 1);
+    uint8_t *seen = dh_xcalloc(s->flow.n, 1);
     dh_vec_push(&todo, from);
     while (todo.n && !seen[to]) {
         const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + todo.at[--todo.n]];
@@ -377,8 +371,8 @@ void dh_joins_find(struct dh_joins *j, struct dh_value_numbering *x, const uint3
 {
     struct search s = {.j = j, .x = x, .p = x->program};
     j->loops.n = j->points.n = 0;
-    s.of = zeroed(s.p->functions.n, sizeof *s.of);
-    s.callers = zeroed(s.p->functions.n, sizeof *s.callers);
+    s.of = dh_xcalloc(s.p->functions.n, sizeof *s.of);
+    s.callers = dh_xcalloc(s.p->functions.n, sizeof *s.callers);
     count_callers(&s);
     for (size_t n = 0; n < s.p->functions.n; n++)
         do_function(&s, order[n]);

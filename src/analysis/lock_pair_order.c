@@ -5,6 +5,8 @@
  * Parameters are looked up at every call of the function, for all of them must agree. */
 #include "analysis/lock_pair_order.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 enum { DEEPEST = 8, MOST_CALLERS = 64 };
@@ -30,9 +32,7 @@ static void enter(struct dh_lock_pair_order *o, uint32_t function)
     dh_cfg_build(&o->flow, p, function);
     free(o->definition);
     o->n_definitions = f->n_registers;
-    o->definition = malloc((f->n_registers + 1) * sizeof *o->definition);
-    if (!o->definition)
-        abort();
+    o->definition = dh_xmalloc((f->n_registers + 1) * sizeof *o->definition);
     for (uint32_t r = 0; r < f->n_registers; r++)
         o->definition[r] = DH_NONE;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)

@@ -6,6 +6,7 @@
 #include "analysis/source_names.h"
 #include "analysis/thread_coexistence.h"
 #include "analysis/wait_order.h"
+#include "base/alloc.h"
 
 enum { TRIES_MAX = 256, WRITERS_MAX = 256, LOCKS_KEPT = 4 };
 
@@ -50,14 +51,6 @@ struct finder {
     DH_VEC(uint32_t) member_next;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static bool same_words(struct finder *f, struct dh_term a, struct dh_term b)
 {
     struct dh_value_numbering *x = &f->w->state->values;
@@ -90,7 +83,7 @@ static int by_place(const void *a, const void *b)
 static void index_functions(struct finder *f)
 {
     const struct dh_program *p = f->w->program;
-    f->function = zeroed(p->insts.n, sizeof *f->function);
+    f->function = dh_xcalloc(p->insts.n, sizeof *f->function);
     for (size_t b = 0; b < p->blocks.n; b++)
         for (uint32_t i = 0; i < p->blocks.at[b].n_insts; i++)
             f->function[p->blocks.at[b].inst + i] = p->blocks.at[b].function;
@@ -99,10 +92,10 @@ static void index_functions(struct finder *f)
 static void index_events(struct finder *f)
 {
     const struct dh_symex *w = f->w;
-    f->head = zeroed(w->program->insts.n, sizeof *f->head);
-    f->next = zeroed(w->events.n, sizeof *f->next);
-    f->writes.at = zeroed(w->events.n, sizeof *f->writes.at);
-    f->reads.at = zeroed(w->events.n, sizeof *f->reads.at);
+    f->head = dh_xcalloc(w->program->insts.n, sizeof *f->head);
+    f->next = dh_xcalloc(w->events.n, sizeof *f->next);
+    f->writes.at = dh_xcalloc(w->events.n, sizeof *f->writes.at);
+    f->reads.at = dh_xcalloc(w->events.n, sizeof *f->reads.at);
     for (uint32_t n = (uint32_t)w->events.n; n-- > 0;) {
         const struct dh_symex_event *e = &w->events.at[n];
         f->next[n] = f->head[e->inst];
@@ -244,7 +237,7 @@ static void heat(struct finder *f, const struct dh_symex_event *e)
 
 static void find_hot(struct finder *f)
 {
-    f->hot = zeroed(f->w->program->insts.n, 1);
+    f->hot = dh_xcalloc(f->w->program->insts.n, 1);
     for (uint32_t n = 0; n < f->w->events.n; n++)
         if (is_judged(&f->w->events.at[n]))
             heat(f, &f->w->events.at[n]);
@@ -268,7 +261,7 @@ static struct dh_heap_cell only_place(const struct finder *f, uint32_t inst)
 
 static void index_places(struct finder *f)
 {
-    f->places = zeroed(f->w->program->insts.n, sizeof *f->places);
+    f->places = dh_xcalloc(f->w->program->insts.n, sizeof *f->places);
     for (uint32_t i = 0; i < f->w->program->insts.n; i++)
         f->places[i] = f->hot[i] ? only_place(f, i) : DH_NO_CELL;
 }
@@ -375,7 +368,7 @@ static unsigned n_takings(const struct finder *f, uint32_t hold)
 static void note_views(struct finder *f)
 {
     const struct dh_dependence *r = &f->relies;
-    uint8_t *done = zeroed(r->steps.n, 1);
+    uint8_t *done = dh_xcalloc(r->steps.n, 1);
     for (uint32_t h = 0; h < f->holds.holds.n; h++) {
         bool one = n_takings(f, h) < 2;
         memset(done, 0, r->steps.n);
@@ -1000,7 +993,7 @@ static bool judge_candidate(struct finder *f, const struct candidate *c)
 static void index_frames(struct finder *f)
 {
     const struct dh_symex_state *s = f->w->state;
-    f->frame_head = zeroed(f->w->program->functions.n, sizeof *f->frame_head);
+    f->frame_head = dh_xcalloc(f->w->program->functions.n, sizeof *f->frame_head);
     for (uint32_t n = 0; n < s->frames.n; n++) {
         dh_vec_push(&f->frame_next, f->frame_head[s->frames.at[n]->function]);
         f->frame_head[s->frames.at[n]->function] = n + 1;
@@ -1009,7 +1002,7 @@ static void index_frames(struct finder *f)
 
 static void index_members(struct finder *f)
 {
-    f->member_head = zeroed(f->w->program->insts.n, sizeof *f->member_head);
+    f->member_head = dh_xcalloc(f->w->program->insts.n, sizeof *f->member_head);
     for (uint32_t n = 0; n < f->members.n; n++) {
         dh_vec_push(&f->member_next, f->member_head[f->members.at[n].inst]);
         f->member_head[f->members.at[n].inst] = n + 1;
@@ -1066,7 +1059,7 @@ void dh_inconsistencies_find(struct dh_inconsistencies *c, struct dh_symex *w, c
     index_frames(&f);
     dh_coexistence_find(&f.together, w);
     dh_wait_order_init(&f.waited, w);
-    f.once = zeroed(w->program->insts.n, 1);
+    f.once = dh_xcalloc(w->program->insts.n, 1);
     dh_publication_init(&f.published, w);
     find_hot(&f);
     index_places(&f);

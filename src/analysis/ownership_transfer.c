@@ -2,6 +2,7 @@
 
 #include "analysis/races.h"
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 enum { PLACES = 16, DEEPEST = 40, MOST_STEPS = 600 };
 
@@ -45,14 +46,6 @@ static bool ask(struct query *q, uint32_t function, uint32_t reg)
     return true;
 }
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 /* ---- what the walk saw ---- */
 
 static const struct dh_symex_event *events_by_place;
@@ -68,10 +61,10 @@ static int by_place(const void *a, const void *b)
 void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex *w)
 {
     *h = (struct dh_ownership_transfer){.symex = w};
-    h->locked = zeroed(w->program->insts.n, sizeof *h->locked);
-    h->reads = zeroed(w->program->insts.n, sizeof *h->reads);
-    h->taken = zeroed(w->events.n, sizeof *h->taken);
-    h->writes = zeroed(w->events.n, sizeof *h->writes);
+    h->locked = dh_xcalloc(w->program->insts.n, sizeof *h->locked);
+    h->reads = dh_xcalloc(w->program->insts.n, sizeof *h->reads);
+    h->taken = dh_xcalloc(w->events.n, sizeof *h->taken);
+    h->writes = dh_xcalloc(w->events.n, sizeof *h->writes);
     for (uint32_t n = 0; n < w->events.n; n++) {
         const struct dh_symex_event *e = &w->events.at[n];
         const struct dh_lockset *l = &w->locksets.at[e->lockset];

@@ -3,6 +3,7 @@
 #include "analysis/interleavable.h"
 #include "analysis/races.h"
 #include "analysis/use_after_free.h"
+#include "base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,14 +41,6 @@ struct finder {
     uint8_t *late;    /* by instruction: what it accesses may be gone */
     const uint8_t *elements;
 };
-
-static void *zeroed(size_t n)
-{
-    void *p = calloc(n ? n : 1, 1);
-    if (!p)
-        abort();
-    return p;
-}
 
 static bool give_up(struct finder *f, const char *why, const char *what)
 {
@@ -294,7 +287,7 @@ static void conclude_scopes(struct finder *f, uint8_t *busy)
 /* Accesses that are not safe in some contexts and could be in others. */
 static void choose_copies(struct finder *f)
 {
-    uint8_t *racy = zeroed(f->symex.events.n), *accesses = zeroed(f->p->insts.n);
+    uint8_t *racy = dh_xcalloc(f->symex.events.n, 1), *accesses = dh_xcalloc(f->p->insts.n, 1);
     for (uint32_t n = 0; n < f->p->insts.n; n++)
         accesses[n] = is_plain(&f->p->insts.at[n]) && f->p->insts.at[n].site < f->safe->n_sites &&
                       !(f->late[n] & DH_HAZARD_THREAD_ENDED);
@@ -477,13 +470,13 @@ static void judge(struct finder *f)
         if (is_open(f, n))
             reach(f, n, true);
     f->open = f->reached;
-    f->reached = zeroed(f->p->functions.n);
+    f->reached = dh_xcalloc(f->p->functions.n, 1);
     for (size_t t = 0; t < f->symex.threads.n; t++)
         reach(f, f->symex.threads.at[t].function, true);
     for (uint32_t n = 0; n < f->p->functions.n; n++)
         mark_function(f, n, f->reached[n] && !f->open[n]);
     mark_events(f);
-    uint8_t *busy = zeroed(f->p->functions.n);
+    uint8_t *busy = dh_xcalloc(f->p->functions.n, 1);
     mark_units(f, busy);
     if (knows_objects(f)) {
         conclude(f);
@@ -526,8 +519,9 @@ uint64_t dh_argument_bit(const char *name, size_t n)
 void dh_race_free_find(struct dh_race_free *s, const struct dh_program *p, const struct dh_race_free_query *q)
 {
     size_t rows = (size_t)q->n_sites * (q->n_copies + 1);
-    *s = (struct dh_race_free){.of_site = zeroed(rows), .n_sites = q->n_sites};
-    struct finder f = {.safe = s, .q = q, .p = p, .reached = zeroed(p->functions.n), .marks = zeroed(rows)};
+    *s = (struct dh_race_free){.of_site = dh_xcalloc(rows, 1), .n_sites = q->n_sites};
+    struct finder f = {
+        .safe = s, .q = q, .p = p, .reached = dh_xcalloc(p->functions.n, 1), .marks = dh_xcalloc(rows, 1)};
     f.elements = q->elements;
     if (is_closed(&f) && is_followed(&f)) {
         dh_points_to_init(&f.points_to, p);

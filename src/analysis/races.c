@@ -5,6 +5,8 @@
 #include "analysis/heuristics.h"
 #include "analysis/may_happen_in_parallel.h"
 #include "analysis/source_names.h"
+#include "base/alloc.h"
+#include "base/set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -330,9 +332,8 @@ struct search {
     uint32_t *cover, *kept;      /* by event: who stands for it; scratch */
     DH_VEC(struct group) groups; /* of the object at work */
     DH_VEC(uint32_t) escaped;    /* pairs: node, conflict that let it escape */
-    uint64_t *pairs;             /* instructions already reported for this object: a set */
-    size_t pair_mask, n_pairs;
-    struct dh_heuristics customs;
+    struct dh_u64_set pairs;     /* of instructions that were reported for this object */
+    struct dh_heuristics heuristics;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
     bool by_name;    /* accesses of the object at work are held against those of their name */
     uint32_t cause;
@@ -460,9 +461,7 @@ static void drop_covered(struct search *s)
 static void sort_events(struct search *s)
 {
     struct dh_symex *w = s->c->symex;
-    s->sorted = malloc(3 * (w->events.n + 1) * sizeof *s->sorted);
-    if (!s->sorted)
-        abort();
+    s->sorted = dh_xmalloc(3 * (w->events.n + 1) * sizeof *s->sorted);
     s->cover = s->sorted + w->events.n + 1;
     s->kept = s->cover + w->events.n + 1;
     for (uint32_t n = 0; n < w->events.n; n++)
@@ -511,29 +510,7 @@ static void make_groups(struct search *s, uint32_t first, uint32_t end)
 
 static bool add_pair(struct search *s, uint32_t a, uint32_t b)
 {
-    uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
-    if (2 * s->n_pairs >= s->pair_mask) {
-        size_t old = s->pairs ? s->pair_mask + 1 : 0;
-        uint64_t *was = s->pairs;
-        s->pair_mask = old ? 2 * old - 1 : 255;
-        s->pairs = calloc(s->pair_mask + 1, sizeof *s->pairs);
-        if (!s->pairs)
-            abort();
-        for (size_t n = 0; n < old; n++)
-            for (size_t at = (was[n] * 0x9e3779b97f4a7c15u) >> 24 & s->pair_mask; was[n]; at = (at + 1) & s->pair_mask)
-                if (!s->pairs[at]) {
-                    s->pairs[at] = was[n];
-                    break;
-                }
-        free(was);
-    }
-    size_t at = (key * 0x9e3779b97f4a7c15u) >> 24 & s->pair_mask;
-    for (; s->pairs[at]; at = (at + 1) & s->pair_mask)
-        if (s->pairs[at] == key)
-            return false;
-    s->pairs[at] = key;
-    s->n_pairs++;
-    return true;
+    return dh_u64_set_add(&s->pairs, a < b ? dh_pair_key(a, b) : dh_pair_key(b, a));
 }
 
 static bool is_full(const struct search *s)
@@ -562,7 +539,7 @@ static void report(struct search *s, uint32_t x, uint32_t y)
 
 static bool by_custom(struct search *s, uint32_t a, uint32_t b)
 {
-    enum dh_argument g = dh_heuristics_argue(&s->customs, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
+    enum dh_argument g = dh_heuristics_argue(&s->heuristics, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
     if (g != DH_ARGUMENT_COUNT)
         s->c->by_argument[g]++;
     return g != DH_ARGUMENT_COUNT;
@@ -819,9 +796,7 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
 {
     s->from = s->c->found.n;
     s->cause = cause;
-    s->n_pairs = 0;
-    if (s->pairs)
-        memset(s->pairs, 0, (s->pair_mask + 1) * sizeof *s->pairs);
+    dh_u64_set_clear(&s->pairs);
     for (uint32_t n = first; n < end; n++)
         s->partners[event_at(s, n)->inst] = 0;
     make_groups(s, first, end);
@@ -867,9 +842,7 @@ static uint32_t object_begin(const struct search *s, uint32_t node)
 static void search_escaped(struct search *s)
 {
     struct dh_heap_graph *g = &s->c->symex->points_to->graph;
-    uint8_t *seen = calloc(g->nodes.n + 1, 1);
-    if (!seen)
-        abort();
+    uint8_t *seen = dh_xcalloc(g->nodes.n + 1, 1);
     for (size_t n = 0; n + 1 < s->escaped.n; n += 2) {
         uint32_t node = s->escaped.at[n], cause = s->escaped.at[n + 1];
         if (seen[node])
@@ -892,21 +865,15 @@ void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w)
     *c = (struct dh_conflicts){.symex = w, .max_pairs = 8192};
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
         c->trusted |= (uint64_t)is_no_custom(a) << a;
-    c->unsafe = calloc(w->events.n + 1, 1);
-    if (!c->unsafe)
-        abort();
+    c->unsafe = dh_xcalloc(w->events.n + 1, 1);
 }
 
 void dh_conflicts_run(struct dh_conflicts *c)
 {
     struct search s = {.c = c};
-    s.partners = calloc(c->symex->program->insts.n + 1, 1);
-    if (!s.partners)
-        abort();
-    dh_heuristics_init(&s.customs, c->symex);
-    s.names = calloc(c->symex->program->insts.n + 1, sizeof *s.names);
-    if (!s.names)
-        abort();
+    s.partners = dh_xcalloc(c->symex->program->insts.n + 1, 1);
+    dh_heuristics_init(&s.heuristics, c->symex);
+    s.names = dh_xcalloc(c->symex->program->insts.n + 1, sizeof *s.names);
     sort_events(&s);
     for (uint32_t n = 0; n < s.n;) {
         uint32_t end = object_end(&s, n);
@@ -919,12 +886,12 @@ void dh_conflicts_run(struct dh_conflicts *c)
     for (uint32_t n = 0; n < c->symex->events.n; n++)
         if (c->symex->events.at[n].kind == DH_SYMEX_READ || c->symex->events.at[n].kind == DH_SYMEX_WRITE)
             c->unsafe[n] |= c->unsafe[s.cover[n]];
-    dh_heuristics_release(&s.customs);
+    dh_heuristics_release(&s.heuristics);
     free(s.names);
     free(s.sorted);
     free(s.partners);
     dh_vec_release(&s.groups);
-    free(s.pairs);
+    dh_u64_set_release(&s.pairs);
     dh_vec_release(&s.escaped);
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/section_candidates.h"
 
 #include "analysis/source_names.h"
+#include "base/alloc.h"
 #include "event/sections.h"
 
 #include <stdlib.h>
@@ -110,11 +111,9 @@ static void print(const struct writer *w, size_t number, struct dh_str *out)
     char *name = dh_format("%s-%zu", pattern(d->kind), number + 1);
     struct dh_section section = {.name = name};
     size_t n_points = d->ends.n + 1;
-    struct dh_section_point *points = calloc(n_points, sizeof *points);
-    struct dh_section_variable *variables = calloc(d->variables.n, sizeof *variables);
-    const char **sites = calloc(n_points, sizeof *sites);
-    if (!points || !variables || !sites)
-        abort();
+    struct dh_section_point *points = dh_xcalloc(n_points, sizeof *points);
+    struct dh_section_variable *variables = dh_xcalloc(d->variables.n, sizeof *variables);
+    const char **sites = dh_xcalloc(n_points, sizeof *sites);
     sites[0] = dh_site_string(t, entry->name);
     points[0] = (struct dh_section_point){.role = DH_SECTION_ENTRY};
     for (uint32_t n = 0; n < d->ends.n; n++) {

@@ -1,6 +1,7 @@
 #include "analysis/site_classes.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -16,14 +17,6 @@ struct classes {
         bool written, conflicting;
     } *nodes;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- accesses ---- */
 
@@ -117,8 +110,8 @@ void dh_site_classes_print(struct dh_str *out, const struct dh_conflicts *found)
 {
     struct classes c = {.w = found->symex};
     const struct dh_heap_graph *g = &c.w->points_to->graph;
-    c.of_inst = zeroed(c.w->program->insts.n, sizeof *c.of_inst);
-    c.nodes = zeroed(g->nodes.n, sizeof *c.nodes);
+    c.of_inst = dh_xcalloc(c.w->program->insts.n, sizeof *c.of_inst);
+    c.nodes = dh_xcalloc(g->nodes.n, sizeof *c.nodes);
     look_at_events(&c, found);
     look_at_frames(&c);
     for (uint32_t n = 0; n < g->nodes.n; n++)

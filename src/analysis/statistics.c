@@ -1,6 +1,7 @@
 #include "analysis/statistics.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -23,14 +24,6 @@ struct measures {
     DH_VEC(uint64_t) pairs;          /* object and instruction */
     DH_VEC(uint32_t) sizes;          /* events of each object */
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 static int by_number(const void *a, const void *b)
 {
@@ -135,7 +128,7 @@ static int by_place(const void *a, const void *b)
 /* Accesses of a field: the instructions of its conflicts, each once. */
 static unsigned count_accesses(const struct measures *m, const struct dh_conflict *all, size_t n)
 {
-    uint64_t *insts = zeroed(2 * n, sizeof *insts);
+    uint64_t *insts = dh_xcalloc(2 * n, sizeof *insts);
     unsigned different = 0;
     for (size_t i = 0; i < n; i++) {
         insts[2 * i] = m->w->events.at[all[i].first].inst;
@@ -152,7 +145,7 @@ static struct fields count_fields(struct measures *m)
 {
     struct fields f = {.n = 0};
     size_t n = m->c->found.n;
-    struct dh_conflict *all = zeroed(n, sizeof *all);
+    struct dh_conflict *all = dh_xcalloc(n, sizeof *all);
     for (size_t i = 0; i < n; i++)
         all[i] = m->c->found.at[i];
     qsort(all, n, sizeof *all, by_place);
@@ -175,7 +168,7 @@ static struct fields count_fields(struct measures *m)
 static unsigned reached(const struct dh_symex *w, size_t *insts)
 {
     const struct dh_program *p = w->program;
-    uint8_t *seen = zeroed(p->functions.n, 1);
+    uint8_t *seen = dh_xcalloc(p->functions.n, 1);
     unsigned n = 0;
     *insts = 0;
     for (size_t i = 0; i < w->state->frames.n; i++) {
@@ -223,7 +216,7 @@ void dh_statistics_print(struct dh_str *out, const struct dh_conflicts *c)
     const struct dh_heap_graph *g = &w->points_to->graph;
     size_t insts, created = 0;
     unsigned functions = reached(w, &insts);
-    m.nodes = zeroed(g->nodes.n, sizeof *m.nodes);
+    m.nodes = dh_xcalloc(g->nodes.n, sizeof *m.nodes);
     count_events(&m);
     for (uint32_t n = 0; n < g->nodes.n; n++)
         if (g->nodes.at[n].parent == n)

@@ -1,6 +1,7 @@
 #include "analysis/thread_coexistence.h"
 
 #include "analysis/symex_internal.h"
+#include "base/alloc.h"
 
 /* Threads that an instruction may start, callees included. */
 static dh_thread_set started_by(struct dh_symex *w, uint32_t inst)
@@ -30,10 +31,8 @@ static void read_function(struct dh_coexistence *t, struct dh_symex *w, uint32_t
 {
     const struct dh_program *p = w->program;
     const struct dh_cfg *f = dh_symex_cfg(w, function);
-    dh_thread_set *before = calloc(f->n + 1, sizeof *before);
+    dh_thread_set *before = dh_xcalloc(f->n + 1, sizeof *before);
     bool moved = true;
-    if (!before)
-        abort();
     while (moved) {
         moved = false;
         for (size_t k = 0; k < f->order.n; k++) {

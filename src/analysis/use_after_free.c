@@ -1,6 +1,7 @@
 #include "analysis/use_after_free.h"
 
 #include "analysis/thread_escape.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -21,14 +22,6 @@ struct search {
     uint8_t *late;         /* dh_lifetime_hazard, by instruction */
     bool moved, judging;
 };
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        abort();
-    return p;
-}
 
 static void add(struct search *s, classes *to, classes more)
 {
@@ -259,11 +252,11 @@ uint8_t *dh_use_after_free_find(struct dh_symex *w, const uint8_t *ending)
 {
     const struct dh_program *p = w->program;
     struct search s = {.w = w, .p = p};
-    s.of_node = zeroed(w->points_to->graph.nodes.n, sizeof *s.of_node);
-    s.entry = zeroed(p->functions.n, sizeof *s.entry);
-    s.exit = zeroed(p->functions.n, sizeof *s.exit);
-    s.end = zeroed(p->blocks.n, sizeof *s.end);
-    s.late = zeroed(p->insts.n, sizeof *s.late);
+    s.of_node = dh_xcalloc(w->points_to->graph.nodes.n + 1, sizeof *s.of_node);
+    s.entry = dh_xcalloc(p->functions.n + 1, sizeof *s.entry);
+    s.exit = dh_xcalloc(p->functions.n + 1, sizeof *s.exit);
+    s.end = dh_xcalloc(p->blocks.n + 1, sizeof *s.end);
+    s.late = dh_xcalloc(p->insts.n + 1, sizeof *s.late);
     classify(&s, ending);
     hand_all(&s);
     flow_all(&s);

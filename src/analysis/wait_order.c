@@ -9,7 +9,6 @@ enum {
     PLACES = 16,
     FOUND = 12,
     DEEPEST = 6,
-    SEEN = 2048,
     MOST_BLOCKS = 800,
     MOST_CONTEXTS = 48,
     MOST_SETS = 64,
@@ -39,17 +38,14 @@ struct history {
 
 static bool is_new(struct history *h, uint32_t level, uint32_t block)
 {
-    uint64_t key = ((uint64_t)level << 32 | block) + 1;
-    size_t at = (size_t)((key * 0x9e3779b97f4a7c15u) >> 40) % SEEN;
-    for (; h->x->seen[at]; at = (at + 1) % SEEN)
-        if (h->x->seen[at] == key)
-            return false;
+    if (dh_u64_set_has(&h->x->seen, dh_pair_key(level, block)))
+        return false;
     if (++h->blocks > MOST_BLOCKS || !h->x->budget) {
         h->over = true;
         return false;
     }
     h->x->budget--;
-    h->x->seen[at] = key;
+    dh_u64_set_append(&h->x->seen, dh_pair_key(level, block));
     return true;
 }
 
@@ -71,7 +67,7 @@ static bool is_asked(const struct history *h, const struct dh_guard_access *word
 /* Places mean nothing in objects that too much was united to. */
 static void note_gate(struct history *h, struct dh_heap_cell at)
 {
-    if (h->x->words.symex->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED && at.offset != DH_WORD_WHOLE)
+    if (h->x->guards.symex->points_to->graph.nodes.at[at.node].flags & DH_NODE_COLLAPSED && at.offset != DH_GUARD_WHOLE_OBJECT)
         return;
     for (unsigned n = 0; n < h->n_gates; n++)
         if (same_cell(h->gates[n], at))
@@ -85,7 +81,7 @@ static bool meets(struct history *h, const struct dh_guard_access *word)
 {
     bool gate = word->kind == DH_GUARD_TEST || word->taking;
     if (!h->places) {
-        if (gate || word->library || dh_guards_is_tested(&h->x->words, word->at))
+        if (gate || word->library || dh_guards_is_tested(&h->x->guards, word->at))
             note_gate(h, word->at);
         return false;
     }
@@ -109,7 +105,7 @@ static bool back_from_end(struct history *h, const struct dh_call_path *at);
 /* True: no way leads through the call without a word. */
 static bool call_ends(struct history *h, const struct dh_call_path *at, uint32_t call)
 {
-    struct dh_guards *words = &h->x->words;
+    struct dh_guards *words = &h->x->guards;
     const struct dh_call_graph *calls = &words->symex->points_to->calls;
     bool through = false, any = false;
     for (uint32_t it = dh_call_graph_first(calls, call), to; dh_call_graph_next(calls, call, &it, &to);) {
@@ -128,7 +124,7 @@ static bool call_ends(struct history *h, const struct dh_call_path *at, uint32_t
 
 static bool inst_ends(struct history *h, const struct dh_call_path *at, uint32_t inst)
 {
-    struct dh_guards *words = &h->x->words;
+    struct dh_guards *words = &h->x->guards;
     struct dh_guard_access word;
     if (words->symex->program->insts.at[inst].op == DH_I_CALL)
         return call_ends(h, at, inst);
@@ -139,7 +135,7 @@ static bool inst_ends(struct history *h, const struct dh_call_path *at, uint32_t
 /* `root`: the register that holds the object; before it was assigned, that was another one. */
 static bool block_ends(struct history *h, const struct dh_call_path *at, uint32_t block, uint32_t end, uint32_t root)
 {
-    const struct dh_program *p = h->x->words.symex->program;
+    const struct dh_program *p = h->x->guards.symex->program;
     for (uint32_t i = end; i > p->blocks.at[block].inst; i--) {
         if (root != DH_NONE && p->insts.at[i - 1].result == root) {
             h->start = true;
@@ -153,12 +149,12 @@ static bool block_ends(struct history *h, const struct dh_call_path *at, uint32_
 
 static void push_preds(struct history *h, const struct dh_call_path *at, uint32_t block)
 {
-    const struct dh_program *p = h->x->words.symex->program;
+    const struct dh_program *p = h->x->guards.symex->program;
     const struct dh_basic_block *b = &p->blocks.at[block];
     for (uint32_t n = 0; n < b->n_preds; n++) {
         uint32_t pred = dh_predecessors(p, b)[n];
         struct dh_guard_access words[DH_GUARDS_PER_EDGE];
-        unsigned found = dh_guards_on_edge(&h->x->words, at, pred, block, words);
+        unsigned found = dh_guards_on_edge(&h->x->guards, at, pred, block, words);
         bool ends = false;
         for (unsigned k = 0; k < found; k++)
             ends |= meets(h, &words[k]);
@@ -170,7 +166,7 @@ static void push_preds(struct history *h, const struct dh_call_path *at, uint32_
 /* Blocks of the level that are left to do; true: some way comes from the function's beginning. */
 static bool finish_level(struct history *h, const struct dh_call_path *at, size_t base, uint32_t level, uint32_t root)
 {
-    const struct dh_program *p = h->x->words.symex->program;
+    const struct dh_program *p = h->x->guards.symex->program;
     uint32_t entry = p->functions.at[at->function].block;
     bool reached = false;
     while (h->x->todo.n > base) {
@@ -188,7 +184,7 @@ static bool finish_level(struct history *h, const struct dh_call_path *at, size_
 
 static bool back_from_end(struct history *h, const struct dh_call_path *at)
 {
-    const struct dh_program *p = h->x->words.symex->program;
+    const struct dh_program *p = h->x->guards.symex->program;
     const struct dh_function *f = &p->functions.at[at->function];
     size_t base = h->x->todo.n;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
@@ -199,7 +195,7 @@ static bool back_from_end(struct history *h, const struct dh_call_path *at)
 
 static void note_loop(struct history *h, uint32_t inst, unsigned before)
 {
-    struct dh_symex *w = h->x->words.symex;
+    struct dh_symex *w = h->x->guards.symex;
     for (unsigned n = before; n < h->n; n++) {
         uint32_t block = dh_program_block_of(w->program, h->found[n].inst);
         uint32_t function = w->program->blocks.at[block].function;
@@ -213,7 +209,7 @@ static void note_loop(struct history *h, uint32_t inst, unsigned before)
 
 static bool back_from(struct history *h, const struct dh_call_path *at, uint32_t inst, uint32_t root)
 {
-    const struct dh_program *p = h->x->words.symex->program;
+    const struct dh_program *p = h->x->guards.symex->program;
     uint32_t block = dh_program_block_of(p, inst);
     size_t base = h->x->todo.n;
     unsigned before = h->n;
@@ -249,7 +245,7 @@ struct step_up {
 static void push_caller(struct history *h, struct step_up *queue, unsigned *n, uint32_t caller, uint32_t call,
                         uint32_t param)
 {
-    struct dh_symex *w = h->x->words.symex;
+    struct dh_symex *w = h->x->guards.symex;
     uint32_t root = DH_NONE;
     for (unsigned k = 0; k < *n; k++)
         if (queue[k].context == caller && queue[k].inst == call)
@@ -266,7 +262,7 @@ static void push_caller(struct history *h, struct step_up *queue, unsigned *n, u
 
 static void push_callers(struct history *h, struct step_up *queue, unsigned *n, const struct step_up *at)
 {
-    struct dh_symex *w = h->x->words.symex;
+    struct dh_symex *w = h->x->guards.symex;
     const struct dh_context *c = &w->contexts.at[at->context];
     uint32_t param = at->root < w->program->functions.at[c->function].n_params ? at->root : DH_NONE;
     if (c->caller == DH_NONE || c->call == DH_NONE)
@@ -288,7 +284,7 @@ static dh_value address_of(const struct dh_symex *w, const struct dh_symex_event
 /* The words on these places that come last before the event, on every way to it. */
 static void look_back(struct history *h, const struct dh_symex_event *e)
 {
-    struct dh_symex *w = h->x->words.symex;
+    struct dh_symex *w = h->x->guards.symex;
     struct step_up queue[MOST_CONTEXTS];
     unsigned n = 0;
     bool many = false;
@@ -297,9 +293,9 @@ static void look_back(struct history *h, const struct dh_symex_event *e)
         h->about |= dh_guards_object_bit(h->places[k].node);
     }
     uint32_t root = many ? root_of(w, w->contexts.at[e->context].function, address_of(w, e)) : DH_NONE;
-    memset(h->x->seen, 0, SEEN * sizeof *h->x->seen);
+    dh_u64_set_clear(&h->x->seen);
     h->x->todo.n = 0;
-    h->x->words.n_made = 0;
+    h->x->guards.n_made = 0;
     queue[n++] = (struct step_up){e->context, e->inst, root};
     for (unsigned k = 0; k < n && !h->over; k++) {
         struct dh_call_path at = {w->contexts.at[queue[k].context].function, DH_NONE, NULL, queue[k].context, 0};
@@ -365,81 +361,55 @@ static void find_way(struct dh_wait_order *x, const struct dh_symex_event *e, st
     if (last.over || !last.n)
         return;
     way.claimed = all_are(&last, DH_GUARD_SET) && one_change(&last);
-    way.claim = last.found[0];
+    way.set = last.found[0];
     if (all_are(&last, DH_GUARD_TEST) || way.claimed) {
         struct history gates = look(x, e, &at, 1, true);
         way.entered = one_gate(&gates);
         if (way.entered)
-            way.gate = gate_of(&gates.found[0]);
+            way.test = gate_of(&gates.found[0]);
         way.looped = gates.looped;
     }
     if (way.entered || way.claimed)
-        dh_vec_push(&x->ways, way);
+        dh_vec_push(&x->passed, way);
 }
 
 /* Accesses between the same words in one context have the same ways behind them. */
 static struct dh_passed_guards_key key_of(struct dh_wait_order *x, const struct dh_symex_event *e)
 {
-    struct dh_symex *w = x->words.symex;
+    struct dh_symex *w = x->guards.symex;
     uint32_t first = w->program->blocks.at[dh_program_block_of(w->program, e->inst)].inst, inst = e->inst;
-    while (inst > first && !dh_guards_involve(&x->words, inst - 1))
+    while (inst > first && !dh_guards_involve(&x->guards, inst - 1))
         inst--;
     uint32_t root = root_of(w, w->contexts.at[e->context].function, address_of(w, e));
     return (struct dh_passed_guards_key){e->context, inst, root};
 }
 
-static size_t slot_of(const struct dh_wait_order *x, struct dh_passed_guards_key key)
-{
-    uint64_t h = ((uint64_t)key.context << 32 | key.inst) * 0x9e3779b97f4a7c15u;
-    size_t at = (size_t)(((h ^ key.root) * 0xff51afd7ed558ccdu) >> 24) & x->mask;
-    while (x->slots[at].used && (x->slots[at].key.context != key.context || x->slots[at].key.inst != key.inst ||
-                                 x->slots[at].key.root != key.root))
-        at = (at + 1) & x->mask;
-    return at;
-}
-
-static void grow(struct dh_wait_order *x)
-{
-    struct dh_passed_guards_slot *old = x->slots;
-    size_t n = x->slots ? x->mask + 1 : 0;
-    x->mask = n ? 2 * n - 1 : 1023;
-    x->slots = calloc(x->mask + 1, sizeof *x->slots);
-    if (!x->slots)
-        abort();
-    for (size_t k = 0; k < n; k++)
-        if (old[k].used)
-            x->slots[slot_of(x, old[k].key)] = old[k];
-    free(old);
-}
-
 static struct dh_passed_guards ways_of(struct dh_wait_order *x, const struct dh_symex_event *e)
 {
-    if (2 * x->n_used >= x->mask)
-        grow(x);
     struct dh_passed_guards_key key = key_of(x, e);
-    struct dh_passed_guards_slot *slot = &x->slots[slot_of(x, key)];
-    if (slot->used)
-        return slot->ways;
+    uint32_t number = dh_key_map_number(&x->numbers, &key);
+    if (number < x->answers.n)
+        return x->answers.at[number];
     struct history any = {.x = x, .stop = DH_NONE};
-    *slot = (struct dh_passed_guards_slot){.key = key, .ways = {.first = (uint32_t)x->ways.n}, .used = true};
-    x->n_used++;
+    struct dh_passed_guards ways = {.first = (uint32_t)x->passed.n};
     look_back(&any, e);
-    slot->ways.place = (uint32_t)x->places.n;
-    slot->ways.n_places = any.n_gates;
-    slot->ways.all = !any.over && any.n_gates < PLACES;
+    ways.place = (uint32_t)x->places.n;
+    ways.n_places = any.n_gates;
+    ways.all = !any.over && any.n_gates < PLACES;
     for (unsigned n = 0; n < any.n_gates; n++) {
         dh_vec_push(&x->places, any.gates[n]);
         find_way(x, e, any.gates[n]);
     }
-    slot->ways.n = (uint32_t)x->ways.n - slot->ways.first;
-    return slot->ways;
+    ways.n = (uint32_t)x->passed.n - ways.first;
+    dh_vec_push(&x->answers, ways);
+    return ways;
 }
 
 /* No word on the place was given or tested before the event. */
 static bool is_first(struct dh_wait_order *x, const struct dh_symex_event *e, struct dh_heap_cell at)
 {
     struct dh_passed_guards ways = ways_of(x, e);
-    bool there = !ways.all || at.offset == DH_WORD_WHOLE;
+    bool there = !ways.all || at.offset == DH_GUARD_WHOLE_OBJECT;
     for (uint32_t n = 0; n < ways.n_places && !there; n++)
         there = same_cell(x->places.at[ways.place + n], at);
     if (!there)
@@ -462,13 +432,13 @@ static bool has_edge(const struct dh_symex *w, uint32_t from, uint32_t to)
 /* Threads of this kind only ever change it so: each counts what it has done, nothing else. */
 static bool only_changes(struct dh_wait_order *x, uint32_t thread, struct dh_heap_cell at, enum dh_guard_change change)
 {
-    const struct dh_symex *w = x->words.symex;
-    for (uint32_t n = dh_guards_first_set(&x->words, at); n < x->words.n_set; n++) {
-        const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
+    const struct dh_symex *w = x->guards.symex;
+    for (uint32_t n = dh_guards_first_set(&x->guards, at); n < x->guards.n_set; n++) {
+        const struct dh_symex_event *set = &w->events.at[x->guards.set[n]];
         struct dh_guard_access words[8];
         if (set->node != at.node || set->offset != at.offset)
             break;
-        unsigned all = set->thread == thread ? dh_guards_values_set(&x->words, x->words.set[n], words, 8) : 0;
+        unsigned all = set->thread == thread ? dh_guards_values_set(&x->guards, x->guards.set[n], words, 8) : 0;
         for (unsigned k = 0; k < all; k++)
             if (words[k].change != change)
                 return false;
@@ -480,7 +450,7 @@ static bool only_changes(struct dh_wait_order *x, uint32_t thread, struct dh_hea
 static bool covers(struct dh_wait_order *x, const struct dh_symex_event *e, const struct dh_passed_guard *way,
                    enum dh_guard_change change)
 {
-    const struct dh_symex *w = x->words.symex;
+    const struct dh_symex *w = x->guards.symex;
     if (w->threads.at[e->thread].unique)
         return true;
     if (!dh_symex_is_unique(w, way->at.node))
@@ -489,41 +459,41 @@ static bool covers(struct dh_wait_order *x, const struct dh_symex_event *e, cons
         return false;
     if (way->looped && change == DH_GUARD_INCREASED)
         return true;
-    if (way->gate.relation == DH_CMP_OTHER) /* a library says that all have */
+    if (way->test.relation == DH_CMP_OTHER) /* a library says that all have */
         return true;
-    bool zero = way->gate.known && way->gate.number <= 1;
-    bool some = way->gate.relation == DH_CMP_NE || (way->gate.relation == DH_CMP_GT && zero) ||
-                (way->gate.relation == DH_CMP_GE && zero);
+    bool zero = way->test.known && way->test.number <= 1;
+    bool some = way->test.relation == DH_CMP_NE || (way->test.relation == DH_CMP_GT && zero) ||
+                (way->test.relation == DH_CMP_GE && zero);
     return !some;
 }
 
 /* The test and the setting are in order themselves. */
 static bool is_orderly(struct dh_wait_order *x, const struct dh_passed_guard *way, const struct dh_symex_event *set)
 {
-    uint32_t read = x->words.reads[way->gate.inst];
-    if (set->kind == DH_SYMEX_POST || way->gate.relation == DH_CMP_OTHER || set->flags & DH_SYMEX_ATOMIC)
-        return way->gate.relation == DH_CMP_OTHER || way->gate.taking;
-    return read && x->words.locked[set->inst] == 1 &&
-           dh_conflicts_argue(x->words.symex, &x->words.symex->events.at[read - 1], set, false) != DH_ARGUMENT_COUNT;
+    uint32_t read = x->guards.reads[way->test.inst];
+    if (set->kind == DH_SYMEX_POST || way->test.relation == DH_CMP_OTHER || set->flags & DH_SYMEX_ATOMIC)
+        return way->test.relation == DH_CMP_OTHER || way->test.taking;
+    return read && x->guards.locked[set->inst] == 1 &&
+           dh_conflicts_argue(x->guards.symex, &x->guards.symex->events.at[read - 1], set, false) != DH_ARGUMENT_COUNT;
 }
 
 /* In which ways a thread gives the word that opened this one, as bits. */
 static unsigned changes_by(struct dh_wait_order *x, uint32_t thread, const struct dh_passed_guard *way)
 {
-    const struct dh_symex *w = x->words.symex;
-    bool whole = way->at.offset == DH_WORD_WHOLE;
+    const struct dh_symex *w = x->guards.symex;
+    bool whole = way->at.offset == DH_GUARD_WHOLE_OBJECT;
     unsigned changes = 0, looked_at = 0;
-    for (uint32_t n = dh_guards_first_set(&x->words, way->at); n < x->words.n_set && looked_at < MOST_SETS; n++) {
-        const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
+    for (uint32_t n = dh_guards_first_set(&x->guards, way->at); n < x->guards.n_set && looked_at < MOST_SETS; n++) {
+        const struct dh_symex_event *set = &w->events.at[x->guards.set[n]];
         struct dh_guard_access words[8];
         if (set->node != way->at.node || (!whole && set->offset != way->at.offset))
             break;
         if (set->thread != thread || (whole && set->kind != DH_SYMEX_POST))
             continue;
         looked_at++;
-        unsigned all = dh_guards_values_set(&x->words, x->words.set[n], words, 8), fitting = 0;
+        unsigned all = dh_guards_values_set(&x->guards, x->guards.set[n], words, 8), fitting = 0;
         for (unsigned k = 0; k < all; k++)
-            fitting |= dh_guard_may_satisfy(&words[k], &way->gate) ? 1u << words[k].change : 0;
+            fitting |= dh_guard_may_satisfy(&words[k], &way->test) ? 1u << words[k].change : 0;
         if (fitting & ~changes && is_orderly(x, way, set))
             changes |= fitting;
     }
@@ -533,15 +503,15 @@ static unsigned changes_by(struct dh_wait_order *x, uint32_t thread, const struc
 /* The thread of `e` gives the word that opened this way. */
 static bool gives_word(struct dh_wait_order *x, const struct dh_symex_event *e, uint32_t number)
 {
-    struct dh_passed_guard *way = &x->ways.at[number];
+    struct dh_passed_guard *way = &x->passed.at[number];
     if (!(way->asked >> e->thread & 1)) {
         unsigned changes = changes_by(x, e->thread, way);
         way->asked |= (dh_thread_set)1 << e->thread;
         for (unsigned k = 0; k <= DH_GUARD_CHANGED; k++)
-            way->given[k] |= (dh_thread_set)(changes >> k & 1) << e->thread;
+            way->set_by[k] |= (dh_thread_set)(changes >> k & 1) << e->thread;
     }
     for (unsigned k = 0; k <= DH_GUARD_CHANGED; k++)
-        if (way->given[k] >> e->thread & 1 && covers(x, e, way, (enum dh_guard_change)k))
+        if (way->set_by[k] >> e->thread & 1 && covers(x, e, way, (enum dh_guard_change)k))
             return true;
     return false;
 }
@@ -577,15 +547,15 @@ static bool is_more_at_first(const struct dh_symex *w, struct dh_heap_cell at)
 /* Nothing but 0 and 1 is ever put there at once. */
 static bool begins_with_one(struct dh_wait_order *x, struct dh_heap_cell at)
 {
-    const struct dh_symex *w = x->words.symex;
+    const struct dh_symex *w = x->guards.symex;
     if (is_more_at_first(w, at))
         return false;
-    for (uint32_t n = dh_guards_first_set(&x->words, at); n < x->words.n_set; n++) {
-        const struct dh_symex_event *set = &w->events.at[x->words.set[n]];
+    for (uint32_t n = dh_guards_first_set(&x->guards, at); n < x->guards.n_set; n++) {
+        const struct dh_symex_event *set = &w->events.at[x->guards.set[n]];
         struct dh_guard_access words[8];
         if (set->node != at.node || set->offset != at.offset)
             break;
-        unsigned all = dh_guards_values_set(&x->words, x->words.set[n], words, 8);
+        unsigned all = dh_guards_values_set(&x->guards, x->guards.set[n], words, 8);
         for (unsigned k = 0; k < all; k++)
             if (words[k].change == DH_GUARD_CHANGED || (words[k].change == DH_GUARD_ASSIGNED && words[k].number > 1))
                 return false;
@@ -612,18 +582,18 @@ static bool has_entered(const struct history *h, const struct dh_passed_guard *w
 static bool in_turn(struct dh_wait_order *x, const struct dh_symex_event *a, const struct dh_symex_event *b,
                     uint32_t number)
 {
-    struct dh_passed_guard copy = x->ways.at[number], *in_b = &copy;
+    struct dh_passed_guard copy = x->passed.at[number], *in_b = &copy;
     if (!in_b->entered || !gives_word(x, a, number))
         return false;
-    if ((!in_b->claimed || in_b->claim.change == DH_GUARD_DECREASED) && is_first(x, a, in_b->at))
+    if ((!in_b->claimed || in_b->set.change == DH_GUARD_DECREASED) && is_first(x, a, in_b->at))
         return true;
     struct dh_passed_guards of_a = ways_of(x, a);
     for (uint32_t n = 0; n < of_a.n; n++) {
-        struct dh_passed_guard in_a = x->ways.at[of_a.first + n];
+        struct dh_passed_guard in_a = x->passed.at[of_a.first + n];
         if (!in_a.entered)
             continue;
         if (same_cell(in_a.at, in_b->at)) {
-            if (!in_a.claimed && !in_b->claimed && dh_guards_contradict(&in_a.gate, &in_b->gate))
+            if (!in_a.claimed && !in_b->claimed && dh_guards_contradict(&in_a.test, &in_b->test))
                 return true;
             continue;
         }
@@ -639,10 +609,10 @@ static bool shuts_out(struct dh_wait_order *x, const struct dh_passed_guard *gat
                       const struct dh_passed_guards *others)
 {
     for (uint32_t n = 0; n < others->n; n++) {
-        const struct dh_passed_guard *way = &x->ways.at[others->first + n];
-        if (!way->claimed || !same_cell(way->at, gate->at) || !dh_guard_blocks(&way->claim, &gate->gate))
+        const struct dh_passed_guard *way = &x->passed.at[others->first + n];
+        if (!way->claimed || !same_cell(way->at, gate->at) || !dh_guard_blocks(&way->set, &gate->test))
             continue;
-        if (way->claim.change != DH_GUARD_DECREASED || begins_with_one(x, way->at))
+        if (way->set.change != DH_GUARD_DECREASED || begins_with_one(x, way->at))
             return true;
     }
     return false;
@@ -653,18 +623,18 @@ static bool exclude(struct dh_wait_order *x, const struct dh_passed_guards *a, c
 {
     bool out = false;
     for (uint32_t n = 0; n < a->n && !out; n++)
-        out = x->ways.at[a->first + n].entered && shuts_out(x, &x->ways.at[a->first + n], b);
+        out = x->passed.at[a->first + n].entered && shuts_out(x, &x->passed.at[a->first + n], b);
     if (!out)
         return false;
     for (uint32_t n = 0; n < b->n; n++)
-        if (x->ways.at[b->first + n].entered && shuts_out(x, &x->ways.at[b->first + n], a))
+        if (x->passed.at[b->first + n].entered && shuts_out(x, &x->passed.at[b->first + n], a))
             return true;
     return false;
 }
 
 static bool is_numbered(const struct dh_passed_guard *w)
 {
-    return w->entered && !w->claimed && w->gate.relation == DH_CMP_EQ && !w->gate.known;
+    return w->entered && !w->claimed && w->test.relation == DH_CMP_EQ && !w->test.known;
 }
 
 /* Both wait until their own number is called, and have not called the next one yet. */
@@ -672,7 +642,7 @@ static bool by_number(struct dh_wait_order *x, const struct dh_passed_guards *a,
 {
     for (uint32_t n = 0; n < a->n; n++)
         for (uint32_t k = 0; k < b->n; k++) {
-            const struct dh_passed_guard *one = &x->ways.at[a->first + n], *other = &x->ways.at[b->first + k];
+            const struct dh_passed_guard *one = &x->passed.at[a->first + n], *other = &x->passed.at[b->first + k];
             if (same_cell(one->at, other->at) && is_numbered(one) && is_numbered(other))
                 return true;
         }
@@ -702,9 +672,9 @@ static bool came_late(struct dh_wait_order *x, const struct dh_symex_event *a, c
     struct dh_passed_guards of_a = ways_of(x, a), of_b = ways_of(x, b);
     for (uint32_t n = 0; n < of_b.n; n++)
         for (uint32_t k = 0; k < of_a.n; k++) {
-            const struct dh_passed_guard *gate = &x->ways.at[of_b.first + n], *own = &x->ways.at[of_a.first + k];
+            const struct dh_passed_guard *gate = &x->passed.at[of_b.first + n], *own = &x->passed.at[of_a.first + k];
             if (gate->entered && own->claimed && same_cell(gate->at, own->at) && gate->at.node == a->node &&
-                !dh_symex_is_unique(x->words.symex, a->node) && dh_guard_may_satisfy(&own->claim, &gate->gate))
+                !dh_symex_is_unique(x->guards.symex, a->node) && dh_guard_may_satisfy(&own->set, &gate->test))
                 return true;
         }
     return false;
@@ -724,7 +694,7 @@ bool dh_wait_order_keeps_turn(struct dh_wait_order *x, const struct dh_symex_eve
     if (a->context != b->context)
         return false;
     for (uint32_t n = 0; n < of_a.n && n < PLACES; n++)
-        places[h.n_places++] = x->ways.at[of_a.first + n].at;
+        places[h.n_places++] = x->passed.at[of_a.first + n].at;
     if (a->inst != b->inst)
         look_back(&h, b);
     return !h.n && !h.over && !h.start;
@@ -734,19 +704,17 @@ bool dh_wait_order_keeps_turn(struct dh_wait_order *x, const struct dh_symex_eve
 
 void dh_wait_order_init(struct dh_wait_order *x, struct dh_symex *w)
 {
-    *x = (struct dh_wait_order){.budget = ALL_BLOCKS};
-    dh_guards_init(&x->words, w);
-    x->seen = malloc(SEEN * sizeof *x->seen);
-    if (!x->seen)
-        abort();
+    *x = (struct dh_wait_order){.budget = ALL_BLOCKS, .numbers = DH_KEY_MAP(struct dh_passed_guards_key)};
+    dh_guards_init(&x->guards, w);
 }
 
 void dh_wait_order_release(struct dh_wait_order *x)
 {
-    dh_guards_release(&x->words);
-    free(x->slots);
-    free(x->seen);
-    dh_vec_release(&x->ways);
+    dh_guards_release(&x->guards);
+    dh_key_map_release(&x->numbers);
+    dh_vec_release(&x->answers);
+    dh_u64_set_release(&x->seen);
+    dh_vec_release(&x->passed);
     dh_vec_release(&x->places);
     dh_vec_release(&x->todo);
 }
