@@ -141,7 +141,7 @@ static uint32_t deed(struct dh_publication *p, struct dh_heap_cell at, struct dh
             find_doers(p, &d, m->uses.at[n].function);
         }
     for (size_t n = 0; d.any && looks && n < m->looks.kept.n; n++)
-        if (d.inst[m->looks.kept.at[n].look]) {
+        if (d.inst[m->looks.kept.at[n].test]) {
             d.inst[m->looks.kept.at[n].load] = 1;
             find_doers(p, &d, function_of(p, m->looks.kept.at[n].load));
         }

@@ -7,7 +7,7 @@ enum { DEEPEST = 40, CALLS_DEEP = 4 };
 
 /* ---- comparisons ---- */
 
-static enum dh_compare opposite(enum dh_compare c)
+enum dh_compare dh_compare_negate(enum dh_compare c)
 {
     static const enum dh_compare of[] = {
         [DH_CMP_EQ] = DH_CMP_NE, [DH_CMP_NE] = DH_CMP_EQ, [DH_CMP_LT] = DH_CMP_GE,      [DH_CMP_LE] = DH_CMP_GT,
@@ -15,7 +15,7 @@ static enum dh_compare opposite(enum dh_compare c)
     return of[c];
 }
 
-static enum dh_compare turned(enum dh_compare c)
+enum dh_compare dh_compare_mirror(enum dh_compare c)
 {
     static const enum dh_compare of[] = {
         [DH_CMP_EQ] = DH_CMP_EQ, [DH_CMP_NE] = DH_CMP_NE, [DH_CMP_LT] = DH_CMP_GT,      [DH_CMP_LE] = DH_CMP_GE,
@@ -23,24 +23,29 @@ static enum dh_compare turned(enum dh_compare c)
     return of[c];
 }
 
-bool dh_value_test_holds(const struct dh_value_test *t, int64_t value)
+bool dh_compare_holds(int64_t value, enum dh_compare relation, int64_t number)
 {
-    switch (t->known ? t->relation : DH_CMP_OTHER) {
+    switch (relation) {
     case DH_CMP_EQ:
-        return value == t->number;
+        return value == number;
     case DH_CMP_NE:
-        return value != t->number;
+        return value != number;
     case DH_CMP_LT:
-        return value < t->number;
+        return value < number;
     case DH_CMP_LE:
-        return value <= t->number;
+        return value <= number;
     case DH_CMP_GT:
-        return value > t->number;
+        return value > number;
     case DH_CMP_GE:
-        return value >= t->number;
+        return value >= number;
     default:
         return true;
     }
+}
+
+bool dh_value_test_holds(const struct dh_value_test *t, int64_t value)
+{
+    return !t->known || dh_compare_holds(value, t->relation, t->number);
 }
 
 /* Whether the test says that a condition is true; false: it says nothing of that kind. */
@@ -149,13 +154,13 @@ static bool follow_compare(struct trace *t, struct spot at, const struct dh_inst
     bool truth;
     if (!tells_truth(&want.test, &truth))
         return false;
-    enum dh_compare how = truth ? i->extra : opposite(i->extra);
+    enum dh_compare how = truth ? i->extra : dh_compare_negate(i->extra);
     if (dh_value_int(p, b, &number))
         return follow(t, at, a, (struct want){{(uint8_t)how, true, number}, b, at.function});
     if (dh_value_int(p, a, &number))
-        return follow(t, at, b, (struct want){{(uint8_t)turned(how), true, number}, a, at.function});
+        return follow(t, at, b, (struct want){{(uint8_t)dh_compare_mirror(how), true, number}, a, at.function});
     bool one = follow(t, at, a, (struct want){{(uint8_t)how, false, 0}, b, at.function});
-    bool other = follow(t, at, b, (struct want){{(uint8_t)turned(how), false, 0}, a, at.function});
+    bool other = follow(t, at, b, (struct want){{(uint8_t)dh_compare_mirror(how), false, 0}, a, at.function});
     return one || other;
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/guard_conditions.h"
 
+#include "analysis/atomic_tests.h"
 #include "analysis/symex_internal.h"
 #include "base/alloc.h"
 
@@ -8,40 +9,6 @@
 enum { DEEPEST = 12, MOST_STEPS = 4000 };
 
 /* ---- numbers ---- */
-
-static bool holds(int64_t value, enum dh_compare relation, int64_t number)
-{
-    switch (relation) {
-    case DH_CMP_EQ:
-        return value == number;
-    case DH_CMP_NE:
-        return value != number;
-    case DH_CMP_LT:
-        return value < number;
-    case DH_CMP_LE:
-        return value <= number;
-    case DH_CMP_GT:
-        return value > number;
-    case DH_CMP_GE:
-        return value >= number;
-    default:
-        return true;
-    }
-}
-
-static enum dh_compare negated(enum dh_compare c)
-{
-    static const enum dh_compare other[] = {DH_CMP_NE, DH_CMP_EQ, DH_CMP_GE,   DH_CMP_GT,
-                                            DH_CMP_LE, DH_CMP_LT, DH_CMP_OTHER};
-    return other[c];
-}
-
-static enum dh_compare mirrored(enum dh_compare c)
-{
-    static const enum dh_compare other[] = {DH_CMP_EQ, DH_CMP_NE, DH_CMP_GT,   DH_CMP_GE,
-                                            DH_CMP_LT, DH_CMP_LE, DH_CMP_OTHER};
-    return other[c];
-}
 
 /* Counting towards the gate: down to nothing, up from nothing, up to a number. */
 static bool counts_towards(bool up, const struct dh_guard_access *gate)
@@ -67,7 +34,7 @@ bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_gua
 {
     if (set->change == DH_GUARD_INCREASED || set->change == DH_GUARD_DECREASED)
         return counts_towards(set->change == DH_GUARD_INCREASED, gate);
-    return !set->known || !gate->known || holds(set->number, gate->relation, gate->number);
+    return !set->known || !gate->known || dh_compare_holds(set->number, gate->relation, gate->number);
 }
 
 bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *gate)
@@ -75,12 +42,12 @@ bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_ac
     if (gate->relation == DH_CMP_OTHER || !gate->known)
         return false;
     if (set->change == DH_GUARD_ASSIGNED)
-        return set->known && !holds(set->number, gate->relation, gate->number);
+        return set->known && !dh_compare_holds(set->number, gate->relation, gate->number);
     /* One more than before is not nothing; one less than one is. */
     if (set->change == DH_GUARD_INCREASED)
-        return !holds(1, gate->relation, gate->number) && holds(0, gate->relation, gate->number);
-    return set->change == DH_GUARD_DECREASED && !holds(0, gate->relation, gate->number) &&
-           holds(1, gate->relation, gate->number);
+        return !dh_compare_holds(1, gate->relation, gate->number) && dh_compare_holds(0, gate->relation, gate->number);
+    return set->change == DH_GUARD_DECREASED && !dh_compare_holds(0, gate->relation, gate->number) &&
+           dh_compare_holds(1, gate->relation, gate->number);
 }
 
 bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_guard_access *other)
@@ -90,7 +57,7 @@ bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_gua
     for (int64_t by = -1; by <= 1; by++)
         for (int which = 0; which < 2; which++) {
             int64_t n = (which ? other : one)->number + by;
-            if (holds(n, one->relation, one->number) && holds(n, other->relation, other->number))
+            if (dh_compare_holds(n, one->relation, one->number) && dh_compare_holds(n, other->relation, other->number))
                 return false;
         }
     return true;
@@ -104,15 +71,13 @@ const struct dh_call_path *dh_guards_enter_callee(struct dh_guards *x, const str
     if (x->n_made == DH_CALL_PATHS_MAX)
         return NULL;
     struct dh_call_path *to = &x->made[x->n_made++];
-    *to = (struct dh_call_path){function, call, at, DH_NONE, at->level};
+    *to = (struct dh_call_path){function, call, at, DH_NONE};
     return to;
 }
 
-/* The argument that a parameter is, in the caller. */
-static bool argument(struct dh_guards *x, const struct dh_call_path *at, uint32_t param, struct dh_call_path *caller,
-                     dh_value *v)
+bool dh_call_path_argument(const struct dh_symex *w, const struct dh_call_path *at, uint32_t param,
+                           struct dh_call_path *caller, dh_value *v)
 {
-    const struct dh_symex *w = x->symex;
     const struct dh_program *p = w->program;
     uint32_t call = at->call;
     if (at->up)
@@ -122,7 +87,7 @@ static bool argument(struct dh_guards *x, const struct dh_call_path *at, uint32_
         if (c->caller == DH_NONE)
             return false;
         call = at->call != DH_NONE ? at->call : c->call;
-        *caller = (struct dh_call_path){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, at->level};
+        *caller = (struct dh_call_path){w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller};
     }
     if (call == DH_NONE || p->insts.at[call].op != DH_I_CALL || param + 1 >= p->insts.at[call].n_operands)
         return false;
@@ -149,7 +114,7 @@ static bool number_of(struct dh_guards *x, const struct dh_call_path *at, dh_val
     struct dh_call_path caller;
     dh_value up;
     if (v < p->functions.at[at->function].n_params)
-        return argument(x, at, v, &caller, &up) && number_of(x, &caller, up, number, depth + 1);
+        return dh_call_path_argument(x->symex, at, v, &caller, &up) && number_of(x, &caller, up, number, depth + 1);
     const struct dh_inst *i = defined(x, at, v, &inst);
     return i && i->op == DH_I_COPY && number_of(x, at, dh_operand(p, i, 0), number, depth + 1);
 }
@@ -193,7 +158,8 @@ static struct dh_heap_cell place_of(struct dh_guards *x, const struct dh_call_pa
     struct dh_expr e = w->state->values.exprs.at[t.expr];
     struct dh_call_path caller;
     dh_value up;
-    if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST && argument(x, at, e.a, &caller, &up)) {
+    if (t.expr && t.exact && e.kind == DH_EXPR_PARAM && depth < DEEPEST &&
+        dh_call_path_argument(x->symex, at, e.a, &caller, &up)) {
         struct dh_heap_cell c = place_of(x, &caller, up, DH_NONE, depth + 1);
         if (c.node != DH_NO_NODE)
             return dh_points_to_fold_cell(w->points_to,
@@ -329,7 +295,7 @@ static bool loaded(struct test *t, const struct dh_call_path *at, dh_value v, st
     if (v < p->functions.at[at->function].n_params) {
         struct dh_call_path caller;
         dh_value up;
-        return argument(x, at, v, &caller, &up) && loaded(t, &caller, up, word, depth + 1);
+        return dh_call_path_argument(x->symex, at, v, &caller, &up) && loaded(t, &caller, up, word, depth + 1);
     }
     const struct dh_inst *i = defined(x, at, v, &inst);
     if (!i)
@@ -368,7 +334,7 @@ static void by_compare(struct test *t, const struct dh_call_path *at, const stru
 {
     const struct dh_program *p = t->x->symex->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
-    enum dh_compare relation = yes ? i->extra : negated(i->extra);
+    enum dh_compare relation = yes ? i->extra : dh_compare_negate(i->extra);
     struct dh_guard_access word;
     uint32_t inst;
     int64_t number;
@@ -390,7 +356,7 @@ static void by_compare(struct test *t, const struct dh_call_path *at, const stru
         note(t, &word);
     }
     if (other && (!one || both || is_near(t, i, second.inst))) {
-        second.relation = mirrored(relation);
+        second.relation = dh_compare_mirror(relation);
         second.known = number_of(t->x, at, a, &second.number, 0);
         note(t, &second);
     }
@@ -493,7 +459,7 @@ bool dh_guards_involve(const struct dh_guards *x, uint32_t inst)
         return true;
     for (uint32_t it = dh_call_graph_first(calls, inst), to;
          i->op == DH_I_CALL && dh_call_graph_next(calls, inst, &it, &to);)
-        if (x->speaks[to])
+        if (x->involved[to])
             return true;
     return false;
 }
@@ -510,7 +476,7 @@ static void find_speakers(struct dh_guards *x)
             continue;
         const struct dh_basic_block *last = &p->blocks.at[function->block + function->n_blocks - 1];
         for (uint32_t i = p->blocks.at[function->block].inst; i < last->inst + last->n_insts; i++) {
-            x->speaks[f] |= dh_guards_involve(x, i);
+            x->involved[f] |= dh_guards_involve(x, i);
             for (uint32_t it = dh_call_graph_first(calls, i), to;
                  p->insts.at[i].op == DH_I_CALL && dh_call_graph_next(calls, i, &it, &to);)
                 x->about[f] |= x->about[to];
@@ -579,7 +545,7 @@ void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
 {
     *x = (struct dh_guards){.symex = w};
     x->locked = dh_xcalloc(w->program->insts.n, 1);
-    x->speaks = dh_xcalloc(w->program->functions.n, 1);
+    x->involved = dh_xcalloc(w->program->functions.n, 1);
     x->about = dh_xcalloc(w->program->functions.n, sizeof *x->about);
     x->frame = dh_xcalloc(w->contexts.n, sizeof *x->frame);
     x->reads = dh_xcalloc(w->program->insts.n, sizeof *x->reads);
@@ -615,7 +581,7 @@ void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
 void dh_guards_release(struct dh_guards *x)
 {
     free(x->locked);
-    free(x->speaks);
+    free(x->involved);
     free(x->about);
     free(x->frame);
     free(x->reads);
@@ -645,7 +611,7 @@ unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_gua
     const struct dh_symex *w = x->symex;
     const struct dh_symex_event *e = &w->events.at[event];
     uint32_t function = w->contexts.at[e->context].function;
-    struct dh_call_path at = {function, DH_NONE, NULL, e->context, 0};
+    struct dh_call_path at = {function, DH_NONE, NULL, e->context};
     unsigned n = 0;
     n += any_set(x, &at, e->inst, &words[0]);
     for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
@@ -653,8 +619,8 @@ unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_gua
         k = c->next;
         if (c->caller == DH_NONE)
             continue;
-        struct dh_call_path from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller, 0};
-        struct dh_call_path in = {function, c->call, &from, DH_NONE, 0};
+        struct dh_call_path from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller};
+        struct dh_call_path in = {function, c->call, &from, DH_NONE};
         if (any_set(x, &in, e->inst, &words[n])) {
             words[n].at = (struct dh_heap_cell){e->node, e->offset};
             n++;

@@ -1,5 +1,5 @@
-/* Arguments that are asked only of pairs which nothing else puts aside, because they take a closer look. Layer:
- * analysis. None is a proof. Needs a finished walk; owns its storage. */
+/* Expensive heuristics, tried last: ownership transfer, wait order, publication, points-to by inclusion. Layer:
+ * analysis. Needs the events of symbolic execution; owns its storage. */
 #ifndef DH_ANALYSIS_HEURISTICS_H
 #define DH_ANALYSIS_HEURISTICS_H
 

@@ -1,17 +1,11 @@
 #include "analysis/ownership_transfer.h"
 
+#include "analysis/guard_conditions.h"
 #include "analysis/races.h"
 #include "analysis/symex_internal.h"
 #include "base/alloc.h"
 
 enum { PLACES = 16, DEEPEST = 40, MOST_STEPS = 600 };
-
-/* A function on the way: called from `up`, or as the walk found it. */
-struct where {
-    uint32_t function, call;
-    const struct where *up; /* NULL: `context` tells */
-    uint32_t context;
-};
 
 struct query {
     struct dh_ownership_transfer *h;
@@ -24,7 +18,7 @@ struct query {
     unsigned n_places; /* whose contents were asked for, or are */
 };
 
-static bool taken(struct query *q, const struct where *at, dh_value v);
+static bool taken(struct query *q, const struct dh_call_path *at, dh_value v);
 
 /* What is being asked already is so if nothing else speaks against it. `tag` tells questions apart. */
 enum { TAG_VALUE = 0, TAG_CONTENT = 1 << 29, TAG_RUN = 1 << 30 };
@@ -63,7 +57,7 @@ void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex
     *h = (struct dh_ownership_transfer){.symex = w};
     h->locked = dh_xcalloc(w->program->insts.n, sizeof *h->locked);
     h->reads = dh_xcalloc(w->program->insts.n, sizeof *h->reads);
-    h->taken = dh_xcalloc(w->events.n, sizeof *h->taken);
+    h->removed = dh_xcalloc(w->events.n, sizeof *h->removed);
     h->writes = dh_xcalloc(w->events.n, sizeof *h->writes);
     for (uint32_t n = 0; n < w->events.n; n++) {
         const struct dh_symex_event *e = &w->events.at[n];
@@ -84,7 +78,7 @@ void dh_ownership_transfer_release(struct dh_ownership_transfer *h)
 {
     free(h->locked);
     free(h->reads);
-    free(h->taken);
+    free(h->removed);
     free(h->writes);
 }
 
@@ -148,37 +142,8 @@ static bool takes_out(struct query *q, uint32_t function, uint32_t inst)
 
 /* ---- one's own things ---- */
 
-static struct where caller_of(struct query *q, const struct where *at)
-{
-    if (at->up)
-        return *at->up;
-    const struct dh_context *c = &q->h->symex->contexts.at[at->context];
-    struct where none = {DH_NONE, DH_NONE, NULL, DH_NONE};
-    if (c->caller == DH_NONE)
-        return none;
-    return (struct where){q->h->symex->contexts.at[c->caller].function, DH_NONE, NULL, c->caller};
-}
-
-static uint32_t call_of(struct query *q, const struct where *at)
-{
-    return at->up ? at->call : q->h->symex->contexts.at[at->context].call;
-}
-
-/* The argument that a parameter is, in the caller; false where a thread begins. */
-static bool argument(struct query *q, const struct where *at, uint32_t param, struct where *caller, dh_value *v)
-{
-    const struct dh_program *p = q->h->symex->program;
-    uint32_t call = call_of(q, at);
-    *caller = caller_of(q, at);
-    if (caller->function == DH_NONE || call == DH_NONE || p->insts.at[call].op != DH_I_CALL ||
-        param + 1 >= p->insts.at[call].n_operands)
-        return false;
-    *v = dh_operand(p, &p->insts.at[call], param + 1);
-    return true;
-}
-
 /* An object that was given to this very thread, or made by it. */
-static bool is_own(struct query *q, const struct where *at, dh_value v, int depth)
+static bool is_own(struct query *q, const struct dh_call_path *at, dh_value v, int depth)
 {
     const struct dh_value_numbering *x = &q->h->symex->state->values;
     uint32_t expr = term_of(q, at->function, v).expr;
@@ -191,9 +156,9 @@ static bool is_own(struct query *q, const struct where *at, dh_value v, int dept
         return true;
     if (e.kind != DH_EXPR_PARAM)
         return false;
-    struct where caller;
+    struct dh_call_path caller;
     dh_value up;
-    if (argument(q, at, e.a, &caller, &up))
+    if (dh_call_path_argument(q->h->symex, at, e.a, &caller, &up))
         return is_own(q, &caller, up, depth + 1);
     if (at->up || q->h->symex->contexts.at[at->context].caller != DH_NONE)
         return false;
@@ -205,7 +170,7 @@ static bool stored_taken(struct query *q, uint32_t event)
     const struct dh_symex *w = q->h->symex;
     const struct dh_symex_event *e = &w->events.at[event];
     const struct dh_inst *i = &w->program->insts.at[e->inst];
-    struct where at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
+    struct dh_call_path at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
     return i->op == DH_I_STORE && taken(q, &at, dh_operand(w->program, i, 1));
 }
 
@@ -257,7 +222,7 @@ static const struct dh_symex_event *event_of(const struct query *q, uint32_t ins
 }
 
 /* What a callee puts into a variable of the function whose address it was given. */
-static bool callee_puts_taken(struct query *q, const struct where *at, uint32_t call, uint32_t param)
+static bool callee_puts_taken(struct query *q, const struct dh_call_path *at, uint32_t call, uint32_t param)
 {
     const struct dh_symex *w = q->h->symex;
     const struct dh_program *p = w->program;
@@ -265,7 +230,7 @@ static bool callee_puts_taken(struct query *q, const struct where *at, uint32_t 
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, call), to;
          dh_call_graph_next(&w->points_to->calls, call, &it, &to);) {
         const struct dh_function *f = &p->functions.at[to];
-        struct where in = {to, call, at, DH_NONE};
+        struct dh_call_path in = {to, call, at, DH_NONE};
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
             for (uint32_t i = p->blocks.at[b].inst; i < p->blocks.at[b].inst + p->blocks.at[b].n_insts; i++) {
                 const struct dh_inst *inst = &p->insts.at[i];
@@ -284,7 +249,7 @@ static bool callee_puts_taken(struct query *q, const struct where *at, uint32_t 
 }
 
 /* A variable on the stack: all that is put there, by the function or by whom it gives the address to. */
-static bool slot_holds_taken(struct query *q, const struct where *at, uint32_t slot)
+static bool slot_holds_taken(struct query *q, const struct dh_call_path *at, uint32_t slot)
 {
     const struct dh_program *p = q->h->symex->program;
     const struct dh_function *f = &p->functions.at[at->function];
@@ -307,7 +272,7 @@ static bool slot_holds_taken(struct query *q, const struct where *at, uint32_t s
 /* ---- values ---- */
 
 /* Whether what is loaded from this address was taken out by this thread. */
-static bool holds_taken(struct query *q, const struct where *at, uint32_t load, dh_value address)
+static bool holds_taken(struct query *q, const struct dh_call_path *at, uint32_t load, dh_value address)
 {
     const struct dh_program *p = q->h->symex->program;
     const struct dh_value_numbering *x = &q->h->symex->state->values;
@@ -331,7 +296,7 @@ static bool holds_taken(struct query *q, const struct where *at, uint32_t load, 
     return e && is_own(q, at, address, 0) && keeps_taken(q, e);
 }
 
-static bool taken_by_call(struct query *q, const struct where *at, uint32_t inst)
+static bool taken_by_call(struct query *q, const struct dh_call_path *at, uint32_t inst)
 {
     const struct dh_symex *w = q->h->symex;
     const struct dh_program *p = w->program;
@@ -339,7 +304,7 @@ static bool taken_by_call(struct query *q, const struct where *at, uint32_t inst
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
          dh_call_graph_next(&w->points_to->calls, inst, &it, &to);) {
         const struct dh_function *f = &p->functions.at[to];
-        struct where in = {to, inst, at, DH_NONE};
+        struct dh_call_path in = {to, inst, at, DH_NONE};
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
             const struct dh_inst *end = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
             if (end->op != DH_I_RETURN || !end->n_operands)
@@ -352,7 +317,7 @@ static bool taken_by_call(struct query *q, const struct where *at, uint32_t inst
     return any;
 }
 
-static bool taken_by_inst(struct query *q, const struct where *at, uint32_t inst)
+static bool taken_by_inst(struct query *q, const struct dh_call_path *at, uint32_t inst)
 {
     const struct dh_program *p = q->h->symex->program;
     const struct dh_inst *i = &p->insts.at[inst];
@@ -380,7 +345,7 @@ static bool taken_by_inst(struct query *q, const struct where *at, uint32_t inst
     }
 }
 
-static bool taken(struct query *q, const struct where *at, dh_value v)
+static bool taken(struct query *q, const struct dh_call_path *at, dh_value v)
 {
     struct dh_symex *w = q->h->symex;
     int64_t number;
@@ -389,9 +354,9 @@ static bool taken(struct query *q, const struct where *at, dh_value v)
     if (!dh_is_register(v))
         return dh_value_int(w->program, v, &number) && number <= 0; /* none */
     if (v < w->program->functions.at[at->function].n_params) {
-        struct where caller;
+        struct dh_call_path caller;
         dh_value up;
-        return argument(q, at, v, &caller, &up) && taken(q, &caller, up);
+        return dh_call_path_argument(q->h->symex, at, v, &caller, &up) && taken(q, &caller, up);
     }
     if (is_asked(q, at->function, v))
         return true;
@@ -412,7 +377,7 @@ static uint32_t address_of(const struct dh_symex *w, const struct dh_symex_event
 }
 
 /* A pointer that runs from something of one's own over what was taken. */
-static bool runs_over_taken(struct query *q, const struct where *at, dh_value v)
+static bool runs_over_taken(struct query *q, const struct dh_call_path *at, dh_value v)
 {
     const struct dh_program *p = q->h->symex->program;
     uint32_t inst = dh_is_register(v) ? dh_symex_definitions(q->h->symex, at->function)[v] : DH_NONE;
@@ -439,12 +404,12 @@ static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e);
 static uint32_t taken_under(struct dh_ownership_transfer *h, const struct dh_symex_event *e)
 {
     struct dh_symex *w = h->symex;
-    uint32_t *known = &h->taken[e - w->events.at];
+    uint32_t *known = &h->removed[e - w->events.at];
     const struct dh_inst *i = &w->program->insts.at[e->inst];
     if (*known || address_of(w, e) >= i->n_operands)
         return *known ? *known : 1;
     struct query q = {.h = h};
-    struct where at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
+    struct dh_call_path at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
     bool mine = runs_over_taken(&q, &at, dh_operand(w->program, i, address_of(w, e))) && q.lock;
     *known = mine && !is_given_back(w, e) ? q.lock : 1;
     return *known;

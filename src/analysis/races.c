@@ -564,8 +564,6 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     c->unsafe[b] = 1;
     if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_custom(s, a, b))
         report(s, a, b);
-    else
-        c->doubtful++;
 }
 
 static uint32_t first_reaching(const struct search *s, const struct group *g, int64_t offset)

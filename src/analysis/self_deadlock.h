@@ -1,5 +1,5 @@
-/* Threads that wait for themselves: a lock taken again by who holds it, a join of who needs a lock that is held. Layer:
- * analysis. Needs a finished walk; adds to what dh_deadlocks_find found. */
+/* Self-deadlocks: a thread acquires a lock that it holds, or joins a thread that needs a lock it holds. Layer:
+ * analysis. Needs the events of symbolic execution; adds to what dh_deadlocks_find found. */
 #ifndef DH_ANALYSIS_SELF_DEADLOCK_H
 #define DH_ANALYSIS_SELF_DEADLOCK_H
 
