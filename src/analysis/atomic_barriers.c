@@ -5,16 +5,16 @@
 
 enum { MOST = 6 };
 
-/* An atomic that a function writes in order, or waits for, in its own words. */
-struct deed {
+/* A release write, or a wait for an atomic, as a term of the function. */
+struct op {
     struct dh_term at;
     uint32_t point; /* of the function: the instruction or the call */
-    bool counts;    /* read and written at once */
+    bool counts;    /* a read-modify-write */
 };
 
 struct summary {
     uint8_t n_writes, n_waits;
-    struct deed writes[MOST], waits[MOST];
+    struct op writes[MOST], waits[MOST];
 };
 
 struct finder {
@@ -22,13 +22,13 @@ struct finder {
     struct summary *of; /* by function */
 };
 
-static void add(struct deed *all, uint8_t *n, struct deed d)
+static void add(struct op *all, uint8_t *n, struct op d)
 {
     if (*n < MOST && d.at.expr)
         all[(*n)++] = d;
 }
 
-/* What a callee does, if there is one only. */
+/* Operations of the only callee. */
 static void add_call(struct finder *f, uint32_t function, uint32_t inst, struct summary *mine)
 {
     const struct dh_call_graph *c = &f->w->points_to->calls;
@@ -42,11 +42,11 @@ static void add_call(struct finder *f, uint32_t function, uint32_t inst, struct 
     const struct summary *theirs = &f->of[only];
     for (unsigned k = 0; k < theirs->n_writes; k++) {
         struct dh_term at = dh_term_to_caller(x, theirs->writes[k].at, function, i, 1);
-        add(mine->writes, &mine->n_writes, (struct deed){at, inst, theirs->writes[k].counts});
+        add(mine->writes, &mine->n_writes, (struct op){at, inst, theirs->writes[k].counts});
     }
     for (unsigned k = 0; k < theirs->n_waits; k++)
         add(mine->waits, &mine->n_waits,
-            (struct deed){dh_term_to_caller(x, theirs->waits[k].at, function, i, 1), inst, false});
+            (struct op){dh_term_to_caller(x, theirs->waits[k].at, function, i, 1), inst, false});
 }
 
 /* A loop that is left when a load finds what it waits for. */
@@ -60,14 +60,14 @@ static void add_wait(struct finder *f, uint32_t function, uint32_t inst, struct 
     const uint32_t *to = dh_successors(p, &p->blocks.at[block]);
     if (!sides || dh_cfg_in_loop(flow, loop, to[0] - flow->first) == dh_cfg_in_loop(flow, loop, to[1] - flow->first))
         return;
-    /* Who stays has looked, who leaves may have had another reason. */
+    /* Staying in the loop means that the test failed; leaving it may have another reason. */
     unsigned side = sides->n[0] ? 0 : 1;
     for (unsigned n = 0; n < sides->n[side]; n++) {
         const struct dh_atomic_test *l = &sides->at[side][n];
         bool here =
             l->function != function || dh_cfg_in_loop(flow, loop, dh_program_block_of(p, l->inst) - flow->first);
         if (here && l->acquires && p->insts.at[l->inst].op == DH_I_LOAD)
-            add(mine->waits, &mine->n_waits, (struct deed){l->at, inst, false});
+            add(mine->waits, &mine->n_waits, (struct op){l->at, inst, false});
     }
 }
 
@@ -77,7 +77,7 @@ static void add_write(struct finder *f, uint32_t function, uint32_t inst, struct
     if (!i->order || !dh_atomic_releases(f->w, function, inst))
         return;
     struct dh_term at = dh_value_term(&f->w->state->values, function, dh_operand(f->w->program, i, 0));
-    add(mine->writes, &mine->n_writes, (struct deed){at, inst, i->op == DH_I_RMW});
+    add(mine->writes, &mine->n_writes, (struct op){at, inst, i->op == DH_I_RMW});
 }
 
 static void summarise(struct finder *f, uint32_t function)
@@ -110,8 +110,8 @@ static bool same_cell(struct finder *f, uint32_t function, struct dh_term a, str
     return x.node != DH_NO_NODE && x.node == y.node && x.offset == y.offset;
 }
 
-/* On every way through the function, and before the wait. */
-static bool comes_first(struct finder *f, uint32_t function, const struct deed *write, const struct deed *wait)
+/* On every path through the function, and before the wait. */
+static bool comes_first(struct finder *f, uint32_t function, const struct op *write, const struct op *wait)
 {
     const struct dh_program *p = f->w->program;
     const struct dh_cfg *flow = dh_symex_cfg(f->w, function);
@@ -133,15 +133,15 @@ static bool is_element(const struct finder *f, struct dh_term t)
     return x->exprs.at[at].kind == DH_EXPR_INDEX;
 }
 
-static bool is_meeting(struct finder *f, uint32_t function, const struct deed *write, const struct deed *wait)
+static bool is_arrival(struct finder *f, uint32_t function, const struct op *write, const struct op *wait)
 {
     const struct summary *s = &f->of[function];
     if (!comes_first(f, function, write, wait))
         return false;
     bool one = same_cell(f, function, write->at, wait->at);
-    if (!write->counts) /* each says so in an element of its own and waits for others */
+    if (!write->counts) /* each thread writes an element of its own and waits for others */
         return one && is_element(f, write->at) && write->at.expr != wait->at.expr;
-    for (unsigned n = 0; n < s->n_writes && !one; n++) /* the last one to count tells all */
+    for (unsigned n = 0; n < s->n_writes && !one; n++) /* the last thread to count releases all */
         one = &s->writes[n] != write && same_cell(f, function, s->writes[n].at, wait->at);
     return one;
 }
@@ -151,7 +151,7 @@ static bool is_barrier(struct finder *f, uint32_t function)
     const struct summary *s = &f->of[function];
     for (unsigned n = 0; n < s->n_writes; n++)
         for (unsigned k = 0; k < s->n_waits; k++)
-            if (is_meeting(f, function, &s->writes[n], &s->waits[k]))
+            if (is_arrival(f, function, &s->writes[n], &s->waits[k]))
                 return true;
     return false;
 }
@@ -169,7 +169,7 @@ uint8_t *dh_atomic_barriers_find(struct dh_symex *w)
         summarise(&f, function);
         found[function] = is_barrier(&f, function);
         if (found[function])
-            f.of[function] = (struct summary){0}; /* who calls it is told by the phase */
+            f.of[function] = (struct summary){0}; /* callers get the phase instead */
     }
     free(f.of);
     return found;

@@ -49,7 +49,7 @@ bool dh_value_test_holds(const struct dh_value_test *t, int64_t value)
 }
 
 /* Whether the test says that a condition is true; false: it says nothing of that kind. */
-static bool tells_truth(const struct dh_value_test *t, bool *truth)
+static bool is_truth_test(const struct dh_value_test *t, bool *truth)
 {
     if (!t->known || (t->relation != DH_CMP_EQ && t->relation != DH_CMP_NE) || (t->number != 0 && t->number != 1))
         return false;
@@ -65,19 +65,19 @@ struct trace {
     struct dh_atomic_test found[DH_ATOMIC_TESTS_MAX];
 };
 
-/* Where a value stands: in a function that was entered by calls from the branch's own. */
-struct spot {
+/* The function of a value: entered by calls from the branch's own. */
+struct frame_at {
     uint32_t function;
     unsigned deep; /* calls */
 };
 
-struct want {
+struct wanted {
     struct dh_value_test test;
     dh_value other;
     uint32_t other_in;
 };
 
-static bool follow(struct trace *t, struct spot at, dh_value v, struct want want);
+static bool follow(struct trace *t, struct frame_at at, dh_value v, struct wanted wanted);
 
 uint32_t dh_value_definition(struct dh_symex *w, uint32_t function, dh_value v)
 {
@@ -98,7 +98,7 @@ static bool is_releasing(unsigned order)
     return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
 }
 
-/* A fence behind a relaxed look does as well. */
+/* A fence after a relaxed load does as well. */
 static bool acquires(struct dh_symex *w, uint32_t inst)
 {
     const struct dh_program *p = w->program;
@@ -128,16 +128,16 @@ bool dh_atomic_releases(struct dh_symex *w, uint32_t function, uint32_t inst)
     return false;
 }
 
-static bool note(struct trace *t, struct spot at, uint32_t inst, struct want want, bool done)
+static bool note(struct trace *t, struct frame_at at, uint32_t inst, struct wanted wanted, bool done)
 {
     const struct dh_program *p = t->w->program;
     struct dh_atomic_test l = {
         .inst = inst,
         .function = at.function,
         .at = dh_value_term(&t->w->state->values, at.function, dh_operand(p, &p->insts.at[inst], 0)),
-        .test = want.test,
-        .other = want.other,
-        .in_one = want.other_in == at.function,
+        .test = wanted.test,
+        .other = wanted.other,
+        .in_one = wanted.other_in == at.function,
         .done = done,
         .acquires = acquires(t->w, inst)};
     if (t->n == DH_ATOMIC_TESTS_MAX)
@@ -146,70 +146,70 @@ static bool note(struct trace *t, struct spot at, uint32_t inst, struct want wan
     return true;
 }
 
-static bool follow_compare(struct trace *t, struct spot at, const struct dh_inst *i, struct want want)
+static bool follow_compare(struct trace *t, struct frame_at at, const struct dh_inst *i, struct wanted wanted)
 {
     const struct dh_program *p = t->w->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
     int64_t number;
     bool truth;
-    if (!tells_truth(&want.test, &truth))
+    if (!is_truth_test(&wanted.test, &truth))
         return false;
     enum dh_compare how = truth ? i->extra : dh_compare_negate(i->extra);
     if (dh_value_int(p, b, &number))
-        return follow(t, at, a, (struct want){{(uint8_t)how, true, number}, b, at.function});
+        return follow(t, at, a, (struct wanted){{(uint8_t)how, true, number}, b, at.function});
     if (dh_value_int(p, a, &number))
-        return follow(t, at, b, (struct want){{(uint8_t)dh_compare_mirror(how), true, number}, a, at.function});
-    bool one = follow(t, at, a, (struct want){{(uint8_t)how, false, 0}, b, at.function});
-    bool other = follow(t, at, b, (struct want){{(uint8_t)dh_compare_mirror(how), false, 0}, a, at.function});
+        return follow(t, at, b, (struct wanted){{(uint8_t)dh_compare_mirror(how), true, number}, a, at.function});
+    bool one = follow(t, at, a, (struct wanted){{(uint8_t)how, false, 0}, b, at.function});
+    bool other = follow(t, at, b, (struct wanted){{(uint8_t)dh_compare_mirror(how), false, 0}, a, at.function});
     return one || other;
 }
 
-static bool follow_binary(struct trace *t, struct spot at, const struct dh_inst *i, struct want want)
+static bool follow_binary(struct trace *t, struct frame_at at, const struct dh_inst *i, struct wanted wanted)
 {
     const struct dh_program *p = t->w->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
     int64_t number;
     bool truth;
     if (!dh_value_int(p, b, &number)) {
-        want.test.known = false;
-        bool one = follow(t, at, a, want), other = follow(t, at, b, want);
+        wanted.test.known = false;
+        bool one = follow(t, at, a, wanted), other = follow(t, at, b, wanted);
         return one || other;
     }
-    if (i->extra == DH_BIN_XOR && tells_truth(&want.test, &truth) && (number == 1 || number == -1))
-        want.test = (struct dh_value_test){DH_CMP_NE, true, truth ? 1 : 0};
+    if (i->extra == DH_BIN_XOR && is_truth_test(&wanted.test, &truth) && (number == 1 || number == -1))
+        wanted.test = (struct dh_value_test){DH_CMP_NE, true, truth ? 1 : 0};
     else if (i->extra == DH_BIN_ADD)
-        want.test.number -= number;
+        wanted.test.number -= number;
     else if (i->extra == DH_BIN_SUB)
-        want.test.number += number;
-    else if (i->extra != DH_BIN_AND || !want.test.known || want.test.number != 0)
-        want.test.known = false;
-    return follow(t, at, a, want);
+        wanted.test.number += number;
+    else if (i->extra != DH_BIN_AND || !wanted.test.known || wanted.test.number != 0)
+        wanted.test.known = false;
+    return follow(t, at, a, wanted);
 }
 
-/* Of several ways one was gone: what was found from `before` on holds only if the next one, from `way` on, tells the
- * same. */
-static bool join_ways(struct trace *t, unsigned before, unsigned way)
+/* Of several predecessors one was taken: what was found from `before` on holds only if the next one, from `path` on,
+ * agrees. */
+static bool merge_paths(struct trace *t, unsigned before, unsigned path)
 {
     const struct dh_inst *insts = t->w->program->insts.at;
-    if (way == before)
+    if (path == before)
         return t->n > before;
-    if (t->n - way != way - before)
+    if (t->n - path != path - before)
         return false;
-    for (unsigned n = before; n < way; n++) {
+    for (unsigned n = before; n < path; n++) {
         struct dh_atomic_test *a = &t->found[n];
-        const struct dh_atomic_test *b = &t->found[n - before + way];
+        const struct dh_atomic_test *b = &t->found[n - before + path];
         if (!a->at.expr || a->at.expr != b->at.expr || a->at.offset != b->at.offset || a->done != b->done ||
             a->test.relation != b->test.relation || a->test.known != b->test.known ||
             a->test.number != b->test.number || insts[a->inst].op != insts[b->inst].op)
             return false;
         a->acquires &= b->acquires;
     }
-    t->n = way;
+    t->n = path;
     return true;
 }
 
-/* `a && b`: of what joins there, constants that say otherwise did not. */
-static bool follow_phi(struct trace *t, struct spot at, const struct dh_inst *i, struct want want)
+/* `a && b`: predecessors that bring a constant which fails the test were not taken. */
+static bool follow_phi(struct trace *t, struct frame_at at, const struct dh_inst *i, struct wanted wanted)
 {
     const struct dh_program *p = t->w->program;
     unsigned before = t->n;
@@ -217,33 +217,33 @@ static bool follow_phi(struct trace *t, struct spot at, const struct dh_inst *i,
     int64_t number;
     for (uint32_t n = 0; n < i->n_operands; n += 2) {
         dh_value v = dh_operand(p, i, n);
-        unsigned way = t->n;
-        if (dh_value_int(p, v, &number) && want.test.known && !dh_value_test_holds(&want.test, number))
+        unsigned path = t->n;
+        if (dh_value_int(p, v, &number) && wanted.test.known && !dh_value_test_holds(&wanted.test, number))
             continue;
-        if (!follow(t, at, v, want) || !join_ways(t, before, way))
+        if (!follow(t, at, v, wanted) || !merge_paths(t, before, path))
             return false;
         any = true;
     }
     return any;
 }
 
-static bool follow_select(struct trace *t, struct spot at, const struct dh_inst *i, struct want want)
+static bool follow_select(struct trace *t, struct frame_at at, const struct dh_inst *i, struct wanted wanted)
 {
     const struct dh_program *p = t->w->program;
     int64_t number;
     for (uint32_t n = 1; n < 3; n++) {
         dh_value chosen = dh_operand(p, i, n), other = dh_operand(p, i, 3 - n);
-        if (!dh_value_int(p, other, &number) || !want.test.known || dh_value_test_holds(&want.test, number))
+        if (!dh_value_int(p, other, &number) || !wanted.test.known || dh_value_test_holds(&wanted.test, number))
             continue;
-        struct want condition = {{DH_CMP_NE, true, n == 1 ? 0 : 1}, DH_NONE, at.function};
+        struct wanted condition = {{DH_CMP_NE, true, n == 1 ? 0 : 1}, DH_NONE, at.function};
         bool decided = follow(t, at, dh_operand(p, i, 0), condition);
-        return follow(t, at, chosen, want) || decided;
+        return follow(t, at, chosen, wanted) || decided;
     }
     return false;
 }
 
-/* Every way out of every target must tell. */
-static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct want want)
+/* Every return of every callee must agree. */
+static bool follow_call(struct trace *t, struct frame_at at, uint32_t inst, struct wanted wanted)
 {
     const struct dh_program *p = t->w->program;
     struct dh_value_numbering *x = &t->w->state->values;
@@ -254,21 +254,21 @@ static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct w
     for (uint32_t it = dh_call_graph_first(&t->w->points_to->calls, inst), to;
          dh_call_graph_next(&t->w->points_to->calls, inst, &it, &to);) {
         const struct dh_function *f = &p->functions.at[to];
-        struct spot in = {to, at.deep + 1};
+        struct frame_at in = {to, at.deep + 1};
         for (uint32_t b = f->block; b < f->block + f->n_blocks; b++) {
             const struct dh_inst *end = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
             int64_t number;
             if (end->op != DH_I_RETURN || !end->n_operands)
                 continue;
-            if (dh_value_int(p, dh_operand(p, end, 0), &number) && want.test.known &&
-                !dh_value_test_holds(&want.test, number))
+            if (dh_value_int(p, dh_operand(p, end, 0), &number) && wanted.test.known &&
+                !dh_value_test_holds(&wanted.test, number))
                 continue;
-            unsigned way = t->n;
-            if (!follow(t, in, dh_operand(p, end, 0), want))
+            unsigned path = t->n;
+            if (!follow(t, in, dh_operand(p, end, 0), wanted))
                 return false;
-            for (unsigned n = way; n < t->n; n++)
+            for (unsigned n = path; n < t->n; n++)
                 t->found[n].at = dh_term_to_caller(x, t->found[n].at, at.function, &p->insts.at[inst], 1);
-            if (!join_ways(t, before, way))
+            if (!merge_paths(t, before, path))
                 return false;
             any = true;
         }
@@ -276,8 +276,8 @@ static bool follow_call(struct trace *t, struct spot at, uint32_t inst, struct w
     return any;
 }
 
-/* Whether a function looks at atomics in order at all. */
-static bool has_looks(struct dh_symex *w, uint32_t function)
+/* Whether a function has acquire loads at all. */
+static bool has_acquire_loads(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[function];
@@ -292,17 +292,17 @@ static bool has_looks(struct dh_symex *w, uint32_t function)
     return *known == 2;
 }
 
-/* What a look found is kept in a variable, so that it need not be looked again: `if (full(cached)) cached = load()`. */
-static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct want want)
+/* What an atomic load found is cached in a plain variable: `if (full(cached)) cached = load()`. */
+static bool follow_cached(struct trace *t, struct frame_at at, uint32_t load, struct wanted wanted)
 {
     struct dh_symex *w = t->w;
     const struct dh_program *p = w->program;
     const struct dh_function *f = &p->functions.at[at.function];
     struct dh_value_numbering *x = &w->state->values;
-    if (at.deep || !has_looks(w, at.function))
+    if (at.deep || !has_acquire_loads(w, at.function))
         return false;
     struct dh_term from = dh_value_term(x, at.function, dh_operand(p, &p->insts.at[load], 0));
-    want.test.known = false;
+    wanted.test.known = false;
     for (uint32_t b = f->block; from.expr && b < f->block + f->n_blocks; b++)
         for (uint32_t i = p->blocks.at[b].inst; i < p->blocks.at[b].inst + p->blocks.at[b].n_insts; i++) {
             const struct dh_inst *store = &p->insts.at[i];
@@ -315,12 +315,12 @@ static bool follow_kept(struct trace *t, struct spot at, uint32_t load, struct w
             if (made == DH_NONE || p->insts.at[made].op != DH_I_LOAD || !is_acquiring(p->insts.at[made].order))
                 return false;
             dh_vec_push(&w->state->made.looks.kept, ((struct dh_stored_test){load, made}));
-            return note(t, at, made, want, false);
+            return note(t, at, made, wanted, false);
         }
     return false;
 }
 
-static bool follow_inst(struct trace *t, struct spot at, dh_value v, struct want want)
+static bool follow_inst(struct trace *t, struct frame_at at, dh_value v, struct wanted wanted)
 {
     const struct dh_program *p = t->w->program;
     const uint32_t *defined = dh_symex_definitions(t->w, at.function);
@@ -329,43 +329,43 @@ static bool follow_inst(struct trace *t, struct spot at, dh_value v, struct want
     const struct dh_inst *i = &p->insts.at[defined[v]];
     switch (i->op) {
     case DH_I_LOAD:
-        return i->order ? note(t, at, defined[v], want, false) : follow_kept(t, at, defined[v], want);
+        return i->order ? note(t, at, defined[v], wanted, false) : follow_cached(t, at, defined[v], wanted);
     case DH_I_RMW:
-        return note(t, at, defined[v], want, false);
+        return note(t, at, defined[v], wanted, false);
     case DH_I_CAS:
-        return note(t, at, defined[v], want, false);
+        return note(t, at, defined[v], wanted, false);
     case DH_I_SUCCEEDED: {
         bool truth;
         dh_value cas = dh_operand(p, i, 0);
-        return tells_truth(&want.test, &truth) && truth && dh_is_register(cas) && defined[cas] != DH_NONE &&
-               note(t, at, defined[cas], want, true);
+        return is_truth_test(&wanted.test, &truth) && truth && dh_is_register(cas) && defined[cas] != DH_NONE &&
+               note(t, at, defined[cas], wanted, true);
     }
     case DH_I_COPY:
-        return follow(t, at, dh_operand(p, i, 0), want);
+        return follow(t, at, dh_operand(p, i, 0), wanted);
     case DH_I_COMPARE:
-        return follow_compare(t, at, i, want);
+        return follow_compare(t, at, i, wanted);
     case DH_I_BINARY:
-        return follow_binary(t, at, i, want);
+        return follow_binary(t, at, i, wanted);
     case DH_I_PHI:
-        return follow_phi(t, at, i, want);
+        return follow_phi(t, at, i, wanted);
     case DH_I_SELECT:
-        return follow_select(t, at, i, want);
+        return follow_select(t, at, i, wanted);
     case DH_I_CALL:
-        return follow_call(t, at, defined[v], want);
+        return follow_call(t, at, defined[v], wanted);
     default:
         return false;
     }
 }
 
-static bool follow(struct trace *t, struct spot at, dh_value v, struct want want)
+static bool follow(struct trace *t, struct frame_at at, dh_value v, struct wanted wanted)
 {
     unsigned before = t->n;
-    bool tells = follow_inst(t, at, v, want);
-    t->n = tells ? t->n : before;
-    return tells;
+    bool found = follow_inst(t, at, v, wanted);
+    t->n = found ? t->n : before;
+    return found;
 }
 
-/* ---- asked once for each branch ---- */
+/* ---- computed once for each branch ---- */
 
 void dh_atomic_tests_init(struct dh_atomic_tests *l, struct dh_symex *w)
 {
@@ -389,8 +389,8 @@ const struct dh_branch_tests *dh_atomic_tests_of_branch(struct dh_atomic_tests *
         struct dh_branch_tests s = {0};
         for (unsigned side = 0; side < 2; side++) {
             struct trace t = {.w = l->symex};
-            struct want want = {{side ? DH_CMP_EQ : DH_CMP_NE, true, 0}, DH_NONE, function};
-            if (!follow(&t, (struct spot){function, 0}, dh_operand(p, &p->insts.at[branch], 0), want))
+            struct wanted wanted = {{side ? DH_CMP_EQ : DH_CMP_NE, true, 0}, DH_NONE, function};
+            if (!follow(&t, (struct frame_at){function, 0}, dh_operand(p, &p->insts.at[branch], 0), wanted))
                 continue;
             s.n[side] = (uint8_t)t.n;
             memcpy(s.at[side], t.found, sizeof t.found);

@@ -1,12 +1,12 @@
 #include "analysis/condition_barriers.h"
 
-struct meeting {
+struct barrier {
     struct dh_symex *w;
     uint32_t function;
     const struct dh_cfg *flow;
 };
 
-static const struct dh_inst *defined(const struct meeting *m, dh_value v)
+static const struct dh_inst *defined(const struct barrier *m, dh_value v)
 {
     if (!dh_is_register(v))
         return NULL;
@@ -14,15 +14,15 @@ static const struct dh_inst *defined(const struct meeting *m, dh_value v)
     return inst != DH_NONE ? &m->w->program->insts.at[inst] : NULL;
 }
 
-static bool same_place(const struct meeting *m, dh_value a, dh_value b)
+static bool same_place(const struct barrier *m, dh_value a, dh_value b)
 {
     struct dh_value_numbering *x = &m->w->state->values;
     struct dh_term s = dh_value_term(x, m->function, a), t = dh_value_term(x, m->function, b);
     return s.expr && t.expr && s.offset == t.offset && dh_expr_canonical(x, s.expr) == dh_expr_canonical(x, t.expr);
 }
 
-/* One more or one less than what stood at the place. */
-static bool is_counted(const struct meeting *m, dh_value v, dh_value place)
+/* One more or one less than the old value. */
+static bool is_next_count(const struct barrier *m, dh_value v, dh_value place)
 {
     const struct dh_program *p = m->w->program;
     const struct dh_inst *i = defined(m, v);
@@ -32,8 +32,8 @@ static bool is_counted(const struct meeting *m, dh_value v, dh_value place)
     return old && old->op == DH_I_LOAD && same_place(m, dh_operand(p, old, 0), place);
 }
 
-/* The value comes from a place on which the function counts: the new value, the old one, or looked at again. */
-static bool is_count(const struct meeting *m, dh_value v)
+/* The value comes from a counter of the function: its new value, its old one, or loaded again. */
+static bool is_count(const struct barrier *m, dh_value v)
 {
     const struct dh_program *p = m->w->program;
     const struct dh_function *f = &p->functions.at[m->function];
@@ -49,18 +49,18 @@ static bool is_count(const struct meeting *m, dh_value v)
     for (uint32_t n = p->blocks.at[f->block].inst; n < last->inst + last->n_insts; n++) {
         const struct dh_inst *store = &p->insts.at[n];
         if (store->op == DH_I_STORE && same_place(m, dh_operand(p, store, 0), dh_operand(p, from, 0)) &&
-            is_counted(m, dh_operand(p, store, 1), dh_operand(p, store, 0)))
+            is_next_count(m, dh_operand(p, store, 1), dh_operand(p, store, 0)))
             return true;
     }
     return false;
 }
 
-static bool wakes(const struct meeting *m, uint32_t inst)
+static bool broadcasts(const struct barrier *m, uint32_t inst)
 {
     return m->w->program->insts.at[inst].op == DH_I_BROADCAST;
 }
 
-static bool waits(const struct meeting *m, uint32_t inst)
+static bool waits(const struct barrier *m, uint32_t inst)
 {
     const struct dh_inst *i = &m->w->program->insts.at[inst];
     const struct dh_call_graph *calls = &m->w->points_to->calls;
@@ -72,7 +72,7 @@ static bool waits(const struct meeting *m, uint32_t inst)
 }
 
 /* Some block that only this side of the branch leads to does it. */
-static bool side_does(const struct meeting *m, uint32_t side, bool (*what)(const struct meeting *, uint32_t))
+static bool side_does(const struct barrier *m, uint32_t side, bool (*what)(const struct barrier *, uint32_t))
 {
     const struct dh_program *p = m->w->program;
     if (p->blocks.at[m->flow->first + side].n_preds != 1)
@@ -86,7 +86,7 @@ static bool side_does(const struct meeting *m, uint32_t side, bool (*what)(const
     return false;
 }
 
-static bool is_decided_by_count(const struct meeting *m, const struct dh_inst *branch)
+static bool is_decided_by_count(const struct barrier *m, const struct dh_inst *branch)
 {
     const struct dh_program *p = m->w->program;
     const struct dh_inst *c = defined(m, dh_operand(p, branch, 0));
@@ -96,7 +96,7 @@ static bool is_decided_by_count(const struct meeting *m, const struct dh_inst *b
 bool dh_is_condition_barrier(struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
-    struct meeting m = {w, function, NULL};
+    struct barrier m = {w, function, NULL};
     if (!w->state->facts[function].waits || !w->state->facts[function].sync)
         return false;
     m.flow = dh_symex_cfg(w, function);
@@ -106,8 +106,8 @@ bool dh_is_condition_barrier(struct dh_symex *w, uint32_t function)
         if (end->op != DH_I_BRANCH || m.flow->rank.at[b] == DH_NONE)
             continue;
         uint32_t yes = dh_successors(p, block)[0] - m.flow->first, no = dh_successors(p, block)[1] - m.flow->first;
-        bool apart = (side_does(&m, yes, wakes) && side_does(&m, no, waits)) ||
-                     (side_does(&m, no, wakes) && side_does(&m, yes, waits));
+        bool apart = (side_does(&m, yes, broadcasts) && side_does(&m, no, waits)) ||
+                     (side_does(&m, no, broadcasts) && side_does(&m, yes, waits));
         if (apart && is_decided_by_count(&m, end))
             return true;
     }

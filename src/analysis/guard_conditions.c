@@ -10,15 +10,15 @@ enum { DEEPEST = 12, MOST_STEPS = 4000 };
 
 /* ---- numbers ---- */
 
-/* Counting towards the gate: down to nothing, up from nothing, up to a number. */
-static bool counts_towards(bool up, const struct dh_guard_access *gate)
+/* Counting towards the test: down to zero, up from zero, up to a number. */
+static bool counts_towards(bool up, const struct dh_guard_access *test)
 {
-    bool zero = gate->known && gate->number <= 0;
-    switch (gate->relation) {
+    bool zero = test->known && test->number <= 0;
+    switch (test->relation) {
     case DH_CMP_EQ:
         return !zero || !up;
     case DH_CMP_NE:
-        return !gate->known || zero == up;
+        return !test->known || zero == up;
     case DH_CMP_LT:
     case DH_CMP_LE:
         return !up;
@@ -30,24 +30,24 @@ static bool counts_towards(bool up, const struct dh_guard_access *gate)
     }
 }
 
-bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_guard_access *gate)
+bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_guard_access *test)
 {
     if (set->change == DH_GUARD_INCREASED || set->change == DH_GUARD_DECREASED)
-        return counts_towards(set->change == DH_GUARD_INCREASED, gate);
-    return !set->known || !gate->known || dh_compare_holds(set->number, gate->relation, gate->number);
+        return counts_towards(set->change == DH_GUARD_INCREASED, test);
+    return !set->known || !test->known || dh_compare_holds(set->number, test->relation, test->number);
 }
 
-bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *gate)
+bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *test)
 {
-    if (gate->relation == DH_CMP_OTHER || !gate->known)
+    if (test->relation == DH_CMP_OTHER || !test->known)
         return false;
     if (set->change == DH_GUARD_ASSIGNED)
-        return set->known && !dh_compare_holds(set->number, gate->relation, gate->number);
-    /* One more than before is not nothing; one less than one is. */
+        return set->known && !dh_compare_holds(set->number, test->relation, test->number);
+    /* One more than before is not zero; one less than one is. */
     if (set->change == DH_GUARD_INCREASED)
-        return !dh_compare_holds(1, gate->relation, gate->number) && dh_compare_holds(0, gate->relation, gate->number);
-    return set->change == DH_GUARD_DECREASED && !dh_compare_holds(0, gate->relation, gate->number) &&
-           dh_compare_holds(1, gate->relation, gate->number);
+        return !dh_compare_holds(1, test->relation, test->number) && dh_compare_holds(0, test->relation, test->number);
+    return set->change == DH_GUARD_DECREASED && !dh_compare_holds(0, test->relation, test->number) &&
+           dh_compare_holds(1, test->relation, test->number);
 }
 
 bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_guard_access *other)
@@ -68,9 +68,9 @@ bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_gua
 const struct dh_call_path *dh_guards_enter_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call,
                                                   uint32_t function)
 {
-    if (x->n_made == DH_CALL_PATHS_MAX)
+    if (x->n_paths == DH_CALL_PATHS_MAX)
         return NULL;
-    struct dh_call_path *to = &x->made[x->n_made++];
+    struct dh_call_path *to = &x->paths[x->n_paths++];
     *to = (struct dh_call_path){function, call, at, DH_NONE};
     return to;
 }
@@ -135,7 +135,7 @@ static dh_value returned(const struct dh_program *p, uint32_t function)
     return only;
 }
 
-/* The one function that is called, as seen from here. */
+/* The only callee, entered from here. */
 static const struct dh_call_path *only_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call)
 {
     uint32_t it = dh_call_graph_first(&x->symex->points_to->calls, call), to, more;
@@ -170,32 +170,32 @@ static struct dh_heap_cell place_of(struct dh_guards *x, const struct dh_call_pa
 
 /* ---- what is set ---- */
 
-/* An atomic count that what was done before is not moved behind. */
-static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *word)
+/* An atomic count with release semantics. */
+static bool by_count(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *access)
 {
     int64_t by;
     bool releases = i->order == DH_ORDER_RELEASE || i->order == DH_ORDER_ACQ_REL || i->order == DH_ORDER_SEQ_CST;
     if (!releases || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
         return false;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
-    word->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
+    access->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
     return true;
 }
 
-static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *word)
+static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, struct dh_guard_access *access)
 {
     switch (i->op) {
     case DH_I_RMW:
-        return by_count(p, i, word);
+        return by_count(p, i, access);
     case DH_I_SEM_POST:
-        word->change = DH_GUARD_INCREASED;
+        access->change = DH_GUARD_INCREASED;
         return true;
     case DH_I_SEM_WAIT:
-        word->change = DH_GUARD_DECREASED;
-        word->taking = true;
+        access->change = DH_GUARD_DECREASED;
+        access->taking = true;
         return true;
     case DH_I_RELEASE:
-        word->change = DH_GUARD_CHANGED;
+        access->change = DH_GUARD_CHANGED;
         return true;
     default:
         return false;
@@ -204,7 +204,7 @@ static bool by_semaphore(const struct dh_program *p, const struct dh_inst *i, st
 
 /* How the new value comes from the old one. */
 static void by_value(struct dh_guards *x, const struct dh_call_path *at, const struct dh_inst *store,
-                     struct dh_guard_access *word)
+                     struct dh_guard_access *access)
 {
     const struct dh_program *p = x->symex->program;
     struct dh_value_numbering *exprs = &x->symex->state->values;
@@ -212,10 +212,10 @@ static void by_value(struct dh_guards *x, const struct dh_call_path *at, const s
     uint32_t inst;
     const struct dh_inst *i = defined(x, at, v, &inst);
     int64_t by;
-    word->change = DH_GUARD_CHANGED;
-    if (number_of(x, at, v, &word->number, 0)) {
-        word->known = true;
-        word->change = DH_GUARD_ASSIGNED;
+    access->change = DH_GUARD_CHANGED;
+    if (number_of(x, at, v, &access->number, 0)) {
+        access->known = true;
+        access->change = DH_GUARD_ASSIGNED;
         return;
     }
     if (!i || i->op != DH_I_BINARY || (i->extra != DH_BIN_ADD && i->extra != DH_BIN_SUB))
@@ -229,63 +229,63 @@ static void by_value(struct dh_guards *x, const struct dh_call_path *at, const s
         dh_expr_canonical(exprs, from.expr) != dh_expr_canonical(exprs, to.expr))
         return;
     bool down = dh_value_int(p, dh_operand(p, i, 1), &by) && by < 0;
-    word->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
+    access->change = down == (i->extra == DH_BIN_ADD) ? DH_GUARD_DECREASED : DH_GUARD_INCREASED;
 }
 
-/* Of many objects on the heap the library's own place in them is not always known. */
-static struct dh_heap_cell whole(const struct dh_guards *x, struct dh_heap_cell at)
+/* Of many objects on the heap, the offset of the library's counter is not always known. */
+static struct dh_heap_cell whole_object(const struct dh_guards *x, struct dh_heap_cell at)
 {
     if (at.node != DH_NO_NODE && !dh_symex_is_unique(x->symex, at.node))
         at.offset = DH_GUARD_WHOLE_OBJECT;
     return at;
 }
 
-/* Also what is set before there is anybody to wait. */
-static bool any_set(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *word)
+/* Also initialisation. */
+static bool find_set(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *access)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
-    *word = (struct dh_guard_access){.kind = DH_GUARD_SET, .inst = inst};
+    *access = (struct dh_guard_access){.kind = DH_GUARD_SET, .inst = inst};
     if (i->op == DH_I_STORE || i->op == DH_I_SEM_INIT)
-        by_value(x, at, i, word);
-    else if (!by_semaphore(x->symex->program, i, word))
+        by_value(x, at, i, access);
+    else if (!by_semaphore(x->symex->program, i, access))
         return false;
-    word->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
-    word->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
+    access->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
+    access->library = i->op == DH_I_RELEASE || i->op == DH_I_RMW || i->op == DH_I_SEM_POST;
     if (i->op == DH_I_RELEASE)
-        word->at = whole(x, word->at);
-    return word->at.node != DH_NO_NODE;
+        access->at = whole_object(x, access->at);
+    return access->at.node != DH_NO_NODE;
 }
 
-bool dh_guards_set_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *word)
+bool dh_guards_set_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *access)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op == DH_I_SEM_INIT || (i->op == DH_I_STORE && x->locked[inst] != 1))
         return false;
-    return any_set(x, at, inst, word);
+    return find_set(x, at, inst, access);
 }
 
 bool dh_guards_awaited_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst,
-                          struct dh_guard_access *word)
+                          struct dh_guard_access *access)
 {
     const struct dh_inst *i = &x->symex->program->insts.at[inst];
     if (i->op != DH_I_ACQUIRE)
         return false;
-    *word = (struct dh_guard_access){.kind = DH_GUARD_TEST, .relation = DH_CMP_OTHER, .inst = inst};
-    word->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
-    word->at = whole(x, word->at);
-    return word->at.node != DH_NO_NODE;
+    *access = (struct dh_guard_access){.kind = DH_GUARD_TEST, .relation = DH_CMP_OTHER, .inst = inst};
+    access->at = place_of(x, at, dh_operand(x->symex->program, i, 0), inst, 0);
+    access->at = whole_object(x, access->at);
+    return access->at.node != DH_NO_NODE;
 }
 
 /* ---- what is tested ---- */
 
 struct test {
     struct dh_guards *x;
-    struct dh_guard_access *words;
+    struct dh_guard_access *accesses;
     unsigned n;
 };
 
 /* A value that was loaded under a lock, perhaps by a callee or in a caller. */
-static bool loaded(struct test *t, const struct dh_call_path *at, dh_value v, struct dh_guard_access *word, int depth)
+static bool loaded(struct test *t, const struct dh_call_path *at, dh_value v, struct dh_guard_access *access, int depth)
 {
     struct dh_guards *x = t->x;
     const struct dh_program *p = x->symex->program;
@@ -295,34 +295,34 @@ static bool loaded(struct test *t, const struct dh_call_path *at, dh_value v, st
     if (v < p->functions.at[at->function].n_params) {
         struct dh_call_path caller;
         dh_value up;
-        return dh_call_path_argument(x->symex, at, v, &caller, &up) && loaded(t, &caller, up, word, depth + 1);
+        return dh_call_path_argument(x->symex, at, v, &caller, &up) && loaded(t, &caller, up, access, depth + 1);
     }
     const struct dh_inst *i = defined(x, at, v, &inst);
     if (!i)
         return false;
     if (i->op == DH_I_COPY)
-        return loaded(t, at, dh_operand(p, i, 0), word, depth + 1);
+        return loaded(t, at, dh_operand(p, i, 0), access, depth + 1);
     if (i->op == DH_I_LOAD && x->locked[inst] == 1) {
-        *word = (struct dh_guard_access){.kind = DH_GUARD_TEST, .inst = inst};
-        word->at = place_of(x, at, dh_operand(p, i, 0), inst, 0);
-        return word->at.node != DH_NO_NODE;
+        *access = (struct dh_guard_access){.kind = DH_GUARD_TEST, .inst = inst};
+        access->at = place_of(x, at, dh_operand(p, i, 0), inst, 0);
+        return access->at.node != DH_NO_NODE;
     }
-    if (i->op == DH_I_BINARY) /* a word set to what it was counted to, and tested at once */
+    if (i->op == DH_I_BINARY) /* a count that is stored and tested at once */
         return false;
     const struct dh_call_path *to = i->op == DH_I_CALL ? only_callee(x, at, inst) : NULL;
     dh_value back = to ? returned(p, to->function) : DH_NONE;
-    return back != DH_NONE && loaded(t, to, back, word, depth + 1);
+    return back != DH_NONE && loaded(t, to, back, access, depth + 1);
 }
 
 static void tests(struct test *t, const struct dh_call_path *at, dh_value v, bool yes, int depth);
 
-static void note(struct test *t, struct dh_guard_access *word)
+static void note(struct test *t, struct dh_guard_access *access)
 {
     if (t->n < DH_GUARDS_PER_EDGE)
-        t->words[t->n++] = *word;
+        t->accesses[t->n++] = *access;
 }
 
-/* Loaded where it is compared, or by a callee that was asked there. */
+/* Loaded in the block that compares it, or by a callee. */
 static bool is_near(const struct test *t, const struct dh_inst *compare, uint32_t load)
 {
     const struct dh_program *p = t->x->symex->program;
@@ -335,7 +335,7 @@ static void by_compare(struct test *t, const struct dh_call_path *at, const stru
     const struct dh_program *p = t->x->symex->program;
     dh_value a = dh_operand(p, i, 0), b = dh_operand(p, i, 1);
     enum dh_compare relation = yes ? i->extra : dh_compare_negate(i->extra);
-    struct dh_guard_access word;
+    struct dh_guard_access access;
     uint32_t inst;
     int64_t number;
     const struct dh_inst *inner = defined(t->x, at, a, &inst);
@@ -347,13 +347,13 @@ static void by_compare(struct test *t, const struct dh_call_path *at, const stru
             return;
     }
     struct dh_guard_access second;
-    bool one = loaded(t, at, a, &word, 0), other = loaded(t, at, b, &second, 0);
-    /* What was looked at before is a number by now. */
-    bool both = one && other && is_near(t, i, word.inst) == is_near(t, i, second.inst);
-    if (one && (!other || both || is_near(t, i, word.inst))) {
-        word.relation = relation;
-        word.known = number_of(t->x, at, b, &word.number, 0);
-        note(t, &word);
+    bool one = loaded(t, at, a, &access, 0), other = loaded(t, at, b, &second, 0);
+    /* What was loaded earlier counts as a constant. */
+    bool both = one && other && is_near(t, i, access.inst) == is_near(t, i, second.inst);
+    if (one && (!other || both || is_near(t, i, access.inst))) {
+        access.relation = relation;
+        access.known = number_of(t->x, at, b, &access.number, 0);
+        note(t, &access);
     }
     if (other && (!one || both || is_near(t, i, second.inst))) {
         second.relation = dh_compare_mirror(relation);
@@ -362,18 +362,18 @@ static void by_compare(struct test *t, const struct dh_call_path *at, const stru
     }
 }
 
-/* Conditions joined by && and ||: all but one way bring a constant that is not this one. */
+/* Conditions joined by && and ||: all predecessors but one bring the other constant. */
 static void by_phi(struct test *t, const struct dh_call_path *at, const struct dh_inst *i, bool yes, int depth)
 {
     const struct dh_program *p = t->x->symex->program;
-    uint32_t first = p->functions.at[at->function].block, n_open = 0, open = 0;
+    uint32_t first = p->functions.at[at->function].block, n_left = 0, open = 0;
     int64_t number;
     for (uint32_t k = 0; k + 1 < i->n_operands; k += 2)
         if (!dh_value_int(p, dh_operand(p, i, k), &number) || (number != 0) == yes) {
-            n_open++;
+            n_left++;
             open = k;
         }
-    if (n_open != 1)
+    if (n_left != 1)
         return;
     uint32_t block = first + dh_operand(p, i, open + 1);
     tests(t, at, dh_operand(p, i, open), yes, depth + 1);
@@ -390,7 +390,7 @@ static void by_phi(struct test *t, const struct dh_call_path *at, const struct d
 static void tests(struct test *t, const struct dh_call_path *at, dh_value v, bool yes, int depth)
 {
     const struct dh_program *p = t->x->symex->program;
-    struct dh_guard_access word;
+    struct dh_guard_access access;
     uint32_t inst;
     int64_t number;
     const struct dh_inst *i = defined(t->x, at, v, &inst);
@@ -408,10 +408,10 @@ static void tests(struct test *t, const struct dh_call_path *at, dh_value v, boo
         tests(t, at, dh_operand(p, i, 0), number ? !yes : yes, depth + 1);
         return;
     }
-    if (loaded(t, at, v, &word, 0)) {
-        word.relation = yes ? DH_CMP_NE : DH_CMP_EQ;
-        word.known = true;
-        note(t, &word);
+    if (loaded(t, at, v, &access, 0)) {
+        access.relation = yes ? DH_CMP_NE : DH_CMP_EQ;
+        access.known = true;
+        note(t, &access);
         return;
     }
     if (i->op == DH_I_COPY)
@@ -423,22 +423,22 @@ static void tests(struct test *t, const struct dh_call_path *at, dh_value v, boo
 }
 
 unsigned dh_guards_on_edge(struct dh_guards *x, const struct dh_call_path *at, uint32_t from, uint32_t to,
-                           struct dh_guard_access *words)
+                           struct dh_guard_access *accesses)
 {
     const struct dh_program *p = x->symex->program;
     const struct dh_basic_block *b = &p->blocks.at[from];
     const struct dh_inst *end = &p->insts.at[b->inst + b->n_insts - 1];
     if (end->op != DH_I_BRANCH || dh_successors(p, b)[0] == dh_successors(p, b)[1])
         return 0;
-    struct test t = {x, words, 0};
-    unsigned made = x->n_made;
+    struct test t = {x, accesses, 0};
+    unsigned paths = x->n_paths;
     x->steps = 0;
     tests(&t, at, dh_operand(p, end, 0), dh_successors(p, b)[0] == to, 0);
-    x->n_made = made;
+    x->n_paths = paths;
     return t.n;
 }
 
-/* ---- what the walk saw ---- */
+/* ---- functions that access guards ---- */
 
 static const struct dh_symex_event *events_by_place;
 static int by_place(const void *a, const void *b)
@@ -465,7 +465,7 @@ bool dh_guards_involve(const struct dh_guards *x, uint32_t inst)
 }
 
 /* Callees first; the second time for recursions. */
-static void find_speakers(struct dh_guards *x)
+static void find_involved(struct dh_guards *x)
 {
     const struct dh_program *p = x->symex->program;
     const struct dh_call_graph *calls = &x->symex->points_to->calls;
@@ -484,7 +484,7 @@ static void find_speakers(struct dh_guards *x)
     }
 }
 
-/* ---- places that somebody tests ---- */
+/* ---- variables that are tested ---- */
 
 static uint64_t key_of(struct dh_heap_cell at)
 {
@@ -496,7 +496,7 @@ bool dh_guards_is_tested(const struct dh_guards *x, struct dh_heap_cell at)
     return dh_u64_set_has(&x->tested, key_of(at));
 }
 
-/* The value goes into a condition, or to who asked. */
+/* The value goes into a condition, or is returned. */
 static void mark_tests(struct dh_guards *x, uint8_t *tests)
 {
     struct dh_symex *w = x->symex;
@@ -574,7 +574,7 @@ void dh_guards_init(struct dh_guards *x, struct dh_symex *w)
         qsort(x->set, x->n_set, sizeof *x->set, by_place);
     for (uint32_t n = 0; n < w->events.n; n++)
         x->about[w->contexts.at[w->events.at[n].context].function] |= dh_guards_object_bit(w->events.at[n].node);
-    find_speakers(x);
+    find_involved(x);
     find_tested(x);
 }
 
@@ -606,14 +606,14 @@ uint32_t dh_guards_first_set(const struct dh_guards *x, struct dh_heap_cell at)
     return low;
 }
 
-unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_guard_access *words, unsigned most)
+unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_guard_access *accesses, unsigned most)
 {
     const struct dh_symex *w = x->symex;
     const struct dh_symex_event *e = &w->events.at[event];
     uint32_t function = w->contexts.at[e->context].function;
     struct dh_call_path at = {function, DH_NONE, NULL, e->context};
     unsigned n = 0;
-    n += any_set(x, &at, e->inst, &words[0]);
+    n += find_set(x, &at, e->inst, &accesses[0]);
     for (uint32_t k = w->state->callers_of.n > e->context ? w->state->callers_of.at[e->context] : 0; k && n < most;) {
         const struct dh_context_caller *c = &w->state->callers.at[k - 1];
         k = c->next;
@@ -621,8 +621,8 @@ unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_gua
             continue;
         struct dh_call_path from = {w->contexts.at[c->caller].function, DH_NONE, NULL, c->caller};
         struct dh_call_path in = {function, c->call, &from, DH_NONE};
-        if (any_set(x, &in, e->inst, &words[n])) {
-            words[n].at = (struct dh_heap_cell){e->node, e->offset};
+        if (find_set(x, &in, e->inst, &accesses[n])) {
+            accesses[n].at = (struct dh_heap_cell){e->node, e->offset};
             n++;
         }
     }

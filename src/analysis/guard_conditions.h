@@ -46,9 +46,9 @@ struct dh_guards {
     uint32_t *reads;                    /* by instruction: an event of its read, + 1 */
     uint32_t *set;                      /* events that set a variable, by heap cell */
     uint32_t n_set;
-    struct dh_u64_set tested;                    /* cells that are tested under a lock */
-    struct dh_call_path made[DH_CALL_PATHS_MAX]; /* of one query */
-    unsigned n_made;
+    struct dh_u64_set tested;                     /* cells that are tested under a lock */
+    struct dh_call_path paths[DH_CALL_PATHS_MAX]; /* of one query */
+    unsigned n_paths;
     unsigned steps;
 };
 
@@ -64,13 +64,14 @@ bool dh_call_path_argument(const struct dh_symex *w, const struct dh_call_path *
 void dh_guards_init(struct dh_guards *x, struct dh_symex *w);
 void dh_guards_release(struct dh_guards *x);
 /* The guard that the instruction sets; false: none that is tested. */
-bool dh_guards_set_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst, struct dh_guard_access *word);
+bool dh_guards_set_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst,
+                      struct dh_guard_access *access);
 /* The guard that the instruction waits for, by the library model. */
 bool dh_guards_awaited_by(struct dh_guards *x, const struct dh_call_path *at, uint32_t inst,
-                          struct dh_guard_access *word);
+                          struct dh_guard_access *access);
 /* Tests that hold on the edge from block `from` to `to` (numbers of the whole program). */
 unsigned dh_guards_on_edge(struct dh_guards *x, const struct dh_call_path *at, uint32_t from, uint32_t to,
-                           struct dh_guard_access *words);
+                           struct dh_guard_access *accesses);
 bool dh_guards_is_tested(const struct dh_guards *x, struct dh_heap_cell at);
 /* The instruction, or what it calls, may set or test a guard. */
 bool dh_guards_involve(const struct dh_guards *x, uint32_t inst);
@@ -78,14 +79,14 @@ bool dh_guards_involve(const struct dh_guards *x, uint32_t inst);
 const struct dh_call_path *dh_guards_enter_callee(struct dh_guards *x, const struct dh_call_path *at, uint32_t call,
                                                   uint32_t function);
 /* The value that was set may satisfy the test. */
-bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_guard_access *gate);
+bool dh_guard_may_satisfy(const struct dh_guard_access *set, const struct dh_guard_access *test);
 /* As long as that value stays, the test fails. */
-bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *gate);
+bool dh_guard_blocks(const struct dh_guard_access *set, const struct dh_guard_access *test);
 /* No value satisfies both. */
 bool dh_guards_contradict(const struct dh_guard_access *one, const struct dh_guard_access *other);
 /* First of x->set on this heap cell; x->n_set: none. */
 uint32_t dh_guards_first_set(const struct dh_guards *x, struct dh_heap_cell at);
 /* What an event of x->set may set, locked or not, for each caller; at most `most`. */
-unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_guard_access *words, unsigned most);
+unsigned dh_guards_values_set(struct dh_guards *x, uint32_t event, struct dh_guard_access *accesses, unsigned most);
 
 #endif

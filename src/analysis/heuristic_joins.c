@@ -6,18 +6,18 @@
 
 enum { DEEDS_MAX = 256 };
 
-/* A start or join in a function that contains it, perhaps by way of calls. */
-struct deed {
+/* A start or join in a function, or in a callee of it. */
+struct op {
     uint32_t origin;        /* the create or join */
     uint32_t inst, block;   /* in this function */
-    bool paired;            /* somebody of this function has the same handle */
+    bool paired;            /* another operation of this function has the same handle */
     struct dh_heap_cell at; /* where the handle is kept, among the objects of this function; DH_NO_CELL: lost */
     uint32_t param;         /* join: the handle is this parameter, DH_NONE: it is not */
-    bool picked;            /* the place of the handle is picked by a number that varies */
+    bool picked;            /* the handle is an element with a variable index */
 };
 
-struct deeds {
-    DH_VEC(struct deed) starts, joins;
+struct ops {
+    DH_VEC(struct op) starts, joins;
 };
 
 /* A caller found that a join is one of these threads. */
@@ -29,7 +29,7 @@ struct search {
     struct dh_heuristic_joins *e;
     struct dh_points_to *points_to;
     const struct dh_program *p;
-    struct deeds *of; /* by function */
+    struct ops *of; /* by function */
     DH_VEC(struct match) matches;
 };
 
@@ -59,7 +59,7 @@ static bool is_picked(const struct search *s, uint32_t function, dh_value addres
 }
 
 /* A handle's value: from where it was loaded, or the parameter that it is. */
-static void trace_value(struct search *s, uint32_t function, dh_value v, struct deed *d)
+static void trace_value(struct search *s, uint32_t function, dh_value v, struct op *d)
 {
     const struct dh_inst *i = NULL;
     uint32_t n_params = s->p->functions.at[function].n_params;
@@ -79,7 +79,7 @@ static void trace_value(struct search *s, uint32_t function, dh_value v, struct 
     }
 }
 
-/* The callee's object in the caller's words: side by side from parameters to arguments. */
+/* The callee's object as one of the caller: from parameters to arguments, edge by edge. */
 static struct dh_heap_cell outwards(struct search *s, struct dh_heap_cell c, uint32_t callee, uint32_t caller,
                                     uint32_t call)
 {
@@ -117,8 +117,8 @@ static struct dh_heap_cell outwards(struct search *s, struct dh_heap_cell c, uin
     return found;
 }
 
-/* A caller knows better: what the function's parameters lead to. */
-static bool is_handed_in(struct search *s, uint32_t function, const struct deed *d)
+/* In a caller: what the function's parameters point to. */
+static bool is_handed_in(struct search *s, uint32_t function, const struct op *d)
 {
     struct dh_heap_graph *g = &s->points_to->graph;
     DH_VEC(uint32_t) todo = {0};
@@ -139,7 +139,7 @@ static bool is_handed_in(struct search *s, uint32_t function, const struct deed 
     return found;
 }
 
-static bool same_place(struct search *s, const struct deed *a, const struct deed *b)
+static bool same_place(struct search *s, const struct op *a, const struct op *b)
 {
     struct dh_heap_cell x = dh_points_to_fold_cell(s->points_to, a->at),
                         y = dh_points_to_fold_cell(s->points_to, b->at);
@@ -147,7 +147,7 @@ static bool same_place(struct search *s, const struct deed *a, const struct deed
         return false;
     if (x.offset == y.offset || s->points_to->graph.nodes.at[x.node].flags & DH_NODE_COLLAPSED)
         return true;
-    /* Arrays of nothing but handles are not told apart by places. */
+    /* Elements of an array of handles are one location. */
     const struct dh_heap_node *n = &s->points_to->graph.nodes.at[x.node];
     for (unsigned k = 0; k < n->n_folds; k++)
         if ((x.offset - y.offset) % n->folds[k].stride == 0)
@@ -157,11 +157,11 @@ static bool same_place(struct search *s, const struct deed *a, const struct deed
 
 /* ---- what a function does with threads ---- */
 
-static bool is_known(const struct deed *all, size_t n, const struct deed *d)
+static bool is_known(const struct op *all, size_t n, const struct op *d)
 {
     for (size_t k = 0; k < n; k++)
         if (all[k].origin == d->origin && all[k].inst == d->inst && all[k].at.node == d->at.node &&
-            all[k].at.offset == d->at.offset) /* one call may put it in either of two places: vectors grow */
+            all[k].at.offset == d->at.offset) /* one call may store it in either of two locations: vectors grow */
             return true;
     return n >= DEEDS_MAX;
 }
@@ -169,7 +169,7 @@ static bool is_known(const struct deed *all, size_t n, const struct deed *d)
 static void note_inst(struct search *s, uint32_t function, uint32_t inst, uint32_t block)
 {
     const struct dh_inst *i = &s->p->insts.at[inst];
-    struct deed d = {.origin = inst, .inst = inst, .block = block, .param = DH_NONE};
+    struct op d = {.origin = inst, .inst = inst, .block = block, .param = DH_NONE};
     if (i->op == DH_I_CREATE) {
         d.at = dh_points_to_value(s->points_to, function, dh_operand(s->p, i, 0));
         d.picked = is_picked(s, function, dh_operand(s->p, i, 0));
@@ -180,8 +180,8 @@ static void note_inst(struct search *s, uint32_t function, uint32_t inst, uint32
     }
 }
 
-/* A deed of a callee as one of the caller's; false: nothing that the caller could say something about. */
-static bool told_here(struct search *s, struct deed *d, uint32_t callee, uint32_t caller, uint32_t call)
+/* An operation of a callee as one of the caller; false: the caller knows nothing about it. */
+static bool told_here(struct search *s, struct op *d, uint32_t callee, uint32_t caller, uint32_t call)
 {
     const struct dh_inst *i = &s->p->insts.at[call];
     bool local = d->at.node != DH_NO_NODE;
@@ -198,20 +198,20 @@ static bool told_here(struct search *s, struct deed *d, uint32_t callee, uint32_
 
 static void note_call(struct search *s, uint32_t function, uint32_t inst, uint32_t block)
 {
-    struct deeds *mine = &s->of[function];
+    struct ops *mine = &s->of[function];
     const struct dh_call_graph *c = &s->points_to->calls;
     for (uint32_t it = dh_call_graph_first(c, inst), callee; dh_call_graph_next(c, inst, &it, &callee);) {
-        const struct deeds *theirs = &s->of[callee];
+        const struct ops *theirs = &s->of[callee];
         for (size_t n = 0; callee != function && n < theirs->starts.n; n++) {
-            struct deed d = theirs->starts.at[n];
+            struct op d = theirs->starts.at[n];
             told_here(s, &d, callee, function, inst);
             d.block = block;
             if (!is_known(mine->starts.at, mine->starts.n, &d))
                 dh_vec_push(&mine->starts, d);
         }
         for (size_t n = 0; callee != function && n < theirs->joins.n; n++) {
-            struct deed d = theirs->joins.at[n];
-            /* Nobody outside keeps handles in an object of the callee's own. */
+            struct op d = theirs->joins.at[n];
+            /* No caller keeps handles in an object of the callee's own. */
             bool ours = told_here(s, &d, callee, function, inst);
             d.block = block;
             if (ours && !is_known(mine->joins.at, mine->joins.n, &d))
@@ -222,7 +222,7 @@ static void note_call(struct search *s, uint32_t function, uint32_t inst, uint32
 
 /* ---- pairs ---- */
 
-static void pair(struct search *s, const struct deed *start, const struct deed *join)
+static void pair(struct search *s, const struct op *start, const struct op *join)
 {
     struct dh_heuristic_join e = {join->inst, join->block, start->origin, start->block};
     if (start->inst != join->inst)
@@ -231,20 +231,20 @@ static void pair(struct search *s, const struct deed *start, const struct deed *
         dh_vec_push(&s->matches, ((struct match){join->origin, start->origin, join->inst}));
 }
 
-static bool lies_between(const struct deed *a, const struct deed *d, const struct deed *b)
+static bool lies_between(const struct op *a, const struct op *d, const struct op *b)
 {
     return a->block == d->block && d->block == b->block && a->inst < d->inst && d->inst < b->inst;
 }
 
-/* The next start puts its handle into the same variable, with no join before that: nobody can join this one. */
-static bool is_overwritten(struct search *s, const struct deeds *mine, const struct deed *start)
+/* The next start overwrites the handle, with no join before that: this thread cannot be joined. */
+static bool is_overwritten(struct search *s, const struct ops *mine, const struct op *start)
 {
     struct dh_heap_cell x = dh_points_to_fold_cell(s->points_to, start->at);
     const struct dh_heap_node *n = x.node == DH_NO_NODE ? NULL : &s->points_to->graph.nodes.at[x.node];
     if (!n || n->n_folds || n->flags & DH_NODE_COLLAPSED)
         return false;
     for (size_t a = 0; a < mine->starts.n; a++) {
-        const struct deed *next = &mine->starts.at[a];
+        const struct op *next = &mine->starts.at[a];
         struct dh_heap_cell y = dh_points_to_fold_cell(s->points_to, next->at);
         bool joined = false;
         if (next->block != start->block || next->inst <= start->inst || y.node != x.node || y.offset != x.offset)
@@ -258,16 +258,15 @@ static bool is_overwritten(struct search *s, const struct deeds *mine, const str
 }
 
 /* Threads that were started into one element after the other are joined by name, `join(all[0]); join(all[1])`. */
-static bool is_by_name(struct search *s, const struct deed *start, const struct deed *join)
+static bool is_by_name(struct search *s, const struct op *start, const struct op *join)
 {
     uint32_t node = dh_points_to_fold_cell(s->points_to, start->at).node;
     return start->picked && start->inst == start->origin && !join->picked && join->inst == join->origin &&
            node != DH_NO_NODE && dh_points_to_fold_cell(s->points_to, join->at).node == node;
 }
 
-/* Only behind the last of these joins all of them may have ended. */
-static bool is_last_by_name(struct search *s, const struct deeds *mine, const struct deed *start,
-                            const struct deed *join)
+/* Only after the last of these joins all of them have ended. */
+static bool is_last_by_name(struct search *s, const struct ops *mine, const struct op *start, const struct op *join)
 {
     for (size_t b = 0; b < mine->joins.n; b++)
         if (mine->joins.at[b].inst > join->inst && is_by_name(s, start, &mine->joins.at[b]))
@@ -275,7 +274,7 @@ static bool is_last_by_name(struct search *s, const struct deeds *mine, const st
     return true;
 }
 
-static void match_one(struct search *s, struct deeds *mine, struct deed *start, struct deed *join)
+static void match_one(struct search *s, struct ops *mine, struct op *start, struct op *join)
 {
     bool by_name = is_by_name(s, start, join);
     if (!by_name && !same_place(s, start, join))
@@ -285,7 +284,7 @@ static void match_one(struct search *s, struct deeds *mine, struct deed *start, 
         pair(s, start, join);
 }
 
-static void match_exactly(struct search *s, struct deeds *mine)
+static void match_exactly(struct search *s, struct ops *mine)
 {
     for (size_t a = 0; a < mine->starts.n; a++) {
         if (is_overwritten(s, mine, &mine->starts.at[a])) {
@@ -297,19 +296,19 @@ static void match_exactly(struct search *s, struct deeds *mine)
     }
 }
 
-static bool is_global(const struct search *s, const struct deed *d)
+static bool is_global(const struct search *s, const struct op *d)
 {
     return d->at.node != DH_NO_NODE && s->points_to->graph.nodes.at[d->at.node].flags & DH_NODE_GLOBAL;
 }
 
-/* Handles that were moved or whose way is lost, to where nobody was seen to put one. */
+/* Handles that were moved, or joined where no store of a handle is known. */
 static void match_rest(struct search *s, uint32_t function)
 {
-    struct deeds *mine = &s->of[function];
+    struct ops *mine = &s->of[function];
     for (size_t a = 0; a < mine->starts.n; a++) {
-        const struct deed *start = &mine->starts.at[a];
+        const struct op *start = &mine->starts.at[a];
         for (size_t b = 0; b < mine->joins.n && !start->paired && !is_handed_in(s, function, start); b++) {
-            const struct deed *join = &mine->joins.at[b];
+            const struct op *join = &mine->joins.at[b];
             if (!join->paired && !is_handed_in(s, function, join) && !(is_global(s, start) && is_global(s, join)))
                 pair(s, start, join);
         }
@@ -342,8 +341,8 @@ static bool is_matched(const struct search *s, uint32_t call, uint32_t join, uin
     return false;
 }
 
-/* Whoever calls the function that joins, it is these threads that it joins: so they have ended inside of it, too, as in
- * a destructor behind its joins. */
+/* All callers of the joining function join these threads: so they have ended inside of it, too, as in a destructor
+ * after its joins. */
 static void end_inside(struct search *s)
 {
     enum { MOST = 512 };

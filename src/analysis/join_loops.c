@@ -4,24 +4,24 @@
 
 #include <stdlib.h>
 
-/* A start or join of a thread in the words of a function that contains it, perhaps by way of calls. */
-struct deed {
+/* A start or join of a thread, in terms of a function that contains it or calls it. */
+struct op {
     uint32_t create;       /* instruction; joins: DH_NONE */
-    uint32_t inst;         /* in this function: the deed or the call that leads to it */
+    uint32_t inst;         /* in this function: the operation or the call that leads to it */
     uint32_t block;        /* number in the function */
-    bool single;           /* start: reached by one chain of calls only; join: on every way through the function */
+    bool single;           /* start: reached by one chain of calls only; join: on every path through the function */
     struct dh_term handle; /* address of the handle */
 };
 
-struct deeds {
-    DH_VEC(struct deed) starts, joins;
+struct ops {
+    DH_VEC(struct op) starts, joins;
 };
 
 struct search {
     struct dh_joins *j;
     struct dh_value_numbering *x;
     const struct dh_program *p;
-    struct deeds *of;  /* by function */
+    struct ops *of;    /* by function */
     uint32_t *callers; /* by function: call sites; address taken counts as many */
     struct dh_cfg flow;
     uint32_t function;
@@ -148,16 +148,16 @@ static bool same_range(const struct range *a, const struct range *b)
 static void note_inst(struct search *s, uint32_t inst, uint32_t block)
 {
     const struct dh_inst *i = &s->p->insts.at[inst];
-    struct deeds *mine = &s->of[s->function];
+    struct ops *mine = &s->of[s->function];
     if (i->op == DH_I_CREATE) {
         struct dh_term handle = dh_value_term(s->x, s->function, dh_operand(s->p, i, 0));
-        dh_vec_push(&mine->starts, (struct deed){inst, inst, block, true, handle});
+        dh_vec_push(&mine->starts, (struct op){inst, inst, block, true, handle});
     } else if (i->op == DH_I_JOIN && !(i->flags & DH_INST_TIMED)) {
         struct dh_term value = dh_value_term(s->x, s->function, dh_operand(s->p, i, 0));
         struct dh_expr e = s->x->exprs.at[value.expr];
         if (e.kind == DH_EXPR_LOAD && value.exact && !value.offset)
             dh_vec_push(&mine->joins,
-                        (struct deed){DH_NONE, inst, block, true, {.expr = e.a, .exact = true, .offset = e.offset}});
+                        (struct op){DH_NONE, inst, block, true, {.expr = e.a, .exact = true, .offset = e.offset}});
     }
 }
 
@@ -166,9 +166,9 @@ static void note_call(struct search *s, const struct dh_inst *i, uint32_t block)
     uint32_t callee = dh_value_function(s->p, dh_operand(s->p, i, 0));
     if (callee == DH_NONE || callee == s->function)
         return;
-    struct deeds *mine = &s->of[s->function];
+    struct ops *mine = &s->of[s->function];
     for (size_t n = 0; n < s->of[callee].starts.n; n++) {
-        struct deed d = s->of[callee].starts.at[n];
+        struct op d = s->of[callee].starts.at[n];
         d.block = block;
         d.inst = (uint32_t)(i - s->p->insts.at);
         d.single &= s->callers[callee] == 1;
@@ -176,8 +176,8 @@ static void note_call(struct search *s, const struct dh_inst *i, uint32_t block)
         dh_vec_push(&mine->starts, d);
     }
     for (size_t n = 0; n < s->of[callee].joins.n; n++) {
-        struct deed d = s->of[callee].joins.at[n];
-        if (!d.single) /* not on every way through the callee */
+        struct op d = s->of[callee].joins.at[n];
+        if (!d.single) /* not on every path through the callee */
             continue;
         d.block = block;
         d.inst = (uint32_t)(i - s->p->insts.at);
@@ -186,7 +186,7 @@ static void note_call(struct search *s, const struct dh_inst *i, uint32_t block)
     }
 }
 
-/* In every round: no way round the block to the loop's head. */
+/* In every iteration: no path around the block to the loop's header. */
 static bool each_round(const struct search *s, uint32_t header, uint32_t block)
 {
     const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + header];
@@ -207,8 +207,8 @@ static bool element(const struct search *s, struct dh_term t, struct dh_expr *e)
            s->x->exprs.at[e->b].a == s->function;
 }
 
-/* A way from `from` to a return that does not pass `gate`. Ends of the process do not count. */
-static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
+/* A path from `from` to a return that avoids `barrier`. Ends of the process do not count. */
+static bool returns_past(const struct search *s, uint32_t from, uint32_t barrier)
 {
     DH_VEC(uint32_t) todo = {0};
     uint8_t *seen = dh_xcalloc(s->flow.n, 1);
@@ -216,7 +216,7 @@ static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
     dh_vec_push(&todo, from);
     while (todo.n && !out) {
         uint32_t at = todo.at[--todo.n];
-        if (seen[at] || at == gate)
+        if (seen[at] || at == barrier)
             continue;
         seen[at] = 1;
         const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + at];
@@ -230,8 +230,8 @@ static bool returns_past(const struct search *s, uint32_t from, uint32_t gate)
     return out;
 }
 
-/* A way from one block to the other that does not pass `gate`, and is more than standing still. */
-static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_t gate)
+/* A path of at least one edge from one block to the other that avoids `barrier`. */
+static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_t barrier)
 {
     DH_VEC(uint32_t) todo = {0};
     uint8_t *seen = dh_xcalloc(s->flow.n, 1);
@@ -240,7 +240,7 @@ static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_
         const struct dh_basic_block *b = &s->p->blocks.at[s->flow.first + todo.at[--todo.n]];
         for (uint32_t n = 0; n < b->n_succs; n++) {
             uint32_t next = dh_successors(s->p, b)[n] - s->flow.first;
-            if (seen[next] || next == gate)
+            if (seen[next] || next == barrier)
                 continue;
             seen[next] = 1;
             dh_vec_push(&todo, next);
@@ -252,9 +252,9 @@ static bool leads_to(const struct search *s, uint32_t from, uint32_t to, uint32_
     return found;
 }
 
-static bool comes_after(const struct search *s, const struct deed *a, const struct deed *b, uint32_t gate)
+static bool comes_after(const struct search *s, const struct op *a, const struct op *b, uint32_t barrier)
 {
-    return (a->block == b->block && a->inst < b->inst) || leads_to(s, a->block, b->block, gate);
+    return (a->block == b->block && a->inst < b->inst) || leads_to(s, a->block, b->block, barrier);
 }
 
 /* The variable, or the array, that a handle lies in. */
@@ -266,20 +266,20 @@ static uint32_t home_of(struct search *s, struct dh_term handle)
     return dh_expr_canonical(s->x, e);
 }
 
-static bool share_place(struct search *s, const struct deed *a, const struct deed *b)
+static bool share_place(struct search *s, const struct op *a, const struct op *b)
 {
     bool elements = home_of(s, a->handle) != dh_expr_canonical(s->x, a->handle.expr) ||
                     home_of(s, b->handle) != dh_expr_canonical(s->x, b->handle.expr);
     return home_of(s, a->handle) == home_of(s, b->handle) && (elements || a->handle.offset == b->handle.offset);
 }
 
-/* Another thread's handle takes the place of this one's before the join: that one is joined, this one runs on. `round`:
- * head of the loop that starts it, each round with a place of its own. */
-static bool is_overwritten(struct search *s, const struct deed *start, const struct deed *join, uint32_t round)
+/* Another thread's handle overwrites this one's before the join: that one is joined, this one runs on. `round`: header
+ * of the loop that starts it, each iteration with an element of its own. */
+static bool is_overwritten(struct search *s, const struct op *start, const struct op *join, uint32_t round)
 {
-    const struct deeds *mine = &s->of[s->function];
+    const struct ops *mine = &s->of[s->function];
     for (size_t n = 0; n < mine->starts.n; n++) {
-        const struct deed *other = &mine->starts.at[n];
+        const struct op *other = &mine->starts.at[n];
         bool same_round = round != DH_NONE && s->flow.loop.at[other->block] == round;
         if (other->inst != start->inst && share_place(s, start, other) &&
             comes_after(s, start, other, same_round ? round : DH_NONE) && comes_after(s, other, join, DH_NONE))
@@ -288,8 +288,8 @@ static bool is_overwritten(struct search *s, const struct deed *start, const str
     return false;
 }
 
-/* One thread, one handle: started and joined once in each run of the function. */
-static void match_single(struct search *s, const struct deed *start, const struct deed *join)
+/* One thread, one handle: started and joined once in each activation of the function. */
+static void match_single(struct search *s, const struct op *start, const struct op *join)
 {
     const struct dh_term *a = &start->handle, *b = &join->handle;
     if (!start->single || !a->expr || !b->expr || !a->exact || !b->exact || a->offset != b->offset ||
@@ -305,7 +305,7 @@ static void match_single(struct search *s, const struct deed *start, const struc
                                                         .contained = !returns_past(s, start->block, join->block)});
 }
 
-static void match(struct search *s, const struct deed *start, const struct deed *join)
+static void match(struct search *s, const struct op *start, const struct op *join)
 {
     struct dh_expr a, b;
     struct range ra, rb;
@@ -334,7 +334,7 @@ static void match(struct search *s, const struct deed *start, const struct deed 
 static void do_function(struct search *s, uint32_t function)
 {
     const struct dh_function *f = &s->p->functions.at[function];
-    struct deeds *mine = &s->of[function];
+    struct ops *mine = &s->of[function];
     s->function = function;
     for (uint32_t b = f->block; b < f->block + f->n_blocks; b++)
         for (uint32_t i = s->p->blocks.at[b].inst; i < s->p->blocks.at[b].inst + s->p->blocks.at[b].n_insts; i++) {

@@ -5,7 +5,7 @@ static bool has(dh_thread_set set, unsigned thread)
     return thread < DH_ABSTRACT_THREADS_MAX && set >> thread & 1;
 }
 
-/* Whether some thread of kind `who` may be there when `by`, of which there is one, is at `o`. */
+/* Whether a thread of kind `who` may be alive when `by`, which is unique, is at `o`. */
 static bool may_run(const struct dh_symex *w, const struct dh_order_state *o, unsigned by, unsigned who,
                     dh_thread_set asked)
 {
@@ -26,7 +26,7 @@ bool dh_before_start(const struct dh_symex *w, const struct dh_symex_event *a, c
            !may_run(w, &w->orders.at[a->order], a->thread, b->thread, 0);
 }
 
-/* Only who alone starts threads knows that all of them have ended. */
+/* Only the sole creator of threads knows that all of them have ended. */
 static bool is_over(const struct dh_symex *w, const struct dh_symex_event *a, unsigned b)
 {
     return has(w->orders.at[a->order].joined, b) && w->threads.at[b].creators == (dh_thread_set)1 << a->thread;
@@ -37,8 +37,8 @@ static bool is_others(const struct dh_abstract_thread *t)
     return t->kind == DH_ROOT_COUNT || t->kind == DH_ROOT_EXPORTED || t->kind == DH_ROOT_TIMER;
 }
 
-/* Destructors of thread-specific data run while their thread ends: whoever has joined all threads that there are comes
- * after them, and its own run when it is done. */
+/* Destructors of thread-specific data run while their thread ends: a thread that has joined all others comes after
+ * them, and its own run when it is done. */
 static bool after_all_threads(const struct dh_symex *w, const struct dh_symex_event *a)
 {
     for (unsigned t = 0; t < w->threads.n; t++)
@@ -56,7 +56,7 @@ bool dh_after_join(const struct dh_symex *w, const struct dh_symex_event *a, con
            (w->threads.at[b->thread].kind == DH_ROOT_KEY_DESTRUCTOR && after_all_threads(w, a));
 }
 
-/* One thread starts all of both. */
+/* One thread creates all of both kinds. */
 static bool have_one_creator(const struct dh_symex *w, unsigned a, unsigned b)
 {
     const struct dh_abstract_thread *x = &w->threads.at[a], *y = &w->threads.at[b];

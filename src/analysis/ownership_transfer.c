@@ -9,38 +9,38 @@ enum { PLACES = 16, DEEPEST = 40, MOST_STEPS = 600 };
 
 struct query {
     struct dh_ownership_transfer *h;
-    uint32_t lock; /* symex.held + 2 of the first taking, 0 = none yet */
+    uint32_t lock; /* symex.held + 2 of the first removal, 0 = none yet */
     unsigned depth, steps;
     struct {
         uint32_t function, reg;
-    } asked[DEEPEST]; /* a value that comes from itself comes from elsewhere */
+    } under_way[DEEPEST]; /* queries under way: a value that depends on itself is decided by the others */
     struct dh_heap_cell places[PLACES];
-    unsigned n_places; /* whose contents were asked for, or are */
+    unsigned n_places; /* whose contents were or are being queried */
 };
 
-static bool taken(struct query *q, const struct dh_call_path *at, dh_value v);
+static bool is_removed(struct query *q, const struct dh_call_path *at, dh_value v);
 
-/* What is being asked already is so if nothing else speaks against it. `tag` tells questions apart. */
+/* A query under way is true unless something else contradicts it. Tags distinguish queries about one value. */
 enum { TAG_VALUE = 0, TAG_CONTENT = 1 << 29, TAG_RUN = 1 << 30 };
 
-static bool is_asked(const struct query *q, uint32_t function, uint32_t reg)
+static bool is_under_way(const struct query *q, uint32_t function, uint32_t reg)
 {
     for (unsigned n = 0; n < q->depth; n++)
-        if (q->asked[n].function == function && q->asked[n].reg == reg)
+        if (q->under_way[n].function == function && q->under_way[n].reg == reg)
             return true;
     return false;
 }
 
-static bool ask(struct query *q, uint32_t function, uint32_t reg)
+static bool begin_query(struct query *q, uint32_t function, uint32_t reg)
 {
     if (++q->steps > MOST_STEPS || q->depth >= DEEPEST)
         return false;
-    q->asked[q->depth].function = function;
-    q->asked[q->depth++].reg = reg;
+    q->under_way[q->depth].function = function;
+    q->under_way[q->depth++].reg = reg;
     return true;
 }
 
-/* ---- what the walk saw ---- */
+/* ---- events ---- */
 
 static const struct dh_symex_event *events_by_place;
 static int by_place(const void *a, const void *b)
@@ -65,7 +65,7 @@ void dh_ownership_transfer_init(struct dh_ownership_transfer *h, struct dh_symex
         if (e->kind == DH_SYMEX_READ && !h->reads[e->inst])
             h->reads[e->inst] = n + 1;
         if (e->kind == DH_SYMEX_READ && h->locked[e->inst] != UINT32_MAX)
-            h->locked[e->inst] = l->n ? l->first + l->n : UINT32_MAX; /* the lock taken last */
+            h->locked[e->inst] = l->n ? l->first + l->n : UINT32_MAX; /* the lock acquired last */
         if (e->kind == DH_SYMEX_WRITE && !(e->flags & (DH_SYMEX_FREE | DH_SYMEX_LOCK_USE)))
             h->writes[h->n_writes++] = n;
     }
@@ -82,14 +82,14 @@ void dh_ownership_transfer_release(struct dh_ownership_transfer *h)
     free(h->writes);
 }
 
-/* ---- taking out ---- */
+/* ---- removal from a container ---- */
 
 static struct dh_term term_of(struct query *q, uint32_t function, dh_value v)
 {
     return dh_value_term(&q->h->symex->state->values, function, v);
 }
 
-/* The function also stores where this value came from. */
+/* The function also stores to where this value was loaded from. */
 static bool is_replaced(struct query *q, uint32_t function, struct dh_term from)
 {
     struct dh_symex *w = q->h->symex;
@@ -108,7 +108,7 @@ static bool is_replaced(struct query *q, uint32_t function, struct dh_term from)
     return false;
 }
 
-/* Loads inside of an index: `unused[--n]` takes by changing n. */
+/* Loads inside of an index: `unused[--n]` removes by changing n. */
 static bool index_is_replaced(struct query *q, uint32_t function, uint32_t expr)
 {
     const struct dh_value_numbering *x = &q->h->symex->state->values;
@@ -123,8 +123,8 @@ static bool index_is_replaced(struct query *q, uint32_t function, uint32_t expr)
     return false;
 }
 
-/* A load under a lock from a place that is given another value: taken out. */
-static bool takes_out(struct query *q, uint32_t function, uint32_t inst)
+/* A load under a lock from a location that is overwritten: a removal. */
+static bool is_removal(struct query *q, uint32_t function, uint32_t inst)
 {
     struct dh_symex *w = q->h->symex;
     uint32_t lock = q->h->locked[inst];
@@ -140,9 +140,9 @@ static bool takes_out(struct query *q, uint32_t function, uint32_t inst)
     return out;
 }
 
-/* ---- one's own things ---- */
+/* ---- objects of the thread ---- */
 
-/* An object that was given to this very thread, or made by it. */
+/* An object that was passed to this very thread at its start, or allocated by it. */
 static bool is_own(struct query *q, const struct dh_call_path *at, dh_value v, int depth)
 {
     const struct dh_value_numbering *x = &q->h->symex->state->values;
@@ -165,16 +165,16 @@ static bool is_own(struct query *q, const struct dh_call_path *at, dh_value v, i
     return q->h->symex->threads.at[q->h->symex->contexts.at[at->context].thread].own_argument;
 }
 
-static bool stored_taken(struct query *q, uint32_t event)
+static bool stores_removed(struct query *q, uint32_t event)
 {
     const struct dh_symex *w = q->h->symex;
     const struct dh_symex_event *e = &w->events.at[event];
     const struct dh_inst *i = &w->program->insts.at[e->inst];
     struct dh_call_path at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
-    return i->op == DH_I_STORE && taken(q, &at, dh_operand(w->program, i, 1));
+    return i->op == DH_I_STORE && is_removed(q, &at, dh_operand(w->program, i, 1));
 }
 
-/* Before there was a thread to take anything. */
+/* Initialisation: before any thread could remove it. */
 static bool is_first(const struct query *q, const struct dh_symex_event *write, const struct dh_symex_event *load)
 {
     enum dh_argument a = dh_conflicts_argue(q->h->symex, write, load, false);
@@ -182,8 +182,8 @@ static bool is_first(const struct query *q, const struct dh_symex_event *write, 
            a == DH_ARGUMENT_ALONE;
 }
 
-/* Whatever is put there was taken out elsewhere: the taker keeps it there. */
-static bool keeps_taken(struct query *q, const struct dh_symex_event *load)
+/* Every value stored there was removed from a container: the owner keeps it there. */
+static bool keeps_removed(struct query *q, const struct dh_symex_event *load)
 {
     const struct dh_symex *w = q->h->symex;
     uint32_t low = 0, high = q->h->n_writes;
@@ -208,7 +208,7 @@ static bool keeps_taken(struct query *q, const struct dh_symex_event *load)
             break;
         if (is_first(q, e, load))
             continue;
-        if (!stored_taken(q, q->h->writes[low]))
+        if (!stores_removed(q, q->h->writes[low]))
             return false;
         any = true;
     }
@@ -221,8 +221,8 @@ static const struct dh_symex_event *event_of(const struct query *q, uint32_t ins
     return q->h->reads[inst] ? &w->events.at[q->h->reads[inst] - 1] : NULL;
 }
 
-/* What a callee puts into a variable of the function whose address it was given. */
-static bool callee_puts_taken(struct query *q, const struct dh_call_path *at, uint32_t call, uint32_t param)
+/* What a callee stores through a pointer to a local variable of the function. */
+static bool callee_stores_removed(struct query *q, const struct dh_call_path *at, uint32_t call, uint32_t param)
 {
     const struct dh_symex *w = q->h->symex;
     const struct dh_program *p = w->program;
@@ -240,7 +240,7 @@ static bool callee_puts_taken(struct query *q, const struct dh_call_path *at, ui
                 struct dh_expr e = w->state->values.exprs.at[to_where.expr];
                 if (e.kind != DH_EXPR_PARAM || e.a != param)
                     continue;
-                if (!taken(q, &in, dh_operand(p, inst, 1)))
+                if (!is_removed(q, &in, dh_operand(p, inst, 1)))
                     return false;
                 any = true;
             }
@@ -248,8 +248,8 @@ static bool callee_puts_taken(struct query *q, const struct dh_call_path *at, ui
     return any;
 }
 
-/* A variable on the stack: all that is put there, by the function or by whom it gives the address to. */
-static bool slot_holds_taken(struct query *q, const struct dh_call_path *at, uint32_t slot)
+/* A variable on the stack: all that is stored there, by the function or by callees that get its address. */
+static bool slot_holds_removed(struct query *q, const struct dh_call_path *at, uint32_t slot)
 {
     const struct dh_program *p = q->h->symex->program;
     const struct dh_function *f = &p->functions.at[at->function];
@@ -258,10 +258,10 @@ static bool slot_holds_taken(struct query *q, const struct dh_call_path *at, uin
         for (uint32_t i = p->blocks.at[b].inst; i < p->blocks.at[b].inst + p->blocks.at[b].n_insts; i++) {
             const struct dh_inst *inst = &p->insts.at[i];
             if (inst->op == DH_I_STORE && term_of(q, at->function, dh_operand(p, inst, 0)).expr == slot)
-                any |= taken(q, at, dh_operand(p, inst, 1)); /* the first value may be the thread's own number */
+                any |= is_removed(q, at, dh_operand(p, inst, 1)); /* the first value may be the thread's own index */
             for (uint32_t n = 1; inst->op == DH_I_CALL && n < inst->n_operands; n++)
                 if (term_of(q, at->function, dh_operand(p, inst, n)).expr == slot) {
-                    if (!callee_puts_taken(q, at, i, n - 1))
+                    if (!callee_stores_removed(q, at, i, n - 1))
                         return false;
                     any = true;
                 }
@@ -271,32 +271,32 @@ static bool slot_holds_taken(struct query *q, const struct dh_call_path *at, uin
 
 /* ---- values ---- */
 
-/* Whether what is loaded from this address was taken out by this thread. */
-static bool holds_taken(struct query *q, const struct dh_call_path *at, uint32_t load, dh_value address)
+/* Whether what is loaded from this address was removed from a container by this thread. */
+static bool holds_removed(struct query *q, const struct dh_call_path *at, uint32_t load, dh_value address)
 {
     const struct dh_program *p = q->h->symex->program;
     const struct dh_value_numbering *x = &q->h->symex->state->values;
     struct dh_term from = term_of(q, at->function, address);
-    if (taken(q, at, address) || is_asked(q, at->function, address | TAG_CONTENT))
+    if (is_removed(q, at, address) || is_under_way(q, at->function, address | TAG_CONTENT))
         return true;
     if (from.expr && x->exprs.at[from.expr].kind == DH_EXPR_OBJECT)
-        return slot_holds_taken(q, at, from.expr);
+        return slot_holds_removed(q, at, from.expr);
     const uint32_t *defined = dh_symex_definitions(q->h->symex, at->function);
     uint32_t inst = dh_is_register(address) ? defined[address] : DH_NONE;
     if (inst != DH_NONE && p->insts.at[inst].op == DH_I_PHI) {
-        if (!ask(q, at->function, address | TAG_CONTENT))
+        if (!begin_query(q, at->function, address | TAG_CONTENT))
             return false;
         bool all = true;
         for (uint32_t n = 0; all && n < p->insts.at[inst].n_operands; n += 2)
-            all = holds_taken(q, at, load, dh_operand(p, &p->insts.at[inst], n));
+            all = holds_removed(q, at, load, dh_operand(p, &p->insts.at[inst], n));
         q->depth--;
         return all;
     }
     const struct dh_symex_event *e = event_of(q, load);
-    return e && is_own(q, at, address, 0) && keeps_taken(q, e);
+    return e && is_own(q, at, address, 0) && keeps_removed(q, e);
 }
 
-static bool taken_by_call(struct query *q, const struct dh_call_path *at, uint32_t inst)
+static bool call_returns_removed(struct query *q, const struct dh_call_path *at, uint32_t inst)
 {
     const struct dh_symex *w = q->h->symex;
     const struct dh_program *p = w->program;
@@ -309,7 +309,7 @@ static bool taken_by_call(struct query *q, const struct dh_call_path *at, uint32
             const struct dh_inst *end = &p->insts.at[p->blocks.at[b].inst + p->blocks.at[b].n_insts - 1];
             if (end->op != DH_I_RETURN || !end->n_operands)
                 continue;
-            if (!taken(q, &in, dh_operand(p, end, 0)))
+            if (!is_removed(q, &in, dh_operand(p, end, 0)))
                 return false;
             any = true;
         }
@@ -317,7 +317,7 @@ static bool taken_by_call(struct query *q, const struct dh_call_path *at, uint32
     return any;
 }
 
-static bool taken_by_inst(struct query *q, const struct dh_call_path *at, uint32_t inst)
+static bool inst_yields_removed(struct query *q, const struct dh_call_path *at, uint32_t inst)
 {
     const struct dh_program *p = q->h->symex->program;
     const struct dh_inst *i = &p->insts.at[inst];
@@ -326,26 +326,26 @@ static bool taken_by_inst(struct query *q, const struct dh_call_path *at, uint32
     case DH_I_PHI:
     case DH_I_SELECT:
         for (uint32_t n = first; n < i->n_operands; n += step)
-            if (!taken(q, at, dh_operand(p, i, n)))
+            if (!is_removed(q, at, dh_operand(p, i, n)))
                 return false;
         return true;
     case DH_I_COPY:
     case DH_I_OFFSET:
-        return taken(q, at, dh_operand(p, i, 0));
+        return is_removed(q, at, dh_operand(p, i, 0));
     case DH_I_INDEX:
-        return taken(q, at, dh_operand(p, i, 0)) || (i->n_operands > 1 && taken(q, at, dh_operand(p, i, 1)));
+        return is_removed(q, at, dh_operand(p, i, 0)) || (i->n_operands > 1 && is_removed(q, at, dh_operand(p, i, 1)));
     case DH_I_LOAD:
-        return takes_out(q, at->function, inst) || holds_taken(q, at, inst, dh_operand(p, i, 0));
+        return is_removal(q, at->function, inst) || holds_removed(q, at, inst, dh_operand(p, i, 0));
     case DH_I_CALL:
-        return taken_by_call(q, at, inst);
-    case DH_I_ALLOC: /* there was none to take */
+        return call_returns_removed(q, at, inst);
+    case DH_I_ALLOC: /* the container was empty */
         return true;
     default:
         return false;
     }
 }
 
-static bool taken(struct query *q, const struct dh_call_path *at, dh_value v)
+static bool is_removed(struct query *q, const struct dh_call_path *at, dh_value v)
 {
     struct dh_symex *w = q->h->symex;
     int64_t number;
@@ -356,14 +356,14 @@ static bool taken(struct query *q, const struct dh_call_path *at, dh_value v)
     if (v < w->program->functions.at[at->function].n_params) {
         struct dh_call_path caller;
         dh_value up;
-        return dh_call_path_argument(q->h->symex, at, v, &caller, &up) && taken(q, &caller, up);
+        return dh_call_path_argument(q->h->symex, at, v, &caller, &up) && is_removed(q, &caller, up);
     }
-    if (is_asked(q, at->function, v))
+    if (is_under_way(q, at->function, v))
         return true;
     uint32_t inst = dh_symex_definitions(w, at->function)[v];
-    if (inst == DH_NONE || !ask(q, at->function, v))
+    if (inst == DH_NONE || !begin_query(q, at->function, v))
         return false;
-    bool yes = taken_by_inst(q, at, inst);
+    bool yes = inst_yields_removed(q, at, inst);
     q->depth--;
     return yes;
 }
@@ -376,32 +376,32 @@ static uint32_t address_of(const struct dh_symex *w, const struct dh_symex_event
     return i->op == DH_I_MEMCPY && e->kind == DH_SYMEX_READ ? 1 : 0;
 }
 
-/* A pointer that runs from something of one's own over what was taken. */
-static bool runs_over_taken(struct query *q, const struct dh_call_path *at, dh_value v)
+/* An iteration pointer that starts at an object of the thread and goes over removed ones. */
+static bool iterates_removed(struct query *q, const struct dh_call_path *at, dh_value v)
 {
     const struct dh_program *p = q->h->symex->program;
     uint32_t inst = dh_is_register(v) ? dh_symex_definitions(q->h->symex, at->function)[v] : DH_NONE;
-    if (taken(q, at, v))
+    if (is_removed(q, at, v))
         return true;
     if (inst == DH_NONE || p->insts.at[inst].op != DH_I_PHI)
         return false;
-    if (is_asked(q, at->function, v | TAG_RUN))
+    if (is_under_way(q, at->function, v | TAG_RUN))
         return true;
-    if (!ask(q, at->function, v | TAG_RUN))
+    if (!begin_query(q, at->function, v | TAG_RUN))
         return false;
     bool all = true;
     for (uint32_t n = 0; all && n < p->insts.at[inst].n_operands; n += 2) {
         dh_value from = dh_operand(p, &p->insts.at[inst], n);
-        all = is_own(q, at, from, 0) || runs_over_taken(q, at, from);
+        all = is_own(q, at, from, 0) || iterates_removed(q, at, from);
     }
     q->depth--;
     return all;
 }
 
-static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e);
+static bool is_put_back(struct dh_symex *w, const struct dh_symex_event *e);
 
-/* The lock (symex.held + 2) under which the object was taken out, 1: it was not. */
-static uint32_t taken_under(struct dh_ownership_transfer *h, const struct dh_symex_event *e)
+/* The lock (symex.held + 2) under which the object was removed, 1: it was not. */
+static uint32_t removed_under(struct dh_ownership_transfer *h, const struct dh_symex_event *e)
 {
     struct dh_symex *w = h->symex;
     uint32_t *known = &h->removed[e - w->events.at];
@@ -410,8 +410,8 @@ static uint32_t taken_under(struct dh_ownership_transfer *h, const struct dh_sym
         return *known ? *known : 1;
     struct query q = {.h = h};
     struct dh_call_path at = {w->contexts.at[e->context].function, DH_NONE, NULL, e->context};
-    bool mine = runs_over_taken(&q, &at, dh_operand(w->program, i, address_of(w, e))) && q.lock;
-    *known = mine && !is_given_back(w, e) ? q.lock : 1;
+    bool mine = iterates_removed(&q, &at, dh_operand(w->program, i, address_of(w, e))) && q.lock;
+    *known = mine && !is_put_back(w, e) ? q.lock : 1;
     return *known;
 }
 
@@ -425,8 +425,8 @@ static bool holds_lock(const struct dh_symex *w, const struct dh_symex_event *e,
     return false;
 }
 
-/* The instruction gives this value to somebody. */
-static bool gives(struct dh_symex *w, uint32_t inst, uint32_t function, uint32_t expr)
+/* The instruction lets this value escape. */
+static bool lets_escape(struct dh_symex *w, uint32_t inst, uint32_t function, uint32_t expr)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
     uint32_t first = 1, escaping = 0;
@@ -442,8 +442,8 @@ static bool gives(struct dh_symex *w, uint32_t inst, uint32_t function, uint32_t
     return false;
 }
 
-/* Given away later in the function, and not before. */
-static bool is_before_giving(struct dh_symex *w, const struct dh_symex_event *e)
+/* It escapes later in the function, and not before. */
+static bool is_before_escape(struct dh_symex *w, const struct dh_symex_event *e)
 {
     const struct dh_program *p = w->program;
     uint32_t function = w->contexts.at[e->context].function;
@@ -457,10 +457,11 @@ static bool is_before_giving(struct dh_symex *w, const struct dh_symex_event *e)
     for (uint32_t b = 0; expr && b < flow->n; b++) {
         const struct dh_basic_block *block = &p->blocks.at[flow->first + b];
         for (uint32_t n = block->inst; n < block->inst + block->n_insts; n++) {
-            if ((p->insts.at[n].op != DH_I_STORE && p->insts.at[n].op != DH_I_CALL) || !gives(w, n, function, expr))
+            if ((p->insts.at[n].op != DH_I_STORE && p->insts.at[n].op != DH_I_CALL) ||
+                !lets_escape(w, n, function, expr))
                 continue;
-            bool behind = b == mine ? n > e->inst : dh_cfg_dominates(flow, mine, b);
-            if (!behind)
+            bool after = b == mine ? n > e->inst : dh_cfg_dominates(flow, mine, b);
+            if (!after)
                 return false;
             later = true;
         }
@@ -468,8 +469,8 @@ static bool is_before_giving(struct dh_symex *w, const struct dh_symex_event *e)
     return later;
 }
 
-/* Behind a wait for others, without a lock, on what this thread made: it was given back. */
-static bool is_back(struct dh_symex *w, const struct dh_symex_event *e)
+/* After a wait, without a lock, on what this thread allocated: ownership came back. */
+static bool is_returned(struct dh_symex *w, const struct dh_symex_event *e)
 {
     const struct dh_program *p = w->program;
     if (!(e->flags & DH_SYMEX_ALLOCATED_HERE) || w->locksets.at[e->lockset].n)
@@ -488,8 +489,8 @@ static bool is_back(struct dh_symex *w, const struct dh_symex_event *e)
                 for (uint32_t it = dh_call_graph_first(&w->points_to->calls, n), to;
                      p->insts.at[n].op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, n, &it, &to);)
                     waits |= w->state->facts[to].waits;
-                /* Who gives it away may wait until there is room. */
-                waits = waits && (c != e->context || !gives(w, n, w->contexts.at[c].function, mine_expr));
+                /* The operation that passes it on may wait until there is room. */
+                waits = waits && (c != e->context || !lets_escape(w, n, w->contexts.at[c].function, mine_expr));
                 if (waits && (b == mine ? n < inst : dh_cfg_dominates(flow, b, mine)))
                     return true;
             }
@@ -498,19 +499,19 @@ static bool is_back(struct dh_symex *w, const struct dh_symex_event *e)
     return false;
 }
 
-/* The instruction gives it back: a callee that puts it somewhere under a lock. */
-static bool gives_back(struct dh_symex *w, uint32_t inst, uint32_t function, uint32_t expr)
+/* The instruction puts it back: a callee that stores it under a lock. */
+static bool puts_back(struct dh_symex *w, uint32_t inst, uint32_t function, uint32_t expr)
 {
     const struct dh_inst *i = &w->program->insts.at[inst];
     bool locks = false;
     for (uint32_t it = dh_call_graph_first(&w->points_to->calls, inst), to;
          i->op == DH_I_CALL && dh_call_graph_next(&w->points_to->calls, inst, &it, &to);)
         locks |= w->state->facts[to].unlocks;
-    return locks && gives(w, inst, function, expr);
+    return locks && lets_escape(w, inst, function, expr);
 }
 
-/* Backwards to where the function got it: given back on the way, it is somebody else's by now. */
-static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e)
+/* Backwards to where the function got it: put back in between, it is owned by another thread now. */
+static bool is_put_back(struct dh_symex *w, const struct dh_symex_event *e)
 {
     const struct dh_program *p = w->program;
     uint32_t function = w->contexts.at[e->context].function, inst = e->inst;
@@ -527,7 +528,7 @@ static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e)
             inst--;
             if (p->insts.at[inst].result == root)
                 return false;
-            if (gives_back(w, inst, function, expr))
+            if (puts_back(w, inst, function, expr))
                 return true;
         }
         if (!block || flow->dominator.at[block] == DH_NONE)
@@ -541,11 +542,11 @@ static bool is_given_back(struct dh_symex *w, const struct dh_symex_event *e)
 static bool is_the_takers(struct dh_ownership_transfer *h, const struct dh_symex_event *a,
                           const struct dh_symex_event *b)
 {
-    uint32_t lock = taken_under(h, a);
+    uint32_t lock = removed_under(h, a);
     if (lock < 2)
         return false;
-    return holds_lock(h->symex, b, lock - 2) || taken_under(h, b) >= 2 ||
-           b->flags & (DH_SYMEX_NOT_PASSED | DH_SYMEX_OWN) || is_before_giving(h->symex, b) || is_back(h->symex, b);
+    return holds_lock(h->symex, b, lock - 2) || removed_under(h, b) >= 2 ||
+           b->flags & (DH_SYMEX_NOT_PASSED | DH_SYMEX_OWN) || is_before_escape(h->symex, b) || is_returned(h->symex, b);
 }
 
 bool dh_ownership_is_transferred(struct dh_ownership_transfer *h, const struct dh_symex_event *a,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every instruction that takes part is named, but not with everybody. */
+/* Every instruction in a conflict is reported, but not with every partner. */
 enum { ENOUGH = 12, ENOUGH_BLURRED = 3 };
 
 static const struct {
@@ -33,7 +33,7 @@ enum dh_argument_kind dh_argument_kind(enum dh_argument a)
     return a < DH_ARGUMENT_COUNT ? arguments[a].kind : DH_ARGUMENT_IS_HEURISTIC;
 }
 
-static bool is_no_custom(enum dh_argument a)
+static bool is_not_heuristic(enum dh_argument a)
 {
     return dh_argument_kind(a) != DH_ARGUMENT_IS_HEURISTIC;
 }
@@ -46,7 +46,7 @@ const char *dh_conflict_class_name(enum dh_conflict_class c)
 
 /* ---- order by starts and joins ---- */
 
-/* By custom, as long as this thread is one of those that start them. */
+/* Heuristically, as long as this thread is one of their creators. */
 static bool after_end(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return w->threads.at[a->thread].unique && w->orders.at[a->order].ended >> b->thread & 1 &&
@@ -68,7 +68,7 @@ static bool elements_meet(int64_t gap, int64_t stride, int64_t a_size, int64_t b
     return gap < a_size || stride - gap < b_size;
 }
 
-/* False: both have an end, and one ends before the other begins. */
+/* False: both are bounded, and one ends before the other begins. */
 static bool reaches_meet(const struct dh_symex_event *a, int64_t a_size, const struct dh_symex_event *b, int64_t b_size)
 {
     if (a->reach == UINT32_MAX || b->reach == UINT32_MAX)
@@ -117,14 +117,14 @@ static enum dh_argument one_lock(const struct dh_symex *w, const struct dh_symex
          remade = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_LOCK_REINIT;
     if (one && !a->element && !b->element && !remade)
         return DH_ARGUMENT_LOCK;
-    bool blur = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
+    bool collapsed = w->points_to->graph.nodes.at[a->node].flags & DH_NODE_COLLAPSED;
     bool near = a->relation == DH_RELATION_NEAR || b->relation == DH_RELATION_NEAR;
-    if (!blur && near && belongs(a) && belongs(b))
+    if (!collapsed && near && belongs(a) && belongs(b))
         return DH_ARGUMENT_LOCK_NEAR;
     bool reached = a->relation == DH_RELATION_REACHED || b->relation == DH_RELATION_REACHED;
-    if (!blur && reached && a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE)
+    if (!collapsed && reached && a->relation != DH_RELATION_NONE && b->relation != DH_RELATION_NONE)
         return DH_ARGUMENT_LOCK_REACHED;
-    if (blur || a->relation != b->relation)
+    if (collapsed || a->relation != b->relation)
         return DH_ARGUMENT_COUNT;
     if (a->relation == DH_RELATION_SAME && a->node == e->node)
         return DH_ARGUMENT_INSTANCE_LOCK;
@@ -157,7 +157,7 @@ static enum dh_argument common_lock(const struct dh_symex *w, const struct dh_sy
     for (uint32_t n = 0; n < la->n; n++)
         for (uint32_t k = 0; k < lb->n; k++) {
             enum dh_argument g = lock_argument(w, a, &w->held.at[la->first + n], &w->held.at[lb->first + k]);
-            if (is_no_custom(g))
+            if (is_not_heuristic(g))
                 return g;
             if (g != DH_ARGUMENT_COUNT)
                 best = g;
@@ -191,7 +191,7 @@ static bool own_objects_nearly(const struct dh_symex *w, const struct dh_symex_e
     return a->thread == b->thread && w->threads.at[a->thread].own_argument && a->flags & own && b->flags & own;
 }
 
-/* `a` goes through the elements that threads like b's are given, one each. */
+/* `a` iterates over the elements that are passed to threads of b's kind, one each. */
 static bool handed_over(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_abstract_thread *t = &w->threads.at[b->thread];
@@ -218,15 +218,15 @@ static bool apart_by_barrier(const struct dh_symex *w, const struct dh_symex_eve
     return a->thread == b->thread && (p | q) > 1 && !(p & q);
 }
 
-/* `a` frees what it gave to a thread that may still be at work on it: whoever frees waits for others somehow, but here
- * nobody else could know. */
+/* `a` frees what it passed to a thread that may still use it: a thread that frees usually waits for others somehow, but
+ * here nothing else could tell it. */
 static bool frees_what_it_gave(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     return a->flags & DH_SYMEX_FREE && b->flags & (DH_SYMEX_OWN | DH_SYMEX_OWN_REACHED) && a->thread != b->thread &&
            w->threads.at[b->thread].creators >> a->thread & 1;
 }
 
-/* All that does not depend on which bytes are touched. */
+/* All arguments that do not depend on which bytes are accessed. */
 static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b,
                                     bool weak)
 {
@@ -247,7 +247,7 @@ static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_ev
     if (dh_after_join(w, a, b) || dh_after_join(w, b, a) || dh_threads_alternate(w, a->thread, b->thread))
         return DH_ARGUMENT_JOIN;
     enum dh_argument lock = common_lock(w, a, b);
-    if (is_no_custom(lock))
+    if (is_not_heuristic(lock))
         return lock;
     if (a->flags & b->flags & DH_SYMEX_ALLOCATED_HERE)
         return DH_ARGUMENT_OWN_MADE;
@@ -274,8 +274,8 @@ static enum dh_argument argue_apart(struct dh_symex *w, const struct dh_symex_ev
     return DH_ARGUMENT_COUNT;
 }
 
-/* So much was united, or so badly, that names tell more than places. */
-static bool is_heap_of_things(const struct dh_symex *w, uint32_t node)
+/* Unification lost precision here: compare declared names. */
+static bool is_imprecise(const struct dh_symex *w, uint32_t node)
 {
     enum { MANY = 24 };
     const struct dh_heap_graph *g = &w->points_to->graph;
@@ -303,8 +303,7 @@ static enum dh_argument argue_place(struct dh_symex *w, const struct dh_symex_ev
         return DH_ARGUMENT_OWN_PART;
     if (!w->sites)
         return DH_ARGUMENT_COUNT;
-    bool same =
-        dh_source_may_be_same(w, a->inst, b->inst) && (!is_heap_of_things(w, a->node) || have_one_name(w, a, b));
+    bool same = dh_source_may_be_same(w, a->inst, b->inst) && (!is_imprecise(w, a->node) || have_one_name(w, a, b));
     return same ? DH_ARGUMENT_COUNT : DH_ARGUMENT_NAMES;
 }
 
@@ -312,30 +311,30 @@ enum dh_argument dh_conflicts_argue(struct dh_symex *w, const struct dh_symex_ev
                                     bool weak)
 {
     enum dh_argument apart = argue_apart(w, a, b, weak), place = argue_place(w, a, b);
-    enum dh_argument g = is_no_custom(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
+    enum dh_argument g = is_not_heuristic(apart) || place == DH_ARGUMENT_COUNT ? apart : place;
     return g == DH_ARGUMENT_COUNT && dh_events_never_alias(w, a, b) ? DH_ARGUMENT_OBJECTS : g;
 }
 
 /* ---- all events of one object ---- */
 
-/* Events that are protected alike: they differ in instruction and place only. By offset. */
+/* Events with the same protection: they differ in instruction and offset only. By offset. */
 struct group {
     uint32_t first, n; /* in sorted */
-    uint32_t widest;   /* 0: some may reach anywhere */
+    uint32_t widest;   /* 0: some may access any offset */
     uint32_t n_unsafe;
 };
 
 struct search {
     struct dh_conflicts *c;
-    uint32_t *sorted; /* accesses by object, then by protection, then by place */
+    uint32_t *sorted; /* accesses by object, then by protection, then by offset */
     uint32_t n;
-    uint32_t *cover, *kept;      /* by event: who stands for it; scratch */
+    uint32_t *cover, *kept;      /* by event: the event that represents it; scratch */
     DH_VEC(struct group) groups; /* of the object at work */
     DH_VEC(uint32_t) escaped;    /* pairs: node, conflict that let it escape */
     struct dh_u64_set pairs;     /* of instructions that were reported for this object */
     struct dh_heuristics heuristics;
     uint32_t *names; /* by instruction, 0 = not asked yet or none */
-    bool by_name;    /* accesses of the object at work are held against those of their name */
+    bool by_name;    /* accesses of the object at work are compared with those of the same name */
     uint32_t cause;
     size_t from;       /* first conflict of the object */
     uint8_t *partners; /* by instruction: in how many conflicts of the object */
@@ -422,7 +421,7 @@ static bool holds(const struct dh_symex *w, const struct dh_lockset *all, const 
     return false;
 }
 
-/* The same access in another context that protects it no less: what is safe for `a` is safe for `b`. */
+/* The same access in another context with no less protection: what is safe for `a` is safe for `b`. */
 static bool covers(const struct dh_symex *w, const struct dh_symex_event *a, const struct dh_symex_event *b)
 {
     const struct dh_order_state *o = &w->orders.at[a->order], *p = &w->orders.at[b->order];
@@ -436,7 +435,7 @@ static bool covers(const struct dh_symex *w, const struct dh_symex_event *a, con
     return true;
 }
 
-/* Leaves one of those that are covered by another; who covers whom is kept for the verdict. */
+/* Drops events that are covered by another; `cover` keeps which one, for the verdict. */
 static void drop_covered(struct search *s)
 {
     enum { NEARBY = 24 };
@@ -479,7 +478,7 @@ static const struct dh_symex_event *event_at(const struct search *s, uint32_t n)
     return &s->c->symex->events.at[s->sorted[n]];
 }
 
-static bool is_blur(const struct search *s, uint32_t first, uint32_t end)
+static bool is_collapsed(const struct search *s, uint32_t first, uint32_t end)
 {
     const struct dh_heap_graph *g = &s->c->symex->points_to->graph;
     return first < end && g->nodes.at[event_at(s, first)->node].flags & DH_NODE_COLLAPSED;
@@ -487,12 +486,12 @@ static bool is_blur(const struct search *s, uint32_t first, uint32_t end)
 
 static void make_groups(struct search *s, uint32_t first, uint32_t end)
 {
-    /* Strictly: an element of an array of numbers that came through a parameter looks like the first one. */
-    bool blur = is_blur(s, first, end) || s->c->strict;
+    /* Strict: any element of an array that came through a parameter looks like the first one. */
+    bool collapsed = is_collapsed(s, first, end) || s->c->strict;
     s->groups.n = 0;
     for (uint32_t n = first; n < end;) {
         struct group k = {.first = n};
-        bool loose = blur;
+        bool loose = collapsed;
         for (; n < end && compare_protection(event_at(s, k.first), event_at(s, n)) == 0; n++) {
             const struct dh_symex_event *e = event_at(s, n);
             loose |= !e->size || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX;
@@ -537,7 +536,7 @@ static void report(struct search *s, uint32_t x, uint32_t y)
     dh_vec_push(&c->found, (struct dh_conflict){x, y, e[x].node, e[x].offset, DH_CONFLICT_OTHER, s->cause});
 }
 
-static bool by_custom(struct search *s, uint32_t a, uint32_t b)
+static bool by_heuristic(struct search *s, uint32_t a, uint32_t b)
 {
     enum dh_argument g = dh_heuristics_argue(&s->heuristics, &s->c->symex->events.at[a], &s->c->symex->events.at[b]);
     if (g != DH_ARGUMENT_COUNT)
@@ -545,7 +544,7 @@ static bool by_custom(struct search *s, uint32_t a, uint32_t b)
     return g != DH_ARGUMENT_COUNT;
 }
 
-/* Nothing puts the groups apart, or nothing that is a proof: which of them touch the same bytes? */
+/* No proof rules out the two groups: which of their accesses overlap? */
 static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apart, struct group *ga, struct group *gb)
 {
     struct dh_conflicts *c = s->c;
@@ -562,7 +561,7 @@ static void meet(struct search *s, uint32_t x, uint32_t y, enum dh_argument apar
     c->unsafe[a] = 1;
     gb->n_unsafe += !c->unsafe[b];
     c->unsafe[b] = 1;
-    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_custom(s, a, b))
+    if (apart == DH_ARGUMENT_COUNT && place == DH_ARGUMENT_COUNT && !has_enough(s, a, b) && !by_heuristic(s, a, b))
         report(s, a, b);
 }
 
@@ -579,13 +578,13 @@ static uint32_t first_reaching(const struct search *s, const struct group *g, in
     return low;
 }
 
-/* Nothing more to learn from them. */
+/* No pair of them can add anything. */
 static bool is_done(const struct search *s, const struct group *a, const struct group *b)
 {
     return is_full(s) && a->n_unsafe == a->n && b->n_unsafe == b->n;
 }
 
-/* ---- objects whose places mean nothing: by name ---- */
+/* ---- collapsed objects: by declared name ---- */
 
 static struct search *search_to_sort;
 static uint32_t name_of(struct search *s, uint32_t event)
@@ -662,7 +661,7 @@ static void judge(struct search *s, struct group *a, struct group *b, bool weak)
     if (g < DH_ARGUMENT_COUNT)
         c->by_argument[g] += (uint64_t)a->n * b->n;
     c->pairs++;
-    /* Who is locked out still finds the object gone. */
+    /* A lock does not protect from a free: the other one finds the object gone. */
     bool gone = c->strict && g == DH_ARGUMENT_LOCK && (ea->flags | eb->flags) & DH_SYMEX_FREE;
     if (g == DH_ARGUMENT_COUNT || gone || !(c->trusted >> g & 1))
         (s->by_name ? meet_by_name : meet_groups)(s, a, b, g);
@@ -717,7 +716,7 @@ static void classify(struct search *s, uint32_t first, uint32_t end)
         const struct dh_symex_event *a = &w->events.at[c->found.at[k].first], *b = &w->events.at[c->found.at[k].second];
         const struct dh_symex_event *write = a->kind == DH_SYMEX_WRITE ? a : b;
         struct field f = {.read = true};
-        if (s->enough == ENOUGH) /* else nobody knows which field it is */
+        if (s->enough == ENOUGH) /* else the field is not known */
             f = look_at_field(s, s->kept, n, write);
         f.read |= a->kind == DH_SYMEX_READ || b->kind == DH_SYMEX_READ;
         c->found.at[k].class = !f.read                ? DH_CONFLICT_NO_READ
@@ -741,7 +740,7 @@ static void note_escape(struct search *s, size_t from)
     }
 }
 
-/* Strictly: whoever gets a pointer by an access that nothing orders gets all it leads to unordered. */
+/* Strict: a pointer that is read by an unordered access makes all that it reaches unordered. */
 static bool lets_escape(const struct search *s, uint32_t event)
 {
     const struct dh_symex_event *e = &s->c->symex->events.at[event];
@@ -766,7 +765,7 @@ static void note_strictly(struct search *s, uint32_t first, uint32_t end)
         const struct dh_symex_event *e = event_at(s, n);
         if (!lets_escape(s, s->sorted[n]))
             continue;
-        all = !e->size || e->size > 8 || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX || is_blur(s, first, end);
+        all = !e->size || e->size > 8 || e->stride || e->flags & DH_SYMEX_UNKNOWN_INDEX || is_collapsed(s, first, end);
         if (!all)
             escape_to(s, dh_heap_graph_find_pointee(g, (struct dh_heap_cell){e->node, e->offset}));
     }
@@ -775,7 +774,7 @@ static void note_strictly(struct search *s, uint32_t first, uint32_t end)
         escape_to(s, node->edges[k].to);
 }
 
-/* A pointer that an atomic gives to others without order: neither is what it leads to. */
+/* A pointer published by a relaxed atomic: what it reaches is unordered, too. */
 static void note_relaxed(struct search *s)
 {
     const struct dh_symex *w = s->c->symex;
@@ -798,11 +797,11 @@ static void search_object(struct search *s, uint32_t first, uint32_t end, bool w
     for (uint32_t n = first; n < end; n++)
         s->partners[event_at(s, n)->inst] = 0;
     make_groups(s, first, end);
-    s->by_name = s->c->symex->sites && is_blur(s, first, end);
+    s->by_name = s->c->symex->sites && is_collapsed(s, first, end);
     search_to_sort = s;
     for (size_t n = 0; s->by_name && n < s->groups.n; n++)
         qsort(s->sorted + s->groups.at[n].first, s->groups.at[n].n, sizeof *s->sorted, by_name);
-    s->enough = is_blur(s, first, end) ? ENOUGH_BLURRED : ENOUGH;
+    s->enough = is_collapsed(s, first, end) ? ENOUGH_BLURRED : ENOUGH;
     for (size_t a = 0; a < s->groups.n; a++)
         for (size_t b = a; b < s->groups.n; b++)
             if (event_at(s, s->groups.at[a].first)->kind == DH_SYMEX_WRITE ||
@@ -836,7 +835,7 @@ static uint32_t object_begin(const struct search *s, uint32_t node)
     return low;
 }
 
-/* §4.6: what was prepared before an unordered escape is not ordered either; nor what hangs on it. */
+/* §4.6: what was written before an unordered escape is not ordered either; nor what is reachable from it. */
 static void search_escaped(struct search *s)
 {
     struct dh_heap_graph *g = &s->c->symex->points_to->graph;
@@ -862,7 +861,7 @@ void dh_conflicts_init(struct dh_conflicts *c, struct dh_symex *w)
 {
     *c = (struct dh_conflicts){.symex = w, .max_pairs = 8192};
     for (unsigned a = 0; a < DH_ARGUMENT_COUNT; a++)
-        c->trusted |= (uint64_t)is_no_custom(a) << a;
+        c->trusted |= (uint64_t)is_not_heuristic(a) << a;
     c->unsafe = dh_xcalloc(w->events.n + 1, 1);
 }
 

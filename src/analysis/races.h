@@ -38,8 +38,8 @@ struct dh_conflict {
 struct dh_conflicts {
     struct dh_symex *symex;
     DH_VEC(struct dh_conflict) found;
-    uint8_t *unsafe;           /* by event: takes part in a conflict or in a pair that only a heuristic rules out */
-    uint64_t pairs; /* compared */
+    uint8_t *unsafe; /* by event: takes part in a conflict or in a pair that only a heuristic rules out */
+    uint64_t pairs;  /* compared */
     uint64_t by_argument[DH_ARGUMENT_COUNT]; /* pairs that each has ruled out */
     uint32_t max_pairs;                      /* of instructions, reported for one object */
     uint64_t trusted;                        /* arguments that make a pair safe, as bits; at first all but heuristics */

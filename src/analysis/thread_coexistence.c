@@ -18,7 +18,7 @@ static dh_thread_set started_by(struct dh_symex *w, uint32_t inst)
     return all;
 }
 
-static void meet(struct dh_coexistence *t, dh_thread_set some, dh_thread_set others)
+static void coexist(struct dh_coexistence *t, dh_thread_set some, dh_thread_set others)
 {
     for (unsigned n = 0; n < DH_ABSTRACT_THREADS_MAX; n++) {
         t->with[n] |= some >> n & 1 ? others : 0;
@@ -26,7 +26,7 @@ static void meet(struct dh_coexistence *t, dh_thread_set some, dh_thread_set oth
     }
 }
 
-/* What a block starts goes on into its successors. */
+/* Forward data flow: threads started on some path to a block. */
 static void read_function(struct dh_coexistence *t, struct dh_symex *w, uint32_t function)
 {
     const struct dh_program *p = w->program;
@@ -41,7 +41,7 @@ static void read_function(struct dh_coexistence *t, struct dh_symex *w, uint32_t
             for (uint32_t i = b->inst; i < b->inst + b->n_insts; i++) {
                 dh_thread_set more = started_by(w, i);
                 if (more)
-                    meet(t, more, now);
+                    coexist(t, more, now);
                 now |= more;
             }
             for (uint32_t s = 0; s < b->n_succs; s++) {
@@ -54,7 +54,7 @@ static void read_function(struct dh_coexistence *t, struct dh_symex *w, uint32_t
     free(before);
 }
 
-/* Whoever is there at any time, or is started by another thread than main, is taken to meet everybody. */
+/* Threads that exist from the beginning, or that another thread than main starts, may coexist with all. */
 static dh_thread_set meet_all(const struct dh_symex *w)
 {
     dh_thread_set main = 0, all = 0;

@@ -111,14 +111,14 @@ static bool call_ends_path(struct history *h, const struct dh_call_path *at, uin
     bool through = false, any = false;
     for (uint32_t it = dh_call_graph_first(calls, call), to; dh_call_graph_next(calls, call, &it, &to);) {
         any = true;
-        unsigned made = guards->n_made;
+        unsigned kept_paths = guards->n_paths;
         bool involved = guards->involved[to] && (!h->places || guards->about[to] & h->about);
         const struct dh_call_path *in =
             involved && h->depth < DEEPEST ? dh_guards_enter_callee(guards, at, call, to) : NULL;
         h->depth++;
         through |= !in || back_from_end(h, in);
         h->depth--;
-        guards->n_made = made;
+        guards->n_paths = kept_paths;
     }
     return any && !through;
 }
@@ -297,7 +297,7 @@ static void search_back(struct history *h, const struct dh_symex_event *e)
     uint32_t root = many ? root_of(w, w->contexts.at[e->context].function, address_of(w, e)) : DH_NONE;
     dh_u64_set_clear(&h->x->seen);
     h->x->todo.n = 0;
-    h->x->guards.n_made = 0;
+    h->x->guards.n_paths = 0;
     queue[n++] = (struct caller_step){e->context, e->inst, root};
     for (unsigned k = 0; k < n && !h->over; k++) {
         struct dh_call_path at = {w->contexts.at[queue[k].context].function, DH_NONE, NULL, queue[k].context};
