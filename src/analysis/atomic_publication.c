@@ -6,7 +6,7 @@
 enum { DEEPEST = 16, CANDIDATES = 12 };
 
 /* An operation of a thread on an atomic: a release write of a value that a test may have read, or an acquire load. */
-struct dh_atomic_op {
+struct dh_publication_op {
     struct dh_heap_cell at;
     struct dh_value_test test;
     uint16_t thread;
@@ -88,7 +88,7 @@ static const uint8_t *reached_by(struct dh_publication *p, unsigned thread)
 
 /* ---- operations of threads on atomics ---- */
 
-static bool is_such(const struct dh_atomic_sync *m, const struct dh_atomic_op *d, const struct dh_atomic_use *u)
+static bool is_such(const struct dh_atomic_sync *m, const struct dh_publication_op *d, const struct dh_atomic_use *u)
 {
     uint8_t op = m->symex->program->insts.at[u->inst].op;
     if (u->thread != d->thread)
@@ -98,7 +98,7 @@ static bool is_such(const struct dh_atomic_sync *m, const struct dh_atomic_op *d
     return op != DH_I_LOAD && u->releases && !u->initial && (!u->valued || dh_value_test_holds(&d->test, u->value));
 }
 
-static void find_functions(struct dh_publication *p, struct dh_atomic_op *d, uint32_t function)
+static void find_functions(struct dh_publication *p, struct dh_publication_op *d, uint32_t function)
 {
     const uint8_t *reached = reached_by(p, d->thread);
     DH_VEC(uint32_t) todo = {0};
@@ -124,12 +124,12 @@ static uint32_t op(struct dh_publication *p, struct dh_heap_cell at, struct dh_v
 {
     const struct dh_atomic_sync *m = &p->symex->state->made;
     for (uint32_t n = 0; n < p->ops.n; n++) {
-        const struct dh_atomic_op *d = &p->ops.at[n];
+        const struct dh_publication_op *d = &p->ops.at[n];
         if (d->at.node == at.node && d->at.offset == at.offset && d->thread == thread && d->tests == tests &&
             same_test(&d->test, &test))
             return n;
     }
-    struct dh_atomic_op d = {.at = at, .test = test, .thread = (uint16_t)thread, .tests = tests};
+    struct dh_publication_op d = {.at = at, .test = test, .thread = (uint16_t)thread, .tests = tests};
     for (uint32_t n = dh_atomic_sync_first_use(m, at); dh_atomic_sync_is_use_of(m, n, at); n++)
         if (is_such(m, &d, &m->uses.at[n])) {
             if (!d.any) {
@@ -160,7 +160,7 @@ struct question {
 static bool does(const struct question *q, uint32_t which, uint32_t inst)
 {
     const struct dh_symex *w = q->p->symex;
-    const struct dh_atomic_op *d = which == DH_NONE ? NULL : &q->p->ops.at[which];
+    const struct dh_publication_op *d = which == DH_NONE ? NULL : &q->p->ops.at[which];
     if (!d || !d->any)
         return false;
     if (d->inst[inst] || w->program->insts.at[inst].op != DH_I_CALL)

@@ -10,7 +10,7 @@ struct dh_publication {
     struct dh_symex *symex;
     uint32_t *first, *calls; /* by function: its calls are calls[first[f]] .. calls[first[f + 1] - 1] */
     uint8_t *reached[DH_ABSTRACT_THREADS_MAX]; /* by thread, on demand: functions that it may run */
-    DH_VEC(struct dh_atomic_op) ops;           /* queried so far */
+    DH_VEC(struct dh_publication_op) ops;      /* queried so far */
 };
 
 void dh_publication_init(struct dh_publication *p, struct dh_symex *w);
