@@ -12,6 +12,7 @@
 #include "runtime/atomrace/noise.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/print.h"
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
@@ -227,7 +228,8 @@ uint64_t dh_atom_before_slow(void *addr, uint64_t what, uint32_t spot, uint32_t 
 {
     uint32_t mark = (uint32_t)(what >> 32);
     if (is_atomic(what)) {
-        dh_atom_pass(DH_PASS_OTHER);
+        if (dh_atom_listens)
+            dh_atom_passed(DH_PASS_OTHER);
         return DH_ATOM_SLOW;
     }
     if (!enter())

@@ -11,8 +11,6 @@ enum dh_passing { DH_PASS_LOCK, DH_PASS_UNLOCK, DH_PASS_OTHER };
 
 extern bool dh_atom_listens; /* AtomRace or noise */
 
-void dh_atom_start(void);
-void dh_atom_forked(void);
 void dh_atom_thread_ends(void);
 /* At the end of the process, if it is to say so: what was counted. */
 void dh_atom_finish(void);
@@ -24,12 +22,7 @@ void dh_atom_ignore(int by);
 /* A signal handler begins in the calling thread. */
 void dh_atom_interrupted(void);
 
+/* The calling thread synchronises. Only while dh_atom_listens. */
 void dh_atom_passed(enum dh_passing how);
-/* At every synchronisation of the calling thread. */
-static inline void dh_atom_pass(enum dh_passing how)
-{
-    if (__builtin_expect(dh_atom_listens, 0))
-        dh_atom_passed(how);
-}
 
 #endif

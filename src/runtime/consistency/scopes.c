@@ -7,6 +7,7 @@
 #include "runtime/consistency/consistency.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
@@ -97,6 +98,7 @@ static bool map_cells(void)
     return at == (long)DH_UNIT_CELLS_AT;
 }
 
+/* Sets up the cells if the variant has checks, and the detector if it is asked for. */
 void dh_units_start(void)
 {
     bool wanted = dh_options_detects("consistency");

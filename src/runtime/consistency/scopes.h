@@ -15,9 +15,6 @@ static inline uint64_t *dh_unit_cells(void)
     return (uint64_t *)DH_UNIT_CELLS_AT;
 }
 
-/* Sets up the cells if the variant has checks, and the detector if it is asked for; says in one line why it cannot. */
-void dh_units_start(void);
-void dh_units_forked(void);
 void dh_units_thread_begin(void);
 void dh_units_thread_end(void);
 
@@ -34,13 +31,6 @@ static inline void dh_units_release(void)
     if (__dh_thread.units)
         dh_unit_close(__dh_thread.units);
 }
-
-/* Where it is asked for often: nothing is called in a thread that the detector does not look at. */
-#define DH_UNITS(call)                                                                                                 \
-    do {                                                                                                               \
-        if (__builtin_expect(__dh_thread.units != NULL, 0))                                                            \
-            call;                                                                                                      \
-    } while (0)
 
 /* Nor does an atomic variable that nobody changed since the thread acquired it. Around every operation that may change
  * one: */

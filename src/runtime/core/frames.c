@@ -5,7 +5,6 @@
 #include "runtime/core/alloc.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/threads.h"
-#include "runtime/race/history.h"
 
 #include <stddef.h>
 

@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+/* Numbers of places, of all modules together (instrumented_modules.h). */
+enum { DH_PLACE_BITS = 26 };
+#define DH_PLACE_NONE ((1u << DH_PLACE_BITS) - 1)
+
 struct dh_frame {
     uintptr_t frame;          /* address of the function's return address; atomrace.c may set the lowest bit */
     uintptr_t return_address; /* where in the caller it was called */

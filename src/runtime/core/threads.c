@@ -3,14 +3,12 @@
 #include "runtime/core/alloc.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/frames.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
 #include "runtime/core/sync.h"
-#include "runtime/deadlock/blocked.h"
 #include "runtime/interpose/locks.h"
 #include "runtime/interpose/real.h"
-#include "runtime/race/internal.h"
-#include "runtime/record/record.h"
 #include "runtime/report/report.h"
 
 #include <limits.h>
@@ -108,7 +106,7 @@ void dh_thread_set_name(struct dh_thread *t, const char *name)
         return;
     dh_thread_mark(t, DH_THREAD_NAMED);
     dh_text_copy(t->name, sizeof t->name, name);
-    dh_record_thread_named(t);
+    dh_thread_named(t);
 }
 
 struct dh_thread *dh_thread_new(uint32_t context, bool detached)
@@ -219,11 +217,10 @@ static void at_end(void *state)
     struct dh_thread_state *s = state;
     if (++s->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, s) == 0)
         return;
-    dh_fibers_thread_ends();
+    dh_parts_thread_ends();
     s->ended = 1;
     dh_locks_abandoned();
-    dh_blocked_thread_ends();
-    dh_sync_thread_end();
+    dh_thread_exit();
     dh_frames_release(s);
     struct dh_thread *t = s->thread;
     dh_thread_mark(t, DH_THREAD_FINISHED);

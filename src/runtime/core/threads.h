@@ -40,8 +40,6 @@ struct dh_thread {
 void dh_threads_init(uintptr_t stack_high, size_t stack_size);
 /* When keys may be created: from now on the ends of threads are seen. */
 void dh_threads_watch_ends(void);
-/* In the child: only the calling thread is left. */
-void dh_threads_forked(void);
 uint32_t dh_threads_count(void);
 /* NULL: never was, or not kept. */
 struct dh_thread *dh_threads_find(uint32_t index);

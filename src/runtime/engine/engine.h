@@ -171,8 +171,6 @@ static inline uint64_t dh_engine_work(const struct dh_engine *e)
 
 /* ---- start.c, loop.c ---- */
 
-/* At the start of the process; `where` is DEADHEAT_ENGINE's value or NULL. */
-void dh_engine_start(const char *where);
 /* In the thread that is about to create the first other one: everything from here on is explored. Comes back once per
  * schedule, when that creation was chosen. */
 void dh_engine_begin(const struct dh_step *create);
@@ -190,8 +188,6 @@ __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 /* With kernel threads this comes back: the process goes on to its end. */
 void dh_engine_exited(int status);
-/* A child is not explored. */
-void dh_engine_forked(void);
 /* At the end of the process, when no thread was ever created. */
 void dh_engine_ended_alone(void);
 

@@ -11,7 +11,6 @@
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/quarantine.h"
 #include "runtime/engine/spinning.h"
-#include "runtime/race/history.h"
 
 enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
 

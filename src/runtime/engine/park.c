@@ -10,7 +10,6 @@
 #include "runtime/engine/system/signals.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
-#include "runtime/race/history.h"
 
 #define FLUSHES (1u << 30) /* beside the number of a place */
 

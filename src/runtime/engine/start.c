@@ -3,7 +3,9 @@
 
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/print.h"
+#include "runtime/core/start.h"
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
@@ -78,6 +80,7 @@ void dh_engine_ended_alone(void)
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
+/* A child is not explored. */
 void dh_engine_forked(void)
 {
     dh_engine_on = false;
@@ -97,8 +100,11 @@ static void take_job(struct dh_engine *e)
     e->use_arch_prctl = e->flags & DH_ENGINE_NO_FSGSBASE || !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
 }
 
-void dh_engine_start(const char *where)
+void dh_engine_start(void)
 {
+    const char *where = dh_process.engine_region;
+    if (!where)
+        return;
     struct dh_engine_control *control = map_control(where);
     struct dh_engine *e;
     if (!control) {

@@ -40,7 +40,7 @@ int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
     __dh_call(place);
     int result = dh_real.pthread_mutex_trylock(&l->mutex);
     if (result == 0)
-        dh_mutex_taken(&l->mutex, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+        dh_mutex_acquired(&l->mutex, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     return result;
 }
 
@@ -50,10 +50,10 @@ int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t 
     __dh_call(place);
     if (!until)
         return dh_engine_pthread_mutex_lock(m);
-    dh_lock_waits(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+    dh_lock_wait(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     int result = DH_WAIT(dh_real.pthread_mutex_clocklock(m, CLOCK_MONOTONIC, until));
     if (result == 0)
-        dh_mutex_taken(m, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+        dh_mutex_acquired(m, 0, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     return result;
 }
 
@@ -65,7 +65,7 @@ void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
         dh_engine_pthread_mutex_unlock(m);
         return;
     }
-    dh_lock_given(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+    dh_lock_released(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     dh_real.pthread_mutex_unlock(m);
 }
 

@@ -11,7 +11,6 @@
 #include "runtime/race/internal.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
-#include "runtime/record/record.h"
 #include "runtime/report/vector_state.h"
 
 #pragma GCC visibility push(default)
@@ -102,7 +101,7 @@ static void taken(const void *lock, unsigned flags, int recursion, const uintptr
     if (dh_lock_held(lock) && !(flags & (shared ? READ_REENTRANT | RECURSIVE : WRITE_REENTRANT | RECURSIVE)) && !shared)
         misused(lock, "the thread takes a lock that it holds already", call_slot);
     for (int i = 0; i < times && i < RECURSION_MOST; i++)
-        dh_lock_taken(lock, shared ? DH_LOCK_SHARED : DH_LOCK_EXCLUSIVE, call_slot);
+        dh_lock_acquired(lock, shared ? DH_LOCK_SHARED : DH_LOCK_EXCLUSIVE, call_slot);
 }
 
 static int given(const void *lock, unsigned flags, const uintptr_t *call_slot)
@@ -111,7 +110,7 @@ static int given(const void *lock, unsigned flags, const uintptr_t *call_slot)
     if (!dh_lock_may_be_held(lock) && __dh_thread.race && dh_race_on)
         misused(lock, "the thread gives back a lock that it does not hold", call_slot);
     for (int i = 0; i < times; i++)
-        dh_lock_given(lock, DH_LOCK_EXCLUSIVE, call_slot);
+        dh_lock_released(lock, DH_LOCK_EXCLUSIVE, call_slot);
     return times;
 }
 
@@ -120,7 +119,7 @@ static void destroyed(const void *lock, const uintptr_t *call_slot)
     if (dh_lock_held(lock)) {
         misused(lock, "a lock is destroyed that the thread still holds", call_slot);
         while (dh_lock_held(lock))
-            dh_lock_given(lock, DH_LOCK_EXCLUSIVE, call_slot);
+            dh_lock_released(lock, DH_LOCK_EXCLUSIVE, call_slot);
     }
     dh_lock_destroyed(lock, call_slot);
 }
@@ -128,7 +127,7 @@ static void destroyed(const void *lock, const uintptr_t *call_slot)
 DH_ANNOTATION void __tsan_mutex_create(void *lock, unsigned flags)
 {
     (void)flags;
-    dh_lock_begins(lock, DH_CALL_SLOT);
+    dh_lock_init(lock, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void __tsan_mutex_destroy(void *lock, unsigned flags)
@@ -141,12 +140,12 @@ DH_ANNOTATION void __tsan_mutex_destroy(void *lock, unsigned flags)
 DH_ANNOTATION void __tsan_mutex_pre_lock(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
-    dh_ignore_begin();
+    dh_ignore_begin(DH_IGNORED_ALL);
 }
 
 DH_ANNOTATION void __tsan_mutex_post_lock(void *lock, unsigned flags, int recursion)
 {
-    dh_ignore_end();
+    dh_ignore_end(DH_IGNORED_ALL);
     if (!(flags & TRY_LOCK_FAILED))
         taken(lock, flags, recursion, DH_CALL_SLOT);
 }
@@ -154,39 +153,39 @@ DH_ANNOTATION void __tsan_mutex_post_lock(void *lock, unsigned flags, int recurs
 DH_ANNOTATION int __tsan_mutex_pre_unlock(void *lock, unsigned flags)
 {
     int times = given(lock, flags, DH_CALL_SLOT);
-    dh_ignore_begin();
+    dh_ignore_begin(DH_IGNORED_ALL);
     return times;
 }
 
 DH_ANNOTATION void __tsan_mutex_post_unlock(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
-    dh_ignore_end();
+    dh_ignore_end(DH_IGNORED_ALL);
 }
 
 DH_ANNOTATION void __tsan_mutex_pre_signal(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
-    dh_ignore_begin();
+    dh_ignore_begin(DH_IGNORED_ALL);
 }
 
 DH_ANNOTATION void __tsan_mutex_post_signal(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
-    dh_ignore_end();
+    dh_ignore_end(DH_IGNORED_ALL);
 }
 
 /* Out of a lock's making for a while, into code of the program's. */
 DH_ANNOTATION void __tsan_mutex_pre_divert(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
-    dh_ignore_end();
+    dh_ignore_end(DH_IGNORED_ALL);
 }
 
 DH_ANNOTATION void __tsan_mutex_post_divert(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
-    dh_ignore_begin();
+    dh_ignore_begin(DH_IGNORED_ALL);
 }
 
 /* ---- races that are meant ---- */
@@ -256,7 +255,7 @@ DH_ANNOTATION void __deadheat_intended_race(const volatile void *at, size_t size
 DH_ANNOTATION void __deadheat_transfer(const volatile void *at, size_t size)
 {
     dh_sync_release_join((const void *)at, DH_SYNC_ANNOTATION);
-    dh_memory_given_away((const void *)at, size, DH_CALL_SLOT);
+    dh_memory_transferred((const void *)at, size, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void __deadheat_accept(const volatile void *at, size_t size)
@@ -275,32 +274,33 @@ DH_ANNOTATION void __deadheat_assert_held(const volatile void *lock)
 
 DH_ANNOTATION void __deadheat_lock_taken(const volatile void *lock, int shared)
 {
-    dh_ignore_end();
+    dh_ignore_end(DH_IGNORED_ALL);
     taken((const void *)lock, (shared ? READ_LOCK : 0) | READ_REENTRANT, 0, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void __deadheat_lock_giving(const volatile void *lock)
 {
     given((const void *)lock, 0, DH_CALL_SLOT);
-    dh_ignore_begin();
+    dh_ignore_begin(DH_IGNORED_ALL);
 }
 
 DH_ANNOTATION void __deadheat_ignore_begin(void)
 {
-    dh_ignore_begin();
+    dh_ignore_begin(DH_IGNORED_ALL);
 }
 
 DH_ANNOTATION void __deadheat_ignore_end(void)
 {
-    dh_ignore_end();
+    dh_ignore_end(DH_IGNORED_ALL);
 }
 
 /* ---- Annotate*, of dynamic_annotations.h ---- */
 
 static void ignore_end(enum dh_ignored what, const char *text, const uintptr_t *call_slot)
 {
-    dh_record_ignore_end(what);
-    if (__dh_thread.race && !dh_race_ignore_end(__dh_thread.race, what))
+    bool begun = !__dh_thread.race || __dh_thread.race->ignoring[what];
+    dh_ignore_end(what);
+    if (!begun)
         dh_annotation_broken(DH_REPORT_ANNOTATION, NULL, 0, 0, text, call_slot);
 }
 
@@ -309,9 +309,7 @@ static void ignore_end(enum dh_ignored what, const char *text, const uintptr_t *
     DH_ANNOTATION void AnnotateIgnore##name##Begin(const char *file, int line)                                         \
     {                                                                                                                  \
         UNUSED_PLACE;                                                                                                  \
-        dh_record_ignore_begin(what);                                                                                  \
-        if (__dh_thread.race)                                                                                          \
-            dh_race_ignore_begin(__dh_thread.race, what);                                                              \
+        dh_ignore_begin(what);                                                                                         \
     }                                                                                                                  \
     DH_ANNOTATION void AnnotateIgnore##name##End(const char *file, int line)                                           \
     {                                                                                                                  \
@@ -337,7 +335,7 @@ DH_ANNOTATION void AnnotateHappensAfter(const char *file, int line, const volati
 DH_ANNOTATION void AnnotateRWLockCreate(const char *file, int line, const volatile void *lock)
 {
     UNUSED_PLACE;
-    dh_lock_begins((const void *)lock, DH_CALL_SLOT);
+    dh_lock_init((const void *)lock, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void AnnotateRWLockCreateStatic(const char *file, int line, const volatile void *lock)

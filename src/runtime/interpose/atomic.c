@@ -6,7 +6,7 @@
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/sync.h"
 #include "runtime/core/thread_state.h"
-#include "runtime/race/history.h"
+#include "runtime/interpose/library_access.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -88,7 +88,7 @@ static bool is_private(const pthread_barrier_t *b)
 static int wait_unknown(pthread_barrier_t *b)
 {
     dh_sync_release_join(b, DH_SYNC_BARRIER);
-    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, NULL, dh_real.pthread_barrier_wait(b));
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, 0, NULL, dh_real.pthread_barrier_wait(b));
     dh_sync_acquire(b, DH_SYNC_BARRIER);
     return result;
 }
@@ -101,8 +101,8 @@ static int dh_interposed_pthread_barrier_wait(pthread_barrier_t *b)
     if (!r)
         return wait_unknown(b);
     char *round = arrive(r);
-    DH_BLOCKED(is_private(b) ? dh_blocked_describe(DH_ROLE_BARRIER_WAIT, (uintptr_t)b, DH_CALL_SLOT) : (void)0);
-    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, DH_CALL_SLOT, dh_real.pthread_barrier_wait(b));
+    uintptr_t watched = is_private(b) ? (uintptr_t)b : 0;
+    int result = DH_WAIT_FOR(b, DH_SYNC_BARRIER, 0, watched, DH_CALL_SLOT, dh_real.pthread_barrier_wait(b));
     leave(r, round);
     return result;
 }

@@ -1,6 +1,5 @@
 /* Condition variables: a wait gives the mutex and takes it again, also when the time is up or the thread is cancelled.
  * A signal orders nothing: only the mutex does. */
-#include "runtime/atomrace/atomrace.h"
 #include "runtime/interpose/locks.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@ static bool is_private(const pthread_cond_t *c)
 static void take_after(const struct given *g, int result)
 {
     if (g->told && result != ENOTRECOVERABLE)
-        dh_mutex_taken(g->mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, DH_LOCK_BY_WAIT, g->call_slot);
+        dh_mutex_acquired(g->mutex, result == EOWNERDEAD ? EOWNERDEAD : 0, DH_LOCK_BY_WAIT, g->call_slot);
     dh_condition_woken(g->condition, g->mutex, result == ETIMEDOUT || result == thrd_timedout, g->call_slot);
 }
 
@@ -36,13 +35,12 @@ static void take_again(void *memory)
 
 static struct given give(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
 {
-    dh_atom_pass(DH_PASS_OTHER);
-    struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_given(mutex)};
-    dh_condition_wait(condition, mutex, timed, call_slot);
-    if (!timed && is_private(condition))
-        DH_BLOCKED(dh_blocked_describe(DH_ROLE_COND_WAIT, (uintptr_t)condition, call_slot));
+    unsigned mode = (timed ? DH_LOCK_TIMED : 0) | (is_private(condition) ? 0 : DH_LOCK_UNWATCHED);
+    dh_sync_point();
+    struct given g = {condition, mutex, call_slot, timed, dh_mutex_may_be_released(mutex)};
+    dh_condition_wait(condition, mutex, mode, call_slot);
     if (g.told)
-        dh_lock_given(mutex, DH_LOCK_BY_WAIT, call_slot);
+        dh_lock_released(mutex, DH_LOCK_BY_WAIT, call_slot);
     return g;
 }
 

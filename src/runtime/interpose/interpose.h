@@ -3,10 +3,8 @@
 #ifndef DH_RUNTIME_INTERPOSE_INTERPOSE_H
 #define DH_RUNTIME_INTERPOSE_INTERPOSE_H
 
-#include "event/finding_log.h"
 #include "runtime/core/start.h"
 #include "runtime/core/sync.h"
-#include "runtime/deadlock/blocked.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/interpose/real.h"
 
@@ -49,10 +47,10 @@ void dh_wait_resumed(bool interrupted);
         answer_;                                                                                                       \
     })
 
-/* The same for a wait that is told of: for a semaphore, barrier, thread; `flags` of dh_event_flag. */
-#define DH_WAIT_FOR(object, class, flags, call_slot, call)                                                             \
+/* The same for a wait for a semaphore, barrier or thread, which is reported; parameters as of dh_sync_block. */
+#define DH_WAIT_FOR(object, class, flags, watched, call_slot, call)                                                    \
     ({                                                                                                                 \
-        dh_sync_block(object, class, flags, call_slot);                                                                \
+        dh_sync_block(object, class, flags, watched, call_slot);                                                       \
         __auto_type waited_ = DH_WAIT(call);                                                                           \
         dh_sync_unblock(object, class, call_slot);                                                                     \
         waited_;                                                                                                       \

@@ -33,7 +33,7 @@ void dh_locks_abandoned(void)
 {
     for (unsigned i = 0; i < ROBUST_HELD; i++) {
         for (unsigned depth = robust_held[i] ? dh_lock_held(robust_held[i]) : 0; depth; depth--)
-            dh_lock_given(robust_held[i], DH_LOCK_EXCLUSIVE, NULL);
+            dh_lock_released(robust_held[i], DH_LOCK_EXCLUSIVE, NULL);
         robust_held[i] = NULL;
     }
     if (robust_taken)
@@ -41,7 +41,7 @@ void dh_locks_abandoned(void)
 }
 
 /* Mutexes that know their owner refuse anybody else. Others are given back by whoever likes, as a semaphore. */
-bool dh_mutex_may_be_given(const pthread_mutex_t *m)
+bool dh_mutex_may_be_released(const pthread_mutex_t *m)
 {
     int kind = m->__data.__kind, type = kind & KIND_TYPE;
     bool checked =
@@ -49,12 +49,12 @@ bool dh_mutex_may_be_given(const pthread_mutex_t *m)
     return !checked || dh_lock_may_be_held(m);
 }
 
-void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot)
+void dh_mutex_acquired(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot)
 {
     if (result == EOWNERDEAD)
         dh_sync_acquire(&dead_owners, DH_SYNC_OTHER);
     if (result == 0 || result == EOWNERDEAD)
-        dh_lock_taken(m, mode, call_slot);
+        dh_lock_acquired(m, mode, call_slot);
     if (!(m->__data.__kind & KIND_ROBUST))
         return;
     robust_taken = true;
@@ -62,10 +62,10 @@ void dh_mutex_taken(const pthread_mutex_t *m, int result, unsigned mode, const u
         note_robust(NULL, m);
 }
 
-static void describe(const pthread_mutex_t *m, unsigned mode, const uintptr_t *call_slot)
+/* Other processes may release it. */
+static unsigned unwatched(const pthread_mutex_t *m)
 {
-    if (!(mode & DH_LOCK_TIMED) && !(m->__data.__kind & KIND_SHARED))
-        dh_blocked_describe(DH_ROLE_LOCK_WAIT, (uintptr_t)m, call_slot);
+    return m->__data.__kind & KIND_SHARED ? DH_LOCK_UNWATCHED : 0;
 }
 
 /* Sections are longer than the program made them, and most end before a thread could be laid to sleep and woken:
@@ -86,11 +86,10 @@ static bool is_given_soon(const pthread_mutex_t *m)
         if (result == busy && is_given_soon((const pthread_mutex_t *)m))                                               \
             result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
-            dh_lock_waits(m, mode, DH_CALL_SLOT);                                                                      \
-            DH_BLOCKED(describe((const pthread_mutex_t *)m, mode, DH_CALL_SLOT));                                      \
+            dh_lock_wait(m, mode | unwatched((const pthread_mutex_t *)m), DH_CALL_SLOT);                               \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
         }                                                                                                              \
-        dh_mutex_taken((const pthread_mutex_t *)m, result, mode, DH_CALL_SLOT);                                        \
+        dh_mutex_acquired((const pthread_mutex_t *)m, result, mode, DH_CALL_SLOT);                                     \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -115,14 +114,14 @@ TAKES(mtx_t, mtx_timedlock, DH_LOCK_TIMED, (mtx_t *restrict m, const struct time
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         DH_BY_ENGINE(name, (m));                                                                                       \
-        bool told = dh_mutex_may_be_given((const pthread_mutex_t *)m);                                                 \
+        bool told = dh_mutex_may_be_released((const pthread_mutex_t *)m);                                              \
         if (told)                                                                                                      \
-            dh_lock_given(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \
+            dh_lock_released(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                      \
         if (((const pthread_mutex_t *)m)->__data.__kind & KIND_ROBUST && !dh_lock_held(m))                             \
             note_robust((const pthread_mutex_t *)m, NULL);                                                             \
         int result = dh_real.name(m);                                                                                  \
         if (told && result)                                                                                            \
-            dh_lock_taken(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                         \
+            dh_lock_acquired(m, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                                      \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -130,9 +129,9 @@ TAKES(mtx_t, mtx_timedlock, DH_LOCK_TIMED, (mtx_t *restrict m, const struct time
 GIVES(pthread_mutex_unlock, pthread_mutex_t)
 GIVES(mtx_unlock, mtx_t)
 
-DH_LOCK_BEGINS(pthread_mutex_init, (pthread_mutex_t * lock, const pthread_mutexattr_t *attr), (lock, attr))
-DH_LOCK_BEGINS(mtx_init, (mtx_t * lock, int type), (lock, type))
-DH_LOCK_ENDS(pthread_mutex_destroy, pthread_mutex_t)
+DH_LOCK_INITS(pthread_mutex_init, (pthread_mutex_t * lock, const pthread_mutexattr_t *attr), (lock, attr))
+DH_LOCK_INITS(mtx_init, (mtx_t * lock, int type), (lock, type))
+DH_LOCK_DESTROYS(pthread_mutex_destroy, pthread_mutex_t)
 
 static void dh_interposed_mtx_destroy(mtx_t *m)
 {
@@ -148,12 +147,12 @@ static void dh_interposed_flockfile(FILE *stream)
     dh_interpose_ready();
     DH_BY_ENGINE(flockfile, (stream));
     if (dh_real.ftrylockfile(stream) != 0) {
-        dh_lock_waits(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+        dh_lock_wait(stream, DH_LOCK_UNWATCHED, DH_CALL_SLOT);
         dh_wait_begin(&w, NULL, NULL);
         dh_real.flockfile(stream);
         dh_wait_end(&w);
     }
-    dh_lock_taken(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+    dh_lock_acquired(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
 }
 DH_INTERPOSE(flockfile);
 
@@ -163,7 +162,7 @@ static int dh_interposed_ftrylockfile(FILE *stream)
     DH_BY_ENGINE(ftrylockfile, (stream));
     int result = dh_real.ftrylockfile(stream);
     if (result == 0)
-        dh_lock_taken(stream, DH_LOCK_TRY, DH_CALL_SLOT);
+        dh_lock_acquired(stream, DH_LOCK_TRY, DH_CALL_SLOT);
     return result;
 }
 DH_INTERPOSE(ftrylockfile);
@@ -172,7 +171,7 @@ static void dh_interposed_funlockfile(FILE *stream)
 {
     dh_interpose_ready();
     DH_BY_ENGINE(funlockfile, (stream));
-    dh_lock_given(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
+    dh_lock_released(stream, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);
     dh_real.funlockfile(stream);
 }
 DH_INTERPOSE(funlockfile);

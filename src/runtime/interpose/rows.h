@@ -4,6 +4,7 @@
 #define DH_RUNTIME_INTERPOSE_ROWS_H
 
 #include "runtime/interpose/interpose.h"
+#include "runtime/interpose/library_access.h"
 
 #define R(at, n) dh_access_read(at, n, slot)
 #define W(at, n) dh_access_write(at, n, slot)

@@ -4,12 +4,10 @@
 
 #include <errno.h>
 
-/* Who spins is not asleep. */
-static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, const uintptr_t *call_slot)
+/* Other processes may release it, or the thread spins and is not asleep. */
+static unsigned unwatched(const pthread_rwlock_t *lock, size_t size)
 {
-    uint32_t role = mode & DH_LOCK_SHARED ? DH_ROLE_RDLOCK_WAIT : DH_ROLE_LOCK_WAIT;
-    if (size == sizeof *lock && !(mode & DH_LOCK_TIMED) && !lock->__data.__shared)
-        dh_blocked_describe(role, (uintptr_t)lock, call_slot);
+    return size != sizeof *lock || lock->__data.__shared ? DH_LOCK_UNWATCHED : 0;
 }
 
 #define TAKES(name, mode, parameters, arguments, attempt, busy)                                                        \
@@ -20,12 +18,11 @@ static void describe(const pthread_rwlock_t *lock, size_t size, unsigned mode, c
         dh_noise_before_lock();                                                                                        \
         int result = attempt;                                                                                          \
         if (result == busy) {                                                                                          \
-            dh_lock_waits((const void *)lock, mode, DH_CALL_SLOT);                                                     \
-            DH_BLOCKED(describe((const void *)lock, sizeof *lock, mode, DH_CALL_SLOT));                                \
+            dh_lock_wait((const void *)lock, mode | unwatched((const void *)lock, sizeof *lock), DH_CALL_SLOT);        \
             result = DH_WAIT(dh_real.name arguments);                                                                  \
         }                                                                                                              \
         if (result == 0)                                                                                               \
-            dh_lock_taken((const void *)lock, mode, DH_CALL_SLOT);                                                     \
+            dh_lock_acquired((const void *)lock, mode, DH_CALL_SLOT);                                                  \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -54,7 +51,7 @@ TAKES(pthread_spin_trylock, DH_LOCK_TRY, (pthread_spinlock_t * lock), (lock), TR
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         DH_BY_ENGINE(name, (lock));                                                                                    \
-        dh_lock_given((const void *)lock, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                            \
+        dh_lock_released((const void *)lock, DH_LOCK_EXCLUSIVE, DH_CALL_SLOT);                                         \
         return dh_real.name(lock);                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -62,7 +59,7 @@ TAKES(pthread_spin_trylock, DH_LOCK_TRY, (pthread_spinlock_t * lock), (lock), TR
 GIVES(pthread_rwlock_unlock, pthread_rwlock_t)
 GIVES(pthread_spin_unlock, pthread_spinlock_t)
 
-DH_LOCK_BEGINS(pthread_rwlock_init, (pthread_rwlock_t * lock, const pthread_rwlockattr_t *attr), (lock, attr))
-DH_LOCK_BEGINS(pthread_spin_init, (pthread_spinlock_t * lock, int shared), (lock, shared))
-DH_LOCK_ENDS(pthread_rwlock_destroy, pthread_rwlock_t)
-DH_LOCK_ENDS(pthread_spin_destroy, pthread_spinlock_t)
+DH_LOCK_INITS(pthread_rwlock_init, (pthread_rwlock_t * lock, const pthread_rwlockattr_t *attr), (lock, attr))
+DH_LOCK_INITS(pthread_spin_init, (pthread_spinlock_t * lock, int shared), (lock, shared))
+DH_LOCK_DESTROYS(pthread_rwlock_destroy, pthread_rwlock_t)
+DH_LOCK_DESTROYS(pthread_spin_destroy, pthread_spinlock_t)

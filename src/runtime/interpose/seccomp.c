@@ -1,6 +1,7 @@
 /* Programs that shut themselves in (seccomp), by prctl or by the system call: from then on a call that the program
  * would not make itself may be its end, so the runtime asks the kernel for nothing but what the program must allow. */
 #include "runtime/core/threads.h"
+#include "runtime/deadlock/deadlock.h"
 #include "runtime/interpose/channels.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/report/report.h"
@@ -12,7 +13,7 @@
 static void shutting_in(void)
 {
     dh_channels_settle();
-    dh_blocked_stop();
+    dh_deadlock_stop();
     dh_report_alone(true);
 }
 

@@ -1,14 +1,11 @@
 /* Atomics: the C11 rules of synchronizes-with, release sequences and fences (29.3, 29.8 of the 2017 draft numbering:
  * 32.4, 32.9), on clocks. The variable's clock is what a reader of its present value acquires: the head of the release
  * sequence that value belongs to. A store begins a new one, a read-modify-write goes on with it. */
-#include "runtime/core/sync.h"
+#include "runtime/core/sync_observer.h"
 #include "runtime/race/internal.h"
 
 #include "event/site.h"
-#include "runtime/consistency/scopes.h"
 #include "runtime/race/shadow.h"
-#include "runtime/record/record.h"
-#include "runtime/stale/stale.h"
 
 static bool acquires(unsigned order)
 {
@@ -120,12 +117,10 @@ static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const 
                                                       .acquired = acquires(order)};
 }
 
-const _Atomic uint64_t *dh_atomic_known(const void *addr, uint32_t what, uint64_t *version)
+const _Atomic uint64_t *dh_race_atomic_known(const void *addr, uint32_t what, uint64_t *version)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (!s && __dh_thread.record)
-        return dh_record_atomic_known(addr, what, version);
-    if (!s || !dh_gate_is_open(s))
+    if (!dh_gate_is_open(s))
         return NULL;
     const struct dh_known_atomic *k = known_at(s, (uintptr_t)addr);
     if (k->addr != (uintptr_t)addr || k->stamp != s->stamp || k->size != what >> 16 ||
@@ -147,17 +142,10 @@ static void finish(struct dh_race_state *s)
  * it happens: what it publishes may let others free the variable. Only afterwards it is known whether a
  * compare-exchange writes. Loads and stores are checked without the object: other threads may come between a load and
  * the store that follows from it, as they may where nobody looks. */
-void dh_atomic_enter(struct dh_atomic_op *op)
+void dh_race_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_race_state *s = __dh_thread.race;
     unsigned what = op->what & 255, order = op->what >> 8 & 255;
-    op->object = NULL;
-    dh_record_atomic_enter(op);
-    if (__builtin_expect(dh_units_on, 0) && what != DH_OP_ATOMIC_LOAD)
-        dh_units_atomic_changes(op->addr);
-    if (releases(order))
-        dh_units_release();
-    DH_STALE(dh_stale_atomic_enter(op));
     if (!dh_race_enter(s))
         return;
     s->waits = true;
@@ -199,17 +187,11 @@ static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struc
     dh_sync_unlock(o);
 }
 
-void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
+void dh_race_atomic_leave(struct dh_atomic_op *op, bool wrote)
 {
     struct dh_race_state *s = __dh_thread.race;
     struct dh_sync *o = op->object;
-    dh_record_atomic_leave(op, wrote);
     unsigned order = op->what >> 8 & 255, what = op->what & 255;
-    if (__builtin_expect(dh_units_on, 0) && what != DH_OP_ATOMIC_LOAD)
-        dh_units_atomic_changed(op->addr);
-    if (acquires(order))
-        dh_units_acquired();
-    DH_STALE(dh_stale_atomic_leave(op, wrote));
     if (!o || !s)
         return;
     if (what == DH_OP_ATOMIC_LOAD)
@@ -219,13 +201,9 @@ void dh_atomic_leave(struct dh_atomic_op *op, bool wrote)
     finish(s);
 }
 
-void dh_atomic_fence(uint32_t order)
+void dh_race_atomic_fence(uint32_t order)
 {
     struct dh_race_state *s = __dh_thread.race;
-    dh_record_event(DH_EVENT_FENCE, 0, NULL, order, NULL);
-    dh_units_release();
-    dh_units_acquired();
-    DH_STALE(dh_stale_fence(order));
     if (!dh_race_enter(s))
         return;
     if (acquires(order) && s->has_fence_acquire) {

@@ -8,13 +8,13 @@
 #include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/spin.h"
 #include "runtime/core/sync.h"
 #include "runtime/core/threads.h"
 #include "runtime/race/internal.h"
 #include "runtime/race/thread_slots.h"
 #include "runtime/record/record.h"
-#include "runtime/stale/stale.h"
 
 #pragma GCC visibility push(default)
 #include <deadheat/annotate_abi.h>
@@ -38,7 +38,7 @@ static void put_aside(struct fiber *f)
     struct dh_thread_state *t = &__dh_thread;
     struct dh_race_state *s = t->race;
     dh_blocking_begin();
-    DH_STALE(dh_stale_order(f, DH_STALE_OUT));
+    dh_fiber_parked(f);
     f->parked.depth = t->depth;
     f->parked.capacity = t->capacity;
     f->parked.frames = t->frames;
@@ -77,7 +77,7 @@ static void take_up(struct fiber *f)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->capacity = f->parked.capacity;
     dh_record_become(f->parked.record);
-    DH_STALE(dh_stale_order(f, DH_STALE_IN));
+    dh_fiber_resumed(f);
     if (!s)
         return;
     s->thread_pointer = (uintptr_t)__builtin_thread_pointer();
@@ -139,7 +139,7 @@ DH_ANNOTATION void *__tsan_create_fiber(unsigned flags)
     f->parked.index = record ? record->index : DH_THREAD_NONE;
     dh_frames_init(&f->parked);
     f->parked.race = dh_race_on && __dh_thread.race ? dh_race_state_parked(&f->parked) : NULL;
-    dh_record_thread_created(record);
+    dh_fiber_created(record);
     f->parked.record = record ? dh_record_state_new(&f->parked) : NULL;
     enlist(f);
     return f;

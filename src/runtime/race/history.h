@@ -9,13 +9,13 @@
 #define DH_RUNTIME_RACE_HISTORY_H
 
 #include "detect/shadow_lines.h"
+#include "runtime/core/thread_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DH_HISTORY_PART = 4096, DH_PLACE_BITS = 26 };
-#define DH_PLACE_NONE ((1u << DH_PLACE_BITS) - 1)
+enum { DH_HISTORY_PART = 4096 };
 
 enum dh_history_kind { DH_HISTORY_ACCESS, DH_HISTORY_ATOMIC, DH_HISTORY_RANGE, DH_HISTORY_META };
 enum { DH_HISTORY_CALLED = 1, DH_HISTORY_RUN = 2 };

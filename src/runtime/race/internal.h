@@ -3,6 +3,7 @@
 #ifndef DH_RUNTIME_RACE_INTERNAL_H
 #define DH_RUNTIME_RACE_INTERNAL_H
 
+#include "runtime/core/instrumented_modules.h"
 #include "runtime/race/race_state.h"
 #include "runtime/race/sync_table.h"
 
@@ -17,10 +18,8 @@ void dh_race_begin_anew(const void *at, size_t size);
 /* The context of a call: the shadow stack and the return address in *call_slot (NULL: the stack alone). */
 uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot);
 
-/* Sets up the detector for the process, with the main thread as its first; says in one line why it cannot. */
-void dh_race_start(void);
+/* The main thread becomes the detector's first. */
 void dh_race_start_main(void);
-void dh_race_forked(void);
 void dh_race_tables_forked(void);
 /* False: the child goes on without the detector. */
 bool dh_race_shadow_forked(void);
@@ -30,27 +29,9 @@ struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls);
 void dh_race_state_end(struct dh_race_state *s);
 /* fibers.c, in a forked child: those that are parked have lost their slots. */
 void dh_fibers_forked(void);
-/* A kernel thread ends: if it runs a fiber, that is parked. */
-void dh_fibers_thread_ends(void);
-
-/* Part of what the calling thread does is not looked at; nest. End answers false when nothing was begun. */
-void dh_race_ignore_begin(struct dh_race_state *s, enum dh_ignored what);
-bool dh_race_ignore_end(struct dh_race_state *s, enum dh_ignored what);
 
 /* annotations.c: the source says that accesses there may race. Inside enter/leave. */
 bool dh_race_is_intended(uintptr_t addr, size_t size);
-
-void dh_modules_init(void);
-/* Code of ours, or of a library that joined: its calls are what the program means. */
-bool dh_module_is_instrumented(uintptr_t code);
-/* For an instrumented library: what its places start from. */
-uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end);
-/* The same for the library that lies there; UINT32_MAX for one that did not join. */
-uint32_t dh_module_places(uintptr_t low, uintptr_t high);
-/* Where the code of the nth instrumented library begins; 0: there is none. */
-uintptr_t dh_module_library(uint32_t n);
-/* An address of the module that the place belongs to (0 = the executable); the place as the module numbers it. */
-uintptr_t dh_module_of_place(uint32_t *place);
 
 /* memory.c: the heap block around an address. */
 struct dh_block {

@@ -34,7 +34,7 @@ enum part { EXECUTABLE, HEAP, MAPPINGS, STACK, PARTS };
 static struct {
     char **argv, **envp; /* as they came */
     struct span part[PARTS];
-    bool trusted, restarted;
+    bool trusted;
 } layout;
 
 extern const char __executable_start[], end[];
@@ -157,7 +157,7 @@ static void take_mark(char **envp)
         const char *changed = dh_text_after(*envp, mark);
         if (!changed)
             continue;
-        layout.restarted = true;
+        dh_process.restarted = true;
         if (changed[0] == RANDOMISED)
             change_personality(true);
         if (changed[0] && changed[1] == UNLIMITED)
@@ -194,7 +194,7 @@ void dh_layout_restart(void)
 {
     static char marked[] = "DEADHEAT_RESTARTED=--";
     bool randomised = is_randomised(), unlimited = stack_limit() > LARGE_STACK;
-    if (layout.restarted || !layout.trusted || !layout.envp || !dh_process.path || is_argument() ||
+    if (dh_process.restarted || !layout.trusted || !layout.envp || !dh_process.path || is_argument() ||
         !(randomised || unlimited))
         return;
     size_t n = 0;
@@ -215,11 +215,6 @@ void dh_layout_restart(void)
         change_personality(true);
     if (unlimited)
         limit_stack(RLIM_INFINITY);
-}
-
-bool dh_layout_was_restarted(void)
-{
-    return layout.restarted;
 }
 
 /* ---- mappings at addresses that the program chose ---- */

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* First of all, before the environment is changed; takes our mark out of it. Nothing in it counts unless `trusted`. */
-void dh_layout_begin(char **argv, char **envp, bool trusted);
 enum dh_layout_room {
     DH_ROOM_WISHED, /* as much as any program is known to grow */
     DH_ROOM_NEEDED  /* what is left when there is no choice */
@@ -18,7 +16,6 @@ enum dh_layout_room {
 bool dh_layout_fits(enum dh_layout_room room);
 /* Returns when that cannot be done, or was done already. */
 void dh_layout_restart(void);
-bool dh_layout_was_restarted(void);
 /* The program maps memory at an address of its own choice: false when that is where our tables are. */
 bool dh_layout_may_map(const void *at, size_t size);
 /* It has: says once when cells are shared. */

@@ -1,13 +1,8 @@
-/* Locks: the order they make, and which ones a thread holds. */
-#include "runtime/core/sync.h"
+/* The race detector as an observer of locks: the order they make, and which ones a thread holds. */
+#include "runtime/core/sync_observer.h"
 #include "runtime/race/internal.h"
 
-#include "runtime/atomrace/atomrace.h"
-#include "runtime/consistency/scopes.h"
 #include "runtime/core/context.h"
-#include "runtime/deadlock/blocked.h"
-#include "runtime/record/record.h"
-#include "runtime/stale/stale.h"
 
 static struct dh_held_lock *find_held(struct dh_race_state *s, uintptr_t lock)
 {
@@ -52,20 +47,9 @@ static void let_go(struct dh_race_state *s, struct dh_held_lock *l)
     note_given(s, lock);
 }
 
-void dh_lock_waits(const void *lock, unsigned mode, const uintptr_t *call_slot)
-{
-    unsigned flags = (mode & DH_LOCK_SHARED ? DH_EVENT_SHARED : 0) | (mode & DH_LOCK_TIMED ? DH_EVENT_TIMED : 0);
-    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_WAIT, flags, lock, 0, call_slot));
-}
-
-void dh_lock_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
+void dh_race_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    DH_RECORDED(dh_record_taken(lock, mode, call_slot));
-    DH_BLOCKED(dh_blocked_note_taken(lock, mode & DH_LOCK_SHARED, call_slot));
-    dh_atom_pass(DH_PASS_LOCK);
-    DH_UNITS(dh_units_lock_taken(lock));
-    DH_STALE(dh_stale_order(lock, DH_STALE_IN));
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -101,14 +85,10 @@ static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool sh
     dh_sync_unlock(o);
 }
 
-void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
+void dh_race_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    DH_RECORDED(dh_record_given(lock, mode, call_slot));
-    DH_BLOCKED(dh_blocked_note_given(lock));
-    dh_atom_pass(DH_PASS_UNLOCK);
-    DH_UNITS(dh_units_lock_given(lock));
-    DH_STALE(dh_stale_order(lock, DH_STALE_OUT));
+    (void)mode, (void)call_slot;
     if (!dh_race_enter(s))
         return;
     struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
@@ -123,56 +103,22 @@ void dh_lock_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
     dh_race_leave(s);
 }
 
-void dh_lock_destroyed(const void *lock, const uintptr_t *call_slot)
+void dh_race_lock_destroyed(const void *lock, const uintptr_t *call_slot)
 {
-    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_DESTROY, dh_lock_held(lock) ? DH_EVENT_FOREIGN : 0, lock, 0, call_slot));
+    (void)call_slot;
     dh_race_forget_object(lock);
 }
 
-void dh_lock_not_destroyed(const void *lock, const uintptr_t *call_slot)
+void dh_race_lock_init(const void *lock, const uintptr_t *call_slot)
 {
-    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_DESTROY, DH_EVENT_FOREIGN, lock, 0, call_slot));
-}
-
-void dh_lock_begins(const void *lock, const uintptr_t *call_slot)
-{
-    DH_RECORDED(dh_record_event(DH_EVENT_LOCK_INIT, 0, lock, 0, call_slot));
+    (void)call_slot;
     dh_race_forget_object(lock);
 }
 
-bool dh_lock_may_be_held(const void *lock)
-{
-    bool unlisted = false;
-    if (!__dh_thread.race && !__dh_thread.record)
-        return true; /* nobody counts */
-    return dh_record_held(lock, &unlisted) || unlisted || dh_lock_held(lock) ||
-           (__dh_thread.race && __dh_thread.race->n_unlisted);
-}
-
-unsigned dh_lock_held(const void *lock)
+unsigned dh_race_lock_held(const void *lock, bool *unlisted)
 {
     struct dh_race_state *s = __dh_thread.race;
-    struct dh_held_lock *held = s ? find_held(s, (uintptr_t)lock) : NULL;
-    bool unlisted;
-    return s ? held ? held->depth : 0 : dh_record_held(lock, &unlisted);
-}
-
-/* ---- condition variables ---- */
-
-void dh_condition_wait(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
-{
-    DH_RECORDED(
-        dh_record_event(DH_EVENT_COND_WAIT, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot));
-}
-
-void dh_condition_woken(const void *condition, const void *mutex, bool timed, const uintptr_t *call_slot)
-{
-    DH_RECORDED(
-        dh_record_event(DH_EVENT_COND_WOKEN, timed ? DH_EVENT_TIMED : 0, condition, (uintptr_t)mutex, call_slot));
-}
-
-void dh_condition_signal(const void *condition, bool all, const uintptr_t *call_slot)
-{
-    DH_BLOCKED(dh_blocked_note_signal(condition, all, call_slot));
-    DH_RECORDED(dh_record_event(all ? DH_EVENT_COND_BROADCAST : DH_EVENT_COND_SIGNAL, 0, condition, 0, call_slot));
+    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
+    *unlisted = s->n_unlisted;
+    return held ? held->depth : 0;
 }

@@ -1,19 +1,14 @@
 /* The program's memory as objects come and go: heap blocks with where they were allocated and freed, mappings, and
  * what library functions access. */
-#include "runtime/core/sync.h"
+#include "runtime/core/sync_observer.h"
 #include "runtime/race/internal.h"
 
-#include "runtime/consistency/scopes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/spin.h"
-#include "runtime/engine/primitives/primitives.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
-#include "runtime/record/record.h"
 #include "runtime/report/report.h"
-#include "runtime/stale/racy_elements.h"
-#include "runtime/stale/stale.h"
 
 #include <sys/mman.h>
 
@@ -153,18 +148,10 @@ static void touch_cells(struct dh_race_state *s, uintptr_t addr, size_t size)
     s->touched = (addr + size) / DH_SHADOW_PAGE;
 }
 
-void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
+void dh_race_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    DH_UNITS(dh_units_memory(at, size));
-    DH_STALE(dh_stale_forget(at, size));
     uintptr_t addr = (uintptr_t)at;
-    if (__builtin_expect(dh_watched_elements && at, 0))
-        dh_watched_allocated(at, size);
-    if (__builtin_expect(dh_watched_elements && dh_stale_on, 0))
-        dh_stale_watch_again();
-    if (at)
-        DH_RECORDED(dh_record_allocated(at, size, DH_MEMORY_HEAP, call_slot));
     if (!at || !dh_race_enter(s))
         return;
     touch_cells(s, addr, size);
@@ -177,7 +164,7 @@ void dh_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot
     dh_race_leave(s);
 }
 
-void dh_memory_extended(const void *at, size_t size)
+void dh_race_memory_extended(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
@@ -265,16 +252,10 @@ static void mark_freed(struct dh_race_state *s, const struct dh_block *block, ui
     dh_race_forget_filter(s, addr, size);
 }
 
-void dh_memory_freed(const void *at, const uintptr_t *call_slot)
+void dh_race_memory_freed(const void *at, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = (uintptr_t)at;
-    if (at)
-        DH_STALE(dh_stale_freed(at));
-    if (__builtin_expect(dh_watched_elements && at, 0))
-        dh_watched_freed(at);
-    if (at)
-        DH_RECORDED(dh_record_freed(at, 0, DH_MEMORY_HEAP, call_slot));
     if (!at || (addr & 15) || !dh_race_enter(s))
         return;
     uint32_t id = *dh_block_word_of(addr);
@@ -293,7 +274,7 @@ void dh_memory_freed(const void *at, const uintptr_t *call_slot)
 }
 
 /* Nobody may touch it until somebody accepts it: the same marks as those of freed memory, with another reason. */
-void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slot)
+void dh_race_memory_transferred(const void *at, size_t size, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
     uintptr_t addr = ((uintptr_t)at + 3) & ~(uintptr_t)3;
@@ -309,7 +290,7 @@ void dh_memory_given_away(const void *at, size_t size, const uintptr_t *call_slo
     dh_race_leave(s);
 }
 
-void dh_memory_accepted(const void *at, size_t size)
+void dh_race_memory_accepted(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
@@ -323,8 +304,6 @@ void dh_memory_accepted(const void *at, size_t size)
 void dh_race_begin_anew(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
-    DH_UNITS(dh_units_memory(at, size));
-    DH_STALE(dh_stale_forget(at, size));
     if (!size || !dh_race_enter(s))
         return;
     dh_sync_remove((uintptr_t)at, size);
@@ -332,31 +311,22 @@ void dh_race_begin_anew(const void *at, size_t size)
     dh_race_leave(s);
 }
 
-void dh_memory_mapped(const void *at, size_t size, enum dh_event_region region)
+void dh_race_memory_mapped(const void *at, size_t size, enum dh_event_region region)
 {
-    if (size)
-        DH_RECORDED(dh_record_allocated(at, size, region, NULL));
+    (void)region;
     dh_race_begin_anew(at, size);
 }
 
-void dh_memory_unmapped(const void *at, size_t size)
+void dh_race_memory_unmapped(const void *at, size_t size)
 {
-    if (size)
-        DH_RECORDED(dh_record_freed(at, size, DH_MEMORY_MAPPED, NULL));
     dh_race_begin_anew(at, size);
 }
 
 /* ---- accesses of library functions ---- */
 
-static void by_library(const void *at, size_t size, bool write, const uintptr_t *call_slot)
+void dh_race_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (at == __dh_thread.spared[0] || at == __dh_thread.spared[1])
-        return;
-    if (__dh_thread.units && call_slot && dh_module_is_instrumented(*call_slot))
-        dh_units_access((uintptr_t)at, size, write, __dh_thread.place);
-    if (__dh_thread.record)
-        dh_record_library_access(at, size, write, call_slot);
     if (!size || !s || !call_slot || dh_race_knows(s, (uintptr_t)at, size, write) ||
         !dh_module_is_instrumented(*call_slot) || !dh_race_enter(s))
         return;
@@ -367,26 +337,4 @@ static void by_library(const void *at, size_t size, bool write, const uintptr_t 
     s->by_library = false;
     s->report_context = DH_CONTEXT_ROOT;
     dh_race_leave(s);
-}
-
-bool dh_access_wanted(const uintptr_t *call_slot)
-{
-    return (__dh_thread.race || __dh_thread.record || __dh_thread.units || dh_engine_on) &&
-           dh_module_is_instrumented(*call_slot);
-}
-
-void dh_access_read(const void *at, size_t size, const uintptr_t *call_slot)
-{
-    if (dh_engine_on)
-        dh_engine_library_access(at, size, false);
-    else
-        by_library(at, size, false, call_slot);
-}
-
-void dh_access_write(void *at, size_t size, const uintptr_t *call_slot)
-{
-    if (dh_engine_on)
-        dh_engine_library_access(at, size, true);
-    else
-        by_library(at, size, true, call_slot);
 }

@@ -4,6 +4,8 @@
 #define DH_RUNTIME_RACE_RACE_STATE_H
 
 #include "detect/race.h"
+#include "runtime/core/instrumented_modules.h"
+#include "runtime/core/sync.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/race/history.h"
 
@@ -30,9 +32,6 @@ struct dh_known_atomic {
     uint32_t size;
     bool acquired;
 };
-
-/* What of a thread is not looked at, each with its depth. */
-enum dh_ignored { DH_IGNORED_ALL, DH_IGNORED_READS, DH_IGNORED_WRITES, DH_IGNORED_SYNC, DH_IGNORED_KINDS };
 
 enum dh_blocked { DH_RUNS, DH_BLOCKED, DH_BLOCKED_LENT };
 
@@ -137,13 +136,6 @@ static inline bool dh_race_ignores(const struct dh_race_state *s, enum dh_ignore
 DH_ALWAYS_INLINE bool dh_gate_is_open(const struct dh_race_state *s)
 {
     return !s->gate.busy && !s->gate.closed;
-}
-
-/* What the executable maps read-only: nothing races there. */
-extern uintptr_t dh_constant_start, dh_constant_size;
-DH_ALWAYS_INLINE bool dh_module_is_constant(uintptr_t addr)
-{
-    return addr - dh_constant_start < dh_constant_size;
 }
 
 extern struct dh_race dh_race_world; /* all cells' tables */

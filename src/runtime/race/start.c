@@ -3,6 +3,7 @@
 
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/spin.h"

@@ -6,8 +6,8 @@
 #include "runtime/record/state.h"
 
 #include "runtime/core/hook_table.h"
-#include "runtime/core/sync.h"
-#include "runtime/race/internal.h"
+#include "runtime/core/instrumented_modules.h"
+#include "runtime/core/sync_observer.h"
 
 #define INDEX(addr) ((addr) >> 6 & (DH_TOLD_LINES - 1))
 

@@ -4,7 +4,7 @@
 
 #include "event/site.h"
 #include "runtime/core/raw_syscall.h"
-#include "runtime/core/sync.h"
+#include "runtime/core/sync_observer.h"
 
 enum { BUCKETS = 1024 };
 
@@ -54,8 +54,7 @@ static bool lock(struct dh_record_bucket *b, struct dh_record_state *s)
 void dh_record_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_record_state *s = __dh_thread.record;
-    op->lane = NULL;
-    if (!s || s->ignores & (1 << DH_IGNORED_SYNC | 1 << DH_IGNORED_ALL))
+    if (s->ignores & (1 << DH_IGNORED_SYNC | 1 << DH_IGNORED_ALL))
         return;
     struct dh_record_lane *l = dh_record_enter(s);
     if (!l)

@@ -5,10 +5,11 @@
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/options.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/spin.h"
 #include "runtime/core/start.h"
-#include "runtime/core/sync.h"
+#include "runtime/core/sync_observer.h"
 #include "runtime/core/threads.h"
 #include "runtime/interpose/real.h"
 #include "runtime/race/internal.h"
@@ -293,7 +294,7 @@ void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr,
     dh_record_leave(l);
 }
 
-static void scope(enum dh_event_kind kind, const void *object, uint32_t place)
+void dh_record_scope(enum dh_event_kind kind, const void *object, uint32_t place)
 {
     struct dh_record_state *s = __dh_thread.record;
     struct dh_record_lane *l = s && !s->ignores ? dh_record_enter(s) : NULL;
@@ -308,16 +309,6 @@ static void scope(enum dh_event_kind kind, const void *object, uint32_t place)
         dh_record_new_segment(s);
     }
     dh_record_leave(l);
-}
-
-void dh_record_scope_enter(const void *object, uint32_t place)
-{
-    scope(DH_EVENT_ENTER, object, place);
-}
-
-void dh_record_scope_leave(uint32_t place)
-{
-    scope(DH_EVENT_LEAVE, NULL, place);
 }
 
 /* ---- what cannot be computed again ---- */
@@ -371,64 +362,6 @@ void dh_record_freed(const void *at, size_t size, enum dh_event_region region, c
         size = dh_real.malloc_usable_size((void *)at);
     dh_record_event(DH_EVENT_FREE, region, at, size, call_slot);
     dh_record_forget(__dh_thread.record, (uintptr_t)at, size);
-}
-
-/* ---- locks ---- */
-
-static struct dh_held_lock *find_held(struct dh_record_state *s, uintptr_t lock)
-{
-    for (uint32_t i = s->n_held; i-- > 0;)
-        if (s->held[i].lock == lock)
-            return &s->held[i];
-    return NULL;
-}
-
-static unsigned flags_of(unsigned mode)
-{
-    return (mode & DH_LOCK_SHARED ? DH_EVENT_SHARED : 0) | (mode & DH_LOCK_TRY ? DH_EVENT_TRY : 0) |
-           (mode & DH_LOCK_BY_WAIT ? DH_EVENT_WAIT : 0) | (mode & DH_LOCK_TIMED ? DH_EVENT_TIMED : 0);
-}
-
-void dh_record_taken(const void *lock, unsigned mode, const uintptr_t *call_slot)
-{
-    struct dh_record_state *s = __dh_thread.record;
-    if (!s)
-        return;
-    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
-    if (held)
-        held->depth++;
-    else if (s->n_held == DH_HELD_LOCKS)
-        s->n_unlisted++;
-    else
-        s->held[s->n_held++] = (struct dh_held_lock){(uintptr_t)lock, 0, 1, mode & DH_LOCK_SHARED};
-    dh_record_event(DH_EVENT_LOCK, flags_of(mode) | (held ? DH_EVENT_AGAIN : 0), lock, 0, call_slot);
-}
-
-void dh_record_given(const void *lock, unsigned mode, const uintptr_t *call_slot)
-{
-    struct dh_record_state *s = __dh_thread.record;
-    if (!s)
-        return;
-    struct dh_held_lock *held = find_held(s, (uintptr_t)lock);
-    unsigned flags = flags_of(mode);
-    if (held) {
-        flags |= (held->shared ? DH_EVENT_SHARED : 0) | (held->depth > 1 ? DH_EVENT_AGAIN : 0);
-        if (!--held->depth)
-            *held = s->held[--s->n_held];
-    } else if (s->n_unlisted) {
-        s->n_unlisted--;
-    } else {
-        flags |= DH_EVENT_FOREIGN;
-    }
-    dh_record_event(DH_EVENT_UNLOCK, flags, lock, 0, call_slot);
-}
-
-unsigned dh_record_held(const void *lock, bool *unlisted)
-{
-    struct dh_record_state *s = __dh_thread.record;
-    struct dh_held_lock *held = s ? find_held(s, (uintptr_t)lock) : NULL;
-    *unlisted = s && s->n_unlisted;
-    return held ? held->depth : 0;
 }
 
 /* ---- threads ---- */
@@ -522,8 +455,9 @@ static void say_own_stack(void)
     dh_record_allocated((const void *)t->stack_low, t->stack_high - t->stack_low, DH_MEMORY_STACK, NULL);
 }
 
-void dh_record_thread_begin(void)
+void dh_record_thread_start(struct dh_thread_birth *birth)
 {
+    (void)birth;
     if (!dh_record_on || __dh_thread.record || !__dh_thread.thread)
         return;
     dh_record_thread_named(__dh_thread.thread);
@@ -532,7 +466,7 @@ void dh_record_thread_begin(void)
     say_own_stack();
 }
 
-void dh_record_thread_end(void)
+void dh_record_thread_exit(void)
 {
     struct dh_record_state *s = __dh_thread.record;
     const struct dh_thread_state *t = &__dh_thread;
@@ -551,7 +485,7 @@ void dh_record_thread_named(const struct dh_thread *t)
         dh_stream_thread(t->index, t->parent, t->context, t->name);
 }
 
-void dh_record_ignore_begin(unsigned what)
+void dh_record_ignore_begin(enum dh_ignored what)
 {
     struct dh_record_state *s = __dh_thread.record;
     if (!s)
@@ -561,7 +495,7 @@ void dh_record_ignore_begin(unsigned what)
     set_tables(s);
 }
 
-void dh_record_ignore_end(unsigned what)
+void dh_record_ignore_end(enum dh_ignored what)
 {
     struct dh_record_state *s = __dh_thread.record;
     if (!s || !s->ignoring[what] || --s->ignoring[what])
@@ -583,6 +517,7 @@ static void begin(void)
     say_own_stack();
 }
 
+/* If the option `stream` asks for it; the calling thread is the first. */
 void dh_record_start(void)
 {
     if (!dh_options.stream)
@@ -606,7 +541,7 @@ void dh_record_forked(void)
     begin();
     for (uint32_t i = 0; s && __dh_thread.record && i < s->n_held; i++)
         for (uint32_t k = 0; k < s->held[i].depth; k++)
-            dh_record_taken((const void *)s->held[i].lock, s->held[i].shared ? DH_LOCK_SHARED : 0, NULL);
+            dh_record_lock_acquired((const void *)s->held[i].lock, s->held[i].shared ? DH_LOCK_SHARED : 0, NULL);
     if (s)
         dh_sys_munmap(s, sizeof *s);
 }

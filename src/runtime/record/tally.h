@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Defined by a program that counts; weak defaults in defaults.c: a row of nothing. */
+/* Defined by a program that counts; weak defaults in tally_defaults.c: a row of nothing. */
 extern const uint32_t __dh_tally_row;
 extern uint64_t __dh_tally_counters[];
 

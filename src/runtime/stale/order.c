@@ -3,6 +3,7 @@
 #include "runtime/stale/state.h"
 
 #include "event/site.h"
+#include "runtime/core/sync_observer.h"
 #include "runtime/race/sync_table.h"
 
 #define ALL_FENCES ((uintptr_t)1) /* no address of an object: those of seq_cst know of those before them */

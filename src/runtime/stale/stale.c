@@ -2,6 +2,7 @@
 
 #include "memory/heuristics.h"
 #include "runtime/core/bytes.h"
+#include "runtime/core/parts.h"
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
@@ -45,10 +46,10 @@ static bool is_variant(void)
     return dh_text_after(__dh_variant, "stale");
 }
 
-void dh_stale_start(const char *path)
+void dh_stale_start(void)
 {
-    const char *why = NULL;
-    if (!is_variant())
+    const char *path = dh_process.stale_region, *why = NULL;
+    if (!path || dh_process.engine_region || !is_variant())
         return;
     dh_stale_control = map(path, &why);
     if (dh_stale_control && dh_heuristic_by_name(dh_stale_control->job.heuristic) == DH_HEURISTIC_COUNT)

@@ -24,10 +24,6 @@ extern uint32_t __dh_stale_over;
             call;                                                                                                      \
     } while (0)
 
-/* `path` names the region. Says in one line why it cannot. */
-void dh_stale_start(const char *path);
-void dh_stale_forked(void);
-
 /* ---- threads (stale_threads.c) ---- */
 
 struct dh_stale_birth;
@@ -42,8 +38,6 @@ void dh_stale_thread_end(const void *object);
 enum dh_stale_edge { DH_STALE_IN = 1, DH_STALE_OUT = 2 };
 void dh_stale_order(const void *object, unsigned edges);
 void dh_stale_forget_object(const void *object);
-void dh_stale_atomic_enter(struct dh_atomic_op *op);
-void dh_stale_atomic_leave(struct dh_atomic_op *op, bool wrote);
 void dh_stale_fence(uint32_t order);
 
 /* ---- which elements (stale_watch.c) ---- */

@@ -1,24 +1,24 @@
 /* What blocked.c writes and the watcher reads. Layer: runtime, of blocked*.c. A record is written by its thread and
  * only while it does not wait; the watcher believes what it read if the sequence number is the same odd one before and
  * after: then the thread was in that wait all the time. */
-#ifndef DH_RUNTIME_DEADLOCK_BLOCKED_STATE_H
-#define DH_RUNTIME_DEADLOCK_BLOCKED_STATE_H
+#ifndef DH_RUNTIME_DEADLOCK_STATE_H
+#define DH_RUNTIME_DEADLOCK_STATE_H
 
 #include "runtime/core/address_map.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { DH_BLOCKED_LOCKS = 48, DH_BLOCKED_TICK_MS = 50 };
+enum { DH_DEADLOCK_LOCKS = 48, DH_DEADLOCK_TICK_MS = 50 };
 
-struct dh_blocked_lock {
+struct dh_deadlock_lock {
     uintptr_t lock;
     uint32_t context, depth;
     bool shared;
 };
 
-struct dh_blocked {
-    struct dh_blocked *next; /* records are never freed */
+struct dh_deadlock_thread {
+    struct dh_deadlock_thread *next; /* records are never freed */
     _Atomic uint32_t used;
     _Atomic uint64_t sequence; /* odd while it waits */
     bool described;            /* the next wait, or the one under way, is for what follows */
@@ -29,7 +29,7 @@ struct dh_blocked {
     uint32_t index;   /* of the thread */
     uintptr_t handle; /* its pthread_t */
     uint32_t n_held, n_unlisted;
-    struct dh_blocked_lock held[DH_BLOCKED_LOCKS];
+    struct dh_deadlock_lock held[DH_DEADLOCK_LOCKS];
     /* Of the watcher alone. */
     uint64_t seen;
     uint32_t ticks; /* for which the sequence was the same */
@@ -37,7 +37,7 @@ struct dh_blocked {
 };
 
 /* What is known of a condition. */
-struct dh_blocked_condition {
+struct dh_deadlock_condition {
     struct dh_map_node node;
     _Atomic uint32_t waiting, signals;
     _Atomic bool lone; /* signalled while nobody waited; where: */
@@ -45,28 +45,28 @@ struct dh_blocked_condition {
     uint32_t thread, context;
 };
 
-extern _Atomic(struct dh_blocked *) dh_blocked_records;
-struct dh_blocked_condition *dh_blocked_condition(uintptr_t condition, bool make);
+extern _Atomic(struct dh_deadlock_thread *) dh_deadlock_threads;
+struct dh_deadlock_condition *dh_deadlock_condition(uintptr_t condition, bool make);
 /* Somebody unlocked it who had not locked it: who owns it is not known. */
-bool dh_blocked_is_foreign(uintptr_t lock);
+bool dh_deadlock_has_unknown_owner(uintptr_t lock);
 /* Somebody waits: see that he is watched. */
-void dh_blocked_watch(void);
-void dh_blocked_watch_forked(void);
+void dh_deadlock_watch(void);
+void dh_deadlock_watch_forked(void);
 
-static inline bool dh_blocked_is_steady(const struct dh_blocked *b)
+static inline bool dh_deadlock_still_waits(const struct dh_deadlock_thread *b)
 {
     return b->ticks && atomic_load(&b->sequence) == b->seen;
 }
 /* Holds the lock so that one who wants it has to wait. */
-const struct dh_blocked_lock *dh_blocked_holds(const struct dh_blocked *b, uintptr_t lock, bool shared);
+const struct dh_deadlock_lock *dh_deadlock_holds(const struct dh_deadlock_thread *b, uintptr_t lock, bool shared);
 
 /* Each of these waits for the next, the last for the first. Others may still have something to do: the process goes on.
  */
-void dh_blocked_tell_cycle(struct dh_blocked *const *who, unsigned n);
+void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *who, unsigned n);
 /* These are all threads there are, and nobody is left who could end their waits; or, not `sure`, who is likely to.
  * Tells it, unless the cycle that led to it is told, and ends the process; returns when it is not to be told. */
-void dh_blocked_tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure);
+void dh_deadlock_report_stuck(struct dh_deadlock_thread *const *who, unsigned n, bool sure);
 /* The lock of `b` was waited for too long. The same. */
-void dh_blocked_tell_hang(struct dh_blocked *b, unsigned seconds);
+void dh_deadlock_report_hang(struct dh_deadlock_thread *b, unsigned seconds);
 
 #endif

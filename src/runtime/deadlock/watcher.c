@@ -7,8 +7,8 @@
 #include "runtime/core/options.h"
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
-#include "runtime/deadlock/blocked.h"
-#include "runtime/deadlock/blocked_state.h"
+#include "runtime/deadlock/deadlock.h"
+#include "runtime/deadlock/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,33 +35,33 @@ static struct {
     uint8_t *memory;
 } watcher;
 
-static struct dh_blocked *path[PATH_MOST];
+static struct dh_deadlock_thread *path[PATH_MOST];
 static uint64_t last_mark;
 
 /* ---- cycles of locks and joins ---- */
 
-static bool waits_for_lock(const struct dh_blocked *b)
+static bool waits_for_lock(const struct dh_deadlock_thread *b)
 {
     return b->role == DH_ROLE_LOCK_WAIT || b->role == DH_ROLE_RDLOCK_WAIT;
 }
 
-static bool waits_for(const struct dh_blocked *b, const struct dh_blocked *other)
+static bool waits_for(const struct dh_deadlock_thread *b, const struct dh_deadlock_thread *other)
 {
     if (b->role == DH_ROLE_JOIN)
         return other->handle == b->object;
-    return waits_for_lock(b) && !dh_blocked_is_foreign(b->object) &&
-           dh_blocked_holds(other, b->object, b->role == DH_ROLE_RDLOCK_WAIT);
+    return waits_for_lock(b) && !dh_deadlock_has_unknown_owner(b->object) &&
+           dh_deadlock_holds(other, b->object, b->role == DH_ROLE_RDLOCK_WAIT);
 }
 
 /* Fills `path` from its first on; answers how long the cycle is. */
 static unsigned follow(unsigned n)
 {
-    for (struct dh_blocked *b = atomic_load(&dh_blocked_records); b; b = b->next) {
+    for (struct dh_deadlock_thread *b = atomic_load(&dh_deadlock_threads); b; b = b->next) {
         if (!atomic_load(&b->used) || !waits_for(path[n - 1], b))
             continue;
         if (b == path[0])
             return n;
-        if (n == PATH_MOST || b->mark == last_mark || !dh_blocked_is_steady(b))
+        if (n == PATH_MOST || b->mark == last_mark || !dh_deadlock_still_waits(b))
             continue;
         b->mark = last_mark;
         path[n] = b;
@@ -73,16 +73,16 @@ static unsigned follow(unsigned n)
 }
 
 /* All of them were in their waits since the look before, so none gave or got anything in between. */
-static bool are_steady(struct dh_blocked *const *who, unsigned n)
+static bool are_steady(struct dh_deadlock_thread *const *who, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if (!dh_blocked_is_steady(who[i]))
+        if (!dh_deadlock_still_waits(who[i]))
             return false;
     return true;
 }
 
 /* A thread that waits for itself may yet be helped by one that unlocks what is not its own. */
-static void look_for_cycle(struct dh_blocked *b)
+static void look_for_cycle(struct dh_deadlock_thread *b)
 {
     if (!waits_for_lock(b) && b->role != DH_ROLE_JOIN)
         return;
@@ -90,12 +90,12 @@ static void look_for_cycle(struct dh_blocked *b)
     path[0] = b;
     unsigned n = follow(1);
     if (n > 1 && are_steady(path, n))
-        dh_blocked_tell_cycle(path, n);
+        dh_deadlock_report_cycle(path, n);
 }
 
 /* ---- everybody waits ---- */
 
-static struct dh_blocked *stuck[STUCK_MOST];
+static struct dh_deadlock_thread *stuck[STUCK_MOST];
 
 static long read_file(const char *name, char *out, size_t n)
 {
@@ -119,10 +119,10 @@ static char state_of(int tid)
     return n > 0 && text[n] == ' ' ? text[n + 1] : '?';
 }
 
-static struct dh_blocked *waiting_thread(int tid)
+static struct dh_deadlock_thread *waiting_thread(int tid)
 {
-    for (struct dh_blocked *b = atomic_load(&dh_blocked_records); b; b = b->next)
-        if (atomic_load(&b->used) && b->tid == tid && dh_blocked_is_steady(b))
+    for (struct dh_deadlock_thread *b = atomic_load(&dh_deadlock_threads); b; b = b->next)
+        if (atomic_load(&b->used) && b->tid == tid && dh_deadlock_still_waits(b))
             return b;
     return NULL;
 }
@@ -133,7 +133,7 @@ static bool is_out(int tid, unsigned *n)
     char state = state_of(tid);
     if (tid == atomic_load(&watcher.tid) || state == 'Z' || state == 'X')
         return true;
-    struct dh_blocked *b = state == 'S' ? waiting_thread(tid) : NULL;
+    struct dh_deadlock_thread *b = state == 'S' ? waiting_thread(tid) : NULL;
     if (!b || *n == STUCK_MOST)
         return false;
     stuck[(*n)++] = b;
@@ -207,17 +207,17 @@ static bool may_be_woken_by_handler(unsigned n)
 /* Looks after which a wait is too long; 0: never. */
 static uint32_t hang_ticks(void)
 {
-    return dh_options.hang_timeout > 0 ? 1000u / DH_BLOCKED_TICK_MS * (uint32_t)dh_options.hang_timeout : 0;
+    return dh_options.hang_timeout > 0 ? 1000u / DH_DEADLOCK_TICK_MS * (uint32_t)dh_options.hang_timeout : 0;
 }
 
-static bool is_hang(const struct dh_blocked *b)
+static bool is_hang(const struct dh_deadlock_thread *b)
 {
     return hang_ticks() && b->ticks >= hang_ticks();
 }
 
 static void look_for_stuck(void)
 {
-    struct timespec moment = {.tv_nsec = DH_BLOCKED_TICK_MS * 1000000L};
+    struct timespec moment = {.tv_nsec = DH_DEADLOCK_TICK_MS * 1000000L};
     unsigned n = count_stuck();
     if (!n)
         return;
@@ -228,7 +228,7 @@ static void look_for_stuck(void)
     /* Once more: somebody who was just about to be woken is awake by now. */
     dh_syscall3(SYS_nanosleep, (long)&moment, 0, 0);
     if (count_stuck() == n && are_steady(stuck, n))
-        dh_blocked_tell_stuck(stuck, n, sure);
+        dh_deadlock_report_stuck(stuck, n, sure);
 }
 
 /* ---- one look ---- */
@@ -243,7 +243,7 @@ static bool look(void)
 {
     bool some = false, all = true;
     uint32_t least = UINT32_MAX;
-    for (struct dh_blocked *b = atomic_load(&dh_blocked_records); b; b = b->next) {
+    for (struct dh_deadlock_thread *b = atomic_load(&dh_deadlock_threads); b; b = b->next) {
         if (!atomic_load(&b->used))
             continue;
         uint64_t sequence = atomic_load(&b->sequence);
@@ -253,13 +253,13 @@ static bool look(void)
         all = all && sequence & 1;
         least = b->ticks < least ? b->ticks : least;
     }
-    for (struct dh_blocked *b = atomic_load(&dh_blocked_records); b; b = b->next) {
+    for (struct dh_deadlock_thread *b = atomic_load(&dh_deadlock_threads); b; b = b->next) {
         if (!atomic_load(&b->used) || !b->ticks)
             continue;
         if (is_power(b->ticks))
             look_for_cycle(b);
         if (waits_for_lock(b) && b->ticks == hang_ticks())
-            dh_blocked_tell_hang(b, b->ticks * DH_BLOCKED_TICK_MS / 1000);
+            dh_deadlock_report_hang(b, b->ticks * DH_DEADLOCK_TICK_MS / 1000);
     }
     if (some && all && least >= STEADY_TICKS && (least == STEADY_TICKS || is_power(least) || least == hang_ticks()))
         look_for_stuck();
@@ -273,7 +273,7 @@ static void sleep_until_called(void)
     int bell = atomic_load(&watcher.bell);
     atomic_store(&watcher.asleep, 1);
     bool some = false;
-    for (struct dh_blocked *b = atomic_load(&dh_blocked_records); b; b = b->next)
+    for (struct dh_deadlock_thread *b = atomic_load(&dh_deadlock_threads); b; b = b->next)
         some = some || atomic_load(&b->sequence) & 1;
     if (!some && !atomic_load(&watcher.stop))
         dh_syscall6(SYS_futex, (long)&watcher.bell, FUTEX_WAIT_PRIVATE, bell, 0, 0, 0);
@@ -288,7 +288,7 @@ static void call_watcher(void)
 
 __attribute__((noreturn)) static void watch(void)
 {
-    struct timespec tick = {.tv_nsec = DH_BLOCKED_TICK_MS * 1000000L};
+    struct timespec tick = {.tv_nsec = DH_DEADLOCK_TICK_MS * 1000000L};
     dh_sys_prctl(PR_SET_NAME, (unsigned long)"deadheat");
     while (!atomic_load(&watcher.stop)) {
         dh_syscall3(SYS_nanosleep, (long)&tick, 0, 0);
@@ -336,7 +336,7 @@ static void start_watcher(void)
     dh_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
-void dh_blocked_watch(void)
+void dh_deadlock_watch(void)
 {
     if (!atomic_load_explicit(&watcher.begun, memory_order_relaxed) && !atomic_exchange(&watcher.begun, 1))
         start_watcher();
@@ -344,7 +344,7 @@ void dh_blocked_watch(void)
         call_watcher();
 }
 
-void dh_blocked_watch_forked(void)
+void dh_deadlock_watch_forked(void)
 {
     /* Its memory was copied, but nothing runs on it. */
     atomic_store(&watcher.tid, 0);
@@ -354,11 +354,11 @@ void dh_blocked_watch_forked(void)
         dh_bytes_zero(watcher.memory + STACK + STORAGE / 2, sizeof(uintptr_t) * 3);
 }
 
-void dh_blocked_stop(void)
+void dh_deadlock_stop(void)
 {
-    if (!dh_blocked_on)
+    if (!dh_deadlock_on)
         return;
-    dh_blocked_on = false;
+    dh_deadlock_on = false;
     atomic_store(&watcher.stop, 1);
     if (!atomic_exchange(&watcher.begun, 1))
         return;

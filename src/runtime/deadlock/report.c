@@ -1,5 +1,5 @@
 /* Saying who waits for what, and ending a process that would hang. */
-#include "runtime/deadlock/blocked_state.h"
+#include "runtime/deadlock/state.h"
 
 #include "event/finding_log.h"
 #include "runtime/core/bytes.h"
@@ -19,7 +19,7 @@
 static struct dh_report_access accesses[DH_REPORT_ACCESSES];
 static char notes[DH_REPORT_ACCESSES][128], text[160];
 
-static struct dh_report_access *describe(unsigned at, const struct dh_blocked *b)
+static struct dh_report_access *describe(unsigned at, const struct dh_deadlock_thread *b)
 {
     struct dh_report_access *a = &accesses[at];
     dh_bytes_zero(a, sizeof *a);
@@ -30,27 +30,27 @@ static struct dh_report_access *describe(unsigned at, const struct dh_blocked *b
     a->context = b->context;
     const struct dh_thread *joined = b->role == DH_ROLE_JOIN ? dh_threads_find_handle(b->object) : NULL;
     a->addr = b->role != DH_ROLE_JOIN ? b->object : joined ? joined->index : UINT32_MAX;
-    for (uint32_t i = 0; i < b->n_held && i < DH_BLOCKED_LOCKS && a->n_locks < DH_REPORT_LOCKS; i++)
+    for (uint32_t i = 0; i < b->n_held && i < DH_DEADLOCK_LOCKS && a->n_locks < DH_REPORT_LOCKS; i++)
         a->lock[a->n_locks++] = (struct dh_report_lock){b->held[i].lock, b->held[i].context, b->held[i].shared};
     return a;
 }
 
-static bool waits_for_lock(const struct dh_blocked *b)
+static bool waits_for_lock(const struct dh_deadlock_thread *b)
 {
     return b->role == DH_ROLE_LOCK_WAIT || b->role == DH_ROLE_RDLOCK_WAIT;
 }
 
-static const struct dh_blocked *holder_of(const struct dh_blocked *b)
+static const struct dh_deadlock_thread *holder_of(const struct dh_deadlock_thread *b)
 {
-    const struct dh_blocked *h = waits_for_lock(b) ? atomic_load(&dh_blocked_records) : NULL;
-    while (h && !(atomic_load(&h->used) && dh_blocked_holds(h, b->object, b->role == DH_ROLE_RDLOCK_WAIT)))
+    const struct dh_deadlock_thread *h = waits_for_lock(b) ? atomic_load(&dh_deadlock_threads) : NULL;
+    while (h && !(atomic_load(&h->used) && dh_deadlock_holds(h, b->object, b->role == DH_ROLE_RDLOCK_WAIT)))
         h = h->next;
     return h;
 }
 
-static void note_holder(unsigned at, const struct dh_blocked *b)
+static void note_holder(unsigned at, const struct dh_deadlock_thread *b)
 {
-    const struct dh_blocked *h = holder_of(b);
+    const struct dh_deadlock_thread *h = holder_of(b);
     if (!waits_for_lock(b))
         return;
     if (h)
@@ -102,7 +102,7 @@ static void tell_and_end(const struct dh_report *r)
 
 /* ---- a cycle ---- */
 
-void dh_blocked_tell_cycle(struct dh_blocked *const *who, unsigned n)
+void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *who, unsigned n)
 {
     unsigned shown = n < DH_REPORT_ACCESSES ? n : DH_REPORT_ACCESSES;
     for (unsigned i = 0; i < shown; i++) {
@@ -121,20 +121,21 @@ void dh_blocked_tell_cycle(struct dh_blocked *const *who, unsigned n)
 
 /* ---- everybody waits ---- */
 
-static bool is_owned_by_waiter(const struct dh_blocked *lock_waiter, const struct dh_blocked *condition_waiter)
+static bool is_owned_by_waiter(const struct dh_deadlock_thread *lock_waiter,
+                               const struct dh_deadlock_thread *condition_waiter)
 {
     return waits_for_lock(lock_waiter) &&
-           dh_blocked_holds(condition_waiter, lock_waiter->object, lock_waiter->role == DH_ROLE_RDLOCK_WAIT);
+           dh_deadlock_holds(condition_waiter, lock_waiter->object, lock_waiter->role == DH_ROLE_RDLOCK_WAIT);
 }
 
 /* How much a wait looks like the cause: a condition whose waiter holds what others want, one that nobody signals, one
  * that was signalled too early; then whoever waits for itself or for what nobody has; the others wait for these. */
 enum cause { JOINS, OTHERS, ANY_CONDITION, DEAD_OWNER, ITSELF, LOST, NEVER, CRITICAL };
 
-static enum cause cause_of(const struct dh_blocked *b, struct dh_blocked *const *who, unsigned n)
+static enum cause cause_of(const struct dh_deadlock_thread *b, struct dh_deadlock_thread *const *who, unsigned n)
 {
     if (waits_for_lock(b)) {
-        const struct dh_blocked *h = holder_of(b);
+        const struct dh_deadlock_thread *h = holder_of(b);
         return h == b ? ITSELF : h ? JOINS : DEAD_OWNER;
     }
     if (b->role != DH_ROLE_COND_WAIT)
@@ -142,7 +143,7 @@ static enum cause cause_of(const struct dh_blocked *b, struct dh_blocked *const 
     for (unsigned i = 0; i < n; i++)
         if (is_owned_by_waiter(who[i], b))
             return CRITICAL;
-    const struct dh_blocked_condition *c = dh_blocked_condition(b->object, false);
+    const struct dh_deadlock_condition *c = dh_deadlock_condition(b->object, false);
     if (!c || !atomic_load(&c->signals))
         return NEVER;
     return atomic_load(&c->lone) && c->thread != b->index ? LOST : ANY_CONDITION;
@@ -163,9 +164,9 @@ static const struct {
                   "who could signal the condition needs a lock that the waiting thread holds; every thread waits"},
 };
 
-static void add_lone_signal(unsigned at, const struct dh_blocked *b)
+static void add_lone_signal(unsigned at, const struct dh_deadlock_thread *b)
 {
-    const struct dh_blocked_condition *c = dh_blocked_condition(b->object, false);
+    const struct dh_deadlock_condition *c = dh_deadlock_condition(b->object, false);
     struct dh_report_access *a = &accesses[at];
     dh_bytes_zero(a, sizeof *a);
     *a = (struct dh_report_access){.thread = c->thread,
@@ -178,7 +179,7 @@ static void add_lone_signal(unsigned at, const struct dh_blocked *b)
 }
 
 /* The cause, who waits for what it holds, and then the rest. */
-void dh_blocked_tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure)
+void dh_deadlock_report_stuck(struct dh_deadlock_thread *const *who, unsigned n, bool sure)
 {
     unsigned first = 0, shown = 0;
     enum cause cause = JOINS;
@@ -207,14 +208,14 @@ void dh_blocked_tell_stuck(struct dh_blocked *const *who, unsigned n, bool sure)
     tell_and_end(&r);
 }
 
-void dh_blocked_tell_hang(struct dh_blocked *b, unsigned seconds)
+void dh_deadlock_report_hang(struct dh_deadlock_thread *b, unsigned seconds)
 {
-    const struct dh_blocked *h = holder_of(b);
+    const struct dh_deadlock_thread *h = holder_of(b);
     unsigned n = 0;
     describe(n, b);
     note_holder(n++, b);
     /* What it does if it does not wait is not known; where it took the lock is. */
-    if (h && h != b && dh_blocked_is_steady(h)) {
+    if (h && h != b && dh_deadlock_still_waits(h)) {
         describe(n, h);
         note_holder(n++, h);
     }

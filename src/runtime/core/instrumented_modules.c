@@ -2,9 +2,11 @@
  * joins gets a range above. */
 #include "runtime/core/public_hooks.h"
 
+#include "runtime/core/instrumented_modules.h"
+
 #include "event/engine.h"
-#include "runtime/race/internal.h"
-#include "runtime/record/record.h"
+#include "runtime/core/sync.h"
+#include "runtime/core/thread_state.h"
 
 #include <link.h>
 #include <stdatomic.h>
@@ -102,6 +104,6 @@ uint32_t dh_module_places(uintptr_t low, uintptr_t high)
 uint32_t __dh_join(const void *code, const void *code_end)
 {
     uint32_t first = dh_module_join((uintptr_t)code, (uintptr_t)code_end);
-    dh_record_modules();
+    dh_modules_changed();
     return first;
 }
