@@ -46,14 +46,4 @@ void dh_clocks_atomic(struct dh_clocks *c, uint32_t thread, uint64_t object, enu
 
 void dh_clocks_merge(uint32_t *to, const uint32_t *from, uint32_t n);
 
-static inline bool dh_order_acquires(unsigned order)
-{
-    return order == DH_ORDER_ACQUIRE || order >= DH_ORDER_ACQ_REL;
-}
-
-static inline bool dh_order_releases(unsigned order)
-{
-    return order >= DH_ORDER_RELEASE;
-}
-
 #endif

@@ -18,7 +18,7 @@ _Atomic uint32_t dh_atom_n_broken;
 static struct dh_sections sections;
 static bool *is_local; /* by section */
 static struct dh_atom_monitor *monitor;
-static dh_spin monitor_lock = DH_SPIN_INIT;
+static dh_spin monitor_lock = DH_SPIN_INIT(DH_RANK_ATOMRACE_MONITOR);
 
 static void broken(const struct dh_atom_watch *w, unsigned allow, const struct dh_atom_access *end)
 {
@@ -124,7 +124,7 @@ void dh_atom_sections_leave(struct dh_atom_self *s)
 
 void dh_atom_sections_forked(void)
 {
-    atomic_flag_clear(&monitor_lock);
+    dh_spin_forked(&monitor_lock);
     if (monitor)
         dh_bytes_zero(monitor, sizeof *monitor);
 }

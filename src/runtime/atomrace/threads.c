@@ -16,7 +16,7 @@ static _Atomic uint32_t n_threads;
 /* ---- threads ---- */
 
 static struct dh_atom_self *free_selves;
-static dh_spin free_lock = DH_SPIN_INIT;
+static dh_spin free_lock = DH_SPIN_INIT(DH_RANK_ATOMRACE_STATES);
 
 static struct dh_atom_self *take_free(void)
 {
@@ -69,7 +69,7 @@ void dh_atom_give_back(struct dh_atom_self *s)
 
 void dh_atom_threads_forked(void)
 {
-    atomic_flag_clear(&free_lock);
+    dh_spin_forked(&free_lock);
 }
 
 /* ---- contexts and activations ---- */

@@ -92,21 +92,11 @@ void dh_consistency_library_access(const void *at, size_t size, bool write, cons
 
 /* ---- atomics ---- */
 
-static bool acquires(unsigned order)
-{
-    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
-static bool releases(unsigned order)
-{
-    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
 void dh_consistency_atomic_enter(struct dh_atomic_op *op)
 {
     if ((op->what & 255) != DH_OP_ATOMIC_LOAD)
         dh_units_atomic_changes(op->addr);
-    if (releases(op->what >> 8 & 255))
+    if (dh_order_releases(op->what >> 8 & 255))
         dh_units_release();
 }
 
@@ -115,7 +105,7 @@ void dh_consistency_atomic_leave(struct dh_atomic_op *op, bool wrote)
     (void)wrote;
     if ((op->what & 255) != DH_OP_ATOMIC_LOAD)
         dh_units_atomic_changed(op->addr);
-    if (acquires(op->what >> 8 & 255))
+    if (dh_order_acquires(op->what >> 8 & 255))
         dh_units_acquired();
 }
 

@@ -5,17 +5,12 @@
 #define DH_RUNTIME_DEADLOCK_STATE_H
 
 #include "runtime/core/address_map.h"
+#include "runtime/core/held_locks.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
 enum { DH_DEADLOCK_LOCKS = 48, DH_DEADLOCK_TICK_MS = 50 };
-
-struct dh_deadlock_lock {
-    uintptr_t lock;
-    uint32_t context, depth;
-    bool shared;
-};
 
 struct dh_deadlock_thread {
     struct dh_deadlock_thread *next; /* records are never freed */
@@ -29,7 +24,7 @@ struct dh_deadlock_thread {
     uint32_t index;   /* of the thread */
     uintptr_t handle; /* its pthread_t */
     uint32_t n_held, n_unlisted;
-    struct dh_deadlock_lock held[DH_DEADLOCK_LOCKS];
+    struct dh_held_lock held[DH_DEADLOCK_LOCKS];
     /* Of the watcher alone. */
     uint64_t seen;
     uint32_t ticks; /* for which the sequence was the same */
@@ -58,7 +53,7 @@ static inline bool dh_deadlock_still_waits(const struct dh_deadlock_thread *b)
     return b->ticks && atomic_load(&b->sequence) == b->seen;
 }
 /* Holds the lock so that one who wants it has to wait. */
-const struct dh_deadlock_lock *dh_deadlock_holds(const struct dh_deadlock_thread *b, uintptr_t lock, bool shared);
+const struct dh_held_lock *dh_deadlock_holds(const struct dh_deadlock_thread *b, uintptr_t lock, bool shared);
 
 /* Each of these waits for the next, the last for the first. Others may still have something to do: the process goes on.
  */

@@ -197,32 +197,28 @@ void dh_deadlock_watched_wait_resumed(void)
 
 /* ---- locks ---- */
 
-static struct dh_deadlock_lock *find_held(struct dh_deadlock_thread *b, uintptr_t lock)
+static struct dh_held_lock *find_held(struct dh_deadlock_thread *b, uintptr_t lock)
 {
-    for (uint32_t i = b->n_held; i-- > 0;)
-        if (b->held[i].lock == lock)
-            return &b->held[i];
-    return NULL;
+    return dh_held_lock_find(b->held, b->n_held, lock);
 }
 
 void dh_deadlock_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     struct dh_deadlock_thread *b = record();
-    struct dh_deadlock_lock *l = b ? find_held(b, (uintptr_t)lock) : NULL;
+    struct dh_held_lock *l = b ? find_held(b, (uintptr_t)lock) : NULL;
     if (l)
         l->depth++;
     else if (b && b->n_held == DH_DEADLOCK_LOCKS)
         b->n_unlisted++;
     else if (b)
-        b->held[b->n_held++] =
-            (struct dh_deadlock_lock){(uintptr_t)lock, context_of(call_slot), 1, mode & DH_LOCK_SHARED};
+        b->held[b->n_held++] = (struct dh_held_lock){(uintptr_t)lock, context_of(call_slot), 1, mode & DH_LOCK_SHARED};
 }
 
 void dh_deadlock_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)mode, (void)call_slot;
     struct dh_deadlock_thread *b = record();
-    struct dh_deadlock_lock *l = b ? find_held(b, (uintptr_t)lock) : NULL;
+    struct dh_held_lock *l = b ? find_held(b, (uintptr_t)lock) : NULL;
     if (!l) {
         if (b && b->n_unlisted)
             b->n_unlisted--;
@@ -242,7 +238,7 @@ bool dh_deadlock_has_unknown_owner(uintptr_t lock)
     return dh_map_find(&foreign, lock) != NULL;
 }
 
-const struct dh_deadlock_lock *dh_deadlock_holds(const struct dh_deadlock_thread *b, uintptr_t lock, bool shared)
+const struct dh_held_lock *dh_deadlock_holds(const struct dh_deadlock_thread *b, uintptr_t lock, bool shared)
 {
     for (uint32_t i = 0; i < b->n_held && i < DH_DEADLOCK_LOCKS; i++)
         if (b->held[i].lock == lock)

@@ -7,16 +7,6 @@
 #include "event/site.h"
 #include "runtime/race/shadow.h"
 
-static bool acquires(unsigned order)
-{
-    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
-static bool releases(unsigned order)
-{
-    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST;
-}
-
 static unsigned size_of(const struct dh_atomic_op *op)
 {
     return op->what >> 16;
@@ -70,7 +60,7 @@ static void load_edges(struct dh_race_state *s, const struct dh_sync *o, unsigne
 {
     if (!o->clock || dh_race_ignores(s, DH_IGNORED_SYNC))
         return;
-    if (acquires(order)) {
+    if (dh_order_acquires(order)) {
         dh_edge_in(s, o->clock);
         return;
     }
@@ -92,15 +82,10 @@ static void store_edges(struct dh_race_state *s, struct dh_sync *o, unsigned ord
 {
     if (!rmw)
         dh_sync_clock_clear(&o->clock);
-    if (releases(order))
+    if (dh_order_releases(order))
         dh_edge_out_join(s, &o->clock);
     else
         fenced(s, o);
-}
-
-static struct dh_known_atomic *known_at(struct dh_race_state *s, uintptr_t addr)
-{
-    return &s->atomics[addr >> 2 & (DH_KNOWN_ATOMICS - 1)];
 }
 
 /* After a load: its past is known, or waits for a fence, and that it happened in this epoch is recorded. */
@@ -109,12 +94,13 @@ static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const 
     if (s->gate.ignores)
         return;
     const _Atomic uint64_t *version = dh_sync_version(o);
-    *known_at(s, op->addr) = (struct dh_known_atomic){.addr = op->addr,
-                                                      .version = version,
-                                                      .known = atomic_load_explicit(version, memory_order_relaxed),
-                                                      .stamp = s->stamp,
-                                                      .size = size_of(op),
-                                                      .acquired = acquires(order)};
+    *dh_known_atomic_at(s->atomics, op->addr) =
+        (struct dh_known_atomic){.addr = op->addr,
+                                 .version = version,
+                                 .known = atomic_load_explicit(version, memory_order_relaxed),
+                                 .stamp = s->stamp,
+                                 .size = size_of(op),
+                                 .acquired = dh_order_acquires(order)};
 }
 
 const _Atomic uint64_t *dh_race_atomic_known(const void *addr, uint32_t what, uint64_t *version)
@@ -122,12 +108,8 @@ const _Atomic uint64_t *dh_race_atomic_known(const void *addr, uint32_t what, ui
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_gate_is_open(s))
         return NULL;
-    const struct dh_known_atomic *k = known_at(s, (uintptr_t)addr);
-    if (k->addr != (uintptr_t)addr || k->stamp != s->stamp || k->size != what >> 16 ||
-        (!k->acquired && acquires(what >> 8 & 255)))
-        return NULL;
-    *version = k->known;
-    return atomic_load_explicit(k->version, memory_order_acquire) == k->known ? k->version : NULL;
+    return dh_known_atomic_version(dh_known_atomic_at(s->atomics, (uintptr_t)addr), (uintptr_t)addr, what, s->stamp,
+                                   version);
 }
 
 static void finish(struct dh_race_state *s)
@@ -206,11 +188,11 @@ void dh_race_atomic_fence(uint32_t order)
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    if (acquires(order) && s->has_fence_acquire) {
+    if (dh_order_acquires(order) && s->has_fence_acquire) {
         dh_clock_join(&s->t.clock, &s->fence_acquire);
         s->has_fence_acquire = false;
     }
-    if (releases(order)) {
+    if (dh_order_releases(order)) {
         uint32_t time = s->t.time;
         s->fence_release.n = 0;
         dh_race_release(&s->t, &s->fence_release);

@@ -29,7 +29,7 @@ struct fiber {
 };
 
 static struct fiber *all;
-static dh_spin lock = DH_SPIN_INIT;
+static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACE_FIBERS);
 static __thread struct fiber own; /* of the kernel thread */
 static __thread struct fiber *current;
 
@@ -199,7 +199,7 @@ void dh_fibers_thread_ends(void)
 
 void dh_fibers_forked(void)
 {
-    atomic_flag_clear(&lock);
+    dh_spin_forked(&lock);
     for (struct fiber *f = all; f; f = f->next)
         if (f != current && f->parked.race) {
             f->parked.own = DH_OWN_LENT;

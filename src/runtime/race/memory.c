@@ -34,7 +34,7 @@ enum {
 
 static struct record *records;
 static uint32_t n_records = RECORDS, next_record = 1, free_record;
-static dh_spin records_lock = DH_SPIN_INIT;
+static dh_spin records_lock = DH_SPIN_INIT(DH_RANK_RACE_BLOCKS);
 static struct dh_freed *freed;
 static _Atomic uint32_t next_freed = 1;
 
@@ -80,7 +80,7 @@ static void give_record(uint32_t id)
 
 void dh_memory_forked(void)
 {
-    atomic_flag_clear(&records_lock);
+    dh_spin_forked(&records_lock);
 }
 
 static void describe(uintptr_t at, uint32_t id, struct dh_block *out)

@@ -4,34 +4,17 @@
 #define DH_RUNTIME_RACE_RACE_STATE_H
 
 #include "detect/race.h"
+#include "runtime/core/context.h"
+#include "runtime/core/held_locks.h"
 #include "runtime/core/instrumented_modules.h"
+#include "runtime/core/known_atomics.h"
 #include "runtime/core/sync.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/race/history.h"
 
 #include <stdatomic.h>
 
-enum { DH_CONTEXT_CACHE = 256, DH_HELD_LOCKS = 64, DH_KNOWN_ATOMICS = 64 };
-
-struct dh_known_context {
-    uint64_t value; /* V of a shadow stack */
-    uint32_t id, unused;
-};
-
-struct dh_held_lock {
-    uintptr_t lock;
-    uint32_t context, depth;
-    bool shared;
-};
-
-/* An atomic variable that was loaded in this epoch, and the version (sync_table.h) whose past is known. */
-struct dh_known_atomic {
-    uintptr_t addr;
-    const _Atomic uint64_t *version;
-    uint64_t known, stamp;
-    uint32_t size;
-    bool acquired;
-};
+enum { DH_CONTEXT_CACHE = 256 };
 
 enum dh_blocked { DH_RUNS, DH_BLOCKED, DH_BLOCKED_LENT };
 

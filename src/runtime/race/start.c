@@ -17,7 +17,7 @@
 
 enum { LINES = 1 << 22, LINES_LEAST = 1 << 16 };
 
-static dh_spin tables = DH_SPIN_INIT;
+static dh_spin tables = DH_SPIN_INIT(DH_RANK_RACE_TABLES);
 
 static void lock_tables(void)
 {
@@ -31,7 +31,7 @@ static void unlock_tables(void)
 
 void dh_race_tables_forked(void)
 {
-    atomic_flag_clear(&tables);
+    dh_spin_forked(&tables);
     dh_memory_forked();
 }
 

@@ -184,7 +184,7 @@ void dh_sync_remove(uintptr_t addr, size_t size)
 void dh_sync_table_forked(void)
 {
     for (int i = 0; i < BUCKETS; i++) {
-        atomic_flag_clear(&buckets[i].lock);
+        dh_spin_forked(&buckets[i].lock);
         atomic_store_explicit(&buckets[i].waiting, 0, memory_order_relaxed);
     }
 }

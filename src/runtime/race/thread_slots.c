@@ -27,7 +27,7 @@ struct slot {
 };
 
 static struct slot slots[DH_LAST_SLOT + 1];
-static dh_spin lock = DH_SPIN_INIT;
+static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACE_SLOTS);
 static uint64_t order;
 static uint32_t generation = 1;
 static uint32_t n_shared; /* times a thread went on with a slot whose past it did not know */
@@ -349,7 +349,7 @@ bool dh_slot_thread_place(unsigned i, struct dh_thread_place *out)
 
 void dh_slots_forked(struct dh_race_state *survivor)
 {
-    atomic_flag_clear(&lock);
+    dh_spin_forked(&lock);
     for (int i = 1; i <= DH_LAST_SLOT; i++)
         if (slots[i].user && slots[i].user != survivor)
             take_back(&slots[i]);

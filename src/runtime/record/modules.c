@@ -2,8 +2,8 @@
 #include "runtime/record/state.h"
 
 #include "runtime/core/bytes.h"
+#include "runtime/core/instrumented_modules.h"
 #include "runtime/core/start.h"
-#include "runtime/race/internal.h"
 
 #include <link.h>
 

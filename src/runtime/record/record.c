@@ -4,6 +4,7 @@
 #include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
+#include "runtime/core/instrumented_modules.h"
 #include "runtime/core/options.h"
 #include "runtime/core/parts.h"
 #include "runtime/core/raw_syscall.h"
@@ -12,7 +13,6 @@
 #include "runtime/core/sync_observer.h"
 #include "runtime/core/threads.h"
 #include "runtime/interpose/real.h"
-#include "runtime/race/internal.h"
 
 #include <sys/mman.h>
 
@@ -367,7 +367,7 @@ void dh_record_freed(const void *at, size_t size, enum dh_event_region region, c
 /* ---- threads ---- */
 
 static struct dh_record_state *free_states;
-static dh_spin states_lock = DH_SPIN_INIT;
+static dh_spin states_lock = DH_SPIN_INIT(DH_RANK_RECORD_STATES);
 
 static struct dh_record_state *take_state(void)
 {
@@ -535,7 +535,7 @@ void dh_record_forked(void)
         return;
     dh_record_on = false;
     dh_record_become(NULL);
-    atomic_flag_clear(&states_lock);
+    dh_spin_forked(&states_lock);
     free_states = NULL;
     dh_stream_drop();
     begin();

@@ -4,7 +4,10 @@
 #define DH_RUNTIME_RECORD_STATE_H
 
 #include "event/stream.h"
-#include "runtime/race/race_state.h"
+#include "runtime/core/context.h"
+#include "runtime/core/held_locks.h"
+#include "runtime/core/known_atomics.h"
+#include "runtime/core/sync.h"
 #include "runtime/record/record.h"
 
 enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16, DH_RECORD_CONTEXTS = 1 << 12 };

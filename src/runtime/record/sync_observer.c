@@ -8,10 +8,7 @@
 
 static struct dh_held_lock *find_held(struct dh_record_state *s, uintptr_t lock)
 {
-    for (uint32_t i = s->n_held; i-- > 0;)
-        if (s->held[i].lock == lock)
-            return &s->held[i];
-    return NULL;
+    return dh_held_lock_find(s->held, s->n_held, lock);
 }
 
 static unsigned flags_of(unsigned mode)

@@ -8,16 +8,6 @@
 
 #define ALL_FENCES ((uintptr_t)1) /* no address of an object: those of seq_cst know of those before them */
 
-static bool acquires(unsigned order)
-{
-    return order == DH_ORDER_ACQUIRE || order >= DH_ORDER_ACQ_REL;
-}
-
-static bool releases(unsigned order)
-{
-    return order >= DH_ORDER_RELEASE;
-}
-
 /* A handler that comes while an access is made may order; one that comes while the table is locked may not. */
 static bool enter(struct dh_stale_thread *t, uint8_t *before)
 {
@@ -96,7 +86,7 @@ void dh_stale_atomic_enter(struct dh_atomic_op *op)
 
 static void load_edges(struct dh_stale_thread *t, const struct dh_sync *o, unsigned order)
 {
-    if (acquires(order))
+    if (dh_order_acquires(order))
         take(t, o);
     else if (order != DH_ORDER_NONE && o->clock) {
         dh_stale_log(t->index, DH_STALE_LOG_READ, o->addr, 0, 0);
@@ -113,7 +103,7 @@ static void store_edges(struct dh_stale_thread *t, struct dh_sync *o, unsigned o
         dh_stale_log(t->index, DH_STALE_LOG_CLEAR, o->addr, 0, 0);
         dh_sync_clock_clear(&o->clock);
     }
-    if (releases(order)) {
+    if (dh_order_releases(order)) {
         give(t, o);
         return;
     }
@@ -144,12 +134,12 @@ void dh_stale_fence(uint32_t order)
     uint8_t before;
     if (!enter(t, &before))
         return;
-    if (acquires(order) && t->has_fence_acquire) {
+    if (dh_order_acquires(order) && t->has_fence_acquire) {
         dh_stale_log(t->index, DH_STALE_LOG_FENCE_ACQUIRE, 0, 0, 0);
         dh_clock_join(&t->clock, &t->fence_acquire);
         t->has_fence_acquire = false;
     }
-    if (releases(order)) {
+    if (dh_order_releases(order)) {
         dh_stale_log(t->index, DH_STALE_LOG_FENCE_RELEASE, 0, 0, 0);
         dh_clock_copy(&t->fence_release, &t->clock);
         t->has_fence_release = true;

@@ -13,7 +13,7 @@ static unsigned n_found;
 /* Bits of granules that may be among them: most accesses are of others. */
 enum { FILTER = 1024 };
 static uint64_t filter[FILTER / 64];
-static dh_spin lock = DH_SPIN_INIT;
+static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACY_ELEMENTS);
 
 static unsigned bit_of(uintptr_t at)
 {
@@ -67,7 +67,7 @@ void dh_watched_freed(const void *at)
 
 void dh_watched_forked(void)
 {
-    atomic_flag_clear(&lock);
+    dh_spin_forked(&lock);
 }
 
 bool dh_watched_has(uintptr_t at)

@@ -51,6 +51,7 @@ static struct dh_stale_shard *shard_of(uint64_t address)
 static bool start_shard(struct dh_stale_shard *s, uint32_t slots, unsigned number)
 {
     const struct dh_stale_job *job = &dh_stale_control->job;
+    s->lock = (dh_spin)DH_SPIN_INIT(DH_RANK_STALE_SHARD);
     s->memory =
         (struct dh_memory){.threads = slots, .clocks_given = true, .memory = memory, .peek = peek, .poke = poke};
     s->model = dh_memory_model_by_name("hb")->start(&s->memory);
@@ -125,7 +126,7 @@ void dh_stale_serve_forked(void)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
         begin_anew(&shards[i], i);
-        atomic_flag_clear(&shards[i].lock);
+        dh_spin_forked(&shards[i].lock);
     }
 }
 

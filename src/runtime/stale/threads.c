@@ -4,7 +4,7 @@
 #include "runtime/core/alloc.h"
 #include "runtime/core/bytes.h"
 
-struct dh_stale_registry dh_stale_registry = {.lock = DH_SPIN_INIT};
+struct dh_stale_registry dh_stale_registry = {.lock = DH_SPIN_INIT(DH_RANK_STALE_SLOTS)};
 
 struct dh_stale_birth {
     uint32_t slot, index;
@@ -137,7 +137,7 @@ void dh_stale_threads_forked(void)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     const struct dh_stale_thread *t = __dh_thread.stale;
-    atomic_flag_clear(&r->lock);
+    dh_spin_forked(&r->lock);
     uint32_t generation = r->generation + 1;
     for (uint32_t i = 0; i < r->slots; i++)
         if (r->slot[i].users) {

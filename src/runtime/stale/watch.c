@@ -9,7 +9,7 @@ enum { LINE = 64, BITS = 12 /* of the address of a line: at most one of so many 
 
 uint64_t __dh_stale_mask = UINT64_MAX, __dh_stale_want;
 
-static dh_spin lock = DH_SPIN_INIT;
+static dh_spin lock = DH_SPIN_INIT(DH_RANK_STALE_WATCH);
 
 /* Not both at once: who sees one of them only looks at what it need not, or asks about what begins anew. */
 static void set(uint64_t mask, uint64_t want)
@@ -98,5 +98,5 @@ void dh_stale_watch_again(void)
 
 void dh_stale_watch_forked(void)
 {
-    atomic_flag_clear(&lock);
+    dh_spin_forked(&lock);
 }
