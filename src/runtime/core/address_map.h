@@ -1,5 +1,5 @@
-/* Records found by the address (or number) of what they belong to. Layer: runtime. Lock-free, records are never taken
- * out but may be used again by whoever gets the same key; from mmap, zeroed. Any thread, signal handlers. */
+/* Records found by the address (or number) of what they belong to. Layer: runtime. Lock-free, records are never removed
+ * but used again for the same key; from mmap, zeroed. Any thread, signal handlers. */
 #ifndef DH_RUNTIME_CORE_ADDRESS_MAP_H
 #define DH_RUNTIME_CORE_ADDRESS_MAP_H
 

@@ -57,5 +57,5 @@ static void connect(void)
     hooks = *runtime;
 }
 
-/* Before every constructor of the library; whoever calls in even earlier meets the empty hooks. */
+/* Before every constructor of the library; a call even earlier meets the empty hooks. */
 __attribute__((section(".init_array.00000"), used)) static void (*const connect_early)(void) = connect;

@@ -1,5 +1,3 @@
-/* Which code is instrumented, and whose places are whose. The executable numbers its places from 0; each library that
- * joins gets a range above. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/core/instrumented_modules.h"
@@ -62,7 +60,7 @@ void dh_modules_init(void)
     dh_constant_size = end == UINTPTR_MAX || end < first ? 0 : end - first;
 }
 
-/* More libraries than there are ranges share the last one: places of theirs are then not told. */
+/* More libraries than there are ranges share the last one: places of theirs are then not known. */
 uint32_t dh_module_join(uintptr_t code_start, uintptr_t code_end)
 {
     const struct library *known = library_of(code_start);

@@ -5,7 +5,7 @@ enum { STARTS = DH_PART_STARTS, FORKED = DH_PART_FORKED, THREAD_ENDS = DH_PART_T
 void dh_parts_start(void)
 {
 #define PART(name, stages)                                                                                             \
-    if ((stages)&STARTS)                                                                                               \
+    if ((stages) & STARTS)                                                                                             \
         dh_##name##_start();
 #include "runtime/core/parts.def"
 #undef PART
@@ -14,7 +14,7 @@ void dh_parts_start(void)
 void dh_parts_forked(void)
 {
 #define PART(name, stages)                                                                                             \
-    if ((stages)&FORKED)                                                                                               \
+    if ((stages) & FORKED)                                                                                             \
         dh_##name##_forked();
 #include "runtime/core/parts.def"
 #undef PART
@@ -23,7 +23,7 @@ void dh_parts_forked(void)
 void dh_parts_thread_ends(void)
 {
 #define PART(name, stages)                                                                                             \
-    if ((stages)&THREAD_ENDS)                                                                                          \
+    if ((stages) & THREAD_ENDS)                                                                                        \
         dh_##name##_thread_ends();
 #include "runtime/core/parts.def"
 #undef PART

@@ -10,7 +10,7 @@ struct dh_process {
     bool started;
     bool forked;          /* not the process that started, but a child of it */
     int pid;              /* differs from getpid() in a child made by vfork or a raw system call */
-    const char *path;     /* of the executable, absolute where that can be told */
+    const char *path;     /* of the executable, absolute where that is known */
     const char *original; /* of the program this is a derived variant of, or NULL */
     bool restarted;       /* by us, without address randomisation */
     /* Regions shared with the tool, of the schedule engine and of adversarial memory, or NULL: what the environment

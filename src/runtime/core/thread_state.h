@@ -35,7 +35,7 @@ enum { DH_FILTER_LINES = 1024, DH_STAMP_SHIFT = 42 }; /* lines have 42 bits */
  * read. Stamps begin at 1, so that a word of 0 says nothing. */
 enum { DH_KNOWN_LINES = 1 << 15, DH_KNOWN_SHIFT = 48 };
 #define DH_KNOWN_ABOVE (~(uint64_t)0xFFFFF)
-/* What the recorder has told in this segment, in words like these: two tables, accessed and written. */
+/* What was recorded in this segment, in words like these: two tables, accessed and written. */
 enum { DH_TOLD_LINES = 1 << 16, DH_TOLD_SMALL = 256 };
 /* And accesses that are no whole granules, each by itself. */
 struct dh_told_small {
@@ -55,7 +55,7 @@ struct dh_thread_state {
     struct dh_frame *frames;         /* frames[-1] is above every frame and starts V */
     uintptr_t stack_low, stack_high; /* the ordinary stack */
     struct dh_thread *thread;        /* the record in the registry, or NULL */
-    uint32_t index;                  /* creation index; tells whether `thread` is still about us */
+    uint32_t index;                  /* creation index; says whether `thread` is still about us */
     uint8_t growing;                 /* a signal handler must leave the frames where they are */
     uint8_t ended;                   /* destructors of the thread are through: frames are counted only */
     uint8_t rounds;                  /* of destructors seen */

@@ -120,7 +120,7 @@ struct dh_thread *dh_thread_new(uint32_t context, bool detached)
     return t;
 }
 
-/* The index is given back when nobody took one since; else it stays a gap. */
+/* The index is used again when none was taken since; else it stays a gap. */
 void dh_thread_abandon(struct dh_thread *t)
 {
     if (!t)
@@ -138,13 +138,13 @@ static void set_stack(struct dh_thread_state *s, uintptr_t high, size_t size)
     s->stack_low = high > size ? high - size : 0;
 }
 
-/* The kernel's name is the creator's, or what somebody gave the thread before it ran. */
+/* The kernel's name is the creator's, or what the thread was named before it ran. */
 static void take_kernel_name(struct dh_thread *t)
 {
     char name[DH_THREAD_NAME + 1] = {0};
     if (dh_sys_prctl(PR_GET_NAME, (unsigned long)name) != 0)
         return;
-    /* Whoever created it may be naming it right now. */
+    /* Its creator may be naming it right now. */
     if (!(atomic_fetch_or_explicit(&t->flags, DH_THREAD_NAMED, memory_order_acq_rel) & DH_THREAD_NAMED))
         dh_text_copy(t->name, sizeof t->name, name);
 }
@@ -160,7 +160,7 @@ static void become(struct dh_thread *t)
             take_kernel_name(t);
         }
     }
-    /* Last: who finds it here may use it. */
+    /* Last: a thread that finds it here may use it. */
     __atomic_store_n(&s->thread, t, __ATOMIC_RELEASE);
 }
 

@@ -1,4 +1,4 @@
-/* Saying who waits for what, and ending a process that would hang. */
+/* Reports of deadlocks that happened: which thread waits for what; ends a process that would hang. */
 #include "runtime/deadlock/state.h"
 
 #include "event/finding_log.h"
@@ -60,7 +60,7 @@ static void note_holder(unsigned at, const struct dh_deadlock_thread *b)
     accesses[at].note = notes[at];
 }
 
-/* What the program has written but not yet given away. Threads are asleep, so nobody changes it; libc's own functions
+/* What the program has written but not yet flushed. Threads are asleep, so none changes it; libc's own functions
  * might wait for one of them. */
 static void flush_streams(void)
 {
@@ -76,10 +76,10 @@ static void flush_streams(void)
     }
 }
 
-/* A cycle was told while other threads went on. */
-static bool told;
+/* A cycle was reported while other threads went on. */
+static bool cycle_reported;
 
-static bool tell(const struct dh_report *r)
+static bool report(const struct dh_report *r)
 {
     uint32_t before = dh_report_count();
     dh_report(r);
@@ -96,27 +96,27 @@ __attribute__((noreturn)) static void end_process(void)
 static void tell_and_end(const struct dh_report *r)
 {
     flush_streams();
-    if (told || tell(r))
+    if (cycle_reported || report(r))
         end_process();
 }
 
 /* ---- a cycle ---- */
 
-void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *who, unsigned n)
+void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *waiters, unsigned n)
 {
     unsigned shown = n < DH_REPORT_ACCESSES ? n : DH_REPORT_ACCESSES;
     for (unsigned i = 0; i < shown; i++) {
-        describe(i, who[i]);
-        note_holder(i, who[i]);
+        describe(i, waiters[i]);
+        note_holder(i, waiters[i]);
     }
     dh_print_text(text, sizeof text, "%u threads wait for each other and will never go on", n);
     struct dh_report r = {.kind = DH_REPORT_DEADLOCK,
                           .detector = "deadlock",
                           .access = accesses,
                           .n_accesses = shown,
-                          .addr = who[0]->role == DH_ROLE_JOIN ? who[1]->object : who[0]->object,
+                          .addr = waiters[0]->role == DH_ROLE_JOIN ? waiters[1]->object : waiters[0]->object,
                           .text = text};
-    told = tell(&r) || told;
+    cycle_reported = report(&r) || cycle_reported;
 }
 
 /* ---- everybody waits ---- */
@@ -128,11 +128,11 @@ static bool is_owned_by_waiter(const struct dh_deadlock_thread *lock_waiter,
            dh_deadlock_holds(condition_waiter, lock_waiter->object, lock_waiter->role == DH_ROLE_RDLOCK_WAIT);
 }
 
-/* How much a wait looks like the cause: a condition whose waiter holds what others want, one that nobody signals, one
- * that was signalled too early; then whoever waits for itself or for what nobody has; the others wait for these. */
+/* How much a wait looks like the cause: a condition whose waiter holds what others want, one that is never signalled,
+ * one that was signalled too early; then a wait for itself or for what no thread holds; the others wait for these. */
 enum cause { JOINS, OTHERS, ANY_CONDITION, DEAD_OWNER, ITSELF, LOST, NEVER, CRITICAL };
 
-static enum cause cause_of(const struct dh_deadlock_thread *b, struct dh_deadlock_thread *const *who, unsigned n)
+static enum cause cause_of(const struct dh_deadlock_thread *b, struct dh_deadlock_thread *const *waiters, unsigned n)
 {
     if (waits_for_lock(b)) {
         const struct dh_deadlock_thread *h = holder_of(b);
@@ -141,7 +141,7 @@ static enum cause cause_of(const struct dh_deadlock_thread *b, struct dh_deadloc
     if (b->role != DH_ROLE_COND_WAIT)
         return b->role == DH_ROLE_JOIN ? JOINS : OTHERS;
     for (unsigned i = 0; i < n; i++)
-        if (is_owned_by_waiter(who[i], b))
+        if (is_owned_by_waiter(waiters[i], b))
             return CRITICAL;
     const struct dh_deadlock_condition *c = dh_deadlock_condition(b->object, false);
     if (!c || !atomic_load(&c->signals))
@@ -178,32 +178,32 @@ static void add_lone_signal(unsigned at, const struct dh_deadlock_thread *b)
                                    .note = "nobody waited"};
 }
 
-/* The cause, who waits for what it holds, and then the rest. */
-void dh_deadlock_report_stuck(struct dh_deadlock_thread *const *who, unsigned n, bool sure)
+/* The cause, the threads that wait for what it holds, and then the rest. */
+void dh_deadlock_report_stuck(struct dh_deadlock_thread *const *waiters, unsigned n, bool sure)
 {
     unsigned first = 0, shown = 0;
     enum cause cause = JOINS;
     for (unsigned i = 0; i < n; i++) {
-        enum cause c = cause_of(who[i], who, n);
+        enum cause c = cause_of(waiters[i], waiters, n);
         first = c > cause ? i : first;
         cause = c > cause ? c : cause;
     }
-    describe(shown, who[first]);
-    note_holder(shown++, who[first]);
+    describe(shown, waiters[first]);
+    note_holder(shown++, waiters[first]);
     if (cause == LOST)
-        add_lone_signal(shown++, who[first]);
+        add_lone_signal(shown++, waiters[first]);
     for (int round = 0; round < 2; round++)
         for (unsigned i = 0; i < n && shown < DH_REPORT_ACCESSES; i++)
-            if (i != first && is_owned_by_waiter(who[i], who[first]) == !round) {
-                describe(shown, who[i]);
-                note_holder(shown++, who[i]);
+            if (i != first && is_owned_by_waiter(waiters[i], waiters[first]) == !round) {
+                describe(shown, waiters[i]);
+                note_holder(shown++, waiters[i]);
             }
     struct dh_report r = {.kind = meaning[cause].kind,
                           .suspected = !sure,
                           .detector = "deadlock",
                           .access = accesses,
                           .n_accesses = shown,
-                          .addr = who[first]->role == DH_ROLE_JOIN ? 0 : who[first]->object,
+                          .addr = waiters[first]->role == DH_ROLE_JOIN ? 0 : waiters[first]->object,
                           .text = meaning[cause].text};
     tell_and_end(&r);
 }

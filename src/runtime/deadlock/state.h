@@ -1,4 +1,4 @@
-/* What blocked.c writes and the watcher reads. Layer: runtime, of blocked*.c. A record is written by its thread and
+/* What waits.c writes and the watcher reads. Layer: runtime, of deadlock/. A record is written by its thread and
  * only while it does not wait; the watcher believes what it read if the sequence number is the same odd one before and
  * after: then the thread was in that wait all the time. */
 #ifndef DH_RUNTIME_DEADLOCK_STATE_H
@@ -35,16 +35,16 @@ struct dh_deadlock_thread {
 struct dh_deadlock_condition {
     struct dh_map_node node;
     _Atomic uint32_t waiting, signals;
-    _Atomic bool lone; /* signalled while nobody waited; where: */
+    _Atomic bool lone; /* signalled while no thread waited; where: */
     bool all;
     uint32_t thread, context;
 };
 
 extern _Atomic(struct dh_deadlock_thread *) dh_deadlock_threads;
 struct dh_deadlock_condition *dh_deadlock_condition(uintptr_t condition, bool make);
-/* Somebody unlocked it who had not locked it: who owns it is not known. */
+/* A thread unlocked it that had not locked it: its owner is not known. */
 bool dh_deadlock_has_unknown_owner(uintptr_t lock);
-/* Somebody waits: see that he is watched. */
+/* A thread waits: starts or wakes the watcher. */
 void dh_deadlock_watch(void);
 void dh_deadlock_watch_forked(void);
 
@@ -52,15 +52,15 @@ static inline bool dh_deadlock_still_waits(const struct dh_deadlock_thread *b)
 {
     return b->ticks && atomic_load(&b->sequence) == b->seen;
 }
-/* Holds the lock so that one who wants it has to wait. */
+/* Holds the lock so that another thread has to wait for it. */
 const struct dh_held_lock *dh_deadlock_holds(const struct dh_deadlock_thread *b, uintptr_t lock, bool shared);
 
 /* Each of these waits for the next, the last for the first. Others may still have something to do: the process goes on.
  */
-void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *who, unsigned n);
-/* These are all threads there are, and nobody is left who could end their waits; or, not `sure`, who is likely to.
- * Tells it, unless the cycle that led to it is told, and ends the process; returns when it is not to be told. */
-void dh_deadlock_report_stuck(struct dh_deadlock_thread *const *who, unsigned n, bool sure);
+void dh_deadlock_report_cycle(struct dh_deadlock_thread *const *waiters, unsigned n);
+/* These are all threads there are, and none is left that could end their waits; or, not `sure`, that is likely to.
+ * Reports it, unless the cycle that led to it was reported, and ends the process; returns when it is suppressed. */
+void dh_deadlock_report_stuck(struct dh_deadlock_thread *const *waiters, unsigned n, bool sure);
 /* The lock of `b` was waited for too long. The same. */
 void dh_deadlock_report_hang(struct dh_deadlock_thread *b, unsigned seconds);
 

@@ -1,7 +1,7 @@
-/* The watcher: a thread that looks, every few milliseconds while somebody waits, whether anybody can still end that.
+/* The watcher: a thread that checks, every few milliseconds while a thread waits, whether any can still end the wait.
  * Not one of libc's, so that a process whose main thread has left by pthread_exit ends with its last thread; it has no
- * thread-local storage but zeroes, runs no code of the program's and takes no signals. It looks from outside, when the
- * threads are really asleep: a thread that is about to wait cannot tell whether one that was woken has noticed. */
+ * thread-local storage but zeroes, runs no code of the program's and takes no signals. It checks from outside, when
+ * the threads are really asleep: one that is about to wait cannot know whether another that was woken has noticed. */
 #include "event/finding_log.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
@@ -73,10 +73,10 @@ static unsigned follow(unsigned n)
 }
 
 /* All of them were in their waits since the look before, so none gave or got anything in between. */
-static bool are_steady(struct dh_deadlock_thread *const *who, unsigned n)
+static bool are_steady(struct dh_deadlock_thread *const *waiters, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if (!dh_deadlock_still_waits(who[i]))
+        if (!dh_deadlock_still_waits(waiters[i]))
             return false;
     return true;
 }
@@ -225,7 +225,7 @@ static void look_for_stuck(void)
     for (unsigned i = 0; i < n; i++)
         if (!sure && !is_hang(stuck[i]))
             return;
-    /* Once more: somebody who was just about to be woken is awake by now. */
+    /* Once more: a thread that was just about to be woken is awake by now. */
     dh_syscall3(SYS_nanosleep, (long)&moment, 0, 0);
     if (count_stuck() == n && are_steady(stuck, n))
         dh_deadlock_report_stuck(stuck, n, sure);
@@ -238,7 +238,7 @@ static bool is_power(uint32_t n)
     return !(n & (n - 1));
 }
 
-/* False: nobody waits. */
+/* False: no thread waits. */
 static bool look(void)
 {
     bool some = false, all = true;

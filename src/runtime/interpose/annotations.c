@@ -30,7 +30,7 @@ static void fill_object(struct dh_report *r)
     r->block_context = block.context;
 }
 
-static void tell(struct dh_race_state *s, struct dh_report *r, const uintptr_t *call_slot)
+static void report_misuse(struct dh_race_state *s, struct dh_report *r, const uintptr_t *call_slot)
 {
     struct dh_report_access *a = &r->access[0];
     struct dh_vector_state saved;
@@ -61,7 +61,7 @@ void dh_annotation_broken(enum dh_report_kind kind, const void *at, size_t size,
                           .text = text};
     if (!dh_race_enter(s))
         return;
-    tell(s, &r, call_slot);
+    report_misuse(s, &r, call_slot);
     dh_race_leave(s);
 }
 
@@ -94,7 +94,7 @@ enum {
     RECURSION_MOST = 1 << 16
 };
 
-static void taken(const void *lock, unsigned flags, int recursion, const uintptr_t *call_slot)
+static void acquired(const void *lock, unsigned flags, int recursion, const uintptr_t *call_slot)
 {
     bool shared = flags & READ_LOCK;
     int times = flags & RECURSIVE && recursion > 0 ? recursion : 1;
@@ -104,7 +104,7 @@ static void taken(const void *lock, unsigned flags, int recursion, const uintptr
         dh_lock_acquired(lock, shared ? DH_LOCK_SHARED : DH_LOCK_EXCLUSIVE, call_slot);
 }
 
-static int given(const void *lock, unsigned flags, const uintptr_t *call_slot)
+static int released(const void *lock, unsigned flags, const uintptr_t *call_slot)
 {
     int held = (int)dh_lock_held(lock), times = flags & RECURSIVE_UNLOCK && held ? held : 1;
     if (!dh_lock_may_be_held(lock) && __dh_thread.race && dh_race_on)
@@ -136,7 +136,7 @@ DH_ANNOTATION void __tsan_mutex_destroy(void *lock, unsigned flags)
     destroyed(lock, DH_CALL_SLOT);
 }
 
-/* How the lock is made is nobody's business: between pre and post nothing is looked at. */
+/* How the lock is implemented does not matter: between pre and post nothing is observed. */
 DH_ANNOTATION void __tsan_mutex_pre_lock(void *lock, unsigned flags)
 {
     (void)lock, (void)flags;
@@ -147,12 +147,12 @@ DH_ANNOTATION void __tsan_mutex_post_lock(void *lock, unsigned flags, int recurs
 {
     dh_ignore_end(DH_IGNORED_ALL);
     if (!(flags & TRY_LOCK_FAILED))
-        taken(lock, flags, recursion, DH_CALL_SLOT);
+        acquired(lock, flags, recursion, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION int __tsan_mutex_pre_unlock(void *lock, unsigned flags)
 {
-    int times = given(lock, flags, DH_CALL_SLOT);
+    int times = released(lock, flags, DH_CALL_SLOT);
     dh_ignore_begin(DH_IGNORED_ALL);
     return times;
 }
@@ -275,12 +275,12 @@ DH_ANNOTATION void __deadheat_assert_held(const volatile void *lock)
 DH_ANNOTATION void __deadheat_lock_taken(const volatile void *lock, int shared)
 {
     dh_ignore_end(DH_IGNORED_ALL);
-    taken((const void *)lock, (shared ? READ_LOCK : 0) | READ_REENTRANT, 0, DH_CALL_SLOT);
+    acquired((const void *)lock, (shared ? READ_LOCK : 0) | READ_REENTRANT, 0, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void __deadheat_lock_giving(const volatile void *lock)
 {
-    given((const void *)lock, 0, DH_CALL_SLOT);
+    released((const void *)lock, 0, DH_CALL_SLOT);
     dh_ignore_begin(DH_IGNORED_ALL);
 }
 
@@ -353,14 +353,14 @@ DH_ANNOTATION void AnnotateRWLockDestroy(const char *file, int line, const volat
 DH_ANNOTATION void AnnotateRWLockAcquired(const char *file, int line, const volatile void *lock, long is_writer)
 {
     UNUSED_PLACE;
-    taken((const void *)lock, is_writer ? WRITE_REENTRANT : READ_LOCK | READ_REENTRANT, 0, DH_CALL_SLOT);
+    acquired((const void *)lock, is_writer ? WRITE_REENTRANT : READ_LOCK | READ_REENTRANT, 0, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void AnnotateRWLockReleased(const char *file, int line, const volatile void *lock, long is_writer)
 {
     UNUSED_PLACE;
     (void)is_writer;
-    given((const void *)lock, 0, DH_CALL_SLOT);
+    released((const void *)lock, 0, DH_CALL_SLOT);
 }
 
 DH_ANNOTATION void AnnotateBenignRaceSized(const char *file, int line, const volatile void *at, size_t size,
@@ -429,7 +429,7 @@ static bool holds(const struct dh_race_state *s, uintptr_t lock, size_t size)
     return s->n_held == DH_HELD_LOCKS;
 }
 
-static bool was_taken(uintptr_t lock, size_t size)
+static bool was_acquired(uintptr_t lock, size_t size)
 {
     enum { MOST = 256 };
     for (size_t i = 0; i == 0 || (i < size && i < MOST); i += 4) {
@@ -472,7 +472,7 @@ static bool breaks_guard(struct dh_race_state *s, uintptr_t addr, uintptr_t lock
         return false;
     bool broken = (what & DH_GUARDED_CALL || !is_private(s, addr)) &&
                   !dh_race_is_intended(addr, what & DH_GUARDED_SIZE) &&
-                  (what & DH_GUARDED_SURE || was_taken(lock, size)) && others_live();
+                  (what & DH_GUARDED_SURE || was_acquired(lock, size)) && others_live();
     dh_race_leave(s);
     return broken;
 }

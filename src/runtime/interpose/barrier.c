@@ -1,7 +1,7 @@
 /* Barriers: all arrivals of a round come before all departures of that round, and of no other. Rounds use two objects
  * in turn. While no more threads are inside than the barrier counts, the round of an arrival is known from the number
  * of arrivals before it: a thread can only be in a later round if one of this round has left. Where more threads than
- * that meet, rounds can not be told from outside, and the barrier becomes one object for all of them. */
+ * that meet, rounds cannot be distinguished from outside, and the barrier becomes one object for all of them. */
 #include "runtime/core/address_map.h"
 #include "runtime/core/alloc.h"
 #include "runtime/core/bytes.h"
@@ -10,7 +10,7 @@
 struct rounds {
     uint32_t count;
     _Atomic uint64_t arrived, left; /* ever; inside are arrived - left */
-    _Atomic uint64_t concluded;     /* have taken what the round gives, and are about to leave */
+    _Atomic uint64_t concluded;     /* have acquired from the round, and are about to leave */
     _Atomic bool crowded;
     char round[2]; /* names of objects */
 };

@@ -96,7 +96,7 @@ static void write_threads_file(const char *path)
                  fd < 0 ? dh_print_error((int)-fd, scratch, sizeof scratch) : "write failed");
 }
 
-/* Who has shut itself in may not ask; nor will it have children. */
+/* A confined process (seccomp) may not ask; nor will it have children. */
 static int own_pid(void)
 {
     return dh_report_is_alone() ? dh_process.pid : dh_sys_getpid();

@@ -15,7 +15,7 @@
     extern __typeof__(name) name __attribute__((weak, alias("dh_interposed_" #name), visibility("default")))
 
 /* First in every interposed function: from then on the real ones are known. The process need not have started: before
- * that nothing is looked at, and a sanitizer beside us may be in the middle of its own beginning. */
+ * that nothing is observed, and a sanitizer beside us may be in the middle of its own beginning. */
 static inline void dh_interpose_ready(void)
 {
     if (__builtin_expect(!dh_real_known, 0))

@@ -6,14 +6,14 @@
 
 #include <errno.h>
 
-/* After an attempt to take the mutex that answered `result`. */
+/* After an attempt to acquire the mutex that answered `result`. */
 void dh_mutex_acquired(const pthread_mutex_t *m, int result, unsigned mode, const uintptr_t *call_slot);
-/* Whether unlocking it will succeed, as far as that can be told. */
+/* Whether unlocking it will succeed, as far as that is known. */
 bool dh_mutex_may_be_released(const pthread_mutex_t *m);
 /* The calling thread ends and perhaps holds locks still. */
 void dh_locks_abandoned(void);
 
-#define DH_LOCK_INITS(name, parameters, arguments)                                                                     \
+#define DH_INTERPOSE_LOCK_INIT(name, parameters, arguments)                                                            \
     static int dh_interposed_##name parameters                                                                         \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
@@ -23,7 +23,7 @@ void dh_locks_abandoned(void);
     DH_INTERPOSE(name);
 
 /* Refused when it is held: then it lives on. */
-#define DH_LOCK_DESTROYS(name, type)                                                                                   \
+#define DH_INTERPOSE_LOCK_DESTROY(name, type)                                                                          \
     static int dh_interposed_##name(type *lock)                                                                        \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \

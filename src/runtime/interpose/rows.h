@@ -1,5 +1,6 @@
-/* Library functions as rows: what they read and write on behalf of a caller that is looked at. Layer: runtime. A row
- * says `before` what is known from the arguments and `after` what the answer tells. Only within a row: R and W. */
+/* Library functions as rows: what they read and write on behalf of an observed caller. Layer: runtime. A row
+ * says `before` what is known from the arguments and `after` what follows from the answer. Only within a row: R and W.
+ */
 #ifndef DH_RUNTIME_INTERPOSE_ROWS_H
 #define DH_RUNTIME_INTERPOSE_ROWS_H
 

@@ -213,7 +213,7 @@ INTERPOSE_END(thrd_join, thrd_success, joined, (thrd_t handle, int *value), (han
               JOINS(dh_real.thrd_join(handle, value)))
 INTERPOSE_END(thrd_detach, thrd_success, detached, (thrd_t handle), (handle), dh_real.thrd_detach(handle))
 
-/* The other side is wherever the cancellation takes effect: see interpose_wait.c. */
+/* The other side is where the cancellation takes effect: see wait.c. */
 static int dh_interposed_pthread_cancel(pthread_t handle)
 {
     dh_interpose_ready();

@@ -1,5 +1,5 @@
 /* Calls that may wait: the marks around them, and the rows of those that only wait. All are points of cancellation;
- * whoever cancelled the thread did so before its cleanup handlers run. */
+ * the cancellation happens before the cleanup handlers of the thread run. */
 #include "runtime/core/threads.h"
 #include "runtime/interpose/interpose.h"
 

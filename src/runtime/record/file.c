@@ -87,7 +87,7 @@ static struct dh_stream_block *never_used(const struct dh_stream_lane *lane)
     return block_at(n);
 }
 
-/* One that is dead and not waited for by its parent yet is told by its descriptor alone. */
+/* One that is dead and not waited for by its parent yet is noticed by its descriptor alone. */
 static bool reader_lives(void)
 {
     long fd = dh_syscall3(SYS_pidfd_open, dh_options.stream_reader, 0, 0);
@@ -99,7 +99,7 @@ static bool reader_lives(void)
     return ended <= 0;
 }
 
-/* False when nobody will ever read. Who has shut itself in may only look. */
+/* False when no reader is left. A confined process (seccomp) may only test. */
 static bool wait_for_reader(unsigned *tries)
 {
     struct timespec tenth = {0, 100000000};
@@ -235,7 +235,7 @@ bool dh_stream_open(void)
     if (!failed)
         return true;
     dh_syscall3(SYS_unlink, (long)hidden, 0, 0);
-    /* Of a tool that is gone nobody wants to hear. */
+    /* Not reported when the tool is gone. */
     if (failed != -ENOENT)
         dh_print_stderr("deadheat: process %d is not recorded: %s: %s\n", dh_process.pid, dh_options.stream,
                         dh_print_error((int)-failed, scratch, sizeof scratch));

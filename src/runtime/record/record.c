@@ -1,4 +1,4 @@
-/* The recorder: threads, lanes, contexts, and events that have a place in the order of all. */
+/* The recorder: threads, lanes, contexts, and events that are numbered in the order of the process. */
 #include "runtime/record/state.h"
 
 #include "runtime/core/bytes.h"
@@ -29,7 +29,7 @@ static bool on_stack(const struct dh_thread_state *t, uintptr_t address)
     return address >= t->stack_low && address < t->stack_high;
 }
 
-/* A handler left the recorder by longjmp: who calls now lies above whoever is said to be in it. */
+/* A handler left the recorder by longjmp: the caller's frame lies above the one that is marked as inside. */
 static bool was_left(const struct dh_record_state *s, uintptr_t busy, uintptr_t here)
 {
     return busy <= here && on_stack(s->tls, busy) && on_stack(s->tls, here);
@@ -76,8 +76,8 @@ static bool open_lane(struct dh_record_state *s, struct dh_record_lane *l)
     return true;
 }
 
-/* The number goes into the block at once: whoever finds the event left behind need not ask for another, unless it was
- * left between the two. */
+/* The number goes into the block at once: an event that was left unfinished needs no other, unless it was left between
+ * the two. */
 static void publish_numbered(struct dh_record_lane *l)
 {
     volatile uint64_t *number = &l->block->words[l->at + 3];
@@ -89,7 +89,7 @@ static void publish_numbered(struct dh_record_lane *l)
     l->numbering = 0;
 }
 
-/* The interrupted one was led away by the handler; what it began to tell has happened all the same. */
+/* The handler left by longjmp; the event that the interrupted code began to record has happened all the same. */
 static void end_what_was_left(struct dh_record_state *s, struct dh_record_lane *l)
 {
     if (l->numbering == l->at + 1) {
@@ -210,7 +210,7 @@ void dh_record_new_segment(struct dh_record_state *s)
         s->tls->told_stamp = s->stamp;
 }
 
-/* What one call tells of that waits: a barrier releases, blocks, unblocks and acquires. */
+/* The events of one call that waits: a barrier releases, blocks, unblocks and acquires. */
 static bool is_same_wait(enum dh_event_kind before, enum dh_event_kind kind)
 {
     switch (kind) {

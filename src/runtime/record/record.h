@@ -21,13 +21,13 @@ void dh_record_finish(void);
 /* A library joined, or was loaded. Asks the dynamic linker. */
 void dh_record_modules(void);
 
-/* An event that has a place in the order of the process: to be called after what takes and before what gives takes
- * effect. `call_slot` says from where (NULL: not known). */
+/* An event that has a place in the order of the process: to be called after what acquires and before what releases
+ * takes effect. `call_slot` says from where (NULL: not known). */
 void dh_record_event(enum dh_event_kind kind, unsigned flags, const void *addr, uint64_t arg,
                      const uintptr_t *call_slot);
 /* The same with a place that is known. */
 void dh_record_event_at(enum dh_event_kind kind, unsigned flags, uintptr_t addr, uint64_t arg, uint32_t place);
-/* An access; `flags` of dh_event_flag. Larger ones than a record takes are told in pieces. */
+/* An access; `flags` of dh_event_flag. Larger ones than a record holds are recorded in pieces. */
 void dh_record_access(uintptr_t addr, size_t size, bool write, uint32_t place);
 /* An activation of a function begins or ends (DH_EVENT_ENTER, DH_EVENT_LEAVE); `object`: its first pointer argument or
  * NULL. */
@@ -49,7 +49,7 @@ void dh_record_thread_created(const struct dh_thread *t);
 /* For a fiber, whose index is in `tls`: a state to be parked there, or NULL; and its end. */
 struct dh_record_state *dh_record_state_new(struct dh_thread_state *tls);
 void dh_record_state_end(struct dh_record_state *s);
-/* The calling thread goes on as `s`, or as nobody. */
+/* The calling thread goes on as `s`; NULL: it is not recorded. */
 void dh_record_become(struct dh_record_state *s);
 
 #endif

@@ -15,14 +15,14 @@ enum { DH_RECORD_LANES = 3, DH_RECORD_ROOM = 16, DH_RECORD_CONTEXTS = 1 << 12 };
 struct dh_record_bucket;
 
 struct dh_record_lane {
-    uintptr_t busy; /* frame of who writes, 0: nobody */
+    uintptr_t busy; /* frame of the writer, 0: none */
     struct dh_stream_lane *shared;
     struct dh_stream_block *block; /* NULL: there is none to be had */
     uint32_t number, at;
     uint32_t context;                /* said last */
     uint32_t numbering;              /* at + 1 of an event whose number is being taken, 0: none */
     uint64_t published;              /* words in all blocks before this one */
-    struct dh_record_bucket *bucket; /* being locked, or locked, by who writes */
+    struct dh_record_bucket *bucket; /* being locked, or locked, by the writer */
 };
 
 struct dh_record_state {
@@ -34,7 +34,7 @@ struct dh_record_state {
     uint64_t stamp;       /* of the segment, in the words of `told` */
     uint64_t small_stamp; /* of the last that is in `small` */
     uint64_t alive[2 * DH_STREAM_RUNS / 64];
-    /* The call that is being told of: its place is announced once, its events may be several. */
+    /* The call that is being recorded: its place is announced once, its events may be several. */
     const uintptr_t *call_slot;
     uintptr_t call_address;
     uint32_t call_place;
@@ -95,7 +95,7 @@ uint32_t dh_record_call_context(struct dh_record_state *s, const uintptr_t *call
 void dh_record_after(struct dh_record_state *s, struct dh_record_lane *l);
 /* In a lane with room for it. */
 void dh_record_put_event(struct dh_record_lane *l, const struct dh_event *e);
-/* What was told before must be told again. */
+/* What was recorded before must be recorded again. */
 void dh_record_new_segment(struct dh_record_state *s);
 
 /* ---- record_atomic.c ---- */
