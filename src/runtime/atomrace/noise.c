@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-bool dh_noise_on, dh_noise_by_pair;
+bool dh_noise_on, dh_noise_by_conflict;
 static struct dh_noise noise;
 
 /* ---- chance ---- */
@@ -204,7 +204,7 @@ static struct pair *pair_of(uint32_t one, uint32_t other)
     return p;
 }
 
-void dh_noise_pair(uint32_t one, uint32_t other)
+void dh_noise_conflict(uint32_t one, uint32_t other)
 {
     struct pair *p = pair_of(one, other);
     if (p->met >= ENOUGH || p->times >= TRIES)
@@ -214,7 +214,7 @@ void dh_noise_pair(uint32_t one, uint32_t other)
     wish(other);
 }
 
-void dh_noise_met(uint32_t one, uint32_t other)
+void dh_noise_collision(uint32_t one, uint32_t other)
 {
     struct pair *p = pair_of(one, other);
     p->met += p->met < ENOUGH;
@@ -347,5 +347,5 @@ void dh_noise_start(void)
     }
     dh_noise_on = true;
     for (unsigned i = 0; i < noise.n; i++)
-        dh_noise_by_pair |= noise.clause[i].kind == DH_NOISE_AUTO;
+        dh_noise_by_conflict |= noise.clause[i].kind == DH_NOISE_AUTO;
 }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern bool dh_noise_on;      /* any clause at all */
-extern bool dh_noise_by_pair; /* AUTO: dh_noise_pair is to be told */
+extern bool dh_noise_on;          /* any clause at all */
+extern bool dh_noise_by_conflict; /* AUTO: dh_noise_conflict is to be told */
 
 /* Reads the options; what they say was checked by the tool, so mistakes are told in one line and left out. */
 void dh_noise_start(void);
@@ -26,7 +26,7 @@ static inline void dh_noise_before_lock(void)
         dh_noise_at_sync();
 }
 /* Two places conflict: two threads were there with the same memory, one of them writing. And: at the same time. */
-void dh_noise_pair(uint32_t one, uint32_t other);
-void dh_noise_met(uint32_t one, uint32_t other);
+void dh_noise_conflict(uint32_t one, uint32_t other);
+void dh_noise_collision(uint32_t one, uint32_t other);
 
 #endif

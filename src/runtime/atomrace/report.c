@@ -20,9 +20,9 @@ static struct {
 } intended[INTENDED];
 static _Atomic uint32_t n_intended;
 
-void dh_atom_intended(uintptr_t addr, size_t size)
+void dh_atom_add_benign(uintptr_t addr, size_t size)
 {
-    uint32_t i = dh_atom_listens ? atomic_fetch_add(&n_intended, 1) : INTENDED;
+    uint32_t i = dh_atom_enabled ? atomic_fetch_add(&n_intended, 1) : INTENDED;
     if (i >= INTENDED)
         return;
     intended[i].size = size;
@@ -66,23 +66,23 @@ static void heal(void)
         return;
     dh_vector_save(&saved);
     dh_heal_suspected();
-    dh_atom_keep_apart();
+    dh_atom_heal_read();
     dh_vector_restore(&saved);
 }
 
 /* The report takes its time. If the access is still to come, whoever runs into it meanwhile collides as
  * well. */
-void dh_atom_tell(struct dh_report *r)
+void dh_atom_report(struct dh_report *r)
 {
-    struct dh_block block;
+    struct dh_heap_block block;
     if (is_intended(r->addr, r->size))
         return;
     heal();
     if (dh_report_is_known(r))
         return;
     if (dh_race_on && dh_race_enter(__dh_thread.race)) {
-        bool meant = dh_race_is_intended(r->addr, r->size);
-        if (dh_block_around(r->addr, &block)) {
+        bool meant = dh_race_is_benign(r->addr, r->size);
+        if (dh_heap_block_around(r->addr, &block)) {
             r->block = block.at;
             r->n_block = block.size;
             r->block_thread = block.thread;
@@ -98,12 +98,12 @@ void dh_atom_tell(struct dh_report *r)
     dh_vector_restore(&saved);
 }
 
-void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
+void dh_atom_report_collision(const struct dh_atom_access *mine, uint64_t word)
 {
     struct dh_atom_access other;
     struct dh_report_access accesses[2];
     uint32_t thread;
-    if (!dh_atom_whose(word, mine, &other, &thread))
+    if (!dh_atom_find_access(word, mine, &other, &thread))
         return;
     struct dh_report r = {.kind = DH_REPORT_RACE, .detector = "atomrace", .access = accesses, .n_accesses = 2};
     r.text = "both threads were between the events before and after these accesses at the same time";
@@ -111,9 +111,9 @@ void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
     dh_atom_describe(&accesses[1], thread, &other);
     dh_atom_overlap(mine, &other, &r);
     atomic_fetch_add_explicit(&dh_atom_n_collisions, 1, memory_order_relaxed);
-    if (dh_noise_by_pair)
-        dh_noise_met(mine->place, other.place);
-    if (!dh_atom_ways.on)
+    if (dh_noise_by_conflict)
+        dh_noise_collision(mine->place, other.place);
+    if (!dh_atom_modes.on)
         return;
     if (dh_report_is_known(&r)) {
         heal();
@@ -125,5 +125,5 @@ void dh_atom_collided(const struct dh_atom_access *mine, uint64_t word)
             {other.addr, other.size, other.place, other.context, thread, other.write}};
         dh_record_collision(&met[0], &met[1]);
     }
-    dh_atom_tell(&r);
+    dh_atom_report(&r);
 }

@@ -7,42 +7,42 @@
 void dh_atomrace_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)lock, (void)mode, (void)call_slot;
-    dh_atom_passed(DH_PASS_LOCK);
+    dh_atom_synchronised(DH_ATOM_SYNC_ACQUIRE);
 }
 
 void dh_atomrace_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)lock, (void)mode, (void)call_slot;
-    dh_atom_passed(DH_PASS_UNLOCK);
+    dh_atom_synchronised(DH_ATOM_SYNC_RELEASE);
 }
 
 void dh_atomrace_sync_point(void)
 {
-    dh_atom_passed(DH_PASS_OTHER);
+    dh_atom_synchronised(DH_ATOM_SYNC_OTHER);
 }
 
 void dh_atomrace_sync_edge(const void *object, enum dh_sync_class c, unsigned edges)
 {
     (void)object, (void)c, (void)edges;
-    dh_atom_passed(DH_PASS_OTHER);
+    dh_atom_synchronised(DH_ATOM_SYNC_OTHER);
 }
 
 void dh_atomrace_thread_spawn(struct dh_thread_birth *birth, const struct dh_thread *created)
 {
     (void)birth, (void)created;
-    dh_atom_passed(DH_PASS_OTHER);
+    dh_atom_synchronised(DH_ATOM_SYNC_OTHER);
 }
 
 void dh_atomrace_fiber_created(const struct dh_thread *created)
 {
     (void)created;
-    dh_atom_passed(DH_PASS_OTHER);
+    dh_atom_synchronised(DH_ATOM_SYNC_OTHER);
 }
 
 void dh_atomrace_thread_joined(const struct dh_thread *t, const uintptr_t *call_slot)
 {
     (void)t, (void)call_slot;
-    dh_atom_passed(DH_PASS_OTHER);
+    dh_atom_synchronised(DH_ATOM_SYNC_OTHER);
 }
 
 void dh_atomrace_thread_exit(void)

@@ -8,20 +8,20 @@
 #include "runtime/core/spin.h"
 #include "runtime/core/thread_state.h"
 
-__thread struct dh_atom_self *dh_atom_me;
+__thread struct dh_atom_thread_state *dh_atom_current;
 
 static struct dh_atom_thread *_Atomic threads[DH_ATOM_THREADS];
 static _Atomic uint32_t n_threads;
 
 /* ---- threads ---- */
 
-static struct dh_atom_self *free_selves;
+static struct dh_atom_thread_state *free_selves;
 static dh_spin free_lock = DH_SPIN_INIT(DH_RANK_ATOMRACE_STATES);
 
-static struct dh_atom_self *take_free(void)
+static struct dh_atom_thread_state *take_free(void)
 {
     dh_spin_lock(&free_lock);
-    struct dh_atom_self *s = free_selves;
+    struct dh_atom_thread_state *s = free_selves;
     if (s)
         free_selves = s->next_free;
     dh_spin_unlock(&free_lock);
@@ -29,9 +29,9 @@ static struct dh_atom_self *take_free(void)
 }
 
 /* Slots are used again, with the numbers going on: no word of the thread before names a write of the new one. */
-struct dh_atom_self *dh_atom_become(void)
+struct dh_atom_thread_state *dh_atom_thread_init(void)
 {
-    struct dh_atom_self *s = take_free();
+    struct dh_atom_thread_state *s = take_free();
     if (!s) {
         uint32_t slot = atomic_fetch_add(&n_threads, 1);
         s = slot < DH_ATOM_THREADS ? dh_alloc_forever(sizeof *s) : NULL;
@@ -45,10 +45,10 @@ struct dh_atom_self *dh_atom_become(void)
     s->in_sections = 0;
     dh_bytes_zero(s->last, sizeof s->last);
     dh_bytes_zero(s->context, sizeof s->context);
-    return dh_atom_me = s;
+    return dh_atom_current = s;
 }
 
-void dh_atom_close_window(struct dh_atom_self *s)
+void dh_atom_close_window(struct dh_atom_thread_state *s)
 {
     if (!s->open)
         return;
@@ -59,7 +59,7 @@ void dh_atom_close_window(struct dh_atom_self *s)
     s->n_pieces = 0;
 }
 
-void dh_atom_give_back(struct dh_atom_self *s)
+void dh_atom_thread_recycle(struct dh_atom_thread_state *s)
 {
     dh_spin_lock(&free_lock);
     s->next_free = free_selves;
@@ -74,7 +74,7 @@ void dh_atom_threads_forked(void)
 
 /* ---- contexts and activations ---- */
 
-uint32_t dh_atom_context_now(struct dh_atom_self *s)
+uint32_t dh_atom_context_now(struct dh_atom_thread_state *s)
 {
     uint32_t depth = dh_frames_known(&__dh_thread);
     uint64_t value = depth ? __dh_thread.frames[depth - 1].context : 1;
@@ -93,7 +93,7 @@ uintptr_t dh_atom_frame_now(void)
 }
 
 /* A frame that is pushed has its lowest bit clear: set, it says that this activation has its number. */
-uint64_t dh_atom_activation_now(struct dh_atom_self *s)
+uint64_t dh_atom_activation_now(struct dh_atom_thread_state *s)
 {
     uint32_t depth = dh_frames_known(&__dh_thread);
     if (!depth)
@@ -111,10 +111,10 @@ uint64_t dh_atom_activation_now(struct dh_atom_self *s)
 
 static uint32_t index_of(const struct dh_atom_thread *t)
 {
-    return __atomic_load_n(&((const struct dh_atom_self *)t)->index, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&((const struct dh_atom_thread_state *)t)->index, __ATOMIC_ACQUIRE);
 }
 
-bool dh_atom_whose(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread)
+bool dh_atom_find_access(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread)
 {
     struct dh_atom_thread *t = atomic_load_explicit(&threads[dh_atom_slot(word)], memory_order_acquire);
     if (!t || !dh_atom_recall(t, word, by, out))

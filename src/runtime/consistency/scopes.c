@@ -4,7 +4,7 @@
 #include "runtime/consistency/scopes.h"
 #include "runtime/core/keeps_registers.h"
 
-#include "runtime/consistency/consistency.h"
+#include "runtime/consistency/report.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
 #include "runtime/core/parts.h"
@@ -17,7 +17,7 @@
 
 enum { LOCKS = 4096, MOST_RANGE = 4096, MOST_FORGOTTEN = 512 };
 
-bool dh_units_on;
+bool dh_scopes_on;
 static struct dh_consistency world;
 static _Atomic bool taken[DH_UNIT_SLOTS];
 /* Who gave a lock last: its address << 8 | slot. A lock that is not there was given by anybody. */
@@ -35,10 +35,10 @@ static struct dh_unit_thread *thread_at(uint32_t slot)
     return world.threads[slot];
 }
 
-void dh_units_thread_begin(void)
+void dh_scopes_thread_start(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    if (!dh_units_on || s->units)
+    if (!dh_scopes_on || s->units)
         return;
     for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
         uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
@@ -55,20 +55,20 @@ void dh_units_thread_begin(void)
     }
 }
 
-void dh_units_thread_end(void)
+void dh_scopes_thread_exit(void)
 {
     struct dh_thread_state *s = &__dh_thread;
     struct dh_unit_thread *t = s->units;
     if (!t)
         return;
     s->units = NULL;
-    s->unit_entries = &dh_unit_no_entries;
+    s->unit_entries = &dh_scope_no_accesses;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     dh_unit_end(t);
     atomic_store(&taken[t->slot], false);
 }
 
-void dh_units_forked(void)
+void dh_scopes_forked(void)
 {
     struct dh_unit_thread *mine = __dh_thread.units;
     for (uint32_t i = 1; i < DH_UNIT_SLOTS; i++) {
@@ -77,7 +77,7 @@ void dh_units_forked(void)
         if (world.threads[i] && !me)
             world.threads[i]->open = 0;
     }
-    dh_units_acquired();
+    dh_scopes_sync_acquire();
 }
 
 /* ---- the beginning ---- */
@@ -93,13 +93,13 @@ static bool has_inline_checks(void)
 static bool map_cells(void)
 {
     long size = (long)(DH_UNIT_CELLS * sizeof(uint64_t)), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    long at =
-        dh_syscall6(SYS_mmap, (long)DH_UNIT_CELLS_AT, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-    return at == (long)DH_UNIT_CELLS_AT;
+    long at = dh_syscall6(SYS_mmap, (long)DH_SCOPES_CELLS_AT, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE,
+                          -1, 0);
+    return at == (long)DH_SCOPES_CELLS_AT;
 }
 
 /* Sets up the cells if the variant has checks, and the detector if it is asked for. */
-void dh_units_start(void)
+void dh_scopes_start(void)
 {
     bool wanted = dh_options_detects("consistency");
     if (!wanted && !has_inline_checks())
@@ -111,9 +111,9 @@ void dh_units_start(void)
             dh_process.pid);
         dh_sys_exit_group(3);
     }
-    world.cells = dh_unit_cells();
-    dh_units_on = wanted;
-    dh_units_thread_begin();
+    world.cells = dh_scopes_cells();
+    dh_scopes_on = wanted;
+    dh_scopes_thread_start();
 }
 
 /* ---- synchronisation ---- */
@@ -123,14 +123,14 @@ static _Atomic uint64_t *giver_of(const void *lock)
     return &givers[((uintptr_t)lock >> 3 ^ (uintptr_t)lock >> 15) & (LOCKS - 1)];
 }
 
-void dh_units_lock_taken(const void *lock)
+void dh_scopes_lock_acquired(const void *lock)
 {
     struct dh_unit_thread *t = __dh_thread.units;
     if (t && atomic_load_explicit(giver_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
         dh_unit_split(t);
 }
 
-void dh_units_lock_given(const void *lock)
+void dh_scopes_lock_released(const void *lock)
 {
     struct dh_unit_thread *t = __dh_thread.units;
     if (!t)
@@ -147,17 +147,17 @@ static _Atomic uint64_t *atomic_row(uintptr_t addr)
     return &atomics[(addr >> 2 ^ addr >> 14) & (LOCKS - 1)];
 }
 
-void dh_units_atomic_changes(uintptr_t addr)
+void dh_scopes_atomic_begin_change(uintptr_t addr)
 {
     atomic_fetch_add_explicit(atomic_row(addr), (uint64_t)1 << 32, memory_order_seq_cst);
 }
 
-void dh_units_atomic_changed(uintptr_t addr)
+void dh_scopes_atomic_end_change(uintptr_t addr)
 {
     atomic_fetch_add_explicit(atomic_row(addr), 1, memory_order_seq_cst);
 }
 
-uint64_t dh_units_atomic_version(uintptr_t addr)
+uint64_t dh_scopes_atomic_version(uintptr_t addr)
 {
     return atomic_load_explicit(atomic_row(addr), memory_order_acquire);
 }
@@ -170,19 +170,19 @@ static __thread struct {
 } known[KNOWN];
 
 /* The value tells of changes that nobody told us of. */
-bool dh_units_atomic_known(uintptr_t addr, uint64_t version, uint64_t value)
+bool dh_scopes_atomic_is_known(uintptr_t addr, uint64_t version, uint64_t value)
 {
     unsigned i = addr >> 2 & (KNOWN - 1);
     return known[i].addr == addr && known[i].version == version && known[i].value == value &&
-           dh_units_atomic_version(addr) == version;
+           dh_scopes_atomic_version(addr) == version;
 }
 
 /* Nothing can be told of one that is being changed, nor when the halves overflow into each other. */
-void dh_units_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
+void dh_scopes_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
 {
     unsigned i = addr >> 2 & (KNOWN - 1);
     known[i].addr = 0;
-    if ((uint32_t)version != version >> 32 || dh_units_atomic_version(addr) != version)
+    if ((uint32_t)version != version >> 32 || dh_scopes_atomic_version(addr) != version)
         return;
     known[i].version = version;
     known[i].value = value;
@@ -190,7 +190,7 @@ void dh_units_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
 }
 
 /* What others did to it is nothing to this thread. Of much memory that need not be said word by word. */
-void dh_units_memory(const void *at, size_t size)
+void dh_scopes_forget_memory(const void *at, size_t size)
 {
     if (!__dh_thread.units)
         return;
@@ -209,10 +209,10 @@ static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool 
     struct dh_collision c;
     if (!dh_consistency_access(&world, t, addr, size, write, place, &c))
         return;
-    dh_consistency_tell(&c);
+    dh_consistency_report(&c);
 }
 
-void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place)
+void dh_scopes_complete(uintptr_t addr, uint32_t what, uint32_t place)
 {
     struct dh_unit_thread *t = __dh_thread.units;
     if (t)
@@ -227,7 +227,7 @@ static void one(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool wr
         check(t, addr, size, write, place);
 }
 
-void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place)
+void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 {
     struct dh_unit_thread *t = __dh_thread.units;
     uintptr_t end = addr + (size < MOST_RANGE ? size : MOST_RANGE);
@@ -240,27 +240,27 @@ void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 
 void __dh_unit_read(const void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, false, place);
+    dh_scopes_access((uintptr_t)addr, size, false, place);
 }
 
 void __dh_unit_write(void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, true, place);
+    dh_scopes_access((uintptr_t)addr, size, true, place);
 }
 
 void __dh_unit_read_range(const void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, false, place);
+    dh_scopes_access((uintptr_t)addr, size, false, place);
 }
 
 void __dh_unit_write_range(void *addr, size_t size, uint32_t place)
 {
-    dh_units_access((uintptr_t)addr, size, true, place);
+    dh_scopes_access((uintptr_t)addr, size, true, place);
 }
 
 void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place)
 {
-    dh_units_access(addr, size, write, place);
+    dh_scopes_access(addr, size, write, place);
 }
 
-DH_KEEPS_REGISTERS("__dh_unit_complete", "dh_unit_complete");
+DH_KEEPS_REGISTERS("__dh_unit_complete", "dh_scopes_complete");

@@ -8,25 +8,25 @@
 #include "runtime/core/thread_state.h"
 
 /* Where the cells are: below the tables of the race detector. */
-#define DH_UNIT_CELLS_AT ((uintptr_t)0x2bf000000000)
+#define DH_SCOPES_CELLS_AT ((uintptr_t)0x2bf000000000)
 
-static inline uint64_t *dh_unit_cells(void)
+static inline uint64_t *dh_scopes_cells(void)
 {
-    return (uint64_t *)DH_UNIT_CELLS_AT;
+    return (uint64_t *)DH_SCOPES_CELLS_AT;
 }
 
-void dh_units_thread_begin(void);
-void dh_units_thread_end(void);
+void dh_scopes_thread_start(void);
+void dh_scopes_thread_exit(void);
 
 /* What the thread does from here on may be ordered behind what others did. */
-static inline void dh_units_acquired(void)
+static inline void dh_scopes_sync_acquire(void)
 {
     if (__dh_thread.units)
         dh_unit_split(__dh_thread.units);
 }
 
 /* What others do from here on may be ordered behind what the thread did. */
-static inline void dh_units_release(void)
+static inline void dh_scopes_sync_release(void)
 {
     if (__dh_thread.units)
         dh_unit_close(__dh_thread.units);
@@ -34,27 +34,27 @@ static inline void dh_units_release(void)
 
 /* Nor does an atomic variable that nobody changed since the thread acquired it. Around every operation that may change
  * one: */
-void dh_units_atomic_changes(uintptr_t addr);
-void dh_units_atomic_changed(uintptr_t addr);
-/* Is a load that gave that value known to be such a one? `version` is what dh_units_atomic_version told before it. */
-uint64_t dh_units_atomic_version(uintptr_t addr);
-bool dh_units_atomic_known(uintptr_t addr, uint64_t version, uint64_t value);
+void dh_scopes_atomic_begin_change(uintptr_t addr);
+void dh_scopes_atomic_end_change(uintptr_t addr);
+/* Is a load that gave that value known to be such a one? `version` is what dh_scopes_atomic_version told before it. */
+uint64_t dh_scopes_atomic_version(uintptr_t addr);
+bool dh_scopes_atomic_is_known(uintptr_t addr, uint64_t version, uint64_t value);
 /* After one that acquired. */
-void dh_units_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value);
-extern bool dh_units_on;
+void dh_scopes_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value);
+extern bool dh_scopes_on;
 
 /* A lock that no other thread had in between orders nothing. */
-void dh_units_lock_taken(const void *lock);
-void dh_units_lock_given(const void *lock);
+void dh_scopes_lock_acquired(const void *lock);
+void dh_scopes_lock_released(const void *lock);
 /* The thread has memory that others may have had. */
-void dh_units_memory(const void *at, size_t size);
+void dh_scopes_forget_memory(const void *at, size_t size);
 /* An access of any size; as a library function does it for its caller. */
-void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place);
+void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place);
 
 /* The same, for the inline checks. */
 void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place);
 
 /* What the inline checks cannot decide; what = size | write << 8. All registers stay as they were. */
-void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);
+void dh_scopes_complete(uintptr_t addr, uint32_t what, uint32_t place);
 
 #endif

@@ -9,27 +9,27 @@
 void dh_consistency_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)mode, (void)call_slot;
-    dh_units_lock_taken(lock);
+    dh_scopes_lock_acquired(lock);
 }
 
 void dh_consistency_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)mode, (void)call_slot;
-    dh_units_lock_given(lock);
+    dh_scopes_lock_released(lock);
 }
 
 void dh_consistency_sync_edge(const void *object, enum dh_sync_class c, unsigned edges)
 {
     (void)object, (void)c;
     if (edges & (DH_EDGE_RELEASE | DH_EDGE_RELEASE_JOIN))
-        dh_units_release();
+        dh_scopes_sync_release();
     if (edges & DH_EDGE_ACQUIRE)
-        dh_units_acquired();
+        dh_scopes_sync_acquire();
 }
 
 void dh_consistency_blocking_end(void)
 {
-    dh_units_acquired();
+    dh_scopes_sync_acquire();
 }
 
 /* ---- threads ---- */
@@ -37,32 +37,32 @@ void dh_consistency_blocking_end(void)
 void dh_consistency_thread_spawn(struct dh_thread_birth *birth, const struct dh_thread *created)
 {
     (void)birth, (void)created;
-    dh_units_release();
+    dh_scopes_sync_release();
 }
 
 void dh_consistency_fiber_created(const struct dh_thread *created)
 {
     (void)created;
-    dh_units_release();
+    dh_scopes_sync_release();
 }
 
 /* The stack may have been another thread's. */
 void dh_consistency_thread_start(struct dh_thread_birth *birth)
 {
     (void)birth;
-    dh_units_thread_begin();
-    dh_units_memory((const void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
+    dh_scopes_thread_start();
+    dh_scopes_forget_memory((const void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
 }
 
 void dh_consistency_thread_exit(void)
 {
-    dh_units_thread_end();
+    dh_scopes_thread_exit();
 }
 
 void dh_consistency_thread_joined(const struct dh_thread *t, const uintptr_t *call_slot)
 {
     (void)t, (void)call_slot;
-    dh_units_acquired();
+    dh_scopes_sync_acquire();
 }
 
 /* ---- memory ---- */
@@ -70,24 +70,24 @@ void dh_consistency_thread_joined(const struct dh_thread *t, const uintptr_t *ca
 void dh_consistency_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
 {
     (void)call_slot;
-    dh_units_memory(at, size);
+    dh_scopes_forget_memory(at, size);
 }
 
 void dh_consistency_memory_mapped(const void *at, size_t size, enum dh_event_region region)
 {
     (void)region;
-    dh_units_memory(at, size);
+    dh_scopes_forget_memory(at, size);
 }
 
 void dh_consistency_memory_unmapped(const void *at, size_t size)
 {
-    dh_units_memory(at, size);
+    dh_scopes_forget_memory(at, size);
 }
 
 void dh_consistency_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     if (__dh_thread.units && call_slot && dh_module_is_instrumented(*call_slot))
-        dh_units_access((uintptr_t)at, size, write, __dh_thread.place);
+        dh_scopes_access((uintptr_t)at, size, write, __dh_thread.place);
 }
 
 /* ---- atomics ---- */
@@ -95,25 +95,25 @@ void dh_consistency_library_access(const void *at, size_t size, bool write, cons
 void dh_consistency_atomic_enter(struct dh_atomic_op *op)
 {
     if ((op->what & 255) != DH_OP_ATOMIC_LOAD)
-        dh_units_atomic_changes(op->addr);
+        dh_scopes_atomic_begin_change(op->addr);
     if (dh_order_releases(op->what >> 8 & 255))
-        dh_units_release();
+        dh_scopes_sync_release();
 }
 
 void dh_consistency_atomic_leave(struct dh_atomic_op *op, bool wrote)
 {
     (void)wrote;
     if ((op->what & 255) != DH_OP_ATOMIC_LOAD)
-        dh_units_atomic_changed(op->addr);
+        dh_scopes_atomic_end_change(op->addr);
     if (dh_order_acquires(op->what >> 8 & 255))
-        dh_units_acquired();
+        dh_scopes_sync_acquire();
 }
 
 void dh_consistency_atomic_fence(uint32_t order)
 {
     (void)order;
-    dh_units_release();
-    dh_units_acquired();
+    dh_scopes_sync_release();
+    dh_scopes_sync_acquire();
 }
 
 /* ---- activations of functions ---- */

@@ -109,7 +109,7 @@ bool dh_library_access_wanted(void);
 struct dh_thread_birth {
     struct dh_sync_clock *past; /* the race detector's: the creator's, of the world `generation` */
     uint32_t generation;
-    struct dh_stale_birth *stale;
+    struct dh_stale_thread_birth *stale;
 };
 
 /* In the creator before the thread exists; then start in the new thread, or spawn_failed, consumes `birth`. */

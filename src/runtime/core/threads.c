@@ -155,7 +155,7 @@ static void become(struct dh_thread *t)
     if (t) {
         t->handle = (uintptr_t)pthread_self();
         s->index = t->index;
-        if (!dh_report_is_alone()) {
+        if (!dh_report_is_sandboxed()) {
             t->tid = dh_sys_gettid();
             take_kernel_name(t);
         }

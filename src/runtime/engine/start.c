@@ -133,7 +133,7 @@ void dh_engine_start(void)
     /* Whoever else looks would slow it down and be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
-    dh_watched_start(control->elements, control->n_elements);
+    dh_racy_elements_start(control->elements, control->n_elements);
     dh_real.on_exit(at_exit, NULL);
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
 }

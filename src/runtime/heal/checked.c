@@ -20,7 +20,7 @@ void *dh_heal_allocate(size_t size)
     return dh_alloc_forever(size);
 }
 
-void dh_heal_say(const char *text)
+void dh_heal_print(const char *text)
 {
     dh_print("deadheat: process %d: %s\n", dh_process.pid, text);
 }
@@ -30,12 +30,12 @@ int dh_heal_patience_ms(void)
     return dh_options.heal_patience_ms > 0 ? dh_options.heal_patience_ms : 1;
 }
 
-bool dh_heal_is_directed(void)
+bool dh_heal_under_engine(void)
 {
     return dh_engine_on;
 }
 
-int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
+int dh_heal_lock_try(struct dh_heal_lock *l, uint32_t place)
 {
     __dh_call(place);
     int result = dh_real.pthread_mutex_trylock(&l->mutex);
@@ -44,7 +44,7 @@ int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
     return result;
 }
 
-int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
+int dh_heal_lock_acquire(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
 {
     pthread_mutex_t *m = &l->mutex;
     __dh_call(place);
@@ -57,7 +57,7 @@ int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t 
     return result;
 }
 
-void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
+void dh_heal_lock_release(struct dh_heal_lock *l, uint32_t place)
 {
     pthread_mutex_t *m = &l->mutex;
     __dh_call(place);
@@ -100,19 +100,19 @@ static void add_line(const char *file, const char *group)
     dh_sys_close((int)fd);
 }
 
-void dh_heal_note(const char *group)
+void dh_heal_record_healed(const char *group)
 {
     add_line(dh_options.heal_auto, group);
 }
 
-void dh_heal_note_failure(const char *group)
+void dh_heal_record_failure(const char *group)
 {
     add_line(dh_options.heal_failures, group);
 }
 
-void dh_heal_look_closely(void)
+void dh_heal_force_slow_path(void)
 {
-    __dh_thread.atom_quick = 0;
+    __dh_thread.atom_fast = 0;
 }
 
 void dh_heal_now(struct timespec *t)
@@ -128,7 +128,7 @@ bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *))
     return true;
 }
 
-void dh_heal_nap(long nanoseconds)
+void dh_heal_sleep(long nanoseconds)
 {
     struct timespec t = {0, nanoseconds};
     if (!nanoseconds)

@@ -106,7 +106,7 @@ static struct where where[DH_HEAL_MOST_SECTIONS];
 static bool ready;
 static pthread_key_t end_key;
 static __thread struct self me;
-__thread bool dh_heal_is_early;
+__thread bool dh_heal_out_of_turn;
 
 static bool is(uint32_t g, uint8_t what)
 {
@@ -139,7 +139,7 @@ static void say(const char *const *parts, unsigned n_parts)
         for (const char *at = parts[i]; *at && n + 1 < sizeof text; at++)
             text[n++] = *at;
     text[n] = 0;
-    dh_heal_say(text);
+    dh_heal_print(text);
 }
 
 #define SAY(...) say((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
@@ -150,7 +150,7 @@ static void give_up(uint32_t g)
         return;
     SAY("healing: group '", policy.groups[g].name,
         "': its lock was waited for and nothing happened; given up for the rest of the run");
-    dh_heal_note_failure(policy.groups[g].name);
+    dh_heal_record_failure(policy.groups[g].name);
 }
 
 static struct timespec later(int ms)
@@ -178,7 +178,7 @@ static bool wait_for(uint32_t g, struct lock *l, uint32_t place)
     while (!is(g, GIVEN_UP)) {
         uint64_t before = done_with(l);
         struct timespec until = later(dh_heal_patience_ms());
-        if (dh_heal_take(&l->at, dh_heal_is_directed() ? NULL : &until, place) == 0)
+        if (dh_heal_lock_acquire(&l->at, dh_heal_under_engine() ? NULL : &until, place) == 0)
             return true;
         if (done_with(l) == before)
             give_up(g);
@@ -190,8 +190,8 @@ static bool wait_for(uint32_t g, struct lock *l, uint32_t place)
 static void let_others_have_it(uint32_t l)
 {
     me.greedy = 0;
-    if (!me.depth[l] && waiting_for(&locks[l]) && !dh_heal_is_directed())
-        dh_heal_nap(NAP);
+    if (!me.depth[l] && waiting_for(&locks[l]) && !dh_heal_under_engine())
+        dh_heal_sleep(NAP);
 }
 
 /* Only who holds the lock writes it then. */
@@ -205,7 +205,7 @@ static bool comes_free(struct lock *l, uint32_t place)
 {
     for (int i = 0; i < SPINS; i++) {
         __builtin_ia32_pause();
-        if (dh_heal_looks_free(&l->at) && dh_heal_try(&l->at, place) == 0)
+        if (dh_heal_lock_looks_free(&l->at) && dh_heal_lock_try(&l->at, place) == 0)
             return true;
     }
     return false;
@@ -231,7 +231,7 @@ static void note_wait(struct lock *l, bool for_section)
 __attribute__((noinline)) static bool acquire_busy(uint32_t g, struct lock *l, uint32_t place)
 {
     bool for_section = atomic_load_explicit(&l->in_section, memory_order_relaxed);
-    bool got = !dh_heal_is_directed() && comes_free(l, place);
+    bool got = !dh_heal_under_engine() && comes_free(l, place);
     if (!got) {
         atomic_fetch_add_explicit(&l->hurdles, 1, memory_order_relaxed);
         got = wait_for(g, l, place);
@@ -251,7 +251,8 @@ static inline bool acquire(uint32_t g, uint32_t number, uint32_t place)
         return false;
     if (__builtin_expect(me.greedy == number + 1, 0))
         let_others_have_it(number);
-    if ((dh_heal_is_directed() || __builtin_expect(dh_heal_try(&l->at, place) != 0, 0)) && !acquire_busy(g, l, place))
+    if ((dh_heal_under_engine() || __builtin_expect(dh_heal_lock_try(&l->at, place) != 0, 0)) &&
+        !acquire_busy(g, l, place))
         return false;
     count(&l->taken);
     if (__builtin_expect(waiting_for(l) != 0, 0))
@@ -284,11 +285,11 @@ static inline struct span span_at(const struct group *g, const void *object)
 static void let_pass(uint32_t g)
 {
     struct group *group = &groups[g];
-    if (!atomic_load_explicit(&group->inside, memory_order_relaxed) || dh_heal_is_directed())
+    if (!atomic_load_explicit(&group->inside, memory_order_relaxed) || dh_heal_under_engine())
         return;
     atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
     for (int i = 0; i < LOOKS + NAPS && atomic_load_explicit(&group->inside, memory_order_relaxed); i++)
-        dh_heal_nap(i < LOOKS ? 0 : NAP);
+        dh_heal_sleep(i < LOOKS ? 0 : NAP);
 }
 
 /* ---- turns, while nothing is known against a group ----
@@ -306,9 +307,9 @@ static bool take_turn(struct lock *l)
 static void forget_missed(void)
 {
     const struct self *mine = &me;
-    if (me.has_missed && !dh_heal_is_early)
+    if (me.has_missed && !dh_heal_out_of_turn)
         atomic_compare_exchange_strong(&locks[me.missed.span.from].last, &mine, NULL);
-    me.has_missed = dh_heal_is_early = false;
+    me.has_missed = dh_heal_out_of_turn = false;
 }
 
 static void miss(const struct open *o)
@@ -317,26 +318,26 @@ static void miss(const struct open *o)
     forget_missed();
     me.missed = *o;
     me.has_missed = true;
-    dh_heal_is_early =
-        !dh_heal_is_directed() && !take_turn(l) &&
+    dh_heal_out_of_turn =
+        !dh_heal_under_engine() && !take_turn(l) &&
         atomic_load_explicit(&groups[group_of[o->section]].turns_missed, memory_order_relaxed) < TURNS_MISSED;
-    if (dh_heal_is_early)
-        dh_heal_look_closely();
+    if (dh_heal_out_of_turn)
+        dh_heal_force_slow_path();
 }
 
 bool dh_heal_wait_turn(void)
 {
-    if (!me.has_missed || !dh_heal_is_early || !me.entered || group_of[me.missed.section] != me.entered - 1)
+    if (!me.has_missed || !dh_heal_out_of_turn || !me.entered || group_of[me.missed.section] != me.entered - 1)
         return false;
     struct lock *l = &locks[me.missed.span.from];
-    dh_heal_is_early = false;
+    dh_heal_out_of_turn = false;
     for (int i = -SPINS; i < TURN_NAPS && is(me.entered - 1, DORMANT); i++) {
         if (take_turn(l))
             return true;
         if (i < 0)
             __builtin_ia32_pause();
         else
-            dh_heal_nap(TURN_NAP);
+            dh_heal_sleep(TURN_NAP);
     }
     atomic_fetch_add_explicit(&groups[me.entered - 1].turns_missed, 1, memory_order_relaxed);
     atomic_store(&l->last, &me); /* who had it may never give it back */
@@ -360,7 +361,7 @@ static inline void up_lock(uint32_t l, uint32_t place)
 {
     if (--me.depth[l] == 0 && me.holds[l]) {
         me.holds[l] = false;
-        dh_heal_give(&locks[l].at, place);
+        dh_heal_lock_release(&locks[l].at, place);
     }
 }
 
@@ -417,7 +418,7 @@ void dh_heal_suspected(void)
         return;
     const char *name = policy.groups[me.entered - 1].name;
     SAY("healing: group '", name, "': threads met in it; healed from now on");
-    dh_heal_note(name);
+    dh_heal_record_healed(name);
 }
 
 static inline void enter(uint32_t g, struct span s, uint32_t place)
@@ -468,9 +469,9 @@ void __dh_heal_leave_at(const void *object, uint32_t group, uint32_t place)
 __attribute__((noinline, cold)) static void wake_both(uint32_t one, uint32_t other, bool first)
 {
     if (first)
-        dh_heal_wake(&locks[one].at);
+        dh_heal_lock_wake(&locks[one].at);
     if (other != one)
-        dh_heal_wake(&locks[other].at);
+        dh_heal_lock_wake(&locks[other].at);
 }
 
 /* Its address in a register, once for all of it. */
@@ -485,8 +486,8 @@ static inline void close_quick(void)
 {
     uint32_t from = me.open[0].span.from, last = me.open[0].span.last, place = me.open[0].place;
     me.quick = me.n = 0;
-    bool other = last != from && dh_heal_give_quickly(&lock_at(last)->at, place);
-    bool first = dh_heal_give_quickly(&lock_at(from)->at, place);
+    bool other = last != from && dh_heal_lock_release_fast(&lock_at(last)->at, place);
+    bool first = dh_heal_lock_release_fast(&lock_at(from)->at, place);
     if (__builtin_expect(first || other, 0))
         wake_both(from, last, first);
 }
@@ -546,13 +547,13 @@ __attribute__((noinline, cold)) static void open_slowly(const void *frame, uint3
 __attribute__((noinline, cold)) static void open_again(const void *frame, uint32_t section, uint32_t from,
                                                        uint32_t last, uint32_t place)
 {
-    dh_heal_give(&locks[from].at, place);
+    dh_heal_lock_release(&locks[from].at, place);
     open_slowly(frame, section, from, last, place);
 }
 
 static inline bool take_at_once(struct lock *l, uint32_t place)
 {
-    return !atomic_load_explicit(&l->hurdles, memory_order_relaxed) && dh_heal_try_quickly(&l->at, place);
+    return !atomic_load_explicit(&l->hurdles, memory_order_relaxed) && dh_heal_lock_try_fast(&l->at, place);
 }
 
 static bool take_soon(struct lock *l, uint32_t place)
@@ -560,7 +561,7 @@ static bool take_soon(struct lock *l, uint32_t place)
     bool for_section = atomic_load_explicit(&l->in_section, memory_order_relaxed);
     for (int i = 0; i < SPINS && !atomic_load_explicit(&l->hurdles, memory_order_relaxed); i++) {
         __builtin_ia32_pause();
-        if (dh_heal_looks_free(&l->at) && take_at_once(l, place)) {
+        if (dh_heal_lock_looks_free(&l->at) && take_at_once(l, place)) {
             note_wait(l, for_section);
             return true;
         }
@@ -570,7 +571,7 @@ static bool take_soon(struct lock *l, uint32_t place)
 
 static inline bool is_idle(void)
 {
-    return __builtin_expect(me.idle == IDLE && !dh_heal_is_directed(), 1);
+    return __builtin_expect(me.idle == IDLE && !dh_heal_under_engine(), 1);
 }
 
 __attribute__((always_inline)) static inline void note_opened(struct lock *l, const void *frame, uint32_t section,
@@ -621,7 +622,7 @@ __attribute__((noinline)) static void open_two(const void *frame, uint32_t secti
     if (!is_idle() || !__builtin_expect(take_at_once(l, place), 1)) {
         open_soon(frame, section, from, last, place);
     } else if (__builtin_expect(!take_at_once(other, place), 0)) {
-        dh_heal_give(&l->at, place);
+        dh_heal_lock_release(&l->at, place);
         open_soon(frame, section, from, last, place);
     } else {
         count(&other->taken);
@@ -740,20 +741,20 @@ void __dh_heal_await(uint32_t section, uint32_t place)
     struct order *o = &orders[section];
     uint32_t g = group_of[section];
     struct group *group = &groups[g];
-    if (dh_heal_is_directed()) {
+    if (dh_heal_under_engine()) {
         dh_heal_pass_turnstile(&o->turnstile, place);
     } else if (!atomic_load_explicit(&o->happened, memory_order_acquire) && !is(g, GIVEN_UP)) {
         struct timespec now, until = later(dh_heal_patience_ms());
         atomic_fetch_add_explicit(&group->contended, 1, memory_order_relaxed);
         do {
-            dh_heal_nap(AWAIT_NAP);
+            dh_heal_sleep(AWAIT_NAP);
             dh_heal_now(&now);
         } while (!atomic_load_explicit(&o->happened, memory_order_acquire) &&
                  (now.tv_sec < until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec)));
         if (!atomic_load(&o->happened) && change_state(g, GIVEN_UP, true)) {
             SAY("healing: group '", policy.groups[g].name, "': what section '", policy.file.sections[section].name,
                 "' waits for did not happen; given up for the rest of the run");
-            dh_heal_note_failure(policy.groups[g].name);
+            dh_heal_record_failure(policy.groups[g].name);
         }
     }
     pass_through(g, place);
@@ -767,7 +768,7 @@ void __dh_heal_happened(uint32_t section, uint32_t place)
         return;
     pass_through(group_of[section], place);
     atomic_store_explicit(&orders[section].happened, true, memory_order_release);
-    if (dh_heal_is_directed())
+    if (dh_heal_under_engine())
         dh_heal_open_turnstile(&orders[section].turnstile, place);
 }
 
@@ -830,7 +831,7 @@ void dh_heal_forked(void)
         atomic_fetch_and(&locks[l].hurdles, ~(uint64_t)UINT32_MAX);
         atomic_store(&locks[l].last, NULL);
         if (me.holds[l])
-            dh_heal_try(&locks[l].at, UINT32_MAX);
+            dh_heal_lock_try(&locks[l].at, UINT32_MAX);
     }
     for (uint32_t i = 0; ready && i < policy.n_groups; i++)
         atomic_store(&groups[i].inside, is(i, SCHEDULED) && me.depth[groups[i].where.first]);

@@ -27,7 +27,7 @@ void dh_heal_forked(void);
  * healed from now on. */
 void dh_heal_suspected(void);
 /* It is somebody else's turn to be in the section that the calling thread has come to. */
-extern __thread bool dh_heal_is_early;
+extern __thread bool dh_heal_out_of_turn;
 /* Then, and a read of it is under way: lets the other come out first, for a while. True: that took place, and others
  * may have written meanwhile. */
 bool dh_heal_wait_turn(void);
@@ -42,19 +42,19 @@ void dh_heal_finish(void);
 /* Zeroed, for ever. */
 void *dh_heal_allocate(size_t size);
 /* A line for the user. */
-void dh_heal_say(const char *text);
+void dh_heal_print(const char *text);
 /* How long a lock may be waited for in which nothing happens. */
 int dh_heal_patience_ms(void);
-/* Groups are not healed before something is suspected of them; dh_heal_note is told which are. */
+/* Groups are not healed before something is suspected of them; dh_heal_record_healed is told which are. */
 bool dh_heal_is_auto(void);
-void dh_heal_note(const char *group);
+void dh_heal_record_healed(const char *group);
 /* It was given up. */
-void dh_heal_note_failure(const char *group);
+void dh_heal_record_failure(const char *group);
 void dh_heal_now(struct timespec *t); /* of the monotonic clock */
 bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *));
-void dh_heal_nap(long nanoseconds); /* 0: lets others run */
+void dh_heal_sleep(long nanoseconds); /* 0: lets others run */
 /* The detector must not take the next access of the calling thread lightly. */
-void dh_heal_look_closely(void);
+void dh_heal_force_slow_path(void);
 
 /* ---- a healing lock ----
  * try: EBUSY, or 0: it is taken. take: ETIMEDOUT, or 0; without a time: for ever. directed: somebody else decides who
@@ -72,28 +72,28 @@ struct dh_heal_lock {
     _Atomic uintptr_t leans_to; /* 0 when it was never taken; written by who has the word */
 };
 
-enum { DH_HEAL_SETTLED = 1 /* it leans to nobody, and nobody is inside without the word */ };
+enum { DH_HEAL_UNBIASED = 1 /* it leans to nobody, and nobody is inside without the word */ };
 
-int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
-void dh_heal_wake(struct dh_heal_lock *l);
+int dh_heal_lock_acquire(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
+void dh_heal_lock_wake(struct dh_heal_lock *l);
 void dh_heal_lock_init(struct dh_heal_lock *l);
 #define dh_heal_pass_turnstile(turnstile, place) ((void)(turnstile), (void)(place))
 #define dh_heal_open_turnstile dh_heal_pass_turnstile
 /* Of who has the word and sees that the lock is not settled: 0, or EBUSY and the word is given back. */
-int dh_heal_settle(struct dh_heal_lock *l);
+int dh_heal_lock_revoke_bias(struct dh_heal_lock *l);
 
-static inline bool dh_heal_is_directed(void)
+static inline bool dh_heal_under_engine(void)
 {
     return false;
 }
 
-static inline bool dh_heal_looks_free(struct dh_heal_lock *l)
+static inline bool dh_heal_lock_looks_free(struct dh_heal_lock *l)
 {
     return !atomic_load_explicit(&l->word, memory_order_relaxed);
 }
 
 /* False also when it is not settled. Calls nothing. */
-static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
+static inline bool dh_heal_lock_try_fast(struct dh_heal_lock *l, uint32_t place)
 {
     uint32_t none = 0;
     uintptr_t to = atomic_load_explicit(&l->leans_to, memory_order_relaxed);
@@ -106,23 +106,23 @@ static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
         atomic_store_explicit(&l->inside, false, memory_order_release);
         return false;
     }
-    return to == DH_HEAL_SETTLED &&
+    return to == DH_HEAL_UNBIASED &&
            atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed);
 }
 
-static inline int dh_heal_try(struct dh_heal_lock *l, uint32_t place)
+static inline int dh_heal_lock_try(struct dh_heal_lock *l, uint32_t place)
 {
     uint32_t none = 0;
-    if (dh_heal_try_quickly(l, place))
+    if (dh_heal_lock_try_fast(l, place))
         return 0;
-    if (atomic_load_explicit(&l->leans_to, memory_order_relaxed) == DH_HEAL_SETTLED ||
+    if (atomic_load_explicit(&l->leans_to, memory_order_relaxed) == DH_HEAL_UNBIASED ||
         !atomic_compare_exchange_strong_explicit(&l->word, &none, 1, memory_order_acquire, memory_order_relaxed))
         return EBUSY;
-    return dh_heal_settle(l);
+    return dh_heal_lock_revoke_bias(l);
 }
 
 /* True: somebody is to be woken. */
-static inline bool dh_heal_give_quickly(struct dh_heal_lock *l, uint32_t place)
+static inline bool dh_heal_lock_release_fast(struct dh_heal_lock *l, uint32_t place)
 {
     (void)place;
     if (atomic_load_explicit(&l->inside, memory_order_relaxed) &&
@@ -133,10 +133,10 @@ static inline bool dh_heal_give_quickly(struct dh_heal_lock *l, uint32_t place)
     return atomic_exchange_explicit(&l->word, 0, memory_order_release) == 2;
 }
 
-static inline void dh_heal_give(struct dh_heal_lock *l, uint32_t place)
+static inline void dh_heal_lock_release(struct dh_heal_lock *l, uint32_t place)
 {
-    if (dh_heal_give_quickly(l, place))
-        dh_heal_wake(l);
+    if (dh_heal_lock_release_fast(l, place))
+        dh_heal_lock_wake(l);
 }
 
 #else /* a mutex like the program's, told to detectors and the engine */
@@ -145,26 +145,26 @@ struct dh_heal_lock {
     pthread_mutex_t mutex;
 };
 
-bool dh_heal_is_directed(void);
+bool dh_heal_under_engine(void);
 /* While somebody else decides who runs: nobody passes before it was opened once. */
 void dh_heal_pass_turnstile(sem_t *turnstile, uint32_t place);
 void dh_heal_open_turnstile(sem_t *turnstile, uint32_t place);
-int dh_heal_try(struct dh_heal_lock *l, uint32_t place);
-int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
-void dh_heal_give(struct dh_heal_lock *l, uint32_t place);
+int dh_heal_lock_try(struct dh_heal_lock *l, uint32_t place);
+int dh_heal_lock_acquire(struct dh_heal_lock *l, const struct timespec *until, uint32_t place);
+void dh_heal_lock_release(struct dh_heal_lock *l, uint32_t place);
 
-static inline bool dh_heal_try_quickly(struct dh_heal_lock *l, uint32_t place)
+static inline bool dh_heal_lock_try_fast(struct dh_heal_lock *l, uint32_t place)
 {
-    return dh_heal_try(l, place) == 0;
+    return dh_heal_lock_try(l, place) == 0;
 }
 
-static inline bool dh_heal_give_quickly(struct dh_heal_lock *l, uint32_t place)
+static inline bool dh_heal_lock_release_fast(struct dh_heal_lock *l, uint32_t place)
 {
-    dh_heal_give(l, place);
+    dh_heal_lock_release(l, place);
     return false;
 }
 
-static inline void dh_heal_wake(struct dh_heal_lock *l)
+static inline void dh_heal_lock_wake(struct dh_heal_lock *l)
 {
     (void)l;
 }
@@ -174,7 +174,7 @@ static inline void dh_heal_lock_init(struct dh_heal_lock *l)
     l->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-static inline bool dh_heal_looks_free(struct dh_heal_lock *l)
+static inline bool dh_heal_lock_looks_free(struct dh_heal_lock *l)
 {
     return !__atomic_load_n(&l->mutex.__data.__lock, __ATOMIC_RELAXED);
 }

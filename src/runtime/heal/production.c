@@ -21,7 +21,7 @@ void *dh_heal_allocate(size_t size)
     return calloc(1, size);
 }
 
-void dh_heal_say(const char *text)
+void dh_heal_print(const char *text)
 {
     dprintf(2, "deadheat: process %d: %s\n", (int)getpid(), text);
 }
@@ -43,7 +43,7 @@ static bool barrier(int command)
 
 void dh_heal_lock_init(struct dh_heal_lock *l)
 {
-    *l = (struct dh_heal_lock){.leans_to = may_lean ? 0 : DH_HEAL_SETTLED};
+    *l = (struct dh_heal_lock){.leans_to = may_lean ? 0 : DH_HEAL_UNBIASED};
 }
 
 /* Until the thread that it leaned to is out. */
@@ -57,12 +57,12 @@ static bool comes_out(struct dh_heal_lock *l)
         if (i < 0)
             __builtin_ia32_pause();
         else
-            dh_heal_nap(NAP);
+            dh_heal_sleep(NAP);
     }
     return true;
 }
 
-int dh_heal_settle(struct dh_heal_lock *l)
+int dh_heal_lock_revoke_bias(struct dh_heal_lock *l)
 {
     int before = errno;
     uintptr_t nobody = 0;
@@ -73,29 +73,29 @@ int dh_heal_settle(struct dh_heal_lock *l)
         barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     bool out = comes_out(l);
     if (out)
-        atomic_store_explicit(&l->leans_to, DH_HEAL_SETTLED, memory_order_release);
+        atomic_store_explicit(&l->leans_to, DH_HEAL_UNBIASED, memory_order_release);
     else
-        dh_heal_give(l, 0);
+        dh_heal_lock_release(l, 0);
     errno = before;
     return out ? 0 : EBUSY;
 }
 
 /* Who comes out of the wait leaves it as waited for: there may be others. */
-int dh_heal_take(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
+int dh_heal_lock_acquire(struct dh_heal_lock *l, const struct timespec *until, uint32_t place)
 {
     int before = errno, result = 0;
     (void)place;
     while (result == 0 && atomic_exchange_explicit(&l->word, 2, memory_order_acquire) != 0)
         if (futex(l, FUTEX_WAIT_BITSET, 2, until) != 0 && errno == ETIMEDOUT)
             result = ETIMEDOUT;
-    if (result == 0 && atomic_load_explicit(&l->leans_to, memory_order_relaxed) != DH_HEAL_SETTLED &&
-        dh_heal_settle(l) != 0)
+    if (result == 0 && atomic_load_explicit(&l->leans_to, memory_order_relaxed) != DH_HEAL_UNBIASED &&
+        dh_heal_lock_revoke_bias(l) != 0)
         result = ETIMEDOUT;
     errno = before;
     return result;
 }
 
-void dh_heal_wake(struct dh_heal_lock *l)
+void dh_heal_lock_wake(struct dh_heal_lock *l)
 {
     int before = errno;
     futex(l, FUTEX_WAKE, 1, NULL);
@@ -107,16 +107,16 @@ bool dh_heal_is_auto(void)
     return false;
 }
 
-void dh_heal_look_closely(void)
+void dh_heal_force_slow_path(void)
 {
 }
 
-void dh_heal_note(const char *group)
+void dh_heal_record_healed(const char *group)
 {
     (void)group;
 }
 
-void dh_heal_note_failure(const char *group)
+void dh_heal_record_failure(const char *group)
 {
     (void)group;
 }
@@ -131,7 +131,7 @@ bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *))
     return pthread_key_create(key, destructor) == 0;
 }
 
-void dh_heal_nap(long nanoseconds)
+void dh_heal_sleep(long nanoseconds)
 {
     struct timespec t = {0, nanoseconds};
     if (nanoseconds)

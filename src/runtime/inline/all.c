@@ -3,5 +3,5 @@
 #include "runtime/inline/frames.c"
 #include "runtime/inline/race.c"
 #include "runtime/inline/record.c"
+#include "runtime/inline/scopes.c"
 #include "runtime/inline/stale.c"
-#include "runtime/inline/units.c"

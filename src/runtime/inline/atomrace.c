@@ -24,10 +24,10 @@ static inline __attribute__((always_inline)) int has_quick_way(uint64_t what)
 __attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)
 {
     if ((what >> 8 & 0xFF) != DH_ORDER_NONE && __builtin_expect(!dh_noise_on, 1)) {
-        __dh_thread.atom_passed++;
+        __dh_thread.atom_syncs++;
         return 0;
     }
-    if (has_quick_way(what) && __builtin_expect(__dh_thread.atom_quick, 1)) {
+    if (has_quick_way(what) && __builtin_expect(__dh_thread.atom_fast, 1)) {
         uint64_t seen = __atomic_load_n(dh_atom_cell(&dh_atom_writes, (uintptr_t)addr), __ATOMIC_ACQUIRE);
         if (__builtin_expect(!(seen & DH_ATOM_ACTIVE), 1))
             return seen;

@@ -4,7 +4,7 @@
 #include "event/stream.h"
 
 /* what = bytes | write << 31 */
-DH_LEAVES_ALL void __dh_note_slow(const void *addr, uint32_t what, uint32_t place);
+DH_PRESERVE_ALL void __dh_note_slow(const void *addr, uint32_t what, uint32_t place);
 
 INLINE_PART uint64_t not_told(uintptr_t addr, unsigned write)
 {

@@ -3,7 +3,7 @@
 #include "event/hooks.h"
 #include "runtime/core/thread_state.h"
 #include "runtime/race/fast.h"
-#include "runtime/stale/watch.h"
+#include "runtime/stale/element_sampling.h"
 
 extern uint64_t __dh_stale_mask __attribute__((visibility("hidden")));
 extern uint64_t __dh_stale_want __attribute__((visibility("hidden")));
@@ -11,8 +11,8 @@ extern uint32_t __dh_stale_over __attribute__((visibility("hidden")));
 
 /* Nothing that the program could see is changed but what the pointers lead to (see `compile`): so what a loop needs
  * stays in registers. */
-DH_LEAVES_ALL uint64_t __dh_load_slow(const void *addr, uint32_t what, uint32_t place, uint32_t *skip);
-DH_LEAVES_ALL void __dh_store_slow(void *addr, uint64_t value, uint32_t what, uint32_t place);
+DH_PRESERVE_ALL uint64_t __dh_load_slow(const void *addr, uint32_t what, uint32_t place, uint32_t *skip);
+DH_PRESERVE_ALL void __dh_store_slow(void *addr, uint64_t value, uint32_t what, uint32_t place);
 
 #define USUAL(x) __builtin_expect(x, 1)
 
@@ -32,7 +32,7 @@ INLINE_PART int stale_is_over(const void *addr, uint32_t what)
 
 INLINE uint32_t __dh_unwatched(const void *first, size_t size)
 {
-    return USUAL(!dh_stale_is_any_watched(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size));
+    return USUAL(!dh_stale_is_any_sampled(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size));
 }
 
 /* Anywhere, and whatever else is there. */

@@ -21,8 +21,8 @@
 
 static void fill_object(struct dh_report *r)
 {
-    struct dh_block block;
-    if (!dh_block_around(r->addr, &block))
+    struct dh_heap_block block;
+    if (!dh_heap_block_around(r->addr, &block))
         return;
     r->block = block.at;
     r->n_block = block.size;
@@ -199,11 +199,11 @@ static void intend(uintptr_t at, size_t size)
     for (uintptr_t end = at + size; at < end;) {
         size_t n = PIECE - at % PIECE;
         n = end - at < n ? end - at : n;
-        struct dh_sync *o = dh_sync_lock(at, true);
+        struct dh_sync_object *o = dh_sync_object_lock(at, true);
         if (!o)
             return;
         o->intended = o->intended < n ? (uint8_t)n : o->intended;
-        dh_sync_unlock(o);
+        dh_sync_object_unlock(o);
         at += n;
     }
 }
@@ -211,7 +211,7 @@ static void intend(uintptr_t at, size_t size)
 static void intended_race(const volatile void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
-    dh_atom_intended((uintptr_t)at, size);
+    dh_atom_add_benign((uintptr_t)at, size);
     if (!size || !dh_race_enter(s))
         return;
     any_intended = true;
@@ -222,10 +222,10 @@ static void intended_race(const volatile void *at, size_t size)
 static bool is_intended_byte(uintptr_t at)
 {
     for (uintptr_t from = at; from >= (at & ~(uintptr_t)(PIECE - 1)); from--) {
-        struct dh_sync *o = dh_sync_lock(from, false);
+        struct dh_sync_object *o = dh_sync_object_lock(from, false);
         unsigned n = o ? o->intended : 0;
         if (o)
-            dh_sync_unlock(o);
+            dh_sync_object_unlock(o);
         if (n > at - from)
             return true;
         if (!from)
@@ -234,7 +234,7 @@ static bool is_intended_byte(uintptr_t at)
     return false;
 }
 
-bool dh_race_is_intended(uintptr_t addr, size_t size)
+bool dh_race_is_benign(uintptr_t addr, size_t size)
 {
     if (!any_intended)
         return false;
@@ -433,10 +433,10 @@ static bool was_acquired(uintptr_t lock, size_t size)
 {
     enum { MOST = 256 };
     for (size_t i = 0; i == 0 || (i < size && i < MOST); i += 4) {
-        struct dh_sync *o = dh_sync_lock(lock + i, false);
+        struct dh_sync_object *o = dh_sync_object_lock(lock + i, false);
         bool is_lock = o && o->is_lock;
         if (o)
-            dh_sync_unlock(o);
+            dh_sync_object_unlock(o);
         if (is_lock)
             return true;
     }
@@ -471,7 +471,7 @@ static bool breaks_guard(struct dh_race_state *s, uintptr_t addr, uintptr_t lock
     if (holds(s, lock, size) || !dh_race_enter(s))
         return false;
     bool broken = (what & DH_GUARDED_CALL || !is_private(s, addr)) &&
-                  !dh_race_is_intended(addr, what & DH_GUARDED_SIZE) &&
+                  !dh_race_is_benign(addr, what & DH_GUARDED_SIZE) &&
                   (what & DH_GUARDED_SURE || was_acquired(lock, size)) && others_live();
     dh_race_leave(s);
     return broken;

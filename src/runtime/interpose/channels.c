@@ -171,7 +171,7 @@ static dh_channel identify(int fd, bool *settled)
 {
     struct stat about;
     *settled = false;
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return UNASKED;
     if (dh_syscall3(SYS_fstat, fd, (long)&about, 0) != 0)
         return DH_CHANNEL_NONE;

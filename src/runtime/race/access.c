@@ -9,24 +9,24 @@
 #include "runtime/core/context.h"
 #include "runtime/core/frames.h"
 #include "runtime/core/hook_table.h"
+#include "runtime/race/cell_update.h"
 #include "runtime/race/fast.h"
-#include "runtime/race/plain_cells.h"
 #include "runtime/race/shadow.h"
 #include "runtime/race/thread_slots.h"
 
-struct dh_race dh_race_world;
+struct dh_race dh_race_tables;
 bool dh_race_on;
 
 /* ---- into the detector and out ---- */
 
 static bool ensure_slot(struct dh_race_state *s)
 {
-    if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && !dh_slot_is_used_up(s))
+    if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed) && !dh_slot_is_exhausted(s))
         return true;
     if (!atomic_load_explicit(&s->gate.lent, memory_order_relaxed))
-        dh_slot_give(s);
+        dh_slot_release(s);
     atomic_store(&s->gate.lent, 1);
-    if (!dh_slot_take(s))
+    if (!dh_slot_acquire(s))
         return false;
     dh_race_new_epoch(s);
     return true;
@@ -35,7 +35,7 @@ static bool ensure_slot(struct dh_race_state *s)
 bool dh_race_enter(struct dh_race_state *s)
 {
     if (!s || s->gate.busy || dh_race_ignores(s, DH_IGNORED_ALL) ||
-        atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RUNS)
+        atomic_load_explicit(&s->gate.blocked, memory_order_relaxed) != DH_RACE_RUNNING)
         return false;
     s->gate.busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -43,7 +43,8 @@ bool dh_race_enter(struct dh_race_state *s)
         dh_race_leave(s);
         return false;
     }
-    if (__builtin_expect(s->tls->own == DH_OWN_LENT || !s->tls->own, 0)) /* somebody asked for the slot, and gave up */
+    if (__builtin_expect(s->tls->own == DH_OWN_BORROWED || !s->tls->own,
+                         0)) /* somebody asked for the slot, and gave up */
         s->tls->own = dh_cell_of(dh_epoch_with(s->t.time, DH_MASK_ALL), dh_epoch_with(s->t.time, DH_MASK_ALL));
     return true;
 }
@@ -75,19 +76,19 @@ void dh_race_new_epoch(struct dh_race_state *s)
 
 static void write_state(struct dh_race_state *s)
 {
-    struct dh_history *h = &s->history;
-    dh_history_add(h, dh_history_meta(DH_META_LOCKS, 0));
+    struct dh_race_history *h = &s->history;
+    dh_history_add(h, dh_history_meta(DH_META_NO_LOCKS, 0));
     dh_history_add(h, dh_history_meta(DH_META_TIME, s->t.time));
     for (uint32_t i = 0; i < s->n_held; i++) {
         dh_history_add(h, dh_history_meta(DH_META_LOCK_CONTEXT, s->held[i].context));
-        dh_history_add(h, dh_history_meta(DH_META_TAKEN, s->held[i].lock | s->held[i].shared));
+        dh_history_add(h, dh_history_meta(DH_META_ACQUIRED, s->held[i].lock | s->held[i].shared));
     }
     s->context_value = ~(uint64_t)0; /* said again by the next access */
 }
 
 bool dh_race_history_room(struct dh_race_state *s, unsigned words)
 {
-    struct dh_history *h = &s->history;
+    struct dh_race_history *h = &s->history;
     if (dh_history_has_room(h, words))
         return true;
     if (!h->words)
@@ -153,7 +154,7 @@ static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bo
     if (!dh_race_history_room(s, 3))
         return;
     if (s->report_context) { /* of a call, told with the access: the stack of what follows is another again */
-        note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_CALLED, write, s->report_context), size);
+        note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_LIBRARY, write, s->report_context), size);
         return;
     }
     note_context(s);
@@ -164,35 +165,36 @@ static void note_access(struct dh_race_state *s, uintptr_t addr, size_t size, bo
         note_range(s, dh_history_access(DH_HISTORY_RANGE, addr, 0, write, place), size);
 }
 
-void dh_race_note_run(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
-                      uint32_t place)
+void dh_race_record_strided(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
+                            uint32_t place)
 {
     if (!dh_race_history_room(s, 3))
         return;
     note_context(s);
-    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_RUN, write, place));
+    dh_history_add(&s->history, dh_history_access(DH_HISTORY_RANGE, addr, DH_HISTORY_STRIDED, write, place));
     dh_history_add(&s->history, dh_history_meta(DH_META_SIZE, (uint64_t)shape << 32 | extent));
 }
 
 /* ---- accesses ---- */
 
 /* A part of a granule, where a range begins or ends. */
-static bool plan_part(const struct dh_race_state *s, dh_cell *cell, unsigned mask, bool write, struct dh_next *next)
+static bool plan_part(const struct dh_race_state *s, dh_cell *cell, unsigned mask, bool write,
+                      struct dh_cell_update *next)
 {
     dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     if (dh_cell_is_line(old)) /* which is looked at next */
-        dh_line_prefetch(&dh_race_world.lines.at[dh_cell_line(old)]);
-    return dh_cell_plan(s, old, mask, write, next);
+        dh_line_prefetch(&dh_race_tables.lines.at[dh_cell_line(old)]);
+    return dh_cell_compute_update(s, old, mask, write, next);
 }
 
 /* Whole granules: of most ranges all have the same past, and one plan serves them. */
-static bool plan_alike(const struct dh_race_state *s, dh_cell *cell, size_t n, bool write, struct dh_next *next)
+static bool plan_alike(const struct dh_race_state *s, dh_cell *cell, size_t n, bool write, struct dh_cell_update *next)
 {
     dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     for (size_t i = 1; i < n; i++)
         if (__atomic_load_n(&cell[i], __ATOMIC_RELAXED) != old)
             return false;
-    return dh_cell_plan(s, old, DH_MASK_ALL, write, next);
+    return dh_cell_compute_update(s, old, DH_MASK_ALL, write, next);
 }
 
 enum { MOST = 17 };
@@ -200,22 +202,22 @@ enum { MOST = 17 };
 /* The same where they have not. */
 static bool record_each(struct dh_race_state *s, dh_cell *cell, size_t n, bool write)
 {
-    struct dh_next next[MOST];
+    struct dh_cell_update next[MOST];
     for (size_t i = 0; i < n; i++) {
         dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
         if (i && old == next[i - 1].old)
             next[i] = next[i - 1];
-        else if (!dh_cell_plan(s, old, DH_MASK_ALL, write, &next[i]))
+        else if (!dh_cell_compute_update(s, old, DH_MASK_ALL, write, &next[i]))
             return false;
     }
-    return dh_cells_put(s, cell, next, (unsigned)n);
+    return dh_cells_store(s, cell, next, (unsigned)n);
 }
 
 /* As race_fast.c does it for single accesses. False: something is not plain to see, or was changed meanwhile; what was
  * recorded may be so again. */
 static bool record_quickly(struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
-    struct dh_next first, middle, last;
+    struct dh_cell_update first, middle, last;
     dh_cell *cell = dh_shadow_of(addr);
     size_t before = -addr & 3, whole = (size - before) / 4, after = (addr + size) & 3;
     if (size < 4 + before || size > 4 * MOST || s->said)
@@ -226,10 +228,10 @@ static bool record_quickly(struct dh_race_state *s, uintptr_t addr, size_t size,
     if (before && !plan_part(s, cell, DH_MASK_ALL << (4 - before) & DH_MASK_ALL, write, &first))
         return false;
     s->t.dirty = true;
-    if (plan_alike(s, body, whole, write, &middle) ? !dh_cells_put_alike(s, body, middle, whole)
+    if (plan_alike(s, body, whole, write, &middle) ? !dh_cells_store_equal(s, body, middle, whole)
                                                    : !record_each(s, body, whole, write))
         return false;
-    return (!before || dh_cell_put(s, cell, first)) && (!after || dh_cell_put(s, end, last));
+    return (!before || dh_cell_store(s, cell, first)) && (!after || dh_cell_store(s, end, last));
 }
 
 static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place)
@@ -237,7 +239,7 @@ static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool wr
     if (record_quickly(s, addr, size, write))
         return;
     struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->said};
-    dh_race_record(&dh_race_world, &s->t, dh_shadow_of(addr), &a);
+    dh_race_record(&dh_race_tables, &s->t, dh_shadow_of(addr), &a);
 }
 
 enum { FILTERED = 512 };
@@ -267,7 +269,7 @@ static void filter_learns(struct dh_race_state *s, uintptr_t addr, size_t size, 
     }
 }
 
-bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
+bool dh_race_filter_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write)
 {
     if (__builtin_expect((addr & 63) + size <= 64, 1))
         return dh_filter_knows(s, addr, (unsigned)size, write) || (!write && dh_module_is_constant(addr));
@@ -285,7 +287,7 @@ void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool w
         dh_shadow_touch(addr, size);
     record(s, addr, size, write, place);
     if (!write && (size == 4 || size == 8 || size == 16) && !(addr & (size - 1)))
-        dh_known_learn(s, addr, (unsigned)size / 4);
+        dh_read_filter_learn(s, addr, (unsigned)size / 4);
     else if (size <= FILTERED)
         filter_learns(s, addr, size, write);
 }
@@ -308,7 +310,7 @@ void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t va
 static void access_range(const void *at, size_t size, bool write, uint32_t place)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (dh_race_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
+    if (dh_race_filter_knows(s, (uintptr_t)at, size, write) || !dh_race_enter(s))
         return;
     dh_shadow_prefetch((uintptr_t)at, size);
     dh_race_access(s, (uintptr_t)at, size, write, place);
@@ -340,7 +342,7 @@ static void forget_cells(uintptr_t addr, uintptr_t end)
         if (!*cell || granule < addr || granule + 4 > end)
             continue;
         if (dh_cell_is_line(*cell))
-            dh_race_forget(&dh_race_world, cell, granule);
+            dh_race_forget(&dh_race_tables, cell, granule);
         else
             __atomic_store_n(cell, 0, __ATOMIC_RELAXED);
     }
@@ -373,7 +375,7 @@ void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size)
      * what was used of it. */
     uintptr_t page = 2048, from = (addr + page - 1) & ~(page - 1), to = (addr + size - DROP_FROM) & ~(page - 1);
     forget_cells(addr, from);
-    dh_shadow_drop(from, to - from);
+    dh_shadow_discard(from, to - from);
     forget_cells(to, addr + size);
 }
 

@@ -24,7 +24,7 @@ static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
             continue;
         any = true;
         if (dh_cell_is_line(old))
-            dh_race_forget(&dh_race_world, cell, at);
+            dh_race_forget(&dh_race_tables, cell, at);
         __atomic_store_n(cell, dh_cell_of(epoch, epoch), __ATOMIC_RELAXED);
     }
     return any;
@@ -32,8 +32,8 @@ static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
 
 static uint32_t note_dead(const struct dh_race_state *s, uintptr_t low, uintptr_t high, enum dh_region region)
 {
-    struct dh_freed f = {.block = {low, high - low, s->index, 0}, .thread = s->index, .dead = region};
-    return dh_freed_add(&f);
+    struct dh_freed_block f = {.block = {low, high - low, s->index, 0}, .thread = s->index, .dead = region};
+    return dh_freed_block_add(&f);
 }
 
 /* From the top down until nothing was used for a while. */
@@ -51,7 +51,7 @@ static void mark_stack(const struct dh_race_state *s, uintptr_t low, uintptr_t h
 }
 
 /* A stack of the program's own that nobody will join may be used again as soon as the program likes. */
-void dh_memory_thread_ends(struct dh_race_state *s)
+void dh_dead_stack_mark(struct dh_race_state *s)
 {
     const struct dh_thread_state *tls = s->tls;
     struct dh_thread *t = tls->thread;
@@ -71,7 +71,7 @@ void dh_memory_thread_ends(struct dh_race_state *s)
     dh_race_leave(s);
 }
 
-void dh_memory_thread_joined(const struct dh_thread *t)
+void dh_dead_stack_unmark(const struct dh_thread *t)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (t->marked_high <= t->marked_low || !dh_race_enter(s))
@@ -81,11 +81,11 @@ void dh_memory_thread_joined(const struct dh_thread *t)
 }
 
 /* libc gives stacks back unseen, and whatever comes there next may not have come before our eyes either. */
-bool dh_dead_is_stale(uintptr_t addr)
+bool dh_dead_stack_is_reused(uintptr_t addr)
 {
     struct dl_find_object module;
-    struct dh_block block;
+    struct dh_heap_block block;
     uint32_t thread;
-    return dh_region_of(addr, &thread) != DH_REGION_OTHER || dh_block_around(addr, &block) ||
+    return dh_region_of(addr, &thread) != DH_REGION_OTHER || dh_heap_block_around(addr, &block) ||
            _dl_find_object((void *)addr, &module) == 0;
 }

@@ -2,7 +2,7 @@
  * reads that the filter knows, and cells that hold epochs ordered before this one. The rest is dh_race_complete's. */
 #include "runtime/race/fast.h"
 
-#include "runtime/race/plain_cells.h"
+#include "runtime/race/cell_update.h"
 #include "runtime/race/race_state.h"
 #include "runtime/race/shadow.h"
 
@@ -10,7 +10,7 @@
 #define OFTEN(x) __builtin_expect(!!(x), 1)
 
 /* In assembly (race_access.c): saves what a C function may change. */
-DH_LEAVES_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
+DH_PRESERVE_ALL void __dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 
 ALWAYS uint64_t stack_value(const struct dh_thread_state *tls)
 {
@@ -50,28 +50,28 @@ ALWAYS bool quickly(struct dh_race_state *s, uintptr_t addr, unsigned size, bool
     unsigned n = size < 4 ? 1 : size / 4, low = size < 4 ? addr & 3 : 0;
     unsigned mask = size < 4 ? ((1u << size) - 1) << low : DH_MASK_ALL;
     dh_cell *cell = dh_shadow_of(addr);
-    struct dh_next next[MAX];
+    struct dh_cell_update next[MAX];
     if (addr & (size < 4 ? size - 1 : 3))
         return false;
-    if (!dh_cell_plan(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
+    if (!dh_cell_compute_update(s, __atomic_load_n(cell, __ATOMIC_RELAXED), mask, write, &next[0]))
         return false;
     for (unsigned i = 1; i < n; i++) {
         dh_cell old = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
         next[i] = next[0];
-        if (old != next[0].old && !dh_cell_plan(s, old, mask, write, &next[i]))
+        if (old != next[0].old && !dh_cell_compute_update(s, old, mask, write, &next[i]))
             return false;
     }
     if (!note(s, addr, size, write, place))
         return false;
     if (size < 4)
         dh_filter_learn(s, addr, size, write);
-    return dh_cells_put(s, cell, next, n);
+    return dh_cells_store(s, cell, next, n);
 }
 
 ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
     if (!write && size >= 4 && !(addr & (size - 1)))
-        dh_known_learn(s, addr, size / 4);
+        dh_read_filter_learn(s, addr, size / 4);
     else
         dh_filter_learn(s, addr, size, write);
 }
@@ -79,7 +79,7 @@ ALWAYS void learn(struct dh_race_state *s, uintptr_t addr, unsigned size, bool w
 ALWAYS bool knows(const struct dh_race_state *s, uintptr_t addr, unsigned size, bool write)
 {
     if (!write && size >= 4 && !(addr & (size - 1)))
-        return dh_known(s, addr, size / 4);
+        return dh_read_filter_knows(s, addr, size / 4);
     return dh_filter_knows(s, addr, size, write);
 }
 
@@ -134,7 +134,7 @@ ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned siz
     l->cell = __atomic_load_n(l->cells, __ATOMIC_RELAXED);
     if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !still_lined(l, addr, size))
         return false;
-    l->line = &dh_race_world.lines.at[dh_cell_line(l->cell)];
+    l->line = &dh_race_tables.lines.at[dh_cell_line(l->cell)];
     l->mine = dh_line_find(l->line, dh_epoch_slot(s->t.time));
     return l->mine;
 }
@@ -144,12 +144,12 @@ ALWAYS void learn_around(struct dh_race_state *s, const struct dh_column *c, uin
 {
     for (uintptr_t at = addr & ~(uintptr_t)3; at < addr + size; at += 4)
         if (dh_column_says(c, dh_filter_bytes(at, 4), DH_READS, s->t.time))
-            dh_known_learn(s, at, 1);
+            dh_read_filter_learn(s, at, 1);
 }
 
 ALWAYS bool knows_around(const struct dh_race_state *s, uintptr_t addr, unsigned size)
 {
-    return (addr & 63) + size <= 64 && dh_known(s, addr & ~(uintptr_t)3, ((addr & 3) + size + 3) / 4);
+    return (addr & 63) + size <= 64 && dh_read_filter_knows(s, addr & ~(uintptr_t)3, ((addr & 3) + size + 3) / 4);
 }
 
 /* The line says so already. */
@@ -227,7 +227,7 @@ ALWAYS bool is_private(uintptr_t addr, unsigned size, bool write, uint32_t place
         return false;
     s->t.dirty = true;
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ACCESS, addr, size == 8 ? 3 : 2, write, place));
-    dh_cells_put_private(cell, old, own, size, write);
+    dh_cells_store_private(cell, old, own, size, write);
     end_quickly(s);
     return true;
 }
@@ -296,19 +296,19 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
     enum { MAX = 5 };
     unsigned n = ((addr & 3) + size + 3) / 4, bytes = ((1u << size) - 1) << (addr & 3);
     dh_cell *cell = dh_shadow_of(addr);
-    struct dh_next next[MAX];
+    struct dh_cell_update next[MAX];
     for (unsigned i = 0; i < n; i++)
-        if (!dh_cell_plan(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write,
-                          &next[i]))
+        if (!dh_cell_compute_update(s, __atomic_load_n(&cell[i], __ATOMIC_RELAXED), bytes >> 4 * i & DH_MASK_ALL, write,
+                                    &next[i]))
             return false;
     if (!note(s, addr, size, write, place))
         return false;
     dh_filter_learn(s, addr, size, write);
-    return dh_cells_put(s, cell, next, n);
+    return dh_cells_store(s, cell, next, n);
 }
 
 #define UNALIGNED(name, write, pointer)                                                                                \
-    DH_LEAVES_ALL                                                                                                      \
+    DH_PRESERVE_ALL                                                                                                    \
     __attribute__((noinline)) static void lined_##name##_unaligned(pointer addr, size_t size, uint32_t place)          \
     {                                                                                                                  \
         bool said;                                                                                                     \
@@ -316,7 +316,7 @@ ALWAYS bool unaligned(struct dh_race_state *s, uintptr_t addr, unsigned size, bo
             __dh_race_complete((uintptr_t)addr, (uint32_t)size | (uint32_t)(write) << 8 | (uint32_t)said << 9,         \
                                place | DH_PLACE_NO_VALUE, 0);                                                          \
     }                                                                                                                  \
-    DH_LEAVES_ALL void __dh_##name##_unaligned_slow(pointer addr, size_t size, uint32_t place)                         \
+    DH_PRESERVE_ALL void __dh_##name##_unaligned_slow(pointer addr, size_t size, uint32_t place)                       \
     {                                                                                                                  \
         struct dh_race_state *s = __dh_thread.race;                                                                    \
         if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)) ||                                              \
@@ -337,17 +337,17 @@ UNALIGNED(write, true, void *)
 /* Several functions each, so that every step saves only the registers it needs itself: first whether it is private,
  * then whether it is shared and known, then what is plain to see; the line or the rest of the detector come last. */
 #define STEPS(name, size, write, parameters, arguments, value)                                                         \
-    DH_LEAVES_ALL __attribute__((noinline)) static void update_##name parameters                                       \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void update_##name parameters                                     \
     {                                                                                                                  \
         look(__dh_thread.race, (uintptr_t)addr, size, write, value, place);                                            \
     }                                                                                                                  \
-    DH_LEAVES_ALL __attribute__((noinline)) static void line_##name parameters                                         \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void line_##name parameters                                       \
     {                                                                                                                  \
         bool said;                                                                                                     \
         if (!lined(__dh_thread.race, (uintptr_t)addr, size, write, place, &said))                                      \
             __dh_race_complete((uintptr_t)addr, (size) | (uint32_t)(write) << 8 | (uint32_t)said << 9, place, value);  \
     }                                                                                                                  \
-    DH_LEAVES_ALL __attribute__((noinline)) static void other_##name parameters                                        \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void other_##name parameters                                      \
     {                                                                                                                  \
         const struct dh_race_state *s = __dh_thread.race;                                                              \
         if (!s || (!(write) && dh_module_is_constant((uintptr_t)addr)))                                                \
@@ -359,7 +359,7 @@ UNALIGNED(write, true, void *)
         if (!knows(s, (uintptr_t)addr, size, write)) __attribute__                                                     \
             ((musttail)) return line_##name arguments;                                                                 \
     }                                                                                                                  \
-    DH_LEAVES_ALL void __dh_##name##_slow parameters                                                                   \
+    DH_PRESERVE_ALL void __dh_##name##_slow parameters                                                                 \
     {                                                                                                                  \
         __builtin_prefetch((const void *)addr); /* which the program waits for next */                                 \
         if (!(PRIVATE_##size((uintptr_t)addr, write, place))) __attribute__                                            \
@@ -375,11 +375,11 @@ UNALIGNED(write, true, void *)
     STEPS(write##size, size, true, (void *addr, uint64_t value, uint32_t place), (addr, value, place), value)
 /* Those that look among the known first: there it is the next time. */
 #define READ_SHARED(size)                                                                                              \
-    DH_LEAVES_ALL __attribute__((noinline)) static void learn_read##size(const void *addr)                             \
+    DH_PRESERVE_ALL __attribute__((noinline)) static void learn_read##size(const void *addr)                           \
     {                                                                                                                  \
-        dh_known_learn(__dh_thread.race, (uintptr_t)addr, (size) / 4);                                                 \
+        dh_read_filter_learn(__dh_thread.race, (uintptr_t)addr, (size) / 4);                                           \
     }                                                                                                                  \
-    DH_LEAVES_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                                 \
+    DH_PRESERVE_ALL void __dh_read##size##_shared_slow(const void *addr, uint32_t place)                               \
     {                                                                                                                  \
         __builtin_prefetch(addr);                                                                                      \
         __builtin_prefetch(dh_shadow_of((uintptr_t)addr) + 8); /* more of the object is read next */                   \

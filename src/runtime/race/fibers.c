@@ -202,11 +202,11 @@ void dh_fibers_forked(void)
     dh_spin_forked(&lock);
     for (struct fiber *f = all; f; f = f->next)
         if (f != current && f->parked.race) {
-            f->parked.own = DH_OWN_LENT;
+            f->parked.own = DH_OWN_BORROWED;
             atomic_store(&f->parked.race->gate.lent, 1);
         }
     if (current && current != &own && own.parked.race) {
-        own.parked.own = DH_OWN_LENT;
+        own.parked.own = DH_OWN_BORROWED;
         atomic_store(&own.parked.race->gate.lent, 1);
     }
 }

@@ -5,10 +5,10 @@
 
 #include <sys/mman.h>
 
-bool dh_history_init(struct dh_history *h, uint64_t size)
+bool dh_history_init(struct dh_race_history *h, uint64_t size)
 {
     size_t part = DH_HISTORY_PART * sizeof *h->words;
-    *h = (struct dh_history){.size = size};
+    *h = (struct dh_race_history){.size = size};
     char *block = dh_sys_mmap(size * sizeof *h->words + part, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     if (!block)
@@ -20,7 +20,7 @@ bool dh_history_init(struct dh_history *h, uint64_t size)
 
 /* Readers that see the new `before` with the old part see words that are not there yet as old ones: harmless, since
  * they look at `next` again. */
-void dh_history_next_part(struct dh_history *h)
+void dh_history_next_part(struct dh_race_history *h)
 {
     while (h->cursor < h->part + DH_HISTORY_PART && h->cursor != h->part)
         dh_history_add(h, dh_history_meta(DH_META_PAD, 0));
@@ -34,7 +34,7 @@ void dh_history_next_part(struct dh_history *h)
     __atomic_store_n(&h->cursor, next, __ATOMIC_RELEASE);
 }
 
-void dh_history_release(struct dh_history *h)
+void dh_history_release(struct dh_race_history *h)
 {
     if (h->words)
         dh_sys_munmap(h->block, h->size * sizeof *h->words + DH_HISTORY_PART * sizeof *h->words);
@@ -42,20 +42,20 @@ void dh_history_release(struct dh_history *h)
 }
 
 struct reader {
-    const struct dh_history *h;
+    const struct dh_race_history *h;
     uint64_t at, end;
     uint32_t time, context, lock_context;
     uint32_t n_locks;
     struct dh_history_lock lock[DH_HISTORY_LOCKS];
 };
 
-static uint64_t word_at(const struct dh_history *h, uint64_t at)
+static uint64_t word_at(const struct dh_race_history *h, uint64_t at)
 {
     return __atomic_load_n(&h->words[at & (h->size - 1)], __ATOMIC_RELAXED);
 }
 
 /* The oldest part that is still whole. */
-static uint64_t oldest(const struct dh_history *h, uint64_t next)
+static uint64_t oldest(const struct dh_race_history *h, uint64_t next)
 {
     uint64_t lost = next > h->size ? next - h->size : 0;
     return (lost + DH_HISTORY_PART - 1) & ~(uint64_t)(DH_HISTORY_PART - 1);
@@ -89,16 +89,16 @@ static void read_meta(struct reader *r, uint64_t word)
     case DH_META_LOCK_CONTEXT:
         r->lock_context = (uint32_t)number;
         break;
-    case DH_META_TAKEN:
+    case DH_META_ACQUIRED:
         take(r, number, r->lock_context);
         break;
-    case DH_META_GIVEN:
+    case DH_META_RELEASED:
         give(r, number);
         break;
-    case DH_META_LOCKS:
+    case DH_META_NO_LOCKS:
         r->n_locks = 0;
         break;
-    case DH_META_WORLD:
+    case DH_META_RESET:
     case DH_META_PAD:
     case DH_META_SIZE:
         break;
@@ -113,7 +113,7 @@ struct touch {
 static bool touches(uint64_t word, uint64_t extent, uint32_t addr, struct touch *t)
 {
     uint32_t from = addr - (uint32_t)word, stride = extent >> 32 & 0xFFFF;
-    bool range = word >> 62 == DH_HISTORY_RANGE, run = range && (word >> 58 & 7) == DH_HISTORY_RUN && stride;
+    bool range = word >> 62 == DH_HISTORY_RANGE, run = range && (word >> 58 & 7) == DH_HISTORY_STRIDED && stride;
     if (from >= (range ? (uint32_t)extent : 1u << (word >> 58 & 7)))
         return false;
     *t = run ? (struct touch){from / stride * stride, extent >> 48 & 255}
@@ -135,7 +135,7 @@ static void answer(const struct reader *r, const struct dh_history_query *q, uin
     uint32_t before = (uint32_t)q->addr - (uint32_t)word;
     struct touch t = {0};
     touches(word, word_at(r->h, r->at), (uint32_t)q->addr, &t);
-    bool called = word >> 62 == DH_HISTORY_RANGE && (word >> 58 & 7) == DH_HISTORY_CALLED;
+    bool called = word >> 62 == DH_HISTORY_RANGE && (word >> 58 & 7) == DH_HISTORY_LIBRARY;
     uint32_t place = (uint32_t)(word >> 32) & DH_PLACE_NONE;
     out->place = called ? DH_PLACE_NONE : place;
     out->context = called ? place : r->context;
@@ -149,7 +149,7 @@ static void answer(const struct reader *r, const struct dh_history_query *q, uin
 enum search { NOT_THERE, THERE, WORLD_ENDS };
 
 /* The last match in a part, which begins with the whole state. Its thread may come round and overwrite what is read. */
-static enum search find_in_part(const struct dh_history *h, uint64_t part, uint64_t end,
+static enum search find_in_part(const struct dh_race_history *h, uint64_t part, uint64_t end,
                                 const struct dh_history_query *q, struct dh_history_answer *out)
 {
     struct reader r = {.h = h, .at = part, .end = end < part + DH_HISTORY_PART ? end : part + DH_HISTORY_PART};
@@ -158,7 +158,7 @@ static enum search find_in_part(const struct dh_history *h, uint64_t part, uint6
         uint64_t word = word_at(h, r.at++);
         if (word >> 62 == DH_HISTORY_META) {
             read_meta(&r, word);
-            if ((word >> 56 & 63) == DH_META_WORLD)
+            if ((word >> 56 & 63) == DH_META_RESET)
                 result = WORLD_ENDS; /* the same time came again */
         } else if (matches(&r, q, word)) {
             answer(&r, q, word, out);
@@ -169,7 +169,7 @@ static enum search find_in_part(const struct dh_history *h, uint64_t part, uint6
 }
 
 /* The epoch in which a part begins is its second word (race_access.c: write_state); of another slot: 0. */
-static uint32_t began(const struct dh_history *h, uint64_t part, uint32_t time)
+static uint32_t began(const struct dh_race_history *h, uint64_t part, uint32_t time)
 {
     uint64_t word = word_at(h, part + 1);
     bool same = word >> 56 == ((uint64_t)DH_HISTORY_META << 6 | DH_META_TIME) &&
@@ -178,7 +178,7 @@ static uint32_t began(const struct dh_history *h, uint64_t part, uint32_t time)
 }
 
 /* From the last part backwards: epochs go on, so that whole parts are of later ones, until one is of an earlier. */
-bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
+bool dh_history_find(const struct dh_race_history *h, const struct dh_history_query *q, struct dh_history_answer *out)
 {
     uint64_t end = h->words ? dh_history_next(h) : 0, first = h->words ? oldest(h, end) : 0;
     uint32_t wanted = dh_epoch_clock(q->time), later = 0;
@@ -223,7 +223,8 @@ static void date(struct backwards *b, uint32_t time, bool writes)
     b->undated = 0;
 }
 
-unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+unsigned dh_history_last_accesses(const struct dh_race_history *h, uintptr_t granule, bool writes,
+                                  struct dh_pair pairs[4])
 {
     struct backwards b = {.wanted = 15, .pairs = pairs};
     uint64_t next = dh_history_next(h), end = h->words ? oldest(h, next) : next;
@@ -232,7 +233,7 @@ unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool wri
         unsigned kind = (unsigned)(word >> 62), what = word >> 56 & 63;
         if (kind == DH_HISTORY_META && what == DH_META_TIME)
             date(&b, (uint32_t)word, writes);
-        else if (kind == DH_HISTORY_META && what == DH_META_WORLD)
+        else if (kind == DH_HISTORY_META && what == DH_META_RESET)
             break;
         else if (kind == DH_HISTORY_META && what == DH_META_SIZE)
             b.extent = word;

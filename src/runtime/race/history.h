@@ -3,8 +3,9 @@
  * meanwhile is noticed. Every DH_HISTORY_PART words the whole state is written again, so that reading can begin there.
  *
  * word: kind(2) write(1) size(3) place(26) address(32), or META(2) what(6) number(56). A RANGE has its size in the next
- * word; with DH_HISTORY_CALLED for a size it was accessed by a library, and has its calling context in place of one;
- * with DH_HISTORY_RUN it is a row of accesses, and the next word has their extent(32) and shape: stride(16) size(8). */
+ * word; with DH_HISTORY_LIBRARY for a size it was accessed by a library, and has its calling context in place of one;
+ * with DH_HISTORY_STRIDED it is a row of accesses, and the next word has their extent(32) and shape: stride(16)
+ * size(8). */
 #ifndef DH_RUNTIME_RACE_HISTORY_H
 #define DH_RUNTIME_RACE_HISTORY_H
 
@@ -18,20 +19,20 @@
 enum { DH_HISTORY_PART = 4096 };
 
 enum dh_history_kind { DH_HISTORY_ACCESS, DH_HISTORY_ATOMIC, DH_HISTORY_RANGE, DH_HISTORY_META };
-enum { DH_HISTORY_CALLED = 1, DH_HISTORY_RUN = 2 };
+enum { DH_HISTORY_LIBRARY = 1, DH_HISTORY_STRIDED = 2 };
 enum dh_history_meta {
     DH_META_PAD,
     DH_META_TIME,         /* number = slot and clock of the epoch that begins */
     DH_META_CONTEXT,      /* number = calling context from here on */
     DH_META_SIZE,         /* number = bytes of the range just before */
     DH_META_LOCK_CONTEXT, /* number = context of the next TAKEN */
-    DH_META_TAKEN,        /* number = the lock, bit 0 set when shared */
-    DH_META_GIVEN,        /* number = the lock */
-    DH_META_LOCKS,        /* none is held; those that are follow as TAKEN */
-    DH_META_WORLD,        /* all cells were forgotten: nothing before is behind any epoch of now */
+    DH_META_ACQUIRED,     /* number = the lock, bit 0 set when shared */
+    DH_META_RELEASED,     /* number = the lock */
+    DH_META_NO_LOCKS,     /* none is held; those that are follow as TAKEN */
+    DH_META_RESET,        /* all cells were forgotten: nothing before is behind any epoch of now */
 };
 
-struct dh_history {
+struct dh_race_history {
     uint64_t *cursor; /* where the next word goes */
     uint64_t *part;   /* where the part began; parts are aligned to their size */
     uint64_t before;  /* words ever written before this part */
@@ -41,7 +42,7 @@ struct dh_history {
 };
 
 /* Words ever written; modulo the size it is the place of the next one. */
-static inline uint64_t dh_history_next(const struct dh_history *h)
+static inline uint64_t dh_history_next(const struct dh_race_history *h)
 {
     return __atomic_load_n(&h->before, __ATOMIC_ACQUIRE) +
            (uint64_t)(__atomic_load_n(&h->cursor, __ATOMIC_ACQUIRE) - __atomic_load_n(&h->part, __ATOMIC_RELAXED));
@@ -58,21 +59,21 @@ DH_ALWAYS_INLINE uint64_t dh_history_meta(enum dh_history_meta what, uint64_t nu
     return (uint64_t)DH_HISTORY_META << 62 | (uint64_t)what << 56 | (number & (((uint64_t)1 << 56) - 1));
 }
 /* A part begins with the whole state (dh_race_history_room), so it is never added to at its very beginning. */
-DH_ALWAYS_INLINE bool dh_history_has_room(const struct dh_history *h, unsigned words)
+DH_ALWAYS_INLINE bool dh_history_has_room(const struct dh_race_history *h, unsigned words)
 {
     uintptr_t bytes = DH_HISTORY_PART * sizeof *h->words, at = (uintptr_t)h->cursor & (bytes - 1);
     return at && (words == 1 || at + words * sizeof *h->words <= bytes);
 }
-DH_ALWAYS_INLINE void dh_history_add(struct dh_history *h, uint64_t word)
+DH_ALWAYS_INLINE void dh_history_add(struct dh_race_history *h, uint64_t word)
 {
     *h->cursor = word;
     __atomic_store_n(&h->cursor, h->cursor + 1, __ATOMIC_RELEASE);
 }
 /* The present part is full, or what is left of it is not to be used. */
-void dh_history_next_part(struct dh_history *h);
+void dh_history_next_part(struct dh_race_history *h);
 
-bool dh_history_init(struct dh_history *h, uint64_t size);
-void dh_history_release(struct dh_history *h);
+bool dh_history_init(struct dh_race_history *h, uint64_t size);
+void dh_history_release(struct dh_race_history *h);
 
 enum { DH_HISTORY_LOCKS = 64 };
 struct dh_history_lock {
@@ -94,7 +95,8 @@ struct dh_history_answer {
     struct dh_history_lock lock[DH_HISTORY_LOCKS];
 };
 /* The last plain read or write of each byte of the granule, as pairs with masks of the granule; answers how many. */
-unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_pair pairs[4]);
-bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out);
+unsigned dh_history_last_accesses(const struct dh_race_history *h, uintptr_t granule, bool writes,
+                                  struct dh_pair pairs[4]);
+bool dh_history_find(const struct dh_race_history *h, const struct dh_history_query *q, struct dh_history_answer *out);
 
 #endif

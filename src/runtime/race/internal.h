@@ -7,13 +7,13 @@
 #include "runtime/race/race_state.h"
 #include "runtime/race/sync_table.h"
 
-void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c);
-void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c);
-void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c);
+void dh_race_edge_acquire(struct dh_race_state *s, const struct dh_sync_clock *c);
+void dh_race_edge_release(struct dh_race_state *s, struct dh_sync_clock **c);
+void dh_race_edge_release_join(struct dh_race_state *s, struct dh_sync_clock **c);
 
 /* The detector forgets what the object carried; the bytes of a range. Outside enter/leave. */
 void dh_race_forget_object(const void *object);
-void dh_race_begin_anew(const void *at, size_t size);
+void dh_race_forget_memory(const void *at, size_t size);
 
 /* The context of a call: the shadow stack and the return address in *call_slot (NULL: the stack alone). */
 uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slot);
@@ -31,33 +31,33 @@ void dh_race_state_end(struct dh_race_state *s);
 void dh_fibers_forked(void);
 
 /* annotations.c: the source says that accesses there may race. Inside enter/leave. */
-bool dh_race_is_intended(uintptr_t addr, size_t size);
+bool dh_race_is_benign(uintptr_t addr, size_t size);
 
 /* memory.c: the heap block around an address. */
-struct dh_block {
+struct dh_heap_block {
     uintptr_t at;
     size_t size;
     uint32_t thread, context;
 };
-bool dh_block_around(uintptr_t addr, struct dh_block *out);
+bool dh_heap_block_around(uintptr_t addr, struct dh_heap_block *out);
 /* What was freed there: `number` is the clock of an epoch of DH_SLOT_FREED. */
-struct dh_freed {
-    struct dh_block block;
+struct dh_freed_block {
+    struct dh_heap_block block;
     uint32_t thread, context;
     bool given_away; /* to another owner, by an annotation, instead of freed */
     uint8_t dead;    /* dh_region of `thread`, which has ended; 0: none */
 };
-bool dh_freed_get(uint32_t number, struct dh_freed *out);
-uint32_t dh_freed_add(const struct dh_freed *f);
+bool dh_freed_block_get(uint32_t number, struct dh_freed_block *out);
+uint32_t dh_freed_block_add(const struct dh_freed_block *f);
 
 /* dead_stacks.c. The calling thread is about to end; one that ended was joined, and its stack, if it was the program's,
  * is the program's again. */
 struct dh_thread;
-void dh_memory_thread_ends(struct dh_race_state *s);
-void dh_memory_thread_joined(const struct dh_thread *t);
+void dh_dead_stack_mark(struct dh_race_state *s);
+void dh_dead_stack_unmark(const struct dh_thread *t);
 /* The mark of a dead stack is older than what is at the address now. */
-bool dh_dead_is_stale(uintptr_t addr);
-bool dh_memory_init(void);
-void dh_memory_forked(void);
+bool dh_dead_stack_is_reused(uintptr_t addr);
+bool dh_heap_blocks_init(void);
+void dh_heap_blocks_forked(void);
 
 #endif

@@ -42,8 +42,8 @@ extern const char __executable_start[], end[];
 /* ---- the parts ---- */
 
 static const uintptr_t rooms[][PARTS] = {
-    [DH_ROOM_WISHED] = {[HEAP] = 256 * GB, [MAPPINGS] = 2048 * GB, [STACK] = GB},
-    [DH_ROOM_NEEDED] = {[HEAP] = 16 * GB, [MAPPINGS] = 64 * GB, [STACK] = GB / 4},
+    [DH_GROWTH_GENEROUS] = {[HEAP] = 256 * GB, [MAPPINGS] = 2048 * GB, [STACK] = GB},
+    [DH_GROWTH_MINIMAL] = {[HEAP] = 16 * GB, [MAPPINGS] = 64 * GB, [STACK] = GB / 4},
 };
 
 /* Mappings follow each other downwards, or upwards where the stack is unlimited; the dynamic linker's is the first. */
@@ -56,7 +56,7 @@ static struct span mappings_from(uintptr_t probe, uintptr_t room)
     return (struct span){low, top - low + LINKER};
 }
 
-static bool find_parts(enum dh_layout_room room, struct span part[PARTS])
+static bool find_parts(enum dh_layout_growth room, struct span part[PARTS])
 {
     const uintptr_t *more = rooms[room];
     uintptr_t stack = (uintptr_t)layout.argv;
@@ -83,7 +83,7 @@ static bool overlap(struct span a, struct span b)
     return a.at < b.at + b.size && b.at < a.at + a.size;
 }
 
-bool dh_layout_fits(enum dh_layout_room room)
+bool dh_layout_fits(enum dh_layout_growth room)
 {
     struct span part[PARTS];
     if (!layout.argv || !find_parts(room, part))

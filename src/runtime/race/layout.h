@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dh_layout_room {
-    DH_ROOM_WISHED, /* as much as any program is known to grow */
-    DH_ROOM_NEEDED  /* what is left when there is no choice */
+enum dh_layout_growth {
+    DH_GROWTH_GENEROUS, /* as much as any program is known to grow */
+    DH_GROWTH_MINIMAL   /* what is left when there is no choice */
 };
-bool dh_layout_fits(enum dh_layout_room room);
+bool dh_layout_fits(enum dh_layout_growth room);
 /* Returns when that cannot be done, or was done already. */
 void dh_layout_restart(void);
 /* The program maps memory at an address of its own choice: false when that is where our tables are. */

@@ -14,13 +14,13 @@ static void note_taken(struct dh_race_state *s, const struct dh_held_lock *l)
     if (!dh_race_history_room(s, 2))
         return;
     dh_history_add(&s->history, dh_history_meta(DH_META_LOCK_CONTEXT, l->context));
-    dh_history_add(&s->history, dh_history_meta(DH_META_TAKEN, l->lock | l->shared));
+    dh_history_add(&s->history, dh_history_meta(DH_META_ACQUIRED, l->lock | l->shared));
 }
 
 static void note_given(struct dh_race_state *s, uintptr_t lock)
 {
     if (dh_race_history_room(s, 1))
-        dh_history_add(&s->history, dh_history_meta(DH_META_GIVEN, lock));
+        dh_history_add(&s->history, dh_history_meta(DH_META_RELEASED, lock));
 }
 
 static void hold(struct dh_race_state *s, uintptr_t lock, bool shared, const uintptr_t *call_slot)
@@ -53,12 +53,12 @@ void dh_race_lock_acquired(const void *lock, unsigned mode, const uintptr_t *cal
     if (held) {
         held->depth++;
     } else {
-        struct dh_sync *o = dh_sync_lock((uintptr_t)lock, false);
+        struct dh_sync_object *o = dh_sync_object_lock((uintptr_t)lock, false);
         if (o) {
-            dh_edge_in(s, o->clock);
+            dh_race_edge_acquire(s, o->clock);
             if (!(mode & DH_LOCK_SHARED))
-                dh_edge_in(s, o->readers);
-            dh_sync_unlock(o);
+                dh_race_edge_acquire(s, o->readers);
+            dh_sync_object_unlock(o);
         }
         hold(s, (uintptr_t)lock, mode & DH_LOCK_SHARED, call_slot);
     }
@@ -67,19 +67,19 @@ void dh_race_lock_acquired(const void *lock, unsigned mode, const uintptr_t *cal
 
 static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool shared)
 {
-    struct dh_sync *o = dh_sync_lock(lock, true);
+    struct dh_sync_object *o = dh_sync_object_lock(lock, true);
     if (!o)
         return;
     o->is_lock = true;
     if (shared) {
-        dh_edge_out_join(s, &o->readers);
+        dh_race_edge_release_join(s, &o->readers);
     } else if (owner) {
-        dh_edge_out(s, &o->clock);
+        dh_race_edge_release(s, &o->clock);
         dh_sync_clock_clear(&o->readers); /* known to us, so they are in `clock` */
     } else {
-        dh_edge_out_join(s, &o->clock);
+        dh_race_edge_release_join(s, &o->clock);
     }
-    dh_sync_unlock(o);
+    dh_sync_object_unlock(o);
 }
 
 void dh_race_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot)

@@ -16,7 +16,7 @@
 
 enum { DH_CONTEXT_CACHE = 256 };
 
-enum dh_blocked { DH_RUNS, DH_BLOCKED, DH_BLOCKED_LENT };
+enum dh_race_blocking { DH_RACE_RUNNING, DH_RACE_BLOCKED, DH_RACE_BLOCKED_BORROWED };
 
 struct dh_race_state {
     struct dh_race_thread t; /* first: a hit names it */
@@ -40,13 +40,13 @@ struct dh_race_state {
     uint64_t stamp;                      /* of the epoch, in the filter's tags */
     uint64_t known_stamp;                /* and in the words of `known` */
     uint64_t context_value;              /* V of what the history says last */
-    struct dh_history history;
+    struct dh_race_history history;
     /* of the access being checked, for the report */
     uintptr_t access_addr;
     uint32_t access_size;
     bool has_value, by_library;
-    bool said;                    /* see dh_access */
-    const struct dh_block *frees; /* whose record is gone already, or NULL */
+    bool said;                         /* see dh_access */
+    const struct dh_heap_block *frees; /* whose record is gone already, or NULL */
     uint64_t value;
     /* Races found where a lock is held are reported once it is given back, with what memory held then. */
     bool waits;
@@ -98,13 +98,13 @@ DH_ALWAYS_INLINE void dh_filter_learn(struct dh_race_state *s, uintptr_t addr, u
         line->bytes[1] |= dh_filter_bytes(addr, size);
 }
 
-DH_ALWAYS_INLINE bool dh_known(const struct dh_race_state *s, uintptr_t addr, unsigned granules)
+DH_ALWAYS_INLINE bool dh_read_filter_knows(const struct dh_race_state *s, uintptr_t addr, unsigned granules)
 {
     uint64_t word = s->known[addr >> 6 & (DH_KNOWN_LINES - 1)], left = word ^ (addr & DH_KNOWN_ABOVE) ^ s->known_stamp;
     return !(left >> 16) && !(left >> (addr >> 2 & 15) & (((uint64_t)1 << granules) - 1));
 }
 /* Whole granules that were read; they do not cross a line. */
-DH_ALWAYS_INLINE void dh_known_learn(struct dh_race_state *s, uintptr_t addr, unsigned granules)
+DH_ALWAYS_INLINE void dh_read_filter_learn(struct dh_race_state *s, uintptr_t addr, unsigned granules)
 {
     uint64_t *word = &s->known[addr >> 6 & (DH_KNOWN_LINES - 1)], key = (addr & DH_KNOWN_ABOVE) ^ s->known_stamp;
     uint64_t now = (*word ^ key) >> 16 ? key | 0xFFFF : *word;
@@ -121,7 +121,7 @@ DH_ALWAYS_INLINE bool dh_gate_is_open(const struct dh_race_state *s)
     return !s->gate.busy && !s->gate.closed;
 }
 
-extern struct dh_race dh_race_world; /* all cells' tables */
+extern struct dh_race dh_race_tables; /* all cells' tables */
 
 /* The detector runs in this process. */
 extern bool dh_race_on;
@@ -141,12 +141,12 @@ uint32_t dh_race_context(struct dh_race_state *s);
 bool dh_race_history_room(struct dh_race_state *s, unsigned words);
 
 /* The access would tell nothing new. */
-bool dh_race_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write);
+bool dh_race_filter_knows(const struct dh_race_state *s, uintptr_t addr, size_t size, bool write);
 /* Any access, checked in full. Inside enter/leave. */
 void dh_race_access(struct dh_race_state *s, uintptr_t addr, size_t size, bool write, uint32_t place);
 /* Into the history: a row of accesses that follows. shape = stride | size << 16. */
-void dh_race_note_run(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
-                      uint32_t place);
+void dh_race_record_strided(struct dh_race_state *s, uintptr_t addr, uint32_t extent, uint32_t shape, bool write,
+                            uint32_t place);
 /* What race_fast.c could not do; what = size | write << 8 | said << 9. Called through __dh_race_complete. */
 void dh_race_complete(uintptr_t addr, uint32_t what, uint32_t place, uint64_t value);
 /* The range is new to this thread, whatever the cells say. */

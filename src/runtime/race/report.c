@@ -18,7 +18,7 @@ static void set_place(struct dh_report_access *a, uint32_t place)
     a->place = place == DH_PLACE_NONE ? UINT32_MAX : place;
 }
 
-static uint32_t size_told(const struct dh_block *block)
+static uint32_t size_told(const struct dh_heap_block *block)
 {
     return block->size > UINT32_MAX ? UINT32_MAX : (uint32_t)block->size;
 }
@@ -69,7 +69,7 @@ static bool describe_before(const struct dh_race_hit *hit, struct dh_report_acce
     struct dh_history_query q = {
         .time = hit->before, .addr = hit->addr, .wrote = hit->wrote, .atomic = hit->was_atomic};
     struct dh_history_answer found;
-    struct dh_race_state *s = dh_slot_user_at(hit->before, &a->thread);
+    struct dh_race_state *s = dh_slot_holder_at(hit->before, &a->thread);
     a->flags = (hit->wrote ? DH_ACCESS_WRITE : 0) | (hit->was_atomic ? DH_ACCESS_ATOMIC : 0);
     a->addr = hit->addr;
     a->size = (uint32_t)__builtin_popcountll(hit->bytes);
@@ -90,17 +90,17 @@ static bool describe_before(const struct dh_race_hit *hit, struct dh_report_acce
 unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4])
 {
     uint32_t thread;
-    struct dh_race_state *s = dh_slot_user_at(time, &thread);
-    unsigned n = s ? dh_history_last(&s->history, granule, writes, pairs) : 0;
+    struct dh_race_state *s = dh_slot_holder_at(time, &thread);
+    unsigned n = s ? dh_history_last_accesses(&s->history, granule, writes, pairs) : 0;
     if (s)
         dh_race_state_release(s);
     return n;
 }
 
 /* There is no place at which the memory went: the thread ended. False: it has come again since. */
-static bool describe_dead(struct dh_report *r, const struct dh_freed *freed)
+static bool describe_dead(struct dh_report *r, const struct dh_freed_block *freed)
 {
-    if (dh_dead_is_stale(r->addr))
+    if (dh_dead_stack_is_reused(r->addr))
         return false;
     r->kind = DH_REPORT_USE_AFTER_FREE;
     r->text = freed->dead == DH_REGION_STACK ? "the memory was the stack of a thread that has ended"
@@ -113,9 +113,9 @@ static bool describe_dead(struct dh_report *r, const struct dh_freed *freed)
 
 static bool describe_freed(struct dh_report *r, uint32_t number)
 {
-    struct dh_freed freed;
+    struct dh_freed_block freed;
     struct dh_report_access *a = &r->access[1];
-    bool known = dh_freed_get(number, &freed), given = known && freed.given_away;
+    bool known = dh_freed_block_get(number, &freed), given = known && freed.given_away;
     if (known && freed.dead)
         return describe_dead(r, &freed);
     r->kind = given ? DH_REPORT_ANNOTATION : DH_REPORT_USE_AFTER_FREE;
@@ -141,10 +141,10 @@ static bool describe_freed(struct dh_report *r, uint32_t number)
 
 static void describe_object(struct dh_report *r, const struct dh_race_state *s)
 {
-    struct dh_block block;
+    struct dh_heap_block block;
     if (s->frees)
         block = *s->frees;
-    else if (r->block || r->dead || !dh_block_around(r->addr, &block))
+    else if (r->block || r->dead || !dh_heap_block_around(r->addr, &block))
         return;
     r->block = block.at;
     r->n_block = block.size;
@@ -185,7 +185,7 @@ static bool is_worth_a_look(const struct dh_race_hit *hit)
     unsigned how = hit->wrote | (unsigned)hit->was_atomic << 1;
     uint64_t pair = (uint64_t)hit->place << 16 ^ (uint64_t)dh_epoch_slot(hit->before) << 2 ^ how;
     uint64_t stretch = (pair << 32 ^ hit->before) * 0x9e3779b97f4a7c15u ^ hit->addr >> STRETCH_BITS;
-    return dh_report_is_worth(pair, pair << 20 ^ hit->addr, stretch);
+    return dh_report_is_worth_explaining(pair, pair << 20 ^ hit->addr, stretch);
 }
 
 /* ---- AddressSanitizer beside us ---- */
@@ -213,7 +213,7 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
         let_wait(s, hit);
         return;
     }
-    if (!is_worth_a_look(hit) || dh_race_is_intended(hit->addr, (size_t)__builtin_popcountll(hit->bytes)))
+    if (!is_worth_a_look(hit) || dh_race_is_benign(hit->addr, (size_t)__builtin_popcountll(hit->bytes)))
         return;
     struct dh_report_access both[2] = {0};
     struct dh_report r = {
@@ -239,8 +239,8 @@ void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 
 enum dh_region dh_region_of(uintptr_t addr, uint32_t *thread)
 {
-    struct dh_thread_place place;
-    for (unsigned i = 0; dh_slot_thread_place(i, &place); i++) {
+    struct dh_thread_memory place;
+    for (unsigned i = 0; dh_slot_thread_memory(i, &place); i++) {
         *thread = place.thread;
         if (place.tls_low && addr - place.tls_low < place.tls_high - place.tls_low)
             return DH_REGION_TLS;

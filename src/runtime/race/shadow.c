@@ -82,7 +82,7 @@ bool dh_shadow_forked(void)
     return ok;
 }
 
-void dh_shadow_drop(uintptr_t at, size_t size)
+void dh_shadow_discard(uintptr_t at, size_t size)
 {
     uintptr_t from = (uintptr_t)dh_shadow_of(at), to = from + 2 * size;
     from = (from + PAGE - 1) & ~(PAGE - 1);
@@ -91,7 +91,7 @@ void dh_shadow_drop(uintptr_t at, size_t size)
         advise(from, to - from, is_file ? MADV_REMOVE : MADV_DONTNEED);
 }
 
-void dh_shadow_drop_all(void)
+void dh_shadow_discard_all(void)
 {
     advise(DH_SHADOW_BASE, DH_SHADOW_SIZE, is_file ? MADV_REMOVE : MADV_DONTNEED);
 }

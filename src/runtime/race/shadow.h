@@ -44,7 +44,7 @@ static inline void dh_shadow_touch(uintptr_t addr, size_t size)
         __atomic_fetch_or(dh_shadow_of(at), 0, __ATOMIC_RELAXED);
 }
 
-static inline uint32_t *dh_block_word_of(uintptr_t addr)
+static inline uint32_t *dh_heap_block_word(uintptr_t addr)
 {
     return (uint32_t *)(DH_BLOCKS_BASE + ((addr & DH_WINDOW_MASK & ~(uintptr_t)15) >> 2));
 }
@@ -60,8 +60,8 @@ enum dh_shadow_result dh_shadow_map(void);
 bool dh_shadow_forked(void);
 /* Gives whole pages of shadow back: all cells of the program's range read as 0. Answers what it could not give back,
  * the edges, through the two ranges. */
-void dh_shadow_drop(uintptr_t at, size_t size);
+void dh_shadow_discard(uintptr_t at, size_t size);
 /* All of it. */
-void dh_shadow_drop_all(void);
+void dh_shadow_discard_all(void);
 
 #endif

@@ -32,7 +32,7 @@ static void unlock_tables(void)
 void dh_race_tables_forked(void)
 {
     dh_spin_forked(&tables);
-    dh_memory_forked();
+    dh_heap_blocks_forked();
 }
 
 /* Large tables are reserved and filled as they are used; what is small comes out of a bump. */
@@ -60,13 +60,13 @@ static bool make_tables(const char **why)
 {
     *why = "there is no memory for its tables: lift the limit";
     /* Where memory is not overcommitted, fewer must do. */
-    for (uint32_t lines = LINES; !dh_race_world.lines.at && lines >= LINES_LEAST; lines /= 2)
-        dh_race_init(&dh_race_world, allocate, lines);
-    dh_race_world.lock = lock_tables;
-    dh_race_world.unlock = unlock_tables;
-    dh_race_world.report = dh_race_report_hit;
-    dh_race_world.explain = dh_race_explain;
-    return dh_race_world.lines.at && dh_memory_init();
+    for (uint32_t lines = LINES; !dh_race_tables.lines.at && lines >= LINES_LEAST; lines /= 2)
+        dh_race_init(&dh_race_tables, allocate, lines);
+    dh_race_tables.lock = lock_tables;
+    dh_race_tables.unlock = unlock_tables;
+    dh_race_tables.report = dh_race_report_hit;
+    dh_race_tables.explain = dh_race_explain;
+    return dh_race_tables.lines.at && dh_heap_blocks_init();
 }
 
 /* Checks that were inlined look at the shadow without asking whether anybody wants to know. */
@@ -85,10 +85,10 @@ static bool map_shadow(const char **why)
         [DH_SHADOW_LIMITED] = "its address space is limited (ulimit -v): lift the limit",
         [DH_SHADOW_TAKEN] = "the program lies where the detector's tables must be: link it elsewhere",
     };
-    if (!dh_layout_fits(DH_ROOM_WISHED))
+    if (!dh_layout_fits(DH_GROWTH_GENEROUS))
         dh_layout_restart();
     *why = "parts of it lie so that the detector cannot tell them apart: link it elsewhere";
-    if (!dh_layout_fits(DH_ROOM_NEEDED))
+    if (!dh_layout_fits(DH_GROWTH_MINIMAL))
         return false;
     enum dh_shadow_result result = dh_shadow_map();
     if (result == DH_SHADOW_TAKEN)

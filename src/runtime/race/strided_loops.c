@@ -3,7 +3,7 @@
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/core/hook_table.h"
-#include "runtime/race/plain_cells.h"
+#include "runtime/race/cell_update.h"
 #include "runtime/race/race_state.h"
 #include "runtime/race/shadow.h"
 
@@ -34,7 +34,7 @@ FIXED bool says_own(const dh_cell *cell, dh_cell own, unsigned size, bool write)
 /* Nothing to be told: the cells say so, or it is known. */
 FIXED bool is_told(const struct dh_race_state *s, uintptr_t at, dh_cell own, unsigned size, bool write)
 {
-    return says_own(dh_shadow_of(at), own, size, write) || (!write && dh_known(s, at, size / 4));
+    return says_own(dh_shadow_of(at), own, size, write) || (!write && dh_read_filter_knows(s, at, size / 4));
 }
 
 FIXED bool put_private(dh_cell *cell, dh_cell own, unsigned size, bool write)
@@ -42,23 +42,23 @@ FIXED bool put_private(dh_cell *cell, dh_cell own, unsigned size, bool write)
     dh_cell old = now_in(cell);
     if (!dh_cells_are_private(cell, old, own, size))
         return false;
-    dh_cells_put_private(cell, old, own, size, write);
+    dh_cells_store_private(cell, old, own, size, write);
     return true;
 }
 
 /* True: the access is plain to see in all of its cells. */
 FIXED bool put_quickly(struct dh_race_state *s, dh_cell *cell, unsigned size, bool write)
 {
-    struct dh_next next[2];
-    if (!dh_cell_plan(s, now_in(cell), DH_MASK_ALL, write, &next[0]))
+    struct dh_cell_update next[2];
+    if (!dh_cell_compute_update(s, now_in(cell), DH_MASK_ALL, write, &next[0]))
         return false;
     if (size == 8) {
         dh_cell old = now_in(cell + 1);
         next[1] = next[0];
-        if (old != next[0].old && !dh_cell_plan(s, old, DH_MASK_ALL, write, &next[1]))
+        if (old != next[0].old && !dh_cell_compute_update(s, old, DH_MASK_ALL, write, &next[1]))
             return false;
     }
-    return dh_cells_put(s, cell, next, size / 4);
+    return dh_cells_store(s, cell, next, size / 4);
 }
 
 FIXED void skip_told(const struct dh_race_state *s, struct row *r, unsigned size, bool write)
@@ -86,8 +86,8 @@ FIXED void tell_in_parts(struct dh_race_state *s, const struct row *r, unsigned 
     s->t.dirty = true;
     for (uint64_t left = r->count; left; left -= part.count, part.at += part.count * part.stride) {
         part.count = left < PART / part.stride ? left : PART / part.stride;
-        dh_race_note_run(s, part.at, (uint32_t)((part.count - 1) * part.stride + size), part.stride | size << 16, write,
-                         part.place);
+        dh_race_record_strided(s, part.at, (uint32_t)((part.count - 1) * part.stride + size), part.stride | size << 16,
+                               write, part.place);
         tell(s, &part, size, write);
     }
 }

@@ -8,7 +8,7 @@ enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, LINE = 64, GRAIN = 8 };
 
 struct dh_sync_bucket {
     dh_spin lock;
-    struct dh_sync *_Atomic first;
+    struct dh_sync_object *_Atomic first;
     _Atomic uint64_t version;
     _Atomic uint32_t waiting; /* threads for the lock */
 };
@@ -37,19 +37,19 @@ void dh_sync_clock_clear(struct dh_sync_clock **c)
     *c = NULL;
 }
 
-static void renew(struct dh_sync *o)
+static void renew(struct dh_sync_object *o)
 {
     dh_sync_clock_clear(&o->clock);
     dh_sync_clock_clear(&o->readers);
     o->generation = dh_slots_generation();
 }
 
-static struct dh_sync *make_object(struct dh_sync_bucket *b, uintptr_t addr)
+static struct dh_sync_object *make_object(struct dh_sync_bucket *b, uintptr_t addr)
 {
-    struct dh_sync *o = dh_alloc(sizeof *o);
+    struct dh_sync_object *o = dh_alloc(sizeof *o);
     if (!o)
         return NULL;
-    *o = (struct dh_sync){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
+    *o = (struct dh_sync_object){.addr = addr, .bucket = b, .generation = dh_slots_generation()};
     o->next = b->first;
     b->first = o;
     atomic_fetch_add_explicit(population_of(addr), 1, memory_order_relaxed);
@@ -68,13 +68,13 @@ static void lock_bucket(struct dh_sync_bucket *b)
     atomic_fetch_sub_explicit(&b->waiting, 1, memory_order_relaxed);
 }
 
-struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
+struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make)
 {
     struct dh_sync_bucket *b = bucket_of(addr);
     if (!make && !b->first)
         return NULL;
     lock_bucket(b);
-    struct dh_sync *o = b->first;
+    struct dh_sync_object *o = b->first;
     while (o && o->addr != addr)
         o = o->next;
     if (!o && make)
@@ -86,7 +86,7 @@ struct dh_sync *dh_sync_lock(uintptr_t addr, bool make)
     return o;
 }
 
-const _Atomic uint64_t *dh_sync_version(const struct dh_sync *o)
+const _Atomic uint64_t *dh_sync_object_version(const struct dh_sync_object *o)
 {
     return &o->bucket->version;
 }
@@ -97,7 +97,7 @@ static void set_version(struct dh_sync_bucket *b, uint64_t version)
     atomic_store_explicit(&b->version, version, memory_order_release);
 }
 
-void dh_sync_changes(struct dh_sync *o)
+void dh_sync_object_begin_change(struct dh_sync_object *o)
 {
     set_version(o->bucket, atomic_load_explicit(&o->bucket->version, memory_order_relaxed) | 1);
 }
@@ -107,18 +107,18 @@ static void end_change(struct dh_sync_bucket *b)
     set_version(b, (atomic_load_explicit(&b->version, memory_order_relaxed) | 1) + 1);
 }
 
-void dh_sync_unlock(struct dh_sync *o)
+void dh_sync_object_unlock(struct dh_sync_object *o)
 {
     end_change(o->bucket);
     dh_spin_unlock(&o->bucket->lock);
 }
 
-void dh_sync_unlock_unchanged(struct dh_sync *o)
+void dh_sync_object_unlock_unchanged(struct dh_sync_object *o)
 {
     dh_spin_unlock(&o->bucket->lock);
 }
 
-struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n)
+struct dh_clock *dh_sync_clock_reserve(struct dh_sync_clock **c, uint32_t n)
 {
     if (*c && (*c)->capacity >= n)
         return &(*c)->clock;
@@ -140,9 +140,9 @@ static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t si
     if (!b->first)
         return;
     dh_spin_lock(&b->lock);
-    struct dh_sync *o = b->first, *kept = NULL;
+    struct dh_sync_object *o = b->first, *kept = NULL;
     while (o) {
-        struct dh_sync *next = o->next;
+        struct dh_sync_object *next = o->next;
         if (o->addr - addr < size) {
             renew(o);
             atomic_fetch_sub_explicit(population_of(o->addr), 1, memory_order_relaxed);
@@ -167,7 +167,7 @@ static void remove_lines(uintptr_t addr, size_t size)
         remove_in_bucket(bucket_of(line * LINE), addr, size);
 }
 
-void dh_sync_remove(uintptr_t addr, size_t size)
+void dh_sync_objects_remove(uintptr_t addr, size_t size)
 {
     if (size >> STRETCH_BITS >= STRETCHES) { /* as much as there are stretches: every object is looked at once */
         for (int i = 0; i < BUCKETS; i++)

@@ -52,7 +52,7 @@ uint32_t dh_slots_generation(void)
     return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
 }
 
-uint32_t dh_slots_shared(void)
+uint32_t dh_slots_merged(void)
 {
     return __atomic_load_n(&n_shared, __ATOMIC_RELAXED);
 }
@@ -100,7 +100,7 @@ static void remember(struct slot *slot, struct dh_race_state *s)
     slot->use[0] = (struct use){slot->clock, s->index, s};
 }
 
-struct dh_race_state *dh_slot_user_at(uint32_t time, uint32_t *thread)
+struct dh_race_state *dh_slot_holder_at(uint32_t time, uint32_t *thread)
 {
     struct dh_race_state *found = NULL;
     unsigned n = dh_epoch_slot(time);
@@ -156,19 +156,19 @@ static int find_free(const struct dh_race_state *s)
 /* From a waiting thread: it looks at `blocked` before it does anything again. */
 static bool lend_of_blocked(struct dh_race_state *s)
 {
-    uint8_t blocked = DH_BLOCKED;
-    return atomic_compare_exchange_strong(&s->gate.blocked, &blocked, DH_BLOCKED_LENT);
+    uint8_t blocked = DH_RACE_BLOCKED;
+    return atomic_compare_exchange_strong(&s->gate.blocked, &blocked, DH_RACE_BLOCKED_BORROWED);
 }
 
 /* From a running one: it is made to notice `lent` the next time it enters the detector. If it is inside it may be
  * waiting for the lock that we hold: another one will do. */
 static bool lend_of_running(struct dh_race_state *s)
 {
-    if (!can_interrupt || dh_report_is_alone() || atomic_load(&s->gate.blocked) != DH_RUNS ||
+    if (!can_interrupt || dh_report_is_sandboxed() || atomic_load(&s->gate.blocked) != DH_RACE_RUNNING ||
         __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE))
         return false;
     atomic_store(&s->gate.lent, 1);
-    __atomic_store_n(&s->tls->own, DH_OWN_LENT, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->tls->own, DH_OWN_BORROWED, __ATOMIC_SEQ_CST);
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
     for (int n = 0; __atomic_load_n(&s->gate.busy, __ATOMIC_ACQUIRE); n++) {
         if (n == PATIENCE) {
@@ -233,8 +233,8 @@ static bool begin_world_anew(struct dh_race_state *self)
             release_locked(slots[i].use[k].state);
         slots[i] = (struct slot){0};
     }
-    dh_shadow_drop_all();
-    dh_race_reset(&dh_race_world);
+    dh_shadow_discard_all();
+    dh_race_reset(&dh_race_tables);
     __atomic_store_n(&generation, generation + 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -247,7 +247,7 @@ static void join_generation(struct dh_race_state *s)
     dh_bytes_zero(&s->t.clock, sizeof s->t.clock);
     s->has_fence_acquire = s->has_fence_release = false;
     if (dh_race_history_room(s, 1))
-        dh_history_add(&s->history, dh_history_meta(DH_META_WORLD, 0));
+        dh_history_add(&s->history, dh_history_meta(DH_META_RESET, 0));
 }
 
 /* Who wanted to lend it may have given up after its thread had seen that it was wanted: kept as well as the new one it
@@ -292,7 +292,7 @@ static bool try_to_take(struct dh_race_state *s)
 static void rest(void)
 {
     struct timespec pause = {.tv_nsec = PAUSE_NS};
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         for (int i = 0; i < ALONE_PAUSES; i++)
             __builtin_ia32_pause();
     else
@@ -301,7 +301,7 @@ static void rest(void)
 
 /* Whoever has one is running, and thus can be asked for it, or in the detector for a moment only. Going on without
  * would lose the order that the call is about to make. */
-bool dh_slot_take(struct dh_race_state *s)
+bool dh_slot_acquire(struct dh_race_state *s)
 {
     for (int i = 0; i < ATTEMPTS; i++) {
         if (try_to_take(s))
@@ -311,7 +311,7 @@ bool dh_slot_take(struct dh_race_state *s)
     return false;
 }
 
-void dh_slot_give(struct dh_race_state *s)
+void dh_slot_release(struct dh_race_state *s)
 {
     dh_spin_lock(&lock);
     struct slot *slot = &slots[dh_epoch_slot(s->t.time)];
@@ -333,7 +333,7 @@ size_t dh_slot_tls_size(void)
     return 0;
 }
 
-bool dh_slot_thread_place(unsigned i, struct dh_thread_place *out)
+bool dh_slot_thread_memory(unsigned i, struct dh_thread_memory *out)
 {
     dh_spin_lock(&lock);
     const struct dh_race_state *s = NULL;
@@ -341,8 +341,8 @@ bool dh_slot_thread_place(unsigned i, struct dh_thread_place *out)
         if (slots[k].user && i-- == 0)
             s = slots[k].user;
     if (s)
-        *out = (struct dh_thread_place){s->index, s->tls->stack_low, s->tls->stack_high,
-                                        s->thread_pointer - dh_slot_tls_size(), s->thread_pointer};
+        *out = (struct dh_thread_memory){s->index, s->tls->stack_low, s->tls->stack_high,
+                                         s->thread_pointer - dh_slot_tls_size(), s->thread_pointer};
     dh_spin_unlock(&lock);
     return s;
 }

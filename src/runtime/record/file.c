@@ -37,7 +37,7 @@ bool dh_stream_room(const void *at, size_t size)
         if (atomic_load_explicit(&present[i], memory_order_acquire))
             continue;
         uint64_t left = DH_STREAM_FILE - i * CHUNK, n = left < CHUNK ? left : CHUNK;
-        long failed = dh_report_is_alone()
+        long failed = dh_report_is_sandboxed()
                           ? 0
                           : dh_syscall3(SYS_madvise, (long)dh_stream + (long)(i * CHUNK), (long)n, MADV_POPULATE_WRITE);
         if (failed && failed != -EINVAL) /* kernels before 5.14 do not know it */
@@ -106,7 +106,7 @@ static bool wait_for_reader(unsigned *tries)
     uint32_t seen = atomic_load(&dh_stream->freed);
     if (atomic_load(&dh_stream->closed))
         return false;
-    if (dh_report_is_alone()) {
+    if (dh_report_is_sandboxed()) {
         __builtin_ia32_pause();
         return ++*tries < SPINS;
     }

@@ -66,7 +66,7 @@ struct dh_log_address dh_report_address(uintptr_t address)
     return (struct dh_log_address){.module = module, .offset = module == DH_LOG_NONE ? address : address - base};
 }
 
-uint32_t dh_report_module(uintptr_t address)
+uint32_t dh_report_module_of(uintptr_t address)
 {
     uintptr_t base;
     return find(address, &base);

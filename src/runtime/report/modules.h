@@ -11,6 +11,6 @@ const struct dh_log_module *dh_report_modules_end(uint32_t *n);
 /* Code or data; without a module the address itself. */
 struct dh_log_address dh_report_address(uintptr_t address);
 /* Index of the module that holds the address, or DH_LOG_NONE. */
-uint32_t dh_report_module(uintptr_t address);
+uint32_t dh_report_module_of(uintptr_t address);
 
 #endif

@@ -8,8 +8,8 @@
 #include "runtime/core/start.h"
 #include "runtime/core/threads.h"
 #include "runtime/report/modules.h"
+#include "runtime/report/outputs.h"
 #include "runtime/report/suppressions.h"
-#include "runtime/report/ways.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -179,7 +179,7 @@ static bool is_allowed(uint64_t stretch)
     return false;
 }
 
-bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch)
+bool dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address, uint64_t stretch)
 {
     return (is_worth(&weary_addresses, pair_and_address, PATIENCE_WITH_ADDRESS) &&
             is_worth(&weary_pairs, pair, PATIENCE_WITH_PAIR)) ||
@@ -213,7 +213,7 @@ static uint64_t myself(void)
 static void pause_a_moment(void)
 {
     struct timespec step = {.tv_nsec = 1000000};
-    if (!dh_report_is_alone())
+    if (!dh_report_is_sandboxed())
         dh_syscall3(SYS_nanosleep, (long)&step, 0, 0);
     else
         for (int i = 0; i < 100000; i++)
@@ -290,7 +290,7 @@ static void be_quiet(struct quiet *q)
 {
     uint64_t all = ~(uint64_t)0;
     q->pending = 0;
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return;
     dh_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&q->mask, sizeof all, 0, 0);
     dh_syscall3(SYS_rt_sigpending, (long)&q->pending, sizeof q->pending, 0);
@@ -300,7 +300,7 @@ static void end_quiet(const struct quiet *q)
 {
     uint64_t raised = ((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1)) & ~q->pending;
     struct timespec at_once = {0};
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return;
     while (dh_syscall6(SYS_rt_sigtimedwait, (long)&raised, 0, (long)&at_once, sizeof raised, 0, 0) > 0)
         ;
@@ -375,7 +375,7 @@ static void fill_access(unsigned i, const struct dh_report_access *from)
         .flags = from->flags,
         .role = from->role,
         .place = from->place,
-        .module = placed ? dh_report_module(from->module ? from->module : (uintptr_t)&dh_process) : DH_LOG_NONE,
+        .module = placed ? dh_report_module_of(from->module ? from->module : (uintptr_t)&dh_process) : DH_LOG_NONE,
         .size = from->size,
         .address = from->addr,
         .value = from->value,
@@ -465,9 +465,9 @@ static bool suppressed, told_before; /* the finding under way */
 static void tell_unless_suppressed(const struct dh_report_bytes *b)
 {
     unsigned by;
-    enum dh_report_answer answer = b->n ? dh_report_spawn(b) : DH_REPORT_FAILED;
+    enum dh_report_answer answer = b->n ? dh_report_run_tool(b) : DH_REPORT_FAILED;
     suppressed = answer == DH_REPORT_SUPPRESSED;
-    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    told_before = answer == DH_REPORT_PRINTED_BEFORE;
     if (answer == DH_REPORT_FAILED && dh_suppressions_match(&work.finding, &by)) {
         dh_suppressions_count(by);
         suppressed = true;
@@ -477,7 +477,7 @@ static void tell_unless_suppressed(const struct dh_report_bytes *b)
     if (b->n)
         dh_report_log(b);
     if (dh_options.print && answer == DH_REPORT_FAILED)
-        dh_report_plain(&work.finding);
+        dh_report_print_plain(&work.finding);
 }
 
 /* On the report's stack. */
@@ -494,10 +494,10 @@ static void tell(const struct dh_report *r)
         dh_report_log(&b);
     if (!dh_options.print || r->unsaid)
         return;
-    enum dh_report_answer answer = b.n ? dh_report_spawn(&b) : DH_REPORT_FAILED;
-    told_before = answer == DH_REPORT_TOLD_BEFORE;
+    enum dh_report_answer answer = b.n ? dh_report_run_tool(&b) : DH_REPORT_FAILED;
+    told_before = answer == DH_REPORT_PRINTED_BEFORE;
     if (answer == DH_REPORT_FAILED)
-        dh_report_plain(&work.finding);
+        dh_report_print_plain(&work.finding);
 }
 
 static bool over_limit(void)
@@ -558,7 +558,7 @@ void dh_report_finish(void)
     be_quiet(&q);
     let_all_tell();
     n = dh_report_count();
-    void (*say)(const char *, ...) = dh_report_is_alone() ? dh_print_stderr : dh_print;
+    void (*say)(const char *, ...) = dh_report_is_sandboxed() ? dh_print_stderr : dh_print;
     if (dh_options.print)
         say("deadheat: %u finding%s\n", n, n == 1 ? "" : "s");
     uint32_t left_out = atomic_load(&found.left_out);

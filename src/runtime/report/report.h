@@ -85,7 +85,7 @@ bool dh_report_is_known(const struct dh_report *r);
  * looking: the place and the other thread; both with the address; both with the time of the other access and the
  * stretch of memory. Behind the first ones of the first two keys, only the 2^n-th are worth it until something new is
  * found, but every new stretch is, as long as looking does not take more time than the rest. */
-bool dh_report_is_worth(uint64_t pair, uint64_t pair_and_address, uint64_t stretch);
+bool dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address, uint64_t stretch);
 /* How many different findings this process has had; the exit code depends on it. */
 uint32_t dh_report_count(void);
 
@@ -96,9 +96,9 @@ void dh_report_finish(void);
 void dh_report_note(const char *text);
 /* Before the program shuts itself in (seccomp): from now on no other process is started for a report. `false` when it
  * did not succeed. */
-void dh_report_alone(bool alone);
+void dh_report_set_sandboxed(bool alone);
 /* Whether it has: then writing to open descriptors, and memory, are all that is surely allowed. */
-bool dh_report_is_alone(void);
+bool dh_report_is_sandboxed(void);
 
 /* Which thread's stack, or thread-local storage, holds the address. */
 enum dh_region { DH_REGION_OTHER, DH_REGION_STACK, DH_REGION_TLS };

@@ -148,7 +148,7 @@ static void tell_row(const struct row *row)
              pattern, row->s.line);
 }
 
-void dh_suppressions_tell(void)
+void dh_suppressions_report(void)
 {
     uint32_t all = 0;
     if (!dh_options.print_suppressions && dh_options.verbosity < 1)

@@ -14,6 +14,6 @@ bool dh_suppressions_match(const struct dh_log_finding *f, unsigned *index);
 /* One more finding that suppression `index` kept quiet; beyond the last: any of those behind. */
 void dh_suppressions_count(unsigned index);
 /* At the end of the process: how many each kept quiet. */
-void dh_suppressions_tell(void);
+void dh_suppressions_report(void);
 
 #endif

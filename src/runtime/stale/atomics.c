@@ -43,7 +43,7 @@ static uint64_t combine(uint64_t old, uint64_t operand, uint32_t rmw, unsigned s
 /* A chosen atomic under way: its object is locked, and the shard. Without a shard it is made like any other. */
 struct making {
     struct dh_atomic_op op;
-    struct dh_stale_asked k;
+    struct dh_stale_line_access k;
     struct dh_stale_shard *s;
     uint64_t began;
 };
@@ -52,12 +52,12 @@ static void begin_making(struct making *m, const void *addr, uint32_t what, uint
 {
     struct dh_stale_thread *t = __dh_thread.stale;
     uint64_t at = (uint64_t)(uintptr_t)addr;
-    bool served = dh_stale_on && t && !t->busy && !dh_stale_is_left_out(at, what);
+    bool served = dh_stale_on && t && !t->busy && !dh_stale_is_unsampled(at, what);
     dh_stale_touch(at, 1);
     *m = (struct making){.op = {.addr = at, .what = what & DH_STALE_WHAT, .place = place}};
-    m->k = (struct dh_stale_asked){t, at, m->op.what >> 16, m->op.what, place};
+    m->k = (struct dh_stale_line_access){t, at, m->op.what >> 16, m->op.what, place};
     if (served)
-        m->began = dh_stale_begin_paying(t, what);
+        m->began = dh_stale_budget_begin(t, what);
     dh_atomic_enter(&m->op);
     if (served && m->op.object)
         m->s = dh_stale_lock_shard(at);
@@ -70,7 +70,7 @@ static void end_making(struct making *m, bool wrote)
         dh_stale_unlock_shard(m->s);
     dh_atomic_leave(&m->op, wrote);
     if (m->s)
-        dh_stale_pay(t, m->began);
+        dh_stale_budget_charge(t, m->began);
 }
 
 /* A value that was there before anybody wrote carries nothing; but what began anew may have been written by somebody.
@@ -101,7 +101,7 @@ void dh_stale_atomic_store(void *addr, uint64_t value, uint32_t what, uint32_t p
     struct making m;
     begin_making(&m, addr, what, place);
     if (m.s)
-        dh_stale_tell_line(m.s, &m.k, &value);
+        dh_stale_store_line(m.s, &m.k, &value);
     native_store(addr, value, m.k.size, m.op.what);
     end_making(&m, true);
 }
@@ -111,7 +111,7 @@ void dh_stale_atomic_store(void *addr, uint64_t value, uint32_t what, uint32_t p
 static uint64_t update(struct making *m, uint64_t old, uint64_t value)
 {
     if (m->s)
-        dh_stale_tell_line(m->s, &m->k, &value);
+        dh_stale_store_line(m->s, &m->k, &value);
     return native_cas((void *)(uintptr_t)m->k.at, old, value, m->k.size);
 }
 

@@ -4,8 +4,8 @@
 
 #include "runtime/core/bytes.h"
 #include "runtime/core/keeps_registers.h"
+#include "runtime/stale/element_sampling.h"
 #include "runtime/stale/stale.h"
-#include "runtime/stale/watch.h"
 
 enum { COPIED_MOST = 256 };
 
@@ -93,7 +93,7 @@ void __dh_local(const void *at, size_t size)
 
 uint32_t __dh_unwatched(const void *first, size_t size)
 {
-    return !dh_stale_is_any_watched(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size);
+    return !dh_stale_is_any_sampled(__dh_stale_mask, __dh_stale_want, (uintptr_t)first, size);
 }
 
 /* ---- for the inline checks ---- */

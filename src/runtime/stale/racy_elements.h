@@ -5,17 +5,17 @@
 
 #include "event/engine.h"
 
-enum { DH_WATCHED_MOST = 64 };
+enum { DH_RACY_ELEMENTS_MAX = 64 };
 
-extern uint32_t dh_watched_elements; /* 0: nothing to be found */
+extern uint32_t dh_racy_elements_wanted; /* 0: nothing to be found */
 
-void dh_watched_start(const struct dh_engine_element *e, uint32_t n);
-void dh_watched_allocated(const void *at, size_t size);
-void dh_watched_freed(const void *at);
-void dh_watched_forked(void);
+void dh_racy_elements_start(const struct dh_engine_element *e, uint32_t n);
+void dh_racy_elements_allocated(const void *at, size_t size);
+void dh_racy_elements_freed(const void *at);
+void dh_racy_elements_forked(void);
 /* Is one of them in the same eight bytes? For who runs alone. */
-bool dh_watched_has(uintptr_t at);
+bool dh_racy_elements_has(uintptr_t at);
 /* Their addresses; how many. */
-unsigned dh_watched_list(uintptr_t out[DH_WATCHED_MOST]);
+unsigned dh_racy_elements_list(uintptr_t out[DH_RACY_ELEMENTS_MAX]);
 
 #endif

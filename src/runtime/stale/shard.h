@@ -27,7 +27,7 @@ struct dh_stale_shard {
 };
 
 /* An access of bytes in one line, by a thread that is known. */
-struct dh_stale_asked {
+struct dh_stale_line_access {
     struct dh_stale_thread *t;
     uint64_t at;
     unsigned size;
@@ -37,23 +37,23 @@ struct dh_stale_asked {
 /* stale_shards.c */
 struct dh_stale_shard *dh_stale_lock_shard(uint64_t address);
 void dh_stale_unlock_shard(struct dh_stale_shard *s);
-void dh_stale_note_line(uint64_t address);
+void dh_stale_mark_line(uint64_t address);
 /* Is it that thread's own? */
-bool dh_stale_note_granule(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most);
+bool dh_stale_granule_access(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most);
 
 /* stale_lines.c, inside the lock. What is stored is told first: the model compares what memory holds with what it was
  * told last. */
-void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, void *value,
+void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_line_access *k, void *value,
                         struct dh_engine_stale_read *read);
-void dh_stale_tell_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, const void *value);
+void dh_stale_store_line(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const void *value);
 
 /* stale_cost.c */
-uint64_t dh_stale_begin_paying(struct dh_stale_thread *t, uint32_t what);
-void dh_stale_pay(struct dh_stale_thread *t, uint64_t began);
-void dh_stale_choose_row(struct dh_stale_thread *t, uint32_t place);
-void dh_stale_look_at_less(struct dh_stale_thread *t, uint32_t what);
+uint64_t dh_stale_budget_begin(struct dh_stale_thread *t, uint32_t what);
+void dh_stale_budget_charge(struct dh_stale_thread *t, uint64_t began);
+void dh_stale_budget_skip_loads(struct dh_stale_thread *t, uint32_t place);
+void dh_stale_budget_reduce(struct dh_stale_thread *t, uint32_t what);
 
-static inline bool dh_stale_is_left_out(uint64_t at, uint32_t what)
+static inline bool dh_stale_is_unsampled(uint64_t at, uint32_t what)
 {
     return __atomic_load_n(&__dh_stale_over, __ATOMIC_RELAXED) ||
            (what & DH_STALE_ELEMENT && (at & __atomic_load_n(&__dh_stale_mask, __ATOMIC_RELAXED)) !=

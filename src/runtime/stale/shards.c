@@ -140,7 +140,7 @@ void dh_stale_unlock_shard(struct dh_stale_shard *s)
     dh_spin_unlock(&s->lock);
 }
 
-void dh_stale_note_line(uint64_t address)
+void dh_stale_mark_line(uint64_t address)
 {
     uint64_t line = address / DH_STALE_LINE % FILTER, *word = &filter[line / 64], bit = (uint64_t)1 << line % 64;
     if (__atomic_load_n(word, __ATOMIC_RELAXED) & bit)
@@ -155,7 +155,7 @@ static bool may_have(uint64_t line)
     return __atomic_load_n(&filter[line / 64], __ATOMIC_RELAXED) >> line % 64 & 1;
 }
 
-bool dh_stale_note_granule(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most)
+bool dh_stale_granule_access(struct dh_stale_shard *s, uint64_t at, uint32_t thread, unsigned stores, unsigned most)
 {
     uint64_t i = at * 0x9e3779b97f4a7c15u >> 32;
     struct dh_stale_granule *g = &s->known[i % KNOWN];
@@ -233,7 +233,7 @@ void dh_stale_forget_all(void)
     }
 }
 
-void dh_stale_freed(const void *at)
+void dh_stale_forget_block(const void *at)
 {
     size_t size = dh_real.malloc_usable_size ? dh_real.malloc_usable_size((void *)at) : 0;
     const struct dh_stale_thread *t = __dh_thread.stale;
@@ -241,5 +241,5 @@ void dh_stale_freed(const void *at)
     if (!t || t->busy || __dh_stale_over)
         return;
     dh_stale_log(t->index, DH_STALE_LOG_CLEAR, (uint64_t)(uintptr_t)at, 0, size);
-    dh_sync_remove((uintptr_t)at, size);
+    dh_sync_objects_remove((uintptr_t)at, size);
 }

@@ -55,7 +55,7 @@ void dh_stale_start(void)
     if (dh_stale_control && dh_heuristic_by_name(dh_stale_control->job.heuristic) == DH_HEURISTIC_COUNT)
         why = "there is no such heuristic";
     else if (dh_stale_control && dh_stale_serve_start()) {
-        dh_watched_start(dh_stale_control->job.elements, dh_stale_control->job.n_elements);
+        dh_racy_elements_start(dh_stale_control->job.elements, dh_stale_control->job.n_elements);
         dh_stale_threads_start(dh_stale_control->job.slots ? dh_stale_control->job.slots : DH_STALE_SLOTS);
         atomic_fetch_add(&dh_stale_control->processes, 1);
         dh_stale_on = true;
@@ -65,15 +65,15 @@ void dh_stale_start(void)
     dh_print_stderr("deadheat: process %d: no stale values: %s\n", dh_process.pid, why);
 }
 
-void dh_stale_begin(void)
+void dh_stale_activate(void)
 {
     static bool begun;
     if (begun)
         return;
     begun = true;
-    dh_stale_watch_begin();
+    dh_stale_sample_all();
     __dh_stale_over = 0;
-    dh_stale_ask();
+    dh_stale_serve_every_site();
 }
 
 void dh_stale_forked(void)
@@ -81,8 +81,8 @@ void dh_stale_forked(void)
     if (!dh_stale_on)
         return;
     dh_sync_table_forked();
-    dh_watched_forked();
-    dh_stale_watch_forked();
+    dh_racy_elements_forked();
+    dh_stale_sampling_forked();
     dh_stale_threads_forked();
     dh_stale_serve_forked();
     atomic_fetch_add(&dh_stale_control->processes, 1);

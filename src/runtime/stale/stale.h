@@ -26,34 +26,34 @@ extern uint32_t __dh_stale_over;
 
 /* ---- threads (stale_threads.c) ---- */
 
-struct dh_stale_birth;
-struct dh_stale_birth *dh_stale_thread_create(uint32_t index);
-void dh_stale_thread_abandon(struct dh_stale_birth *b);
+struct dh_stale_thread_birth;
+struct dh_stale_thread_birth *dh_stale_thread_create(uint32_t index);
+void dh_stale_thread_abandon(struct dh_stale_thread_birth *b);
 /* NULL: nobody announced it; its loads get the newest. */
-void dh_stale_thread_begin(struct dh_stale_birth *b);
+void dh_stale_thread_begin(struct dh_stale_thread_birth *b);
 void dh_stale_thread_end(const void *object);
 
 /* ---- order (stale_order.c) ---- */
 
-enum dh_stale_edge { DH_STALE_IN = 1, DH_STALE_OUT = 2 };
-void dh_stale_order(const void *object, unsigned edges);
+enum dh_stale_edge { DH_STALE_ACQUIRE = 1, DH_STALE_RELEASE = 2 };
+void dh_stale_hb_edge(const void *object, unsigned edges);
 void dh_stale_forget_object(const void *object);
 void dh_stale_fence(uint32_t order);
 
 /* ---- which elements (stale_watch.c) ---- */
 
 /* All, when there is a second thread. */
-void dh_stale_watch_begin(void);
+void dh_stale_sample_all(void);
 /* Half as many as before, none in the end. */
-void dh_stale_watch_less(void);
+void dh_stale_sample_less(void);
 /* There may be more of those that races were seen on (runtime/stale/racy_elements.h). */
-void dh_stale_watch_again(void);
+void dh_stale_resample(void);
 
 /* ---- accesses (stale_serve.c) ---- */
 
 /* Memory that is new or free has no past. */
 void dh_stale_forget(const void *at, size_t size);
-void dh_stale_freed(const void *at);
+void dh_stale_forget_block(const void *at);
 /* Everything begins anew. */
 void dh_stale_forget_all(void);
 /* Within a call: `value` has the bytes on return, or is what is stored. */

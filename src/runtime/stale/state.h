@@ -46,16 +46,16 @@ extern struct dh_stale_registry {
 void dh_stale_threads_start(uint32_t slots);
 /* Called by the only thread, when another is about to be created: what was written so far is what locations begin with.
  */
-void dh_stale_begin(void);
+void dh_stale_activate(void);
 /* The calling thread's loads ask from now on. */
-static inline void dh_stale_ask(void)
+static inline void dh_stale_serve_every_site(void)
 {
     for (unsigned i = 0; i < DH_STALE_SITES; i++)
         __dh_thread.stale_skip[i] = 1;
 }
 void dh_stale_threads_forked(void);
 
-void dh_stale_watch_forked(void);
+void dh_stale_sampling_forked(void);
 
 bool dh_stale_serve_start(void);
 void dh_stale_serve_forked(void);

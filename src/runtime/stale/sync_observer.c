@@ -9,20 +9,20 @@
 void dh_stale_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)mode, (void)call_slot;
-    dh_stale_order(lock, DH_STALE_IN);
+    dh_stale_hb_edge(lock, DH_STALE_ACQUIRE);
 }
 
 void dh_stale_lock_released(const void *lock, unsigned mode, const uintptr_t *call_slot)
 {
     (void)mode, (void)call_slot;
-    dh_stale_order(lock, DH_STALE_OUT);
+    dh_stale_hb_edge(lock, DH_STALE_RELEASE);
 }
 
 void dh_stale_sync_edge(const void *object, enum dh_sync_class c, unsigned edges)
 {
     (void)c;
-    dh_stale_order(object, (edges & DH_EDGE_ACQUIRE ? DH_STALE_IN : 0u) |
-                               (edges & (DH_EDGE_RELEASE | DH_EDGE_RELEASE_JOIN) ? DH_STALE_OUT : 0u));
+    dh_stale_hb_edge(object, (edges & DH_EDGE_ACQUIRE ? DH_STALE_ACQUIRE : 0u) |
+                                 (edges & (DH_EDGE_RELEASE | DH_EDGE_RELEASE_JOIN) ? DH_STALE_RELEASE : 0u));
 }
 
 void dh_stale_atomic_fence(uint32_t order)
@@ -59,18 +59,18 @@ void dh_stale_thread_exit(void)
 void dh_stale_thread_joined(const struct dh_thread *t, const uintptr_t *call_slot)
 {
     (void)call_slot;
-    dh_stale_order(dh_thread_end_object(t->index), DH_STALE_IN);
+    dh_stale_hb_edge(dh_thread_end_object(t->index), DH_STALE_ACQUIRE);
     dh_stale_forget_object(dh_thread_end_object(t->index));
 }
 
 void dh_stale_fiber_parked(const void *fiber)
 {
-    dh_stale_order(fiber, DH_STALE_OUT);
+    dh_stale_hb_edge(fiber, DH_STALE_RELEASE);
 }
 
 void dh_stale_fiber_resumed(const void *fiber)
 {
-    dh_stale_order(fiber, DH_STALE_IN);
+    dh_stale_hb_edge(fiber, DH_STALE_ACQUIRE);
 }
 
 /* ---- memory ---- */
@@ -79,15 +79,15 @@ void dh_stale_memory_allocated(const void *at, size_t size, const uintptr_t *cal
 {
     (void)call_slot;
     dh_stale_forget(at, size);
-    if (dh_watched_elements)
-        dh_stale_watch_again();
+    if (dh_racy_elements_wanted)
+        dh_stale_resample();
 }
 
 void dh_stale_memory_freed(const void *at, const uintptr_t *call_slot)
 {
     (void)call_slot;
     if (at)
-        dh_stale_freed(at);
+        dh_stale_forget_block(at);
 }
 
 void dh_stale_memory_mapped(const void *at, size_t size, enum dh_event_region region)
@@ -107,12 +107,12 @@ void dh_racy_elements_memory_allocated(const void *at, size_t size, const uintpt
 {
     (void)call_slot;
     if (at)
-        dh_watched_allocated(at, size);
+        dh_racy_elements_allocated(at, size);
 }
 
 void dh_racy_elements_memory_freed(const void *at, const uintptr_t *call_slot)
 {
     (void)call_slot;
     if (at)
-        dh_watched_freed(at);
+        dh_racy_elements_freed(at);
 }

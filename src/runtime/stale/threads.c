@@ -6,7 +6,7 @@
 
 struct dh_stale_registry dh_stale_registry = {.lock = DH_SPIN_INIT(DH_RANK_STALE_SLOTS)};
 
-struct dh_stale_birth {
+struct dh_stale_thread_birth {
     uint32_t slot, index;
     struct dh_clock clock;
 };
@@ -76,13 +76,13 @@ static struct dh_stale_thread *new_thread(uint32_t slot, uint32_t index, const s
     return t;
 }
 
-struct dh_stale_birth *dh_stale_thread_create(uint32_t index)
+struct dh_stale_thread_birth *dh_stale_thread_create(uint32_t index)
 {
     struct dh_stale_thread *t = __dh_thread.stale;
-    struct dh_stale_birth *b = t ? dh_alloc(sizeof *b) : NULL;
+    struct dh_stale_thread_birth *b = t ? dh_alloc(sizeof *b) : NULL;
     if (!b)
         return NULL;
-    dh_stale_begin();
+    dh_stale_activate();
     b->index = index;
     dh_clock_copy(&b->clock, &t->clock);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, creation_of(index), 0, 0);
@@ -91,7 +91,7 @@ struct dh_stale_birth *dh_stale_thread_create(uint32_t index)
     return b;
 }
 
-void dh_stale_thread_abandon(struct dh_stale_birth *b)
+void dh_stale_thread_abandon(struct dh_stale_thread_birth *b)
 {
     if (!b)
         return;
@@ -99,7 +99,7 @@ void dh_stale_thread_abandon(struct dh_stale_birth *b)
     dh_free(b, sizeof *b);
 }
 
-void dh_stale_thread_begin(struct dh_stale_birth *b)
+void dh_stale_thread_begin(struct dh_stale_thread_birth *b)
 {
     if (!b)
         return;
@@ -109,7 +109,7 @@ void dh_stale_thread_begin(struct dh_stale_birth *b)
     else
         give_slot(b->slot, 0);
     __atomic_store_n(&__dh_thread.stale, t, __ATOMIC_RELEASE);
-    dh_stale_ask();
+    dh_stale_serve_every_site();
     dh_free(b, sizeof *b);
 }
 
@@ -118,7 +118,7 @@ void dh_stale_thread_end(const void *object)
     struct dh_stale_thread *t = __dh_thread.stale;
     if (!t)
         return;
-    dh_stale_order(object, DH_STALE_OUT);
+    dh_stale_hb_edge(object, DH_STALE_RELEASE);
     __atomic_store_n(&__dh_thread.stale, NULL, __ATOMIC_RELEASE);
     give_slot(t->slot, t->clock.at[t->slot]);
     dh_free(t, sizeof *t);

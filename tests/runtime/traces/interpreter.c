@@ -219,7 +219,7 @@ static unsigned thread_of(uint32_t index)
 }
 
 extern __typeof(dh_slots_generation) dh_slots_generation __attribute__((weak));
-extern __typeof(dh_slots_shared) dh_slots_shared __attribute__((weak));
+extern __typeof(dh_slots_merged) dh_slots_merged __attribute__((weak));
 extern void __real_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit) __attribute__((weak));
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit);
 void __wrap_dh_report(const struct dh_report *r);
@@ -343,10 +343,10 @@ static void run(unsigned arena)
         sem_init(&semaphores[i], 0, 0);
         onces[i] = (pthread_once_t)PTHREAD_ONCE_INIT;
     }
-    uint32_t world = dh_slots_generation ? dh_slots_generation() : 0, shared = dh_slots_shared ? dh_slots_shared() : 0;
+    uint32_t world = dh_slots_generation ? dh_slots_generation() : 0, shared = dh_slots_merged ? dh_slots_merged() : 0;
     run_ops(0);
     wait_until(&turn, trace.n_ops);
-    if (dh_slots_generation && (world != dh_slots_generation() || shared != dh_slots_shared()))
+    if (dh_slots_generation && (world != dh_slots_generation() || shared != dh_slots_merged()))
         say('W', NULL, 0);
     for (unsigned i = 1; i < trace.n_threads; i++)
         if (trace.created[i] && !trace.joined[i])

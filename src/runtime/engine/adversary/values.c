@@ -12,7 +12,7 @@ enum { WAYS_MOST = 32 };
 bool dh_adversary_is_sampled(uint64_t at, unsigned rate)
 {
     uint64_t hash = (at >> GRANULE_SHIFT) * 0x9e3779b97f4a7c15u;
-    return !(hash >> 20 & ((1u << rate) - 1)) || (dh_watched_elements && dh_watched_has(at));
+    return !(hash >> 20 & ((1u << rate) - 1)) || (dh_racy_elements_wanted && dh_racy_elements_has(at));
 }
 
 /* Nobody else is there to disagree with; and where things lie that one thread allocates for itself behind the end of

@@ -1,26 +1,26 @@
 /* Accesses whose effect on the cells is plain to see: everything before them is ordered before this epoch. Layer:
  * runtime. Inside enter/leave, or what stands for it in race_fast.c. */
-#ifndef DH_RUNTIME_RACE_PLAIN_CELLS_H
-#define DH_RUNTIME_RACE_PLAIN_CELLS_H
+#ifndef DH_RUNTIME_RACE_CELL_UPDATE_H
+#define DH_RUNTIME_RACE_CELL_UPDATE_H
 
 #include "runtime/race/race_state.h"
 
-struct dh_next {
+struct dh_cell_update {
     dh_cell old, now;
 };
 
 /* The epoch happens before us, or is none. Entries of a clock beyond its end are 0. */
-DH_ALWAYS_INLINE bool dh_cell_is_past(const struct dh_clock *now, uint32_t epoch)
+DH_ALWAYS_INLINE bool dh_epoch_is_ordered(const struct dh_clock *now, uint32_t epoch)
 {
     return dh_epoch_clock(epoch) <= now->at[dh_epoch_slot(epoch)];
 }
 
 /* What the cell becomes, if that is plain to see. The index of a line is nobody's past. */
-DH_ALWAYS_INLINE bool dh_cell_plan(const struct dh_race_state *s, dh_cell old, unsigned mask, bool write,
-                                   struct dh_next *next)
+DH_ALWAYS_INLINE bool dh_cell_compute_update(const struct dh_race_state *s, dh_cell old, unsigned mask, bool write,
+                                             struct dh_cell_update *next)
 {
     uint32_t read = dh_cell_read(old), wrote = dh_cell_write(old), time = s->t.time;
-    if (!dh_cell_is_past(&s->t.clock, read) || !dh_cell_is_past(&s->t.clock, wrote) || dh_epoch_is_index(wrote))
+    if (!dh_epoch_is_ordered(&s->t.clock, read) || !dh_epoch_is_ordered(&s->t.clock, wrote) || dh_epoch_is_index(wrote))
         return false;
     uint32_t new_read, new_write = wrote;
     if (mask == DH_MASK_ALL) {
@@ -36,7 +36,7 @@ DH_ALWAYS_INLINE bool dh_cell_plan(const struct dh_race_state *s, dh_cell old, u
     return new_read && (!write || new_write);
 }
 
-DH_ALWAYS_INLINE bool dh_cell_is_mine(uint32_t time, dh_cell c)
+DH_ALWAYS_INLINE bool dh_cell_is_own(uint32_t time, dh_cell c)
 {
     uint32_t slot = time >> DH_CLOCK_BITS, slots = DH_SLOTS - 1;
     return (dh_cell_read(c) >> DH_CLOCK_BITS & slots) == slot && (dh_cell_write(c) >> DH_CLOCK_BITS & slots) == slot;
@@ -52,7 +52,7 @@ DH_ALWAYS_INLINE bool dh_cells_are_private(const dh_cell *cell, dh_cell old, dh_
            (size != 8 || __atomic_load_n(&cell[1], __ATOMIC_RELAXED) == old);
 }
 
-DH_ALWAYS_INLINE void dh_cells_put_private(dh_cell *cell, dh_cell old, dh_cell own, unsigned size, bool write)
+DH_ALWAYS_INLINE void dh_cells_store_private(dh_cell *cell, dh_cell old, dh_cell own, unsigned size, bool write)
 {
     dh_cell now = write ? own : (old & ~(uint64_t)UINT32_MAX) | (uint32_t)own;
     __atomic_store_n(cell, now, __ATOMIC_RELAXED);
@@ -61,45 +61,47 @@ DH_ALWAYS_INLINE void dh_cells_put_private(dh_cell *cell, dh_cell old, dh_cell o
 }
 
 /* A read where the last read was this thread's, too, leaves the other half alone. */
-DH_ALWAYS_INLINE bool dh_cell_reads_on(uint32_t time, struct dh_next next)
+DH_ALWAYS_INLINE bool dh_cell_repeats_read(uint32_t time, struct dh_cell_update next)
 {
     return dh_cell_write(next.old) == dh_cell_write(next.now) &&
            (dh_cell_read(next.old) >> DH_CLOCK_BITS & (DH_SLOTS - 1)) == time >> DH_CLOCK_BITS;
 }
 
-DH_ALWAYS_INLINE bool dh_cell_put(const struct dh_race_state *s, dh_cell *cell, struct dh_next next)
+DH_ALWAYS_INLINE bool dh_cell_store(const struct dh_race_state *s, dh_cell *cell, struct dh_cell_update next)
 {
-    if (__builtin_expect(dh_cell_is_mine(s->t.time, next.old), 1)) {
+    if (__builtin_expect(dh_cell_is_own(s->t.time, next.old), 1)) {
         __atomic_store_n(cell, next.now, __ATOMIC_RELAXED);
         return true;
     }
-    if (dh_cell_reads_on(s->t.time, next)) {
+    if (dh_cell_repeats_read(s->t.time, next)) {
         __atomic_store_n((uint32_t *)cell, dh_cell_read(next.now), __ATOMIC_RELAXED);
         return true;
     }
     return __atomic_compare_exchange_n(cell, &next.old, next.now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* As dh_cells_put, for cells that were found alike. */
-DH_ALWAYS_INLINE bool dh_cells_put_alike(const struct dh_race_state *s, dh_cell *cell, struct dh_next next, size_t n)
+/* As dh_cells_store, for cells that were found alike. */
+DH_ALWAYS_INLINE bool dh_cells_store_equal(const struct dh_race_state *s, dh_cell *cell, struct dh_cell_update next,
+                                           size_t n)
 {
     bool ok = true;
-    if (dh_cell_is_mine(s->t.time, next.old)) {
+    if (dh_cell_is_own(s->t.time, next.old)) {
         for (size_t i = 0; i < n; i++)
             __atomic_store_n(&cell[i], next.now, __ATOMIC_RELAXED);
         return true;
     }
     for (size_t i = 0; i < n; i++)
-        ok = dh_cell_put(s, &cell[i], next) && ok;
+        ok = dh_cell_store(s, &cell[i], next) && ok;
     return ok;
 }
 
 /* What another thread was quicker to change is looked at again in full: false. */
-DH_ALWAYS_INLINE bool dh_cells_put(const struct dh_race_state *s, dh_cell *cell, const struct dh_next *next, unsigned n)
+DH_ALWAYS_INLINE bool dh_cells_store(const struct dh_race_state *s, dh_cell *cell, const struct dh_cell_update *next,
+                                     unsigned n)
 {
     bool ok = true;
     for (unsigned i = 0; i < n; i++)
-        ok = dh_cell_put(s, &cell[i], next[i]) && ok;
+        ok = dh_cell_store(s, &cell[i], next[i]) && ok;
     return ok;
 }
 

@@ -25,36 +25,36 @@ static void leave(struct dh_stale_thread *t, uint8_t before)
     t->busy = before;
 }
 
-static void take(struct dh_stale_thread *t, const struct dh_sync *o)
+static void take(struct dh_stale_thread *t, const struct dh_sync_object *o)
 {
     dh_stale_log(t->index, DH_STALE_LOG_ACQUIRE, o->addr, 0, 0);
     if (o->clock)
         dh_clock_join(&t->clock, &o->clock->clock);
 }
 
-static void give(struct dh_stale_thread *t, struct dh_sync *o)
+static void give(struct dh_stale_thread *t, struct dh_sync_object *o)
 {
-    struct dh_clock *to = dh_sync_clock_for(&o->clock, t->clock.n);
+    struct dh_clock *to = dh_sync_clock_reserve(&o->clock, t->clock.n);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, o->addr, 0, 0);
     if (to)
         dh_clock_join(to, &t->clock);
     dh_stale_tick(t);
 }
 
-void dh_stale_order(const void *object, unsigned edges)
+void dh_stale_hb_edge(const void *object, unsigned edges)
 {
     struct dh_stale_thread *t = __dh_thread.stale;
     uint8_t before;
     if (!enter(t, &before))
         return;
     dh_stale_count(&t->counts->syncs, 1);
-    struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges & DH_STALE_OUT);
+    struct dh_sync_object *o = dh_sync_object_lock((uintptr_t)object, edges & DH_STALE_RELEASE);
     if (o) {
-        if (edges & DH_STALE_IN)
+        if (edges & DH_STALE_ACQUIRE)
             take(t, o);
-        if (edges & DH_STALE_OUT)
+        if (edges & DH_STALE_RELEASE)
             give(t, o);
-        dh_sync_unlock_unchanged(o);
+        dh_sync_object_unlock_unchanged(o);
     }
     leave(t, before);
 }
@@ -65,7 +65,7 @@ void dh_stale_forget_object(const void *object)
     uint8_t before;
     if (!enter(t, &before))
         return;
-    dh_sync_remove((uintptr_t)object, 1);
+    dh_sync_objects_remove((uintptr_t)object, 1);
     leave(t, before);
 }
 
@@ -78,13 +78,13 @@ void dh_stale_atomic_enter(struct dh_atomic_op *op)
     if (!enter(t, &before))
         return;
     dh_stale_count(&t->counts->syncs, 1);
-    op->object = dh_sync_lock(op->addr, true);
+    op->object = dh_sync_object_lock(op->addr, true);
     op->before = before;
     if (!op->object)
         leave(t, before);
 }
 
-static void load_edges(struct dh_stale_thread *t, const struct dh_sync *o, unsigned order)
+static void load_edges(struct dh_stale_thread *t, const struct dh_sync_object *o, unsigned order)
 {
     if (dh_order_acquires(order))
         take(t, o);
@@ -97,7 +97,7 @@ static void load_edges(struct dh_stale_thread *t, const struct dh_sync *o, unsig
     }
 }
 
-static void store_edges(struct dh_stale_thread *t, struct dh_sync *o, unsigned order, bool rmw)
+static void store_edges(struct dh_stale_thread *t, struct dh_sync_object *o, unsigned order, bool rmw)
 {
     if (!rmw) {
         dh_stale_log(t->index, DH_STALE_LOG_CLEAR, o->addr, 0, 0);
@@ -107,7 +107,7 @@ static void store_edges(struct dh_stale_thread *t, struct dh_sync *o, unsigned o
         give(t, o);
         return;
     }
-    struct dh_clock *to = t->has_fence_release ? dh_sync_clock_for(&o->clock, t->fence_release.n) : NULL;
+    struct dh_clock *to = t->has_fence_release ? dh_sync_clock_reserve(&o->clock, t->fence_release.n) : NULL;
     dh_stale_log(t->index, DH_STALE_LOG_WRITE, o->addr, 0, 0);
     if (to)
         dh_clock_join(to, &t->fence_release);
@@ -116,7 +116,7 @@ static void store_edges(struct dh_stale_thread *t, struct dh_sync *o, unsigned o
 void dh_stale_atomic_leave(struct dh_atomic_op *op, bool wrote)
 {
     struct dh_stale_thread *t = __dh_thread.stale;
-    struct dh_sync *o = op->object;
+    struct dh_sync_object *o = op->object;
     unsigned what = op->what & 255, order = op->what >> 8 & 255;
     if (!o)
         return;
@@ -124,7 +124,7 @@ void dh_stale_atomic_leave(struct dh_atomic_op *op, bool wrote)
         load_edges(t, o, order);
     if (wrote)
         store_edges(t, o, order, what != DH_OP_ATOMIC_STORE);
-    dh_sync_unlock_unchanged(o);
+    dh_sync_object_unlock_unchanged(o);
     leave(t, op->before);
 }
 
@@ -147,5 +147,5 @@ void dh_stale_fence(uint32_t order)
     }
     leave(t, before);
     if (order == DH_ORDER_SEQ_CST)
-        dh_stale_order((const void *)ALL_FENCES, DH_STALE_IN | DH_STALE_OUT);
+        dh_stale_hb_edge((const void *)ALL_FENCES, DH_STALE_ACQUIRE | DH_STALE_RELEASE);
 }

@@ -1,4 +1,4 @@
-#include "runtime/consistency/consistency.h"
+#include "runtime/consistency/report.h"
 
 #include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
@@ -42,7 +42,7 @@ static void record(const struct dh_collision *c)
                        self, c->before);
 }
 
-void dh_consistency_tell(const struct dh_collision *c)
+void dh_consistency_report(const struct dh_collision *c)
 {
     if (!is_new(c))
         return;
@@ -64,8 +64,8 @@ void dh_consistency_tell(const struct dh_collision *c)
     accesses[2].context = dh_context_intern(&__dh_thread);
     if (dh_report_is_known(&r))
         return;
-    struct dh_block block;
-    if (dh_race_on && dh_block_around(r.addr, &block)) {
+    struct dh_heap_block block;
+    if (dh_race_on && dh_heap_block_around(r.addr, &block)) {
         r.block = block.at;
         r.n_block = block.size;
         r.block_thread = block.thread;

@@ -2,7 +2,7 @@
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
-#include "runtime/report/ways.h"
+#include "runtime/report/outputs.h"
 
 static const char *title_of(const struct dh_log_finding *f)
 {
@@ -91,9 +91,9 @@ static void print_summary(struct dh_sink *s, const struct dh_log_finding *f)
     dh_sink_printf(s, "\n==================\n");
 }
 
-void dh_report_plain(const struct dh_log_finding *f)
+void dh_report_print_plain(const struct dh_log_finding *f)
 {
-    int fd = dh_report_is_alone() ? 2 : dh_print_open();
+    int fd = dh_report_is_sandboxed() ? 2 : dh_print_open();
     struct dh_sink s;
     char log[512];
     dh_sink_start(&s, fd);

@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-_Atomic uint32_t dh_atom_n_broken;
+_Atomic uint32_t dh_atom_n_violations;
 
 static struct dh_sections sections;
 static bool *is_local; /* by section */
@@ -27,7 +27,7 @@ static void broken(const struct dh_atom_watch *w, unsigned allow, const struct d
     char text[DH_PRINT_BUFFER];
     if (!c)
         return;
-    atomic_fetch_add_explicit(&dh_atom_n_broken, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dh_atom_n_violations, 1, memory_order_relaxed);
     struct dh_report r = {.kind = DH_REPORT_ATOMICITY, .detector = "atomrace", .access = accesses, .n_accesses = 3};
     dh_atom_describe(&accesses[0], w->thread, &w->entry);
     dh_atom_describe(&accesses[1], c->thread, &c->access);
@@ -43,11 +43,11 @@ static void broken(const struct dh_atom_watch *w, unsigned allow, const struct d
                                            : "nothing",
                   c->access.write ? "wrote" : "read");
     r.text = text;
-    dh_atom_tell(&r);
+    dh_atom_report(&r);
 }
 
 /* Before the access: what ends here. */
-void dh_atom_sections_end(struct dh_atom_self *s, uint32_t point, const struct dh_atom_access *a)
+void dh_atom_sections_end(struct dh_atom_thread_state *s, uint32_t point, const struct dh_atom_access *a)
 {
     for (uint32_t i = 0; i < sections.n_points; i++) {
         const struct dh_section_point *p = &sections.points[i];
@@ -70,7 +70,7 @@ void dh_atom_sections_end(struct dh_atom_self *s, uint32_t point, const struct d
 }
 
 /* Behind it: what begins here. */
-bool dh_atom_sections_begin(struct dh_atom_self *s, uint32_t point, const struct dh_atom_access *a)
+bool dh_atom_sections_begin(struct dh_atom_thread_state *s, uint32_t point, const struct dh_atom_access *a)
 {
     bool any = false;
     for (uint32_t i = 0; i < sections.n_points; i++) {
@@ -86,7 +86,7 @@ bool dh_atom_sections_begin(struct dh_atom_self *s, uint32_t point, const struct
     return any;
 }
 
-void dh_atom_sections_extend(struct dh_atom_self *s, uint32_t variable, const struct dh_atom_access *a)
+void dh_atom_sections_extend(struct dh_atom_thread_state *s, uint32_t variable, const struct dh_atom_access *a)
 {
     for (uint32_t i = 0; i < sections.n_variables; i++)
         if (sections.variables[i].variable == variable) {
@@ -96,7 +96,7 @@ void dh_atom_sections_extend(struct dh_atom_self *s, uint32_t variable, const st
         }
 }
 
-void dh_atom_sections_meet(struct dh_atom_self *s, const struct dh_atom_access *a)
+void dh_atom_sections_find_overlapped(struct dh_atom_thread_state *s, const struct dh_atom_access *a)
 {
     s->met.n = 0;
     if (!dh_atom_is_watched(monitor, a->addr, a->size))
@@ -106,7 +106,7 @@ void dh_atom_sections_meet(struct dh_atom_self *s, const struct dh_atom_access *
     dh_spin_unlock(&monitor_lock);
 }
 
-void dh_atom_sections_cross(struct dh_atom_self *s, const struct dh_atom_access *a)
+void dh_atom_sections_interleave(struct dh_atom_thread_state *s, const struct dh_atom_access *a)
 {
     if (!s->met.n)
         return;
@@ -115,7 +115,7 @@ void dh_atom_sections_cross(struct dh_atom_self *s, const struct dh_atom_access 
     dh_spin_unlock(&monitor_lock);
 }
 
-void dh_atom_sections_leave(struct dh_atom_self *s)
+void dh_atom_sections_abandon(struct dh_atom_thread_state *s)
 {
     dh_spin_lock(&monitor_lock);
     dh_atom_section_leave(monitor, UINT32_MAX, s->atom.slot);
@@ -210,7 +210,7 @@ void dh_atom_sections_start(void)
     }
     is_local = dh_alloc_forever(sections.n_sections + 1);
     monitor = sections.n_points && is_local ? dh_alloc_forever(sizeof *monitor) : NULL;
-    dh_atom_ways.sections = monitor;
+    dh_atom_modes.sections = monitor;
     if (monitor)
         find_local();
 }

@@ -1,6 +1,6 @@
 /* Elements of arrays are too many to look at all of them: those of some lines are looked at, fewer and fewer as they
  * cost too much. Lines that hold what a race was seen on stay for longest. */
-#include "runtime/stale/watch.h"
+#include "runtime/stale/element_sampling.h"
 
 #include "runtime/stale/racy_elements.h"
 #include "runtime/stale/state.h"
@@ -18,15 +18,15 @@ static void set(uint64_t mask, uint64_t want)
     __atomic_store_n(&__dh_stale_want, want, __ATOMIC_RELAXED);
 }
 
-void dh_stale_watch_begin(void)
+void dh_stale_sample_all(void)
 {
     set(0, 0);
 }
 
 /* Those that are looked at now. */
-static unsigned watched_now(uintptr_t out[DH_WATCHED_MOST])
+static unsigned watched_now(uintptr_t out[DH_RACY_ELEMENTS_MAX])
 {
-    unsigned all = dh_watched_list(out), n = 0;
+    unsigned all = dh_racy_elements_list(out), n = 0;
     for (unsigned i = 0; i < all; i++)
         if ((out[i] & __dh_stale_mask) == __dh_stale_want)
             out[n++] = out[i];
@@ -65,9 +65,9 @@ static uint64_t choose(const uintptr_t *at, unsigned n, uint64_t *value)
     return best;
 }
 
-void dh_stale_watch_less(void)
+void dh_stale_sample_less(void)
 {
-    uintptr_t at[DH_WATCHED_MOST];
+    uintptr_t at[DH_RACY_ELEMENTS_MAX];
     uint64_t value = 0;
     dh_spin_lock(&lock);
     if (__dh_stale_mask != UINT64_MAX) {
@@ -79,15 +79,15 @@ void dh_stale_watch_less(void)
 
 /* What was allocated only now takes the place of others, of which nothing was watched so far. What was known may not be
  * true of what comes in anew. */
-void dh_stale_watch_again(void)
+void dh_stale_resample(void)
 {
-    uintptr_t at[DH_WATCHED_MOST];
+    uintptr_t at[DH_RACY_ELEMENTS_MAX];
     uint64_t mask = __dh_stale_mask;
     if (!mask || mask == UINT64_MAX)
         return;
     dh_spin_lock(&lock);
     mask = __dh_stale_mask;
-    unsigned n = mask == UINT64_MAX || watched_now(at) ? 0 : dh_watched_list(at);
+    unsigned n = mask == UINT64_MAX || watched_now(at) ? 0 : dh_racy_elements_list(at);
     if (n) {
         set(UINT64_MAX, 0);
         dh_stale_forget_all();
@@ -96,7 +96,7 @@ void dh_stale_watch_again(void)
     dh_spin_unlock(&lock);
 }
 
-void dh_stale_watch_forked(void)
+void dh_stale_sampling_forked(void)
 {
     dh_spin_forked(&lock);
 }

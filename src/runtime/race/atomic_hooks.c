@@ -47,14 +47,15 @@ static inline bool asks_units(uint32_t what)
         if (version && atomic_load_explicit(version, memory_order_acquire) == known)                                   \
             return value;                                                                                              \
         bool units = asks_units(what);                                                                                 \
-        uint64_t before = units ? dh_units_atomic_version((uintptr_t)addr) : 0;                                        \
-        if (units && dh_units_atomic_known((uintptr_t)addr, before, (uint64_t)(value = dh_native_load##bytes(addr))))  \
+        uint64_t before = units ? dh_scopes_atomic_version((uintptr_t)addr) : 0;                                       \
+        if (units &&                                                                                                   \
+            dh_scopes_atomic_is_known((uintptr_t)addr, before, (uint64_t)(value = dh_native_load##bytes(addr))))       \
             return value;                                                                                              \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
         value = dh_native_load##bytes(addr);                                                                           \
         dh_atomic_leave(&op, false);                                                                                   \
         if (units)                                                                                                     \
-            dh_units_atomic_learn((uintptr_t)addr, before, (uint64_t)value);                                           \
+            dh_scopes_atomic_learn((uintptr_t)addr, before, (uint64_t)value);                                          \
         return value;                                                                                                  \
     }                                                                                                                  \
     void __dh_atomic_store##bytes(void *addr, type value, uint32_t what, uint32_t place)                               \

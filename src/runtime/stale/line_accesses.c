@@ -9,19 +9,19 @@ enum {
     OWN_STORES_OF_ELEMENTS = 8,
 };
 
-static bool is_own(struct dh_stale_shard *s, const struct dh_stale_asked *k, bool stores)
+static bool is_own(struct dh_stale_shard *s, const struct dh_stale_line_access *k, bool stores)
 {
     unsigned most = dh_stale_control->job.flags & DH_STALE_ALL ? UINT16_MAX
                     : k->what & DH_STALE_ELEMENT               ? OWN_STORES_OF_ELEMENTS
                                                                : OWN_STORES;
     bool own = true;
-    dh_stale_note_line(k->at);
+    dh_stale_mark_line(k->at);
     for (uint64_t at = k->at / DH_STALE_WORD; at <= (k->at + k->size - 1) / DH_STALE_WORD; at++)
-        own = dh_stale_note_granule(s, at * DH_STALE_WORD, k->t->index, stores, most) && own;
+        own = dh_stale_granule_access(s, at * DH_STALE_WORD, k->t->index, stores, most) && own;
     return own;
 }
 
-static struct dh_access access_of(const struct dh_stale_asked *k, const struct dh_piece *p, bool updates)
+static struct dh_access access_of(const struct dh_stale_line_access *k, const struct dh_piece *p, bool updates)
 {
     return (struct dh_access){.thread = k->t->slot,
                               .site = k->place,
@@ -34,7 +34,7 @@ static struct dh_access access_of(const struct dh_stale_asked *k, const struct d
                               .clocks = k->t->clock.n};
 }
 
-static bool tears(const struct dh_stale_asked *k)
+static bool tears(const struct dh_stale_line_access *k)
 {
     return k->what & DH_STALE_MAY_TEAR && dh_stale_control->job.flags & DH_STALE_TEAR;
 }
@@ -54,14 +54,15 @@ static unsigned tear(struct dh_piece pieces[PIECES], unsigned n)
     return n + wide;
 }
 
-static unsigned pieces_of(struct dh_stale_shard *s, const struct dh_stale_asked *k, struct dh_piece pieces[PIECES])
+static unsigned pieces_of(struct dh_stale_shard *s, const struct dh_stale_line_access *k,
+                          struct dh_piece pieces[PIECES])
 {
     unsigned n = dh_model_pieces(s->model, k->at, k->size, pieces, PIECES);
     return tears(k) ? tear(pieces, n) : n;
 }
 
 /* Locations whose memory somebody else changed begin anew: the model sees to it. Here it is told. */
-static void note_beginning(struct dh_stale_shard *s, const struct dh_stale_asked *k, const struct dh_piece *p)
+static void note_beginning(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const struct dh_piece *p)
 {
     const struct dh_hb_model *h = s->model;
     const struct dh_location *at = dh_location_find((struct dh_locations *)&h->locations, p->address, p->size);
@@ -91,7 +92,7 @@ static bool may_be_stale(uint32_t place)
 }
 
 /* One piece is served: its value, and whether there was another. */
-static uint64_t serve(struct dh_stale_shard *s, const struct dh_stale_asked *k, const struct dh_piece *p,
+static uint64_t serve(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const struct dh_piece *p,
                       struct dh_engine_stale_read *read, bool *open)
 {
     struct dh_access a = access_of(k, p, false);
@@ -126,7 +127,7 @@ static void keep_stale(const struct dh_engine_stale_read *read)
     }
 }
 
-void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, void *value,
+void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_line_access *k, void *value,
                         struct dh_engine_stale_read *read)
 {
     struct dh_piece pieces[PIECES];
@@ -168,7 +169,7 @@ static void keep_up(struct dh_stale_shard *s, struct dh_stale_thread *t)
         t->clock.at[t->slot] = known[t->slot];
 }
 
-void dh_stale_tell_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, const void *value)
+void dh_stale_store_line(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const void *value)
 {
     struct dh_piece pieces[PIECES];
     k->t->dirty = true;

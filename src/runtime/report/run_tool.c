@@ -10,9 +10,9 @@
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
+#include "runtime/report/outputs.h"
 #include "runtime/report/report.h"
 #include "runtime/report/suppressions.h"
-#include "runtime/report/ways.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,7 +235,7 @@ const char *dh_report_tool(void)
 {
     static char found[PATH_MAX];
     const char *const known[] = {outside.tool, __dh_tool};
-    if (outside.forbidden || dh_report_is_alone())
+    if (outside.forbidden || dh_report_is_sandboxed())
         return NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i] && *known[i] && dh_syscall3(SYS_access, (long)known[i], 1, 0) == 0)
@@ -285,10 +285,10 @@ static enum dh_report_answer answer_of(const struct job *job)
     }
     if (!job->unseen && job->status != 0)
         return DH_REPORT_FAILED;
-    return was_told(job->id) ? DH_REPORT_TOLD_BEFORE : DH_REPORT_TOLD;
+    return was_told(job->id) ? DH_REPORT_PRINTED_BEFORE : DH_REPORT_PRINTED;
 }
 
-enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b)
+enum dh_report_answer dh_report_run_tool(const struct dh_report_bytes *b)
 {
     struct job job = {.tool = dh_report_tool(), .bytes = b, .status = FAILED << 8};
     if (!job.tool)
@@ -302,14 +302,14 @@ enum dh_report_answer dh_report_spawn(const struct dh_report_bytes *b)
     return answer_of(&job);
 }
 
-void dh_report_alone(bool is_alone)
+void dh_report_set_sandboxed(bool is_alone)
 {
     if (is_alone)
-        dh_report_log_keep();
+        dh_report_log_keep_open();
     __atomic_store_n(&alone, is_alone, __ATOMIC_RELEASE);
 }
 
-bool dh_report_is_alone(void)
+bool dh_report_is_sandboxed(void)
 {
     return __atomic_load_n(&alone, __ATOMIC_ACQUIRE);
 }

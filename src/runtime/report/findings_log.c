@@ -4,7 +4,7 @@
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
-#include "runtime/report/ways.h"
+#include "runtime/report/outputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static long open_log(char *path)
     return dh_sys_open(path, flags, 0600);
 }
 
-void dh_report_log_keep(void)
+void dh_report_log_keep_open(void)
 {
     char path[PATH_MAX];
     if (kept >= 0 || !dh_report_log_path(path, sizeof path))
@@ -132,7 +132,7 @@ static long log_to(char *path, const struct dh_report_bytes *b)
 bool dh_report_log(const struct dh_report_bytes *b)
 {
     char path[PATH_MAX];
-    if (dh_report_is_alone())
+    if (dh_report_is_sandboxed())
         return log_alone(b);
     if (!dh_report_log_path(path, sizeof path))
         return false;
@@ -145,7 +145,7 @@ bool dh_report_log(const struct dh_report_bytes *b)
 uint64_t dh_report_now(void)
 {
     struct timespec t = {0};
-    if (!dh_report_is_alone())
+    if (!dh_report_is_sandboxed())
         dh_syscall3(SYS_clock_gettime, CLOCK_REALTIME, (long)&t, 0);
     return (uint64_t)t.tv_sec;
 }

@@ -43,21 +43,21 @@ void dh_stale_load(const void *addr, void *value, size_t size, uint32_t what, ui
         return;
     dh_stale_touch(at, size);
     ask_again(place);
-    if (dh_stale_is_left_out(at, what) || !enter(t)) {
+    if (dh_stale_is_unsampled(at, what) || !enter(t)) {
         dh_stale_get(value, at, size);
         return;
     }
-    uint64_t began = dh_stale_begin_paying(t, what);
+    uint64_t began = dh_stale_budget_begin(t, what);
     for (unsigned n; at < end; at += n) {
         n = in_line(at, end - at);
-        struct dh_stale_asked k = {t, at, n, what, place};
+        struct dh_stale_line_access k = {t, at, n, what, place};
         struct dh_engine_stale_read read = {0};
         struct dh_stale_shard *s = dh_stale_lock_shard(at);
         dh_stale_load_line(s, &k, (char *)value + (at - (uint64_t)(uintptr_t)addr), &read);
         dh_stale_unlock_shard(s);
     }
-    dh_stale_pay(t, began);
-    dh_stale_choose_row(t, place);
+    dh_stale_budget_charge(t, began);
+    dh_stale_budget_skip_loads(t, place);
     leave(t);
 }
 
@@ -75,7 +75,7 @@ void dh_stale_store(void *addr, const void *value, size_t size, uint32_t what, u
     uint64_t at = (uint64_t)(uintptr_t)addr, end = at + size;
     if (!size)
         return;
-    if (dh_stale_is_left_out(at, what)) {
+    if (dh_stale_is_unsampled(at, what)) {
         dh_stale_put(at, value, size);
         return;
     }
@@ -84,17 +84,17 @@ void dh_stale_store(void *addr, const void *value, size_t size, uint32_t what, u
         store_untold(at, value, size);
         return;
     }
-    uint64_t began = dh_stale_begin_paying(t, what);
+    uint64_t began = dh_stale_budget_begin(t, what);
     for (unsigned n; at < end; at += n) {
         n = in_line(at, end - at);
         const char *from = (const char *)value + (at - (uint64_t)(uintptr_t)addr);
-        struct dh_stale_asked k = {t, at, n, what, place};
+        struct dh_stale_line_access k = {t, at, n, what, place};
         struct dh_stale_shard *s = dh_stale_lock_shard(at);
-        dh_stale_tell_line(s, &k, from);
+        dh_stale_store_line(s, &k, from);
         dh_stale_put(at, from, n);
         dh_stale_unlock_shard(s);
     }
-    dh_stale_pay(t, began);
-    dh_stale_look_at_less(t, what);
+    dh_stale_budget_charge(t, began);
+    dh_stale_budget_reduce(t, what);
     leave(t);
 }

@@ -35,7 +35,7 @@ enum {
 static struct record *records;
 static uint32_t n_records = RECORDS, next_record = 1, free_record;
 static dh_spin records_lock = DH_SPIN_INIT(DH_RANK_RACE_BLOCKS);
-static struct dh_freed *freed;
+static struct dh_freed_block *freed;
 static _Atomic uint32_t next_freed = 1;
 
 static void *reserve(size_t size)
@@ -43,7 +43,7 @@ static void *reserve(size_t size)
     return dh_sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
 }
 
-bool dh_memory_init(void)
+bool dh_heap_blocks_init(void)
 {
     for (; !records && n_records >= RECORDS_LEAST;
          n_records /= records ? 1 : 2) /* fewer where nothing is overcommitted */
@@ -78,14 +78,14 @@ static void give_record(uint32_t id)
     dh_spin_unlock(&records_lock);
 }
 
-void dh_memory_forked(void)
+void dh_heap_blocks_forked(void)
 {
     dh_spin_forked(&records_lock);
 }
 
-static void describe(uintptr_t at, uint32_t id, struct dh_block *out)
+static void describe(uintptr_t at, uint32_t id, struct dh_heap_block *out)
 {
-    *out = (struct dh_block){at, records[id].size, records[id].thread, records[id].context};
+    *out = (struct dh_heap_block){at, records[id].size, records[id].thread, records[id].context};
 }
 
 /* Whether it can be on the heap at all. */
@@ -97,13 +97,13 @@ static bool may_be_block(uintptr_t addr)
            dh_region_of(addr, &thread) == DH_REGION_OTHER;
 }
 
-static bool is_large_block(uintptr_t addr, struct dh_block *out)
+static bool is_large_block(uintptr_t addr, struct dh_heap_block *out)
 {
     bool found = false;
     dh_spin_lock(&records_lock);
     for (unsigned i = 0; i < LARGE_BLOCKS && !found; i++) {
         uintptr_t at = large[i];
-        uint32_t id = at ? *dh_block_word_of(at) : 0;
+        uint32_t id = at ? *dh_heap_block_word(at) : 0;
         if (id && addr - at < records[id].size) {
             describe(at, id, out);
             found = true;
@@ -113,7 +113,7 @@ static bool is_large_block(uintptr_t addr, struct dh_block *out)
     return found;
 }
 
-bool dh_block_around(uintptr_t addr, struct dh_block *out)
+bool dh_heap_block_around(uintptr_t addr, struct dh_heap_block *out)
 {
     uintptr_t at = addr & ~(uintptr_t)15;
     if (!may_be_block(addr))
@@ -121,7 +121,7 @@ bool dh_block_around(uintptr_t addr, struct dh_block *out)
     if (is_large_block(addr, out))
         return true;
     for (int i = 0; i < NEAR && at; i++, at -= 16) {
-        uint32_t id = *dh_block_word_of(at);
+        uint32_t id = *dh_heap_block_word(at);
         if (!id)
             continue;
         describe(at, id, out);
@@ -130,7 +130,7 @@ bool dh_block_around(uintptr_t addr, struct dh_block *out)
     return false;
 }
 
-bool dh_freed_get(uint32_t number, struct dh_freed *out)
+bool dh_freed_block_get(uint32_t number, struct dh_freed_block *out)
 {
     *out = freed[number & (FREED - 1)];
     return out->block.at;
@@ -159,7 +159,7 @@ void dh_race_memory_allocated(const void *at, size_t size, const uintptr_t *call
     uint32_t id = addr & 15 ? 0 : take_record(addr, size);
     if (id) {
         records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
-        *dh_block_word_of(addr) = id;
+        *dh_heap_block_word(addr) = id;
     }
     dh_race_leave(s);
 }
@@ -170,7 +170,7 @@ void dh_race_memory_extended(const void *at, size_t size)
     uintptr_t addr = (uintptr_t)at;
     if (!at || (addr & 15) || !dh_race_enter(s))
         return;
-    uint32_t id = *dh_block_word_of(addr);
+    uint32_t id = *dh_heap_block_word(addr);
     if (id && records[id].size < size) {
         size_t known = (records[id].size + 7) & ~(size_t)7;
         if (known < size)
@@ -180,7 +180,7 @@ void dh_race_memory_extended(const void *at, size_t size)
     dh_race_leave(s);
 }
 
-uint32_t dh_freed_add(const struct dh_freed *f)
+uint32_t dh_freed_block_add(const struct dh_freed_block *f)
 {
     uint32_t number = atomic_fetch_add(&next_freed, 1) & (FREED - 1);
     if (!number)
@@ -189,9 +189,9 @@ uint32_t dh_freed_add(const struct dh_freed *f)
     return number;
 }
 
-static uint32_t note_freed(struct dh_race_state *s, const struct dh_block *block, uint32_t context)
+static uint32_t note_freed(struct dh_race_state *s, const struct dh_heap_block *block, uint32_t context)
 {
-    return dh_freed_add(&(struct dh_freed){.block = *block, .thread = s->index, .context = context});
+    return dh_freed_block_add(&(struct dh_freed_block){.block = *block, .thread = s->index, .context = context});
 }
 
 /* All that was done to it happens before, as the cell tells. */
@@ -210,7 +210,7 @@ static bool all_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
 }
 
 /* Freeing is a write of everything: who accessed it without being ordered before races with it. */
-static void check_freeing(struct dh_race_state *s, const struct dh_block *block, uintptr_t addr, size_t size,
+static void check_freeing(struct dh_race_state *s, const struct dh_heap_block *block, uintptr_t addr, size_t size,
                           const uintptr_t *call_slot)
 {
     if (!call_slot || all_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
@@ -226,7 +226,7 @@ static void check_freeing(struct dh_race_state *s, const struct dh_block *block,
 
 /* Who accesses the granule from now on meets the mark; whoever came before was either seen here or is seen now, since
  * nothing is overwritten that was not looked at. */
-static void mark_granule(struct dh_race_state *s, const struct dh_block *block, uintptr_t at, dh_cell mark,
+static void mark_granule(struct dh_race_state *s, const struct dh_heap_block *block, uintptr_t at, dh_cell mark,
                          const uintptr_t *call_slot)
 {
     dh_cell *cell = dh_shadow_of(at);
@@ -238,12 +238,12 @@ static void mark_granule(struct dh_race_state *s, const struct dh_block *block, 
             continue;
         }
         check_freeing(s, block, at, 4, call_slot); /* says nothing twice */
-        dh_race_forget(&dh_race_world, cell, at);
+        dh_race_forget(&dh_race_tables, cell, at);
     }
 }
 
 /* Both halves: any access meets it, and no clock covers it. The rest of the last granule is nobody else's. */
-static void mark_freed(struct dh_race_state *s, const struct dh_block *block, uintptr_t addr, size_t size,
+static void mark_freed(struct dh_race_state *s, const struct dh_heap_block *block, uintptr_t addr, size_t size,
                        uint32_t number, const uintptr_t *call_slot)
 {
     uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
@@ -258,15 +258,15 @@ void dh_race_memory_freed(const void *at, const uintptr_t *call_slot)
     uintptr_t addr = (uintptr_t)at;
     if (!at || (addr & 15) || !dh_race_enter(s))
         return;
-    uint32_t id = *dh_block_word_of(addr);
+    uint32_t id = *dh_heap_block_word(addr);
     if (id) {
-        struct dh_block block;
+        struct dh_heap_block block;
         describe(addr, id, &block);
         size_t marked = block.size < MARKED ? block.size : MARKED;
-        *dh_block_word_of(addr) = 0;
+        *dh_heap_block_word(addr) = 0;
         give_record(id);
         check_freeing(s, &block, addr, marked, call_slot);
-        dh_sync_remove(addr, block.size);
+        dh_sync_objects_remove(addr, block.size);
         /* The rest is forgotten when it is allocated again. */
         mark_freed(s, &block, addr, marked, note_freed(s, &block, dh_race_call_context(s, call_slot)), call_slot);
     }
@@ -280,7 +280,7 @@ void dh_race_memory_transferred(const void *at, size_t size, const uintptr_t *ca
     uintptr_t addr = ((uintptr_t)at + 3) & ~(uintptr_t)3;
     if (!dh_race_enter(s))
         return;
-    struct dh_block block = {.at = (uintptr_t)at, .size = size};
+    struct dh_heap_block block = {.at = (uintptr_t)at, .size = size};
     uint32_t number = note_freed(s, &block, dh_race_call_context(s, call_slot));
     freed[number].given_away = true;
     size_t marked = size < MARKED ? size : MARKED;
@@ -301,12 +301,12 @@ void dh_race_memory_accepted(const void *at, size_t size)
 
 /* ---- mappings ---- */
 
-void dh_race_begin_anew(const void *at, size_t size)
+void dh_race_forget_memory(const void *at, size_t size)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (!size || !dh_race_enter(s))
         return;
-    dh_sync_remove((uintptr_t)at, size);
+    dh_sync_objects_remove((uintptr_t)at, size);
     dh_race_forget_range(s, (uintptr_t)at, size);
     dh_race_leave(s);
 }
@@ -314,12 +314,12 @@ void dh_race_begin_anew(const void *at, size_t size)
 void dh_race_memory_mapped(const void *at, size_t size, enum dh_event_region region)
 {
     (void)region;
-    dh_race_begin_anew(at, size);
+    dh_race_forget_memory(at, size);
 }
 
 void dh_race_memory_unmapped(const void *at, size_t size)
 {
-    dh_race_begin_anew(at, size);
+    dh_race_forget_memory(at, size);
 }
 
 /* ---- accesses of library functions ---- */
@@ -327,7 +327,7 @@ void dh_race_memory_unmapped(const void *at, size_t size)
 void dh_race_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
-    if (!size || !s || !call_slot || dh_race_knows(s, (uintptr_t)at, size, write) ||
+    if (!size || !s || !call_slot || dh_race_filter_knows(s, (uintptr_t)at, size, write) ||
         !dh_module_is_instrumented(*call_slot) || !dh_race_enter(s))
         return;
     dh_shadow_prefetch((uintptr_t)at, size);

@@ -31,7 +31,7 @@ static bool repeats(const struct dh_race_state *s, const struct dh_atomic_op *op
     unsigned size = size_of(op), granules = (unsigned)((op->addr & 3) + size + 3) / 4;
     if (!dh_cell_is_line(c) || (op->addr & 63) + size > 64)
         return false;
-    const struct dh_column *mine = dh_line_find(&dh_race_world.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
+    const struct dh_column *mine = dh_line_find(&dh_race_tables.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
     uint64_t bytes = dh_filter_bytes(op->addr, size);
     if (!mine || !(dh_column_says(mine, bytes, DH_ATOMIC_WRITES, s->t.time) ||
                    (kind == DH_ATOMIC_READS && dh_column_says(mine, bytes, kind, s->t.time))))
@@ -53,15 +53,15 @@ static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool w
     s->access_size = size;
     note(s, op, writes);
     struct dh_access a = {.addr = op->addr, .size = size, .kind = kind, .place = op->place};
-    dh_race_record(&dh_race_world, &s->t, dh_shadow_of(op->addr), &a);
+    dh_race_record(&dh_race_tables, &s->t, dh_shadow_of(op->addr), &a);
 }
 
-static void load_edges(struct dh_race_state *s, const struct dh_sync *o, unsigned order)
+static void load_edges(struct dh_race_state *s, const struct dh_sync_object *o, unsigned order)
 {
     if (!o->clock || dh_race_ignores(s, DH_IGNORED_SYNC))
         return;
     if (dh_order_acquires(order)) {
-        dh_edge_in(s, o->clock);
+        dh_race_edge_acquire(s, o->clock);
         return;
     }
     if (!s->has_fence_acquire)
@@ -71,29 +71,30 @@ static void load_edges(struct dh_race_state *s, const struct dh_sync *o, unsigne
 }
 
 /* What a release fence before it published, for a store or rmw that is no release itself. */
-static void fenced(struct dh_race_state *s, struct dh_sync *o)
+static void fenced(struct dh_race_state *s, struct dh_sync_object *o)
 {
-    struct dh_clock *to = s->has_fence_release ? dh_sync_clock_for(&o->clock, s->fence_release.n) : NULL;
+    struct dh_clock *to = s->has_fence_release ? dh_sync_clock_reserve(&o->clock, s->fence_release.n) : NULL;
     if (to)
         dh_clock_join(to, &s->fence_release);
 }
 
-static void store_edges(struct dh_race_state *s, struct dh_sync *o, unsigned order, bool rmw)
+static void store_edges(struct dh_race_state *s, struct dh_sync_object *o, unsigned order, bool rmw)
 {
     if (!rmw)
         dh_sync_clock_clear(&o->clock);
     if (dh_order_releases(order))
-        dh_edge_out_join(s, &o->clock);
+        dh_race_edge_release_join(s, &o->clock);
     else
         fenced(s, o);
 }
 
 /* After a load: its past is known, or waits for a fence, and that it happened in this epoch is recorded. */
-static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const struct dh_sync *o, unsigned order)
+static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const struct dh_sync_object *o,
+                  unsigned order)
 {
     if (s->gate.ignores)
         return;
-    const _Atomic uint64_t *version = dh_sync_version(o);
+    const _Atomic uint64_t *version = dh_sync_object_version(o);
     *dh_known_atomic_at(s->atomics, op->addr) =
         (struct dh_known_atomic){.addr = op->addr,
                                  .version = version,
@@ -133,30 +134,30 @@ void dh_race_atomic_enter(struct dh_atomic_op *op)
     s->waits = true;
     if (what == DH_OP_ATOMIC_STORE)
         check(s, op, true);
-    struct dh_sync *o = dh_sync_lock(op->addr, true);
+    struct dh_sync_object *o = dh_sync_object_lock(op->addr, true);
     if (!o) {
         finish(s);
         return;
     }
     op->object = o;
     if (what != DH_OP_ATOMIC_LOAD)
-        dh_sync_changes(o);
+        dh_sync_object_begin_change(o);
     if (what == DH_OP_ATOMIC_RMW) {
         load_edges(s, o, order);
         check(s, op, true);
     }
 }
 
-static void leave_load(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync *o, unsigned order)
+static void leave_load(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync_object *o, unsigned order)
 {
     if (order != DH_ORDER_NONE)
         load_edges(s, o, order);
     learn(s, op, o, order);
-    dh_sync_unlock_unchanged(o);
+    dh_sync_object_unlock_unchanged(o);
     check(s, op, false);
 }
 
-static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync *o, bool wrote)
+static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struct dh_sync_object *o, bool wrote)
 {
     unsigned order = op->what >> 8 & 255, what = op->what & 255;
     if (what == DH_OP_ATOMIC_CAS) {
@@ -166,13 +167,13 @@ static void leave_change(struct dh_race_state *s, struct dh_atomic_op *op, struc
     }
     if (wrote)
         store_edges(s, o, order, what != DH_OP_ATOMIC_STORE);
-    dh_sync_unlock(o);
+    dh_sync_object_unlock(o);
 }
 
 void dh_race_atomic_leave(struct dh_atomic_op *op, bool wrote)
 {
     struct dh_race_state *s = __dh_thread.race;
-    struct dh_sync *o = op->object;
+    struct dh_sync_object *o = op->object;
     unsigned order = op->what >> 8 & 255, what = op->what & 255;
     if (!o || !s)
         return;

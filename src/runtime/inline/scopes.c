@@ -1,11 +1,11 @@
 /* Included by all.c. The consistency detector's checks, and activations of functions, as they are inlined into
  * executables. Layer: runtime. */
-#include "event/hooks.h"
 #include "runtime/consistency/scopes.h"
+#include "event/hooks.h"
 #include "runtime/race/fast.h"
 
 /* In assembly (units.c): leaves all registers. */
-DH_LEAVES_ALL void __dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);
+DH_PRESERVE_ALL void __dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);
 void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place);
 __attribute__((preserve_most, cold)) uint32_t __dh_scope_enter_slow(const void *object, uint32_t place);
 __attribute__((preserve_most, cold)) void __dh_scope_leave_slow(uint32_t token);
@@ -13,14 +13,14 @@ __attribute__((preserve_most, cold)) void __dh_scope_leave_slow(uint32_t token);
 INLINE void __dh_unit_read(const void *addr, size_t size, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!dh_unit_read(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
+    if (RARE(!dh_unit_read(&t->unit, t->unit_entries, dh_scopes_cells(), (uintptr_t)addr, (unsigned)size, place)))
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size, place);
 }
 
 INLINE void __dh_unit_write(void *addr, size_t size, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!dh_unit_write(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
+    if (RARE(!dh_unit_write(&t->unit, t->unit_entries, dh_scopes_cells(), (uintptr_t)addr, (unsigned)size, place)))
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size | 1u << 8, place);
 }
 

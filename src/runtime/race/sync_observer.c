@@ -12,7 +12,7 @@
 
 /* ---- edges ---- */
 
-void dh_edge_in(struct dh_race_state *s, const struct dh_sync_clock *c)
+void dh_race_edge_acquire(struct dh_race_state *s, const struct dh_sync_clock *c)
 {
     if (c && !dh_race_ignores(s, DH_IGNORED_SYNC))
         dh_race_acquire(&s->t, &c->clock);
@@ -24,7 +24,7 @@ static void publish(struct dh_race_state *s, struct dh_sync_clock **c,
     uint32_t time = s->t.time;
     if (dh_race_ignores(s, DH_IGNORED_SYNC))
         return;
-    struct dh_clock *to = dh_sync_clock_for(c, s->t.clock.n);
+    struct dh_clock *to = dh_sync_clock_reserve(c, s->t.clock.n);
     if (!to)
         return;
     release(&s->t, to);
@@ -32,12 +32,12 @@ static void publish(struct dh_race_state *s, struct dh_sync_clock **c,
         dh_race_new_epoch(s);
 }
 
-void dh_edge_out(struct dh_race_state *s, struct dh_sync_clock **c)
+void dh_race_edge_release(struct dh_race_state *s, struct dh_sync_clock **c)
 {
     publish(s, c, dh_race_release);
 }
 
-void dh_edge_out_join(struct dh_race_state *s, struct dh_sync_clock **c)
+void dh_race_edge_release_join(struct dh_race_state *s, struct dh_sync_clock **c)
 {
     publish(s, c, dh_race_release_join);
 }
@@ -47,15 +47,15 @@ static void through(const void *object, unsigned edges)
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    struct dh_sync *o = dh_sync_lock((uintptr_t)object, edges != DH_EDGE_ACQUIRE);
+    struct dh_sync_object *o = dh_sync_object_lock((uintptr_t)object, edges != DH_EDGE_ACQUIRE);
     if (o) {
         if (edges & DH_EDGE_ACQUIRE)
-            dh_edge_in(s, o->clock);
+            dh_race_edge_acquire(s, o->clock);
         if (edges & DH_EDGE_RELEASE)
-            dh_edge_out(s, &o->clock);
+            dh_race_edge_release(s, &o->clock);
         if (edges & DH_EDGE_RELEASE_JOIN)
-            dh_edge_out_join(s, &o->clock);
-        dh_sync_unlock(o);
+            dh_race_edge_release_join(s, &o->clock);
+        dh_sync_object_unlock(o);
     }
     dh_race_leave(s);
 }
@@ -71,7 +71,7 @@ void dh_race_forget_object(const void *object)
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
         return;
-    dh_sync_remove((uintptr_t)object, 1);
+    dh_sync_objects_remove((uintptr_t)object, 1);
     dh_race_leave(s);
 }
 
@@ -119,7 +119,7 @@ static void become(const struct dh_clock *past)
     s->gate.busy = 1;
     __dh_thread.known = s->known;
     __atomic_store_n(&__dh_thread.race, s, __ATOMIC_RELEASE);
-    if (dh_slot_take(s))
+    if (dh_slot_acquire(s))
         dh_race_new_epoch(s);
     dh_race_leave(s);
 }
@@ -131,7 +131,7 @@ void dh_race_thread_spawn(struct dh_thread_birth *birth, const struct dh_thread 
     if (!dh_race_enter(s))
         return;
     birth->generation = s->generation;
-    dh_edge_out(s, &birth->past);
+    dh_race_edge_release(s, &birth->past);
     dh_race_leave(s);
 }
 
@@ -147,7 +147,7 @@ struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls)
     struct dh_race_state *s = new_state(tls, birth.past ? &birth.past->clock : NULL);
     if (s) {
         s->generation = birth.past ? birth.generation : s->generation;
-        atomic_store(&s->gate.blocked, DH_BLOCKED);
+        atomic_store(&s->gate.blocked, DH_RACE_BLOCKED);
     }
     dh_sync_clock_clear(&birth.past);
     return s;
@@ -156,7 +156,7 @@ struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls)
 void dh_race_state_end(struct dh_race_state *s)
 {
     s->gate.busy = 1;
-    dh_slot_give(s); /* if it is still its own: `lent` may be of somebody who is about to give up */
+    dh_slot_release(s); /* if it is still its own: `lent` may be of somebody who is about to give up */
     dh_race_state_release(s);
 }
 
@@ -166,7 +166,7 @@ void dh_race_thread_start(struct dh_thread_birth *birth)
         bool valid = birth->past && birth->generation == dh_slots_generation();
         become(valid ? &birth->past->clock : NULL);
         /* The stack may have been another thread's, and what is ours of it now will be the program's. */
-        dh_race_begin_anew((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
+        dh_race_forget_memory((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
     }
     dh_sync_clock_clear(&birth->past);
 }
@@ -189,7 +189,7 @@ void dh_race_thread_exit(void)
         return;
     dh_bytes_zero(s->ignoring, sizeof s->ignoring);
     s->gate.ignores = 0;
-    dh_memory_thread_ends(s);
+    dh_dead_stack_mark(s);
     const struct dh_thread *t = __dh_thread.thread;
     if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
         through(dh_thread_end_object(__dh_thread.index), DH_EDGE_RELEASE);
@@ -202,7 +202,7 @@ void dh_race_thread_joined(const struct dh_thread *t, const uintptr_t *call_slot
     (void)call_slot;
     through(dh_thread_end_object(t->index), DH_EDGE_ACQUIRE);
     dh_race_forget_object(dh_thread_end_object(t->index));
-    dh_memory_thread_joined(t);
+    dh_dead_stack_unmark(t);
 }
 
 void dh_race_blocking_begin(void)
@@ -210,7 +210,7 @@ void dh_race_blocking_begin(void)
     struct dh_race_state *s = __dh_thread.race;
     if (!s || s->gate.busy)
         return;
-    atomic_store(&s->gate.blocked, DH_BLOCKED);
+    atomic_store(&s->gate.blocked, DH_RACE_BLOCKED);
 }
 
 void dh_race_blocking_end(void)
@@ -218,8 +218,8 @@ void dh_race_blocking_end(void)
     struct dh_race_state *s = __dh_thread.race;
     if (!s || s->gate.busy)
         return;
-    if (atomic_exchange(&s->gate.blocked, DH_RUNS) == DH_BLOCKED_LENT) {
-        __dh_thread.own = DH_OWN_LENT;
+    if (atomic_exchange(&s->gate.blocked, DH_RACE_RUNNING) == DH_RACE_BLOCKED_BORROWED) {
+        __dh_thread.own = DH_OWN_BORROWED;
         atomic_store(&s->gate.lent, 1);
     }
 }

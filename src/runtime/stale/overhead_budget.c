@@ -20,7 +20,7 @@ static uint64_t cycles(void)
 }
 
 /* Every place has some loads for nothing; what is more must be paid by what was spent elsewhere. */
-uint64_t dh_stale_begin_paying(struct dh_stale_thread *t, uint32_t what)
+uint64_t dh_stale_budget_begin(struct dh_stale_thread *t, uint32_t what)
 {
     uint64_t now = cycles(), share = what & DH_STALE_ELEMENT ? SHARE_OF_ELEMENTS : SHARE,
              away = what & DH_STALE_ELEMENT ? AWAY_OF_ELEMENTS : AWAY;
@@ -33,7 +33,7 @@ uint64_t dh_stale_begin_paying(struct dh_stale_thread *t, uint32_t what)
     return now;
 }
 
-void dh_stale_pay(struct dh_stale_thread *t, uint64_t began)
+void dh_stale_budget_charge(struct dh_stale_thread *t, uint64_t began)
 {
     t->last = cycles();
     uint64_t spent = t->last - began;
@@ -41,7 +41,7 @@ void dh_stale_pay(struct dh_stale_thread *t, uint64_t began)
 }
 
 /* How many loads of the place are passed over now. */
-void dh_stale_choose_row(struct dh_stale_thread *t, uint32_t place)
+void dh_stale_budget_skip_loads(struct dh_stale_thread *t, uint32_t place)
 {
     struct dh_stale_site *at = &t->sites[place % DH_STALE_SITES];
     if (at->given < FOR_NOTHING || dh_stale_control->job.flags & DH_STALE_ALL) {
@@ -57,7 +57,7 @@ void dh_stale_choose_row(struct dh_stale_thread *t, uint32_t place)
 }
 
 /* Stores cannot be passed over. Where they cost too much, fewer elements are looked at; in the end nothing is. */
-void dh_stale_look_at_less(struct dh_stale_thread *t, uint32_t what)
+void dh_stale_budget_reduce(struct dh_stale_thread *t, uint32_t what)
 {
     if (t->credit > -CREDIT / 8 || dh_stale_control->job.flags & DH_STALE_ALL)
         return;
@@ -67,5 +67,5 @@ void dh_stale_look_at_less(struct dh_stale_thread *t, uint32_t what)
         return;
     }
     t->credit = 0;
-    dh_stale_watch_less();
+    dh_stale_sample_less();
 }
