@@ -202,7 +202,7 @@ static void intend(uintptr_t at, size_t size)
         struct dh_sync_object *o = dh_sync_object_lock(at, true);
         if (!o)
             return;
-        o->intended = o->intended < n ? (uint8_t)n : o->intended;
+        o->benign = o->benign < n ? (uint8_t)n : o->benign;
         dh_sync_object_unlock(o);
         at += n;
     }
@@ -223,7 +223,7 @@ static bool is_intended_byte(uintptr_t at)
 {
     for (uintptr_t from = at; from >= (at & ~(uintptr_t)(PIECE - 1)); from--) {
         struct dh_sync_object *o = dh_sync_object_lock(from, false);
-        unsigned n = o ? o->intended : 0;
+        unsigned n = o ? o->benign : 0;
         if (o)
             dh_sync_object_unlock(o);
         if (n > at - from)

@@ -1,6 +1,6 @@
-/* Atomics: the C11 rules of synchronizes-with, release sequences and fences (29.3, 29.8 of the 2017 draft numbering:
- * 32.4, 32.9), on clocks. The variable's clock is what a reader of its present value acquires: the head of the release
- * sequence that value belongs to. A store begins a new one, a read-modify-write goes on with it. */
+/* Happens-before of atomics by the C++17 rules of synchronizes-with, release sequences and fences (32.4, 32.9), on
+ * vector clocks. The variable's clock is what a load of its present value acquires: that of the head of the release
+ * sequence which the value belongs to. A store begins a new sequence, a read-modify-write continues it. */
 #include "runtime/core/sync_observer.h"
 #include "runtime/race/internal.h"
 
@@ -12,7 +12,7 @@ static unsigned size_of(const struct dh_atomic_op *op)
     return op->what >> 16;
 }
 
-static void note(struct dh_race_state *s, const struct dh_atomic_op *op, bool writes)
+static void record_access(struct dh_race_state *s, const struct dh_atomic_op *op, bool writes)
 {
     if (!dh_race_history_room(s, 2))
         return;
@@ -24,7 +24,7 @@ static void note(struct dh_race_state *s, const struct dh_atomic_op *op, bool wr
     dh_history_add(&s->history, dh_history_access(DH_HISTORY_ATOMIC, op->addr, log, writes, op->place));
 }
 
-/* The same was done before in this epoch: whoever accessed it plainly since then was held against that. */
+/* An equal access was recorded in this epoch: plain accesses since then were checked against it. */
 static bool repeats(const struct dh_race_state *s, const struct dh_atomic_op *op, enum dh_access_kind kind)
 {
     dh_cell *cells = dh_shadow_of(op->addr), c = __atomic_load_n(cells, __ATOMIC_ACQUIRE);
@@ -42,7 +42,7 @@ static bool repeats(const struct dh_race_state *s, const struct dh_atomic_op *op
     return true;
 }
 
-/* Against plain accesses. */
+/* Atomics race with plain accesses only. */
 static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool writes)
 {
     unsigned size = size_of(op);
@@ -51,7 +51,7 @@ static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool w
         return;
     s->access_addr = op->addr;
     s->access_size = size;
-    note(s, op, writes);
+    record_access(s, op, writes);
     struct dh_access a = {.addr = op->addr, .size = size, .kind = kind, .place = op->place};
     dh_race_record(&dh_race_tables, &s->t, dh_shadow_of(op->addr), &a);
 }
@@ -70,8 +70,8 @@ static void load_edges(struct dh_race_state *s, const struct dh_sync_object *o, 
     dh_clock_join(&s->fence_acquire, &o->clock->clock);
 }
 
-/* What a release fence before it published, for a store or rmw that is no release itself. */
-static void fenced(struct dh_race_state *s, struct dh_sync_object *o)
+/* A relaxed store or rmw publishes what a release fence before it released. */
+static void release_fence_edge(struct dh_race_state *s, struct dh_sync_object *o)
 {
     struct dh_clock *to = s->has_fence_release ? dh_sync_clock_reserve(&o->clock, s->fence_release.n) : NULL;
     if (to)
@@ -85,10 +85,11 @@ static void store_edges(struct dh_race_state *s, struct dh_sync_object *o, unsig
     if (dh_order_releases(order))
         dh_race_edge_release_join(s, &o->clock);
     else
-        fenced(s, o);
+        release_fence_edge(s, o);
 }
 
-/* After a load: its past is known, or waits for a fence, and that it happened in this epoch is recorded. */
+/* After a load: its clock was acquired, or waits for an acquire fence, and the access is recorded in this epoch: until
+ * the variable changes, equal loads need no check. */
 static void learn(struct dh_race_state *s, const struct dh_atomic_op *op, const struct dh_sync_object *o,
                   unsigned order)
 {
@@ -115,23 +116,23 @@ const _Atomic uint64_t *dh_race_atomic_known(const void *addr, uint32_t what, ui
 
 static void finish(struct dh_race_state *s)
 {
-    s->waits = false;
-    if (s->n_waiting)
-        dh_race_report_waiting(s);
+    s->defers_reports = false;
+    if (s->n_deferred)
+        dh_race_report_deferred(s);
     dh_race_leave(s);
 }
 
-/* A reader is ordered after what it acquires by this very operation, so it is checked then. A writer is checked before
- * it happens: what it publishes may let others free the variable. Only afterwards it is known whether a
- * compare-exchange writes. Loads and stores are checked without the object: other threads may come between a load and
- * the store that follows from it, as they may where nobody looks. */
+/* A load is checked after the operation, since what it acquires orders it. A store is checked before: what it publishes
+ * may let other threads free the variable. Whether a compare-exchange writes is known only afterwards. Loads and stores
+ * are checked outside the object's lock: other threads may interleave a load and a store that depends on it, as in the
+ * uninstrumented program. */
 void dh_race_atomic_enter(struct dh_atomic_op *op)
 {
     struct dh_race_state *s = __dh_thread.race;
     unsigned what = op->what & 255, order = op->what >> 8 & 255;
     if (!dh_race_enter(s))
         return;
-    s->waits = true;
+    s->defers_reports = true;
     if (what == DH_OP_ATOMIC_STORE)
         check(s, op, true);
     struct dh_sync_object *o = dh_sync_object_lock(op->addr, true);

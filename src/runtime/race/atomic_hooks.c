@@ -1,5 +1,5 @@
-/* The atomic operations of instrumented code, performed here between enter and leave of the detector: nobody else's
- * operation on the variable comes between the value and its clock. Without a detector only the operation is left. */
+/* Hooks of atomic operations. The operation is performed here, between enter and leave of the detectors, so that no
+ * other thread's operation on the variable comes between its value and its clock. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/consistency/scopes.h"
@@ -20,7 +20,7 @@ static inline struct dh_atomic_op enter(const void *addr, uint32_t what, uint32_
     return op;
 }
 
-/* A compare-exchange that found another value was a load with an order of its own. */
+/* A compare-exchange that failed is a load with the failure order. */
 static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure)
 {
     if (!won)
@@ -28,8 +28,8 @@ static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure
     dh_atomic_leave(op, won);
 }
 
-/* Only the consistency detector looks on, and an acquired value is no news to it. */
-static inline bool asks_units(uint32_t what)
+/* Only the consistency detector is on: a value that was acquired before orders nothing new. */
+static inline bool only_scopes(uint32_t what)
 {
     enum dh_order order = dh_what_order(what);
     return __builtin_expect(__dh_thread.units != NULL, 0) && !__dh_thread.race && !__dh_thread.record &&
@@ -46,15 +46,15 @@ static inline bool asks_units(uint32_t what)
         type value = version ? dh_native_load##bytes(addr) : 0;                                                        \
         if (version && atomic_load_explicit(version, memory_order_acquire) == known)                                   \
             return value;                                                                                              \
-        bool units = asks_units(what);                                                                                 \
-        uint64_t before = units ? dh_scopes_atomic_version((uintptr_t)addr) : 0;                                       \
-        if (units &&                                                                                                   \
+        bool scopes = only_scopes(what);                                                                               \
+        uint64_t before = scopes ? dh_scopes_atomic_version((uintptr_t)addr) : 0;                                      \
+        if (scopes &&                                                                                                  \
             dh_scopes_atomic_is_known((uintptr_t)addr, before, (uint64_t)(value = dh_native_load##bytes(addr))))       \
             return value;                                                                                              \
         struct dh_atomic_op op = enter(addr, what, place);                                                             \
         value = dh_native_load##bytes(addr);                                                                           \
         dh_atomic_leave(&op, false);                                                                                   \
-        if (units)                                                                                                     \
+        if (scopes)                                                                                                    \
             dh_scopes_atomic_learn((uintptr_t)addr, before, (uint64_t)value);                                          \
         return value;                                                                                                  \
     }                                                                                                                  \

@@ -1,5 +1,6 @@
-/* Accesses whose effect on the cells is plain to see: everything before them is ordered before this epoch. Layer:
- * runtime. Inside enter/leave, or what stands for it in race_fast.c. */
+/* Fast path of the shadow cells (FastTrack): accesses where all earlier ones happen before, so that the new cell
+ * follows from the old one without a shadow line. Layer: runtime. Inside enter/leave, or its equivalent in race/fast.c.
+ * Lock-free. */
 #ifndef DH_RUNTIME_RACE_CELL_UPDATE_H
 #define DH_RUNTIME_RACE_CELL_UPDATE_H
 
@@ -9,13 +10,13 @@ struct dh_cell_update {
     dh_cell old, now;
 };
 
-/* The epoch happens before us, or is none. Entries of a clock beyond its end are 0. */
+/* The epoch happens before the calling thread's, or there is none. Entries beyond a clock's end are 0. */
 DH_ALWAYS_INLINE bool dh_epoch_is_ordered(const struct dh_clock *now, uint32_t epoch)
 {
     return dh_epoch_clock(epoch) <= now->at[dh_epoch_slot(epoch)];
 }
 
-/* What the cell becomes, if that is plain to see. The index of a line is nobody's past. */
+/* The new cell; false: a race, or a shadow line is needed. An index of a shadow line is never ordered. */
 DH_ALWAYS_INLINE bool dh_cell_compute_update(const struct dh_race_state *s, dh_cell old, unsigned mask, bool write,
                                              struct dh_cell_update *next)
 {
@@ -44,8 +45,8 @@ DH_ALWAYS_INLINE bool dh_cell_is_own(uint32_t time, dh_cell c)
 
 #define DH_BOTH_HALVES(x) ((uint64_t)(x) << 32 | (x))
 
-/* All cells of an aligned access of 4 or 8 bytes are this thread's, whole, alike, and of an earlier epoch: the
- * commonest case. `own` is what says so of this one. */
+/* All cells of an aligned access of 4 or 8 bytes hold the same earlier epoch of this thread for all bytes: the
+ * commonest case. `own` is the cell of the present epoch. */
 DH_ALWAYS_INLINE bool dh_cells_are_private(const dh_cell *cell, dh_cell old, dh_cell own, unsigned size)
 {
     return !((old ^ own) & DH_BOTH_HALVES(0xFFF00000u)) &&
@@ -60,7 +61,7 @@ DH_ALWAYS_INLINE void dh_cells_store_private(dh_cell *cell, dh_cell old, dh_cell
         __atomic_store_n(&cell[1], now, __ATOMIC_RELAXED);
 }
 
-/* A read where the last read was this thread's, too, leaves the other half alone. */
+/* A read after a read by the same thread changes the read half only. */
 DH_ALWAYS_INLINE bool dh_cell_repeats_read(uint32_t time, struct dh_cell_update next)
 {
     return dh_cell_write(next.old) == dh_cell_write(next.now) &&
@@ -80,7 +81,7 @@ DH_ALWAYS_INLINE bool dh_cell_store(const struct dh_race_state *s, dh_cell *cell
     return __atomic_compare_exchange_n(cell, &next.old, next.now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* As dh_cells_store, for cells that were found alike. */
+/* As dh_cells_store, for cells that had equal values. */
 DH_ALWAYS_INLINE bool dh_cells_store_equal(const struct dh_race_state *s, dh_cell *cell, struct dh_cell_update next,
                                            size_t n)
 {
@@ -95,7 +96,7 @@ DH_ALWAYS_INLINE bool dh_cells_store_equal(const struct dh_race_state *s, dh_cel
     return ok;
 }
 
-/* What another thread was quicker to change is looked at again in full: false. */
+/* False: another thread changed a cell meanwhile; the access is checked again in full. */
 DH_ALWAYS_INLINE bool dh_cells_store(const struct dh_race_state *s, dh_cell *cell, const struct dh_cell_update *next,
                                      unsigned n)
 {

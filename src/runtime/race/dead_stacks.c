@@ -1,6 +1,6 @@
-/* The stack and the thread-local variables of a thread that has ended: whoever accesses them later uses memory that is
- * nobody's, or soon another thread's. Marked as freed memory is, with the thread as what they belonged to; only what
- * was accessed, so that the end of a thread stays cheap. A thread that gets the stack again forgets all of it. */
+/* Use after the end of a thread: its stack and thread-local variables are marked as freed memory when it ends, only
+ * where they were accessed, so that ending a thread stays cheap. A thread that gets the stack again clears the marks.
+ */
 #include "runtime/race/internal.h"
 
 #include "runtime/core/sync.h"
@@ -13,7 +13,7 @@
 
 enum { STEP = 2048, MOST = 64 << 10, EMPTY_STEPS = 2 };
 
-/* Answers whether anything in there had been accessed. */
+/* True: something in the range had been accessed. */
 static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
 {
     uint32_t epoch = dh_epoch_with(dh_epoch(DH_SLOT_FREED, number), DH_MASK_ALL);
@@ -30,17 +30,17 @@ static bool mark_accessed(uintptr_t from, uintptr_t to, uint32_t number)
     return any;
 }
 
-static uint32_t note_dead(const struct dh_race_state *s, uintptr_t low, uintptr_t high, enum dh_region region)
+static uint32_t add_freed(const struct dh_race_state *s, uintptr_t low, uintptr_t high, enum dh_region region)
 {
     struct dh_freed_block f = {.block = {low, high - low, s->index, 0}, .thread = s->index, .dead = region};
     return dh_freed_block_add(&f);
 }
 
-/* From the top down until nothing was used for a while. */
+/* From the top down, until EMPTY_STEPS were never accessed. */
 static void mark_stack(const struct dh_race_state *s, uintptr_t low, uintptr_t high)
 {
     low = high - low > MOST ? high - MOST : low;
-    uint32_t number = note_dead(s, low, high, DH_REGION_STACK);
+    uint32_t number = add_freed(s, low, high, DH_REGION_STACK);
     int empty = 0;
     for (uintptr_t to = high; to > low && empty < EMPTY_STEPS;) {
         uintptr_t from = (to - 1) & ~(uintptr_t)(STEP - 1);
@@ -50,7 +50,7 @@ static void mark_stack(const struct dh_race_state *s, uintptr_t low, uintptr_t h
     }
 }
 
-/* A stack of the program's own that nobody will join may be used again as soon as the program likes. */
+/* A stack that the program allocated for a detached thread may be reused at any time: not marked. */
 void dh_dead_stack_mark(struct dh_race_state *s)
 {
     const struct dh_thread_state *tls = s->tls;
@@ -63,7 +63,7 @@ void dh_dead_stack_mark(struct dh_race_state *s)
     if (tls->stack_high > tls->stack_low)
         mark_stack(s, tls->stack_low, tls->stack_high);
     mark_accessed(s->thread_pointer - n_tls, s->thread_pointer,
-                  note_dead(s, s->thread_pointer - n_tls, s->thread_pointer, DH_REGION_TLS));
+                  add_freed(s, s->thread_pointer - n_tls, s->thread_pointer, DH_REGION_TLS));
     if (flags & DH_THREAD_OWN_STACK) {
         t->marked_high = s->thread_pointer > tls->stack_high ? s->thread_pointer : tls->stack_high;
         t->marked_low = tls->stack_high - tls->stack_low > MOST ? tls->stack_high - MOST : tls->stack_low;
@@ -80,7 +80,7 @@ void dh_dead_stack_unmark(const struct dh_thread *t)
     dh_race_leave(s);
 }
 
-/* libc gives stacks back unseen, and whatever comes there next may not have come before our eyes either. */
+/* libc unmaps stacks without calling interposed functions, and what is mapped there next may not be seen either. */
 bool dh_dead_stack_is_reused(uintptr_t addr)
 {
     struct dl_find_object module;

@@ -1,5 +1,5 @@
-/* Out of line, but without spilling anything at the caller: first step of the slow path. Layer: runtime. Compiled by
- * clang, which knows this calling convention: all registers are the caller's. */
+/* Slow path of the inline race checks, first step: called with preserve_all, so the caller spills no register. Layer:
+ * runtime. Compiled by clang, which alone knows this calling convention. */
 #ifndef DH_RUNTIME_RACE_FAST_H
 #define DH_RUNTIME_RACE_FAST_H
 

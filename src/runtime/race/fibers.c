@@ -1,7 +1,7 @@
-/* Fibers: threads of the program's own making, as the annotations __tsan_*_fiber tell of them. A fiber has what a
- * thread has: a record, a clock, a history, a shadow stack. Whoever switches to one puts its own aside and takes the
- * fiber's into the thread's storage. A fiber may be parked by one thread and taken up by another; parked, it is like a
- * thread that waits: its slot may be lent. */
+/* Fibers (user-level threads), declared by the annotations __tsan_*_fiber. A fiber has a thread record, a clock, a
+ * history and a shadow stack; a switch parks those of the running fiber and moves the other's into thread-local
+ * storage. A fiber may be parked by one kernel thread and resumed by another; parked, it is like a blocked thread: its
+ * slot may be borrowed. */
 #include "runtime/interpose/annotations.h"
 
 #include "runtime/core/alloc.h"
@@ -23,7 +23,7 @@
 enum { NO_SYNC = 1 };
 
 struct fiber {
-    struct dh_thread_state parked; /* what is the fiber's of it; the rest is the kernel thread's */
+    struct dh_thread_state parked; /* the fiber's fields; the others belong to the kernel thread */
     struct fiber *next, *before;
     bool native; /* of a kernel thread itself */
 };
@@ -33,7 +33,7 @@ static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACE_FIBERS);
 static __thread struct fiber own; /* of the kernel thread */
 static __thread struct fiber *current;
 
-static void put_aside(struct fiber *f)
+static void park(struct fiber *f)
 {
     struct dh_thread_state *t = &__dh_thread;
     struct dh_race_state *s = t->race;
@@ -55,7 +55,7 @@ static void put_aside(struct fiber *f)
 }
 
 /* A signal handler in between sees a thread without frames and without a state. */
-static void take_up(struct fiber *f)
+static void resume(struct fiber *f)
 {
     struct dh_thread_state *t = &__dh_thread;
     struct dh_race_state *s = f->parked.race;
@@ -100,7 +100,7 @@ static void enlist(struct fiber *f)
     dh_spin_unlock(&lock);
 }
 
-static void strike_off(struct fiber *f)
+static void delist(struct fiber *f)
 {
     dh_spin_lock(&lock);
     if (f->before)
@@ -112,7 +112,7 @@ static void strike_off(struct fiber *f)
     dh_spin_unlock(&lock);
 }
 
-static struct fiber *myself(void)
+static struct fiber *current_fiber(void)
 {
     if (!current) {
         own.native = true;
@@ -123,7 +123,7 @@ static struct fiber *myself(void)
 
 DH_ANNOTATION void *__tsan_get_current_fiber(void)
 {
-    return myself();
+    return current_fiber();
 }
 
 DH_ANNOTATION void *__tsan_create_fiber(unsigned flags)
@@ -154,7 +154,7 @@ DH_ANNOTATION void __tsan_destroy_fiber(void *fiber)
         dh_annotation_broken(DH_REPORT_ANNOTATION, NULL, 0, 0, "a fiber is destroyed while it runs", DH_CALL_SLOT);
         return;
     }
-    strike_off(f);
+    delist(f);
     dh_sync_forget(f, DH_SYNC_OTHER);
     if (f->parked.race)
         dh_race_state_end(f->parked.race);
@@ -167,15 +167,15 @@ DH_ANNOTATION void __tsan_destroy_fiber(void *fiber)
 
 DH_ANNOTATION void __tsan_switch_to_fiber(void *fiber, unsigned flags)
 {
-    struct fiber *to = fiber, *from = myself();
+    struct fiber *to = fiber, *from = current_fiber();
     bool ordered = !(flags & NO_SYNC);
     if (!to || to == from)
         return;
     if (ordered)
         dh_sync_release_join(to, DH_SYNC_OTHER);
-    put_aside(from);
+    park(from);
     current = to;
-    take_up(to);
+    resume(to);
     if (ordered)
         dh_sync_acquire(to, DH_SYNC_OTHER);
 }
@@ -191,9 +191,9 @@ DH_ANNOTATION void __tsan_set_fiber_name(void *fiber, const char *name)
 void dh_fibers_thread_ends(void)
 {
     if (current && !current->native) {
-        put_aside(current);
+        park(current);
         current = &own;
-        take_up(&own);
+        resume(&own);
     }
 }
 
@@ -203,10 +203,10 @@ void dh_fibers_forked(void)
     for (struct fiber *f = all; f; f = f->next)
         if (f != current && f->parked.race) {
             f->parked.own = DH_OWN_BORROWED;
-            atomic_store(&f->parked.race->gate.lent, 1);
+            atomic_store(&f->parked.race->gate.borrowed, 1);
         }
     if (current && current != &own && own.parked.race) {
         own.parked.own = DH_OWN_BORROWED;
-        atomic_store(&own.parked.race->gate.lent, 1);
+        atomic_store(&own.parked.race->gate.borrowed, 1);
     }
 }

@@ -1,5 +1,5 @@
-/* The program's memory as objects come and go: heap blocks with where they were allocated and freed, mappings, and
- * what library functions access. */
+/* Heap blocks with the contexts that allocated and freed them, marks for use after free, mappings, and accesses of
+ * interposed library functions. */
 #include "runtime/core/sync_observer.h"
 #include "runtime/race/internal.h"
 
@@ -12,7 +12,7 @@
 
 #include <sys/mman.h>
 
-/* ---- records of blocks: a word of the block map names the one that starts there ---- */
+/* ---- records of blocks: the block map has the number of the record of the block that starts at an address ---- */
 
 struct record {
     uint64_t size;
@@ -52,11 +52,11 @@ bool dh_heap_blocks_init(void)
     return records && freed;
 }
 
-/* Blocks too large to be looked for from inside; the oldest are forgotten. */
+/* Blocks too large for a search backwards from an inner address; the oldest are forgotten. */
 static uintptr_t large[LARGE_BLOCKS];
 static unsigned next_large;
 
-static uint32_t take_record(uintptr_t at, size_t size)
+static uint32_t alloc_record(uintptr_t at, size_t size)
 {
     dh_spin_lock(&records_lock);
     if (size > LARGE)
@@ -70,7 +70,7 @@ static uint32_t take_record(uintptr_t at, size_t size)
     return id;
 }
 
-static void give_record(uint32_t id)
+static void free_record_of(uint32_t id)
 {
     dh_spin_lock(&records_lock);
     records[id].thread = free_record;
@@ -88,7 +88,7 @@ static void describe(uintptr_t at, uint32_t id, struct dh_heap_block *out)
     *out = (struct dh_heap_block){at, records[id].size, records[id].thread, records[id].context};
 }
 
-/* Whether it can be on the heap at all. */
+/* False: in the executable, on a stack or thread-local. */
 static bool may_be_block(uintptr_t addr)
 {
     extern const char __executable_start[], end[];
@@ -155,8 +155,8 @@ void dh_race_memory_allocated(const void *at, size_t size, const uintptr_t *call
     if (!at || !dh_race_enter(s))
         return;
     touch_cells(s, addr, size);
-    dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word is nobody else's */
-    uint32_t id = addr & 15 ? 0 : take_record(addr, size);
+    dh_race_forget_range(s, addr, (size + 7) & ~(size_t)7); /* the rest of the last word belongs to no other block */
+    uint32_t id = addr & 15 ? 0 : alloc_record(addr, size);
     if (id) {
         records[id] = (struct record){size, dh_race_call_context(s, call_slot), s->index};
         *dh_heap_block_word(addr) = id;
@@ -194,26 +194,26 @@ static uint32_t note_freed(struct dh_race_state *s, const struct dh_heap_block *
     return dh_freed_block_add(&(struct dh_freed_block){.block = *block, .thread = s->index, .context = context});
 }
 
-/* All that was done to it happens before, as the cell tells. */
-static bool is_past(const struct dh_race_state *s, dh_cell cell)
+/* The cell says that all accesses to the granule happen before. */
+static bool is_ordered(const struct dh_race_state *s, dh_cell cell)
 {
     return !dh_cell_is_line(cell) && dh_clock_covers(&s->t.clock, dh_cell_read(cell)) &&
            dh_clock_covers(&s->t.clock, dh_cell_write(cell));
 }
 
-static bool all_past(const struct dh_race_state *s, uintptr_t addr, size_t size)
+static bool all_ordered(const struct dh_race_state *s, uintptr_t addr, size_t size)
 {
     for (uintptr_t at = addr; at < addr + size; at += 4)
-        if (!is_past(s, *dh_shadow_of(at)))
+        if (!is_ordered(s, *dh_shadow_of(at)))
             return false;
     return true;
 }
 
-/* Freeing is a write of everything: who accessed it without being ordered before races with it. */
+/* Freeing writes all bytes: an access that is not ordered before it races. */
 static void check_freeing(struct dh_race_state *s, const struct dh_heap_block *block, uintptr_t addr, size_t size,
                           const uintptr_t *call_slot)
 {
-    if (!call_slot || all_past(s, addr, size) || !dh_module_is_instrumented(*call_slot))
+    if (!call_slot || all_ordered(s, addr, size) || !dh_module_is_instrumented(*call_slot))
         return;
     s->report_context = dh_race_call_context(s, call_slot);
     s->by_library = true;
@@ -224,25 +224,25 @@ static void check_freeing(struct dh_race_state *s, const struct dh_heap_block *b
     s->report_context = DH_CONTEXT_ROOT;
 }
 
-/* Who accesses the granule from now on meets the mark; whoever came before was either seen here or is seen now, since
- * nothing is overwritten that was not looked at. */
+/* Accesses from now on find the mark; earlier ones were checked, since no cell is overwritten that was not. */
 static void mark_granule(struct dh_race_state *s, const struct dh_heap_block *block, uintptr_t at, dh_cell mark,
                          const uintptr_t *call_slot)
 {
     dh_cell *cell = dh_shadow_of(at);
     for (;;) {
         dh_cell old = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-        if (is_past(s, old)) {
+        if (is_ordered(s, old)) {
             if (__atomic_compare_exchange_n(cell, &old, mark, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
                 return;
             continue;
         }
-        check_freeing(s, block, at, 4, call_slot); /* says nothing twice */
+        check_freeing(s, block, at, 4, call_slot); /* equal races are reported once */
         dh_race_forget(&dh_race_tables, cell, at);
     }
 }
 
-/* Both halves: any access meets it, and no clock covers it. The rest of the last granule is nobody else's. */
+/* In both halves, so that every access finds it; no clock covers it. The rest of the last granule belongs to no other
+ * block. */
 static void mark_freed(struct dh_race_state *s, const struct dh_heap_block *block, uintptr_t addr, size_t size,
                        uint32_t number, const uintptr_t *call_slot)
 {
@@ -264,7 +264,7 @@ void dh_race_memory_freed(const void *at, const uintptr_t *call_slot)
         describe(addr, id, &block);
         size_t marked = block.size < MARKED ? block.size : MARKED;
         *dh_heap_block_word(addr) = 0;
-        give_record(id);
+        free_record_of(id);
         check_freeing(s, &block, addr, marked, call_slot);
         dh_sync_objects_remove(addr, block.size);
         /* The rest is forgotten when it is allocated again. */
@@ -273,7 +273,7 @@ void dh_race_memory_freed(const void *at, const uintptr_t *call_slot)
     dh_race_leave(s);
 }
 
-/* Nobody may touch it until somebody accepts it: the same marks as those of freed memory, with another reason. */
+/* No thread may access it until one accepts it: marked as freed memory is, for another reason. */
 void dh_race_memory_transferred(const void *at, size_t size, const uintptr_t *call_slot)
 {
     struct dh_race_state *s = __dh_thread.race;
@@ -282,7 +282,7 @@ void dh_race_memory_transferred(const void *at, size_t size, const uintptr_t *ca
         return;
     struct dh_heap_block block = {.at = (uintptr_t)at, .size = size};
     uint32_t number = note_freed(s, &block, dh_race_call_context(s, call_slot));
-    freed[number].given_away = true;
+    freed[number].transferred = true;
     size_t marked = size < MARKED ? size : MARKED;
     dh_race_forget_range(s, (uintptr_t)at, marked);
     if ((uintptr_t)at + marked > addr)

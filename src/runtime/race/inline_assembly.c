@@ -13,7 +13,7 @@ static struct {
     uint32_t place;
 } seen[DH_ASSEMBLY_MAX];
 
-/* Every call of the hook has its own return address; open addressing, nothing is ever taken out. */
+/* Every call of the hook has its own return address. Lock-free open addressing; nothing is ever removed. */
 void __dh_assembly(uint32_t place)
 {
     uintptr_t code = (uintptr_t)__builtin_return_address(0);

@@ -1,5 +1,5 @@
-/* Inline assembly that ran and may have touched memory or synchronised in ways no hook told of. Layer: runtime.
- * Any thread, signal handlers. The first DH_ASSEMBLY_MAX different ones are remembered. */
+/* Inline assembly that was executed: its accesses and synchronisation have no hooks, so results are incomplete there.
+ * Layer: runtime. Any thread, signal handlers. The first DH_ASSEMBLY_MAX different sites are kept. */
 #ifndef DH_RUNTIME_RACE_INLINE_ASSEMBLY_H
 #define DH_RUNTIME_RACE_INLINE_ASSEMBLY_H
 
@@ -9,14 +9,14 @@
 
 struct dh_assembly {
     uint32_t place;
-    uintptr_t code; /* behind the hook's call: says which module the place belongs to */
+    uintptr_t code; /* return address of the hook's call: says which module the place belongs to */
 };
 
-/* How many different ones ran; more than are kept are not told apart. */
+/* How many different sites were executed, at most DH_ASSEMBLY_MAX. */
 uint32_t dh_assembly_count(void);
 /* i < dh_assembly_count() */
 struct dh_assembly dh_assembly_get(uint32_t i);
-/* At the end of the process: a line for whoever reads the findings, or asked for more words. */
+/* At the end of the process: one line, if there are findings or the user asked for verbosity. */
 void dh_assembly_report(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* Between the files of the race detector's runtime part. Layer: runtime. All but start and forked: inside enter/leave.
+/* What the files of the race detector share: happens-before edges, heap blocks, freed memory, thread states. Layer:
+ * runtime. All but start and forked: inside enter/leave.
  */
 #ifndef DH_RUNTIME_RACE_INTERNAL_H
 #define DH_RUNTIME_RACE_INTERNAL_H
@@ -7,11 +8,12 @@
 #include "runtime/race/race_state.h"
 #include "runtime/race/sync_table.h"
 
+/* The thread acquires the clock; releases to it, replacing or joining what it held. */
 void dh_race_edge_acquire(struct dh_race_state *s, const struct dh_sync_clock *c);
 void dh_race_edge_release(struct dh_race_state *s, struct dh_sync_clock **c);
 void dh_race_edge_release_join(struct dh_race_state *s, struct dh_sync_clock **c);
 
-/* The detector forgets what the object carried; the bytes of a range. Outside enter/leave. */
+/* Forgets the clock of a synchronisation object; cells and objects of a range. Outside enter/leave. */
 void dh_race_forget_object(const void *object);
 void dh_race_forget_memory(const void *at, size_t size);
 
@@ -24,38 +26,39 @@ void dh_race_tables_forked(void);
 /* False: the child goes on without the detector. */
 bool dh_race_shadow_forked(void);
 
-/* A state for what does not run yet, as a fiber, with the caller's past; and the end of one that no thread runs. */
+/* A state for a fiber that does not run yet, which inherits the caller's clock; the end of a state that no thread runs.
+ */
 struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls);
 void dh_race_state_end(struct dh_race_state *s);
-/* fibers.c, in a forked child: those that are parked have lost their slots. */
+/* fibers.c, in a forked child: parked fibers have lost their slots. */
 void dh_fibers_forked(void);
 
-/* annotations.c: the source says that accesses there may race. Inside enter/leave. */
+/* annotations.c: the source declares races there benign. Inside enter/leave. */
 bool dh_race_is_benign(uintptr_t addr, size_t size);
 
-/* memory.c: the heap block around an address. */
+/* heap_blocks.c: the heap block that contains an address. */
 struct dh_heap_block {
     uintptr_t at;
     size_t size;
     uint32_t thread, context;
 };
 bool dh_heap_block_around(uintptr_t addr, struct dh_heap_block *out);
-/* What was freed there: `number` is the clock of an epoch of DH_SLOT_FREED. */
+/* Memory that was freed: `number` is the clock of an epoch of DH_SLOT_FREED. */
 struct dh_freed_block {
     struct dh_heap_block block;
     uint32_t thread, context;
-    bool given_away; /* to another owner, by an annotation, instead of freed */
-    uint8_t dead;    /* dh_region of `thread`, which has ended; 0: none */
+    bool transferred; /* ownership given up by an annotation, not freed */
+    uint8_t dead;     /* dh_region of `thread`, which has ended; 0: a heap block */
 };
 bool dh_freed_block_get(uint32_t number, struct dh_freed_block *out);
 uint32_t dh_freed_block_add(const struct dh_freed_block *f);
 
-/* dead_stacks.c. The calling thread is about to end; one that ended was joined, and its stack, if it was the program's,
- * is the program's again. */
+/* dead_stacks.c. Marks stack and thread-local variables of the calling thread, which ends; removes the marks once it is
+ * joined and a stack that the program allocated belongs to the program again. */
 struct dh_thread;
 void dh_dead_stack_mark(struct dh_race_state *s);
 void dh_dead_stack_unmark(const struct dh_thread *t);
-/* The mark of a dead stack is older than what is at the address now. */
+/* The memory of a dead stack is in use again: its mark is out of date. */
 bool dh_dead_stack_is_reused(uintptr_t addr);
 bool dh_heap_blocks_init(void);
 void dh_heap_blocks_forked(void);

@@ -72,7 +72,7 @@ static bool find_parts(enum dh_layout_growth room, struct span part[PARTS])
 }
 
 /* Different addresses with the same cells. Where both really overlap they are the same memory. */
-static bool meet(struct span a, struct span b)
+static bool share_cells(struct span a, struct span b)
 {
     uintptr_t up = (b.at - a.at) & DH_WINDOW_MASK, down = (a.at - b.at) & DH_WINDOW_MASK;
     return (up < a.size && a.at + up != b.at) || (down < b.size && b.at + down != a.at);
@@ -92,12 +92,12 @@ bool dh_layout_fits(enum dh_layout_growth room)
         layout.part[i] = part[i];
     for (int i = 0; i < PARTS; i++)
         for (int k = i + 1; k < PARTS; k++)
-            if (meet(part[i], part[k]))
+            if (share_cells(part[i], part[k]))
                 return false;
     return true;
 }
 
-/* ---- once more ---- */
+/* ---- executing the program again ---- */
 
 static char **copy_of(char **from)
 {
@@ -138,7 +138,7 @@ static void limit_stack(uint64_t size)
     }
 }
 
-/* libc has taken the limit for the size of threads' stacks. */
+/* libc has used the limit as the size of threads' stacks. */
 static void unlimit_stack(void)
 {
     pthread_attr_t attr;
@@ -150,7 +150,7 @@ static void unlimit_stack(void)
     pthread_attr_destroy(&attr);
 }
 
-/* The mark says what was changed, to be as it was for the program and its children. */
+/* The mark says what was changed; it is undone for the program and its children. */
 static void take_mark(char **envp)
 {
     for (; envp && *envp; envp++) {
@@ -178,7 +178,7 @@ void dh_layout_begin(char **argv, char **envp, bool trusted)
     layout.envp = copy_of(envp);
 }
 
-/* Started as an argument of the dynamic linker, which is what would be executed. */
+/* The program is an argument of the dynamic linker, which would be executed instead. */
 static bool is_argument(void)
 {
     extern const ElfW(Ehdr) __ehdr_start;
@@ -240,7 +240,7 @@ void dh_layout_mapped(const void *at, size_t size)
     if (!layout.part[STACK].size || overlap(fresh, layout.part[MAPPINGS]))
         return;
     for (int i = 0; i < PARTS; i++)
-        if (meet(fresh, layout.part[i]) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        if (share_cells(fresh, layout.part[i]) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
             dh_print("deadheat: the program's mapping of %lu bytes at %p is not told apart from %s: findings there may "
                      "be wrong or missing\n",
                      (unsigned long)size, at, names[i]);

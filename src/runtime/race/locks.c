@@ -1,4 +1,5 @@
-/* The race detector as an observer of locks: the order they make, and which ones a thread holds. */
+/* The race detector as an observer of locks: happens-before edges from release to acquire, and the locks that a thread
+ * holds. */
 #include "runtime/core/sync_observer.h"
 #include "runtime/race/internal.h"
 
@@ -9,7 +10,7 @@ static struct dh_held_lock *find_held(struct dh_race_state *s, uintptr_t lock)
     return dh_held_lock_find(s->held, s->n_held, lock);
 }
 
-static void note_taken(struct dh_race_state *s, const struct dh_held_lock *l)
+static void record_acquired(struct dh_race_state *s, const struct dh_held_lock *l)
 {
     if (!dh_race_history_room(s, 2))
         return;
@@ -17,13 +18,13 @@ static void note_taken(struct dh_race_state *s, const struct dh_held_lock *l)
     dh_history_add(&s->history, dh_history_meta(DH_META_ACQUIRED, l->lock | l->shared));
 }
 
-static void note_given(struct dh_race_state *s, uintptr_t lock)
+static void record_released(struct dh_race_state *s, uintptr_t lock)
 {
     if (dh_race_history_room(s, 1))
         dh_history_add(&s->history, dh_history_meta(DH_META_RELEASED, lock));
 }
 
-static void hold(struct dh_race_state *s, uintptr_t lock, bool shared, const uintptr_t *call_slot)
+static void add_held(struct dh_race_state *s, uintptr_t lock, bool shared, const uintptr_t *call_slot)
 {
     if (s->n_held == DH_HELD_LOCKS) {
         s->n_unlisted++;
@@ -31,17 +32,17 @@ static void hold(struct dh_race_state *s, uintptr_t lock, bool shared, const uin
     }
     struct dh_held_lock *l = &s->held[s->n_held];
     *l = (struct dh_held_lock){lock, dh_race_call_context(s, call_slot), 1, shared};
-    note_taken(s, l);
-    s->n_held++; /* after: a new part of the history says what was held before */
+    record_acquired(s, l);
+    s->n_held++; /* after: a new part of the history begins with what was held before */
 }
 
-static void let_go(struct dh_race_state *s, struct dh_held_lock *l)
+static void remove_held(struct dh_race_state *s, struct dh_held_lock *l)
 {
     uintptr_t lock = l->lock;
     for (; l + 1 < s->held + s->n_held; l++)
         l[0] = l[1];
     s->n_held--;
-    note_given(s, lock);
+    record_released(s, lock);
 }
 
 void dh_race_lock_acquired(const void *lock, unsigned mode, const uintptr_t *call_slot)
@@ -60,7 +61,7 @@ void dh_race_lock_acquired(const void *lock, unsigned mode, const uintptr_t *cal
                 dh_race_edge_acquire(s, o->readers);
             dh_sync_object_unlock(o);
         }
-        hold(s, (uintptr_t)lock, mode & DH_LOCK_SHARED, call_slot);
+        add_held(s, (uintptr_t)lock, mode & DH_LOCK_SHARED, call_slot);
     }
     dh_race_leave(s);
 }
@@ -75,7 +76,7 @@ static void release(struct dh_race_state *s, uintptr_t lock, bool owner, bool sh
         dh_race_edge_release_join(s, &o->readers);
     } else if (owner) {
         dh_race_edge_release(s, &o->clock);
-        dh_sync_clock_clear(&o->readers); /* known to us, so they are in `clock` */
+        dh_sync_clock_clear(&o->readers); /* acquired by this thread, so they are in `clock` */
     } else {
         dh_race_edge_release_join(s, &o->clock);
     }
@@ -92,7 +93,7 @@ void dh_race_lock_released(const void *lock, unsigned mode, const uintptr_t *cal
     if (!held || !--held->depth) {
         bool owner = held, shared = held && held->shared;
         if (held)
-            let_go(s, held);
+            remove_held(s, held);
         else if (s->n_unlisted)
             s->n_unlisted--;
         release(s, (uintptr_t)lock, owner, shared);

@@ -1,4 +1,4 @@
-/* The race detector's beginning in a process. */
+/* Start of the race detector in a process: layout, shadow, tables, main thread. */
 #include "runtime/race/internal.h"
 
 #include "runtime/core/bytes.h"
@@ -35,7 +35,7 @@ void dh_race_tables_forked(void)
     dh_heap_blocks_forked();
 }
 
-/* Large tables are reserved and filled as they are used; what is small comes out of a bump. */
+/* Large tables are reserved and filled on demand; small ones come from a bump allocator. */
 static void *allocate(size_t n)
 {
     static char *bump;
@@ -59,7 +59,7 @@ static void *allocate(size_t n)
 static bool make_tables(const char **why)
 {
     *why = "there is no memory for its tables: lift the limit";
-    /* Where memory is not overcommitted, fewer must do. */
+    /* Without overcommit, fewer must do. */
     for (uint32_t lines = LINES; !dh_race_tables.lines.at && lines >= LINES_LEAST; lines /= 2)
         dh_race_init(&dh_race_tables, allocate, lines);
     dh_race_tables.lock = lock_tables;
@@ -69,7 +69,7 @@ static bool make_tables(const char **why)
     return dh_race_tables.lines.at && dh_heap_blocks_init();
 }
 
-/* Checks that were inlined look at the shadow without asking whether anybody wants to know. */
+/* Inline checks read the shadow even if the detector is off. */
 static bool has_inline_checks(void)
 {
     for (const char *at = __dh_variant; *at; at++)
@@ -78,7 +78,7 @@ static bool has_inline_checks(void)
     return false;
 }
 
-/* Starts the program again when that may help; the layout of the second try is what it is. */
+/* Executes the program again if that may help, once. */
 static bool map_shadow(const char **why)
 {
     static const char *const reasons[] = {
@@ -97,7 +97,7 @@ static bool map_shadow(const char **why)
     return result == DH_SHADOW_MAPPED;
 }
 
-static void tell(const char *why)
+static void report_failure(const char *why)
 {
     dh_print_stderr("deadheat: no race detection in process %d: %s, or run it without checks: deadheat "
                     "run --detect=none --plan=none\n",
@@ -111,7 +111,7 @@ void dh_race_start(void)
     if (!wanted && !has_inline_checks())
         return;
     if (!map_shadow(&why) || (wanted && !make_tables(&why))) {
-        tell(why);
+        report_failure(why);
         dh_sys_exit_group(3);
     }
     if (!wanted)

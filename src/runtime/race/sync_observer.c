@@ -1,4 +1,5 @@
-/* The race detector as an observer of happens-before edges and threads; what of a thread it ignores. */
+/* The race detector as an observer of synchronisation: happens-before edges, thread start and join, blocking, ignored
+ * accesses. */
 #include "runtime/core/sync_observer.h"
 
 #include "runtime/core/bytes.h"
@@ -18,8 +19,8 @@ void dh_race_edge_acquire(struct dh_race_state *s, const struct dh_sync_clock *c
         dh_race_acquire(&s->t, &c->clock);
 }
 
-static void publish(struct dh_race_state *s, struct dh_sync_clock **c,
-                    void (*release)(struct dh_race_thread *, struct dh_clock *))
+static void release_to(struct dh_race_state *s, struct dh_sync_clock **c,
+                       void (*release)(struct dh_race_thread *, struct dh_clock *))
 {
     uint32_t time = s->t.time;
     if (dh_race_ignores(s, DH_IGNORED_SYNC))
@@ -34,15 +35,15 @@ static void publish(struct dh_race_state *s, struct dh_sync_clock **c,
 
 void dh_race_edge_release(struct dh_race_state *s, struct dh_sync_clock **c)
 {
-    publish(s, c, dh_race_release);
+    release_to(s, c, dh_race_release);
 }
 
 void dh_race_edge_release_join(struct dh_race_state *s, struct dh_sync_clock **c)
 {
-    publish(s, c, dh_race_release_join);
+    release_to(s, c, dh_race_release_join);
 }
 
-static void through(const void *object, unsigned edges)
+static void sync_through(const void *object, unsigned edges)
 {
     struct dh_race_state *s = __dh_thread.race;
     if (!dh_race_enter(s))
@@ -63,7 +64,7 @@ static void through(const void *object, unsigned edges)
 void dh_race_sync_edge(const void *object, enum dh_sync_class c, unsigned edges)
 {
     (void)c;
-    through(object, edges);
+    sync_through(object, edges);
 }
 
 void dh_race_forget_object(const void *object)
@@ -85,7 +86,7 @@ void dh_race_sync_forget(const void *object, enum dh_sync_class c)
 
 enum { LARGE_HISTORIES = 16, SMALL_HISTORIES_FROM = 256 };
 
-/* Many threads at once share the memory that few may have. */
+/* The more threads, the smaller their histories. */
 static uint64_t history_size(uint32_t index)
 {
     if (dh_options.history > 0)
@@ -107,11 +108,11 @@ static struct dh_race_state *new_state(struct dh_thread_state *tls, const struct
     dh_history_init(&s->history, history_size(s->index));
     if (past)
         dh_clock_join(&s->t.clock, past);
-    s->gate.lent = 1; /* of nobody yet: the first entry takes one */
+    s->gate.borrowed = 1; /* none yet: entering the detector acquires one */
     return s;
 }
 
-static void become(const struct dh_clock *past)
+static void attach_thread(const struct dh_clock *past)
 {
     struct dh_race_state *s = new_state(&__dh_thread, past);
     if (!s)
@@ -156,7 +157,7 @@ struct dh_race_state *dh_race_state_parked(struct dh_thread_state *tls)
 void dh_race_state_end(struct dh_race_state *s)
 {
     s->gate.busy = 1;
-    dh_slot_release(s); /* if it is still its own: `lent` may be of somebody who is about to give up */
+    dh_slot_release(s); /* if it is still its own: a thread that set `borrowed` may be about to give up */
     dh_race_state_release(s);
 }
 
@@ -164,15 +165,15 @@ void dh_race_thread_start(struct dh_thread_birth *birth)
 {
     if (!__dh_thread.race) {
         bool valid = birth->past && birth->generation == dh_slots_generation();
-        become(valid ? &birth->past->clock : NULL);
-        /* The stack may have been another thread's, and what is ours of it now will be the program's. */
+        attach_thread(valid ? &birth->past->clock : NULL);
+        /* The stack may have been another thread's, and the runtime's part of it will be the program's. */
         dh_race_forget_memory((void *)__dh_thread.stack_low, __dh_thread.stack_high - __dh_thread.stack_low);
     }
     dh_sync_clock_clear(&birth->past);
 }
 
-/* From here on the detector does not look at the calling thread. */
-static void stop_looking(struct dh_race_state *s)
+/* From here on the detector ignores the calling thread. */
+static void detach_thread(struct dh_race_state *s)
 {
     s->gate.busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -192,15 +193,15 @@ void dh_race_thread_exit(void)
     dh_dead_stack_mark(s);
     const struct dh_thread *t = __dh_thread.thread;
     if (!t || !(atomic_load(&t->flags) & DH_THREAD_DETACHED))
-        through(dh_thread_end_object(__dh_thread.index), DH_EDGE_RELEASE);
-    stop_looking(s);
+        sync_through(dh_thread_end_object(__dh_thread.index), DH_EDGE_RELEASE);
+    detach_thread(s);
     dh_race_state_end(s);
 }
 
 void dh_race_thread_joined(const struct dh_thread *t, const uintptr_t *call_slot)
 {
     (void)call_slot;
-    through(dh_thread_end_object(t->index), DH_EDGE_ACQUIRE);
+    sync_through(dh_thread_end_object(t->index), DH_EDGE_ACQUIRE);
     dh_race_forget_object(dh_thread_end_object(t->index));
     dh_dead_stack_unmark(t);
 }
@@ -220,11 +221,11 @@ void dh_race_blocking_end(void)
         return;
     if (atomic_exchange(&s->gate.blocked, DH_RACE_RUNNING) == DH_RACE_BLOCKED_BORROWED) {
         __dh_thread.own = DH_OWN_BORROWED;
-        atomic_store(&s->gate.lent, 1);
+        atomic_store(&s->gate.borrowed, 1);
     }
 }
 
-/* ---- being left alone ---- */
+/* ---- ignored accesses ---- */
 
 void dh_race_ignore_begin(enum dh_ignored what)
 {
@@ -242,11 +243,11 @@ void dh_race_ignore_end(enum dh_ignored what)
         s->gate.ignores &= (uint8_t)~(1 << what);
 }
 
-/* ---- the beginning ---- */
+/* ---- start and fork ---- */
 
 void dh_race_start_main(void)
 {
-    become(NULL);
+    attach_thread(NULL);
 }
 
 void dh_race_forked(void)
@@ -263,5 +264,5 @@ void dh_race_forked(void)
     if (dh_race_shadow_forked())
         s->gate.busy = 0;
     else
-        stop_looking(s);
+        detach_thread(s);
 }

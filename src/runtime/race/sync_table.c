@@ -10,12 +10,12 @@ struct dh_sync_bucket {
     dh_spin lock;
     struct dh_sync_object *_Atomic first;
     _Atomic uint64_t version;
-    _Atomic uint32_t waiting; /* threads for the lock */
+    _Atomic uint32_t waiting; /* threads that wait for the lock */
 };
 
 static struct dh_sync_bucket buckets[BUCKETS];
 
-/* How many objects lie in stretches of memory, some of which share a number: most of what is freed has none. */
+/* Number of objects by stretch of memory, hashed: most freed memory has none. */
 enum { STRETCH_BITS = 14, STRETCHES = 1 << 14 };
 static _Atomic uint32_t populated[STRETCHES];
 
@@ -24,7 +24,7 @@ static _Atomic uint32_t *population_of(uintptr_t addr)
     return &populated[addr >> STRETCH_BITS & (STRETCHES - 1)];
 }
 
-/* Neighbours within a line share a bucket, so that freed memory is searched line by line. */
+/* Addresses of a cache line share a bucket, so that freed memory is searched line by line. */
 static struct dh_sync_bucket *bucket_of(uintptr_t addr)
 {
     return &buckets[(addr / LINE * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS)];
@@ -37,7 +37,7 @@ void dh_sync_clock_clear(struct dh_sync_clock **c)
     *c = NULL;
 }
 
-static void renew(struct dh_sync_object *o)
+static void reset_clocks(struct dh_sync_object *o)
 {
     dh_sync_clock_clear(&o->clock);
     dh_sync_clock_clear(&o->readers);
@@ -56,8 +56,8 @@ static struct dh_sync_object *make_object(struct dh_sync_bucket *b, uintptr_t ad
     return o;
 }
 
-/* Who waits goes first. A thread that was here just now would mostly be the quicker one: whatever it does step by step
- * would happen in one piece, and races with what others do in between would not. */
+/* Waiting threads go first. Otherwise the last holder would mostly win, its successive operations would become atomic
+ * in effect, and races with what other threads do in between would not happen. */
 static void lock_bucket(struct dh_sync_bucket *b)
 {
     (void)DH_SPIN_UNTIL(!atomic_load_explicit(&b->waiting, memory_order_relaxed));
@@ -82,7 +82,7 @@ struct dh_sync_object *dh_sync_object_lock(uintptr_t addr, bool make)
     if (!o)
         dh_spin_unlock(&b->lock);
     else if (o->generation != dh_slots_generation())
-        renew(o);
+        reset_clocks(o);
     return o;
 }
 
@@ -91,7 +91,7 @@ const _Atomic uint64_t *dh_sync_object_version(const struct dh_sync_object *o)
     return &o->bucket->version;
 }
 
-/* Under the lock, so that nobody else writes it. */
+/* Under the lock: no other thread writes it. */
 static void set_version(struct dh_sync_bucket *b, uint64_t version)
 {
     atomic_store_explicit(&b->version, version, memory_order_release);
@@ -140,20 +140,20 @@ static void remove_in_bucket(struct dh_sync_bucket *b, uintptr_t addr, size_t si
     if (!b->first)
         return;
     dh_spin_lock(&b->lock);
-    struct dh_sync_object *o = b->first, *kept = NULL;
+    struct dh_sync_object *o = b->first, *remaining = NULL;
     while (o) {
         struct dh_sync_object *next = o->next;
         if (o->addr - addr < size) {
-            renew(o);
+            reset_clocks(o);
             atomic_fetch_sub_explicit(population_of(o->addr), 1, memory_order_relaxed);
             dh_free(o, sizeof *o);
         } else {
-            o->next = kept;
-            kept = o;
+            o->next = remaining;
+            remaining = o;
         }
         o = next;
     }
-    b->first = kept;
+    b->first = remaining;
     end_change(b);
     dh_spin_unlock(&b->lock);
 }
@@ -169,7 +169,7 @@ static void remove_lines(uintptr_t addr, size_t size)
 
 void dh_sync_objects_remove(uintptr_t addr, size_t size)
 {
-    if (size >> STRETCH_BITS >= STRETCHES) { /* as much as there are stretches: every object is looked at once */
+    if (size >> STRETCH_BITS >= STRETCHES) { /* as much as all stretches: visit every object once */
         for (int i = 0; i < BUCKETS; i++)
             remove_in_bucket(&buckets[i], addr, size);
         return;
