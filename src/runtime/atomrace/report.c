@@ -1,4 +1,4 @@
-/* What AtomRace says: collisions, and what the source means to race. */
+/* AtomRace's reports: collisions, heap blocks, and addresses where the source declares races benign. */
 #include "runtime/atomrace/state.h"
 
 #include "runtime/heal/heal.h"
@@ -10,35 +10,35 @@
 #include "runtime/record/record.h"
 #include "runtime/report/vector_state.h"
 
-enum { INTENDED = 64 };
+enum { BENIGN_MAX = 64 };
 
 _Atomic uint32_t dh_atom_n_collisions;
 
 static struct {
     uintptr_t addr;
     size_t size;
-} intended[INTENDED];
-static _Atomic uint32_t n_intended;
+} benign[BENIGN_MAX];
+static _Atomic uint32_t n_benign;
 
 void dh_atom_add_benign(uintptr_t addr, size_t size)
 {
-    uint32_t i = dh_atom_enabled ? atomic_fetch_add(&n_intended, 1) : INTENDED;
-    if (i >= INTENDED)
+    uint32_t i = dh_atom_enabled ? atomic_fetch_add(&n_benign, 1) : BENIGN_MAX;
+    if (i >= BENIGN_MAX)
         return;
-    intended[i].size = size;
-    __atomic_store_n(&intended[i].addr, addr, __ATOMIC_RELEASE);
+    benign[i].size = size;
+    __atomic_store_n(&benign[i].addr, addr, __ATOMIC_RELEASE);
 }
 
-static bool is_intended(uintptr_t addr, uint32_t size)
+static bool is_benign(uintptr_t addr, uint32_t size)
 {
-    uint32_t n = atomic_load(&n_intended);
-    for (uint32_t i = 0; i < n && i < INTENDED; i++) {
-        uintptr_t from = __atomic_load_n(&intended[i].addr, __ATOMIC_ACQUIRE);
-        if (from && addr >= from && addr + size <= from + intended[i].size)
+    uint32_t n = atomic_load(&n_benign);
+    for (uint32_t i = 0; i < n && i < BENIGN_MAX; i++) {
+        uintptr_t from = __atomic_load_n(&benign[i].addr, __ATOMIC_ACQUIRE);
+        if (from && addr >= from && addr + size <= from + benign[i].size)
             return true;
     }
-    /* With more than can be kept, nothing is sure. */
-    return n > INTENDED;
+    /* With more than fit, any may be. */
+    return n > BENIGN_MAX;
 }
 
 void dh_atom_describe(struct dh_report_access *a, uint32_t thread, const struct dh_atom_access *from)
@@ -58,7 +58,7 @@ void dh_atom_overlap(const struct dh_atom_access *a, const struct dh_atom_access
     r->size = from < end ? (uint32_t)(end - from) : a->size;
 }
 
-/* Before the report, which takes its time. */
+/* Before the report, which is slow. */
 static void heal(void)
 {
     struct dh_vector_state saved;
@@ -70,18 +70,17 @@ static void heal(void)
     dh_vector_restore(&saved);
 }
 
-/* The report takes its time. If the access is still to come, whoever runs into it meanwhile collides as
- * well. */
+/* Reporting is slow. If the access has not happened yet, other threads may collide with it meanwhile. */
 void dh_atom_report(struct dh_report *r)
 {
     struct dh_heap_block block;
-    if (is_intended(r->addr, r->size))
+    if (is_benign(r->addr, r->size))
         return;
     heal();
     if (dh_report_is_known(r))
         return;
     if (dh_race_on && dh_race_enter(__dh_thread.race)) {
-        bool meant = dh_race_is_benign(r->addr, r->size);
+        bool benign_there = dh_race_is_benign(r->addr, r->size);
         if (dh_heap_block_around(r->addr, &block)) {
             r->block = block.at;
             r->n_block = block.size;
@@ -89,7 +88,7 @@ void dh_atom_report(struct dh_report *r)
             r->block_context = block.context;
         }
         dh_race_leave(__dh_thread.race);
-        if (meant)
+        if (benign_there)
             return;
     }
     struct dh_vector_state saved;

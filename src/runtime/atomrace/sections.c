@@ -1,5 +1,5 @@
-/* AtomRace's longer sections (001 Fig. 3): which threads are in which, and what came between. The rules are
- * detect/atomrace_sections.h's. */
+/* AtomRace's atomic sections of several accesses (001 Fig. 3): which threads are in which section, and which accesses
+ * interleaved. The rules are in detect/atomrace_sections.h. */
 #include "runtime/atomrace/state.h"
 
 #include "event/sections.h"
@@ -20,7 +20,7 @@ static bool *is_local; /* by section */
 static struct dh_atom_monitor *monitor;
 static dh_spin monitor_lock = DH_SPIN_INIT(DH_RANK_ATOMRACE_MONITOR);
 
-static void broken(const struct dh_atom_watch *w, unsigned allow, const struct dh_atom_access *end)
+static void report_violation(const struct dh_atom_watch *w, unsigned allow, const struct dh_atom_access *end)
 {
     const struct dh_atom_crossing *c = dh_atom_section_broken(w, allow);
     struct dh_report_access accesses[3];
@@ -46,7 +46,7 @@ static void broken(const struct dh_atom_watch *w, unsigned allow, const struct d
     dh_atom_report(&r);
 }
 
-/* Before the access: what ends here. */
+/* Before the access: sections that end here. */
 void dh_atom_sections_end(struct dh_atom_thread_state *s, uint32_t point, const struct dh_atom_access *a)
 {
     for (uint32_t i = 0; i < sections.n_points; i++) {
@@ -64,12 +64,12 @@ void dh_atom_sections_end(struct dh_atom_thread_state *s, uint32_t point, const 
         dh_spin_unlock(&monitor_lock);
         if (ends) {
             w.thread = s->index;
-            broken(&w, p->allow, a);
+            report_violation(&w, p->allow, a);
         }
     }
 }
 
-/* Behind it: what begins here. */
+/* After it: sections that begin here. */
 bool dh_atom_sections_begin(struct dh_atom_thread_state *s, uint32_t point, const struct dh_atom_access *a)
 {
     bool any = false;
@@ -98,20 +98,20 @@ void dh_atom_sections_extend(struct dh_atom_thread_state *s, uint32_t variable, 
 
 void dh_atom_sections_find_overlapped(struct dh_atom_thread_state *s, const struct dh_atom_access *a)
 {
-    s->met.n = 0;
+    s->overlapped.n = 0;
     if (!dh_atom_is_watched(monitor, a->addr, a->size))
         return;
     dh_spin_lock(&monitor_lock);
-    dh_atom_section_meet(monitor, s->atom.slot, a->addr, a->size, &s->met);
+    dh_atom_section_meet(monitor, s->atom.slot, a->addr, a->size, &s->overlapped);
     dh_spin_unlock(&monitor_lock);
 }
 
 void dh_atom_sections_interleave(struct dh_atom_thread_state *s, const struct dh_atom_access *a)
 {
-    if (!s->met.n)
+    if (!s->overlapped.n)
         return;
     dh_spin_lock(&monitor_lock);
-    dh_atom_section_cross(monitor, s->index, a, &s->met);
+    dh_atom_section_cross(monitor, s->index, a, &s->overlapped);
     dh_spin_unlock(&monitor_lock);
 }
 
@@ -146,7 +146,7 @@ static char *read_file(const char *path, size_t *n)
     return got < 0 ? NULL : text;
 }
 
-/* The part of a selection behind its line `sections`. */
+/* The part of a selection after its line `sections`. */
 static const char *sections_in(const char *text, size_t *n)
 {
     for (const char *at = text, *end = text + *n; at < end;) {
@@ -162,7 +162,7 @@ static const char *sections_in(const char *text, size_t *n)
     return NULL;
 }
 
-/* Stable names say the function before the variable: equal up to the last ':', they are of one function. */
+/* Stable site names begin with the function: equal up to the last ':', they are in one function. */
 static bool same_function(const char *a, const char *b)
 {
     size_t n = dh_text_length(a);
@@ -200,10 +200,10 @@ void dh_atom_sections_start(void)
     struct dh_sections_error e = {.text = "it cannot be read"};
     size_t n = 0;
     const char *text = read_file(dh_options.selection, &n);
-    const char *own = text ? sections_in(text, &n) : NULL;
-    if (text && !own)
+    const char *section_text = text ? sections_in(text, &n) : NULL;
+    if (text && !section_text)
         return;
-    if (!own || !dh_sections_read(&sections, own, n, dh_alloc_forever, &e)) {
+    if (!section_text || !dh_sections_read(&sections, section_text, n, dh_alloc_forever, &e)) {
         dh_print_stderr("deadheat: sections in %s: %u:%u: %s; none are watched\n", dh_options.selection, e.line,
                         e.column, e.text);
         return;

@@ -1,5 +1,4 @@
-/* AtomRace and noise as an observer of synchronisation: a window of an access ends where its thread synchronises, and
- * noise comes there. */
+/* AtomRace and noise as observers of synchronisation: it ends the window of an access, and is a place for noise. */
 #include "runtime/core/sync_observer.h"
 
 #include "runtime/atomrace/atomrace.h"

@@ -1,4 +1,5 @@
-/* AtomRace's threads: what each keeps, the context and activation that it is in, and whose a word of the tables is. */
+/* AtomRace's per-thread states, the current context and activation, and the access that a word of the tables stands
+ * for. */
 #include "runtime/atomrace/state.h"
 
 #include "runtime/core/alloc.h"
@@ -15,23 +16,23 @@ static _Atomic uint32_t n_threads;
 
 /* ---- threads ---- */
 
-static struct dh_atom_thread_state *free_selves;
+static struct dh_atom_thread_state *free_states;
 static dh_spin free_lock = DH_SPIN_INIT(DH_RANK_ATOMRACE_STATES);
 
-static struct dh_atom_thread_state *take_free(void)
+static struct dh_atom_thread_state *pop_free_state(void)
 {
     dh_spin_lock(&free_lock);
-    struct dh_atom_thread_state *s = free_selves;
+    struct dh_atom_thread_state *s = free_states;
     if (s)
-        free_selves = s->next_free;
+        free_states = s->next_free;
     dh_spin_unlock(&free_lock);
     return s;
 }
 
-/* Slots are used again, with the numbers going on: no word of the thread before names a write of the new one. */
+/* Slots are reused, and their numbers continue: no word of the last thread stands for a write of the new one. */
 struct dh_atom_thread_state *dh_atom_thread_init(void)
 {
-    struct dh_atom_thread_state *s = take_free();
+    struct dh_atom_thread_state *s = pop_free_state();
     if (!s) {
         uint32_t slot = atomic_fetch_add(&n_threads, 1);
         s = slot < DH_ATOM_THREADS ? dh_alloc_forever(sizeof *s) : NULL;
@@ -62,8 +63,8 @@ void dh_atom_close_window(struct dh_atom_thread_state *s)
 void dh_atom_thread_recycle(struct dh_atom_thread_state *s)
 {
     dh_spin_lock(&free_lock);
-    s->next_free = free_selves;
-    free_selves = s;
+    s->next_free = free_states;
+    free_states = s;
     dh_spin_unlock(&free_lock);
 }
 
@@ -92,7 +93,7 @@ uintptr_t dh_atom_frame_now(void)
     return depth ? __dh_thread.frames[depth - 1].frame & ~(uintptr_t)1 : 0;
 }
 
-/* A frame that is pushed has its lowest bit clear: set, it says that this activation has its number. */
+/* A pushed frame has its lowest bit clear; set, it means that the activation has a number. */
 uint64_t dh_atom_activation_now(struct dh_atom_thread_state *s)
 {
     uint32_t depth = dh_frames_known(&__dh_thread);
@@ -107,7 +108,7 @@ uint64_t dh_atom_activation_now(struct dh_atom_thread_state *s)
     return *number;
 }
 
-/* ---- whose a word is ---- */
+/* ---- from a word of the tables to its access ---- */
 
 static uint32_t index_of(const struct dh_atom_thread *t)
 {

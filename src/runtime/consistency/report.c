@@ -1,5 +1,6 @@
 #include "runtime/consistency/report.h"
 
+#include "base/hash.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
 #include "runtime/race/internal.h"
@@ -9,17 +10,17 @@
 
 #include <stdatomic.h>
 
-enum { TOLD = 1024 };
+enum { REPORTED = 1024 };
 
-/* In a loop the same thing happens over and over: who comes with what stands there already goes on. */
+/* In a loop the same violation recurs: skipped if its key is in the table. Lossy: entries replace each other. */
 static bool is_new(const struct dh_collision *c)
 {
-    static _Atomic uint64_t told[TOLD];
+    static _Atomic uint64_t reported[REPORTED];
     uint64_t key = c->kind;
     const uint32_t places[] = {c->before, c->other, c->here};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        key = (key ^ places[i]) * 0x9e3779b97f4a7c15u;
-    return atomic_exchange(&told[key >> 54], key) != key;
+        key = dh_hash_combine(key, places[i]);
+    return atomic_exchange(&reported[key >> 54], key) != key;
 }
 
 static struct dh_report_access access_of(const struct dh_collision *c, uint32_t thread, uint32_t place, bool writes)

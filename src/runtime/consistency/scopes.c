@@ -1,4 +1,4 @@
-/* Units of threads: slots, what synchronisation does to them, and the hooks of accesses. */
+/* Scopes of threads: slots, the effect of synchronisation on them, and the hooks of accesses. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/consistency/scopes.h"
@@ -18,21 +18,21 @@
 enum { LOCKS = 4096, MOST_RANGE = 4096, MOST_FORGOTTEN = 512 };
 
 bool dh_scopes_on;
-static struct dh_consistency world;
-static _Atomic bool taken[DH_UNIT_SLOTS];
-/* Who gave a lock last: its address << 8 | slot. A lock that is not there was given by anybody. */
-static _Atomic uint64_t givers[LOCKS];
+static struct dh_consistency detector;
+static _Atomic bool slot_in_use[DH_UNIT_SLOTS];
+/* Last releases of locks: address << 8 | slot. A lock that is not in the table may have been released by any thread. */
+static _Atomic uint64_t last_releases[LOCKS];
 
 /* ---- threads ---- */
 
 static struct dh_unit_thread *thread_at(uint32_t slot)
 {
-    if (!world.threads[slot]) {
+    if (!detector.threads[slot]) {
         void *at = dh_sys_mmap((sizeof(struct dh_unit_thread) + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS);
-        __atomic_store_n(&world.threads[slot], at, __ATOMIC_RELEASE);
+        __atomic_store_n(&detector.threads[slot], at, __ATOMIC_RELEASE);
     }
-    return world.threads[slot];
+    return detector.threads[slot];
 }
 
 void dh_scopes_thread_start(void)
@@ -42,7 +42,7 @@ void dh_scopes_thread_start(void)
         return;
     for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
         uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
-        if (atomic_exchange(&taken[slot], true))
+        if (atomic_exchange(&slot_in_use[slot], true))
             continue;
         struct dh_unit_thread *t = thread_at(slot);
         if (!t)
@@ -65,7 +65,7 @@ void dh_scopes_thread_exit(void)
     s->unit_entries = &dh_scope_no_accesses;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     dh_unit_end(t);
-    atomic_store(&taken[t->slot], false);
+    atomic_store(&slot_in_use[t->slot], false);
 }
 
 void dh_scopes_forked(void)
@@ -73,14 +73,14 @@ void dh_scopes_forked(void)
     struct dh_unit_thread *mine = __dh_thread.units;
     for (uint32_t i = 1; i < DH_UNIT_SLOTS; i++) {
         bool me = mine && mine->slot == i;
-        atomic_store(&taken[i], me);
-        if (world.threads[i] && !me)
-            world.threads[i]->open = 0;
+        atomic_store(&slot_in_use[i], me);
+        if (detector.threads[i] && !me)
+            detector.threads[i]->open = 0;
     }
     dh_scopes_sync_acquire();
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static bool has_inline_checks(void)
 {
@@ -98,7 +98,7 @@ static bool map_cells(void)
     return at == (long)DH_SCOPES_CELLS_AT;
 }
 
-/* Sets up the cells if the variant has checks, and the detector if it is asked for. */
+/* Maps the cells if the variant has checks, and starts the detector if it is on. */
 void dh_scopes_start(void)
 {
     bool wanted = dh_options_detects("consistency");
@@ -111,22 +111,22 @@ void dh_scopes_start(void)
             dh_process.pid);
         dh_sys_exit_group(3);
     }
-    world.cells = dh_scopes_cells();
+    detector.cells = dh_scopes_cells();
     dh_scopes_on = wanted;
     dh_scopes_thread_start();
 }
 
 /* ---- synchronisation ---- */
 
-static _Atomic uint64_t *giver_of(const void *lock)
+static _Atomic uint64_t *last_release_of(const void *lock)
 {
-    return &givers[((uintptr_t)lock >> 3 ^ (uintptr_t)lock >> 15) & (LOCKS - 1)];
+    return &last_releases[((uintptr_t)lock >> 3 ^ (uintptr_t)lock >> 15) & (LOCKS - 1)];
 }
 
 void dh_scopes_lock_acquired(const void *lock)
 {
     struct dh_unit_thread *t = __dh_thread.units;
-    if (t && atomic_load_explicit(giver_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
+    if (t && atomic_load_explicit(last_release_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
         dh_unit_split(t);
 }
 
@@ -136,10 +136,10 @@ void dh_scopes_lock_released(const void *lock)
     if (!t)
         return;
     dh_unit_close(t);
-    atomic_store_explicit(giver_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
+    atomic_store_explicit(last_release_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
 }
 
-/* Changes that were begun << 32 | changes that are done, of the atomics that share a row. */
+/* Changes begun << 32 | changes done, of the atomics that share an entry. */
 static _Atomic uint64_t atomics[LOCKS];
 
 static _Atomic uint64_t *atomic_row(uintptr_t addr)
@@ -162,14 +162,14 @@ uint64_t dh_scopes_atomic_version(uintptr_t addr)
     return atomic_load_explicit(atomic_row(addr), memory_order_acquire);
 }
 
-/* What the thread acquired last; rows are shared. */
+/* Values that the thread acquired last; entries are shared. */
 enum { KNOWN = 16 };
 static __thread struct {
     uintptr_t addr;
     uint64_t version, value;
 } known[KNOWN];
 
-/* The value tells of changes that nobody told us of. */
+/* The value shows changes by code without hooks. */
 bool dh_scopes_atomic_is_known(uintptr_t addr, uint64_t version, uint64_t value)
 {
     unsigned i = addr >> 2 & (KNOWN - 1);
@@ -177,7 +177,7 @@ bool dh_scopes_atomic_is_known(uintptr_t addr, uint64_t version, uint64_t value)
            dh_scopes_atomic_version(addr) == version;
 }
 
-/* Nothing can be told of one that is being changed, nor when the halves overflow into each other. */
+/* Not while it is being changed, nor if a half has overflowed into the other. */
 void dh_scopes_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
 {
     unsigned i = addr >> 2 & (KNOWN - 1);
@@ -189,7 +189,7 @@ void dh_scopes_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
     known[i].addr = addr;
 }
 
-/* What others did to it is nothing to this thread. Of much memory that need not be said word by word. */
+/* Earlier accesses to it are of no interest to this thread. For much memory a split of the scope is cheaper. */
 void dh_scopes_forget_memory(const void *at, size_t size)
 {
     if (!__dh_thread.units)
@@ -199,7 +199,7 @@ void dh_scopes_forget_memory(const void *at, size_t size)
         return;
     }
     for (uintptr_t a = (uintptr_t)at & ~(uintptr_t)7; a < (uintptr_t)at + size; a += 8)
-        __atomic_store_n(dh_unit_cell(world.cells, a), 0, __ATOMIC_RELAXED);
+        __atomic_store_n(dh_unit_cell(detector.cells, a), 0, __ATOMIC_RELAXED);
 }
 
 /* ---- accesses ---- */
@@ -207,7 +207,7 @@ void dh_scopes_forget_memory(const void *at, size_t size)
 static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     struct dh_collision c;
-    if (!dh_consistency_access(&world, t, addr, size, write, place, &c))
+    if (!dh_consistency_access(&detector, t, addr, size, write, place, &c))
         return;
     dh_consistency_report(&c);
 }
@@ -219,10 +219,10 @@ void dh_scopes_complete(uintptr_t addr, uint32_t what, uint32_t place)
         check(t, addr, what & 0xFF, what >> 8, place);
 }
 
-static void one(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+static void access_cell(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
-    bool done = write ? dh_unit_write(t->unit, &t->entries, world.cells, addr, size, place)
-                      : dh_unit_read(t->unit, &t->entries, world.cells, addr, size, place);
+    bool done = write ? dh_unit_write(t->unit, &t->entries, detector.cells, addr, size, place)
+                      : dh_unit_read(t->unit, &t->entries, detector.cells, addr, size, place);
     if (!done)
         check(t, addr, size, write, place);
 }
@@ -233,7 +233,7 @@ void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place)
     uintptr_t end = addr + (size < MOST_RANGE ? size : MOST_RANGE);
     while (t && addr < end) {
         uintptr_t next = (addr & ~(uintptr_t)7) + 8;
-        one(t, addr, (unsigned)((next < end ? next : end) - addr), write, place);
+        access_cell(t, addr, (unsigned)((next < end ? next : end) - addr), write, place);
         addr = next;
     }
 }

@@ -2,6 +2,7 @@
  * access. */
 #include "runtime/race/internal.h"
 
+#include "base/hash.h"
 #include "runtime/core/alloc.h"
 #include "runtime/core/bytes.h"
 #include "runtime/core/context.h"
@@ -186,7 +187,7 @@ static bool is_worth_explaining(const struct dh_race_hit *hit)
 {
     unsigned how = hit->wrote | (unsigned)hit->was_atomic << 1;
     uint64_t pair = (uint64_t)hit->place << 16 ^ (uint64_t)dh_epoch_slot(hit->before) << 2 ^ how;
-    uint64_t stretch = (pair << 32 ^ hit->before) * 0x9e3779b97f4a7c15u ^ hit->addr >> STRETCH_BITS;
+    uint64_t stretch = dh_hash_combine(pair << 32 ^ hit->before, hit->addr >> STRETCH_BITS);
     return dh_report_is_worth_explaining(pair, pair << 20 ^ hit->addr, stretch);
 }
 

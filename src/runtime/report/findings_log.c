@@ -1,4 +1,5 @@
-/* Appending to the findings log. The file is opened for each finding: no descriptor of the program's is taken. */
+/* Appends to the findings log. The file is opened for each finding, so that the program's descriptor numbers do not
+ * change. */
 #include "runtime/core/bytes.h"
 #include "runtime/core/options.h"
 #include "runtime/core/print.h"
@@ -12,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEPT_FROM 500 /* a kept descriptor is out of the way of the program's */
+#define KEPT_FROM 500 /* number of the kept descriptor: above the program's */
 
-static int begun_pid; /* the process record of this process is in the file */
-static int kept = -1; /* the log, open for good */
+static int begun_pid; /* the process whose record is in the file */
+static int kept = -1; /* the log, kept open */
 static bool kept_empty;
 
 bool dh_report_log_path(char *out, size_t n)
@@ -46,16 +47,16 @@ static long write_all(int fd, const uint8_t *at, size_t n)
     return 0;
 }
 
-static void complain(const char *path, long error)
+static void print_failure(const char *path, long error)
 {
-    static bool told;
+    static bool printed;
     char scratch[32];
-    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&printed, true, __ATOMIC_RELAXED))
         dh_print("deadheat: cannot write the findings log %s: %s\n", path,
                  error == -EFBIG ? "File too large" : dh_print_error((int)-error, scratch, sizeof scratch));
 }
 
-/* A record that did not fit whole is taken back, so that the next one may. */
+/* A partly written record is truncated, so that the next one may fit. */
 static long append(int fd, const struct dh_report_bytes *b, int pid)
 {
     long size = dh_syscall3(SYS_lseek, fd, 0, SEEK_END);
@@ -68,8 +69,8 @@ static long append(int fd, const struct dh_report_bytes *b, int pid)
     return failed;
 }
 
-/* `deadheat run` has stored and removed the folder when its program ended; a process that lives on makes it anew, for
- * the next command to find. */
+/* `deadheat run` has stored and removed the folder when its program ended; a process that lives on creates it again,
+ * for the next command to find. */
 static void make_folder(char *path)
 {
     size_t ends[2] = {0};
@@ -110,7 +111,7 @@ void dh_report_log_keep_open(void)
     kept = high < 0 ? -1 : (int)high;
 }
 
-static bool log_alone(const struct dh_report_bytes *b)
+static bool log_sandboxed(const struct dh_report_bytes *b)
 {
     size_t from = begun_pid == dh_process.pid ? b->finding : kept_empty ? 0 : DH_LOG_HEADER_SIZE;
     if (kept < 0 || write_all(kept, b->at + from, b->n - from) != 0)
@@ -133,12 +134,12 @@ bool dh_report_log(const struct dh_report_bytes *b)
 {
     char path[PATH_MAX];
     if (dh_report_is_sandboxed())
-        return log_alone(b);
+        return log_sandboxed(b);
     if (!dh_report_log_path(path, sizeof path))
         return false;
     long failed = log_to(path, b);
     if (failed < 0)
-        complain(path, failed);
+        print_failure(path, failed);
     return failed == 0;
 }
 

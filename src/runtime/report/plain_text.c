@@ -1,4 +1,4 @@
-/* A report without the tool: places by number, frames as FILE+OFFSET. */
+/* Prints a finding without the tool: places by number, frames as FILE+OFFSET. */
 #include "runtime/core/print.h"
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"

@@ -1,8 +1,8 @@
-/* Running the tool unseen by the program. A process that has executed something sends SIGCHLD to its parent at its end,
- * whatever clone was asked for; so the one we wait for executes nothing: it shares our memory (no copy, no atfork),
- * starts the tool as a child of its own, waits for it and ends. It has no exit signal: wait() and SIGCHLD of the
- * program do not see it. The calling thread sleeps meanwhile (CLONE_VFORK), every signal is blocked, descriptors are
- * opened in the tool's own table only. */
+/* Runs the tool without the program noticing. A process that called execve sends SIGCHLD to its parent at its end,
+ * whatever exit signal clone got; so the helper that is waited for executes nothing: it shares the memory (no copy, no
+ * atfork), starts the tool as its own child, waits for it and ends. It has no exit signal: the program's wait() and
+ * SIGCHLD do not see it. The calling thread sleeps meanwhile (CLONE_VFORK), all signals are blocked, descriptors are
+ * opened in the tool's table only. */
 #include "event/suppression.h"
 #include "runtime/core/alloc.h"
 #include "runtime/core/bytes.h"
@@ -27,18 +27,18 @@
 #define PATIENCE_MS 10000
 #define FAILED 127
 #define PASSED_ON 8
-#define TOLD_MOST 1024u
+#define PRINTED_MAX 1024u
 #define ANSWER_FD 3 /* where the tool writes the finding's id */
 
 struct job {
     const char *tool;
     const struct dh_report_bytes *bytes;
-    char *words[6];
-    int answer[2]; /* pipe for the id */
-    uint64_t id;   /* fingerprint, 0 = not known */
-    int status;    /* of the tool, as wait4 tells it */
-    bool asks;     /* what it prints does not matter */
-    bool unseen;   /* nobody can read what would be printed */
+    char *argv[6];
+    int answer[2];     /* pipe for the id */
+    uint64_t id;       /* fingerprint, 0 = not known */
+    int status;        /* of the tool, as wait4 tells it */
+    bool may_suppress; /* the exit code may name a suppression */
+    bool unseen;       /* there is no descriptor to print to */
 };
 
 static struct {
@@ -47,16 +47,15 @@ static struct {
     bool forbidden;
 } outside;
 
-/* What was told, by fingerprint; those behind the last are told as often as they come. A child that was forked knows
- * its parent's. */
+/* Printed findings by fingerprint; beyond the last they are printed each time. A forked child inherits its parent's. */
 static struct {
-    uint64_t id[TOLD_MOST];
-    int pid[TOLD_MOST]; /* that had it last */
+    uint64_t id[PRINTED_MAX];
+    int pid[PRINTED_MAX]; /* that reported it last */
     uint32_t n;
-    uint8_t bytes[DH_LOG_RECORD_SIZE + TOLD_MOST * sizeof(uint64_t)];
-} told;
+    uint8_t bytes[DH_LOG_RECORD_SIZE + PRINTED_MAX * sizeof(uint64_t)];
+} printed;
 
-static bool alone;
+static bool sandboxed;
 static uint8_t stacks[2][STACK] __attribute__((aligned(16)));
 
 /* `fn` must end the process. Its stack is empty, so it returns nowhere. */
@@ -95,12 +94,12 @@ static bool write_all(int fd, const uint8_t *at, size_t n)
 
 static bool write_input(int fd, const struct dh_report_bytes *b)
 {
-    struct dh_log_out o = {told.bytes, 0, sizeof told.bytes, false};
-    dh_log_put_told(&o, told.id, told.n);
-    return write_all(fd, b->at, b->n) && write_all(fd, told.bytes, o.n);
+    struct dh_log_out o = {printed.bytes, 0, sizeof printed.bytes, false};
+    dh_log_put_told(&o, printed.id, printed.n);
+    return write_all(fd, b->at, b->n) && write_all(fd, printed.bytes, o.n);
 }
 
-/* A file in memory; where that is not to be had, a pipe that must take everything at once. */
+/* A memfd, or else a pipe that must hold everything at once. */
 static int input_of(const struct dh_report_bytes *b)
 {
     int fd = (int)dh_syscall3(SYS_memfd_create, (long)"finding", 0, 0), ends[2];
@@ -124,12 +123,12 @@ static void close_from(int first)
         dh_sys_close(fd);
 }
 
-/* The tool's process, up to its exec; memory is still ours. */
+/* The tool's process, until execve; it still shares the memory. */
 __attribute__((noreturn)) static void become_tool(struct job *job)
 {
     int out = dh_print_open();
     job->unseen = out < 0 || dh_syscall3(SYS_fcntl, out, F_GETFD, 0) < 0;
-    if (job->unseen && !job->asks)
+    if (job->unseen && !job->may_suppress)
         dh_sys_exit_group(FAILED);
     if (out != 1 && !job->unseen)
         dh_syscall3(SYS_dup2, out, 1, 0);
@@ -144,7 +143,7 @@ __attribute__((noreturn)) static void become_tool(struct job *job)
         dh_syscall3(SYS_dup2, in, 0, 0);
         dh_sys_close(in);
     }
-    dh_sys_execve(job->tool, job->words, outside.environment);
+    dh_sys_execve(job->tool, job->argv, outside.environment);
     dh_sys_exit_group(FAILED);
 }
 
@@ -157,8 +156,9 @@ static long wait_for(int pid, int *status, int options)
     return got;
 }
 
-/* What the program ignores would be reaped behind our back. Our own table of handlers, not the program's. */
-static void mind_children(void)
+/* If the program ignores SIGCHLD, the kernel would reap the tool. The helper's own table of handlers, not the
+ * program's. */
+static void reset_sigchld(void)
 {
     struct {
         void *handler;
@@ -169,7 +169,7 @@ static void mind_children(void)
     dh_syscall6(SYS_rt_sigaction, SIGCHLD, (long)&fallback, 0, sizeof fallback.mask, 0, 0);
 }
 
-/* Out of the way of 0 to 3, which the program may have closed. */
+/* Above 0 to 3, which the program may have closed. */
 static void open_answer(struct job *job)
 {
     int low[2] = {-1, -1};
@@ -180,8 +180,8 @@ static void open_answer(struct job *job)
     }
 }
 
-/* Of eight bytes at most, so they are in the pipe or will never be. */
-static void take_id(struct job *job)
+/* Eight bytes: after the tool's end they are in the pipe or never will be. */
+static void read_id(struct job *job)
 {
     uint64_t id;
     if (job->answer[0] < 0)
@@ -191,10 +191,10 @@ static void take_id(struct job *job)
         job->id = id;
 }
 
-__attribute__((noreturn)) static void care_for_tool(struct job *job)
+__attribute__((noreturn)) static void supervise_tool(struct job *job)
 {
     struct timespec step = {.tv_nsec = 1000000};
-    mind_children();
+    reset_sigchld();
     open_answer(job);
     long pid = clone_onto(stacks[1], CLONE_VM | CLONE_VFORK | SIGCHLD, become_tool, job), got = 0;
     if (pid < 0)
@@ -208,7 +208,7 @@ __attribute__((noreturn)) static void care_for_tool(struct job *job)
         dh_syscall3(SYS_kill, pid, SIGKILL, 0);
         wait_for((int)pid, &job->status, __WALL);
     }
-    take_id(job);
+    read_id(job);
     dh_sys_exit_group(0);
 }
 
@@ -243,49 +243,49 @@ const char *dh_report_tool(void)
     return find_on_path(found, sizeof found) ? found : NULL;
 }
 
-static void set_words(struct job *job)
+static void set_arguments(struct job *job)
 {
     static char file[PATH_MAX + 32];
     const char *suppressions = dh_suppressions_path();
     unsigned n = 0;
-    job->words[n++] = (char *)"deadheat";
-    job->words[n++] = (char *)"print-finding";
-    job->words[n++] = (char *)"--answer";
+    job->argv[n++] = (char *)"deadheat";
+    job->argv[n++] = (char *)"print-finding";
+    job->argv[n++] = (char *)"--answer";
     if (suppressions) {
         dh_text_copy(file, sizeof file, "--suppressions=");
         dh_text_copy(file + sizeof "--suppressions=" - 1, PATH_MAX, suppressions);
-        job->words[n++] = file;
-        job->asks = true;
+        job->argv[n++] = file;
+        job->may_suppress = true;
     }
     if (!dh_options.print)
-        job->words[n++] = (char *)"--quiet";
+        job->argv[n++] = (char *)"--quiet";
 }
 
-/* By this process: what its parent told is the first of its own. */
-static bool was_told(uint64_t id)
+/* Printed by this process; what its parent printed counts as new once. */
+static bool was_printed(uint64_t id)
 {
     uint32_t i = 0;
-    while (i < told.n && told.id[i] != id)
+    while (i < printed.n && printed.id[i] != id)
         i++;
-    if (!id || i == TOLD_MOST)
+    if (!id || i == PRINTED_MAX)
         return false;
-    bool before = i < told.n && told.pid[i] == dh_process.pid;
-    told.id[i] = id;
-    told.pid[i] = dh_process.pid;
-    told.n += i == told.n;
+    bool before = i < printed.n && printed.pid[i] == dh_process.pid;
+    printed.id[i] = id;
+    printed.pid[i] = dh_process.pid;
+    printed.n += i == printed.n;
     return before;
 }
 
 static enum dh_report_answer answer_of(const struct job *job)
 {
     unsigned code = (unsigned)WEXITSTATUS(job->status);
-    if (job->asks && WIFEXITED(job->status) && code >= DH_SUPPRESSED_FROM) {
+    if (job->may_suppress && WIFEXITED(job->status) && code >= DH_SUPPRESSED_FROM) {
         dh_suppressions_count(code - DH_SUPPRESSED_FROM);
         return DH_REPORT_SUPPRESSED;
     }
     if (!job->unseen && job->status != 0)
         return DH_REPORT_FAILED;
-    return was_told(job->id) ? DH_REPORT_PRINTED_BEFORE : DH_REPORT_PRINTED;
+    return was_printed(job->id) ? DH_REPORT_PRINTED_BEFORE : DH_REPORT_PRINTED;
 }
 
 enum dh_report_answer dh_report_run_tool(const struct dh_report_bytes *b)
@@ -293,8 +293,8 @@ enum dh_report_answer dh_report_run_tool(const struct dh_report_bytes *b)
     struct job job = {.tool = dh_report_tool(), .bytes = b, .status = FAILED << 8};
     if (!job.tool)
         return DH_REPORT_FAILED;
-    set_words(&job);
-    long pid = clone_onto(stacks[0], CLONE_VM | CLONE_VFORK, care_for_tool, &job);
+    set_arguments(&job);
+    long pid = clone_onto(stacks[0], CLONE_VM | CLONE_VFORK, supervise_tool, &job);
     int ignored;
     if (pid < 0)
         return DH_REPORT_FAILED;
@@ -302,16 +302,16 @@ enum dh_report_answer dh_report_run_tool(const struct dh_report_bytes *b)
     return answer_of(&job);
 }
 
-void dh_report_set_sandboxed(bool is_alone)
+void dh_report_set_sandboxed(bool is_sandboxed)
 {
-    if (is_alone)
+    if (is_sandboxed)
         dh_report_log_keep_open();
-    __atomic_store_n(&alone, is_alone, __ATOMIC_RELEASE);
+    __atomic_store_n(&sandboxed, is_sandboxed, __ATOMIC_RELEASE);
 }
 
 bool dh_report_is_sandboxed(void)
 {
-    return __atomic_load_n(&alone, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&sandboxed, __ATOMIC_ACQUIRE);
 }
 
 static void pass_on(char *variable, size_t *n)
@@ -325,7 +325,7 @@ static void pass_on(char *variable, size_t *n)
 
 /* Copies: programs overwrite the environment, also where the kernel laid it. Nothing of it is trusted in a setuid
  * program. */
-static void learn(int argc, char **argv, char **envp)
+static void read_environment(int argc, char **argv, char **envp)
 {
     size_t n = 0;
     (void)argc, (void)argv;
@@ -340,4 +340,4 @@ static void learn(int argc, char **argv, char **envp)
     }
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = learn;
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = read_environment;
