@@ -1,4 +1,4 @@
-/* Healing in a checked program: its locks are told to detectors and the engine like the program's own. */
+/* Services of healing in a checked program: detectors and the engine see its locks as the program's own. */
 #include "runtime/heal/heal.h"
 
 #include "runtime/core/alloc.h"
@@ -87,7 +87,7 @@ bool dh_heal_is_auto(void)
     return dh_options.heal_auto;
 }
 
-/* Opened and closed again: the program may be anywhere, and end at any time. */
+/* Opened for each line: the process may end at any time. */
 static void add_line(const char *file, const char *group)
 {
     long fd = file ? dh_sys_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;

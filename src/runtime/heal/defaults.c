@@ -1,4 +1,4 @@
-/* The policy of a program that heals nothing. In a file of its own, as core/defaults.c. */
+/* The empty healing policy of programs without one. In a file of its own, as core/defaults.c. */
 #include "runtime/heal/heal.h"
 
 __attribute__((weak)) const char __dh_heal_policy[] = "";

@@ -1,4 +1,4 @@
-/* What libraries of a production build find in the executable: hooks that heal, and no others. */
+/* The hook table of a production build for its shared libraries: hooks that heal; all others do nothing. */
 #include "runtime/core/public_hooks.h"
 
 #include "runtime/core/bytes.h"

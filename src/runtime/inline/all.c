@@ -1,4 +1,4 @@
-/* Everything that is inlined into executables, as one module. */
+/* The inline fast paths of all detectors as one module of bitcode. Layer: runtime. */
 #include "runtime/inline/atomrace.c"
 #include "runtime/inline/frames.c"
 #include "runtime/inline/race.c"

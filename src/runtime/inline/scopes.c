@@ -1,10 +1,10 @@
-/* Included by all.c. The consistency detector's checks, and activations of functions, as they are inlined into
- * executables. Layer: runtime. */
+/* Included by all.c. The consistency detector's checks and scopes of function activations, inlined into executables.
+ * Layer: runtime. */
 #include "runtime/consistency/scopes.h"
 #include "event/hooks.h"
 #include "runtime/race/fast.h"
 
-/* In assembly (units.c): leaves all registers. */
+/* In assembly (consistency/scopes.c): preserves all registers. */
 DH_PRESERVE_ALL void __dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place);
 void __dh_unit_range(uintptr_t addr, size_t size, uint32_t write, uint32_t place);
 __attribute__((preserve_most, cold)) uint32_t __dh_scope_enter_slow(const void *object, uint32_t place);
@@ -24,7 +24,7 @@ INLINE void __dh_unit_write(void *addr, size_t size, uint32_t place)
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size | 1u << 8, place);
 }
 
-/* Anywhere, but perhaps in one aligned eight all the same. */
+/* Unaligned, but perhaps within one aligned word of eight bytes. */
 INLINE void __dh_unit_read_range(const void *addr, size_t size, uint32_t place)
 {
     if (size <= 8 && ((uintptr_t)addr & 7) + size <= 8)

@@ -1,8 +1,8 @@
-/* Plain loads and stores of chosen places. */
+/* Plain loads and stores at chosen places, cache line by cache line. */
 #include "runtime/stale/shard.h"
 
-/* The next one asks, too, unless nothing is served any more. */
-static void ask_again(uint32_t place)
+/* The next load is not skipped, unless nothing is served any more. */
+static void serve_next(uint32_t place)
 {
     __dh_thread.stale_skip[place % DH_STALE_SITES] = dh_stale_on && !__dh_stale_over;
 }
@@ -42,7 +42,7 @@ void dh_stale_load(const void *addr, void *value, size_t size, uint32_t what, ui
     if (!size)
         return;
     dh_stale_touch(at, size);
-    ask_again(place);
+    serve_next(place);
     if (dh_stale_is_unsampled(at, what) || !enter(t)) {
         dh_stale_get(value, at, size);
         return;
@@ -61,8 +61,8 @@ void dh_stale_load(const void *addr, void *value, size_t size, uint32_t what, ui
     leave(t);
 }
 
-/* Nobody knows when it happened: whatever was known is no more. */
-static void store_untold(uint64_t at, const void *value, size_t size)
+/* The store has no epoch: older values are forgotten. */
+static void store_unordered(uint64_t at, const void *value, size_t size)
 {
     dh_stale_put(at, value, size);
     if (dh_stale_on)
@@ -81,7 +81,7 @@ void dh_stale_store(void *addr, const void *value, size_t size, uint32_t what, u
     }
     touch_to_write(at, size);
     if (!enter(t)) {
-        store_untold(at, value, size);
+        store_unordered(at, value, size);
         return;
     }
     uint64_t began = dh_stale_budget_begin(t, what);

@@ -1,4 +1,4 @@
-/* Atomic operations on chosen places. */
+/* Atomic operations at chosen places, served by the adversary. */
 #include "runtime/stale/shard.h"
 
 #include "runtime/core/native_atomics.h"
@@ -23,7 +23,7 @@ static void native_store(void *addr, uint64_t value, unsigned size, uint32_t wha
         dh_native_store1(addr, (uint8_t)value, what);
 }
 
-/* Answers what was there. */
+/* Returns the old value. */
 static uint64_t native_cas(void *addr, uint64_t expected, uint64_t desired, unsigned size)
 {
     return size == 8   ? dh_native_cas8(addr, expected, desired)
@@ -40,21 +40,22 @@ static uint64_t combine(uint64_t old, uint64_t operand, uint32_t rmw, unsigned s
                        : dh_native_combine1((uint8_t)old, (uint8_t)operand, rmw);
 }
 
-/* A chosen atomic under way: its object is locked, and the shard. Without a shard it is made like any other. */
-struct making {
+/* An atomic operation under way, with its synchronisation object and shard locked. Without a shard it is performed as
+ * any other. */
+struct served_atomic {
     struct dh_atomic_op op;
     struct dh_stale_line_access k;
     struct dh_stale_shard *s;
     uint64_t began;
 };
 
-static void begin_making(struct making *m, const void *addr, uint32_t what, uint32_t place)
+static void begin_atomic(struct served_atomic *m, const void *addr, uint32_t what, uint32_t place)
 {
     struct dh_stale_thread *t = __dh_thread.stale;
     uint64_t at = (uint64_t)(uintptr_t)addr;
     bool served = dh_stale_on && t && !t->busy && !dh_stale_is_unsampled(at, what);
     dh_stale_touch(at, 1);
-    *m = (struct making){.op = {.addr = at, .what = what & DH_STALE_WHAT, .place = place}};
+    *m = (struct served_atomic){.op = {.addr = at, .what = what & DH_STALE_WHAT, .place = place}};
     m->k = (struct dh_stale_line_access){t, at, m->op.what >> 16, m->op.what, place};
     if (served)
         m->began = dh_stale_budget_begin(t, what);
@@ -63,7 +64,7 @@ static void begin_making(struct making *m, const void *addr, uint32_t what, uint
         m->s = dh_stale_lock_shard(at);
 }
 
-static void end_making(struct making *m, bool wrote)
+static void end_making(struct served_atomic *m, bool wrote)
 {
     struct dh_stale_thread *t = m->k.t;
     if (m->s)
@@ -82,10 +83,10 @@ static bool carries_nothing(const struct dh_engine_stale_read *r)
 
 uint64_t dh_stale_atomic_load(const void *addr, uint32_t what, uint32_t place)
 {
-    struct making m;
+    struct served_atomic m;
     struct dh_engine_stale_read read = {0};
     uint64_t value = 0;
-    begin_making(&m, addr, what, place);
+    begin_atomic(&m, addr, what, place);
     if (m.s) {
         dh_stale_load_line(m.s, &m.k, &value, &read);
         if (carries_nothing(&read))
@@ -98,8 +99,8 @@ uint64_t dh_stale_atomic_load(const void *addr, uint32_t what, uint32_t place)
 
 void dh_stale_atomic_store(void *addr, uint64_t value, uint32_t what, uint32_t place)
 {
-    struct making m;
-    begin_making(&m, addr, what, place);
+    struct served_atomic m;
+    begin_atomic(&m, addr, what, place);
     if (m.s)
         dh_stale_store_line(m.s, &m.k, &value);
     native_store(addr, value, m.k.size, m.op.what);
@@ -108,7 +109,7 @@ void dh_stale_atomic_store(void *addr, uint64_t value, uint32_t what, uint32_t p
 
 /* Reads the newest. Somebody who does not ask may come between: then the model sees that memory is not what it was
  * told, and it is tried again. */
-static uint64_t update(struct making *m, uint64_t old, uint64_t value)
+static uint64_t update(struct served_atomic *m, uint64_t old, uint64_t value)
 {
     if (m->s)
         dh_stale_store_line(m->s, &m->k, &value);
@@ -117,8 +118,8 @@ static uint64_t update(struct making *m, uint64_t old, uint64_t value)
 
 uint64_t dh_stale_atomic_rmw(void *addr, uint64_t operand, uint32_t what, uint32_t rmw, uint32_t place)
 {
-    struct making m;
-    begin_making(&m, addr, what, place);
+    struct served_atomic m;
+    begin_atomic(&m, addr, what, place);
     uint64_t old = native_load(addr, m.k.size), seen;
     while ((seen = update(&m, old, combine(old, operand, rmw, m.k.size))) != old)
         old = seen;
@@ -129,8 +130,8 @@ uint64_t dh_stale_atomic_rmw(void *addr, uint64_t operand, uint32_t what, uint32
 uint64_t dh_stale_atomic_cas(void *addr, uint64_t expected, uint64_t desired, uint32_t what, uint32_t failure,
                              uint32_t place)
 {
-    struct making m;
-    begin_making(&m, addr, what, place);
+    struct served_atomic m;
+    begin_atomic(&m, addr, what, place);
     uint64_t old = native_load(addr, m.k.size);
     if (old == expected)
         old = update(&m, old, desired);

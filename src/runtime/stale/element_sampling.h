@@ -1,13 +1,13 @@
-/* Which elements of arrays are looked at: those whose address has the bits of `want` where `mask` has bits. Layer:
- * runtime; also compiled into programs. */
+/* Sampling of array elements: an element is served if (address & mask) == want. Layer: runtime; also compiled into
+ * programs. Pure. */
 #ifndef DH_RUNTIME_STALE_ELEMENT_SAMPLING_H
 #define DH_RUNTIME_STALE_ELEMENT_SAMPLING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is there one among `size` bytes from here? The first address that is none too low: where it differs from `want` in a
- * bit that is wanted it goes up to it, where in one that is not it must become larger above. */
+/* Is there a sampled address within `size` bytes? Computes the lowest one that is at least `from`: if the highest
+ * differing bit is set in `want`, it is below that bit; otherwise a higher unmasked bit must be incremented. */
 static inline bool dh_stale_is_any_sampled(uint64_t mask, uint64_t want, uint64_t from, uint64_t size)
 {
     uint64_t other = (from & mask) ^ want;

@@ -1,14 +1,14 @@
-/* Happens-before of a program that runs free: what an object carries is known to whoever acquires it. The C11 rules of
- * atomics are those of race_atomic.c. */
+/* Happens-before of a freely running program: vector clocks released to and acquired from synchronisation objects. The
+ * C11 rules of atomics are those of race/atomic_edges.c. */
 #include "runtime/stale/state.h"
 
 #include "event/site.h"
 #include "runtime/core/sync_observer.h"
 #include "runtime/race/sync_table.h"
 
-#define ALL_FENCES ((uintptr_t)1) /* no address of an object: those of seq_cst know of those before them */
+#define ALL_FENCES ((uintptr_t)1) /* no object's address: a seq_cst fence acquires earlier ones */
 
-/* A handler that comes while an access is made may order; one that comes while the table is locked may not. */
+/* A signal handler during an access may synchronise; during an operation on the table it may not. */
 static bool enter(struct dh_stale_thread *t, uint8_t *before)
 {
     if (!t || t->busy == DH_STALE_ORDERS || __dh_stale_over)
@@ -25,14 +25,14 @@ static void leave(struct dh_stale_thread *t, uint8_t before)
     t->busy = before;
 }
 
-static void take(struct dh_stale_thread *t, const struct dh_sync_object *o)
+static void acquire(struct dh_stale_thread *t, const struct dh_sync_object *o)
 {
     dh_stale_log(t->index, DH_STALE_LOG_ACQUIRE, o->addr, 0, 0);
     if (o->clock)
         dh_clock_join(&t->clock, &o->clock->clock);
 }
 
-static void give(struct dh_stale_thread *t, struct dh_sync_object *o)
+static void release(struct dh_stale_thread *t, struct dh_sync_object *o)
 {
     struct dh_clock *to = dh_sync_clock_reserve(&o->clock, t->clock.n);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, o->addr, 0, 0);
@@ -51,9 +51,9 @@ void dh_stale_hb_edge(const void *object, unsigned edges)
     struct dh_sync_object *o = dh_sync_object_lock((uintptr_t)object, edges & DH_STALE_RELEASE);
     if (o) {
         if (edges & DH_STALE_ACQUIRE)
-            take(t, o);
+            acquire(t, o);
         if (edges & DH_STALE_RELEASE)
-            give(t, o);
+            release(t, o);
         dh_sync_object_unlock_unchanged(o);
     }
     leave(t, before);
@@ -69,7 +69,7 @@ void dh_stale_forget_object(const void *object)
     leave(t, before);
 }
 
-/* ---- atomics that are not chosen ---- */
+/* ---- atomics at other places ---- */
 
 void dh_stale_atomic_enter(struct dh_atomic_op *op)
 {
@@ -87,7 +87,7 @@ void dh_stale_atomic_enter(struct dh_atomic_op *op)
 static void load_edges(struct dh_stale_thread *t, const struct dh_sync_object *o, unsigned order)
 {
     if (dh_order_acquires(order))
-        take(t, o);
+        acquire(t, o);
     else if (order != DH_ORDER_NONE && o->clock) {
         dh_stale_log(t->index, DH_STALE_LOG_READ, o->addr, 0, 0);
         if (!t->has_fence_acquire)
@@ -104,7 +104,7 @@ static void store_edges(struct dh_stale_thread *t, struct dh_sync_object *o, uns
         dh_sync_clock_clear(&o->clock);
     }
     if (dh_order_releases(order)) {
-        give(t, o);
+        release(t, o);
         return;
     }
     struct dh_clock *to = t->has_fence_release ? dh_sync_clock_reserve(&o->clock, t->fence_release.n) : NULL;

@@ -1,11 +1,11 @@
-/* An access to one line: its pieces, the values they may have, and what is told of them. */
+/* An access to one cache line under the shard's lock: its pieces, the candidate values of a load, the log. */
 #include "runtime/stale/shard.h"
 
 #include "memory/heuristics.h"
 
 enum {
     PIECES = DH_STALE_LINE,
-    OWN_STORES = 48, /* by one thread alone that make it its own */
+    OWN_STORES = 48, /* stores by one thread alone that make a granule its own */
     OWN_STORES_OF_ELEMENTS = 8,
 };
 
@@ -25,7 +25,7 @@ static struct dh_access access_of(const struct dh_stale_line_access *k, const st
 {
     return (struct dh_access){.thread = k->t->slot,
                               .site = k->place,
-                              .occurrence = k->t->index, /* who it was, for the report */
+                              .occurrence = k->t->index, /* the thread, for the report */
                               .size = p->size,
                               .order = (uint8_t)(k->what >> 8),
                               .updates = updates,
@@ -39,7 +39,7 @@ static bool tears(const struct dh_stale_line_access *k)
     return k->what & DH_STALE_MAY_TEAR && dh_stale_control->job.flags & DH_STALE_TEAR;
 }
 
-/* Words in halves, where they may come apart. */
+/* Tears words into halves, where the access may tear. */
 static unsigned tear(struct dh_piece pieces[PIECES], unsigned n)
 {
     unsigned wide = 0;
@@ -61,8 +61,8 @@ static unsigned pieces_of(struct dh_stale_shard *s, const struct dh_stale_line_a
     return tears(k) ? tear(pieces, n) : n;
 }
 
-/* Locations whose memory somebody else changed begin anew: the model sees to it. Here it is told. */
-static void note_beginning(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const struct dh_piece *p)
+/* A location whose memory uninstrumented code changed begins anew in the model; logged here. */
+static void log_initial(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const struct dh_piece *p)
 {
     const struct dh_hb_model *h = s->model;
     const struct dh_location *at = dh_location_find((struct dh_locations *)&h->locations, p->address, p->size);
@@ -91,12 +91,12 @@ static bool may_be_stale(uint32_t place)
     return !job->n_only;
 }
 
-/* One piece is served: its value, and whether there was another. */
+/* The value of one piece; *open is set if there were several candidates. */
 static uint64_t serve(struct dh_stale_shard *s, const struct dh_stale_line_access *k, const struct dh_piece *p,
                       struct dh_engine_stale_read *read, bool *open)
 {
     struct dh_access a = access_of(k, p, false);
-    note_beginning(s, k, p);
+    log_initial(s, k, p);
     unsigned n = dh_hb_model_load(s->model, &a, s->candidates, DH_MEMORY_CANDIDATES);
     if (!n)
         return dh_stale_peek(p->address, p->size);
@@ -117,7 +117,7 @@ static uint64_t serve(struct dh_stale_shard *s, const struct dh_stale_line_acces
     return c->value;
 }
 
-static void keep_stale(const struct dh_engine_stale_read *read)
+static void record_stale_read(const struct dh_engine_stale_read *read)
 {
     struct dh_stale_control *c = dh_stale_control;
     uint32_t i = atomic_fetch_add(&c->n_stale, 1);
@@ -147,10 +147,10 @@ void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_line_acc
     if (!read->candidates)
         return;
     dh_stale_count(&k->t->counts->stale, 1);
-    keep_stale(read);
+    record_stale_read(read);
 }
 
-static void note_buffer(struct dh_stale_shard *s, const struct dh_piece *p)
+static void count_buffered(struct dh_stale_shard *s, const struct dh_piece *p)
 {
     const struct dh_hb_model *h = s->model;
     const struct dh_location *at = dh_location_find((struct dh_locations *)&h->locations, p->address, p->size);
@@ -159,9 +159,10 @@ static void note_buffer(struct dh_stale_shard *s, const struct dh_piece *p)
         atomic_store_explicit(&dh_stale_control->buffer_most, at->count, memory_order_relaxed);
 }
 
-/* The model has one clock for those who share a slot, and a write the epoch that it says: whoever writes is there, too.
+/* Threads that share a slot share a clock in the model, which gives a write its epoch: the writer's clock catches up
+ * with it.
  */
-static void keep_up(struct dh_stale_shard *s, struct dh_stale_thread *t)
+static void catch_up_clock(struct dh_stale_shard *s, struct dh_stale_thread *t)
 {
     struct dh_hb_model *h = s->model;
     const uint32_t *known = dh_clocks_of(&h->clocks, t->slot);
@@ -176,15 +177,15 @@ void dh_stale_store_line(struct dh_stale_shard *s, const struct dh_stale_line_ac
     dh_stale_count(&k->t->counts->stores, 1);
     if (is_own(s, k, true))
         return;
-    keep_up(s, k->t);
+    catch_up_clock(s, k->t);
     unsigned n = pieces_of(s, k, pieces);
     for (unsigned i = 0; i < n; i++) {
         struct dh_access a = access_of(k, &pieces[i], false);
         uint64_t v = 0;
         dh_bytes_copy(&v, (const char *)value + (pieces[i].address - k->at), pieces[i].size);
-        note_beginning(s, k, &pieces[i]);
+        log_initial(s, k, &pieces[i]);
         dh_hb_model_store(s->model, &a, v);
         dh_stale_log(k->t->index, DH_STALE_LOG_STORE, a.address, a.size, v);
-        note_buffer(s, &pieces[i]);
+        count_buffered(s, &pieces[i]);
     }
 }

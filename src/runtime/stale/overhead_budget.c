@@ -1,16 +1,16 @@
-/* What serving stale values may cost: a share of the thread's own time. */
+/* The overhead budget of serving stale values: a share of the thread's own time. */
 #include "runtime/stale/shard.h"
 
 enum {
-    FOR_NOTHING = 512, /* loads at a place that each thread is served whatever they cost */
-    LONGEST = 1 << 16, /* row of loads that is passed over */
+    FREE_LOADS = 512,  /* loads at a place that each thread is served regardless of the budget */
+    LONGEST = 1 << 16, /* loads skipped in a row, at most */
     SHARE = 32,        /* one cycle in so many may be spent here */
     SHARE_OF_ELEMENTS = 6,
-    INTERRUPTED = 200000, /* cycles that only a thread takes that did not run meanwhile */
-    AWAY = 300000,        /* at most so many cycles without an access were the thread's own, */
+    INTERRUPTED = 200000, /* cycles: an access that takes more was preempted */
+    AWAY = 300000,        /* cycles between accesses that count as the thread's own, at most */
     AWAY_OF_ELEMENTS = 3000000
 };
-/* Cycles to begin with. */
+/* Initial budget in cycles. */
 #define CREDIT ((int64_t)20000000)
 #define CREDIT_OF_ELEMENTS ((int64_t)150000000)
 
@@ -19,7 +19,7 @@ static uint64_t cycles(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* Every place has some loads for nothing; what is more must be paid by what was spent elsewhere. */
+/* Every place has some free loads; further ones are charged to the time that the thread spent elsewhere. */
 uint64_t dh_stale_budget_begin(struct dh_stale_thread *t, uint32_t what)
 {
     uint64_t now = cycles(), share = what & DH_STALE_ELEMENT ? SHARE_OF_ELEMENTS : SHARE,
@@ -27,7 +27,7 @@ uint64_t dh_stale_budget_begin(struct dh_stale_thread *t, uint32_t what)
     int64_t most = what & DH_STALE_ELEMENT ? CREDIT_OF_ELEMENTS : CREDIT;
     if (!t->last)
         t->credit = most;
-    else if (now > t->last) /* who was away for long was not running */
+    else if (now > t->last) /* a thread that was away for long did not run */
         t->credit += (int64_t)((now - t->last < away ? now - t->last : away) / share);
     t->credit = t->credit < most ? t->credit : most;
     return now;
@@ -40,12 +40,12 @@ void dh_stale_budget_charge(struct dh_stale_thread *t, uint64_t began)
     t->credit -= (int64_t)(spent < INTERRUPTED ? spent : INTERRUPTED);
 }
 
-/* How many loads of the place are passed over now. */
+/* Chooses how many loads at the place are skipped now. */
 void dh_stale_budget_skip_loads(struct dh_stale_thread *t, uint32_t place)
 {
     struct dh_stale_site *at = &t->sites[place % DH_STALE_SITES];
-    if (at->given < FOR_NOTHING || dh_stale_control->job.flags & DH_STALE_ALL) {
-        at->given += at->given < FOR_NOTHING;
+    if (at->free_loads < FREE_LOADS || dh_stale_control->job.flags & DH_STALE_ALL) {
+        at->free_loads += at->free_loads < FREE_LOADS;
         return;
     }
     if (t->credit < 0)
@@ -56,7 +56,7 @@ void dh_stale_budget_skip_loads(struct dh_stale_thread *t, uint32_t place)
     dh_stale_count(&t->counts->passed, at->length);
 }
 
-/* Stores cannot be passed over. Where they cost too much, fewer elements are looked at; in the end nothing is. */
+/* Stores cannot be skipped. If they cost too much, fewer elements are sampled, in the end none. */
 void dh_stale_budget_reduce(struct dh_stale_thread *t, uint32_t what)
 {
     if (t->credit > -CREDIT / 8 || dh_stale_control->job.flags & DH_STALE_ALL)

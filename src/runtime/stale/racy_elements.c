@@ -5,12 +5,12 @@
 uint32_t dh_racy_elements_wanted;
 
 static struct dh_engine_element elements[DH_ENGINE_ELEMENTS];
-/* Where they are; of heap blocks with where those begin. */
+/* Their addresses, with that of the heap block. */
 static struct found {
     uintptr_t at, block;
 } found[DH_RACY_ELEMENTS_MAX];
 static unsigned n_found;
-/* Bits of granules that may be among them: most accesses are of others. */
+/* A Bloom filter of their granules: most accesses are to others. */
 enum { FILTER = 1024 };
 static uint64_t filter[FILTER / 64];
 static dh_spin lock = DH_SPIN_INIT(DH_RANK_RACY_ELEMENTS);
@@ -20,7 +20,7 @@ static unsigned bit_of(uintptr_t at)
     return (unsigned)(at / 8 * 0x9e3779b97f4a7c15u >> 54) % FILTER;
 }
 
-static void add(uintptr_t at, uintptr_t block)
+static void add_address(uintptr_t at, uintptr_t block)
 {
     if (n_found == DH_RACY_ELEMENTS_MAX)
         return;
@@ -35,7 +35,7 @@ void dh_racy_elements_start(const struct dh_engine_element *e, uint32_t n)
     for (uint32_t i = 0; i < dh_racy_elements_wanted; i++) {
         elements[i] = e[i];
         if (!e[i].block)
-            add((uintptr_t)__executable_start + (uintptr_t)e[i].offset, 0);
+            add_address((uintptr_t)__executable_start + (uintptr_t)e[i].offset, 0);
     }
 }
 
@@ -49,7 +49,7 @@ void dh_racy_elements_allocated(const void *at, size_t size)
     for (uint32_t i = 0; i < dh_racy_elements_wanted; i++)
         if (elements[i].block && is_in(&elements[i], size)) {
             dh_spin_lock(&lock);
-            add((uintptr_t)at + (uintptr_t)elements[i].offset, (uintptr_t)at);
+            add_address((uintptr_t)at + (uintptr_t)elements[i].offset, (uintptr_t)at);
             dh_spin_unlock(&lock);
         }
 }

@@ -1,4 +1,5 @@
-/* Where the locations of chosen places are kept, and when they are forgotten. */
+/* The shards: locations by cache line, and forgetting their older values. Their tables are lock-protected and never
+ * freed. */
 #include "runtime/stale/shard.h"
 
 #include "memory/heuristics.h"
@@ -8,17 +9,17 @@
 
 enum {
     SHARDS = 16,
-    KNOWN = 1 << 11,  /* granules of a shard, three quarters of which may be in use */
-    FILTER = 1 << 16, /* lines, by their lowest bits, of which some had a location */
+    KNOWN = 1 << 11,  /* granules of a shard's table, at most three quarters full */
+    FILTER = 1 << 16, /* cache lines, by their lowest bits, that had a location */
 };
 
-/* Eight bytes of memory. What one thread alone stores again and again is its own until another comes: it has no past
- * then. */
+/* Eight bytes of memory. A granule that one thread alone stores to often is its own until another accesses it: it has
+ * no older values. */
 struct dh_stale_granule {
     uint64_t at;
     uint32_t first; /* thread that accessed it */
     uint16_t stores;
-    bool shared; /* another did, too */
+    bool shared; /* another thread accessed it, too */
 };
 
 static struct dh_stale_shard *shards;
@@ -37,7 +38,7 @@ static uint64_t peek(struct dh_memory *m, uint64_t address, unsigned size)
     return dh_stale_peek(address, size);
 }
 
-/* Who tells the store makes it, when all pieces are told. */
+/* The caller stores, when all pieces are in the model. */
 static void poke(struct dh_memory *m, uint64_t address, unsigned size, uint64_t value)
 {
     (void)m, (void)address, (void)size, (void)value;
@@ -74,8 +75,8 @@ bool dh_stale_serve_start(void)
     return shards;
 }
 
-/* A write is forgotten when it is hidden from every thread that there is, so all of them must be known. */
-static void learn_threads(struct dh_stale_shard *s)
+/* A value is removed when no thread can read it any more, so the model must know all threads. */
+static void update_threads(struct dh_stale_shard *s)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     if (__builtin_expect(s->generation == atomic_load_explicit(&r->generation, memory_order_acquire), 1))
@@ -101,7 +102,7 @@ static void learn_threads(struct dh_stale_shard *s)
     dh_spin_unlock(&r->lock);
 }
 
-static void begin_anew(struct dh_stale_shard *s, unsigned number)
+static void reset_shard(struct dh_stale_shard *s, unsigned number)
 {
     dh_hb_model_begin(s->model);
     dh_picker_begin(s->picker, dh_stale_control->job.seed * SHARDS + number);
@@ -110,22 +111,22 @@ static void begin_anew(struct dh_stale_shard *s, unsigned number)
     s->n_known = 0;
 }
 
-/* Where there is no more room, nothing has a past. */
+/* A full table is cleared: no location has older values then. */
 struct dh_stale_shard *dh_stale_lock_shard(uint64_t address)
 {
     struct dh_stale_shard *s = shard_of(address);
     dh_spin_lock(&s->lock);
     if (__builtin_expect(s->n_known >= KNOWN / 4 * 3, 0))
-        begin_anew(s, (unsigned)(s - shards));
-    learn_threads(s);
+        reset_shard(s, (unsigned)(s - shards));
+    update_threads(s);
     return s;
 }
 
-/* What somebody else was about to change is not whole; and the one thread that is left has nobody to disagree with. */
+/* Another thread may have been inside; and the only thread in the child has no older values to read. */
 void dh_stale_serve_forked(void)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
-        begin_anew(&shards[i], i);
+        reset_shard(&shards[i], i);
         dh_spin_forked(&shards[i].lock);
     }
 }
@@ -196,7 +197,7 @@ static void forget_lines(uint64_t from, uint64_t end)
                         (line + 1) * DH_STALE_LINE < end ? (line + 1) * DH_STALE_LINE : end);
 }
 
-/* More than the filter tells apart. */
+/* A range as large as the filter. */
 static void forget_everywhere(uint64_t from, uint64_t end)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
@@ -228,7 +229,7 @@ void dh_stale_forget_all(void)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
         dh_spin_lock(&shards[i].lock);
-        begin_anew(&shards[i], i);
+        reset_shard(&shards[i], i);
         dh_spin_unlock(&shards[i].lock);
     }
 }

@@ -18,7 +18,7 @@ bool dh_stale_on;
 struct dh_stale_control *dh_stale_control;
 uint32_t __dh_stale_over = 1;
 
-/* NULL with why. */
+/* NULL: *why says why. */
 static struct dh_stale_control *map(const char *path, const char **why)
 {
     struct stat st;
@@ -40,7 +40,7 @@ static struct dh_stale_control *map(const char *path, const char **why)
     return c->magic == DH_STALE_MAGIC && c->version == DH_STALE_VERSION && c->log_room <= room ? c : NULL;
 }
 
-/* A program that nobody chose anything in has nothing to serve, and pays for no order. */
+/* Without chosen places there is nothing to serve, and happens-before is not needed. */
 static bool is_variant(void)
 {
     return dh_text_after(__dh_variant, "stale");

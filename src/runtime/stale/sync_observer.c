@@ -101,7 +101,7 @@ void dh_stale_memory_unmapped(const void *at, size_t size)
     dh_stale_forget(at, size);
 }
 
-/* ---- racy elements, of the engine too ---- */
+/* ---- racy elements, for the engine, too ---- */
 
 void dh_racy_elements_memory_allocated(const void *at, size_t size, const uintptr_t *call_slot)
 {

@@ -1,4 +1,4 @@
-/* Threads as the model tells them apart. */
+/* Threads of adversarial memory: slots of the model, clocks at creation and exit. */
 #include "runtime/stale/state.h"
 
 #include "runtime/core/alloc.h"
@@ -13,7 +13,7 @@ struct dh_stale_thread_birth {
 
 /* ---- slots ---- */
 
-/* One that nobody has, the one free for longest; else the one with the fewest. */
+/* A free slot, the one free for longest; else the one with the fewest threads. */
 static uint32_t find_slot(void)
 {
     const struct dh_stale_registry *r = &dh_stale_registry;
@@ -27,7 +27,7 @@ static uint32_t find_slot(void)
 }
 
 /* `clock` is what the thread begins with; its own entry is new. */
-static uint32_t take_slot(struct dh_clock *clock)
+static uint32_t acquire_slot(struct dh_clock *clock)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     dh_spin_lock(&r->lock);
@@ -43,7 +43,7 @@ static uint32_t take_slot(struct dh_clock *clock)
     return i;
 }
 
-static void give_slot(uint32_t i, uint32_t last)
+static void release_slot(uint32_t i, uint32_t last)
 {
     struct dh_stale_registry *r = &dh_stale_registry;
     dh_spin_lock(&r->lock);
@@ -87,7 +87,7 @@ struct dh_stale_thread_birth *dh_stale_thread_create(uint32_t index)
     dh_clock_copy(&b->clock, &t->clock);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, creation_of(index), 0, 0);
     dh_stale_tick(t);
-    b->slot = take_slot(&b->clock);
+    b->slot = acquire_slot(&b->clock);
     return b;
 }
 
@@ -95,7 +95,7 @@ void dh_stale_thread_abandon(struct dh_stale_thread_birth *b)
 {
     if (!b)
         return;
-    give_slot(b->slot, 0);
+    release_slot(b->slot, 0);
     dh_free(b, sizeof *b);
 }
 
@@ -107,7 +107,7 @@ void dh_stale_thread_begin(struct dh_stale_thread_birth *b)
     if (t)
         dh_stale_log(t->index, DH_STALE_LOG_ACQUIRE, creation_of(b->index), 0, 0);
     else
-        give_slot(b->slot, 0);
+        release_slot(b->slot, 0);
     __atomic_store_n(&__dh_thread.stale, t, __ATOMIC_RELEASE);
     dh_stale_serve_every_site();
     dh_free(b, sizeof *b);
@@ -120,7 +120,7 @@ void dh_stale_thread_end(const void *object)
         return;
     dh_stale_hb_edge(object, DH_STALE_RELEASE);
     __atomic_store_n(&__dh_thread.stale, NULL, __ATOMIC_RELEASE);
-    give_slot(t->slot, t->clock.at[t->slot]);
+    release_slot(t->slot, t->clock.at[t->slot]);
     dh_free(t, sizeof *t);
 }
 
@@ -128,7 +128,7 @@ void dh_stale_threads_start(uint32_t slots)
 {
     struct dh_clock nothing = {0};
     dh_stale_registry.slots = slots < DH_STALE_SLOTS_MOST ? slots : DH_STALE_SLOTS_MOST;
-    uint32_t slot = take_slot(&nothing);
+    uint32_t slot = acquire_slot(&nothing);
     __dh_thread.stale = new_thread(slot, 0, &nothing);
 }
 

@@ -223,7 +223,7 @@ extern __typeof(dh_slots_merged) dh_slots_merged __attribute__((weak));
 extern void __real_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit) __attribute__((weak));
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit);
 void __wrap_dh_report(const struct dh_report *r);
-bool __wrap_dh_report_is_worth(uint64_t pair, uint64_t pair_and_address);
+bool __wrap_dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address);
 
 void __wrap_dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit)
 {
@@ -264,7 +264,7 @@ void __wrap_dh_report(const struct dh_report *r)
 }
 
 /* Each trace is looked at anew. */
-bool __wrap_dh_report_is_worth(uint64_t pair, uint64_t pair_and_address)
+bool __wrap_dh_report_is_worth_explaining(uint64_t pair, uint64_t pair_and_address)
 {
     (void)pair, (void)pair_and_address;
     return true;
