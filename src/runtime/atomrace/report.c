@@ -81,12 +81,8 @@ void dh_atom_report(struct dh_report *r)
         return;
     if (dh_race_on && dh_race_enter(__dh_thread.race)) {
         bool benign_there = dh_race_is_benign(r->addr, r->size);
-        if (dh_heap_block_around(r->addr, &block)) {
-            r->block = block.at;
-            r->n_block = block.size;
-            r->block_thread = block.thread;
-            r->block_context = block.context;
-        }
+        if (dh_heap_block_around(r->addr, &block))
+            dh_report_set_block(r, &block);
         dh_race_leave(__dh_thread.race);
         if (benign_there)
             return;

@@ -66,12 +66,8 @@ void dh_consistency_report(const struct dh_collision *c)
     if (dh_report_is_known(&r))
         return;
     struct dh_heap_block block;
-    if (dh_race_on && dh_heap_block_around(r.addr, &block)) {
-        r.block = block.at;
-        r.n_block = block.size;
-        r.block_thread = block.thread;
-        r.block_context = block.context;
-    }
+    if (dh_race_on && dh_heap_block_around(r.addr, &block))
+        dh_report_set_block(&r, &block);
     struct dh_vector_state saved;
     dh_vector_save(&saved);
     dh_report(&r);

@@ -38,7 +38,7 @@ static struct dh_unit_thread *thread_at(uint32_t slot)
 void dh_scopes_thread_start(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    if (!dh_scopes_on || s->units)
+    if (!dh_scopes_on || s->scope_thread)
         return;
     for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
         uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
@@ -47,10 +47,10 @@ void dh_scopes_thread_start(void)
         struct dh_unit_thread *t = thread_at(slot);
         if (!t)
             return;
-        dh_unit_begin(t, slot, s->index, &s->unit);
-        s->unit_entries = &t->entries;
+        dh_unit_begin(t, slot, s->index, &s->scope);
+        s->scope_accesses = &t->entries;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        s->units = t;
+        s->scope_thread = t;
         return;
     }
 }
@@ -58,11 +58,11 @@ void dh_scopes_thread_start(void)
 void dh_scopes_thread_exit(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    struct dh_unit_thread *t = s->units;
+    struct dh_unit_thread *t = s->scope_thread;
     if (!t)
         return;
-    s->units = NULL;
-    s->unit_entries = &dh_scope_no_accesses;
+    s->scope_thread = NULL;
+    s->scope_accesses = &dh_scope_no_accesses;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     dh_unit_end(t);
     atomic_store(&slot_in_use[t->slot], false);
@@ -70,7 +70,7 @@ void dh_scopes_thread_exit(void)
 
 void dh_scopes_forked(void)
 {
-    struct dh_unit_thread *mine = __dh_thread.units;
+    struct dh_unit_thread *mine = __dh_thread.scope_thread;
     for (uint32_t i = 1; i < DH_UNIT_SLOTS; i++) {
         bool me = mine && mine->slot == i;
         atomic_store(&slot_in_use[i], me);
@@ -125,14 +125,14 @@ static _Atomic uint64_t *last_release_of(const void *lock)
 
 void dh_scopes_lock_acquired(const void *lock)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_unit_thread *t = __dh_thread.scope_thread;
     if (t && atomic_load_explicit(last_release_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
         dh_unit_split(t);
 }
 
 void dh_scopes_lock_released(const void *lock)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_unit_thread *t = __dh_thread.scope_thread;
     if (!t)
         return;
     dh_unit_close(t);
@@ -192,10 +192,10 @@ void dh_scopes_atomic_learn(uintptr_t addr, uint64_t version, uint64_t value)
 /* Earlier accesses to it are of no interest to this thread. For much memory a split of the scope is cheaper. */
 void dh_scopes_forget_memory(const void *at, size_t size)
 {
-    if (!__dh_thread.units)
+    if (!__dh_thread.scope_thread)
         return;
     if (size > MOST_FORGOTTEN) {
-        dh_unit_split(__dh_thread.units);
+        dh_unit_split(__dh_thread.scope_thread);
         return;
     }
     for (uintptr_t a = (uintptr_t)at & ~(uintptr_t)7; a < (uintptr_t)at + size; a += 8)
@@ -214,7 +214,7 @@ static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool 
 
 void dh_scopes_complete(uintptr_t addr, uint32_t what, uint32_t place)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_unit_thread *t = __dh_thread.scope_thread;
     if (t)
         check(t, addr, what & 0xFF, what >> 8, place);
 }
@@ -229,7 +229,7 @@ static void access_cell(struct dh_unit_thread *t, uintptr_t addr, unsigned size,
 
 void dh_scopes_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_unit_thread *t = __dh_thread.scope_thread;
     uintptr_t end = addr + (size < MOST_RANGE ? size : MOST_RANGE);
     while (t && addr < end) {
         uintptr_t next = (addr & ~(uintptr_t)7) + 8;

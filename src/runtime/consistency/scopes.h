@@ -21,15 +21,15 @@ void dh_scopes_thread_exit(void);
 /* An acquire: what the thread does from here on may be ordered after other threads' accesses. */
 static inline void dh_scopes_sync_acquire(void)
 {
-    if (__dh_thread.units)
-        dh_unit_split(__dh_thread.units);
+    if (__dh_thread.scope_thread)
+        dh_unit_split(__dh_thread.scope_thread);
 }
 
 /* A release: what other threads do from here on may be ordered after this thread's accesses. */
 static inline void dh_scopes_sync_release(void)
 {
-    if (__dh_thread.units)
-        dh_unit_close(__dh_thread.units);
+    if (__dh_thread.scope_thread)
+        dh_unit_close(__dh_thread.scope_thread);
 }
 
 /* An atomic variable that was not changed since the thread acquired it orders nothing new. Around every operation that

@@ -86,7 +86,7 @@ void dh_consistency_memory_unmapped(const void *at, size_t size)
 
 void dh_consistency_library_access(const void *at, size_t size, bool write, const uintptr_t *call_slot)
 {
-    if (__dh_thread.units && call_slot && dh_module_is_instrumented(*call_slot))
+    if (__dh_thread.scope_thread && call_slot && dh_module_is_instrumented(*call_slot))
         dh_scopes_access((uintptr_t)at, size, write, __dh_thread.place);
 }
 
@@ -121,13 +121,13 @@ void dh_consistency_atomic_fence(uint32_t order)
 void dh_consistency_scope_entered(uint32_t token, const void *object, uint32_t place)
 {
     (void)place;
-    if (__dh_thread.units)
-        dh_unit_enter(__dh_thread.units, token, (uintptr_t)object);
+    if (__dh_thread.scope_thread)
+        dh_unit_enter(__dh_thread.scope_thread, token, (uintptr_t)object);
 }
 
 void dh_consistency_scope_left(uint32_t token, uint32_t open)
 {
     (void)open;
-    if (__dh_thread.units)
-        dh_unit_leave(__dh_thread.units, token);
+    if (__dh_thread.scope_thread)
+        dh_unit_leave(__dh_thread.scope_thread, token);
 }

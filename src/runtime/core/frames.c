@@ -22,10 +22,10 @@ struct dh_unit_entries dh_scope_no_accesses;
 __thread struct dh_thread_state __dh_thread = {
     .place = DH_PLACE_NONE,
     .known = dh_knows_nothing,
-    .told = dh_knows_nothing,
+    .recorded = dh_knows_nothing,
     .runs = dh_no_runs,
     .small = dh_no_small,
-    .unit_entries = &dh_scope_no_accesses,
+    .scope_accesses = &dh_scope_no_accesses,
     .must_go4 = {FOUR(1, 0, 1), FOUR(1, 4, 1), FOUR(1, 8, 1), FOUR(1, 12, 1)},
     .must_go8 = {FOUR(3, 0, 2), FOUR(3, 8, 2)},
 };

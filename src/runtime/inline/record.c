@@ -8,8 +8,8 @@ DH_PRESERVE_ALL void __dh_note_slow(const void *addr, uint32_t what, uint32_t pl
 
 INLINE_PART uint64_t unrecorded_granules(uintptr_t addr, unsigned write)
 {
-    uint64_t word = __dh_thread.told[write * DH_TOLD_LINES + (addr >> 6 & (DH_TOLD_LINES - 1))];
-    return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.told_stamp ^ word;
+    uint64_t word = __dh_thread.recorded[write * DH_RECORDED_LINES + (addr >> 6 & (DH_RECORDED_LINES - 1))];
+    return (addr & DH_KNOWN_ABOVE) ^ __dh_thread.recorded_stamp ^ word;
 }
 
 /* Declared alignment may be wrong: low bits of the address count as unrecorded. */
@@ -72,8 +72,8 @@ INLINE_PART int is_recorded_many(uintptr_t addr, size_t size, unsigned write)
 
 INLINE_PART int is_recorded_small(uintptr_t addr, size_t size, unsigned write)
 {
-    const struct dh_told_small *small = &__dh_thread.small[dh_told_small_index(addr)];
-    return small->addr == addr && (small->what ^ (__dh_thread.told_stamp | size << 1 | 1)) <= !write;
+    const struct dh_recorded_small *small = &__dh_thread.small[dh_recorded_small_index(addr)];
+    return small->addr == addr && (small->what ^ (__dh_thread.recorded_stamp | size << 1 | 1)) <= !write;
 }
 
 INLINE_PART int is_recorded_any(uintptr_t addr, size_t size, unsigned write)

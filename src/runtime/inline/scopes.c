@@ -13,14 +13,14 @@ __attribute__((preserve_most, cold)) void __dh_scope_leave_slow(uint32_t token);
 INLINE void __dh_unit_read(const void *addr, size_t size, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!dh_unit_read(&t->unit, t->unit_entries, dh_scopes_cells(), (uintptr_t)addr, (unsigned)size, place)))
+    if (RARE(!dh_unit_read(&t->scope, t->scope_accesses, dh_scopes_cells(), (uintptr_t)addr, (unsigned)size, place)))
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size, place);
 }
 
 INLINE void __dh_unit_write(void *addr, size_t size, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!dh_unit_write(&t->unit, t->unit_entries, dh_scopes_cells(), (uintptr_t)addr, (unsigned)size, place)))
+    if (RARE(!dh_unit_write(&t->scope, t->scope_accesses, dh_scopes_cells(), (uintptr_t)addr, (unsigned)size, place)))
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size | 1u << 8, place);
 }
 
@@ -45,20 +45,20 @@ INLINE uint32_t __dh_scope_enter(const void *object, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
     uint32_t token = t->scopes;
-    if (RARE(!t->units || t->record))
+    if (RARE(!t->scope_thread || t->record))
         return __dh_scope_enter_slow(object, place);
     t->scopes = token + 1;
-    dh_unit_enter(t->units, token, (uintptr_t)object);
+    dh_unit_enter(t->scope_thread, token, (uintptr_t)object);
     return token;
 }
 
 INLINE void __dh_scope_leave(uint32_t token)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!t->units || t->record || token >= t->scopes)) {
+    if (RARE(!t->scope_thread || t->record || token >= t->scopes)) {
         __dh_scope_leave_slow(token);
         return;
     }
     t->scopes = token;
-    dh_unit_leave(t->units, token);
+    dh_unit_leave(t->scope_thread, token);
 }

@@ -32,7 +32,7 @@ static inline void leave_cas(struct dh_atomic_op *op, bool won, uint32_t failure
 static inline bool only_scopes(uint32_t what)
 {
     enum dh_order order = dh_what_order(what);
-    return __builtin_expect(__dh_thread.units != NULL, 0) && !__dh_thread.race && !__dh_thread.record &&
+    return __builtin_expect(__dh_thread.scope_thread != NULL, 0) && !__dh_thread.race && !__dh_thread.record &&
            (order == DH_ORDER_ACQUIRE || order == DH_ORDER_SEQ_CST) && !dh_engine_on;
 }
 

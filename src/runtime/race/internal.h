@@ -43,6 +43,8 @@ struct dh_heap_block {
     uint32_t thread, context;
 };
 bool dh_heap_block_around(uintptr_t addr, struct dh_heap_block *out);
+struct dh_report;
+void dh_report_set_block(struct dh_report *r, const struct dh_heap_block *block);
 /* Memory that was freed: `number` is the clock of an epoch of DH_SLOT_FREED. */
 struct dh_freed_block {
     struct dh_heap_block block;

@@ -221,11 +221,11 @@ void dh_layout_restart(void)
 
 bool dh_layout_may_map(const void *at, size_t size)
 {
-    static bool told;
+    static bool printed;
     struct span wanted = {(uintptr_t)at, size}, ours = {DH_BLOCKS_BASE, DH_BLOCKS_SIZE + DH_SHADOW_SIZE};
     if (!layout.part[STACK].size || !overlap(wanted, ours))
         return true;
-    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&printed, true, __ATOMIC_RELAXED))
         dh_print("deadheat: the program wants to map %lu bytes at %p, where the detector's tables are: it is told that "
                  "there is no memory\n",
                  (unsigned long)size, at);
@@ -234,13 +234,13 @@ bool dh_layout_may_map(const void *at, size_t size)
 
 void dh_layout_mapped(const void *at, size_t size)
 {
-    static bool told;
+    static bool printed;
     static const char *const names[] = {"the executable", "the heap", "libraries and mappings", "the main stack"};
     struct span fresh = {(uintptr_t)at, size};
     if (!layout.part[STACK].size || overlap(fresh, layout.part[MAPPINGS]))
         return;
     for (int i = 0; i < PARTS; i++)
-        if (share_cells(fresh, layout.part[i]) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        if (share_cells(fresh, layout.part[i]) && !__atomic_exchange_n(&printed, true, __ATOMIC_RELAXED))
             dh_print("deadheat: the program's mapping of %lu bytes at %p is not told apart from %s: findings there may "
                      "be wrong or missing\n",
                      (unsigned long)size, at, names[i]);

@@ -135,11 +135,16 @@ static bool describe_freed(struct dh_report *r, uint32_t number)
     a->size = block_size(&freed.block);
     if (transferred)
         return true;
-    r->block = freed.block.at;
-    r->n_block = freed.block.size;
-    r->block_thread = freed.block.thread;
-    r->block_context = freed.block.context;
+    dh_report_set_block(r, &freed.block);
     return true;
+}
+
+void dh_report_set_block(struct dh_report *r, const struct dh_heap_block *block)
+{
+    r->block = block->at;
+    r->n_block = block->size;
+    r->block_thread = block->thread;
+    r->block_context = block->context;
 }
 
 static void describe_object(struct dh_report *r, const struct dh_race_state *s)
@@ -149,10 +154,7 @@ static void describe_object(struct dh_report *r, const struct dh_race_state *s)
         block = *s->frees;
     else if (r->block || r->dead || !dh_heap_block_around(r->addr, &block))
         return;
-    r->block = block.at;
-    r->n_block = block.size;
-    r->block_thread = block.thread;
-    r->block_context = block.context;
+    dh_report_set_block(r, &block);
 }
 
 /* The program is about to access these bytes, so they can be read; freed memory may be unmapped. */

@@ -40,10 +40,7 @@ const _Atomic uint64_t *dh_sync_object_version(const struct dh_sync_object *o);
 void dh_sync_object_begin_change(struct dh_sync_object *o);
 /* Room for a clock of n entries; NULL when there is no memory. */
 struct dh_clock *dh_sync_clock_reserve(struct dh_sync_clock **c, uint32_t n);
-static inline const struct dh_clock *dh_sync_clock_of(const struct dh_sync_clock *c)
-{
-    return c ? &c->clock : NULL;
-}
+
 void dh_sync_clock_clear(struct dh_sync_clock **c);
 /* Removes what lies in the range. */
 void dh_sync_objects_remove(uintptr_t addr, size_t size);

@@ -9,7 +9,7 @@
 #include "runtime/core/instrumented_modules.h"
 #include "runtime/core/sync_observer.h"
 
-#define INDEX(addr) ((addr) >> 6 & (DH_TOLD_LINES - 1))
+#define INDEX(addr) ((addr) >> 6 & (DH_RECORDED_LINES - 1))
 
 /* ---- what was recorded ---- */
 
@@ -27,14 +27,14 @@ static uint64_t bits_of(uintptr_t addr, size_t size)
 /* Within a line. */
 static bool are_told(const struct dh_record_state *s, uintptr_t addr, uint64_t bits, bool write)
 {
-    uint64_t left = s->told[write][INDEX(addr)] ^ (addr & DH_KNOWN_ABOVE) ^ s->stamp;
+    uint64_t left = s->recorded[write][INDEX(addr)] ^ (addr & DH_KNOWN_ABOVE) ^ s->stamp;
     return !(left >> 16) && !(left & bits);
 }
 
 static bool is_recorded(const struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
 {
     if (!has_bits(addr, size)) {
-        const struct dh_told_small *small = &s->small[dh_told_small_index(addr)];
+        const struct dh_recorded_small *small = &s->small[dh_recorded_small_index(addr)];
         uint64_t left = small->what ^ (s->stamp | size << 1 | 1);
         return small->addr == addr && left <= !write;
     }
@@ -52,9 +52,9 @@ static void set_recorded(struct dh_record_state *s, uint64_t *word, uintptr_t ad
 /* Within a line. */
 static void tell_bits(struct dh_record_state *s, uintptr_t addr, uint64_t bits, bool write)
 {
-    set_recorded(s, &s->told[0][INDEX(addr)], addr, bits);
+    set_recorded(s, &s->recorded[0][INDEX(addr)], addr, bits);
     if (write)
-        set_recorded(s, &s->told[1][INDEX(addr)], addr, bits);
+        set_recorded(s, &s->recorded[1][INDEX(addr)], addr, bits);
 }
 
 static void learn(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
@@ -65,7 +65,7 @@ static void learn(struct dh_record_state *s, uintptr_t addr, size_t size, bool w
         if (bits >> 16)
             tell_bits(s, (addr | 63) + 1, bits >> 16, write);
     } else if (size <= 64) {
-        s->small[dh_told_small_index(addr)] = (struct dh_told_small){addr, s->stamp | size << 1 | write};
+        s->small[dh_recorded_small_index(addr)] = (struct dh_recorded_small){addr, s->stamp | size << 1 | write};
         s->small_stamp = s->stamp;
     }
 }
@@ -74,8 +74,8 @@ static void learn(struct dh_record_state *s, uintptr_t addr, size_t size, bool w
 static void learn_range(struct dh_record_state *s, uintptr_t addr, size_t size, bool write)
 {
     uintptr_t from = (addr + 3) & ~(uintptr_t)3, to = (addr + size) & ~(uintptr_t)3;
-    if (to > from && to - from > DH_TOLD_LINES * 64)
-        from = to - DH_TOLD_LINES * 64;
+    if (to > from && to - from > DH_RECORDED_LINES * 64)
+        from = to - DH_RECORDED_LINES * 64;
     while (from < to) {
         uintptr_t end = (from | 63) + 1;
         end = end < to ? end : to;
@@ -92,8 +92,8 @@ void dh_record_forget(struct dh_record_state *s, uintptr_t addr, size_t size)
         return;
     }
     for (uintptr_t at = addr & ~(uintptr_t)63; at < addr + size; at += 64)
-        s->told[0][INDEX(at)] = s->told[1][INDEX(at)] = 0;
-    for (int i = 0; s->small_stamp == s->stamp && i < DH_TOLD_SMALL; i++)
+        s->recorded[0][INDEX(at)] = s->recorded[1][INDEX(at)] = 0;
+    for (int i = 0; s->small_stamp == s->stamp && i < DH_RECORDED_SMALL; i++)
         if (s->small[i].addr - addr < size)
             s->small[i].addr = 0;
 }

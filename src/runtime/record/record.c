@@ -20,7 +20,7 @@ bool dh_record_on;
 
 /* For threads that are not recorded: no run goes on there. */
 struct dh_stream_run dh_no_runs[2 * DH_STREAM_RUNS];
-struct dh_told_small dh_no_small[DH_TOLD_SMALL];
+struct dh_recorded_small dh_no_small[DH_RECORDED_SMALL];
 
 /* ---- lanes ---- */
 
@@ -202,12 +202,12 @@ void dh_record_new_segment(struct dh_record_state *s)
 {
     s->stamp += (uint64_t)1 << DH_KNOWN_SHIFT;
     if (!s->stamp) {
-        dh_bytes_zero(s->told, sizeof s->told);
+        dh_bytes_zero(s->recorded, sizeof s->recorded);
         dh_bytes_zero(s->small, sizeof s->small);
         s->stamp = (uint64_t)1 << DH_KNOWN_SHIFT;
     }
     if (!s->ignores)
-        s->tls->told_stamp = s->stamp;
+        s->tls->recorded_stamp = s->stamp;
 }
 
 /* The events of one call that waits: a barrier releases, blocks, unblocks and acquires. */
@@ -423,8 +423,8 @@ static void set_tables(struct dh_record_state *s)
 {
     bool quick = s && !s->ignores;
     __dh_thread.runs = quick ? s->lanes[0].shared->runs : dh_no_runs;
-    __dh_thread.told = quick ? s->told[0] : dh_knows_nothing;
-    __dh_thread.told_stamp = quick ? s->stamp : 0;
+    __dh_thread.recorded = quick ? s->recorded[0] : dh_knows_nothing;
+    __dh_thread.recorded_stamp = quick ? s->stamp : 0;
     __dh_thread.small = quick ? s->small : dh_no_small;
 }
 

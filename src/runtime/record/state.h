@@ -31,7 +31,7 @@ struct dh_record_state {
     uint32_t index;
     uint8_t ignores; /* 1 << dh_ignored */
     uint32_t ignoring[DH_IGNORED_KINDS];
-    uint64_t stamp;       /* of the segment, in the words of `told` */
+    uint64_t stamp;       /* of the segment, in the words of `recorded` */
     uint64_t small_stamp; /* of the last that is in `small` */
     uint64_t alive[2 * DH_STREAM_RUNS / 64];
     /* The call that is being recorded: its place is announced once, its events may be several. */
@@ -44,8 +44,8 @@ struct dh_record_state {
     struct dh_record_state *next;
     struct dh_known_context contexts[DH_RECORD_CONTEXTS];
     struct dh_known_atomic atomics[DH_KNOWN_ATOMICS];
-    struct dh_told_small small[DH_TOLD_SMALL];
-    uint64_t told[2][DH_TOLD_LINES]; /* accessed, written */
+    struct dh_recorded_small small[DH_RECORDED_SMALL];
+    uint64_t recorded[2][DH_RECORDED_LINES]; /* accessed, written */
 };
 
 /* ---- record_file.c ---- */

@@ -33,7 +33,7 @@ bool dh_report_log_path(char *out, size_t n)
     return true;
 }
 
-static long write_all(int fd, const uint8_t *at, size_t n)
+long dh_report_write_all(int fd, const uint8_t *at, size_t n)
 {
     size_t done = 0;
     while (done < n) {
@@ -61,7 +61,7 @@ static long append(int fd, const struct dh_report_bytes *b, int pid)
 {
     long size = dh_syscall3(SYS_lseek, fd, 0, SEEK_END);
     size_t from = size > 0 && begun_pid == pid ? b->finding : size > 0 ? DH_LOG_HEADER_SIZE : 0;
-    long failed = size < 0 ? size : write_all(fd, b->at + from, b->n - from);
+    long failed = size < 0 ? size : dh_report_write_all(fd, b->at + from, b->n - from);
     if (failed && size >= 0)
         dh_syscall3(SYS_ftruncate, fd, size, 0);
     if (!failed)
@@ -114,7 +114,7 @@ void dh_report_log_keep_open(void)
 static bool log_sandboxed(const struct dh_report_bytes *b)
 {
     size_t from = begun_pid == dh_process.pid ? b->finding : kept_empty ? 0 : DH_LOG_HEADER_SIZE;
-    if (kept < 0 || write_all(kept, b->at + from, b->n - from) != 0)
+    if (kept < 0 || dh_report_write_all(kept, b->at + from, b->n - from) != 0)
         return false;
     begun_pid = dh_process.pid;
     return true;

@@ -19,6 +19,8 @@ bool dh_report_log(const struct dh_report_bytes *b);
 bool dh_report_log_note(const struct dh_report_bytes *b);
 /* What a log of this process begins with: header and process record. */
 void dh_report_log_begin(struct dh_log_out *o, uint64_t time);
+/* Writes all bytes, also after EINTR: 0 or a negative errno. */
+long dh_report_write_all(int fd, const uint8_t *at, size_t n);
 /* Seconds since 1970; 0 in a sandbox. */
 uint64_t dh_report_now(void);
 /* Path of this process's log; false: there is none. */

@@ -36,7 +36,7 @@ struct job {
     char *argv[6];
     int answer[2];     /* pipe for the id */
     uint64_t id;       /* fingerprint, 0 = not known */
-    int status;        /* of the tool, as wait4 tells it */
+    int status;        /* of the tool, from wait4 */
     bool may_suppress; /* the exit code may name a suppression */
     bool unseen;       /* there is no descriptor to print to */
 };
@@ -80,23 +80,11 @@ static long clone_onto(uint8_t *stack, unsigned long flags, void (*fn)(struct jo
     return result;
 }
 
-static bool write_all(int fd, const uint8_t *at, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        long k = dh_sys_write(fd, at + done, n - done);
-        if (k <= 0 && k != -EINTR)
-            return false;
-        done += k > 0 ? (size_t)k : 0;
-    }
-    return true;
-}
-
 static bool write_input(int fd, const struct dh_report_bytes *b)
 {
     struct dh_log_out o = {printed.bytes, 0, sizeof printed.bytes, false};
     dh_log_put_told(&o, printed.id, printed.n);
-    return write_all(fd, b->at, b->n) && write_all(fd, printed.bytes, o.n);
+    return dh_report_write_all(fd, b->at, b->n) == 0 && dh_report_write_all(fd, printed.bytes, o.n) == 0;
 }
 
 /* A memfd, or else a pipe that must hold everything at once. */

@@ -64,7 +64,7 @@ static void begin_atomic(struct served_atomic *m, const void *addr, uint32_t wha
         m->s = dh_stale_lock_shard(at);
 }
 
-static void end_making(struct served_atomic *m, bool wrote)
+static void end_atomic(struct served_atomic *m, bool wrote)
 {
     struct dh_stale_thread *t = m->k.t;
     if (m->s)
@@ -74,9 +74,9 @@ static void end_making(struct served_atomic *m, bool wrote)
         dh_stale_budget_charge(t, m->began);
 }
 
-/* A value that was there before anybody wrote carries nothing; but what began anew may have been written by somebody.
+/* An initial value releases nothing; but after a location began anew, uninstrumented code may have written it.
  */
-static bool carries_nothing(const struct dh_engine_stale_read *r)
+static bool is_initial_value(const struct dh_engine_stale_read *r)
 {
     return r->candidates && r->got.place == UINT32_MAX && !atomic_load(&dh_stale_control->untold);
 }
@@ -89,11 +89,11 @@ uint64_t dh_stale_atomic_load(const void *addr, uint32_t what, uint32_t place)
     begin_atomic(&m, addr, what, place);
     if (m.s) {
         dh_stale_load_line(m.s, &m.k, &value, &read);
-        if (carries_nothing(&read))
+        if (is_initial_value(&read))
             m.op.what &= ~0xFF00u;
     } else
         value = native_load(addr, m.k.size);
-    end_making(&m, false);
+    end_atomic(&m, false);
     return value;
 }
 
@@ -104,11 +104,11 @@ void dh_stale_atomic_store(void *addr, uint64_t value, uint32_t what, uint32_t p
     if (m.s)
         dh_stale_store_line(m.s, &m.k, &value);
     native_store(addr, value, m.k.size, m.op.what);
-    end_making(&m, true);
+    end_atomic(&m, true);
 }
 
-/* Reads the newest. Somebody who does not ask may come between: then the model sees that memory is not what it was
- * told, and it is tried again. */
+/* Reads the newest value. Uninstrumented code may write in between: then the model finds another value in memory, and
+ * the operation is repeated. */
 static uint64_t update(struct served_atomic *m, uint64_t old, uint64_t value)
 {
     if (m->s)
@@ -123,7 +123,7 @@ uint64_t dh_stale_atomic_rmw(void *addr, uint64_t operand, uint32_t what, uint32
     uint64_t old = native_load(addr, m.k.size), seen;
     while ((seen = update(&m, old, combine(old, operand, rmw, m.k.size))) != old)
         old = seen;
-    end_making(&m, true);
+    end_atomic(&m, true);
     return old;
 }
 
@@ -137,6 +137,6 @@ uint64_t dh_stale_atomic_cas(void *addr, uint64_t expected, uint64_t desired, ui
         old = update(&m, old, desired);
     if (old != expected)
         m.op.what = (m.op.what & ~0xFF00u) | failure << 8;
-    end_making(&m, old == expected);
+    end_atomic(&m, old == expected);
     return old;
 }
