@@ -233,7 +233,7 @@ void dh_tally_checks(LLVMModuleRef m, const struct dh_site_builder *sites)
 
 /* ---- what is left to the runtime ---- */
 
-/* Hooks that are calls still, and what the inlined part of the others calls (inline/race.c, inline/units.c). */
+/* Hooks that are calls still, and what the inlined part of the others calls (inline/race.c, inline/scopes.c). */
 static enum dh_tally descent_of(LLVMValueRef called)
 {
     static const char slow[] = "_slow", read[] = DH_HOOK_PREFIX "read", write[] = DH_HOOK_PREFIX "write",

@@ -292,7 +292,7 @@ void __dh_atom_after(void *addr, uint64_t what, uint64_t token, uint32_t spot, u
 }
 
 /* The inline fast paths call these with the convention preserve_most, which gcc does not know: all registers but r11
- * and the one of the answer stay as they were. The first eight bytes are room for the answer, or keep rax. */
+ * and that of the result are preserved. The first eight bytes are room for the result, or keep rax. */
 #define PUSH(r) "push %" r "\n.cfi_adjust_cfa_offset 8\n"
 #define POP(r) "pop %" r "\n.cfi_adjust_cfa_offset -8\n"
 #define PRESERVING(name, function, answer)                                                                             \

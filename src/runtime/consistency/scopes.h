@@ -1,4 +1,4 @@
-/* The object consistency detector (003 ch. 7) in the checked program: the scope (detect/consistency.h) that the calling
+/* The object consistency detector (003 §7.2) in the checked program: the scope (detect/consistency.h) that the calling
  * thread is in, and how synchronisation splits and closes it. Layer: runtime; constants also compiled into the inline
  * checks. No effect in threads without a scope state. Any thread, signal handlers, after fork. */
 #ifndef DH_RUNTIME_CONSISTENCY_SCOPES_H

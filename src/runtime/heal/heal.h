@@ -59,7 +59,7 @@ void dh_heal_force_slow_path(void);
  * try: 0 or EBUSY. acquire: 0 or ETIMEDOUT; `until` NULL: no limit. Under the engine, which schedules threads, waits
  * have no limit. */
 
-#ifdef DH_HEAL_ALONE /* production: no detectors, as fast as possible */
+#ifdef DH_HEAL_PRODUCTION /* production: no detectors, as fast as possible */
 
 /* A biased lock: biased to the thread that acquires it first, which then needs no atomic instruction: it sets `inside`
  * and checks `shared`. The first other thread acquires the word, sets `shared`, makes all threads pass a barrier

@@ -82,7 +82,7 @@ struct dh_history_lock {
     uint32_t context;
 };
 
-/* The access that is wanted, and what the history knows of it. */
+/* The wanted access, and what the history has of it. */
 struct dh_history_query {
     uint32_t time;  /* slot and clock */
     uintptr_t addr; /* one byte */

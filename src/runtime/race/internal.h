@@ -23,7 +23,7 @@ uint32_t dh_race_call_context(struct dh_race_state *s, const uintptr_t *call_slo
 /* The main thread becomes the detector's first. */
 void dh_race_start_main(void);
 void dh_race_tables_forked(void);
-/* False: the child goes on without the detector. */
+/* False: the child runs without the detector. */
 bool dh_race_shadow_forked(void);
 
 /* A state for a fiber that does not run yet, which inherits the caller's clock; the end of a state that no thread runs.

@@ -32,7 +32,7 @@ struct span {
 enum part { EXECUTABLE, HEAP, MAPPINGS, STACK, PARTS };
 
 static struct {
-    char **argv, **envp; /* as they came */
+    char **argv, **envp; /* as the kernel passed them */
     struct span part[PARTS];
     bool trusted;
 } layout;

@@ -322,7 +322,7 @@ void dh_slot_release(struct dh_race_state *s)
     dh_spin_unlock(&lock);
 }
 
-/* As the executable's program headers say. */
+/* From the executable's program headers. */
 size_t dh_slot_tls_size(void)
 {
     extern const ElfW(Ehdr) __ehdr_start;

@@ -43,7 +43,7 @@ static uint32_t index_of(const char *path, uintptr_t base)
     return n_modules++;
 }
 
-/* What the dynamic linker has now comes first: an address may have been another module's before. */
+/* The dynamic linker's present module takes precedence: an address may have been another module's before. */
 static uint32_t find(uintptr_t address, uintptr_t *base)
 {
     struct dl_find_object o;

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is there a sampled address within `size` bytes? Computes the lowest one that is at least `from`: if the highest
- * differing bit is set in `want`, it is below that bit; otherwise a higher unmasked bit must be incremented. */
+/* Is there a sampled address within `size` bytes? Computes the lowest one that is at least `from`: if `want` has the
+ * highest differing bit, that bit is set and the lower ones are those of `want`; otherwise the unmasked bits above are
+ * incremented. */
 static inline bool dh_stale_is_any_sampled(uint64_t mask, uint64_t want, uint64_t from, uint64_t size)
 {
     uint64_t other = (from & mask) ^ want;

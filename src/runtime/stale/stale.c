@@ -18,7 +18,7 @@ bool dh_stale_on;
 struct dh_stale_control *dh_stale_control;
 uint32_t __dh_stale_over = 1;
 
-/* NULL: *why says why. */
+/* NULL: failed, with the reason in *why. */
 static struct dh_stale_control *map(const char *path, const char **why)
 {
     struct stat st;
