@@ -1,12 +1,12 @@
 /* deadheat heal: a policy from what was found, safe and verified. */
-#include "driver/heal.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/prove_goals.h"
-#include "driver/heal_safety.h"
+#include "driver/policy_plan.h"
 #include "heal/means.h"
 #include "heal/patch.h"
 #include "heal/policy.h"
+#include "heal/safety.h"
 #include "heal/verify.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -250,7 +250,7 @@ static bool write_policy(struct healing *h, struct dh_err *err)
 {
     char *text = dh_draft_print(&h->draft, h->argv[0]);
     bool ok = dh_file_write(h->output, text, strlen(text), 0644, err) &&
-              dh_heal_check(h->output, h->program, false, NULL, err);
+              dh_policy_matches(h->output, h->program, false, NULL, err);
     free(text);
     return ok;
 }
@@ -372,7 +372,7 @@ static int suggest(const struct healing *h)
 static bool has_site(const struct healing *h, const char *name)
 {
     for (uint32_t i = 0; i < h->sites.n_sites; i++)
-        if (dh_heal_names_site(&h->sites, &h->sites.sites[i], name))
+        if (dh_policy_names_site(&h->sites, &h->sites.sites[i], name))
             return true;
     return false;
 }
@@ -445,7 +445,7 @@ static int check_policy(struct healing *h, const char *policy)
     struct dh_err err = {0};
     struct dh_heal_risks risks = {.at = {0}};
     struct dh_bytes b;
-    if (!read_program(h, &err) || !dh_heal_check(policy, h->program, false, NULL, &err) ||
+    if (!read_program(h, &err) || !dh_policy_matches(policy, h->program, false, NULL, &err) ||
         !dh_file_read(policy, &b, &err)) {
         dh_complain("heal: %s", err.text);
         dh_err_release(&err);

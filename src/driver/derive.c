@@ -1,9 +1,9 @@
 #include "driver/derive.h"
 
 #include "base/str.h"
-#include "driver/heal.h"
 #include "driver/libraries.h"
 #include "driver/merge.h"
+#include "driver/policy_plan.h"
 #include "driver/selection.h"
 #include "driver/sparse.h"
 #include "driver/variant.h"
@@ -120,9 +120,10 @@ static bool build(struct deriving *d, struct dh_err *err)
     if (!load(d, &v, &recipe, err))
         return false;
     struct dh_site_table sites = dh_site_builder_view(v.sites);
-    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) || !dh_heal_apply(d->plan_name, &sites, &d->plan, err))
+    if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) ||
+        !dh_policy_place(d->plan_name, &sites, &d->plan, err))
         return false;
-    dh_heal_look_at_libraries(&d->plan, d->program);
+    dh_policy_find_shared(&d->plan, d->program);
     leave_out(d, &v);
     if (!dh_variant_compile(&v, &objects, &places, err))
         return false;

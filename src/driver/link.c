@@ -2,11 +2,11 @@
 
 #include "base/str.h"
 #include "driver/arguments.h"
-#include "driver/heal.h"
 #include "driver/inputs.h"
 #include "driver/link_line.h"
 #include "driver/merge.h"
 #include "driver/passes.h"
+#include "driver/policy_plan.h"
 #include "driver/selection.h"
 #include "driver/sparse.h"
 #include "driver/variant.h"
@@ -294,13 +294,14 @@ static char *production_plan(const struct linking *k, const struct dh_site_build
     struct dh_site_table t = dh_site_builder_view(sites);
     const char *file = getenv(DH_LD_HEAL);
     char *heals = NULL, *name = NULL;
-    if (dh_heal_keep(file, &heals, err) && dh_heal_check_linked(file, &t, trace, k->line.kind == DH_LINK_SHARED, err)) {
+    if (dh_policy_keep(file, &heals, err) &&
+        dh_policy_matches_linked(file, &t, trace, k->line.kind == DH_LINK_SHARED, err)) {
         name = dh_format("production@%s", strchr(heals, DH_SELECTION_MARK) + 1);
-        if (!dh_plan_parse(name, plan, err) || !dh_heal_apply(name, &t, plan, err)) {
+        if (!dh_plan_parse(name, plan, err) || !dh_policy_place(name, &t, plan, err)) {
             free(name);
             name = NULL;
         } else {
-            dh_heal_look_at_linked(plan, trace);
+            dh_policy_find_shared_linked(plan, trace);
         }
     }
     free(heals);

@@ -1,7 +1,7 @@
 #include "heal/means.h"
 
 #include "cmd/command.h"
-#include "driver/heal_safety.h"
+#include "heal/safety.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "heal/use.h"
 
 #include "base/str.h"
-#include "driver/heal.h"
-#include "driver/heal_safety.h"
+#include "driver/policy_plan.h"
+#include "heal/safety.h"
 #include "host/cache.h"
 #include "host/file.h"
 #include "host/process.h"
@@ -101,7 +101,7 @@ char *dh_heal_plan_of(const char *policy, bool partly, const char *command, cons
     char *heals = NULL, *found = dh_program_find(program), *all = NULL;
     /* A script's programs are met when they start; what does not match there heals nothing. */
     bool present = found && dh_container_present(found);
-    if ((!present || dh_heal_check(policy, found, partly, tell, &err)) && dh_heal_keep(policy, &heals, &err) &&
+    if ((!present || dh_policy_matches(policy, found, partly, tell, &err)) && dh_policy_keep(policy, &heals, &err) &&
         (!present || is_without_circle(policy, found, heals, &err)))
         all = strcmp(plan, "none") == 0 ? dh_strdup(heals) : dh_format("%s,%s", plan, heals);
     else

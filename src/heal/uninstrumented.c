@@ -1,4 +1,4 @@
-#include "driver/heal_outside.h"
+#include "heal/uninstrumented.h"
 
 #include "driver/libraries.h"
 #include "host/file.h"
@@ -28,7 +28,7 @@ static void look_into(void *arg, const char *name, const char *path, bool instru
     dh_err_release(&ignored);
 }
 
-bool dh_heal_named_outside(const char *program, struct dh_names *out, struct dh_err *err)
+bool dh_variables_named_outside(const char *program, struct dh_names *out, struct dh_err *err)
 {
     return dh_libraries_each(program, look_into, out, err);
 }

@@ -1,4 +1,4 @@
-#include "driver/heal_spins.h"
+#include "heal/spin_loops.h"
 
 #include "base/vec.h"
 
@@ -99,7 +99,7 @@ static bool stores(const struct loop *l, LLVMValueRef f)
     return false;
 }
 
-void dh_heal_find_spins(LLVMValueRef function, struct dh_ptrmap *reads)
+void dh_find_spin_loops(LLVMValueRef function, struct dh_ptrmap *reads)
 {
     struct loop l = {.reads = reads};
     for (l.head = LLVMGetFirstBasicBlock(function); l.head; l.head = LLVMGetNextBasicBlock(l.head)) {

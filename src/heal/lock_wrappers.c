@@ -1,4 +1,4 @@
-#include "driver/heal_locks.h"
+#include "heal/lock_wrappers.h"
 
 #include "base/str.h"
 #include "ir/debug_info.h"

@@ -1,4 +1,4 @@
-#include "driver/heal.h"
+#include "driver/policy_plan.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -27,7 +27,7 @@ static bool matches(const struct dh_site_table *t, const struct dh_site *s, cons
     return found;
 }
 
-bool dh_heal_names_site(const struct dh_site_table *t, const struct dh_site *s, const char *name)
+bool dh_policy_names_site(const struct dh_site_table *t, const struct dh_site *s, const char *name)
 {
     const char *last = strrchr(name, ':'), *letters = dh_op_info(s->op)->letters;
     if (!strcmp(dh_site_string(t, s->name), name))
@@ -49,7 +49,7 @@ static bool holds_variable(const char *object, const char *name)
     return n && !strncmp(object, name, n) && name[n] == '.';
 }
 
-bool dh_heal_names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name)
+bool dh_policy_names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name)
 {
     if (!is_access(s))
         return false;
@@ -72,7 +72,7 @@ static char *path_of(const char *name, size_t n, struct dh_err *err)
     return path;
 }
 
-bool dh_heal_keep_text(const char *name, const char *text, size_t n, char **plan, struct dh_err *err)
+bool dh_policy_keep_text(const char *name, const char *text, size_t n, char **plan, struct dh_err *err)
 {
     struct dh_heal_policy policy;
     struct dh_sections_error e;
@@ -89,12 +89,12 @@ bool dh_heal_keep_text(const char *name, const char *text, size_t n, char **plan
     return ok || dh_err_while(err, "keeping the policy");
 }
 
-bool dh_heal_keep(const char *file, char **plan, struct dh_err *err)
+bool dh_policy_keep(const char *file, char **plan, struct dh_err *err)
 {
     struct dh_bytes b;
     if (!dh_file_read(file, &b, err))
         return false;
-    bool ok = dh_heal_keep_text(file, (const char *)b.at, b.n, plan, err);
+    bool ok = dh_policy_keep_text(file, (const char *)b.at, b.n, plan, err);
     dh_bytes_release(&b);
     return ok;
 }
@@ -105,12 +105,12 @@ static uint32_t mark_of(const struct dh_heal_policy *p, const struct dh_site_tab
 {
     uint32_t mark = 0;
     for (uint32_t i = 0; i < p->file.n_sites && i < DH_MARK_POINTS; i++)
-        if (dh_heal_names_site(t, s, p->file.sites[i])) {
+        if (dh_policy_names_site(t, s, p->file.sites[i])) {
             mark |= (i + 1) << DH_MARK_POINT_SHIFT;
             break;
         }
     for (uint32_t i = 0; i < p->file.n_names && i < DH_MARK_VARIABLES; i++)
-        if (p->variable_of[i] != DH_HEAL_NONE && dh_heal_names_variable(t, s, p->file.names[i])) {
+        if (p->variable_of[i] != DH_HEAL_NONE && dh_policy_names_variable(t, s, p->file.names[i])) {
             mark |= (i + 1) << DH_MARK_VARIABLE_SHIFT;
             break;
         }
@@ -128,7 +128,7 @@ static const char *carried(const char *plan_name)
     return NULL;
 }
 
-bool dh_heal_apply(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err)
+bool dh_policy_place(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err)
 {
     const char *name = carried(plan_name);
     struct dh_bytes b;
@@ -158,7 +158,7 @@ bool dh_heal_apply(const char *plan_name, const struct dh_site_table *t, struct 
     return ok;
 }
 
-void dh_heal_release(struct dh_plan *plan)
+void dh_policy_plan_release(struct dh_plan *plan)
 {
     if (!plan->heal)
         return;
@@ -181,7 +181,7 @@ static void check_site(struct checking *c, const struct dh_site_table *t, const 
     const struct dh_sections *f = &c->p->file;
     const char *known = NULL;
     for (uint32_t k = 0; k < f->n_sites; k++) {
-        if (!dh_heal_names_site(t, s, f->sites[k]))
+        if (!dh_policy_names_site(t, s, f->sites[k]))
             continue;
         c->sites[k] = true;
         if (known && !c->twice)
@@ -189,7 +189,7 @@ static void check_site(struct checking *c, const struct dh_site_table *t, const 
         known = f->sites[k];
     }
     for (uint32_t k = 0; k < f->n_names; k++)
-        c->names[k] |= dh_heal_names_variable(t, s, f->names[k]) ||
+        c->names[k] |= dh_policy_names_variable(t, s, f->names[k]) ||
                        (!is_access(s) && matches(t, s, "var", f->names[k])); /* a lock, of the order of locks */
 }
 
@@ -298,14 +298,14 @@ static bool check(const char *file, const char *program, const struct dh_site_ta
     return !err->text;
 }
 
-bool dh_heal_check(const char *file, const char *program, bool partly, void (*tell)(const char *line),
-                   struct dh_err *err)
+bool dh_policy_matches(const char *file, const char *program, bool partly, void (*tell)(const char *line),
+                       struct dh_err *err)
 {
     return check(file, program, NULL, "", &(struct telling){partly ? tell : NULL, err});
 }
 
-bool dh_heal_check_linked(const char *file, const struct dh_site_table *t, const char *trace, bool library,
-                          struct dh_err *err)
+bool dh_policy_matches_linked(const char *file, const struct dh_site_table *t, const char *trace, bool library,
+                              struct dh_err *err)
 {
     struct dh_heal_policy policy;
     return library ? read_policy(file, &policy, err)
@@ -329,7 +329,7 @@ static void count_table(void *arg, const struct dh_site_table *t)
         }
 }
 
-void dh_heal_look_at_libraries(struct dh_plan *plan, const char *program)
+void dh_policy_find_shared(struct dh_plan *plan, const char *program)
 {
     struct dh_err ignored = {0};
     struct sharing s = {plan->heal ? &plan->heal->policy : NULL, 0};
@@ -338,7 +338,7 @@ void dh_heal_look_at_libraries(struct dh_plan *plan, const char *program)
     dh_err_release(&ignored);
 }
 
-void dh_heal_look_at_linked(struct dh_plan *plan, const char *trace)
+void dh_policy_find_shared_linked(struct dh_plan *plan, const char *trace)
 {
     struct sharing s = {&plan->heal->policy, 0};
     each_linked(trace, count_table, &s);

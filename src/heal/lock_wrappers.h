@@ -1,8 +1,8 @@
 /* Which lock a call takes or gives, when a function in between only hands it on: std::lock_guard, std::mutex::lock,
- * __gthread_mutex_lock, and wrappers of the program's own. Layer: driver (LLVM). Owns its maps; borrows module and
+ * __gthread_mutex_lock, and wrappers of the program's own. Layer: heal (LLVM). Owns its maps; borrows module and
  * sites. */
-#ifndef DH_DRIVER_HEAL_LOCKS_H
-#define DH_DRIVER_HEAL_LOCKS_H
+#ifndef DH_HEAL_LOCK_WRAPPERS_H
+#define DH_HEAL_LOCK_WRAPPERS_H
 
 #include "base/vec.h"
 #include "event/site.h"

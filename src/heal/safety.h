@@ -1,7 +1,7 @@
 /* Whether a policy could make a program hang: its hooks are placed into the program's module, and what may be held
- * where is followed through it. Layer: driver (LLVM, in a child). Says what may happen on some path, not what does. */
-#ifndef DH_DRIVER_HEAL_SAFETY_H
-#define DH_DRIVER_HEAL_SAFETY_H
+ * where is followed through it. Layer: heal (LLVM, in a child). Says what may happen on some path, not what does. */
+#ifndef DH_HEAL_SAFETY_H
+#define DH_HEAL_SAFETY_H
 
 #include "base/vec.h"
 #include "host/err.h"

@@ -1,12 +1,12 @@
-#include "driver/heal_safety.h"
+#include "heal/safety.h"
 
 #include "base/str.h"
 #include "driver/derive.h"
-#include "driver/heal.h"
-#include "driver/heal_locks.h"
-#include "driver/heal_outside.h"
-#include "driver/heal_spins.h"
 #include "driver/merge.h"
+#include "driver/policy_plan.h"
+#include "heal/lock_wrappers.h"
+#include "heal/spin_loops.h"
+#include "heal/uninstrumented.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "image/container.h"
@@ -592,7 +592,7 @@ static void list_functions(struct safety *s, LLVMModuleRef m)
             struct function row = {.at = f, .by_pointer = is_given_away(s, f), .is_root = !is_only_called(f)};
             dh_ptrmap_add(&s->index, dh_ptrmap_key(f), (uint32_t)s->functions.n);
             dh_vec_push(&s->functions, row);
-            dh_heal_find_spins(f, &s->spins);
+            dh_find_spin_loops(f, &s->spins);
         }
 }
 
@@ -633,9 +633,9 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     if (!dh_site_table_read(&t, sites.at, sites.n, &why))
         return dh_err_set(err, "%s; build the program again", why);
     s->mixed = has_native_units(&c);
-    if (!dh_heal_named_outside(j->program, &s->outside, err))
+    if (!dh_variables_named_outside(j->program, &s->outside, err))
         return false;
-    if (!dh_heal_apply(j->plan, &t, plan, err))
+    if (!dh_policy_place(j->plan, &t, plan, err))
         return false;
     s->plan = plan->heal;
     s->sites = dh_sites_reopen(&t);
@@ -766,7 +766,7 @@ bool dh_heal_safety(const char *program, const char *text, size_t n, struct dh_h
     struct job j = {.program = program};
     char *plan = NULL, *folder = dh_temp_folder(err), *output = NULL;
     *out = (struct dh_heal_risks){.at = {0}};
-    bool ok = folder && dh_heal_keep_text("policy", text, n, &plan, err);
+    bool ok = folder && dh_policy_keep_text("policy", text, n, &plan, err);
     if (ok) {
         j.plan = plan;
         j.output = output = dh_format("%s/risks", folder);
