@@ -1,10 +1,9 @@
-/* Whose turn it is: time goes where something can still rise. */
+/* Divides the budget among the stages: time goes where a finding can still rise. */
 #include "check/chain.h"
 
-#include "cmd/command.h"
-#include "cmd/prove_goals.h"
 #include "heal/means.h"
 #include "prove/control.h"
+#include "session/open_subject.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static int by_rank(const void *a, const void *b)
 static void take(void *arg, const struct dh_finding *f)
 {
     struct dh_found *out = arg;
-    struct dh_finding *copy = dh_goals_copy(f);
+    struct dh_finding *copy = dh_finding_copy(f);
     dh_finding_set(&copy->witness, f->witness);
     dh_vec_push(&out->at, copy);
 }
@@ -93,6 +92,15 @@ void dh_found_release(struct dh_found *f)
     dh_vec_release(&f->at);
 }
 
+bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t)
+{
+    struct dh_err err = {0};
+    if (dh_open_subject(DH_ENGINE_PLAN, "check", c->argv, c->input.path, s, &err))
+        return true;
+    dh_stage_fail(t, &err);
+    return false;
+}
+
 /* ---- what can still rise ---- */
 
 /* What was seen gets its time again and again; what may be on some path, little. Where every order was tried, nothing
@@ -100,7 +108,7 @@ void dh_found_release(struct dh_found *f)
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics)
 {
     bool is_static = !dh_found_level(f) && strcmp(f->detector, "static") == 0;
-    const struct dh_tried *tried = dh_talk_tried(c->talk, f->id);
+    const struct dh_attempts *tried = dh_stage_tried(c->talk, f->id);
     return is_static == statics && dh_found_level(f) < 2 && dh_found_is_searched(f) && !c->talk->exhausted &&
            !tried->settled && tried->spent_ns < c->budget_ns / (is_static ? 10 : 4);
 }
@@ -109,7 +117,7 @@ bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding 
 {
     if (strcmp(f->kind, "race") != 0 || !dh_found_level(f))
         return false;
-    unsigned done = dh_talk_tried(c->talk, f->id)->verdicts;
+    unsigned done = dh_stage_tried(c->talk, f->id)->verdicts;
     bool none = strcmp(f->verdict, "none") == 0;
     return thorough ? done < 2 && (none || strcmp(f->verdict, "no-failure") == 0) : !done && none;
 }
@@ -190,39 +198,45 @@ struct chain {
     struct sum sum;
     uint64_t proving_ns, classifying_ns, statics_ns; /* spent */
     unsigned barren_runs, barren_explorations, explorations, judged, weakened;
-    unsigned told; /* bits of stages that had their line */
+    unsigned reported; /* bits of stages that were */
 };
 
 enum stage_name { SCAN, RUN, PROVE, CLASSIFY, HEAL };
 static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
 
-/* One line for a stage; more only for news. */
-static void tell(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
+/* A stage is reported once; again only with news. */
+static void report(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
 {
     const char *said = k->c->talk->said;
-    if ((k->told & 1u << name) && !news && !k->c->tells_all)
+    if ((k->reported & 1u << name) && !news && !k->c->reports_all)
         return;
-    k->told |= 1u << name;
+    k->reported |= 1u << name;
     if (end->failed && !end->late && !dh_stage_interrupted())
         said = "it did not come to its end";
     else if (!*said)
         said = end->late ? "its time was over" : "nothing new";
-    fprintf(stderr, "check: %-8s %5.1f s  %s\n", names[name], (double)end->took_ns / 1e9, said);
-    fflush(stderr);
+    k->c->host->ended(names[name], end->took_ns, said);
+}
+
+static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_stage_end *end)
+{
+    struct dh_stage s = *stage;
+    s.progress = k->c->host->progress;
+    dh_stage_run(&s, k->c->talk, end);
 }
 
 /* Whether anything has risen. */
 static bool go(struct chain *k, enum stage_name name, const struct dh_stage *stage, struct dh_stage_end *end)
 {
     struct sum before = k->sum;
-    dh_stage_run(stage, k->c->talk, end);
+    run_stage(k, stage, end);
     k->sum = sum_up(k->c);
     bool news = k->sum.score != before.score;
     if (name == SCAN || name == RUN)
-        dh_talk_say(k->c->talk, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
-                    k->sum.level[1] + k->sum.level[2], k->sum.level[0]);
-    if (!k->c->only_run && (name != RUN || k->c->talk->code == DH_EXIT_OK))
-        tell(k, name, end, news);
+        dh_stage_say(k->c->talk, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
+                     k->sum.level[1] + k->sum.level[2], k->sum.level[0]);
+    if (!k->c->only_run && (name != RUN || k->c->talk->result == DH_STAGE_DONE))
+        report(k, name, end, news);
     return news;
 }
 
@@ -246,13 +260,13 @@ static void prepare_run(struct chain *k)
     struct dh_stage stage = {
         .name = "run", .work = dh_check_prepare_run, .arg = c, .until_ns = UINT64_MAX, .all_ends_ns = UINT64_MAX};
     struct dh_stage_end end;
-    dh_stage_run(&stage, c->talk, &end);
+    run_stage(k, &stage, &end);
     if (end.took_ns > c->budget_ns / 6)
         c->began_ns += end.took_ns - c->budget_ns / 6;
 }
 
 /* A program that does not end by itself is ended when half of the time is over. */
-static int run_first(struct chain *k)
+static enum dh_stage_result run_first(struct chain *k)
 {
     struct dh_check *c = k->c;
     struct dh_check_run arg = {.c = c, .is_first = true};
@@ -271,7 +285,7 @@ static int run_first(struct chain *k)
     c->status = c->talk->status;
     c->status_is_ours = end.late || dh_stage_interrupted();
     dh_check_input_end(&c->input);
-    return end.failed && !c->status_is_ours ? DH_EXIT_FAILURE : c->talk->code;
+    return end.failed && !c->status_is_ours ? DH_STAGE_FAILED : c->talk->result;
 }
 
 static const char *noise_of(const struct chain *k)
@@ -302,7 +316,7 @@ static bool run_with_noise(struct chain *k)
     return true;
 }
 
-/* What a variant for searching costs, once, is nobody's share. */
+/* The time to make the variant for searching is no stage's share. */
 static void prepare(struct chain *k)
 {
     struct dh_check_search arg = {.c = k->c};
@@ -312,12 +326,12 @@ static void prepare(struct chain *k)
                              .until_ns = dh_now_ns() + left(k->c) / 2,
                              .all_ends_ns = end_of(k->c)};
     struct dh_stage_end end;
-    dh_stage_run(&stage, k->c->talk, &end);
+    run_stage(k, &stage, &end);
     if (end.late)
         snprintf(k->c->talk->cannot, sizeof k->c->talk->cannot, "there was no time to make a variant for it");
 }
 
-static bool search(struct chain *k, void (*work)(void *, struct dh_talk *), struct dh_check_search arg,
+static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *), struct dh_check_search arg,
                    uint64_t most_ns)
 {
     struct dh_check *c = k->c;
@@ -433,7 +447,7 @@ static void heal(struct chain *k)
 
 /* ---- the chain ---- */
 
-/* Everybody gets little time first, and more in every round that is needed: what is easy is done soon, whoever has
+/* Every stage gets little time first, and more in every round that is needed: what is easy is done soon, a stage with
  * nothing to do takes nothing, and what is hard gets what is left. */
 static void climb(struct chain *k)
 {
@@ -453,7 +467,7 @@ static void climb(struct chain *k)
     }
 }
 
-int dh_check_chain(struct dh_check *c)
+enum dh_stage_result dh_check_chain(struct dh_check *c)
 {
     struct chain k = {.c = c};
     bool whole = c->is_searchable && !c->only_run;
@@ -461,12 +475,12 @@ int dh_check_chain(struct dh_check *c)
         scan(&k);
     if (!c->only_run)
         prepare_run(&k);
-    int code = run_first(&k);
-    if (code == DH_EXIT_OK && whole) {
+    enum dh_stage_result result = run_first(&k);
+    if (result == DH_STAGE_DONE && whole) {
         prepare(&k);
         climb(&k);
         heal(&k);
     }
     c->interrupted = dh_stage_interrupted();
-    return code;
+    return result;
 }

@@ -1,14 +1,23 @@
-/* The chain that check goes through, and what its stages need to know of it. Layer: cmd. The store is what they hand on
- * to each other; this struct is filled in by the command before the first of them. */
+/* The chain of check: find, prove, classify, heal, in rounds within a budget. Layer: check. Stages pass findings on
+ * through the store; the command fills in struct dh_check, and prints by the functions of its host. */
 #ifndef DH_CHECK_CHAIN_H
 #define DH_CHECK_CHAIN_H
 
 #include "check/input.h"
 #include "check/stage.h"
 #include "finding/store.h"
-#include "host/process.h"
+#include "prove/subject.h"
+
+struct dh_check;
+struct dh_check_host {
+    void (*scan)(const struct dh_check *c); /* static analysis, in the child: stores its suspicions */
+    dh_stage_progress *progress;            /* NULL: there is no terminal */
+    /* A stage is over; `said` is its result in words. */
+    void (*ended)(const char *stage, uint64_t took_ns, const char *said);
+};
 
 struct dh_check {
+    const struct dh_check_host *host;
     const char *db, *suppressions; /* suppressions: file, or NULL */
     char **argv;                   /* of the program */
     char *program;                 /* its file, links followed */
@@ -17,10 +26,10 @@ struct dh_check {
     uint64_t began_ns, budget_ns;
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
     bool only_run;                  /* one run, and nothing else */
-    bool heals, as_json, tells_all;
-    long long since; /* run of the store behind which ours are */
+    bool heals, as_json, reports_all;
+    long long since; /* ours are the runs of the store after this one */
     struct dh_check_input input;
-    struct dh_talk *talk;
+    struct dh_stage_state *talk;
 
     int status;          /* of the first run */
     bool status_is_ours; /* it ended because we ended it */
@@ -29,7 +38,7 @@ struct dh_check {
     bool cannot_search, interrupted;
 };
 
-/* What the store holds of this call's findings, copies, best known first. */
+/* This call's findings of the store, copies, proven ones first. */
 struct dh_found {
     DH_VEC(struct dh_finding *) at;
 };
@@ -42,13 +51,13 @@ bool dh_found_is_failure(const struct dh_finding *f);
 /* 'deadheat prove' looks for its kind. */
 bool dh_found_is_searched(const struct dh_finding *f);
 
-/* All stages, until nothing can rise any more, or time is over, or somebody interrupts. DH_EXIT_OK, or the exit code of
- * a program that could not even be run. */
-int dh_check_chain(struct dh_check *c);
+/* All stages, until no finding can rise any more, or time is over, or the user interrupts. Not DH_STAGE_DONE: the
+ * program could not even be run. */
+enum dh_stage_result dh_check_chain(struct dh_check *c);
 
-/* ---- stages, in processes of their own (check_stage.h); `arg` says more ---- */
+/* ---- stages, in processes of their own (check/stage.h) ---- */
 
-void dh_check_scan(void *arg, struct dh_talk *t); /* struct dh_check */
+void dh_check_scan(void *arg, struct dh_stage_state *t); /* of struct dh_check */
 
 struct dh_check_run {
     const struct dh_check *c;
@@ -56,9 +65,9 @@ struct dh_check_run {
     unsigned seed;
     bool is_first; /* the only one with the user's streams */
 };
-void dh_check_run(void *arg, struct dh_talk *t);
+void dh_check_run(void *arg, struct dh_stage_state *t);
 /* The variant that it needs, beforehand. `arg` is the struct dh_check. */
-void dh_check_prepare_run(void *arg, struct dh_talk *t);
+void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
 
 struct dh_check_search {
     const struct dh_check *c;
@@ -70,23 +79,26 @@ struct dh_check_search {
     bool weak;         /* with values of atomics that a weak memory model allows */
     uint64_t seed;
 };
-void dh_check_search(void *arg, struct dh_talk *t);
-void dh_check_prepare(void *arg, struct dh_talk *t); /* makes what the others need */
+void dh_check_search(void *arg, struct dh_stage_state *t);
+void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes what the others need */
 /* Schedules to their end, for ends that are wrong, and what they are to be blamed on. */
-void dh_check_outcomes(void *arg, struct dh_talk *t);
+void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 
 struct dh_check_classify {
     const struct dh_check *c;
     uint64_t budget_ns;
     bool thorough; /* more runs; those without failure again, and together */
 };
-void dh_check_classify(void *arg, struct dh_talk *t);
+void dh_check_classify(void *arg, struct dh_stage_state *t);
 
 struct dh_check_heal {
     const struct dh_check *c;
     uint64_t budget_ns;
 };
-void dh_check_heal(void *arg, struct dh_talk *t);
+void dh_check_heal(void *arg, struct dh_stage_state *t);
+
+/* The program as the subject of searches. False: the stage has failed, and nothing is to be released. */
+bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t);
 
 /* Worth a search, as far as is known yet; a verdict; healing. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics);

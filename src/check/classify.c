@@ -1,9 +1,9 @@
 /* The stage of check that says what matters: races by adversarial memory, other failures by their witness. */
 #include "check/chain.h"
-#include "cmd/classify_keep.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
+#include "classify/keep.h"
 #include "finding/json_text.h"
+#include "host/notice.h"
+#include "prove/goals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { RUNS = 25, THOROUGH_RUNS = 100 };
 
 struct classifying {
     const struct dh_check_classify *of;
-    struct dh_talk *talk;
+    struct dh_stage_state *talk;
     struct dh_subject subject;
     char *folder;
     uint64_t until_ns;
@@ -44,7 +44,7 @@ static void progress(void *arg, const char *variable, const char *what, uint64_t
     struct classifying *c = arg;
     (void)left_ns;
     if (variable)
-        dh_talk_now(c->talk, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
+        dh_stage_now(c->talk, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
 }
 
 static bool classified(void *arg, const struct dh_classified *d)
@@ -54,11 +54,11 @@ static bool classified(void *arg, const struct dh_classified *d)
     char *path = NULL;
     bool ok = dh_classified_keep(d, &c->subject, c->of->c->db, c->folder, &path, &err);
     if (!ok)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     c->at++;
     count(c, d->verdict);
     for (size_t i = 0; i < d->variable->findings.n; i++)
-        dh_talk_tried(c->talk, d->variable->findings.at[i]->id)->verdicts = c->of->thorough ? 2 : 1;
+        dh_stage_tried(c->talk, d->variable->findings.at[i]->id)->verdicts = c->of->thorough ? 2 : 1;
     free(path);
     return ok;
 }
@@ -85,7 +85,7 @@ static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
     if (ok && !b.no_threads)
         ok = dh_classify(&c->subject, &b, v, &o, &host, &err);
     if (!ok && err.text)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     dh_baseline_release(&b);
 }
 
@@ -135,7 +135,7 @@ static void keep(struct classifying *c, const struct dh_finding *f, const char *
     if (ok)
         count(c, verdict);
     else
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
 }
 
 /* The failing run as a witness of it, "" for none; owned by the caller. */
@@ -155,7 +155,7 @@ static void raise_by(struct classifying *c, const struct dh_finding *f, const ch
     struct dh_err err = {0};
     struct dh_store *store = dh_store_open(c->of->c->db, DH_STORE_WRITE, &err);
     struct dh_store_run run = {c->of->c->program, "", (long long)time(NULL)};
-    struct dh_finding *copy = dh_goals_copy(f);
+    struct dh_finding *copy = dh_finding_copy(f);
     long long id;
     dh_finding_set(&copy->level, "proven");
     dh_finding_set(&copy->detector, "classify");
@@ -170,7 +170,7 @@ static void raise_by(struct classifying *c, const struct dh_finding *f, const ch
     if (ok)
         c->proven++;
     else
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
 }
 
 static void raise_failing(struct classifying *c, const struct dh_finding *f)
@@ -283,7 +283,7 @@ static void conclude(struct classifying *c)
     struct dh_found found;
     struct dh_err err = {0};
     if (!dh_check_found(c->of->c, &found, &err))
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     for (size_t i = 0; i < found.at.n; i++)
         conclude_of(c, &found, found.at.at[i]);
     dh_found_release(&found);
@@ -302,20 +302,20 @@ static void tell(struct classifying *c)
     if (c->at < c->n)
         dh_str_addf(&s, "%s%u of %u variables not tried", s.n ? ", " : "", c->n - c->at, c->n);
     if (s.n)
-        dh_talk_say(c->talk, "%s", s.at);
+        dh_stage_say(c->talk, "%s", s.at);
     dh_str_release(&s);
 }
 
-void dh_check_classify(void *arg, struct dh_talk *t)
+void dh_check_classify(void *arg, struct dh_stage_state *t)
 {
     struct classifying c = {.of = arg, .talk = t, .until_ns = UINT64_MAX};
     struct dh_found found;
     struct dh_err err = {0};
     if (!dh_check_found(c.of->c, &found, &err)) {
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
         return;
     }
-    if (dh_open_words("check", c.of->c->argv, c.of->c->input.path, &c.subject, &t->code)) {
+    if (dh_check_open_subject(c.of->c, &c.subject, t)) {
         c.folder = dh_witness_folder(c.of->c->db);
         classify_races(&c, &found);
         dh_subject_release(&c.subject);

@@ -2,11 +2,10 @@
  * shows in nothing but what the program comes to. */
 #include "check/chain.h"
 #include "classify/trial.h"
-#include "cmd/command.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
 #include "finding/json_text.h"
+#include "host/notice.h"
 #include "prove/blame.h"
+#include "prove/goals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 
 struct judging {
     const struct dh_check_search *of;
-    struct dh_talk *talk;
+    struct dh_stage_state *talk;
     struct dh_subject subject;
     struct dh_found found;
     char *folder;
@@ -37,7 +36,7 @@ static bool interrupted(void *arg)
 static void progress(void *arg, const struct dh_campaign_state *state)
 {
     struct judging *j = arg;
-    dh_talk_now(j->talk, "%llu schedules to their end, %s", (unsigned long long)state->schedules, state->strategy);
+    dh_stage_now(j->talk, "%llu schedules to their end, %s", (unsigned long long)state->schedules, state->strategy);
 }
 
 /* ---- who is to blame ---- */
@@ -77,7 +76,7 @@ static bool keep_verdict(struct judging *j, const struct dh_finding *f, const ch
     dh_store_close(store);
     free(details);
     if (!ok)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     return ok;
 }
 
@@ -93,7 +92,7 @@ static bool keep(struct judging *j, const struct dh_proof *proof, const struct d
     bool ok = dh_proof_keep(&as, &j->subject, j->of->c->db, j->folder, &path, &err) &&
               keep_verdict(j, f, proof->finding->text, path);
     if (err.text)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     free(path);
     j->blamed += ok;
     return ok;
@@ -154,7 +153,7 @@ static bool keep_weak(struct judging *j, const struct dh_proof *proof)
     bool race = proof->end->kind == DH_ENGINE_RACE && proof->end->n_parties == 2;
     bool ok = dh_proof_keep(proof, &j->subject, j->of->c->db, j->folder, &path, &err);
     if (!ok)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     else if (race && (ends_wrongly(j, proof, 0) || ends_wrongly(j, proof, 1)))
         ok = keep_verdict(j, proof->finding, "the schedule that proves it goes on to a wrong end", path);
     free(path);
@@ -211,10 +210,10 @@ static void search(struct judging *j, const struct dh_baseline *right)
     struct dh_campaign_result r;
     struct dh_err err = {0};
     if (!dh_campaign(&j->subject, &o, NULL, 0, &host, &r, &err) && err.text)
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
     j->talk->schedules += r.schedules;
-    dh_talk_say(j->talk, "%u proven by %llu schedules %s", j->blamed, (unsigned long long)r.schedules,
-                j->atomics ? "with older values of atomics" : "to a wrong end");
+    dh_stage_say(j->talk, "%u proven by %llu schedules %s", j->blamed, (unsigned long long)r.schedules,
+                 j->atomics ? "with older values of atomics" : "to a wrong end");
     dh_campaign_result_release(&r);
     free(visible);
 }
@@ -246,7 +245,7 @@ static void judge(struct judging *j)
     struct dh_baseline right;
     struct dh_err err = {0};
     if (!dh_check_found(j->of->c, &j->found, &err)) {
-        dh_fail(&err, 0);
+        dh_notice_err(&err);
         return;
     }
     if (dh_baseline_right_end(&right, &j->subject, BASELINE_NS)) {
@@ -254,18 +253,18 @@ static void judge(struct judging *j)
         search(j, &right);
         free(j->folder);
     } else
-        dh_talk_say(j->talk, "no wrong ends: it has no right one");
+        dh_stage_say(j->talk, "no wrong ends: it has no right one");
     dh_baseline_release(&right);
     dh_found_release(&j->found);
 }
 
-void dh_check_outcomes(void *arg, struct dh_talk *t)
+void dh_check_outcomes(void *arg, struct dh_stage_state *t)
 {
     struct judging j = {.of = arg, .talk = t};
     uint64_t now = dh_now_ns();
     j.time_ns = j.of->until_ns > now ? j.of->until_ns - now : 1;
-    dh_talk_now(t, "what the program comes to when nobody disturbs it");
-    if (!dh_open_words("check", j.of->c->argv, j.of->c->input.path, &j.subject, &t->code))
+    dh_stage_now(t, "what the program comes to when nobody disturbs it");
+    if (!dh_check_open_subject(j.of->c, &j.subject, t))
         return;
     if (j.of->weak)
         j.atomics = atomics_of(&j.subject);

@@ -1,10 +1,10 @@
 /* deadheat analyze: detectors on a recorded event stream. */
-#include "cmd/command.h"
 #include "cmd/meaning.h"
 #include "cmd/progress.h"
-#include "cmd/watch.h"
+#include "cmd/run_options.h"
 #include "finding/details.h"
 #include "finding/store.h"
+#include "finding/watch.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "trace/rules.h"
@@ -123,7 +123,8 @@ static bool begin(struct job *j, struct dh_err *err)
         return false;
     j->meaning = dh_meaning_new(j->source);
     bool own = dh_meaning_words(j->meaning, &words);
-    j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, j->options, &sink, err);
+    struct dh_detector_options options = dh_options_of_detectors(j->options);
+    j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, &options, &sink, err);
     if (j->watch && own)
         dh_suspicions_names(dh_watch_suspicions(j->watch), dh_meaning_name, j->meaning);
     return j->watch;
@@ -168,7 +169,7 @@ static int tell(struct job *j)
     const struct dh_meta *meta = dh_source_meta(j->source);
     const char *db = dh_option_get(j->options, "db"), *program = meta && meta->program ? meta->program : j->path;
     if (dh_source_is_cut(j->source))
-        dh_complain("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
+        dh_notice("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
     print_results(&j->results, j->path);
     if (dh_option_given(j->options, "counts"))
         tell_counts(j);
@@ -205,7 +206,7 @@ static int run_analyze(const struct dh_command *self, int argc, char **argv)
     if (done)
         code = DH_EXIT_OK;
     else if (dh_operands(p, &operands) != 1)
-        dh_complain("analyze: name one trace; 'deadheat analyze --help' tells more");
+        dh_notice("analyze: name one trace; 'deadheat analyze --help' tells more");
     else
         code = analyze(p, operands[0]);
     dh_parsed_free(p);

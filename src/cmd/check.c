@@ -1,11 +1,10 @@
-/* deadheat check: build if needed, the whole chain (check_chain.c), the table of what came of it (check_table.c). */
+/* deadheat check: build if needed, the whole chain (check/chain.h), the table of its findings (check_table.c). */
 #include "base/str.h"
 #include "check/chain.h"
 #include "cmd/check_table.h"
 #include "cmd/command.h"
-#include "cmd/launch.h"
-#include "cmd/prove_goals.h"
 #include "host/file.h"
+#include "host/process.h"
 #include "host/resources.h"
 #include "image/container.h"
 #include "prove/control.h"
@@ -14,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,7 +91,7 @@ static bool build(struct task *t, int *code)
     }
     *code = ok ? DH_EXIT_USAGE : dh_fail(&err, DH_EXIT_FAILURE);
     if (ok && status != 0) {
-        dh_complain("check: not built: see above");
+        dh_notice("check: not built: see above");
         ok = false;
     }
     if (ok)
@@ -104,7 +104,7 @@ static bool build(struct task *t, int *code)
     return ok;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static bool is_seen(const struct dh_found *found)
 {
@@ -115,12 +115,12 @@ static bool is_seen(const struct dh_found *found)
 }
 
 /* Exit code 66 is that of the runtime when something was found. */
-static void tell_status(const struct dh_check *c, bool seen)
+static void print_status(const struct dh_check *c, bool seen)
 {
     if (c->status == 0 || c->status_is_ours || (seen && dh_status_code(c->status) == 66))
         return;
     char *words = dh_status_words(c->status);
-    dh_complain("check: the program ended with %s", words);
+    dh_notice("check: the program ended with %s", words);
     free(words);
 }
 
@@ -134,7 +134,7 @@ static void forget_input(struct dh_check *c, const struct dh_found *found)
         unlink(c->input.path);
 }
 
-static int tell(struct task *t)
+static int report(struct task *t)
 {
     struct dh_err err = {0};
     struct dh_found found;
@@ -143,7 +143,7 @@ static int tell(struct task *t)
         return dh_fail(&err, DH_EXIT_FAILURE);
     bool seen = is_seen(&found), died = WIFSIGNALED(c->status) && !c->status_is_ours;
     fflush(stdout);
-    tell_status(c, found.at.n);
+    print_status(c, found.at.n);
     if (c->as_json)
         dh_check_json_print(&found);
     else
@@ -153,13 +153,48 @@ static int tell(struct task *t)
     return seen || died ? DH_EXIT_FINDINGS : c->interrupted ? DH_EXIT_INTERRUPTED : DH_EXIT_OK;
 }
 
+/* ---- stages ---- */
+
+static void scan(const struct dh_check *c)
+{
+    struct dh_argv words = {0};
+    dh_argv_add(&words, "scan");
+    dh_argv_addf(&words, "--db=%s", c->db);
+    if (c->suppressions)
+        dh_argv_addf(&words, "--suppressions=%s", c->suppressions);
+    dh_argv_add(&words, c->program);
+    dh_command_scan.run(&dh_command_scan, words.n, words.at);
+    dh_argv_release(&words);
+}
+
+static unsigned terminal_width(void)
+{
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
+}
+
+static void print_progress(const char *stage, uint64_t left_ns, const char *now)
+{
+    char line[DH_STAGE_WORDS + 64] = "";
+    if (now)
+        snprintf(line, sizeof line, "check: %-8s %3.0f s left  %s", stage, (double)left_ns / 1e9, now);
+    fprintf(stderr, "\r\033[K%.*s", (int)terminal_width() - 1, line);
+    fflush(stderr);
+}
+
+static void print_stage(const char *stage, uint64_t took_ns, const char *said)
+{
+    fprintf(stderr, "check: %-8s %5.1f s  %s\n", stage, (double)took_ns / 1e9, said);
+    fflush(stderr);
+}
+
 /* ---- the job ---- */
 
 static bool find_program(struct task *t)
 {
     char **name = &t->argv.at[0], *found = dh_program_find(*name);
     if (!found) {
-        dh_complain("check: %s: %s", *name, strchr(*name, '/') ? strerror(errno) : "not found on PATH");
+        dh_notice("check: %s: %s", *name, strchr(*name, '/') ? strerror(errno) : "not found on PATH");
         return false;
     }
     struct dh_check *c = &t->check;
@@ -195,15 +230,17 @@ static int check_program(struct task *t)
     free(folder);
     if (!ok)
         return dh_fail(&err, t->input ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
-    c->talk = dh_talk_new();
-    if (!c->talk) {
-        dh_complain("check: no memory");
-        return DH_EXIT_FAILURE;
-    }
+    c->talk = dh_stage_state_new(&err);
+    if (!c->talk)
+        return dh_fail(&err, DH_EXIT_FAILURE);
+    struct dh_check_host host = {scan, isatty(STDERR_FILENO) ? print_progress : NULL, print_stage};
+    c->host = &host;
     dh_stage_watch_signals();
-    int code = dh_check_chain(c);
-    code = code == DH_EXIT_OK ? tell(t) : code;
-    dh_talk_free(c->talk);
+    static const int codes[] = {
+        [DH_STAGE_DONE] = DH_EXIT_OK, [DH_STAGE_USAGE] = DH_EXIT_USAGE, [DH_STAGE_FAILED] = DH_EXIT_FAILURE};
+    int code = codes[dh_check_chain(c)];
+    code = code == DH_EXIT_OK ? report(t) : code;
+    dh_stage_state_free(c->talk);
     return code;
 }
 
@@ -211,7 +248,7 @@ static int check(struct task *t)
 {
     struct dh_check *c = &t->check;
     int code;
-    if (!dh_launch_check_suppressions("check", c->suppressions))
+    if (!dh_suppressions_option_check("check", c->suppressions))
         return DH_EXIT_USAGE;
     if (!open_store(c))
         return DH_EXIT_FAILURE;
@@ -230,7 +267,7 @@ static bool read_operands(struct task *t, char **operands, int n, int before)
     while (sources < before && compiler_of(operands[sources]))
         sources++;
     if (sources && sources < before) {
-        dh_complain("check: '%s' is no C or C++ source; arguments of the program follow '--'", operands[sources]);
+        dh_notice("check: '%s' is no C or C++ source; arguments of the program follow '--'", operands[sources]);
         return false;
     }
     t->sources = operands;
@@ -240,7 +277,7 @@ static bool read_operands(struct task *t, char **operands, int n, int before)
     dh_argv_add_all(&t->argv, operands + sources, n - sources);
     if (t->argv.n)
         return true;
-    dh_complain("check: name a source file or a program: deadheat check FILE.c | -- PROG args");
+    dh_notice("check: name a source file or a program: deadheat check FILE.c | -- PROG args");
     return false;
 }
 
@@ -259,7 +296,7 @@ static bool read_time(const struct dh_parsed *p, const char *option, bool may_be
     *ns = text ? 0 : UINT64_MAX;
     if (!text || (may_be_no && strcmp(text, "no") == 0) || dh_read_time(text, ns))
         return true;
-    dh_complain("check: --%s=%s: expected a time such as 5s or 500ms%s", option, text, may_be_no ? ", or no" : "");
+    dh_notice("check: --%s=%s: expected a time such as 5s or 500ms%s", option, text, may_be_no ? ", or no" : "");
     return false;
 }
 
@@ -274,7 +311,7 @@ static bool read_options(const struct dh_parsed *p, struct task *t)
     c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
     c->heals = !dh_option_given(p, "no-heal");
     c->as_json = strcmp(dh_option_get(p, "format"), "json") == 0;
-    c->tells_all = dh_option_given(p, "rounds");
+    c->reports_all = dh_option_given(p, "rounds");
     t->input = dh_option_get(p, "input");
     t->suspected = dh_option_given(p, "suspected");
     return true;

@@ -1,11 +1,9 @@
 /* deadheat classify: does a race matter? Runs with stale but legal values, what fails, and the table of it. */
 #include "base/str.h"
+#include "classify/keep.h"
 #include "classify/oracle.h"
-#include "cmd/classify_keep.h"
 #include "cmd/classify_print.h"
-#include "cmd/command.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
+#include "cmd/run_options.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -82,12 +80,12 @@ static bool classified(void *arg, const struct dh_classified *d)
 static int no_baseline(struct classifying *c)
 {
     if (c->baseline.no_threads) {
-        dh_complain("classify: %s ended without having created a thread: nobody else can read what it writes",
-                    c->subject.called);
+        dh_notice("classify: %s ended without having created a thread: nobody else can read what it writes",
+                  c->subject.called);
         return DH_EXIT_USAGE;
     }
     char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
-    dh_complain("classify: %s: no baseline: %s", c->subject.called, words);
+    dh_notice("classify: %s: no baseline: %s", c->subject.called, words);
     free(words);
     return DH_EXIT_FAILURE;
 }
@@ -143,8 +141,8 @@ static bool take_named(struct classifying *c, const char *name, int *code)
         for (char *p = near.at; *p; p++)
             if (*p == '\n')
                 *p = p[1] ? ',' : 0;
-        dh_complain("classify: --variable=%s: no such variable in %s%s%s", name, c->subject.called,
-                    near.at[0] ? "; there are: " : "", near.at);
+        dh_notice("classify: --variable=%s: no such variable in %s%s%s", name, c->subject.called,
+                  near.at[0] ? "; there are: " : "", near.at);
         *code = DH_EXIT_USAGE;
     }
     dh_str_release(&near);
@@ -165,14 +163,14 @@ static bool take_found(struct classifying *c, const char *id, int *code)
     if (c->variables.at.n)
         return true;
     if (elsewhere)
-        dh_complain("classify: the places of %zu race%s in %s are not in this build of %s; check it again", elsewhere,
-                    elsewhere == 1 ? "" : "s", c->db, c->subject.called);
+        dh_notice("classify: the places of %zu race%s in %s are not in this build of %s; check it again", elsewhere,
+                  elsewhere == 1 ? "" : "s", c->db, c->subject.called);
     else if (id)
-        dh_complain("classify: no race %s that was observed or proven in %s", id, c->db);
+        dh_notice("classify: no race %s that was observed or proven in %s", id, c->db);
     else
-        dh_complain("classify: %s holds no race of %s that was observed or proven; 'deadheat check -- %s' looks for "
-                    "them, --variable=NAME takes any variable",
-                    c->db, c->subject.called, c->subject.called);
+        dh_notice("classify: %s holds no race of %s that was observed or proven; 'deadheat check -- %s' looks for "
+                  "them, --variable=NAME takes any variable",
+                  c->db, c->subject.called, c->subject.called);
     *code = DH_EXIT_USAGE;
     return false;
 }
@@ -213,7 +211,7 @@ static bool read_number(const struct dh_parsed *p, const char *option, uint64_t 
         *out = n;
         return true;
     }
-    dh_complain("classify: --%s=%s: expected a number from 1 to %llu", option, text, (unsigned long long)most);
+    dh_notice("classify: --%s=%s: expected a number from 1 to %llu", option, text, (unsigned long long)most);
     return false;
 }
 
@@ -226,7 +224,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_classify_options *
                                       .free = dh_option_given(p, "free-running"),
                                       .systematic = dh_option_given(p, "systematic")};
     if (!dh_read_time(budget, &o->budget_ns)) {
-        dh_complain("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
+        dh_notice("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
     return read_number(p, "runs", 1000000000, &o->runs) && read_number(p, "seed", UINT32_MAX, &o->seed);

@@ -4,9 +4,11 @@
 #define DH_CMD_COMMAND_H
 
 #include "host/err.h"
+#include "host/notice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DH_EXIT_OK = 0, DH_EXIT_FINDINGS = 1, DH_EXIT_USAGE = 2, DH_EXIT_FAILURE = 3 };
 
@@ -48,9 +50,13 @@ int dh_command_on_options(const struct dh_command *c, int argc, char **argv, int
 int dh_command_on_file(const struct dh_command *c, int argc, char **argv,
                        int (*fn)(const struct dh_parsed *p, const char *path));
 
-/* "deadheat: " + text on stderr, one line. */
-void dh_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int dh_fail(struct dh_err *err, int exit_code); /* prints err, releases it, answers exit_code */
+/* The same with the exit code that the error asks for: usage or failure. */
+int dh_fail_as(struct dh_err *err);
+/* "10s", "500ms", "5m"; false: something else. */
+bool dh_read_time(const char *text, uint64_t *ns);
+/* Whether the file of --suppressions can be read and is well-formed; prints a line otherwise. NULL is no file. */
+bool dh_suppressions_option_check(const char *command, const char *path);
 
 extern const struct dh_command dh_command_cc, dh_command_cxx, dh_command_check, dh_command_scan, dh_command_run,
     dh_command_prove, dh_command_replay, dh_command_classify, dh_command_heal, dh_command_record, dh_command_analyze,

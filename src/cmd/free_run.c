@@ -159,14 +159,14 @@ int dh_main_free_run(int argc, char **argv)
     int i = 1;
     for (; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!read_word(&a, argv[i])) {
-            dh_complain("free-run: %s?", argv[i]);
+            dh_notice("free-run: %s?", argv[i]);
             return DH_EXIT_USAGE;
         }
     char *program = i + 1 < argc ? dh_program_find(argv[i + 1]) : NULL;
     if (!program || !a.variable) {
-        dh_complain("free-run: for tests: --variable=NAME[,NAME...] [--heuristic= --runs= --seed= --run-ms= "
-                    "--baseline= --threads= "
-                    "--log= --program= --input= --all --tears --empty] -- PROG args");
+        dh_notice("free-run: for tests: --variable=NAME[,NAME...] [--heuristic= --runs= --seed= --run-ms= "
+                  "--baseline= --threads= "
+                  "--log= --program= --input= --all --tears --empty] -- PROG args");
         return DH_EXIT_USAGE;
     }
     uint8_t *marks = NULL;

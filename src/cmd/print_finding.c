@@ -123,7 +123,7 @@ int dh_main_print_finding(int argc, char **argv)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (!read_words(argc, argv, &answer, &quiet, &answers)) {
-        dh_complain("print-finding: for the runtime's use; takes --suppressions=FILE, --quiet and --answer");
+        dh_notice("print-finding: for the runtime's use; takes --suppressions=FILE, --quiet and --answer");
         return DH_EXIT_USAGE;
     }
     if (!dh_file_read("/dev/stdin", &bytes, &err))
@@ -133,9 +133,9 @@ int dh_main_print_finding(int argc, char **argv)
     if (dh_log_open(&reader, bytes.at, bytes.n, &why) && answers)
         find_told(reader, &answer);
     if (!dh_log_open(&reader, bytes.at, bytes.n, &why))
-        dh_complain("print-finding: standard input: %s", why);
+        dh_notice("print-finding: standard input: %s", why);
     else if (!add_findings(&reader, &answer) && reader.damaged)
-        dh_complain("print-finding: standard input: damaged at byte %zu", reader.first_damaged);
+        dh_notice("print-finding: standard input: damaged at byte %zu", reader.first_damaged);
     else if (answer.suppressed && !answer.told)
         code = suppressed_code(&answer);
     else

@@ -1,11 +1,10 @@
 /* deadheat prove: search schedules for one that leads to the defect, replay it, keep it as a witness. */
 #include "base/str.h"
 #include "classify/trial.h"
-#include "cmd/command.h"
-#include "cmd/open_program.h"
-#include "cmd/prove_goals.h"
-#include "heal/use.h"
+#include "cmd/campaign_progress.h"
+#include "cmd/run_options.h"
 #include "host/file.h"
+#include "prove/goals.h"
 #include "prove/ranks.h"
 #include "prove/show.h"
 #include "report/text.h"
@@ -27,8 +26,8 @@ struct proving {
     struct dh_subject subject;
     struct dh_campaign_options options;
     struct dh_goals goals;
-    bool quiet, whole, told;
-    uint64_t next_line_ns;
+    bool quiet, whole;
+    struct dh_campaign_line line;
     unsigned width;
     dh_engine_marks *marks; /* of a section file, or NULL */
     struct dh_mpi *mpi;     /* NULL: alone */
@@ -64,8 +63,8 @@ static bool read_number(const struct dh_parsed *p, const char *option, uint64_t 
         *out = n;
         return true;
     }
-    dh_complain("prove: %s%s=%s: expected a number from %llu to %llu", option[0] == '-' ? "" : "--", option, text,
-                (unsigned long long)least, (unsigned long long)most);
+    dh_notice("prove: %s%s=%s: expected a number from %llu to %llu", option[0] == '-' ? "" : "--", option, text,
+              (unsigned long long)least, (unsigned long long)most);
     return false;
 }
 
@@ -81,7 +80,7 @@ static bool read_shard(const char *text, struct dh_campaign_options *o)
         o->shards = n;
         return true;
     }
-    dh_complain("prove: --shard=%s: expected I/N with I from 1 to N", text);
+    dh_notice("prove: --shard=%s: expected I/N with I from 1 to N", text);
     return false;
 }
 
@@ -92,7 +91,7 @@ static bool read_strategy(const char *name)
     struct dh_str all = {0};
     for (size_t i = 0; dh_strategies[i]; i++)
         dh_str_addf(&all, "%s%s", i ? ", " : "", dh_strategies[i]->name);
-    dh_complain("prove: --strategy=%s: there is none; there are %s", name, all.at);
+    dh_notice("prove: --strategy=%s: there is none; there are %s", name, all.at);
     dh_str_release(&all);
     return false;
 }
@@ -110,7 +109,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
                                       .no_hint = dh_option_given(p, "no-hint"),
                                       .keep_first = dh_option_given(p, "keep-first")};
     if (!dh_read_time(budget, &o->budget_ns)) {
-        dh_complain("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
+        dh_notice("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
     if (!read_number(p, "-j", 1, 1024, &jobs) || !read_number(p, "seed", 0, UINT64_MAX, &o->seed) ||
@@ -128,25 +127,14 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
 
 static void clear_line(struct proving *p)
 {
-    if (p->told)
-        fprintf(stderr, "\r\033[K");
-    p->told = false;
+    dh_campaign_progress_clear(&p->line);
 }
 
 static void progress(void *arg, const struct dh_campaign_state *s)
 {
     struct proving *p = arg;
-    if (p->quiet || !isatty(2) || s->elapsed_ns < p->next_line_ns)
-        return;
-    p->next_line_ns = s->elapsed_ns + 200000000u;
-    double seconds = (double)s->elapsed_ns / 1e9;
-    fprintf(stderr,
-            "\r\033[Kprove: %llu schedules (%.0f/s), %s, depth %u, %u threads, %llu of %llu pairs in both orders, %u "
-            "proven, %.1f s left",
-            (unsigned long long)s->schedules, (double)s->schedules / seconds, s->strategy, s->depth, s->threads,
-            (unsigned long long)s->both, (unsigned long long)s->pairs, s->proven, (double)s->left_ns / 1e9);
-    fflush(stderr);
-    p->told = true;
+    if (!p->quiet)
+        dh_campaign_progress(&p->line, s);
 }
 
 static void print_accesses(const struct dh_finding *f)
@@ -219,7 +207,7 @@ static void print_goals(const struct dh_goals *g)
         const struct dh_goal *goal = &g->goals.at[i];
         struct dh_str title = {0};
         dh_text_title(&title, goal->finding);
-        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_verdict_words(goal->verdict),
+        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_goal_status_words(goal->verdict),
                goal->why[0] ? " (" : "", goal->why, goal->why[0] ? ")" : "");
         dh_str_release(&title);
     }
@@ -227,23 +215,11 @@ static void print_goals(const struct dh_goals *g)
 
 static void print_result(const struct proving *p, const struct dh_campaign_result *r)
 {
-    double seconds = (double)r->elapsed_ns / 1e9;
+    struct dh_str line = {0};
     print_goals(&p->goals);
-    printf("%u proven; %llu schedules in %.2f s (%.0f/s), %u threads", r->proven, (unsigned long long)r->schedules,
-           seconds, seconds > 0 ? (double)r->schedules / seconds : 0, r->threads);
-    if (r->pairs)
-        printf(", %llu of %llu pairs of places in both orders", (unsigned long long)r->both,
-               (unsigned long long)r->pairs);
-    if (r->traces)
-        printf("; %u beginning%s from %u trace%s", r->prefixes, r->prefixes == 1 ? "" : "s", r->traces,
-               r->traces == 1 ? "" : "s");
-    if (r->unconfirmed)
-        printf("; %u found that did not replay with kernel threads, not called proven", r->unconfirmed);
-    if (r->interrupted)
-        printf("; interrupted");
-    else if (!p->goals.goals.n && !(p->options.first && r->proven))
-        printf("; %s%s: %s", r->proven ? "the rest: " : "", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
-    printf("\n");
+    dh_campaign_summary(&line, r, &p->options, p->goals.goals.n);
+    printf("%s\n", line.at);
+    dh_str_release(&line);
 }
 
 /* ---- the job ---- */
@@ -252,16 +228,15 @@ static int tell_end(struct proving *p, const struct dh_campaign_result *r)
 {
     clear_line(p);
     if (r->no_threads && !r->proven) {
-        dh_complain("prove: %s ended without having created a thread: there is nothing to interleave",
-                    p->subject.called);
+        dh_notice("prove: %s ended without having created a thread: there is nothing to interleave", p->subject.called);
         return DH_EXIT_USAGE;
     }
     if (r->cannot && !r->proven && !r->schedules) {
-        dh_complain("prove: %s: %s", p->subject.called, r->cannot);
+        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
         return DH_EXIT_FAILURE;
     }
     if (r->cannot)
-        dh_complain("prove: %s: %s", p->subject.called, r->cannot);
+        dh_notice("prove: %s: %s", p->subject.called, r->cannot);
     if (!p->quiet)
         print_result(p, r);
     return r->proven ? DH_EXIT_FINDINGS : DH_EXIT_OK;
@@ -298,8 +273,7 @@ static int prove_wrong_ends(struct proving *p)
         p->options.judged = &judged;
         code = run_campaign(p);
     } else
-        dh_complain("prove: --wrong-ends: %s does not end with exit status 0 when nobody disturbs it",
-                    p->subject.called);
+        dh_notice("prove: --wrong-ends: %s does not end with exit status 0 when nobody disturbs it", p->subject.called);
     dh_baseline_release(&right);
     return code;
 }
@@ -315,7 +289,7 @@ static int prove_program(struct proving *p)
     if (!dh_option_given(p->parsed, "explore") && !dh_goals_read(&p->goals, &wanted, &already, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     if (id && !p->goals.goals.n) {
-        dh_complain("prove: no finding %s in %s", id, p->db);
+        dh_notice("prove: no finding %s in %s", id, p->db);
         return DH_EXIT_USAGE;
     }
     int code = run_campaign(p);
@@ -338,7 +312,7 @@ static int prove_subject(struct proving *p)
 {
     struct dh_err err = {0};
     if (!read_sections(p, &err)) {
-        dh_complain("prove: --sections: %s", err.text);
+        dh_notice("prove: --sections: %s", err.text);
         dh_err_release(&err);
         return DH_EXIT_USAGE;
     }
@@ -346,7 +320,7 @@ static int prove_subject(struct proving *p)
         return prove_program(p);
     p->mpi = dh_mpi_open(&err);
     if (!p->mpi) {
-        dh_complain("prove: --mpi: %s", err.text);
+        dh_notice("prove: --mpi: %s", err.text);
         dh_err_release(&err);
         return DH_EXIT_USAGE;
     }

@@ -1,12 +1,12 @@
 /* deadheat report: what the store holds. */
 #include "cmd/command.h"
-#include "cmd/detector_list.h"
-#include "cmd/launch.h"
 #include "event/finding_log.h"
 #include "finding/store.h"
 #include "host/file.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "session/detector_list.h"
+#include "session/launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static bool are_words(const char *option, const char *list, const char *(*word_a
         struct dh_str all = {0};
         for (i = 0; word_at(i); i++)
             dh_str_addf(&all, "%s%s", i ? ", " : "", word_at(i));
-        dh_complain("report: --%s=%s: no %s '%.*s'; there are %s", option, list, option, (int)n, at, all.at);
+        dh_notice("report: --%s=%s: no %s '%.*s'; there are %s", option, list, option, (int)n, at, all.at);
         dh_str_release(&all);
         return false;
     }
@@ -148,7 +148,7 @@ static bool are_words(const char *option, const char *list, const char *(*word_a
 static bool is_choice(const struct dh_store_choice *c)
 {
     if (c->id && !is_id(c->id)) {
-        dh_complain("report: --id=%s: an id has up to 16 hexadecimal digits", c->id);
+        dh_notice("report: --id=%s: an id has up to 16 hexadecimal digits", c->id);
         return false;
     }
     return are_words("kind", c->kinds, kind_word) && are_words("level", c->levels, level_word) &&
@@ -164,7 +164,7 @@ static int print_all(const char *db, const struct dh_store_choice *choice, bool 
     if (!ok)
         return dh_fail(&err, dh_file_exists(db) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
     if (choice->id && !p->n) {
-        dh_complain("report: no finding %s in %s", choice->id, db);
+        dh_notice("report: no finding %s in %s", choice->id, db);
         return DH_EXIT_USAGE;
     }
     if (json)
@@ -185,7 +185,7 @@ static int report(const struct dh_parsed *p)
                                      .detectors = dh_option_get(p, "detector")};
     struct printing printing = {0};
     if (dh_operands(p, &operands)) {
-        dh_complain("report: unexpected '%s'; the store is named with --db=FILE", operands[0]);
+        dh_notice("report: unexpected '%s'; the store is named with --db=FILE", operands[0]);
         return DH_EXIT_USAGE;
     }
     if (!is_choice(&choice))

@@ -1,12 +1,12 @@
 /* deadheat scan: what may go wrong, found without running the program. */
 #include "base/str.h"
 #include "cmd/command.h"
-#include "cmd/launch.h"
 #include "cmd/scan_report.h"
 #include "driver/whole.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "model/text.h"
+#include "session/launch.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -91,11 +91,11 @@ static int scan(const struct dh_parsed *p, const char *path)
 {
     struct dh_err err = {0};
     struct scan s = {.options = p, .path = path, .parent = getpid()};
-    if (!dh_launch_check_suppressions("scan", dh_option_get(p, "suppressions")))
+    if (!dh_suppressions_option_check("scan", dh_option_get(p, "suppressions")))
         return DH_EXIT_USAGE;
     s.shared = mmap(NULL, sizeof *s.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (s.shared == MAP_FAILED) {
-        dh_complain("scan: no memory");
+        dh_notice("scan: no memory");
         return DH_EXIT_FAILURE;
     }
     fflush(stdout);

@@ -22,7 +22,7 @@ static int print_scopes(const char *path, const struct dh_container *c, const st
     if (dh_scope_table_read(&scopes, bytes.at, bytes.n, &why))
         dh_scopes_print_text(stdout, &scopes, sites);
     else {
-        dh_complain("%s: %s; build it again", path, why);
+        dh_notice("%s: %s; build it again", path, why);
         code = DH_EXIT_FAILURE;
     }
     dh_bytes_release(&bytes);
@@ -34,8 +34,8 @@ static bool read_trust(const char *list, uint64_t *also)
     for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
         uint64_t bit = dh_safe_argument(at, strcspn(at, ","));
         if (!bit) {
-            dh_complain("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them",
-                        (int)strcspn(at, ","), at);
+            dh_notice("sites: --trust: no argument '%.*s'; src/analysis/arguments.def has them", (int)strcspn(at, ","),
+                      at);
             return false;
         }
         *also |= bit;
@@ -82,7 +82,7 @@ static int print_sites(const struct dh_parsed *p, const char *path)
         dh_err_while(&err, "reading the sites of %s", path);
         code = dh_fail(&err, DH_EXIT_FAILURE);
     } else if (!dh_site_table_read(&table, bytes.at, bytes.n, &why)) {
-        dh_complain("%s: %s; build it again", path, why);
+        dh_notice("%s: %s; build it again", path, why);
         code = DH_EXIT_FAILURE;
     } else if (dh_option_given(p, "scopes"))
         code = print_scopes(path, &c, &table);

@@ -74,7 +74,7 @@ static bool each(struct job *j, const char *what, bool (*fn)(void *arg, struct j
     }
     dh_progress_end(&progress);
     if (ok && dh_source_is_cut(j->source))
-        dh_complain("trace: %s", dh_source_cut_text(j->source));
+        dh_notice("trace: %s", dh_source_cut_text(j->source));
     return ok && a == DH_SOURCE_END;
 }
 
@@ -153,7 +153,7 @@ static int import(struct job *j)
     struct dh_err err = {0};
     const char *out = dh_option_get(j->options, "-o");
     if (!out) {
-        dh_complain("trace: import: say where to: -o FILE.dht");
+        dh_notice("trace: import: say where to: -o FILE.dht");
         return DH_EXIT_USAGE;
     }
     if (import_to(j, out, &err))
@@ -176,10 +176,10 @@ static int trace(const struct dh_parsed *p)
     while (n && i < sizeof deeds / sizeof *deeds && strcmp(deeds[i].name, operands[0]))
         i++;
     if (!n || i == sizeof deeds / sizeof *deeds) {
-        dh_complain("trace: expected 'dump' or 'import', not '%s'; 'deadheat trace --help' tells more",
-                    n ? operands[0] : "nothing");
+        dh_notice("trace: expected 'dump' or 'import', not '%s'; 'deadheat trace --help' tells more",
+                  n ? operands[0] : "nothing");
     } else if (n != 2) {
-        dh_complain("trace: %s: name one trace", operands[0]);
+        dh_notice("trace: %s: name one trace", operands[0]);
     } else {
         struct job j = {.options = p, .path = operands[1]};
         code = deeds[i].fn(&j);

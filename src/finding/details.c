@@ -206,3 +206,21 @@ bool dh_details_read(const char *text, struct dh_finding *out)
     json_decref(o);
     return ok;
 }
+
+struct dh_finding *dh_finding_copy(const struct dh_finding *f)
+{
+    struct dh_finding *copy = calloc(1, sizeof *copy);
+    char *details = dh_details_write(f);
+    if (!copy)
+        abort();
+    dh_details_read(details, copy);
+    free(details);
+    char **to[] = {&copy->id, &copy->kind, &copy->detector, &copy->level, &copy->verdict, &copy->healing, &copy->build};
+    char *const from[] = {f->id, f->kind, f->detector, f->level, f->verdict, f->healing, f->build};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        dh_finding_set(to[i], from[i]);
+    dh_finding_set(&copy->classification, f->classification);
+    copy->first_seen = f->first_seen;
+    copy->last_seen = f->last_seen;
+    return copy;
+}

@@ -76,6 +76,8 @@ struct dh_finding {
 /* Everything "". */
 void dh_finding_init(struct dh_finding *f);
 void dh_finding_release(struct dh_finding *f);
+/* A copy without witness and healing's details; released, then freed by the caller. */
+struct dh_finding *dh_finding_copy(const struct dh_finding *f);
 void dh_finding_access_init(struct dh_finding_access *a);
 void dh_finding_stack_release(struct dh_finding_stack *s);
 /* Replaces a string of a finding. */

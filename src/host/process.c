@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -198,4 +199,18 @@ bool dh_child_run(const char *what, bool (*fn)(void *, struct dh_err *), void *a
     if (getenv("DEADHEAT_ONE_PROCESS"))
         return fn(arg, err);
     return dh_child_start(&c, what, fn, arg, err) && dh_child_finish(&c, err);
+}
+
+void *dh_shared_alloc(size_t n, struct dh_err *err)
+{
+    void *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+        return memory;
+    dh_err_errno(err, "cannot share memory");
+    return NULL;
+}
+
+void dh_shared_free(void *memory, size_t n)
+{
+    munmap(memory, n);
 }

@@ -34,11 +34,15 @@ int dh_status_code(int status);
 char *dh_status_words(int status);
 
 /* Runs fn in a forked child, so that a crash of a library on damaged input ends as one line. The child shares no
- * memory back: results travel through files. `what` names the step for the message. With DEADHEAT_ONE_PROCESS set it
+ * memory back but what dh_shared_alloc gave. `what` names the step for the message. With DEADHEAT_ONE_PROCESS set it
  * runs here instead, for debuggers. */
 bool dh_child_run(const char *what, bool (*fn)(void *arg, struct dh_err *err), void *arg, struct dh_err *err);
 
-/* The same in two halves, for several children at once. */
+/* Memory, all 0, that this process shares with the children that it forks; NULL with an error. */
+void *dh_shared_alloc(size_t n, struct dh_err *err);
+void dh_shared_free(void *memory, size_t n);
+
+/* dh_child_run in two halves, for several children at once. */
 struct dh_child {
     pid_t pid;
     int pipe;

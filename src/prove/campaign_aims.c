@@ -41,7 +41,7 @@ static uint32_t ends_of(const char *kind)
 
 bool dh_campaign_skip(struct dh_goal *g, const char *why)
 {
-    g->verdict = DH_SKIPPED;
+    g->verdict = DH_GOAL_SKIPPED;
     free(g->why);
     g->why = dh_strdup(why);
     return false;

@@ -72,7 +72,7 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
     bool ok = c->of.host->proven(c->of.host->arg, &p);
     dh_witness_release(&w);
     if (goal)
-        goal->verdict = DH_PROVEN;
+        goal->verdict = DH_GOAL_PROVEN;
     c->of.out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
     c->of.out->proven++;
     c->failed = c->failed || !ok;

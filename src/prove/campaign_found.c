@@ -86,7 +86,7 @@ static void take_found(struct campaign *c, struct search *from, const struct dh_
         k->proven = proven;
         k->tries++;
         c->of.out->unconfirmed += !proven && k->tries == TRIES;
-        if (proven && (c->of.o->first || (from->aim->goal && from->aim->goal->verdict == DH_PROVEN)))
+        if (proven && (c->of.o->first || (from->aim->goal && from->aim->goal->verdict == DH_GOAL_PROVEN)))
             from->aim->over = true;
         c->stop = c->stop || (proven && c->of.o->first);
     }

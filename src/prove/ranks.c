@@ -31,8 +31,8 @@ static bool is_over(const struct ranks *r)
 {
     bool open = !r->of.n_goals;
     for (size_t i = 0; i < r->of.n_goals; i++)
-        open = open || r->of.goals[i].verdict == DH_OPEN || r->of.goals[i].verdict == DH_SPENT;
-    return r->failed || r->found_first || !open || r->of.out->verdict == DH_EXHAUSTED || r->of.out->no_threads ||
+        open = open || r->of.goals[i].verdict == DH_GOAL_OPEN || r->of.goals[i].verdict == DH_GOAL_SPENT;
+    return r->failed || r->found_first || !open || r->of.out->verdict == DH_GOAL_EXHAUSTED || r->of.out->no_threads ||
            dh_now_ns() >= r->until_ns || r->of.host->interrupted(r->of.host->arg);
 }
 
@@ -79,7 +79,7 @@ static void pass_on(struct ranks *r, const struct dh_proof *p)
     if (!is_news(r, p->finding->id))
         return;
     if (g)
-        g->verdict = DH_PROVEN;
+        g->verdict = DH_GOAL_PROVEN;
     r->of.out->proven++;
     r->found_first = r->found_first || r->of.o->first;
     r->failed = !r->of.host->proven(r->of.host->arg, p) || r->failed;
@@ -191,13 +191,13 @@ static bool do_part(struct ranks *r, uint64_t part, const struct dh_campaign_hos
     struct dh_goal *g = NULL;
     for (size_t i = 0; i < r->of.n_goals && !g; i++) {
         struct dh_goal *candidate = &r->of.goals[(part + i) % r->of.n_goals];
-        if (candidate->verdict == DH_OPEN || candidate->verdict == DH_SPENT)
+        if (candidate->verdict == DH_GOAL_OPEN || candidate->verdict == DH_GOAL_SPENT)
             g = candidate;
     }
     *result = (struct dh_campaign_result){0};
     if (!g)
         return true;
-    g->verdict = DH_OPEN;
+    g->verdict = DH_GOAL_OPEN;
     return dh_campaign(r->of.s, &o, g, 1, host, result, r->err);
 }
 
@@ -281,7 +281,7 @@ bool dh_ranks_campaign(struct dh_mpi *mpi, struct dh_subject *s, const struct dh
     struct ranks r = {.mpi = mpi, .of = {s, o, goals, n, host, out}, .err = err};
     bool first = dh_mpi_rank(mpi) == 0;
     struct dh_campaign_host own = {progress, first ? own_proof : send_proof, NULL, interrupted, &r};
-    *out = (struct dh_campaign_result){.verdict = DH_OPEN};
+    *out = (struct dh_campaign_result){.verdict = DH_GOAL_OPEN};
     r.began_ns = dh_now_ns();
     r.until_ns = r.began_ns + o->budget_ns;
     if (first)
