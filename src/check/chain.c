@@ -19,40 +19,27 @@ enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 
 
 /* ---- what there is ---- */
 
-unsigned dh_found_level(const struct dh_finding *f)
-{
-    return strcmp(f->level, "proven") == 0 ? 2 : strcmp(f->level, "observed") == 0 ? 1 : 0;
-}
-
-static bool is_one_of(const char *word, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(word, *words) == 0)
-            return true;
-    return false;
-}
-
 bool dh_found_is_failure(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"deadlock",  "lost-wakeup", "indefinite-wait", "critical-wait",
-                                        "assertion", "crash",       "use-after-free",  NULL};
-    return dh_found_level(f) == 2 && is_one_of(f->kind, kinds);
+    return f->level == DH_LEVEL_PROVEN &&
+           dh_kind_is_in(f->kind, DH_KIND_BIT(DEADLOCK) | DH_KIND_BIT(LOST_WAKEUP) | DH_KIND_BIT(INDEFINITE_WAIT) |
+                                      DH_KIND_BIT(CRITICAL_WAIT) | DH_KIND_BIT(ASSERTION) | DH_KIND_BIT(CRASH) |
+                                      DH_KIND_BIT(USE_AFTER_FREE));
 }
 
 bool dh_found_is_searched(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"race",          "deadlock",       "lost-wakeup", "indefinite-wait",
-                                        "critical-wait", "use-after-free", NULL};
-    return is_one_of(f->kind, kinds);
+    return dh_kind_is_in(f->kind, DH_KIND_BIT(RACE) | DH_KIND_BIT(DEADLOCK) | DH_KIND_BIT(LOST_WAKEUP) |
+                                      DH_KIND_BIT(INDEFINITE_WAIT) | DH_KIND_BIT(CRITICAL_WAIT) |
+                                      DH_KIND_BIT(USE_AFTER_FREE));
 }
 
+/* Surer findings come first, then those that do more harm; what was not classified comes before what does none. */
 static unsigned rank(const struct dh_finding *f)
 {
-    static const char *const verdicts[] = {"destructive", "qos", "none", "no-failure"};
-    unsigned v = 0;
-    while (v < 3 && strcmp(verdicts[v], f->verdict) != 0)
-        v++;
-    return (2 - dh_found_level(f)) * 4 + v;
+    static const unsigned by_verdict[] = {
+        [DH_VERDICT_DESTRUCTIVE] = 0, [DH_VERDICT_QOS] = 1, [DH_VERDICT_NONE] = 2, [DH_VERDICT_NO_FAILURE] = 3};
+    return (DH_LEVEL_PROVEN - f->level) * DH_VERDICT_COUNT + by_verdict[f->verdict];
 }
 
 static int by_rank(const void *a, const void *b)
@@ -107,37 +94,37 @@ bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struc
  * is left to be met. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics)
 {
-    bool is_static = !dh_found_level(f) && strcmp(f->detector, "static") == 0;
+    bool is_static = f->level == DH_LEVEL_SUSPECTED && strcmp(f->detector, "static") == 0;
     const struct dh_attempts *tried = dh_stage_tried(c->talk, f->id);
-    return is_static == statics && dh_found_level(f) < 2 && dh_found_is_searched(f) && !c->talk->exhausted &&
+    return is_static == statics && f->level < DH_LEVEL_PROVEN && dh_found_is_searched(f) && !c->talk->exhausted &&
            !tried->settled && tried->spent_ns < c->budget_ns / (is_static ? 10 : 4);
 }
 
 bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding *f, bool thorough)
 {
-    if (strcmp(f->kind, "race") != 0 || !dh_found_level(f))
+    if (f->kind != DH_FINDING_RACE || f->level == DH_LEVEL_SUSPECTED)
         return false;
     unsigned done = dh_stage_tried(c->talk, f->id)->verdicts;
-    bool none = strcmp(f->verdict, "none") == 0;
-    return thorough ? done < 2 && (none || strcmp(f->verdict, "no-failure") == 0) : !done && none;
+    bool none = f->verdict == DH_VERDICT_NONE;
+    return thorough ? done < 2 && (none || f->verdict == DH_VERDICT_NO_FAILURE) : !done && none;
 }
 
 bool dh_check_is_healable(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"race", "deadlock", "atomicity", "view", NULL};
-    return dh_found_level(f) && is_one_of(f->kind, kinds) && strcmp(f->verdict, "qos") != 0 &&
-           !dh_heal_is_needless(f) && strcmp(f->healing, "verified") != 0;
+    return f->level >= DH_LEVEL_OBSERVED &&
+           dh_kind_is_in(f->kind,
+                         DH_KIND_BIT(RACE) | DH_KIND_BIT(DEADLOCK) | DH_KIND_BIT(ATOMICITY) | DH_KIND_BIT(VIEW)) &&
+           f->verdict != DH_VERDICT_QOS && !dh_heal_is_needless(f) && f->healing != DH_HEALING_VERIFIED;
 }
 
 /* Of all of them, in numbers. */
 struct sum {
-    unsigned level[3], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
+    unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
     unsigned score; /* grows with every finding, level and verdict */
 };
 
 static struct sum sum_up(const struct dh_check *c)
 {
-    static const char *const sections[] = {"atomicity", "view", NULL};
     struct sum s = {0};
     struct dh_found found;
     struct dh_err err = {0};
@@ -145,17 +132,18 @@ static struct sum sum_up(const struct dh_check *c)
         dh_err_release(&err);
     for (size_t i = 0; i < found.at.n; i++) {
         const struct dh_finding *f = found.at.at[i];
-        bool judged = strcmp(f->verdict, "none") != 0;
-        s.level[dh_found_level(f)]++;
+        bool judged = f->verdict != DH_VERDICT_NONE;
+        s.level[f->level]++;
         s.goals += dh_check_is_goal(c, f, false);
         s.statics += dh_check_is_goal(c, f, true);
         s.unclassified += dh_check_is_unclassified(c, f, false);
         s.doubtful += dh_check_is_unclassified(c, f, true);
-        s.suspects += dh_found_level(f) < 2 && !judged && is_one_of(f->kind, sections);
-        s.destructive += strcmp(f->verdict, "destructive") == 0;
+        s.suspects +=
+            f->level < DH_LEVEL_PROVEN && !judged && dh_kind_is_in(f->kind, DH_KIND_BIT(ATOMICITY) | DH_KIND_BIT(VIEW));
+        s.destructive += f->verdict == DH_VERDICT_DESTRUCTIVE;
         s.failures += dh_found_is_failure(f) && !judged;
         s.healable += dh_check_is_healable(f);
-        s.score += 1 + dh_found_level(f) + (judged && strcmp(f->verdict, "no-failure") != 0);
+        s.score += 1 + f->level + (judged && f->verdict != DH_VERDICT_NO_FAILURE);
     }
     dh_found_release(&found);
     return s;
@@ -234,7 +222,7 @@ static bool go(struct chain *k, enum stage_name name, const struct dh_stage *sta
     bool news = k->sum.score != before.score;
     if (name == SCAN || name == RUN)
         dh_stage_say(k->c->talk, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
-                     k->sum.level[1] + k->sum.level[2], k->sum.level[0]);
+                     k->sum.level[DH_LEVEL_OBSERVED] + k->sum.level[DH_LEVEL_PROVEN], k->sum.level[DH_LEVEL_SUSPECTED]);
     if (!k->c->only_run && (name != RUN || k->c->talk->result == DH_STAGE_DONE))
         report(k, name, end, news);
     return news;

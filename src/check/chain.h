@@ -26,8 +26,9 @@ struct dh_check {
     uint64_t began_ns, budget_ns;
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
     bool only_run;                  /* one run, and nothing else */
-    bool heals, as_json, reports_all;
-    long long since; /* ours are the runs of the store after this one */
+    bool heals, reports_all;
+    bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
+    long long since;   /* ours are the runs of the store after this one */
     struct dh_check_input input;
     struct dh_stage_state *talk;
 
@@ -44,8 +45,6 @@ struct dh_found {
 };
 bool dh_check_found(const struct dh_check *c, struct dh_found *out, struct dh_err *err);
 void dh_found_release(struct dh_found *f);
-/* 0 suspected, 1 observed, 2 proven. */
-unsigned dh_found_level(const struct dh_finding *f);
 /* A witness of it is a failing run already: deadlocks, crashes and the like. */
 bool dh_found_is_failure(const struct dh_finding *f);
 /* 'deadheat prove' looks for its kind. */

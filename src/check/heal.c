@@ -10,7 +10,7 @@
 /* Failures that others lead to are verified along with them: they must not happen any more. */
 static bool is_tried(const struct dh_finding *f)
 {
-    return dh_check_is_healable(f) || (dh_found_is_failure(f) && f->witness[0] && strcmp(f->healing, "verified") != 0);
+    return dh_check_is_healable(f) || (dh_found_is_failure(f) && f->witness[0] && f->healing != DH_HEALING_VERIFIED);
 }
 
 static char first_notice[DH_STAGE_WORDS]; /* of this child: why nothing is healed, if nothing is */
@@ -47,8 +47,8 @@ static void report(struct dh_stage_state *t, const struct dh_check *c, unsigned 
         return;
     }
     for (size_t i = 0; i < now.at.n; i++) {
-        verified += strcmp(now.at.at[i]->healing, "verified") == 0;
-        offered += strcmp(now.at.at[i]->healing, "offered") == 0;
+        verified += now.at.at[i]->healing == DH_HEALING_VERIFIED;
+        offered += now.at.at[i]->healing == DH_HEALING_OFFERED;
     }
     if (offered)
         dh_stage_say(t, "%u of %u verified, %u offered without", verified, asked, offered);

@@ -1,8 +1,8 @@
 /* The stage of check that looks for wrong ends: what belongs together and is not kept together, without being a race,
  * shows in nothing but what the program comes to. */
 #include "check/chain.h"
+#include "classify/keep.h"
 #include "classify/trial.h"
-#include "finding/json_text.h"
 #include "host/notice.h"
 #include "prove/blame.h"
 #include "prove/goals.h"
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WEAK_MODEL "c11"
 #define BASELINE_NS 500000000ull
@@ -54,8 +53,8 @@ static uint8_t *places_of(struct judging *j, const struct dh_finding *f)
 
 static bool is_suspect(const struct dh_finding *f)
 {
-    return dh_found_level(f) < 2 && strcmp(f->verdict, "none") == 0 &&
-           (strcmp(f->kind, "atomicity") == 0 || strcmp(f->kind, "view") == 0);
+    return f->level < DH_LEVEL_PROVEN && f->verdict == DH_VERDICT_NONE &&
+           (f->kind == DH_FINDING_ATOMICITY || f->kind == DH_FINDING_VIEW);
 }
 
 /* ---- what is kept ---- */
@@ -63,18 +62,8 @@ static bool is_suspect(const struct dh_finding *f)
 static bool keep_verdict(struct judging *j, const struct dh_finding *f, const char *why, const char *witness)
 {
     struct dh_err err = {0};
-    struct dh_store *store = dh_store_open(j->of->c->db, DH_STORE_WRITE, &err);
-    struct dh_store_run run = {j->of->c->program, "", (long long)time(NULL)};
-    long long id;
-    json_t *o = json_object();
-    json_object_set_new(o, "verdict", dh_json_text("destructive"));
-    json_object_set_new(o, "why", dh_json_text(why));
-    json_object_set_new(o, "witness", dh_json_text(witness));
-    char *details = dh_json_take(o);
-    bool ok = store && dh_store_begin(store, &run, &id, &err) &&
-              dh_store_classify(store, f->id, f->build, "destructive", details, &err) && dh_store_commit(store, &err);
-    dh_store_close(store);
-    free(details);
+    const struct dh_check *c = j->of->c;
+    bool ok = dh_verdict_keep(f, c->program, c->db, DH_VERDICT_DESTRUCTIVE, why, witness, &err);
     if (!ok)
         dh_notice_err(&err);
     return ok;
@@ -107,7 +96,7 @@ static bool blame(struct judging *j, const struct dh_proof *proof, struct dh_cul
             continue;
         if (!keep(j, proof, f))
             return false;
-        dh_finding_set(&f->verdict, "destructive");
+        f->verdict = DH_VERDICT_DESTRUCTIVE;
         ++*n;
     }
     return true;
@@ -116,7 +105,7 @@ static bool blame(struct judging *j, const struct dh_proof *proof, struct dh_cul
 static bool is_harm_known(const struct judging *j)
 {
     for (size_t i = 0; i < j->found.at.n; i++)
-        if (strcmp(j->found.at.at[i]->verdict, "destructive") == 0)
+        if (j->found.at.at[i]->verdict == DH_VERDICT_DESTRUCTIVE)
             return true;
     return false;
 }

@@ -63,8 +63,8 @@ static void set_streams(const struct dh_check_run *r)
     }
     if (r->c->input.descriptor >= 0)
         dup2(r->c->input.descriptor, STDIN_FILENO);
-    if (r->c->as_json)
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* where our own document goes */
+    if (r->c->keeps_stdout)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t)

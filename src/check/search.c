@@ -122,8 +122,8 @@ static bool is_shown(const struct search *s, const struct dh_found *found, const
 {
     for (size_t i = 0; f->variable[0] && i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
-        if (strcmp(g->kind, f->kind) == 0 && strcmp(g->variable, f->variable) == 0 &&
-            (dh_found_level(g) == 2 || dh_stage_tried(s->talk, g->id)->proven))
+        if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 &&
+            (g->level == DH_LEVEL_PROVEN || dh_stage_tried(s->talk, g->id)->proven))
             return true;
     }
     return false;

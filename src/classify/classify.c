@@ -185,7 +185,7 @@ static void conclude(struct dh_classified *out)
                         out->is_free ? "processor time" : "operations");
     else
         why = why_no_failure(out);
-    out->verdict = !out->runs || failed ? "none" : out->is_slow ? "qos" : "no-failure";
+    out->verdict = !out->runs || failed ? DH_VERDICT_NONE : out->is_slow ? DH_VERDICT_QOS : DH_VERDICT_NO_FAILURE;
     if (why) {
         free(out->why);
         out->why = why;
@@ -217,8 +217,11 @@ static bool may_go_on(const struct campaign *c)
 /* Released by the caller; failing runs that were found refer to it. */
 static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t budget_ns, struct dh_classified *out)
 {
-    *out = (struct dh_classified){
-        .variable = v, .verdict = "none", .why = dh_strdup(""), .explanation = dh_strdup(""), .budget_ns = budget_ns};
+    *out = (struct dh_classified){.variable = v,
+                                  .verdict = DH_VERDICT_NONE,
+                                  .why = dh_strdup(""),
+                                  .explanation = dh_strdup(""),
+                                  .budget_ns = budget_ns};
     c->until_ns = dh_now_ns() + budget_ns;
     c->b.elements = v->elements.at;
     c->b.n_elements = (uint32_t)v->elements.n;
@@ -281,7 +284,7 @@ static bool classify(struct campaign *c, struct dh_racy_variable *v)
         judge(c, &out);
     }
     tell(c, &out, began);
-    bool open = !out.failed && strcmp(out.verdict, "none") != 0 && (out.open_loads || out.shared);
+    bool open = !out.failed && out.verdict != DH_VERDICT_NONE && (out.open_loads || out.shared);
     release(c, &out);
     return open;
 }

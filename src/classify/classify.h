@@ -31,7 +31,7 @@ struct dh_classify_column {
 /* Two places whose accesses race: what comes of it when nothing else is in doubt. */
 struct dh_classified_pair {
     const struct dh_finding *finding; /* that names them; borrowed */
-    const char *verdict;              /* as the variable's */
+    enum dh_finding_verdict verdict;  /* as the variable's */
     char *why;
 };
 
@@ -40,7 +40,7 @@ enum dh_no_failure { DH_ONE_VALUE, DH_STALE_SERVED };
 
 struct dh_classified {
     const struct dh_racy_variable *variable; /* or a group of them */
-    const char *verdict;                     /* "destructive", "qos", "no-failure", "none": nothing was run */
+    enum dh_finding_verdict verdict;         /* DH_VERDICT_NONE: nothing was run */
     struct dh_classify_column columns[DH_CLASSIFY_COLUMNS];
     unsigned n_columns;
     const struct dh_classify_column *failed; /* the column of the failing run, or NULL */

@@ -251,7 +251,7 @@ static bool confirm(struct campaign *c, const struct failure *f, struct dh_class
     out->run = run;
     leave_out_what_varies(c, out->run.end);
     out->failed = f->column;
-    out->verdict = "destructive";
+    out->verdict = DH_VERDICT_DESTRUCTIVE;
     if (!out->found_ns)
         out->found_ns = dh_now_ns() - (c->until_ns - out->budget_ns);
     dh_tell_failure(c, out);

@@ -142,7 +142,7 @@ void dh_run_freely(struct campaign *c, struct dh_classified *out)
     dh_baseline_release(&c->b);
     if (!out->failed)
         return;
-    out->verdict = "destructive";
+    out->verdict = DH_VERDICT_DESTRUCTIVE;
     out->found_ns = dh_now_ns() - (c->until_ns - out->budget_ns);
     dh_tell_failure(c, out);
 }

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <time.h>
 
 struct reading {
     struct dh_races *races;
@@ -64,7 +65,7 @@ static json_t *pair_json(const struct dh_classified_pair *p)
     for (size_t i = 0; i < p->finding->accesses.n; i++)
         json_array_append_new(sites, dh_json_text(p->finding->accesses.at[i].site));
     json_object_set_new(o, "sites", sites);
-    json_object_set_new(o, "verdict", dh_json_text(p->verdict));
+    json_object_set_new(o, "verdict", dh_json_text(dh_finding_verdict_name(p->verdict)));
     json_object_set_new(o, "why", dh_json_text(p->why));
     return o;
 }
@@ -94,7 +95,7 @@ static json_t *members_json(const struct dh_racy_variable *v)
 
 static const char *kind_of_no_failure(const struct dh_classified *c)
 {
-    if (strcmp(c->verdict, "no-failure") != 0)
+    if (c->verdict != DH_VERDICT_NO_FAILURE)
         return "";
     return c->no_failure == DH_STALE_SERVED ? "stale-reads-served" : "no-second-value";
 }
@@ -104,7 +105,7 @@ char *dh_classified_json(const struct dh_classified *c, const char *witness, con
     json_t *o = json_object(), *columns = json_array();
     const char *const texts[][2] = {{"variable", c->variable->name},
                                     {"also", c->variable->also},
-                                    {"verdict", c->verdict},
+                                    {"verdict", dh_finding_verdict_name(c->verdict)},
                                     {"model", c->failed ? c->failed->model : ""},
                                     {"heuristic", c->failed ? c->failed->title : ""},
                                     {"failure", c->how ? c->how : ""},
@@ -176,7 +177,7 @@ static bool keep_verdicts(const struct dh_classified *c, const struct dh_subject
     bool ok = store && dh_store_begin(store, &run, &id, err);
     for (size_t i = 0; ok && i < c->variable->findings.n; i++) {
         const struct dh_finding *f = c->variable->findings.at[i];
-        if (!c->failed && strcmp(f->verdict, "destructive") == 0 && strcmp(f->build, s->build) == 0)
+        if (!c->failed && f->verdict == DH_VERDICT_DESTRUCTIVE && strcmp(f->build, s->build) == 0)
             continue; /* a run of this build that fails stays one */
         char *json = dh_classified_json(c, witness, f);
         ok = dh_store_classify(store, f->id, f->build, c->verdict, json, err);
@@ -193,7 +194,25 @@ bool dh_classified_keep(const struct dh_classified *c, struct dh_subject *s, con
     *path = NULL;
     if (c->failed && !c->is_free && !keep_witness(c, s, folder, path, err))
         return false;
-    if (!c->variable->findings.n || strcmp(c->verdict, "none") == 0)
+    if (!c->variable->findings.n || c->verdict == DH_VERDICT_NONE)
         return true;
     return keep_verdicts(c, s, db, *path ? *path : "", err);
+}
+
+bool dh_verdict_keep(const struct dh_finding *f, const char *program, const char *db, enum dh_finding_verdict verdict,
+                     const char *why, const char *witness, struct dh_err *err)
+{
+    struct dh_store *store = dh_store_open(db, DH_STORE_WRITE, err);
+    struct dh_store_run run = {program, "", (long long)time(NULL)};
+    long long id;
+    json_t *o = json_object();
+    json_object_set_new(o, "verdict", dh_json_text(dh_finding_verdict_name(verdict)));
+    json_object_set_new(o, "why", dh_json_text(why));
+    json_object_set_new(o, "witness", dh_json_text(witness));
+    char *details = dh_json_take(o);
+    bool ok = store && dh_store_begin(store, &run, &id, err) &&
+              dh_store_classify(store, f->id, f->build, verdict, details, err) && dh_store_commit(store, err);
+    dh_store_close(store);
+    free(details);
+    return ok;
 }

@@ -21,4 +21,8 @@ char *dh_classified_json(const struct dh_classified *c, const char *witness, con
 bool dh_classified_keep(const struct dh_classified *c, struct dh_subject *s, const char *db, const char *folder,
                         char **path, struct dh_err *err);
 
+/* The verdict on one finding that follows from something else, with the reason and a witness ("" for none). */
+bool dh_verdict_keep(const struct dh_finding *f, const char *program, const char *db, enum dh_finding_verdict verdict,
+                     const char *why, const char *witness, struct dh_err *err);
+
 #endif

@@ -90,7 +90,7 @@ static void try_alone(struct campaign *c, const struct dh_classified *of, const 
         dh_trial_release(&r);
     }
     dh_doubt_release(&a.doubt);
-    out->verdict = done ? "destructive" : "no-failure";
+    out->verdict = done ? DH_VERDICT_DESTRUCTIVE : DH_VERDICT_NO_FAILURE;
     out->why = done ? dh_format("%llu of %llu runs in which nothing else was in doubt failed",
                                 (unsigned long long)failed, (unsigned long long)runs)
                     : dh_format("%llu runs in which nothing else was in doubt did not fail", (unsigned long long)runs);
@@ -105,7 +105,7 @@ static void try_freely(struct campaign *c, const struct dh_classified *of, const
         for (unsigned i = 0; i < p->n[side]; i++)
             only[n++] = p->at[side][i];
     uint64_t runs, failed = dh_fail_freely(c, of, only, n, PAIR_NS, &runs);
-    out->verdict = failed ? "destructive" : "no-failure";
+    out->verdict = failed ? DH_VERDICT_DESTRUCTIVE : DH_VERDICT_NO_FAILURE;
     out->why = failed ? dh_format("a run in which nothing else was stale failed, the first %llu times not",
                                   (unsigned long long)(runs - failed))
                       : dh_format("%llu runs in which nothing else was stale did not fail", (unsigned long long)runs);

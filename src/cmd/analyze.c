@@ -5,8 +5,7 @@
 #include "finding/details.h"
 #include "finding/store.h"
 #include "finding/watch.h"
-#include "report/json.h"
-#include "report/text.h"
+#include "report/formats.h"
 #include "trace/rules.h"
 #include "trace/source.h"
 
@@ -21,7 +20,7 @@ struct found {
 };
 
 struct results {
-    bool json;
+    const struct dh_report_format *format;
     DH_VEC(struct found) all;
 };
 
@@ -30,12 +29,9 @@ static bool take_finding(void *arg, const struct dh_finding *f)
     struct results *r = arg;
     struct dh_str out = {0};
     size_t i = 0;
-    if (r->json)
-        dh_report_json(&out, f);
-    else
-        dh_text_finding(&out, f);
     while (i < r->all.n && strcmp(r->all.at[i].id, f->id))
         i++;
+    r->format->finding(&out, i, f);
     if (i == r->all.n)
         dh_vec_push(&r->all, (struct found){.id = dh_strdup(f->id)});
     free(r->all.at[i].text);
@@ -57,14 +53,16 @@ static void release_results(struct results *r)
 
 static void print_results(const struct results *r, const char *path)
 {
-    if (r->json)
-        printf("{\"version\":1,\"findings\":[");
+    struct dh_str out = {0};
+    r->format->begin(&out);
     for (size_t i = 0; i < r->all.n; i++)
-        printf("%s%s", !r->json ? "" : i ? ",\n" : "\n", r->all.at[i].text);
-    if (r->json)
-        printf("\n]}\n");
-    else
+        dh_str_add(&out, r->all.at[i].text);
+    r->format->end(&out);
+    if (out.at)
+        fputs(out.at, stdout);
+    if (r->format->is_prose)
         printf("%zu finding%s in %s\n", r->all.n, r->all.n == 1 ? "" : "s", path);
+    dh_str_release(&out);
 }
 
 static bool store_results(const struct results *r, const char *db, const char *program, struct dh_err *err)
@@ -154,7 +152,7 @@ static bool feed(struct job *j, struct dh_err *err)
     return a == DH_SOURCE_END;
 }
 
-static void tell_counts(const struct job *j)
+static void print_counts(const struct job *j)
 {
     struct dh_str text = {0};
     dh_watch_count(j->watch, &text);
@@ -163,7 +161,7 @@ static void tell_counts(const struct job *j)
     dh_str_release(&text);
 }
 
-static int tell(struct job *j)
+static int report(struct job *j)
 {
     struct dh_err err = {0};
     const struct dh_meta *meta = dh_source_meta(j->source);
@@ -172,7 +170,7 @@ static int tell(struct job *j)
         dh_notice("analyze: %s; what it holds was analysed", dh_source_cut_text(j->source));
     print_results(&j->results, j->path);
     if (dh_option_given(j->options, "counts"))
-        tell_counts(j);
+        print_counts(j);
     if (db && !store_results(&j->results, db, program, &err))
         return dh_fail(&err, DH_EXIT_FAILURE);
     return j->results.all.n ? DH_EXIT_FINDINGS : DH_EXIT_OK;
@@ -183,10 +181,10 @@ static int analyze(const struct dh_parsed *p, const char *path)
     struct dh_err err = {0};
     struct job j = {.options = p, .path = path};
     int code = DH_EXIT_USAGE;
-    j.results.json = strcmp(dh_option_get(p, "format"), "json") == 0;
+    j.results.format = dh_report_format_find(dh_option_get(p, "format"));
     if (begin(&j, &err)) {
         bool whole = feed(&j, &err);
-        code = tell(&j);
+        code = report(&j);
         code = whole ? code : DH_EXIT_USAGE;
     }
     if (err.text)
@@ -215,7 +213,7 @@ static int run_analyze(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"detect", DH_OPTION_STRING, "DETECTOR,...", "all", "detectors to run; 'all' is every one that watches events"},
-    {"format", DH_OPTION_CHOICE, "text|json", "text",
+    {"format", DH_OPTION_CHOICE, dh_report_format_choice, dh_report_format_default,
      "reports for people, or a JSON document as 'deadheat report' has"},
     {"db", DH_OPTION_STRING, "FILE", NULL, "store of findings that they are added to; made if missing"},
     {"rules", DH_OPTION_STRING, "FILE", NULL,

@@ -8,6 +8,7 @@
 #include "host/resources.h"
 #include "image/container.h"
 #include "prove/control.h"
+#include "report/formats.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ struct task {
     char **sources;    /* none: argv is a program */
     int n_sources;
     bool suspected; /* they are rows of the table, too */
+    const struct dh_report_format *format;
     struct dh_argv argv;
 };
 
@@ -109,7 +111,7 @@ static bool build(struct task *t, int *code)
 static bool is_seen(const struct dh_found *found)
 {
     for (size_t i = 0; i < found->at.n; i++)
-        if (dh_found_level(found->at.at[i]))
+        if (found->at.at[i]->level >= DH_LEVEL_OBSERVED)
             return true;
     return false;
 }
@@ -128,10 +130,21 @@ static void print_status(const struct dh_check *c, bool seen)
 static void forget_input(struct dh_check *c, const struct dh_found *found)
 {
     for (size_t i = 0; i < found->at.n; i++)
-        if (dh_found_level(found->at.at[i]) == 2)
+        if (found->at.at[i]->level == DH_LEVEL_PROVEN)
             return;
     if (c->input.is_kept && c->input.path)
         unlink(c->input.path);
+}
+
+static void print_document(const struct dh_report_format *format, const struct dh_found *found)
+{
+    struct dh_str out = {0};
+    format->begin(&out);
+    for (size_t i = 0; i < found->at.n; i++)
+        format->finding(&out, i, found->at.at[i]);
+    format->end(&out);
+    fputs(out.at, stdout);
+    dh_str_release(&out);
 }
 
 static int report(struct task *t)
@@ -144,10 +157,10 @@ static int report(struct task *t)
     bool seen = is_seen(&found), died = WIFSIGNALED(c->status) && !c->status_is_ours;
     fflush(stdout);
     print_status(c, found.at.n);
-    if (c->as_json)
-        dh_check_json_print(&found);
-    else
+    if (t->format->is_prose)
         dh_check_table_print(c, &found, t->suspected);
+    else
+        print_document(t->format, &found);
     forget_input(c, &found);
     dh_found_release(&found);
     return seen || died ? DH_EXIT_FINDINGS : c->interrupted ? DH_EXIT_INTERRUPTED : DH_EXIT_OK;
@@ -310,7 +323,8 @@ static bool read_options(const struct dh_parsed *p, struct task *t)
     c->suppressions = dh_option_get(p, "suppressions");
     c->only_run = !c->prove_ns && !dh_option_given(p, "classify");
     c->heals = !dh_option_given(p, "no-heal");
-    c->as_json = strcmp(dh_option_get(p, "format"), "json") == 0;
+    t->format = dh_report_format_find(dh_option_get(p, "format"));
+    c->keeps_stdout = !t->format->is_prose;
     c->reports_all = dh_option_given(p, "rounds");
     t->input = dh_option_get(p, "input");
     t->suspected = dh_option_given(p, "suspected");
@@ -358,7 +372,7 @@ static const struct dh_option options[] = {
      "what is only suspected is in the table, too, instead of a line that counts it"},
     {"rounds", DH_OPTION_FLAG, NULL, NULL,
      "a line for every stage of every round, not only the first and those with news"},
-    {"format", DH_OPTION_CHOICE, "text|json", "text",
+    {"format", DH_OPTION_CHOICE, dh_report_format_choice, dh_report_format_default,
      "the table, or all findings as the JSON document of 'deadheat report'; the program's output goes to standard "
      "error then"},
     {0}};

@@ -6,6 +6,5 @@
 
 /* `suspected`: suspicions are rows, too. */
 void dh_check_table_print(const struct dh_check *c, const struct dh_found *found, bool suspected);
-void dh_check_json_print(const struct dh_found *found);
 
 #endif

@@ -60,7 +60,7 @@ static bool classified(void *arg, const struct dh_classified *d)
     struct dh_err err = {0};
     char *path;
     dh_classified_table_add(&c->table, d);
-    c->destructive += strcmp(d->verdict, "destructive") == 0;
+    c->destructive += d->verdict == DH_VERDICT_DESTRUCTIVE;
     progress(c, NULL, NULL, 0);
     bool ok = dh_classified_keep(d, &c->subject, c->db, c->folder, &path, &err);
     if (!ok)

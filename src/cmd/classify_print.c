@@ -87,13 +87,13 @@ static void print_pairs(const struct dh_classified *d)
             printf("%s", k ? " / " : "");
             print_place(&p->finding->accesses.at[k]);
         }
-        printf(": %s, %s\n", p->verdict, p->why);
+        printf(": %s, %s\n", dh_finding_verdict_name(p->verdict), p->why);
     }
 }
 
 void dh_classified_print(const struct dh_classified *d, struct dh_subject *s, const char *path, bool whole)
 {
-    printf("%s: %s", d->verdict, d->variable->name);
+    printf("%s: %s", dh_finding_verdict_name(d->verdict), d->variable->name);
     for (size_t i = 0; i < d->variable->findings.n; i++)
         printf("%s%.8s%s", i ? " " : "  [", d->variable->findings.at[i]->id,
                i + 1 == d->variable->findings.n ? "]" : "");
@@ -119,8 +119,9 @@ void dh_classified_print(const struct dh_classified *d, struct dh_subject *s, co
 
 void dh_classified_table_add(struct dh_classified_table *t, const struct dh_classified *c)
 {
-    struct dh_classified_row row = {
-        .name = dh_strdup(c->variable->name), .verdict = c->verdict, .n_columns = c->n_columns};
+    struct dh_classified_row row = {.name = dh_strdup(c->variable->name),
+                                    .verdict = dh_finding_verdict_name(c->verdict),
+                                    .n_columns = c->n_columns};
     memcpy(row.columns, c->columns, sizeof row.columns);
     dh_vec_push(&t->rows, row);
 }

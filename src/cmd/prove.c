@@ -152,7 +152,7 @@ static void print_proof(struct proving *p, const struct dh_proof *proof, const c
 {
     struct dh_str title = {0}, steps = {0};
     struct dh_finding as_proven = *proof->finding;
-    as_proven.level = (char *)"proven";
+    as_proven.level = DH_LEVEL_PROVEN;
     dh_text_title(&title, &as_proven);
     printf("proven: %s  [%.8s]\n", title.at, proof->finding->id);
     print_accesses(proof->finding);

@@ -3,7 +3,7 @@
 #include "event/finding_log.h"
 #include "finding/store.h"
 #include "host/file.h"
-#include "report/json.h"
+#include "report/formats.h"
 #include "report/text.h"
 #include "session/detector_list.h"
 #include "session/launch.h"
@@ -21,21 +21,24 @@ struct group {
 };
 
 struct printing {
-    struct dh_str out; /* JSON */
+    const struct dh_report_format *format;
+    struct dh_str out; /* the document, of a format that is not prose */
     DH_VEC(struct group) groups;
     size_t n;
 };
 
 static void add_status(struct dh_str *out, const struct dh_finding *f)
 {
+    bool judged = f->verdict != DH_VERDICT_NONE;
     char day[32] = "";
     time_t at = (time_t)f->first_seen;
     struct tm parts;
     if (localtime_r(&at, &parts))
         strftime(day, sizeof day, "%Y-%m-%d %H:%M", &parts);
-    dh_str_addf(out, "Finding %s: %s, %s%s%s, seen in %lld run%s since %s, program %s\n\n", f->id, f->kind, f->level,
-                strcmp(f->verdict, "none") ? ", " : "", strcmp(f->verdict, "none") ? f->verdict : "", f->runs,
-                f->runs == 1 ? "" : "s", day, dh_text_path(f->program));
+    dh_str_addf(out, "Finding %s: %s, %s%s%s, seen in %lld run%s since %s, program %s\n\n", f->id,
+                dh_finding_kind_name(f->kind), dh_finding_level_name(f->level), judged ? ", " : "",
+                judged ? dh_finding_verdict_name(f->verdict) : "", f->runs, f->runs == 1 ? "" : "s", day,
+                dh_text_path(f->program));
     if (f->witness[0]) {
         out->n--; /* before the empty line */
         dh_str_addf(out, "Witness: deadheat replay %s\n\n", dh_text_path(f->witness));
@@ -52,7 +55,7 @@ static struct group *group_of(struct printing *p, const char *variable)
     return &p->groups.at[p->groups.n - 1];
 }
 
-static void as_text(void *arg, const struct dh_finding *f)
+static void add_to_group(void *arg, const struct dh_finding *f)
 {
     struct printing *p = arg;
     struct group *g = group_of(p, f->variable);
@@ -82,11 +85,10 @@ static void release(struct printing *p)
     dh_str_release(&p->out);
 }
 
-static void as_json(void *arg, const struct dh_finding *f)
+static void add_to_document(void *arg, const struct dh_finding *f)
 {
     struct printing *p = arg;
-    dh_str_add(&p->out, p->n++ ? ",\n" : "\n");
-    dh_report_json(&p->out, f);
+    p->format->finding(&p->out, p->n++, f);
 }
 
 /* Runs that were killed before they could store theirs. */
@@ -110,13 +112,12 @@ static bool is_id(const char *id)
 
 static const char *kind_word(size_t i)
 {
-    return i < DH_LOG_KIND_COUNT ? dh_log_kind_name((uint32_t)i) : NULL;
+    return i < DH_FINDING_KIND_COUNT ? dh_finding_kind_name((uint32_t)i) : NULL;
 }
 
 static const char *level_word(size_t i)
 {
-    static const char *const words[] = {"suspected", "observed", "proven", NULL};
-    return words[i];
+    return i < DH_LEVEL_COUNT ? dh_finding_level_name((uint32_t)i) : NULL;
 }
 
 static const char *detector_word(size_t i)
@@ -155,11 +156,13 @@ static bool is_choice(const struct dh_store_choice *c)
            are_words("detector", c->detectors, detector_word);
 }
 
-static int print_all(const char *db, const struct dh_store_choice *choice, bool json, struct printing *p)
+static int print_all(const char *db, const struct dh_store_choice *choice, struct printing *p)
 {
     struct dh_err err = {0};
     struct dh_store *s = store_left(db, &err) ? dh_store_open(db, DH_STORE_READ, &err) : NULL;
-    bool ok = s && dh_store_each(s, choice, json ? as_json : as_text, p, &err);
+    bool prose = p->format->is_prose;
+    p->format->begin(&p->out);
+    bool ok = s && dh_store_each(s, choice, prose ? add_to_group : add_to_document, p, &err);
     dh_store_close(s);
     if (!ok)
         return dh_fail(&err, dh_file_exists(db) ? DH_EXIT_FAILURE : DH_EXIT_USAGE);
@@ -167,8 +170,9 @@ static int print_all(const char *db, const struct dh_store_choice *choice, bool 
         dh_notice("report: no finding %s in %s", choice->id, db);
         return DH_EXIT_USAGE;
     }
-    if (json)
-        printf("{\"version\":1,\"findings\":[%s\n]}\n", p->out.at ? p->out.at : "");
+    p->format->end(&p->out);
+    if (!prose)
+        fputs(p->out.at, stdout);
     else {
         print_groups(p);
         printf("%zu finding%s in %s\n", p->n, p->n == 1 ? "" : "s", db);
@@ -183,14 +187,14 @@ static int report(const struct dh_parsed *p)
                                      .kinds = dh_option_get(p, "kind"),
                                      .levels = dh_option_get(p, "level"),
                                      .detectors = dh_option_get(p, "detector")};
-    struct printing printing = {0};
+    struct printing printing = {.format = dh_report_format_find(dh_option_get(p, "format"))};
     if (dh_operands(p, &operands)) {
         dh_notice("report: unexpected '%s'; the store is named with --db=FILE", operands[0]);
         return DH_EXIT_USAGE;
     }
     if (!is_choice(&choice))
         return DH_EXIT_USAGE;
-    int code = print_all(dh_option_get(p, "db"), &choice, strcmp(dh_option_get(p, "format"), "json") == 0, &printing);
+    int code = print_all(dh_option_get(p, "db"), &choice, &printing);
     release(&printing);
     return code;
 }
@@ -202,7 +206,8 @@ static int run_report(const struct dh_command *self, int argc, char **argv)
 
 static const struct dh_option options[] = {
     {"db", DH_OPTION_STRING, "FILE", DH_STORE_DEFAULT, "store of findings"},
-    {"format", DH_OPTION_CHOICE, "text|json", "text", "reports as they were printed, or a JSON document"},
+    {"format", DH_OPTION_CHOICE, dh_report_format_choice, dh_report_format_default,
+     "reports as they were printed, or a JSON document"},
     {"id", DH_OPTION_STRING, "ID", NULL, "only the finding whose id begins so"},
     {"kind", DH_OPTION_STRING, "KIND,...", NULL,
      "only these: race, view, atomicity, deadlock, critical-wait, indefinite-wait, lost-wakeup, lock-misuse, "

@@ -280,11 +280,11 @@ static void name_object(const struct dh_scan_names *n, const struct dh_event *e,
 static void begin(const struct dh_scan_names *n, const char *kind, const char *text, struct dh_finding *f)
 {
     dh_finding_init(f);
-    dh_finding_set(&f->kind, kind);
+    f->kind = dh_finding_kind_parse(kind);
     dh_finding_set(&f->detector, "static");
-    dh_finding_set(&f->level, "suspected");
-    dh_finding_set(&f->verdict, "none");
-    dh_finding_set(&f->healing, "none");
+    f->level = DH_LEVEL_SUSPECTED;
+    f->verdict = DH_VERDICT_NONE;
+    f->healing = DH_HEALING_NONE;
     dh_finding_set(&f->program, n->program);
     dh_finding_set(&f->build, n->build);
     dh_finding_set(&f->text, text);

@@ -168,13 +168,13 @@ static const char *subject(const struct dh_finding *f)
 static uint32_t *variable_slot(struct scan *s, const struct dh_finding *f)
 {
     uint64_t h = 14695981039346656037u;
-    for (const char *c = f->kind; *c; c++)
+    for (const char *c = dh_finding_kind_name(f->kind); *c; c++)
         h = (h ^ (unsigned char)*c) * 1099511628211u;
     for (const char *c = subject(f); *c; c++)
         h = (h ^ (unsigned char)*c) * 1099511628211u;
     for (size_t i = h & (s->n_variables - 1);; i = (i + 1) & (s->n_variables - 1)) {
         const struct dh_finding *g = s->variables[i] ? &s->findings.at[s->variables[i] - 1] : NULL;
-        if (!g || (strcmp(subject(g), subject(f)) == 0 && strcmp(g->kind, f->kind) == 0))
+        if (!g || (strcmp(subject(g), subject(f)) == 0 && g->kind == f->kind))
             return &s->variables[i];
     }
 }

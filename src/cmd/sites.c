@@ -67,9 +67,22 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
     return DH_EXIT_OK;
 }
 
+typedef void print_function(FILE *out, const struct dh_site_table *t);
+
+static print_function *printer_of(const char *format)
+{
+    static const struct {
+        const char *format;
+        print_function *print;
+    } printers[] = {{"text", dh_sites_print_text}, {"json", dh_sites_print_json}};
+    size_t i = 0;
+    while (strcmp(printers[i].format, format) != 0) /* the table of options has no others */
+        i++;
+    return printers[i].print;
+}
+
 static int print_sites(const struct dh_parsed *p, const char *path)
 {
-    bool json = strcmp(dh_option_get(p, "format"), "json") == 0;
     struct dh_err err = {0};
     struct dh_container c;
     struct dh_bytes bytes;
@@ -89,7 +102,7 @@ static int print_sites(const struct dh_parsed *p, const char *path)
     else if (dh_option_given(p, "safe"))
         code = print_safe(p, path, &c, &table);
     else
-        (json ? dh_sites_print_json : dh_sites_print_text)(stdout, &table);
+        printer_of(dh_option_get(p, "format"))(stdout, &table);
     dh_bytes_release(&bytes);
     dh_container_release(&c);
     return code;

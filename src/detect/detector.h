@@ -6,6 +6,7 @@
 
 #include "detect/world.h"
 #include "event/event.h"
+#include "event/finding_level.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,8 +26,6 @@ enum dh_suspicion_kind {
     DH_SUSPECT_KIND_COUNT
 };
 
-enum dh_suspicion_level { DH_LEVEL_SUSPECTED, DH_LEVEL_OBSERVED };
-
 /* One of the things that are in each other's way: an access, a lock taken, a wait. */
 struct dh_suspect {
     uint8_t op;    /* dh_op: READ, WRITE, ATOMIC_*, LOCK, RDLOCK, UNLOCK, COND_WAIT, ... */
@@ -41,7 +40,7 @@ struct dh_suspect {
 
 struct dh_suspicion {
     enum dh_suspicion_kind kind;
-    enum dh_suspicion_level level;
+    enum dh_finding_level level;
     uint64_t addr, size;               /* what it is about: the bytes, the lock, the condition */
     uint32_t object;                   /* its number, where that may have ended by now; 0: the one that is there */
     const struct dh_suspect *suspects; /* at most DH_SUSPECTS */

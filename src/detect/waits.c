@@ -278,7 +278,7 @@ static const struct dh_request *blocked_request(struct dh_waits *w, const struct
     return NULL;
 }
 
-static void tell(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_suspicion_level level, uint64_t addr,
+static void tell(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_finding_level level, uint64_t addr,
                  const struct dh_suspect *suspects, size_t n, const char *text)
 {
     struct dh_suspicion s = {

@@ -4,6 +4,8 @@
 #ifndef DH_EVENT_FINDING_LOG_H
 #define DH_EVENT_FINDING_LOG_H
 
+#include "event/finding_level.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,14 +28,12 @@ enum dh_log_type {
     DH_LOG_TOLD = 4  /* not in files: ids of what this process has told, for who prints the next */
 };
 
-enum dh_log_kind {
-#define DH_FINDING_KIND(id, name, title, suppressed) DH_LOG_##id,
+enum dh_finding_kind {
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_FINDING_##id,
 #include "event/finding_kind.def"
 #undef DH_FINDING_KIND
-    DH_LOG_KIND_COUNT
+    DH_FINDING_KIND_COUNT
 };
-
-enum dh_log_level { DH_LOG_SUSPECTED, DH_LOG_OBSERVED, DH_LOG_LEVEL_COUNT };
 
 /* What the thread did there; ACCESS: what its flags say. */
 enum dh_log_role {
@@ -113,8 +113,8 @@ struct dh_log_thread {
 };
 
 struct dh_log_finding {
-    uint32_t kind;  /* dh_log_kind */
-    uint32_t level; /* dh_log_level */
+    uint32_t kind;  /* dh_finding_kind */
+    uint32_t level; /* dh_finding_level */
     uint64_t time;  /* seconds since 1970 */
     const char *detector;
     const char *text; /* "" or one more line for the user: what it rests on */
@@ -146,9 +146,9 @@ struct dh_log_process {
 };
 
 /* Any value is answered. */
-const char *dh_log_kind_name(uint32_t kind);
-const char *dh_log_kind_title(uint32_t kind);
-const char *dh_log_level_name(uint32_t level);
+const char *dh_finding_kind_name(uint32_t kind);
+const char *dh_finding_kind_title(uint32_t kind);
+const char *dh_finding_level_name(uint32_t level);
 
 struct dh_log_role_words {
     const char *op, *does, *object;

@@ -200,7 +200,7 @@ static bool finding_ok(const struct dh_log_finding *f)
     for (uint32_t i = 0; i < f->n_threads; i++)
         if (!stack_ok(&f->threads[i].created, f->n_modules))
             return false;
-    return f->kind < DH_LOG_KIND_COUNT && f->level < DH_LOG_LEVEL_COUNT && f->region < DH_LOG_REGION_COUNT &&
+    return f->kind < DH_FINDING_KIND_COUNT && f->level <= DH_LEVEL_OBSERVED && f->region < DH_LOG_REGION_COUNT &&
            f->n_held <= DH_LOG_HELD && module_ok(f->where.module, f->n_modules) &&
            stack_ok(&f->allocated, f->n_modules);
 }
@@ -209,7 +209,7 @@ bool dh_log_read_finding(const struct dh_log_record *r, struct dh_log_finding *f
 {
     struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_FINDING, m, r->version};
     *f = (struct dh_log_finding){.kind = take32(&c)};
-    f->level = c.version > 1 ? take32(&c) : DH_LOG_OBSERVED;
+    f->level = c.version > 1 ? take32(&c) : DH_LEVEL_OBSERVED;
     f->time = take64(&c);
     f->detector = take_text(&c);
     f->text = take_text(&c);

@@ -12,7 +12,7 @@ static int by_text(const void *a, const void *b)
 
 static bool is_deadlock(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "deadlock") == 0;
+    return f->kind == DH_FINDING_DEADLOCK;
 }
 
 static bool takes_locks(const struct dh_finding *f)
@@ -25,8 +25,8 @@ static bool takes_locks(const struct dh_finding *f)
 
 static bool is_wait(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "critical-wait") == 0 || strcmp(f->kind, "indefinite-wait") == 0 ||
-           strcmp(f->kind, "lost-wakeup") == 0;
+    return f->kind == DH_FINDING_CRITICAL_WAIT || f->kind == DH_FINDING_INDEFINITE_WAIT ||
+           f->kind == DH_FINDING_LOST_WAKEUP;
 }
 
 /* Of a deadlock the taking of the locks: who waits for the end of those threads was not known when it was suspected. Of
@@ -62,11 +62,11 @@ void dh_finding_fingerprint(struct dh_finding *f)
     if (is_deadlock(f))
         n = unique(names, n);
     struct dh_str all = {0};
-    dh_str_addf(&all, "%s", f->kind);
+    dh_str_addf(&all, "%s", dh_finding_kind_name(f->kind));
     for (size_t i = 0; i < n; i++)
         dh_str_addf(&all, "\1%s", names[i]);
     /* A promise that was broken is told apart by which. */
-    if (strcmp(f->kind, "annotation") == 0)
+    if (f->kind == DH_FINDING_ANNOTATION)
         dh_str_addf(&all, "\1%s", f->text);
     if (f->key[0])
         dh_str_addf(&all, "\2%s", f->key);

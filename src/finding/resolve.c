@@ -373,10 +373,10 @@ static void name_object(struct job *j, const struct dh_log_access *from, struct 
 
 static const char *what_it_is(const struct job *j, const struct dh_log_access *from)
 {
-    bool annotation = j->from->kind == DH_LOG_ANNOTATION;
+    bool annotation = j->from->kind == DH_FINDING_ANNOTATION;
     if (from->role)
         return dh_log_role_words(from->role)->op;
-    if (j->from->kind == DH_LOG_LOCK_MISUSE || (annotation && !from->size))
+    if (j->from->kind == DH_FINDING_LOCK_MISUSE || (annotation && !from->size))
         return "call";
     return annotation && j->out->accesses.n ? "transfer" : op_of(from->flags);
 }
@@ -395,7 +395,7 @@ static void add_access(struct job *j, const struct dh_log_access *from)
     (from->role || from->flags & DH_LOG_BY_LIBRARY ? add_stack_of_call : add_stack)(j, &from->stack, &a.stack);
     if (from->role)
         name_object(j, from, &a);
-    if (!a.site[0] && j->from->kind == DH_LOG_ANNOTATION && from->size && !j->out->accesses.n)
+    if (!a.site[0] && j->from->kind == DH_FINDING_ANNOTATION && from->size && !j->out->accesses.n)
         name_by_spot(j, from, &a);
     if (!a.site[0])
         name_by_stack(&a);
@@ -607,11 +607,11 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
 {
     struct job j = {r->modules, from, out};
     dh_finding_init(out);
-    dh_finding_set(&out->kind, dh_log_kind_name(from->kind));
-    dh_finding_set(&out->level, dh_log_level_name(from->level));
+    out->kind = (enum dh_finding_kind)from->kind;
+    out->level = (enum dh_finding_level)from->level;
     dh_finding_set(&out->detector, from->detector);
-    dh_finding_set(&out->verdict, "none");
-    dh_finding_set(&out->healing, "none");
+    out->verdict = DH_VERDICT_NONE;
+    out->healing = DH_HEALING_NONE;
     dh_finding_set(&out->text, from->text);
     dh_finding_set(&out->key, from->key);
     out->first_seen = out->last_seen = (long long)from->time;
@@ -624,9 +624,9 @@ void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const str
     for (uint32_t i = 0; i < from->n_accesses; i++)
         add_access(&j, &from->access[i]);
     fill_variable(out);
-    if (from->kind == DH_LOG_VIEW || from->kind == DH_LOG_ATOMICITY)
+    if (from->kind == DH_FINDING_VIEW || from->kind == DH_FINDING_ATOMICITY)
         fill_variables(&j);
-    fill_variable_by_objects(out, from->kind == DH_LOG_DEADLOCK);
+    fill_variable_by_objects(out, from->kind == DH_FINDING_DEADLOCK);
     fill_object(&j);
     fill_variable_by_address(&j);
     fill_held(from, out);

@@ -26,24 +26,15 @@ void dh_suppressions_release(struct dh_suppressions *s)
 
 /* ---- which kinds of findings a type is about ---- */
 
-static const struct {
-    const char *kind;
-    enum dh_suppression_type type;
-} applies[] = {
-#define DH_FINDING_KIND(id, name, title, suppressed) {name, DH_SUPPRESS_##suppressed},
+static bool is_about(const struct dh_suppression *s, enum dh_finding_kind kind)
+{
+    static const enum dh_suppression_type types[] = {
+#define DH_FINDING_KIND(id, name, title, suppressed) DH_SUPPRESS_##suppressed,
 #include "event/finding_kind.def"
 #undef DH_FINDING_KIND
-};
-
-static bool is_about(const struct dh_suppression *s, const char *kind)
-{
+    };
     enum dh_suppression_type type = s->type == DH_SUPPRESS_RACE_TOP ? DH_SUPPRESS_RACE : s->type;
-    if (type == DH_SUPPRESS_CALLED_FROM_LIB)
-        return true;
-    for (size_t i = 0; i < sizeof applies / sizeof *applies; i++)
-        if (applies[i].type == type && strcmp(applies[i].kind, kind) == 0)
-            return true;
-    return false;
+    return type == DH_SUPPRESS_CALLED_FROM_LIB || (kind < DH_FINDING_KIND_COUNT && types[kind] == type);
 }
 
 /* ---- what it is held against ---- */

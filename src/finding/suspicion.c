@@ -18,7 +18,7 @@
 
 struct told {
     char id[17];
-    enum dh_suspicion_level level;
+    enum dh_finding_level level;
 };
 
 struct dh_suspicions {
@@ -248,7 +248,7 @@ static struct told *find_told(struct dh_suspicions *s, const char *id)
 }
 
 /* Whether it says something new: another finding, or one that rises. */
-static bool is_news(struct dh_suspicions *s, const struct dh_finding *f, enum dh_suspicion_level level, bool *first)
+static bool is_news(struct dh_suspicions *s, const struct dh_finding *f, enum dh_finding_level level, bool *first)
 {
     struct told *before = find_told(s, f->id);
     *first = !before;
@@ -280,10 +280,12 @@ static bool write_all(int fd, const uint8_t *at, size_t n)
 /* The process comes before its first finding: by then its modules are known. */
 static void write_record(struct dh_suspicions *s, const struct dh_log_process *p, const struct dh_log_finding *record)
 {
-    uint8_t *bytes = s->log >= 0 ? malloc(BYTES) : NULL;
+    if (s->log < 0)
+        return;
+    uint8_t *bytes = malloc(BYTES);
     struct dh_log_out o = {bytes, 0, BYTES, false};
     if (!bytes)
-        return;
+        abort();
     if (!s->introduced)
         dh_log_put_process(&o, p);
     dh_log_put_finding(&o, record);

@@ -86,7 +86,7 @@ void dh_train_release(struct dh_train *t)
 bool dh_train_keeps(struct dh_train *t, const struct dh_finding *f)
 {
     bool known;
-    if (strcmp(f->detector, "atomrace") || strcmp(f->kind, "atomicity") || strcmp(f->level, "suspected") ||
+    if (strcmp(f->detector, "atomrace") || f->kind != DH_FINDING_ATOMICITY || f->level != DH_LEVEL_SUSPECTED ||
         f->accesses.n != 3)
         return true;
     char *pair = dh_format("%s\t%s", f->accesses.at[0].site, f->accesses.at[2].site);

@@ -21,7 +21,7 @@ static bool is_asked_for(const struct dh_healing *h, const struct dh_finding *f)
     if (h->job->n_ids)
         return false;
     /* A suspicion is worth a lock unless it is a race, which may be one only for lack of a lock that is seen. */
-    bool suspected = strcmp(f->level, "suspected") == 0, race = strcmp(f->kind, "race") == 0;
+    bool suspected = f->level == DH_LEVEL_SUSPECTED, race = f->kind == DH_FINDING_RACE;
     return !dh_heal_is_needless(f) && !(suspected && race);
 }
 
@@ -31,7 +31,7 @@ static void take(void *arg, const struct dh_finding *f)
     if (strcmp(f->build, h->build) != 0 && strcmp(f->program, h->program) != 0)
         return;
     if (!is_asked_for(h, f)) {
-        h->others |= strcmp(f->level, "suspected") != 0 && !dh_heal_is_needless(f);
+        h->others |= f->level != DH_LEVEL_SUSPECTED && !dh_heal_is_needless(f);
         return;
     }
     struct dh_finding *copy = dh_finding_copy(f);
@@ -163,7 +163,9 @@ static bool keep(struct dh_healing *h, const struct dh_heal_outcome *o, struct d
         if (is_left_out(h, finding))
             continue;
         bool verified = o && !refuted(o, finding) && !is_only_scheduled(h, finding);
-        const char *healing = verified ? "verified" : dh_healing_comes_along(h, finding) ? "none" : "offered";
+        enum dh_finding_healing healing = verified                             ? DH_HEALING_VERIFIED
+                                          : dh_healing_comes_along(h, finding) ? DH_HEALING_NONE
+                                                                               : DH_HEALING_OFFERED;
         char *details = details_of(h, finding, o);
         ok = dh_store_heal(store, finding, healing, err) && dh_store_healed(store, finding, h->build, details, err);
         free(details);

@@ -9,7 +9,7 @@
 
 bool dh_heal_is_needless(const struct dh_finding *f)
 {
-    if (strcmp(f->verdict, "no-failure") != 0)
+    if (f->verdict != DH_VERDICT_NO_FAILURE)
         return false;
     json_t *o = json_loads(f->classification, 0, NULL);
     bool searched = !json_is_true(json_object_get(o, "free_running"));

@@ -400,9 +400,9 @@ static void heal_variable(struct dh_draft *d, const struct dh_finding *f)
     add_copied(d, f, &variables);
     size_t group = group_of(d, &variables, DH_HEAL_LOCK);
     add_text(&d->groups.at[group].findings, f->id);
-    if (strcmp(f->kind, "race") != 0)
+    if (f->kind != DH_FINDING_RACE)
         add_spanning(d, group, f);
-    d->groups.at[group].of_views |= !strcmp(f->kind, "view");
+    d->groups.at[group].of_views |= f->kind == DH_FINDING_VIEW;
     for (size_t i = 0; i < f->accesses.n; i++) {
         add_text(&d->groups.at[group].functions, function_of(&f->accesses.at[i]));
         add_pairs(d, group, function_of(&f->accesses.at[i]), f->id);
@@ -459,7 +459,7 @@ static bool access_writes(const struct dh_finding_access *a)
 
 bool dh_draft_may_wait(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "race") == 0 && f->accesses.n == 2 && f->variable[0] && f->variable[0] != '{' &&
+    return f->kind == DH_FINDING_RACE && f->accesses.n == 2 && f->variable[0] && f->variable[0] != '{' &&
            access_writes(&f->accesses.at[0]) != access_writes(&f->accesses.at[1]);
 }
 
@@ -604,13 +604,15 @@ static bool is_in_a_group(const struct dh_draft *d, const char *id)
 void dh_draft_make(struct dh_draft *d, const struct dh_finding *const *findings, size_t n, const dh_text_vec *late)
 {
     static const struct {
-        const char *kind;
+        enum dh_finding_kind kind;
         void (*heal)(struct dh_draft *, const struct dh_finding *);
-    } ways[] = {
-        {"race", heal_variable}, {"atomicity", heal_variable}, {"view", heal_variable}, {"deadlock", heal_deadlock}};
+    } ways[] = {{DH_FINDING_RACE, heal_variable},
+                {DH_FINDING_ATOMICITY, heal_variable},
+                {DH_FINDING_VIEW, heal_variable},
+                {DH_FINDING_DEADLOCK, heal_deadlock}};
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
-        while (k < sizeof ways / sizeof *ways && strcmp(ways[k].kind, findings[i]->kind) != 0)
+        while (k < sizeof ways / sizeof *ways && ways[k].kind != findings[i]->kind)
             k++;
         if (has_text(late, findings[i]->id))
             heal_late(d, findings[i]);

@@ -111,7 +111,7 @@ static char *failing_run(const struct dh_finding *f)
 {
     json_t *o = json_loads(f->classification, 0, NULL);
     const char *path = json_string_value(json_object_get(o, "witness"));
-    bool other = path && *path && strcmp(path, f->witness) != 0 && strcmp(f->verdict, "destructive") == 0;
+    bool other = path && *path && strcmp(path, f->witness) != 0 && f->verdict == DH_VERDICT_DESTRUCTIVE;
     char *copy = other && dh_file_exists(path) ? dh_strdup(path) : NULL;
     json_decref(o);
     return copy;
@@ -126,12 +126,12 @@ struct judging {
 
 static bool may_do_harm(const struct dh_finding *f)
 {
-    return strcmp(f->verdict, "qos") != 0 && strcmp(f->verdict, "no-failure") != 0;
+    return f->verdict != DH_VERDICT_QOS && f->verdict != DH_VERDICT_NO_FAILURE;
 }
 
 static bool is_failure(const struct dh_finding *f)
 {
-    return strcmp(f->kind, "crash") == 0 || strcmp(f->kind, "assertion") == 0 || strcmp(f->kind, "use-after-free") == 0;
+    return f->kind == DH_FINDING_CRASH || f->kind == DH_FINDING_ASSERTION || f->kind == DH_FINDING_USE_AFTER_FREE;
 }
 
 static bool share_a_place(const struct dh_finding *a, const struct dh_finding *b)
@@ -155,7 +155,7 @@ static void blame(struct judging *j, const struct dh_finding *failure)
         bool same = (failure->variable[0] && strcmp(f->variable, failure->variable) == 0) || share_a_place(f, failure);
         if (same || (j->v->complete && may_do_harm(f)))
             refute(j->out, i, same,
-                   dh_format("the program still fails under the policy (%s%s%s)", failure->kind,
+                   dh_format("the program still fails under the policy (%s%s%s)", dh_finding_kind_name(failure->kind),
                              failure->text[0] ? ": " : "", failure->text));
     }
 }
@@ -172,7 +172,7 @@ static void blame_failures(const struct dh_heal_verifying *v, struct dh_heal_ver
 static void judge(void *arg, const struct dh_finding *f)
 {
     struct judging *j = arg;
-    if (strcmp(f->level, "proven") != 0)
+    if (f->level != DH_LEVEL_PROVEN)
         return;
     for (size_t i = 0; i < j->v->n; i++)
         if (strcmp(j->v->findings[i]->id, f->id) == 0) {
@@ -183,7 +183,7 @@ static void judge(void *arg, const struct dh_finding *f)
         }
     if (is_failure(f))
         blame(j, f);
-    else if (strcmp(f->kind, "deadlock") == 0)
+    else if (f->kind == DH_FINDING_DEADLOCK)
         fail(j->out, dh_format("a deadlock that was not there can be proven: deadheat prove --explore --heal=%s",
                                j->v->policy));
 }
@@ -208,7 +208,7 @@ static bool set_goals(const struct dh_heal_verifying *v, const char *db, struct 
     bool ok = store && dh_store_begin(store, &run, &id, err);
     for (size_t i = 0; ok && i < v->n; i++) {
         struct dh_finding open = *v->findings[i];
-        open.level = (char *)"observed";
+        open.level = DH_LEVEL_OBSERVED;
         open.witness = (char *)"";
         ok = dh_store_add(store, id, &open, err);
     }

@@ -17,20 +17,20 @@ enum role { FIRST = 1, BETWEEN = 2, SECOND = 4 };
 
 /* By kind and number of accesses, as the detectors tell them. A lone step has another at a place that is not told. */
 static const struct {
-    const char *kind;
+    enum dh_finding_kind kind;
     size_t accesses;
     unsigned roles[4];
 } casts[] = {
-    {"view", 4, {BETWEEN, FIRST | SECOND, BETWEEN, FIRST | SECOND}},
-    {"atomicity", 4, {FIRST, BETWEEN, SECOND, BETWEEN}},
-    {"atomicity", 3, {FIRST, BETWEEN, SECOND}},
-    {"atomicity", 2, {FIRST | SECOND | BETWEEN, FIRST | SECOND | BETWEEN}},
+    {DH_FINDING_VIEW, 4, {BETWEEN, FIRST | SECOND, BETWEEN, FIRST | SECOND}},
+    {DH_FINDING_ATOMICITY, 4, {FIRST, BETWEEN, SECOND, BETWEEN}},
+    {DH_FINDING_ATOMICITY, 3, {FIRST, BETWEEN, SECOND}},
+    {DH_FINDING_ATOMICITY, 2, {FIRST | SECOND | BETWEEN, FIRST | SECOND | BETWEEN}},
 };
 
 static const unsigned *cast_of(const struct dh_finding *f)
 {
     for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
-        if (strcmp(casts[i].kind, f->kind) == 0 && casts[i].accesses == f->accesses.n)
+        if (casts[i].kind == f->kind && casts[i].accesses == f->accesses.n)
             return casts[i].roles;
     return NULL;
 }

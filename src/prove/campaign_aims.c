@@ -17,24 +17,24 @@ static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 
                                               {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0}};
 
 static const struct {
-    const char *kind;
+    enum dh_finding_kind kind;
     uint32_t ends;
 } searched[] = {
-    {"race", 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_FREED},
-    {"deadlock", 1u << DH_ENGINE_DEADLOCK},
-    {"lost-wakeup", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
-    {"indefinite-wait", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_HANG},
-    {"critical-wait", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
-    {"use-after-free", 1u << DH_ENGINE_FREED | 1u << DH_ENGINE_RACE},
-    {"assertion", 1u << DH_ENGINE_ASSERTION},
-    {"crash", 1u << DH_ENGINE_CRASH},
-    {"atomicity", 1u << DH_ENGINE_ATOMICITY},
+    {DH_FINDING_RACE, 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_FREED},
+    {DH_FINDING_DEADLOCK, 1u << DH_ENGINE_DEADLOCK},
+    {DH_FINDING_LOST_WAKEUP, 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
+    {DH_FINDING_INDEFINITE_WAIT, 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_HANG},
+    {DH_FINDING_CRITICAL_WAIT, 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
+    {DH_FINDING_USE_AFTER_FREE, 1u << DH_ENGINE_FREED | 1u << DH_ENGINE_RACE},
+    {DH_FINDING_ASSERTION, 1u << DH_ENGINE_ASSERTION},
+    {DH_FINDING_CRASH, 1u << DH_ENGINE_CRASH},
+    {DH_FINDING_ATOMICITY, 1u << DH_ENGINE_ATOMICITY},
 };
 
-static uint32_t ends_of(const char *kind)
+static uint32_t ends_of(enum dh_finding_kind kind)
 {
     for (size_t i = 0; i < sizeof searched / sizeof *searched; i++)
-        if (strcmp(searched[i].kind, kind) == 0)
+        if (searched[i].kind == kind)
             return searched[i].ends;
     return 0;
 }
@@ -99,7 +99,7 @@ bool dh_campaign_aim(struct campaign *c, struct dh_goal *g, struct aim *a)
         found++;
     }
     a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
-    bool places_missing = strcmp(f->kind, "race") == 0 && found < 2;
+    bool places_missing = f->kind == DH_FINDING_RACE && found < 2;
     if (places_missing && strcmp(f->build, c->of.s->build) != 0)
         return dh_campaign_skip(g, "its places are not in this build");
     if (places_missing) {

@@ -11,19 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
-static const enum dh_log_kind kinds[DH_ENGINE_ENDS] = {
-    [DH_ENGINE_DONE] = DH_LOG_CRASH,
-    [DH_ENGINE_RACE] = DH_LOG_RACE,
-    [DH_ENGINE_UNORDERED] = DH_LOG_RACE,
-    [DH_ENGINE_DEADLOCK] = DH_LOG_DEADLOCK,
-    [DH_ENGINE_LOST_WAKE] = DH_LOG_LOST_WAKEUP,
-    [DH_ENGINE_ASSERTION] = DH_LOG_ASSERTION,
-    [DH_ENGINE_CRASH] = DH_LOG_CRASH,
-    [DH_ENGINE_FREED] = DH_LOG_USE_AFTER_FREE,
-    [DH_ENGINE_HANG] = DH_LOG_INDEFINITE_WAIT,
-    [DH_ENGINE_ATOMICITY] = DH_LOG_ATOMICITY,
-    [DH_ENGINE_CUT] = DH_LOG_CRASH,
-    [DH_ENGINE_WRONG] = DH_LOG_CRASH,
+static const enum dh_finding_kind kinds[DH_ENGINE_ENDS] = {
+    [DH_ENGINE_DONE] = DH_FINDING_CRASH,
+    [DH_ENGINE_RACE] = DH_FINDING_RACE,
+    [DH_ENGINE_UNORDERED] = DH_FINDING_RACE,
+    [DH_ENGINE_DEADLOCK] = DH_FINDING_DEADLOCK,
+    [DH_ENGINE_LOST_WAKE] = DH_FINDING_LOST_WAKEUP,
+    [DH_ENGINE_ASSERTION] = DH_FINDING_ASSERTION,
+    [DH_ENGINE_CRASH] = DH_FINDING_CRASH,
+    [DH_ENGINE_FREED] = DH_FINDING_USE_AFTER_FREE,
+    [DH_ENGINE_HANG] = DH_FINDING_INDEFINITE_WAIT,
+    [DH_ENGINE_ATOMICITY] = DH_FINDING_ATOMICITY,
+    [DH_ENGINE_CUT] = DH_FINDING_CRASH,
+    [DH_ENGINE_WRONG] = DH_FINDING_CRASH,
 };
 
 /* What a thread that is about to do it, or waits to, does in a finding. */
@@ -252,7 +252,7 @@ void dh_ending_finding(const struct dh_ending_of *of, const struct dh_engine_fou
     struct dh_log_process process = {.pid = (uint32_t)getpid(), .path = of->variant, .original = of->program};
     memcpy(process.id, of->build, sizeof process.id);
     struct dh_log_finding f = {.kind = kinds[found->kind < DH_ENGINE_ENDS ? found->kind : 0],
-                               .level = DH_LOG_OBSERVED,
+                               .level = DH_LEVEL_OBSERVED,
                                .time = (uint64_t)time(NULL),
                                .detector = "prove",
                                .text = "",

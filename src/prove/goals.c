@@ -17,7 +17,7 @@ static void take(void *arg, const struct dh_finding *f)
 {
     struct reading *r = arg;
     bool ours = strcmp(f->build, r->wanted->build) == 0 || strcmp(f->program, r->wanted->program) == 0;
-    bool proven = strcmp(f->level, "proven") == 0;
+    bool proven = f->level == DH_LEVEL_PROVEN;
     if (!ours && !r->wanted->id)
         return;
     if (proven && !r->wanted->id) {
@@ -66,12 +66,9 @@ static char *arguments_of(char **argv)
 
 static bool store(const struct dh_finding *f, const struct dh_subject *s, const char *db, struct dh_err *err)
 {
-    struct dh_store *to = dh_store_open(db, DH_STORE_WRITE, err);
     char *arguments = arguments_of(s->start.argv);
     struct dh_store_run run = {s->program, arguments, (long long)time(NULL)};
-    long long id;
-    bool ok = to && dh_store_begin(to, &run, &id, err) && dh_store_add(to, id, f, err) && dh_store_commit(to, err);
-    dh_store_close(to);
+    bool ok = dh_store_put(db, &run, f, err);
     free(arguments);
     return ok;
 }
@@ -85,7 +82,7 @@ bool dh_proof_keep(const struct dh_proof *p, const struct dh_subject *s, const c
     if (!dh_mkdir_parents(folder, 0755, err) || !dh_witness_write(p->witness, *path, err))
         return false;
     struct dh_finding *f = dh_finding_copy(p->finding);
-    dh_finding_set(&f->level, "proven");
+    f->level = DH_LEVEL_PROVEN;
     dh_finding_set(&f->detector, "prove");
     dh_finding_set(&f->witness, *path);
     dh_finding_set(&f->program, s->program);

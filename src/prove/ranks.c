@@ -127,8 +127,8 @@ static void take_proof(struct ranks *r, const struct dh_bytes *b)
     if (witness >= end || !dh_details_read(details, &f))
         return;
     dh_finding_set(&f.id, id);
-    dh_finding_set(&f.verdict, "none");
-    dh_finding_set(&f.healing, "none");
+    f.verdict = DH_VERDICT_NONE;
+    f.healing = DH_HEALING_NONE;
     dh_finding_set(&f.build, r->of.s->build);
     if (dh_witness_parse(&w, witness, (size_t)(end - witness), mark, &body, &ignored))
         tell_plot(r, &f, &w, strategy);

@@ -1,6 +1,7 @@
 #include "report/text.h"
 
 #include "event/finding_log.h"
+#include "report/formats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,52 +17,42 @@ struct words {
     bool of_variables; /* they are of several variables, so that each says which */
 };
 
-static const struct words words[DH_LOG_KIND_COUNT] = {
-    [DH_LOG_RACE] = {"on", .in_order = true},
-    [DH_LOG_USE_AFTER_FREE] = {"of", .in_order = true},
-    [DH_LOG_LOCK_MISUSE] = {"", .in_order = true},
-    [DH_LOG_ANNOTATION] = {"on", .in_order = true},
-    [DH_LOG_VIEW] = {"on", .of_variables = true},
-    [DH_LOG_ATOMICITY] = {"on", .of_variables = true},
-    [DH_LOG_DEADLOCK] = {.of = "on"},
-    [DH_LOG_CRITICAL_WAIT] = {.of = "for"},
-    [DH_LOG_INDEFINITE_WAIT] = {.of = "for"},
-    [DH_LOG_LOST_WAKEUP] = {.of = "of"},
-    [DH_LOG_ASSERTION] = {.of = "on"},
-    [DH_LOG_CRASH] = {.of = "on"},
+static const struct words words[DH_FINDING_KIND_COUNT] = {
+    [DH_FINDING_RACE] = {"on", .in_order = true},
+    [DH_FINDING_USE_AFTER_FREE] = {"of", .in_order = true},
+    [DH_FINDING_LOCK_MISUSE] = {"", .in_order = true},
+    [DH_FINDING_ANNOTATION] = {"on", .in_order = true},
+    [DH_FINDING_VIEW] = {"on", .of_variables = true},
+    [DH_FINDING_ATOMICITY] = {"on", .of_variables = true},
+    [DH_FINDING_DEADLOCK] = {.of = "on"},
+    [DH_FINDING_CRITICAL_WAIT] = {.of = "for"},
+    [DH_FINDING_INDEFINITE_WAIT] = {.of = "for"},
+    [DH_FINDING_LOST_WAKEUP] = {.of = "of"},
+    [DH_FINDING_ASSERTION] = {.of = "on"},
+    [DH_FINDING_CRASH] = {.of = "on"},
 };
-
-static uint32_t kind_of(const struct dh_finding *f)
-{
-    uint32_t kind = 0;
-    while (kind < DH_LOG_KIND_COUNT && strcmp(dh_log_kind_name(kind), f->kind) != 0)
-        kind++;
-    return kind;
-}
 
 static const struct words *words_of(const struct dh_finding *f)
 {
     static const struct words unknown = {.of = "on"};
-    uint32_t kind = kind_of(f);
-    return kind < DH_LOG_KIND_COUNT ? &words[kind] : &unknown;
+    return f->kind < DH_FINDING_KIND_COUNT ? &words[f->kind] : &unknown;
 }
 
 static bool is_suspected(const struct dh_finding *f)
 {
-    return strcmp(f->level, "suspected") == 0;
+    return f->level == DH_LEVEL_SUSPECTED;
 }
 
 /* Nobody freed what a thread that ended leaves behind: there is one access only. */
 static bool is_after_end(const struct dh_finding *f)
 {
-    return kind_of(f) == DH_LOG_USE_AFTER_FREE && f->accesses.n == 1;
+    return f->kind == DH_FINDING_USE_AFTER_FREE && f->accesses.n == 1;
 }
 
 static void add_kind(struct dh_str *out, const struct dh_finding *f)
 {
-    uint32_t kind = kind_of(f);
-    const char *title = kind < DH_LOG_KIND_COUNT ? dh_log_kind_title(kind) : f->kind;
-    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "", is_after_end(f) ? "use after end of thread" : title);
+    dh_str_addf(out, "%s%s", is_suspected(f) ? "possible " : "",
+                is_after_end(f) ? "use after end of thread" : dh_finding_kind_title(f->kind));
 }
 
 const char *dh_text_path(const char *path)
@@ -229,7 +220,7 @@ static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t 
         return;
     }
     dh_str_add(out, "  ");
-    if (strcmp(a->op, "free") == 0 && i > 0 && kind_of(f) == DH_LOG_USE_AFTER_FREE)
+    if (strcmp(a->op, "free") == 0 && i > 0 && f->kind == DH_FINDING_USE_AFTER_FREE)
         dh_str_add(out, "Freed");
     else {
         add_op(out, order_word(f, i), a->op);
@@ -271,7 +262,7 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
     add_values(out, f, i);
     add_locks(out, a);
     /* What is suspected for want of a common lock. */
-    if (is_suspected(f) && kind_of(f) == DH_LOG_RACE && !a->locks.n && !a->forgotten)
+    if (is_suspected(f) && f->kind == DH_FINDING_RACE && !a->locks.n && !a->forgotten)
         dh_str_add(out, "    holding no lock\n");
     dh_str_add(out, "\n");
 }
@@ -279,7 +270,7 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
 static void add_object(struct dh_str *out, const struct dh_finding *f)
 {
     /* Of several locks one's is no news. */
-    if (!f->object[0] || kind_of(f) == DH_LOG_DEADLOCK)
+    if (!f->object[0] || f->kind == DH_FINDING_DEADLOCK)
         return;
     dh_str_addf(out, "  Location is %s", f->object);
     if (f->allocated.frames.n) {
@@ -357,3 +348,19 @@ void dh_text_finding(struct dh_str *out, const struct dh_finding *f)
     add_summary(out, f);
     dh_str_add(out, RULE);
 }
+
+/* ---- the format ---- */
+
+static void nothing(struct dh_str *out)
+{
+    (void)out;
+}
+
+static void add_report(struct dh_str *out, size_t index, const struct dh_finding *f)
+{
+    (void)index;
+    dh_text_finding(out, f);
+}
+
+const struct dh_report_format dh_report_format_text = {
+    .name = "text", .is_prose = true, .begin = nothing, .finding = add_report, .end = nothing};

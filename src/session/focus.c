@@ -59,7 +59,7 @@ static void add_line(struct gathering *g, const char *line)
 static void gather(void *arg, const struct dh_finding *f)
 {
     struct gathering *g = arg;
-    if (g->variables && strcmp(f->level, "suspected") == 0 && f->variable[0]) {
+    if (g->variables && f->level == DH_LEVEL_SUSPECTED && f->variable[0]) {
         char *line = dh_format("maybe %u var:%s\n", g->group, f->variable);
         add_line(g, line);
         free(line);

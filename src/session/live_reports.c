@@ -32,7 +32,7 @@ void dh_live_reports_release(struct dh_live_reports *t)
 
 static bool is_suspected(const struct dh_finding *f)
 {
-    return strcmp(f->level, "suspected") == 0;
+    return f->level == DH_LEVEL_SUSPECTED;
 }
 
 /* Reported at that level already, or about to be. */
@@ -49,12 +49,9 @@ static void drop(void *arg, const struct dh_finding *f)
 /* Kinds that detectors inside the program report, too. */
 static bool may_be_reported_inside(const struct dh_finding *f)
 {
-    static const char *const kinds[] = {"race",        "atomicity",  "deadlock", "critical-wait", "indefinite-wait",
-                                        "lost-wakeup", "lock-misuse"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(f->kind, kinds[i]) == 0)
-            return true;
-    return false;
+    return dh_kind_is_in(f->kind, DH_KIND_BIT(RACE) | DH_KIND_BIT(ATOMICITY) | DH_KIND_BIT(DEADLOCK) |
+                                      DH_KIND_BIT(CRITICAL_WAIT) | DH_KIND_BIT(INDEFINITE_WAIT) |
+                                      DH_KIND_BIT(LOST_WAKEUP) | DH_KIND_BIT(LOCK_MISUSE));
 }
 
 static void report_finding(struct dh_live_reports *t, const struct dh_finding *f)

@@ -171,6 +171,15 @@ static void note_bounds(const struct process *p)
                   p->online->o.command, (unsigned long long)c.left_out, p->meta->pid, (unsigned long long)c.accesses);
 }
 
+/* Findings are stored from the log. */
+static void note_lost(const struct process *p)
+{
+    unsigned lost = dh_suspicions_lost(p->suspicions);
+    if (lost)
+        dh_notice("%s: %u finding%s of process %u could not be written to the log: the store lacks %s",
+                  p->online->o.command, lost, lost == 1 ? "" : "s", p->meta->pid, lost == 1 ? "it" : "them");
+}
+
 static void end(void *process, uint64_t lost)
 {
     struct process *p = process;
@@ -184,6 +193,7 @@ static void end(void *process, uint64_t lost)
     if (p->feed)
         dh_feed_end(p->feed);
     o->findings += dh_suspicions_count(p->suspicions);
+    note_lost(p);
     dh_feed_free(p->feed);
     dh_rules_filter_free(p->filter);
     dh_suspicions_free(p->suspicions);

@@ -14,7 +14,7 @@
 
 struct stream_found {
     enum dh_suspicion_kind kind;
-    enum dh_suspicion_level level;
+    enum dh_finding_level level;
     char key[256], text[512];
     uint32_t sites[DH_SUSPECTS];
     size_t n;

@@ -6,10 +6,12 @@
 #include "host/file.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -92,7 +94,7 @@ static bool hear(void *arg, const struct dh_finding *f)
     dh_finding_release(&s->last);
     dh_finding_init(&s->last);
     dh_finding_set(&s->last.id, f->id);
-    dh_finding_set(&s->last.level, f->level);
+    s->last.level = f->level;
     return !s->suppress;
 }
 
@@ -141,7 +143,7 @@ static void happens(struct scene *s, struct dh_event e)
 
 static const struct dh_detector lockset = {.name = "lockset"}, race = {.name = "race"}, deadlock = {.name = "deadlock"};
 
-static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh_suspicion_level level)
+static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh_finding_level level)
 {
     const struct dh_held held = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
     const struct dh_suspect both[] = {
@@ -163,8 +165,8 @@ static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh
 static void check_race(const struct dh_finding *f)
 {
     const struct dh_finding_access *a = &f->accesses.at[0], *b = &f->accesses.at[1];
-    assert_string_equal(f->kind, "race");
-    assert_string_equal(f->level, "suspected");
+    assert_int_equal(f->kind, DH_FINDING_RACE);
+    assert_int_equal(f->level, DH_LEVEL_SUSPECTED);
     assert_string_equal(f->detector, "lockset");
     assert_string_equal(f->variable, "struct account.balance");
     assert_string_equal(f->type, "int");
@@ -228,7 +230,7 @@ static void a_suspicion_has_names(void **state)
 
 static void check_deadlock(const struct dh_finding *f)
 {
-    assert_string_equal(f->kind, "deadlock");
+    assert_int_equal(f->kind, DH_FINDING_DEADLOCK);
     assert_string_equal(f->variable, "the_back_door, lock_a");
     assert_string_equal(f->accesses.at[0].op, "lock");
     assert_string_equal(f->accesses.at[0].object, "the_back_door");
@@ -271,7 +273,7 @@ static void equal_ones_are_told_once_and_rise(void **state)
     snprintf(id, sizeof id, "%s", s.last.id);
     suspect_race(&s, &race, DH_LEVEL_OBSERVED);
     assert_int_equal(s.told, 2);
-    assert_string_equal(s.last.level, "observed");
+    assert_int_equal(s.last.level, DH_LEVEL_OBSERVED);
     assert_string_equal(s.last.id, id);
     suspect_race(&s, &race, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 2);
@@ -364,6 +366,30 @@ static void the_log_has_what_was_told(void **state)
     free(path);
 }
 
+/* A full disk: the finding is reported, and counted as lost. */
+static void what_the_log_cannot_hold_is_lost(void **state)
+{
+    struct scene s;
+    struct dh_err err = {0};
+    char *folder = dh_temp_folder(&err), *path = dh_format("%s/log.1.dhf", folder);
+    struct rlimit before, tiny;
+    (void)state;
+    begin(&s);
+    assert_true(dh_suspicions_log(s.suspicions, path, &err));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    tiny = (struct rlimit){DH_LOG_HEADER_SIZE, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tiny), 0);
+    suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(dh_suspicions_count(s.suspicions), 1);
+    assert_int_equal(dh_suspicions_lost(s.suspicions), 1);
+    end(&s);
+    dh_remove_tree(folder);
+    free(folder);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +400,7 @@ int main(void)
         cmocka_unit_test(what_is_kept_quiet_does_not_count),
         cmocka_unit_test(numbers_out_of_range_are_no_crash),
         cmocka_unit_test(the_log_has_what_was_told),
+        cmocka_unit_test(what_the_log_cannot_hold_is_lost),
     };
     return cmocka_run_group_tests(tests, make_table, free_table);
 }

@@ -6,13 +6,13 @@
 
 static const char *title_of(const struct dh_log_finding *f)
 {
-    bool ended = f->kind == DH_LOG_USE_AFTER_FREE && f->n_accesses == 1;
-    return ended ? "use after end of thread" : dh_log_kind_title(f->kind);
+    bool ended = f->kind == DH_FINDING_USE_AFTER_FREE && f->n_accesses == 1;
+    return ended ? "use after end of thread" : dh_finding_kind_title(f->kind);
 }
 
 static const char *level_of(const struct dh_log_finding *f)
 {
-    return f->level == DH_LOG_SUSPECTED ? "possible " : "";
+    return f->level == DH_LEVEL_SUSPECTED ? "possible " : "";
 }
 
 static const char *path_of(const struct dh_log_finding *f, uint32_t module)

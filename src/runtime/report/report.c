@@ -26,7 +26,7 @@
 #define STACK (128 << 10)
 #define BYTES (512 << 10)
 
-_Static_assert((int)DH_REPORT_KINDS == (int)DH_LOG_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
+_Static_assert((int)DH_REPORT_KINDS == (int)DH_FINDING_KIND_COUNT && DH_REPORT_ACCESSES == DH_LOG_ACCESSES, "");
 _Static_assert((int)DH_ACCESS_WRITE == (int)DH_LOG_WRITE && (int)DH_ACCESS_BY_LIBRARY == (int)DH_LOG_BY_LIBRARY, "");
 _Static_assert((int)DH_ACCESS_HAS_VALUE == (int)DH_LOG_HAS_VALUE && (int)DH_ACCESS_FREE == (int)DH_LOG_FREE, "");
 _Static_assert((int)DH_THREAD_FINISHED == (int)DH_LOG_FINISHED && (int)DH_THREAD_FOREIGN == (int)DH_LOG_FOREIGN, "");
@@ -424,7 +424,7 @@ static void fill(const struct dh_report *r)
     struct dh_log_finding *f = &work.finding;
     *f = (struct dh_log_finding){
         .kind = r->kind,
-        .level = r->suspected ? DH_LOG_SUSPECTED : DH_LOG_OBSERVED,
+        .level = r->suspected ? DH_LEVEL_SUSPECTED : DH_LEVEL_OBSERVED,
         .time = dh_report_now(),
         .detector = r->detector,
         .text = r->text,
