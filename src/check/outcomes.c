@@ -1,5 +1,6 @@
 /* The stage of check that looks for wrong ends: what belongs together and is not kept together, without being a race,
  * shows in nothing but what the program comes to. */
+#include "base/alloc.h"
 #include "check/chain.h"
 #include "classify/keep.h"
 #include "classify/trial.h"
@@ -42,10 +43,8 @@ static void progress(void *arg, const struct dh_campaign_state *state)
 
 static uint8_t *places_of(struct judging *j, const struct dh_finding *f)
 {
-    uint8_t *places = calloc(j->subject.start.places + 1, 1);
+    uint8_t *places = dh_xcalloc(j->subject.start.places + 1, 1);
     uint32_t one;
-    if (!places)
-        abort();
     for (size_t i = 0; i < f->accesses.n; i++)
         dh_place_names_mark(j->subject.places, f->accesses.at[i].site, places, &one);
     return places;
@@ -114,11 +113,9 @@ static bool is_harm_known(const struct judging *j)
 static bool ends_wrongly(struct judging *j, const struct dh_proof *proof, unsigned first)
 {
     struct dh_schedule s = *proof->schedule;
-    struct dh_engine_decision *d = malloc((s.n + 2) * sizeof *d);
+    struct dh_engine_decision *d = dh_xmalloc((s.n + 2) * sizeof *d);
     struct dh_replayed how;
     struct dh_err err = {0};
-    if (!d)
-        abort();
     memcpy(d, s.decisions, s.n * sizeof *d);
     for (unsigned i = 0; i < 2; i++) {
         const struct dh_engine_party *p = &proof->end->parties[i ^ first];
@@ -169,9 +166,7 @@ static bool proven(void *arg, const struct dh_proof *proof)
 
 static dh_engine_marks *visible_of(struct judging *j)
 {
-    dh_engine_marks *visible = calloc(j->subject.start.places + 1, sizeof *visible);
-    if (!visible)
-        abort();
+    dh_engine_marks *visible = dh_xcalloc(j->subject.start.places + 1, sizeof *visible);
     for (size_t i = 0; i < j->found.at.n; i++) {
         uint8_t *places = is_suspect(j->found.at.at[i]) ? places_of(j, j->found.at.at[i]) : NULL;
         for (uint32_t k = 0; places && k < j->subject.start.places; k++)
@@ -210,10 +205,8 @@ static void search(struct judging *j, const struct dh_baseline *right)
 /* All of them, if any is weaker than sequentially consistent; or NULL. */
 static uint8_t *atomics_of(const struct dh_subject *s)
 {
-    uint8_t *marks = calloc(s->start.places + 1, 1);
+    uint8_t *marks = dh_xcalloc(s->start.places + 1, 1);
     bool weak = false;
-    if (!marks)
-        abort();
     for (uint32_t i = 0; i < s->start.places; i++) {
         const struct dh_site_table *table;
         const struct dh_site *site = dh_place_names_site(s->places, i, &table);

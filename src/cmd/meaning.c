@@ -1,5 +1,6 @@
 #include "cmd/meaning.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -15,9 +16,7 @@ struct dh_meaning {
 
 struct dh_meaning *dh_meaning_new(struct dh_source *s)
 {
-    struct dh_meaning *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct dh_meaning *m = DH_NEW(struct dh_meaning);
     m->meta = dh_source_meta(s);
     m->text = dh_source_text(s);
     m->places = dh_site_builder_new();

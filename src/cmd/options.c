@@ -1,4 +1,5 @@
 /* Option tables: parsing and the messages of misuse. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -109,9 +110,7 @@ static bool parse_one(struct dh_parsed *p, int argc, char **argv, int *i)
 
 struct dh_parsed *dh_options_parse(const struct dh_command *c, int argc, char **argv, bool *done)
 {
-    struct dh_parsed *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct dh_parsed *p = DH_NEW(struct dh_parsed);
     p->command = c;
     *done = false;
     int i = 1;

@@ -1,4 +1,5 @@
 /* deadheat prove: search schedules for one that leads to the defect, replay it, keep it as a witness. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "classify/trial.h"
 #include "cmd/campaign_progress.h"
@@ -302,9 +303,7 @@ static bool read_sections(struct proving *p, struct dh_err *err)
     const char *path = dh_option_get(p->parsed, "sections");
     if (!path)
         return true;
-    p->options.marks = p->marks = calloc(p->subject.start.places + 1, sizeof *p->marks);
-    if (!p->marks)
-        abort();
+    p->options.marks = p->marks = dh_xcalloc(p->subject.start.places + 1, sizeof *p->marks);
     return dh_place_names_sections(p->subject.places, path, p->marks, err);
 }
 

@@ -1,4 +1,5 @@
 /* deadheat replay: run a witness again, with kernel threads, and check that the same happens. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "cmd/run_options.h"
 #include "host/file.h"
@@ -59,9 +60,7 @@ static void print_command(const struct replaying *r)
 static struct dh_engine_decision *extended(const struct replaying *r, unsigned first)
 {
     const struct dh_schedule s = dh_plot_schedule(&r->run.plot);
-    struct dh_engine_decision *d = calloc(s.n + 2, sizeof *d);
-    if (!d)
-        abort();
+    struct dh_engine_decision *d = dh_xcalloc(s.n + 2, sizeof *d);
     memcpy(d, s.decisions, s.n * sizeof *d);
     for (unsigned i = 0; i < 2; i++) {
         const struct dh_engine_party *p = &r->run.plot.end->parties[i == 0 ? first : 1 - first];

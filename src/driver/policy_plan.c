@@ -1,5 +1,6 @@
 #include "driver/policy_plan.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "driver/libraries.h"
@@ -140,10 +141,8 @@ bool dh_policy_place(const char *plan_name, const struct dh_site_table *t, struc
         free(path);
         return dh_err_while(err, "looking for the policy of the plan '%s'", plan_name);
     }
-    struct dh_heal_plan *h = calloc(1, sizeof *h);
-    uint32_t *marks = calloc(t->n_sites + 1, sizeof *marks);
-    if (!h || !marks)
-        abort();
+    struct dh_heal_plan *h = DH_NEW(struct dh_heal_plan);
+    uint32_t *marks = dh_xcalloc(t->n_sites + 1, sizeof *marks);
     h->text = dh_format("%.*s", (int)b.n, (const char *)b.at);
     bool ok = dh_heal_read(&h->policy, h->text, strlen(h->text), malloc, &e);
     if (!ok)
@@ -279,7 +278,7 @@ static bool check(const char *file, const char *program, const struct dh_site_ta
     struct dh_err *err = telling->err, ignored = {0};
     if (!read_policy(file, &policy, err))
         return false;
-    struct checking c = {&policy, calloc(policy.file.n_sites + 1, 1), calloc(policy.file.n_names + 1, 1), NULL};
+    struct checking c = {&policy, dh_xcalloc(policy.file.n_sites, 1), dh_xcalloc(policy.file.n_names, 1), NULL};
     if (t) {
         check_sites(&c, t);
         each_linked(trace, check_sites, &c);

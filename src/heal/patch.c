@@ -1,5 +1,6 @@
 #include "heal/patch.h"
 
+#include "base/alloc.h"
 #include "host/file.h"
 
 #include <stdlib.h>
@@ -307,10 +308,8 @@ static struct source *source_of(struct source *all, size_t *n, const char *path)
 char *dh_patch_make(const struct dh_draft *d, char **why_not)
 {
     struct dh_str out = {0}, left = {0};
-    struct source *all = calloc(d->groups.n + 1, sizeof *all);
+    struct source *all = dh_xcalloc(d->groups.n + 1, sizeof *all);
     size_t n = 0;
-    if (!all)
-        abort();
     for (size_t g = 0; g < d->groups.n; g++) {
         range_vec ranges = {0};
         const char *file = NULL, *why = find_reach(d, g);

@@ -1,5 +1,6 @@
 #include "heal/safety.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "driver/derive.h"
 #include "driver/merge.h"
@@ -722,11 +723,9 @@ static void tell_objects(struct safety *s, LLVMModuleRef m)
 static bool look(void *arg, struct dh_err *err)
 {
     struct job *j = arg;
-    struct safety *s = calloc(1, sizeof *s);
+    struct safety *s = DH_NEW(struct safety);
     struct dh_plan plan = {.everywhere = DH_CLASS_HEAL};
     LLVMModuleRef m = NULL;
-    if (!s)
-        abort();
     if (!place_hooks(j, s, &plan, &m, err))
         return false;
     if (policy(s)->file.n_sections > SECTIONS)

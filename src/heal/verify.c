@@ -1,5 +1,6 @@
 #include "heal/verify.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "classify/trial.h"
 #include "finding/store.h"
@@ -404,9 +405,7 @@ static bool verify(struct verifying *y, struct dh_err *err)
 
 bool dh_heal_verify(const struct dh_heal_verifying *v, struct dh_heal_verified *out, struct dh_err *err)
 {
-    *out = (struct dh_heal_verified){.n = v->n, .refuted = calloc(v->n + 1, sizeof *out->refuted)};
-    if (!out->refuted)
-        abort();
+    *out = (struct dh_heal_verified){.n = v->n, .refuted = dh_xcalloc(v->n, sizeof *out->refuted)};
     struct verifying y = {.v = v, .out = out, .folder = dh_temp_folder(err)};
     if (y.folder)
         y.plan = dh_policy_apply(v->policy, false, DH_ENGINE_PLAN, v->argv[0], err);

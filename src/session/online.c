@@ -1,5 +1,6 @@
 #include "session/online.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/notice.h"
 #include "session/launch.h"
@@ -112,9 +113,7 @@ static void begin_trace(struct process *p)
 
 static void *begin(void *arg, const struct dh_meta *meta)
 {
-    struct process *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct process *p = DH_NEW(struct process);
     p->online = arg;
     p->meta = meta;
     struct dh_suspicions_sink sink = dh_live_reports_sink(&p->online->reports);
@@ -248,9 +247,7 @@ static void release(struct dh_online *o)
 
 struct dh_online *dh_online_open(const struct dh_online_options *options, struct dh_err *err)
 {
-    struct dh_online *o = calloc(1, sizeof *o);
-    if (!o)
-        abort();
+    struct dh_online *o = DH_NEW(struct dh_online);
     o->o = *options;
     if (!o->o.of_detectors.get)
         o->o.of_detectors.get = no_option;
