@@ -43,7 +43,7 @@ bool dh_policy_names_site(const struct dh_site_table *t, const struct dh_site *s
     return found;
 }
 
-/* What moves a whole object moves its members. */
+/* Copying a whole object accesses its members. */
 static bool holds_variable(const char *object, const char *name)
 {
     size_t n = strlen(object);
@@ -118,8 +118,8 @@ static uint32_t mark_of(const struct dh_heal_policy *p, const struct dh_site_tab
     return mark;
 }
 
-/* Where the plan's name carries the policy. */
-static const char *carried(const char *plan_name)
+/* The hash of the policy in the plan's name. */
+static const char *policy_hash(const char *plan_name)
 {
     static const char *const words[] = {"heal@", "production@"};
     for (const char *at = plan_name; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
@@ -131,7 +131,7 @@ static const char *carried(const char *plan_name)
 
 bool dh_policy_place(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err)
 {
-    const char *name = carried(plan_name);
+    const char *name = policy_hash(plan_name);
     struct dh_bytes b;
     struct dh_sections_error e;
     if (!name)
@@ -167,11 +167,11 @@ void dh_policy_plan_release(struct dh_plan *plan)
     plan->heal = NULL;
 }
 
-/* ---- what names nothing ---- */
+/* ---- names that match nothing ---- */
 
 struct checking {
     const struct dh_heal_policy *p;
-    bool *sites, *names; /* that were found */
+    bool *sites, *names; /* that match */
     char *twice;         /* a site that is called by two names, or NULL */
 };
 
@@ -189,7 +189,7 @@ static void check_site(struct checking *c, const struct dh_site_table *t, const 
     }
     for (uint32_t k = 0; k < f->n_names; k++)
         c->names[k] |= dh_policy_names_variable(t, s, f->names[k]) ||
-                       (!is_access(s) && matches(t, s, "var", f->names[k])); /* a lock, of the order of locks */
+                       (!is_access(s) && matches(t, s, "var", f->names[k])); /* a lock, for gates */
 }
 
 static void check_sites(void *arg, const struct dh_site_table *t)
@@ -199,9 +199,9 @@ static void check_sites(void *arg, const struct dh_site_table *t)
         check_site(c, t, &t->sites[i]);
 }
 
-/* Each line that names nothing; answers how many sections are whole. */
+/* A line for each name that matches nothing; answers how many sections are whole. */
 static uint32_t list_missing(const struct checking *c, const char *file, const char *program,
-                             void (*tell)(void *arg, const char *line), void *arg)
+                             void (*note)(void *arg, const char *line), void *arg)
 {
     const struct dh_sections *f = &c->p->file;
     uint32_t whole = 0;
@@ -211,7 +211,7 @@ static uint32_t list_missing(const struct checking *c, const char *file, const c
             if (f->points[i].section == k && !c->sites[f->points[i].site]) {
                 char *line = dh_format("%s:%u: no site of %s is '%s'; expected one that 'deadheat sites' lists", file,
                                        f->points[i].line, program, f->sites[f->points[i].site]);
-                tell(arg, line);
+                note(arg, line);
                 free(line);
                 ok = false;
             }
@@ -219,7 +219,7 @@ static uint32_t list_missing(const struct checking *c, const char *file, const c
             if (f->variables[i].section == k && !c->names[f->variables[i].variable]) {
                 char *line = dh_format("%s:%u: no variable of %s is '%s'; expected one that 'deadheat sites' lists",
                                        file, f->variables[i].line, program, f->names[f->variables[i].variable]);
-                tell(arg, line);
+                note(arg, line);
                 free(line);
                 ok = false;
             }
@@ -228,16 +228,16 @@ static uint32_t list_missing(const struct checking *c, const char *file, const c
     return whole;
 }
 
-struct telling {
-    void (*tell)(const char *line); /* NULL: the first is an error */
+struct noting {
+    void (*note)(const char *line); /* NULL: the first is an error */
     struct dh_err *err;
 };
 
-static void tell_line(void *arg, const char *line)
+static void note_line(void *arg, const char *line)
 {
-    struct telling *t = arg;
-    if (t->tell)
-        t->tell(line);
+    struct noting *t = arg;
+    if (t->note)
+        t->note(line);
     else if (!t->err->text)
         dh_err_set(t->err, "%s", line);
 }
@@ -272,10 +272,10 @@ static void each_linked(const char *trace, void (*fn)(void *arg, const struct dh
 
 /* Of the program, or of the table when there is one. */
 static bool check(const char *file, const char *program, const struct dh_site_table *t, const char *trace,
-                  struct telling *telling)
+                  struct noting *noting)
 {
     struct dh_heal_policy policy;
-    struct dh_err *err = telling->err, ignored = {0};
+    struct dh_err *err = noting->err, ignored = {0};
     if (!read_policy(file, &policy, err))
         return false;
     struct checking c = {&policy, dh_xcalloc(policy.file.n_sites, 1), dh_xcalloc(policy.file.n_names, 1), NULL};
@@ -285,7 +285,7 @@ static bool check(const char *file, const char *program, const struct dh_site_ta
     } else {
         dh_sites_each(program, check_sites, &c, &ignored);
     }
-    uint32_t whole = list_missing(&c, file, program, tell_line, telling);
+    uint32_t whole = list_missing(&c, file, program, note_line, noting);
     if (!err->text && c.twice)
         dh_err_set(err, "%s: %s", file, c.twice);
     else if (!err->text && !whole)
@@ -297,10 +297,10 @@ static bool check(const char *file, const char *program, const struct dh_site_ta
     return !err->text;
 }
 
-bool dh_policy_matches(const char *file, const char *program, bool partly, void (*tell)(const char *line),
+bool dh_policy_matches(const char *file, const char *program, bool partly, void (*note)(const char *line),
                        struct dh_err *err)
 {
-    return check(file, program, NULL, "", &(struct telling){partly ? tell : NULL, err});
+    return check(file, program, NULL, "", &(struct noting){partly ? note : NULL, err});
 }
 
 bool dh_policy_matches_linked(const char *file, const struct dh_site_table *t, const char *trace, bool library,
@@ -308,7 +308,7 @@ bool dh_policy_matches_linked(const char *file, const struct dh_site_table *t, c
 {
     struct dh_heal_policy policy;
     return library ? read_policy(file, &policy, err)
-                   : check(file, "the program", t, trace, &(struct telling){NULL, err});
+                   : check(file, "the program", t, trace, &(struct noting){NULL, err});
 }
 
 /* ---- libraries ---- */

@@ -51,8 +51,8 @@ static char *record_name(LLVMTypeRef t)
     return dh_format("%.*s", (int)n, dot + 1);
 }
 
-/* The innermost record around an offset into a type, and how far into that: a lock has one name from wherever it is
- * come to. */
+/* The innermost record around an offset into a type, and the offset into that: a lock has one name by whatever path it
+ * is reached. */
 static char *record_at(const struct dh_heal_locks *l, LLVMTypeRef type, int64_t offset)
 {
     char *found = NULL;
@@ -169,7 +169,7 @@ static LLVMValueRef function_of(LLVMValueRef instruction)
     return LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 }
 
-/* The only thing that the function stores there. */
+/* The only value that the function stores there. */
 static LLVMValueRef stored_in(const struct dh_heal_locks *l, LLVMValueRef f, const struct address *where)
 {
     LLVMValueRef found = NULL;

@@ -1,5 +1,5 @@
-/* Which lock a call takes or gives, when a function in between only hands it on: std::lock_guard, std::mutex::lock,
- * __gthread_mutex_lock, and wrappers of the program's own. Layer: heal (LLVM). Owns its maps; borrows module and
+/* Which lock a call acquires or releases through wrappers: std::lock_guard, std::mutex::lock, __gthread_mutex_lock, and
+ * functions of the program's own that pass a lock on. Layer: heal (LLVM). Owns its maps; borrows module and
  * sites. */
 #ifndef DH_HEAL_LOCK_WRAPPERS_H
 #define DH_HEAL_LOCK_WRAPPERS_H
@@ -11,9 +11,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
-/* A function that does one thing to one lock, which its caller names. */
+/* A function that does one thing to one lock, which an argument leads to. */
 struct dh_lock_wrapper {
-    uint8_t op;   /* dh_op; DH_OP_NONE: it is none */
+    uint8_t op;   /* dh_op; DH_OP_NONE: it is no wrapper */
     bool through; /* the argument is an object in which a pointer to the lock is */
     unsigned argument;
     int64_t offset; /* into that object */
@@ -33,8 +33,8 @@ struct dh_heal_locks {
 
 void dh_heal_locks_find(struct dh_heal_locks *l, LLVMModuleRef m, const struct dh_site_builder *sites);
 
-/* What the call does to a lock: DH_OP_NONE when nothing, or when that is up to who calls this function. `name`, owned
- * by the caller, is the same from wherever a lock is come to; NULL when it is not known. */
+/* What the call does to a lock: DH_OP_NONE when nothing, or when that depends on the caller of this function. `name`,
+ * owned by the caller, is the same by whatever path a lock is reached; NULL when it is not known. */
 uint8_t dh_heal_lock_of(const struct dh_heal_locks *l, LLVMValueRef call, char **name);
 
 #endif

@@ -17,7 +17,7 @@ bool dh_heal_is_needless(const struct dh_finding *f)
     return searched;
 }
 
-/* The first that is said of the group by that kind of risk, or NULL. */
+/* The text of the first risk of that kind for the group, or NULL. */
 static const char *risk_of(const struct dh_heal_risks *risks, const char *group, enum dh_heal_risk_kind kind)
 {
     for (size_t i = 0; i < risks->at.n; i++)
@@ -26,7 +26,7 @@ static const char *risk_of(const struct dh_heal_risks *risks, const char *group,
     return NULL;
 }
 
-/* Groups that are entered inside each other, both ways. */
+/* Two groups that are entered inside each other get one lock. */
 static bool joins(struct dh_draft *d, size_t group, const char *name)
 {
     size_t other = dh_draft_find(d, name);
@@ -37,8 +37,8 @@ static bool joins(struct dh_draft *d, size_t group, const char *name)
     return true;
 }
 
-/* One step towards safety; false: there is nothing to change. A circle goes when the group is entered first of all;
- * when that does not help, and with waits, no lock may be held at all. */
+/* One step towards safety; false: there is nothing to change. A cycle is broken when the group is entered before all
+ * other locks; where that does not help, and with waits, there can be no lock at all. */
 static bool make_safer(struct dh_draft *d, size_t group, const struct dh_heal_risks *risks, bool must, bool notes)
 {
     const struct dh_draft_group *g = &d->groups.at[group];

@@ -72,7 +72,7 @@ static void add_line(struct source *s, unsigned before, char *text)
     }
 }
 
-/* ---- what is to be guarded ---- */
+/* ---- accesses to guard ---- */
 
 static bool is_of(const struct dh_draft *d, const struct dh_draft_group *g, const struct dh_site *s)
 {
@@ -132,7 +132,7 @@ static const char *find_ranges(const struct dh_draft *d, size_t group, range_vec
     return *file ? NULL : "nothing is known of its lines";
 }
 
-/* What no lines around accesses could mend. */
+/* A group that lines around accesses cannot heal. */
 static const char *find_reach(const struct dh_draft *d, size_t group)
 {
     if (d->groups.at[group].means != DH_HEAL_LOCK)
@@ -146,7 +146,7 @@ static const char *find_reach(const struct dh_draft *d, size_t group)
     return NULL;
 }
 
-/* ---- whether lines can be put around it ---- */
+/* ---- whether lines can be added around it ---- */
 
 static int braces(const char *line)
 {
@@ -176,7 +176,7 @@ static bool leaves(const char *line)
     return false;
 }
 
-/* A statement that goes on behind its line, or hangs on the line before, has no place for a line of its own. */
+/* A statement that spans lines leaves no place for a line of its own. */
 static bool ends_statement(const char *line)
 {
     size_t n = strlen(line);
@@ -204,7 +204,7 @@ static const char *settle(const struct source *s, struct range *r)
     return "its end is not found";
 }
 
-/* Whoever waits with the lock keeps others out that it waits for; who takes another one may meet who has it. */
+/* A wait under the new mutex may be for a thread that needs it; acquiring another lock under it may make a cycle. */
 static const char *find_calls(const struct dh_draft *d, const struct source *s, const range_vec *all,
                               const struct range *r)
 {

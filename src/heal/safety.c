@@ -21,26 +21,26 @@
 
 enum { SECTIONS = 256, LOCKS = 64, GROUPS = 64, NODES = GROUPS + LOCKS, ROUNDS = 64 };
 
-/* What may be open or locked at a point. */
+/* Data-flow facts at a point: sections that may be open, locks that may be held. */
 struct held {
     uint64_t sections[SECTIONS / 64], locks;
-    uint64_t surely[SECTIONS / 64]; /* sections that are open however one came there */
+    uint64_t surely[SECTIONS / 64]; /* sections that are open on every path */
 };
 
 struct function {
     LLVMValueRef at;
-    bool by_pointer;                /* it may be called through one */
-    bool is_root;                   /* others than calls that can be seen come to it */
-    struct held entry;              /* when it is called, by anybody */
-    uint64_t gains, gives;          /* locks that it may return with, and that it unlocks */
-    uint64_t enters;                /* groups that it or what it calls may enter */
+    bool by_pointer;                /* it may be called through a pointer */
+    bool is_root;                   /* it has callers that are not in the module */
+    struct held entry;              /* joined over all calls */
+    uint64_t acquires, releases;    /* summary: locks that it may return with, and that it unlocks */
+    uint64_t enters;                /* groups that it or its callees may enter */
     uint64_t leaves[SECTIONS / 64]; /* sections that may be open when it returns, opened in it */
     bool closes;                    /* it may end sections of its callers: it waits, or has their ends */
 };
 
 struct edge {
     bool there;
-    LLVMValueRef call; /* where the second is taken while the first is held */
+    LLVMValueRef call; /* that acquires the second while the first is held */
 };
 
 struct safety {
@@ -58,10 +58,10 @@ struct safety {
     char *locks[LOCKS], *places_of[LOCKS];
     unsigned n_locks;
     struct edge edges[NODES][NODES];
-    struct dh_str out; /* a risk a line: kind, group, section, text, separated by tabs */
-    bool changed, telling;
-    bool mixed;              /* objects without bitcode are part of the program */
-    struct dh_names outside; /* variables that libraries without hooks name */
+    struct dh_str out;         /* a risk a line: kind, group, section, text, separated by tabs */
+    bool changed, is_fixpoint; /* risks are reported once the facts are complete */
+    bool mixed;                /* objects without bitcode are part of the program */
+    struct dh_names outside;   /* variables that libraries without hooks name */
 };
 
 /* ---- sets ---- */
@@ -120,8 +120,8 @@ static char *where(const struct safety *s, uint32_t site)
                      dh_site_string(&t, at->function));
 }
 
-/* Told apart by where they are, shown by what their sites call them; one of which nothing else is known is the one that
- * goes by that name. */
+/* Locks are distinguished by where they are and shown by what their sites call them; a lock at an unknown place is the
+ * one of that name. */
 static unsigned lock_number(struct safety *s, const char *at, const char *shown)
 {
     for (unsigned i = 0; i < s->n_locks; i++)
@@ -134,7 +134,7 @@ static unsigned lock_number(struct safety *s, const char *at, const char *shown)
     return s->n_locks++;
 }
 
-/* What a call does to which lock; DH_OP_NONE: it has nothing to do with them. Asked for again and again. */
+/* What a call does to which lock, memoised; DH_OP_NONE: nothing. */
 static uint8_t lock_of(struct safety *s, LLVMValueRef call, unsigned *lock)
 {
     uint32_t *known = dh_ptrmap_find(&s->uses, dh_ptrmap_key(call));
@@ -158,7 +158,7 @@ static const char *node_name(const struct safety *s, unsigned node)
     return node < GROUPS ? policy(s)->groups[node].name : s->locks[node - GROUPS];
 }
 
-static void tell(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group, const char *section, char *text)
+static void report(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group, const char *section, char *text)
 {
     char *line = dh_format("%d\t%s\t%s\t%s\n", (int)kind, policy(s)->groups[group].name, section, text);
     if (!s->out.at || !strstr(s->out.at, line))
@@ -169,7 +169,7 @@ static void tell(struct safety *s, enum dh_heal_risk_kind kind, uint32_t group, 
 
 /* ---- what an instruction does ---- */
 
-static void take(struct safety *s, const struct held *h, unsigned node, LLVMValueRef call)
+static void add_edges(struct safety *s, const struct held *h, unsigned node, LLVMValueRef call)
 {
     uint64_t groups = groups_in(s, h->sections);
     for (unsigned i = 0; i < NODES; i++) {
@@ -179,17 +179,17 @@ static void take(struct safety *s, const struct held *h, unsigned node, LLVMValu
     }
 }
 
-/* A group is come to, here or in what is called from here, under locks that this function took itself. */
-static void come_to(struct safety *s, struct function *f, const struct held *h, uint64_t groups)
+/* Groups are entered here or in a callee, perhaps under locks that this function itself acquired. */
+static void reach_groups(struct safety *s, struct function *f, const struct held *h, uint64_t groups)
 {
     f->enters |= groups;
     uint32_t site = dh_ir_function_site(f->at);
-    if (!s->telling || !(h->locks & ~f->entry.locks) || site == DH_NO_SITE)
+    if (!s->is_fixpoint || !(h->locks & ~f->entry.locks) || site == DH_NO_SITE)
         return;
     struct dh_site_table t = dh_site_builder_view(s->sites);
     for (uint32_t g = 0; g < policy(s)->n_groups; g++)
         if (groups >> g & 1 & ~(groups_in(s, h->surely) >> g))
-            tell(s, DH_RISK_FUNCTION, g, "", dh_strdup(dh_site_string(&t, t.sites[site].function)));
+            report(s, DH_RISK_FUNCTION, g, "", dh_strdup(dh_site_string(&t, t.sites[site].function)));
 }
 
 static uint32_t number(LLVMValueRef call, unsigned operand)
@@ -205,7 +205,7 @@ static uint32_t hook_site(const struct safety *s, LLVMValueRef call)
     return place < t.n_sites ? place : dh_places_all(s->places, &(uint32_t){0})[place - t.n_sites].site;
 }
 
-/* A call that is no site: as far as its debug location tells. */
+/* Of a call that is no site: its debug location. */
 static char *where_called(const struct safety *s, LLVMValueRef call)
 {
     uint32_t site = dh_ir_site_of(call);
@@ -222,30 +222,30 @@ static char *where_called(const struct safety *s, LLVMValueRef call)
 static void wait_inside(struct safety *s, struct held *h, enum dh_heal_risk_kind kind, LLVMValueRef call,
                         const char *what)
 {
-    for (uint32_t i = 0; s->telling && i < policy(s)->file.n_sections; i++) {
+    for (uint32_t i = 0; s->is_fixpoint && i < policy(s)->file.n_sections; i++) {
         if (!has(h->sections, i) || !keeps_out(s, policy(s)->group_of[i]))
             continue;
         char *place = kind == DH_RISK_WAIT ? where(s, hook_site(s, call)) : where_called(s, call);
-        tell(s, kind, policy(s)->group_of[i], policy(s)->file.sections[i].name,
-             kind == DH_RISK_WAIT ? dh_format("a section waits for other threads at %s", place)
-             : kind == DH_RISK_SPINS
-                 ? dh_format("a section goes round in a loop until others change what it reads at %s", place)
-                 : dh_format("a section calls %s, which may block, at %s", what, place));
+        report(s, kind, policy(s)->group_of[i], policy(s)->file.sections[i].name,
+               kind == DH_RISK_WAIT ? dh_format("a section waits for other threads at %s", place)
+               : kind == DH_RISK_SPINS
+                   ? dh_format("a section goes round in a loop until others change what it reads at %s", place)
+                   : dh_format("a section calls %s, which may block, at %s", what, place));
         free(place);
     }
 }
 
-/* Who is waited for may need what is held here before it comes to that. */
+/* The thread that is waited for may need a lock that is held here. */
 static void await_under(struct safety *s, const struct held *h, LLVMValueRef call)
 {
     uint32_t section = number(call, 0), group = policy(s)->group_of[section];
     uint64_t groups = groups_in(s, h->sections);
-    if (!s->telling || (!h->locks && !groups))
+    if (!s->is_fixpoint || (!h->locks && !groups))
         return;
     unsigned node = h->locks ? GROUPS + (unsigned)__builtin_ctzll(h->locks) : (unsigned)__builtin_ctzll(groups);
     char *place = where(s, hook_site(s, call));
-    tell(s, DH_RISK_WAIT, group, policy(s)->file.sections[section].name,
-         dh_format("it would wait at %s with %s held", place, node_name(s, node)));
+    report(s, DH_RISK_WAIT, group, policy(s)->file.sections[section].name,
+           dh_format("it would wait at %s with %s held", place, node_name(s, node)));
     free(place);
 }
 
@@ -254,8 +254,8 @@ static void enter_group(struct safety *s, struct function *f, const struct held 
     if (!keeps_out(s, group))
         return;
     if (!(groups_in(s, h->surely) >> group & 1))
-        take(s, h, group, call);
-    come_to(s, f, h, (uint64_t)1 << group);
+        add_edges(s, h, group, call);
+    reach_groups(s, f, h, (uint64_t)1 << group);
 }
 
 static void step_hook(struct safety *s, const char *name, LLVMValueRef call, struct function *f, struct held *h)
@@ -285,7 +285,7 @@ static void step_hook(struct safety *s, const char *name, LLVMValueRef call, str
     }
 }
 
-/* Library functions that may wait for something that others must do, without a bound. */
+/* Library functions that may wait for others without a bound. */
 static bool may_block(const char *name)
 {
     static const char *const names[] = {
@@ -301,16 +301,16 @@ static bool may_block(const char *name)
 
 static void call_known(struct safety *s, struct function *f, struct function *callee, struct held *h)
 {
-    come_to(s, f, h, callee->enters);
+    reach_groups(s, f, h, callee->enters);
     s->changed |= join(&callee->entry, h);
-    h->locks = (h->locks & ~callee->gives) | callee->gains;
+    h->locks = (h->locks & ~callee->releases) | callee->acquires;
     if (callee->closes)
         memset(h->surely, 0, sizeof h->surely);
     for (int i = 0; i < SECTIONS / 64; i++)
         h->sections[i] |= callee->leaves[i];
 }
 
-/* What a call does to locks; false: it has nothing to do with them. */
+/* False: the call does nothing to locks. */
 static bool step_lock(struct safety *s, LLVMValueRef call, struct held *h)
 {
     unsigned lock;
@@ -318,7 +318,7 @@ static bool step_lock(struct safety *s, LLVMValueRef call, struct held *h)
     if (op == DH_OP_NONE)
         return false;
     if (op == DH_OP_LOCK || op == DH_OP_RDLOCK)
-        take(s, h, GROUPS + lock, call);
+        add_edges(s, h, GROUPS + lock, call);
     if (op == DH_OP_UNLOCK)
         h->locks &= ~((uint64_t)1 << lock);
     else
@@ -326,7 +326,7 @@ static bool step_lock(struct safety *s, LLVMValueRef call, struct held *h)
     return true;
 }
 
-/* Any function of that type whose address is taken may be meant. */
+/* The callee may be any function of that type whose address is taken. */
 static void call_through(struct safety *s, struct function *f, LLVMValueRef call, struct held *h)
 {
     LLVMTypeRef type = LLVMGetCalledFunctionType(call);
@@ -345,7 +345,7 @@ static void call_through(struct safety *s, struct function *f, LLVMValueRef call
 static void step(struct safety *s, struct function *f, LLVMValueRef i, struct held *h)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    if (op == LLVMLoad && s->telling && dh_ptrmap_find(&s->spins, dh_ptrmap_key(i)))
+    if (op == LLVMLoad && s->is_fixpoint && dh_ptrmap_find(&s->spins, dh_ptrmap_key(i)))
         wait_inside(s, h, DH_RISK_SPINS, i, "");
     if (op != LLVMCall && op != LLVMInvoke)
         return;
@@ -369,7 +369,7 @@ static void step(struct safety *s, struct function *f, LLVMValueRef i, struct he
 
 /* ---- functions ---- */
 
-/* Not come to yet: nothing may be, and anything is sure. */
+/* Bottom: not reached yet, so nothing may be held and every section is open on all (no) paths. */
 static const struct held nowhere = {.surely = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
 _Static_assert(SECTIONS / 64 == 4, "all of them are sure");
 
@@ -385,8 +385,8 @@ static void list_blocks(struct safety *s, LLVMValueRef f)
     }
 }
 
-/* Through the function once more, until nothing new is held anywhere; what it returns with goes to `out`. */
-static void follow(struct safety *s, struct function *f, const struct held *entry, struct held *out)
+/* The fixpoint of one function for these facts at its entry; `out` gets those at its returns. */
+static void analyse(struct safety *s, struct function *f, const struct held *entry, struct held *out)
 {
     bool changed = true;
     *out = nowhere;
@@ -407,7 +407,7 @@ static void follow(struct safety *s, struct function *f, const struct held *entr
     }
 }
 
-/* The first call behind `i`, or (NULL) of all; NULL: there is none. */
+/* The first call after `i`, or (NULL) of all; NULL: there is none. */
 static LLVMValueRef next_call(LLVMValueRef f, LLVMValueRef i)
 {
     LLVMBasicBlockRef bb = i ? LLVMGetInstructionParent(i) : LLVMGetFirstBasicBlock(f);
@@ -437,12 +437,12 @@ static uint64_t unlocks_in(struct safety *s, LLVMValueRef f)
         if (lock_of(s, i, &lock) == DH_OP_UNLOCK)
             all |= (uint64_t)1 << lock;
         else if (callee)
-            all |= callee->gives;
+            all |= callee->releases;
     }
     return all;
 }
 
-/* A wait ends all sections; an end without the entry beside it is of a section that somebody else has begun. */
+/* A wait ends all sections; an end in a function without the entry is of a section that a caller opened. */
 static bool closes_others(const struct safety *s, LLVMValueRef f)
 {
     bool opens = false, closes = false;
@@ -458,7 +458,7 @@ static bool closes_others(const struct safety *s, LLVMValueRef f)
     return closes && !opens;
 }
 
-/* What each function does to what is held, whoever calls it. */
+/* Summaries of functions, independent of their callers. */
 static void summarise(struct safety *s)
 {
     static const struct held nothing;
@@ -469,13 +469,13 @@ static void summarise(struct safety *s)
             struct function *f = &s->functions.at[i], old = *f;
             struct held out, entry = f->entry;
             f->entry = nothing;
-            follow(s, f, &nothing, &out);
+            analyse(s, f, &nothing, &out);
             f->entry = entry;
-            f->gains = out.locks;
+            f->acquires = out.locks;
             memcpy(f->leaves, out.sections, sizeof f->leaves);
-            f->gives = unlocks_in(s, f->at) & ~f->gains;
+            f->releases = unlocks_in(s, f->at) & ~f->acquires;
             f->closes = closes_others(s, f->at);
-            changed |= old.closes != f->closes || old.gains != f->gains || old.gives != f->gives ||
+            changed |= old.closes != f->closes || old.acquires != f->acquires || old.releases != f->releases ||
                        old.enters != f->enters || memcmp(old.leaves, f->leaves, sizeof f->leaves);
         }
     }
@@ -484,7 +484,7 @@ static void summarise(struct safety *s)
     memset(s->edges, 0, sizeof s->edges);
 }
 
-static void follow_all(struct safety *s)
+static void analyse_all(struct safety *s)
 {
     struct held out;
     s->changed = true;
@@ -492,19 +492,19 @@ static void follow_all(struct safety *s)
         s->changed = false;
         for (size_t i = 0; i < s->functions.n; i++) {
             struct held entry = s->functions.at[i].entry;
-            follow(s, &s->functions.at[i], &entry, &out);
+            analyse(s, &s->functions.at[i], &entry, &out);
         }
     }
-    s->telling = true;
+    s->is_fixpoint = true;
     for (size_t i = 0; i < s->functions.n; i++) {
         struct held entry = s->functions.at[i].entry;
-        follow(s, &s->functions.at[i], &entry, &out);
+        analyse(s, &s->functions.at[i], &entry, &out);
     }
 }
 
-/* ---- circles ---- */
+/* ---- cycles of the lock order graph ---- */
 
-/* Of a hook, where the access is; of another call, where that is. */
+/* Of a hook, the place of its access; of another call, its own. */
 static char *where_taken(const struct safety *s, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(call));
@@ -512,7 +512,7 @@ static char *where_taken(const struct safety *s, LLVMValueRef call)
     return dh_starts_with(name, "__dh_") ? where(s, hook_site(s, call)) : where_called(s, call);
 }
 
-static void tell_circle(struct safety *s, unsigned group, const unsigned *from, unsigned last)
+static void report_cycle(struct safety *s, unsigned group, const unsigned *from, unsigned last)
 {
     unsigned path[NODES], n = 0;
     struct dh_str text = {0};
@@ -525,17 +525,17 @@ static void tell_circle(struct safety *s, unsigned group, const unsigned *from, 
         dh_str_addf(&text, ", then %s (%s)", node_name(s, path[n]), place);
         free(place);
         if (path[n] < policy(s)->n_groups)
-            tell(s, DH_RISK_NEIGHBOUR, group, "", dh_strdup(node_name(s, path[n])));
+            report(s, DH_RISK_NEIGHBOUR, group, "", dh_strdup(node_name(s, path[n])));
         before = path[n];
     }
     char *place = where_taken(s, s->edges[last][group].call);
     dh_str_addf(&text, ", then %s again (%s)", node_name(s, group), place);
     free(place);
-    tell(s, DH_RISK_CYCLE, group, "", dh_str_take(&text));
+    report(s, DH_RISK_CYCLE, group, "", dh_str_take(&text));
 }
 
-/* The shortest way back to the group. */
-static void find_circle(struct safety *s, unsigned group)
+/* The shortest cycle through the group, by breadth-first search. */
+static void find_cycle(struct safety *s, unsigned group)
 {
     unsigned queue[NODES], from[NODES], head = 0, tail = 0;
     bool seen[NODES] = {false};
@@ -544,7 +544,7 @@ static void find_circle(struct safety *s, unsigned group)
     while (head < tail) {
         unsigned at = queue[head++];
         if (at != group && s->edges[at][group].there) {
-            tell_circle(s, group, from, at);
+            report_cycle(s, group, from, at);
             return;
         }
         for (unsigned i = 0; i < NODES; i++)
@@ -558,8 +558,8 @@ static void find_circle(struct safety *s, unsigned group)
 
 /* ---- all of it ---- */
 
-/* Its address is taken, and for more than to start threads with. */
-static bool is_given_away(const struct safety *s, LLVMValueRef f)
+/* Its address is taken for more than starting threads. */
+static bool is_address_taken(const struct safety *s, LLVMValueRef f)
 {
     struct dh_site_table t = dh_site_builder_view(s->sites);
     for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
@@ -573,7 +573,7 @@ static bool is_given_away(const struct safety *s, LLVMValueRef f)
     return false;
 }
 
-/* Its own linkage keeps others from it, and every use is a call. */
+/* It is internal, and every use is a call. */
 static bool is_only_called(LLVMValueRef f)
 {
     LLVMLinkage linkage = LLVMGetLinkage(f);
@@ -590,7 +590,7 @@ static void list_functions(struct safety *s, LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
-            struct function row = {.at = f, .by_pointer = is_given_away(s, f), .is_root = !is_only_called(f)};
+            struct function row = {.at = f, .by_pointer = is_address_taken(s, f), .is_root = !is_only_called(f)};
             dh_ptrmap_add(&s->index, dh_ptrmap_key(f), (uint32_t)s->functions.n);
             dh_vec_push(&s->functions, row);
             dh_find_spin_loops(f, &s->spins);
@@ -601,7 +601,7 @@ struct job {
     const char *program, *plan, *output;
 };
 
-/* Whatever libc and the compiler bring along does not count. */
+/* Start files and libc do not count. */
 static bool has_native_units(struct dh_container *c)
 {
     struct dh_bytes b;
@@ -676,8 +676,7 @@ static LLVMValueRef root_of(LLVMValueRef address)
     return address;
 }
 
-/* A variable that was not made the program's own when it was linked: an object without bitcode names it, or a library.
- */
+/* A variable that the link step did not make internal, since an object without bitcode or a library names it. */
 static bool is_named_outside(const struct safety *s, LLVMValueRef access)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(access);
@@ -690,7 +689,7 @@ static bool is_named_outside(const struct safety *s, LLVMValueRef access)
            (s->mixed || dh_names_has(&s->outside, LLVMGetValueName2(root, &n)));
 }
 
-static void look_outside(struct safety *s, LLVMModuleRef m)
+static void find_uninstrumented(struct safety *s, LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -701,26 +700,26 @@ static void look_outside(struct safety *s, LLVMModuleRef m)
                 struct dh_site_table t = dh_site_builder_view(s->sites);
                 char *place = where(s, site);
                 if (!has_hooks(f))
-                    tell(s, DH_RISK_OUTSIDE, group, "", dh_format("there can be no hooks at %s", place));
+                    report(s, DH_RISK_OUTSIDE, group, "", dh_format("there can be no hooks at %s", place));
                 else if (is_named_outside(s, i))
-                    tell(s, DH_RISK_OUTSIDE, group, "",
-                         dh_format("code that is not instrumented may access %s",
-                                   dh_site_string(&t, t.sites[site].variable)));
+                    report(s, DH_RISK_OUTSIDE, group, "",
+                           dh_format("code that is not instrumented may access %s",
+                                     dh_site_string(&t, t.sites[site].variable)));
                 free(place);
             }
 }
 
-static void tell_objects(struct safety *s, LLVMModuleRef m)
+static void report_per_object(struct safety *s, LLVMModuleRef m)
 {
     LLVMValueRef at = LLVMGetNamedGlobal(m, DH_HEAL_PER_OBJECT);
     uint64_t groups = at ? LLVMConstIntGetZExtValue(LLVMGetInitializer(at)) : 0;
     for (uint32_t g = 0; g < policy(s)->n_groups; g++)
         if (groups >> g & 1)
-            tell(s, DH_RISK_BY_OBJECT, g, "", dh_strdup("a lock for each object"));
+            report(s, DH_RISK_BY_OBJECT, g, "", dh_strdup("a lock for each object"));
 }
 
-/* In a child that ends behind it: nothing is given back. */
-static bool look(void *arg, struct dh_err *err)
+/* In a child that ends afterwards: nothing is freed. */
+static bool check_policy(void *arg, struct dh_err *err)
 {
     struct job *j = arg;
     struct safety *s = DH_NEW(struct safety);
@@ -733,11 +732,11 @@ static bool look(void *arg, struct dh_err *err)
     list_functions(s, m);
     dh_heal_locks_find(&s->wrappers, m, s->sites);
     summarise(s);
-    follow_all(s);
+    analyse_all(s);
     for (unsigned g = 0; g < policy(s)->n_groups; g++)
-        find_circle(s, g);
-    tell_objects(s, m);
-    look_outside(s, m);
+        find_cycle(s, g);
+    report_per_object(s, m);
+    find_uninstrumented(s, m);
     return dh_file_write(j->output, s->out.at ? s->out.at : "", s->out.n, 0600, err);
 }
 
@@ -769,7 +768,7 @@ bool dh_heal_safety(const char *program, const char *text, size_t n, struct dh_h
     if (ok) {
         j.plan = plan;
         j.output = output = dh_format("%s/risks", folder);
-        ok = dh_child_run("looking into the program", look, &j, err) && read_risks(output, out, err);
+        ok = dh_child_run("looking into the program", check_policy, &j, err) && read_risks(output, out, err);
     }
     if (folder)
         dh_remove_tree(folder);

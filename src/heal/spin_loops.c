@@ -6,10 +6,10 @@
 
 enum { DEPTH = 8 };
 
-/* The blocks that lie on a way from the head back to it. */
+/* The natural loop of a back edge: blocks on a path from the head back to it. */
 struct loop {
     LLVMBasicBlockRef head;
-    struct dh_ptrmap from, in; /* come to from the head; of these, that lead back */
+    struct dh_ptrmap from, in; /* reachable from the head; of these, those that lead back */
     struct dh_ptrmap *reads;
 };
 
@@ -57,7 +57,7 @@ static bool find_loop(struct loop *l, LLVMValueRef f)
     return true;
 }
 
-/* The same whenever the loop asks. */
+/* Loop-invariant. */
 static bool stays(const struct loop *l, LLVMValueRef v, int depth)
 {
     if (!LLVMIsAInstruction(v) || !is_in(l, LLVMGetInstructionParent(v)))
@@ -73,7 +73,7 @@ static bool stays(const struct loop *l, LLVMValueRef v, int depth)
     return true;
 }
 
-/* Reads that the condition comes from. */
+/* Reads that the condition depends on. */
 static void find_reads(struct loop *l, LLVMValueRef v, int depth)
 {
     if (!LLVMIsAInstruction(v) || !is_in(l, LLVMGetInstructionParent(v)) || depth == DEPTH)
@@ -89,7 +89,7 @@ static void find_reads(struct loop *l, LLVMValueRef v, int depth)
         find_reads(l, LLVMGetOperand(v, (unsigned)i), depth + 1);
 }
 
-/* A loop that stores does something; what it waits for, if it does, it may bring about itself. */
+/* A loop that stores does work, and may end itself. */
 static bool stores(const struct loop *l, LLVMValueRef f)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

@@ -1,4 +1,4 @@
-/* Loops that wait for another thread: they go round until a place in memory that they do not write has another value.
+/* Spin loops: loops whose condition depends on memory that they do not write, so that only another thread can end them.
  * Layer: heal (LLVM). */
 #ifndef DH_HEAL_SPIN_LOOPS_H
 #define DH_HEAL_SPIN_LOOPS_H
@@ -7,7 +7,7 @@
 
 #include <llvm-c/Core.h>
 
-/* Adds the reads of the function that a loop waits for. */
+/* Adds the reads of the function that a spin loop waits for. */
 void dh_find_spin_loops(LLVMValueRef function, struct dh_ptrmap *reads);
 
 #endif

@@ -4,7 +4,7 @@
 #include "host/file.h"
 #include "image/elf_image.h"
 
-/* What it defines itself may be the program's all the same: of two of a name, all use the first. */
+/* Also what it defines itself: of two definitions of a name, all modules use the first (interposition). */
 static void note_variable(void *arg, const struct dh_elf_symbol *s)
 {
     if (s->type == STT_OBJECT || s->type == STT_TLS || (s->type == STT_NOTYPE && !s->defined))

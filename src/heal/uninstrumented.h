@@ -1,4 +1,4 @@
-/* Variables that code without hooks may come to, since a library that is not instrumented names them. Layer: heal. */
+/* Variables that uninstrumented code may access, since a library without hooks names them. Layer: heal. */
 #ifndef DH_HEAL_UNINSTRUMENTED_H
 #define DH_HEAL_UNINSTRUMENTED_H
 
