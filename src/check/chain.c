@@ -12,9 +12,9 @@
 
 #define MS 1000000ull
 #define SCAN_GRACE 0
-#define JUDGING_MORE (5000 * MS) /* for what the program comes to when nobody disturbs it */
-#define SEARCH_GRACE (6000 * MS) /* what was found last may be on its way to become a witness */
-/* How often in a row something may be tried without news. */
+#define JUDGING_MORE (5000 * MS) /* for the baseline */
+#define SEARCH_GRACE (6000 * MS) /* the last schedule found may still be minimised and replayed */
+/* How often in a row a stage may be tried without news. */
 enum { BARREN_RUNS = 3, BARREN_EXPLORATIONS = 2, BARREN_ENDS = 2, WEAK_ROUNDS = 2 };
 
 /* ---- what there is ---- */
@@ -50,7 +50,7 @@ static int by_rank(const void *a, const void *b)
     return f->first_seen != g->first_seen ? (f->first_seen < g->first_seen ? -1 : 1) : strcmp(f->id, g->id);
 }
 
-static void take(void *arg, const struct dh_finding *f)
+static void copy_finding(void *arg, const struct dh_finding *f)
 {
     struct dh_found *out = arg;
     struct dh_finding *copy = dh_finding_copy(f);
@@ -63,7 +63,7 @@ bool dh_check_found(const struct dh_check *c, struct dh_found *out, struct dh_er
     struct dh_store_choice choice = {.since = c->since, .program = c->program};
     *out = (struct dh_found){0};
     struct dh_store *s = dh_store_open(c->db, DH_STORE_READ, err);
-    bool ok = s && dh_store_each(s, &choice, take, out, err);
+    bool ok = s && dh_store_each(s, &choice, copy_finding, out, err);
     dh_store_close(s);
     if (out->at.n)
         qsort(out->at.at, out->at.n, sizeof *out->at.at, by_rank);
@@ -90,8 +90,8 @@ bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struc
 
 /* ---- what can still rise ---- */
 
-/* What was seen gets its time again and again; what may be on some path, little. Where every order was tried, nothing
- * is left to be met. */
+/* Observed findings get time in every round, suspicions of static analysis little. After an exhaustive search there are
+ * no goals. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics)
 {
     bool is_static = f->level == DH_LEVEL_SUSPECTED && strcmp(f->detector, "static") == 0;
@@ -117,7 +117,7 @@ bool dh_check_is_healable(const struct dh_finding *f)
            f->verdict != DH_VERDICT_QOS && !dh_heal_is_needless(f) && f->healing != DH_HEALING_VERIFIED;
 }
 
-/* Of all of them, in numbers. */
+/* Counts over all findings. */
 struct sum {
     unsigned level[DH_LEVEL_COUNT], goals, statics, suspects, destructive, unclassified, doubtful, failures, healable;
     unsigned score; /* grows with every finding, level and verdict */
@@ -162,7 +162,7 @@ static uint64_t left(const struct dh_check *c)
     return end_of(c) > now ? end_of(c) - now : 0;
 }
 
-/* Healing comes last, and needs some. */
+/* A part of the time is kept for healing, which comes last. */
 static uint64_t left_to_climb(const struct dh_check *c, const struct sum *s)
 {
     uint64_t kept = c->heals && s->healable ? c->budget_ns / 5 : 0, all = left(c);
@@ -213,7 +213,7 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
     dh_stage_run(&s, k->c->talk, end);
 }
 
-/* Whether anything has risen. */
+/* Whether a finding is new or has risen. */
 static bool go(struct chain *k, enum stage_name name, const struct dh_stage *stage, struct dh_stage_end *end)
 {
     struct sum before = k->sum;
@@ -240,8 +240,7 @@ static void scan(struct chain *k)
     go(k, SCAN, &stage, &end);
 }
 
-/* However long it takes, the program is run: of a large one the variant may take as long as the budget, which begins
- * anew then but for a part. */
+/* Making the variant of a large program may take as long as the budget; it is charged a sixth of the budget at most. */
 static void prepare_run(struct chain *k)
 {
     struct dh_check *c = k->c;
@@ -366,7 +365,7 @@ static bool prove_static(struct chain *k, uint64_t quantum)
     return any;
 }
 
-/* There may be what no run has shown. */
+/* Exploration without a goal, for defects that no run has shown. */
 static bool explore(struct chain *k, uint64_t quantum)
 {
     if (k->c->talk->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
@@ -374,8 +373,7 @@ static bool explore(struct chain *k, uint64_t quantum)
     return search(k, dh_check_search, (struct dh_check_search){.explores = true}, quantum * 2);
 }
 
-/* What belongs together and is not; once also when nothing worse is known, for whatever makes the program end wrongly.
- */
+/* Atomicity violations and views show in wrong ends; once also when nothing destructive is known. */
 static bool judge_ends(struct chain *k, uint64_t quantum)
 {
     unsigned most = k->sum.suspects ? BARREN_ENDS : !k->sum.destructive;
@@ -385,7 +383,7 @@ static bool judge_ends(struct chain *k, uint64_t quantum)
     return search(k, dh_check_outcomes, (struct dh_check_search){0}, quantum * 2);
 }
 
-/* What atomics that order less than they should lead to shows under no other memory model. */
+/* Defects of atomics with too weak an order show only under a weak memory model. */
 static bool weaken(struct chain *k, uint64_t quantum)
 {
     if (k->weakened >= WEAK_ROUNDS || !goes_on(k->c, &k->sum))
@@ -415,7 +413,7 @@ static bool classify(struct chain *k, uint64_t quantum, bool thorough)
     return true;
 }
 
-/* The policy's verification takes three searches of the budget that it is given, at most. */
+/* Verification takes three searches of this budget at most. */
 static void heal(struct chain *k)
 {
     struct dh_check *c = k->c;

@@ -21,7 +21,7 @@ struct dh_check {
     const char *db, *suppressions; /* suppressions: file, or NULL */
     char **argv;                   /* of the program */
     char *program;                 /* its file, links followed */
-    bool is_searchable;            /* a binary of ours, which carries what the searches need */
+    bool is_searchable;            /* built with deadheat: it carries its module */
     char *policy;                  /* where healing goes */
     uint64_t began_ns, budget_ns;
     uint64_t prove_ns, classify_ns; /* at most so much; 0: not at all */
@@ -45,9 +45,9 @@ struct dh_found {
 };
 bool dh_check_found(const struct dh_check *c, struct dh_found *out, struct dh_err *err);
 void dh_found_release(struct dh_found *f);
-/* A witness of it is a failing run already: deadlocks, crashes and the like. */
+/* Its witness is a failing run by itself: deadlocks, crashes and the like. */
 bool dh_found_is_failure(const struct dh_finding *f);
-/* 'deadheat prove' looks for its kind. */
+/* A search can have its kind as a goal. */
 bool dh_found_is_searched(const struct dh_finding *f);
 
 /* All stages, until no finding can rise any more, or time is over, or the user interrupts. Not DH_STAGE_DONE: the
@@ -65,28 +65,28 @@ struct dh_check_run {
     bool is_first; /* the only one with the user's streams */
 };
 void dh_check_run(void *arg, struct dh_stage_state *t);
-/* The variant that it needs, beforehand. `arg` is the struct dh_check. */
+/* Makes the variant that runs need. `arg` is the struct dh_check. */
 void dh_check_prepare_run(void *arg, struct dh_stage_state *t);
 
 struct dh_check_search {
     const struct dh_check *c;
     uint64_t goal_ns;  /* for each finding */
     uint64_t until_ns; /* for all of them */
-    bool thorough;     /* also other pairs of places of what is proven */
-    bool statics;      /* what only static analysis suspects, instead of what runs gave */
-    bool explores;     /* instead of findings: everything */
-    bool weak;         /* with values of atomics that a weak memory model allows */
+    bool thorough;     /* also other pairs of places of variables with a proven race */
+    bool statics;      /* suspicions of static analysis instead of findings of runs */
+    bool explores;     /* without goals: whatever there is */
+    bool weak;         /* atomics may have stale values that a weak memory model allows */
     uint64_t seed;
 };
 void dh_check_search(void *arg, struct dh_stage_state *t);
-void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes what the others need */
-/* Schedules to their end, for ends that are wrong, and what they are to be blamed on. */
+void dh_check_prepare(void *arg, struct dh_stage_state *t); /* makes the variant that searches need */
+/* Searches for wrong ends, and blames findings for them. */
 void dh_check_outcomes(void *arg, struct dh_stage_state *t);
 
 struct dh_check_classify {
     const struct dh_check *c;
     uint64_t budget_ns;
-    bool thorough; /* more runs; those without failure again, and together */
+    bool thorough; /* more runs; variables without failure again, and as groups */
 };
 void dh_check_classify(void *arg, struct dh_stage_state *t);
 
@@ -99,7 +99,7 @@ void dh_check_heal(void *arg, struct dh_stage_state *t);
 /* The program as the subject of searches. False: the stage has failed, and nothing is to be released. */
 bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struct dh_stage_state *t);
 
-/* Worth a search, as far as is known yet; a verdict; healing. */
+/* Whether a finding is worth a search, a verdict, healing. */
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics);
 bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding *f, bool thorough);
 bool dh_check_is_healable(const struct dh_finding *f);

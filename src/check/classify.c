@@ -1,4 +1,4 @@
-/* The stage of check that says what matters: races by adversarial memory, other failures by their witness. */
+/* The stage of check that gives verdicts: races by adversarial memory, failures by their witness. */
 #include "check/chain.h"
 #include "classify/keep.h"
 #include "host/notice.h"
@@ -12,7 +12,7 @@
 
 enum { RUNS = 25, THOROUGH_RUNS = 100 };
 #define BASELINE_MOST_NS 4000000000ull
-#define LEAST_NS 300000000ull /* for a variable: of many the last ones get none */
+#define LEAST_NS 300000000ull /* for a variable; of many, the last ones get no time */
 
 struct classifying {
     const struct dh_check_classify *of;
@@ -62,7 +62,7 @@ static bool classified(void *arg, const struct dh_classified *d)
 
 /* ---- races ---- */
 
-/* What the engine cannot host runs free. */
+/* A program that the engine cannot host runs free. */
 static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
 {
     struct dh_classify_host host = {progress, classified, interrupted, c};
@@ -86,7 +86,7 @@ static void run_campaign(struct classifying *c, struct dh_racy_variables *v)
     dh_baseline_release(&b);
 }
 
-/* A variable is classified with all that is known of it, also what has a verdict already. */
+/* A variable is classified with all its findings, also those with a verdict already. */
 static bool is_wanted(const struct classifying *c, const struct dh_racy_variable *v)
 {
     for (size_t i = 0; i < v->findings.n; i++)
@@ -133,8 +133,8 @@ static char *failing_run(const struct dh_finding *f)
     return witness;
 }
 
-/* Accesses that are never pending at once, since the program orders them by something that orders nothing, are proven
- * by the run in which one of them misses the other: it replays every time. */
+/* Racy accesses that are never pending at the same time, since racy synchronisation orders them in every schedule, are
+ * proven by a failing run with a stale read, which replays. */
 static void raise_by(struct classifying *c, const struct dh_finding *f, const char *witness)
 {
     struct dh_err err = {0};
@@ -175,8 +175,8 @@ static bool has_site(const struct dh_finding *f, const char *site)
     return false;
 }
 
-/* The worst race at places of the finding, if there are races at all of them: what comes between load and store, or
- * test and use, is what races there, and stale values are the worst of it. */
+/* The race with the worst verdict at places of the finding, if there are races at all of them: the access in between is
+ * one that races, and stale values are the worst case of it. */
 static const struct dh_finding *races_at(const struct dh_found *found, const struct dh_finding *f)
 {
     const struct dh_finding *worst = NULL;
@@ -195,7 +195,7 @@ static const struct dh_finding *races_at(const struct dh_found *found, const str
     return worst;
 }
 
-/* A proven deadlock in which somebody waits there: what was suspected of the wait has happened. */
+/* A proven deadlock in which a thread waits there confirms the suspicion of the wait. */
 static const struct dh_finding *deadlock_at(const struct dh_found *found, const struct dh_finding *f)
 {
     if (f->kind != DH_FINDING_CRITICAL_WAIT && f->kind != DH_FINDING_INDEFINITE_WAIT)
@@ -210,8 +210,8 @@ static const struct dh_finding *deadlock_at(const struct dh_found *found, const 
     return NULL;
 }
 
-/* A proven use after free of what races with being freed: that is the race, the other way round. Values that are only
- * stale say nothing of it. */
+/* A proven use after free at the access that races with free is that race in the other order. Stale values cannot show
+ * it. */
 static const struct dh_finding *use_after(const struct dh_found *found, const struct dh_finding *f)
 {
     const struct dh_finding_access *a = f->accesses.at;

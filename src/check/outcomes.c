@@ -1,5 +1,5 @@
-/* The stage of check that looks for wrong ends: what belongs together and is not kept together, without being a race,
- * shows in nothing but what the program comes to. */
+/* The stage of check that searches for wrong ends: an atomicity violation that is no race shows only in the program's
+ * result. Delta debugging blames suspicions for them (prove/blame.h). */
 #include "base/alloc.h"
 #include "check/chain.h"
 #include "classify/keep.h"
@@ -14,7 +14,7 @@
 
 #define WEAK_MODEL "c11"
 #define BASELINE_NS 500000000ull
-#define BLAME_NS 4000000000ull /* for finding out who it was */
+#define BLAME_NS 4000000000ull /* for blaming */
 
 struct judging {
     const struct dh_check_search *of;
@@ -22,7 +22,7 @@ struct judging {
     struct dh_subject subject;
     struct dh_found found;
     char *folder;
-    uint64_t time_ns; /* for the search; what a right end takes is beside it */
+    uint64_t time_ns; /* for the search, without the baseline */
     uint8_t *atomics; /* a byte per place, of a weak memory model; or NULL */
     unsigned blamed;
 };
@@ -39,7 +39,7 @@ static void progress(void *arg, const struct dh_campaign_state *state)
     dh_stage_now(j->talk, "%llu schedules to their end, %s", (unsigned long long)state->schedules, state->strategy);
 }
 
-/* ---- who is to blame ---- */
+/* ---- suspects ---- */
 
 static uint8_t *places_of(struct judging *j, const struct dh_finding *f)
 {
@@ -86,7 +86,7 @@ static bool keep(struct judging *j, const struct dh_proof *proof, const struct d
     return ok;
 }
 
-/* Those that it ends wrongly because of: what a run made suspect, and only without any, what may be on some path. */
+/* Findings that the wrong end is due to: those of runs first, and only without any, those of static analysis. */
 static bool blame(struct judging *j, const struct dh_proof *proof, struct dh_culprit *c, bool statics, unsigned *n)
 {
     for (size_t i = 0; i < j->found.at.n; i++) {
@@ -109,7 +109,7 @@ static bool is_harm_known(const struct judging *j)
     return false;
 }
 
-/* Where does a race lead, with the one or the other first? */
+/* Does the run end wrongly with this access of the race first? */
 static bool ends_wrongly(struct judging *j, const struct dh_proof *proof, unsigned first)
 {
     struct dh_schedule s = *proof->schedule;
@@ -131,7 +131,7 @@ static bool ends_wrongly(struct judging *j, const struct dh_proof *proof, unsign
     return wrong;
 }
 
-/* What no schedule leads to without older values. */
+/* Proofs that need stale values. */
 static bool keep_weak(struct judging *j, const struct dh_proof *proof)
 {
     struct dh_err err = {0};
@@ -147,7 +147,7 @@ static bool keep_weak(struct judging *j, const struct dh_proof *proof)
     return ok;
 }
 
-/* A wrong end that nobody is to blame for is a finding of its own, if nothing else is known to do harm. */
+/* A wrong end that is due to no finding is one of its own, unless a destructive finding is known. */
 static bool proven(void *arg, const struct dh_proof *proof)
 {
     struct judging *j = arg;

@@ -1,4 +1,4 @@
-/* Stages of check that prove: what was found, one after the other, or whatever there is. */
+/* Stages of check that prove: findings one after the other, or exploration without a goal. */
 #include "check/chain.h"
 #include "finding/suppress.h"
 #include "host/notice.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENOUGH = 500 }; /* schedules for what is only suspected without a run */
+enum { ENOUGH = 500 }; /* schedules for a suspicion of static analysis */
 
 struct search {
     const struct dh_check_search *of;
@@ -113,11 +113,11 @@ static void pursue(struct search *s, const struct dh_finding *f)
     enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
     tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN;
-    tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* it was not for lack of time */
+    tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* more time would not help */
     free(goal.why);
 }
 
-/* Of several pairs of places of one variable, one that is proven says what there is to say first. */
+/* Other pairs of places of a variable with a proven race come later. */
 static bool is_shown(const struct search *s, const struct dh_found *found, const struct dh_finding *f)
 {
     for (size_t i = 0; f->variable[0] && i < found->at.n; i++) {
@@ -141,7 +141,7 @@ static void pursue_those(struct search *s, const struct dh_found *found, bool sh
     }
 }
 
-/* What was seen first comes first. */
+/* In the order in which they were found. */
 static void pursue_all(struct search *s)
 {
     struct dh_found found;
@@ -158,7 +158,7 @@ static void pursue_all(struct search *s)
     dh_found_release(&found);
 }
 
-static void tell(struct search *s)
+static void report(struct search *s)
 {
     if (s->talk->cannot[0]) {
         char *words = dh_subject_explain(&s->subject, s->talk->cannot);
@@ -192,7 +192,7 @@ static void search(struct search *s)
         s->talk->exhausted |= v == DH_GOAL_EXHAUSTED;
         s->talk->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
     }
-    tell(s);
+    report(s);
     free(s->folder);
     dh_suppressions_release(&s->suppressions);
 }

@@ -56,7 +56,7 @@ struct dh_stage {
     uint64_t all_ends_ns;        /* when the whole command's time is over, for the progress line */
     bool runs_program;           /* what it started is ended first, so that it can store what that left */
     bool is_ours;                /* shares terminal and signals with us: no progress is shown while it runs */
-    dh_stage_progress *progress; /* NULL: nobody shows it */
+    dh_stage_progress *progress; /* NULL: it is not shown */
 };
 
 struct dh_stage_end {

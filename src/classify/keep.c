@@ -140,7 +140,7 @@ char *dh_classified_json(const struct dh_classified *c, const char *witness, con
 
 /* ---- keeping ---- */
 
-/* A name for the file that tells the variable. */
+/* A name for the file that has the name of the variable in it. */
 static char *file_name(const struct dh_classified *c)
 {
     struct dh_str s = {0};

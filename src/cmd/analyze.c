@@ -1,5 +1,4 @@
 /* deadheat analyze: detectors on a recorded event stream. */
-#include "cmd/meaning.h"
 #include "cmd/progress.h"
 #include "cmd/run_options.h"
 #include "finding/details.h"
@@ -8,6 +7,7 @@
 #include "report/formats.h"
 #include "trace/rules.h"
 #include "trace/source.h"
+#include "trace/source_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ struct job {
     dh_detector_list detectors;
     struct dh_rules *rules;
     struct dh_source *source;
-    struct dh_meaning *meaning;
+    struct dh_source_names *meaning;
     struct dh_watch *watch;
     struct results results;
 };
@@ -101,7 +101,7 @@ struct job {
 static void release_job(struct job *j)
 {
     dh_watch_free(j->watch);
-    dh_meaning_free(j->meaning);
+    dh_source_names_free(j->meaning);
     dh_source_close(j->source);
     dh_rules_free(j->rules);
     dh_vec_release(&j->detectors);
@@ -119,12 +119,12 @@ static bool begin(struct job *j, struct dh_err *err)
         return false;
     if (!(j->source = dh_source_open(j->path, err)))
         return false;
-    j->meaning = dh_meaning_new(j->source);
-    bool own = dh_meaning_words(j->meaning, &words);
+    j->meaning = dh_source_names_new(j->source);
+    bool own = dh_source_names_host(j->meaning, &words);
     struct dh_detector_options options = dh_options_of_detectors(j->options);
     j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, &options, &sink, err);
     if (j->watch && own)
-        dh_suspicions_names(dh_watch_suspicions(j->watch), dh_meaning_name, j->meaning);
+        dh_suspicions_names(dh_watch_suspicions(j->watch), dh_source_names_address, j->meaning);
     return j->watch;
 }
 
@@ -142,7 +142,7 @@ static bool feed(struct job *j, struct dh_err *err)
         if (dh_progress_step(&progress)) {
             uint64_t at, of;
             dh_source_progress(j->source, &at, &of);
-            dh_progress_tell(&progress, at, of);
+            dh_progress_show(&progress, at, of);
         }
     }
     dh_progress_end(&progress);

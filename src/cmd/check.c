@@ -3,6 +3,7 @@
 #include "check/chain.h"
 #include "cmd/check_table.h"
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "host/resources.h"
@@ -14,13 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { DH_EXIT_INTERRUPTED = 130 };
 
-/* Suffixes of what goes into a program, and which command it asks for. */
+/* Suffixes of compiler inputs, and the compiler command they need. */
 static const struct {
     const char *suffix, *compiler;
 } languages[] = {
@@ -126,7 +126,7 @@ static void print_status(const struct dh_check *c, bool seen)
     free(words);
 }
 
-/* A file of what came through a pipe is for the witnesses that name it. */
+/* The copy of piped input is kept for witnesses that name it. */
 static void forget_input(struct dh_check *c, const struct dh_found *found)
 {
     for (size_t i = 0; i < found->at.n; i++)
@@ -180,18 +180,12 @@ static void scan(const struct dh_check *c)
     dh_argv_release(&words);
 }
 
-static unsigned terminal_width(void)
-{
-    struct winsize w;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
-}
-
 static void print_progress(const char *stage, uint64_t left_ns, const char *now)
 {
     char line[DH_STAGE_WORDS + 64] = "";
     if (now)
         snprintf(line, sizeof line, "check: %-8s %3.0f s left  %s", stage, (double)left_ns / 1e9, now);
-    fprintf(stderr, "\r\033[K%.*s", (int)terminal_width() - 1, line);
+    fprintf(stderr, "\r\033[K%.*s", (int)dh_terminal_width(STDERR_FILENO, 80) - 1, line);
     fflush(stderr);
 }
 
@@ -220,7 +214,7 @@ static bool find_program(struct task *t)
     return c->program;
 }
 
-/* A store that cannot be used is told before anything is done. */
+/* A store that cannot be used is an error before anything is done. */
 static bool open_store(struct dh_check *c)
 {
     struct dh_err err = {0};

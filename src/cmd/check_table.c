@@ -144,7 +144,7 @@ static void print_places(const struct dh_finding *f)
     }
 }
 
-/* What comes between the accesses of a variable that races is the race. */
+/* An atomicity violation on a variable that races is part of the race. */
 static bool is_part_of(const struct dh_finding *row, const struct dh_finding *f)
 {
     return row->kind == f->kind || (row->kind == DH_FINDING_RACE && f->kind == DH_FINDING_ATOMICITY);
@@ -230,13 +230,13 @@ static void print_levels(const struct dh_found *found, bool suspected)
             printf("%s%zu %s", printed++ ? ", " : ": ", n[k], dh_finding_level_name((uint32_t)k));
 }
 
-/* Suspicions on what is a row already say nothing new. */
+/* Suspicions on a variable that has a row already do not count. */
 static bool counts(const struct dh_finding *f, row_vec *rows)
 {
     return f->level == DH_LEVEL_SUSPECTED && !row_like(rows, f);
 }
 
-/* By whom, so that one can see what it rests on. */
+/* By detector. */
 static size_t count_suspicions(const struct dh_found *found, row_vec *rows, struct dh_str *by)
 {
     size_t all = 0;

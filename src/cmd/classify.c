@@ -4,9 +4,8 @@
 #include "classify/oracle.h"
 #include "cmd/classify_print.h"
 #include "cmd/run_options.h"
+#include "cmd/terminal.h"
 
-#include <ctype.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,24 +27,7 @@ struct classifying {
     unsigned destructive;
 };
 
-/* ---- interrupting ---- */
-
-static volatile sig_atomic_t asked_to_stop;
-
-static void stop_soon(int signal)
-{
-    (void)signal;
-    if (asked_to_stop++) /* twice: at once */
-        _exit(130);
-}
-
-static bool interrupted(void *arg)
-{
-    (void)arg;
-    return asked_to_stop;
-}
-
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void progress(void *arg, const char *variable, const char *what, uint64_t left_ns)
 {
@@ -90,20 +72,20 @@ static int no_baseline(struct classifying *c)
     return DH_EXIT_FAILURE;
 }
 
-/* What the engine cannot host runs free. */
+/* A program that the engine cannot host runs free. */
 static bool collect_baseline(struct classifying *c, struct dh_err *err)
 {
     progress(c, "baseline", "every variable as it is", BASELINE_NS);
     bool ok = dh_baseline_collect(&c->baseline, &c->subject, BASELINE_NS, err);
     progress(c, NULL, NULL, 0);
-    bool talks = ok && !c->quiet && !c->as_json;
+    bool prints = ok && !c->quiet && !c->as_json;
     if (ok && c->baseline.cannot && !c->options.model) {
         char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
-        if (talks)
+        if (prints)
             printf("threads run free, nothing will replay: the engine cannot run %s: %s\n\n", c->subject.called, words);
         c->options.free = true;
         free(words);
-    } else if (talks && !c->baseline.no_threads && !c->baseline.cannot)
+    } else if (prints && !c->baseline.no_threads && !c->baseline.cannot)
         dh_baseline_print(&c->baseline);
     return ok;
 }
@@ -111,15 +93,12 @@ static bool collect_baseline(struct classifying *c, struct dh_err *err)
 static int run_campaign(struct classifying *c)
 {
     struct dh_err err = {0};
-    struct dh_classify_host host = {progress, classified, interrupted, c};
-    struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
-    sigaction(SIGINT, &stop, &old_int);
-    sigaction(SIGTERM, &stop, &old_term);
+    struct dh_classify_host host = {progress, classified, dh_interrupted, c};
+    dh_interrupts_begin();
     bool ok = c->options.free || collect_baseline(c, &err);
     bool has_baseline = ok && (c->options.free || (!c->baseline.no_threads && !c->baseline.cannot));
     ok = ok && (!has_baseline || dh_classify(&c->subject, &c->baseline, &c->variables, &c->options, &host, &err));
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    dh_interrupts_end();
     progress(c, NULL, NULL, 0);
     if (!ok)
         return err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
@@ -175,7 +154,7 @@ static bool take_found(struct classifying *c, const char *id, int *code)
     return false;
 }
 
-/* A command that refuses what the program prints when nobody disturbs it judges nothing. */
+/* An oracle that refuses the output of an undisturbed run judges nothing. */
 static bool oracle_holds(struct classifying *c, int *code)
 {
     struct dh_err err = {0};
@@ -202,19 +181,6 @@ static int classify_program(struct classifying *c)
     return code;
 }
 
-static bool read_number(const struct dh_parsed *p, const char *option, uint64_t most, uint64_t *out)
-{
-    const char *text = dh_option_get(p, option);
-    char *end;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end && n && n <= most) {
-        *out = n;
-        return true;
-    }
-    dh_notice("classify: --%s=%s: expected a number from 1 to %llu", option, text, (unsigned long long)most);
-    return false;
-}
-
 static bool read_options(const struct dh_parsed *p, struct dh_classify_options *o)
 {
     const char *budget = dh_option_get(p, "budget");
@@ -227,7 +193,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_classify_options *
         dh_notice("classify: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
-    return read_number(p, "runs", 1000000000, &o->runs) && read_number(p, "seed", UINT32_MAX, &o->seed);
+    return dh_option_number(p, "runs", 1, 1000000000, &o->runs) && dh_option_number(p, "seed", 1, UINT32_MAX, &o->seed);
 }
 
 static int classify_with(const struct dh_parsed *parsed)

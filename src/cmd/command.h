@@ -40,7 +40,9 @@ struct dh_parsed *dh_options_parse(const struct dh_command *c, int argc, char **
 void dh_parsed_free(struct dh_parsed *p);
 const char *dh_option_get(const struct dh_parsed *p, const char *name); /* value, default, or NULL */
 bool dh_option_given(const struct dh_parsed *p, const char *name);
-/* What is left, after "--" too; ends with NULL, as exec wants it. */
+/* The number that the option has, if it has a value; another value prints a line and answers false. */
+bool dh_option_number(const struct dh_parsed *p, const char *name, uint64_t least, uint64_t most, uint64_t *out);
+/* Operands, also those after "--"; ends with NULL, as exec wants it. */
 int dh_operands(const struct dh_parsed *p, char ***operands);
 
 /* For commands that look at their operands themselves: parses, then calls fn. */

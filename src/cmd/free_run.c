@@ -41,7 +41,7 @@ static json_t *read_json(struct dh_subject *s, const struct dh_engine_stale_read
                      r->is_torn != 0);
 }
 
-static bool tell(void *arg, const struct dh_free_run *r)
+static bool print_run(void *arg, const struct dh_free_run *r)
 {
     static const char *const ends[] = {"exited", "killed", "hung", "declined"};
     const struct told *t = arg;
@@ -145,7 +145,7 @@ static bool run(const struct asked *a, struct dh_subject *s, const struct dh_rac
         return dh_err_set(err, "free-run: no baseline: %s", b.cannot);
     f.runs = a->runs;
     f.log = a->log;
-    bool ok = dh_free_run(&f, s, tell, &t, err);
+    bool ok = dh_free_run(&f, s, print_run, &t, err);
     dh_baseline_release(&b);
     return ok;
 }

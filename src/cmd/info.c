@@ -74,7 +74,7 @@ static void show_copies(const struct dh_copies *c)
            "specialised", functions, c->n_functions, c->n, most, c->n_marks, c->added, c->size);
 }
 
-/* What of it need not be watched, or why nobody can tell. */
+/* How many accesses need no check, or why that is not known. */
 static bool show_safe(const struct dh_container *c, struct dh_err *err)
 {
     struct dh_bytes b;

@@ -166,6 +166,22 @@ bool dh_option_given(const struct dh_parsed *p, const char *name)
     return false;
 }
 
+bool dh_option_number(const struct dh_parsed *p, const char *name, uint64_t least, uint64_t most, uint64_t *out)
+{
+    const char *text = dh_option_get(p, name);
+    char *end;
+    if (!text)
+        return true;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (isdigit((unsigned char)text[0]) && !*end && n >= least && n <= most) {
+        *out = n;
+        return true;
+    }
+    dh_notice("%s: %s%s=%s: expected a number from %llu to %llu", p->command->name, name[0] == '-' ? "" : "--", name,
+              text, (unsigned long long)least, (unsigned long long)most);
+    return false;
+}
+
 int dh_operands(const struct dh_parsed *p, char ***operands)
 {
     *operands = p->operands.at;

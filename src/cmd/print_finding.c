@@ -1,7 +1,7 @@
 /* print-finding [--suppressions=FILE] [--quiet] [--answer]: what the runtime starts in order to show a finding. Reads a
  * findings log from standard input and prints all of it at once, so that a failure leaves nothing half said. Where
  * everything is suppressed nothing is printed, and the exit code names the suppression. With --answer descriptor 3 gets
- * the fingerprint of the last one, eight bytes, and what the log says to be told before is not told again. Not a
+ * the fingerprint of the last one, eight bytes, and what the log has as reported before is not reported again. Not a
  * command people type, but they may. */
 #include "cmd/command.h"
 #include "event/finding_log.h"
@@ -91,7 +91,7 @@ static int suppressed_code(const struct answer *a)
     return (int)(code < DH_SUPPRESSED_LAST ? code : DH_SUPPRESSED_LAST);
 }
 
-/* The runtime has told about lines that are malformed, and about a file that cannot be read. */
+/* The runtime has reported malformed lines, and a file that cannot be read. */
 static bool read_words(int argc, char **argv, struct answer *a, bool *quiet, bool *answers)
 {
     static const char suppressions[] = "--suppressions=";

@@ -4,6 +4,7 @@
 #include "classify/trial.h"
 #include "cmd/campaign_progress.h"
 #include "cmd/run_options.h"
+#include "cmd/terminal.h"
 #include "host/file.h"
 #include "prove/goals.h"
 #include "prove/ranks.h"
@@ -13,11 +14,9 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct proving {
@@ -34,40 +33,7 @@ struct proving {
     struct dh_mpi *mpi;     /* NULL: alone */
 };
 
-/* ---- interrupting ---- */
-
-static volatile sig_atomic_t asked_to_stop;
-
-static void stop_soon(int signal)
-{
-    (void)signal;
-    if (asked_to_stop++) /* twice: at once */
-        _exit(130);
-}
-
-static bool interrupted(void *arg)
-{
-    (void)arg;
-    return asked_to_stop;
-}
-
 /* ---- numbers in options ---- */
-
-static bool read_number(const struct dh_parsed *p, const char *option, uint64_t least, uint64_t most, uint64_t *out)
-{
-    const char *text = dh_option_get(p, option);
-    char *end;
-    if (!text)
-        return true;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end && n >= least && n <= most) {
-        *out = n;
-        return true;
-    }
-    dh_notice("prove: %s%s=%s: expected a number from %llu to %llu", option[0] == '-' ? "" : "--", option, text,
-              (unsigned long long)least, (unsigned long long)most);
-    return false;
-}
 
 static bool read_shard(const char *text, struct dh_campaign_options *o)
 {
@@ -113,9 +79,10 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
         dh_notice("prove: --budget=%s: expected a time such as 10s, 500ms or 5m", budget);
         return false;
     }
-    if (!read_number(p, "-j", 1, 1024, &jobs) || !read_number(p, "seed", 0, UINT64_MAX, &o->seed) ||
-        !read_number(p, "preemptions", 0, UINT32_MAX, &preemptions) || !read_number(p, "depth", 1, 100000000, &depth) ||
-        !read_number(p, "schedules", 1, UINT64_MAX, &o->schedules) || !read_shard(dh_option_get(p, "shard"), o) ||
+    if (!dh_option_number(p, "-j", 1, 1024, &jobs) || !dh_option_number(p, "seed", 0, UINT64_MAX, &o->seed) ||
+        !dh_option_number(p, "preemptions", 0, UINT32_MAX, &preemptions) ||
+        !dh_option_number(p, "depth", 1, 100000000, &depth) ||
+        !dh_option_number(p, "schedules", 1, UINT64_MAX, &o->schedules) || !read_shard(dh_option_get(p, "shard"), o) ||
         !read_strategy(o->strategy))
         return false;
     o->jobs = (unsigned)jobs;
@@ -124,7 +91,7 @@ static bool read_options(const struct dh_parsed *p, struct dh_campaign_options *
     return true;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void clear_line(struct proving *p)
 {
@@ -225,7 +192,7 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
 
 /* ---- the job ---- */
 
-static int tell_end(struct proving *p, const struct dh_campaign_result *r)
+static int print_end(struct proving *p, const struct dh_campaign_result *r)
 {
     clear_line(p);
     if (r->no_threads && !r->proven) {
@@ -247,18 +214,17 @@ static int run_campaign(struct proving *p)
 {
     struct dh_err err = {0};
     struct dh_campaign_result r;
-    struct dh_campaign_host host = {progress, proven, observed, interrupted, p};
-    struct sigaction stop = {.sa_handler = stop_soon}, old_int, old_term;
-    sigaction(SIGINT, &stop, &old_int);
-    sigaction(SIGTERM, &stop, &old_term);
+    struct dh_campaign_host host = {progress, proven, observed, dh_interrupted, p};
+    dh_interrupts_begin();
     struct dh_goal *goals = p->goals.goals.at;
     bool ok = p->mpi ? dh_ranks_campaign(p->mpi, &p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err)
                      : dh_campaign(&p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err);
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    dh_interrupts_end();
     clear_line(p);
-    bool tells = !p->mpi || dh_mpi_rank(p->mpi) == 0;
-    int code = ok ? tells ? tell_end(p, &r) : DH_EXIT_OK : err.text ? dh_fail(&err, DH_EXIT_FAILURE) : DH_EXIT_FAILURE;
+    bool prints = !p->mpi || dh_mpi_rank(p->mpi) == 0;
+    int code = ok         ? prints ? print_end(p, &r) : DH_EXIT_OK
+               : err.text ? dh_fail(&err, DH_EXIT_FAILURE)
+                          : DH_EXIT_FAILURE;
     dh_campaign_result_release(&r);
     return code;
 }
@@ -330,15 +296,10 @@ static int prove_subject(struct proving *p)
     return code;
 }
 
-static unsigned terminal_width(void)
-{
-    struct winsize w;
-    return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 120;
-}
-
 static int prove_with(const struct dh_parsed *parsed)
 {
-    struct proving p = {.parsed = parsed, .db = dh_option_get(parsed, "db"), .width = terminal_width()};
+    struct proving p = {
+        .parsed = parsed, .db = dh_option_get(parsed, "db"), .width = dh_terminal_width(STDOUT_FILENO, 120)};
     int code = DH_EXIT_USAGE;
     if (!read_options(parsed, &p.options) || !dh_open_program("prove", parsed, &p.subject, &p.folder, &code))
         return code;

@@ -1,4 +1,4 @@
-/* deadheat record: run a program and keep what happened in it. */
+/* deadheat record: run a program and write its event stream to a file. */
 #include "base/str.h"
 #include "cmd/run_options.h"
 #include "host/supervise.h"
@@ -51,7 +51,7 @@ static bool check_rules(const char *path)
     return !path || rules;
 }
 
-/* What detectors need, and what tells of accesses. */
+/* Hooks that the detectors need, and those that record accesses. */
 static char *plan_with(const char *needed)
 {
     static const char recording[] = "lockset";

@@ -9,7 +9,6 @@
 #include "session/open_subject.h"
 #include "session/witness_run.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static void print_command(const struct replaying *r)
 
 /* ---- both orders of a race ---- */
 
-/* The schedule with the two accesses behind it, `first` of them first. */
+/* The schedule with the two accesses after it, `first` of them first. */
 static struct dh_engine_decision *extended(const struct replaying *r, unsigned first)
 {
     const struct dh_schedule s = dh_plot_schedule(&r->run.plot);
@@ -196,15 +195,10 @@ static int debug(struct replaying *r)
 
 static bool read_times(struct replaying *r)
 {
-    const char *text = dh_option_get(r->parsed, "times");
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end && n >= 1 && n <= 1000000) {
-        r->times = (unsigned)n;
-        return true;
-    }
-    dh_notice("replay: --times=%s: expected a number from 1 to 1000000", text);
-    return false;
+    uint64_t n = 1;
+    bool ok = dh_option_number(r->parsed, "times", 1, 1000000, &n);
+    r->times = (unsigned)n;
+    return ok;
 }
 
 /* The error with the command's name before it. */

@@ -1,11 +1,11 @@
 /* deadheat trace: recorded event streams as text, and those of other tools as ours. */
 #include "cmd/command.h"
-#include "cmd/meaning.h"
 #include "cmd/progress.h"
 #include "finding/suspicion.h"
 #include "trace/dht.h"
 #include "trace/rules.h"
 #include "trace/source.h"
+#include "trace/source_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct job {
     const struct dh_parsed *options;
     const char *path;
     struct dh_source *source;
-    struct dh_meaning *meaning;
+    struct dh_source_names *meaning;
     struct dh_suspicions *names; /* for what its modules say */
     struct dh_rules *rules;
     struct dh_rules_filter *filter;
@@ -38,8 +38,8 @@ static bool begin(struct job *j, struct dh_err *err)
         return false;
     if (!(j->source = dh_source_open(j->path, err)))
         return false;
-    j->meaning = dh_meaning_new(j->source);
-    if (!dh_meaning_words(j->meaning, &j->host)) {
+    j->meaning = dh_source_names_new(j->source);
+    if (!dh_source_names_host(j->meaning, &j->host)) {
         j->names = dh_suspicions_new(dh_source_meta(j->source), &nobody);
         dh_suspicions_host(j->names, &j->host);
     }
@@ -51,7 +51,7 @@ static void end(struct job *j)
 {
     dh_rules_filter_free(j->filter);
     dh_suspicions_free(j->names);
-    dh_meaning_free(j->meaning);
+    dh_source_names_free(j->meaning);
     dh_source_close(j->source);
     dh_rules_free(j->rules);
 }
@@ -69,7 +69,7 @@ static bool each(struct job *j, const char *what, bool (*fn)(void *arg, struct j
         if (dh_progress_step(&progress)) {
             uint64_t at, of;
             dh_source_progress(j->source, &at, &of);
-            dh_progress_tell(&progress, at, of);
+            dh_progress_show(&progress, at, of);
         }
     }
     dh_progress_end(&progress);
@@ -95,7 +95,7 @@ static int dump(struct job *j)
     bool ok = begin(j, &err) && each(j, "trace dump", print_event, &line, &err);
     dh_str_release(&line);
     if (ok || ferror(stdout))
-        return DH_EXIT_OK; /* main tells of an output that cannot be written */
+        return DH_EXIT_OK; /* main reports an output that cannot be written */
     return dh_fail(&err, DH_EXIT_USAGE);
 }
 

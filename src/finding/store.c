@@ -302,6 +302,14 @@ bool dh_store_commit(struct dh_store *s, struct dh_err *err)
     return execute(s, "COMMIT", "write", err);
 }
 
+char *dh_store_arguments(char *const *argv)
+{
+    struct dh_str s = {0};
+    for (int i = 1; argv[i]; i++)
+        dh_str_addf(&s, "%s%s", i > 1 ? " " : "", argv[i]);
+    return dh_str_take(&s);
+}
+
 bool dh_store_put(const char *path, const struct dh_store_run *run, const struct dh_finding *f, struct dh_err *err)
 {
     struct dh_store *s = dh_store_open(path, DH_STORE_WRITE, err);

@@ -44,6 +44,8 @@ bool dh_store_commit(struct dh_store *s, struct dh_err *err);
 /* The newest run, 0 when there is none: for `since`. */
 bool dh_store_last_run(struct dh_store *s, long long *id, struct dh_err *err);
 
+/* "ARG ARG...", for dh_store_run.arguments; owned by the caller. */
+char *dh_store_arguments(char *const *argv);
 /* One finding of a run, in a transaction of its own. */
 bool dh_store_put(const char *path, const struct dh_store_run *run, const struct dh_finding *f, struct dh_err *err);
 

@@ -15,7 +15,7 @@ struct dh_heal_verifying {
     size_t n;
     bool complete; /* nothing else that does harm is known of the program: whatever fails comes of these */
     bool hasty;    /* what witnesses refute is not searched */
-    /* Called by searches now and then, in a child; NULL: nobody shows it. */
+    /* Called by searches now and then, in a child; NULL: it is not shown. */
     void (*progress)(const struct dh_campaign_state *s);
 };
 

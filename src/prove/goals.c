@@ -56,17 +56,9 @@ void dh_goals_release(struct dh_goals *g)
     dh_vec_release(&g->goals);
 }
 
-static char *arguments_of(char **argv)
-{
-    struct dh_str s = {0};
-    for (int i = 1; argv[i]; i++)
-        dh_str_addf(&s, "%s%s", i > 1 ? " " : "", argv[i]);
-    return dh_str_take(&s);
-}
-
 static bool store(const struct dh_finding *f, const struct dh_subject *s, const char *db, struct dh_err *err)
 {
-    char *arguments = arguments_of(s->start.argv);
+    char *arguments = dh_store_arguments(s->start.argv);
     struct dh_store_run run = {s->program, arguments, (long long)time(NULL)};
     bool ok = dh_store_put(db, &run, f, err);
     free(arguments);

@@ -14,7 +14,7 @@ struct dh_listed_detector {
     bool in_process;
 };
 
-/* NULL behind the last. Valid until the next call. */
+/* NULL after the last. Valid until the next call. */
 const struct dh_listed_detector *dh_detector_list_at(size_t i);
 /* Whether every word is a detector, or the only one is `none`; else `unknown` is that word and its length. */
 bool dh_detector_list_check(const char *list, const char **unknown, size_t *n);

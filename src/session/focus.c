@@ -13,7 +13,7 @@
 
 /* ---- sites ---- */
 
-/* NAME of a target goes up to a comma behind which another target begins: names of templates have commas. */
+/* NAME of a target goes up to a comma that another target follows: names of templates have commas. */
 static size_t target_length(const char *at)
 {
     size_t n = strcspn(at, ",");

@@ -165,18 +165,10 @@ struct session {
     const struct dh_launch *l;
     char *folder, *threads_file;
     struct dh_logs logs;
-    struct dh_online *online; /* NULL: nobody reads events */
+    struct dh_online *online; /* NULL: events are not read */
 };
 
-static char *arguments_of(char **argv)
-{
-    struct dh_str s = {0};
-    for (int i = 1; argv[i]; i++)
-        dh_str_addf(&s, "%s%s", i > 1 ? " " : "", argv[i]);
-    return dh_str_take(&s);
-}
-
-/* A store that cannot be used is told before the program has run, not after. */
+/* A store that cannot be used is an error before the program has run, not after. */
 static bool open_logs(struct session *s, struct dh_err *err)
 {
     const char *db = s->l->db;
@@ -186,7 +178,7 @@ static bool open_logs(struct session *s, struct dh_err *err)
     if (!store)
         return false;
     dh_store_close(store);
-    char *program = dh_path_real(s->l->argv[0]), *arguments = arguments_of(s->l->argv);
+    char *program = dh_path_real(s->l->argv[0]), *arguments = dh_store_arguments(s->l->argv);
     struct dh_store_run run = {program ? program : s->l->argv[0], arguments, (long long)time(NULL)};
     bool ok = dh_logs_begin(&s->logs, db, &run, err);
     free(program);

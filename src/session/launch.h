@@ -11,12 +11,12 @@
 #include <stdbool.h>
 
 struct dh_launch {
-    const char *command;      /* whose it is, for messages */
+    const char *command;      /* name of the command, for messages */
     const char *plan;         /* classes of hooks */
     const char *detect;       /* detectors, "none" without any */
     const char *db;           /* store for what they find; NULL = none */
     const char *suppressions; /* file; NULL = none */
-    /* Gets the file that lists the program's threads when it has ended; NULL: nobody wants it. */
+    /* Gets the file that lists the program's threads when it has ended; NULL: it is not wanted. */
     bool (*threads)(const char *file, struct dh_err *err);
     void (*report)(const char *text); /* prints the report of a finding as it happens; NULL = they are only stored */
     struct dh_detector_options of_detectors; /* .get NULL = their defaults */

@@ -13,7 +13,7 @@ struct dh_postponed_report {
 
 struct dh_live_reports {
     struct dh_suppressions suppressions;
-    void (*report)(const char *text); /* prints one, whole; NULL: nobody does */
+    void (*report)(const char *text); /* prints one, whole; NULL: none is printed */
     bool waits;                       /* what the runtime may report itself is reported at the end, if it did not */
     unsigned suppressed;              /* how many suppressions kept back */
     DH_VEC(struct dh_postponed_report) later;

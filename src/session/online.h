@@ -16,7 +16,7 @@ struct dh_online_options {
     const char *trace;                       /* file to write; NULL: none. Of further processes: with their number */
     struct dh_dht_options bounds;            /* of the trace */
     const char *rules;                       /* file of rules that say which accesses count; NULL: all */
-    void (*report)(const char *text);        /* prints the report of a finding; NULL: nobody does */
+    void (*report)(const char *text);        /* prints the report of a finding; NULL: none is printed */
 };
 
 struct dh_online;

@@ -1,4 +1,4 @@
-#include "cmd/meaning.h"
+#include "trace/source_names.h"
 
 #include "base/alloc.h"
 #include "base/str.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct dh_meaning {
+struct dh_source_names {
     const struct dh_meta *meta; /* NULL for a text */
     struct dh_text *text;
     struct dh_site_builder *places; /* those of the metadata, as far as they were asked for */
@@ -14,16 +14,16 @@ struct dh_meaning {
     struct dh_site_table table;
 };
 
-struct dh_meaning *dh_meaning_new(struct dh_source *s)
+struct dh_source_names *dh_source_names_new(struct dh_source *s)
 {
-    struct dh_meaning *m = DH_NEW(struct dh_meaning);
+    struct dh_source_names *m = DH_NEW(struct dh_source_names);
     m->meta = dh_source_meta(s);
     m->text = dh_source_text(s);
     m->places = dh_site_builder_new();
     return m;
 }
 
-void dh_meaning_free(struct dh_meaning *m)
+void dh_source_names_free(struct dh_source_names *m)
 {
     if (!m)
         return;
@@ -31,7 +31,7 @@ void dh_meaning_free(struct dh_meaning *m)
     free(m);
 }
 
-static void add_place(struct dh_meaning *m, const struct dh_meta_place *p)
+static void add_place(struct dh_source_names *m, const struct dh_meta_place *p)
 {
     const char *letters = dh_op_info(p->op)->letters, *dot = strrchr(p->variable, '.');
     char *name = dh_format("%s:%s:%s:%s#%u", dh_basename(p->file), p->function, p->variable, letters, p->line);
@@ -49,7 +49,7 @@ static void add_place(struct dh_meaning *m, const struct dh_meta_place *p)
 
 static const struct dh_site *place_of_meta(void *arg, uint32_t place, const struct dh_site_table **table)
 {
-    struct dh_meaning *m = arg;
+    struct dh_source_names *m = arg;
     if (place >= m->meta->places.n)
         return NULL;
     if (place >= m->n_places) {
@@ -67,7 +67,7 @@ static bool is_recorded(const struct dh_meta *m)
     return m->modules.n || m->program;
 }
 
-bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words)
+bool dh_source_names_host(struct dh_source_names *m, struct dh_world_host *words)
 {
     *words = (struct dh_world_host){0};
     if (m->text) {
@@ -79,8 +79,8 @@ bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words)
     return !is_recorded(m->meta);
 }
 
-char *dh_meaning_name(void *meaning, uint64_t addr)
+char *dh_source_names_address(void *meaning, uint64_t addr)
 {
-    const struct dh_meaning *m = meaning;
+    const struct dh_source_names *m = meaning;
     return m->text ? dh_text_name(m->text, addr) : dh_strdup("");
 }
