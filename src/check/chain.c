@@ -95,8 +95,8 @@ bool dh_check_open_subject(const struct dh_check *c, struct dh_subject *s, struc
 bool dh_check_is_goal(const struct dh_check *c, const struct dh_finding *f, bool statics)
 {
     bool is_static = f->level == DH_LEVEL_SUSPECTED && strcmp(f->detector, "static") == 0;
-    const struct dh_attempts *tried = dh_stage_tried(c->talk, f->id);
-    return is_static == statics && f->level < DH_LEVEL_PROVEN && dh_found_is_searched(f) && !c->talk->exhausted &&
+    const struct dh_attempts *tried = dh_stage_tried(c->state, f->id);
+    return is_static == statics && f->level < DH_LEVEL_PROVEN && dh_found_is_searched(f) && !c->state->exhausted &&
            !tried->settled && tried->spent_ns < c->budget_ns / (is_static ? 10 : 4);
 }
 
@@ -104,7 +104,7 @@ bool dh_check_is_unclassified(const struct dh_check *c, const struct dh_finding 
 {
     if (f->kind != DH_FINDING_RACE || f->level == DH_LEVEL_SUSPECTED)
         return false;
-    unsigned done = dh_stage_tried(c->talk, f->id)->verdicts;
+    unsigned done = dh_stage_tried(c->state, f->id)->verdicts;
     bool none = f->verdict == DH_VERDICT_NONE;
     return thorough ? done < 2 && (none || f->verdict == DH_VERDICT_NO_FAILURE) : !done && none;
 }
@@ -195,7 +195,7 @@ static const char *const names[] = {"scan", "run", "prove", "classify", "heal"};
 /* A stage is reported once; again only with news. */
 static void report(struct chain *k, enum stage_name name, const struct dh_stage_end *end, bool news)
 {
-    const char *said = k->c->talk->said;
+    const char *said = k->c->state->said;
     if ((k->reported & 1u << name) && !news && !k->c->reports_all)
         return;
     k->reported |= 1u << name;
@@ -210,7 +210,7 @@ static void run_stage(struct chain *k, const struct dh_stage *stage, struct dh_s
 {
     struct dh_stage s = *stage;
     s.progress = k->c->host->progress;
-    dh_stage_run(&s, k->c->talk, end);
+    dh_stage_run(&s, k->c->state, end);
 }
 
 /* Whether a finding is new or has risen. */
@@ -221,9 +221,9 @@ static bool go(struct chain *k, enum stage_name name, const struct dh_stage *sta
     k->sum = sum_up(k->c);
     bool news = k->sum.score != before.score;
     if (name == SCAN || name == RUN)
-        dh_stage_say(k->c->talk, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
+        dh_stage_say(k->c->state, "%s%u observed, %u suspected", name == RUN && k->c->runs ? "with noise: " : "",
                      k->sum.level[DH_LEVEL_OBSERVED] + k->sum.level[DH_LEVEL_PROVEN], k->sum.level[DH_LEVEL_SUSPECTED]);
-    if (!k->c->only_run && (name != RUN || k->c->talk->result == DH_STAGE_DONE))
+    if (!k->c->only_run && (name != RUN || k->c->state->result == DH_STAGE_DONE))
         report(k, name, end, news);
     return news;
 }
@@ -269,10 +269,10 @@ static enum dh_stage_result run_first(struct chain *k)
     go(k, RUN, &stage, &end);
     c->runs++;
     c->run_ns = end.took_ns;
-    c->status = c->talk->status;
+    c->status = c->state->status;
     c->status_is_ours = end.late || dh_stage_interrupted();
     dh_check_input_end(&c->input);
-    return end.failed && !c->status_is_ours ? DH_STAGE_FAILED : c->talk->result;
+    return end.failed && !c->status_is_ours ? DH_STAGE_FAILED : c->state->result;
 }
 
 static const char *noise_of(const struct chain *k)
@@ -315,7 +315,7 @@ static void prepare(struct chain *k)
     struct dh_stage_end end;
     run_stage(k, &stage, &end);
     if (end.late)
-        snprintf(k->c->talk->cannot, sizeof k->c->talk->cannot, "there was no time to make a variant for it");
+        snprintf(k->c->state->cannot, sizeof k->c->state->cannot, "there was no time to make a variant for it");
 }
 
 static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *), struct dh_check_search arg,
@@ -324,7 +324,7 @@ static bool search(struct chain *k, void (*work)(void *, struct dh_stage_state *
     struct dh_check *c = k->c;
     uint64_t now = dh_now_ns(), allowed = c->prove_ns > k->proving_ns ? c->prove_ns - k->proving_ns : 0;
     uint64_t time = least(least(most_ns, allowed), left_to_climb(c, &k->sum));
-    if (c->talk->cannot[0] || time < 100 * MS)
+    if (c->state->cannot[0] || time < 100 * MS)
         return false;
     arg.c = c;
     arg.until_ns = now + time;
@@ -368,7 +368,7 @@ static bool prove_static(struct chain *k, uint64_t quantum)
 /* Exploration without a goal, for defects that no run has shown. */
 static bool explore(struct chain *k, uint64_t quantum)
 {
-    if (k->c->talk->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
+    if (k->c->state->explored || k->barren_explorations >= BARREN_EXPLORATIONS || !goes_on(k->c, &k->sum))
         return false;
     return search(k, dh_check_search, (struct dh_check_search){.explores = true}, quantum * 2);
 }

@@ -30,7 +30,7 @@ struct dh_check {
     bool keeps_stdout; /* the program writes to standard error: standard output is for the document of the command */
     long long since;   /* ours are the runs of the store after this one */
     struct dh_check_input input;
-    struct dh_stage_state *talk;
+    struct dh_stage_state *state;
 
     int status;          /* of the first run */
     bool status_is_ours; /* it ended because we ended it */

@@ -16,7 +16,7 @@ enum { RUNS = 25, THOROUGH_RUNS = 100 };
 
 struct classifying {
     const struct dh_check_classify *of;
-    struct dh_stage_state *talk;
+    struct dh_stage_state *state;
     struct dh_subject subject;
     char *folder;
     uint64_t until_ns;
@@ -33,7 +33,7 @@ static void count(struct classifying *c, enum dh_finding_verdict verdict)
 static bool interrupted(void *arg)
 {
     const struct classifying *c = arg;
-    return atomic_load(&c->talk->stop) || dh_now_ns() >= c->until_ns;
+    return atomic_load(&c->state->stop) || dh_now_ns() >= c->until_ns;
 }
 
 static void progress(void *arg, const char *variable, const char *what, uint64_t left_ns)
@@ -41,7 +41,7 @@ static void progress(void *arg, const char *variable, const char *what, uint64_t
     struct classifying *c = arg;
     (void)left_ns;
     if (variable)
-        dh_stage_now(c->talk, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
+        dh_stage_now(c->state, "%u of %u variables, %s, %s", c->at, c->n, variable, what);
 }
 
 static bool classified(void *arg, const struct dh_classified *d)
@@ -55,7 +55,7 @@ static bool classified(void *arg, const struct dh_classified *d)
     c->at++;
     count(c, d->verdict);
     for (size_t i = 0; i < d->variable->findings.n; i++)
-        dh_stage_tried(c->talk, d->variable->findings.at[i]->id)->verdicts = c->of->thorough ? 2 : 1;
+        dh_stage_tried(c->state, d->variable->findings.at[i]->id)->verdicts = c->of->thorough ? 2 : 1;
     free(path);
     return ok;
 }
@@ -272,13 +272,13 @@ static void report(struct classifying *c)
     if (c->at < c->n)
         dh_str_addf(&s, "%s%u of %u variables not tried", s.n ? ", " : "", c->n - c->at, c->n);
     if (s.n)
-        dh_stage_say(c->talk, "%s", s.at);
+        dh_stage_say(c->state, "%s", s.at);
     dh_str_release(&s);
 }
 
 void dh_check_classify(void *arg, struct dh_stage_state *t)
 {
-    struct classifying c = {.of = arg, .talk = t, .until_ns = UINT64_MAX};
+    struct classifying c = {.of = arg, .state = t, .until_ns = UINT64_MAX};
     struct dh_found found;
     struct dh_err err = {0};
     if (!dh_check_found(c.of->c, &found, &err)) {

@@ -18,7 +18,7 @@
 
 struct judging {
     const struct dh_check_search *of;
-    struct dh_stage_state *talk;
+    struct dh_stage_state *state;
     struct dh_subject subject;
     struct dh_found found;
     char *folder;
@@ -30,13 +30,13 @@ struct judging {
 static bool interrupted(void *arg)
 {
     const struct judging *j = arg;
-    return atomic_load(&j->talk->stop);
+    return atomic_load(&j->state->stop);
 }
 
 static void progress(void *arg, const struct dh_campaign_state *state)
 {
     struct judging *j = arg;
-    dh_stage_now(j->talk, "%llu schedules to their end, %s", (unsigned long long)state->schedules, state->strategy);
+    dh_stage_now(j->state, "%llu schedules to their end, %s", (unsigned long long)state->schedules, state->strategy);
 }
 
 /* ---- suspects ---- */
@@ -195,8 +195,8 @@ static void search(struct judging *j, const struct dh_baseline *right)
     struct dh_err err = {0};
     if (!dh_campaign(&j->subject, &o, NULL, 0, &host, &r, &err) && err.text)
         dh_notice_err(&err);
-    j->talk->schedules += r.schedules;
-    dh_stage_say(j->talk, "%u proven by %llu schedules %s", j->blamed, (unsigned long long)r.schedules,
+    j->state->schedules += r.schedules;
+    dh_stage_say(j->state, "%u proven by %llu schedules %s", j->blamed, (unsigned long long)r.schedules,
                  j->atomics ? "with older values of atomics" : "to a wrong end");
     dh_campaign_result_release(&r);
     free(visible);
@@ -235,14 +235,14 @@ static void judge(struct judging *j)
         search(j, &right);
         free(j->folder);
     } else
-        dh_stage_say(j->talk, "no wrong ends: it has no right one");
+        dh_stage_say(j->state, "no wrong ends: it has no right one");
     dh_baseline_release(&right);
     dh_found_release(&j->found);
 }
 
 void dh_check_outcomes(void *arg, struct dh_stage_state *t)
 {
-    struct judging j = {.of = arg, .talk = t};
+    struct judging j = {.of = arg, .state = t};
     uint64_t now = dh_now_ns();
     j.time_ns = j.of->until_ns > now ? j.of->until_ns - now : 1;
     dh_stage_now(t, "what the program comes to when nobody disturbs it");

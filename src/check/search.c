@@ -13,7 +13,7 @@ enum { ENOUGH = 500 }; /* schedules for a suspicion of static analysis */
 
 struct search {
     const struct dh_check_search *of;
-    struct dh_stage_state *talk;
+    struct dh_stage_state *state;
     struct dh_subject subject;
     struct dh_suppressions suppressions;
     char *folder;
@@ -26,7 +26,7 @@ struct search {
 static bool interrupted(void *arg)
 {
     struct search *s = arg;
-    return atomic_load(&s->talk->stop);
+    return atomic_load(&s->state->stop);
 }
 
 static void progress(void *arg, const struct dh_campaign_state *state)
@@ -35,7 +35,7 @@ static void progress(void *arg, const struct dh_campaign_state *state)
     char at[64] = "";
     if (s->n)
         snprintf(at, sizeof at, "finding %u of %u, ", s->at, s->n);
-    dh_stage_now(s->talk, "%s%llu schedules, %s, %u proven", at, (unsigned long long)(s->schedules + state->schedules),
+    dh_stage_now(s->state, "%s%llu schedules, %s, %u proven", at, (unsigned long long)(s->schedules + state->schedules),
                  state->strategy ? state->strategy : "beginning", s->proven);
 }
 
@@ -47,7 +47,7 @@ static bool proven(void *arg, const struct dh_proof *proof)
     if (dh_suppressions_find(&s->suppressions, proof->finding))
         return true;
     bool ok = dh_proof_keep(proof, &s->subject, s->of->c->db, s->folder, &path, &err);
-    struct dh_attempts *tried = dh_stage_tried(s->talk, proof->finding->id);
+    struct dh_attempts *tried = dh_stage_tried(s->state, proof->finding->id);
     s->proven += ok && !tried->proven;
     tried->proven |= ok;
     if (!ok)
@@ -62,7 +62,7 @@ static void observed(void *arg, const struct dh_finding *f)
     struct dh_err err = {0};
     if (dh_suppressions_find(&s->suppressions, f))
         return;
-    struct dh_attempts *tried = dh_stage_tried(s->talk, f->id);
+    struct dh_attempts *tried = dh_stage_tried(s->state, f->id);
     bool ok = dh_observed_keep(f, &s->subject, s->of->c->db, &err);
     s->observed += ok && !tried->observed;
     tried->observed |= ok;
@@ -83,20 +83,20 @@ static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint
     bool ok = dh_campaign(&s->subject, &o, goal, goal ? 1 : 0, &host, &r, &err);
     enum dh_goal_status verdict = goal ? goal->verdict : r.verdict;
     s->schedules += r.schedules;
-    s->talk->schedules += r.schedules;
+    s->state->schedules += r.schedules;
     if (!ok && err.text)
         dh_notice_err(&err);
     if (r.no_threads)
-        snprintf(s->talk->cannot, sizeof s->talk->cannot, "it creates no threads");
+        snprintf(s->state->cannot, sizeof s->state->cannot, "it creates no threads");
     else if (r.cannot && !r.schedules)
-        snprintf(s->talk->cannot, sizeof s->talk->cannot, "%s", r.cannot);
+        snprintf(s->state->cannot, sizeof s->state->cannot, "%s", r.cannot);
     dh_campaign_result_release(&r);
     return verdict;
 }
 
 static bool time_left(const struct search *s)
 {
-    return !s->talk->cannot[0] && !atomic_load(&s->talk->stop) && dh_now_ns() < s->of->until_ns;
+    return !s->state->cannot[0] && !atomic_load(&s->state->stop) && dh_now_ns() < s->of->until_ns;
 }
 
 static uint64_t at_most(const struct search *s, uint64_t ns)
@@ -108,7 +108,7 @@ static uint64_t at_most(const struct search *s, uint64_t ns)
 static void pursue(struct search *s, const struct dh_finding *f)
 {
     struct dh_goal goal = {.finding = f, .why = dh_strdup("")};
-    struct dh_attempts *tried = dh_stage_tried(s->talk, f->id);
+    struct dh_attempts *tried = dh_stage_tried(s->state, f->id);
     uint64_t began = dh_now_ns(), before = s->schedules;
     enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
@@ -123,7 +123,7 @@ static bool is_shown(const struct search *s, const struct dh_found *found, const
     for (size_t i = 0; f->variable[0] && i < found->at.n; i++) {
         const struct dh_finding *g = found->at.at[i];
         if (g->kind == f->kind && strcmp(g->variable, f->variable) == 0 &&
-            (g->level == DH_LEVEL_PROVEN || dh_stage_tried(s->talk, g->id)->proven))
+            (g->level == DH_LEVEL_PROVEN || dh_stage_tried(s->state, g->id)->proven))
             return true;
     }
     return false;
@@ -133,7 +133,7 @@ static void pursue_those(struct search *s, const struct dh_found *found, bool sh
 {
     for (size_t i = 0; i < found->at.n && time_left(s); i++) {
         const struct dh_finding *f = found->at.at[i];
-        if (!dh_check_is_goal(s->of->c, f, s->of->statics) || dh_stage_tried(s->talk, f->id)->proven ||
+        if (!dh_check_is_goal(s->of->c, f, s->of->statics) || dh_stage_tried(s->state, f->id)->proven ||
             is_shown(s, found, f) != shown)
             continue;
         s->at++;
@@ -160,9 +160,9 @@ static void pursue_all(struct search *s)
 
 static void report(struct search *s)
 {
-    if (s->talk->cannot[0]) {
-        char *words = dh_subject_explain(&s->subject, s->talk->cannot);
-        dh_stage_say(s->talk, "cannot be searched: %s", words);
+    if (s->state->cannot[0]) {
+        char *words = dh_subject_explain(&s->subject, s->state->cannot);
+        dh_stage_say(s->state, "cannot be searched: %s", words);
         free(words);
         return;
     }
@@ -170,10 +170,10 @@ static void report(struct search *s)
     if (s->observed)
         snprintf(seen, sizeof seen, ", %u more observed", s->observed);
     if (s->of->explores)
-        dh_stage_say(s->talk, "%u proven%s by %llu schedules of everything%s", s->proven, seen,
-                     (unsigned long long)s->schedules, s->talk->exhausted ? ", which are all there are" : "");
+        dh_stage_say(s->state, "%u proven%s by %llu schedules of everything%s", s->proven, seen,
+                     (unsigned long long)s->schedules, s->state->exhausted ? ", which are all there are" : "");
     else
-        dh_stage_say(s->talk, "%u proven%s, %u of %u looked for, %llu schedules", s->proven, seen, s->at, s->n,
+        dh_stage_say(s->state, "%u proven%s, %u of %u looked for, %llu schedules", s->proven, seen, s->at, s->n,
                      (unsigned long long)s->schedules);
 }
 
@@ -189,8 +189,8 @@ static void search(struct search *s)
         pursue_all(s);
     else {
         enum dh_goal_status v = campaign(s, NULL, at_most(s, UINT64_MAX));
-        s->talk->exhausted |= v == DH_GOAL_EXHAUSTED;
-        s->talk->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
+        s->state->exhausted |= v == DH_GOAL_EXHAUSTED;
+        s->state->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
     }
     report(s);
     free(s->folder);
@@ -199,7 +199,7 @@ static void search(struct search *s)
 
 void dh_check_prepare(void *arg, struct dh_stage_state *t)
 {
-    struct search s = {.of = arg, .talk = t};
+    struct search s = {.of = arg, .state = t};
     dh_stage_now(t, "making the variant that schedules are searched with");
     if (dh_check_open_subject(s.of->c, &s.subject, t))
         dh_subject_release(&s.subject);
@@ -209,7 +209,7 @@ void dh_check_prepare(void *arg, struct dh_stage_state *t)
 
 void dh_check_search(void *arg, struct dh_stage_state *t)
 {
-    struct search s = {.of = arg, .talk = t};
+    struct search s = {.of = arg, .state = t};
     if (!dh_check_open_subject(s.of->c, &s.subject, t)) {
         snprintf(t->cannot, sizeof t->cannot, "there is no variant of it to search with");
         return;

@@ -226,20 +226,20 @@ static void watch(const struct dh_stage *s, struct dh_stage_state *t, pid_t pid,
     end->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
-void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *talk, struct dh_stage_end *end)
+void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct dh_stage_end *end)
 {
     uint64_t began = dh_now_ns();
     *end = (struct dh_stage_end){0};
-    atomic_store(&talk->stop, false);
-    talk->now[0] = talk->said[0] = 0;
-    talk->result = DH_STAGE_DONE;
-    talk->status = 0;
+    atomic_store(&state->stop, false);
+    state->now[0] = state->said[0] = 0;
+    state->result = DH_STAGE_DONE;
+    state->status = 0;
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        be_child(s, talk, parent);
+        be_child(s, state, parent);
     if (pid > 0)
-        watch(s, talk, pid, end);
+        watch(s, state, pid, end);
     else {
         dh_notice("check: no process for %s", s->name);
         end->failed = true;

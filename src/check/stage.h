@@ -49,7 +49,7 @@ typedef void dh_stage_progress(const char *stage, uint64_t left_ns, const char *
 
 struct dh_stage {
     const char *name;
-    void (*work)(void *arg, struct dh_stage_state *talk); /* in the child */
+    void (*work)(void *arg, struct dh_stage_state *state); /* in the child */
     void *arg;
     uint64_t until_ns;           /* when it is asked to stop; UINT64_MAX: never */
     uint64_t grace_ns;           /* from then on until it is killed */
@@ -70,6 +70,6 @@ void dh_stage_state_free(struct dh_stage_state *t);
 /* From here on SIGINT and SIGTERM stop stages instead of us; the second time they end us. */
 void dh_stage_watch_signals(void);
 bool dh_stage_interrupted(void);
-void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *talk, struct dh_stage_end *end);
+void dh_stage_run(const struct dh_stage *s, struct dh_stage_state *state, struct dh_stage_end *end);
 
 #endif

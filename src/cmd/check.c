@@ -237,8 +237,8 @@ static int check_program(struct task *t)
     free(folder);
     if (!ok)
         return dh_fail(&err, t->input ? DH_EXIT_USAGE : DH_EXIT_FAILURE);
-    c->talk = dh_stage_state_new(&err);
-    if (!c->talk)
+    c->state = dh_stage_state_new(&err);
+    if (!c->state)
         return dh_fail(&err, DH_EXIT_FAILURE);
     struct dh_check_host host = {scan, isatty(STDERR_FILENO) ? print_progress : NULL, print_stage};
     c->host = &host;
@@ -247,7 +247,7 @@ static int check_program(struct task *t)
         [DH_STAGE_DONE] = DH_EXIT_OK, [DH_STAGE_USAGE] = DH_EXIT_USAGE, [DH_STAGE_FAILED] = DH_EXIT_FAILURE};
     int code = codes[dh_check_chain(c)];
     code = code == DH_EXIT_OK ? report(t) : code;
-    dh_stage_state_free(c->talk);
+    dh_stage_state_free(c->state);
     return code;
 }
 

@@ -273,9 +273,9 @@ static void print_suspicions(const struct dh_check *c, const struct dh_found *fo
 static void print_effort(const struct dh_check *c)
 {
     printf("deadheat: nothing found in %u run%s", c->runs, c->runs == 1 ? "" : "s");
-    if (c->talk->schedules)
-        printf(" and %llu schedules%s", (unsigned long long)c->talk->schedules,
-               c->talk->exhausted ? ", which are all there are with this input" : "");
+    if (c->state->schedules)
+        printf(" and %llu schedules%s", (unsigned long long)c->state->schedules,
+               c->state->exhausted ? ", which are all there are with this input" : "");
     printf("\n");
 }
 

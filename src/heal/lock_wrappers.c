@@ -53,7 +53,7 @@ static char *record_name(LLVMTypeRef t)
 
 /* The innermost record around an offset into a type, and the offset into that: a lock has one name by whatever path it
  * is reached. */
-static char *record_at(const struct dh_heal_locks *l, LLVMTypeRef type, int64_t offset)
+static char *record_at(const struct dh_lock_wrappers *l, LLVMTypeRef type, int64_t offset)
 {
     char *found = NULL;
     for (int i = 0; i < STEPS && offset >= 0; i++) {
@@ -96,7 +96,7 @@ static struct dh_type *member_at(struct dh_di *di, struct dh_type *record, uint6
 }
 
 /* A global that is initialised has a type of its own: the debug information knows which record it is. */
-static char *described_at(const struct dh_heal_locks *l, LLVMValueRef global, int64_t offset)
+static char *described_at(const struct dh_lock_wrappers *l, LLVMValueRef global, int64_t offset)
 {
     const struct dh_variable *v = dh_di_global(l->di, global);
     struct dh_type *t = v && offset >= 0 ? v->type : NULL;
@@ -122,7 +122,7 @@ static char *described_at(const struct dh_heal_locks *l, LLVMValueRef global, in
     return found;
 }
 
-static int64_t gep_offset(const struct dh_heal_locks *l, LLVMValueRef gep)
+static int64_t gep_offset(const struct dh_lock_wrappers *l, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     int64_t bytes = 0;
@@ -141,7 +141,7 @@ static int64_t gep_offset(const struct dh_heal_locks *l, LLVMValueRef gep)
     return bytes;
 }
 
-static struct address address_of(const struct dh_heal_locks *l, LLVMValueRef v)
+static struct address address_of(const struct dh_lock_wrappers *l, LLVMValueRef v)
 {
     struct address a = {v, 0, NULL};
     for (int i = 0; i < STEPS; i++) {
@@ -170,7 +170,7 @@ static LLVMValueRef function_of(LLVMValueRef instruction)
 }
 
 /* The only value that the function stores there. */
-static LLVMValueRef stored_in(const struct dh_heal_locks *l, LLVMValueRef f, const struct address *where)
+static LLVMValueRef stored_in(const struct dh_lock_wrappers *l, LLVMValueRef f, const struct address *where)
 {
     LLVMValueRef found = NULL;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -198,7 +198,7 @@ static unsigned argument_number(LLVMValueRef argument)
 }
 
 /* A method's object goes by the name of its class. */
-static char *class_at(const struct dh_heal_locks *l, LLVMValueRef argument, int64_t offset)
+static char *class_at(const struct dh_lock_wrappers *l, LLVMValueRef argument, int64_t offset)
 {
     LLVMValueRef f = LLVMGetParamParent(argument);
     uint32_t site = dh_ir_function_site(f);
@@ -220,7 +220,7 @@ static char *class_at(const struct dh_heal_locks *l, LLVMValueRef argument, int6
 }
 
 /* The name of what lies there, or NULL. Takes the record. */
-static char *name_of(const struct dh_heal_locks *l, const struct address *a, const char *star)
+static char *name_of(const struct dh_lock_wrappers *l, const struct address *a, const char *star)
 {
     char *inner = a->record;
     if (!inner && LLVMIsAGlobalVariable(a->root))
@@ -234,7 +234,7 @@ static char *name_of(const struct dh_heal_locks *l, const struct address *a, con
     return name;
 }
 
-static struct origin origin_of(const struct dh_heal_locks *l, LLVMValueRef v, int depth)
+static struct origin origin_of(const struct dh_lock_wrappers *l, LLVMValueRef v, int depth)
 {
     struct address a = address_of(l, v);
     char *name = name_of(l, &a, "");
@@ -267,7 +267,7 @@ static bool concerns_locks(uint8_t op)
     return op == DH_OP_LOCK || op == DH_OP_RDLOCK || op == DH_OP_TRYLOCK || op == DH_OP_TRYRDLOCK || op == DH_OP_UNLOCK;
 }
 
-static const struct dh_lock_wrapper *wrapper_of(const struct dh_heal_locks *l, LLVMValueRef call)
+static const struct dh_lock_wrapper *wrapper_of(const struct dh_lock_wrappers *l, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(call));
     uint32_t *known = called ? dh_ptrmap_find(&l->index, dh_ptrmap_key(called)) : NULL;
@@ -275,7 +275,7 @@ static const struct dh_lock_wrapper *wrapper_of(const struct dh_heal_locks *l, L
 }
 
 /* Of a guard: what the function has stored in it itself, or its constructor, called from here, says what it holds. */
-static struct origin origin_of_held(const struct dh_heal_locks *l, const struct address *guard, LLVMValueRef f)
+static struct origin origin_of_held(const struct dh_lock_wrappers *l, const struct address *guard, LLVMValueRef f)
 {
     LLVMValueRef value = stored_in(l, f, guard);
     if (value) {
@@ -296,7 +296,7 @@ static struct origin origin_of_held(const struct dh_heal_locks *l, const struct 
 }
 
 /* What the call does, and to which lock as its function sees it. */
-static uint8_t look_at(const struct dh_heal_locks *l, LLVMValueRef call, struct origin *o)
+static uint8_t look_at(const struct dh_lock_wrappers *l, LLVMValueRef call, struct origin *o)
 {
     struct dh_site_table t = dh_site_builder_view(l->sites);
     uint32_t number = dh_ir_site_of(call);
@@ -320,7 +320,7 @@ static uint8_t look_at(const struct dh_heal_locks *l, LLVMValueRef call, struct 
 }
 
 /* One that does more than one thing, or not always the same, is none. */
-static struct dh_lock_wrapper wrapper_in(const struct dh_heal_locks *l, LLVMValueRef f)
+static struct dh_lock_wrapper wrapper_in(const struct dh_lock_wrappers *l, LLVMValueRef f)
 {
     struct dh_lock_wrapper w = {.op = DH_OP_NONE, .holder = -1};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -340,9 +340,9 @@ static struct dh_lock_wrapper wrapper_in(const struct dh_heal_locks *l, LLVMValu
     return w;
 }
 
-void dh_heal_locks_find(struct dh_heal_locks *l, LLVMModuleRef m, const struct dh_site_builder *sites)
+void dh_lock_wrappers_find(struct dh_lock_wrappers *l, LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    *l = (struct dh_heal_locks){.sites = sites, .layout = LLVMGetModuleDataLayout(m), .di = dh_di_new(m)};
+    *l = (struct dh_lock_wrappers){.sites = sites, .layout = LLVMGetModuleDataLayout(m), .di = dh_di_new(m)};
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
             struct dh_lock_wrapper none = {.op = DH_OP_NONE, .holder = -1};
@@ -362,7 +362,7 @@ void dh_heal_locks_find(struct dh_heal_locks *l, LLVMModuleRef m, const struct d
     }
 }
 
-uint8_t dh_heal_lock_of(const struct dh_heal_locks *l, LLVMValueRef call, char **name)
+uint8_t dh_lock_operation(const struct dh_lock_wrappers *l, LLVMValueRef call, char **name)
 {
     struct origin o;
     uint8_t op = look_at(l, call, &o);

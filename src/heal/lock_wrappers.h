@@ -22,7 +22,7 @@ struct dh_lock_wrapper {
 
 struct dh_di;
 
-struct dh_heal_locks {
+struct dh_lock_wrappers {
     const struct dh_site_builder *sites;
     LLVMTargetDataRef layout;
     struct dh_di *di;
@@ -31,10 +31,10 @@ struct dh_heal_locks {
     DH_VEC(struct dh_lock_wrapper) wrappers;
 };
 
-void dh_heal_locks_find(struct dh_heal_locks *l, LLVMModuleRef m, const struct dh_site_builder *sites);
+void dh_lock_wrappers_find(struct dh_lock_wrappers *l, LLVMModuleRef m, const struct dh_site_builder *sites);
 
 /* What the call does to a lock: DH_OP_NONE when nothing, or when that depends on the caller of this function. `name`,
  * owned by the caller, is the same by whatever path a lock is reached; NULL when it is not known. */
-uint8_t dh_heal_lock_of(const struct dh_heal_locks *l, LLVMValueRef call, char **name);
+uint8_t dh_lock_operation(const struct dh_lock_wrappers *l, LLVMValueRef call, char **name);
 
 #endif

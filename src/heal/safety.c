@@ -52,7 +52,7 @@ struct safety {
     struct dh_ptrmap blocks;
     struct dh_ptrmap spins; /* reads that a loop waits for */
     struct dh_ptrmap uses;  /* calls: what they do to locks */
-    struct dh_heal_locks wrappers;
+    struct dh_lock_wrappers wrappers;
     DH_VEC(LLVMBasicBlockRef) order;
     DH_VEC(struct held) in;
     char *locks[LOCKS], *places_of[LOCKS];
@@ -140,7 +140,7 @@ static uint8_t lock_of(struct safety *s, LLVMValueRef call, unsigned *lock)
     uint32_t *known = dh_ptrmap_find(&s->uses, dh_ptrmap_key(call));
     if (!known) {
         char *name;
-        uint8_t op = dh_heal_lock_of(&s->wrappers, call, &name);
+        uint8_t op = dh_lock_operation(&s->wrappers, call, &name);
         struct dh_site_table t = dh_site_builder_view(s->sites);
         uint32_t site = dh_ir_site_of(call);
         const char *shown = site < t.n_sites ? dh_site_string(&t, t.sites[site].variable) : name ? name : "a lock";
@@ -730,7 +730,7 @@ static bool check_policy(void *arg, struct dh_err *err)
     if (policy(s)->file.n_sections > SECTIONS)
         return dh_err_set(err, "the policy has more than %d sections; that is too many to check", SECTIONS);
     list_functions(s, m);
-    dh_heal_locks_find(&s->wrappers, m, s->sites);
+    dh_lock_wrappers_find(&s->wrappers, m, s->sites);
     summarise(s);
     analyse_all(s);
     for (unsigned g = 0; g < policy(s)->n_groups; g++)
