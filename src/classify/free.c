@@ -2,7 +2,7 @@
 
 #include "driver/derive.h"
 #include "driver/selection.h"
-#include "event/printed.h"
+#include "event/output_digest.h"
 #include "event/stale.h"
 #include "host/resources.h"
 
@@ -297,16 +297,16 @@ static void finish(const struct running *r, bool in_time, struct dh_free_run *ou
 static uint64_t read_stream(const int *streams, unsigned which, struct dh_str *printed)
 {
     int file = streams[which];
-    struct dh_printed p = {0};
+    struct dh_output_digest p = {0};
     size_t n = (size_t)written(file);
     unsigned char *at = n ? mmap(NULL, n, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
     if (at == MAP_FAILED)
         return 0;
     size_t from = n > PRINTED ? n - PRINTED : 0;
     dh_str_add_n(printed, (const char *)at + from, n - from);
-    dh_printed_add(&p, at, n, which == 1);
+    dh_output_digest_add(&p, at, n, which == 1);
     munmap(at, n);
-    return dh_printed_sum(p);
+    return dh_output_digest_sum(p);
 }
 
 static void read_region(const struct dh_stale_control *c, struct dh_free_run *out)

@@ -114,7 +114,7 @@ static bool begin(struct job *j, struct dh_err *err)
 {
     const char *rules = dh_option_get(j->options, "rules");
     struct dh_suspicions_sink sink = {.found = take_finding, .arg = &j->results};
-    struct dh_world_host words;
+    struct dh_run_host words;
     if (!dh_detectors_parse(dh_option_get(j->options, "detect"), &j->detectors, err))
         return dh_err_while(err, "reading --detect=%s", dh_option_get(j->options, "detect"));
     if (rules && !(j->rules = dh_rules_read(rules, err)))
@@ -132,7 +132,7 @@ static bool begin(struct job *j, struct dh_err *err)
 static bool feed(struct job *j, struct dh_err *err)
 {
     struct dh_progress progress = {.what = "analyze"};
-    struct dh_world_host host;
+    struct dh_run_host host;
     struct dh_event e;
     enum dh_source_answer a;
     dh_suspicions_host(dh_watch_suspicions(j->watch), &host);

@@ -68,9 +68,9 @@ static bool is_recorded(const struct dh_meta *m)
     return m->modules.n || m->program;
 }
 
-bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words)
+bool dh_meaning_words(struct dh_meaning *m, struct dh_run_host *words)
 {
-    *words = (struct dh_world_host){0};
+    *words = (struct dh_run_host){0};
     if (m->text) {
         dh_text_host(m->text, words);
         return true;

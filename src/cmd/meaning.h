@@ -3,7 +3,7 @@
 #ifndef DH_CMD_MEANING_H
 #define DH_CMD_MEANING_H
 
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "trace/source.h"
 
 struct dh_meaning;
@@ -11,7 +11,7 @@ struct dh_meaning;
 struct dh_meaning *dh_meaning_new(struct dh_source *s);
 void dh_meaning_free(struct dh_meaning *m);
 /* Fills in `site`, `global` and `arg`. False when the modules that the metadata names are to be asked. */
-bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words);
+bool dh_meaning_words(struct dh_meaning *m, struct dh_run_host *words);
 
 /* The name of what lies at an address, "" when it has none; owned by the caller. For dh_suspicions_names. */
 char *dh_meaning_name(void *meaning, uint64_t addr);

@@ -2,9 +2,9 @@
 
 #include "base/str.h"
 #include "cmd/tell.h"
+#include "trace/deferred_feed.h"
 #include "trace/feed.h"
 #include "trace/live.h"
-#include "trace/postpone.h"
 #include "trace/rules.h"
 #include "trace/text.h"
 
@@ -29,12 +29,12 @@ struct process {
     struct dh_online *online;
     const struct dh_meta *meta;
     struct dh_suspicions *suspicions;
-    struct dh_feed *feed;           /* NULL: no detector watches */
-    struct dh_postponed *postponed; /* NULL: they hear of everything at once */
-    struct dh_dht *trace;           /* NULL: none is written */
-    FILE *text;                     /* the same, for people */
+    struct dh_feed *feed;               /* NULL: no detector watches */
+    struct dh_deferred_feed *postponed; /* NULL: they hear of everything at once */
+    struct dh_dht *trace;               /* NULL: none is written */
+    FILE *text;                         /* the same, for people */
     struct dh_rules_filter *filter;
-    struct dh_world_host words;
+    struct dh_run_host words;
 };
 
 static void keep_first(struct dh_online *o, struct dh_err *err)
@@ -69,8 +69,8 @@ static void begin_watching(struct process *p)
         dh_suspicions_watch(p->suspicions, dh_feed_world(p->feed));
     else
         keep_first(o, &err);
-    if (p->feed && dh_may_postpone(&o->detectors, &options))
-        p->postponed = dh_postponed_new(p->feed);
+    if (p->feed && dh_may_defer(&o->detectors, &options))
+        p->postponed = dh_deferred_feed_new(p->feed);
 }
 
 static const char text_suffix[] = ".trace";
@@ -139,7 +139,7 @@ static void event(void *process, const struct dh_event *e)
     if (p->online->rules && !dh_rules_keeps(p->filter, e))
         return;
     if (p->postponed)
-        dh_postponed_event(p->postponed, e);
+        dh_deferred_feed_event(p->postponed, e);
     else if (p->feed)
         dh_feed_event(p->feed, e);
     if (p->trace)
@@ -176,8 +176,8 @@ static void end(void *process, uint64_t lost)
     if (lost)
         dh_complain("%s: %llu events of process %u are missing", o->o.command, (unsigned long long)lost, p->meta->pid);
     if (p->postponed)
-        dh_postponed_end(p->postponed);
-    dh_postponed_free(p->postponed);
+        dh_deferred_feed_end(p->postponed);
+    dh_deferred_feed_free(p->postponed);
     if (p->feed)
         dh_feed_end(p->feed);
     o->findings += dh_suspicions_count(p->suspicions);
@@ -203,7 +203,7 @@ static void end(void *process, uint64_t lost)
 static bool try_detectors(struct dh_online *o, struct dh_err *err)
 {
     struct dh_detector_options options = {option, (void *)o->o.parsed};
-    struct dh_world_host host = {0};
+    struct dh_run_host host = {0};
     struct dh_feed *f = dh_feed_new(NULL, &host, &o->detectors, &options, err);
     dh_feed_free(f);
     return f;

@@ -35,7 +35,7 @@ static void answer_finding(struct answer *a, const struct dh_finding *f)
         a->by = s->index;
     } else {
         a->told++;
-        if (!dh_log_has_told(&a->before, a->id))
+        if (!dh_log_has_reported(&a->before, a->id))
             dh_text_finding(&a->out, f);
     }
 }
@@ -45,7 +45,7 @@ static void find_told(struct dh_log_reader reader, struct answer *answer)
 {
     struct dh_log_record record;
     while (dh_log_next(&reader, &record))
-        if (record.type == DH_LOG_TOLD)
+        if (record.type == DH_LOG_REPORTED)
             answer->before = record;
 }
 

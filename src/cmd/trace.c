@@ -20,7 +20,7 @@ struct job {
     struct dh_suspicions *names; /* for what its modules say */
     struct dh_rules *rules;
     struct dh_rules_filter *filter;
-    struct dh_world_host host;
+    struct dh_run_host host;
 };
 
 static bool hear_nothing(void *arg, const struct dh_finding *f)

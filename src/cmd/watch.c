@@ -12,13 +12,13 @@ static const char *option(void *arg, const char *key)
     return dh_option_get(arg, key);
 }
 
-struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_world_host *words,
+struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_run_host *words,
                               const dh_detector_list *detectors, const struct dh_parsed *p,
                               const struct dh_suspicions_sink *sink, struct dh_err *err)
 {
     struct dh_watch *w = calloc(1, sizeof *w);
     struct dh_detector_options o = {.get = option, .arg = (void *)p};
-    struct dh_world_host host = {0};
+    struct dh_run_host host = {0};
     if (!w)
         abort();
     w->suspicions = dh_suspicions_new(meta, sink);

@@ -9,7 +9,7 @@
 struct dh_watch;
 /* `meta` may be NULL and may grow; `words` explains places that no module does, or is NULL. Options of detectors are
  * asked of `p` by their names. NULL with one line when a detector refuses its options. */
-struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_world_host *words,
+struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_run_host *words,
                               const dh_detector_list *detectors, const struct dh_parsed *p,
                               const struct dh_suspicions_sink *sink, struct dh_err *err);
 void dh_watch_event(struct dh_watch *w, const struct dh_event *e);

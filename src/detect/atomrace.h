@@ -24,7 +24,7 @@ enum {
     DH_ATOM_THREAD_BITS = 12,
     DH_ATOM_THREADS = (1 << DH_ATOM_THREAD_BITS) - 1, /* no word has every bit set */
     DH_ATOM_NUMBER_BITS = 11,
-    DH_ATOM_PAST = 256 /* writes of a thread that can still be told */
+    DH_ATOM_RECORDED_WRITES = 256 /* writes of a thread that can still be told */
 };
 
 /* An access as a report needs it. */
@@ -35,7 +35,7 @@ struct dh_atom_access {
 };
 
 /* What a thread wrote lately, by the low bits of the number; `number` is 0 while it is being changed. */
-struct dh_atom_past {
+struct dh_atom_recorded_write {
     uint64_t number;
     struct dh_atom_access access;
 };
@@ -43,7 +43,7 @@ struct dh_atom_past {
 struct dh_atom_thread {
     uint32_t slot;   /* below DH_ATOM_THREADS */
     uint64_t number; /* of the last write; numbers begin at 1 */
-    struct dh_atom_past past[DH_ATOM_PAST];
+    struct dh_atom_recorded_write past[DH_ATOM_RECORDED_WRITES];
 };
 
 struct dh_atom_table {
@@ -59,7 +59,7 @@ struct dh_atom_piece {
 
 /*   63..32 tag   31..24 bytes   23 active   22..11 thread   10..0 number   */
 #define DH_ATOM_ACTIVE ((uint64_t)1 << 23)
-#define DH_ATOM_WHO (((uint64_t)1 << 23) - 1)
+#define DH_ATOM_WRITER (((uint64_t)1 << 23) - 1)
 #define DH_ATOM_TAG (~(uint64_t)0 << 32)
 
 static inline uint32_t dh_atom_slot(uint64_t word)
@@ -68,7 +68,7 @@ static inline uint32_t dh_atom_slot(uint64_t word)
 }
 
 /* Whether the word speaks of bytes that the piece has, by another thread. */
-static inline bool dh_atom_touches(uint64_t word, uint64_t mine, uint32_t slot)
+static inline bool dh_atom_conflicts(uint64_t word, uint64_t mine, uint32_t slot)
 {
     return !((word ^ mine) & DH_ATOM_TAG) && (word & mine & (uint64_t)0xFF << 24) && dh_atom_slot(word) != slot;
 }
@@ -89,14 +89,14 @@ static inline uint64_t dh_atom_word(uintptr_t addr, uint32_t size)
 static inline uint64_t dh_atom_before_read(struct dh_atom_piece *p, const struct dh_atom_thread *me)
 {
     p->seen = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
-    return p->seen & DH_ATOM_ACTIVE && dh_atom_touches(p->seen, p->mine, me->slot) ? p->seen : 0;
+    return p->seen & DH_ATOM_ACTIVE && dh_atom_conflicts(p->seen, p->mine, me->slot) ? p->seen : 0;
 }
 
 /* The event behind a read. Answers the word of a write that began meanwhile, or 0. */
 static inline uint64_t dh_atom_after_read(const struct dh_atom_piece *p, const struct dh_atom_thread *me)
 {
     uint64_t now = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
-    return (now ^ p->seen) & (DH_ATOM_TAG | DH_ATOM_WHO) && dh_atom_touches(now, p->mine, me->slot) ? now : 0;
+    return (now ^ p->seen) & (DH_ATOM_TAG | DH_ATOM_WRITER) && dh_atom_conflicts(now, p->mine, me->slot) ? now : 0;
 }
 
 static inline uint64_t dh_atom_before_write(struct dh_atom_piece *p, const struct dh_atom_thread *me)
@@ -115,7 +115,7 @@ static inline uint64_t dh_atom_after_write(const struct dh_atom_piece *p, const 
         __atomic_store_n(p->cell, now & ~DH_ATOM_ACTIVE, __ATOMIC_RELEASE);
         return 0;
     }
-    return dh_atom_touches(now, p->mine, me->slot) ? now : 0;
+    return dh_atom_conflicts(now, p->mine, me->slot) ? now : 0;
 }
 
 /* The write is not under way any more, though its event behind never comes. */
@@ -126,9 +126,9 @@ static inline void dh_atom_abandon(const struct dh_atom_piece *p)
 }
 
 /* Counts a write of the thread and keeps it; before its pieces are said. */
-void dh_atom_note(struct dh_atom_thread *me, const struct dh_atom_access *a);
+void dh_atom_record_write(struct dh_atom_thread *me, const struct dh_atom_access *a);
 /* The write that a word of the thread names, which `by` met; false: it is too long ago. */
-bool dh_atom_recall(const struct dh_atom_thread *other, uint64_t word, const struct dh_atom_access *by,
-                    struct dh_atom_access *out);
+bool dh_atom_find_write(const struct dh_atom_thread *other, uint64_t word, const struct dh_atom_access *by,
+                        struct dh_atom_access *out);
 
 #endif

@@ -2,8 +2,8 @@
  * and locks used as they must not be. Events: LOCK, CONDITION, WAIT, THREAD; the others only order what threads do. */
 #include "detect/detector.h"
 #include "detect/happens_before.h"
-#include "detect/hb_turns.h"
 #include "detect/lock_order.h"
+#include "detect/must_hb.h"
 #include "detect/waits.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 const struct dh_detector dh_detector_deadlock;
 
 struct deadlock {
-    struct dh_world *world;
-    struct dh_turns *instants;
+    struct dh_run_state *world;
+    struct dh_must_hb *instants;
     struct dh_lock_order *order;
     struct dh_waits *waits;
     uint64_t number; /* of the event */
@@ -21,7 +21,7 @@ struct deadlock {
 
 /* ---- cycles ---- */
 
-static void cycle_found(void *arg, const struct dh_request *const *cycle, size_t n)
+static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, size_t n)
 {
     struct deadlock *d = arg;
     struct dh_suspect suspects[DH_SUSPECTS];
@@ -37,7 +37,7 @@ static void cycle_found(void *arg, const struct dh_request *const *cycle, size_t
     for (size_t i = 1; i < n; i++)
         first = cycle[i]->thread < cycle[first]->thread ? i : first;
     for (size_t i = 0; i < s.n_suspects; i++) {
-        const struct dh_request *r = cycle[(first + i) % n];
+        const struct dh_lock_request *r = cycle[(first + i) % n];
         suspects[i] = (struct dh_suspect){.op = !r->lock    ? DH_OP_THREAD_JOIN
                                                 : r->shared ? DH_OP_RDLOCK
                                                             : DH_OP_LOCK,
@@ -51,30 +51,30 @@ static void cycle_found(void *arg, const struct dh_request *const *cycle, size_t
                                           .note = r->again_after_wait ? "takes it again after its wait" : NULL};
     }
     s.addr = cycle[first]->lock;
-    dh_world_found(d->world, &dh_detector_deadlock, &s);
+    dh_run_report(d->world, &dh_detector_deadlock, &s);
 }
 
 /* The lock itself, when it was got already, is the last of those held. */
 static void request(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_world_thread *t = dh_world_thread(d->world, e->thread);
-    struct dh_turn *now = dh_turns_now(d->instants, e->thread);
-    struct dh_request r = {.thread = e->thread,
-                           .site = e->site,
-                           .ctx = e->ctx,
-                           .shared = e->flags & DH_EVENT_SHARED,
-                           .again_after_wait = e->flags & DH_EVENT_WAIT,
-                           .held = t->held.at,
-                           .n_held = (uint32_t)t->held.n,
-                           .first = d->number,
-                           .last = d->number};
+    const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
+    struct dh_turn *now = dh_must_hb_current(d->instants, e->thread);
+    struct dh_lock_request r = {.thread = e->thread,
+                                .site = e->site,
+                                .ctx = e->ctx,
+                                .shared = e->flags & DH_EVENT_SHARED,
+                                .again_after_wait = e->flags & DH_EVENT_WAIT,
+                                .held = t->held.at,
+                                .n_held = (uint32_t)t->held.n,
+                                .first = d->number,
+                                .last = d->number};
     if (!now)
         return;
     if (e->kind == DH_EVENT_THREAD_JOIN) {
         r.joined = (uint32_t)e->arg;
     } else {
         r.lock = e->addr;
-        r.id = dh_world_lock_id(d->world, e->addr);
+        r.id = dh_run_lock_id(d->world, e->addr);
         r.n_held -= e->kind == DH_EVENT_LOCK;
     }
     dh_lock_order_request(d->order, &r, now);
@@ -83,7 +83,7 @@ static void request(struct deadlock *d, const struct dh_event *e)
 /* What would not have waited, or not for ever, is in nobody's way; nor is what the thread has already. */
 static void wants(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_held *h = dh_world_holds(d->world, e->thread, e->addr);
+    const struct dh_held *h = dh_run_find_held(d->world, e->thread, e->addr);
     bool again = e->flags & DH_EVENT_AGAIN || (h && (e->kind == DH_EVENT_LOCK_WAIT || h->depth > 1));
     if (!(e->flags & (DH_EVENT_TRY | DH_EVENT_TIMED)) && !again)
         request(d, e);
@@ -91,7 +91,7 @@ static void wants(struct deadlock *d, const struct dh_event *e)
 
 static void joins(struct deadlock *d, const struct dh_event *e)
 {
-    if (e->arg < DH_WORLD_THREADS && e->arg != e->thread)
+    if (e->arg < DH_RUN_THREADS_MAX && e->arg != e->thread)
         request(d, e);
 }
 
@@ -100,7 +100,7 @@ static void joins(struct deadlock *d, const struct dh_event *e)
 static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, const struct dh_held *h, uint32_t holder,
                     const char *text)
 {
-    const struct dh_world_thread *t = dh_world_thread(d->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
     struct dh_suspect suspects[2] = {{.op = op,
                                       .flags = e->flags,
                                       .thread = e->thread,
@@ -124,15 +124,15 @@ static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, co
                              .n_suspects = h ? 2 : 1,
                              .text = text,
                              .key = text};
-    dh_world_found(d->world, &dh_detector_deadlock, &s);
+    dh_run_report(d->world, &dh_detector_deadlock, &s);
 }
 
 /* Anybody's entry for the lock. */
 static const struct dh_held *held_by_anybody(struct deadlock *d, uint64_t lock, uint32_t *holder)
 {
-    uint32_t n = dh_world_thread_count(d->world);
+    uint32_t n = dh_run_thread_count(d->world);
     for (*holder = 0; *holder < n; ++*holder) {
-        const struct dh_held *h = dh_world_holds(d->world, *holder, lock);
+        const struct dh_held *h = dh_run_find_held(d->world, *holder, lock);
         if (h)
             return h;
     }
@@ -142,7 +142,7 @@ static const struct dh_held *held_by_anybody(struct deadlock *d, uint64_t lock, 
 static void gives(struct deadlock *d, const struct dh_event *e)
 {
     uint32_t holder;
-    if (dh_world_holds(d->world, e->thread, e->addr))
+    if (dh_run_find_held(d->world, e->thread, e->addr))
         return;
     const struct dh_held *h = held_by_anybody(d, e->addr, &holder);
     if (h)
@@ -163,14 +163,14 @@ static void destroys(struct deadlock *d, const struct dh_event *e)
 /* The main thread's end is that of the process, which takes its locks along. */
 static void ends(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_world_thread *t = dh_world_thread(d->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
     for (size_t i = 0; e->thread && i < t->held.n; i++)
         misused(d, e, DH_OP_THREAD_EXIT, &t->held.at[i], e->thread, "still held when its thread ended");
 }
 
 /* ---- the detector ---- */
 
-static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     const char *order = o && o->get ? o->get(o->arg, "deadlock-order") : NULL;
     if (order && strcmp(order, "all") && strcmp(order, "threads")) {
@@ -186,7 +186,7 @@ static void *begin(struct dh_world *w, const struct dh_detector_options *o, cons
     if (!d)
         abort();
     d->world = w;
-    d->instants = dh_turns_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
+    d->instants = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
     d->order = dh_lock_order_new(cycle_found, d);
     d->waits = dh_waits_new(w, &dh_detector_deadlock, d->order);
     return d;
@@ -207,7 +207,7 @@ static void event(void *self, const struct dh_event *e)
     if (looks[e->kind])
         looks[e->kind](d, e);
     dh_waits_event(d->waits, e, d->instants, d->number);
-    dh_turns_event(d->instants, e);
+    dh_must_hb_event(d->instants, e);
 }
 
 static void end(void *self)
@@ -221,7 +221,7 @@ static void release(void *self)
     struct deadlock *d = self;
     dh_waits_free(d->waits);
     dh_lock_order_free(d->order);
-    dh_turns_free(d->instants);
+    dh_must_hb_free(d->instants);
     free(d);
 }
 

@@ -4,7 +4,7 @@
 #ifndef DH_DETECT_DETECTOR_H
 #define DH_DETECT_DETECTOR_H
 
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/event.h"
 
 #include <stdbool.h>
@@ -65,7 +65,7 @@ struct dh_detector {
     const char *summary; /* for --help */
     unsigned events;     /* dh_event_group: what it wants; the rest it never gets */
     /* NULL with a sentence in *why when the options are not for it. */
-    void *(*begin)(struct dh_world *w, const struct dh_detector_options *o, const char **why);
+    void *(*begin)(struct dh_run_state *w, const struct dh_detector_options *o, const char **why);
     /* The world has seen the event already when it takes or begins something, and not yet when it gives or ends. */
     void (*event)(void *self, const struct dh_event *e);
     /* The stream is at its end, by itself or because the program was killed: what is left to say. */
@@ -83,6 +83,6 @@ const struct dh_detector *dh_detector_find(const char *name, size_t n);
 const struct dh_detector *dh_detector_at(size_t i);
 
 /* A detector says something. Repeated calls for the same thing are allowed; they are merged. */
-void dh_world_found(struct dh_world *w, const struct dh_detector *who, const struct dh_suspicion *s);
+void dh_run_report(struct dh_run_state *w, const struct dh_detector *who, const struct dh_suspicion *s);
 
 #endif

@@ -1,7 +1,7 @@
 #include "detect/happens_before.h"
 
 #include "base/vec.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/site.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static uint32_t take_slot(struct dh_happens *h, const struct clock *creator)
 
 static struct thread *thread_made(struct dh_happens *h, uint32_t index, const struct clock *creator)
 {
-    if (index >= DH_WORLD_THREADS)
+    if (index >= DH_RUN_THREADS_MAX)
         return NULL;
     while (h->threads.n <= index)
         dh_vec_push(&h->threads, NULL);
@@ -162,7 +162,7 @@ static void learn(struct thread *t, const struct clock *from)
 
 static void thread_create(struct dh_happens *h, struct thread *t, const struct dh_event *e)
 {
-    if (e->arg >= DH_WORLD_THREADS || e->arg == e->thread)
+    if (e->arg >= DH_RUN_THREADS_MAX || e->arg == e->thread)
         return;
     thread_made(h, (uint32_t)e->arg, &t->clock);
     struct thread *child = thread_of(h, (uint32_t)e->arg);

@@ -2,34 +2,34 @@
 
 #include <stdlib.h>
 
-void dh_instants_init(struct dh_instants *m, unsigned edges)
+void dh_hb_snapshots_init(struct dh_hb_snapshots *m, unsigned edges)
 {
-    *m = (struct dh_instants){.happens = dh_happens_new(edges)};
+    *m = (struct dh_hb_snapshots){.happens = dh_happens_new(edges)};
 }
 
-void dh_instant_drop(struct dh_instant *m)
+void dh_hb_snapshot_unref(struct dh_hb_snapshot *m)
 {
     if (m && --m->refs == 0)
         free(m);
 }
 
-void dh_instants_release(struct dh_instants *m)
+void dh_hb_snapshots_release(struct dh_hb_snapshots *m)
 {
     for (size_t i = 0; i < m->now.n; i++)
-        dh_instant_drop(m->now.at[i]);
+        dh_hb_snapshot_unref(m->now.at[i]);
     dh_vec_release(&m->now);
     dh_happens_free(m->happens);
 }
 
-static void forget(struct dh_instants *m, uint64_t thread)
+static void forget(struct dh_hb_snapshots *m, uint64_t thread)
 {
     if (thread >= m->now.n)
         return;
-    dh_instant_drop(m->now.at[thread]);
+    dh_hb_snapshot_unref(m->now.at[thread]);
     m->now.at[thread] = NULL;
 }
 
-void dh_instants_event(struct dh_instants *m, const struct dh_event *e)
+void dh_hb_snapshots_event(struct dh_hb_snapshots *m, const struct dh_event *e)
 {
     unsigned group = dh_event_info(e->kind)->group;
     if (group & (DH_EVENTS_ACCESS | DH_EVENTS_SCOPE))
@@ -41,7 +41,7 @@ void dh_instants_event(struct dh_instants *m, const struct dh_event *e)
         forget(m, e->arg);
 }
 
-uint32_t dh_instants_time(struct dh_instants *m, uint32_t thread)
+uint32_t dh_instants_time(struct dh_hb_snapshots *m, uint32_t thread)
 {
     return dh_happens_time(m->happens, thread);
 }
@@ -60,12 +60,12 @@ static uint32_t known_of(struct dh_happens *h, uint32_t other, uint32_t thread)
     return low;
 }
 
-struct dh_instant *dh_instants_now(struct dh_instants *m, uint32_t thread, uint32_t threads)
+struct dh_hb_snapshot *dh_hb_snapshots_current(struct dh_hb_snapshots *m, uint32_t thread, uint32_t threads)
 {
     while (m->now.n <= thread)
         dh_vec_push(&m->now, NULL);
     if (!m->now.at[thread]) {
-        struct dh_instant *new = calloc(1, sizeof *new + threads * sizeof *new->known);
+        struct dh_hb_snapshot *new = calloc(1, sizeof *new + threads * sizeof *new->known);
         if (!new)
             abort();
         new->thread = thread;

@@ -9,28 +9,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dh_instant {
+struct dh_hb_snapshot {
     uint32_t thread, time;
     uint32_t refs, n;
     uint32_t known[]; /* by thread: one more than its last time that is before this instant; 0: none is */
 };
 
-struct dh_instants {
+struct dh_hb_snapshots {
     struct dh_happens *happens;
-    DH_VEC(struct dh_instant *) now; /* by thread, NULL when it has changed */
+    DH_VEC(struct dh_hb_snapshot *) now; /* by thread, NULL when it has changed */
 };
 
-void dh_instants_init(struct dh_instants *m, unsigned edges);
-void dh_instants_release(struct dh_instants *m);
+void dh_hb_snapshots_init(struct dh_hb_snapshots *m, unsigned edges);
+void dh_hb_snapshots_release(struct dh_hb_snapshots *m);
 /* Every event that is no access, after the detector has looked at it. */
-void dh_instants_event(struct dh_instants *m, const struct dh_event *e);
+void dh_hb_snapshots_event(struct dh_hb_snapshots *m, const struct dh_event *e);
 /* What the thread's instant is now, among `threads` threads; the caller drops it. */
-struct dh_instant *dh_instants_now(struct dh_instants *m, uint32_t thread, uint32_t threads);
-uint32_t dh_instants_time(struct dh_instants *m, uint32_t thread);
-void dh_instant_drop(struct dh_instant *m);
+struct dh_hb_snapshot *dh_hb_snapshots_current(struct dh_hb_snapshots *m, uint32_t thread, uint32_t threads);
+uint32_t dh_instants_time(struct dh_hb_snapshots *m, uint32_t thread);
+void dh_hb_snapshot_unref(struct dh_hb_snapshot *m);
 
 /* Is (thread, time) before the instant? */
-static inline bool dh_instant_knows(const struct dh_instant *m, uint32_t thread, uint32_t time)
+static inline bool dh_instant_knows(const struct dh_hb_snapshot *m, uint32_t thread, uint32_t time)
 {
     if (m->thread == thread)
         return time <= m->time;

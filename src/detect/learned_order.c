@@ -1,7 +1,7 @@
 #include "detect/learned_order.h"
 
 #include "base/vec.h"
-#include "detect/granules.h"
+#include "detect/granule_map.h"
 #include "detect/pool.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct place {
     bool updates, reads_too; /* a write: its line reads the variable, too; the code before it does */
     uint32_t line;           /* of file and line */
     uint64_t subject;        /* of the variable's name; 0: none */
-    uint64_t array;          /* dh_handover_array */
+    uint64_t array;          /* dh_learned_order_array_of */
 };
 
 /* Who wrote four bytes last under a lock, and who read them. */
@@ -44,7 +44,7 @@ struct cell {
 
 struct learnt {
     uint32_t moment;
-    enum dh_strength strength;
+    enum dh_hb_strength strength;
 };
 
 struct section {
@@ -53,12 +53,12 @@ struct section {
     bool signalled;
 };
 
-struct dh_handover {
-    struct dh_world *world;
-    struct dh_moments *moments;
-    dh_deliver *deliver;
+struct dh_learned_order {
+    struct dh_run_state *world;
+    struct dh_segments *moments;
+    dh_ordered_access_fn *deliver;
     void *arg;
-    struct dh_granules granules; /* numbers of cells */
+    struct dh_granule_map granules; /* numbers of cells */
     struct dh_pool cells;
     DH_VEC(struct section) sections; /* by thread */
     uint32_t waiting;                /* of them, with accesses that are held back */
@@ -84,24 +84,25 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-struct dh_handover *dh_handover_new(struct dh_world *w, struct dh_moments *m, dh_deliver *deliver, void *arg)
+struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_segments *m,
+                                              dh_ordered_access_fn *deliver, void *arg)
 {
-    struct dh_handover *h = zeroed(1, sizeof *h);
+    struct dh_learned_order *h = zeroed(1, sizeof *h);
     h->world = w;
     h->moments = m;
     h->deliver = deliver;
     h->arg = arg;
-    dh_granules_init(&h->granules);
+    dh_granule_map_init(&h->granules);
     dh_pool_init(&h->cells, sizeof(struct cell));
     return h;
 }
 
-void dh_handover_before(struct dh_handover *h, void (*soon)(void *arg, const struct dh_event *e))
+void dh_learned_order_set_prefetch(struct dh_learned_order *h, void (*soon)(void *arg, const struct dh_event *e))
 {
     h->soon = soon;
 }
 
-void dh_handover_free(struct dh_handover *h)
+void dh_learned_order_free(struct dh_learned_order *h)
 {
     if (!h)
         return;
@@ -110,7 +111,7 @@ void dh_handover_free(struct dh_handover *h)
         dh_vec_release(&h->sections.at[i].read);
         dh_vec_release(&h->sections.at[i].written);
     }
-    dh_granules_release(&h->granules, NULL, NULL);
+    dh_granule_map_release(&h->granules, NULL, NULL);
     dh_vec_release(&h->sections);
     dh_pool_release(&h->cells);
     free(h->places);
@@ -135,7 +136,7 @@ static uint64_t hash_text(const char *text, uint64_t seed)
     return mix(h) | 1;
 }
 
-static size_t place_slot(const struct dh_handover *h, uint32_t site)
+static size_t place_slot(const struct dh_learned_order *h, uint32_t site)
 {
     size_t i = mix(site) & (h->cap_places - 1);
     while (h->places[i].known && h->places[i].site != site)
@@ -143,7 +144,7 @@ static size_t place_slot(const struct dh_handover *h, uint32_t site)
     return i;
 }
 
-static void grow_places(struct dh_handover *h)
+static void grow_places(struct dh_learned_order *h)
 {
     struct place *old = h->places;
     size_t cap = h->cap_places;
@@ -175,10 +176,10 @@ static void look_back(struct place *p, const struct dh_site_table *t, const stru
     }
 }
 
-static void describe(struct dh_handover *h, struct place *p)
+static void describe(struct dh_learned_order *h, struct place *p)
 {
     const struct dh_site_table *t = NULL;
-    const struct dh_site *s = dh_world_site(h->world, p->site, &t);
+    const struct dh_site *s = dh_run_site(h->world, p->site, &t);
     p->known = true;
     if (!s)
         return;
@@ -193,7 +194,7 @@ static void describe(struct dh_handover *h, struct place *p)
         p->array = strchr(name, '.') ? p->subject : 1;
 }
 
-static void more_first(struct dh_handover *h, uint32_t site)
+static void more_first(struct dh_learned_order *h, uint32_t site)
 {
     size_t n = 2 * (size_t)site + 256;
     h->first = realloc(h->first, n * sizeof *h->first);
@@ -203,7 +204,7 @@ static void more_first(struct dh_handover *h, uint32_t site)
     h->n_first = n;
 }
 
-static const struct place *low_place(struct dh_handover *h, uint32_t site)
+static const struct place *low_place(struct dh_learned_order *h, uint32_t site)
 {
     if (site >= h->n_first)
         more_first(h, site);
@@ -215,7 +216,7 @@ static const struct place *low_place(struct dh_handover *h, uint32_t site)
     return p;
 }
 
-static const struct place *place_of(struct dh_handover *h, uint32_t site)
+static const struct place *place_of(struct dh_learned_order *h, uint32_t site)
 {
     if (site < LOW_PLACES)
         return low_place(h, site);
@@ -230,19 +231,19 @@ static const struct place *place_of(struct dh_handover *h, uint32_t site)
     return p;
 }
 
-bool dh_handover_by_name(struct dh_handover *h, uint32_t site)
+bool dh_learned_order_is_global(struct dh_learned_order *h, uint32_t site)
 {
     return place_of(h, site)->global;
 }
 
-uint64_t dh_handover_array(struct dh_handover *h, uint32_t site)
+uint64_t dh_learned_order_array_of(struct dh_learned_order *h, uint32_t site)
 {
     return place_of(h, site)->array;
 }
 
 /* ---- what waits depend on ---- */
 
-static size_t subject_slot(const struct dh_handover *h, uint64_t subject)
+static size_t subject_slot(const struct dh_learned_order *h, uint64_t subject)
 {
     size_t i = subject >> 8 & (h->cap_subjects - 1);
     while (h->subjects[i] && h->subjects[i] != subject)
@@ -250,12 +251,12 @@ static size_t subject_slot(const struct dh_handover *h, uint64_t subject)
     return i;
 }
 
-static bool is_subject(const struct dh_handover *h, uint64_t subject)
+static bool is_subject(const struct dh_learned_order *h, uint64_t subject)
 {
     return subject && h->n_subjects && h->subjects[subject_slot(h, subject)];
 }
 
-static void grow_subjects(struct dh_handover *h)
+static void grow_subjects(struct dh_learned_order *h)
 {
     uint64_t *old = h->subjects;
     size_t cap = h->cap_subjects;
@@ -267,7 +268,7 @@ static void grow_subjects(struct dh_handover *h)
     free(old);
 }
 
-static void add_subject(struct dh_handover *h, uint64_t subject)
+static void add_subject(struct dh_learned_order *h, uint64_t subject)
 {
     if (2 * h->n_subjects >= h->cap_subjects)
         grow_subjects(h);
@@ -278,21 +279,21 @@ static void add_subject(struct dh_handover *h, uint64_t subject)
 
 /* ---- cells ---- */
 
-static void clear_half(struct dh_handover *h, struct half *half)
+static void clear_half(struct dh_learned_order *h, struct half *half)
 {
     if (half->writer)
-        dh_moments_put(h->moments, half->writer);
+        dh_segments_unref(h->moments, half->writer);
     *half = (struct half){0};
 }
 
-static struct cell *cell_at(const struct dh_handover *h, uint32_t id)
+static struct cell *cell_at(const struct dh_learned_order *h, uint32_t id)
 {
     return dh_pool_at(&h->cells, id);
 }
 
 static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
+    struct dh_learned_order *h = arg;
     struct cell *c = cell_at(h, value);
     (void)granule;
     for (int i = 0; i < 2; i++)
@@ -300,23 +301,23 @@ static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigne
             clear_half(h, &c->half[i]);
     if (c->half[0].writer || c->half[0].read || c->half[1].writer || c->half[1].read)
         return value;
-    dh_pool_give(&h->cells, value);
+    dh_pool_free(&h->cells, value);
     return 0;
 }
 
-static void set_moment(struct dh_handover *h, uint32_t *at, uint32_t moment)
+static void set_moment(struct dh_learned_order *h, uint32_t *at, uint32_t moment)
 {
-    dh_moments_take(h->moments, moment);
+    dh_segments_ref(h->moments, moment);
     if (*at)
-        dh_moments_put(h->moments, *at);
+        dh_segments_unref(h->moments, *at);
     *at = moment;
 }
 
 static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
+    struct dh_learned_order *h = arg;
     const struct place p = *place_of(h, h->access->site); /* asking for others may move it */
-    uint32_t id = value ? value : dh_pool_take(&h->cells);
+    uint32_t id = value ? value : dh_pool_alloc(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++) {
         struct half *half = &cell_at(h, id)->half[i];
@@ -338,8 +339,8 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
 
 static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
-    uint32_t id = value ? value : dh_pool_take(&h->cells);
+    struct dh_learned_order *h = arg;
+    uint32_t id = value ? value : dh_pool_alloc(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++)
         if (mask >> 4 * i & 0xF) {
@@ -353,9 +354,9 @@ static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsi
     return id;
 }
 
-static struct section *section_of(struct dh_handover *h, uint32_t thread)
+static struct section *section_of(struct dh_learned_order *h, uint32_t thread)
 {
-    if (thread >= DH_WORLD_THREADS)
+    if (thread >= DH_RUN_THREADS_MAX)
         return NULL;
     while (h->sections.n <= thread)
         dh_vec_push(&h->sections, (struct section){0});
@@ -365,7 +366,7 @@ static struct section *section_of(struct dh_handover *h, uint32_t thread)
 /* ---- learning ---- */
 
 /* The same again is nothing new. */
-static bool has_learnt(struct dh_handover *h, uint32_t moment, enum dh_strength strength)
+static bool has_learnt(struct dh_learned_order *h, uint32_t moment, enum dh_hb_strength strength)
 {
     for (size_t i = 0; i < RECENT; i++)
         if (h->learnt[i].moment == moment && h->learnt[i].strength <= strength)
@@ -376,7 +377,7 @@ static bool has_learnt(struct dh_handover *h, uint32_t moment, enum dh_strength 
 
 static bool have_common_lock(const struct dh_moment *writer, const struct dh_moment *reader)
 {
-    const struct dh_held *theirs = dh_moment_held(writer), *ours = dh_moment_held(reader);
+    const struct dh_held *theirs = dh_segment_held(writer), *ours = dh_segment_held(reader);
     for (size_t i = 0; i < writer->n_held; i++)
         for (size_t j = 0; !theirs[i].shared && j < reader->n_held; j++)
             if (ours[j].id == theirs[i].id)
@@ -384,30 +385,30 @@ static bool have_common_lock(const struct dh_moment *writer, const struct dh_mom
     return false;
 }
 
-/* How strong is the order that reading it gives; DH_STRENGTHS: none. */
-static enum dh_strength order_of(struct dh_handover *h, const struct half *half, const struct place *p)
+/* How strong is the order that reading it gives; DH_HB_STRENGTHS: none. */
+static enum dh_hb_strength order_of(struct dh_learned_order *h, const struct half *half, const struct place *p)
 {
     bool again =
         half->asked_again || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
     bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->asked || again);
     if (flag || is_subject(h, p->subject) || is_subject(h, place_of(h, half->site)->subject))
-        return DH_SURE;
-    return half->made_anew || p->pointer ? DH_HANDED : DH_STRENGTHS;
+        return DH_HB_SIGNALLED;
+    return half->made_anew || p->pointer ? DH_HB_TRANSFERRED : DH_HB_STRENGTHS;
 }
 
-static void learn_from(struct dh_handover *h, const struct half *half, const struct place *p)
+static void learn_from(struct dh_learned_order *h, const struct half *half, const struct place *p)
 {
-    enum dh_strength strength = order_of(h, half, p);
-    if (strength == DH_STRENGTHS || has_learnt(h, half->writer, strength))
+    enum dh_hb_strength strength = order_of(h, half, p);
+    if (strength == DH_HB_STRENGTHS || has_learnt(h, half->writer, strength))
         return;
-    const struct dh_moment *reader = dh_moments_get(h->moments, h->moment);
-    if (have_common_lock(dh_moments_get(h->moments, half->writer), reader))
-        dh_moments_learn(h->moments, h->access->thread, half->writer, strength);
+    const struct dh_moment *reader = dh_segments_get(h->moments, h->moment);
+    if (have_common_lock(dh_segments_get(h->moments, half->writer), reader))
+        dh_segments_learn(h->moments, h->access->thread, half->writer, strength);
 }
 
 static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
-    struct dh_handover *h = arg;
+    struct dh_learned_order *h = arg;
     (void)granule;
     for (int i = 0; i < 2; i++) {
         const struct half *half = &cell_at(h, value)->half[i];
@@ -421,7 +422,7 @@ static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned
 
 /* ---- accesses under locks ---- */
 
-static void note_names(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void note_names(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     const struct place *p = place_of(h, e->site);
     uint64_t name = p->subject;
@@ -436,23 +437,23 @@ static void note_names(struct dh_handover *h, struct section *s, const struct dh
         dh_vec_push(&s->read, name);
 }
 
-static bool is_read(struct dh_handover *h, const struct dh_event *e)
+static bool is_read(struct dh_learned_order *h, const struct dh_event *e)
 {
     return e->kind == DH_EVENT_READ || place_of(h, e->site)->reads_too;
 }
 
-static void step(struct dh_handover *h, const struct dh_event *e, bool known, dh_granule_step *what)
+static void step(struct dh_learned_order *h, const struct dh_event *e, bool known, dh_granule_update_fn *what)
 {
     uint64_t size = e->arg < MOST_BYTES ? e->arg : MOST_BYTES;
     h->access = e;
-    (known ? dh_granules_visit : dh_granules_update)(&h->granules, e->addr, size, what, h);
+    (known ? dh_granule_map_visit : dh_granule_map_update)(&h->granules, e->addr, size, what, h);
 }
 
 /* Memory is slow, and there are several to be fetched at a time. */
-static void fetch(struct dh_handover *h, const struct section *s)
+static void fetch(struct dh_learned_order *h, const struct section *s)
 {
     for (size_t i = 0; i < s->held_back.n; i++) {
-        const uint32_t *cell = dh_granules_soon(&h->granules, s->held_back.at[i].addr);
+        const uint32_t *cell = dh_granule_map_prefetch(&h->granules, s->held_back.at[i].addr);
         if (cell && *cell)
             __builtin_prefetch(cell_at(h, *cell));
         if (h->soon)
@@ -461,16 +462,16 @@ static void fetch(struct dh_handover *h, const struct section *s)
 }
 
 /* What others handed over first, then what this thread leaves behind. */
-static bool exchange(struct dh_handover *h, const struct section *s, uint32_t thread)
+static bool exchange(struct dh_learned_order *h, const struct section *s, uint32_t thread)
 {
     bool writes = false;
-    h->moment = dh_moments_latest(h->moments, thread);
+    h->moment = dh_segments_latest(h->moments, thread);
     h->stretch += h->stretch == UINT32_MAX ? 2 : 1;
     memset(h->learnt, 0, sizeof h->learnt);
     for (size_t i = 0; i < s->held_back.n; i++)
         if (is_read(h, &s->held_back.at[i]))
             step(h, &s->held_back.at[i], true, learn_step);
-    h->moment = dh_moments_latest(h->moments, thread);
+    h->moment = dh_segments_latest(h->moments, thread);
     for (size_t i = 0; i < s->held_back.n; i++)
         if (s->held_back.at[i].kind == DH_EVENT_READ)
             step(h, &s->held_back.at[i], false, mark_read_step);
@@ -482,7 +483,7 @@ static bool exchange(struct dh_handover *h, const struct section *s, uint32_t th
     return writes;
 }
 
-static void flush(struct dh_handover *h, uint32_t thread)
+static void flush(struct dh_learned_order *h, uint32_t thread)
 {
     struct section *s = section_of(h, thread);
     if (!s || !s->held_back.n)
@@ -496,25 +497,25 @@ static void flush(struct dh_handover *h, uint32_t thread)
     s->held_back.n = 0;
     h->waiting--;
     if (writes)
-        dh_moments_publish(h->moments, h->moment);
+        dh_segments_publish(h->moments, h->moment);
 }
 
-void dh_handover_access(struct dh_handover *h, const struct dh_event *e)
+void dh_learned_order_access(struct dh_learned_order *h, const struct dh_event *e)
 {
-    struct section *s = dh_world_thread(h->world, e->thread)->held.n ? section_of(h, e->thread) : NULL;
-    uint32_t now = dh_moments_now(h->moments, e->thread);
+    struct section *s = dh_run_thread(h->world, e->thread)->held.n ? section_of(h, e->thread) : NULL;
+    uint32_t now = dh_segments_current(h->moments, e->thread);
     if (!s) {
         h->deliver(h->arg, e, now);
         return;
     }
-    dh_granules_soon(&h->granules, e->addr);
+    dh_granule_map_prefetch(&h->granules, e->addr);
     h->waiting += s->held_back.n == 0;
     dh_vec_push(&s->held_back, *e);
     if (s->held_back.n >= MOST_HELD_BACK)
         flush(h, e->thread);
 }
 
-void dh_handover_flush(struct dh_handover *h)
+void dh_learned_order_flush(struct dh_learned_order *h)
 {
     for (uint32_t i = 0; i < h->sections.n; i++)
         flush(h, i);
@@ -522,7 +523,7 @@ void dh_handover_flush(struct dh_handover *h)
 
 /* ---- other events ---- */
 
-static void took_lock(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void took_lock(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     s->read.n = s->written.n = 0;
     s->signalled = false;
@@ -530,14 +531,14 @@ static void took_lock(struct dh_handover *h, struct section *s, const struct dh_
     (void)e;
 }
 
-static void waits(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void waits(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)e;
     for (size_t i = 0; i < s->read.n; i++)
         add_subject(h, s->read.at[i]);
 }
 
-static void signals(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void signals(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)e;
     for (size_t i = 0; i < s->written.n; i++)
@@ -554,21 +555,21 @@ static bool touches(const struct section *s, uint64_t at, uint64_t size)
 }
 
 /* What was accessed was what is no more, not what comes to lie there. */
-static void forget(struct dh_handover *h, struct section *s, const struct dh_event *e)
+static void forget(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)s;
     for (uint32_t i = 0; i < h->sections.n && h->waiting; i++)
         if (touches(&h->sections.at[i], e->addr, e->arg))
             flush(h, i);
-    dh_granules_visit(&h->granules, e->addr, e->arg, forget_step, h);
+    dh_granule_map_visit(&h->granules, e->addr, e->arg, forget_step, h);
 }
 
-static void (*const rules[DH_EVENT_COUNT])(struct dh_handover *, struct section *, const struct dh_event *) = {
+static void (*const rules[DH_EVENT_COUNT])(struct dh_learned_order *, struct section *, const struct dh_event *) = {
     [DH_EVENT_LOCK] = took_lock, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
     [DH_EVENT_FREE] = forget,    [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
 };
 
-void dh_handover_event(struct dh_handover *h, const struct dh_event *e)
+void dh_learned_order_event(struct dh_learned_order *h, const struct dh_event *e)
 {
     struct section *s = section_of(h, e->thread);
     if (!s)

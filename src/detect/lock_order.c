@@ -1,6 +1,6 @@
 #include "detect/lock_order.h"
 
-#include "detect/cycles.h"
+#include "detect/online_scc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
     JOINS_MOST = 16 /* who joins who joins */
 };
 
-typedef DH_VEC(struct dh_request *) requests;
+typedef DH_VEC(struct dh_lock_request *) requests;
 
 struct node {
     struct node *next;
@@ -23,27 +23,27 @@ struct node {
 };
 
 /* Requests that differ in nothing but the thread. */
-struct dh_alike {
-    struct dh_alike *next;
+struct dh_similar_requests {
+    struct dh_similar_requests *next;
     uint64_t key;
     uint32_t n;
-    struct dh_request *oldest, *newest;
+    struct dh_lock_request *oldest, *newest;
 };
 
 struct dh_lock_order {
     dh_cycle_found *found;
     void *arg;
-    struct dh_request **table; /* by key */
-    struct node **nodes;       /* by lock */
-    struct dh_alike **alike;   /* by key without the thread */
+    struct dh_lock_request **table;     /* by key */
+    struct node **nodes;                /* by lock */
+    struct dh_similar_requests **alike; /* by key without the thread */
     size_t n_requests, cap_requests, n_nodes, cap_nodes, n_alike, cap_alike;
     DH_VEC(requests *) threads;
-    DH_VEC(uint64_t) told;    /* signatures of cycles, sorted */
-    struct dh_cycles *cycles; /* which locks are in cycles at all, if nothing keeps threads apart */
-    uint64_t allowed, spent;  /* steps of searches */
+    DH_VEC(uint64_t) told;        /* signatures of cycles, sorted */
+    struct dh_online_scc *cycles; /* which locks are in cycles at all, if nothing keeps threads apart */
+    uint64_t allowed, spent;      /* steps of searches */
     /* The search under way. */
-    const struct dh_request *path[DH_ORDER_LONGEST];
-    struct dh_turn *when[DH_ORDER_LONGEST];
+    const struct dh_lock_request *path[DH_LOCK_ORDER_CYCLE_MAX];
+    struct dh_turn *when[DH_LOCK_ORDER_CYCLE_MAX];
     size_t n_path;
     unsigned steps, most_steps;
     bool found_one, goes_on; /* there are longer paths */
@@ -68,7 +68,7 @@ struct dh_lock_order *dh_lock_order_new(dh_cycle_found *found, void *arg)
     struct dh_lock_order *o = zeroed(1, sizeof *o);
     o->found = found;
     o->arg = arg;
-    o->cycles = dh_cycles_new();
+    o->cycles = dh_online_scc_new();
     return o;
 }
 
@@ -112,30 +112,30 @@ static struct node *get_node(struct dh_lock_order *o, uint64_t lock, uint32_t id
     GROW(o, nodes, n_nodes, cap_nodes, struct node, mix(0, r_->lock));
     struct node **row = &o->nodes[mix(0, lock) & (o->cap_nodes - 1)];
     n = zeroed(1, sizeof *n);
-    *n = (struct node){.next = *row, .lock = lock, .id = id, .vertex = dh_cycles_vertex(o->cycles)};
+    *n = (struct node){.next = *row, .lock = lock, .id = id, .vertex = dh_online_scc_add_vertex(o->cycles)};
     *row = n;
     o->n_nodes++;
     return n;
 }
 
-static struct dh_request *find_request(const struct dh_lock_order *o, uint64_t key)
+static struct dh_lock_request *find_request(const struct dh_lock_order *o, uint64_t key)
 {
-    struct dh_request *r = o->cap_requests ? o->table[key & (o->cap_requests - 1)] : NULL;
+    struct dh_lock_request *r = o->cap_requests ? o->table[key & (o->cap_requests - 1)] : NULL;
     while (r && r->key != key)
         r = r->next;
     return r;
 }
 
-static struct dh_alike *get_alike(struct dh_lock_order *o, uint64_t key)
+static struct dh_similar_requests *get_alike(struct dh_lock_order *o, uint64_t key)
 {
-    GROW(o, alike, n_alike, cap_alike, struct dh_alike, r_->key);
-    struct dh_alike **row = &o->alike[key & (o->cap_alike - 1)], *a = *row;
+    GROW(o, alike, n_alike, cap_alike, struct dh_similar_requests, r_->key);
+    struct dh_similar_requests **row = &o->alike[key & (o->cap_alike - 1)], *a = *row;
     while (a && a->key != key)
         a = a->next;
     if (a)
         return a;
     a = zeroed(1, sizeof *a);
-    *a = (struct dh_alike){.next = *row, .key = key};
+    *a = (struct dh_similar_requests){.next = *row, .key = key};
     o->n_alike++;
     return *row = a;
 }
@@ -148,7 +148,7 @@ static uint64_t place_of(uint32_t site, uint32_t ctx)
     return site == DH_NO_PLACE ? (uint64_t)ctx << 32 | site : site;
 }
 
-static uint64_t key_without_thread(const struct dh_request *r)
+static uint64_t key_without_thread(const struct dh_lock_request *r)
 {
     uint64_t h = mix(mix(mix(r->lock, r->id), r->shared), place_of(r->site, r->ctx));
     if (!r->lock)
@@ -158,7 +158,7 @@ static uint64_t key_without_thread(const struct dh_request *r)
     return h;
 }
 
-static void unlist(struct dh_request *r)
+static void unlist(struct dh_lock_request *r)
 {
     if (--r->listed)
         return;
@@ -168,14 +168,14 @@ static void unlist(struct dh_request *r)
     free(r);
 }
 
-static void leave_alike(struct dh_lock_order *o, struct dh_request *r)
+static void leave_alike(struct dh_lock_order *o, struct dh_lock_request *r)
 {
-    struct dh_alike *a = r->alike;
+    struct dh_similar_requests *a = r->alike;
     *(r->alike_before ? &r->alike_before->alike_after : &a->oldest) = r->alike_after;
     *(r->alike_after ? &r->alike_after->alike_before : &a->newest) = r->alike_before;
     if (--a->n)
         return;
-    struct dh_alike **at = &o->alike[a->key & (o->cap_alike - 1)];
+    struct dh_similar_requests **at = &o->alike[a->key & (o->cap_alike - 1)];
     while (*at != a)
         at = &(*at)->next;
     *at = a->next;
@@ -184,11 +184,11 @@ static void leave_alike(struct dh_lock_order *o, struct dh_request *r)
 }
 
 /* It stays in the lists until they are next looked through. */
-static void kill_request(struct dh_lock_order *o, struct dh_request *r)
+static void kill_request(struct dh_lock_order *o, struct dh_lock_request *r)
 {
     if (r->dead)
         return;
-    struct dh_request **at = &o->table[r->key & (o->cap_requests - 1)];
+    struct dh_lock_request **at = &o->table[r->key & (o->cap_requests - 1)];
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
@@ -209,7 +209,7 @@ static void sweep(requests *v)
     v->n = n;
 }
 
-static void list(requests *v, struct dh_request *r)
+static void list(requests *v, struct dh_lock_request *r)
 {
     if (v->n == v->cap)
         sweep(v);
@@ -227,39 +227,39 @@ static requests *of_thread(struct dh_lock_order *o, uint32_t thread)
 }
 
 /* Beyond so many threads that do the same, the oldest says nothing that the others do not. */
-static void join_alike(struct dh_lock_order *o, struct dh_request *r)
+static void join_alike(struct dh_lock_order *o, struct dh_lock_request *r)
 {
-    struct dh_alike *a = get_alike(o, key_without_thread(r));
+    struct dh_similar_requests *a = get_alike(o, key_without_thread(r));
     r->alike = a;
     r->alike_before = a->newest;
     *(a->newest ? &a->newest->alike_after : &a->oldest) = r;
     a->newest = r;
-    if (++a->n > DH_ORDER_ALIKE)
+    if (++a->n > DH_LOCK_ORDER_SIMILAR_MAX)
         kill_request(o, a->oldest);
 }
 
 /* Who joins waits for whatever the other thread waits for, which has all been told by then. */
-static void add_edges_of_join(struct dh_lock_order *o, const struct dh_request *r, uint32_t thread, unsigned depth)
+static void add_edges_of_join(struct dh_lock_order *o, const struct dh_lock_request *r, uint32_t thread, unsigned depth)
 {
     size_t at = 0;
-    const struct dh_request *q;
+    const struct dh_lock_request *q;
     while (depth < JOINS_MOST && (q = dh_lock_order_next(o, thread, &at))) {
         const struct node *wanted = q->lock ? find_node(o, q->lock) : NULL;
         for (uint32_t i = 0; wanted && i < r->n_held; i++)
-            dh_cycles_edge(o->cycles, find_node(o, r->held[i].lock)->vertex, wanted->vertex);
+            dh_online_scc_add_edge(o->cycles, find_node(o, r->held[i].lock)->vertex, wanted->vertex);
         if (!q->lock)
             add_edges_of_join(o, r, q->joined, depth + 1);
     }
 }
 
-static struct dh_request *add_request(struct dh_lock_order *o, const struct dh_request *like, uint64_t key)
+static struct dh_lock_request *add_request(struct dh_lock_order *o, const struct dh_lock_request *like, uint64_t key)
 {
     /* First of all nodes: whoever is another lock now takes others along. */
     for (uint32_t i = 0; i < like->n_held; i++)
         get_node(o, like->held[i].lock, like->held[i].id);
     struct node *wanted = like->lock ? get_node(o, like->lock, like->id) : NULL;
-    GROW(o, table, n_requests, cap_requests, struct dh_request, r_->key);
-    struct dh_request *r = zeroed(1, sizeof *r), **row = &o->table[key & (o->cap_requests - 1)];
+    GROW(o, table, n_requests, cap_requests, struct dh_lock_request, r_->key);
+    struct dh_lock_request *r = zeroed(1, sizeof *r), **row = &o->table[key & (o->cap_requests - 1)];
     *r = *like;
     r->held = zeroed(like->n_held ? like->n_held : 1, sizeof *r->held);
     if (like->n_held)
@@ -273,7 +273,7 @@ static struct dh_request *add_request(struct dh_lock_order *o, const struct dh_r
         struct node *n = find_node(o, r->held[i].lock);
         list(&n->holders, r);
         if (wanted)
-            dh_cycles_edge(o->cycles, n->vertex, wanted->vertex);
+            dh_online_scc_add_edge(o->cycles, n->vertex, wanted->vertex);
     }
     if (wanted)
         list(&wanted->wanters, r);
@@ -285,14 +285,14 @@ static struct dh_request *add_request(struct dh_lock_order *o, const struct dh_r
 }
 
 /* False: it is there already. */
-static bool add_instant(struct dh_request *r, struct dh_turn *now)
+static bool add_instant(struct dh_lock_request *r, struct dh_turn *now)
 {
     if (r->n_instants && r->instants[0]->time == now->time)
         return false;
-    if (r->n_instants == DH_ORDER_INSTANTS)
+    if (r->n_instants == DH_LOCK_ORDER_SNAPSHOTS)
         dh_turn_put(r->instants[--r->n_instants]);
     memmove(r->instants + 1, r->instants, r->n_instants * sizeof *r->instants);
-    r->instants[0] = dh_turn_keep(now);
+    r->instants[0] = dh_hb_snapshot_ref(now);
     r->n_instants++;
     return true;
 }
@@ -317,11 +317,11 @@ void dh_lock_order_forget(struct dh_lock_order *o, uint64_t lock)
     o->n_nodes--;
     kill_all(o, &n->holders);
     kill_all(o, &n->wanters);
-    dh_cycles_remove(o->cycles, n->vertex);
+    dh_online_scc_remove(o->cycles, n->vertex);
     free(n);
 }
 
-const struct dh_request *dh_lock_order_next(struct dh_lock_order *o, uint32_t thread, size_t *at)
+const struct dh_lock_request *dh_lock_order_next(struct dh_lock_order *o, uint32_t thread, size_t *at)
 {
     requests *v = thread < o->threads.n ? o->threads.at[thread] : NULL;
     while (v && *at < v->n && v->at[*at]->dead)
@@ -331,7 +331,7 @@ const struct dh_request *dh_lock_order_next(struct dh_lock_order *o, uint32_t th
 
 /* ---- cycles ---- */
 
-const struct dh_held *dh_request_holds(const struct dh_request *r, uint64_t lock, bool shared)
+const struct dh_held *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared)
 {
     for (uint32_t i = 0; i < r->n_held; i++)
         if (r->held[i].lock == lock)
@@ -340,13 +340,13 @@ const struct dh_held *dh_request_holds(const struct dh_request *r, uint64_t lock
 }
 
 /* `waiter` would wait for what `holder` has or is. */
-static bool waits_for(const struct dh_request *waiter, const struct dh_request *holder)
+static bool waits_for(const struct dh_lock_request *waiter, const struct dh_lock_request *holder)
 {
-    return waiter->lock ? dh_request_holds(holder, waiter->lock, waiter->shared) != NULL
+    return waiter->lock ? dh_lock_request_holds(holder, waiter->lock, waiter->shared) != NULL
                         : waiter->joined == holder->thread;
 }
 
-static requests *in_the_way(struct dh_lock_order *o, const struct dh_request *r)
+static requests *in_the_way(struct dh_lock_order *o, const struct dh_lock_request *r)
 {
     if (!r->lock)
         return r->joined < o->threads.n ? o->threads.at[r->joined] : NULL;
@@ -355,31 +355,31 @@ static requests *in_the_way(struct dh_lock_order *o, const struct dh_request *r)
 }
 
 /* Whether it is in a cycle if nothing keeps threads apart; most are not. */
-static bool may_be_in_cycle(struct dh_lock_order *o, const struct dh_request *r)
+static bool may_be_in_cycle(struct dh_lock_order *o, const struct dh_lock_request *r)
 {
     const struct node *wanted = r->lock ? find_node(o, r->lock) : NULL;
     if (!wanted)
         return r->n_held > 0;
     for (uint32_t i = 0; i < r->n_held; i++)
-        if (dh_cycles_together(o->cycles, find_node(o, r->held[i].lock)->vertex, wanted->vertex))
+        if (dh_online_scc_same(o->cycles, find_node(o, r->held[i].lock)->vertex, wanted->vertex))
             return true;
     return false;
 }
 
 /* Both cannot be there at once: one would have to wait for the other before. */
-static bool are_kept_apart(const struct dh_request *a, const struct dh_request *b)
+static bool are_kept_apart(const struct dh_lock_request *a, const struct dh_lock_request *b)
 {
     for (uint32_t i = 0; i < a->n_held; i++)
-        if (dh_request_holds(b, a->held[i].lock, a->held[i].shared))
+        if (dh_lock_request_holds(b, a->held[i].lock, a->held[i].shared))
             return true;
     return false;
 }
 
-static struct dh_turn *instant_beside_path(const struct dh_lock_order *o, const struct dh_request *r)
+static struct dh_turn *instant_beside_path(const struct dh_lock_order *o, const struct dh_lock_request *r)
 {
     for (uint32_t m = 0; m < r->n_instants; m++) {
         size_t i = 0;
-        while (i < o->n_path && dh_turns_are_concurrent(o->when[i], r->instants[m]))
+        while (i < o->n_path && dh_hb_snapshots_concurrent(o->when[i], r->instants[m]))
             i++;
         if (i == o->n_path)
             return r->instants[m];
@@ -387,7 +387,7 @@ static struct dh_turn *instant_beside_path(const struct dh_lock_order *o, const 
     return NULL;
 }
 
-static bool fits_path(const struct dh_lock_order *o, const struct dh_request *r)
+static bool fits_path(const struct dh_lock_order *o, const struct dh_lock_request *r)
 {
     for (size_t i = 0; i < o->n_path; i++)
         if (o->path[i]->thread == r->thread || are_kept_apart(o->path[i], r))
@@ -398,11 +398,11 @@ static bool fits_path(const struct dh_lock_order *o, const struct dh_request *r)
 /* Cycles of other instances at the same places are the same to a reader: the set of places counts. */
 static uint64_t signature(const struct dh_lock_order *o)
 {
-    uint64_t sum = 0, parts[DH_ORDER_LONGEST];
+    uint64_t sum = 0, parts[DH_LOCK_ORDER_CYCLE_MAX];
     size_t n = 0;
     for (size_t i = 0; i < o->n_path; i++) {
-        const struct dh_request *r = o->path[i], *before = o->path[(i ? i : o->n_path) - 1];
-        const struct dh_held *h = before->lock ? dh_request_holds(r, before->lock, before->shared) : NULL;
+        const struct dh_lock_request *r = o->path[i], *before = o->path[(i ? i : o->n_path) - 1];
+        const struct dh_held *h = before->lock ? dh_lock_request_holds(r, before->lock, before->shared) : NULL;
         uint64_t part = mix(mix(1, place_of(r->site, r->ctx)), h ? place_of(h->site, h->ctx) : UINT64_MAX);
         size_t k = 0;
         while (k < n && parts[k] != part)
@@ -440,10 +440,10 @@ static void closed(struct dh_lock_order *o)
 
 static void extend(struct dh_lock_order *o, size_t length)
 {
-    const struct dh_request *last = o->path[o->n_path - 1];
+    const struct dh_lock_request *last = o->path[o->n_path - 1];
     const requests *next = in_the_way(o, last);
     for (size_t i = 0; next && i < next->n && !o->found_one && o->steps < o->most_steps; i++) {
-        struct dh_request *r = next->at[i];
+        struct dh_lock_request *r = next->at[i];
         o->steps++;
         if (r->dead || !waits_for(last, r) || !fits_path(o, r))
             continue;
@@ -473,14 +473,14 @@ static unsigned steps_allowed(const struct dh_lock_order *o)
 }
 
 /* Where many looks led to nothing, few more are worth it. */
-static bool is_worth(struct dh_request *r)
+static bool is_worth(struct dh_lock_request *r)
 {
     uint32_t n = r->fruitless++;
     return n < PATIENCE || !(n & (n - 1));
 }
 
 /* The shortest cycle through the newest moment of the request. */
-static void search(struct dh_lock_order *o, struct dh_request *r)
+static void search(struct dh_lock_order *o, struct dh_lock_request *r)
 {
     o->allowed += STEPS_EACH;
     if (r->told || !may_be_in_cycle(o, r) || !is_worth(r))
@@ -491,8 +491,8 @@ static void search(struct dh_lock_order *o, struct dh_request *r)
     o->most_steps = steps_allowed(o);
     o->found_one = false;
     o->goes_on = true;
-    for (size_t length = 2; length <= DH_ORDER_LONGEST && o->goes_on && !o->found_one && o->steps < o->most_steps;
-         length++) {
+    for (size_t length = 2;
+         length <= DH_LOCK_ORDER_CYCLE_MAX && o->goes_on && !o->found_one && o->steps < o->most_steps; length++) {
         o->n_path = 1;
         o->goes_on = false;
         extend(o, length);
@@ -501,10 +501,10 @@ static void search(struct dh_lock_order *o, struct dh_request *r)
     r->told = o->found_one;
 }
 
-void dh_lock_order_request(struct dh_lock_order *o, const struct dh_request *like, struct dh_turn *now)
+void dh_lock_order_request(struct dh_lock_order *o, const struct dh_lock_request *like, struct dh_turn *now)
 {
     uint64_t key = mix(key_without_thread(like), like->thread);
-    struct dh_request *r = find_request(o, key);
+    struct dh_lock_request *r = find_request(o, key);
     if (!r)
         r = add_request(o, like, key);
     r->last = like->last;
@@ -533,6 +533,6 @@ void dh_lock_order_free(struct dh_lock_order *o)
     free(o->alike);
     dh_vec_release(&o->threads);
     dh_vec_release(&o->told);
-    dh_cycles_free(o->cycles);
+    dh_online_scc_free(o->cycles);
     free(o);
 }

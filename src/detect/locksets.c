@@ -115,19 +115,19 @@ static uint32_t intern(struct dh_locksets *s, const uint32_t *locks, size_t n)
     for (uint32_t i = s->n_buckets ? s->buckets[hash & (s->n_buckets - 1)] : 0; i; i = s->sets.at[i].next) {
         const struct set *set = &s->sets.at[i];
         if (set->hash == hash && set->n == n && memcmp(set->locks, locks, n * sizeof *locks) == 0)
-            return dh_locksets_take(s, i);
+            return dh_locksets_ref(s, i);
     }
     return add(s, locks, n, hash);
 }
 
-uint32_t dh_locksets_take(struct dh_locksets *s, uint32_t set)
+uint32_t dh_locksets_ref(struct dh_locksets *s, uint32_t set)
 {
     if (!is_special(set))
         s->sets.at[set].refs++;
     return set;
 }
 
-void dh_locksets_put(struct dh_locksets *s, uint32_t id)
+void dh_locksets_unref(struct dh_locksets *s, uint32_t id)
 {
     if (is_special(id) || --s->sets.at[id].refs)
         return;
@@ -189,47 +189,47 @@ static void forget_met(struct dh_locksets *s, struct met *m)
 {
     if (!m->full)
         return;
-    dh_locksets_put(s, m->a);
-    dh_locksets_put(s, m->b);
-    dh_locksets_put(s, m->both);
+    dh_locksets_unref(s, m->a);
+    dh_locksets_unref(s, m->b);
+    dh_locksets_unref(s, m->both);
     m->full = false;
 }
 
-uint32_t dh_locksets_meet(struct dh_locksets *s, uint32_t a, uint32_t b)
+uint32_t dh_locksets_intersect(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
     if (a == DH_LOCKSET_NONE || b == DH_LOCKSET_NONE)
         return DH_LOCKSET_NONE;
     if (a == DH_LOCKSET_ALL || a == b)
-        return dh_locksets_take(s, b);
+        return dh_locksets_ref(s, b);
     if (b == DH_LOCKSET_ALL)
-        return dh_locksets_take(s, a);
+        return dh_locksets_ref(s, a);
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     struct met *m = &s->met[(low * 31u + high) % MET];
     if (!m->full || m->a != low || m->b != high) {
         /* Other than it may be what the caller holds alone: taken before anything is put. */
         uint32_t both = compute_meet(s, low, high);
-        dh_locksets_take(s, low);
-        dh_locksets_take(s, high);
+        dh_locksets_ref(s, low);
+        dh_locksets_ref(s, high);
         forget_met(s, m);
         *m = (struct met){low, high, both, true};
     }
-    return dh_locksets_take(s, m->both);
+    return dh_locksets_ref(s, m->both);
 }
 
 bool dh_locksets_disjoint(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
-    uint32_t both = dh_locksets_meet(s, a, b);
-    dh_locksets_put(s, both);
+    uint32_t both = dh_locksets_intersect(s, a, b);
+    dh_locksets_unref(s, both);
     return both == DH_LOCKSET_NONE;
 }
 
-bool dh_locksets_within(struct dh_locksets *s, uint32_t a, uint32_t b)
+bool dh_locksets_is_subset(struct dh_locksets *s, uint32_t a, uint32_t b)
 {
     if (a == b || a == DH_LOCKSET_NONE || b == DH_LOCKSET_ALL)
         return true;
     if (a == DH_LOCKSET_ALL)
         return false;
-    uint32_t both = dh_locksets_meet(s, a, b);
-    dh_locksets_put(s, both);
+    uint32_t both = dh_locksets_intersect(s, a, b);
+    dh_locksets_unref(s, both);
     return both == a;
 }

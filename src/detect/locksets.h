@@ -16,13 +16,13 @@ void dh_locksets_free(struct dh_locksets *s);
 /* The set of these numbers, in any order, repeats allowed; taken for the caller. */
 uint32_t dh_locksets_get(struct dh_locksets *s, const uint32_t *locks, size_t n);
 /* What both have; taken for the caller. */
-uint32_t dh_locksets_meet(struct dh_locksets *s, uint32_t a, uint32_t b);
+uint32_t dh_locksets_intersect(struct dh_locksets *s, uint32_t a, uint32_t b);
 /* Is there none that both have? */
 bool dh_locksets_disjoint(struct dh_locksets *s, uint32_t a, uint32_t b);
 /* Is every lock of a in b? */
-bool dh_locksets_within(struct dh_locksets *s, uint32_t a, uint32_t b);
-uint32_t dh_locksets_take(struct dh_locksets *s, uint32_t set);
-void dh_locksets_put(struct dh_locksets *s, uint32_t set);
+bool dh_locksets_is_subset(struct dh_locksets *s, uint32_t a, uint32_t b);
+uint32_t dh_locksets_ref(struct dh_locksets *s, uint32_t set);
+void dh_locksets_unref(struct dh_locksets *s, uint32_t set);
 /* Ascending; valid while the set is. Not for DH_LOCKSET_ALL. */
 const uint32_t *dh_locksets_members(const struct dh_locksets *s, uint32_t set, size_t *n);
 

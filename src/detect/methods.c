@@ -63,8 +63,8 @@ struct thread {
 struct pair {
     uint32_t function;
     const struct dh_view *first, *second;
-    struct dh_instant *began; /* when it was first seen */
-    uint32_t last;            /* time when it was last seen */
+    struct dh_hb_snapshot *began; /* when it was first seen */
+    uint32_t last;                /* time when it was last seen */
 };
 
 /* A violation, kept until all is known of its function. */
@@ -110,7 +110,7 @@ static uint32_t function_number(struct methods *m, uint32_t name, uint32_t threa
 
 static struct thread *thread_of(struct methods *m, uint32_t index)
 {
-    if (index >= DH_WORLD_THREADS)
+    if (index >= DH_RUN_THREADS_MAX)
         return NULL;
     while (m->threads.n <= index)
         dh_vec_push(&m->threads, NULL);
@@ -137,7 +137,7 @@ static void enter(struct methods *m, const struct dh_event *e)
     struct thread *t = thread_of(m, e->thread);
     if (!t)
         return;
-    uint32_t name = dh_field_names_number(&m->store.names, dh_world_function(m->store.world, e->site));
+    uint32_t name = dh_field_names_number(&m->store.names, dh_run_function(m->store.world, e->site));
     uint32_t f = function_number(m, name, e->thread);
     add_caller(&m->functions.at[f], t->stack.at[t->stack.n - 1].function);
     dh_vec_push(&t->stack, (struct activation){.function = f});
@@ -182,7 +182,7 @@ static uint64_t *waits_at(struct methods *m, uint32_t function, uint32_t lock)
 static void wait_begins(struct methods *m, const struct dh_event *e)
 {
     struct thread *t = thread_of(m, e->thread);
-    uint32_t lock = dh_world_lock_id(m->store.world, e->arg);
+    uint32_t lock = dh_run_lock_id(m->store.world, e->arg);
     for (size_t i = 0; t && i < t->stack.n; i++)
         *waits_at(m, t->stack.at[i].function, lock) = 1;
 }
@@ -207,7 +207,7 @@ static int flow(struct methods *m, uint32_t read, uint32_t lock)
 {
     uint64_t *known = dh_numbers_at(&m->by_flow, dh_hash_mix(dh_hash_mix(3, read), lock));
     if (!*known)
-        *known = (uint64_t)(dh_world_flow(m->store.world, read, lock) + 2);
+        *known = (uint64_t)(dh_run_flow(m->store.world, read, lock) + 2);
     return (int)*known - 2;
 }
 
@@ -229,10 +229,10 @@ static bool belong_together(struct methods *m, const struct dh_view *first, cons
 static bool may_wait(struct methods *m, const struct dh_view *v)
 {
     bool nobody;
-    return dh_world_may_wait(m->store.world, v->in.site, 0, &nobody) != DH_NO_PLACE;
+    return dh_run_may_wait(m->store.world, v->in.site, 0, &nobody) != DH_NO_PLACE;
 }
 
-static void add_pair(struct methods *m, struct dh_guard *g, const struct activation *a, struct dh_view *first,
+static void add_pair(struct methods *m, struct dh_guarded_views *g, const struct activation *a, struct dh_view *first,
                      struct dh_view *second)
 {
     uint64_t key = dh_hash_mix(dh_hash_mix((uintptr_t)first, (uintptr_t)second), a->function);
@@ -247,7 +247,7 @@ static void add_pair(struct methods *m, struct dh_guard *g, const struct activat
             may_wait(m, second))
             return;
         struct pair new = {.function = a->function, .first = first, .second = second};
-        new.began = dh_instants_now(&m->store.instants, second->in.thread, dh_world_thread_count(m->store.world));
+        new.began = dh_hb_snapshots_current(&m->store.instants, second->in.thread, dh_run_thread_count(m->store.world));
         dh_vec_push(&pairs->all, new);
         *dh_numbers_at(&m->by_pair, key) = pairs->all.n;
         known = dh_numbers_at(&m->by_pair, key);
@@ -255,7 +255,7 @@ static void add_pair(struct methods *m, struct dh_guard *g, const struct activat
     pairs->all.at[*known - 1].last = dh_instants_time(&m->store.instants, second->in.thread);
 }
 
-static void section(void *arg, struct dh_guard *g, struct dh_view *v, const struct dh_critical *c)
+static void section(void *arg, struct dh_guarded_views *g, struct dh_view *v, const struct dh_critical_section *c)
 {
     struct methods *m = arg;
     struct thread *t = v ? thread_of(m, c->thread) : NULL;
@@ -286,9 +286,9 @@ typedef DH_VEC(struct clash) clash_list;
 
 static void find_clashes(const struct dh_view *p, const struct dh_view *q, clash_list *out)
 {
-    struct dh_fields_common k = {0};
+    struct dh_field_set_common k = {0};
     out->n = 0;
-    while (dh_fields_next_common(&p->in.part, &q->in.part, &k))
+    while (dh_field_set_next_common(&p->in.part, &q->in.part, &k))
         if (((k.a->how | k.b->how) & DH_FIELD_WRITTEN) && k.a->name)
             dh_vec_push(out, (struct clash){k.a, k.b, k.at, k.end});
 }
@@ -327,7 +327,7 @@ static bool asks_again(struct methods *m, const struct clash *x, const struct dh
 
 static bool touches(const struct dh_view *v, const struct clash *x)
 {
-    return dh_fields_meet(&v->in.part, x->mine->object, x->at, x->end);
+    return dh_field_set_overlaps(&v->in.part, x->mine->object, x->at, x->end);
 }
 
 /* Nothing but that variable: putting something into a table changes more than one. */
@@ -345,7 +345,7 @@ static bool is_update(struct methods *m, const struct dh_view *v, const struct d
     size_t n;
     if (!(f->how & DH_FIELD_WRITTEN) || f->how & DH_FIELD_READ)
         return f->how & DH_FIELD_WRITTEN;
-    const char *const *reads = dh_world_may_access(m->store.world, v->in.site, false, &n);
+    const char *const *reads = dh_run_may_access(m->store.world, v->in.site, false, &n);
     for (size_t i = 0; reads && i < n; i++)
         if (strcmp(reads[i], dh_field_name(&m->store.names, f->name)) == 0)
             return true;
@@ -417,7 +417,7 @@ static void keep(struct methods *m, const struct pair *p, const struct dh_view *
 {
     uint32_t function = m->functions.at[p->function].name;
     if (!function)
-        function = dh_field_names_number(&m->store.names, dh_world_function(m->store.world, p->second->in.site));
+        function = dh_field_names_number(&m->store.names, dh_run_function(m->store.world, p->second->in.site));
     struct violation v = {.function = p->function,
                           .x = x->mine->name,
                           .y = y->mine->name,
@@ -463,7 +463,7 @@ static bool judge_three(struct methods *m, const struct pair *p, const struct dh
     return false;
 }
 
-static void judge_pair(struct methods *m, const struct dh_guard *g, const struct pair *p)
+static void judge_pair(struct methods *m, const struct dh_guarded_views *g, const struct pair *p)
 {
     clash_list first = {0}, second = {0};
     bool found = false;
@@ -471,7 +471,7 @@ static void judge_pair(struct methods *m, const struct dh_guard *g, const struct
         const struct dh_view *q = g->views.at[i];
         m->steps++;
         if (!q->atomic || q->in.thread == p->first->in.thread ||
-            dh_critical_share_outer(&q->in, &p->first->in, &p->second->in))
+            dh_critical_sections_share_outer(&q->in, &p->first->in, &p->second->in))
             continue;
         find_clashes(p->first, q, &first);
         if (first.n)
@@ -500,11 +500,11 @@ static void forget_parts(struct methods *m, uint32_t lock)
 static void release_pairs(struct guard_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->all.n; i++)
-        dh_instant_drop(pairs->all.at[i].began);
+        dh_hb_snapshot_unref(pairs->all.at[i].began);
     dh_vec_release(&pairs->all);
 }
 
-static void judge(void *arg, struct dh_guard *g)
+static void judge(void *arg, struct dh_guarded_views *g)
 {
     struct methods *m = arg;
     struct guard_pairs *pairs = pairs_of(m, g->id);
@@ -565,8 +565,8 @@ static void tell(struct methods *m, struct violation *v)
     struct dh_str text = {0}, key = {0};
     const struct dh_field_names *names = &m->store.names;
     const char *function = dh_field_name(names, m->functions.at[v->function].name);
-    function = or_else(function, or_else(dh_world_function(m->store.world, v->suspects[2].site), "a function"));
-    const char *lock = or_else(dh_world_variable(m->store.world, v->lock_site), "a lock");
+    function = or_else(function, or_else(dh_run_function(m->store.world, v->suspects[2].site), "a function"));
+    const char *lock = or_else(dh_run_variable(m->store.world, v->lock_site), "a lock");
     const char *x = dh_field_name(names, v->x), *y = dh_field_name(names, v->y);
     dh_str_addf(&text, "%s accesses %s in one section of %s and %s in another; thread %u can come between: %s",
                 function, x, lock, v->x == v->y ? "it again" : y, v->suspects[1].thread, v->how);
@@ -582,14 +582,14 @@ static void tell(struct methods *m, struct violation *v)
                                 .n_suspects = v->n,
                                 .text = text.at,
                                 .key = key.at};
-    dh_world_found(m->store.world, &dh_detector_methods, &said);
+    dh_run_report(m->store.world, &dh_detector_methods, &said);
     dh_str_release(&text);
     dh_str_release(&key);
 }
 
 /* ---- the detector ---- */
 
-static void *methods_begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+static void *methods_begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
     struct methods *m = calloc(1, sizeof *m);

@@ -17,12 +17,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "detect/detector.h"
-#include "detect/granules.h"
-#include "detect/hb_moments.h"
+#include "detect/granule_map.h"
 #include "detect/learned_order.h"
-#include "detect/owners.h"
-#include "detect/pairs.h"
+#include "detect/ownership.h"
 #include "detect/pool.h"
+#include "detect/reported_pairs.h"
+#include "detect/segments.h"
 #include "event/site.h"
 
 #include <stdlib.h>
@@ -73,17 +73,17 @@ struct fields {
 };
 
 struct objects {
-    struct dh_world *world;
-    struct dh_moments *moments;
-    struct dh_handover *handover;
-    struct dh_owners *owners;
+    struct dh_run_state *world;
+    struct dh_segments *moments;
+    struct dh_learned_order *handover;
+    struct dh_ownership *owners;
     bool whole, eraser;
-    struct dh_granules granules; /* numbers of fields */
+    struct dh_granule_map granules; /* numbers of fields */
     struct dh_pool fields;
-    struct dh_pairs told;
+    struct dh_reported_pairs told;
     struct dh_object_counts counts;
     struct record now; /* the access that is looked at */
-    struct dh_owned *object;
+    struct dh_owned_object *object;
     uint32_t thread;
 };
 
@@ -99,7 +99,7 @@ const struct dh_object_counts *dh_object_counts(const void *detector)
 /* True when it is shared, written and without a lock. */
 static bool advance(struct objects *s, struct state *x)
 {
-    struct dh_locksets *sets = dh_moments_locksets(s->moments);
+    struct dh_locksets *sets = dh_segments_locksets(s->moments);
     if (x->phase == OWNED)
         *x = (struct state){.phase = HANDOFF, .mask = x->mask, .second = s->thread, .locks = DH_LOCKSET_ALL};
     x->wrote = x->wrote || s->now.write;
@@ -107,8 +107,8 @@ static bool advance(struct objects *s, struct state *x)
         x->phase = SHARED;
     uint32_t held = s->now.write ? s->now.exclusive : s->now.any;
     if (x->locks != held && x->locks != DH_LOCKSET_NONE) {
-        uint32_t locks = dh_locksets_meet(sets, x->locks, held);
-        dh_locksets_put(sets, x->locks);
+        uint32_t locks = dh_locksets_intersect(sets, x->locks, held);
+        dh_locksets_unref(sets, x->locks);
         x->locks = locks;
     }
     return x->phase >= SHARED && x->wrote && x->locks == DH_LOCKSET_NONE;
@@ -148,7 +148,7 @@ static const struct record *get_record(const struct records *r, size_t i)
 static void drop_records(struct objects *s, struct records *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        dh_moments_put(s->moments, record_at(r, i)->moment);
+        dh_segments_unref(s->moments, record_at(r, i)->moment);
     free(r->more);
     r->more = NULL;
     r->n = r->cap = 0;
@@ -156,7 +156,7 @@ static void drop_records(struct objects *s, struct records *r)
 
 static void drop_record(struct objects *s, struct records *r, size_t i)
 {
-    dh_moments_put(s->moments, record_at(r, i)->moment);
+    dh_segments_unref(s->moments, record_at(r, i)->moment);
     memmove(record_at(r, i), record_at(r, i + 1), (--r->n - i) * sizeof(struct record));
 }
 
@@ -195,7 +195,7 @@ static bool replaces(struct objects *s, const struct record *old, const struct r
 {
     return old->site == now->site && old->op == now->op && old->low >= now->low && old->high <= now->high &&
            same_thread(s, old) &&
-           dh_moments_weaker_locks(s->moments, now->any, now->exclusive, old->any, old->exclusive);
+           dh_segments_lock_sets_within(s->moments, now->any, now->exclusive, old->any, old->exclusive);
 }
 
 /* The oldest one, of the thread itself when most are its own: others' are what it may meet. */
@@ -223,7 +223,7 @@ static void keep(struct objects *s, struct records *r)
     }
     if (r->n == RECORDS)
         drop_record(s, r, dispensable(s, r));
-    dh_moments_take(s->moments, now->moment);
+    dh_segments_ref(s->moments, now->moment);
     add_record(r, now);
 }
 
@@ -231,7 +231,7 @@ static void keep(struct objects *s, struct records *r)
 
 static struct dh_suspect suspect(const struct objects *s, const struct record *r)
 {
-    const struct dh_moment *m = dh_moments_get(s->moments, r->moment);
+    const struct dh_moment *m = dh_segments_get(s->moments, r->moment);
     return (struct dh_suspect){.op = r->op,
                                .flags = r->flags,
                                .thread = m->thread,
@@ -239,15 +239,15 @@ static struct dh_suspect suspect(const struct objects *s, const struct record *r
                                .ctx = r->ctx,
                                .addr = r->low,
                                .size = r->high - r->low,
-                               .locks = dh_moment_held(m),
+                               .locks = dh_segment_held(m),
                                .n_locks = m->n_held};
 }
 
 static void tell(struct objects *s, const struct record *then, const char *text)
 {
     const struct record *now = &s->now;
-    struct dh_pair_side sides[] = {{then->site, then->op}, {now->site, now->op}};
-    if (!dh_pairs_first(&s->told, sides[0], sides[1], now->low))
+    struct dh_reported_access sides[] = {{then->site, then->op}, {now->site, now->op}};
+    if (!dh_reported_pairs_add(&s->told, sides[0], sides[1], now->low))
         return;
     uint64_t low = then->low > now->low ? then->low : now->low, high = then->high < now->high ? then->high : now->high;
     struct dh_suspect two[] = {suspect(s, then), suspect(s, now)};
@@ -258,7 +258,7 @@ static void tell(struct objects *s, const struct record *then, const char *text)
                              .suspects = two,
                              .n_suspects = 2,
                              .text = text};
-    dh_world_found(s->world, &dh_detector_object, &x);
+    dh_run_report(s->world, &dh_detector_object, &x);
 }
 
 static bool in_the_way(const struct objects *s, const struct record *then)
@@ -295,11 +295,11 @@ static bool tell_pairs(struct objects *s, const struct records *r, const struct 
     bool any = false;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
-        enum dh_strength strength =
-            dh_strength_of(then->by_name && s->now.by_name, is_locked(then) && is_locked(&s->now));
+        enum dh_hb_strength strength =
+            dh_hb_strength_between(then->by_name && s->now.by_name, is_locked(then) && is_locked(&s->now));
         if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
-            dh_moments_excluded(s->moments, then->moment, s->now.moment) ||
-            dh_moments_before(s->moments, then->moment, s->thread, strength))
+            dh_segments_share_lock(s->moments, then->moment, s->now.moment) ||
+            dh_segments_happens_before(s->moments, then->moment, s->thread, strength))
             continue;
         tell(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
         any = true;
@@ -314,7 +314,7 @@ static bool tell_violation(struct objects *s, const struct records *r, const str
     int merit = in->all && !in->again ? -1 : 1;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
-        int its = 2 * overlaps(then, &s->now, in) + !dh_moments_excluded(s->moments, then->moment, s->now.moment);
+        int its = 2 * overlaps(then, &s->now, in) + !dh_segments_share_lock(s->moments, then->moment, s->now.moment);
         if (in_the_way(s, then) && its > merit) {
             best = then;
             merit = its;
@@ -332,7 +332,7 @@ static bool judge(struct objects *s, const struct records *r, struct bytes in)
 
 /* ---- objects and arrays ---- */
 
-static struct unit *unit_of(struct dh_owned *o, uint64_t name, bool make)
+static struct unit *unit_of(struct dh_owned_object *o, uint64_t name, bool make)
 {
     for (struct unit *u = o->state; u; u = u->next)
         if (u->name == name)
@@ -361,13 +361,13 @@ static void visit_unit(struct objects *s, uint64_t name)
     keep(s, &u->records);
 }
 
-static void drop_object(void *arg, struct dh_owned *o)
+static void drop_object(void *arg, struct dh_owned_object *o)
 {
     struct objects *s = arg;
     for (struct unit *u = o->state, *next; u; u = next) {
         next = u->next;
         drop_records(s, &u->records);
-        dh_locksets_put(dh_moments_locksets(s->moments), u->state.locks);
+        dh_locksets_unref(dh_segments_locksets(s->moments), u->state.locks);
         free(u);
     }
 }
@@ -385,7 +385,7 @@ static void split(struct objects *s, struct fields *f, unsigned mask)
         f->parts[f->n_parts] = *p;
         f->parts[f->n_parts++].mask = (uint8_t)inside;
         p->mask &= (uint8_t)~mask;
-        dh_locksets_take(dh_moments_locksets(s->moments), p->locks);
+        dh_locksets_ref(dh_segments_locksets(s->moments), p->locks);
     }
 }
 
@@ -416,7 +416,7 @@ static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned ma
     uint64_t low = s->now.low, high = s->now.high;
     if (!id && s->object->owner == s->thread)
         return 0;
-    id = id ? id : dh_pool_take(&s->fields);
+    id = id ? id : dh_pool_alloc(&s->fields);
     struct fields *f = dh_pool_at(&s->fields, id);
     bool tracked = false;
     unsigned violated = advance_parts(s, f, mask, &tracked);
@@ -449,7 +449,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
     split(s, f, mask);
     for (size_t i = f->n_parts; i-- > 0;)
         if (f->parts[i].mask & mask) {
-            dh_locksets_put(dh_moments_locksets(s->moments), f->parts[i].locks);
+            dh_locksets_unref(dh_segments_locksets(s->moments), f->parts[i].locks);
             f->parts[i] = f->parts[--f->n_parts];
         }
     for (size_t i = f->records.n; mask != 0xFF && i-- > 0;)
@@ -458,7 +458,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
     if (mask != 0xFF)
         return id;
     drop_records(s, &f->records);
-    dh_pool_give(&s->fields, id);
+    dh_pool_free(&s->fields, id);
     return 0;
 }
 
@@ -467,7 +467,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
 /* As long as nobody else accesses an object there is nothing to track. */
 static bool is_owners_own(struct objects *s, const struct dh_event *e)
 {
-    s->object = dh_owners_of(s->owners, e->addr, e->thread);
+    s->object = dh_ownership_access(s->owners, e->addr, e->thread);
     if (!s->object->reached)
         reach(s, 1);
     return !s->object->shared;
@@ -481,7 +481,7 @@ static void visit_units(struct objects *s)
 
 static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
 {
-    uint64_t array = s->whole ? 0 : dh_handover_array(s->handover, e->site);
+    uint64_t array = s->whole ? 0 : dh_learned_order_array_of(s->handover, e->site);
     if (s->whole || array) {
         visit_unit(s, array);
         return;
@@ -489,7 +489,7 @@ static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
     if (size > MOST_FIELDS)
         unit_of(s->object, 1, s->object->owner != s->thread);
     else
-        dh_granules_update(&s->granules, e->addr, size, field_step, s);
+        dh_granule_map_update(&s->granules, e->addr, size, field_step, s);
     if (size > 2 * DH_GRANULE_BYTES)
         visit_units(s);
 }
@@ -501,7 +501,7 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
     if (!e->arg || is_owners_own(s, e))
         return;
     uint64_t room = s->object->at + s->object->size - e->addr, size = e->arg < room ? e->arg : room;
-    const struct dh_moment *m = dh_moments_get(s->moments, moment);
+    const struct dh_moment *m = dh_segments_get(s->moments, moment);
     s->thread = e->thread;
     s->now = (struct record){.moment = moment,
                              .thread = e->thread,
@@ -512,7 +512,7 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
                              .op = write ? DH_OP_WRITE : DH_OP_READ,
                              .flags = e->flags,
                              .write = write,
-                             .by_name = dh_handover_by_name(s->handover, e->site),
+                             .by_name = dh_learned_order_is_global(s->handover, e->site),
                              .low = e->addr,
                              .high = e->addr + size};
     look_at(s, e, size);
@@ -522,7 +522,7 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
 static void soon(void *arg, const struct dh_event *e)
 {
     const struct objects *s = arg;
-    const uint32_t *cell = dh_granules_soon(&s->granules, e->addr);
+    const uint32_t *cell = dh_granule_map_prefetch(&s->granules, e->addr);
     if (cell && *cell) {
         const char *fields = dh_pool_at(&s->fields, *cell);
         __builtin_prefetch(fields);
@@ -533,12 +533,12 @@ static void soon(void *arg, const struct dh_event *e)
 /* What is accessed under a lock may hand something over, unless it is the thread's own stack. */
 static bool is_of_no_concern(struct objects *s, const struct dh_event *e)
 {
-    bool local, own = dh_owners_is_own(s->owners, e->addr, e->thread, &local);
+    bool local, own = dh_ownership_is_own(s->owners, e->addr, e->thread, &local);
     if (!own) {
         own = is_owners_own(s, e);
         local = s->object->local;
     }
-    return own && (local || !dh_world_thread(s->world, e->thread)->held.n);
+    return own && (local || !dh_run_thread(s->world, e->thread)->held.n);
 }
 
 static void event(void *self, const struct dh_event *e)
@@ -546,23 +546,23 @@ static void event(void *self, const struct dh_event *e)
     struct objects *s = self;
     if (dh_event_is_access(e)) {
         if (!is_of_no_concern(s, e)) {
-            dh_granules_soon(&s->granules, e->addr);
-            dh_handover_access(s->handover, e);
+            dh_granule_map_prefetch(&s->granules, e->addr);
+            dh_learned_order_access(s->handover, e);
         }
         return;
     }
-    dh_handover_event(s->handover, e);
+    dh_learned_order_event(s->handover, e);
     if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE) {
-        dh_granules_visit(&s->granules, e->addr, e->arg, forget_step, s);
-        dh_owners_forget(s->owners, e->addr, e->arg);
+        dh_granule_map_visit(&s->granules, e->addr, e->arg, forget_step, s);
+        dh_ownership_forget(s->owners, e->addr, e->arg);
     }
-    dh_moments_event(s->moments, e);
+    dh_segments_event(s->moments, e);
 }
 
 static void end(void *self)
 {
     struct objects *s = self;
-    dh_handover_flush(s->handover);
+    dh_learned_order_flush(s->handover);
 }
 
 /* ---- life ---- */
@@ -580,7 +580,7 @@ static bool may_wait(const struct dh_detector_options *o)
     return choose(o, "lockset", "eraser", "hybrid", &eraser) && !eraser;
 }
 
-static void *begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     bool whole, eraser;
     if (!choose(o, "granularity", "object", "field", &whole)) {
@@ -597,11 +597,11 @@ static void *begin(struct dh_world *w, const struct dh_detector_options *o, cons
     s->world = w;
     s->whole = whole;
     s->eraser = eraser;
-    s->moments = dh_moments_new(w);
-    s->handover = dh_handover_new(w, s->moments, access, s);
-    dh_handover_before(s->handover, soon);
-    s->owners = dh_owners_new(w, drop_object, s);
-    dh_granules_init(&s->granules);
+    s->moments = dh_segments_new(w);
+    s->handover = dh_learned_order_new(w, s->moments, access, s);
+    dh_learned_order_set_prefetch(s->handover, soon);
+    s->owners = dh_ownership_new(w, drop_object, s);
+    dh_granule_map_init(&s->granules);
     dh_pool_init(&s->fields, sizeof(struct fields));
     return s;
 }
@@ -611,14 +611,14 @@ static void release(void *self)
     struct objects *s = self;
     if (!s)
         return;
-    dh_owners_free(s->owners);
-    dh_granules_release(&s->granules, NULL, NULL);
+    dh_ownership_free(s->owners);
+    dh_granule_map_release(&s->granules, NULL, NULL);
     for (uint32_t i = 1; i < s->fields.n; i++)
         free(((struct fields *)dh_pool_at(&s->fields, i))->records.more);
-    dh_handover_free(s->handover);
-    dh_moments_free(s->moments);
+    dh_learned_order_free(s->handover);
+    dh_segments_free(s->moments);
     dh_pool_release(&s->fields);
-    dh_pairs_release(&s->told);
+    dh_reported_pairs_release(&s->told);
     free(s);
 }
 

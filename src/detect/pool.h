@@ -29,7 +29,7 @@ static inline void dh_pool_init(struct dh_pool *p, size_t item)
     p->n = 1;
 }
 
-static inline uint32_t dh_pool_take(struct dh_pool *p)
+static inline uint32_t dh_pool_alloc(struct dh_pool *p)
 {
     if (p->unused.n)
         return p->unused.at[--p->unused.n];
@@ -43,7 +43,7 @@ static inline uint32_t dh_pool_take(struct dh_pool *p)
     return p->n++;
 }
 
-static inline void dh_pool_give(struct dh_pool *p, uint32_t number)
+static inline void dh_pool_free(struct dh_pool *p, uint32_t number)
 {
     memset(dh_pool_at(p, number), 0, p->item);
     dh_vec_push(&p->unused, number);

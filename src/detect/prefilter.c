@@ -10,7 +10,7 @@
 #include "detect/happens_before.h"
 #include "detect/locksets.h"
 #include "detect/prefilter_cells.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +54,10 @@ struct thread {
     DH_VEC(struct held) held;
 };
 
-struct dh_screen {
+struct dh_prefilter {
     struct dh_happens *order;
     struct dh_locksets *sets;
-    struct dh_cells cells;
+    struct dh_prefilter_cells cells;
     DH_VEC(struct thread) threads;
     DH_VEC(struct object) objects;
     DH_VEC(uint32_t) unused; /* of them */
@@ -70,9 +70,9 @@ struct dh_screen {
     unsigned first, last; /* of them, wrapped */
 };
 
-struct dh_screen *dh_screen_new(void)
+struct dh_prefilter *dh_prefilter_new(void)
 {
-    struct dh_screen *s = calloc(1, sizeof *s);
+    struct dh_prefilter *s = calloc(1, sizeof *s);
     if (!s)
         abort();
     s->order = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
@@ -81,7 +81,7 @@ struct dh_screen *dh_screen_new(void)
     return s;
 }
 
-void dh_screen_free(struct dh_screen *s)
+void dh_prefilter_free(struct dh_prefilter *s)
 {
     if (!s)
         return;
@@ -90,14 +90,14 @@ void dh_screen_free(struct dh_screen *s)
     dh_vec_release(&s->threads);
     dh_vec_release(&s->objects);
     dh_vec_release(&s->unused);
-    dh_cells_release(&s->cells);
+    dh_prefilter_cells_release(&s->cells);
     dh_happens_free(s->order);
     dh_locksets_free(s->sets);
     free(s->locks);
     free(s);
 }
 
-static struct thread *thread_of(struct dh_screen *s, uint32_t index)
+static struct thread *thread_of(struct dh_prefilter *s, uint32_t index)
 {
     while (s->threads.n <= index)
         dh_vec_push(&s->threads, (struct thread){.stretch = 1});
@@ -106,13 +106,13 @@ static struct thread *thread_of(struct dh_screen *s, uint32_t index)
     return &s->threads.at[index];
 }
 
-static bool before(struct dh_screen *s, uint32_t thread, uint32_t time, uint32_t now)
+static bool before(struct dh_prefilter *s, uint32_t thread, uint32_t time, uint32_t now)
 {
     return dh_happens_before(s->order, thread, time, now);
 }
 
 /* All that anybody did so far is before what the thread does now. */
-static bool knows_all(struct dh_screen *s, uint32_t thread)
+static bool knows_all(struct dh_prefilter *s, uint32_t thread)
 {
     for (uint32_t i = 0; i < s->threads.n; i++)
         if (i != thread && s->threads.at[i].time && !before(s, i, s->threads.at[i].time, thread))
@@ -120,10 +120,10 @@ static bool knows_all(struct dh_screen *s, uint32_t thread)
     return true;
 }
 
-static uint32_t kept(struct dh_screen *s, uint32_t set, uint32_t already)
+static uint32_t kept(struct dh_prefilter *s, uint32_t set, uint32_t already)
 {
     if (set == already)
-        dh_locksets_put(s->sets, set);
+        dh_locksets_unref(s->sets, set);
     else
         s->taken++;
     s->n_sets = set > s->n_sets && set != DH_LOCKSET_ALL ? set : s->n_sets;
@@ -148,32 +148,32 @@ static void begin_anew(struct dh_cell *c, const struct look *l)
 
 static void begin_after(struct dh_cell *c, const struct look *l, uint32_t thread, uint32_t time)
 {
-    c->older = (thread + 1) & DH_CELL_THREAD;
+    c->older = (thread + 1) & DH_PREFILTER_THREAD;
     c->older_time = time;
     begin_anew(c, l);
 }
 
-static bool join(struct dh_screen *s, struct dh_cell *c, const struct look *l)
+static bool join(struct dh_prefilter *s, struct dh_cell *c, const struct look *l)
 {
     if (c->locks != l->locks && c->locks != DH_LOCKSET_NONE)
-        c->locks = kept(s, dh_locksets_meet(s->sets, c->locks, l->locks), c->locks);
+        c->locks = kept(s, dh_locksets_intersect(s->sets, c->locks, l->locks), c->locks);
     c->wrote |= l->write;
     return !c->wrote || c->locks != DH_LOCKSET_NONE;
 }
 
 /* What it wrote may be before this one, even though what it read is not. */
-static void share(struct dh_screen *s, struct dh_cell *c, const struct look *l)
+static void share(struct dh_prefilter *s, struct dh_cell *c, const struct look *l)
 {
     if (c->write_time && before(s, c->thread - 1, c->write_time, l->thread)) {
-        c->older = c->thread & DH_CELL_THREAD;
+        c->older = c->thread & DH_PREFILTER_THREAD;
         c->older_time = c->write_time;
         c->wrote = false;
     }
-    c->thread = DH_CELL_SEVERAL;
+    c->thread = DH_PREFILTER_SEVERAL;
 }
 
 /* Nothing that is before a thread ceases to be. */
-static bool is_after(struct dh_screen *s, const struct dh_cell *c, uint32_t thread)
+static bool is_after(struct dh_prefilter *s, const struct dh_cell *c, uint32_t thread)
 {
     struct thread *t = &s->threads.at[thread];
     if (t->after == c->older && t->after_time >= c->older_time)
@@ -185,7 +185,7 @@ static bool is_after(struct dh_screen *s, const struct dh_cell *c, uint32_t thre
     return true;
 }
 
-static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l)
+static bool look_at(struct dh_prefilter *s, struct dh_cell *c, const struct look *l)
 {
     if (c->thread == l->thread + 1) {
         join(s, c, l);
@@ -199,11 +199,11 @@ static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l
     }
     if (c->older && !is_after(s, c, l->thread))
         return false;
-    if (c->thread != DH_CELL_SEVERAL && before(s, c->thread - 1, c->time, l->thread)) {
+    if (c->thread != DH_PREFILTER_SEVERAL && before(s, c->thread - 1, c->time, l->thread)) {
         begin_after(c, l, c->thread - 1, c->time);
         return true;
     }
-    if (c->thread != DH_CELL_SEVERAL)
+    if (c->thread != DH_PREFILTER_SEVERAL)
         share(s, c, l);
     if (join(s, c, l))
         return true;
@@ -214,7 +214,7 @@ static bool look_at(struct dh_screen *s, struct dh_cell *c, const struct look *l
 }
 
 /* What the detector holds back until the thread's next event counts then, if the block is shared by then. */
-static bool is_owners_own(struct dh_screen *s, const struct dh_event *e, const struct thread *t, uint32_t number,
+static bool is_owners_own(struct dh_prefilter *s, const struct dh_event *e, const struct thread *t, uint32_t number,
                           bool *odd)
 {
     struct object *o = &s->objects.at[number];
@@ -230,7 +230,7 @@ static bool is_owners_own(struct dh_screen *s, const struct dh_event *e, const s
     return true;
 }
 
-static bool look_at_access(struct dh_screen *s, const struct dh_event *e)
+static bool look_at_access(struct dh_prefilter *s, const struct dh_event *e)
 {
     const struct thread *t = thread_of(s, e->thread);
     bool write = e->kind == DH_EVENT_WRITE, odd = false;
@@ -240,14 +240,14 @@ static bool look_at_access(struct dh_screen *s, const struct dh_event *e)
         return true;
     if (last < e->addr)
         return false;
-    struct dh_cell *first = dh_cells_find(&s->cells, e->addr);
+    struct dh_cell *first = dh_prefilter_cells_find(&s->cells, e->addr);
     if (first && first->object && !first->settled) {
         if (is_owners_own(s, e, t, first->object, &odd))
             return true;
         first->settled = s->objects.at[first->object].shared;
     }
     for (uint64_t at = e->addr & ~(uint64_t)7; !odd && at <= last; at += 8) {
-        struct dh_cell *c = dh_cells_get(&s->cells, at);
+        struct dh_cell *c = dh_prefilter_cells_get(&s->cells, at);
         if (!c || !look_at(s, c, &l))
             return false;
         if (at > UINT64_MAX - 8)
@@ -258,7 +258,7 @@ static bool look_at_access(struct dh_screen *s, const struct dh_event *e)
 
 /* ---- locks ---- */
 
-static size_t row_of(const struct dh_screen *s, uint64_t at)
+static size_t row_of(const struct dh_prefilter *s, uint64_t at)
 {
     size_t i = (at * 0x9e3779b97f4a7c15u) >> 20 & (s->cap_locks - 1);
     while (s->locks[i].id && s->locks[i].at != at)
@@ -266,7 +266,7 @@ static size_t row_of(const struct dh_screen *s, uint64_t at)
     return i;
 }
 
-static void grow_locks(struct dh_screen *s)
+static void grow_locks(struct dh_prefilter *s)
 {
     struct lock *old = s->locks;
     size_t cap = s->cap_locks;
@@ -280,18 +280,18 @@ static void grow_locks(struct dh_screen *s)
     free(old);
 }
 
-static void renew(struct dh_screen *s, struct lock *k)
+static void renew(struct dh_prefilter *s, struct lock *k)
 {
     k->id = ++s->last_id;
     k->alone = 0;
 }
 
 /* A lock in another block is another lock. */
-static struct lock *lock_at(struct dh_screen *s, uint64_t at)
+static struct lock *lock_at(struct dh_prefilter *s, uint64_t at)
 {
     if (2 * s->n_locks >= s->cap_locks)
         grow_locks(s);
-    const struct dh_cell *c = dh_cells_find(&s->cells, at);
+    const struct dh_cell *c = dh_prefilter_cells_find(&s->cells, at);
     struct lock *k = &s->locks[row_of(s, at)];
     uint32_t object = c ? s->objects.at[c->object].number : 0;
     if (!k->id)
@@ -304,7 +304,7 @@ static struct lock *lock_at(struct dh_screen *s, uint64_t at)
     return k;
 }
 
-static uint32_t set_of(struct dh_screen *s, const struct thread *t, bool shared_too)
+static uint32_t set_of(struct dh_prefilter *s, const struct thread *t, bool shared_too)
 {
     uint32_t ids[64];
     size_t n = 0;
@@ -314,7 +314,7 @@ static uint32_t set_of(struct dh_screen *s, const struct thread *t, bool shared_
     return kept(s, dh_locksets_get(s->sets, ids, n), shared_too ? t->any : t->exclusive);
 }
 
-static void held_changed(struct dh_screen *s, struct thread *t)
+static void held_changed(struct dh_prefilter *s, struct thread *t)
 {
     bool shared = false;
     for (size_t i = 0; i < t->held.n; i++)
@@ -335,7 +335,7 @@ static struct held *find_held(struct thread *t, uint64_t at)
     return NULL;
 }
 
-static bool take(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool take(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     struct held *h = find_held(t, e->addr);
     bool shared = e->flags & DH_EVENT_SHARED;
@@ -355,7 +355,7 @@ static bool take(struct dh_screen *s, struct thread *t, const struct dh_event *e
     return true;
 }
 
-static bool give(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool give(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     struct held *h = find_held(t, e->addr);
     if (h && --h->depth)
@@ -370,7 +370,7 @@ static bool give(struct dh_screen *s, struct thread *t, const struct dh_event *e
     return true;
 }
 
-static bool is_new_lock(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool is_new_lock(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     (void)t;
     renew(s, lock_at(s, e->addr));
@@ -379,14 +379,14 @@ static bool is_new_lock(struct dh_screen *s, struct thread *t, const struct dh_e
 
 /* ---- memory ---- */
 
-static void renew_locks(struct dh_screen *s, uint64_t at, uint64_t size)
+static void renew_locks(struct dh_prefilter *s, uint64_t at, uint64_t size)
 {
     for (size_t i = 0; i < s->cap_locks; i++)
         if (s->locks[i].id && s->locks[i].at - at < size)
             renew(s, &s->locks[i]);
 }
 
-static uint32_t new_object(struct dh_screen *s, const struct dh_event *e)
+static uint32_t new_object(struct dh_prefilter *s, const struct dh_event *e)
 {
     uint32_t i = s->unused.n ? s->unused.at[--s->unused.n] : (uint32_t)s->objects.n;
     if (i == s->objects.n)
@@ -396,9 +396,9 @@ static uint32_t new_object(struct dh_screen *s, const struct dh_event *e)
     return i;
 }
 
-static void object_ends(struct dh_screen *s, uint64_t at)
+static void object_ends(struct dh_prefilter *s, uint64_t at)
 {
-    const struct dh_cell *c = dh_cells_find(&s->cells, at);
+    const struct dh_cell *c = dh_prefilter_cells_find(&s->cells, at);
     struct object *o = c && c->object ? &s->objects.at[c->object] : NULL;
     if (!o || o->at != at || !o->size)
         return;
@@ -407,7 +407,7 @@ static void object_ends(struct dh_screen *s, uint64_t at)
 }
 
 /* Blocks of a heap begin at whole eight bytes, and share none with each other. */
-static bool memory(struct dh_screen *s, struct thread *t, const struct dh_event *e)
+static bool memory(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     bool marked = e->flags == DH_MEMORY_HEAP && e->arg <= MARKED_MOST && !(e->addr & 7);
     uint64_t size = marked ? (e->arg + 7) & ~(uint64_t)7 : e->arg;
@@ -417,10 +417,10 @@ static bool memory(struct dh_screen *s, struct thread *t, const struct dh_event 
     if (!marked)
         renew_locks(s, e->addr, e->arg);
     object_ends(s, e->addr);
-    dh_cells_clear(&s->cells, e->addr, size);
+    dh_prefilter_cells_clear(&s->cells, e->addr, size);
     uint32_t object = marked && e->kind == DH_EVENT_ALLOC ? new_object(s, e) : 0;
     for (uint64_t at = e->addr; object && at < e->addr + size; at += 8) {
-        struct dh_cell *c = dh_cells_get(&s->cells, at);
+        struct dh_cell *c = dh_prefilter_cells_get(&s->cells, at);
         if (!c)
             return false;
         c->object = object;
@@ -430,7 +430,7 @@ static bool memory(struct dh_screen *s, struct thread *t, const struct dh_event 
 
 /* ---- the stream ---- */
 
-static bool (*const rules[DH_EVENT_COUNT])(struct dh_screen *, struct thread *, const struct dh_event *) = {
+static bool (*const rules[DH_EVENT_COUNT])(struct dh_prefilter *, struct thread *, const struct dh_event *) = {
     [DH_EVENT_LOCK] = take,
     [DH_EVENT_UNLOCK] = give,
     [DH_EVENT_LOCK_INIT] = is_new_lock,
@@ -447,12 +447,12 @@ static bool is_of_no_concern(const struct dh_event *e)
     return !group || group & ELSEWHERE;
 }
 
-static bool is_too_much(const struct dh_screen *s)
+static bool is_too_much(const struct dh_prefilter *s)
 {
     return s->n_locks > MOST_LOCKS || s->n_sets > MOST_SETS || s->taken > MOST_TAKEN || s->last_object == UINT32_MAX;
 }
 
-static bool look_at_event(struct dh_screen *s, const struct dh_event *e)
+static bool look_at_event(struct dh_prefilter *s, const struct dh_event *e)
 {
     if (dh_event_is_access(e))
         return look_at_access(s, e);
@@ -469,7 +469,7 @@ static bool look_at_event(struct dh_screen *s, const struct dh_event *e)
     return quiet && !is_too_much(s);
 }
 
-static bool look_at_oldest(struct dh_screen *s)
+static bool look_at_oldest(struct dh_prefilter *s)
 {
     const struct dh_event *e = &s->waiting[s->first++ % WAITING];
     s->over = s->over || e->thread >= MOST_THREADS || !look_at_event(s, e);
@@ -477,17 +477,17 @@ static bool look_at_oldest(struct dh_screen *s)
 }
 
 /* Memory is slow: what an access needs is fetched while others are looked at. */
-bool dh_screen_event(struct dh_screen *s, const struct dh_event *e)
+bool dh_prefilter_event(struct dh_prefilter *s, const struct dh_event *e)
 {
     if (e->kind >= DH_EVENT_COUNT)
         return !s->over;
     s->waiting[s->last++ % WAITING] = *e;
     if (dh_event_is_access(e))
-        dh_cells_soon(&s->cells, e->addr);
+        dh_prefilter_cells_prefetch(&s->cells, e->addr);
     return s->last - s->first < WAITING ? !s->over : look_at_oldest(s);
 }
 
-bool dh_screen_end(struct dh_screen *s)
+bool dh_prefilter_end(struct dh_prefilter *s)
 {
     while (s->first != s->last)
         look_at_oldest(s);

@@ -10,13 +10,13 @@
 
 #include <stdbool.h>
 
-struct dh_screen;
-struct dh_screen *dh_screen_new(void);
-void dh_screen_free(struct dh_screen *s);
+struct dh_prefilter;
+struct dh_prefilter *dh_prefilter_new(void);
+void dh_prefilter_free(struct dh_prefilter *s);
 /* Every event of the stream, in order; it looks at each a little later. False: from here on, and for what came before,
  * ask the detector. */
-bool dh_screen_event(struct dh_screen *s, const struct dh_event *e);
+bool dh_prefilter_event(struct dh_prefilter *s, const struct dh_event *e);
 /* The stream is at its end: what it has not looked at yet. */
-bool dh_screen_end(struct dh_screen *s);
+bool dh_prefilter_end(struct dh_prefilter *s);
 
 #endif

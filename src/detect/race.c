@@ -3,12 +3,12 @@
 void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_lines)
 {
     *r = (struct dh_race){0};
-    dh_lines_init(&r->lines, allocate, cap_lines);
+    dh_shadow_lines_init(&r->lines, allocate, cap_lines);
 }
 
 void dh_race_reset(struct dh_race *r)
 {
-    dh_lines_reset(&r->lines);
+    dh_shadow_lines_reset(&r->lines);
 }
 
 /* ---- synchronisation ---- */
@@ -116,12 +116,12 @@ static uint64_t in_line(uintptr_t granule, uint64_t mask)
 }
 
 /* What a half said. A wide one is explained when it matters. */
-static bool note(const struct access *a, struct dh_line *line, uint32_t half, uint32_t kind)
+static bool note(const struct access *a, struct dh_shadow_line *line, uint32_t half, uint32_t kind)
 {
     bool wide = dh_epoch_is_wide(half);
     unsigned mask = wide ? DH_MASK_ALL : dh_epoch_mask(half);
-    struct dh_pair pair = {in_line(a->granule, mask), half & DH_EPOCH_TIME, wide ? kind | DH_KIND_WIDE : kind};
-    return !half || dh_line_note(&a->r->lines, line, &pair);
+    struct dh_line_access pair = {in_line(a->granule, mask), half & DH_EPOCH_TIME, wide ? kind | DH_KIND_WIDE : kind};
+    return !half || dh_shadow_line_import(&a->r->lines, line, &pair);
 }
 
 /* False: no room. When the cell changed meanwhile it is simply looked at again. */
@@ -134,13 +134,13 @@ static bool move_to_line(const struct access *a, dh_cell old)
     uint32_t index = line_of_neighbours(a);
     bool fresh = !index;
     if (fresh)
-        index = dh_line_take(&a->r->lines);
-    struct dh_line *line = &a->r->lines.at[index];
+        index = dh_shadow_line_alloc(&a->r->lines);
+    struct dh_shadow_line *line = &a->r->lines.at[index];
     bool ok = index && note(a, line, write, DH_WRITES) && note(a, line, read, DH_READS);
     if (ok && swap(a->cell, old, dh_cell_of(0, DH_EPOCH_INDEX | index)))
         line->cells++;
     if (index && !line->cells)
-        dh_line_give(&a->r->lines, index);
+        dh_shadow_line_free(&a->r->lines, index);
     a->r->lost += !ok;
     leave(a->r);
     return ok;
@@ -148,11 +148,11 @@ static bool move_to_line(const struct access *a, dh_cell old)
 
 static void leave_line(struct dh_race *r, dh_cell old, uintptr_t granule)
 {
-    struct dh_line *line = &r->lines.at[dh_cell_line(old)];
+    struct dh_shadow_line *line = &r->lines.at[dh_cell_line(old)];
     enter(r);
     line->spent |= 1u << granule_in_line(granule);
     if (--line->cells == 0)
-        dh_line_give(&r->lines, dh_cell_line(old));
+        dh_shadow_line_free(&r->lines, dh_cell_line(old));
     leave(r);
 }
 
@@ -160,15 +160,15 @@ static void leave_line(struct dh_race *r, dh_cell old, uintptr_t granule)
 
 struct looking {
     const struct access *a;
-    uint64_t bytes, accessed; /* of the granules, and of the access */
-    bool alone;               /* all else that was done to the granules happens before */
-    bool clean;               /* all that was written in the line happens before */
-    bool silent;              /* it was told before */
-    struct dh_pair wide;      /* one that has to be explained first */
+    uint64_t bytes, accessed;   /* of the granules, and of the access */
+    bool alone;                 /* all else that was done to the granules happens before */
+    bool clean;                 /* all that was written in the line happens before */
+    bool silent;                /* it was told before */
+    struct dh_line_access wide; /* one that has to be explained first */
 };
 
 /* Granule by granule: the other access may have been several. */
-static void report(const struct access *a, const struct dh_pair *p, uint64_t shared)
+static void report(const struct access *a, const struct dh_line_access *p, uint64_t shared)
 {
     while (shared) {
         unsigned first = (unsigned)__builtin_ctzll(shared);
@@ -186,7 +186,7 @@ static void report(const struct access *a, const struct dh_pair *p, uint64_t sha
     }
 }
 
-static bool look(void *arg, const struct dh_pair *p)
+static bool look(void *arg, const struct dh_line_access *p)
 {
     struct looking *l = arg;
     uint64_t shared = p->bytes & l->accessed;
@@ -203,20 +203,21 @@ static bool look(void *arg, const struct dh_pair *p)
 }
 
 /* The thread of a wide epoch knows what it did to this granule: that takes the epoch's place. */
-static void explain(const struct access *a, struct dh_line *line, uintptr_t granule, const struct dh_pair *wide)
+static void explain(const struct access *a, struct dh_shadow_line *line, uintptr_t granule,
+                    const struct dh_line_access *wide)
 {
-    struct dh_pair pairs[4], gone = {wide->bytes & in_line(granule, DH_MASK_ALL), wide->time, wide->kind};
+    struct dh_line_access pairs[4], gone = {wide->bytes & in_line(granule, DH_MASK_ALL), wide->time, wide->kind};
     unsigned n = a->r->explain(wide->time, granule, dh_kind_writes(wide->kind & ~DH_KIND_WIDE), pairs);
     enter(a->r);
-    dh_line_unnote(line, &gone);
+    dh_shadow_line_remove(line, &gone);
     for (unsigned i = 0; i < n; i++) {
         pairs[i].bytes = in_line(granule, pairs[i].bytes);
-        a->r->lost += !dh_line_note(&a->r->lines, line, &pairs[i]);
+        a->r->lost += !dh_shadow_line_import(&a->r->lines, line, &pairs[i]);
     }
     leave(a->r);
 }
 
-static bool see_wide(void *arg, const struct dh_pair *p)
+static bool see_wide(void *arg, const struct dh_line_access *p)
 {
     struct looking *l = arg;
     if (!(p->kind & DH_KIND_WIDE) || !(p->bytes & l->accessed) || dh_clock_covers(&l->a->t->clock, p->time) ||
@@ -226,11 +227,11 @@ static bool see_wide(void *arg, const struct dh_pair *p)
     return false;
 }
 
-static void explain_wide(struct looking *l, struct dh_line *line, unsigned slot)
+static void explain_wide(struct looking *l, struct dh_shadow_line *line, unsigned slot)
 {
     for (l->wide.bytes = 1; l->wide.bytes;) {
         l->wide.bytes = 0;
-        dh_line_others(line, slot, see_wide, l);
+        dh_shadow_line_each_other(line, slot, see_wide, l);
         for (unsigned i = 0; i < l->a->n; i++)
             if (l->wide.bytes & in_line(l->a->granule + 4 * i, DH_MASK_ALL))
                 explain(l->a, line, l->a->granule + 4 * i, &l->wide);
@@ -238,13 +239,13 @@ static void explain_wide(struct looking *l, struct dh_line *line, unsigned slot)
 }
 
 /* `c` is the column if there is one. */
-static struct dh_column *say(const struct access *a, struct dh_line *line, struct dh_column *c)
+static struct dh_column *say(const struct access *a, struct dh_shadow_line *line, struct dh_column *c)
 {
-    const struct dh_pair here = {a->bytes, a->t->time, a->kind}, *now = &here;
+    const struct dh_line_access here = {a->bytes, a->t->time, a->kind}, *now = &here;
     if (c && dh_column_add(c, now))
         return c;
     enter(a->r);
-    c = dh_line_column(&a->r->lines, line, dh_epoch_slot(a->t->time));
+    c = dh_shadow_line_get_column(&a->r->lines, line, dh_epoch_slot(a->t->time));
     bool ok = c && (dh_column_add(c, now) || (dh_column_grow(&a->r->lines, c) && dh_column_add(c, now)));
     a->r->lost += !ok;
     leave(a->r);
@@ -257,14 +258,14 @@ static void leave_when_told(const struct access *a, dh_cell old, const struct dh
     uint32_t epoch = dh_epoch_with(a->t->time, DH_MASK_ALL);
     for (unsigned i = 0; i < a->n; i++) {
         uintptr_t granule = a->granule + 4 * i;
-        if (dh_column_says(mine, in_line(granule, DH_MASK_ALL), DH_WRITES, a->t->time) &&
+        if (dh_column_has(mine, in_line(granule, DH_MASK_ALL), DH_WRITES, a->t->time) &&
             swap(&a->cell[i], old, dh_cell_of(epoch, epoch)))
             leave_line(a->r, old, granule);
     }
 }
 
 /* Data that several threads read and one writes would leave the line with every write, and come back. */
-static bool is_calm(struct dh_line *line, uint32_t time, bool writes_alone)
+static bool is_calm(struct dh_shadow_line *line, uint32_t time, bool writes_alone)
 {
     enum { EPOCHS = 2 };
     uint32_t since = __atomic_load_n(&line->calm, __ATOMIC_RELAXED);
@@ -282,7 +283,7 @@ static bool has_checked(const struct access *a, const struct dh_column *mine, ui
 }
 
 /* All that is said against the access by other columns. */
-static bool check_line(const struct access *a, struct dh_line *line, struct dh_column *mine, bool silent)
+static bool check_line(const struct access *a, struct dh_shadow_line *line, struct dh_column *mine, bool silent)
 {
     uint64_t writes = __atomic_load_n(&line->writes, __ATOMIC_SEQ_CST);
     if (has_checked(a, mine, writes))
@@ -291,7 +292,7 @@ static bool check_line(const struct access *a, struct dh_line *line, struct dh_c
     l.bytes = in_line(a->granule, a->n < DH_CELLS ? ((uint64_t)1 << 4 * a->n) - 1 : ~(uint64_t)0);
     if (line->has_wide && !silent)
         explain_wide(&l, line, mine->slot);
-    dh_line_others(line, mine->slot, look, &l);
+    dh_shadow_line_each_other(line, mine->slot, look, &l);
     if (l.clean) {
         mine->checked = writes;
         mine->checked_by = a->t->serial;
@@ -303,9 +304,9 @@ static bool check_line(const struct access *a, struct dh_line *line, struct dh_c
  * came here to see whether the line is still needed (a cell is quicker). */
 static void access_line(const struct access *a, dh_cell old)
 {
-    struct dh_line *line = &a->r->lines.at[dh_cell_line(old)];
-    struct dh_column *mine = dh_line_find(line, dh_epoch_slot(a->t->time));
-    bool repeats = mine && dh_column_says(mine, a->bytes, a->kind, a->t->time);
+    struct dh_shadow_line *line = &a->r->lines.at[dh_cell_line(old)];
+    struct dh_column *mine = dh_shadow_line_find_column(line, dh_epoch_slot(a->t->time));
+    bool repeats = mine && dh_column_has(mine, a->bytes, a->kind, a->t->time);
     if (repeats && a->kind != DH_WRITES && !a->said)
         return;
     if (!repeats)
@@ -313,7 +314,7 @@ static void access_line(const struct access *a, dh_cell old)
     if (!mine)
         return;
     if (!repeats && dh_kind_writes(a->kind))
-        dh_line_wrote(line);
+        dh_shadow_line_count_write(line);
     else
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     bool alone = check_line(a, line, mine, repeats && !a->said) && a->kind == DH_WRITES;

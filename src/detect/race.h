@@ -59,14 +59,14 @@ struct dh_race_thread {
 };
 
 struct dh_race {
-    struct dh_lines lines;
+    struct dh_shadow_lines lines;
     uint64_t lost; /* accesses not recorded because a table was full */
     void (*lock)(void);
     void (*unlock)(void); /* around lines; NULL when only one thread works */
     void (*report)(struct dh_race_thread *t, const struct dh_race_hit *hit);
     /* What is behind a wide epoch: the last reads (or writes) of the granule's bytes up to that time by its thread, as
      * pairs of times and masks of the granule; answers how many, at most four. */
-    unsigned (*explain)(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4]);
+    unsigned (*explain)(uint32_t time, uintptr_t granule, bool writes, struct dh_line_access pairs[4]);
 };
 
 void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_lines);

@@ -65,7 +65,7 @@ static void add_what_paths_may(struct dh_view_store *s, struct dh_view_code *c)
 {
     for (int write = 0; write < 2; write++) {
         size_t n;
-        const char *const *names = dh_world_may_access(s->world, c->site, write, &n);
+        const char *const *names = dh_run_may_access(s->world, c->site, write, &n);
         for (size_t i = 0; names && i < n; i++)
             add_name(c, dh_field_names_number(&s->names, names[i]));
     }
@@ -97,13 +97,13 @@ bool dh_view_may_access(const struct dh_view_store *s, const struct dh_view *v, 
 static void free_view(struct dh_view *v)
 {
     for (size_t i = 0; i < v->n_samples; i++)
-        dh_instant_drop(v->samples[i]);
+        dh_hb_snapshot_unref(v->samples[i]);
     dh_vec_release(&v->in.outer);
-    dh_fields_release(&v->in.part);
+    dh_field_set_release(&v->in.part);
     free(v);
 }
 
-static uint64_t hash_names(const struct dh_fields *s)
+static uint64_t hash_names(const struct dh_field_set *s)
 {
     uint64_t h = 7;
     uint32_t last = 0;
@@ -119,12 +119,12 @@ static void occurred(struct dh_view_store *s, struct dh_view *v)
 {
     uint32_t thread = v->in.thread;
     if (v->n_samples < DH_VIEW_SAMPLES && v->times + 1 == 1ull << v->n_samples)
-        v->samples[v->n_samples++] = dh_instants_now(&s->instants, thread, dh_world_thread_count(s->world));
+        v->samples[v->n_samples++] = dh_hb_snapshots_current(&s->instants, thread, dh_run_thread_count(s->world));
     v->times++;
     v->last = dh_instants_time(&s->instants, thread);
 }
 
-static struct dh_view *new_view(const struct dh_critical *c, const struct dh_fields *fields, size_t code)
+static struct dh_view *new_view(const struct dh_critical_section *c, const struct dh_field_set *fields, size_t code)
 {
     struct dh_view *v = calloc(1, sizeof *v);
     if (!v)
@@ -134,22 +134,23 @@ static struct dh_view *new_view(const struct dh_critical *c, const struct dh_fie
     memset(&v->in.outer, 0, sizeof v->in.outer);
     for (size_t i = 0; i < c->outer.n; i++)
         dh_vec_push(&v->in.outer, c->outer.at[i]);
-    v->in.whole = (struct dh_fields){0};
-    dh_fields_copy(&v->in.part, fields);
+    v->in.whole = (struct dh_field_set){0};
+    dh_field_set_copy(&v->in.part, fields);
     return v;
 }
 
-static uint64_t key_of(const struct dh_guard *g, const struct dh_critical *c, const struct dh_fields *fields,
-                       size_t code, unsigned role)
+static uint64_t key_of(const struct dh_guarded_views *g, const struct dh_critical_section *c,
+                       const struct dh_field_set *fields, size_t code, unsigned role)
 {
-    uint64_t key = dh_hash_mix(dh_hash_mix(dh_hash_mix(dh_fields_hash(fields), c->thread), code), g->id);
+    uint64_t key = dh_hash_mix(dh_hash_mix(dh_hash_mix(dh_field_set_hash(fields), c->thread), code), g->id);
     for (size_t i = 0; i < c->outer.n; i++)
         key = dh_hash_mix(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
     return dh_hash_mix(key, role);
 }
 
-static struct dh_view *add_view(struct dh_view_store *s, struct dh_guard *g, const struct dh_critical *c,
-                                const struct dh_fields *fields, bool atomic, bool complete)
+static struct dh_view *add_view(struct dh_view_store *s, struct dh_guarded_views *g,
+                                const struct dh_critical_section *c, const struct dh_field_set *fields, bool atomic,
+                                bool complete)
 {
     size_t code = code_of(s, c->site, c->ctx);
     uint64_t *known =
@@ -171,7 +172,7 @@ static struct dh_view *add_view(struct dh_view_store *s, struct dh_guard *g, con
     return v;
 }
 
-static void retire(struct dh_view_store *s, struct dh_guard *g)
+static void retire(struct dh_view_store *s, struct dh_guarded_views *g)
 {
     s->retire(s->arg, g);
     for (size_t i = 0; i < g->views.n; i++)
@@ -179,18 +180,18 @@ static void retire(struct dh_view_store *s, struct dh_guard *g)
     dh_vec_release(&g->views);
 }
 
-static struct dh_guard *guard_of(struct dh_view_store *s, const struct dh_critical *c)
+static struct dh_guarded_views *guard_of(struct dh_view_store *s, const struct dh_critical_section *c)
 {
     uint64_t *number = dh_numbers_at(&s->by_lock, c->lock);
     if (!*number) {
-        struct dh_guard *new = calloc(1, sizeof *new);
+        struct dh_guarded_views *new = calloc(1, sizeof *new);
         if (!new)
             abort();
-        *new = (struct dh_guard){.lock = c->lock, .id = c->id};
+        *new = (struct dh_guarded_views){.lock = c->lock, .id = c->id};
         dh_vec_push(&s->guards, new);
         *number = s->guards.n;
     }
-    struct dh_guard *g = s->guards.at[*number - 1];
+    struct dh_guarded_views *g = s->guards.at[*number - 1];
     if (g->id != c->id) {
         retire(s, g);
         g->id = c->id;
@@ -198,10 +199,10 @@ static struct dh_guard *guard_of(struct dh_view_store *s, const struct dh_critic
     return g;
 }
 
-static void closed(void *arg, const struct dh_critical *c, bool ended)
+static void closed(void *arg, const struct dh_critical_section *c, bool ended)
 {
     struct dh_view_store *s = arg;
-    struct dh_guard *g = guard_of(s, c);
+    struct dh_guarded_views *g = guard_of(s, c);
     struct dh_view *v = NULL;
     if (c->part.at.n)
         v = add_view(s, g, c, &c->part, true, !c->waited);
@@ -211,10 +212,11 @@ static void closed(void *arg, const struct dh_critical *c, bool ended)
         s->section(s->arg, g, v, c);
 }
 
-bool dh_view_comes_between(const struct dh_view *v, const struct dh_instant *after, uint32_t thread, uint32_t before)
+bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, uint32_t thread,
+                           uint32_t before)
 {
     for (size_t i = 0; i < v->n_samples; i++) {
-        const struct dh_instant *m = v->samples[i];
+        const struct dh_hb_snapshot *m = v->samples[i];
         if (!dh_instant_knows(after, m->thread, m->time) && !dh_instant_knows(m, thread, before))
             return true;
     }
@@ -240,19 +242,19 @@ struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
 
 /* ---- the store ---- */
 
-void dh_view_store_init(struct dh_view_store *s, struct dh_world *w)
+void dh_view_store_init(struct dh_view_store *s, struct dh_run_state *w)
 {
     memset(s, 0, sizeof *s);
     s->world = w;
     dh_field_names_init(&s->names);
-    dh_criticals_init(&s->open, w, &s->names, closed, s);
-    dh_instants_init(&s->instants, DH_EDGES_WITHOUT_LOCKS);
+    dh_critical_sections_init(&s->open, w, &s->names, closed, s);
+    dh_hb_snapshots_init(&s->instants, DH_EDGES_WITHOUT_LOCKS);
 }
 
 void dh_view_store_event(struct dh_view_store *s, const struct dh_event *e)
 {
-    dh_criticals_event(&s->open, e);
-    dh_instants_event(&s->instants, e);
+    dh_critical_sections_event(&s->open, e);
+    dh_hb_snapshots_event(&s->instants, e);
 }
 
 void dh_view_store_end(struct dh_view_store *s)
@@ -277,7 +279,7 @@ void dh_view_store_release(struct dh_view_store *s)
     dh_numbers_release(&s->by_view);
     dh_numbers_release(&s->alike);
     dh_numbers_release(&s->by_code);
-    dh_criticals_release(&s->open);
-    dh_instants_release(&s->instants);
+    dh_critical_sections_release(&s->open);
+    dh_hb_snapshots_release(&s->instants);
     dh_field_names_release(&s->names);
 }

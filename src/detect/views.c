@@ -44,7 +44,7 @@ struct views {
     struct dh_view_store store;
     struct dh_numbers arrays; /* by object and name: index of extents */
     DH_VEC(struct extent) extents;
-    const struct dh_guard *judged;
+    const struct dh_guarded_views *judged;
     DH_VEC(uint32_t *) told; /* sets of names: sorted, 0 at the end */
     uint64_t steps;
 };
@@ -73,10 +73,10 @@ static void add_extent(struct views *v, const struct dh_field *f)
     e->end = f->end > e->end ? f->end : e->end;
 }
 
-static void find_arrays(struct views *v, const struct dh_guard *g)
+static void find_arrays(struct views *v, const struct dh_guarded_views *g)
 {
     for (size_t i = 0; i < g->views.n; i++) {
-        const struct dh_fields *s = &g->views.at[i]->in.part;
+        const struct dh_field_set *s = &g->views.at[i]->in.part;
         for (size_t k = 0; k < s->at.n; k++)
             if (is_element(v, s->at.at[k].name))
                 add_extent(v, &s->at.at[k]);
@@ -97,8 +97,8 @@ struct candidate {
 
 static void find_clashes(const struct dh_view *s, struct candidate *c)
 {
-    struct dh_fields_common k = {0};
-    while (dh_fields_next_common(&s->in.part, &c->view->in.part, &k)) {
+    struct dh_field_set_common k = {0};
+    while (dh_field_set_next_common(&s->in.part, &c->view->in.part, &k)) {
         if (!((k.a->how | k.b->how) & DH_FIELD_WRITTEN))
             continue;
         bool ours_is_smaller = k.a->end - k.a->at < k.b->end - k.b->at;
@@ -115,12 +115,12 @@ static bool meets_array(struct views *v, const struct clash *x, const struct dh_
         return false;
     uint64_t index = *dh_numbers_at(&v->arrays, array_key(x->object, x->name));
     const struct extent *e = index ? &v->extents.at[index - 1] : NULL;
-    return e && dh_fields_meet(&other->in.part, x->object, e->at, e->end);
+    return e && dh_field_set_overlaps(&other->in.part, x->object, e->at, e->end);
 }
 
 static bool is_apart(struct views *v, const struct clash *x, const struct dh_view *other)
 {
-    return !meets_array(v, x, other) && !dh_fields_meet(&other->in.part, x->object, x->at, x->end) &&
+    return !meets_array(v, x, other) && !dh_field_set_overlaps(&other->in.part, x->object, x->at, x->end) &&
            !dh_view_may_access(&v->store, other, x->name) && !dh_view_may_access(&v->store, other, x->ours->name) &&
            !dh_view_may_access(&v->store, other, x->theirs->name);
 }
@@ -129,8 +129,8 @@ static bool is_apart(struct views *v, const struct clash *x, const struct dh_vie
 static bool is_known_otherwise(const struct views *v, const struct clash *x, const struct dh_view *other)
 {
     for (size_t i = 0; i < v->judged->views.n; i++) {
-        const struct dh_fields *s = &v->judged->views.at[i]->in.part;
-        if (!dh_fields_meet(s, x->object, x->at, x->end))
+        const struct dh_field_set *s = &v->judged->views.at[i]->in.part;
+        if (!dh_field_set_overlaps(s, x->object, x->at, x->end))
             continue;
         for (size_t k = 0; k < s->at.n; k++)
             if (s->at.at[k].object == x->object && s->at.at[k].at < x->end && x->at < s->at.at[k].end &&
@@ -146,7 +146,7 @@ static bool is_sweep(const struct views *v, const struct dh_view *s, const struc
     const struct dh_site_table *table = NULL;
     bool write;
     struct dh_field_place p = dh_field_place_of(x->ours, &write);
-    const struct dh_site *site = dh_world_site(v->store.world, p.site, &table);
+    const struct dh_site *site = dh_run_site(v->store.world, p.site, &table);
     if (site && site->size && x->ours->end - x->ours->at >= (uint64_t)SWEEP * site->size)
         return true;
     unsigned n = 0;
@@ -183,7 +183,7 @@ static bool are_apart(struct views *v, const struct dh_view *s, const struct can
             if ((*x)->object == (*y)->object && (*x)->name != (*y)->name && is_apart(v, *y, a->view) &&
                 !is_of_a_table(v, s, *x, *y))
                 return !is_known_otherwise(v, *x, b->view) && !is_known_otherwise(v, *y, a->view) &&
-                       !dh_critical_share_outer(&s->in, &a->view->in, &b->view->in) &&
+                       !dh_critical_sections_share_outer(&s->in, &a->view->in, &b->view->in) &&
                        (may_come_between(a->view, s, b->view) || may_come_between(b->view, s, a->view));
         }
     }
@@ -273,7 +273,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
     struct dh_str text = {0}, key = {0};
     struct dh_held ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
     const char *x = dh_field_name(&v->store.names, c->x->name), *y = dh_field_name(&v->store.names, c->y->name);
-    const char *lock = or_else(dh_world_variable(v->store.world, c->s->in.site), "one lock");
+    const char *lock = or_else(dh_run_variable(v->store.world, c->s->in.site), "one lock");
     dh_str_add(&text, "{");
     list_some(v, &text, names);
     dh_str_addf(&text,
@@ -297,7 +297,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
                                 .n_suspects = sizeof suspects / sizeof *suspects,
                                 .text = text.at,
                                 .key = key.at};
-    dh_world_found(v->store.world, &dh_detector_views, &said);
+    dh_run_report(v->store.world, &dh_detector_views, &said);
     dh_str_release(&text);
     dh_str_release(&key);
 }
@@ -391,7 +391,7 @@ static void judge_against(struct views *v, const struct dh_view *s, const candid
         tell(v, &first, set);
 }
 
-static void gather(const struct dh_guard *g, const struct dh_view *s, uint32_t thread, candidate_list *out)
+static void gather(const struct dh_guarded_views *g, const struct dh_view *s, uint32_t thread, candidate_list *out)
 {
     for (size_t i = 0; i < g->views.n; i++) {
         struct candidate c = {.view = g->views.at[i]};
@@ -420,7 +420,7 @@ static int larger_first(const void *a, const void *b)
     return v->in.began < w->in.began ? -1 : v->in.began > w->in.began;
 }
 
-static void list_threads(const struct dh_guard *g, number_list *threads)
+static void list_threads(const struct dh_guarded_views *g, number_list *threads)
 {
     for (size_t i = 0; i < g->views.n; i++)
         dh_vec_push(threads, g->views.at[i]->in.thread);
@@ -434,7 +434,7 @@ static void list_threads(const struct dh_guard *g, number_list *threads)
 }
 
 /* Larger views first: what is told of them stands for their parts (maximal views, §3.2). */
-static void judge(void *arg, struct dh_guard *g)
+static void judge(void *arg, struct dh_guarded_views *g)
 {
     struct views *v = arg;
     number_list threads = {0};
@@ -464,7 +464,7 @@ static void judge(void *arg, struct dh_guard *g)
 
 /* ---- the detector ---- */
 
-static void *views_begin(struct dh_world *w, const struct dh_detector_options *o, const char **why)
+static void *views_begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
     struct views *v = calloc(1, sizeof *v);

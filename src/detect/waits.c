@@ -44,7 +44,7 @@ struct possible {
 };
 
 struct dh_waits {
-    struct dh_world *world;
+    struct dh_run_state *world;
     const struct dh_detector *who;
     struct dh_lock_order *order;
     DH_VEC(struct pending) pending; /* by thread */
@@ -62,7 +62,7 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-struct dh_waits *dh_waits_new(struct dh_world *world, const struct dh_detector *who, struct dh_lock_order *order)
+struct dh_waits *dh_waits_new(struct dh_run_state *world, const struct dh_detector *who, struct dh_lock_order *order)
 {
     struct dh_waits *w = zeroed(1, sizeof *w);
     w->world = world;
@@ -143,7 +143,7 @@ static bool is_same_wait(const struct critical *a, const struct critical *b)
 /* Of equal waits the first counts: later ones are only ordered more. */
 static void note_critical(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(w->world, e->thread);
     struct condition *c = get_condition(w, e->addr);
     struct critical new = {.e = *e, .when = now, .held = zeroed(t->held.n + 1, sizeof *new.held)};
     for (size_t i = 0; i < t->held.n; i++)
@@ -156,7 +156,7 @@ static void note_critical(struct dh_waits *w, const struct dh_event *e, struct d
         free(new.held);
         return;
     }
-    dh_turn_keep(now);
+    dh_hb_snapshot_ref(now);
     dh_vec_push(&c->critical, new);
 }
 
@@ -178,7 +178,7 @@ static void set_wait_free(struct dh_waits *w, uint32_t place)
 
 static void note_possible(struct dh_waits *w, struct possible *new, struct dh_turn *now)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, new->wait.e.thread);
+    const struct dh_run_thread *t = dh_run_thread(w->world, new->wait.e.thread);
     struct critical *c = &new->wait;
     bool known = w->possible.n == POSSIBLE_MOST;
     c->when = now;
@@ -192,21 +192,21 @@ static void note_possible(struct dh_waits *w, struct possible *new, struct dh_tu
         free(c->held);
         return;
     }
-    dh_turn_keep(now);
+    dh_hb_snapshot_ref(now);
     dh_vec_push(&w->possible, *new);
 }
 
-static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_turns *instants)
+static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *instants)
 {
     bool nobody;
     if (e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT) || is_wait_free(w, e->site))
         return;
     unsigned n = 0;
-    for (uint32_t at; (at = dh_world_may_wait(w->world, e->site, n, &nobody)) != DH_NO_PLACE; n++) {
+    for (uint32_t at; (at = dh_run_may_wait(w->world, e->site, n, &nobody)) != DH_NO_PLACE; n++) {
         struct possible new = {.nobody_signals = nobody};
         new.wait.e = (struct dh_event){.kind = DH_EVENT_COND_WAIT, .thread = e->thread, .site = at, .ctx = e->ctx};
         new.wait.e.arg = e->addr;
-        struct dh_turn *now = dh_turns_now(instants, e->thread);
+        struct dh_turn *now = dh_must_hb_current(instants, e->thread);
         if (now)
             note_possible(w, &new, now);
     }
@@ -244,22 +244,22 @@ static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn
     }
     if (!s || !now)
         return;
-    dh_turn_keep(now);
+    dh_hb_snapshot_ref(now);
     dh_turn_put(s->when);
     *s = (struct signaller){*e, now, number};
 }
 
 /* ---- critical: who could end the wait has to get a lock first that the waiting thread holds ---- */
 
-static bool is_beside(const struct dh_request *r, const struct dh_turn *when)
+static bool is_beside(const struct dh_lock_request *r, const struct dh_turn *when)
 {
     for (uint32_t i = 0; i < r->n_instants; i++)
-        if (dh_turns_are_concurrent(r->instants[i], when))
+        if (dh_hb_snapshots_concurrent(r->instants[i], when))
             return true;
     return false;
 }
 
-static const struct dh_held *stands_in_the_way(const struct critical *c, const struct dh_request *r)
+static const struct dh_held *stands_in_the_way(const struct critical *c, const struct dh_lock_request *r)
 {
     for (size_t i = 0; r->lock && i < c->n_held; i++)
         if (c->held[i].lock == r->lock && c->held[i].id == r->id && !(c->held[i].shared && r->shared))
@@ -268,10 +268,11 @@ static const struct dh_held *stands_in_the_way(const struct critical *c, const s
 }
 
 /* A request of the signaller's, before its last signal, that the wait may keep waiting. */
-static const struct dh_request *blocked_request(struct dh_waits *w, const struct critical *c, const struct signaller *s)
+static const struct dh_lock_request *blocked_request(struct dh_waits *w, const struct critical *c,
+                                                     const struct signaller *s)
 {
     size_t at = 0;
-    const struct dh_request *r;
+    const struct dh_lock_request *r;
     while ((r = dh_lock_order_next(w->order, s->last.thread, &at)))
         if (r->first < s->number && stands_in_the_way(c, r) && is_beside(r, c->when))
             return r;
@@ -285,10 +286,10 @@ static void tell(struct dh_waits *w, enum dh_suspicion_kind kind, enum dh_suspic
         .kind = kind, .level = level, .addr = addr, .suspects = suspects, .n_suspects = n, .text = text};
     if (s.n_suspects > DH_SUSPECTS)
         s.n_suspects = DH_SUSPECTS;
-    dh_world_found(w->world, w->who, &s);
+    dh_run_report(w->world, w->who, &s);
 }
 
-static void tell_critical(struct dh_waits *w, const struct critical *c, const struct dh_request *r,
+static void tell_critical(struct dh_waits *w, const struct critical *c, const struct dh_lock_request *r,
                           const struct signaller *s)
 {
     struct dh_suspect suspects[] = {
@@ -322,13 +323,13 @@ static void tell_critical(struct dh_waits *w, const struct critical *c, const st
 
 static void judge_critical(struct dh_waits *w, const struct condition *c, const struct critical *wait)
 {
-    const struct dh_request *first = NULL;
+    const struct dh_lock_request *first = NULL;
     const struct signaller *by = NULL;
     for (size_t i = 0; i < c->signallers.n; i++) {
         const struct signaller *s = &c->signallers.at[i];
-        if (s->last.thread == wait->e.thread || dh_turn_is_before(s->when, wait->when))
+        if (s->last.thread == wait->e.thread || dh_hb_snapshot_before(s->when, wait->when))
             continue;
-        const struct dh_request *r = blocked_request(w, wait, s);
+        const struct dh_lock_request *r = blocked_request(w, wait, s);
         if (!r)
             return; /* this one gets through */
         if (!first) {
@@ -352,8 +353,7 @@ static const struct condition *condition_named(struct dh_waits *w, const char *n
     const struct condition *found = NULL;
     for (size_t i = 0; *name && i < w->cap; i++)
         for (const struct condition *c = w->rows[i]; c; c = c->next) {
-            bool same =
-                c->signallers.n && strcmp(dh_world_variable(w->world, c->signallers.at[0].last.site), name) == 0;
+            bool same = c->signallers.n && strcmp(dh_run_variable(w->world, c->signallers.at[0].last.site), name) == 0;
             if (same && found)
                 return NULL;
             found = same ? c : found;
@@ -376,8 +376,8 @@ static void tell_nobody_signals(struct dh_waits *w, const struct critical *wait)
 
 static void judge_possible(struct dh_waits *w, const struct possible *p)
 {
-    const struct condition *c = condition_named(w, dh_world_variable(w->world, p->wait.e.site));
-    if (p->nobody_signals && dh_world_thread_count(w->world) > 1)
+    const struct condition *c = condition_named(w, dh_run_variable(w->world, p->wait.e.site));
+    if (p->nobody_signals && dh_run_thread_count(w->world) > 1)
         tell_nobody_signals(w, &p->wait);
     if (!c || !p->wait.n_held)
         return;
@@ -405,7 +405,7 @@ static void condition_ends(struct dh_waits *w, uint64_t addr)
 
 static struct pending *pending_of(struct dh_waits *w, uint32_t thread)
 {
-    if (thread >= DH_WORLD_THREADS)
+    if (thread >= DH_RUN_THREADS_MAX)
         return NULL;
     while (w->pending.n <= thread)
         dh_vec_push(&w->pending, (struct pending){0});
@@ -442,7 +442,7 @@ static void note_pending(struct dh_waits *w, const struct dh_event *e)
         *p = (struct pending){true, *e};
 }
 
-void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_turns *instants, uint64_t number)
+void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *instants, uint64_t number)
 {
     note_pending(w, e);
     switch (e->kind) {
@@ -450,11 +450,11 @@ void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_turn
         locks(w, e, instants);
         break;
     case DH_EVENT_COND_WAIT:
-        waits(w, e, dh_turns_now(instants, e->thread));
+        waits(w, e, dh_must_hb_current(instants, e->thread));
         break;
     case DH_EVENT_COND_SIGNAL:
     case DH_EVENT_COND_BROADCAST:
-        signals(w, e, dh_turns_now(instants, e->thread), number);
+        signals(w, e, dh_must_hb_current(instants, e->thread), number);
         break;
     case DH_EVENT_LOCK_INIT:
     case DH_EVENT_LOCK_DESTROY:
@@ -474,7 +474,7 @@ static const struct pending *waiting(const struct dh_waits *w, uint32_t thread)
 
 static bool lives(const struct dh_waits *w, uint32_t thread)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, thread);
+    const struct dh_run_thread *t = dh_run_thread(w->world, thread);
     return thread == 0 ? !t->ended : t->index == thread && !t->ended; /* the main thread need not be told of */
 }
 
@@ -488,7 +488,7 @@ static bool is_internal(const struct dh_event *e)
 /* Every thread waits for something that only another one of them can give. */
 static bool is_stuck(const struct dh_waits *w)
 {
-    uint32_t n = dh_world_thread_count(w->world), live = 0;
+    uint32_t n = dh_run_thread_count(w->world), live = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (!lives(w, i))
             continue;
@@ -503,9 +503,9 @@ static bool is_stuck(const struct dh_waits *w)
 /* Who has the lock that is waited for; several may, for reading: the first who waits, too. */
 static uint32_t owner_of(const struct dh_waits *w, const struct dh_event *e)
 {
-    uint32_t n = dh_world_thread_count(w->world), owner = UINT32_MAX;
+    uint32_t n = dh_run_thread_count(w->world), owner = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        const struct dh_held *h = dh_world_holds(w->world, i, e->addr);
+        const struct dh_held *h = dh_run_find_held(w->world, i, e->addr);
         if (!h || (h->shared && e->flags & DH_EVENT_SHARED))
             continue;
         if (waiting(w, i))
@@ -532,7 +532,7 @@ static uint8_t op_of(const struct dh_event *e)
 
 static struct dh_suspect suspect_of(const struct dh_waits *w, const struct dh_event *e, const char *note)
 {
-    const struct dh_world_thread *t = dh_world_thread(w->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(w->world, e->thread);
     return (struct dh_suspect){.op = op_of(e),
                                .flags = e->flags,
                                .thread = e->thread,
@@ -566,9 +566,9 @@ static size_t find_cycle(const struct dh_waits *w, uint32_t thread, uint32_t *cy
 /* Told by the least of them, or each would. */
 static void tell_cycle(struct dh_waits *w, uint32_t thread)
 {
-    uint32_t cycle[DH_ORDER_LONGEST];
-    struct dh_suspect suspects[DH_ORDER_LONGEST];
-    size_t n = find_cycle(w, thread, cycle, DH_ORDER_LONGEST);
+    uint32_t cycle[DH_LOCK_ORDER_CYCLE_MAX];
+    struct dh_suspect suspects[DH_LOCK_ORDER_CYCLE_MAX];
+    size_t n = find_cycle(w, thread, cycle, DH_LOCK_ORDER_CYCLE_MAX);
     if (!n || cycle[0] != thread)
         return;
     for (size_t i = 0; i < n; i++) {

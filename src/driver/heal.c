@@ -104,14 +104,14 @@ bool dh_heal_keep(const char *file, char **plan, struct dh_err *err)
 static uint32_t mark_of(const struct dh_heal_policy *p, const struct dh_site_table *t, const struct dh_site *s)
 {
     uint32_t mark = 0;
-    for (uint32_t i = 0; i < p->file.n_sites && i < DH_MARK_POINTS; i++)
+    for (uint32_t i = 0; i < p->file.n_sites && i < DH_SITE_MARK_POINTS; i++)
         if (dh_heal_names_site(t, s, p->file.sites[i])) {
-            mark |= (i + 1) << DH_MARK_POINT_SHIFT;
+            mark |= (i + 1) << DH_SITE_MARK_POINT_SHIFT;
             break;
         }
-    for (uint32_t i = 0; i < p->file.n_names && i < DH_MARK_VARIABLES; i++)
+    for (uint32_t i = 0; i < p->file.n_names && i < DH_SITE_MARK_VARIABLES; i++)
         if (p->variable_of[i] != DH_HEAL_NONE && dh_heal_names_variable(t, s, p->file.names[i])) {
-            mark |= (i + 1) << DH_MARK_VARIABLE_SHIFT;
+            mark |= (i + 1) << DH_SITE_MARK_VARIABLE_SHIFT;
             break;
         }
     return mark;

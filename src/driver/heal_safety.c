@@ -651,7 +651,7 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
 
 static uint32_t group_of_site(const struct safety *s, uint32_t site)
 {
-    uint32_t variable = site < s->plan->n_marks ? dh_mark_variable(s->plan->marks[site]) : 0;
+    uint32_t variable = site < s->plan->n_marks ? dh_site_mark_variable(s->plan->marks[site]) : 0;
     uint32_t group = variable ? policy(s)->variable_of[variable - 1] : DH_HEAL_NONE;
     return group != DH_HEAL_NONE && keeps_out(s, group) ? group : DH_HEAL_NONE;
 }

@@ -156,7 +156,7 @@ static bool read_line(struct selection *s, const char *line, size_t n)
     else if ((rest = after(copy, "noise ")) || (rest = after(copy, "maybe "))) {
         t.maybe = dh_starts_with(copy, "maybe ");
         t.group = (int)strtol(rest, &end, 10);
-        ok = end != rest && *end == ' ' && t.group >= 0 && t.group < DH_MARK_NOISE_GROUPS;
+        ok = end != rest && *end == ' ' && t.group >= 0 && t.group < DH_SITE_MARK_NOISE_GROUPS;
         t.text = ok ? dh_strdup(end + 1) : NULL;
     } else {
         ok = false;
@@ -203,16 +203,16 @@ static uint32_t mark_of(const struct selection *sel, const struct dh_site_table 
     uint32_t mark = 0;
     for (size_t i = 0; i < sel->targets.n; i++)
         if (dh_target_matches(t, s, sel->targets.at[i].text))
-            mark |= sel->targets.at[i].group < 0 ? (uint32_t)DH_MARK_COLLIDE
-                                                 : 1u << (DH_MARK_NOISE_SHIFT + sel->targets.at[i].group);
-    for (uint32_t i = 0; i < sel->sections.n_sites && i < DH_MARK_POINTS; i++)
+            mark |= sel->targets.at[i].group < 0 ? (uint32_t)DH_SITE_MARK_COLLIDE
+                                                 : 1u << (DH_SITE_MARK_NOISE_SHIFT + sel->targets.at[i].group);
+    for (uint32_t i = 0; i < sel->sections.n_sites && i < DH_SITE_MARK_POINTS; i++)
         if (names_site(t, s, sel->sections.sites[i])) {
-            mark |= (i + 1) << DH_MARK_POINT_SHIFT;
+            mark |= (i + 1) << DH_SITE_MARK_POINT_SHIFT;
             break;
         }
-    for (uint32_t i = 0; i < sel->sections.n_names && i < DH_MARK_VARIABLES; i++)
+    for (uint32_t i = 0; i < sel->sections.n_names && i < DH_SITE_MARK_VARIABLES; i++)
         if (names_variable(t, s, sel->sections.names[i])) {
-            mark |= (i + 1) << DH_MARK_VARIABLE_SHIFT;
+            mark |= (i + 1) << DH_SITE_MARK_VARIABLE_SHIFT;
             break;
         }
     return mark;

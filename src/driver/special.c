@@ -225,8 +225,8 @@ void dh_special_describe(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_
 
 static unsigned spared_by(unsigned safety)
 {
-    return (safety & DH_SAFE_RACE ? DH_SPARED_RACE : 0u) | (safety & DH_SAFE_PRIVATE ? DH_SPARED_CONSISTENCY : 0u) |
-           (safety & DH_SAFE_ORDERED ? DH_SPARED_TO_ALIVE : 0u);
+    return (safety & DH_SAFE_RACE ? DH_EXEMPT_RACE : 0u) | (safety & DH_SAFE_PRIVATE ? DH_EXEMPT_CONSISTENCY : 0u) |
+           (safety & DH_SAFE_ORDERED ? DH_EXEMPT_TO_ALIVE : 0u);
 }
 
 static bool is_access(LLVMValueRef i)

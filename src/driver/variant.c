@@ -107,7 +107,7 @@ static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, st
 }
 
 /* Libraries count nothing: their hooks are calls through a table. */
-static bool is_counting(const struct dh_variant *v, enum dh_tally_of what)
+static bool is_counting(const struct dh_variant *v, enum dh_count_mode what)
 {
     return v->plan->tally == what && is_executable(v);
 }
@@ -120,7 +120,7 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     bool heals = v->plan->everywhere & DH_CLASS_HEAL;
     if (v->plan->heal && !is_executable(v))
         v->plan->heal->is_library = true;
-    if (is_counting(v, DH_TALLY_OF_EVENTS))
+    if (is_counting(v, DH_COUNT_EVENTS))
         dh_tally_events(v->module, v->sites);
     if (heals &&
         !(dh_instrument_heal(v->module, v->plan, places, &counts, err) && verify(v->module, "placing what heals", err)))
@@ -140,7 +140,7 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     if ((exact || heals) && !late &&
         !(dh_instrument_settle(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
         return false;
-    if (is_counting(v, DH_TALLY_OF_CHECKS))
+    if (is_counting(v, DH_COUNT_CHECKS))
         dh_tally_checks(v->module, v->sites);
     return dh_passes_coverage(v->module, err);
 }
@@ -208,7 +208,7 @@ static bool generate_part(void *arg, struct dh_err *err)
         return dh_err_while(err, "taking part %u of the program", g->part);
     if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
         return false;
-    if (is_counting(g->v, DH_TALLY_OF_CHECKS))
+    if (is_counting(g->v, DH_COUNT_CHECKS))
         dh_tally_descents(m, g->v->sites);
     char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
     /* Not LLVMWriteBitcodeToFile, which aborts when the disk is full. */

@@ -188,9 +188,9 @@ void dh_log_put_note(struct dh_log_out *o, const char *text)
     end(o, start);
 }
 
-void dh_log_put_told(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
+void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n)
 {
-    size_t start = begin(o, DH_LOG_TOLD);
+    size_t start = begin(o, DH_LOG_REPORTED);
     for (uint32_t i = 0; i < n; i++)
         put64(o, ids[i]);
     end(o, start);

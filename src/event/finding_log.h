@@ -22,8 +22,8 @@
 enum dh_log_type {
     DH_LOG_PROCESS = 1, /* whose findings follow; again after exec */
     DH_LOG_FINDING = 2,
-    DH_LOG_NOTE = 3, /* a line for the user about the process */
-    DH_LOG_TOLD = 4  /* not in files: ids of what this process has told, for who prints the next */
+    DH_LOG_NOTE = 3,    /* a line for the user about the process */
+    DH_LOG_REPORTED = 4 /* not in files: ids of what this process has told, for who prints the next */
 };
 
 enum dh_log_kind {
@@ -167,7 +167,7 @@ void dh_log_put_header(struct dh_log_out *o);
 void dh_log_put_process(struct dh_log_out *o, const struct dh_log_process *p);
 void dh_log_put_finding(struct dh_log_out *o, const struct dh_log_finding *f);
 void dh_log_put_note(struct dh_log_out *o, const char *text);
-void dh_log_put_told(struct dh_log_out *o, const uint64_t *ids, uint32_t n);
+void dh_log_put_reported(struct dh_log_out *o, const uint64_t *ids, uint32_t n);
 uint32_t dh_log_crc(const uint8_t *bytes, size_t n);
 
 /* ---- reading (tool only) ---- */
@@ -197,7 +197,7 @@ struct dh_log_memory {
 void dh_log_memory_release(struct dh_log_memory *m);
 bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p);
 /* Whether the record says that a finding of that id was told. */
-bool dh_log_has_told(const struct dh_log_record *r, uint64_t id);
+bool dh_log_has_reported(const struct dh_log_record *r, uint64_t id);
 /* NULL when it is none, or damaged. */
 const char *dh_log_read_note(const struct dh_log_record *r);
 /* DH_ROLE_ACCESS when the word is none of a role. */

@@ -252,9 +252,9 @@ const char *dh_log_read_note(const struct dh_log_record *r)
     return c.bad || c.at != c.end ? NULL : text;
 }
 
-bool dh_log_has_told(const struct dh_log_record *r, uint64_t id)
+bool dh_log_has_reported(const struct dh_log_record *r, uint64_t id)
 {
-    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_TOLD, NULL, r->version};
+    struct cursor c = {r->bytes, r->bytes + r->n, r->type != DH_LOG_REPORTED, NULL, r->version};
     while (!c.bad && c.at < c.end)
         if (take64(&c) == id && !c.bad)
             return true;

@@ -17,12 +17,12 @@ struct dh_scope_names {
 };
 
 void dh_scope_names_release(struct dh_scope_names *s);
-/* As dh_world_host.may_access, of a module's own place. */
+/* As dh_run_host.may_access, of a module's own place. */
 const char *const *dh_scopes_may_access(struct dh_scope_names *s, const struct dh_known_module *m, uint32_t place,
                                         bool write, size_t *n);
 /* The place of the n-th wait that the section may come to that is begun at a place; UINT32_MAX behind the last. */
 uint32_t dh_scopes_may_wait(const struct dh_known_module *m, uint32_t lock, unsigned n, bool *nobody_signals);
-/* As dh_world_host.flow; `lock` may be DH_NO_PLACE. */
+/* As dh_run_host.flow; `lock` may be DH_NO_PLACE. */
 int dh_scopes_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock);
 
 #endif

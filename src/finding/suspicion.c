@@ -24,10 +24,10 @@ struct told {
 struct dh_suspicions {
     const struct dh_meta *meta;
     struct dh_suspicions_sink sink;
-    struct dh_world_host words; /* what it lacks the modules are asked */
+    struct dh_run_host words; /* what it lacks the modules are asked */
     char *(*name)(void *arg, uint64_t addr);
     void *name_arg;
-    struct dh_world *world;
+    struct dh_run_state *world;
     struct dh_resolver *resolver;
     struct dh_modules *modules;
     DH_VEC(struct dh_known_module *) known; /* as meta's */
@@ -71,7 +71,7 @@ void dh_suspicions_free(struct dh_suspicions *s)
     free(s);
 }
 
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words)
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_run_host *words)
 {
     s->words = *words;
 }
@@ -82,7 +82,7 @@ void dh_suspicions_names(struct dh_suspicions *s, char *(*name)(void *arg, uint6
     s->name_arg = arg;
 }
 
-void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w)
+void dh_suspicions_watch(struct dh_suspicions *s, struct dh_run_state *w)
 {
     s->world = w;
 }
@@ -326,7 +326,7 @@ static void found(void *arg, const char *detector, const void *suspicion)
     dh_suspicion_record_free(record);
 }
 
-void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host)
+void dh_suspicions_host(struct dh_suspicions *s, struct dh_run_host *host)
 {
     host->site = site_of;
     host->global = global_of;

@@ -22,13 +22,13 @@ struct dh_suspicions *dh_suspicions_new(const struct dh_meta *meta, const struct
 void dh_suspicions_free(struct dh_suspicions *s);
 /* Who knows better: what this host answers (site, global, may_access) counts instead of what the modules say. Places of
  * no module, as in text traces, are known to it alone. */
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words);
+void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_run_host *words);
 /* Who names what lies at an address of no module: "" for nothing, owned by the caller. */
 void dh_suspicions_names(struct dh_suspicions *s, char *(*name)(void *arg, uint64_t addr), void *arg);
 /* Fills in all that a world asks its host. */
-void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host);
+void dh_suspicions_host(struct dh_suspicions *s, struct dh_run_host *host);
 /* The world that was made with it: tells which object it is and which threads have ended. */
-void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w);
+void dh_suspicions_watch(struct dh_suspicions *s, struct dh_run_state *w);
 /* What is found goes also into the findings log at `path` (made if missing), as it is found. */
 bool dh_suspicions_log(struct dh_suspicions *s, const char *path, struct dh_err *err);
 /* How many different findings were told and not kept quiet. */

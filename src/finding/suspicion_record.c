@@ -148,7 +148,7 @@ static struct dh_log_address address_of(struct job *j, uint64_t address)
 /* A place as its module numbers it. */
 static void fill_place(struct job *j, uint32_t place, uint32_t *own, uint32_t *module)
 {
-    const struct dh_world_host *words = &j->view->words;
+    const struct dh_run_host *words = &j->view->words;
     const struct dh_site_table *table = NULL;
     size_t i = dh_meta_module_of_place(j->view->meta, place);
     *own = *module = DH_LOG_NONE;
@@ -199,9 +199,9 @@ static struct dh_log_stack stack_of(struct job *j, uint32_t ctx)
 
 /* ---- threads ---- */
 
-static const struct dh_world_thread *world_thread(struct job *j, uint32_t index)
+static const struct dh_run_thread *world_thread(struct job *j, uint32_t index)
 {
-    const struct dh_world_thread *t = j->view->world ? dh_world_thread(j->view->world, index) : NULL;
+    const struct dh_run_thread *t = j->view->world ? dh_run_thread(j->view->world, index) : NULL;
     return t && t->index == index ? t : NULL;
 }
 
@@ -219,7 +219,7 @@ static void add_thread(struct job *j, uint32_t index)
     const struct dh_meta *m = j->view->meta;
     while (index != UINT32_MAX && !has_thread(j, index)) {
         const struct dh_meta_thread *t = m && index < m->threads.n ? &m->threads.at[index] : NULL;
-        const struct dh_world_thread *w = world_thread(j, index);
+        const struct dh_run_thread *w = world_thread(j, index);
         struct dh_log_thread out = {.index = index, .name = t && t->name ? t->name : ""};
         out.parent = !index ? DH_LOG_NONE : t ? t->parent : w ? w->parent : DH_LOG_NONE;
         out.flags = w && w->ended ? DH_LOG_FINISHED : 0;
@@ -264,7 +264,7 @@ static void add_access(struct job *j, const struct dh_suspect *from)
     a->stack = stack_of(j, from->ctx);
     add_locks(j, from, a);
     add_thread(j, from->thread);
-    if (a->role == DH_ROLE_JOIN && from->addr < DH_WORLD_THREADS)
+    if (a->role == DH_ROLE_JOIN && from->addr < DH_RUN_THREADS_MAX)
         add_thread(j, (uint32_t)from->addr);
 }
 
@@ -273,11 +273,11 @@ static void add_access(struct job *j, const struct dh_suspect *from)
 /* What is told late may be about what was freed, and the address another's by now. */
 static const struct dh_object *object_of(const struct job *j)
 {
-    struct dh_world *w = j->view->world;
+    struct dh_run_state *w = j->view->world;
     if (!w || !j->from->addr)
         return NULL;
-    return j->from->object ? dh_world_object_numbered(w, j->from->addr, j->from->object)
-                           : dh_world_object(w, j->from->addr);
+    return j->from->object ? dh_run_find_object_numbered(w, j->from->addr, j->from->object)
+                           : dh_run_find_object(w, j->from->addr);
 }
 
 static void fill_region(struct job *j)

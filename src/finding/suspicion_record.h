@@ -10,10 +10,10 @@
 /* What a stream's numbers are read with. Any may be NULL but `modules`. */
 struct dh_suspicion_view {
     const struct dh_meta *meta;
-    struct dh_world_host words; /* asked for the sites of places in no module of meta's */
+    struct dh_run_host words; /* asked for the sites of places in no module of meta's */
     char *(*name)(void *arg, uint64_t addr);
     void *name_arg;
-    struct dh_world *world;
+    struct dh_run_state *world;
     struct dh_modules *modules; /* gets what `words` and `name` say as a module of its own */
 };
 

@@ -65,7 +65,7 @@ static uint32_t mark_of(const struct heal *h, uint32_t site)
 static const struct dh_section_point *next_point(const struct heal *h, uint32_t mark, uint32_t *at)
 {
     const struct dh_sections *f = &h->plan->policy.file;
-    uint32_t point = dh_mark_point(mark);
+    uint32_t point = dh_site_mark_point(mark);
     for (; point && *at < f->n_points; ++*at)
         if (f->points[*at].site == point - 1 && h->plan->policy.group_of[f->points[*at].section] != DH_HEAL_NONE)
             return &f->points[(*at)++];
@@ -335,7 +335,7 @@ static bool goes_without(const struct heal *h, const struct dh_memop *a, uint32_
 static void place_group(struct heal *h, uint32_t site, LLVMValueRef i)
 {
     struct dh_memop a;
-    uint32_t variable = dh_mark_variable(mark_of(h, site));
+    uint32_t variable = dh_site_mark_variable(mark_of(h, site));
     uint32_t group = variable ? h->plan->policy.variable_of[variable - 1] : DH_HEAL_NONE;
     if (group == DH_HEAL_NONE || !dh_memop_of(&h->w, i, &a) || !a.addr || goes_without(h, &a, site, group))
         return;

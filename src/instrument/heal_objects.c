@@ -74,7 +74,7 @@ static struct address address_of(const struct dh_weave *w, LLVMValueRef v)
 static bool is_of(const struct finding *d, uint32_t site)
 {
     const struct dh_heal_plan *p = d->s->plan;
-    uint32_t variable = site < p->n_marks ? dh_mark_variable(p->marks[site]) : 0;
+    uint32_t variable = site < p->n_marks ? dh_site_mark_variable(p->marks[site]) : 0;
     return variable && p->policy.variable_of[variable - 1] == d->group;
 }
 
@@ -234,7 +234,7 @@ static bool stays(LLVMValueRef f, LLVMValueRef v)
 static bool is_entry(const struct finding *d, uint32_t site, bool *whole)
 {
     const struct dh_sections *f = &d->s->plan->policy.file;
-    uint32_t point = site < d->s->plan->n_marks ? dh_mark_point(d->s->plan->marks[site]) : 0;
+    uint32_t point = site < d->s->plan->n_marks ? dh_site_mark_point(d->s->plan->marks[site]) : 0;
     for (uint32_t i = 0; point && i < f->n_points; i++)
         if (f->points[i].site == point - 1 && f->points[i].role == DH_SECTION_ENTRY &&
             d->s->plan->policy.group_of[f->points[i].section] == d->group) {

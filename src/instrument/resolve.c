@@ -437,10 +437,10 @@ unsigned dh_resolver_certain(struct dh_resolver *r, const struct dh_memop *a)
     enum { MOST = 64 };
     uint32_t site = dh_ir_site_of(a->at), all[MOST];
     if (site != DH_NO_SITE)
-        return dh_plan_spare(dh_plan_classes(r->plan, site), dh_ir_spared(a->at));
+        return dh_plan_exempt(dh_plan_classes(r->plan, site), dh_ir_spared(a->at));
     unsigned n = dh_ir_carried_spared(a->at, all, MOST), classes = 0;
     for (unsigned i = 0; i < n; i++)
-        classes |= dh_plan_spare(dh_plan_classes(r->plan, dh_carried_site(all[i])), dh_carried_spared(all[i]));
+        classes |= dh_plan_exempt(dh_plan_classes(r->plan, dh_carried_site(all[i])), dh_carried_spared(all[i]));
     return n && n < MOST ? classes : r->any;
 }
 

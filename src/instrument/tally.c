@@ -1,7 +1,7 @@
 #include "instrument/tally.h"
 
 #include "base/vec.h"
-#include "event/tally.h"
+#include "event/counters.h"
 #include "instrument/hooks.h"
 #include "instrument/weave.h"
 #include "ir/sites.h"
@@ -23,7 +23,7 @@ struct tally {
 static LLVMValueRef counters_of(struct tally *t, bool define)
 {
     static const char name[] = "__dh_tally_counters";
-    LLVMTypeRef all = LLVMArrayType2(t->i64, (uint64_t)t->row * DH_TALLY_ROWS);
+    LLVMTypeRef all = LLVMArrayType2(t->i64, (uint64_t)t->row * DH_COUNTER_ROWS);
     LLVMValueRef g = LLVMGetNamedGlobal(t->m, name);
     if (g)
         return g;
@@ -44,7 +44,7 @@ static LLVMValueRef counters_of(struct tally *t, bool define)
 static struct tally begin(LLVMModuleRef m, const struct dh_site_builder *sites, bool define)
 {
     struct tally t = {.m = m, .c = LLVMGetModuleContext(m), .sites = dh_site_builder_view(sites)};
-    t.row = dh_tally_row(t.sites.n_sites);
+    t.row = dh_counter_row_size(t.sites.n_sites);
     t.i64 = LLVMInt64TypeInContext(t.c);
     t.b = LLVMCreateBuilderInContext(t.c);
     t.counters = counters_of(&t, define);
@@ -60,7 +60,7 @@ static LLVMValueRef pick_row(struct tally *t)
     LLVMValueRef at = LLVMBuildCall2(t->b, LLVMGlobalGetValueType(f), f, NULL, 0, "");
     at = LLVMBuildPtrToInt(t->b, at, t->i64, "");
     at = LLVMBuildLShr(t->b, at, LLVMConstInt(t->i64, PAGE_BITS, 0), "");
-    at = LLVMBuildAnd(t->b, at, LLVMConstInt(t->i64, DH_TALLY_ROWS - 1, 0), "");
+    at = LLVMBuildAnd(t->b, at, LLVMConstInt(t->i64, DH_COUNTER_ROWS - 1, 0), "");
     return LLVMBuildMul(t->b, at, LLVMConstInt(t->i64, t->row, 0), "");
 }
 
@@ -71,14 +71,14 @@ static void add(struct tally *t, LLVMValueRef row, uint32_t counter)
     LLVMBuildAtomicRMW(t->b, LLVMAtomicRMWBinOpAdd, at, LLVMConstInt(t->i64, 1, 0), LLVMAtomicOrderingMonotonic, 0);
 }
 
-static void count(struct tally *t, LLVMValueRef before, enum dh_tally what, uint32_t site)
+static void count(struct tally *t, LLVMValueRef before, enum dh_counter what, uint32_t site)
 {
     LLVMPositionBuilderBefore(t->b, before);
     LLVMSetCurrentDebugLocation2(t->b, LLVMInstructionGetDebugLoc(before));
     LLVMValueRef row = pick_row(t);
     add(t, row, what);
     if (site < t->sites.n_sites)
-        add(t, row, DH_TALLY_COUNT + site);
+        add(t, row, DH_COUNTER_COUNT + site);
 }
 
 /* Counting puts instructions before the one at hand; each is shown once. */
@@ -120,14 +120,14 @@ static LLVMValueRef object_of(LLVMValueRef f)
     return NULL;
 }
 
-static enum dh_tally kind_of(LLVMValueRef f, LLVMValueRef address, bool element)
+static enum dh_counter kind_of(LLVMValueRef f, LLVMValueRef address, bool element)
 {
     LLVMValueRef root = root_of(address);
     if (LLVMIsAAllocaInst(root))
-        return DH_TALLY_LOCAL;
+        return DH_COUNTER_LOCAL;
     if (element)
-        return DH_TALLY_ARRAY;
-    return root == object_of(f) ? DH_TALLY_FIELD_SELF : DH_TALLY_FIELD_OTHER;
+        return DH_COUNTER_ARRAY;
+    return root == object_of(f) ? DH_COUNTER_FIELD_SELF : DH_COUNTER_FIELD_OTHER;
 }
 
 static LLVMValueRef address_of(LLVMValueRef i)
@@ -157,7 +157,7 @@ static void visit_site(struct tally *t, LLVMValueRef f, LLVMValueRef i, uint32_t
     LLVMValueRef address = address_of(i);
     bool accesses = group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY || group == DH_GROUP_ATOMIC;
     if (is_monitor(s->op))
-        count(t, i, DH_TALLY_MONITOR, site);
+        count(t, i, DH_COUNTER_MONITOR, site);
     else if (accesses && address && !(s->flags & DH_SITE_ARTIFICIAL))
         count(t, i, kind_of(f, address, dh_site_is_element(&t->sites, s)), site);
     if (s->op == DH_OP_COPY || s->op == DH_OP_MOVE) {
@@ -172,9 +172,9 @@ static void visit_call(struct tally *t, LLVMValueRef i)
     if (LLVMIsAInlineAsm(called) || dh_is_intrinsic_call(i) || dh_hooks_is_hook(called))
         return;
     if (!LLVMIsAFunction(called))
-        count(t, i, DH_TALLY_CALL_VIRTUAL, DH_NO_SITE);
+        count(t, i, DH_COUNTER_CALL_VIRTUAL, DH_NO_SITE);
     else if (!LLVMIsDeclaration(called))
-        count(t, i, DH_TALLY_CALL_STATIC, DH_NO_SITE);
+        count(t, i, DH_COUNTER_CALL_STATIC, DH_NO_SITE);
 }
 
 static void visit_event(struct tally *t, LLVMValueRef f, LLVMValueRef i)
@@ -197,31 +197,31 @@ void dh_tally_events(LLVMModuleRef m, const struct dh_site_builder *sites)
 
 static const struct {
     enum dh_hook first, last;
-    enum dh_tally what;
+    enum dh_counter what;
 } checks[] = {
-    {DH_HOOK_READ1, DH_HOOK_WRITE_RANGE, DH_TALLY_CHECK_RACE},
-    {DH_HOOK_READ4_SHARED, DH_HOOK_READ8_SHARED, DH_TALLY_CHECK_RACE},
-    {DH_HOOK_READ_UNALIGNED, DH_HOOK_WRITE_UNALIGNED, DH_TALLY_CHECK_RACE},
-    {DH_HOOK_READ_RUN, DH_HOOK_WRITE_RUN, DH_TALLY_CHECK_RACE}, /* one for all rounds */
-    {DH_HOOK_ALIVE_READ, DH_HOOK_ALIVE_WRITE, DH_TALLY_CHECK_ALIVE},
-    {DH_HOOK_UNIT_READ, DH_HOOK_UNIT_WRITE_RANGE, DH_TALLY_CHECK_UNIT},
+    {DH_HOOK_READ1, DH_HOOK_WRITE_RANGE, DH_COUNTER_CHECK_RACE},
+    {DH_HOOK_READ4_SHARED, DH_HOOK_READ8_SHARED, DH_COUNTER_CHECK_RACE},
+    {DH_HOOK_READ_UNALIGNED, DH_HOOK_WRITE_UNALIGNED, DH_COUNTER_CHECK_RACE},
+    {DH_HOOK_READ_RUN, DH_HOOK_WRITE_RUN, DH_COUNTER_CHECK_RACE}, /* one for all rounds */
+    {DH_HOOK_ALIVE_READ, DH_HOOK_ALIVE_WRITE, DH_COUNTER_CHECK_ALIVE},
+    {DH_HOOK_UNIT_READ, DH_HOOK_UNIT_WRITE_RANGE, DH_COUNTER_CHECK_UNIT},
 };
 
-static enum dh_tally check_of(enum dh_hook hook)
+static enum dh_counter check_of(enum dh_hook hook)
 {
     for (size_t n = 0; n < sizeof checks / sizeof *checks; n++)
         if (hook >= checks[n].first && hook <= checks[n].last)
             return checks[n].what;
-    return DH_TALLY_COUNT;
+    return DH_COUNTER_COUNT;
 }
 
 static void visit_check(struct tally *t, LLVMValueRef f, LLVMValueRef i)
 {
     (void)f;
-    enum dh_tally what = dh_is_call(i) ? check_of(dh_hooks_which(LLVMGetCalledValue(i))) : DH_TALLY_COUNT;
+    enum dh_counter what = dh_is_call(i) ? check_of(dh_hooks_which(LLVMGetCalledValue(i))) : DH_COUNTER_COUNT;
     if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i))
-        what = DH_TALLY_ACCESS;
-    if (what != DH_TALLY_COUNT)
+        what = DH_COUNTER_ACCESS;
+    if (what != DH_COUNTER_COUNT)
         count(t, i, what, DH_NO_SITE);
 }
 
@@ -234,28 +234,28 @@ void dh_tally_checks(LLVMModuleRef m, const struct dh_site_builder *sites)
 /* ---- what is left to the runtime ---- */
 
 /* Hooks that are calls still, and what the inlined part of the others calls (inline/race.c, inline/units.c). */
-static enum dh_tally descent_of(LLVMValueRef called)
+static enum dh_counter descent_of(LLVMValueRef called)
 {
     static const char slow[] = "_slow", read[] = DH_HOOK_PREFIX "read", write[] = DH_HOOK_PREFIX "write",
                       unit[] = DH_HOOK_PREFIX "unit_";
     size_t n;
     if (!dh_hooks_is_hook(called))
-        return DH_TALLY_COUNT;
+        return DH_COUNTER_COUNT;
     const char *name = LLVMGetValueName2(called, &n);
     if (!strncmp(name, unit, sizeof unit - 1))
-        return DH_TALLY_RUNTIME_UNIT;
+        return DH_COUNTER_RUNTIME_UNIT;
     bool slows = n > sizeof slow && !strcmp(name + n - (sizeof slow - 1), slow);
     bool races = !strncmp(name, read, sizeof read - 1) || !strncmp(name, write, sizeof write - 1);
-    enum dh_tally hook = check_of(dh_hooks_which(called));
-    return (slows && races) || hook == DH_TALLY_CHECK_RACE || hook == DH_TALLY_CHECK_ALIVE ? DH_TALLY_RUNTIME_RACE
-                                                                                           : DH_TALLY_COUNT;
+    enum dh_counter hook = check_of(dh_hooks_which(called));
+    return (slows && races) || hook == DH_COUNTER_CHECK_RACE || hook == DH_COUNTER_CHECK_ALIVE ? DH_COUNTER_RUNTIME_RACE
+                                                                                               : DH_COUNTER_COUNT;
 }
 
 static void visit_descent(struct tally *t, LLVMValueRef f, LLVMValueRef i)
 {
     (void)f;
-    enum dh_tally what = dh_is_call(i) ? descent_of(LLVMGetCalledValue(i)) : DH_TALLY_COUNT;
-    if (what != DH_TALLY_COUNT)
+    enum dh_counter what = dh_is_call(i) ? descent_of(LLVMGetCalledValue(i)) : DH_COUNTER_COUNT;
+    if (what != DH_COUNTER_COUNT)
         count(t, i, what, DH_NO_SITE);
 }
 

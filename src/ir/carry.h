@@ -9,7 +9,7 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-/* A site, and in the bits above what its access does without there (event/plan.h: dh_spared). */
+/* A site, and in the bits above what its access does without there (event/plan.h: dh_clone_exemption). */
 enum { DH_CARRIED_SITE_BITS = 28 };
 static inline uint32_t dh_carried_site(uint32_t carried)
 {

@@ -1,6 +1,6 @@
 #include "trace/dht_block.h"
 
-#include "detect/world.h"
+#include "detect/run_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +277,7 @@ static bool next_run(struct dh_block_reader *r)
     uint64_t thread = dh_varint_next(&r->columns[RUNS]);
     r->run = dh_varint_next(&r->columns[RUNS]);
     r->thread = (uint32_t)thread;
-    return !r->columns[RUNS].bad && thread < DH_WORLD_THREADS && r->run;
+    return !r->columns[RUNS].bad && thread < DH_RUN_THREADS_MAX && r->run;
 }
 
 static uint64_t number(struct dh_block_reader *r, enum column column, bool follows, uint64_t predicted)

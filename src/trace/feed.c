@@ -11,7 +11,7 @@ struct watcher {
 };
 
 struct dh_feed {
-    struct dh_world *world;
+    struct dh_run_state *world;
     DH_VEC(struct watcher) watchers;
     /* By kind of event: the indices of who wants it. */
     DH_VEC(uint8_t) wanted[DH_EVENT_COUNT];
@@ -58,7 +58,7 @@ bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *
     return true;
 }
 
-unsigned dh_detectors_events(const dh_detector_list *list)
+unsigned dh_detectors_wanted_events(const dh_detector_list *list)
 {
     unsigned events = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -92,7 +92,7 @@ static const char *no_option(void *arg, const char *key)
     return NULL;
 }
 
-struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_host *host,
+struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_run_host *host,
                             const dh_detector_list *detectors, const struct dh_detector_options *options,
                             struct dh_err *err)
 {
@@ -101,7 +101,7 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_ho
     if (!f)
         abort();
     (void)meta;
-    f->world = dh_world_new(host);
+    f->world = dh_run_state_new(host);
     for (size_t i = 0; i < detectors->n && i < UINT8_MAX; i++)
         if (!begin(f, detectors->at[i], options ? options : &none, err)) {
             dh_feed_free(f);
@@ -112,14 +112,14 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_ho
 
 void dh_feed_event(struct dh_feed *f, const struct dh_event *e)
 {
-    if (e->kind >= DH_EVENT_COUNT || e->thread >= DH_WORLD_THREADS)
+    if (e->kind >= DH_EVENT_COUNT || e->thread >= DH_RUN_THREADS_MAX)
         return;
-    dh_world_before(f->world, e);
+    dh_run_state_before(f->world, e);
     for (size_t i = 0; i < f->wanted[e->kind].n; i++) {
         const struct watcher *w = &f->watchers.at[f->wanted[e->kind].at[i]];
         w->detector->event(w->self, e);
     }
-    dh_world_after(f->world, e);
+    dh_run_state_after(f->world, e);
 }
 
 void dh_feed_end(struct dh_feed *f)
@@ -145,11 +145,11 @@ void dh_feed_free(struct dh_feed *f)
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
         dh_vec_release(&f->wanted[kind]);
     dh_vec_release(&f->watchers);
-    dh_world_free(f->world);
+    dh_run_state_free(f->world);
     free(f);
 }
 
-struct dh_world *dh_feed_world(struct dh_feed *f)
+struct dh_run_state *dh_feed_world(struct dh_feed *f)
 {
     return f->world;
 }

@@ -17,12 +17,12 @@ typedef DH_VEC(const struct dh_detector *) dh_detector_list;
  * them. */
 bool dh_detectors_parse(const char *list, dh_detector_list *out, struct dh_err *err);
 /* Which groups of events they want. */
-unsigned dh_detectors_events(const dh_detector_list *list);
+unsigned dh_detectors_wanted_events(const dh_detector_list *list);
 
 struct dh_feed;
 /* `meta` may be NULL; it says which threads there are and must outlive the feed. NULL when a detector refuses its
  * options. */
-struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_world_host *host,
+struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_run_host *host,
                             const dh_detector_list *detectors, const struct dh_detector_options *options,
                             struct dh_err *err);
 void dh_feed_event(struct dh_feed *f, const struct dh_event *e);
@@ -31,6 +31,6 @@ void dh_feed_end(struct dh_feed *f);
 /* What the detectors counted so far, in lines. */
 void dh_feed_count(const struct dh_feed *f, struct dh_str *out);
 void dh_feed_free(struct dh_feed *f);
-struct dh_world *dh_feed_world(struct dh_feed *f);
+struct dh_run_state *dh_feed_world(struct dh_feed *f);
 
 #endif

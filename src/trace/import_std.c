@@ -1,7 +1,7 @@
 #include "trace/import_std.h"
 
 #include "base/str.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/site.h"
 
 #include <ctype.h>
@@ -145,7 +145,7 @@ static bool thread_of(struct dh_std *s, const char *name, uint32_t *index, struc
     if (!name[0])
         return expected(s, "the name of a thread", name, err);
     *index = number_of(&s->threads, name);
-    if (*index >= DH_WORLD_THREADS)
+    if (*index >= DH_RUN_THREADS_MAX)
         return expected(s, "at most 1048576 threads", name, err);
     while (s->meta->threads.n <= *index) {
         struct dh_meta_thread t = {.parent = UINT32_MAX, .name = dh_strdup(name)};

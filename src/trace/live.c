@@ -1,7 +1,7 @@
 #include "trace/live.h"
 
 #include "base/str.h"
-#include "detect/world.h"
+#include "detect/run_state.h"
 #include "event/stream.h"
 #include "host/file.h"
 
@@ -258,7 +258,7 @@ static void deliver_record(struct process *p, struct lane *l, const uint64_t *w)
         l->ctx = context_of(p, value);
         break;
     case DH_STREAM_THREAD:
-        l->thread = value < DH_WORLD_THREADS ? value : 0;
+        l->thread = value < DH_RUN_THREADS_MAX ? value : 0;
         read_thread(p, l->thread);
         break;
     case DH_STREAM_AFTER:

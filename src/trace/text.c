@@ -1,7 +1,7 @@
 #include "trace/text.h"
 
 #include "base/vec.h"
-#include "trace/text_words.h"
+#include "trace/text_keywords.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -213,19 +213,19 @@ static bool key_size(struct dh_text *t, struct line *l, const char *v)
 }
 static bool key_order(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_orders, v, "order", &l->order);
+    return word_value(t, dh_text_orders, v, "order", &l->order);
 }
 static bool key_op(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_ops, v, "op", &l->op);
+    return word_value(t, dh_text_ops, v, "op", &l->op);
 }
 static bool key_class(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_classes, v, "class", &l->class);
+    return word_value(t, dh_text_classes, v, "class", &l->class);
 }
 static bool key_region(struct dh_text *t, struct line *l, const char *v)
 {
-    return word_value(t, dh_words_regions, v, "region", &l->region);
+    return word_value(t, dh_text_regions, v, "region", &l->region);
 }
 static bool key_mutex(struct dh_text *t, struct line *l, const char *v)
 {
@@ -250,7 +250,7 @@ static bool key_object(struct dh_text *t, struct line *l, const char *v)
 static bool key_with(struct dh_text *t, struct line *l, const char *v)
 {
     uint64_t n = 0;
-    bool ok = number(v, DH_WORLD_THREADS - 1, &n) || expected(t, "with=THREAD", v);
+    bool ok = number(v, DH_RUN_THREADS_MAX - 1, &n) || expected(t, "with=THREAD", v);
     l->with = (uint32_t)n;
     return ok;
 }
@@ -292,7 +292,7 @@ static bool take_place(struct dh_text *t, struct line *l, char *word)
 
 static const struct dh_word *flag_of(const char *word)
 {
-    for (const struct dh_word *w = dh_words_flags; w->name; w++)
+    for (const struct dh_word *w = dh_text_flags; w->name; w++)
         if (strcmp(w->name, word) == 0)
             return w;
     return NULL;
@@ -352,7 +352,7 @@ static bool take_object(struct dh_text *t, struct line *l, enum dh_text_object t
 {
     uint64_t n = 0;
     if (takes == DH_OBJECT_THREAD || takes == DH_OBJECT_MAYBE_THREAD) {
-        if (!number(t->word.at, DH_WORLD_THREADS - 1, &n))
+        if (!number(t->word.at, DH_RUN_THREADS_MAX - 1, &n))
             return expected(t, "the index of a thread", t->word.at);
         l->e.arg = n;
         return true;
@@ -390,7 +390,7 @@ static bool finish_memory(struct dh_text *t, struct line *l)
 
 static uint64_t atomic_arg(const struct line *l)
 {
-    bool wrote = l->op != DH_OP_ATOMIC_LOAD && !(l->op & DH_WORD_CAS_FAILED);
+    bool wrote = l->op != DH_OP_ATOMIC_LOAD && !(l->op & DH_TEXT_CAS_FAILED);
     return (l->op & 0xFF) | (uint64_t)l->order << 8 | (l->size & 0xFFFF) << 16 | (uint64_t)wrote << 32;
 }
 
@@ -492,7 +492,7 @@ static bool take_kind(struct dh_text *t, struct line *l)
 static bool take_head(struct dh_text *t, struct line *l, const char **at, const char *end)
 {
     uint64_t n;
-    if (!number(t->word.at, DH_WORLD_THREADS - 1, &n))
+    if (!number(t->word.at, DH_RUN_THREADS_MAX - 1, &n))
         return expected(t, "the index of a thread", t->word.at);
     l->e.thread = (uint32_t)n;
     if (!next_word(t, at, end))
@@ -672,7 +672,7 @@ static bool host_global(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
     return true;
 }
 
-void dh_text_host(struct dh_text *t, struct dh_world_host *host)
+void dh_text_host(struct dh_text *t, struct dh_run_host *host)
 {
     host->site = host_site;
     host->global = host_global;

@@ -1,5 +1,5 @@
 /* What is kept in memory is read back as it was, whatever it looks like. */
-#include "trace/kept.h"
+#include "trace/event_buffer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,18 +45,18 @@ static void check(void *arg, const struct dh_event *e)
 
 static void round_trip(size_t raw_most)
 {
-    struct dh_kept *k = dh_kept_new(raw_most);
+    struct dh_event_buffer *k = dh_event_buffer_new(raw_most);
     uint64_t seq = 0, seq_again = 0;
     seed = 5;
     for (int i = 0; i < EVENTS; i++) {
         struct dh_event e = make(&seq);
-        dh_kept_add(k, &e);
+        dh_event_buffer_add(k, &e);
     }
-    assert_true(dh_kept_bytes(k) > 0 && dh_kept_bytes(k) < EVENTS * sizeof(struct dh_event) * 3 / 4);
+    assert_true(dh_event_buffer_bytes(k) > 0 && dh_event_buffer_bytes(k) < EVENTS * sizeof(struct dh_event) * 3 / 4);
     seed = 5;
-    dh_kept_read(k, check, &seq_again);
+    dh_event_buffer_replay(k, check, &seq_again);
     assert_int_equal(seq_again, seq);
-    dh_kept_free(k);
+    dh_event_buffer_free(k);
 }
 
 static void test_raw(void **state)

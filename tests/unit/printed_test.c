@@ -1,5 +1,5 @@
 /* What was printed: lines in any order and in any pieces, numbers alike where that is asked for. */
-#include "event/printed.h"
+#include "event/output_digest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +9,10 @@
 
 static uint64_t sum(const char *text, size_t piece, bool alike)
 {
-    struct dh_printed p = {0};
+    struct dh_output_digest p = {0};
     for (size_t n = strlen(text), i = 0; i < n; i += piece)
-        dh_printed_add(&p, (const unsigned char *)text + i, n - i < piece ? n - i : piece, alike);
-    return dh_printed_sum(p);
+        dh_output_digest_add(&p, (const unsigned char *)text + i, n - i < piece ? n - i : piece, alike);
+    return dh_output_digest_sum(p);
 }
 
 static void lines_come_in_any_order_and_pieces(void **state)

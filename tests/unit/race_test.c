@@ -118,7 +118,7 @@ static void note_hit(struct dh_race_thread *t, const struct dh_race_hit *h)
 }
 
 /* The last access of that kind to each byte. */
-static unsigned explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+static unsigned explain(uint32_t time, uintptr_t granule, bool writes, struct dh_line_access pairs[4])
 {
     int t = (int)dh_epoch_slot(time) - 1;
     unsigned n = 0;
@@ -128,7 +128,7 @@ static unsigned explain(uint32_t time, uintptr_t granule, bool writes, struct dh
             int byte = (int)(granule + b);
             if (d->writes != writes || byte < d->at || byte >= d->at + d->size)
                 continue;
-            pairs[n++] = (struct dh_pair){1u << b, d->time, writes ? DH_WRITES : DH_READS};
+            pairs[n++] = (struct dh_line_access){1u << b, d->time, writes ? DH_WRITES : DH_READS};
             break;
         }
     return n;

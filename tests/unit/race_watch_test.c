@@ -201,8 +201,8 @@ static struct dh_event scaled(struct dh_event e)
 static size_t one_stream(uint32_t number)
 {
     struct heard heard = {0};
-    struct dh_world_host host = {.found = hear, .arg = &heard};
-    struct dh_world *w = dh_world_new(&host);
+    struct dh_run_host host = {.found = hear, .arg = &heard};
+    struct dh_run_state *w = dh_run_state_new(&host);
     const char *why = NULL;
     void *self = dh_detector_race.begin(w, NULL, &why);
     struct oracle o = {.happens = dh_happens_new(DH_EDGES_ALL)};
@@ -213,9 +213,9 @@ static size_t one_stream(uint32_t number)
         while (!make_event(&m, &e, site))
             ;
         told = scaled(e);
-        dh_world_before(w, &told);
+        dh_run_state_before(w, &told);
         dh_detector_race.event(self, &told);
-        dh_world_after(w, &told);
+        dh_run_state_after(w, &told);
         oracle_event(&o, &e);
         for (unsigned i = 0; i < BYTES; i++)
             if (heard.racy[i] != o.racy[i])
@@ -223,7 +223,7 @@ static size_t one_stream(uint32_t number)
     }
     dh_detector_race.release(self);
     dh_happens_free(o.happens);
-    dh_world_free(w);
+    dh_run_state_free(w);
     return heard.n;
 }
 
@@ -253,8 +253,8 @@ static void each_pair_once(void **state)
 {
     (void)state;
     size_t n = 0;
-    struct dh_world_host host = {.found = count, .arg = &n};
-    struct dh_world *w = dh_world_new(&host);
+    struct dh_run_host host = {.found = count, .arg = &n};
+    struct dh_run_state *w = dh_run_state_new(&host);
     const char *why = NULL;
     void *self = dh_detector_race.begin(w, NULL, &why);
     for (unsigned i = 0; i < 1000; i++) {
@@ -265,15 +265,15 @@ static void each_pair_once(void **state)
             {.kind = DH_EVENT_READ, .thread = 2, .addr = MEMORY + i * 8, .arg = 4, .site = 4},
         };
         for (size_t k = 0; k < 4; k++) {
-            dh_world_before(w, &steps[k]);
+            dh_run_state_before(w, &steps[k]);
             dh_detector_race.event(self, &steps[k]);
-            dh_world_after(w, &steps[k]);
+            dh_run_state_after(w, &steps[k]);
         }
     }
     assert_int_equal(n, 1);
     assert_int_equal(locks_before, 1);
     dh_detector_race.release(self);
-    dh_world_free(w);
+    dh_run_state_free(w);
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static int free_table(void **state)
 struct scene {
     struct dh_meta meta;
     struct dh_suspicions *suspicions;
-    struct dh_world *world;
+    struct dh_run_state *world;
     unsigned told;
     bool suppress;
     struct dh_finding last; /* borrowed fields are copied */
@@ -109,7 +109,7 @@ static bool hear_and_look(void *arg, const struct dh_finding *f)
 static void begin(struct scene *s)
 {
     struct dh_suspicions_sink sink = {hear_and_look, s};
-    struct dh_world_host words = {.site = site_of}, host = {0};
+    struct dh_run_host words = {.site = site_of}, host = {0};
     *s = (struct scene){0};
     dh_finding_init(&s->last);
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){UINT32_MAX, 0, dh_strdup("bank")}));
@@ -118,13 +118,13 @@ static void begin(struct scene *s)
     dh_suspicions_ask(s->suspicions, &words);
     dh_suspicions_names(s->suspicions, name_of, NULL);
     dh_suspicions_host(s->suspicions, &host);
-    s->world = dh_world_new(&host);
+    s->world = dh_run_state_new(&host);
     dh_suspicions_watch(s->suspicions, s->world);
 }
 
 static void end(struct scene *s)
 {
-    dh_world_free(s->world);
+    dh_run_state_free(s->world);
     dh_suspicions_free(s->suspicions);
     for (size_t i = 0; i < s->meta.threads.n; i++)
         free(s->meta.threads.at[i].name);
@@ -135,8 +135,8 @@ static void end(struct scene *s)
 
 static void happens(struct scene *s, struct dh_event e)
 {
-    dh_world_before(s->world, &e);
-    dh_world_after(s->world, &e);
+    dh_run_state_before(s->world, &e);
+    dh_run_state_after(s->world, &e);
 }
 
 static const struct dh_detector lockset = {.name = "lockset"}, race = {.name = "race"}, deadlock = {.name = "deadlock"};
@@ -148,14 +148,14 @@ static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh
         {.op = DH_OP_WRITE, .thread = 1, .site = WRITES, .addr = ACCOUNT + 8, .size = 4, .locks = &held, .n_locks = 1},
         {.op = DH_OP_READ, .thread = 0, .site = READS, .addr = ACCOUNT + 8, .size = 4, .note = "the audit"},
     };
-    dh_world_found(s->world, who,
-                   &(struct dh_suspicion){.kind = DH_SUSPECT_RACE,
-                                          .level = level,
-                                          .addr = ACCOUNT + 8,
-                                          .size = 4,
-                                          .suspects = both,
-                                          .n_suspects = 2,
-                                          .text = "no lock is held at both accesses"});
+    dh_run_report(s->world, who,
+                  &(struct dh_suspicion){.kind = DH_SUSPECT_RACE,
+                                         .level = level,
+                                         .addr = ACCOUNT + 8,
+                                         .size = 4,
+                                         .suspects = both,
+                                         .n_suspects = 2,
+                                         .text = "no lock is held at both accesses"});
 }
 
 /* ---- stories ---- */
@@ -202,13 +202,13 @@ static void what_is_told_late_names_what_was_there(void **state)
     struct dh_suspicion late = {.kind = DH_SUSPECT_ATOMICITY,
                                 .addr = ACCOUNT + 8,
                                 .size = 4,
-                                .object = dh_world_object(s.world, ACCOUNT + 8)->number,
+                                .object = dh_run_find_object(s.world, ACCOUNT + 8)->number,
                                 .suspects = &one,
                                 .n_suspects = 1};
     happens(&s, (struct dh_event){.kind = DH_EVENT_FREE, .addr = ACCOUNT, .arg = 64, .site = DH_NO_PLACE});
     happens(&s, (struct dh_event){.kind = DH_EVENT_ALLOC, .addr = ACCOUNT, .arg = 4096, .site = DH_NO_PLACE});
     look_at = check_first_block;
-    dh_world_found(s.world, &lockset, &late);
+    dh_run_report(s.world, &lockset, &late);
     assert_int_equal(s.told, 1);
     end(&s);
 }
@@ -252,7 +252,7 @@ static void locks_and_joins_are_deeds(void **state)
     (void)state;
     begin(&s);
     look_at = check_deadlock;
-    dh_world_found(
+    dh_run_report(
         s.world, &deadlock,
         &(struct dh_suspicion){.kind = DH_SUSPECT_DEADLOCK, .addr = LOCK_B, .suspects = all, .n_suspects = 3});
     assert_int_equal(s.told, 1);
@@ -310,8 +310,8 @@ static void numbers_out_of_range_are_no_crash(void **state)
                                       .size = UINT64_MAX,
                                       .locks = &held,
                                       .n_locks = 1};
-    dh_world_found(s.world, &race,
-                   &(struct dh_suspicion){.kind = 99, .suspects = many, .n_suspects = DH_SUSPECTS + 2, .addr = 5});
+    dh_run_report(s.world, &race,
+                  &(struct dh_suspicion){.kind = 99, .suspects = many, .n_suspects = DH_SUSPECTS + 2, .addr = 5});
     assert_int_equal(s.told, 1);
     dh_vec_release(&s.meta.contexts);
     end(&s);

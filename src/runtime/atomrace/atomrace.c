@@ -6,8 +6,8 @@
 #include "runtime/atomrace/atomrace.h"
 #include "runtime/atomrace/state.h"
 
-#include "event/mark.h"
 #include "event/site.h"
+#include "event/site_mark.h"
 #include "runtime/atomrace/fast.h"
 #include "runtime/atomrace/noise.h"
 #include "runtime/core/bytes.h"
@@ -113,17 +113,17 @@ static void before(struct dh_atom_self *s, const struct dh_atom_access *given, u
 {
     dh_atom_close_window(s); /* one that a signal handler interrupted, or that was left by longjmp */
     struct dh_atom_access a = *given;
-    bool with_context = a.write || dh_atom_ways.pairs || mark >> DH_MARK_POINT_SHIFT;
+    bool with_context = a.write || dh_atom_ways.pairs || mark >> DH_SITE_MARK_POINT_SHIFT;
     if (with_context)
         a.context = dh_atom_context_now(s);
     s->place = a.place;
     s->n_pieces = 0;
     s->met.n = 0;
     uint64_t met = 0;
-    if (dh_atom_ways.collides && mark & DH_MARK_COLLIDE) {
+    if (dh_atom_ways.collides && mark & DH_SITE_MARK_COLLIDE) {
         add_pieces(s, a.addr, a.size);
         if (a.write)
-            dh_atom_note(&s->atom, &a);
+            dh_atom_record_write(&s->atom, &a);
         met = open_pieces(s, 0, a.write);
     }
     s->access = a;
@@ -176,9 +176,9 @@ static bool wait_turn(struct dh_atom_self *s)
 /* When all delays are over: what ends here has lasted as long as it could, and the access follows at once. */
 static void before_at_last(struct dh_atom_self *s, uint32_t mark)
 {
-    if (dh_mark_point(mark))
-        dh_atom_sections_end(s, dh_mark_point(mark) - 1, &s->access);
-    if (dh_mark_variable(mark))
+    if (dh_site_mark_point(mark))
+        dh_atom_sections_end(s, dh_site_mark_point(mark) - 1, &s->access);
+    if (dh_site_mark_variable(mark))
         dh_atom_sections_meet(s, &s->access);
 }
 
@@ -201,9 +201,9 @@ static void after(struct dh_atom_self *s, uint32_t mark, uint32_t place)
     if (!dh_atom_ways.sections)
         return;
     dh_atom_sections_cross(s, a);
-    if (s->in_sections && dh_mark_variable(mark))
-        dh_atom_sections_extend(s, dh_mark_variable(mark) - 1, a);
-    if (dh_mark_point(mark) && dh_atom_sections_begin(s, dh_mark_point(mark) - 1, a) && dh_noise_on)
+    if (s->in_sections && dh_site_mark_variable(mark))
+        dh_atom_sections_extend(s, dh_site_mark_variable(mark) - 1, a);
+    if (dh_site_mark_point(mark) && dh_atom_sections_begin(s, dh_site_mark_point(mark) - 1, a) && dh_noise_on)
         dh_noise_at_access(mark, place, dh_atom_held); /* inside the section */
 }
 
@@ -323,9 +323,9 @@ void __dh_atom_before_range(void *dst, const void *src, size_t size, uint64_t wh
     s->met.n = 0;
     s->place = place;
     a.context = dh_atom_context_now(s);
-    if (dh_atom_ways.collides && mark & DH_MARK_COLLIDE) {
+    if (dh_atom_ways.collides && mark & DH_SITE_MARK_COLLIDE) {
         add_pieces(s, a.addr, size < 32 ? size : 32);
-        dh_atom_note(&s->atom, &a);
+        dh_atom_record_write(&s->atom, &a);
         met = open_pieces(s, 0, true);
         s->access = a;
         if (src) {

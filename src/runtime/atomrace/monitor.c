@@ -20,9 +20,9 @@ static bool *is_local; /* by section */
 static struct dh_atom_monitor *monitor;
 static dh_spin monitor_lock = DH_SPIN_INIT;
 
-static void broken(const struct dh_atom_watch *w, unsigned allow, const struct dh_atom_access *end)
+static void broken(const struct dh_atom_open_section *w, unsigned allow, const struct dh_atom_access *end)
 {
-    const struct dh_atom_crossing *c = dh_atom_section_broken(w, allow);
+    const struct dh_atom_interleaved *c = dh_atom_section_violation(w, allow);
     struct dh_report_access accesses[3];
     char text[DH_PRINT_BUFFER];
     if (!c)
@@ -51,13 +51,13 @@ void dh_atom_sections_end(struct dh_atom_self *s, uint32_t point, const struct d
 {
     for (uint32_t i = 0; i < sections.n_points; i++) {
         const struct dh_section_point *p = &sections.points[i];
-        struct dh_atom_watch w;
+        struct dh_atom_open_section w;
         if (p->site != point || p->role == DH_SECTION_ENTRY)
             continue;
         dh_spin_lock(&monitor_lock);
         bool ends = false;
         if (p->role == DH_SECTION_EXIT)
-            dh_atom_section_leave(monitor, p->section, s->atom.slot);
+            dh_atom_section_abandon(monitor, p->section, s->atom.slot);
         else
             ends =
                 dh_atom_section_end(monitor, p->section, s->atom.slot, dh_atom_frame_now(), is_local[p->section], &w);
@@ -99,10 +99,10 @@ void dh_atom_sections_extend(struct dh_atom_self *s, uint32_t variable, const st
 void dh_atom_sections_meet(struct dh_atom_self *s, const struct dh_atom_access *a)
 {
     s->met.n = 0;
-    if (!dh_atom_is_watched(monitor, a->addr, a->size))
+    if (!dh_atom_in_section(monitor, a->addr, a->size))
         return;
     dh_spin_lock(&monitor_lock);
-    dh_atom_section_meet(monitor, s->atom.slot, a->addr, a->size, &s->met);
+    dh_atom_section_find_overlapped(monitor, s->atom.slot, a->addr, a->size, &s->met);
     dh_spin_unlock(&monitor_lock);
 }
 
@@ -111,14 +111,14 @@ void dh_atom_sections_cross(struct dh_atom_self *s, const struct dh_atom_access 
     if (!s->met.n)
         return;
     dh_spin_lock(&monitor_lock);
-    dh_atom_section_cross(monitor, s->index, a, &s->met);
+    dh_atom_section_interleave(monitor, s->index, a, &s->met);
     dh_spin_unlock(&monitor_lock);
 }
 
 void dh_atom_sections_leave(struct dh_atom_self *s)
 {
     dh_spin_lock(&monitor_lock);
-    dh_atom_section_leave(monitor, UINT32_MAX, s->atom.slot);
+    dh_atom_section_abandon(monitor, UINT32_MAX, s->atom.slot);
     dh_spin_unlock(&monitor_lock);
 }
 

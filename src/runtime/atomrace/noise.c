@@ -1,7 +1,7 @@
 #include "runtime/atomrace/noise.h"
 
-#include "event/mark.h"
 #include "event/noise.h"
+#include "event/site_mark.h"
 #include "runtime/core/alloc.h"
 #include "runtime/core/options.h"
 #include "runtime/core/print.h"
@@ -286,7 +286,7 @@ void dh_noise_at_access(uint32_t mark, uint32_t place, bool locked)
         if (c->kind == DH_NOISE_AUTO)
             spend_where_it_helps(c, place, locked);
         bool here =
-            (c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) && dh_mark_noise(mark) >> c->group & 1;
+            (c->kind == DH_NOISE_VARIABLE || c->kind == DH_NOISE_LOCATION) && dh_site_mark_noise(mark) >> c->group & 1;
         uint32_t times = c->kind == DH_NOISE_RANDOM ? due(c, place) : here && happens(c->frequency);
         if (times) {
             make(c, times);

@@ -61,7 +61,8 @@ static void came_between(const struct dh_atom_last *l, const struct dh_atom_acce
 
 static bool is_new(uint64_t now, uint64_t then, uint64_t mine, uint32_t slot)
 {
-    return (now ^ then) & (DH_ATOM_TAG | DH_ATOM_WHO) && !(now & DH_ATOM_ACTIVE) && dh_atom_touches(now, mine, slot);
+    return (now ^ then) & (DH_ATOM_TAG | DH_ATOM_WRITER) && !(now & DH_ATOM_ACTIVE) &&
+           dh_atom_conflicts(now, mine, slot);
 }
 
 static void tell_pair(uint64_t word, const struct dh_atom_access *a)
@@ -96,10 +97,10 @@ void dh_atom_remember(struct dh_atom_self *s, const struct dh_atom_access *a, co
     struct dh_atom_last *l = last_of(s, a->addr);
     uint64_t now = __atomic_load_n(p->cell, __ATOMIC_ACQUIRE);
     uint64_t *reader = dh_atom_cell(&reads, a->addr);
-    bool known = l->addr == a->addr && l->size == a->size && !((l->writer ^ now) & (DH_ATOM_TAG | DH_ATOM_WHO));
+    bool known = l->addr == a->addr && l->size == a->size && !((l->writer ^ now) & (DH_ATOM_TAG | DH_ATOM_WRITER));
     if (!a->write && !known && now == p->seen && !(now & DH_ATOM_ACTIVE) &&
-        dh_atom_touches(now, p->mine, s->atom.slot)) {
-        dh_atom_note(&s->atom, a);
+        dh_atom_conflicts(now, p->mine, s->atom.slot)) {
+        dh_atom_record_write(&s->atom, a);
         __atomic_store_n(reader,
                          dh_atom_word(a->addr, a->size) | (uint64_t)s->atom.slot << DH_ATOM_NUMBER_BITS |
                              (s->atom.number & ((1u << DH_ATOM_NUMBER_BITS) - 1)),

@@ -45,7 +45,7 @@ struct dh_atom_self {
     bool open;
     uint32_t n_pieces, place, spot;
     struct dh_atom_piece piece[DH_ATOM_PIECES];
-    struct dh_atom_met met;
+    struct dh_atom_overlapped met;
     struct dh_atom_access access;
     uint32_t in_sections; /* watches of its own, at most */
     uint64_t n_activations, activation[DH_ATOM_ACTIVATIONS];

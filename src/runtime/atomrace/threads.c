@@ -117,7 +117,7 @@ static uint32_t index_of(const struct dh_atom_thread *t)
 bool dh_atom_whose(uint64_t word, const struct dh_atom_access *by, struct dh_atom_access *out, uint32_t *thread)
 {
     struct dh_atom_thread *t = atomic_load_explicit(&threads[dh_atom_slot(word)], memory_order_acquire);
-    if (!t || !dh_atom_recall(t, word, by, out))
+    if (!t || !dh_atom_find_write(t, word, by, out))
         return false;
     *thread = index_of(t);
     return true;

@@ -18,16 +18,16 @@ enum { LOCKS = 4096, MOST_RANGE = 4096, MOST_FORGOTTEN = 512 };
 
 bool dh_units_on;
 static struct dh_consistency world;
-static _Atomic bool taken[DH_UNIT_SLOTS];
+static _Atomic bool taken[DH_SCOPE_SLOTS];
 /* Who gave a lock last: its address << 8 | slot. A lock that is not there was given by anybody. */
 static _Atomic uint64_t givers[LOCKS];
 
 /* ---- threads ---- */
 
-static struct dh_unit_thread *thread_at(uint32_t slot)
+static struct dh_scope_thread *thread_at(uint32_t slot)
 {
     if (!world.threads[slot]) {
-        void *at = dh_sys_mmap((sizeof(struct dh_unit_thread) + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
+        void *at = dh_sys_mmap((sizeof(struct dh_scope_thread) + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS);
         __atomic_store_n(&world.threads[slot], at, __ATOMIC_RELEASE);
     }
@@ -39,14 +39,14 @@ void dh_units_thread_begin(void)
     struct dh_thread_state *s = &__dh_thread;
     if (!dh_units_on || s->units)
         return;
-    for (uint32_t i = 0; i + 1 < DH_UNIT_SLOTS; i++) {
-        uint32_t slot = 1 + (s->index + i) % (DH_UNIT_SLOTS - 1);
+    for (uint32_t i = 0; i + 1 < DH_SCOPE_SLOTS; i++) {
+        uint32_t slot = 1 + (s->index + i) % (DH_SCOPE_SLOTS - 1);
         if (atomic_exchange(&taken[slot], true))
             continue;
-        struct dh_unit_thread *t = thread_at(slot);
+        struct dh_scope_thread *t = thread_at(slot);
         if (!t)
             return;
-        dh_unit_begin(t, slot, s->index, &s->unit);
+        dh_scope_thread_begin(t, slot, s->index, &s->unit);
         s->unit_entries = &t->entries;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         s->units = t;
@@ -57,20 +57,20 @@ void dh_units_thread_begin(void)
 void dh_units_thread_end(void)
 {
     struct dh_thread_state *s = &__dh_thread;
-    struct dh_unit_thread *t = s->units;
+    struct dh_scope_thread *t = s->units;
     if (!t)
         return;
     s->units = NULL;
     s->unit_entries = &dh_unit_no_entries;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    dh_unit_end(t);
+    dh_scope_thread_end(t);
     atomic_store(&taken[t->slot], false);
 }
 
 void dh_units_forked(void)
 {
-    struct dh_unit_thread *mine = __dh_thread.units;
-    for (uint32_t i = 1; i < DH_UNIT_SLOTS; i++) {
+    struct dh_scope_thread *mine = __dh_thread.units;
+    for (uint32_t i = 1; i < DH_SCOPE_SLOTS; i++) {
         bool me = mine && mine->slot == i;
         atomic_store(&taken[i], me);
         if (world.threads[i] && !me)
@@ -91,7 +91,7 @@ static bool has_inline_checks(void)
 
 static bool map_cells(void)
 {
-    long size = (long)(DH_UNIT_CELLS * sizeof(uint64_t)), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    long size = (long)(DH_SCOPE_CELLS * sizeof(uint64_t)), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     long at =
         dh_syscall6(SYS_mmap, (long)DH_UNIT_CELLS_AT, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
     return at == (long)DH_UNIT_CELLS_AT;
@@ -123,17 +123,17 @@ static _Atomic uint64_t *giver_of(const void *lock)
 
 void dh_units_lock_taken(const void *lock)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.units;
     if (t && atomic_load_explicit(giver_of(lock), memory_order_acquire) != ((uintptr_t)lock << 8 | t->slot))
-        dh_unit_split(t);
+        dh_scope_split(t);
 }
 
 void dh_units_lock_given(const void *lock)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.units;
     if (!t)
         return;
-    dh_unit_close(t);
+    dh_scope_close(t);
     atomic_store_explicit(giver_of(lock), (uintptr_t)lock << 8 | t->slot, memory_order_release);
 }
 
@@ -193,16 +193,16 @@ void dh_units_memory(const void *at, size_t size)
     if (!__dh_thread.units)
         return;
     if (size > MOST_FORGOTTEN) {
-        dh_unit_split(__dh_thread.units);
+        dh_scope_split(__dh_thread.units);
         return;
     }
     for (uintptr_t a = (uintptr_t)at & ~(uintptr_t)7; a < (uintptr_t)at + size; a += 8)
-        __atomic_store_n(dh_unit_cell(world.cells, a), 0, __ATOMIC_RELAXED);
+        __atomic_store_n(dh_scope_cell(world.cells, a), 0, __ATOMIC_RELAXED);
 }
 
 /* ---- accesses ---- */
 
-static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+static void check(struct dh_scope_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
     struct dh_collision c;
     if (!dh_consistency_access(&world, t, addr, size, write, place, &c))
@@ -212,22 +212,22 @@ static void check(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool 
 
 void dh_unit_complete(uintptr_t addr, uint32_t what, uint32_t place)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.units;
     if (t)
         check(t, addr, what & 0xFF, what >> 8, place);
 }
 
-static void one(struct dh_unit_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
+static void one(struct dh_scope_thread *t, uintptr_t addr, unsigned size, bool write, uint32_t place)
 {
-    bool done = write ? dh_unit_write(t->unit, &t->entries, world.cells, addr, size, place)
-                      : dh_unit_read(t->unit, &t->entries, world.cells, addr, size, place);
+    bool done = write ? dh_scope_check_write(t->unit, &t->entries, world.cells, addr, size, place)
+                      : dh_scope_check_read(t->unit, &t->entries, world.cells, addr, size, place);
     if (!done)
         check(t, addr, size, write, place);
 }
 
 void dh_units_access(uintptr_t addr, size_t size, bool write, uint32_t place)
 {
-    struct dh_unit_thread *t = __dh_thread.units;
+    struct dh_scope_thread *t = __dh_thread.units;
     uintptr_t end = addr + (size < MOST_RANGE ? size : MOST_RANGE);
     while (t && addr < end) {
         uintptr_t next = (addr & ~(uintptr_t)7) + 8;

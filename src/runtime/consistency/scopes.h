@@ -25,14 +25,14 @@ void dh_units_thread_end(void);
 static inline void dh_units_acquired(void)
 {
     if (__dh_thread.units)
-        dh_unit_split(__dh_thread.units);
+        dh_scope_split(__dh_thread.units);
 }
 
 /* What others do from here on may be ordered behind what the thread did. */
 static inline void dh_units_release(void)
 {
     if (__dh_thread.units)
-        dh_unit_close(__dh_thread.units);
+        dh_scope_close(__dh_thread.units);
 }
 
 /* Where it is asked for often: nothing is called in a thread that the detector does not look at. */

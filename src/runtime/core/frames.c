@@ -14,7 +14,7 @@
 /* For threads that the race detector does not look at: knows nothing. */
 uint64_t dh_knows_nothing[DH_NOTHING_LINES];
 _Static_assert((int)DH_NOTHING_LINES >= (int)DH_KNOWN_LINES, "one for both");
-struct dh_unit_entries dh_unit_no_entries;
+struct dh_scope_accesses dh_unit_no_entries;
 
 #define MUST_GO(granules, n) (~(uint64_t)0xFFFF | (uint64_t)(granules) << (n))
 #define FOUR(granules, n, width)                                                                                       \

@@ -11,7 +11,7 @@ uint32_t dh_scope_enter(const void *object, uint32_t place)
     struct dh_thread_state *t = &__dh_thread;
     uint32_t token = t->scopes++;
     if (t->units)
-        dh_unit_enter(t->units, token, (uintptr_t)object);
+        dh_scope_push(t->units, token, (uintptr_t)object);
     if (t->record)
         dh_record_scope_enter(object, place);
     return token;
@@ -25,7 +25,7 @@ void dh_scope_leave(uint32_t token)
         return;
     t->scopes = token;
     if (t->units)
-        dh_unit_leave(t->units, token);
+        dh_scope_pop(t->units, token);
     for (; open > token && t->record; open--)
         dh_record_scope_leave(DH_NO_PLACE);
 }

@@ -62,15 +62,15 @@ struct dh_thread_state {
     /* Bits of a word of `known` that must be gone when the granule, or both of an aligned eight bytes, was read. Here,
      * because a thread's own data are reached without a register. */
     uint64_t must_go4[16], must_go8[8];
-    struct dh_race_state *race;           /* of the race detector, NULL while it does not look at this thread */
-    uintptr_t last_handle;                /* of the thread created last by this one, */
-    struct dh_thread *last_created;       /* and its record: it may be named or detached before it runs */
-    uint32_t atom_quick;                  /* reads may take AtomRace's quick way (atomrace_fast.h) */
-    uint32_t atom_passed;                 /* synchronisations that are not locks */
-    uint32_t scopes;                      /* activations of functions that are open (scopes.h) */
-    struct dh_unit unit;                  /* of the consistency detector (units.h) */
-    struct dh_unit_entries *unit_entries; /* dh_unit_no_entries while `units` is NULL */
-    struct dh_unit_thread *units;         /* NULL while it does not look at this thread */
+    struct dh_race_state *race;             /* of the race detector, NULL while it does not look at this thread */
+    uintptr_t last_handle;                  /* of the thread created last by this one, */
+    struct dh_thread *last_created;         /* and its record: it may be named or detached before it runs */
+    uint32_t atom_quick;                    /* reads may take AtomRace's quick way (atomrace_fast.h) */
+    uint32_t atom_passed;                   /* synchronisations that are not locks */
+    uint32_t scopes;                        /* activations of functions that are open (scopes.h) */
+    struct dh_current_scope unit;           /* of the consistency detector (units.h) */
+    struct dh_scope_accesses *unit_entries; /* dh_unit_no_entries while `units` is NULL */
+    struct dh_scope_thread *units;          /* NULL while it does not look at this thread */
     const void *volatile spared[2]; /* by the library call under way (__dh_spare); volatile, because a compiler that
                                        knows the function sees nobody read it */
     struct dh_record_state *record; /* of the recorder, NULL while this thread is not recorded */
@@ -88,7 +88,7 @@ enum { DH_NOTHING_LINES = 2 * DH_TOLD_LINES };      /* of either kind of table *
 extern uint64_t dh_knows_nothing[DH_NOTHING_LINES]; /* for threads that it does not look at */
 extern struct dh_stream_run dh_no_runs[];
 extern struct dh_told_small dh_no_small[];
-extern struct dh_unit_entries dh_unit_no_entries;
+extern struct dh_scope_accesses dh_unit_no_entries;
 extern __thread struct dh_thread_state __dh_thread __attribute__((visibility("default")));
 
 static inline uint64_t dh_context_step(uint64_t caller, uintptr_t return_address)

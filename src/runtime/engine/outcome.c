@@ -1,11 +1,11 @@
 #include "runtime/engine/outcome.h"
 
-#include "event/printed.h"
+#include "event/output_digest.h"
 #include "runtime/engine/system/raw.h"
 #include "runtime/interpose/real.h"
 
 static struct outcome {
-    struct dh_printed streams[2];
+    struct dh_output_digest streams[2];
 } *outcome;
 
 static bool is_wanted(void)
@@ -26,7 +26,7 @@ void dh_outcome_begin(void)
 
 static void add(unsigned stream, const void *at, size_t n)
 {
-    dh_printed_add(&outcome->streams[stream], at, n, stream == 1);
+    dh_output_digest_add(&outcome->streams[stream], at, n, stream == 1);
 }
 
 void dh_outcome_call(long number, const long a[6])
@@ -50,8 +50,8 @@ void dh_outcome_flush(void)
 struct dh_engine_outcome dh_outcome_now(void)
 {
     return (struct dh_engine_outcome){.status = dh_engine->status,
-                                      .output = dh_printed_sum(outcome->streams[0]),
-                                      .errors = dh_printed_sum(outcome->streams[1])};
+                                      .output = dh_output_digest_sum(outcome->streams[0]),
+                                      .errors = dh_output_digest_sum(outcome->streams[1])};
 }
 
 static struct dh_engine_outcome *find(const struct dh_engine_outcome *o)

@@ -1,8 +1,8 @@
 /* AtomRace's hooks as they are inlined into executables. Layer: runtime. `what` is constant, so that only reads of
  * sites that merely collide have a quick way, and others none of this. */
 #include "event/hooks.h"
-#include "event/mark.h"
 #include "event/site.h"
+#include "event/site_mark.h"
 #include "runtime/atomrace/fast.h"
 #include "runtime/core/thread_state.h"
 
@@ -18,7 +18,7 @@ __attribute__((preserve_most, cold)) void __dh_atom_after_slow(void *addr, uint6
 static inline __attribute__((always_inline)) int has_quick_way(uint64_t what)
 {
     uint32_t size = what >> 16 & 0xFFFF;
-    return what >> 32 == DH_MARK_COLLIDE && (what & 0xFFFF) == DH_OP_READ && size && size <= 8;
+    return what >> 32 == DH_SITE_MARK_COLLIDE && (what & 0xFFFF) == DH_OP_READ && size && size <= 8;
 }
 
 __attribute__((always_inline)) uint64_t __dh_atom_before(void *addr, uint64_t what, uint32_t spot, uint32_t place)

@@ -13,14 +13,14 @@ __attribute__((preserve_most, cold)) void __dh_scope_leave_slow(uint32_t token);
 INLINE void __dh_unit_read(const void *addr, size_t size, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!dh_unit_read(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
+    if (RARE(!dh_scope_check_read(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size, place);
 }
 
 INLINE void __dh_unit_write(void *addr, size_t size, uint32_t place)
 {
     struct dh_thread_state *t = &__dh_thread;
-    if (RARE(!dh_unit_write(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
+    if (RARE(!dh_scope_check_write(&t->unit, t->unit_entries, dh_unit_cells(), (uintptr_t)addr, (unsigned)size, place)))
         __dh_unit_complete((uintptr_t)addr, (uint32_t)size | 1u << 8, place);
 }
 
@@ -48,7 +48,7 @@ INLINE uint32_t __dh_scope_enter(const void *object, uint32_t place)
     if (RARE(!t->units || t->record))
         return __dh_scope_enter_slow(object, place);
     t->scopes = token + 1;
-    dh_unit_enter(t->units, token, (uintptr_t)object);
+    dh_scope_push(t->units, token, (uintptr_t)object);
     return token;
 }
 
@@ -60,5 +60,5 @@ INLINE void __dh_scope_leave(uint32_t token)
         return;
     }
     t->scopes = token;
-    dh_unit_leave(t->units, token);
+    dh_scope_pop(t->units, token);
 }

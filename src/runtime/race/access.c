@@ -181,7 +181,7 @@ static bool plan_part(const struct dh_race_state *s, dh_cell *cell, unsigned mas
 {
     dh_cell old = __atomic_load_n(cell, __ATOMIC_RELAXED);
     if (dh_cell_is_line(old)) /* which is looked at next */
-        dh_line_prefetch(&dh_race_world.lines.at[dh_cell_line(old)]);
+        dh_shadow_line_prefetch(&dh_race_world.lines.at[dh_cell_line(old)]);
     return dh_cell_plan(s, old, mask, write, next);
 }
 

@@ -44,10 +44,11 @@ static bool repeats(const struct dh_race_state *s, const struct dh_atomic_op *op
     unsigned size = size_of(op), granules = (unsigned)((op->addr & 3) + size + 3) / 4;
     if (!dh_cell_is_line(c) || (op->addr & 63) + size > 64)
         return false;
-    const struct dh_column *mine = dh_line_find(&dh_race_world.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
+    const struct dh_column *mine =
+        dh_shadow_line_find_column(&dh_race_world.lines.at[dh_cell_line(c)], dh_epoch_slot(s->t.time));
     uint64_t bytes = dh_filter_bytes(op->addr, size);
-    if (!mine || !(dh_column_says(mine, bytes, DH_ATOMIC_WRITES, s->t.time) ||
-                   (kind == DH_ATOMIC_READS && dh_column_says(mine, bytes, kind, s->t.time))))
+    if (!mine || !(dh_column_has(mine, bytes, DH_ATOMIC_WRITES, s->t.time) ||
+                   (kind == DH_ATOMIC_READS && dh_column_has(mine, bytes, kind, s->t.time))))
         return false;
     for (unsigned i = 0; i < granules; i++)
         if (__atomic_load_n(&cells[i], __ATOMIC_ACQUIRE) != c)

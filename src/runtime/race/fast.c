@@ -115,7 +115,7 @@ ALWAYS void full_fence(void)
 
 struct lined {
     dh_cell *cells, cell;
-    struct dh_line *line;
+    struct dh_shadow_line *line;
     struct dh_column *mine;
 };
 
@@ -135,7 +135,7 @@ ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned siz
     if (!dh_cell_is_line(l->cell) || !dh_gate_is_open(s) || (addr & 63) + size > 64 || !still_lined(l, addr, size))
         return false;
     l->line = &dh_race_world.lines.at[dh_cell_line(l->cell)];
-    l->mine = dh_line_find(l->line, dh_epoch_slot(s->t.time));
+    l->mine = dh_shadow_line_find_column(l->line, dh_epoch_slot(s->t.time));
     return l->mine;
 }
 
@@ -143,7 +143,7 @@ ALWAYS bool is_lined(const struct dh_race_state *s, uintptr_t addr, unsigned siz
 ALWAYS void learn_around(struct dh_race_state *s, const struct dh_column *c, uintptr_t addr, unsigned size)
 {
     for (uintptr_t at = addr & ~(uintptr_t)3; at < addr + size; at += 4)
-        if (dh_column_says(c, dh_filter_bytes(at, 4), DH_READS, s->t.time))
+        if (dh_column_has(c, dh_filter_bytes(at, 4), DH_READS, s->t.time))
             dh_known_learn(s, at, 1);
 }
 
@@ -155,7 +155,7 @@ ALWAYS bool knows_around(const struct dh_race_state *s, uintptr_t addr, unsigned
 /* The line says so already. */
 ALWAYS bool in_line(struct dh_race_state *s, const struct lined *l, uintptr_t addr, unsigned size, bool write)
 {
-    if (!dh_column_says(l->mine, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
+    if (!dh_column_has(l->mine, dh_filter_bytes(addr, size), write ? DH_WRITES : DH_READS, s->t.time))
         return false;
     learn(s, addr, size, write);
     if (!write && (addr & 3))

@@ -203,7 +203,7 @@ struct backwards {
     unsigned undated; /* found since the last TIME, going back */
     uint64_t extent;  /* of the range whose SIZE was met */
     unsigned n;
-    struct dh_pair *pairs;
+    struct dh_line_access *pairs;
 };
 
 static unsigned touched(const struct backwards *b, uint64_t word, uintptr_t granule)
@@ -219,11 +219,11 @@ static unsigned touched(const struct backwards *b, uint64_t word, uintptr_t gran
 static void date(struct backwards *b, uint32_t time, bool writes)
 {
     if (b->undated && b->n < 4)
-        b->pairs[b->n++] = (struct dh_pair){b->undated, time, writes ? DH_WRITES : DH_READS};
+        b->pairs[b->n++] = (struct dh_line_access){b->undated, time, writes ? DH_WRITES : DH_READS};
     b->undated = 0;
 }
 
-unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_line_access pairs[4])
 {
     struct backwards b = {.wanted = 15, .pairs = pairs};
     uint64_t next = dh_history_next(h), end = h->words ? oldest(h, next) : next;

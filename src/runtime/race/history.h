@@ -94,7 +94,7 @@ struct dh_history_answer {
     struct dh_history_lock lock[DH_HISTORY_LOCKS];
 };
 /* The last plain read or write of each byte of the granule, as pairs with masks of the granule; answers how many. */
-unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_pair pairs[4]);
+unsigned dh_history_last(const struct dh_history *h, uintptr_t granule, bool writes, struct dh_line_access pairs[4]);
 bool dh_history_find(const struct dh_history *h, const struct dh_history_query *q, struct dh_history_answer *out);
 
 #endif

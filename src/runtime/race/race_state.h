@@ -180,7 +180,7 @@ void dh_race_forget_filter(struct dh_race_state *s, uintptr_t addr, size_t size)
 void dh_race_forget_range(struct dh_race_state *s, uintptr_t addr, size_t size);
 
 /* race_report.c: what dh_race calls. */
-unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4]);
+unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_line_access pairs[4]);
 void dh_race_report_hit(struct dh_race_thread *t, const struct dh_race_hit *hit);
 /* Those that waited. */
 void dh_race_report_waiting(struct dh_race_state *s);

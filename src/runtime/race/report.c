@@ -87,7 +87,7 @@ static bool describe_before(const struct dh_race_hit *hit, struct dh_report_acce
 
 /* ---- what is behind a wide epoch ---- */
 
-unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_pair pairs[4])
+unsigned dh_race_explain(uint32_t time, uintptr_t granule, bool writes, struct dh_line_access pairs[4])
 {
     uint32_t thread;
     struct dh_race_state *s = dh_slot_user_at(time, &thread);

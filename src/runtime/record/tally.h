@@ -1,4 +1,4 @@
-/* What the program counted of itself (event/tally.h), written at its end. Layer: runtime. */
+/* What the program counted of itself (event/counters.h), written at its end. Layer: runtime. */
 #ifndef DH_RUNTIME_RECORD_TALLY_H
 #define DH_RUNTIME_RECORD_TALLY_H
 

@@ -96,7 +96,7 @@ static bool write_all(int fd, const uint8_t *at, size_t n)
 static bool write_input(int fd, const struct dh_report_bytes *b)
 {
     struct dh_log_out o = {told.bytes, 0, sizeof told.bytes, false};
-    dh_log_put_told(&o, told.id, told.n);
+    dh_log_put_reported(&o, told.id, told.n);
     return write_all(fd, b->at, b->n) && write_all(fd, told.bytes, o.n);
 }
 

@@ -1,0 +1,48 @@
+/* What a run printed, told by a sum over its lines, so that threads may print in any order. Layer: event; for the
+ * runtime and the tool, which must come to the same. Numbers on standard error are all alike: people are told there
+ * how much was done, and how long it took, which is nobody's result. */
+#ifndef DH_EVENT_OUTPUT_DIGEST_H
+#define DH_EVENT_OUTPUT_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dh_output_digest {
+    uint64_t sum, line; /* `line` is of the one that is not complete yet */
+    bool open, in_number;
+};
+
+static inline void dh_output_digest_end_line(struct dh_output_digest *p)
+{
+    uint64_t a = p->line + 1;
+    a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9u;
+    a = (a ^ a >> 27) * 0x94d049bb133111ebu;
+    p->sum += a ^ a >> 31;
+    p->line = 0;
+    p->open = p->in_number = false;
+}
+
+static inline void dh_output_digest_add(struct dh_output_digest *p, const unsigned char *at, size_t n,
+                                        bool numbers_are_alike)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool digit = numbers_are_alike && at[i] >= '0' && at[i] <= '9', again = digit && p->in_number;
+        p->open = true;
+        p->in_number = digit;
+        if (at[i] == '\n')
+            dh_output_digest_end_line(p);
+        else if (!again)
+            p->line = (p->line ^ (digit ? '0' : at[i])) * 0x100000001b3u + 0x9e3779b97f4a7c15u;
+    }
+}
+
+/* Of all that was added. */
+static inline uint64_t dh_output_digest_sum(struct dh_output_digest p)
+{
+    if (p.open)
+        dh_output_digest_end_line(&p);
+    return p.sum;
+}
+
+#endif
