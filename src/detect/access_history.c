@@ -13,8 +13,8 @@ struct step {
 enum { STEPS = 4096 };
 
 struct dh_access_histories {
-    struct dh_segments *moments;
-    DH_VEC(struct dh_history *) all; /* by number; 0 and unused ones are NULL */
+    struct dh_segments *segments;
+    DH_VEC(struct dh_access_history *) all; /* by number; 0 and unused ones are NULL */
     DH_VEC(uint32_t) unused;
     uint32_t *buckets;
     size_t n, n_buckets;
@@ -26,7 +26,7 @@ struct dh_access_histories *dh_access_histories_new(struct dh_segments *m)
     struct dh_access_histories *s = calloc(1, sizeof *s);
     if (!s)
         abort();
-    s->moments = m;
+    s->segments = m;
     dh_vec_push(&s->all, NULL);
     return s;
 }
@@ -43,7 +43,7 @@ void dh_access_histories_free(struct dh_access_histories *s)
     free(s);
 }
 
-const struct dh_history *dh_access_histories_at(const struct dh_access_histories *s, uint32_t history)
+const struct dh_access_history *dh_access_histories_at(const struct dh_access_histories *s, uint32_t history)
 {
     return s->all.at[history];
 }
@@ -59,7 +59,7 @@ static uint64_t mix(uint64_t h)
 static uint64_t hash_record(uint64_t h, const struct dh_access_record *r)
 {
     uint64_t small = (uint64_t)r->ctx << 32 | (uint32_t)r->mask << 24 | r->bits << 16 | r->op << 8 | r->flags;
-    return mix(mix(h ^ ((uint64_t)r->moment << 32 | r->site)) ^ small);
+    return mix(mix(h ^ ((uint64_t)r->segment << 32 | r->site)) ^ small);
 }
 
 static uint32_t hash_records(const struct dh_access_record *r, size_t n)
@@ -78,7 +78,7 @@ static void rehash(struct dh_access_histories *s)
     if (!s->buckets)
         abort();
     for (uint32_t i = 1; i < s->all.n; i++) {
-        struct dh_history *h = s->all.at[i];
+        struct dh_access_history *h = s->all.at[i];
         if (!h)
             continue;
         uint32_t *bucket = &s->buckets[h->hash & (s->n_buckets - 1)];
@@ -97,16 +97,16 @@ static uint32_t new_number(struct dh_access_histories *s)
 
 static uint32_t add(struct dh_access_histories *s, const struct dh_access_record *records, size_t n, uint32_t hash)
 {
-    struct dh_history *h = malloc(sizeof *h + n * sizeof *records);
+    struct dh_access_history *h = malloc(sizeof *h + n * sizeof *records);
     if (!h)
         abort();
     if (s->n >= s->n_buckets)
         rehash(s);
     uint32_t id = new_number(s), *bucket = &s->buckets[hash & (s->n_buckets - 1)];
-    *h = (struct dh_history){.refs = 1, .hash = hash, .next = *bucket, .n = (uint32_t)n};
+    *h = (struct dh_access_history){.refs = 1, .hash = hash, .next = *bucket, .n = (uint32_t)n};
     memcpy(h->at, records, n * sizeof *records);
     for (size_t i = 0; i < n; i++)
-        dh_segments_ref(s->moments, records[i].moment);
+        dh_segments_ref(s->segments, records[i].segment);
     s->all.at[id] = h;
     *bucket = id;
     s->n++;
@@ -119,7 +119,7 @@ uint32_t dh_access_histories_get(struct dh_access_histories *s, const struct dh_
         return 0;
     uint32_t hash = hash_records(records, n);
     for (uint32_t i = s->n_buckets ? s->buckets[hash & (s->n_buckets - 1)] : 0; i; i = s->all.at[i]->next) {
-        const struct dh_history *h = s->all.at[i];
+        const struct dh_access_history *h = s->all.at[i];
         if (h->hash == hash && h->n == n && memcmp(h->at, records, n * sizeof *records) == 0)
             return dh_access_histories_ref(s, i);
     }
@@ -135,13 +135,13 @@ uint32_t dh_access_histories_ref(struct dh_access_histories *s, uint32_t history
 
 static void end(struct dh_access_histories *s, uint32_t history)
 {
-    struct dh_history *h = s->all.at[history];
+    struct dh_access_history *h = s->all.at[history];
     uint32_t *at = &s->buckets[h->hash & (s->n_buckets - 1)];
     while (*at != history)
         at = &s->all.at[*at]->next;
     *at = h->next;
     for (size_t i = 0; i < h->n; i++)
-        dh_segments_unref(s->moments, h->at[i].moment);
+        dh_segments_unref(s->segments, h->at[i].segment);
     free(h);
     s->all.at[history] = NULL;
     dh_vec_push(&s->unused, history);

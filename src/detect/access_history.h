@@ -14,14 +14,14 @@ enum dh_access_record_bit {
 };
 
 struct dh_access_record {
-    uint32_t moment, site, ctx;
+    uint32_t segment, site, ctx;
     uint8_t mask; /* bytes of the granule */
     uint8_t bits; /* dh_access_record_bit */
     uint8_t op;   /* dh_op */
     uint8_t flags;
 };
 
-struct dh_history {
+struct dh_access_history {
     uint32_t refs, hash, next, n;
     struct dh_access_record at[]; /* latest last */
 };
@@ -32,7 +32,7 @@ void dh_access_histories_free(struct dh_access_histories *s);
 /* The history of these records; taken for the caller. */
 uint32_t dh_access_histories_get(struct dh_access_histories *s, const struct dh_access_record *records, size_t n);
 /* NULL for 0. */
-const struct dh_history *dh_access_histories_at(const struct dh_access_histories *s, uint32_t history);
+const struct dh_access_history *dh_access_histories_at(const struct dh_access_histories *s, uint32_t history);
 uint32_t dh_access_histories_ref(struct dh_access_histories *s, uint32_t history);
 void dh_access_histories_unref(struct dh_access_histories *s, uint32_t history);
 /* n granules had the one and have the other now. */

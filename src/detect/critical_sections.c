@@ -61,7 +61,7 @@ static struct dh_critical_section *find(struct dh_open_sections *open, uint64_t 
 static void take(struct dh_critical_sections *s, const struct dh_event *e)
 {
     size_t at;
-    const struct dh_held *h = dh_run_find_held(s->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(s->world, e->thread, e->addr);
     struct dh_open_sections *open = h ? open_of(s, e->thread) : NULL;
     struct dh_critical_section *c = open ? find(open, e->addr, &at) : NULL;
     if (c)
@@ -101,7 +101,7 @@ static void give(struct dh_critical_sections *s, const struct dh_event *e)
     size_t at;
     struct dh_open_sections *open = open_of(s, e->thread);
     struct dh_critical_section *c = open ? find(open, e->addr, &at) : NULL;
-    const struct dh_held *h = dh_run_find_held(s->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(s->world, e->thread, e->addr);
     bool wait = e->flags & DH_EVENT_WAIT;
     if (!c || (h && h->depth > 1 && !wait))
         return;

@@ -13,7 +13,7 @@ const struct dh_detector dh_detector_deadlock;
 
 struct deadlock {
     struct dh_run_state *world;
-    struct dh_must_hb *instants;
+    struct dh_must_hb *snapshots;
     struct dh_lock_order *order;
     struct dh_waits *waits;
     uint64_t number; /* of the event */
@@ -58,7 +58,7 @@ static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, s
 static void request(struct deadlock *d, const struct dh_event *e)
 {
     const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
-    struct dh_turn *now = dh_must_hb_current(d->instants, e->thread);
+    struct dh_turn *now = dh_must_hb_current(d->snapshots, e->thread);
     struct dh_lock_request r = {.thread = e->thread,
                                 .site = e->site,
                                 .ctx = e->ctx,
@@ -83,7 +83,7 @@ static void request(struct deadlock *d, const struct dh_event *e)
 /* What would not have waited, or not for ever, is in nobody's way; nor is what the thread has already. */
 static void wants(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_held *h = dh_run_find_held(d->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(d->world, e->thread, e->addr);
     bool again = e->flags & DH_EVENT_AGAIN || (h && (e->kind == DH_EVENT_LOCK_WAIT || h->depth > 1));
     if (!(e->flags & (DH_EVENT_TRY | DH_EVENT_TIMED)) && !again)
         request(d, e);
@@ -97,8 +97,8 @@ static void joins(struct deadlock *d, const struct dh_event *e)
 
 /* ---- locks used as they must not be ---- */
 
-static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, const struct dh_held *h, uint32_t holder,
-                    const char *text)
+static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, const struct dh_lock_hold *h,
+                    uint32_t holder, const char *text)
 {
     const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
     struct dh_suspect suspects[2] = {{.op = op,
@@ -128,11 +128,11 @@ static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, co
 }
 
 /* Anybody's entry for the lock. */
-static const struct dh_held *held_by_anybody(struct deadlock *d, uint64_t lock, uint32_t *holder)
+static const struct dh_lock_hold *held_by_anybody(struct deadlock *d, uint64_t lock, uint32_t *holder)
 {
     uint32_t n = dh_run_thread_count(d->world);
     for (*holder = 0; *holder < n; ++*holder) {
-        const struct dh_held *h = dh_run_find_held(d->world, *holder, lock);
+        const struct dh_lock_hold *h = dh_run_find_held(d->world, *holder, lock);
         if (h)
             return h;
     }
@@ -144,7 +144,7 @@ static void gives(struct deadlock *d, const struct dh_event *e)
     uint32_t holder;
     if (dh_run_find_held(d->world, e->thread, e->addr))
         return;
-    const struct dh_held *h = held_by_anybody(d, e->addr, &holder);
+    const struct dh_lock_hold *h = held_by_anybody(d, e->addr, &holder);
     if (h)
         misused(d, e, DH_OP_UNLOCK, h, holder, "unlocked by a thread that does not hold it");
     else if (e->flags & DH_EVENT_FOREIGN)
@@ -154,7 +154,7 @@ static void gives(struct deadlock *d, const struct dh_event *e)
 static void destroys(struct deadlock *d, const struct dh_event *e)
 {
     uint32_t holder;
-    const struct dh_held *h = held_by_anybody(d, e->addr, &holder);
+    const struct dh_lock_hold *h = held_by_anybody(d, e->addr, &holder);
     if (h || e->flags & DH_EVENT_FOREIGN)
         misused(d, e, DH_OP_LOCK_DESTROY, h, holder, "destroyed while it is held");
     dh_lock_order_forget(d->order, e->addr);
@@ -186,7 +186,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     if (!d)
         abort();
     d->world = w;
-    d->instants = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
+    d->snapshots = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
     d->order = dh_lock_order_new(cycle_found, d);
     d->waits = dh_waits_new(w, &dh_detector_deadlock, d->order);
     return d;
@@ -206,8 +206,8 @@ static void event(void *self, const struct dh_event *e)
     d->number++;
     if (looks[e->kind])
         looks[e->kind](d, e);
-    dh_waits_event(d->waits, e, d->instants, d->number);
-    dh_must_hb_event(d->instants, e);
+    dh_waits_event(d->waits, e, d->snapshots, d->number);
+    dh_must_hb_event(d->snapshots, e);
 }
 
 static void end(void *self)
@@ -221,7 +221,7 @@ static void release(void *self)
     struct deadlock *d = self;
     dh_waits_free(d->waits);
     dh_lock_order_free(d->order);
-    dh_must_hb_free(d->instants);
+    dh_must_hb_free(d->snapshots);
     free(d);
 }
 

@@ -32,9 +32,9 @@ struct dh_suspect {
     uint8_t op;    /* dh_op: READ, WRITE, ATOMIC_*, LOCK, RDLOCK, UNLOCK, COND_WAIT, ... */
     uint8_t flags; /* of the event */
     uint32_t thread, site, ctx;
-    uint64_t addr;               /* of what is accessed, taken or waited for */
-    uint64_t size;               /* bytes accessed; 0 for locks */
-    const struct dh_held *locks; /* held at the time, without what is taken here */
+    uint64_t addr;                    /* of what is accessed, taken or waited for */
+    uint64_t size;                    /* bytes accessed; 0 for locks */
+    const struct dh_lock_hold *locks; /* held at the time, without what is taken here */
     size_t n_locks;
     const char *note; /* NULL, or what is to be said of it: "in the same section of lock a" */
 };

@@ -43,7 +43,7 @@ struct cell {
 };
 
 struct learnt {
-    uint32_t moment;
+    uint32_t segment;
     enum dh_hb_strength strength;
 };
 
@@ -55,7 +55,7 @@ struct section {
 
 struct dh_learned_order {
     struct dh_run_state *world;
-    struct dh_segments *moments;
+    struct dh_segments *segments;
     dh_ordered_access_fn *deliver;
     void *arg;
     struct dh_granule_map granules; /* numbers of cells */
@@ -69,7 +69,7 @@ struct dh_learned_order {
     uint64_t *subjects; /* names on which waits depend, open addressing */
     size_t n_subjects, cap_subjects;
     const struct dh_event *access; /* that is looked at */
-    uint32_t moment;
+    uint32_t segment;
     uint32_t stretch; /* number of accesses held back together */
     void (*soon)(void *, const struct dh_event *);
     struct learnt learnt[RECENT];
@@ -89,7 +89,7 @@ struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_
 {
     struct dh_learned_order *h = zeroed(1, sizeof *h);
     h->world = w;
-    h->moments = m;
+    h->segments = m;
     h->deliver = deliver;
     h->arg = arg;
     dh_granule_map_init(&h->granules);
@@ -282,7 +282,7 @@ static void add_subject(struct dh_learned_order *h, uint64_t subject)
 static void clear_half(struct dh_learned_order *h, struct half *half)
 {
     if (half->writer)
-        dh_segments_unref(h->moments, half->writer);
+        dh_segments_unref(h->segments, half->writer);
     *half = (struct half){0};
 }
 
@@ -305,12 +305,12 @@ static uint32_t forget_step(void *arg, uint32_t value, uint64_t granule, unsigne
     return 0;
 }
 
-static void set_moment(struct dh_learned_order *h, uint32_t *at, uint32_t moment)
+static void set_moment(struct dh_learned_order *h, uint32_t *at, uint32_t segment)
 {
-    dh_segments_ref(h->moments, moment);
+    dh_segments_ref(h->segments, segment);
     if (*at)
-        dh_segments_unref(h->moments, *at);
-    *at = moment;
+        dh_segments_unref(h->segments, *at);
+    *at = segment;
 }
 
 static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
@@ -331,7 +331,7 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
         half->asked = read || p.reads_too || (more && half->asked);
         half->written = h->stretch;
         half->writer_thread = h->access->thread;
-        set_moment(h, &half->writer, h->moment);
+        set_moment(h, &half->writer, h->segment);
         half->site = h->access->site;
     }
     return id;
@@ -366,18 +366,18 @@ static struct section *section_of(struct dh_learned_order *h, uint32_t thread)
 /* ---- learning ---- */
 
 /* The same again is nothing new. */
-static bool has_learnt(struct dh_learned_order *h, uint32_t moment, enum dh_hb_strength strength)
+static bool has_learnt(struct dh_learned_order *h, uint32_t segment, enum dh_hb_strength strength)
 {
     for (size_t i = 0; i < RECENT; i++)
-        if (h->learnt[i].moment == moment && h->learnt[i].strength <= strength)
+        if (h->learnt[i].segment == segment && h->learnt[i].strength <= strength)
             return true;
-    h->learnt[h->n_learnt++ % RECENT] = (struct learnt){moment, strength};
+    h->learnt[h->n_learnt++ % RECENT] = (struct learnt){segment, strength};
     return false;
 }
 
-static bool have_common_lock(const struct dh_moment *writer, const struct dh_moment *reader)
+static bool have_common_lock(const struct dh_segment *writer, const struct dh_segment *reader)
 {
-    const struct dh_held *theirs = dh_segment_held(writer), *ours = dh_segment_held(reader);
+    const struct dh_lock_hold *theirs = dh_segment_held(writer), *ours = dh_segment_held(reader);
     for (size_t i = 0; i < writer->n_held; i++)
         for (size_t j = 0; !theirs[i].shared && j < reader->n_held; j++)
             if (ours[j].id == theirs[i].id)
@@ -401,9 +401,9 @@ static void learn_from(struct dh_learned_order *h, const struct half *half, cons
     enum dh_hb_strength strength = order_of(h, half, p);
     if (strength == DH_HB_STRENGTHS || has_learnt(h, half->writer, strength))
         return;
-    const struct dh_moment *reader = dh_segments_get(h->moments, h->moment);
-    if (have_common_lock(dh_segments_get(h->moments, half->writer), reader))
-        dh_segments_learn(h->moments, h->access->thread, half->writer, strength);
+    const struct dh_segment *reader = dh_segments_get(h->segments, h->segment);
+    if (have_common_lock(dh_segments_get(h->segments, half->writer), reader))
+        dh_segments_learn(h->segments, h->access->thread, half->writer, strength);
 }
 
 static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
@@ -465,13 +465,13 @@ static void fetch(struct dh_learned_order *h, const struct section *s)
 static bool exchange(struct dh_learned_order *h, const struct section *s, uint32_t thread)
 {
     bool writes = false;
-    h->moment = dh_segments_latest(h->moments, thread);
+    h->segment = dh_segments_latest(h->segments, thread);
     h->stretch += h->stretch == UINT32_MAX ? 2 : 1;
     memset(h->learnt, 0, sizeof h->learnt);
     for (size_t i = 0; i < s->held_back.n; i++)
         if (is_read(h, &s->held_back.at[i]))
             step(h, &s->held_back.at[i], true, learn_step);
-    h->moment = dh_segments_latest(h->moments, thread);
+    h->segment = dh_segments_latest(h->segments, thread);
     for (size_t i = 0; i < s->held_back.n; i++)
         if (s->held_back.at[i].kind == DH_EVENT_READ)
             step(h, &s->held_back.at[i], false, mark_read_step);
@@ -492,18 +492,18 @@ static void flush(struct dh_learned_order *h, uint32_t thread)
     bool writes = exchange(h, s, thread);
     for (size_t i = 0; i < s->held_back.n; i++) {
         note_names(h, s, &s->held_back.at[i]);
-        h->deliver(h->arg, &s->held_back.at[i], h->moment);
+        h->deliver(h->arg, &s->held_back.at[i], h->segment);
     }
     s->held_back.n = 0;
     h->waiting--;
     if (writes)
-        dh_segments_publish(h->moments, h->moment);
+        dh_segments_publish(h->segments, h->segment);
 }
 
 void dh_learned_order_access(struct dh_learned_order *h, const struct dh_event *e)
 {
     struct section *s = dh_run_thread(h->world, e->thread)->held.n ? section_of(h, e->thread) : NULL;
-    uint32_t now = dh_segments_current(h->moments, e->thread);
+    uint32_t now = dh_segments_current(h->segments, e->thread);
     if (!s) {
         h->deliver(h->arg, e, now);
         return;

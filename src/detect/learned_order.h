@@ -15,7 +15,7 @@
 #include "detect/segments.h"
 
 struct dh_learned_order;
-typedef void dh_ordered_access_fn(void *arg, const struct dh_event *e, uint32_t moment);
+typedef void dh_ordered_access_fn(void *arg, const struct dh_event *e, uint32_t segment);
 /* `deliver` gets every access, with its moment, when the order of its thread is known. */
 struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_segments *m,
                                               dh_ordered_access_fn *deliver, void *arg);

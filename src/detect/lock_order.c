@@ -163,7 +163,7 @@ static void unlist(struct dh_lock_request *r)
     if (--r->listed)
         return;
     for (uint32_t i = 0; i < r->n_instants; i++)
-        dh_turn_put(r->instants[i]);
+        dh_turn_put(r->snapshots[i]);
     free(r->held);
     free(r);
 }
@@ -287,12 +287,12 @@ static struct dh_lock_request *add_request(struct dh_lock_order *o, const struct
 /* False: it is there already. */
 static bool add_instant(struct dh_lock_request *r, struct dh_turn *now)
 {
-    if (r->n_instants && r->instants[0]->time == now->time)
+    if (r->n_instants && r->snapshots[0]->time == now->time)
         return false;
     if (r->n_instants == DH_LOCK_ORDER_SNAPSHOTS)
-        dh_turn_put(r->instants[--r->n_instants]);
-    memmove(r->instants + 1, r->instants, r->n_instants * sizeof *r->instants);
-    r->instants[0] = dh_hb_snapshot_ref(now);
+        dh_turn_put(r->snapshots[--r->n_instants]);
+    memmove(r->snapshots + 1, r->snapshots, r->n_instants * sizeof *r->snapshots);
+    r->snapshots[0] = dh_hb_snapshot_ref(now);
     r->n_instants++;
     return true;
 }
@@ -331,7 +331,7 @@ const struct dh_lock_request *dh_lock_order_next(struct dh_lock_order *o, uint32
 
 /* ---- cycles ---- */
 
-const struct dh_held *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared)
+const struct dh_lock_hold *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared)
 {
     for (uint32_t i = 0; i < r->n_held; i++)
         if (r->held[i].lock == lock)
@@ -379,10 +379,10 @@ static struct dh_turn *instant_beside_path(const struct dh_lock_order *o, const 
 {
     for (uint32_t m = 0; m < r->n_instants; m++) {
         size_t i = 0;
-        while (i < o->n_path && dh_hb_snapshots_concurrent(o->when[i], r->instants[m]))
+        while (i < o->n_path && dh_hb_snapshots_concurrent(o->when[i], r->snapshots[m]))
             i++;
         if (i == o->n_path)
-            return r->instants[m];
+            return r->snapshots[m];
     }
     return NULL;
 }
@@ -402,7 +402,7 @@ static uint64_t signature(const struct dh_lock_order *o)
     size_t n = 0;
     for (size_t i = 0; i < o->n_path; i++) {
         const struct dh_lock_request *r = o->path[i], *before = o->path[(i ? i : o->n_path) - 1];
-        const struct dh_held *h = before->lock ? dh_lock_request_holds(r, before->lock, before->shared) : NULL;
+        const struct dh_lock_hold *h = before->lock ? dh_lock_request_holds(r, before->lock, before->shared) : NULL;
         uint64_t part = mix(mix(1, place_of(r->site, r->ctx)), h ? place_of(h->site, h->ctx) : UINT64_MAX);
         size_t k = 0;
         while (k < n && parts[k] != part)
@@ -486,7 +486,7 @@ static void search(struct dh_lock_order *o, struct dh_lock_request *r)
     if (r->told || !may_be_in_cycle(o, r) || !is_worth(r))
         return;
     o->path[0] = r;
-    o->when[0] = r->instants[0];
+    o->when[0] = r->snapshots[0];
     o->steps = 0;
     o->most_steps = steps_allowed(o);
     o->found_one = false;

@@ -25,11 +25,11 @@ struct dh_lock_request {
     uint32_t id;   /* of the lock */
     uint32_t joined;
     bool shared, again_after_wait; /* the mutex of a condition wait that ends */
-    struct dh_held *held;          /* at that time, in the order of taking */
+    struct dh_lock_hold *held;     /* at that time, in the order of taking */
     uint32_t n_held;
     uint64_t first, last; /* numbers of the events */
     /* Newest first. */
-    struct dh_turn *instants[DH_LOCK_ORDER_SNAPSHOTS];
+    struct dh_turn *snapshots[DH_LOCK_ORDER_SNAPSHOTS];
     uint32_t n_instants;
     /* of lock_order.c */
     struct dh_lock_request *next, *alike_before, *alike_after;
@@ -53,6 +53,6 @@ void dh_lock_order_forget(struct dh_lock_order *o, uint64_t lock);
 /* The thread's requests one after the other, NULL behind the last; `at` begins with 0. */
 const struct dh_lock_request *dh_lock_order_next(struct dh_lock_order *o, uint32_t thread, size_t *at);
 /* What `r` holds that keeps one who wants the lock waiting, or NULL. */
-const struct dh_held *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared);
+const struct dh_lock_hold *dh_lock_request_holds(const struct dh_lock_request *r, uint64_t lock, bool shared);
 
 #endif

@@ -47,8 +47,8 @@ struct look {
 
 struct lockset {
     struct dh_run_state *world;
-    struct dh_segments *moments;
-    struct dh_learned_order *handover;
+    struct dh_segments *segments;
+    struct dh_learned_order *learned;
     struct dh_access_histories *histories;
     struct dh_granule_map granules; /* histories */
     bool eraser;
@@ -78,7 +78,7 @@ static unsigned around(unsigned mask, unsigned first, unsigned *size)
 static struct dh_suspect suspect(const struct lockset *l, const struct dh_access_record *r, uint64_t granule,
                                  unsigned first)
 {
-    const struct dh_moment *m = dh_segments_get(l->moments, r->moment);
+    const struct dh_segment *m = dh_segments_get(l->segments, r->segment);
     unsigned size, low = around(r->mask, first, &size);
     return (struct dh_suspect){.op = r->op,
                                .flags = r->flags,
@@ -150,14 +150,14 @@ static bool conflict(const struct lockset *l, const struct dh_access_record *the
 {
     return (then->mask & now->mask) && ((then->bits | now->bits) & DH_RECORD_WROTE) &&
            !(then->bits & now->bits & DH_RECORD_ATOMIC) &&
-           dh_segments_get(l->moments, then->moment)->thread != l->look.thread;
+           dh_segments_get(l->segments, then->segment)->thread != l->look.thread;
 }
 
 static bool unordered(const struct lockset *l, const struct dh_access_record *then, const struct dh_access_record *now)
 {
     unsigned both = then->bits & now->bits;
     enum dh_hb_strength strength = dh_hb_strength_between(both & DH_RECORD_GLOBAL, both & DH_RECORD_LOCKED);
-    return !dh_segments_happens_before(l->moments, then->moment, l->look.thread, strength);
+    return !dh_segments_happens_before(l->segments, then->segment, l->look.thread, strength);
 }
 
 /* Whatever will be in the way of `then` will be in the way of `now`: it is at least as strong an access, holds no lock
@@ -166,15 +166,15 @@ static bool implied(const struct lockset *l, const struct dh_access_record *then
 {
     bool weaker = (then->bits & ~now->bits & (DH_RECORD_WROTE | DH_RECORD_GLOBAL | DH_RECORD_LOCKED)) ||
                   (now->bits & ~then->bits & DH_RECORD_ATOMIC);
-    if (weaker || !(then->mask & now->mask) || !dh_segments_locks_within(l->moments, now->moment, then->moment))
+    if (weaker || !(then->mask & now->mask) || !dh_segments_locks_within(l->segments, now->segment, then->segment))
         return false;
-    bool own = dh_segments_get(l->moments, then->moment)->thread == l->look.thread;
-    return own || (!l->eraser && dh_segments_happens_before(l->moments, then->moment, l->look.thread, DH_HB_PLAIN));
+    bool own = dh_segments_get(l->segments, then->segment)->thread == l->look.thread;
+    return own || (!l->eraser && dh_segments_happens_before(l->segments, then->segment, l->look.thread, DH_HB_PLAIN));
 }
 
 static bool same_but_mask(const struct dh_access_record *a, const struct dh_access_record *b)
 {
-    return a->moment == b->moment && a->site == b->site && a->ctx == b->ctx && a->bits == b->bits && a->op == b->op &&
+    return a->segment == b->segment && a->site == b->site && a->ctx == b->ctx && a->bits == b->bits && a->op == b->op &&
            a->flags == b->flags;
 }
 
@@ -184,12 +184,12 @@ static const char hybrid_text[] = "the accesses have no lock in common, and noth
 
 static uint32_t new_history(struct lockset *l, uint32_t old, const struct dh_access_record *now, uint64_t granule)
 {
-    const struct dh_history *h = dh_access_histories_at(l->histories, old);
+    const struct dh_access_history *h = dh_access_histories_at(l->histories, old);
     struct dh_access_record kept[MOST_RECORDS + 1], add = *now;
     size_t n = 0;
     for (size_t i = 0; h && i < h->n; i++) {
         struct dh_access_record then = h->at[i];
-        if (!l->eraser && conflict(l, &then, now) && !dh_segments_share_lock(l->moments, then.moment, now->moment) &&
+        if (!l->eraser && conflict(l, &then, now) && !dh_segments_share_lock(l->segments, then.segment, now->segment) &&
             unordered(l, &then, now))
             tell(l, &then, now, granule, hybrid_text);
         bool many = h->n > FEW_RECORDS; /* as long as there are few, each is told as it was */
@@ -251,7 +251,7 @@ static uint32_t history_step(void *arg, uint32_t old, uint64_t granule, unsigned
 static uint32_t forget_step(void *arg, uint32_t old, uint64_t granule, unsigned mask)
 {
     struct lockset *l = arg;
-    const struct dh_history *h = dh_access_histories_at(l->histories, old);
+    const struct dh_access_history *h = dh_access_histories_at(l->histories, old);
     struct dh_access_record kept[MOST_RECORDS];
     size_t n = 0;
     (void)granule;
@@ -272,8 +272,8 @@ static const char eraser_text[] = "no lock is held at all accesses to it since t
 /* True when the byte is written, shared and has no lock left. */
 static bool refine(struct lockset *l, struct byte *b)
 {
-    const struct dh_moment *now = dh_segments_get(l->moments, l->look.record.moment);
-    struct dh_locksets *sets = dh_segments_locksets(l->moments);
+    const struct dh_segment *now = dh_segments_get(l->segments, l->look.record.segment);
+    struct dh_locksets *sets = dh_segments_locksets(l->segments);
     bool write = l->look.record.bits & DH_RECORD_WROTE;
     if (b->phase == VIRGIN)
         *b = (struct byte){EXCLUSIVE, l->look.thread, DH_LOCKSET_ALL};
@@ -287,7 +287,7 @@ static bool refine(struct lockset *l, struct byte *b)
 }
 
 /* The latest access that is in the way of this one and holds none of its locks; else the latest in the way. */
-static const struct dh_access_record *in_the_way(struct lockset *l, const struct dh_history *h,
+static const struct dh_access_record *in_the_way(struct lockset *l, const struct dh_access_history *h,
                                                  const struct dh_access_record *now)
 {
     const struct dh_access_record *best = NULL;
@@ -295,7 +295,7 @@ static const struct dh_access_record *in_the_way(struct lockset *l, const struct
         const struct dh_access_record *then = &h->at[i];
         if (!conflict(l, then, now))
             continue;
-        if (!dh_segments_share_lock(l->moments, then->moment, now->moment))
+        if (!dh_segments_share_lock(l->segments, then->segment, now->segment))
             return then;
         best = best ? best : then;
     }
@@ -345,7 +345,7 @@ static uint32_t virgin_step(void *arg, uint32_t value, uint64_t granule, unsigne
     (void)granule;
     for (unsigned i = 0; i < DH_GRANULE_BYTES; i++) {
         if (mask >> i & 1) {
-            dh_locksets_unref(dh_segments_locksets(l->moments), b->at[i].locks);
+            dh_locksets_unref(dh_segments_locksets(l->segments), b->at[i].locks);
             b->at[i] = (struct byte){0};
         }
         any = any || b->at[i].phase != VIRGIN;
@@ -360,9 +360,9 @@ static uint32_t virgin_step(void *arg, uint32_t value, uint64_t granule, unsigne
 static void look_at(struct lockset *l, const struct dh_event *e, uint64_t size, struct dh_access_record record,
                     bool repeatable)
 {
-    if (dh_learned_order_is_global(l->handover, e->site))
+    if (dh_learned_order_is_global(l->learned, e->site))
         record.bits |= DH_RECORD_GLOBAL;
-    if (dh_segments_get(l->moments, record.moment)->n_held)
+    if (dh_segments_get(l->segments, record.segment)->n_held)
         record.bits |= DH_RECORD_LOCKED;
     size = size < MOST_BYTES ? size : MOST_BYTES;
     l->look = (struct look){.record = record, .thread = e->thread, .repeatable = repeatable};
@@ -373,10 +373,10 @@ static void look_at(struct lockset *l, const struct dh_event *e, uint64_t size, 
     end_steps(l);
 }
 
-static void access(void *arg, const struct dh_event *e, uint32_t moment)
+static void access(void *arg, const struct dh_event *e, uint32_t segment)
 {
     bool write = e->kind == DH_EVENT_WRITE;
-    struct dh_access_record r = {.moment = moment,
+    struct dh_access_record r = {.segment = segment,
                                  .site = e->site,
                                  .ctx = e->ctx,
                                  .bits = write ? DH_RECORD_WROTE : 0,
@@ -389,16 +389,16 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
  * releases. */
 static void atomic_access(struct lockset *l, const struct dh_event *e)
 {
-    uint32_t moment = dh_segments_ref(l->moments, dh_segments_current(l->moments, e->thread));
-    struct dh_access_record r = {.moment = moment,
+    uint32_t segment = dh_segments_ref(l->segments, dh_segments_current(l->segments, e->thread));
+    struct dh_access_record r = {.segment = segment,
                                  .site = e->site,
                                  .ctx = e->ctx,
                                  .bits = DH_RECORD_ATOMIC | (dh_event_atomic_wrote(e) ? DH_RECORD_WROTE : 0),
                                  .op = (uint8_t)dh_event_atomic_op(e),
                                  .flags = e->flags};
-    dh_segments_event(l->moments, e);
+    dh_segments_event(l->segments, e);
     look_at(l, e, dh_event_atomic_size(e), r, false);
-    dh_segments_unref(l->moments, moment);
+    dh_segments_unref(l->segments, segment);
 }
 
 /* Who uses a lock must come after who made it; locks among themselves are no race. Only where something is known of its
@@ -406,7 +406,7 @@ static void atomic_access(struct lockset *l, const struct dh_event *e)
 static uint32_t lock_step(void *arg, uint32_t history, uint64_t granule, unsigned mask)
 {
     struct lockset *l = arg;
-    const struct dh_history *h = dh_access_histories_at(l->histories, history);
+    const struct dh_access_history *h = dh_access_histories_at(l->histories, history);
     l->look.record.mask = (uint8_t)mask;
     for (size_t i = 0; i < h->n; i++)
         if (conflict(l, &h->at[i], &l->look.record) && unordered(l, &h->at[i], &l->look.record))
@@ -416,7 +416,7 @@ static uint32_t lock_step(void *arg, uint32_t history, uint64_t granule, unsigne
 
 static void use_lock(struct lockset *l, const struct dh_event *e)
 {
-    struct dh_access_record r = {.moment = dh_segments_latest(l->moments, e->thread),
+    struct dh_access_record r = {.segment = dh_segments_latest(l->segments, e->thread),
                                  .site = e->site,
                                  .ctx = e->ctx,
                                  .bits = DH_RECORD_ATOMIC | DH_RECORD_WROTE,
@@ -428,7 +428,7 @@ static void use_lock(struct lockset *l, const struct dh_event *e)
 
 static void make_lock(struct lockset *l, const struct dh_event *e)
 {
-    struct dh_access_record r = {.moment = dh_segments_current(l->moments, e->thread),
+    struct dh_access_record r = {.segment = dh_segments_current(l->segments, e->thread),
                                  .site = e->site,
                                  .ctx = e->ctx,
                                  .bits = DH_RECORD_WROTE,
@@ -448,10 +448,10 @@ static void event(void *self, const struct dh_event *e)
 {
     struct lockset *l = self;
     if (dh_event_is_access(e)) {
-        dh_learned_order_access(l->handover, e);
+        dh_learned_order_access(l->learned, e);
         return;
     }
-    dh_learned_order_event(l->handover, e);
+    dh_learned_order_event(l->learned, e);
     if (e->kind == DH_EVENT_ATOMIC) {
         atomic_access(l, e);
         return;
@@ -462,13 +462,13 @@ static void event(void *self, const struct dh_event *e)
         make_lock(l, e);
     else if (e->kind == DH_EVENT_LOCK && !l->eraser && !(e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT)))
         use_lock(l, e);
-    dh_segments_event(l->moments, e);
+    dh_segments_event(l->segments, e);
 }
 
 static void end(void *self)
 {
     struct lockset *l = self;
-    dh_learned_order_flush(l->handover);
+    dh_learned_order_flush(l->learned);
 }
 
 /* ---- life ---- */
@@ -493,9 +493,9 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
         abort();
     l->world = w;
     l->eraser = eraser;
-    l->moments = dh_segments_new(w);
-    l->handover = dh_learned_order_new(w, l->moments, access, l);
-    l->histories = dh_access_histories_new(l->moments);
+    l->segments = dh_segments_new(w);
+    l->learned = dh_learned_order_new(w, l->segments, access, l);
+    l->histories = dh_access_histories_new(l->segments);
     dh_granule_map_init(&l->granules);
     dh_granule_map_init(&l->states);
     dh_vec_push(&l->bytes, (struct bytes){0});
@@ -510,8 +510,8 @@ static void release(void *self)
     dh_granule_map_release(&l->granules, NULL, NULL);
     dh_granule_map_release(&l->states, NULL, NULL);
     dh_access_histories_free(l->histories);
-    dh_learned_order_free(l->handover);
-    dh_segments_free(l->moments);
+    dh_learned_order_free(l->learned);
+    dh_segments_free(l->segments);
     dh_vec_release(&l->bytes);
     dh_vec_release(&l->unused);
     dh_reported_pairs_release(&l->told);

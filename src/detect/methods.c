@@ -74,7 +74,7 @@ struct violation {
     uint32_t object;
     uint32_t lock, lock_site;
     struct dh_suspect suspects[4];
-    struct dh_held locks[4];
+    struct dh_lock_hold locks[4];
     size_t n;
     const char *how;
 };
@@ -247,12 +247,13 @@ static void add_pair(struct methods *m, struct dh_guarded_views *g, const struct
             may_wait(m, second))
             return;
         struct pair new = {.function = a->function, .first = first, .second = second};
-        new.began = dh_hb_snapshots_current(&m->store.instants, second->in.thread, dh_run_thread_count(m->store.world));
+        new.began =
+            dh_hb_snapshots_current(&m->store.snapshots, second->in.thread, dh_run_thread_count(m->store.world));
         dh_vec_push(&pairs->all, new);
         *dh_numbers_at(&m->by_pair, key) = pairs->all.n;
         known = dh_numbers_at(&m->by_pair, key);
     }
-    pairs->all.at[*known - 1].last = dh_instants_time(&m->store.instants, second->in.thread);
+    pairs->all.at[*known - 1].last = dh_instants_time(&m->store.snapshots, second->in.thread);
 }
 
 static void section(void *arg, struct dh_guarded_views *g, struct dh_view *v, const struct dh_critical_section *c)

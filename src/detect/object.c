@@ -42,7 +42,7 @@ struct state {
 
 /* An access that may be one half of what is told. */
 struct record {
-    uint32_t moment, site, ctx;
+    uint32_t segment, site, ctx;
     uint32_t thread, any, exclusive; /* of the moment, which is far away */
     uint64_t low, high;              /* bytes, high excluded */
     uint8_t op, flags;
@@ -74,8 +74,8 @@ struct fields {
 
 struct objects {
     struct dh_run_state *world;
-    struct dh_segments *moments;
-    struct dh_learned_order *handover;
+    struct dh_segments *segments;
+    struct dh_learned_order *learned;
     struct dh_ownership *owners;
     bool whole, eraser;
     struct dh_granule_map granules; /* numbers of fields */
@@ -99,7 +99,7 @@ const struct dh_object_counts *dh_object_counts(const void *detector)
 /* True when it is shared, written and without a lock. */
 static bool advance(struct objects *s, struct state *x)
 {
-    struct dh_locksets *sets = dh_segments_locksets(s->moments);
+    struct dh_locksets *sets = dh_segments_locksets(s->segments);
     if (x->phase == OWNED)
         *x = (struct state){.phase = HANDOFF, .mask = x->mask, .second = s->thread, .locks = DH_LOCKSET_ALL};
     x->wrote = x->wrote || s->now.write;
@@ -148,7 +148,7 @@ static const struct record *get_record(const struct records *r, size_t i)
 static void drop_records(struct objects *s, struct records *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        dh_segments_unref(s->moments, record_at(r, i)->moment);
+        dh_segments_unref(s->segments, record_at(r, i)->segment);
     free(r->more);
     r->more = NULL;
     r->n = r->cap = 0;
@@ -156,7 +156,7 @@ static void drop_records(struct objects *s, struct records *r)
 
 static void drop_record(struct objects *s, struct records *r, size_t i)
 {
-    dh_segments_unref(s->moments, record_at(r, i)->moment);
+    dh_segments_unref(s->segments, record_at(r, i)->segment);
     memmove(record_at(r, i), record_at(r, i + 1), (--r->n - i) * sizeof(struct record));
 }
 
@@ -177,7 +177,7 @@ static void add_record(struct records *r, const struct record *now)
 /* In a loop over an array the next access goes on where the last one ended. */
 static bool extend(struct record *old, const struct record *now)
 {
-    if (old->moment != now->moment || old->site != now->site || old->op != now->op || old->ctx != now->ctx ||
+    if (old->segment != now->segment || old->site != now->site || old->op != now->op || old->ctx != now->ctx ||
         old->high < now->low || now->high < old->low)
         return false;
     old->low = old->low < now->low ? old->low : now->low;
@@ -195,7 +195,7 @@ static bool replaces(struct objects *s, const struct record *old, const struct r
 {
     return old->site == now->site && old->op == now->op && old->low >= now->low && old->high <= now->high &&
            same_thread(s, old) &&
-           dh_segments_lock_sets_within(s->moments, now->any, now->exclusive, old->any, old->exclusive);
+           dh_segments_lock_sets_within(s->segments, now->any, now->exclusive, old->any, old->exclusive);
 }
 
 /* The oldest one, of the thread itself when most are its own: others' are what it may meet. */
@@ -223,7 +223,7 @@ static void keep(struct objects *s, struct records *r)
     }
     if (r->n == RECORDS)
         drop_record(s, r, dispensable(s, r));
-    dh_segments_ref(s->moments, now->moment);
+    dh_segments_ref(s->segments, now->segment);
     add_record(r, now);
 }
 
@@ -231,7 +231,7 @@ static void keep(struct objects *s, struct records *r)
 
 static struct dh_suspect suspect(const struct objects *s, const struct record *r)
 {
-    const struct dh_moment *m = dh_segments_get(s->moments, r->moment);
+    const struct dh_segment *m = dh_segments_get(s->segments, r->segment);
     return (struct dh_suspect){.op = r->op,
                                .flags = r->flags,
                                .thread = m->thread,
@@ -298,8 +298,8 @@ static bool tell_pairs(struct objects *s, const struct records *r, const struct 
         enum dh_hb_strength strength =
             dh_hb_strength_between(then->by_name && s->now.by_name, is_locked(then) && is_locked(&s->now));
         if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
-            dh_segments_share_lock(s->moments, then->moment, s->now.moment) ||
-            dh_segments_happens_before(s->moments, then->moment, s->thread, strength))
+            dh_segments_share_lock(s->segments, then->segment, s->now.segment) ||
+            dh_segments_happens_before(s->segments, then->segment, s->thread, strength))
             continue;
         tell(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
         any = true;
@@ -314,7 +314,7 @@ static bool tell_violation(struct objects *s, const struct records *r, const str
     int merit = in->all && !in->again ? -1 : 1;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
-        int its = 2 * overlaps(then, &s->now, in) + !dh_segments_share_lock(s->moments, then->moment, s->now.moment);
+        int its = 2 * overlaps(then, &s->now, in) + !dh_segments_share_lock(s->segments, then->segment, s->now.segment);
         if (in_the_way(s, then) && its > merit) {
             best = then;
             merit = its;
@@ -367,7 +367,7 @@ static void drop_object(void *arg, struct dh_owned_object *o)
     for (struct unit *u = o->state, *next; u; u = next) {
         next = u->next;
         drop_records(s, &u->records);
-        dh_locksets_unref(dh_segments_locksets(s->moments), u->state.locks);
+        dh_locksets_unref(dh_segments_locksets(s->segments), u->state.locks);
         free(u);
     }
 }
@@ -385,7 +385,7 @@ static void split(struct objects *s, struct fields *f, unsigned mask)
         f->parts[f->n_parts] = *p;
         f->parts[f->n_parts++].mask = (uint8_t)inside;
         p->mask &= (uint8_t)~mask;
-        dh_locksets_ref(dh_segments_locksets(s->moments), p->locks);
+        dh_locksets_ref(dh_segments_locksets(s->segments), p->locks);
     }
 }
 
@@ -449,7 +449,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
     split(s, f, mask);
     for (size_t i = f->n_parts; i-- > 0;)
         if (f->parts[i].mask & mask) {
-            dh_locksets_unref(dh_segments_locksets(s->moments), f->parts[i].locks);
+            dh_locksets_unref(dh_segments_locksets(s->segments), f->parts[i].locks);
             f->parts[i] = f->parts[--f->n_parts];
         }
     for (size_t i = f->records.n; mask != 0xFF && i-- > 0;)
@@ -481,7 +481,7 @@ static void visit_units(struct objects *s)
 
 static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
 {
-    uint64_t array = s->whole ? 0 : dh_learned_order_array_of(s->handover, e->site);
+    uint64_t array = s->whole ? 0 : dh_learned_order_array_of(s->learned, e->site);
     if (s->whole || array) {
         visit_unit(s, array);
         return;
@@ -494,16 +494,16 @@ static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
         visit_units(s);
 }
 
-static void access(void *arg, const struct dh_event *e, uint32_t moment)
+static void access(void *arg, const struct dh_event *e, uint32_t segment)
 {
     struct objects *s = arg;
     bool write = e->kind == DH_EVENT_WRITE;
     if (!e->arg || is_owners_own(s, e))
         return;
     uint64_t room = s->object->at + s->object->size - e->addr, size = e->arg < room ? e->arg : room;
-    const struct dh_moment *m = dh_segments_get(s->moments, moment);
+    const struct dh_segment *m = dh_segments_get(s->segments, segment);
     s->thread = e->thread;
-    s->now = (struct record){.moment = moment,
+    s->now = (struct record){.segment = segment,
                              .thread = e->thread,
                              .any = m->any,
                              .exclusive = m->exclusive,
@@ -512,7 +512,7 @@ static void access(void *arg, const struct dh_event *e, uint32_t moment)
                              .op = write ? DH_OP_WRITE : DH_OP_READ,
                              .flags = e->flags,
                              .write = write,
-                             .by_name = dh_learned_order_is_global(s->handover, e->site),
+                             .by_name = dh_learned_order_is_global(s->learned, e->site),
                              .low = e->addr,
                              .high = e->addr + size};
     look_at(s, e, size);
@@ -547,22 +547,22 @@ static void event(void *self, const struct dh_event *e)
     if (dh_event_is_access(e)) {
         if (!is_of_no_concern(s, e)) {
             dh_granule_map_prefetch(&s->granules, e->addr);
-            dh_learned_order_access(s->handover, e);
+            dh_learned_order_access(s->learned, e);
         }
         return;
     }
-    dh_learned_order_event(s->handover, e);
+    dh_learned_order_event(s->learned, e);
     if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE) {
         dh_granule_map_visit(&s->granules, e->addr, e->arg, forget_step, s);
         dh_ownership_forget(s->owners, e->addr, e->arg);
     }
-    dh_segments_event(s->moments, e);
+    dh_segments_event(s->segments, e);
 }
 
 static void end(void *self)
 {
     struct objects *s = self;
-    dh_learned_order_flush(s->handover);
+    dh_learned_order_flush(s->learned);
 }
 
 /* ---- life ---- */
@@ -597,9 +597,9 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     s->world = w;
     s->whole = whole;
     s->eraser = eraser;
-    s->moments = dh_segments_new(w);
-    s->handover = dh_learned_order_new(w, s->moments, access, s);
-    dh_learned_order_set_prefetch(s->handover, soon);
+    s->segments = dh_segments_new(w);
+    s->learned = dh_learned_order_new(w, s->segments, access, s);
+    dh_learned_order_set_prefetch(s->learned, soon);
     s->owners = dh_ownership_new(w, drop_object, s);
     dh_granule_map_init(&s->granules);
     dh_pool_init(&s->fields, sizeof(struct fields));
@@ -615,8 +615,8 @@ static void release(void *self)
     dh_granule_map_release(&s->granules, NULL, NULL);
     for (uint32_t i = 1; i < s->fields.n; i++)
         free(((struct fields *)dh_pool_at(&s->fields, i))->records.more);
-    dh_learned_order_free(s->handover);
-    dh_segments_free(s->moments);
+    dh_learned_order_free(s->learned);
+    dh_segments_free(s->segments);
     dh_pool_release(&s->fields);
     dh_reported_pairs_release(&s->told);
     free(s);

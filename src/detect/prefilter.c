@@ -137,7 +137,7 @@ struct look {
     bool write;
 };
 
-static void begin_anew(struct dh_cell *c, const struct look *l)
+static void begin_anew(struct dh_prefilter_cell *c, const struct look *l)
 {
     c->thread = l->thread + 1;
     c->time = l->time;
@@ -146,14 +146,14 @@ static void begin_anew(struct dh_cell *c, const struct look *l)
     c->wrote = l->write;
 }
 
-static void begin_after(struct dh_cell *c, const struct look *l, uint32_t thread, uint32_t time)
+static void begin_after(struct dh_prefilter_cell *c, const struct look *l, uint32_t thread, uint32_t time)
 {
     c->older = (thread + 1) & DH_PREFILTER_THREAD;
     c->older_time = time;
     begin_anew(c, l);
 }
 
-static bool join(struct dh_prefilter *s, struct dh_cell *c, const struct look *l)
+static bool join(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct look *l)
 {
     if (c->locks != l->locks && c->locks != DH_LOCKSET_NONE)
         c->locks = kept(s, dh_locksets_intersect(s->sets, c->locks, l->locks), c->locks);
@@ -162,7 +162,7 @@ static bool join(struct dh_prefilter *s, struct dh_cell *c, const struct look *l
 }
 
 /* What it wrote may be before this one, even though what it read is not. */
-static void share(struct dh_prefilter *s, struct dh_cell *c, const struct look *l)
+static void share(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct look *l)
 {
     if (c->write_time && before(s, c->thread - 1, c->write_time, l->thread)) {
         c->older = c->thread & DH_PREFILTER_THREAD;
@@ -173,7 +173,7 @@ static void share(struct dh_prefilter *s, struct dh_cell *c, const struct look *
 }
 
 /* Nothing that is before a thread ceases to be. */
-static bool is_after(struct dh_prefilter *s, const struct dh_cell *c, uint32_t thread)
+static bool is_after(struct dh_prefilter *s, const struct dh_prefilter_cell *c, uint32_t thread)
 {
     struct thread *t = &s->threads.at[thread];
     if (t->after == c->older && t->after_time >= c->older_time)
@@ -185,7 +185,7 @@ static bool is_after(struct dh_prefilter *s, const struct dh_cell *c, uint32_t t
     return true;
 }
 
-static bool look_at(struct dh_prefilter *s, struct dh_cell *c, const struct look *l)
+static bool look_at(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct look *l)
 {
     if (c->thread == l->thread + 1) {
         join(s, c, l);
@@ -240,14 +240,14 @@ static bool look_at_access(struct dh_prefilter *s, const struct dh_event *e)
         return true;
     if (last < e->addr)
         return false;
-    struct dh_cell *first = dh_prefilter_cells_find(&s->cells, e->addr);
+    struct dh_prefilter_cell *first = dh_prefilter_cells_find(&s->cells, e->addr);
     if (first && first->object && !first->settled) {
         if (is_owners_own(s, e, t, first->object, &odd))
             return true;
         first->settled = s->objects.at[first->object].shared;
     }
     for (uint64_t at = e->addr & ~(uint64_t)7; !odd && at <= last; at += 8) {
-        struct dh_cell *c = dh_prefilter_cells_get(&s->cells, at);
+        struct dh_prefilter_cell *c = dh_prefilter_cells_get(&s->cells, at);
         if (!c || !look_at(s, c, &l))
             return false;
         if (at > UINT64_MAX - 8)
@@ -291,7 +291,7 @@ static struct lock *lock_at(struct dh_prefilter *s, uint64_t at)
 {
     if (2 * s->n_locks >= s->cap_locks)
         grow_locks(s);
-    const struct dh_cell *c = dh_prefilter_cells_find(&s->cells, at);
+    const struct dh_prefilter_cell *c = dh_prefilter_cells_find(&s->cells, at);
     struct lock *k = &s->locks[row_of(s, at)];
     uint32_t object = c ? s->objects.at[c->object].number : 0;
     if (!k->id)
@@ -398,7 +398,7 @@ static uint32_t new_object(struct dh_prefilter *s, const struct dh_event *e)
 
 static void object_ends(struct dh_prefilter *s, uint64_t at)
 {
-    const struct dh_cell *c = dh_prefilter_cells_find(&s->cells, at);
+    const struct dh_prefilter_cell *c = dh_prefilter_cells_find(&s->cells, at);
     struct object *o = c && c->object ? &s->objects.at[c->object] : NULL;
     if (!o || o->at != at || !o->size)
         return;
@@ -420,7 +420,7 @@ static bool memory(struct dh_prefilter *s, struct thread *t, const struct dh_eve
     dh_prefilter_cells_clear(&s->cells, e->addr, size);
     uint32_t object = marked && e->kind == DH_EVENT_ALLOC ? new_object(s, e) : 0;
     for (uint64_t at = e->addr; object && at < e->addr + size; at += 8) {
-        struct dh_cell *c = dh_prefilter_cells_get(&s->cells, at);
+        struct dh_prefilter_cell *c = dh_prefilter_cells_get(&s->cells, at);
         if (!c)
             return false;
         c->object = object;

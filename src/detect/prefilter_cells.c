@@ -89,7 +89,7 @@ void dh_prefilter_cells_clear(struct dh_prefilter_cells *c, uint64_t addr, uint6
         return;
     }
     for (uint64_t n = from; n <= to; n++) {
-        const struct dh_cell *p = dh_prefilter_cells_find(c, n * PAGE_BYTES);
+        const struct dh_prefilter_cell *p = dh_prefilter_cells_find(c, n * PAGE_BYTES);
         if (p)
             clear_in((struct dh_prefilter_page *)p, n, first, end);
     }

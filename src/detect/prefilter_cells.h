@@ -10,7 +10,7 @@
 #define DH_PREFILTER_THREAD 0x3FFFFFFFu
 #define DH_PREFILTER_SEVERAL UINT32_MAX
 
-struct dh_cell {
+struct dh_prefilter_cell {
     uint32_t object;           /* 0: none that is known */
     uint32_t thread;           /* and 1; 0: nobody, or several */
     uint32_t time, write_time; /* the latest; 0: it did not write */
@@ -29,7 +29,7 @@ enum {
 };
 
 struct dh_prefilter_page {
-    struct dh_cell at[DH_PREFILTER_PAGE_CELLS];
+    struct dh_prefilter_cell at[DH_PREFILTER_PAGE_CELLS];
 };
 
 struct dh_prefilter_row {
@@ -55,7 +55,7 @@ static inline size_t dh_prefilter_cells_recent(uint64_t number)
     return (number + (number >> 12) * 1237) % DH_PREFILTER_RECENT;
 }
 
-static inline struct dh_cell *dh_prefilter_cells_at(struct dh_prefilter_cells *c, uint64_t addr, bool make)
+static inline struct dh_prefilter_cell *dh_prefilter_cells_at(struct dh_prefilter_cells *c, uint64_t addr, bool make)
 {
     uint64_t number = addr / (8 * DH_PREFILTER_PAGE_CELLS);
     const struct dh_prefilter_row *recent = &c->recent[dh_prefilter_cells_recent(number)];
@@ -66,7 +66,7 @@ static inline struct dh_cell *dh_prefilter_cells_at(struct dh_prefilter_cells *c
 }
 
 /* NULL: nothing is known. */
-static inline struct dh_cell *dh_prefilter_cells_find(struct dh_prefilter_cells *c, uint64_t addr)
+static inline struct dh_prefilter_cell *dh_prefilter_cells_find(struct dh_prefilter_cells *c, uint64_t addr)
 {
     return dh_prefilter_cells_at(c, addr, false);
 }
@@ -81,7 +81,7 @@ __attribute__((always_inline)) static inline void dh_prefilter_cells_prefetch(co
 }
 
 /* NULL: there are too many. */
-static inline struct dh_cell *dh_prefilter_cells_get(struct dh_prefilter_cells *c, uint64_t addr)
+static inline struct dh_prefilter_cell *dh_prefilter_cells_get(struct dh_prefilter_cells *c, uint64_t addr)
 {
     return dh_prefilter_cells_at(c, addr, true);
 }

@@ -428,7 +428,7 @@ static uintptr_t skip_plain(struct dh_race_thread *t, dh_cell **cell, uintptr_t 
     return at;
 }
 
-void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_access *access)
+void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_checked_access *access)
 {
     uintptr_t at = access->addr, end = at + access->size;
     t->dirty = true;

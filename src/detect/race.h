@@ -73,7 +73,7 @@ void dh_race_init(struct dh_race *r, void *(*allocate)(size_t n), uint32_t cap_l
 /* All cells are empty again. */
 void dh_race_reset(struct dh_race *r);
 
-struct dh_access {
+struct dh_checked_access {
     uintptr_t addr;
     size_t size;
     enum dh_access_kind kind;
@@ -81,7 +81,7 @@ struct dh_access {
     bool said; /* in the line already (dh_column_read), but the others have not been looked at */
 };
 /* `cell` is that of the first granule; those of the others follow. */
-void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_access *access);
+void dh_race_record(struct dh_race *r, struct dh_race_thread *t, dh_cell *cell, const struct dh_checked_access *access);
 /* A repeated access in one epoch changes nothing. */
 static inline bool dh_race_repeats(const struct dh_race_thread *t, uint32_t half, unsigned mask)
 {

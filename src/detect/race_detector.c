@@ -40,7 +40,7 @@ struct block {
 };
 
 struct lock_set {
-    struct dh_held *at;
+    struct dh_lock_hold *at;
     size_t n;
     uint64_t hash;
 };
@@ -165,7 +165,7 @@ static uint8_t mask_of(uint64_t granule, uint64_t addr, uint64_t size)
 
 /* ---- locks ---- */
 
-static uint64_t hash_held(const struct dh_held *at, size_t n)
+static uint64_t hash_held(const struct dh_lock_hold *at, size_t n)
 {
     uint64_t h = n;
     for (size_t i = 0; i < n; i++)
@@ -173,7 +173,7 @@ static uint64_t hash_held(const struct dh_held *at, size_t n)
     return h;
 }
 
-static bool same_held(const struct dh_held *a, const struct dh_held *b, size_t n)
+static bool same_held(const struct dh_lock_hold *a, const struct dh_lock_hold *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (a[i].id != b[i].id || a[i].shared != b[i].shared || a[i].site != b[i].site)
@@ -189,7 +189,7 @@ static void index_lock_set(struct race *r, uint32_t set)
     r->lock_index[i] = set + 1;
 }
 
-static uint32_t add_lock_set(struct race *r, const struct dh_held *at, size_t n, uint64_t hash)
+static uint32_t add_lock_set(struct race *r, const struct dh_lock_hold *at, size_t n, uint64_t hash)
 {
     struct lock_set set = {.at = zeroed(n + 1, sizeof *at), .n = n, .hash = hash};
     memcpy(set.at, at, n * sizeof *at);
@@ -206,9 +206,9 @@ static uint32_t add_lock_set(struct race *r, const struct dh_held *at, size_t n,
     return (uint32_t)r->lock_sets.n - 1;
 }
 
-static uint32_t find_lock_set(struct race *r, const struct dh_held *at, size_t n)
+static uint32_t find_lock_set(struct race *r, const struct dh_lock_hold *at, size_t n)
 {
-    static const struct dh_held nothing;
+    static const struct dh_lock_hold nothing;
     uint64_t hash = hash_held(at, n);
     for (size_t i = hash; r->cap_lock_index && r->lock_index[i & (r->cap_lock_index - 1)]; i++) {
         uint32_t set = r->lock_index[i & (r->cap_lock_index - 1)] - 1;

@@ -174,7 +174,7 @@ uint32_t dh_run_lock_id(struct dh_run_state *w, uint64_t lock)
     return lock_row(w, lock)->id;
 }
 
-static struct dh_held *held_entry(struct dh_run_thread *t, uint64_t lock)
+static struct dh_lock_hold *held_entry(struct dh_run_thread *t, uint64_t lock)
 {
     for (size_t i = t->held.n; i-- > 0;)
         if (t->held.at[i].lock == lock)
@@ -182,12 +182,12 @@ static struct dh_held *held_entry(struct dh_run_thread *t, uint64_t lock)
     return NULL;
 }
 
-const struct dh_held *dh_run_find_held(struct dh_run_state *w, uint32_t thread, uint64_t lock)
+const struct dh_lock_hold *dh_run_find_held(struct dh_run_state *w, uint32_t thread, uint64_t lock)
 {
     return thread < w->threads.n && w->threads.at[thread] ? held_entry(w->threads.at[thread], lock) : NULL;
 }
 
-static void let_go(struct dh_run_state *w, struct dh_run_thread *t, struct dh_held *h)
+static void let_go(struct dh_run_state *w, struct dh_run_thread *t, struct dh_lock_hold *h)
 {
     size_t i = (size_t)(h - t->held.at);
     memmove(h, h + 1, (t->held.n - i - 1) * sizeof *h);
@@ -200,7 +200,7 @@ static void let_go(struct dh_run_state *w, struct dh_run_thread *t, struct dh_he
 static void disown(struct dh_run_state *w, struct lock_row *r)
 {
     struct dh_run_thread *t = r->owner ? thread_of(w, r->owner - 1) : NULL;
-    struct dh_held *h = t ? held_entry(t, r->lock) : NULL;
+    struct dh_lock_hold *h = t ? held_entry(t, r->lock) : NULL;
     if (h)
         let_go(w, t, h);
     r->owner = 0;
@@ -209,7 +209,7 @@ static void disown(struct dh_run_state *w, struct lock_row *r)
 static void lock(struct dh_run_state *w, const struct dh_event *e)
 {
     struct dh_run_thread *t = thread_of(w, e->thread);
-    struct dh_held *h = t ? held_entry(t, e->addr) : NULL;
+    struct dh_lock_hold *h = t ? held_entry(t, e->addr) : NULL;
     if (h) {
         h->depth++;
         return;
@@ -220,13 +220,13 @@ static void lock(struct dh_run_state *w, const struct dh_event *e)
     disown(w, row);
     if (!(e->flags & DH_EVENT_SHARED))
         row->owner = e->thread + 1;
-    struct dh_held new = {.lock = e->addr,
-                          .id = dh_run_lock_id(w, e->addr),
-                          .shared = e->flags & DH_EVENT_SHARED,
-                          .depth = 1,
-                          .site = e->site,
-                          .ctx = e->ctx,
-                          .taken = ++w->last_taking};
+    struct dh_lock_hold new = {.lock = e->addr,
+                               .id = dh_run_lock_id(w, e->addr),
+                               .shared = e->flags & DH_EVENT_SHARED,
+                               .depth = 1,
+                               .site = e->site,
+                               .ctx = e->ctx,
+                               .taken = ++w->last_taking};
     dh_vec_push(&t->held, new);
     t->section = ++w->last_section;
 }
@@ -234,7 +234,7 @@ static void lock(struct dh_run_state *w, const struct dh_event *e)
 static void unlock(struct dh_run_state *w, const struct dh_event *e)
 {
     struct dh_run_thread *t = thread_of(w, e->thread);
-    struct dh_held *h = t ? held_entry(t, e->addr) : NULL;
+    struct dh_lock_hold *h = t ? held_entry(t, e->addr) : NULL;
     if (!t || (h && --h->depth))
         return;
     struct lock_row *row = lock_row(w, e->addr);

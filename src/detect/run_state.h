@@ -15,7 +15,7 @@
 #define DH_RUN_THREADS_MAX (1u << 20)
 
 /* A lock as one thread holds it. */
-struct dh_held {
+struct dh_lock_hold {
     uint64_t lock;
     uint32_t id; /* of this lock: an address that is initialised anew is another lock */
     bool shared;
@@ -34,7 +34,7 @@ struct dh_activation {
 struct dh_run_thread {
     uint32_t index, parent; /* UINT32_MAX: not known */
     bool begun, ended;
-    DH_VEC(struct dh_held) held;         /* in the order of taking */
+    DH_VEC(struct dh_lock_hold) held;    /* in the order of taking */
     DH_VEC(struct dh_activation) active; /* outermost first; only of streams that tell */
     uint64_t section;                    /* changes whenever `held` does */
 };
@@ -79,7 +79,7 @@ void dh_run_state_after(struct dh_run_state *w, const struct dh_event *e);
 const struct dh_run_thread *dh_run_thread(struct dh_run_state *w, uint32_t index);
 uint32_t dh_run_thread_count(const struct dh_run_state *w); /* one more than the highest index */
 /* The thread's entry for the lock, NULL when it does not hold it. */
-const struct dh_held *dh_run_find_held(struct dh_run_state *w, uint32_t thread, uint64_t lock);
+const struct dh_lock_hold *dh_run_find_held(struct dh_run_state *w, uint32_t thread, uint64_t lock);
 /* The number of the lock at that address now; a new one if it was never spoken of. */
 uint32_t dh_run_lock_id(struct dh_run_state *w, uint64_t lock);
 /* NULL: nobody knows of one. */

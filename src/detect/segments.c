@@ -8,21 +8,21 @@
 
 /* A thread's moment as long as nothing changes it. */
 struct now {
-    uint32_t moment;
+    uint32_t segment;
     bool learnt;             /* since the moment was made: it needs another number */
     uint64_t section, given; /* the lock that the thread gave last */
 };
 
 /* Where happens-before keeps what was published with a moment, and what a condition tells of its lock: addresses that
  * no program has. */
-#define MOMENT_AT(moment) (1ull << 63 | (uint64_t)(moment) << 8)
+#define MOMENT_AT(segment) (1ull << 63 | (uint64_t)(segment) << 8)
 #define CONDITION_AT(addr) ((addr) | 1ull << 62)
 
 struct dh_segments {
     struct dh_run_state *world;
     struct dh_happens *order[DH_HB_STRENGTHS];
     struct dh_locksets *locksets;
-    DH_VEC(struct dh_moment) moments;
+    DH_VEC(struct dh_segment) segments;
     DH_VEC(uint32_t) refs; /* of them: asked for more often than what they hold */
     DH_VEC(uint32_t) unused;
     DH_VEC(struct now) now; /* by thread */
@@ -38,12 +38,12 @@ struct dh_segments *dh_segments_new(struct dh_run_state *w)
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         m->order[i] = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
     m->locksets = dh_locksets_new();
-    dh_vec_push(&m->moments, (struct dh_moment){0});
+    dh_vec_push(&m->segments, (struct dh_segment){0});
     dh_vec_push(&m->refs, 1);
     return m;
 }
 
-static void free_held(struct dh_moment *m)
+static void free_held(struct dh_segment *m)
 {
     if (m->n_held > 1)
         free(m->held.more);
@@ -53,12 +53,12 @@ void dh_segments_free(struct dh_segments *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->moments.n; i++)
-        free_held(&m->moments.at[i]);
+    for (size_t i = 0; i < m->segments.n; i++)
+        free_held(&m->segments.at[i]);
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         dh_happens_free(m->order[i]);
     dh_locksets_free(m->locksets);
-    dh_vec_release(&m->moments);
+    dh_vec_release(&m->segments);
     dh_vec_release(&m->refs);
     dh_vec_release(&m->unused);
     dh_vec_release(&m->now);
@@ -71,9 +71,9 @@ struct dh_locksets *dh_segments_locksets(struct dh_segments *m)
     return m->locksets;
 }
 
-const struct dh_moment *dh_segments_get(const struct dh_segments *m, uint32_t moment)
+const struct dh_segment *dh_segments_get(const struct dh_segments *m, uint32_t segment)
 {
-    return &m->moments.at[moment];
+    return &m->segments.at[segment];
 }
 
 static void tell_orders(struct dh_segments *m, enum dh_hb_strength from, unsigned kind, uint32_t thread, uint64_t addr,
@@ -90,24 +90,24 @@ static void pass(struct dh_segments *m, uint64_t from, uint64_t to)
         dh_happens_pass(m->order[i], from, to);
 }
 
-uint32_t dh_segments_ref(struct dh_segments *m, uint32_t moment)
+uint32_t dh_segments_ref(struct dh_segments *m, uint32_t segment)
 {
-    m->refs.at[moment]++;
-    return moment;
+    m->refs.at[segment]++;
+    return segment;
 }
 
-void dh_segments_unref(struct dh_segments *m, uint32_t moment)
+void dh_segments_unref(struct dh_segments *m, uint32_t segment)
 {
-    struct dh_moment *at = &m->moments.at[moment];
-    if (--m->refs.at[moment])
+    struct dh_segment *at = &m->segments.at[segment];
+    if (--m->refs.at[segment])
         return;
     if (at->published)
-        tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_FORGET, at->thread, MOMENT_AT(moment), 0);
+        tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_FORGET, at->thread, MOMENT_AT(segment), 0);
     dh_locksets_unref(m->locksets, at->any);
     dh_locksets_unref(m->locksets, at->exclusive);
     free_held(at);
-    *at = (struct dh_moment){0};
-    dh_vec_push(&m->unused, moment);
+    *at = (struct dh_segment){0};
+    dh_vec_push(&m->unused, segment);
 }
 
 /* ---- the present ---- */
@@ -124,9 +124,9 @@ static struct now *now_of(struct dh_segments *m, uint32_t thread)
 static void renew(struct dh_segments *m, uint32_t thread)
 {
     struct now *n = now_of(m, thread);
-    if (n->moment)
-        dh_segments_unref(m, n->moment);
-    n->moment = 0;
+    if (n->segment)
+        dh_segments_unref(m, n->segment);
+    n->segment = 0;
     n->learnt = false;
 }
 
@@ -143,12 +143,12 @@ static uint32_t new_number(struct dh_segments *m)
 {
     if (m->unused.n)
         return m->unused.at[--m->unused.n];
-    dh_vec_push(&m->moments, (struct dh_moment){0});
+    dh_vec_push(&m->segments, (struct dh_segment){0});
     dh_vec_push(&m->refs, 0);
-    return (uint32_t)m->moments.n - 1;
+    return (uint32_t)m->segments.n - 1;
 }
 
-static uint32_t add(struct dh_segments *m, struct dh_moment new, const struct dh_held *held)
+static uint32_t add(struct dh_segments *m, struct dh_segment new, const struct dh_lock_hold *held)
 {
     uint32_t id = new_number(m);
     new.published = false;
@@ -160,7 +160,7 @@ static uint32_t add(struct dh_segments *m, struct dh_moment new, const struct dh
     } else if (new.n_held) {
         new.held.one = *held;
     }
-    m->moments.at[id] = new;
+    m->segments.at[id] = new;
     m->refs.at[id] = 1;
     return id;
 }
@@ -175,7 +175,7 @@ static bool holds_shared(const struct dh_run_thread *t)
 
 static uint32_t new_moment(struct dh_segments *m, const struct dh_run_thread *t, uint32_t thread)
 {
-    struct dh_moment new = {.thread = thread, .n_held = (uint32_t)t->held.n};
+    struct dh_segment new = {.thread = thread, .n_held = (uint32_t)t->held.n};
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         new.time[i] = dh_happens_time(m->order[i], thread);
     new.any = set_of(m, t, true);
@@ -184,9 +184,9 @@ static uint32_t new_moment(struct dh_segments *m, const struct dh_run_thread *t,
 }
 
 /* The same locks at the same time, but more is known to be before it. */
-static uint32_t copy(struct dh_segments *m, uint32_t moment)
+static uint32_t copy(struct dh_segments *m, uint32_t segment)
 {
-    struct dh_moment old = m->moments.at[moment];
+    struct dh_segment old = m->segments.at[segment];
     dh_locksets_ref(m->locksets, old.any);
     dh_locksets_ref(m->locksets, old.exclusive);
     return add(m, old, dh_segment_held(&old));
@@ -195,55 +195,55 @@ static uint32_t copy(struct dh_segments *m, uint32_t moment)
 uint32_t dh_segments_latest(struct dh_segments *m, uint32_t thread)
 {
     struct now *n = now_of(m, thread);
-    uint32_t old = n->moment;
+    uint32_t old = n->segment;
     if (!old)
         return dh_segments_current(m, thread);
     if (n->learnt) {
-        n->moment = copy(m, old);
+        n->segment = copy(m, old);
         n->learnt = false;
         dh_segments_unref(m, old);
     }
-    return n->moment;
+    return n->segment;
 }
 
 uint32_t dh_segments_current(struct dh_segments *m, uint32_t thread)
 {
     struct now *n = now_of(m, thread);
     const struct dh_run_thread *t = dh_run_thread(m->world, thread);
-    if (n->moment && n->section == t->section)
+    if (n->segment && n->section == t->section)
         return dh_segments_latest(m, thread);
     renew(m, thread);
-    n->moment = new_moment(m, t, thread);
+    n->segment = new_moment(m, t, thread);
     n->section = t->section;
-    return n->moment;
+    return n->segment;
 }
 
 /* ---- order ---- */
 
-void dh_segments_publish(struct dh_segments *m, uint32_t moment)
+void dh_segments_publish(struct dh_segments *m, uint32_t segment)
 {
-    uint32_t thread = m->moments.at[moment].thread;
-    m->moments.at[moment].published = true;
-    tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, thread, MOMENT_AT(moment), 0);
-    const struct dh_moment *at = &m->moments.at[moment];
+    uint32_t thread = m->segments.at[segment].thread;
+    m->segments.at[segment].published = true;
+    tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, thread, MOMENT_AT(segment), 0);
+    const struct dh_segment *at = &m->segments.at[segment];
     for (size_t i = 0; i < at->n_held; i++)
         if (!dh_segment_held(at)[i].shared)
-            pass(m, dh_segment_held(at)[i].lock, MOMENT_AT(moment));
+            pass(m, dh_segment_held(at)[i].lock, MOMENT_AT(segment));
     renew(m, thread);
 }
 
-void dh_segments_learn(struct dh_segments *m, uint32_t thread, uint32_t moment, enum dh_hb_strength strength)
+void dh_segments_learn(struct dh_segments *m, uint32_t thread, uint32_t segment, enum dh_hb_strength strength)
 {
-    if (!m->moments.at[moment].published)
+    if (!m->segments.at[segment].published)
         return;
-    tell_orders(m, strength, DH_EVENT_ACQUIRE, thread, MOMENT_AT(moment), 0);
+    tell_orders(m, strength, DH_EVENT_ACQUIRE, thread, MOMENT_AT(segment), 0);
     now_of(m, thread)->learnt = true;
 }
 
 /* What every thread did up to here is what those who wait for a condition with this lock wait for. */
 static void give(struct dh_segments *m, const struct dh_event *e)
 {
-    const struct dh_held *h = dh_run_find_held(m->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(m->world, e->thread, e->addr);
     if (h && (h->depth > 1 || h->shared))
         return;
     tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, e->thread, e->addr, 0);
@@ -284,9 +284,9 @@ void dh_segments_event(struct dh_segments *m, const struct dh_event *e)
         renew(m, e->thread);
 }
 
-bool dh_segments_happens_before(struct dh_segments *m, uint32_t moment, uint32_t thread, enum dh_hb_strength strength)
+bool dh_segments_happens_before(struct dh_segments *m, uint32_t segment, uint32_t thread, enum dh_hb_strength strength)
 {
-    const struct dh_moment *then = &m->moments.at[moment];
+    const struct dh_segment *then = &m->segments.at[segment];
     return dh_happens_before(m->order[strength], then->thread, then->time[strength], thread);
 }
 
@@ -294,7 +294,7 @@ bool dh_segments_happens_before(struct dh_segments *m, uint32_t moment, uint32_t
 
 bool dh_segments_share_lock(struct dh_segments *m, uint32_t a, uint32_t b)
 {
-    const struct dh_moment *x = &m->moments.at[a], *y = &m->moments.at[b];
+    const struct dh_segment *x = &m->segments.at[a], *y = &m->segments.at[b];
     if (!x->any || !y->any)
         return false;
     return !dh_locksets_disjoint(m->locksets, x->any, y->exclusive) ||
@@ -310,6 +310,6 @@ bool dh_segments_lock_sets_within(struct dh_segments *m, uint32_t any, uint32_t 
 
 bool dh_segments_locks_within(struct dh_segments *m, uint32_t a, uint32_t b)
 {
-    const struct dh_moment *x = &m->moments.at[a], *y = &m->moments.at[b];
+    const struct dh_segment *x = &m->segments.at[a], *y = &m->segments.at[b];
     return dh_segments_lock_sets_within(m, x->any, x->exclusive, y->any, y->exclusive);
 }

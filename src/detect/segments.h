@@ -18,18 +18,18 @@ enum dh_hb_strength {
     DH_HB_STRENGTHS
 };
 
-struct dh_moment {
+struct dh_segment {
     uint32_t thread;
     uint32_t time[DH_HB_STRENGTHS];
     uint32_t any, exclusive; /* locks held in any way; those not shared */
     uint32_t n_held;
     bool published;
     union { /* most hold one */
-        struct dh_held one, *more;
+        struct dh_lock_hold one, *more;
     } held;
 };
 /* Valid until the next moment is made. */
-static inline const struct dh_held *dh_segment_held(const struct dh_moment *m)
+static inline const struct dh_lock_hold *dh_segment_held(const struct dh_segment *m)
 {
     return m->n_held > 1 ? m->held.more : &m->held.one;
 }
@@ -45,18 +45,18 @@ uint32_t dh_segments_current(struct dh_segments *m, uint32_t thread);
  * at.
  */
 uint32_t dh_segments_latest(struct dh_segments *m, uint32_t thread);
-const struct dh_moment *dh_segments_get(const struct dh_segments *m, uint32_t moment);
-uint32_t dh_segments_ref(struct dh_segments *m, uint32_t moment);
-void dh_segments_unref(struct dh_segments *m, uint32_t moment);
+const struct dh_segment *dh_segments_get(const struct dh_segments *m, uint32_t segment);
+uint32_t dh_segments_ref(struct dh_segments *m, uint32_t segment);
+void dh_segments_unref(struct dh_segments *m, uint32_t segment);
 /* What was done by the end of that moment, which is the thread's latest, and under its locks before, can be learnt from
  * now on. The moment is over then. */
-void dh_segments_publish(struct dh_segments *m, uint32_t moment);
+void dh_segments_publish(struct dh_segments *m, uint32_t segment);
 /* The thread now comes after what was published with that moment, in the orders of that strength and above. */
-void dh_segments_learn(struct dh_segments *m, uint32_t thread, uint32_t moment, enum dh_hb_strength strength);
+void dh_segments_learn(struct dh_segments *m, uint32_t thread, uint32_t segment, enum dh_hb_strength strength);
 
 struct dh_locksets *dh_segments_locksets(struct dh_segments *m);
 /* Is that moment before what the thread does now? */
-bool dh_segments_happens_before(struct dh_segments *m, uint32_t moment, uint32_t thread, enum dh_hb_strength strength);
+bool dh_segments_happens_before(struct dh_segments *m, uint32_t segment, uint32_t thread, enum dh_hb_strength strength);
 /* Do the locks held then keep what is done at the two moments apart? */
 bool dh_segments_share_lock(struct dh_segments *m, uint32_t a, uint32_t b);
 /* Is whatever is kept apart from a kept apart from b, too? */

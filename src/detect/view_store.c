@@ -119,9 +119,9 @@ static void occurred(struct dh_view_store *s, struct dh_view *v)
 {
     uint32_t thread = v->in.thread;
     if (v->n_samples < DH_VIEW_SAMPLES && v->times + 1 == 1ull << v->n_samples)
-        v->samples[v->n_samples++] = dh_hb_snapshots_current(&s->instants, thread, dh_run_thread_count(s->world));
+        v->samples[v->n_samples++] = dh_hb_snapshots_current(&s->snapshots, thread, dh_run_thread_count(s->world));
     v->times++;
-    v->last = dh_instants_time(&s->instants, thread);
+    v->last = dh_instants_time(&s->snapshots, thread);
 }
 
 static struct dh_view *new_view(const struct dh_critical_section *c, const struct dh_field_set *fields, size_t code)
@@ -223,15 +223,15 @@ bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot 
     return false;
 }
 
-struct dh_held dh_view_lock(const struct dh_view *v)
+struct dh_lock_hold dh_view_lock(const struct dh_view *v)
 {
-    return (struct dh_held){.lock = v->in.lock,
-                            .id = v->in.id,
-                            .shared = v->in.shared,
-                            .depth = 1,
-                            .site = v->in.site,
-                            .ctx = v->in.ctx,
-                            .taken = v->in.began};
+    return (struct dh_lock_hold){.lock = v->in.lock,
+                                 .id = v->in.id,
+                                 .shared = v->in.shared,
+                                 .depth = 1,
+                                 .site = v->in.site,
+                                 .ctx = v->in.ctx,
+                                 .taken = v->in.began};
 }
 
 struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
@@ -248,13 +248,13 @@ void dh_view_store_init(struct dh_view_store *s, struct dh_run_state *w)
     s->world = w;
     dh_field_names_init(&s->names);
     dh_critical_sections_init(&s->open, w, &s->names, closed, s);
-    dh_hb_snapshots_init(&s->instants, DH_EDGES_WITHOUT_LOCKS);
+    dh_hb_snapshots_init(&s->snapshots, DH_EDGES_WITHOUT_LOCKS);
 }
 
 void dh_view_store_event(struct dh_view_store *s, const struct dh_event *e)
 {
     dh_critical_sections_event(&s->open, e);
-    dh_hb_snapshots_event(&s->instants, e);
+    dh_hb_snapshots_event(&s->snapshots, e);
 }
 
 void dh_view_store_end(struct dh_view_store *s)
@@ -280,6 +280,6 @@ void dh_view_store_release(struct dh_view_store *s)
     dh_numbers_release(&s->alike);
     dh_numbers_release(&s->by_code);
     dh_critical_sections_release(&s->open);
-    dh_hb_snapshots_release(&s->instants);
+    dh_hb_snapshots_release(&s->snapshots);
     dh_field_names_release(&s->names);
 }

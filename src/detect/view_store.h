@@ -51,7 +51,7 @@ uint64_t dh_hash_mix(uint64_t h, uint64_t v);
 struct dh_view_store {
     struct dh_run_state *world;
     struct dh_field_names names;
-    struct dh_hb_snapshots instants;
+    struct dh_hb_snapshots snapshots;
     struct dh_critical_sections open;
     DH_VEC(struct dh_guarded_views *) guards;
     DH_VEC(struct dh_view_code) codes;
@@ -75,7 +75,7 @@ bool dh_view_may_access(const struct dh_view_store *s, const struct dh_view *v, 
 bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, uint32_t thread,
                            uint32_t before);
 /* The lock as findings show it. */
-struct dh_held dh_view_lock(const struct dh_view *v);
+struct dh_lock_hold dh_view_lock(const struct dh_view *v);
 /* The access that a piece of it is. */
 struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write);
 

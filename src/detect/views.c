@@ -228,7 +228,7 @@ static bool is_new(struct views *v, uint32_t *names)
 }
 
 static struct dh_suspect suspect_of(const struct dh_view *view, const struct dh_field *f, const struct clash *c,
-                                    const struct dh_held *lock, const char *note)
+                                    const struct dh_lock_hold *lock, const char *note)
 {
     bool write;
     struct dh_field_place p = dh_field_place_of(f, &write);
@@ -271,7 +271,7 @@ static void list_some(const struct views *v, struct dh_str *s, const uint32_t *n
 static void tell(struct views *v, const struct conflict *c, const uint32_t *names)
 {
     struct dh_str text = {0}, key = {0};
-    struct dh_held ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
+    struct dh_lock_hold ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
     const char *x = dh_field_name(&v->store.names, c->x->name), *y = dh_field_name(&v->store.names, c->y->name);
     const char *lock = or_else(dh_run_variable(v->store.world, c->s->in.site), "one lock");
     dh_str_add(&text, "{");

@@ -10,7 +10,7 @@ enum { POSSIBLE_MOST = 256, PLACES_MOST = 1 << 24 };
 struct critical {
     struct dh_event e;
     struct dh_turn *when;
-    struct dh_held *held; /* without the mutex */
+    struct dh_lock_hold *held; /* without the mutex */
     size_t n_held;
 };
 
@@ -196,7 +196,7 @@ static void note_possible(struct dh_waits *w, struct possible *new, struct dh_tu
     dh_vec_push(&w->possible, *new);
 }
 
-static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *instants)
+static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *snapshots)
 {
     bool nobody;
     if (e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT) || is_wait_free(w, e->site))
@@ -206,7 +206,7 @@ static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_h
         struct possible new = {.nobody_signals = nobody};
         new.wait.e = (struct dh_event){.kind = DH_EVENT_COND_WAIT, .thread = e->thread, .site = at, .ctx = e->ctx};
         new.wait.e.arg = e->addr;
-        struct dh_turn *now = dh_must_hb_current(instants, e->thread);
+        struct dh_turn *now = dh_must_hb_current(snapshots, e->thread);
         if (now)
             note_possible(w, &new, now);
     }
@@ -254,12 +254,12 @@ static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn
 static bool is_beside(const struct dh_lock_request *r, const struct dh_turn *when)
 {
     for (uint32_t i = 0; i < r->n_instants; i++)
-        if (dh_hb_snapshots_concurrent(r->instants[i], when))
+        if (dh_hb_snapshots_concurrent(r->snapshots[i], when))
             return true;
     return false;
 }
 
-static const struct dh_held *stands_in_the_way(const struct critical *c, const struct dh_lock_request *r)
+static const struct dh_lock_hold *stands_in_the_way(const struct critical *c, const struct dh_lock_request *r)
 {
     for (size_t i = 0; r->lock && i < c->n_held; i++)
         if (c->held[i].lock == r->lock && c->held[i].id == r->id && !(c->held[i].shared && r->shared))
@@ -442,19 +442,19 @@ static void note_pending(struct dh_waits *w, const struct dh_event *e)
         *p = (struct pending){true, *e};
 }
 
-void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *instants, uint64_t number)
+void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *snapshots, uint64_t number)
 {
     note_pending(w, e);
     switch (e->kind) {
     case DH_EVENT_LOCK:
-        locks(w, e, instants);
+        locks(w, e, snapshots);
         break;
     case DH_EVENT_COND_WAIT:
-        waits(w, e, dh_must_hb_current(instants, e->thread));
+        waits(w, e, dh_must_hb_current(snapshots, e->thread));
         break;
     case DH_EVENT_COND_SIGNAL:
     case DH_EVENT_COND_BROADCAST:
-        signals(w, e, dh_must_hb_current(instants, e->thread), number);
+        signals(w, e, dh_must_hb_current(snapshots, e->thread), number);
         break;
     case DH_EVENT_LOCK_INIT:
     case DH_EVENT_LOCK_DESTROY:
@@ -505,7 +505,7 @@ static uint32_t owner_of(const struct dh_waits *w, const struct dh_event *e)
 {
     uint32_t n = dh_run_thread_count(w->world), owner = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        const struct dh_held *h = dh_run_find_held(w->world, i, e->addr);
+        const struct dh_lock_hold *h = dh_run_find_held(w->world, i, e->addr);
         if (!h || (h->shared && e->flags & DH_EVENT_SHARED))
             continue;
         if (waiting(w, i))

@@ -235,7 +235,7 @@ static void add_locks(struct job *j, const struct dh_suspect *from, struct dh_lo
 {
     struct dh_log_lock *locks = room(j, from->n_locks, sizeof *locks);
     for (size_t i = 0; i < from->n_locks; i++) {
-        const struct dh_held *h = &from->locks[i];
+        const struct dh_lock_hold *h = &from->locks[i];
         locks[i] = (struct dh_log_lock){.address = h->lock, .where = address_of(j, h->lock), .shared = h->shared};
         fill_place(j, h->site, &locks[i].place, &locks[i].module);
         locks[i].taken = stack_of(j, h->ctx);

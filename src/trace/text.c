@@ -178,11 +178,11 @@ static bool number(const char *text, uint64_t limit, uint64_t *out)
     return !*end && *out <= limit;
 }
 
-static bool word_value(struct dh_text *t, const struct dh_word *words, const char *text, const char *what,
+static bool word_value(struct dh_text *t, const struct dh_text_keyword *words, const char *text, const char *what,
                        unsigned *out)
 {
     struct dh_str list = {0};
-    for (const struct dh_word *w = words; w->name; w++) {
+    for (const struct dh_text_keyword *w = words; w->name; w++) {
         if (strcmp(w->name, text) == 0) {
             *out = w->value;
             dh_str_release(&list);
@@ -290,9 +290,9 @@ static bool take_place(struct dh_text *t, struct line *l, char *word)
     return keep(&l->file, word);
 }
 
-static const struct dh_word *flag_of(const char *word)
+static const struct dh_text_keyword *flag_of(const char *word)
 {
-    for (const struct dh_word *w = dh_text_flags; w->name; w++)
+    for (const struct dh_text_keyword *w = dh_text_flags; w->name; w++)
         if (strcmp(w->name, word) == 0)
             return w;
     return NULL;
@@ -300,7 +300,7 @@ static const struct dh_word *flag_of(const char *word)
 
 static bool take_option(struct dh_text *t, struct line *l)
 {
-    const struct dh_word *flag = flag_of(t->word.at);
+    const struct dh_text_keyword *flag = flag_of(t->word.at);
     if (t->word.at[0] == '@')
         return take_place(t, l, t->word.at + 1);
     if (strchr(t->word.at, '='))

@@ -1,35 +1,35 @@
 #include "trace/text_keywords.h"
 
-const struct dh_word dh_text_flags[] = {
+const struct dh_text_keyword dh_text_flags[] = {
     {"shared", DH_EVENT_SHARED},   {"try", DH_EVENT_TRY},     {"again", DH_EVENT_AGAIN},
     {"wait", DH_EVENT_WAIT},       {"timed", DH_EVENT_TIMED}, {"library", DH_EVENT_BY_LIBRARY},
     {"foreign", DH_EVENT_FOREIGN}, {"wrote", DH_EVENT_WROTE}, {NULL, 0}};
 
-const struct dh_word dh_text_orders[] = {{"none", DH_ORDER_NONE},
-                                         {"relaxed", DH_ORDER_RELAXED},
-                                         {"acquire", DH_ORDER_ACQUIRE},
-                                         {"release", DH_ORDER_RELEASE},
-                                         {"acq_rel", DH_ORDER_ACQ_REL},
-                                         {"seq_cst", DH_ORDER_SEQ_CST},
-                                         {NULL, 0}};
+const struct dh_text_keyword dh_text_orders[] = {{"none", DH_ORDER_NONE},
+                                                 {"relaxed", DH_ORDER_RELAXED},
+                                                 {"acquire", DH_ORDER_ACQUIRE},
+                                                 {"release", DH_ORDER_RELEASE},
+                                                 {"acq_rel", DH_ORDER_ACQ_REL},
+                                                 {"seq_cst", DH_ORDER_SEQ_CST},
+                                                 {NULL, 0}};
 
-const struct dh_word dh_text_ops[] = {{"load", DH_OP_ATOMIC_LOAD},
-                                      {"store", DH_OP_ATOMIC_STORE},
-                                      {"rmw", DH_OP_ATOMIC_RMW},
-                                      {"cas", DH_OP_ATOMIC_CAS},
-                                      {"cas-failed", DH_OP_ATOMIC_CAS | DH_TEXT_CAS_FAILED},
-                                      {NULL, 0}};
+const struct dh_text_keyword dh_text_ops[] = {{"load", DH_OP_ATOMIC_LOAD},
+                                              {"store", DH_OP_ATOMIC_STORE},
+                                              {"rmw", DH_OP_ATOMIC_RMW},
+                                              {"cas", DH_OP_ATOMIC_CAS},
+                                              {"cas-failed", DH_OP_ATOMIC_CAS | DH_TEXT_CAS_FAILED},
+                                              {NULL, 0}};
 
-const struct dh_word dh_text_classes[] = {
+const struct dh_text_keyword dh_text_classes[] = {
     {"other", DH_SYNC_OTHER},   {"barrier", DH_SYNC_BARRIER}, {"semaphore", DH_SYNC_SEMAPHORE},
     {"once", DH_SYNC_ONCE},     {"channel", DH_SYNC_CHANNEL}, {"annotation", DH_SYNC_ANNOTATION},
     {"thread", DH_SYNC_THREAD}, {"signal", DH_SYNC_SIGNAL},   {NULL, 0}};
 
-const struct dh_word dh_text_regions[] = {{"heap", DH_MEMORY_HEAP},     {"mapped", DH_MEMORY_MAPPED},
-                                          {"stack", DH_MEMORY_STACK},   {"tls", DH_MEMORY_TLS},
-                                          {"global", DH_MEMORY_GLOBAL}, {NULL, 0}};
+const struct dh_text_keyword dh_text_regions[] = {{"heap", DH_MEMORY_HEAP},     {"mapped", DH_MEMORY_MAPPED},
+                                                  {"stack", DH_MEMORY_STACK},   {"tls", DH_MEMORY_TLS},
+                                                  {"global", DH_MEMORY_GLOBAL}, {NULL, 0}};
 
-const char *dh_text_keyword_of(const struct dh_word *words, unsigned value)
+const char *dh_text_keyword_of(const struct dh_text_keyword *words, unsigned value)
 {
     for (; words->name; words++)
         if (words->value == value)

@@ -7,13 +7,14 @@
 
 #include <stddef.h>
 
-struct dh_word {
+struct dh_text_keyword {
     const char *name;
     unsigned value;
 };
 
 /* Each ends with name == NULL. */
-extern const struct dh_word dh_text_flags[], dh_text_orders[], dh_text_ops[], dh_text_classes[], dh_text_regions[];
+extern const struct dh_text_keyword dh_text_flags[], dh_text_orders[], dh_text_ops[], dh_text_classes[],
+    dh_text_regions[];
 /* op= of an atomic that did not write */
 #define DH_TEXT_CAS_FAILED 0x100u
 
@@ -23,6 +24,6 @@ enum dh_text_object dh_text_object_of(unsigned kind);
 /* The op of a place where such an event happens. */
 unsigned dh_text_op_of(const struct dh_event *e);
 
-const char *dh_text_keyword_of(const struct dh_word *words, unsigned value);
+const char *dh_text_keyword_of(const struct dh_text_keyword *words, unsigned value);
 
 #endif

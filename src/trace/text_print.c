@@ -21,7 +21,7 @@ static void add_value(struct dh_str *out, const char *text)
     dh_str_add(out, "\"");
 }
 
-static void add_word(struct dh_str *out, const char *key, const struct dh_word *words, unsigned value)
+static void add_word(struct dh_str *out, const char *key, const struct dh_text_keyword *words, unsigned value)
 {
     const char *name = dh_text_keyword_of(words, value);
     if (name)
@@ -75,7 +75,7 @@ static void add_flags(struct dh_str *out, const struct dh_event *e)
 {
     if (dh_event_info(e->kind)->group == DH_EVENTS_MEMORY)
         return;
-    for (const struct dh_word *w = dh_text_flags; w->name; w++)
+    for (const struct dh_text_keyword *w = dh_text_flags; w->name; w++)
         if (e->flags & w->value)
             dh_str_addf(out, " %s", w->name);
 }

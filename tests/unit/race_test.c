@@ -156,7 +156,7 @@ static void ours_access(struct ours *o, int t, int at, int size, bool writes, bo
     if (!atomic)
         o->done[t][o->n_done[t]++] = (struct done){o->thread[t].time, at, size, writes};
     enum dh_access_kind kind = (enum dh_access_kind)((writes ? DH_WRITES : DH_READS) | (atomic ? DH_ATOMIC_READS : 0));
-    struct dh_access a = {.addr = (uintptr_t)at, .size = (size_t)size, .kind = kind};
+    struct dh_checked_access a = {.addr = (uintptr_t)at, .size = (size_t)size, .kind = kind};
     dh_race_record(&o->race, &o->thread[t], &o->cells[at / 4], &a);
 }
 

@@ -143,7 +143,7 @@ static const struct dh_detector lockset = {.name = "lockset"}, race = {.name = "
 
 static void suspect_race(struct scene *s, const struct dh_detector *who, enum dh_suspicion_level level)
 {
-    const struct dh_held held = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
+    const struct dh_lock_hold held = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
     const struct dh_suspect both[] = {
         {.op = DH_OP_WRITE, .thread = 1, .site = WRITES, .addr = ACCOUNT + 8, .size = 4, .locks = &held, .n_locks = 1},
         {.op = DH_OP_READ, .thread = 0, .site = READS, .addr = ACCOUNT + 8, .size = 4, .note = "the audit"},
@@ -241,8 +241,8 @@ static void check_deadlock(const struct dh_finding *f)
 
 static void locks_and_joins_are_deeds(void **state)
 {
-    const struct dh_held a = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
-    const struct dh_held b = {.lock = LOCK_B, .site = DH_NO_PLACE, .depth = 1};
+    const struct dh_lock_hold a = {.lock = LOCK_A, .site = TAKES_A, .depth = 1};
+    const struct dh_lock_hold b = {.lock = LOCK_B, .site = DH_NO_PLACE, .depth = 1};
     const struct dh_suspect all[] = {
         {.op = DH_OP_LOCK, .thread = 1, .site = TAKES_B, .addr = LOCK_B, .locks = &a, .n_locks = 1},
         {.op = DH_OP_LOCK, .thread = 0, .site = TAKES_A_LATE, .addr = LOCK_A, .locks = &b, .n_locks = 1},
@@ -294,7 +294,7 @@ static void what_is_kept_quiet_does_not_count(void **state)
 /* Numbers that no module, context or thread has, as a damaged trace brings them. */
 static void numbers_out_of_range_are_no_crash(void **state)
 {
-    const struct dh_held held = {.lock = 1, .site = 0xfffffffe, .ctx = 0x7fffffff};
+    const struct dh_lock_hold held = {.lock = 1, .site = 0xfffffffe, .ctx = 0x7fffffff};
     struct scene s;
     (void)state;
     begin(&s);

@@ -236,7 +236,7 @@ static void record(struct dh_race_state *s, uintptr_t addr, size_t size, bool wr
 {
     if (record_quickly(s, addr, size, write))
         return;
-    struct dh_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->said};
+    struct dh_checked_access a = {addr, size, write ? DH_WRITES : DH_READS, place, s->said};
     dh_race_record(&dh_race_world, &s->t, dh_shadow_of(addr), &a);
 }
 

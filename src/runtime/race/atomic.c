@@ -66,7 +66,7 @@ static void check(struct dh_race_state *s, const struct dh_atomic_op *op, bool w
     s->access_addr = op->addr;
     s->access_size = size;
     note(s, op, writes);
-    struct dh_access a = {.addr = op->addr, .size = size, .kind = kind, .place = op->place};
+    struct dh_checked_access a = {.addr = op->addr, .size = size, .kind = kind, .place = op->place};
     dh_race_record(&dh_race_world, &s->t, dh_shadow_of(op->addr), &a);
 }
 
