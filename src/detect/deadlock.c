@@ -13,7 +13,7 @@ const struct dh_detector dh_detector_deadlock;
 
 struct deadlock {
     struct dh_run_state *world;
-    struct dh_must_hb *snapshots;
+    struct dh_must_hb *must_hb;
     struct dh_lock_order *order;
     struct dh_waits *waits;
     uint64_t number; /* of the event */
@@ -58,7 +58,7 @@ static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, s
 static void request(struct deadlock *d, const struct dh_event *e)
 {
     const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
-    struct dh_turn *now = dh_must_hb_current(d->snapshots, e->thread);
+    struct dh_hb_snapshot *now = dh_must_hb_current(d->must_hb, e->thread);
     struct dh_lock_request r = {.thread = e->thread,
                                 .site = e->site,
                                 .ctx = e->ctx,
@@ -186,7 +186,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     if (!d)
         abort();
     d->world = w;
-    d->snapshots = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
+    d->must_hb = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
     d->order = dh_lock_order_new(cycle_found, d);
     d->waits = dh_waits_new(w, &dh_detector_deadlock, d->order);
     return d;
@@ -206,8 +206,8 @@ static void event(void *self, const struct dh_event *e)
     d->number++;
     if (looks[e->kind])
         looks[e->kind](d, e);
-    dh_waits_event(d->waits, e, d->snapshots, d->number);
-    dh_must_hb_event(d->snapshots, e);
+    dh_waits_event(d->waits, e, d->must_hb, d->number);
+    dh_must_hb_event(d->must_hb, e);
 }
 
 static void end(void *self)
@@ -221,7 +221,7 @@ static void release(void *self)
     struct deadlock *d = self;
     dh_waits_free(d->waits);
     dh_lock_order_free(d->order);
-    dh_must_hb_free(d->snapshots);
+    dh_must_hb_free(d->must_hb);
     free(d);
 }
 

@@ -43,7 +43,7 @@ struct dh_lock_order {
     uint64_t allowed, spent;      /* steps of searches */
     /* The search under way. */
     const struct dh_lock_request *path[DH_LOCK_ORDER_CYCLE_MAX];
-    struct dh_turn *when[DH_LOCK_ORDER_CYCLE_MAX];
+    struct dh_hb_snapshot *when[DH_LOCK_ORDER_CYCLE_MAX];
     size_t n_path;
     unsigned steps, most_steps;
     bool found_one, goes_on; /* there are longer paths */
@@ -162,8 +162,8 @@ static void unlist(struct dh_lock_request *r)
 {
     if (--r->listed)
         return;
-    for (uint32_t i = 0; i < r->n_instants; i++)
-        dh_turn_put(r->snapshots[i]);
+    for (uint32_t i = 0; i < r->n_snapshots; i++)
+        dh_hb_snapshot_unref(r->snapshots[i]);
     free(r->held);
     free(r);
 }
@@ -285,15 +285,15 @@ static struct dh_lock_request *add_request(struct dh_lock_order *o, const struct
 }
 
 /* False: it is there already. */
-static bool add_instant(struct dh_lock_request *r, struct dh_turn *now)
+static bool add_snapshot(struct dh_lock_request *r, struct dh_hb_snapshot *now)
 {
-    if (r->n_instants && r->snapshots[0]->time == now->time)
+    if (r->n_snapshots && r->snapshots[0]->epoch.time == now->epoch.time)
         return false;
-    if (r->n_instants == DH_LOCK_ORDER_SNAPSHOTS)
-        dh_turn_put(r->snapshots[--r->n_instants]);
-    memmove(r->snapshots + 1, r->snapshots, r->n_instants * sizeof *r->snapshots);
+    if (r->n_snapshots == DH_LOCK_ORDER_SNAPSHOTS)
+        dh_hb_snapshot_unref(r->snapshots[--r->n_snapshots]);
+    memmove(r->snapshots + 1, r->snapshots, r->n_snapshots * sizeof *r->snapshots);
     r->snapshots[0] = dh_hb_snapshot_ref(now);
-    r->n_instants++;
+    r->n_snapshots++;
     return true;
 }
 
@@ -375,9 +375,9 @@ static bool are_kept_apart(const struct dh_lock_request *a, const struct dh_lock
     return false;
 }
 
-static struct dh_turn *instant_beside_path(const struct dh_lock_order *o, const struct dh_lock_request *r)
+static struct dh_hb_snapshot *snapshot_beside_path(const struct dh_lock_order *o, const struct dh_lock_request *r)
 {
-    for (uint32_t m = 0; m < r->n_instants; m++) {
+    for (uint32_t m = 0; m < r->n_snapshots; m++) {
         size_t i = 0;
         while (i < o->n_path && dh_hb_snapshots_concurrent(o->when[i], r->snapshots[m]))
             i++;
@@ -448,7 +448,7 @@ static void extend(struct dh_lock_order *o, size_t length)
         if (r->dead || !waits_for(last, r) || !fits_path(o, r))
             continue;
         bool closes = waits_for(r, o->path[0]);
-        struct dh_turn *when = instant_beside_path(o, r);
+        struct dh_hb_snapshot *when = snapshot_beside_path(o, r);
         if (!when || (closes && o->n_path + 1 < length)) /* shorter ones were looked for before */
             continue;
         if (!closes && o->n_path + 1 == length) {
@@ -501,14 +501,14 @@ static void search(struct dh_lock_order *o, struct dh_lock_request *r)
     r->told = o->found_one;
 }
 
-void dh_lock_order_request(struct dh_lock_order *o, const struct dh_lock_request *like, struct dh_turn *now)
+void dh_lock_order_request(struct dh_lock_order *o, const struct dh_lock_request *like, struct dh_hb_snapshot *now)
 {
     uint64_t key = mix(key_without_thread(like), like->thread);
     struct dh_lock_request *r = find_request(o, key);
     if (!r)
         r = add_request(o, like, key);
     r->last = like->last;
-    if (add_instant(r, now))
+    if (add_snapshot(r, now))
         search(o, r);
 }
 

@@ -29,8 +29,8 @@ struct dh_lock_request {
     uint32_t n_held;
     uint64_t first, last; /* numbers of the events */
     /* Newest first. */
-    struct dh_turn *snapshots[DH_LOCK_ORDER_SNAPSHOTS];
-    uint32_t n_instants;
+    struct dh_hb_snapshot *snapshots[DH_LOCK_ORDER_SNAPSHOTS];
+    uint32_t n_snapshots;
     /* of lock_order.c */
     struct dh_lock_request *next, *alike_before, *alike_after;
     struct dh_similar_requests *alike;
@@ -47,7 +47,7 @@ struct dh_lock_order;
 struct dh_lock_order *dh_lock_order_new(dh_cycle_found *found, void *arg);
 void dh_lock_order_free(struct dh_lock_order *o);
 /* `like` gives the request but for its instants, `held` is copied. */
-void dh_lock_order_request(struct dh_lock_order *o, const struct dh_lock_request *like, struct dh_turn *now);
+void dh_lock_order_request(struct dh_lock_order *o, const struct dh_lock_request *like, struct dh_hb_snapshot *now);
 /* The lock is no more. */
 void dh_lock_order_forget(struct dh_lock_order *o, uint64_t lock);
 /* The thread's requests one after the other, NULL behind the last; `at` begins with 0. */

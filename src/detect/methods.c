@@ -64,7 +64,7 @@ struct pair {
     uint32_t function;
     const struct dh_view *first, *second;
     struct dh_hb_snapshot *began; /* when it was first seen */
-    uint32_t last;                /* time when it was last seen */
+    struct dh_hb_epoch last;      /* when it was last seen */
 };
 
 /* A violation, kept until all is known of its function. */
@@ -247,13 +247,12 @@ static void add_pair(struct methods *m, struct dh_guarded_views *g, const struct
             may_wait(m, second))
             return;
         struct pair new = {.function = a->function, .first = first, .second = second};
-        new.began =
-            dh_hb_snapshots_current(&m->store.snapshots, second->in.thread, dh_run_thread_count(m->store.world));
+        new.began = dh_hb_snapshot_ref(dh_hb_snapshots_current(&m->store.snapshots, second->in.thread));
         dh_vec_push(&pairs->all, new);
         *dh_numbers_at(&m->by_pair, key) = pairs->all.n;
         known = dh_numbers_at(&m->by_pair, key);
     }
-    pairs->all.at[*known - 1].last = dh_instants_time(&m->store.snapshots, second->in.thread);
+    pairs->all.at[*known - 1].last = dh_hb_snapshots_epoch(&m->store.snapshots, second->in.thread);
 }
 
 static void section(void *arg, struct dh_guarded_views *g, struct dh_view *v, const struct dh_critical_section *c)
@@ -477,7 +476,7 @@ static void judge_pair(struct methods *m, const struct dh_guarded_views *g, cons
         find_clashes(p->first, q, &first);
         if (first.n)
             find_clashes(p->second, q, &second);
-        if (first.n && second.n && dh_view_comes_between(q, p->began, p->second->in.thread, p->last))
+        if (first.n && second.n && dh_view_comes_between(q, p->began, p->last))
             found = judge_three(m, p, q, &first, &second);
     }
     dh_vec_release(&first);

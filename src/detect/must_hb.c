@@ -1,13 +1,11 @@
 #include "detect/must_hb.h"
 
 #include "base/vec.h"
-#include "detect/happens_before.h"
 #include "detect/run_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* A lock that a thread has, and the thread's time when it got it. */
+/* A lock that a thread holds, and the thread's time when it acquired it. */
 struct open {
     uint64_t lock;
     uint32_t depth, time;
@@ -15,13 +13,13 @@ struct open {
 };
 
 struct thread {
-    struct dh_turn *now; /* NULL: not asked for since it changed */
     DH_VEC(struct open) open;
 };
 
-/* A section of a lock in which its thread let others know of it: who does, comes after its end. */
+/* A critical section in which its thread released something: a thread that acquired that comes after the section's end
+ * if it needs the same lock. */
 struct section {
-    uint64_t lock, object; /* `object` carries what its end publishes */
+    uint64_t object; /* carries the clock at the section's end */
     uint32_t thread, begun;
     bool shared;
 };
@@ -29,14 +27,15 @@ struct section {
 enum { SECTIONS_OF_LOCK = 8 };
 #define OWN_OBJECTS ((uint64_t)1 << 63) /* addresses that no program has */
 
+/* The latest such sections of a lock. */
 struct sections {
-    uint64_t lock; /* 0: free row; kept, since a lock that was such once will be again */
+    uint64_t lock; /* rows are kept: a lock that had such a section will have one again */
     uint32_t n;    /* ever */
     struct section at[SECTIONS_OF_LOCK];
 };
 
 struct dh_must_hb {
-    struct dh_happens *happens;
+    struct dh_hb_snapshots snapshots;
     unsigned edges;
     DH_VEC(struct thread *) threads;
     struct sections **rows; /* by lock, open addressing */
@@ -56,23 +55,14 @@ struct dh_must_hb *dh_must_hb_new(unsigned edges)
 {
     struct dh_must_hb *m = zeroed(1, sizeof *m);
     /* The sections' own objects need them. */
-    m->happens = dh_happens_new(edges | DH_EDGES_OTHERS);
+    dh_hb_snapshots_init(&m->snapshots, edges | DH_EDGES_OTHERS);
     m->edges = edges;
     return m;
 }
 
-/* ---- turns ---- */
-
-struct dh_turn *dh_hb_snapshot_ref(struct dh_turn *m)
+struct dh_hb_snapshot *dh_must_hb_current(struct dh_must_hb *m, uint32_t thread)
 {
-    m->users++;
-    return m;
-}
-
-void dh_turn_put(struct dh_turn *m)
-{
-    if (m && !--m->users)
-        free(m);
+    return dh_hb_snapshots_current(&m->snapshots, thread);
 }
 
 static struct thread *thread_of(struct dh_must_hb *m, uint32_t index)
@@ -86,32 +76,7 @@ static struct thread *thread_of(struct dh_must_hb *m, uint32_t index)
     return m->threads.at[index];
 }
 
-struct dh_turn *dh_must_hb_current(struct dh_must_hb *m, uint32_t thread)
-{
-    struct thread *t = thread_of(m, thread);
-    if (!t || t->now)
-        return t ? t->now : NULL;
-    uint32_t slot, n;
-    const uint32_t *known = dh_happens_clock(m->happens, thread, &slot, &n);
-    struct dh_turn *now = malloc(sizeof *now + n * sizeof *known);
-    if (!now)
-        abort();
-    *now = (struct dh_turn){
-        .thread = thread, .slot = slot, .time = dh_happens_time(m->happens, thread), .users = 1, .n = n};
-    memcpy(now->known, known, n * sizeof *known);
-    return t->now = now;
-}
-
-static void changed(struct dh_must_hb *m, uint32_t index)
-{
-    struct thread *t = thread_of(m, index);
-    if (!t)
-        return;
-    dh_turn_put(t->now);
-    t->now = NULL;
-}
-
-/* ---- locks where there is no choice ---- */
+/* ---- sections by lock ---- */
 
 static size_t row_of(const struct dh_must_hb *m, uint64_t lock)
 {
@@ -146,12 +111,14 @@ static struct sections *sections_of(struct dh_must_hb *m, uint64_t lock)
     return *row;
 }
 
-/* What the sections' order makes of `kind`: RELEASE at the end of one, ACQUIRE at the beginning of a later one. */
-static void tell(struct dh_must_hb *m, enum dh_event_kind kind, uint32_t thread, uint64_t object)
+/* ---- forced order of sections ---- */
+
+/* An edge through the section's object: RELEASE at its end, ACQUIRE at the beginning of a later section. */
+static void add_edge(struct dh_must_hb *m, enum dh_event_kind kind, uint32_t thread, uint64_t object)
 {
     struct dh_event e = {.kind = (uint8_t)kind, .thread = thread, .site = DH_NO_PLACE, .addr = object};
-    dh_happens_event(m->happens, &e);
-    changed(m, thread);
+    dh_happens_event(m->snapshots.hb, &e);
+    dh_hb_snapshots_invalidate(&m->snapshots, thread);
 }
 
 static struct open *find_open(struct thread *t, uint64_t lock)
@@ -162,14 +129,14 @@ static struct open *find_open(struct thread *t, uint64_t lock)
     return NULL;
 }
 
-static void come_after(struct dh_must_hb *m, const struct dh_event *e, const struct section *s)
+static void order_after(struct dh_must_hb *m, const struct dh_event *e, const struct section *s)
 {
-    bool apart = !s->shared || !(e->flags & DH_EVENT_SHARED);
-    if (s->thread != e->thread && apart && dh_happens_before(m->happens, s->thread, s->begun, e->thread))
-        tell(m, DH_EVENT_ACQUIRE, e->thread, s->object);
+    bool exclude = !s->shared || !(e->flags & DH_EVENT_SHARED);
+    if (s->thread != e->thread && exclude && dh_happens_before(m->snapshots.hb, s->thread, s->begun, e->thread))
+        add_edge(m, DH_EVENT_ACQUIRE, e->thread, s->object);
 }
 
-static void taken(struct dh_must_hb *m, const struct dh_event *e)
+static void lock_acquired(struct dh_must_hb *m, const struct dh_event *e)
 {
     struct thread *t = thread_of(m, e->thread);
     struct open *o = t ? find_open(t, e->addr) : NULL;
@@ -177,12 +144,12 @@ static void taken(struct dh_must_hb *m, const struct dh_event *e)
         o->depth++;
     if (!t || o)
         return;
-    /* Who only tries may have gone on without it. */
+    /* A thread that only tries might have gone on without the lock. */
     bool waits = !(e->flags & (DH_EVENT_TRY | DH_EVENT_TIMED));
     struct sections *row = m->cap_rows && waits ? m->rows[row_of(m, e->addr)] : NULL;
     for (uint32_t i = 0; row && i < row->n && i < SECTIONS_OF_LOCK; i++)
-        come_after(m, e, &row->at[i]);
-    struct open new = {e->addr, 1, dh_happens_time(m->happens, e->thread), e->flags & DH_EVENT_SHARED};
+        order_after(m, e, &row->at[i]);
+    struct open new = {e->addr, 1, dh_happens_time(m->snapshots.hb, e->thread), e->flags & DH_EVENT_SHARED};
     dh_vec_push(&t->open, new);
 }
 
@@ -191,36 +158,31 @@ static void section_ends(struct dh_must_hb *m, uint32_t thread, const struct ope
     struct sections *row = sections_of(m, o->lock);
     struct section *s = &row->at[row->n++ % SECTIONS_OF_LOCK];
     if (s->object)
-        tell(m, DH_EVENT_FORGET, thread, s->object);
-    *s = (struct section){o->lock, OWN_OBJECTS | ++m->last_object << 8, thread, o->time, o->shared};
-    tell(m, DH_EVENT_RELEASE, thread, s->object);
+        add_edge(m, DH_EVENT_FORGET, thread, s->object);
+    *s = (struct section){OWN_OBJECTS | ++m->last_object << 8, thread, o->time, o->shared};
+    add_edge(m, DH_EVENT_RELEASE, thread, s->object);
 }
 
-static void given(struct dh_must_hb *m, const struct dh_event *e)
+/* Time has passed in a section if its thread released anything there. */
+static void lock_released(struct dh_must_hb *m, const struct dh_event *e)
 {
     struct thread *t = thread_of(m, e->thread);
     struct open *o = t ? find_open(t, e->addr) : NULL;
     if (!o || --o->depth)
         return;
-    if (dh_happens_time(m->happens, e->thread) != o->time)
+    if (dh_happens_time(m->snapshots.hb, e->thread) != o->time)
         section_ends(m, e->thread, o);
     *o = t->open.at[--t->open.n];
 }
 
 void dh_must_hb_event(struct dh_must_hb *m, const struct dh_event *e)
 {
-    if (dh_event_is_access(e))
-        return;
     if (e->kind == DH_EVENT_LOCK)
-        taken(m, e);
+        lock_acquired(m, e);
     else if (e->kind == DH_EVENT_UNLOCK)
-        given(m, e);
+        lock_released(m, e);
     if (dh_event_info(e->kind)->group != DH_EVENTS_ORDER || m->edges & DH_EDGES_OTHERS)
-        dh_happens_event(m->happens, e);
-    if (e->kind != DH_EVENT_LOCK && e->kind != DH_EVENT_UNLOCK)
-        changed(m, e->thread);
-    if (e->kind == DH_EVENT_THREAD_CREATE && e->arg < DH_RUN_THREADS_MAX)
-        changed(m, (uint32_t)e->arg);
+        dh_hb_snapshots_event(&m->snapshots, e);
 }
 
 void dh_must_hb_free(struct dh_must_hb *m)
@@ -228,17 +190,14 @@ void dh_must_hb_free(struct dh_must_hb *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->threads.n; i++) {
-        struct thread *t = m->threads.at[i];
-        if (!t)
-            continue;
-        dh_turn_put(t->now);
-        dh_vec_release(&t->open);
-        free(t);
+        if (m->threads.at[i])
+            dh_vec_release(&m->threads.at[i]->open);
+        free(m->threads.at[i]);
     }
     for (size_t i = 0; i < m->cap_rows; i++)
         free(m->rows[i]);
     free(m->rows);
     dh_vec_release(&m->threads);
-    dh_happens_free(m->happens);
+    dh_hb_snapshots_release(&m->snapshots);
     free(m);
 }

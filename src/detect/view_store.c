@@ -119,9 +119,9 @@ static void occurred(struct dh_view_store *s, struct dh_view *v)
 {
     uint32_t thread = v->in.thread;
     if (v->n_samples < DH_VIEW_SAMPLES && v->times + 1 == 1ull << v->n_samples)
-        v->samples[v->n_samples++] = dh_hb_snapshots_current(&s->snapshots, thread, dh_run_thread_count(s->world));
+        v->samples[v->n_samples++] = dh_hb_snapshot_ref(dh_hb_snapshots_current(&s->snapshots, thread));
     v->times++;
-    v->last = dh_instants_time(&s->snapshots, thread);
+    v->last = dh_hb_snapshots_epoch(&s->snapshots, thread);
 }
 
 static struct dh_view *new_view(const struct dh_critical_section *c, const struct dh_field_set *fields, size_t code)
@@ -212,14 +212,11 @@ static void closed(void *arg, const struct dh_critical_section *c, bool ended)
         s->section(s->arg, g, v, c);
 }
 
-bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, uint32_t thread,
-                           uint32_t before)
+bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, struct dh_hb_epoch before)
 {
-    for (size_t i = 0; i < v->n_samples; i++) {
-        const struct dh_hb_snapshot *m = v->samples[i];
-        if (!dh_instant_knows(after, m->thread, m->time) && !dh_instant_knows(m, thread, before))
+    for (size_t i = 0; i < v->n_samples; i++)
+        if (!dh_hb_snapshot_before(v->samples[i], after) && !dh_hb_epoch_before(before, v->samples[i]))
             return true;
-    }
     return false;
 }
 

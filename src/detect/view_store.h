@@ -25,7 +25,7 @@ struct dh_view {
     uint64_t times;                /* it occurred */
     struct dh_hb_snapshot *samples[DH_VIEW_SAMPLES];
     size_t n_samples;
-    uint32_t last; /* time of the last occurrence */
+    struct dh_hb_epoch last; /* of the last occurrence */
 };
 
 struct dh_guarded_views {
@@ -71,9 +71,8 @@ void dh_view_store_release(struct dh_view_store *s);
 
 /* Has the code of the view been seen to access that name, or may it? */
 bool dh_view_may_access(const struct dh_view_store *s, const struct dh_view *v, uint32_t name);
-/* Can the view occur after an instant and before a time of another thread, as far as the samples tell? */
-bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, uint32_t thread,
-                           uint32_t before);
+/* Can the view occur after one point and before another, as far as the samples show? */
+bool dh_view_comes_between(const struct dh_view *v, const struct dh_hb_snapshot *after, struct dh_hb_epoch before);
 /* The lock as findings show it. */
 struct dh_lock_hold dh_view_lock(const struct dh_view *v);
 /* The access that a piece of it is. */

@@ -166,7 +166,7 @@ static bool is_of_a_table(const struct views *v, const struct dh_view *s, const 
 /* Can some S come after some A and before some B? */
 static bool may_come_between(const struct dh_view *a, const struct dh_view *s, const struct dh_view *b)
 {
-    return dh_view_comes_between(s, a->samples[0], b->in.thread, b->last);
+    return dh_view_comes_between(s, a->samples[0], b->last);
 }
 
 static bool are_apart(struct views *v, const struct dh_view *s, const struct candidate *a, const struct candidate *b,

@@ -9,14 +9,14 @@ enum { POSSIBLE_MOST = 256, PLACES_MOST = 1 << 24 };
 /* A wait for a condition with more than its mutex held. */
 struct critical {
     struct dh_event e;
-    struct dh_turn *when;
+    struct dh_hb_snapshot *when;
     struct dh_lock_hold *held; /* without the mutex */
     size_t n_held;
 };
 
 struct signaller {
     struct dh_event last;
-    struct dh_turn *when; /* of the last */
+    struct dh_hb_snapshot *when; /* of the last */
     uint64_t number;
 };
 
@@ -120,11 +120,11 @@ static struct condition *get_condition(struct dh_waits *w, uint64_t addr)
 static void free_condition(struct condition *c)
 {
     for (size_t i = 0; i < c->critical.n; i++) {
-        dh_turn_put(c->critical.at[i].when);
+        dh_hb_snapshot_unref(c->critical.at[i].when);
         free(c->critical.at[i].held);
     }
     for (size_t i = 0; i < c->signallers.n; i++)
-        dh_turn_put(c->signallers.at[i].when);
+        dh_hb_snapshot_unref(c->signallers.at[i].when);
     dh_vec_release(&c->critical);
     dh_vec_release(&c->signallers);
     free(c);
@@ -141,7 +141,7 @@ static bool is_same_wait(const struct critical *a, const struct critical *b)
 }
 
 /* Of equal waits the first counts: later ones are only ordered more. */
-static void note_critical(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
+static void note_critical(struct dh_waits *w, const struct dh_event *e, struct dh_hb_snapshot *now)
 {
     const struct dh_run_thread *t = dh_run_thread(w->world, e->thread);
     struct condition *c = get_condition(w, e->addr);
@@ -176,7 +176,7 @@ static void set_wait_free(struct dh_waits *w, uint32_t place)
     w->wait_free.at[place / 32] |= 1u << place % 32;
 }
 
-static void note_possible(struct dh_waits *w, struct possible *new, struct dh_turn *now)
+static void note_possible(struct dh_waits *w, struct possible *new, struct dh_hb_snapshot *now)
 {
     const struct dh_run_thread *t = dh_run_thread(w->world, new->wait.e.thread);
     struct critical *c = &new->wait;
@@ -196,7 +196,7 @@ static void note_possible(struct dh_waits *w, struct possible *new, struct dh_tu
     dh_vec_push(&w->possible, *new);
 }
 
-static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *snapshots)
+static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *must_hb)
 {
     bool nobody;
     if (e->flags & (DH_EVENT_AGAIN | DH_EVENT_WAIT) || is_wait_free(w, e->site))
@@ -206,7 +206,7 @@ static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_h
         struct possible new = {.nobody_signals = nobody};
         new.wait.e = (struct dh_event){.kind = DH_EVENT_COND_WAIT, .thread = e->thread, .site = at, .ctx = e->ctx};
         new.wait.e.arg = e->addr;
-        struct dh_turn *now = dh_must_hb_current(snapshots, e->thread);
+        struct dh_hb_snapshot *now = dh_must_hb_current(must_hb, e->thread);
         if (now)
             note_possible(w, &new, now);
     }
@@ -214,7 +214,7 @@ static void locks(struct dh_waits *w, const struct dh_event *e, struct dh_must_h
         set_wait_free(w, e->site);
 }
 
-static void waits(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now)
+static void waits(struct dh_waits *w, const struct dh_event *e, struct dh_hb_snapshot *now)
 {
     get_condition(w, e->addr)->waiting++;
     if (now && !(e->flags & DH_EVENT_TIMED))
@@ -234,7 +234,7 @@ static struct signaller *signaller_of(struct condition *c, uint32_t thread)
     return &c->signallers.at[c->signallers.n - 1];
 }
 
-static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn *now, uint64_t number)
+static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_hb_snapshot *now, uint64_t number)
 {
     struct condition *c = get_condition(w, e->addr);
     struct signaller *s = signaller_of(c, e->thread);
@@ -245,15 +245,15 @@ static void signals(struct dh_waits *w, const struct dh_event *e, struct dh_turn
     if (!s || !now)
         return;
     dh_hb_snapshot_ref(now);
-    dh_turn_put(s->when);
+    dh_hb_snapshot_unref(s->when);
     *s = (struct signaller){*e, now, number};
 }
 
 /* ---- critical: who could end the wait has to get a lock first that the waiting thread holds ---- */
 
-static bool is_beside(const struct dh_lock_request *r, const struct dh_turn *when)
+static bool is_beside(const struct dh_lock_request *r, const struct dh_hb_snapshot *when)
 {
-    for (uint32_t i = 0; i < r->n_instants; i++)
+    for (uint32_t i = 0; i < r->n_snapshots; i++)
         if (dh_hb_snapshots_concurrent(r->snapshots[i], when))
             return true;
     return false;
@@ -442,19 +442,19 @@ static void note_pending(struct dh_waits *w, const struct dh_event *e)
         *p = (struct pending){true, *e};
 }
 
-void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *snapshots, uint64_t number)
+void dh_waits_event(struct dh_waits *w, const struct dh_event *e, struct dh_must_hb *must_hb, uint64_t number)
 {
     note_pending(w, e);
     switch (e->kind) {
     case DH_EVENT_LOCK:
-        locks(w, e, snapshots);
+        locks(w, e, must_hb);
         break;
     case DH_EVENT_COND_WAIT:
-        waits(w, e, dh_must_hb_current(snapshots, e->thread));
+        waits(w, e, dh_must_hb_current(must_hb, e->thread));
         break;
     case DH_EVENT_COND_SIGNAL:
     case DH_EVENT_COND_BROADCAST:
-        signals(w, e, dh_must_hb_current(snapshots, e->thread), number);
+        signals(w, e, dh_must_hb_current(must_hb, e->thread), number);
         break;
     case DH_EVENT_LOCK_INIT:
     case DH_EVENT_LOCK_DESTROY:
@@ -665,7 +665,7 @@ void dh_waits_free(struct dh_waits *w)
             free_condition(c);
         }
     for (size_t i = 0; i < w->possible.n; i++) {
-        dh_turn_put(w->possible.at[i].wait.when);
+        dh_hb_snapshot_unref(w->possible.at[i].wait.when);
         free(w->possible.at[i].wait.held);
     }
     free(w->rows);
