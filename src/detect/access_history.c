@@ -1,11 +1,14 @@
 #include "detect/access_history.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Holds both histories; `next` speaks of the access's moment, so that is held, too. */
+/* An entry of the cache of steps; holds references to both histories. `next` has a record of the access's segment, so
+ * that lives as well. */
 struct step {
     uint32_t from, next; /* next 0: empty */
     struct dh_access_record access;
@@ -16,16 +19,13 @@ struct dh_access_histories {
     struct dh_segments *segments;
     DH_VEC(struct dh_access_history *) all; /* by number; 0 and unused ones are NULL */
     DH_VEC(uint32_t) unused;
-    uint32_t *buckets;
-    size_t n, n_buckets;
+    struct dh_index by_records;
     struct step steps[STEPS];
 };
 
 struct dh_access_histories *dh_access_histories_new(struct dh_segments *m)
 {
-    struct dh_access_histories *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_access_histories *s = DH_NEW(struct dh_access_histories);
     s->segments = m;
     dh_vec_push(&s->all, NULL);
     return s;
@@ -39,7 +39,7 @@ void dh_access_histories_free(struct dh_access_histories *s)
         free(s->all.at[i]);
     dh_vec_release(&s->all);
     dh_vec_release(&s->unused);
-    free(s->buckets);
+    dh_index_release(&s->by_records);
     free(s);
 }
 
@@ -48,43 +48,20 @@ const struct dh_access_history *dh_access_histories_at(const struct dh_access_hi
     return s->all.at[history];
 }
 
-/* ---- each once ---- */
-
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
-    return h ^ h >> 29;
-}
+/* ---- interning ---- */
 
 static uint64_t hash_record(uint64_t h, const struct dh_access_record *r)
 {
     uint64_t small = (uint64_t)r->ctx << 32 | (uint32_t)r->mask << 24 | r->bits << 16 | r->op << 8 | r->flags;
-    return mix(mix(h ^ ((uint64_t)r->segment << 32 | r->site)) ^ small);
+    return dh_hash_combine(h ^ ((uint64_t)r->segment << 32 | r->site), small);
 }
 
-static uint32_t hash_records(const struct dh_access_record *r, size_t n)
+static uint64_t hash_records(const struct dh_access_record *r, size_t n)
 {
     uint64_t h = n;
     for (size_t i = 0; i < n; i++)
         h = hash_record(h, &r[i]);
-    return (uint32_t)h;
-}
-
-static void rehash(struct dh_access_histories *s)
-{
-    s->n_buckets = s->n_buckets ? 2 * s->n_buckets : 256;
-    free(s->buckets);
-    s->buckets = calloc(s->n_buckets, sizeof *s->buckets);
-    if (!s->buckets)
-        abort();
-    for (uint32_t i = 1; i < s->all.n; i++) {
-        struct dh_access_history *h = s->all.at[i];
-        if (!h)
-            continue;
-        uint32_t *bucket = &s->buckets[h->hash & (s->n_buckets - 1)];
-        h->next = *bucket;
-        *bucket = i;
-    }
+    return h;
 }
 
 static uint32_t new_number(struct dh_access_histories *s)
@@ -95,21 +72,17 @@ static uint32_t new_number(struct dh_access_histories *s)
     return (uint32_t)s->all.n - 1;
 }
 
-static uint32_t add(struct dh_access_histories *s, const struct dh_access_record *records, size_t n, uint32_t hash)
+static uint32_t add_history(struct dh_access_histories *s, const struct dh_access_record *records, size_t n,
+                            uint64_t hash)
 {
-    struct dh_access_history *h = malloc(sizeof *h + n * sizeof *records);
-    if (!h)
-        abort();
-    if (s->n >= s->n_buckets)
-        rehash(s);
-    uint32_t id = new_number(s), *bucket = &s->buckets[hash & (s->n_buckets - 1)];
-    *h = (struct dh_access_history){.refs = 1, .hash = hash, .next = *bucket, .n = (uint32_t)n};
+    struct dh_access_history *h = dh_xmalloc(sizeof *h + n * sizeof *records);
+    uint32_t id = new_number(s);
+    *h = (struct dh_access_history){.refs = 1, .hash = hash, .n = (uint32_t)n};
     memcpy(h->at, records, n * sizeof *records);
     for (size_t i = 0; i < n; i++)
         dh_segments_ref(s->segments, records[i].segment);
     s->all.at[id] = h;
-    *bucket = id;
-    s->n++;
+    dh_index_add(&s->by_records, hash, id);
     return id;
 }
 
@@ -117,13 +90,14 @@ uint32_t dh_access_histories_get(struct dh_access_histories *s, const struct dh_
 {
     if (!n)
         return 0;
-    uint32_t hash = hash_records(records, n);
-    for (uint32_t i = s->n_buckets ? s->buckets[hash & (s->n_buckets - 1)] : 0; i; i = s->all.at[i]->next) {
+    uint64_t hash = hash_records(records, n);
+    struct dh_probe p = dh_index_probe(&s->by_records, hash);
+    for (uint32_t i; (i = dh_index_next(&s->by_records, &p)) != DH_ABSENT;) {
         const struct dh_access_history *h = s->all.at[i];
         if (h->hash == hash && h->n == n && memcmp(h->at, records, n * sizeof *records) == 0)
             return dh_access_histories_ref(s, i);
     }
-    return add(s, records, n, hash);
+    return add_history(s, records, n, hash);
 }
 
 uint32_t dh_access_histories_ref(struct dh_access_histories *s, uint32_t history)
@@ -133,25 +107,21 @@ uint32_t dh_access_histories_ref(struct dh_access_histories *s, uint32_t history
     return history;
 }
 
-static void end(struct dh_access_histories *s, uint32_t history)
+static void free_history(struct dh_access_histories *s, uint32_t history)
 {
     struct dh_access_history *h = s->all.at[history];
-    uint32_t *at = &s->buckets[h->hash & (s->n_buckets - 1)];
-    while (*at != history)
-        at = &s->all.at[*at]->next;
-    *at = h->next;
+    dh_index_remove(&s->by_records, h->hash, history);
     for (size_t i = 0; i < h->n; i++)
         dh_segments_unref(s->segments, h->at[i].segment);
     free(h);
     s->all.at[history] = NULL;
     dh_vec_push(&s->unused, history);
-    s->n--;
 }
 
 void dh_access_histories_unref(struct dh_access_histories *s, uint32_t history)
 {
     if (history && !--s->all.at[history]->refs)
-        end(s, history);
+        free_history(s, history);
 }
 
 void dh_access_histories_move_refs(struct dh_access_histories *s, uint32_t from, uint32_t to, uint32_t n)
@@ -159,10 +129,10 @@ void dh_access_histories_move_refs(struct dh_access_histories *s, uint32_t from,
     if (to)
         s->all.at[to]->refs += n;
     if (from && !(s->all.at[from]->refs -= n) && n)
-        end(s, from);
+        free_history(s, from);
 }
 
-/* ---- steps ---- */
+/* ---- the cache of steps ---- */
 
 static struct step *step_of(struct dh_access_histories *s, uint32_t history, const struct dh_access_record *access)
 {

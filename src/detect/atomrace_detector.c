@@ -1,6 +1,7 @@
 /* AtomRace on the event stream: collisions were seen when they happened and cannot be computed again, so they are
  * recorded, and here looked at once more. An access and what it met must be of two threads and have bytes in common,
  * and one must write; anything else in a trace is not believed. */
+#include "base/alloc.h"
 #include "base/vec.h"
 #include "detect/detector.h"
 
@@ -70,9 +71,7 @@ static void met(struct atomrace *a, const struct dh_event *mine, const struct dh
 static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
-    struct atomrace *a = calloc(1, sizeof *a);
-    if (!a)
-        abort();
+    struct atomrace *a = DH_NEW(struct atomrace);
     a->world = w;
     return a;
 }

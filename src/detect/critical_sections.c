@@ -1,4 +1,5 @@
 #include "detect/critical_sections.h"
+#include "base/alloc.h"
 
 #include <string.h>
 
@@ -68,9 +69,7 @@ static void take(struct dh_critical_sections *s, const struct dh_event *e)
         c->waiting = false;
     if (!open || c || h->depth > 1)
         return;
-    c = calloc(1, sizeof *c);
-    if (!c)
-        abort();
+    c = dh_xcalloc(1, sizeof *c);
     *c = (struct dh_critical_section){.lock = e->addr,
                                       .id = h->id,
                                       .thread = e->thread,

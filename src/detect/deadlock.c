@@ -1,5 +1,6 @@
 /* Deadlocks: those that another order of events could have brought (lock_order.h), waits that may not end (waits.h),
  * and locks used as they must not be. Events: LOCK, CONDITION, WAIT, THREAD; the others only order what threads do. */
+#include "base/alloc.h"
 #include "detect/detector.h"
 #include "detect/happens_before.h"
 #include "detect/lock_order.h"
@@ -182,9 +183,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
         *why = "--hang-timeout is a number of seconds";
         return NULL;
     }
-    struct deadlock *d = calloc(1, sizeof *d);
-    if (!d)
-        abort();
+    struct deadlock *d = DH_NEW(struct deadlock);
     d->world = w;
     d->must_hb = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
     d->order = dh_lock_order_new(cycle_found, d);

@@ -1,5 +1,6 @@
 #include "detect/field_set.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -45,9 +46,7 @@ static void grow(struct dh_field_names *n)
 {
     free(n->by_text);
     n->cap = n->cap ? n->cap * 2 : 64;
-    n->by_text = calloc(n->cap, sizeof *n->by_text);
-    if (!n->by_text)
-        abort();
+    n->by_text = dh_xcalloc(n->cap, sizeof *n->by_text);
     for (uint32_t i = 1; i < n->text.n; i++)
         n->by_text[slot_of(n, n->text.at[i])] = i;
 }

@@ -1,8 +1,10 @@
-/* What detectors know of memory: a number for each 8 bytes of address space. Layer: detect. 0 means nothing is known,
- * and pages of nothing but 0 are given back, so that what is kept is bounded by what is alive. The numbers' meaning,
- * and what they hold on to, is the caller's. Not thread-safe. */
+/* Shadow memory of the detectors in the tool: a number for each granule of 8 bytes of address space. Layer: detect.
+ * 0 means that nothing is known; pages of nothing but 0 are freed, so that memory is bounded by what is alive. The
+ * numbers' meaning, and references that they stand for, are the caller's. Not thread-safe. */
 #ifndef DH_DETECT_GRANULE_MAP_H
 #define DH_DETECT_GRANULE_MAP_H
+
+#include "base/map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,25 +18,23 @@ struct dh_granule_page {
     uint32_t cells[DH_GRANULE_PAGE_CELLS];
 };
 
-/* Which page was found where: programs have their memory in few pieces, so that most pages have a row for themselves.
- */
+/* A direct-mapped cache of pages: programs use few stretches of memory, so that most pages have a row of their own. */
 struct dh_granule_recent {
     uint64_t number;
     struct dh_granule_page *page; /* NULL: none */
 };
 
 struct dh_granule_map {
-    struct dh_granule_page **slots; /* open addressing */
-    size_t n, cap;
-    struct dh_granule_page *spare; /* NULL, or one of nothing but 0 that is not in the table */
+    struct dh_u64_map pages;       /* by number */
+    struct dh_granule_page *spare; /* NULL, or one of nothing but 0 that is not in the map */
     struct dh_granule_recent recent[DH_GRANULE_RECENT];
 };
 
 void dh_granule_map_init(struct dh_granule_map *g);
-/* `drop` gets every number that is left; it may be NULL. */
+/* `drop` is called for every number that is left; it may be NULL. */
 void dh_granule_map_release(struct dh_granule_map *g, void (*drop)(void *arg, uint32_t value), void *arg);
 
-/* What becomes of a granule of which the bytes in `mask` (bit 0 is its first byte) are meant. */
+/* Returns the new number of a granule of which the bytes in `mask` (bit 0 is its first byte) are concerned. */
 typedef uint32_t dh_granule_update_fn(void *arg, uint32_t value, uint64_t granule, unsigned mask);
 void dh_granule_map_update_range(struct dh_granule_map *g, uint64_t addr, uint64_t size, dh_granule_update_fn *step,
                                  void *arg);
@@ -42,13 +42,13 @@ void dh_granule_map_visit_range(struct dh_granule_map *g, uint64_t addr, uint64_
                                 void *arg);
 void dh_granule_map_set(struct dh_granule_map *g, struct dh_granule_page *p, uint32_t *cell, uint32_t value);
 
-/* Heaps of several threads lie at the same place in pieces of 64 MB. */
+/* Arenas of malloc lie 64 MB apart: threads use the same offsets in them. */
 static inline size_t dh_granule_map_recent(uint64_t number)
 {
     return (number + (number >> 14) * 1237) % DH_GRANULE_RECENT;
 }
 
-/* Most are a granule or part of one, on a page that was found before. False: not this one. */
+/* The common case: one granule or part of it, on a page in the cache. False: not done. */
 static inline bool dh_granule_map_single(struct dh_granule_map *g, uint64_t addr, uint64_t size, bool only_known,
                                          dh_granule_update_fn *step, void *arg)
 {
@@ -67,7 +67,7 @@ static inline bool dh_granule_map_single(struct dh_granule_map *g, uint64_t addr
     return true;
 }
 
-/* Every granule of the range, also where nothing is known yet; ends at the end of the address space. */
+/* Every granule of the range, also those of which nothing is known; stops at the end of the address space. */
 static inline void dh_granule_map_update(struct dh_granule_map *g, uint64_t addr, uint64_t size,
                                          dh_granule_update_fn *step, void *arg)
 {
@@ -75,7 +75,7 @@ static inline void dh_granule_map_update(struct dh_granule_map *g, uint64_t addr
         dh_granule_map_update_range(g, addr, size, step, arg);
 }
 
-/* Only those of which something is known; cost is bounded by what is known, not by the range. */
+/* Only granules of which something is known; the cost is bounded by these, not by the range. */
 static inline void dh_granule_map_visit(struct dh_granule_map *g, uint64_t addr, uint64_t size,
                                         dh_granule_update_fn *step, void *arg)
 {
@@ -83,8 +83,7 @@ static inline void dh_granule_map_visit(struct dh_granule_map *g, uint64_t addr,
         dh_granule_map_visit_range(g, addr, size, step, arg);
 }
 
-/* The number at an address; soon it will be asked for. Always inline: gcc leaves out calls of what does nothing but
- * fetch. */
+/* Prefetches the number at an address. Always inline: gcc drops calls of functions that only prefetch. */
 __attribute__((always_inline)) static inline const uint32_t *dh_granule_map_prefetch(const struct dh_granule_map *g,
                                                                                      uint64_t addr)
 {

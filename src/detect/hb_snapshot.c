@@ -1,8 +1,8 @@
 #include "detect/hb_snapshot.h"
 
+#include "base/alloc.h"
 #include "detect/run_state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void dh_hb_snapshots_init(struct dh_hb_snapshots *s, unsigned edges)
@@ -70,9 +70,7 @@ struct dh_hb_snapshot *dh_hb_snapshots_current(struct dh_hb_snapshots *s, uint32
         return s->current.at[thread];
     uint32_t slot, n;
     const uint32_t *clock = dh_happens_clock(s->hb, thread, &slot, &n);
-    struct dh_hb_snapshot *new = malloc(sizeof *new + n * sizeof *clock);
-    if (!new)
-        abort();
+    struct dh_hb_snapshot *new = dh_xmalloc(sizeof *new + n * sizeof *clock);
     *new =
         (struct dh_hb_snapshot){.thread = thread, .epoch = {slot, dh_happens_time(s->hb, thread)}, .refs = 1, .n = n};
     memcpy(new->clock, clock, n * sizeof *clock);

@@ -1,5 +1,6 @@
 #include "detect/learned_order.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 #include "detect/granule_map.h"
 #include "detect/pool.h"
@@ -76,18 +77,10 @@ struct dh_learned_order {
     size_t n_learnt;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_segments *m,
                                               dh_ordered_access_fn *deliver, void *arg)
 {
-    struct dh_learned_order *h = zeroed(1, sizeof *h);
+    struct dh_learned_order *h = DH_NEW(struct dh_learned_order);
     h->world = w;
     h->segments = m;
     h->deliver = deliver;
@@ -149,7 +142,7 @@ static void grow_places(struct dh_learned_order *h)
     struct place *old = h->places;
     size_t cap = h->cap_places;
     h->cap_places = cap ? 2 * cap : 256;
-    h->places = zeroed(h->cap_places, sizeof *h->places);
+    h->places = dh_xcalloc(h->cap_places, sizeof *h->places);
     for (size_t i = 0; i < cap; i++)
         if (old[i].known)
             h->places[place_slot(h, old[i].site)] = old[i];
@@ -261,7 +254,7 @@ static void grow_subjects(struct dh_learned_order *h)
     uint64_t *old = h->subjects;
     size_t cap = h->cap_subjects;
     h->cap_subjects = cap ? 2 * cap : 64;
-    h->subjects = zeroed(h->cap_subjects, sizeof *h->subjects);
+    h->subjects = dh_xcalloc(h->cap_subjects, sizeof *h->subjects);
     for (size_t i = 0; i < cap; i++)
         if (old[i])
             h->subjects[subject_slot(h, old[i])] = old[i];

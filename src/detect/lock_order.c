@@ -1,4 +1,5 @@
 #include "detect/lock_order.h"
+#include "base/alloc.h"
 
 #include "detect/online_scc.h"
 
@@ -49,14 +50,6 @@ struct dh_lock_order {
     bool found_one, goes_on; /* there are longer paths */
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static uint64_t mix(uint64_t h, uint64_t value)
 {
     h = (h ^ value) * 0x9e3779b97f4a7c15u;
@@ -65,7 +58,7 @@ static uint64_t mix(uint64_t h, uint64_t value)
 
 struct dh_lock_order *dh_lock_order_new(dh_cycle_found *found, void *arg)
 {
-    struct dh_lock_order *o = zeroed(1, sizeof *o);
+    struct dh_lock_order *o = DH_NEW(struct dh_lock_order);
     o->found = found;
     o->arg = arg;
     o->cycles = dh_online_scc_new();
@@ -79,7 +72,7 @@ struct dh_lock_order *dh_lock_order_new(dh_cycle_found *found, void *arg)
         if ((o)->n < (o)->cap)                                                                                         \
             break;                                                                                                     \
         size_t cap_ = (o)->cap ? (o)->cap * 2 : 64;                                                                    \
-        type **rows_ = zeroed(cap_, sizeof *rows_);                                                                    \
+        type **rows_ = dh_xcalloc(cap_, sizeof *rows_);                                                                \
         for (size_t i_ = 0; i_ < (o)->cap; i_++)                                                                       \
             for (type *r_ = (o)->rows[i_], *next_; r_; r_ = next_) {                                                   \
                 next_ = r_->next;                                                                                      \
@@ -111,7 +104,7 @@ static struct node *get_node(struct dh_lock_order *o, uint64_t lock, uint32_t id
         return n;
     GROW(o, nodes, n_nodes, cap_nodes, struct node, mix(0, r_->lock));
     struct node **row = &o->nodes[mix(0, lock) & (o->cap_nodes - 1)];
-    n = zeroed(1, sizeof *n);
+    n = dh_xcalloc(1, sizeof *n);
     *n = (struct node){.next = *row, .lock = lock, .id = id, .vertex = dh_online_scc_add_vertex(o->cycles)};
     *row = n;
     o->n_nodes++;
@@ -134,7 +127,7 @@ static struct dh_similar_requests *get_alike(struct dh_lock_order *o, uint64_t k
         a = a->next;
     if (a)
         return a;
-    a = zeroed(1, sizeof *a);
+    a = dh_xcalloc(1, sizeof *a);
     *a = (struct dh_similar_requests){.next = *row, .key = key};
     o->n_alike++;
     return *row = a;
@@ -222,7 +215,7 @@ static requests *of_thread(struct dh_lock_order *o, uint32_t thread)
     while (o->threads.n <= thread)
         dh_vec_push(&o->threads, NULL);
     if (!o->threads.at[thread])
-        o->threads.at[thread] = zeroed(1, sizeof(requests));
+        o->threads.at[thread] = DH_NEW(requests);
     return o->threads.at[thread];
 }
 
@@ -259,9 +252,9 @@ static struct dh_lock_request *add_request(struct dh_lock_order *o, const struct
         get_node(o, like->held[i].lock, like->held[i].id);
     struct node *wanted = like->lock ? get_node(o, like->lock, like->id) : NULL;
     GROW(o, table, n_requests, cap_requests, struct dh_lock_request, r_->key);
-    struct dh_lock_request *r = zeroed(1, sizeof *r), **row = &o->table[key & (o->cap_requests - 1)];
+    struct dh_lock_request *r = DH_NEW(struct dh_lock_request), **row = &o->table[key & (o->cap_requests - 1)];
     *r = *like;
-    r->held = zeroed(like->n_held ? like->n_held : 1, sizeof *r->held);
+    r->held = dh_xcalloc(like->n_held ? like->n_held : 1, sizeof *r->held);
     if (like->n_held)
         memcpy(r->held, like->held, like->n_held * sizeof *r->held);
     r->key = key;

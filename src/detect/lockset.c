@@ -7,6 +7,7 @@
  *           without lock edges (handover.h says which of these count after all). It is neither misled by the order of
  *           the first accesses, nor by three accesses of which any two share a lock (Shacham et al. Fig. 6).
  * What is forgotten of a granule's history in hybrid is implied by what is kept, up to MOST_RECORDS of it. */
+#include "base/alloc.h"
 #include "base/vec.h"
 #include "detect/access_history.h"
 #include "detect/detector.h"
@@ -488,9 +489,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     bool eraser;
     if (!choose(o, &eraser, why))
         return NULL;
-    struct lockset *l = calloc(1, sizeof *l);
-    if (!l)
-        abort();
+    struct lockset *l = DH_NEW(struct lockset);
     l->world = w;
     l->eraser = eraser;
     l->segments = dh_segments_new(w);

@@ -25,6 +25,7 @@
 #include "detect/detector.h"
 #include "detect/view_store.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "event/scope_table.h"
 
@@ -83,11 +84,11 @@ struct methods {
     struct dh_view_store store;
     DH_VEC(struct thread *) threads;
     DH_VEC(struct function) functions;
-    struct dh_numbers by_name, by_pair, by_flow, waits;
+    struct dh_u64_map by_name, by_pair, by_flow, waits;
     DH_VEC(struct guard_pairs *) guards; /* by index of by_guard */
-    struct dh_numbers by_guard;
+    struct dh_u64_map by_guard;
     DH_VEC(struct violation) found;
-    struct dh_numbers told;
+    struct dh_u64_map told;
     uint64_t steps;
 };
 
@@ -100,7 +101,7 @@ struct guard_pairs {
 /* Without a name it is the thread's own. */
 static uint32_t function_number(struct methods *m, uint32_t name, uint32_t thread)
 {
-    uint64_t *number = dh_numbers_at(&m->by_name, name ? name : (uint64_t)thread + 1 + UINT32_MAX);
+    uint64_t *number = dh_u64_map_at(&m->by_name, name ? name : (uint64_t)thread + 1 + UINT32_MAX);
     if (!*number) {
         dh_vec_push(&m->functions, (struct function){.name = name});
         *number = m->functions.n;
@@ -116,9 +117,7 @@ static struct thread *thread_of(struct methods *m, uint32_t index)
         dh_vec_push(&m->threads, NULL);
     struct thread **t = &m->threads.at[index];
     if (!*t) {
-        *t = calloc(1, sizeof **t);
-        if (!*t)
-            abort();
+        *t = dh_xcalloc(1, sizeof **t);
         dh_vec_push(&(*t)->stack, (struct activation){.function = function_number(m, 0, index)});
     }
     return *t;
@@ -176,7 +175,7 @@ static void leave(struct methods *m, const struct dh_event *e)
 
 static uint64_t *waits_at(struct methods *m, uint32_t function, uint32_t lock)
 {
-    return dh_numbers_at(&m->waits, dh_hash_mix(dh_hash_mix(11, function), lock));
+    return dh_u64_map_at(&m->waits, dh_hash_combine(dh_hash_combine(11, function), lock));
 }
 
 static void wait_begins(struct methods *m, const struct dh_event *e)
@@ -191,11 +190,9 @@ static void wait_begins(struct methods *m, const struct dh_event *e)
 
 static struct guard_pairs *pairs_of(struct methods *m, uint32_t lock)
 {
-    uint64_t *number = dh_numbers_at(&m->by_guard, (uint64_t)lock + 1);
+    uint64_t *number = dh_u64_map_at(&m->by_guard, (uint64_t)lock + 1);
     if (!*number) {
-        struct guard_pairs *new = calloc(1, sizeof *new);
-        if (!new)
-            abort();
+        struct guard_pairs *new = DH_NEW(struct guard_pairs);
         dh_vec_push(&m->guards, new);
         *number = m->guards.n;
     }
@@ -205,7 +202,7 @@ static struct guard_pairs *pairs_of(struct methods *m, uint32_t lock)
 /* -1: not known. */
 static int flow(struct methods *m, uint32_t read, uint32_t lock)
 {
-    uint64_t *known = dh_numbers_at(&m->by_flow, dh_hash_mix(dh_hash_mix(3, read), lock));
+    uint64_t *known = dh_u64_map_at(&m->by_flow, dh_hash_combine(dh_hash_combine(3, read), lock));
     if (!*known)
         *known = (uint64_t)(dh_run_flow(m->store.world, read, lock) + 2);
     return (int)*known - 2;
@@ -235,9 +232,9 @@ static bool may_wait(struct methods *m, const struct dh_view *v)
 static void add_pair(struct methods *m, struct dh_guarded_views *g, const struct activation *a, struct dh_view *first,
                      struct dh_view *second)
 {
-    uint64_t key = dh_hash_mix(dh_hash_mix((uintptr_t)first, (uintptr_t)second), a->function);
-    key = dh_hash_mix(key, g->id);
-    uint64_t *known = dh_numbers_at(&m->by_pair, key);
+    uint64_t key = dh_hash_combine(dh_hash_combine((uintptr_t)first, (uintptr_t)second), a->function);
+    key = dh_hash_combine(key, g->id);
+    uint64_t *known = dh_u64_map_at(&m->by_pair, key);
     struct guard_pairs *pairs = pairs_of(m, g->id);
     if (*known == UINT64_MAX)
         return;
@@ -249,8 +246,8 @@ static void add_pair(struct methods *m, struct dh_guarded_views *g, const struct
         struct pair new = {.function = a->function, .first = first, .second = second};
         new.began = dh_hb_snapshot_ref(dh_hb_snapshots_current(&m->store.snapshots, second->in.thread));
         dh_vec_push(&pairs->all, new);
-        *dh_numbers_at(&m->by_pair, key) = pairs->all.n;
-        known = dh_numbers_at(&m->by_pair, key);
+        *dh_u64_map_at(&m->by_pair, key) = pairs->all.n;
+        known = dh_u64_map_at(&m->by_pair, key);
     }
     pairs->all.at[*known - 1].last = dh_hb_snapshots_epoch(&m->store.snapshots, second->in.thread);
 }
@@ -427,8 +424,8 @@ static void keep(struct methods *m, const struct pair *p, const struct dh_view *
                           .lock = p->first->in.id,
                           .lock_site = p->first->in.site,
                           .how = how};
-    uint64_t key = dh_hash_mix(dh_hash_mix(function, v.x), v.y);
-    if (++*dh_numbers_at(&m->told, key) > 1)
+    uint64_t key = dh_hash_combine(dh_hash_combine(function, v.x), v.y);
+    if (++*dh_u64_map_at(&m->told, key) > 1)
         return;
     bool reads_x = x->mine->how & DH_FIELD_READ, q_writes = x->other->how & DH_FIELD_WRITTEN, write;
     add_suspect(&v, suspect_of(p->first, x->mine, x, !reads_x, "in the first section"), p->first);
@@ -592,9 +589,7 @@ static void tell(struct methods *m, struct violation *v)
 static void *methods_begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
-    struct methods *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct methods *m = DH_NEW(struct methods);
     dh_view_store_init(&m->store, w);
     m->store.retire = judge;
     m->store.section = section;
@@ -649,12 +644,12 @@ static void methods_release(void *self)
     dh_vec_release(&m->functions);
     dh_vec_release(&m->guards);
     dh_vec_release(&m->found);
-    dh_numbers_release(&m->by_name);
-    dh_numbers_release(&m->by_pair);
-    dh_numbers_release(&m->by_flow);
-    dh_numbers_release(&m->waits);
-    dh_numbers_release(&m->by_guard);
-    dh_numbers_release(&m->told);
+    dh_u64_map_release(&m->by_name);
+    dh_u64_map_release(&m->by_pair);
+    dh_u64_map_release(&m->by_flow);
+    dh_u64_map_release(&m->waits);
+    dh_u64_map_release(&m->by_guard);
+    dh_u64_map_release(&m->told);
     dh_view_store_release(&m->store);
     free(m);
 }

@@ -1,9 +1,9 @@
 #include "detect/must_hb.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "detect/run_state.h"
-
-#include <stdlib.h>
 
 /* A lock that a thread holds, and the thread's time when it acquired it. */
 struct open {
@@ -29,8 +29,7 @@ enum { SECTIONS_OF_LOCK = 8 };
 
 /* The latest such sections of a lock. */
 struct sections {
-    uint64_t lock; /* rows are kept: a lock that had such a section will have one again */
-    uint32_t n;    /* ever */
+    uint32_t n; /* ever */
     struct section at[SECTIONS_OF_LOCK];
 };
 
@@ -38,22 +37,13 @@ struct dh_must_hb {
     struct dh_hb_snapshots snapshots;
     unsigned edges;
     DH_VEC(struct thread *) threads;
-    struct sections **rows; /* by lock, open addressing */
-    size_t n_rows, cap_rows;
+    struct dh_u64_map sections; /* by lock; kept: a lock that had such a section will have one again */
     uint64_t last_object;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_must_hb *dh_must_hb_new(unsigned edges)
 {
-    struct dh_must_hb *m = zeroed(1, sizeof *m);
+    struct dh_must_hb *m = DH_NEW(struct dh_must_hb);
     /* The sections' own objects need them. */
     dh_hb_snapshots_init(&m->snapshots, edges | DH_EDGES_OTHERS);
     m->edges = edges;
@@ -72,43 +62,8 @@ static struct thread *thread_of(struct dh_must_hb *m, uint32_t index)
     while (m->threads.n <= index)
         dh_vec_push(&m->threads, NULL);
     if (!m->threads.at[index])
-        m->threads.at[index] = zeroed(1, sizeof(struct thread));
+        m->threads.at[index] = DH_NEW(struct thread);
     return m->threads.at[index];
-}
-
-/* ---- sections by lock ---- */
-
-static size_t row_of(const struct dh_must_hb *m, uint64_t lock)
-{
-    size_t i = (lock * 0x9e3779b97f4a7c15u) >> 20 & (m->cap_rows - 1);
-    while (m->rows[i] && m->rows[i]->lock != lock)
-        i = (i + 1) & (m->cap_rows - 1);
-    return i;
-}
-
-static void grow(struct dh_must_hb *m)
-{
-    struct sections **old = m->rows;
-    size_t cap = m->cap_rows;
-    m->cap_rows = cap ? cap * 2 : 64;
-    m->rows = zeroed(m->cap_rows, sizeof(struct sections *));
-    for (size_t i = 0; i < cap; i++)
-        if (old[i])
-            m->rows[row_of(m, old[i]->lock)] = old[i];
-    free(old);
-}
-
-static struct sections *sections_of(struct dh_must_hb *m, uint64_t lock)
-{
-    if (m->n_rows * 2 >= m->cap_rows)
-        grow(m);
-    struct sections **row = &m->rows[row_of(m, lock)];
-    if (!*row) {
-        *row = zeroed(1, sizeof **row);
-        (*row)->lock = lock;
-        m->n_rows++;
-    }
-    return *row;
 }
 
 /* ---- forced order of sections ---- */
@@ -146,7 +101,8 @@ static void lock_acquired(struct dh_must_hb *m, const struct dh_event *e)
         return;
     /* A thread that only tries might have gone on without the lock. */
     bool waits = !(e->flags & (DH_EVENT_TRY | DH_EVENT_TIMED));
-    struct sections *row = m->cap_rows && waits ? m->rows[row_of(m, e->addr)] : NULL;
+    uint32_t at = waits ? dh_u64_map_seek(&m->sections, e->addr) : DH_ABSENT;
+    const struct sections *row = at == DH_ABSENT ? NULL : m->sections.at[at].pointer;
     for (uint32_t i = 0; row && i < row->n && i < SECTIONS_OF_LOCK; i++)
         order_after(m, e, &row->at[i]);
     struct open new = {e->addr, 1, dh_happens_time(m->snapshots.hb, e->thread), e->flags & DH_EVENT_SHARED};
@@ -155,7 +111,10 @@ static void lock_acquired(struct dh_must_hb *m, const struct dh_event *e)
 
 static void section_ends(struct dh_must_hb *m, uint32_t thread, const struct open *o)
 {
-    struct sections *row = sections_of(m, o->lock);
+    struct dh_u64_entry *entry = dh_u64_map_entry(&m->sections, o->lock);
+    if (!entry->pointer)
+        entry->pointer = DH_NEW(struct sections);
+    struct sections *row = entry->pointer;
     struct section *s = &row->at[row->n++ % SECTIONS_OF_LOCK];
     if (s->object)
         add_edge(m, DH_EVENT_FORGET, thread, s->object);
@@ -194,9 +153,9 @@ void dh_must_hb_free(struct dh_must_hb *m)
             dh_vec_release(&m->threads.at[i]->open);
         free(m->threads.at[i]);
     }
-    for (size_t i = 0; i < m->cap_rows; i++)
-        free(m->rows[i]);
-    free(m->rows);
+    for (uint32_t i = 0; i < m->sections.n; i++)
+        free(m->sections.at[i].pointer);
+    dh_u64_map_release(&m->sections);
     dh_vec_release(&m->threads);
     dh_hb_snapshots_release(&m->snapshots);
     free(m);

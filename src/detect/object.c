@@ -14,6 +14,7 @@
  * field. Atomics are left to the race detector and to lockset. */
 #include "detect/object.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "detect/detector.h"
@@ -591,9 +592,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
         *why = "--lockset takes eraser or hybrid";
         return NULL;
     }
-    struct objects *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct objects *s = DH_NEW(struct objects);
     s->world = w;
     s->whole = whole;
     s->eraser = eraser;

@@ -1,5 +1,6 @@
 #include "detect/online_scc.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -24,9 +25,7 @@ struct dh_online_scc {
 
 struct dh_online_scc *dh_online_scc_new(void)
 {
-    struct dh_online_scc *g = calloc(1, sizeof *g);
-    if (!g)
-        abort();
+    struct dh_online_scc *g = DH_NEW(struct dh_online_scc);
     return g;
 }
 

@@ -1,51 +1,45 @@
 #include "detect/ownership.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A granule that several small objects share: the world is asked each time. */
+/* Number of a granule that several small objects share: not cached. */
 #define SEVERAL UINT32_MAX
 
-/* What a thread accessed last of what is its own: on its stack, elsewhere. */
+/* The object that a thread accessed last among its own: one on its stack, one elsewhere. */
 struct own {
     uint64_t at, size, version;
 };
 
 struct dh_ownership {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     void (*drop)(void *, struct dh_owned_object *);
     void *arg;
     struct dh_granule_map granules; /* ids */
     DH_VEC(struct dh_owned_object *) all;
     DH_VEC(uint32_t) unused;
-    struct dh_owned_object **buckets; /* by first address */
-    size_t n, n_buckets;
-    DH_VEC(uint32_t) parted; /* stacks that others accessed, by number of object */
+    struct dh_index by_address; /* of the first byte */
+    DH_VEC(uint32_t) split;     /* stacks that others accessed, by number of object */
     struct {
         struct own of[2];
     } *own; /* by thread */
     size_t n_own;
     uint64_t version; /* changes when an object ends or is shared */
-    /* of the question that is asked */
+    /* of the query under way */
     uint64_t addr;
     uint32_t thread;
     struct dh_owned_object *answer;
 };
 
-static void *checked(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_ownership *dh_ownership_new(struct dh_run_state *w, void (*drop)(void *arg, struct dh_owned_object *o),
                                       void *arg)
 {
-    struct dh_ownership *s = checked(calloc(1, sizeof *s));
-    s->world = w;
+    struct dh_ownership *s = DH_NEW(struct dh_ownership);
+    s->run = w;
     s->drop = drop;
     s->arg = arg;
     dh_granule_map_init(&s->granules);
@@ -65,111 +59,84 @@ void dh_ownership_free(struct dh_ownership *s)
     dh_granule_map_release(&s->granules, NULL, NULL);
     dh_vec_release(&s->all);
     dh_vec_release(&s->unused);
-    dh_vec_release(&s->parted);
+    dh_vec_release(&s->split);
+    dh_index_release(&s->by_address);
     free(s->own);
-    free(s->buckets);
     free(s);
 }
 
-/* ---- objects by first address ---- */
+/* ---- objects ---- */
 
-static struct dh_owned_object **bucket_of(const struct dh_ownership *s, uint64_t at)
+static struct dh_owned_object *add_object(struct dh_ownership *s, struct dh_owned_object new)
 {
-    return &s->buckets[(at * 0x9e3779b97f4a7c15u) >> 24 & (s->n_buckets - 1)];
-}
-
-static void rehash(struct dh_ownership *s)
-{
-    free(s->buckets);
-    s->n_buckets = s->n_buckets ? 2 * s->n_buckets : 64;
-    s->buckets = checked(calloc(s->n_buckets, sizeof *s->buckets));
-    for (size_t i = 1; i < s->all.n; i++) {
-        struct dh_owned_object *o = s->all.at[i];
-        if (!o)
-            continue;
-        struct dh_owned_object **at = bucket_of(s, o->at);
-        o->next = *at;
-        *at = o;
-    }
-}
-
-static struct dh_owned_object *add(struct dh_ownership *s, struct dh_owned_object new)
-{
-    struct dh_owned_object *o = checked(malloc(sizeof *o));
-    if (s->n >= s->n_buckets)
-        rehash(s);
     if (s->unused.n) {
         new.id = s->unused.at[--s->unused.n];
     } else {
         dh_vec_push(&s->all, NULL);
         new.id = (uint32_t)s->all.n - 1;
     }
-    struct dh_owned_object **at = bucket_of(s, new.at);
-    new.next = *at;
-    *o = new;
-    *at = s->all.at[new.id] = o;
-    s->n++;
-    return o;
+    dh_index_add(&s->by_address, dh_hash_u64(new.at), new.id);
+    return s->all.at[new.id] = dh_xmemdup(&new, sizeof new);
 }
 
-static void unname(struct dh_ownership *s, uint32_t id)
+/* A granule does not name the object any more. */
+static void unref(struct dh_ownership *s, uint32_t id)
 {
     struct dh_owned_object *o = id && id != SEVERAL ? s->all.at[id] : NULL;
     if (!o || --o->refs)
         return;
-    struct dh_owned_object **at = bucket_of(s, o->at);
-    while (*at != o)
-        at = &(*at)->next;
-    *at = o->next;
+    dh_index_remove(&s->by_address, dh_hash_u64(o->at), id);
     s->all.at[id] = NULL;
     dh_vec_push(&s->unused, id);
     s->answer = s->answer == o ? NULL : s->answer;
-    s->n--;
     s->version++;
     s->drop(s->arg, o);
     free(o);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-static bool is_parted(const struct dh_ownership *s, uint32_t number)
+static bool is_split(const struct dh_ownership *s, uint32_t number)
 {
-    for (size_t i = 0; i < s->parted.n; i++)
-        if (s->parted.at[i] == number)
+    for (size_t i = 0; i < s->split.n; i++)
+        if (s->split.at[i] == number)
             return true;
     return false;
 }
 
 static struct dh_owned_object whole_of(struct dh_ownership *s)
 {
-    const struct dh_object *o = dh_run_find_object(s->world, s->addr);
+    const struct dh_object *o = dh_run_find_object(s->run, s->addr);
     struct dh_owned_object new = {.at = s->addr & ~(uint64_t)(DH_GRANULE_BYTES - 1), .size = DH_GRANULE_BYTES};
     new.local = o && (o->region == DH_MEMORY_STACK || o->region == DH_MEMORY_TLS);
     new.number = o ? o->number : 0;
     new.owner = !o ? s->thread : o->region == DH_MEMORY_GLOBAL ? 0 : o->thread;
-    if (o && !(new.local &&is_parted(s, o->number))) {
+    if (o && !(new.local &&is_split(s, o->number))) {
         new.at = o->at;
         new.size = o->size;
     }
     return new;
 }
 
-/* What is accessed next is often of the same object; objects do not overlap. */
+/* The next access is often to the same object; objects do not overlap. */
 static bool is_as_before(const struct dh_ownership *s)
 {
     const struct dh_owned_object *o = s->answer;
     return o && o->number && !o->local && s->addr - o->at < o->size;
 }
 
-static struct dh_owned_object *ask(struct dh_ownership *s)
+static struct dh_owned_object *find_object(struct dh_ownership *s)
 {
     if (is_as_before(s))
         return s->answer;
     struct dh_owned_object new = whole_of(s);
-    for (struct dh_owned_object *o = s->n_buckets ? *bucket_of(s, new.at) : NULL; o; o = o->next)
+    struct dh_probe p = dh_index_probe(&s->by_address, dh_hash_u64(new.at));
+    for (uint32_t i; (i = dh_index_next(&s->by_address, &p)) != DH_ABSENT;) {
+        struct dh_owned_object *o = s->all.at[i];
         if (o->at == new.at && o->size == new.size && o->number == new.number)
             return o;
-    return add(s, new);
+    }
+    return add_object(s, new);
 }
 
 static uint32_t name_step(void *arg, uint32_t id, uint64_t granule, unsigned mask)
@@ -178,15 +145,15 @@ static uint32_t name_step(void *arg, uint32_t id, uint64_t granule, unsigned mas
     struct dh_owned_object *o = id && id != SEVERAL ? s->all.at[id] : NULL;
     (void)mask;
     if (!o || s->addr - o->at >= o->size)
-        o = ask(s);
+        o = find_object(s);
     s->answer = o;
     if (id == o->id || id == SEVERAL)
         return id;
     bool alone = o->at <= granule && o->at + o->size >= granule + DH_GRANULE_BYTES;
     o->refs++;
-    if (id && !alone) /* what it was named after lives on, as it is there still */
+    if (id && !alone) /* the object that named it before is there still, so its reference stays */
         return SEVERAL;
-    unname(s, id);
+    unref(s, id);
     return o->id;
 }
 
@@ -202,13 +169,13 @@ static struct dh_owned_object *answer(struct dh_ownership *s, uint64_t addr, uin
     return s->answer;
 }
 
-static void remember_own(struct dh_ownership *s, const struct dh_owned_object *o)
+static void cache_own(struct dh_ownership *s, const struct dh_owned_object *o)
 {
     if (s->thread >= DH_RUN_THREADS_MAX)
         return;
     if (s->thread >= s->n_own) {
         size_t n = s->thread + 16;
-        s->own = checked(realloc(s->own, n * sizeof *s->own));
+        DH_GROW_ARRAY(s->own, n);
         memset(s->own + s->n_own, 0, (n - s->n_own) * sizeof *s->own);
         s->n_own = n;
     }
@@ -219,7 +186,7 @@ struct dh_owned_object *dh_ownership_access(struct dh_ownership *s, uint64_t add
 {
     struct dh_owned_object *o = answer(s, addr, thread);
     if (o->local && o->owner != thread && o->size > DH_GRANULE_BYTES) {
-        dh_vec_push(&s->parted, o->number);
+        dh_vec_push(&s->split, o->number);
         dh_ownership_forget(s, o->at, o->size);
         o = answer(s, addr, thread);
     }
@@ -227,7 +194,7 @@ struct dh_owned_object *dh_ownership_access(struct dh_ownership *s, uint64_t add
         o->shared = true;
         s->version++;
     } else if (!o->shared) {
-        remember_own(s, o);
+        cache_own(s, o);
     }
     return o;
 }
@@ -248,7 +215,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
 {
     (void)granule;
     (void)mask;
-    unname(arg, id);
+    unref(arg, id);
     return 0;
 }
 

@@ -1,11 +1,13 @@
-/* Per eight bytes: who accessed them, as far as that matters.
- *   one thread    its latest time, that of its last write, and the locks it held at all of its accesses
- *   several       the locks that all of them held, and whether one wrote
- *   before that   a moment that was after everything older: whoever comes must be after it
- * Times are those of happens-before without lock edges. It gives up on what is odd or too much: giving up costs time,
- * nothing else. */
+/* Per granule of eight bytes, what must be known of its accesses:
+ *   by one thread  the time of its latest access and of its last write, and the locks held at all of its accesses
+ *   by several     the locks that all of them held, and whether one wrote
+ *   older          an epoch that was after all earlier accesses: every later access must be ordered after it
+ * Times are those of happens-before without lock edges. It gives up on what is odd or too much: that costs time only.
+ */
 #include "detect/prefilter.h"
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "detect/happens_before.h"
 #include "detect/locksets.h"
@@ -20,25 +22,25 @@ enum {
     MOST_LOCKS = 1 << 18,
     MOST_SETS = 1 << 20,
     MOST_TAKEN = 1 << 30,
-    WAITING = 32,
-    MARKED_MOST = 1 << 16 /* bytes of a block whose owner is known */
+    QUEUE = 32,
+    OWNED_MOST = 1 << 16 /* bytes of a block whose owner is tracked */
 };
 
 /* A block of the heap. */
 struct object {
     uint64_t at;
     uint32_t size, owner;
-    uint32_t pending; /* the owner's stretch in which it accessed it under a lock */
-    uint32_t number;  /* unlike every other, also of what was there before */
+    uint32_t pending; /* the owner's stretch in which it accessed the block under a lock */
+    uint32_t number;  /* unique, also among blocks that were at this address before */
     bool shared;
 };
 
 struct lock {
     uint64_t at;
-    uint32_t id;     /* 0: free row */
+    uint32_t id;
     uint32_t object; /* number of the block that it is in, 0: none */
-    uint32_t owner;  /* and 1; 0: nobody has it alone */
-    uint32_t alone;  /* the set of it and nothing else; 0: not made yet */
+    uint32_t owner;  /* index of the thread that holds it exclusively + 1; 0: none */
+    uint32_t alone;  /* the set of this lock only; 0: not made yet */
 };
 
 struct held {
@@ -49,8 +51,8 @@ struct held {
 
 struct thread {
     uint32_t time, stretch;
-    uint32_t any, exclusive;    /* sets */
-    uint32_t after, after_time; /* a moment that is known to be before it: thread and 1 */
+    uint32_t any, exclusive;    /* lock sets */
+    uint32_t after, after_time; /* an epoch that is known to be before it: index of thread + 1, time */
     DH_VEC(struct held) held;
 };
 
@@ -60,21 +62,19 @@ struct dh_prefilter {
     struct dh_prefilter_cells cells;
     DH_VEC(struct thread) threads;
     DH_VEC(struct object) objects;
-    DH_VEC(uint32_t) unused; /* of them */
-    struct lock *locks;      /* open addressing */
-    size_t n_locks, cap_locks;
+    DH_VEC(uint32_t) unused;        /* of them */
+    DH_VEC(struct lock) locks;      /* by number of `lock_numbers` */
+    struct dh_u64_map lock_numbers; /* by address */
     uint32_t last_id, last_object;
-    uint32_t n_sets, taken; /* sets are never given back: cells name them */
+    uint32_t n_sets, taken; /* references to sets are never dropped: cells name them */
     bool over;              /* gave up */
-    struct dh_event waiting[WAITING];
+    struct dh_event queue[QUEUE];
     unsigned first, last; /* of them, wrapped */
 };
 
 struct dh_prefilter *dh_prefilter_new(void)
 {
-    struct dh_prefilter *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_prefilter *s = DH_NEW(struct dh_prefilter);
     s->order = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
     s->sets = dh_locksets_new();
     dh_vec_push(&s->objects, (struct object){0});
@@ -93,7 +93,8 @@ void dh_prefilter_free(struct dh_prefilter *s)
     dh_prefilter_cells_release(&s->cells);
     dh_happens_free(s->order);
     dh_locksets_free(s->sets);
-    free(s->locks);
+    dh_vec_release(&s->locks);
+    dh_u64_map_release(&s->lock_numbers);
     free(s);
 }
 
@@ -111,8 +112,8 @@ static bool before(struct dh_prefilter *s, uint32_t thread, uint32_t time, uint3
     return dh_happens_before(s->order, thread, time, now);
 }
 
-/* All that anybody did so far is before what the thread does now. */
-static bool knows_all(struct dh_prefilter *s, uint32_t thread)
+/* All that other threads did so far is before what the thread does now. */
+static bool is_after_all(struct dh_prefilter *s, uint32_t thread)
 {
     for (uint32_t i = 0; i < s->threads.n; i++)
         if (i != thread && s->threads.at[i].time && !before(s, i, s->threads.at[i].time, thread))
@@ -132,12 +133,12 @@ static uint32_t kept(struct dh_prefilter *s, uint32_t set, uint32_t already)
 
 /* ---- accesses ---- */
 
-struct look {
+struct access {
     uint32_t thread, time, locks;
     bool write;
 };
 
-static void begin_anew(struct dh_prefilter_cell *c, const struct look *l)
+static void begin_anew(struct dh_prefilter_cell *c, const struct access *l)
 {
     c->thread = l->thread + 1;
     c->time = l->time;
@@ -146,14 +147,14 @@ static void begin_anew(struct dh_prefilter_cell *c, const struct look *l)
     c->wrote = l->write;
 }
 
-static void begin_after(struct dh_prefilter_cell *c, const struct look *l, uint32_t thread, uint32_t time)
+static void begin_after(struct dh_prefilter_cell *c, const struct access *l, uint32_t thread, uint32_t time)
 {
     c->older = (thread + 1) & DH_PREFILTER_THREAD;
     c->older_time = time;
     begin_anew(c, l);
 }
 
-static bool join(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct look *l)
+static bool join(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct access *l)
 {
     if (c->locks != l->locks && c->locks != DH_LOCKSET_NONE)
         c->locks = kept(s, dh_locksets_intersect(s->sets, c->locks, l->locks), c->locks);
@@ -161,8 +162,8 @@ static bool join(struct dh_prefilter *s, struct dh_prefilter_cell *c, const stru
     return !c->wrote || c->locks != DH_LOCKSET_NONE;
 }
 
-/* What it wrote may be before this one, even though what it read is not. */
-static void share(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct look *l)
+/* Its last write may be before this access, even though its last read is not. */
+static void share(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct access *l)
 {
     if (c->write_time && before(s, c->thread - 1, c->write_time, l->thread)) {
         c->older = c->thread & DH_PREFILTER_THREAD;
@@ -172,7 +173,7 @@ static void share(struct dh_prefilter *s, struct dh_prefilter_cell *c, const str
     c->thread = DH_PREFILTER_SEVERAL;
 }
 
-/* Nothing that is before a thread ceases to be. */
+/* Order only grows, so the answer is cached. */
 static bool is_after(struct dh_prefilter *s, const struct dh_prefilter_cell *c, uint32_t thread)
 {
     struct thread *t = &s->threads.at[thread];
@@ -185,7 +186,7 @@ static bool is_after(struct dh_prefilter *s, const struct dh_prefilter_cell *c, 
     return true;
 }
 
-static bool look_at(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct look *l)
+static bool check_cell(struct dh_prefilter *s, struct dh_prefilter_cell *c, const struct access *l)
 {
     if (c->thread == l->thread + 1) {
         join(s, c, l);
@@ -207,13 +208,14 @@ static bool look_at(struct dh_prefilter *s, struct dh_prefilter_cell *c, const s
         share(s, c, l);
     if (join(s, c, l))
         return true;
-    if (!knows_all(s, l->thread))
+    if (!is_after_all(s, l->thread))
         return false;
     begin_after(c, l, l->thread, l->time);
     return true;
 }
 
-/* What the detector holds back until the thread's next event counts then, if the block is shared by then. */
+/* The detector delays accesses under a lock until the thread's next event: they count if the block is shared by then.
+ */
 static bool is_owners_own(struct dh_prefilter *s, const struct dh_event *e, const struct thread *t, uint32_t number,
                           bool *odd)
 {
@@ -230,11 +232,11 @@ static bool is_owners_own(struct dh_prefilter *s, const struct dh_event *e, cons
     return true;
 }
 
-static bool look_at_access(struct dh_prefilter *s, const struct dh_event *e)
+static bool check_access(struct dh_prefilter *s, const struct dh_event *e)
 {
     const struct thread *t = thread_of(s, e->thread);
     bool write = e->kind == DH_EVENT_WRITE, odd = false;
-    struct look l = {e->thread, t->time, write ? t->exclusive : t->any, write};
+    struct access l = {e->thread, t->time, write ? t->exclusive : t->any, write};
     uint64_t last = e->addr + (e->arg - 1);
     if (!e->arg)
         return true;
@@ -248,7 +250,7 @@ static bool look_at_access(struct dh_prefilter *s, const struct dh_event *e)
     }
     for (uint64_t at = e->addr & ~(uint64_t)7; !odd && at <= last; at += 8) {
         struct dh_prefilter_cell *c = dh_prefilter_cells_get(&s->cells, at);
-        if (!c || !look_at(s, c, &l))
+        if (!c || !check_cell(s, c, &l))
             return false;
         if (at > UINT64_MAX - 8)
             break;
@@ -257,28 +259,6 @@ static bool look_at_access(struct dh_prefilter *s, const struct dh_event *e)
 }
 
 /* ---- locks ---- */
-
-static size_t row_of(const struct dh_prefilter *s, uint64_t at)
-{
-    size_t i = (at * 0x9e3779b97f4a7c15u) >> 20 & (s->cap_locks - 1);
-    while (s->locks[i].id && s->locks[i].at != at)
-        i = (i + 1) & (s->cap_locks - 1);
-    return i;
-}
-
-static void grow_locks(struct dh_prefilter *s)
-{
-    struct lock *old = s->locks;
-    size_t cap = s->cap_locks;
-    s->cap_locks = cap ? 2 * cap : 64;
-    s->locks = calloc(s->cap_locks, sizeof *s->locks);
-    if (!s->locks)
-        abort();
-    for (size_t i = 0; i < cap; i++)
-        if (old[i].id)
-            s->locks[row_of(s, old[i].at)] = old[i];
-    free(old);
-}
 
 static void renew(struct dh_prefilter *s, struct lock *k)
 {
@@ -289,16 +269,14 @@ static void renew(struct dh_prefilter *s, struct lock *k)
 /* A lock in another block is another lock. */
 static struct lock *lock_at(struct dh_prefilter *s, uint64_t at)
 {
-    if (2 * s->n_locks >= s->cap_locks)
-        grow_locks(s);
     const struct dh_prefilter_cell *c = dh_prefilter_cells_find(&s->cells, at);
-    struct lock *k = &s->locks[row_of(s, at)];
-    uint32_t object = c ? s->objects.at[c->object].number : 0;
-    if (!k->id)
-        s->n_locks++;
-    if (!k->id || k->object != object) {
-        uint32_t owner = k->id ? k->owner : 0;
-        *k = (struct lock){.at = at, .object = object, .owner = owner};
+    uint32_t object = c ? s->objects.at[c->object].number : 0, number = dh_u64_map_number(&s->lock_numbers, at);
+    bool new = number == s->locks.n;
+    if (new)
+        dh_vec_push(&s->locks, (struct lock){0});
+    struct lock *k = &s->locks.at[number];
+    if (new || k->object != object) {
+        *k = (struct lock){.at = at, .object = object, .owner = k->owner};
         renew(s, k);
     }
     return k;
@@ -335,7 +313,7 @@ static struct held *find_held(struct thread *t, uint64_t at)
     return NULL;
 }
 
-static bool take(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
+static bool lock_acquired(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     struct held *h = find_held(t, e->addr);
     bool shared = e->flags & DH_EVENT_SHARED;
@@ -345,7 +323,7 @@ static bool take(struct dh_prefilter *s, struct thread *t, const struct dh_event
     }
     struct lock *k = lock_at(s, e->addr);
     if (k->owner)
-        return false; /* its owner gave it out of our sight */
+        return false; /* its owner released it unseen */
     if (!k->alone)
         k->alone = kept(s, dh_locksets_get(s->sets, &k->id, 1), DH_LOCKSET_NONE);
     if (!shared)
@@ -355,14 +333,14 @@ static bool take(struct dh_prefilter *s, struct thread *t, const struct dh_event
     return true;
 }
 
-static bool give(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
+static bool lock_released(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
     struct held *h = find_held(t, e->addr);
     if (h && --h->depth)
         return true;
     struct lock *k = lock_at(s, e->addr);
     if (!h)
-        return !k->owner; /* somebody else's */
+        return !k->owner; /* held by another thread */
     k->owner = 0;
     memmove(h, h + 1, (size_t)(t->held.at + t->held.n - h - 1) * sizeof *h);
     t->held.n--;
@@ -381,9 +359,9 @@ static bool is_new_lock(struct dh_prefilter *s, struct thread *t, const struct d
 
 static void renew_locks(struct dh_prefilter *s, uint64_t at, uint64_t size)
 {
-    for (size_t i = 0; i < s->cap_locks; i++)
-        if (s->locks[i].id && s->locks[i].at - at < size)
-            renew(s, &s->locks[i]);
+    for (size_t i = 0; i < s->locks.n; i++)
+        if (s->locks.at[i].at - at < size)
+            renew(s, &s->locks.at[i]);
 }
 
 static uint32_t new_object(struct dh_prefilter *s, const struct dh_event *e)
@@ -406,19 +384,19 @@ static void object_ends(struct dh_prefilter *s, uint64_t at)
     dh_vec_push(&s->unused, c->object);
 }
 
-/* Blocks of a heap begin at whole eight bytes, and share none with each other. */
+/* Heap blocks are aligned to eight bytes and share no granule. */
 static bool memory(struct dh_prefilter *s, struct thread *t, const struct dh_event *e)
 {
-    bool marked = e->flags == DH_MEMORY_HEAP && e->arg <= MARKED_MOST && !(e->addr & 7);
-    uint64_t size = marked ? (e->arg + 7) & ~(uint64_t)7 : e->arg;
+    bool owned = e->flags == DH_MEMORY_HEAP && e->arg <= OWNED_MOST && !(e->addr & 7);
+    uint64_t size = owned ? (e->arg + 7) & ~(uint64_t)7 : e->arg;
     (void)t;
     if (!e->arg || e->addr + (size - 1) < e->addr)
         return !e->arg;
-    if (!marked)
+    if (!owned)
         renew_locks(s, e->addr, e->arg);
     object_ends(s, e->addr);
     dh_prefilter_cells_clear(&s->cells, e->addr, size);
-    uint32_t object = marked && e->kind == DH_EVENT_ALLOC ? new_object(s, e) : 0;
+    uint32_t object = owned && e->kind == DH_EVENT_ALLOC ? new_object(s, e) : 0;
     for (uint64_t at = e->addr; object && at < e->addr + size; at += 8) {
         struct dh_prefilter_cell *c = dh_prefilter_cells_get(&s->cells, at);
         if (!c)
@@ -431,15 +409,11 @@ static bool memory(struct dh_prefilter *s, struct thread *t, const struct dh_eve
 /* ---- the stream ---- */
 
 static bool (*const rules[DH_EVENT_COUNT])(struct dh_prefilter *, struct thread *, const struct dh_event *) = {
-    [DH_EVENT_LOCK] = take,
-    [DH_EVENT_UNLOCK] = give,
-    [DH_EVENT_LOCK_INIT] = is_new_lock,
-    [DH_EVENT_LOCK_DESTROY] = is_new_lock,
-    [DH_EVENT_ALLOC] = memory,
-    [DH_EVENT_FREE] = memory,
+    [DH_EVENT_LOCK] = lock_acquired,       [DH_EVENT_UNLOCK] = lock_released, [DH_EVENT_LOCK_INIT] = is_new_lock,
+    [DH_EVENT_LOCK_DESTROY] = is_new_lock, [DH_EVENT_ALLOC] = memory,         [DH_EVENT_FREE] = memory,
 };
 
-/* These the detector is not told of. */
+/* The detector does not want these. */
 static bool is_of_no_concern(const struct dh_event *e)
 {
     enum { ELSEWHERE = DH_EVENTS_WAIT | DH_EVENTS_SCOPE | DH_EVENTS_COLLISION };
@@ -449,13 +423,13 @@ static bool is_of_no_concern(const struct dh_event *e)
 
 static bool is_too_much(const struct dh_prefilter *s)
 {
-    return s->n_locks > MOST_LOCKS || s->n_sets > MOST_SETS || s->taken > MOST_TAKEN || s->last_object == UINT32_MAX;
+    return s->locks.n > MOST_LOCKS || s->n_sets > MOST_SETS || s->taken > MOST_TAKEN || s->last_object == UINT32_MAX;
 }
 
-static bool look_at_event(struct dh_prefilter *s, const struct dh_event *e)
+static bool check_event(struct dh_prefilter *s, const struct dh_event *e)
 {
     if (dh_event_is_access(e))
-        return look_at_access(s, e);
+        return check_access(s, e);
     if (is_of_no_concern(e))
         return true;
     struct thread *t = thread_of(s, e->thread);
@@ -469,27 +443,27 @@ static bool look_at_event(struct dh_prefilter *s, const struct dh_event *e)
     return quiet && !is_too_much(s);
 }
 
-static bool look_at_oldest(struct dh_prefilter *s)
+static bool check_oldest(struct dh_prefilter *s)
 {
-    const struct dh_event *e = &s->waiting[s->first++ % WAITING];
-    s->over = s->over || e->thread >= MOST_THREADS || !look_at_event(s, e);
+    const struct dh_event *e = &s->queue[s->first++ % QUEUE];
+    s->over = s->over || e->thread >= MOST_THREADS || !check_event(s, e);
     return !s->over;
 }
 
-/* Memory is slow: what an access needs is fetched while others are looked at. */
+/* Events are queued so that the cells of accesses are prefetched while earlier ones are checked. */
 bool dh_prefilter_event(struct dh_prefilter *s, const struct dh_event *e)
 {
     if (e->kind >= DH_EVENT_COUNT)
         return !s->over;
-    s->waiting[s->last++ % WAITING] = *e;
+    s->queue[s->last++ % QUEUE] = *e;
     if (dh_event_is_access(e))
         dh_prefilter_cells_prefetch(&s->cells, e->addr);
-    return s->last - s->first < WAITING ? !s->over : look_at_oldest(s);
+    return s->last - s->first < QUEUE ? !s->over : check_oldest(s);
 }
 
 bool dh_prefilter_end(struct dh_prefilter *s)
 {
     while (s->first != s->last)
-        look_at_oldest(s);
+        check_oldest(s);
     return !s->over;
 }

@@ -1,4 +1,5 @@
 #include "detect/prefilter_cells.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,55 +12,32 @@ void dh_prefilter_cells_release(struct dh_prefilter_cells *c)
 {
     for (size_t i = 0; i < DH_PREFILTER_SLABS; i++)
         free(c->slabs[i]);
-    free(c->rows);
+    dh_u64_map_release(&c->pages);
     memset(c, 0, sizeof *c);
 }
 
-static size_t row_of(const struct dh_prefilter_cells *c, uint64_t number)
-{
-    size_t i = (number * 0x9e3779b97f4a7c15u) >> 24 & (c->cap - 1);
-    while (c->rows[i].page && c->rows[i].number != number)
-        i = (i + 1) & (c->cap - 1);
-    return i;
-}
-
-static void grow(struct dh_prefilter_cells *c)
-{
-    struct dh_prefilter_row *old = c->rows;
-    size_t cap = c->cap;
-    c->cap = cap ? 2 * cap : 256;
-    c->rows = calloc(c->cap, sizeof *c->rows);
-    if (!c->rows)
-        abort();
-    for (size_t i = 0; i < cap; i++)
-        if (old[i].page)
-            c->rows[row_of(c, old[i].number)] = old[i];
-    free(old);
-}
-
-/* Large pages, where the system has them: cells are accessed all over the place. */
+/* In huge pages, where the system has them: cells are accessed without locality. */
 static struct dh_prefilter_page *new_page(struct dh_prefilter_cells *c)
 {
-    struct dh_prefilter_page **slab = &c->slabs[c->n / DH_PREFILTER_SLAB_PAGES];
+    struct dh_prefilter_page **slab = &c->slabs[c->pages.n / DH_PREFILTER_SLAB_PAGES];
     if (!*slab) {
         *slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
         if (!*slab)
             abort();
         madvise(*slab, SLAB_BYTES, MADV_HUGEPAGE);
     }
-    struct dh_prefilter_page *p = &(*slab)[c->n++ % DH_PREFILTER_SLAB_PAGES];
+    struct dh_prefilter_page *p = &(*slab)[c->pages.n % DH_PREFILTER_SLAB_PAGES];
     memset(p, 0, sizeof *p);
     return p;
 }
 
 struct dh_prefilter_page *dh_prefilter_cells_page(struct dh_prefilter_cells *c, uint64_t number, bool make)
 {
-    struct dh_prefilter_page *p = c->cap ? c->rows[row_of(c, number)].page : NULL;
-    if (!p && make && c->n < DH_PREFILTER_SLABS * DH_PREFILTER_SLAB_PAGES) {
-        if (2 * c->n >= c->cap)
-            grow(c);
+    uint32_t i = dh_u64_map_seek(&c->pages, number);
+    struct dh_prefilter_page *p = i == DH_ABSENT ? NULL : c->pages.at[i].pointer;
+    if (!p && make && c->pages.n < DH_PREFILTER_SLABS * DH_PREFILTER_SLAB_PAGES) {
         p = new_page(c);
-        c->rows[row_of(c, number)] = (struct dh_prefilter_row){number, p};
+        dh_u64_map_append(&c->pages, number)->pointer = p;
     }
     if (p)
         c->recent[dh_prefilter_cells_recent(number)] = (struct dh_prefilter_row){number, p};
@@ -75,17 +53,17 @@ static void clear_in(struct dh_prefilter_page *p, uint64_t number, uint64_t firs
         memset(&p->at[from], 0, (to - from) * sizeof *p->at);
 }
 
-/* Whole cells: of others a part lives on. */
+/* Whole cells only: of others a part lives on. */
 void dh_prefilter_cells_clear(struct dh_prefilter_cells *c, uint64_t addr, uint64_t size)
 {
     uint64_t first = addr + (8 - addr % 8) % 8, end = (addr + size) & ~(uint64_t)7;
-    if (!c->n || first < addr || end <= first)
+    if (!c->pages.n || first < addr || end <= first)
         return;
     uint64_t from = first / PAGE_BYTES, to = (end - 1) / PAGE_BYTES;
-    if (to - from >= c->cap) {
-        for (size_t i = 0; i < c->cap; i++)
-            if (c->rows[i].page && c->rows[i].number >= from && c->rows[i].number <= to)
-                clear_in(c->rows[i].page, c->rows[i].number, first, end);
+    if (to - from >= c->pages.n) {
+        for (uint32_t i = 0; i < c->pages.n; i++)
+            if (c->pages.at[i].key >= from && c->pages.at[i].key <= to)
+                clear_in(c->pages.at[i].pointer, c->pages.at[i].key, first, end);
         return;
     }
     for (uint64_t n = from; n <= to; n++) {

@@ -1,6 +1,7 @@
 /* Data races by happens-before on the event stream: two accesses of a byte, one of them writing and not both atomic,
  * that nothing orders in this run (FastTrack's epochs, with every access kept that another has not made superfluous).
  * A byte is told of exactly when some pair of accesses races on it. */
+#include "base/alloc.h"
 #include "base/vec.h"
 #include "detect/detector.h"
 #include "detect/happens_before.h"
@@ -72,14 +73,6 @@ struct race {
 
 const struct dh_detector dh_detector_race;
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static uint64_t mix(uint64_t h, uint64_t value)
 {
     h = (h ^ value) * 0x9e3779b97f4a7c15u;
@@ -106,7 +99,7 @@ static void more_buckets(struct race *r)
     struct block **old = r->buckets;
     size_t n = r->n_buckets;
     r->n_buckets = n ? 2 * n : 1024;
-    r->buckets = zeroed(r->n_buckets, sizeof *r->buckets);
+    r->buckets = dh_xcalloc(r->n_buckets, sizeof *r->buckets);
     for (size_t i = 0; i < n; i++)
         for (struct block *b = old[i], *next; b; b = next) {
             struct block **at = &r->buckets[bucket_of(r, b->number)];
@@ -125,7 +118,7 @@ static struct block *block_at(struct race *r, uint64_t number)
     if (r->n_blocks++ >= r->n_buckets)
         more_buckets(r);
     struct block **at = &r->buckets[bucket_of(r, number)];
-    b = zeroed(1, sizeof *b);
+    b = dh_xcalloc(1, sizeof *b);
     b->number = number;
     b->next = *at;
     return *at = b;
@@ -144,10 +137,10 @@ static void split(struct block *b)
 {
     if (b->granules)
         return;
-    b->granules = zeroed(GRANULES, sizeof *b->granules);
+    b->granules = dh_xcalloc(GRANULES, sizeof *b->granules);
     for (size_t i = 0; b->whole.n && i < GRANULES; i++) {
         struct granule *g = &b->granules[i];
-        g->at = zeroed(b->whole.n, sizeof *g->at);
+        g->at = dh_xcalloc(b->whole.n, sizeof *g->at);
         g->n = g->cap = b->whole.n;
         memcpy(g->at, b->whole.at, g->n * sizeof *g->at);
     }
@@ -191,7 +184,7 @@ static void index_lock_set(struct race *r, uint32_t set)
 
 static uint32_t add_lock_set(struct race *r, const struct dh_lock_hold *at, size_t n, uint64_t hash)
 {
-    struct lock_set set = {.at = zeroed(n + 1, sizeof *at), .n = n, .hash = hash};
+    struct lock_set set = {.at = dh_xcalloc(n + 1, sizeof *at), .n = n, .hash = hash};
     memcpy(set.at, at, n * sizeof *at);
     dh_vec_push(&r->lock_sets, set);
     if (r->lock_sets.n * 2 < r->cap_lock_index) {
@@ -199,7 +192,7 @@ static uint32_t add_lock_set(struct race *r, const struct dh_lock_hold *at, size
     } else {
         free(r->lock_index);
         r->cap_lock_index = r->cap_lock_index ? r->cap_lock_index * 2 : 64;
-        r->lock_index = zeroed(r->cap_lock_index, sizeof *r->lock_index);
+        r->lock_index = dh_xcalloc(r->cap_lock_index, sizeof *r->lock_index);
         for (uint32_t i = 0; i < r->lock_sets.n; i++)
             index_lock_set(r, i);
     }
@@ -345,7 +338,7 @@ static void remember(struct race *r, uint64_t pair)
         uint64_t *old = r->told;
         size_t cap = r->cap_told;
         r->cap_told = cap ? cap * 2 : 64;
-        r->told = zeroed(r->cap_told, sizeof *r->told);
+        r->told = dh_xcalloc(r->cap_told, sizeof *r->told);
         for (size_t i = 0; i < cap; i++)
             if (old[i])
                 r->told[told_slot(r, old[i])] = old[i];
@@ -546,7 +539,7 @@ static void event(void *self, const struct dh_event *e)
 
 static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
-    struct race *r = zeroed(1, sizeof *r);
+    struct race *r = DH_NEW(struct race);
     (void)o;
     (void)why;
     r->world = w;

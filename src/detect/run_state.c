@@ -1,4 +1,5 @@
 #include "detect/run_state.h"
+#include "base/alloc.h"
 
 #include "detect/detector.h"
 
@@ -38,17 +39,9 @@ struct dh_run_state {
     uint64_t last_taking, last_activation, last_section;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_run_state *dh_run_state_new(const struct dh_run_host *host)
 {
-    struct dh_run_state *w = zeroed(1, sizeof *w);
+    struct dh_run_state *w = DH_NEW(struct dh_run_state);
     if (host)
         w->host = *host;
     w->random = 0x9e3779b9u;
@@ -65,7 +58,7 @@ static struct dh_run_thread *thread_of(struct dh_run_state *w, uint32_t index)
         dh_vec_push(&w->threads, NULL);
     struct dh_run_thread **t = &w->threads.at[index];
     if (!*t) {
-        *t = zeroed(1, sizeof **t);
+        *t = dh_xcalloc(1, sizeof **t);
         (*t)->index = index;
         (*t)->parent = UINT32_MAX;
     }
@@ -132,7 +125,7 @@ static void grow_locks(struct dh_run_state *w)
     struct lock_row *old = w->locks;
     size_t cap = w->cap_locks;
     w->cap_locks = cap ? cap * 2 : 64;
-    w->locks = zeroed(w->cap_locks, sizeof *w->locks);
+    w->locks = dh_xcalloc(w->cap_locks, sizeof *w->locks);
     for (size_t i = 0; i < cap; i++)
         if (old[i].id)
             w->locks[lock_slot(w, old[i].lock)] = old[i];
@@ -329,7 +322,7 @@ static void clear(struct dh_run_state *w, uint64_t at, uint64_t size)
 
 static const struct dh_object *add_object(struct dh_run_state *w, struct dh_object o)
 {
-    struct node *n = zeroed(1, sizeof *n);
+    struct node *n = DH_NEW(struct node);
     clear(w, o.at, o.size);
     w->random = w->random * 1664525u + 1013904223u;
     o.number = ++w->last_object;

@@ -1,5 +1,6 @@
 #include "detect/segments.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 #include "detect/happens_before.h"
 
@@ -31,9 +32,7 @@ struct dh_segments {
 
 struct dh_segments *dh_segments_new(struct dh_run_state *w)
 {
-    struct dh_segments *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct dh_segments *m = DH_NEW(struct dh_segments);
     m->world = w;
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         m->order[i] = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);

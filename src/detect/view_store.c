@@ -1,4 +1,5 @@
 #include "detect/view_store.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,49 +8,6 @@ enum {
     MOST_VIEWS = 4096, /* of one lock */
     MOST_ALIKE = 64    /* of one code and thread with the same names: instances of one kind behave alike */
 };
-
-/* ---- numbers ---- */
-
-uint64_t dh_hash_mix(uint64_t h, uint64_t v)
-{
-    h = ((h ^ h >> 31) * 0xff51afd7ed558ccdu + v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
-
-static void grow(struct dh_numbers *t)
-{
-    struct dh_numbers old = *t;
-    t->cap = old.cap ? old.cap * 2 : 256;
-    t->n = 0;
-    t->rows = calloc(t->cap, sizeof *t->rows);
-    if (!t->rows)
-        abort();
-    for (size_t i = 0; i < old.cap; i++)
-        if (old.rows[i].key)
-            *dh_numbers_at(t, old.rows[i].key) = old.rows[i].value;
-    free(old.rows);
-}
-
-uint64_t *dh_numbers_at(struct dh_numbers *t, uint64_t key)
-{
-    if (t->n * 2 >= t->cap)
-        grow(t);
-    key = key ? key : 1;
-    size_t i = dh_hash_mix(key, key >> 7) & (t->cap - 1);
-    while (t->rows[i].key && t->rows[i].key != key)
-        i = (i + 1) & (t->cap - 1);
-    if (!t->rows[i].key) {
-        t->rows[i].key = key;
-        t->n++;
-    }
-    return &t->rows[i].value;
-}
-
-void dh_numbers_release(struct dh_numbers *t)
-{
-    free(t->rows);
-    *t = (struct dh_numbers){0};
-}
 
 /* ---- code ---- */
 
@@ -73,7 +31,7 @@ static void add_what_paths_may(struct dh_view_store *s, struct dh_view_code *c)
 
 static size_t code_of(struct dh_view_store *s, uint32_t site, uint32_t ctx)
 {
-    uint64_t *number = dh_numbers_at(&s->by_code, dh_hash_mix(dh_hash_mix(1, site), ctx));
+    uint64_t *number = dh_u64_map_at(&s->by_code, dh_hash_combine(dh_hash_combine(1, site), ctx));
     if (!*number) {
         struct dh_view_code new = {.site = site, .ctx = ctx};
         add_what_paths_may(s, &new);
@@ -110,7 +68,7 @@ static uint64_t hash_names(const struct dh_field_set *s)
     for (size_t i = 0; i < s->at.n; i++)
         if (s->at.at[i].name != last) {
             last = s->at.at[i].name;
-            h = dh_hash_mix(h, (uint64_t)last << 2 | s->at.at[i].how);
+            h = dh_hash_combine(h, (uint64_t)last << 2 | s->at.at[i].how);
         }
     return h;
 }
@@ -126,9 +84,7 @@ static void occurred(struct dh_view_store *s, struct dh_view *v)
 
 static struct dh_view *new_view(const struct dh_critical_section *c, const struct dh_field_set *fields, size_t code)
 {
-    struct dh_view *v = calloc(1, sizeof *v);
-    if (!v)
-        abort();
+    struct dh_view *v = DH_NEW(struct dh_view);
     v->in = *c;
     v->code = code;
     memset(&v->in.outer, 0, sizeof v->in.outer);
@@ -142,10 +98,10 @@ static struct dh_view *new_view(const struct dh_critical_section *c, const struc
 static uint64_t key_of(const struct dh_guarded_views *g, const struct dh_critical_section *c,
                        const struct dh_field_set *fields, size_t code, unsigned role)
 {
-    uint64_t key = dh_hash_mix(dh_hash_mix(dh_hash_mix(dh_field_set_hash(fields), c->thread), code), g->id);
+    uint64_t key = dh_hash_combine(dh_hash_combine(dh_hash_combine(dh_field_set_hash(fields), c->thread), code), g->id);
     for (size_t i = 0; i < c->outer.n; i++)
-        key = dh_hash_mix(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
-    return dh_hash_mix(key, role);
+        key = dh_hash_combine(key, (uint64_t)c->outer.at[i].id << 1 | c->outer.at[i].shared);
+    return dh_hash_combine(key, role);
 }
 
 static struct dh_view *add_view(struct dh_view_store *s, struct dh_guarded_views *g,
@@ -154,11 +110,11 @@ static struct dh_view *add_view(struct dh_view_store *s, struct dh_guarded_views
 {
     size_t code = code_of(s, c->site, c->ctx);
     uint64_t *known =
-        dh_numbers_at(&s->by_view, key_of(g, c, fields, code, (unsigned)atomic << 1 | (unsigned)complete));
+        dh_u64_map_at(&s->by_view, key_of(g, c, fields, code, (unsigned)atomic << 1 | (unsigned)complete));
     struct dh_view *v = (struct dh_view *)(uintptr_t)*known;
     if (!v) {
-        uint64_t alike = dh_hash_mix(dh_hash_mix(dh_hash_mix(hash_names(fields), c->thread), code), g->id);
-        if (++*dh_numbers_at(&s->alike, alike) > MOST_ALIKE || g->views.n >= MOST_VIEWS)
+        uint64_t alike = dh_hash_combine(dh_hash_combine(dh_hash_combine(hash_names(fields), c->thread), code), g->id);
+        if (++*dh_u64_map_at(&s->alike, alike) > MOST_ALIKE || g->views.n >= MOST_VIEWS)
             return NULL;
         v = new_view(c, fields, code);
         v->atomic = atomic;
@@ -182,11 +138,9 @@ static void retire(struct dh_view_store *s, struct dh_guarded_views *g)
 
 static struct dh_guarded_views *guard_of(struct dh_view_store *s, const struct dh_critical_section *c)
 {
-    uint64_t *number = dh_numbers_at(&s->by_lock, c->lock);
+    uint64_t *number = dh_u64_map_at(&s->by_lock, c->lock);
     if (!*number) {
-        struct dh_guarded_views *new = calloc(1, sizeof *new);
-        if (!new)
-            abort();
+        struct dh_guarded_views *new = DH_NEW(struct dh_guarded_views);
         *new = (struct dh_guarded_views){.lock = c->lock, .id = c->id};
         dh_vec_push(&s->guards, new);
         *number = s->guards.n;
@@ -272,10 +226,10 @@ void dh_view_store_release(struct dh_view_store *s)
         dh_vec_release(&s->codes.at[i].names);
     dh_vec_release(&s->guards);
     dh_vec_release(&s->codes);
-    dh_numbers_release(&s->by_lock);
-    dh_numbers_release(&s->by_view);
-    dh_numbers_release(&s->alike);
-    dh_numbers_release(&s->by_code);
+    dh_u64_map_release(&s->by_lock);
+    dh_u64_map_release(&s->by_view);
+    dh_u64_map_release(&s->alike);
+    dh_u64_map_release(&s->by_code);
     dh_critical_sections_release(&s->open);
     dh_hb_snapshots_release(&s->snapshots);
     dh_field_names_release(&s->names);

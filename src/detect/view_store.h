@@ -4,6 +4,7 @@
 #ifndef DH_DETECT_VIEW_STORE_H
 #define DH_DETECT_VIEW_STORE_H
 
+#include "base/map.h"
 #include "detect/critical_sections.h"
 #include "detect/field_set.h"
 #include "detect/hb_snapshot.h"
@@ -34,20 +35,6 @@ struct dh_guarded_views {
     DH_VEC(struct dh_view *) views;
 };
 
-/* Numbers by 64 bits of hash. */
-struct dh_number_row {
-    uint64_t key; /* 0: free */
-    uint64_t value;
-};
-struct dh_numbers {
-    struct dh_number_row *rows;
-    size_t n, cap;
-};
-/* The value of the key, 0 when it is new; valid until the next call. */
-uint64_t *dh_numbers_at(struct dh_numbers *t, uint64_t key);
-void dh_numbers_release(struct dh_numbers *t);
-uint64_t dh_hash_mix(uint64_t h, uint64_t v);
-
 struct dh_view_store {
     struct dh_run_state *world;
     struct dh_field_names names;
@@ -55,7 +42,7 @@ struct dh_view_store {
     struct dh_critical_sections open;
     DH_VEC(struct dh_guarded_views *) guards;
     DH_VEC(struct dh_view_code) codes;
-    struct dh_numbers by_lock, by_view, alike, by_code;
+    struct dh_u64_map by_lock, by_view, alike, by_code;
     /* No more views will come: judge them. Afterwards they are gone. */
     void (*retire)(void *arg, struct dh_guarded_views *g);
     /* May be NULL. A section has ended; its view as written, or NULL when too many are alike. */

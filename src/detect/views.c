@@ -24,6 +24,7 @@
 #include "detect/detector.h"
 #include "detect/view_store.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ struct extent {
 
 struct views {
     struct dh_view_store store;
-    struct dh_numbers arrays; /* by object and name: index of extents */
+    struct dh_u64_map arrays; /* by object and name: index of extents */
     DH_VEC(struct extent) extents;
     const struct dh_guarded_views *judged;
     DH_VEC(uint32_t *) told; /* sets of names: sorted, 0 at the end */
@@ -58,12 +59,12 @@ static bool is_element(const struct views *v, uint32_t name)
 
 static uint64_t array_key(uint32_t object, uint32_t name)
 {
-    return dh_hash_mix(dh_hash_mix(5, object), name);
+    return dh_hash_combine(dh_hash_combine(5, object), name);
 }
 
 static void add_extent(struct views *v, const struct dh_field *f)
 {
-    uint64_t *index = dh_numbers_at(&v->arrays, array_key(f->object, f->name));
+    uint64_t *index = dh_u64_map_at(&v->arrays, array_key(f->object, f->name));
     if (!*index) {
         dh_vec_push(&v->extents, (struct extent){f->at, f->end});
         *index = v->extents.n;
@@ -113,7 +114,7 @@ static bool meets_array(struct views *v, const struct clash *x, const struct dh_
 {
     if (!is_element(v, x->name))
         return false;
-    uint64_t index = *dh_numbers_at(&v->arrays, array_key(x->object, x->name));
+    uint64_t index = *dh_u64_map_at(&v->arrays, array_key(x->object, x->name));
     const struct extent *e = index ? &v->extents.at[index - 1] : NULL;
     return e && dh_field_set_overlaps(&other->in.part, x->object, e->at, e->end);
 }
@@ -467,9 +468,7 @@ static void judge(void *arg, struct dh_guarded_views *g)
 static void *views_begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
-    struct views *v = calloc(1, sizeof *v);
-    if (!v)
-        abort();
+    struct views *v = DH_NEW(struct views);
     dh_view_store_init(&v->store, w);
     v->store.retire = judge;
     v->store.arg = v;
@@ -495,7 +494,7 @@ static void views_release(void *self)
         free(v->told.at[i]);
     dh_vec_release(&v->told);
     dh_vec_release(&v->extents);
-    dh_numbers_release(&v->arrays);
+    dh_u64_map_release(&v->arrays);
     dh_view_store_release(&v->store);
     free(v);
 }

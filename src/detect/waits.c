@@ -1,4 +1,5 @@
 #include "detect/waits.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +55,9 @@ struct dh_waits {
     DH_VEC(uint32_t) wait_free; /* bits by place of a lock call: no section begun there may wait */
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_waits *dh_waits_new(struct dh_run_state *world, const struct dh_detector *who, struct dh_lock_order *order)
 {
-    struct dh_waits *w = zeroed(1, sizeof *w);
+    struct dh_waits *w = DH_NEW(struct dh_waits);
     w->world = world;
     w->who = who;
     w->order = order;
@@ -83,7 +76,7 @@ static void grow(struct dh_waits *w)
     struct condition **old = w->rows;
     size_t cap = w->cap;
     w->cap = cap ? 2 * cap : 64;
-    w->rows = zeroed(w->cap, sizeof(struct condition *));
+    w->rows = dh_xcalloc(w->cap, sizeof(struct condition *));
     for (size_t i = 0; i < cap; i++)
         for (struct condition *c = old[i], *next; c; c = next) {
             size_t to = row_of(w, c->addr);
@@ -110,7 +103,7 @@ static struct condition *get_condition(struct dh_waits *w, uint64_t addr)
     if (w->n == w->cap)
         grow(w);
     struct condition **row = &w->rows[row_of(w, addr)];
-    c = zeroed(1, sizeof *c);
+    c = dh_xcalloc(1, sizeof *c);
     c->addr = addr;
     c->next = *row;
     w->n++;
@@ -145,7 +138,7 @@ static void note_critical(struct dh_waits *w, const struct dh_event *e, struct d
 {
     const struct dh_run_thread *t = dh_run_thread(w->world, e->thread);
     struct condition *c = get_condition(w, e->addr);
-    struct critical new = {.e = *e, .when = now, .held = zeroed(t->held.n + 1, sizeof *new.held)};
+    struct critical new = {.e = *e, .when = now, .held = dh_xcalloc(t->held.n + 1, sizeof *new.held)};
     for (size_t i = 0; i < t->held.n; i++)
         if (t->held.at[i].lock != e->arg)
             new.held[new.n_held++] = t->held.at[i];
@@ -182,7 +175,7 @@ static void note_possible(struct dh_waits *w, struct possible *new, struct dh_hb
     struct critical *c = &new->wait;
     bool known = w->possible.n == POSSIBLE_MOST;
     c->when = now;
-    c->held = zeroed(t->held.n + 1, sizeof *c->held);
+    c->held = dh_xcalloc(t->held.n + 1, sizeof *c->held);
     for (size_t i = 0; i < t->held.n; i++)
         if (t->held.at[i].lock != c->e.arg)
             c->held[c->n_held++] = t->held.at[i];

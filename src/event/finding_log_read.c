@@ -1,5 +1,6 @@
 /* The reader's half: bytes of a file that a killed process or another program may have left. */
 #include "event/finding_log.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +87,7 @@ static void *take_array(struct cursor *c, uint32_t *n, size_t least, size_t item
     }
     if (!*n)
         return NULL;
-    struct dh_log_block *b = calloc(1, sizeof *b + *n * item);
-    if (!b)
-        abort();
+    struct dh_log_block *b = dh_xcalloc(1, sizeof *b + *n * item);
     b->next = c->memory->blocks;
     c->memory->blocks = b;
     return b->content;

@@ -1,4 +1,5 @@
 #include "trace/deferred_feed.h"
+#include "base/alloc.h"
 
 #include "detect/prefilter.h"
 #include "trace/event_buffer.h"
@@ -34,9 +35,7 @@ static size_t bytes_at_most(void)
 
 struct dh_deferred_feed *dh_deferred_feed_new(struct dh_feed *feed)
 {
-    struct dh_deferred_feed *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct dh_deferred_feed *p = DH_NEW(struct dh_deferred_feed);
     p->feed = feed;
     p->screen = dh_prefilter_new();
     p->most = bytes_at_most();

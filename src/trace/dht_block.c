@@ -1,4 +1,5 @@
 #include "trace/dht_block.h"
+#include "base/alloc.h"
 
 #include "detect/run_state.h"
 
@@ -138,17 +139,9 @@ struct dh_block_writer {
     uint32_t thread;
 };
 
-static void *zeroed(size_t size)
-{
-    void *p = calloc(1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct dh_block_writer *dh_block_writer_new(void)
 {
-    return zeroed(sizeof(struct dh_block_writer));
+    return dh_xcalloc(1, sizeof(struct dh_block_writer));
 }
 
 void dh_block_writer_free(struct dh_block_writer *w)
@@ -243,7 +236,7 @@ struct dh_block_reader {
 
 struct dh_block_reader *dh_block_reader_new(void)
 {
-    return zeroed(sizeof(struct dh_block_reader));
+    return dh_xcalloc(1, sizeof(struct dh_block_reader));
 }
 
 void dh_block_reader_free(struct dh_block_reader *r)

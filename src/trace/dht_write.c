@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "base/str.h"
 #include "trace/dht.h"
 #include "trace/dht_block.h"
@@ -114,9 +115,7 @@ static struct count *count_of(struct dh_dht *w, uint64_t key)
         struct count *old = w->sites;
         size_t cap = w->cap_sites;
         w->cap_sites = cap ? 2 * cap : 1024;
-        w->sites = calloc(w->cap_sites, sizeof *w->sites);
-        if (!w->sites)
-            abort();
+        w->sites = dh_xcalloc(w->cap_sites, sizeof *w->sites);
         w->n_sites = 0;
         for (size_t i = 0; i < cap; i++)
             if (old[i].key)
@@ -165,9 +164,7 @@ struct dh_dht *dh_dht_create(const char *path, const struct dh_meta *meta, const
 {
     static const struct dh_meta nothing;
     struct dh_dht_header h = {.magic = DH_DHT_MAGIC, .version = DH_DHT_VERSION, .endianness = DH_DHT_ENDIANNESS};
-    struct dh_dht *w = calloc(1, sizeof *w);
-    if (!w)
-        abort();
+    struct dh_dht *w = DH_NEW(struct dh_dht);
     w->path = dh_strdup(path);
     w->block = dh_block_writer_new();
     w->zstd = ZSTD_createCCtx();

@@ -1,5 +1,6 @@
 #include "trace/feed.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -97,9 +98,7 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_run_host
                             struct dh_err *err)
 {
     static const struct dh_detector_options none = {.get = no_option};
-    struct dh_feed *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
+    struct dh_feed *f = DH_NEW(struct dh_feed);
     (void)meta;
     f->world = dh_run_state_new(host);
     for (size_t i = 0; i < detectors->n && i < UINT8_MAX; i++)

@@ -1,5 +1,6 @@
 #include "trace/import_std.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "detect/run_state.h"
 #include "event/site.h"
@@ -60,9 +61,7 @@ static uint32_t number_of(struct numbering *n, const char *text)
     if (n->names.n * 2 >= n->cap) {
         free(n->index);
         n->cap = n->cap ? 2 * n->cap : 256;
-        n->index = calloc(n->cap, sizeof *n->index);
-        if (!n->index)
-            abort();
+        n->index = dh_xcalloc(n->cap, sizeof *n->index);
         for (uint32_t i = 0; i + 1 < n->names.n; i++)
             index_name(n, i);
     }
@@ -234,9 +233,7 @@ static bool read_line(struct dh_std *s, char *line, struct dh_err *err)
 
 struct dh_std *dh_std_new(FILE *in, const char *name, struct dh_meta *meta)
 {
-    struct dh_std *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_std *s = DH_NEW(struct dh_std);
     s->in = in;
     s->name = name;
     s->meta = meta;

@@ -1,5 +1,6 @@
 #include "trace/live.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "detect/run_state.h"
 #include "event/stream.h"
@@ -110,9 +111,7 @@ static void free_block(struct process *p, uint32_t number)
 static char *copy_text(const char *from, size_t n)
 {
     size_t length = strnlen(from, n);
-    char *s = malloc(length + 1);
-    if (!s)
-        abort();
+    char *s = dh_xmalloc(length + 1);
     memcpy(s, from, length);
     s[length] = 0;
     return s;
@@ -486,9 +485,7 @@ static void finish_process(struct process *p)
     p->over = true;
     while (read_stream(p))
         ;
-    const struct lane **order = calloc(p->n_lanes + 1, sizeof *order);
-    if (!order)
-        abort();
+    const struct lane **order = dh_xcalloc(p->n_lanes + 1, sizeof *order);
     for (uint32_t i = 0; i < p->n_lanes; i++)
         order[i] = &p->lanes[i];
     qsort(order, p->n_lanes, sizeof *order, by_thread);
@@ -531,9 +528,7 @@ static char *text_or_null(const char *from, size_t n)
 
 static void add_process(struct dh_live *live, struct dh_stream_header *h)
 {
-    struct process *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct process *p = DH_NEW(struct process);
     p->sink = &live->sink;
     p->file = h;
     p->next = 1;
@@ -669,9 +664,7 @@ static char *make_folder(struct dh_err *err)
 
 struct dh_live *dh_live_open(const struct dh_live_sink *sink, struct dh_err *err)
 {
-    struct dh_live *l = calloc(1, sizeof *l);
-    if (!l)
-        abort();
+    struct dh_live *l = DH_NEW(struct dh_live);
     l->sink = *sink;
     l->folder = make_folder(err);
     if (l->folder)

@@ -1,5 +1,6 @@
 #include "trace/text.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 #include "trace/text_keywords.h"
 
@@ -78,9 +79,7 @@ static void index_add(struct index *x, uint64_t hash, uint32_t value, uint64_t (
         struct index old = *x;
         x->cap = old.cap ? old.cap * 2 : 64;
         x->n = 0;
-        x->at = calloc(x->cap, sizeof *x->at);
-        if (!x->at)
-            abort();
+        x->at = dh_xcalloc(x->cap, sizeof *x->at);
         for (size_t i = 0; i < old.cap; i++)
             if (old.at[i])
                 index_add(x, hash_of(arg, old.at[i] - 1), old.at[i] - 1, hash_of, arg);
@@ -591,9 +590,7 @@ static bool size_up(struct dh_text *t, struct dh_err *err)
 
 struct dh_text *dh_text_new(const char *name, const char *bytes, size_t n, struct dh_err *err)
 {
-    struct dh_text *t = calloc(1, sizeof *t);
-    if (!t)
-        abort();
+    struct dh_text *t = DH_NEW(struct dh_text);
     t->name = name;
     t->bytes = t->at = bytes;
     t->end = bytes + n;

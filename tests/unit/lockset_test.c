@@ -315,7 +315,7 @@ static void test_granules(void **state)
     dh_granule_map_visit(&g, 0, UINT64_MAX, set_step, &m);
     for (int i = 0; i < CELLS; i++)
         assert_int_equal(m.cell[i], 0);
-    assert_int_equal(g.n, 0);
+    assert_int_equal(g.pages.n, 0);
     m.only_known = false;
     dh_granule_map_update(&g, UINT64_MAX - 3, 100, set_step, &m); /* ends where addresses end */
     dh_granule_map_release(&g, NULL, NULL);
