@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct atomrace {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     DH_VEC(struct dh_event) first; /* by thread: the access whose other half is to come; kind 0: none */
 };
 
@@ -65,14 +65,14 @@ static void met(struct atomrace *a, const struct dh_event *mine, const struct dh
         .suspects = both,
         .n_suspects = 2,
         .text = "both threads were between the events before and after these accesses at the same time"};
-    dh_run_report(a->world, &dh_detector_atomrace, &s);
+    dh_run_report(a->run, &dh_detector_atomrace, &s);
 }
 
 static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, const char **why)
 {
     (void)o, (void)why;
     struct atomrace *a = DH_NEW(struct atomrace);
-    a->world = w;
+    a->run = w;
     return a;
 }
 

@@ -12,7 +12,7 @@ struct telling {
 };
 
 struct consistency {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     DH_VEC(struct telling) threads;
 };
 
@@ -25,7 +25,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     if (!c)
         *why = "there is no memory";
     else
-        c->world = w;
+        c->run = w;
     return c;
 }
 
@@ -70,7 +70,7 @@ static void tell(struct consistency *c, const struct telling *t, const struct dh
                              .n_suspects = 3,
                              .text = suspected ? "another thread wrote it while one call of a function worked on it"
                                                : dh_collision_text(&what)};
-    dh_run_report(c->world, &dh_detector_consistency, &s);
+    dh_run_report(c->run, &dh_detector_consistency, &s);
 }
 
 static void event(void *self, const struct dh_event *e)

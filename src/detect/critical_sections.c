@@ -4,13 +4,13 @@
 #include <string.h>
 
 struct dh_open_sections {
-    DH_VEC(struct dh_critical_section *) all; /* in the order of taking */
+    DH_VEC(struct dh_critical_section *) all; /* in the order of acquisition */
 };
 
 void dh_critical_sections_init(struct dh_critical_sections *s, struct dh_run_state *w, struct dh_field_names *names,
                                void (*closed)(void *, const struct dh_critical_section *, bool), void *arg)
 {
-    *s = (struct dh_critical_sections){.world = w, .names = names, .closed = closed, .arg = arg};
+    *s = (struct dh_critical_sections){.run = w, .names = names, .closed = closed, .arg = arg};
 }
 
 static void free_critical(struct dh_critical_section *c)
@@ -42,9 +42,7 @@ static struct dh_open_sections *open_of(struct dh_critical_sections *s, uint32_t
     while (s->threads.n <= thread)
         dh_vec_push(&s->threads, NULL);
     if (!s->threads.at[thread]) {
-        s->threads.at[thread] = calloc(1, sizeof(struct dh_open_sections));
-        if (!s->threads.at[thread])
-            abort();
+        s->threads.at[thread] = DH_NEW(struct dh_open_sections);
     }
     return s->threads.at[thread];
 }
@@ -59,10 +57,10 @@ static struct dh_critical_section *find(struct dh_open_sections *open, uint64_t 
     return NULL;
 }
 
-static void take(struct dh_critical_sections *s, const struct dh_event *e)
+static void lock_acquired(struct dh_critical_sections *s, const struct dh_event *e)
 {
     size_t at;
-    const struct dh_lock_hold *h = dh_run_find_held(s->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(s->run, e->thread, e->addr);
     struct dh_open_sections *open = h ? open_of(s, e->thread) : NULL;
     struct dh_critical_section *c = open ? find(open, e->addr, &at) : NULL;
     if (c)
@@ -76,15 +74,15 @@ static void take(struct dh_critical_sections *s, const struct dh_event *e)
                                       .shared = h->shared,
                                       .site = h->site,
                                       .ctx = h->ctx,
-                                      .began = h->taken};
-    const struct dh_run_thread *t = dh_run_thread(s->world, e->thread);
+                                      .acquisition = h->acquisition};
+    const struct dh_run_thread *t = dh_run_thread(s->run, e->thread);
     for (size_t i = 0; i < t->held.n; i++)
         if (t->held.at[i].lock != e->addr)
             dh_vec_push(&c->outer, (struct dh_outer_lock){t->held.at[i].id, t->held.at[i].shared});
     dh_vec_push(&open->all, c);
 }
 
-/* Locks that were given before the section ended were not around it. */
+/* Locks that were released before the section ended are not outer locks. */
 static void drop_outer(struct dh_open_sections *open, uint32_t id)
 {
     for (size_t i = 0; i < open->all.n; i++) {
@@ -95,12 +93,12 @@ static void drop_outer(struct dh_open_sections *open, uint32_t id)
     }
 }
 
-static void give(struct dh_critical_sections *s, const struct dh_event *e)
+static void lock_released(struct dh_critical_sections *s, const struct dh_event *e)
 {
     size_t at;
     struct dh_open_sections *open = open_of(s, e->thread);
     struct dh_critical_section *c = open ? find(open, e->addr, &at) : NULL;
-    const struct dh_lock_hold *h = dh_run_find_held(s->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(s->run, e->thread, e->addr);
     bool wait = e->flags & DH_EVENT_WAIT;
     if (!c || (h && h->depth > 1 && !wait))
         return;
@@ -127,7 +125,7 @@ static void access_event(struct dh_critical_sections *s, const struct dh_event *
     if (e->thread >= s->threads.n || !s->threads.at[e->thread] || !s->threads.at[e->thread]->all.n)
         return;
     struct dh_open_sections *open = s->threads.at[e->thread];
-    struct dh_field f = dh_field_of(s->world, s->names, e);
+    struct dh_field f = dh_field_of(s->run, s->names, e);
     for (size_t i = 0; i < open->all.n; i++)
         if (!open->all.at[i]->waiting)
             dh_field_set_add(&open->all.at[i]->part, &f);
@@ -138,9 +136,9 @@ void dh_critical_sections_event(struct dh_critical_sections *s, const struct dh_
     if (dh_event_is_access(e))
         access_event(s, e);
     else if (e->kind == DH_EVENT_LOCK)
-        take(s, e);
+        lock_acquired(s, e);
     else if (e->kind == DH_EVENT_UNLOCK)
-        give(s, e);
+        lock_released(s, e);
 }
 
 static const struct dh_outer_lock *outer_of(const struct dh_critical_section *c, uint32_t id)

@@ -13,7 +13,7 @@
 const struct dh_detector dh_detector_deadlock;
 
 struct deadlock {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_must_hb *must_hb;
     struct dh_lock_order *order;
     struct dh_waits *waits;
@@ -52,13 +52,13 @@ static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, s
                                           .note = r->again_after_wait ? "takes it again after its wait" : NULL};
     }
     s.addr = cycle[first]->lock;
-    dh_run_report(d->world, &dh_detector_deadlock, &s);
+    dh_run_report(d->run, &dh_detector_deadlock, &s);
 }
 
 /* The lock itself, when it was got already, is the last of those held. */
 static void request(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(d->run, e->thread);
     struct dh_hb_snapshot *now = dh_must_hb_current(d->must_hb, e->thread);
     struct dh_lock_request r = {.thread = e->thread,
                                 .site = e->site,
@@ -75,7 +75,7 @@ static void request(struct deadlock *d, const struct dh_event *e)
         r.joined = (uint32_t)e->arg;
     } else {
         r.lock = e->addr;
-        r.id = dh_run_lock_id(d->world, e->addr);
+        r.id = dh_run_lock_id(d->run, e->addr);
         r.n_held -= e->kind == DH_EVENT_LOCK;
     }
     dh_lock_order_request(d->order, &r, now);
@@ -84,7 +84,7 @@ static void request(struct deadlock *d, const struct dh_event *e)
 /* What would not have waited, or not for ever, is in nobody's way; nor is what the thread has already. */
 static void wants(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_lock_hold *h = dh_run_find_held(d->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(d->run, e->thread, e->addr);
     bool again = e->flags & DH_EVENT_AGAIN || (h && (e->kind == DH_EVENT_LOCK_WAIT || h->depth > 1));
     if (!(e->flags & (DH_EVENT_TRY | DH_EVENT_TIMED)) && !again)
         request(d, e);
@@ -101,7 +101,7 @@ static void joins(struct deadlock *d, const struct dh_event *e)
 static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, const struct dh_lock_hold *h,
                     uint32_t holder, const char *text)
 {
-    const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(d->run, e->thread);
     struct dh_suspect suspects[2] = {{.op = op,
                                       .flags = e->flags,
                                       .thread = e->thread,
@@ -125,15 +125,15 @@ static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, co
                              .n_suspects = h ? 2 : 1,
                              .text = text,
                              .key = text};
-    dh_run_report(d->world, &dh_detector_deadlock, &s);
+    dh_run_report(d->run, &dh_detector_deadlock, &s);
 }
 
 /* Anybody's entry for the lock. */
 static const struct dh_lock_hold *held_by_anybody(struct deadlock *d, uint64_t lock, uint32_t *holder)
 {
-    uint32_t n = dh_run_thread_count(d->world);
+    uint32_t n = dh_run_thread_count(d->run);
     for (*holder = 0; *holder < n; ++*holder) {
-        const struct dh_lock_hold *h = dh_run_find_held(d->world, *holder, lock);
+        const struct dh_lock_hold *h = dh_run_find_held(d->run, *holder, lock);
         if (h)
             return h;
     }
@@ -143,7 +143,7 @@ static const struct dh_lock_hold *held_by_anybody(struct deadlock *d, uint64_t l
 static void gives(struct deadlock *d, const struct dh_event *e)
 {
     uint32_t holder;
-    if (dh_run_find_held(d->world, e->thread, e->addr))
+    if (dh_run_find_held(d->run, e->thread, e->addr))
         return;
     const struct dh_lock_hold *h = held_by_anybody(d, e->addr, &holder);
     if (h)
@@ -164,7 +164,7 @@ static void destroys(struct deadlock *d, const struct dh_event *e)
 /* The main thread's end is that of the process, which takes its locks along. */
 static void ends(struct deadlock *d, const struct dh_event *e)
 {
-    const struct dh_run_thread *t = dh_run_thread(d->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(d->run, e->thread);
     for (size_t i = 0; e->thread && i < t->held.n; i++)
         misused(d, e, DH_OP_THREAD_EXIT, &t->held.at[i], e->thread, "still held when its thread ended");
 }
@@ -184,7 +184,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
         return NULL;
     }
     struct deadlock *d = DH_NEW(struct deadlock);
-    d->world = w;
+    d->run = w;
     d->must_hb = dh_must_hb_new(order && order[0] == 't' ? DH_EDGES_THREADS : DH_EDGES_WITHOUT_LOCKS);
     d->order = dh_lock_order_new(cycle_found, d);
     d->waits = dh_waits_new(w, &dh_detector_deadlock, d->order);

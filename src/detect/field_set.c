@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* A section that walks a large structure has a piece per node: beyond this many, unsettled ones are settled early. */
-enum { UNSETTLED = 1024 };
+/* A section that walks a large structure has a piece for each node: beyond so many the set is normalised early. */
+enum { UNSORTED = 1024 };
 
 /* ---- names ---- */
 
@@ -15,59 +15,22 @@ void dh_field_names_init(struct dh_field_names *n)
     memset(n, 0, sizeof *n);
     for (size_t i = 0; i < sizeof n->recent / sizeof *n->recent; i++)
         n->recent[i].site = DH_NO_PLACE;
-    dh_vec_push(&n->text, dh_strdup(""));
+    dh_string_map_number(&n->names, "");
 }
 
 void dh_field_names_release(struct dh_field_names *n)
 {
-    for (size_t i = 0; i < n->text.n; i++)
-        free(n->text.at[i]);
-    dh_vec_release(&n->text);
-    free(n->by_text);
-}
-
-static uint64_t hash_text(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h ^ h >> 29;
-}
-
-static size_t slot_of(const struct dh_field_names *n, const char *text)
-{
-    size_t i = hash_text(text) & (n->cap - 1);
-    while (n->by_text[i] && strcmp(n->text.at[n->by_text[i]], text) != 0)
-        i = (i + 1) & (n->cap - 1);
-    return i;
-}
-
-static void grow(struct dh_field_names *n)
-{
-    free(n->by_text);
-    n->cap = n->cap ? n->cap * 2 : 64;
-    n->by_text = dh_xcalloc(n->cap, sizeof *n->by_text);
-    for (uint32_t i = 1; i < n->text.n; i++)
-        n->by_text[slot_of(n, n->text.at[i])] = i;
+    dh_string_map_release(&n->names);
 }
 
 uint32_t dh_field_names_number(struct dh_field_names *n, const char *text)
 {
-    if (!*text)
-        return 0;
-    if (n->text.n * 2 >= n->cap)
-        grow(n);
-    size_t i = slot_of(n, text);
-    if (!n->by_text[i]) {
-        n->by_text[i] = (uint32_t)n->text.n;
-        dh_vec_push(&n->text, dh_strdup(text));
-    }
-    return n->by_text[i];
+    return dh_string_map_number(&n->names, text);
 }
 
 const char *dh_field_name(const struct dh_field_names *n, uint32_t name)
 {
-    return name < n->text.n ? n->text.at[name] : "";
+    return name < n->names.n ? n->names.at[name].key : "";
 }
 
 static uint32_t name_of_site(struct dh_run_state *w, struct dh_field_names *n, uint32_t site)
@@ -111,8 +74,8 @@ static void join_how(struct dh_field *f, const struct dh_field *from)
 
 void dh_field_set_add(struct dh_field_set *s, const struct dh_field *f)
 {
-    /* Loops come to the same few fields again. */
-    for (size_t k = 1; k <= 4 && k <= s->at.n - s->settled; k++) {
+    /* Loops access the same few fields again. */
+    for (size_t k = 1; k <= 4 && k <= s->at.n - s->normalised; k++) {
         struct dh_field *last = &s->at.at[s->at.n - k];
         if (last->at == f->at && last->end == f->end && last->name == f->name && last->object == f->object) {
             join_how(last, f);
@@ -120,7 +83,7 @@ void dh_field_set_add(struct dh_field_set *s, const struct dh_field *f)
         }
     }
     dh_vec_push(&s->at, *f);
-    if (s->at.n - s->settled >= UNSETTLED && s->at.n >= 2 * s->settled)
+    if (s->at.n - s->normalised >= UNSORTED && s->at.n >= 2 * s->normalised)
         dh_field_set_normalise(s);
 }
 
@@ -142,22 +105,22 @@ static int by_place(const void *a, const void *b)
     return f->name < g->name ? -1 : f->name > g->name;
 }
 
-static bool same_run(const struct dh_field *a, const struct dh_field *b)
+static bool continues(const struct dh_field *a, const struct dh_field *b)
 {
     return a->object == b->object && a->end == b->at && a->name == b->name && a->how == b->how;
 }
 
-/* Appends behind what is settled in `out`, joined to its last when that goes on. */
+/* Appends to the normalised pieces of `out`; extends the last one where the piece continues it. */
 static void append(struct dh_field_set *out, const struct dh_field *f)
 {
     struct dh_field *last = out->at.n ? &out->at.at[out->at.n - 1] : NULL;
-    if (last && same_run(last, f))
+    if (last && continues(last, f))
         last->end = f->end;
     else
         dh_vec_push(&out->at, *f);
 }
 
-/* One piece of what the pieces [from, to) say of the bytes from `at` on; answers where it ends. */
+/* The first piece from `at` on that the overlapping pieces [from, to) make; returns its end. */
 static uint64_t piece_at(const struct dh_field *all, size_t from, size_t to, uint64_t at, struct dh_field *piece)
 {
     const struct dh_field *smallest = NULL;
@@ -186,14 +149,15 @@ static uint64_t piece_at(const struct dh_field *all, size_t from, size_t to, uin
 }
 
 /* Pieces [from, to) overlap one another without a gap. */
-static void settle_cluster(const struct dh_field *all, size_t from, size_t to, uint64_t end, struct dh_field_set *out)
+static void normalise_cluster(const struct dh_field *all, size_t from, size_t to, uint64_t end,
+                              struct dh_field_set *out)
 {
     struct dh_field piece;
     size_t alive = from;
     for (uint64_t at = all[from].at; at < end;) {
         while (alive < to && all[alive].end <= at)
             alive++;
-        /* Sorted by where they begin: none that begins behind the nearest end matters. */
+        /* Sorted by their beginnings: one that begins after the nearest end does not matter. */
         size_t stop = alive;
         while (stop < to && all[stop].at <= at)
             stop++;
@@ -204,7 +168,7 @@ static void settle_cluster(const struct dh_field *all, size_t from, size_t to, u
 
 void dh_field_set_normalise(struct dh_field_set *s)
 {
-    if (s->settled == s->at.n)
+    if (s->normalised == s->at.n)
         return;
     struct dh_field_set out = {0};
     qsort(s->at.at, s->at.n, sizeof *s->at.at, by_place);
@@ -216,11 +180,11 @@ void dh_field_set_normalise(struct dh_field_set *s)
         if (j == i + 1)
             append(&out, &s->at.at[i]);
         else
-            settle_cluster(s->at.at, i, j, end, &out);
+            normalise_cluster(s->at.at, i, j, end, &out);
     }
     dh_vec_release(&s->at);
     *s = out;
-    s->settled = s->at.n;
+    s->normalised = s->at.n;
 }
 
 void dh_field_set_copy(struct dh_field_set *to, const struct dh_field_set *from)
@@ -230,13 +194,13 @@ void dh_field_set_copy(struct dh_field_set *to, const struct dh_field_set *from)
     if (from->at.n)
         memcpy(to->at.at, from->at.at, from->at.n * sizeof *from->at.at);
     to->at.n = from->at.n;
-    to->settled = from->settled;
+    to->normalised = from->normalised;
 }
 
 void dh_field_set_release(struct dh_field_set *s)
 {
     dh_vec_release(&s->at);
-    s->settled = 0;
+    s->normalised = 0;
 }
 
 static bool lies_before(const struct dh_field *f, uint32_t object, uint64_t at)
@@ -264,27 +228,9 @@ uint64_t dh_field_set_hash(const struct dh_field_set *s)
         const struct dh_field *f = &s->at.at[i];
         const uint64_t parts[] = {f->at, f->end, f->object, f->name, f->how};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            h = (h ^ parts[k]) * 0x9e3779b97f4a7c15u, h ^= h >> 32;
+            h = dh_hash_combine(h, parts[k]);
     }
     return h;
-}
-
-bool dh_fields_equal(const struct dh_field_set *a, const struct dh_field_set *b)
-{
-    bool same = a->at.n == b->at.n;
-    for (size_t i = 0; same && i < a->at.n; i++) {
-        const struct dh_field *f = &a->at.at[i], *g = &b->at.at[i];
-        same = f->at == g->at && f->end == g->end && f->object == g->object && f->name == g->name && f->how == g->how;
-    }
-    return same;
-}
-
-bool dh_fields_have_name(const struct dh_field_set *s, uint32_t name)
-{
-    for (size_t i = 0; i < s->at.n; i++)
-        if (s->at.at[i].name == name)
-            return true;
-    return false;
 }
 
 bool dh_field_set_next_common(const struct dh_field_set *a, const struct dh_field_set *b, struct dh_field_set_common *c)

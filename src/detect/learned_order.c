@@ -1,6 +1,8 @@
 #include "detect/learned_order.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
+#include "base/set.h"
 #include "base/vec.h"
 #include "detect/granule_map.h"
 #include "detect/pool.h"
@@ -8,35 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_HELD_BACK = 1 << 14,
-    MOST_BYTES = 1 << 12,
-    MOST_NAMES = 64,
-    RECENT = 8,
-    SIBLINGS = 64,
-    LOW_PLACES = 1 << 18
-};
+enum { MOST_DELAYED = 1 << 14, MOST_BYTES = 1 << 12, MOST_NAMES = 64, RECENT = 8, SIBLINGS = 64, LOW_PLACES = 1 << 18 };
 
-/* What is known of a place in the program. */
+/* What the site table says of a place. */
 struct place {
-    uint32_t site;
     bool known, pointer, element, global;
     bool updates, reads_too; /* a write: its line reads the variable, too; the code before it does */
-    uint32_t line;           /* of file and line */
-    uint64_t subject;        /* of the variable's name; 0: none */
+    uint32_t line;           /* hash of file and line */
+    uint64_t subject;        /* hash of the variable's name; 0: none */
     uint64_t array;          /* dh_learned_order_array_of */
 };
 
-/* Who wrote four bytes last under a lock, and who read them. */
+/* The last write of four bytes under a lock, and the last read. */
 struct half {
     uint32_t written, read; /* numbers of stretches; 0: none */
-    uint32_t writer;        /* moment, 0: none */
+    uint32_t writer;        /* segment, 0: none */
     uint32_t writer_thread;
     uint32_t site;
     uint32_t reader, read_site; /* of the last read */
-    bool made_anew : 1;         /* not of the old value */
-    bool asked : 1;             /* the writer looked at it before */
-    bool asked_again : 1;       /* some reader has read it twice at a place */
+    bool made_anew : 1;         /* not computed from the old value */
+    bool tested : 1;            /* the writer read it before */
+    bool polled : 1;            /* some thread has read it twice at one place */
     bool often : 1;             /* written in several stretches */
 };
 struct cell {
@@ -48,31 +42,31 @@ struct learnt {
     enum dh_hb_strength strength;
 };
 
+/* What a thread did since it acquired its last lock. */
 struct section {
-    DH_VEC(struct dh_event) held_back;
-    DH_VEC(uint64_t) read, written; /* names, since the thread took its last lock */
+    DH_VEC(struct dh_event) delayed;
+    DH_VEC(uint64_t) read, written; /* names */
     bool signalled;
 };
 
 struct dh_learned_order {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_segments *segments;
     dh_ordered_access_fn *deliver;
     void *arg;
     struct dh_granule_map granules; /* numbers of cells */
     struct dh_pool cells;
     DH_VEC(struct section) sections; /* by thread */
-    uint32_t waiting;                /* of them, with accesses that are held back */
-    struct place *places;            /* by site, open addressing */
-    size_t n_places, cap_places;
-    struct place *first; /* of the lower numbers, which most are, each at its own */
-    size_t n_first;
-    uint64_t *subjects; /* names on which waits depend, open addressing */
-    size_t n_subjects, cap_subjects;
-    const struct dh_event *access; /* that is looked at */
+    uint32_t waiting;                /* of them, with delayed accesses */
+    struct place *low_places;        /* by site, below LOW_PLACES: nearly all are */
+    size_t n_low_places;
+    DH_VEC(struct place) high_places;
+    struct dh_u64_map high_numbers; /* by site */
+    struct dh_u64_set subjects;     /* hashes of names of variables on which waits depend */
+    const struct dh_event *access;  /* being handled */
     uint32_t segment;
-    uint32_t stretch; /* number of accesses held back together */
-    void (*soon)(void *, const struct dh_event *);
+    uint32_t stretch; /* number of the delayed accesses that are handled together */
+    void (*prefetch)(void *, const struct dh_event *);
     struct learnt learnt[RECENT];
     size_t n_learnt;
 };
@@ -81,7 +75,7 @@ struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_
                                               dh_ordered_access_fn *deliver, void *arg)
 {
     struct dh_learned_order *h = DH_NEW(struct dh_learned_order);
-    h->world = w;
+    h->run = w;
     h->segments = m;
     h->deliver = deliver;
     h->arg = arg;
@@ -90,9 +84,9 @@ struct dh_learned_order *dh_learned_order_new(struct dh_run_state *w, struct dh_
     return h;
 }
 
-void dh_learned_order_set_prefetch(struct dh_learned_order *h, void (*soon)(void *arg, const struct dh_event *e))
+void dh_learned_order_set_prefetch(struct dh_learned_order *h, void (*prefetch)(void *arg, const struct dh_event *e))
 {
-    h->soon = soon;
+    h->prefetch = prefetch;
 }
 
 void dh_learned_order_free(struct dh_learned_order *h)
@@ -100,58 +94,30 @@ void dh_learned_order_free(struct dh_learned_order *h)
     if (!h)
         return;
     for (size_t i = 0; i < h->sections.n; i++) {
-        dh_vec_release(&h->sections.at[i].held_back);
+        dh_vec_release(&h->sections.at[i].delayed);
         dh_vec_release(&h->sections.at[i].read);
         dh_vec_release(&h->sections.at[i].written);
     }
     dh_granule_map_release(&h->granules, NULL, NULL);
     dh_vec_release(&h->sections);
     dh_pool_release(&h->cells);
-    free(h->places);
-    free(h->first);
-    free(h->subjects);
+    free(h->low_places);
+    dh_vec_release(&h->high_places);
+    dh_u64_map_release(&h->high_numbers);
+    dh_u64_set_release(&h->subjects);
     free(h);
 }
 
 /* ---- places ---- */
 
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
-    return h ^ h >> 29;
-}
-
 static uint64_t hash_text(const char *text, uint64_t seed)
 {
-    uint64_t h = 0xcbf29ce484222325u ^ seed;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return mix(h) | 1;
+    return dh_hash_combine(dh_hash_string(text), seed) | 1;
 }
 
-static size_t place_slot(const struct dh_learned_order *h, uint32_t site)
-{
-    size_t i = mix(site) & (h->cap_places - 1);
-    while (h->places[i].known && h->places[i].site != site)
-        i = (i + 1) & (h->cap_places - 1);
-    return i;
-}
-
-static void grow_places(struct dh_learned_order *h)
-{
-    struct place *old = h->places;
-    size_t cap = h->cap_places;
-    h->cap_places = cap ? 2 * cap : 256;
-    h->places = dh_xcalloc(h->cap_places, sizeof *h->places);
-    for (size_t i = 0; i < cap; i++)
-        if (old[i].known)
-            h->places[place_slot(h, old[i].site)] = old[i];
-    free(old);
-}
-
-/* Sites are numbered in the order of the code. What a write reads before is not told when nothing but accesses lies in
- * between: the instrumentation lets the write speak for both. */
-static void look_back(struct place *p, const struct dh_site_table *t, const struct dh_site *s)
+/* Sites are numbered in the order of the code. A read is not recorded when a write of the same variable follows with
+ * nothing but accesses between: the instrumentation lets the write stand for both. */
+static void find_earlier_reads(struct place *p, const struct dh_site_table *t, const struct dh_site *s)
 {
     size_t i = ((uintptr_t)s - (uintptr_t)t->sites) / sizeof *s;
     if (i >= t->n_sites || &t->sites[i] != s || s->op != DH_OP_WRITE || !s->variable)
@@ -169,10 +135,10 @@ static void look_back(struct place *p, const struct dh_site_table *t, const stru
     }
 }
 
-static void describe(struct dh_learned_order *h, struct place *p)
+static void describe(struct dh_learned_order *h, uint32_t site, struct place *p)
 {
     const struct dh_site_table *t = NULL;
-    const struct dh_site *s = dh_run_site(h->world, p->site, &t);
+    const struct dh_site *s = dh_run_site(h->run, site, &t);
     p->known = true;
     if (!s)
         return;
@@ -182,45 +148,36 @@ static void describe(struct dh_learned_order *h, struct place *p)
     p->global = (s->flags & DH_SITE_GLOBAL) && !p->element;
     p->line = (uint32_t)hash_text(dh_site_string(t, s->file), s->line);
     p->subject = *name ? hash_text(name, 0) : 0;
-    look_back(p, t, s);
+    find_earlier_reads(p, t, s);
     if (*name && name[strlen(name) - 1] == ']')
         p->array = strchr(name, '.') ? p->subject : 1;
 }
 
-static void more_first(struct dh_learned_order *h, uint32_t site)
+static struct place *low_place(struct dh_learned_order *h, uint32_t site)
 {
-    size_t n = 2 * (size_t)site + 256;
-    h->first = realloc(h->first, n * sizeof *h->first);
-    if (!h->first)
-        abort();
-    memset(h->first + h->n_first, 0, (n - h->n_first) * sizeof *h->first);
-    h->n_first = n;
-}
-
-static const struct place *low_place(struct dh_learned_order *h, uint32_t site)
-{
-    if (site >= h->n_first)
-        more_first(h, site);
-    struct place *p = &h->first[site];
-    if (!p->known) {
-        p->site = site;
-        describe(h, p);
+    if (site >= h->n_low_places) {
+        size_t n = 2 * (size_t)site + 256;
+        DH_GROW_ARRAY(h->low_places, n);
+        memset(h->low_places + h->n_low_places, 0, (n - h->n_low_places) * sizeof *h->low_places);
+        h->n_low_places = n;
     }
-    return p;
+    return &h->low_places[site];
 }
 
+static struct place *high_place(struct dh_learned_order *h, uint32_t site)
+{
+    uint32_t i = dh_u64_map_number(&h->high_numbers, site);
+    if (i == h->high_places.n)
+        dh_vec_push(&h->high_places, (struct place){0});
+    return &h->high_places.at[i];
+}
+
+/* Valid until another place is asked for. */
 static const struct place *place_of(struct dh_learned_order *h, uint32_t site)
 {
-    if (site < LOW_PLACES)
-        return low_place(h, site);
-    if (2 * h->n_places >= h->cap_places)
-        grow_places(h);
-    struct place *p = &h->places[place_slot(h, site)];
-    if (!p->known) {
-        p->site = site;
-        describe(h, p);
-        h->n_places++;
-    }
+    struct place *p = site < LOW_PLACES ? low_place(h, site) : high_place(h, site);
+    if (!p->known)
+        describe(h, site, p);
     return p;
 }
 
@@ -236,38 +193,14 @@ uint64_t dh_learned_order_array_of(struct dh_learned_order *h, uint32_t site)
 
 /* ---- what waits depend on ---- */
 
-static size_t subject_slot(const struct dh_learned_order *h, uint64_t subject)
-{
-    size_t i = subject >> 8 & (h->cap_subjects - 1);
-    while (h->subjects[i] && h->subjects[i] != subject)
-        i = (i + 1) & (h->cap_subjects - 1);
-    return i;
-}
-
 static bool is_subject(const struct dh_learned_order *h, uint64_t subject)
 {
-    return subject && h->n_subjects && h->subjects[subject_slot(h, subject)];
-}
-
-static void grow_subjects(struct dh_learned_order *h)
-{
-    uint64_t *old = h->subjects;
-    size_t cap = h->cap_subjects;
-    h->cap_subjects = cap ? 2 * cap : 64;
-    h->subjects = dh_xcalloc(h->cap_subjects, sizeof *h->subjects);
-    for (size_t i = 0; i < cap; i++)
-        if (old[i])
-            h->subjects[subject_slot(h, old[i])] = old[i];
-    free(old);
+    return subject && dh_u64_set_has(&h->subjects, subject);
 }
 
 static void add_subject(struct dh_learned_order *h, uint64_t subject)
 {
-    if (2 * h->n_subjects >= h->cap_subjects)
-        grow_subjects(h);
-    uint64_t *at = &h->subjects[subject_slot(h, subject)];
-    h->n_subjects += !*at;
-    *at = subject;
+    dh_u64_set_add(&h->subjects, subject);
 }
 
 /* ---- cells ---- */
@@ -309,7 +242,7 @@ static void set_moment(struct dh_learned_order *h, uint32_t *at, uint32_t segmen
 static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned mask)
 {
     struct dh_learned_order *h = arg;
-    const struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+    const struct place p = *place_of(h, h->access->site); /* a copy: asking for others may move it */
     uint32_t id = value ? value : dh_pool_alloc(&h->cells);
     (void)granule;
     for (int i = 0; i < 2; i++) {
@@ -318,10 +251,10 @@ static uint32_t write_step(void *arg, uint32_t value, uint64_t granule, unsigned
             continue;
         bool read = half->read == h->stretch,
              anew = !p.updates && (!read || place_of(h, half->read_site)->line != p.line);
-        bool more = half->written == h->stretch; /* what was written before in this stretch counts as well */
+        bool more = half->written == h->stretch; /* earlier writes in this stretch count as well */
         half->made_anew = anew && (!more || half->made_anew);
         half->often = half->often || (half->written && !more);
-        half->asked = read || p.reads_too || (more && half->asked);
+        half->tested = read || p.reads_too || (more && half->tested);
         half->written = h->stretch;
         half->writer_thread = h->access->thread;
         set_moment(h, &half->writer, h->segment);
@@ -339,7 +272,7 @@ static uint32_t mark_read_step(void *arg, uint32_t value, uint64_t granule, unsi
         if (mask >> 4 * i & 0xF) {
             struct half *half = &cell_at(h, id)->half[i];
             bool again = half->reader == h->access->thread && half->read_site == h->access->site;
-            half->asked_again = half->asked_again || (half->read && half->read != h->stretch && again);
+            half->polled = half->polled || (half->read && half->read != h->stretch && again);
             half->read = h->stretch;
             half->reader = h->access->thread;
             half->read_site = h->access->site;
@@ -358,7 +291,7 @@ static struct section *section_of(struct dh_learned_order *h, uint32_t thread)
 
 /* ---- learning ---- */
 
-/* The same again is nothing new. */
+/* Cached: learning the same again changes nothing. */
 static bool has_learnt(struct dh_learned_order *h, uint32_t segment, enum dh_hb_strength strength)
 {
     for (size_t i = 0; i < RECENT; i++)
@@ -378,12 +311,12 @@ static bool have_common_lock(const struct dh_segment *writer, const struct dh_se
     return false;
 }
 
-/* How strong is the order that reading it gives; DH_HB_STRENGTHS: none. */
+/* How strong is the order that reading it proves; DH_HB_STRENGTHS: none. */
 static enum dh_hb_strength order_of(struct dh_learned_order *h, const struct half *half, const struct place *p)
 {
     bool again =
-        half->asked_again || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
-    bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->asked || again);
+        half->polled || (half->read && half->reader == h->access->thread && half->read_site == h->access->site);
+    bool flag = half->made_anew && !half->often && !p->pointer && !p->element && (half->tested || again);
     if (flag || is_subject(h, p->subject) || is_subject(h, place_of(h, half->site)->subject))
         return DH_HB_SIGNALLED;
     return half->made_anew || p->pointer ? DH_HB_TRANSFERRED : DH_HB_STRENGTHS;
@@ -407,7 +340,7 @@ static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned
         const struct half *half = &cell_at(h, value)->half[i];
         if (!(mask >> 4 * i & 0xF) || !half->writer || half->writer_thread == h->access->thread)
             continue;
-        struct place p = *place_of(h, h->access->site); /* asking for others may move it */
+        struct place p = *place_of(h, h->access->site); /* a copy: asking for others may move it */
         learn_from(h, half, &p);
     }
     return value;
@@ -415,7 +348,7 @@ static uint32_t learn_step(void *arg, uint32_t value, uint64_t granule, unsigned
 
 /* ---- accesses under locks ---- */
 
-static void note_names(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
+static void record_names(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     const struct place *p = place_of(h, e->site);
     uint64_t name = p->subject;
@@ -442,35 +375,34 @@ static void step(struct dh_learned_order *h, const struct dh_event *e, bool know
     (known ? dh_granule_map_visit : dh_granule_map_update)(&h->granules, e->addr, size, what, h);
 }
 
-/* Memory is slow, and there are several to be fetched at a time. */
-static void fetch(struct dh_learned_order *h, const struct section *s)
+static void prefetch_delayed(struct dh_learned_order *h, const struct section *s)
 {
-    for (size_t i = 0; i < s->held_back.n; i++) {
-        const uint32_t *cell = dh_granule_map_prefetch(&h->granules, s->held_back.at[i].addr);
+    for (size_t i = 0; i < s->delayed.n; i++) {
+        const uint32_t *cell = dh_granule_map_prefetch(&h->granules, s->delayed.at[i].addr);
         if (cell && *cell)
             __builtin_prefetch(cell_at(h, *cell));
-        if (h->soon)
-            h->soon(h->arg, &s->held_back.at[i]);
+        if (h->prefetch)
+            h->prefetch(h->arg, &s->delayed.at[i]);
     }
 }
 
-/* What others handed over first, then what this thread leaves behind. */
+/* First what this thread learns from others, then what others can learn from it. */
 static bool exchange(struct dh_learned_order *h, const struct section *s, uint32_t thread)
 {
     bool writes = false;
     h->segment = dh_segments_latest(h->segments, thread);
     h->stretch += h->stretch == UINT32_MAX ? 2 : 1;
     memset(h->learnt, 0, sizeof h->learnt);
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (is_read(h, &s->held_back.at[i]))
-            step(h, &s->held_back.at[i], true, learn_step);
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (is_read(h, &s->delayed.at[i]))
+            step(h, &s->delayed.at[i], true, learn_step);
     h->segment = dh_segments_latest(h->segments, thread);
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (s->held_back.at[i].kind == DH_EVENT_READ)
-            step(h, &s->held_back.at[i], false, mark_read_step);
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (s->held_back.at[i].kind == DH_EVENT_WRITE) {
-            step(h, &s->held_back.at[i], false, write_step);
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (s->delayed.at[i].kind == DH_EVENT_READ)
+            step(h, &s->delayed.at[i], false, mark_read_step);
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (s->delayed.at[i].kind == DH_EVENT_WRITE) {
+            step(h, &s->delayed.at[i], false, write_step);
             writes = true;
         }
     return writes;
@@ -479,15 +411,15 @@ static bool exchange(struct dh_learned_order *h, const struct section *s, uint32
 static void flush(struct dh_learned_order *h, uint32_t thread)
 {
     struct section *s = section_of(h, thread);
-    if (!s || !s->held_back.n)
+    if (!s || !s->delayed.n)
         return;
-    fetch(h, s);
+    prefetch_delayed(h, s);
     bool writes = exchange(h, s, thread);
-    for (size_t i = 0; i < s->held_back.n; i++) {
-        note_names(h, s, &s->held_back.at[i]);
-        h->deliver(h->arg, &s->held_back.at[i], h->segment);
+    for (size_t i = 0; i < s->delayed.n; i++) {
+        record_names(h, s, &s->delayed.at[i]);
+        h->deliver(h->arg, &s->delayed.at[i], h->segment);
     }
-    s->held_back.n = 0;
+    s->delayed.n = 0;
     h->waiting--;
     if (writes)
         dh_segments_publish(h->segments, h->segment);
@@ -495,16 +427,16 @@ static void flush(struct dh_learned_order *h, uint32_t thread)
 
 void dh_learned_order_access(struct dh_learned_order *h, const struct dh_event *e)
 {
-    struct section *s = dh_run_thread(h->world, e->thread)->held.n ? section_of(h, e->thread) : NULL;
+    struct section *s = dh_run_thread(h->run, e->thread)->held.n ? section_of(h, e->thread) : NULL;
     uint32_t now = dh_segments_current(h->segments, e->thread);
     if (!s) {
         h->deliver(h->arg, e, now);
         return;
     }
     dh_granule_map_prefetch(&h->granules, e->addr);
-    h->waiting += s->held_back.n == 0;
-    dh_vec_push(&s->held_back, *e);
-    if (s->held_back.n >= MOST_HELD_BACK)
+    h->waiting += s->delayed.n == 0;
+    dh_vec_push(&s->delayed, *e);
+    if (s->delayed.n >= MOST_DELAYED)
         flush(h, e->thread);
 }
 
@@ -516,7 +448,7 @@ void dh_learned_order_flush(struct dh_learned_order *h)
 
 /* ---- other events ---- */
 
-static void took_lock(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
+static void lock_acquired(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     s->read.n = s->written.n = 0;
     s->signalled = false;
@@ -541,13 +473,13 @@ static void signals(struct dh_learned_order *h, struct section *s, const struct 
 
 static bool touches(const struct section *s, uint64_t at, uint64_t size)
 {
-    for (size_t i = 0; i < s->held_back.n; i++)
-        if (s->held_back.at[i].addr - at < size || at - s->held_back.at[i].addr < s->held_back.at[i].arg)
+    for (size_t i = 0; i < s->delayed.n; i++)
+        if (s->delayed.at[i].addr - at < size || at - s->delayed.at[i].addr < s->delayed.at[i].arg)
             return true;
     return false;
 }
 
-/* What was accessed was what is no more, not what comes to lie there. */
+/* The delayed accesses were to the object that ends, not to one that is allocated there later. */
 static void forget(struct dh_learned_order *h, struct section *s, const struct dh_event *e)
 {
     (void)s;
@@ -558,8 +490,8 @@ static void forget(struct dh_learned_order *h, struct section *s, const struct d
 }
 
 static void (*const rules[DH_EVENT_COUNT])(struct dh_learned_order *, struct section *, const struct dh_event *) = {
-    [DH_EVENT_LOCK] = took_lock, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
-    [DH_EVENT_FREE] = forget,    [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
+    [DH_EVENT_LOCK] = lock_acquired, [DH_EVENT_COND_WAIT] = waits,        [DH_EVENT_ALLOC] = forget,
+    [DH_EVENT_FREE] = forget,        [DH_EVENT_COND_BROADCAST] = signals, [DH_EVENT_COND_SIGNAL] = signals,
 };
 
 void dh_learned_order_event(struct dh_learned_order *h, const struct dh_event *e)

@@ -47,7 +47,7 @@ struct look {
 };
 
 struct lockset {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_segments *segments;
     struct dh_learned_order *learned;
     struct dh_access_histories *histories;
@@ -97,7 +97,7 @@ static struct dh_suspect suspect(const struct lockset *l, const struct dh_access
 static const char *step_text(const struct lockset *l, const struct dh_access_record *step,
                              const struct dh_access_record *other)
 {
-    int how = other->bits & DH_RECORD_WROTE ? dh_run_flow(l->world, step->site, DH_NO_PLACE) : 0;
+    int how = other->bits & DH_RECORD_WROTE ? dh_run_flow(l->run, step->site, DH_NO_PLACE) : 0;
     if (how <= 0 || step->bits & DH_RECORD_ATOMIC || !(step->op == DH_OP_READ || step->op == DH_OP_WRITE))
         return NULL;
     if (how & DH_FLOW_UPDATES)
@@ -121,7 +121,7 @@ static void tell_steps(struct lockset *l, const struct dh_suspicion *race, const
     s.kind = DH_SUSPECT_ATOMICITY;
     s.suspects = two;
     s.text = text;
-    dh_run_report(l->world, &dh_detector_lockset, &s);
+    dh_run_report(l->run, &dh_detector_lockset, &s);
 }
 
 static void tell(struct lockset *l, const struct dh_access_record *then, const struct dh_access_record *now,
@@ -140,7 +140,7 @@ static void tell(struct lockset *l, const struct dh_access_record *then, const s
                              .suspects = two,
                              .n_suspects = 2,
                              .text = text};
-    dh_run_report(l->world, &dh_detector_lockset, &s);
+    dh_run_report(l->run, &dh_detector_lockset, &s);
     tell_steps(l, &s, step_text(l, then, now), 0);
     tell_steps(l, &s, step_text(l, now, then), 1);
 }
@@ -490,7 +490,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     if (!choose(o, &eraser, why))
         return NULL;
     struct lockset *l = DH_NEW(struct lockset);
-    l->world = w;
+    l->run = w;
     l->eraser = eraser;
     l->segments = dh_segments_new(w);
     l->learned = dh_learned_order_new(w, l->segments, access, l);

@@ -136,7 +136,7 @@ static void enter(struct methods *m, const struct dh_event *e)
     struct thread *t = thread_of(m, e->thread);
     if (!t)
         return;
-    uint32_t name = dh_field_names_number(&m->store.names, dh_run_function(m->store.world, e->site));
+    uint32_t name = dh_field_names_number(&m->store.names, dh_run_function(m->store.run, e->site));
     uint32_t f = function_number(m, name, e->thread);
     add_caller(&m->functions.at[f], t->stack.at[t->stack.n - 1].function);
     dh_vec_push(&t->stack, (struct activation){.function = f});
@@ -181,7 +181,7 @@ static uint64_t *waits_at(struct methods *m, uint32_t function, uint32_t lock)
 static void wait_begins(struct methods *m, const struct dh_event *e)
 {
     struct thread *t = thread_of(m, e->thread);
-    uint32_t lock = dh_run_lock_id(m->store.world, e->arg);
+    uint32_t lock = dh_run_lock_id(m->store.run, e->arg);
     for (size_t i = 0; t && i < t->stack.n; i++)
         *waits_at(m, t->stack.at[i].function, lock) = 1;
 }
@@ -204,7 +204,7 @@ static int flow(struct methods *m, uint32_t read, uint32_t lock)
 {
     uint64_t *known = dh_u64_map_at(&m->by_flow, dh_hash_combine(dh_hash_combine(3, read), lock));
     if (!*known)
-        *known = (uint64_t)(dh_run_flow(m->store.world, read, lock) + 2);
+        *known = (uint64_t)(dh_run_flow(m->store.run, read, lock) + 2);
     return (int)*known - 2;
 }
 
@@ -226,7 +226,7 @@ static bool belong_together(struct methods *m, const struct dh_view *first, cons
 static bool may_wait(struct methods *m, const struct dh_view *v)
 {
     bool nobody;
-    return dh_run_may_wait(m->store.world, v->in.site, 0, &nobody) != DH_NO_PLACE;
+    return dh_run_may_wait(m->store.run, v->in.site, 0, &nobody) != DH_NO_PLACE;
 }
 
 static void add_pair(struct methods *m, struct dh_guarded_views *g, const struct activation *a, struct dh_view *first,
@@ -342,7 +342,7 @@ static bool is_update(struct methods *m, const struct dh_view *v, const struct d
     size_t n;
     if (!(f->how & DH_FIELD_WRITTEN) || f->how & DH_FIELD_READ)
         return f->how & DH_FIELD_WRITTEN;
-    const char *const *reads = dh_run_may_access(m->store.world, v->in.site, false, &n);
+    const char *const *reads = dh_run_may_access(m->store.run, v->in.site, false, &n);
     for (size_t i = 0; reads && i < n; i++)
         if (strcmp(reads[i], dh_field_name(&m->store.names, f->name)) == 0)
             return true;
@@ -414,7 +414,7 @@ static void keep(struct methods *m, const struct pair *p, const struct dh_view *
 {
     uint32_t function = m->functions.at[p->function].name;
     if (!function)
-        function = dh_field_names_number(&m->store.names, dh_run_function(m->store.world, p->second->in.site));
+        function = dh_field_names_number(&m->store.names, dh_run_function(m->store.run, p->second->in.site));
     struct violation v = {.function = p->function,
                           .x = x->mine->name,
                           .y = y->mine->name,
@@ -562,8 +562,8 @@ static void tell(struct methods *m, struct violation *v)
     struct dh_str text = {0}, key = {0};
     const struct dh_field_names *names = &m->store.names;
     const char *function = dh_field_name(names, m->functions.at[v->function].name);
-    function = or_else(function, or_else(dh_run_function(m->store.world, v->suspects[2].site), "a function"));
-    const char *lock = or_else(dh_run_variable(m->store.world, v->lock_site), "a lock");
+    function = or_else(function, or_else(dh_run_function(m->store.run, v->suspects[2].site), "a function"));
+    const char *lock = or_else(dh_run_variable(m->store.run, v->lock_site), "a lock");
     const char *x = dh_field_name(names, v->x), *y = dh_field_name(names, v->y);
     dh_str_addf(&text, "%s accesses %s in one section of %s and %s in another; thread %u can come between: %s",
                 function, x, lock, v->x == v->y ? "it again" : y, v->suspects[1].thread, v->how);
@@ -579,7 +579,7 @@ static void tell(struct methods *m, struct violation *v)
                                 .n_suspects = v->n,
                                 .text = text.at,
                                 .key = key.at};
-    dh_run_report(m->store.world, &dh_detector_methods, &said);
+    dh_run_report(m->store.run, &dh_detector_methods, &said);
     dh_str_release(&text);
     dh_str_release(&key);
 }

@@ -74,7 +74,7 @@ struct fields {
 };
 
 struct objects {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_segments *segments;
     struct dh_learned_order *learned;
     struct dh_ownership *owners;
@@ -259,7 +259,7 @@ static void tell(struct objects *s, const struct record *then, const char *text)
                              .suspects = two,
                              .n_suspects = 2,
                              .text = text};
-    dh_run_report(s->world, &dh_detector_object, &x);
+    dh_run_report(s->run, &dh_detector_object, &x);
 }
 
 static bool in_the_way(const struct objects *s, const struct record *then)
@@ -539,7 +539,7 @@ static bool is_of_no_concern(struct objects *s, const struct dh_event *e)
         own = is_owners_own(s, e);
         local = s->object->local;
     }
-    return own && (local || !dh_run_thread(s->world, e->thread)->held.n);
+    return own && (local || !dh_run_thread(s->run, e->thread)->held.n);
 }
 
 static void event(void *self, const struct dh_event *e)
@@ -593,7 +593,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
         return NULL;
     }
     struct objects *s = DH_NEW(struct objects);
-    s->world = w;
+    s->run = w;
     s->whole = whole;
     s->eraser = eraser;
     s->segments = dh_segments_new(w);

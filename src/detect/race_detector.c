@@ -1,17 +1,19 @@
 /* Data races by happens-before on the event stream: two accesses of a byte, one of them writing and not both atomic,
- * that nothing orders in this run (FastTrack's epochs, with every access kept that another has not made superfluous).
- * A byte is told of exactly when some pair of accesses races on it. */
+ * that are not ordered in this run (FastTrack's epochs; every access is kept until a later one implies it). A byte is
+ * reported exactly when some pair of accesses races on it. */
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "detect/detector.h"
 #include "detect/happens_before.h"
+#include "detect/reported_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { GRANULE = 8, BLOCK_SHIFT = 9, BLOCK = 1 << BLOCK_SHIFT, GRANULES = BLOCK / GRANULE };
 
-/* What can be done to a byte, and what it is in the way of. */
+/* Kinds of accesses, and which of them conflict. */
 enum kind { READS, WRITES, ATOMIC_READS, ATOMIC_WRITES };
 static const uint8_t conflicts[] = {
     [READS] = 1 << WRITES | 1 << ATOMIC_WRITES,
@@ -32,10 +34,9 @@ struct granule {
     uint32_t n, cap;
 };
 
-/* As long as only accesses to all of its bytes are known, they are told once. */
+/* As long as all accesses are to all of its bytes, they are kept once. */
 struct block {
     uint64_t number; /* address >> BLOCK_SHIFT */
-    struct block *next;
     struct granule whole;
     struct granule *granules; /* NULL: `whole` stands for each */
 };
@@ -43,10 +44,9 @@ struct block {
 struct lock_set {
     struct dh_lock_hold *at;
     size_t n;
-    uint64_t hash;
 };
 
-/* The set a thread has in the section it is in. */
+/* The lock set of a thread as long as `section` is its number of changes. */
 struct section {
     uint64_t section;
     uint32_t locks;
@@ -58,70 +58,29 @@ struct hit {
 };
 
 struct race {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_happens *happens;
-    struct block **buckets;
-    size_t n_blocks, n_buckets;
+    struct dh_u64_map blocks; /* by number */
     DH_VEC(struct lock_set) lock_sets;
-    uint32_t *lock_index; /* index + 1 by hash */
-    size_t cap_lock_index;
+    struct dh_index lock_index;
     DH_VEC(struct section) sections; /* by thread */
     DH_VEC(struct hit) hits;         /* of the access now */
-    uint64_t *told;                  /* pairs of places, by hash; 0: free */
-    size_t n_told, cap_told;
+    struct dh_reported_pairs reported;
 };
 
 const struct dh_detector dh_detector_race;
 
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-    h = (h ^ value) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 32;
-}
-
 /* ---- memory ---- */
-
-static size_t bucket_of(const struct race *r, uint64_t number)
-{
-    return mix(0, number) & (r->n_buckets - 1);
-}
-
-static struct block *find_block(const struct race *r, uint64_t number)
-{
-    struct block *b = r->n_buckets ? r->buckets[bucket_of(r, number)] : NULL;
-    while (b && b->number != number)
-        b = b->next;
-    return b;
-}
-
-static void more_buckets(struct race *r)
-{
-    struct block **old = r->buckets;
-    size_t n = r->n_buckets;
-    r->n_buckets = n ? 2 * n : 1024;
-    r->buckets = dh_xcalloc(r->n_buckets, sizeof *r->buckets);
-    for (size_t i = 0; i < n; i++)
-        for (struct block *b = old[i], *next; b; b = next) {
-            struct block **at = &r->buckets[bucket_of(r, b->number)];
-            next = b->next;
-            b->next = *at;
-            *at = b;
-        }
-    free(old);
-}
 
 static struct block *block_at(struct race *r, uint64_t number)
 {
-    struct block *b = find_block(r, number);
-    if (b)
-        return b;
-    if (r->n_blocks++ >= r->n_buckets)
-        more_buckets(r);
-    struct block **at = &r->buckets[bucket_of(r, number)];
-    b = dh_xcalloc(1, sizeof *b);
-    b->number = number;
-    b->next = *at;
-    return *at = b;
+    struct dh_u64_entry *entry = dh_u64_map_entry(&r->blocks, number);
+    struct block *b = entry->pointer;
+    if (!b) {
+        entry->pointer = b = DH_NEW(struct block);
+        b->number = number;
+    }
+    return b;
 }
 
 static void free_block(struct block *b)
@@ -162,7 +121,7 @@ static uint64_t hash_held(const struct dh_lock_hold *at, size_t n)
 {
     uint64_t h = n;
     for (size_t i = 0; i < n; i++)
-        h = mix(mix(h, (uint64_t)at[i].id << 1 | at[i].shared), at[i].site);
+        h = dh_hash_combine(dh_hash_combine(h, (uint64_t)at[i].id << 1 | at[i].shared), at[i].site);
     return h;
 }
 
@@ -174,46 +133,24 @@ static bool same_held(const struct dh_lock_hold *a, const struct dh_lock_hold *b
     return true;
 }
 
-static void index_lock_set(struct race *r, uint32_t set)
-{
-    size_t i = r->lock_sets.at[set].hash & (r->cap_lock_index - 1);
-    while (r->lock_index[i])
-        i = (i + 1) & (r->cap_lock_index - 1);
-    r->lock_index[i] = set + 1;
-}
-
-static uint32_t add_lock_set(struct race *r, const struct dh_lock_hold *at, size_t n, uint64_t hash)
-{
-    struct lock_set set = {.at = dh_xcalloc(n + 1, sizeof *at), .n = n, .hash = hash};
-    memcpy(set.at, at, n * sizeof *at);
-    dh_vec_push(&r->lock_sets, set);
-    if (r->lock_sets.n * 2 < r->cap_lock_index) {
-        index_lock_set(r, (uint32_t)r->lock_sets.n - 1);
-    } else {
-        free(r->lock_index);
-        r->cap_lock_index = r->cap_lock_index ? r->cap_lock_index * 2 : 64;
-        r->lock_index = dh_xcalloc(r->cap_lock_index, sizeof *r->lock_index);
-        for (uint32_t i = 0; i < r->lock_sets.n; i++)
-            index_lock_set(r, i);
-    }
-    return (uint32_t)r->lock_sets.n - 1;
-}
-
 static uint32_t find_lock_set(struct race *r, const struct dh_lock_hold *at, size_t n)
 {
-    static const struct dh_lock_hold nothing;
     uint64_t hash = hash_held(at, n);
-    for (size_t i = hash; r->cap_lock_index && r->lock_index[i & (r->cap_lock_index - 1)]; i++) {
-        uint32_t set = r->lock_index[i & (r->cap_lock_index - 1)] - 1;
-        if (r->lock_sets.at[set].n == n && same_held(r->lock_sets.at[set].at, at, n))
-            return set;
-    }
-    return add_lock_set(r, n ? at : &nothing, n, hash);
+    struct dh_probe p = dh_index_probe(&r->lock_index, hash);
+    for (uint32_t i; (i = dh_index_next(&r->lock_index, &p)) != DH_ABSENT;)
+        if (r->lock_sets.at[i].n == n && same_held(r->lock_sets.at[i].at, at, n))
+            return i;
+    struct lock_set set = {.at = dh_xcalloc(n, sizeof *at), .n = n};
+    for (size_t i = 0; i < n; i++)
+        set.at[i] = at[i];
+    dh_index_add(&r->lock_index, hash, (uint32_t)r->lock_sets.n);
+    dh_vec_push(&r->lock_sets, set);
+    return (uint32_t)r->lock_sets.n - 1;
 }
 
 static uint32_t locks_of(struct race *r, uint32_t thread)
 {
-    const struct dh_run_thread *t = dh_run_thread(r->world, thread);
+    const struct dh_run_thread *t = dh_run_thread(r->run, thread);
     while (r->sections.n <= thread)
         dh_vec_push(&r->sections, (struct section){.section = UINT64_MAX});
     struct section *s = &r->sections.at[thread];
@@ -250,7 +187,7 @@ static void add_hits(struct race *r, const struct access *before, uint64_t at, u
     }
 }
 
-/* Whoever races with `old` races with `new`, too, if the old is before the new. */
+/* Every later access that races with `old` races with `new`, too, if `old` is before `new`. */
 static bool replaces(const struct access *new, const struct access *old)
 {
     return !(conflicts[old->kind] & ~conflicts[new->kind]);
@@ -274,14 +211,12 @@ static void keep(struct granule *g, const struct access *a)
         }
     if (g->n == g->cap) {
         g->cap = g->cap ? 2 * g->cap : 2;
-        g->at = realloc(g->at, g->cap * sizeof *g->at);
-        if (!g->at)
-            abort();
+        DH_GROW_ARRAY(g->at, g->cap);
     }
     g->at[g->n++] = *a;
 }
 
-static void look(struct race *r, struct granule *g, uint64_t at, unsigned scale, const struct access *a)
+static void check_granule(struct race *r, struct granule *g, uint64_t at, unsigned scale, const struct access *a)
 {
     bool empty = false;
     for (uint32_t i = 0; i < g->n; i++) {
@@ -303,7 +238,7 @@ static void look(struct race *r, struct granule *g, uint64_t at, unsigned scale,
     keep(g, a);
 }
 
-/* Nothing new: it did the same there before in this epoch. */
+/* The thread did the same there before in this epoch. */
 static bool repeats(const struct granule *g, const struct access *a)
 {
     for (uint32_t i = 0; i < g->n; i++)
@@ -313,41 +248,7 @@ static bool repeats(const struct granule *g, const struct access *a)
     return false;
 }
 
-/* ---- telling ---- */
-
-static uint64_t pair_of(const struct hit *h, const struct access *now)
-{
-    uint64_t a = (uint64_t)h->before.site << 8 | h->before.op, b = (uint64_t)now->site << 8 | now->op;
-    uint64_t key = mix(mix(1, a < b ? a : b), a < b ? b : a);
-    if (h->before.site == DH_NO_PLACE || now->site == DH_NO_PLACE)
-        key = mix(key, h->addr / GRANULE);
-    return key | 1;
-}
-
-static size_t told_slot(const struct race *r, uint64_t pair)
-{
-    size_t i = pair >> 8 & (r->cap_told - 1);
-    while (r->told[i] && r->told[i] != pair)
-        i = (i + 1) & (r->cap_told - 1);
-    return i;
-}
-
-static void remember(struct race *r, uint64_t pair)
-{
-    if (r->n_told * 2 >= r->cap_told) {
-        uint64_t *old = r->told;
-        size_t cap = r->cap_told;
-        r->cap_told = cap ? cap * 2 : 64;
-        r->told = dh_xcalloc(r->cap_told, sizeof *r->told);
-        for (size_t i = 0; i < cap; i++)
-            if (old[i])
-                r->told[told_slot(r, old[i])] = old[i];
-        free(old);
-    }
-    size_t i = told_slot(r, pair);
-    r->n_told += !r->told[i];
-    r->told[i] = pair;
-}
+/* ---- reporting ---- */
 
 static struct dh_suspect suspect(const struct race *r, const struct access *a, uint64_t addr, uint64_t size)
 {
@@ -363,7 +264,7 @@ static struct dh_suspect suspect(const struct race *r, const struct access *a, u
                                .n_locks = locks->n};
 }
 
-static void tell(struct race *r, const struct hit *h, const struct access *now)
+static void report(struct race *r, const struct hit *h, const struct access *now)
 {
     struct dh_suspect both[] = {suspect(r, now, h->addr, h->size), suspect(r, &h->before, h->addr, h->size)};
     struct dh_suspicion s = {.kind = DH_SUSPECT_RACE,
@@ -373,19 +274,27 @@ static void tell(struct race *r, const struct hit *h, const struct access *now)
                              .suspects = both,
                              .n_suspects = 2,
                              .text = "nothing in this run orders the two accesses"};
-    dh_run_report(r->world, &dh_detector_race, &s);
+    dh_run_report(r->run, &dh_detector_race, &s);
 }
 
-/* All that one access ran into, if its place and the other's were not told before. */
-static void tell_hits(struct race *r, const struct access *now)
+static struct dh_reported_access side_of(const struct access *a)
+{
+    return (struct dh_reported_access){a->site, a->op};
+}
+
+/* The races of one access, but for pairs of places that were reported before. */
+static void report_hits(struct race *r, const struct access *now)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->hits.n; i++)
-        if (!r->cap_told || !r->told[told_slot(r, pair_of(&r->hits.at[i], now))])
-            r->hits.at[n++] = r->hits.at[i];
+    for (size_t i = 0; i < r->hits.n; i++) {
+        const struct hit *h = &r->hits.at[i];
+        if (!dh_reported_pairs_has(&r->reported, side_of(&h->before), side_of(now), h->addr / GRANULE))
+            r->hits.at[n++] = *h;
+    }
     for (size_t i = 0; i < n; i++) {
-        remember(r, pair_of(&r->hits.at[i], now));
-        tell(r, &r->hits.at[i], now);
+        const struct hit *h = &r->hits.at[i];
+        dh_reported_pairs_add(&r->reported, side_of(&h->before), side_of(now), h->addr / GRANULE);
+        report(r, h, now);
     }
     r->hits.n = 0;
 }
@@ -395,7 +304,7 @@ static void tell_hits(struct race *r, const struct access *now)
 static void touch_one(struct race *r, struct granule *g, uint64_t at, unsigned scale, const struct access *a)
 {
     if (!repeats(g, a))
-        look(r, g, at, scale, a);
+        check_granule(r, g, at, scale, a);
 }
 
 /* Bytes of one block. */
@@ -422,7 +331,7 @@ static void touch(struct race *r, struct access *a, uint64_t addr, uint64_t size
         touch_block(r, block_at(r, at >> BLOCK_SHIFT), a, at, next - at);
         at = next;
     }
-    tell_hits(r, a);
+    report_hits(r, a);
 }
 
 static struct access access_of(struct race *r, const struct dh_event *e, enum kind kind, unsigned op)
@@ -444,7 +353,7 @@ static void plain(struct race *r, const struct dh_event *e)
     touch(r, &a, e->addr, e->arg);
 }
 
-/* A reader is after what it acquires by this very operation; what it publishes includes the operation. */
+/* An atomic is after what it acquires; what it releases includes the operation itself. */
 static void atomic(struct race *r, const struct dh_event *e)
 {
     struct access a = access_of(r, e, dh_event_atomic_wrote(e) ? ATOMIC_WRITES : ATOMIC_READS, dh_event_atomic_op(e));
@@ -452,73 +361,78 @@ static void atomic(struct race *r, const struct dh_event *e)
     touch(r, &a, e->addr, dh_event_atomic_size(e));
 }
 
-/* Blocks of the range that were accessed; fn may take its block out. */
-static void each_block(struct race *r, uint64_t addr, uint64_t size, void (*fn)(struct race *, struct block **, void *),
-                       void *arg)
+static int by_number(const void *a, const void *b)
+{
+    const struct block *x = *(struct block *const *)a, *y = *(struct block *const *)b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+typedef DH_VEC(struct block *) block_list;
+
+/* Blocks of the range that were accessed, by address. */
+static void list_blocks(struct race *r, uint64_t addr, uint64_t size, block_list *out)
 {
     uint64_t first = addr >> BLOCK_SHIFT, last = (addr + size - 1) >> BLOCK_SHIFT;
-    if (!size || last < first || !r->n_blocks)
+    if (!size || last < first)
         return;
-    bool all = last - first >= r->n_buckets; /* a large mapping, few accesses */
-    for (uint64_t i = 0; i < (all ? r->n_buckets : last - first + 1); i++) {
-        struct block **at = &r->buckets[all ? i : bucket_of(r, first + i)];
-        while (*at) {
-            struct block *b = *at;
-            if (all ? b->number >= first && b->number <= last : b->number == first + i)
-                fn(r, at, arg);
-            if (*at == b)
-                at = &b->next;
+    if (last - first < r->blocks.n) {
+        for (uint64_t number = first; number <= last; number++) {
+            uint32_t i = dh_u64_map_seek(&r->blocks, number);
+            if (i != DH_ABSENT)
+                dh_vec_push(out, r->blocks.at[i].pointer);
         }
+        return;
     }
+    for (uint32_t i = 0; i < r->blocks.n; i++) /* a large mapping, few accesses */
+        if (r->blocks.at[i].key >= first && r->blocks.at[i].key <= last)
+            dh_vec_push(out, r->blocks.at[i].pointer);
+    if (out->n)
+        qsort(out->at, out->n, sizeof *out->at, by_number);
 }
 
-struct freeing {
-    struct access access;
-    uint64_t addr, size;
-};
-
-static void look_at_freed(struct race *r, struct block **at, void *arg)
+/* Freeing a block is like writing all of it. */
+static void check_freed(struct race *r, const struct dh_event *e, const block_list *blocks)
 {
-    struct freeing *f = arg;
-    uint64_t start = (*at)->number << BLOCK_SHIFT, end = f->addr + f->size;
-    uint64_t from = f->addr > start ? f->addr : start, to = end - start < BLOCK ? end : start + BLOCK;
-    touch_block(r, *at, &f->access, from, to - from);
+    struct access a = access_of(r, e, WRITES, DH_OP_FREE);
+    a.flags = 0;
+    for (size_t i = 0; i < blocks->n; i++) {
+        uint64_t start = blocks->at[i]->number << BLOCK_SHIFT, end = e->addr + e->arg;
+        uint64_t from = e->addr > start ? e->addr : start, to = end - start < BLOCK ? end : start + BLOCK;
+        touch_block(r, blocks->at[i], &a, from, to - from);
+    }
+    report_hits(r, &a);
 }
 
-static void forget(struct race *r, struct block **at, void *arg)
+static void forget_block(struct race *r, struct block *b, uint64_t addr, uint64_t size)
 {
-    const struct freeing *f = arg;
-    struct block *b = *at;
     uint64_t start = b->number << BLOCK_SHIFT;
-    if (start >= f->addr && f->addr + f->size - start >= BLOCK) {
-        *at = b->next;
+    if (start >= addr && addr + size - start >= BLOCK) {
+        dh_u64_map_remove(&r->blocks, b->number);
         free_block(b);
-        r->n_blocks--;
         return;
     }
     split(b);
     for (size_t k = 0; k < GRANULES; k++) {
         uint64_t granule = start + k * GRANULE;
         struct granule *g = &b->granules[k];
-        if (granule + GRANULE <= f->addr || granule >= f->addr + f->size)
+        if (granule + GRANULE <= addr || granule >= addr + size)
             continue;
         for (uint32_t i = 0; i < g->n; i++)
-            g->at[i].mask &= (uint8_t)~mask_of(granule, f->addr, f->size);
+            g->at[i].mask &= (uint8_t)~mask_of(granule, addr, size);
         drop_empty(g);
     }
 }
 
-/* A new object: what was done to the old one does not count. Giving a block back is like writing all of it. */
+/* An object begins or ends: accesses to what was there before do not count any more. */
 static void memory(struct race *r, const struct dh_event *e)
 {
-    struct freeing f = {.addr = e->addr, .size = e->arg};
-    if (e->kind == DH_EVENT_FREE && e->flags == DH_MEMORY_HEAP) {
-        f.access = access_of(r, e, WRITES, DH_OP_FREE);
-        f.access.flags = 0;
-        each_block(r, e->addr, e->arg, look_at_freed, &f);
-        tell_hits(r, &f.access);
-    }
-    each_block(r, e->addr, e->arg, forget, &f);
+    block_list blocks = {0};
+    list_blocks(r, e->addr, e->arg, &blocks);
+    if (e->kind == DH_EVENT_FREE && e->flags == DH_MEMORY_HEAP)
+        check_freed(r, e, &blocks);
+    for (size_t i = 0; i < blocks.n; i++)
+        forget_block(r, blocks.at[i], e->addr, e->arg);
+    dh_vec_release(&blocks);
 }
 
 static void event(void *self, const struct dh_event *e)
@@ -542,7 +456,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     struct race *r = DH_NEW(struct race);
     (void)o;
     (void)why;
-    r->world = w;
+    r->run = w;
     r->happens = dh_happens_new(DH_EDGES_ALL);
     return r;
 }
@@ -550,16 +464,13 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
 static void release(void *self)
 {
     struct race *r = self;
-    for (size_t i = 0; i < r->n_buckets; i++)
-        for (struct block *b = r->buckets[i], *next; b; b = next) {
-            next = b->next;
-            free_block(b);
-        }
+    for (uint32_t i = 0; i < r->blocks.n; i++)
+        free_block(r->blocks.at[i].pointer);
     for (size_t i = 0; i < r->lock_sets.n; i++)
         free(r->lock_sets.at[i].at);
-    free(r->buckets);
-    free(r->lock_index);
-    free(r->told);
+    dh_u64_map_release(&r->blocks);
+    dh_index_release(&r->lock_index);
+    dh_reported_pairs_release(&r->reported);
     dh_vec_release(&r->lock_sets);
     dh_vec_release(&r->sections);
     dh_vec_release(&r->hits);

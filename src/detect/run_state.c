@@ -1,12 +1,13 @@
 #include "detect/run_state.h"
 #include "base/alloc.h"
 
+#include "base/map.h"
 #include "detect/detector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct dh_run_thread nobody = {.index = UINT32_MAX, .parent = UINT32_MAX};
+static const struct dh_run_thread unknown_thread = {.index = UINT32_MAX, .parent = UINT32_MAX};
 
 /* Objects are kept in a treap by address: they neither overlap nor move. */
 struct node {
@@ -15,13 +16,13 @@ struct node {
     struct node *child[2];
 };
 
-/* Numbers of locks by address: open addressing, no removal, since an address that was a lock will be one again. */
+/* A lock by its address; kept, since an address that was a lock will be one again. */
 struct lock_row {
     uint64_t lock;
-    uint32_t id;    /* 0: free row */
-    uint32_t block; /* number of the heap block that it is in, or 0 */
-    uint32_t owner; /* thread that holds it alone, and 1; 0: nobody */
-    uint64_t asked; /* number of changes near locks when `block` was asked for */
+    uint32_t id;
+    uint32_t block;   /* number of the heap block that it is in, or 0 */
+    uint32_t owner;   /* index of the thread that holds it exclusively + 1; 0: none */
+    uint64_t checked; /* value of `changes` when `block` was looked up */
 };
 
 enum { LOCK_PAGES = 1 << 14, PAGE_SHIFT = 12, ENDED = 1 << 12 };
@@ -30,13 +31,13 @@ struct dh_run_state {
     struct dh_run_host host;
     DH_VEC(struct dh_run_thread *) threads;
     struct node *objects;
-    struct dh_object ended[ENDED]; /* by number, wrapped: some of those that are no more */
-    struct lock_row *locks;
-    size_t n_locks, cap_locks;
-    bool lock_pages[LOCK_PAGES]; /* by number of page, wrapped: there may be locks */
-    uint64_t changes;            /* of objects on such pages */
+    struct dh_object ended[ENDED];  /* by number, wrapped: some of those that ended */
+    DH_VEC(struct lock_row) locks;  /* by number of `lock_numbers` */
+    struct dh_u64_map lock_numbers; /* by address */
+    bool lock_pages[LOCK_PAGES];    /* by page number, wrapped: there may be locks */
+    uint64_t changes;               /* of objects on such pages */
     uint32_t last_lock, last_object, random;
-    uint64_t last_taking, last_activation, last_section;
+    uint64_t last_acquisition, last_activation, last_section;
 };
 
 struct dh_run_state *dh_run_state_new(const struct dh_run_host *host)
@@ -67,7 +68,7 @@ static struct dh_run_thread *thread_of(struct dh_run_state *w, uint32_t index)
 
 const struct dh_run_thread *dh_run_thread(struct dh_run_state *w, uint32_t index)
 {
-    return index < w->threads.n && w->threads.at[index] ? w->threads.at[index] : &nobody;
+    return index < w->threads.n && w->threads.at[index] ? w->threads.at[index] : &unknown_thread;
 }
 
 uint32_t dh_run_thread_count(const struct dh_run_state *w)
@@ -112,26 +113,6 @@ static void leave(struct dh_run_state *w, const struct dh_event *e)
 
 /* ---- locks ---- */
 
-static size_t lock_slot(const struct dh_run_state *w, uint64_t lock)
-{
-    size_t i = (lock * 0x9e3779b97f4a7c15u) >> 20 & (w->cap_locks - 1);
-    while (w->locks[i].id && w->locks[i].lock != lock)
-        i = (i + 1) & (w->cap_locks - 1);
-    return i;
-}
-
-static void grow_locks(struct dh_run_state *w)
-{
-    struct lock_row *old = w->locks;
-    size_t cap = w->cap_locks;
-    w->cap_locks = cap ? cap * 2 : 64;
-    w->locks = dh_xcalloc(w->cap_locks, sizeof *w->locks);
-    for (size_t i = 0; i < cap; i++)
-        if (old[i].id)
-            w->locks[lock_slot(w, old[i].lock)] = old[i];
-    free(old);
-}
-
 static struct node **below(struct node **root, uint64_t addr);
 
 static uint32_t block_around(struct dh_run_state *w, uint64_t addr)
@@ -141,21 +122,20 @@ static uint32_t block_around(struct dh_run_state *w, uint64_t addr)
     return o && o->region == DH_MEMORY_HEAP && addr - o->at < o->size ? o->number : 0;
 }
 
-/* A lock in a block that was freed and allocated again is another one, whether or not somebody initialised it. */
+/* A lock in a block that was freed and allocated again is another one, whether or not it was initialised. */
 static struct lock_row *lock_row(struct dh_run_state *w, uint64_t lock)
 {
-    if (w->n_locks * 2 >= w->cap_locks)
-        grow_locks(w);
-    struct lock_row *r = &w->locks[lock_slot(w, lock)];
-    if (r->id && r->asked == w->changes)
+    uint32_t number = dh_u64_map_number(&w->lock_numbers, lock);
+    bool new = number == w->locks.n;
+    if (new)
+        dh_vec_push(&w->locks, (struct lock_row){.lock = lock});
+    struct lock_row *r = &w->locks.at[number];
+    if (!new && r->checked == w->changes)
         return r;
     uint32_t block = block_around(w, lock);
-    r->asked = w->changes;
+    r->checked = w->changes;
     w->lock_pages[(lock >> PAGE_SHIFT) % LOCK_PAGES] = true;
-    if (!r->id) {
-        *r = (struct lock_row){.lock = lock, .id = ++w->last_lock, .block = block, .asked = w->changes};
-        w->n_locks++;
-    } else if (r->block != block) {
+    if (new || r->block != block) {
         r->id = ++w->last_lock;
         r->block = block;
     }
@@ -180,7 +160,7 @@ const struct dh_lock_hold *dh_run_find_held(struct dh_run_state *w, uint32_t thr
     return thread < w->threads.n && w->threads.at[thread] ? held_entry(w->threads.at[thread], lock) : NULL;
 }
 
-static void let_go(struct dh_run_state *w, struct dh_run_thread *t, struct dh_lock_hold *h)
+static void drop_held(struct dh_run_state *w, struct dh_run_thread *t, struct dh_lock_hold *h)
 {
     size_t i = (size_t)(h - t->held.at);
     memmove(h, h + 1, (t->held.n - i - 1) * sizeof *h);
@@ -188,14 +168,14 @@ static void let_go(struct dh_run_state *w, struct dh_run_thread *t, struct dh_lo
     t->section = ++w->last_section;
 }
 
-/* Who held it does no more: another thread gave it, or got it although nobody told of its being given (its owner died,
- * or gave it out of our sight). */
+/* Its owner does not hold it any more: another thread released it, or acquired it although no release was seen (the
+ * owner died, or released it unseen). */
 static void disown(struct dh_run_state *w, struct lock_row *r)
 {
     struct dh_run_thread *t = r->owner ? thread_of(w, r->owner - 1) : NULL;
     struct dh_lock_hold *h = t ? held_entry(t, r->lock) : NULL;
     if (h)
-        let_go(w, t, h);
+        drop_held(w, t, h);
     r->owner = 0;
 }
 
@@ -219,7 +199,7 @@ static void lock(struct dh_run_state *w, const struct dh_event *e)
                                .depth = 1,
                                .site = e->site,
                                .ctx = e->ctx,
-                               .taken = ++w->last_taking};
+                               .acquisition = ++w->last_acquisition};
     dh_vec_push(&t->held, new);
     t->section = ++w->last_section;
 }
@@ -234,7 +214,7 @@ static void unlock(struct dh_run_state *w, const struct dh_event *e)
     if (!h)
         disown(w, row);
     else
-        let_go(w, t, h);
+        drop_held(w, t, h);
     if (row->owner == e->thread + 1)
         row->owner = 0;
 }
@@ -304,7 +284,7 @@ static void changes_at(struct dh_run_state *w, uint64_t at, uint64_t last)
     w->changes += near;
 }
 
-/* Whatever overlaps the range is gone. */
+/* Objects that overlap the range end. */
 static void clear(struct dh_run_state *w, uint64_t at, uint64_t size)
 {
     uint64_t last = size ? at + size - 1 : at;
@@ -431,10 +411,10 @@ uint32_t dh_run_may_wait(struct dh_run_state *w, uint32_t lock, unsigned n, bool
                                                    : DH_NO_PLACE;
 }
 
-void dh_run_report(struct dh_run_state *w, const struct dh_detector *who, const struct dh_suspicion *s)
+void dh_run_report(struct dh_run_state *w, const struct dh_detector *detector, const struct dh_suspicion *s)
 {
     if (w->host.found)
-        w->host.found(w->host.arg, who->name, s);
+        w->host.found(w->host.arg, detector->name, s);
 }
 
 static void free_nodes(struct node *n)
@@ -461,6 +441,7 @@ void dh_run_state_free(struct dh_run_state *w)
     }
     dh_vec_release(&w->threads);
     free_nodes(w->objects);
-    free(w->locks);
+    dh_vec_release(&w->locks);
+    dh_u64_map_release(&w->lock_numbers);
     free(w);
 }

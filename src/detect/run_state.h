@@ -1,6 +1,6 @@
-/* What is so at a point of the event stream, kept once for all detectors: threads, the locks they hold, the functions
- * they are in, the objects that exist, and what places mean. Layer: detect. Answers stay valid until the next event.
- * Numbers that the stream brings are not trusted: thread indices at or above DH_RUN_THREADS_MAX are refused. */
+/* The state of the run at a point of the event stream, kept once for all detectors: threads, the locks they hold, the
+ * functions they are in, the objects that exist, and the meaning of places. Layer: detect. Answers are valid until the
+ * next event. The stream is not trusted: thread indices at or above DH_RUN_THREADS_MAX are refused. */
 #ifndef DH_DETECT_RUN_STATE_H
 #define DH_DETECT_RUN_STATE_H
 
@@ -19,49 +19,49 @@ struct dh_lock_hold {
     uint64_t lock;
     uint32_t id; /* of this lock: an address that is initialised anew is another lock */
     bool shared;
-    uint32_t depth;     /* of recursion, from 1 */
-    uint32_t site, ctx; /* where it was taken */
-    uint64_t taken;     /* number of the taking, unlike every other in this run, also for retaking after a wait */
+    uint32_t depth;       /* of recursion, from 1 */
+    uint32_t site, ctx;   /* where it was acquired */
+    uint64_t acquisition; /* its number, unique in this run; another one after a condition wait */
 };
 
 /* An activation of a function. */
 struct dh_activation {
     uint32_t site, ctx;
     uint64_t object; /* its first pointer argument, or 0 */
-    uint64_t number; /* unlike every other */
+    uint64_t number; /* unique */
 };
 
 struct dh_run_thread {
     uint32_t index, parent; /* UINT32_MAX: not known */
     bool begun, ended;
-    DH_VEC(struct dh_lock_hold) held;    /* in the order of taking */
-    DH_VEC(struct dh_activation) active; /* outermost first; only of streams that tell */
+    DH_VEC(struct dh_lock_hold) held;    /* in the order of acquisition */
+    DH_VEC(struct dh_activation) active; /* outermost first; only of streams that have scopes */
     uint64_t section;                    /* changes whenever `held` does */
 };
 
 /* A piece of memory with a beginning and an end: heap block, mapping, global variable, thread's stack. */
 struct dh_object {
     uint64_t at, size;
-    uint32_t number;            /* unlike every other, also of what was there before */
+    uint32_t number;            /* unique, also among objects that were at this address before */
     uint8_t region;             /* dh_event_region */
     uint32_t thread, site, ctx; /* of its allocation */
 };
 
-/* What only the host of the stream knows. Any may be NULL. */
+/* What only the reader of the stream knows. Any may be NULL. */
 struct dh_run_host {
     /* The row of a place and its table; NULL: nothing is known. */
     const struct dh_site *(*site)(void *arg, uint32_t place, const struct dh_site_table **table);
     /* The global variable around an address. */
     bool (*global)(void *arg, uint64_t addr, uint64_t *at, uint64_t *size);
-    /* Variables that any path through the critical section that is begun at that place may access, as names of the
-     * site table ("struct account.balance"); `write` says which kind. NULL: not known, only what was seen counts. */
+    /* Variables that some path through the critical section that begins at that place may access, as names of the
+     * site table ("struct account.balance"); `write`: written, else read. NULL: not known. */
     const char *const *(*may_access)(void *arg, uint32_t place, bool write, size_t *n);
-    /* How the value read at a place has to do with the section that is begun at another: bits of dh_flow
-     * (event/scope_table.h), 0 when it has not. With DH_NO_PLACE: with branches of its own function. Negative: nobody
-     * knows. */
+    /* How the value read at a place reaches the critical section that begins at another: bits of dh_flow
+     * (event/scope_table.h), 0 when it does not. With DH_NO_PLACE: branches of its own function. Negative: not known.
+     */
     int (*flow)(void *arg, uint32_t read, uint32_t lock);
-    /* The place of the n-th wait for a condition that the section may come to that is begun at a place, and whether
-     * nobody signals that condition; DH_NO_PLACE behind the last, and when nothing is known. */
+    /* The place of the n-th condition wait that the critical section that begins at a place may reach, and whether no
+     * code signals that condition; DH_NO_PLACE after the last, and when nothing is known. */
     uint32_t (*may_wait)(void *arg, uint32_t lock, unsigned n, bool *nobody_signals);
     /* A suspicion of `detector`. */
     void (*found)(void *arg, const char *detector, const void *suspicion);
@@ -71,20 +71,21 @@ struct dh_run_host {
 struct dh_run_state;
 struct dh_run_state *dh_run_state_new(const struct dh_run_host *host);
 void dh_run_state_free(struct dh_run_state *w);
-/* Around what detectors see of the event: `before` for what it takes or begins, `after` for what it gives or ends. */
+/* Before and after detectors see the event: `before` for what it acquires or begins, `after` for what it releases or
+ * ends. */
 void dh_run_state_before(struct dh_run_state *w, const struct dh_event *e);
 void dh_run_state_after(struct dh_run_state *w, const struct dh_event *e);
 
-/* Never NULL: a thread nobody spoke of holds nothing. Indices that are refused answer an empty thread. */
+/* Never NULL: an unknown or refused index answers a thread that holds nothing. */
 const struct dh_run_thread *dh_run_thread(struct dh_run_state *w, uint32_t index);
 uint32_t dh_run_thread_count(const struct dh_run_state *w); /* one more than the highest index */
-/* The thread's entry for the lock, NULL when it does not hold it. */
+/* NULL when the thread does not hold it. */
 const struct dh_lock_hold *dh_run_find_held(struct dh_run_state *w, uint32_t thread, uint64_t lock);
-/* The number of the lock at that address now; a new one if it was never spoken of. */
+/* The number of the lock that is at the address now; a new one if it was never used. */
 uint32_t dh_run_lock_id(struct dh_run_state *w, uint64_t lock);
-/* NULL: nobody knows of one. */
+/* NULL: none is known. */
 const struct dh_object *dh_run_find_object(struct dh_run_state *w, uint64_t addr);
-/* The one of that number, also when it has ended, if that is not long ago; NULL: forgotten. */
+/* The object of that number, also when it has ended not long ago; NULL: forgotten. */
 const struct dh_object *dh_run_find_object_numbered(struct dh_run_state *w, uint64_t addr, uint32_t number);
 
 const struct dh_site *dh_run_site(struct dh_run_state *w, uint32_t place, const struct dh_site_table **table);

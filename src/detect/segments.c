@@ -7,33 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread's moment as long as nothing changes it. */
-struct now {
+/* A thread's current segment. */
+struct current {
     uint32_t segment;
-    bool learnt;             /* since the moment was made: it needs another number */
-    uint64_t section, given; /* the lock that the thread gave last */
+    bool learnt;       /* since the segment began: it needs another number */
+    uint64_t section;  /* dh_run_thread.section when it began */
+    uint64_t released; /* the lock that the thread released last */
 };
 
-/* Where happens-before keeps what was published with a moment, and what a condition tells of its lock: addresses that
- * no program has. */
-#define MOMENT_AT(segment) (1ull << 63 | (uint64_t)(segment) << 8)
+/* Objects that carry what was published with a segment, and what a signal passes on of its lock: addresses that no
+ * program has. */
+#define SEGMENT_AT(segment) (1ull << 63 | (uint64_t)(segment) << 8)
 #define CONDITION_AT(addr) ((addr) | 1ull << 62)
 
 struct dh_segments {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_happens *order[DH_HB_STRENGTHS];
     struct dh_locksets *locksets;
     DH_VEC(struct dh_segment) segments;
-    DH_VEC(uint32_t) refs; /* of them: asked for more often than what they hold */
+    DH_VEC(uint32_t) refs; /* of them: used more often than their content */
     DH_VEC(uint32_t) unused;
-    DH_VEC(struct now) now; /* by thread */
+    DH_VEC(struct current) now; /* by thread */
     DH_VEC(uint32_t) scratch;
 };
 
 struct dh_segments *dh_segments_new(struct dh_run_state *w)
 {
     struct dh_segments *m = DH_NEW(struct dh_segments);
-    m->world = w;
+    m->run = w;
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         m->order[i] = dh_happens_new(DH_EDGES_WITHOUT_LOCKS);
     m->locksets = dh_locksets_new();
@@ -75,8 +76,8 @@ const struct dh_segment *dh_segments_get(const struct dh_segments *m, uint32_t s
     return &m->segments.at[segment];
 }
 
-static void tell_orders(struct dh_segments *m, enum dh_hb_strength from, unsigned kind, uint32_t thread, uint64_t addr,
-                        uint64_t arg)
+static void add_edges(struct dh_segments *m, enum dh_hb_strength from, unsigned kind, uint32_t thread, uint64_t addr,
+                      uint64_t arg)
 {
     struct dh_event e = {.kind = (uint8_t)kind, .thread = thread, .addr = addr, .arg = arg};
     for (int i = from; i < DH_HB_STRENGTHS; i++)
@@ -101,7 +102,7 @@ void dh_segments_unref(struct dh_segments *m, uint32_t segment)
     if (--m->refs.at[segment])
         return;
     if (at->published)
-        tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_FORGET, at->thread, MOMENT_AT(segment), 0);
+        add_edges(m, DH_HB_SIGNALLED, DH_EVENT_FORGET, at->thread, SEGMENT_AT(segment), 0);
     dh_locksets_unref(m->locksets, at->any);
     dh_locksets_unref(m->locksets, at->exclusive);
     free_held(at);
@@ -109,20 +110,20 @@ void dh_segments_unref(struct dh_segments *m, uint32_t segment)
     dh_vec_push(&m->unused, segment);
 }
 
-/* ---- the present ---- */
+/* ---- current segments ---- */
 
-static struct now *now_of(struct dh_segments *m, uint32_t thread)
+static struct current *current_of(struct dh_segments *m, uint32_t thread)
 {
     if (thread >= DH_RUN_THREADS_MAX)
-        thread = DH_RUN_THREADS_MAX; /* all that are refused share one */
+        thread = DH_RUN_THREADS_MAX; /* all refused indices share one */
     while (m->now.n <= thread)
-        dh_vec_push(&m->now, (struct now){0});
+        dh_vec_push(&m->now, (struct current){0});
     return &m->now.at[thread];
 }
 
-static void renew(struct dh_segments *m, uint32_t thread)
+static void end_segment(struct dh_segments *m, uint32_t thread)
 {
-    struct now *n = now_of(m, thread);
+    struct current *n = current_of(m, thread);
     if (n->segment)
         dh_segments_unref(m, n->segment);
     n->segment = 0;
@@ -147,15 +148,12 @@ static uint32_t new_number(struct dh_segments *m)
     return (uint32_t)m->segments.n - 1;
 }
 
-static uint32_t add(struct dh_segments *m, struct dh_segment new, const struct dh_lock_hold *held)
+static uint32_t add_segment(struct dh_segments *m, struct dh_segment new, const struct dh_lock_hold *held)
 {
     uint32_t id = new_number(m);
     new.published = false;
     if (new.n_held > 1) {
-        new.held.more = malloc(new.n_held * sizeof *held);
-        if (!new.held.more)
-            abort();
-        memcpy(new.held.more, held, new.n_held * sizeof *held);
+        new.held.more = dh_xmemdup(held, new.n_held * sizeof *held);
     } else if (new.n_held) {
         new.held.one = *held;
     }
@@ -172,33 +170,33 @@ static bool holds_shared(const struct dh_run_thread *t)
     return false;
 }
 
-static uint32_t new_moment(struct dh_segments *m, const struct dh_run_thread *t, uint32_t thread)
+static uint32_t new_segment(struct dh_segments *m, const struct dh_run_thread *t, uint32_t thread)
 {
     struct dh_segment new = {.thread = thread, .n_held = (uint32_t)t->held.n};
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         new.time[i] = dh_happens_time(m->order[i], thread);
     new.any = set_of(m, t, true);
     new.exclusive = holds_shared(t) ? set_of(m, t, false) : dh_locksets_ref(m->locksets, new.any);
-    return add(m, new, t->held.at);
+    return add_segment(m, new, t->held.at);
 }
 
-/* The same locks at the same time, but more is known to be before it. */
-static uint32_t copy(struct dh_segments *m, uint32_t segment)
+/* The same locks and time, but ordered after more. */
+static uint32_t copy_segment(struct dh_segments *m, uint32_t segment)
 {
     struct dh_segment old = m->segments.at[segment];
     dh_locksets_ref(m->locksets, old.any);
     dh_locksets_ref(m->locksets, old.exclusive);
-    return add(m, old, dh_segment_held(&old));
+    return add_segment(m, old, dh_segment_held(&old));
 }
 
 uint32_t dh_segments_latest(struct dh_segments *m, uint32_t thread)
 {
-    struct now *n = now_of(m, thread);
+    struct current *n = current_of(m, thread);
     uint32_t old = n->segment;
     if (!old)
         return dh_segments_current(m, thread);
     if (n->learnt) {
-        n->segment = copy(m, old);
+        n->segment = copy_segment(m, old);
         n->learnt = false;
         dh_segments_unref(m, old);
     }
@@ -207,12 +205,12 @@ uint32_t dh_segments_latest(struct dh_segments *m, uint32_t thread)
 
 uint32_t dh_segments_current(struct dh_segments *m, uint32_t thread)
 {
-    struct now *n = now_of(m, thread);
-    const struct dh_run_thread *t = dh_run_thread(m->world, thread);
+    struct current *n = current_of(m, thread);
+    const struct dh_run_thread *t = dh_run_thread(m->run, thread);
     if (n->segment && n->section == t->section)
         return dh_segments_latest(m, thread);
-    renew(m, thread);
-    n->segment = new_moment(m, t, thread);
+    end_segment(m, thread);
+    n->segment = new_segment(m, t, thread);
     n->section = t->section;
     return n->segment;
 }
@@ -223,41 +221,41 @@ void dh_segments_publish(struct dh_segments *m, uint32_t segment)
 {
     uint32_t thread = m->segments.at[segment].thread;
     m->segments.at[segment].published = true;
-    tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, thread, MOMENT_AT(segment), 0);
+    add_edges(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, thread, SEGMENT_AT(segment), 0);
     const struct dh_segment *at = &m->segments.at[segment];
     for (size_t i = 0; i < at->n_held; i++)
         if (!dh_segment_held(at)[i].shared)
-            pass(m, dh_segment_held(at)[i].lock, MOMENT_AT(segment));
-    renew(m, thread);
+            pass(m, dh_segment_held(at)[i].lock, SEGMENT_AT(segment));
+    end_segment(m, thread);
 }
 
 void dh_segments_learn(struct dh_segments *m, uint32_t thread, uint32_t segment, enum dh_hb_strength strength)
 {
     if (!m->segments.at[segment].published)
         return;
-    tell_orders(m, strength, DH_EVENT_ACQUIRE, thread, MOMENT_AT(segment), 0);
-    now_of(m, thread)->learnt = true;
+    add_edges(m, strength, DH_EVENT_ACQUIRE, thread, SEGMENT_AT(segment), 0);
+    current_of(m, thread)->learnt = true;
 }
 
-/* What every thread did up to here is what those who wait for a condition with this lock wait for. */
-static void give(struct dh_segments *m, const struct dh_event *e)
+/* What was done under the lock so far is what waiters for a condition with this lock wait for. */
+static void lock_released(struct dh_segments *m, const struct dh_event *e)
 {
-    const struct dh_lock_hold *h = dh_run_find_held(m->world, e->thread, e->addr);
+    const struct dh_lock_hold *h = dh_run_find_held(m->run, e->thread, e->addr);
     if (h && (h->depth > 1 || h->shared))
         return;
-    tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, e->thread, e->addr, 0);
-    now_of(m, e->thread)->given = e->addr;
+    add_edges(m, DH_HB_SIGNALLED, DH_EVENT_RELEASE_JOIN, e->thread, e->addr, 0);
+    current_of(m, e->thread)->released = e->addr;
 }
 
-/* Often the lock is given before the signal. */
+/* Often the lock is released before the signal. */
 static void signal_condition(struct dh_segments *m, const struct dh_event *e)
 {
-    const struct dh_run_thread *t = dh_run_thread(m->world, e->thread);
+    const struct dh_run_thread *t = dh_run_thread(m->run, e->thread);
     for (size_t i = 0; i < t->held.n; i++)
         if (!t->held.at[i].shared)
             pass(m, t->held.at[i].lock, CONDITION_AT(e->addr));
-    if (!t->held.n && now_of(m, e->thread)->given)
-        pass(m, now_of(m, e->thread)->given, CONDITION_AT(e->addr));
+    if (!t->held.n && current_of(m, e->thread)->released)
+        pass(m, current_of(m, e->thread)->released, CONDITION_AT(e->addr));
 }
 
 static bool is_relaxed_load(const struct dh_event *e)
@@ -272,15 +270,15 @@ void dh_segments_event(struct dh_segments *m, const struct dh_event *e)
     for (int i = 0; i < DH_HB_STRENGTHS; i++)
         dh_happens_event(m->order[i], e);
     if (e->kind == DH_EVENT_UNLOCK)
-        give(m, e);
+        lock_released(m, e);
     else if (signals)
         signal_condition(m, e);
     else if (e->kind == DH_EVENT_COND_WOKEN && !(e->flags & DH_EVENT_TIMED))
-        tell_orders(m, DH_HB_SIGNALLED, DH_EVENT_ACQUIRE, e->thread, CONDITION_AT(e->addr), 0);
+        add_edges(m, DH_HB_SIGNALLED, DH_EVENT_ACQUIRE, e->thread, CONDITION_AT(e->addr), 0);
     else if (e->kind == DH_EVENT_ALLOC || e->kind == DH_EVENT_FREE)
-        tell_orders(m, DH_HB_SIGNALLED, e->kind, e->thread, CONDITION_AT(e->addr), e->arg);
+        add_edges(m, DH_HB_SIGNALLED, e->kind, e->thread, CONDITION_AT(e->addr), e->arg);
     if (e->kind == DH_EVENT_UNLOCK || ((dh_event_info(e->kind)->group & ORDERS) && !is_relaxed_load(e)))
-        renew(m, e->thread);
+        end_segment(m, e->thread);
 }
 
 bool dh_segments_happens_before(struct dh_segments *m, uint32_t segment, uint32_t thread, enum dh_hb_strength strength)

@@ -23,7 +23,7 @@ static void add_what_paths_may(struct dh_view_store *s, struct dh_view_code *c)
 {
     for (int write = 0; write < 2; write++) {
         size_t n;
-        const char *const *names = dh_run_may_access(s->world, c->site, write, &n);
+        const char *const *names = dh_run_may_access(s->run, c->site, write, &n);
         for (size_t i = 0; names && i < n; i++)
             add_name(c, dh_field_names_number(&s->names, names[i]));
     }
@@ -182,7 +182,7 @@ struct dh_lock_hold dh_view_lock(const struct dh_view *v)
                                  .depth = 1,
                                  .site = v->in.site,
                                  .ctx = v->in.ctx,
-                                 .taken = v->in.began};
+                                 .acquisition = v->in.acquisition};
 }
 
 struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
@@ -196,7 +196,7 @@ struct dh_field_place dh_field_place_of(const struct dh_field *f, bool *write)
 void dh_view_store_init(struct dh_view_store *s, struct dh_run_state *w)
 {
     memset(s, 0, sizeof *s);
-    s->world = w;
+    s->run = w;
     dh_field_names_init(&s->names);
     dh_critical_sections_init(&s->open, w, &s->names, closed, s);
     dh_hb_snapshots_init(&s->snapshots, DH_EDGES_WITHOUT_LOCKS);

@@ -36,7 +36,7 @@ struct dh_guarded_views {
 };
 
 struct dh_view_store {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     struct dh_field_names names;
     struct dh_hb_snapshots snapshots;
     struct dh_critical_sections open;

@@ -147,7 +147,7 @@ static bool is_sweep(const struct views *v, const struct dh_view *s, const struc
     const struct dh_site_table *table = NULL;
     bool write;
     struct dh_field_place p = dh_field_place_of(x->ours, &write);
-    const struct dh_site *site = dh_run_site(v->store.world, p.site, &table);
+    const struct dh_site *site = dh_run_site(v->store.run, p.site, &table);
     if (site && site->size && x->ours->end - x->ours->at >= (uint64_t)SWEEP * site->size)
         return true;
     unsigned n = 0;
@@ -274,7 +274,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
     struct dh_str text = {0}, key = {0};
     struct dh_lock_hold ls = dh_view_lock(c->s), la = dh_view_lock(c->a->view), lb = dh_view_lock(c->b->view);
     const char *x = dh_field_name(&v->store.names, c->x->name), *y = dh_field_name(&v->store.names, c->y->name);
-    const char *lock = or_else(dh_run_variable(v->store.world, c->s->in.site), "one lock");
+    const char *lock = or_else(dh_run_variable(v->store.run, c->s->in.site), "one lock");
     dh_str_add(&text, "{");
     list_some(v, &text, names);
     dh_str_addf(&text,
@@ -298,7 +298,7 @@ static void tell(struct views *v, const struct conflict *c, const uint32_t *name
                                 .n_suspects = sizeof suspects / sizeof *suspects,
                                 .text = text.at,
                                 .key = key.at};
-    dh_run_report(v->store.world, &dh_detector_views, &said);
+    dh_run_report(v->store.run, &dh_detector_views, &said);
     dh_str_release(&text);
     dh_str_release(&key);
 }
@@ -418,7 +418,7 @@ static int larger_first(const void *a, const void *b)
     const struct dh_view *v = *(struct dh_view *const *)a, *w = *(struct dh_view *const *)b;
     if (v->in.part.at.n != w->in.part.at.n)
         return v->in.part.at.n > w->in.part.at.n ? -1 : 1;
-    return v->in.began < w->in.began ? -1 : v->in.began > w->in.began;
+    return v->in.acquisition < w->in.acquisition ? -1 : v->in.acquisition > w->in.acquisition;
 }
 
 static void list_threads(const struct dh_guarded_views *g, number_list *threads)

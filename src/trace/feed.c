@@ -12,7 +12,7 @@ struct watcher {
 };
 
 struct dh_feed {
-    struct dh_run_state *world;
+    struct dh_run_state *run;
     DH_VEC(struct watcher) watchers;
     /* By kind of event: the indices of who wants it. */
     DH_VEC(uint8_t) wanted[DH_EVENT_COUNT];
@@ -78,7 +78,7 @@ static bool begin(struct dh_feed *f, const struct dh_detector *d, const struct d
                   struct dh_err *err)
 {
     const char *why = NULL;
-    void *self = d->begin(f->world, o, &why);
+    void *self = d->begin(f->run, o, &why);
     if (!self)
         return dh_err_set(err, "%s: %s", d->name, why ? why : "cannot begin");
     dh_vec_push(&f->watchers, (struct watcher){d, self});
@@ -100,7 +100,7 @@ struct dh_feed *dh_feed_new(const struct dh_meta *meta, const struct dh_run_host
     static const struct dh_detector_options none = {.get = no_option};
     struct dh_feed *f = DH_NEW(struct dh_feed);
     (void)meta;
-    f->world = dh_run_state_new(host);
+    f->run = dh_run_state_new(host);
     for (size_t i = 0; i < detectors->n && i < UINT8_MAX; i++)
         if (!begin(f, detectors->at[i], options ? options : &none, err)) {
             dh_feed_free(f);
@@ -113,12 +113,12 @@ void dh_feed_event(struct dh_feed *f, const struct dh_event *e)
 {
     if (e->kind >= DH_EVENT_COUNT || e->thread >= DH_RUN_THREADS_MAX)
         return;
-    dh_run_state_before(f->world, e);
+    dh_run_state_before(f->run, e);
     for (size_t i = 0; i < f->wanted[e->kind].n; i++) {
         const struct watcher *w = &f->watchers.at[f->wanted[e->kind].at[i]];
         w->detector->event(w->self, e);
     }
-    dh_run_state_after(f->world, e);
+    dh_run_state_after(f->run, e);
 }
 
 void dh_feed_end(struct dh_feed *f)
@@ -144,11 +144,11 @@ void dh_feed_free(struct dh_feed *f)
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
         dh_vec_release(&f->wanted[kind]);
     dh_vec_release(&f->watchers);
-    dh_run_state_free(f->world);
+    dh_run_state_free(f->run);
     free(f);
 }
 
 struct dh_run_state *dh_feed_world(struct dh_feed *f)
 {
-    return f->world;
+    return f->run;
 }
