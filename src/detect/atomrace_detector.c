@@ -1,6 +1,6 @@
-/* AtomRace on the event stream: collisions were seen when they happened and cannot be computed again, so they are
- * recorded, and here looked at once more. An access and what it met must be of two threads and have bytes in common,
- * and one must write; anything else in a trace is not believed. */
+/* AtomRace on the event stream: collisions are seen when they happen and cannot be computed again, so they are recorded
+ * and here validated. The two accesses must be of different threads and have common bytes, and one must write; anything
+ * else in a trace is ignored. */
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "detect/detector.h"
@@ -9,7 +9,7 @@
 
 struct atomrace {
     struct dh_run_state *run;
-    DH_VEC(struct dh_event) first; /* by thread: the access whose other half is to come; kind 0: none */
+    DH_VEC(struct dh_event) first; /* by thread: the access whose counterpart is to come; kind 0: none */
 };
 
 const struct dh_detector dh_detector_atomrace;
@@ -48,7 +48,7 @@ static struct dh_suspect suspect(const struct dh_event *e, uint32_t thread)
                                .size = size_of(e)};
 }
 
-static void met(struct atomrace *a, const struct dh_event *mine, const struct dh_event *other)
+static void collided(struct atomrace *a, const struct dh_event *mine, const struct dh_event *other)
 {
     uint32_t thread = other_of(other);
     if (thread == mine->thread || thread != other_of(mine) || !overlap(mine, other) ||
@@ -85,7 +85,7 @@ static void event(void *self, const struct dh_event *e)
     if (e->kind == DH_EVENT_COLLISION)
         *first = *e;
     else if (e->kind == DH_EVENT_COLLISION_WITH && first->kind) {
-        met(a, first, e);
+        collided(a, first, e);
         first->kind = 0;
     }
 }

@@ -1,19 +1,19 @@
-/* Object consistency on a recorded trace: what the program's own checks saw collide (consistency.h) is told again. They
- * see the moment, which no trace holds; so nothing is computed here, and a trace of a run without them has nothing. */
+/* Object consistency on the event stream: reports the interleavings that the checks inside the program recorded
+ * (consistency.h). They depend on timing that no trace has, so nothing is computed here. */
 #include "detect/consistency.h"
 #include "detect/detector.h"
 
 #include <stdlib.h>
 
-/* What a thread has told of a collision so far: the access, the one it met, then its own earlier one. */
-struct telling {
+/* What a thread has recorded of an interleaving so far: the access, the other one, then its own earlier one. */
+struct partial {
     struct dh_event here, other;
     bool has_here, has_other;
 };
 
 struct consistency {
     struct dh_run_state *run;
-    DH_VEC(struct telling) threads;
+    DH_VEC(struct partial) threads;
 };
 
 const struct dh_detector dh_detector_consistency;
@@ -29,10 +29,10 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     return c;
 }
 
-static struct telling *telling_of(struct consistency *c, uint32_t thread)
+static struct partial *partial_of(struct consistency *c, uint32_t thread)
 {
     while (c->threads.n <= thread)
-        dh_vec_push(&c->threads, (struct telling){0});
+        dh_vec_push(&c->threads, (struct partial){0});
     return &c->threads.at[thread];
 }
 
@@ -51,7 +51,7 @@ static struct dh_suspect suspect_of(const struct dh_event *e, uint32_t thread, c
                                .note = note};
 }
 
-static void tell(struct consistency *c, const struct telling *t, const struct dh_event *before)
+static void report(struct consistency *c, const struct partial *t, const struct dh_event *before)
 {
     bool suspected = t->here.flags & DH_EVENT_TRY;
     struct dh_suspect all[] = {suspect_of(before, t->here.thread, "first in the function's call"),
@@ -78,9 +78,9 @@ static void event(void *self, const struct dh_event *e)
     struct consistency *c = self;
     if (e->thread >= DH_RUN_THREADS_MAX)
         return;
-    struct telling *t = telling_of(c, e->thread);
+    struct partial *t = partial_of(c, e->thread);
     if (e->kind == DH_EVENT_INTERLEAVED) {
-        *t = (struct telling){.here = *e, .has_here = true};
+        *t = (struct partial){.here = *e, .has_here = true};
     } else if (e->kind != DH_EVENT_INTERLEAVED_WITH) {
         return;
     } else if (!(e->flags & DH_EVENT_AGAIN)) {
@@ -88,8 +88,8 @@ static void event(void *self, const struct dh_event *e)
         t->has_other = t->has_here;
     } else {
         if (t->has_other)
-            tell(c, t, e);
-        *t = (struct telling){0};
+            report(c, t, e);
+        *t = (struct partial){0};
     }
 }
 

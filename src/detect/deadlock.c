@@ -1,5 +1,5 @@
-/* Deadlocks: those that another order of events could have brought (lock_order.h), waits that may not end (waits.h),
- * and locks used as they must not be. Events: LOCK, CONDITION, WAIT, THREAD; the others only order what threads do. */
+/* Deadlocks that another schedule could bring (lock_order.h), critical and indefinite waits (waits.h), and misuse of
+ * locks. Events: LOCK, CONDITION, WAIT, THREAD; the others only order threads. */
 #include "base/alloc.h"
 #include "detect/detector.h"
 #include "detect/happens_before.h"
@@ -33,7 +33,7 @@ static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, s
                              .text =
                                  "each thread can hold what the one before waits for: no lock that two of them hold "
                                  "and no order of threads keeps them apart"};
-    /* Whichever request closed the cycle, the least thread comes first. */
+    /* The least thread comes first, whichever request closed the cycle. */
     size_t first = 0;
     for (size_t i = 1; i < n; i++)
         first = cycle[i]->thread < cycle[first]->thread ? i : first;
@@ -55,7 +55,7 @@ static void cycle_found(void *arg, const struct dh_lock_request *const *cycle, s
     dh_run_report(d->run, &dh_detector_deadlock, &s);
 }
 
-/* The lock itself, when it was got already, is the last of those held. */
+/* A lock that was acquired already is the last of those held. */
 static void request(struct deadlock *d, const struct dh_event *e)
 {
     const struct dh_run_thread *t = dh_run_thread(d->run, e->thread);
@@ -81,8 +81,8 @@ static void request(struct deadlock *d, const struct dh_event *e)
     dh_lock_order_request(d->order, &r, now);
 }
 
-/* What would not have waited, or not for ever, is in nobody's way; nor is what the thread has already. */
-static void wants(struct deadlock *d, const struct dh_event *e)
+/* Requests that do not block, or not for ever, cause no deadlock; nor do those for a lock that the thread holds. */
+static void lock_requested(struct deadlock *d, const struct dh_event *e)
 {
     const struct dh_lock_hold *h = dh_run_find_held(d->run, e->thread, e->addr);
     bool again = e->flags & DH_EVENT_AGAIN || (h && (e->kind == DH_EVENT_LOCK_WAIT || h->depth > 1));
@@ -90,13 +90,13 @@ static void wants(struct deadlock *d, const struct dh_event *e)
         request(d, e);
 }
 
-static void joins(struct deadlock *d, const struct dh_event *e)
+static void thread_joins(struct deadlock *d, const struct dh_event *e)
 {
     if (e->arg < DH_RUN_THREADS_MAX && e->arg != e->thread)
         request(d, e);
 }
 
-/* ---- locks used as they must not be ---- */
+/* ---- misuse of locks ---- */
 
 static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, const struct dh_lock_hold *h,
                     uint32_t holder, const char *text)
@@ -128,8 +128,8 @@ static void misused(struct deadlock *d, const struct dh_event *e, uint8_t op, co
     dh_run_report(d->run, &dh_detector_deadlock, &s);
 }
 
-/* Anybody's entry for the lock. */
-static const struct dh_lock_hold *held_by_anybody(struct deadlock *d, uint64_t lock, uint32_t *holder)
+/* Some thread that holds the lock. */
+static const struct dh_lock_hold *find_holder(struct deadlock *d, uint64_t lock, uint32_t *holder)
 {
     uint32_t n = dh_run_thread_count(d->run);
     for (*holder = 0; *holder < n; ++*holder) {
@@ -140,29 +140,29 @@ static const struct dh_lock_hold *held_by_anybody(struct deadlock *d, uint64_t l
     return NULL;
 }
 
-static void gives(struct deadlock *d, const struct dh_event *e)
+static void lock_released(struct deadlock *d, const struct dh_event *e)
 {
     uint32_t holder;
     if (dh_run_find_held(d->run, e->thread, e->addr))
         return;
-    const struct dh_lock_hold *h = held_by_anybody(d, e->addr, &holder);
+    const struct dh_lock_hold *h = find_holder(d, e->addr, &holder);
     if (h)
         misused(d, e, DH_OP_UNLOCK, h, holder, "unlocked by a thread that does not hold it");
     else if (e->flags & DH_EVENT_FOREIGN)
         misused(d, e, DH_OP_UNLOCK, NULL, 0, "unlocked while nobody holds it");
 }
 
-static void destroys(struct deadlock *d, const struct dh_event *e)
+static void lock_destroyed(struct deadlock *d, const struct dh_event *e)
 {
     uint32_t holder;
-    const struct dh_lock_hold *h = held_by_anybody(d, e->addr, &holder);
+    const struct dh_lock_hold *h = find_holder(d, e->addr, &holder);
     if (h || e->flags & DH_EVENT_FOREIGN)
         misused(d, e, DH_OP_LOCK_DESTROY, h, holder, "destroyed while it is held");
     dh_lock_order_forget(d->order, e->addr);
 }
 
-/* The main thread's end is that of the process, which takes its locks along. */
-static void ends(struct deadlock *d, const struct dh_event *e)
+/* The end of the main thread is the end of the process: its locks do not matter any more. */
+static void thread_ends(struct deadlock *d, const struct dh_event *e)
 {
     const struct dh_run_thread *t = dh_run_thread(d->run, e->thread);
     for (size_t i = 0; e->thread && i < t->held.n; i++)
@@ -191,10 +191,10 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     return d;
 }
 
-static void (*const looks[DH_EVENT_COUNT])(struct deadlock *, const struct dh_event *) = {
-    [DH_EVENT_LOCK] = wants,        [DH_EVENT_LOCK_WAIT] = wants,
-    [DH_EVENT_UNLOCK] = gives,      [DH_EVENT_LOCK_DESTROY] = destroys,
-    [DH_EVENT_THREAD_JOIN] = joins, [DH_EVENT_THREAD_END] = ends,
+static void (*const handlers[DH_EVENT_COUNT])(struct deadlock *, const struct dh_event *) = {
+    [DH_EVENT_LOCK] = lock_requested,      [DH_EVENT_LOCK_WAIT] = lock_requested,
+    [DH_EVENT_UNLOCK] = lock_released,     [DH_EVENT_LOCK_DESTROY] = lock_destroyed,
+    [DH_EVENT_THREAD_JOIN] = thread_joins, [DH_EVENT_THREAD_END] = thread_ends,
 };
 
 static void event(void *self, const struct dh_event *e)
@@ -203,8 +203,8 @@ static void event(void *self, const struct dh_event *e)
     if (e->kind >= DH_EVENT_COUNT)
         return;
     d->number++;
-    if (looks[e->kind])
-        looks[e->kind](d, e);
+    if (handlers[e->kind])
+        handlers[e->kind](d, e);
     dh_waits_event(d->waits, e, d->must_hb, d->number);
     dh_must_hb_event(d->must_hb, e);
 }

@@ -1,17 +1,19 @@
-/* Object race detection (von Praun 7.1): one state, one set of locks and a few accesses per object or field, not per
+/* Object race detection (003 §7.1): one state, one lock set and a few accesses for each object or field, not for each
  * byte. The states of the ownership model, Fig. 7.1:
  *   init, owned        only the owner accesses it; nothing is tracked. The two differ for an instrumenter only.
- *   handoff            one other thread, the second owner, accesses it. Locks are tracked, nothing is said.
- *   shared             a third one does, or the first owner again: once it was written since the hand-off, some lock
- * must have been held at all accesses since. conflict           it was told of. After Fig. 7.4 with its errata: a write
- * in handoff or shared is remembered (or-ed), the first one of the hand-off, too.
+ *   handoff            one other thread, the second owner, accesses it. The lock set is refined, nothing is reported.
+ *   shared             a third thread does, or the first owner again: once it was written since the hand-off, some lock
+ *                      must have been held at all accesses since.
+ *   conflict           it was reported.
+ * After Fig. 7.4 with its errata: a write in handoff or shared is remembered (or-ed), the first one of the hand-off,
+ * too.
  *
- * Deviations. A write counts locks held exclusively only. What is told are two accesses to the same bytes that hold no
- * lock in common and, in the way called hybrid, that nothing but locks orders (handover.h), so that a second hand-over,
- * a barrier or two fields with a lock each are silent, as are the halves of an array; --lockset=eraser tells every
- * violation. An object in conflict is watched on: only the pair of places that was told of is not told again, so that
- * one field does not mask another. Accesses are charged where they happen, never to a caller. An array counts as one
- * field. Atomics are left to the race detector and to lockset. */
+ * Deviations. A write counts locks held exclusively only. A report needs two accesses to common bytes without a common
+ * lock that, in the way called hybrid, only locks order (learned_order.h); so a second hand-off, a barrier, two fields
+ * with a lock each and the halves of an array are silent; --lockset=eraser reports every violation. An object in
+ * conflict is checked further: only the reported pair of places is not reported again, so that one field does not mask
+ * another. Accesses are attributed to where they happen, never to a caller. An array counts as one field. Atomics are
+ * left to the race detector and to lockset. */
 #include "detect/object.h"
 
 #include "base/alloc.h"
@@ -29,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORDS = 16, MOST_FIELDS = 256 /* bytes: what is accessed at once beyond is no field */ };
+enum { RECORDS = 16, MOST_FIELDS = 256 /* bytes: a larger access is not to a field */ };
 
 enum phase { OWNED, HANDOFF, SHARED, CONFLICT };
 
@@ -41,13 +43,13 @@ struct state {
     uint32_t locks;  /* set */
 };
 
-/* An access that may be one half of what is told. */
+/* An access that may be one side of a report. */
 struct record {
     uint32_t segment, site, ctx;
-    uint32_t thread, any, exclusive; /* of the moment, which is far away */
+    uint32_t thread, any, exclusive; /* copies from the segment, for locality */
     uint64_t low, high;              /* bytes, high excluded */
     uint8_t op, flags;
-    bool write, by_name;
+    bool write, is_global;
 };
 
 /* The latest accesses, oldest first. */
@@ -58,7 +60,7 @@ struct records {
     struct record few[FEW];
 };
 
-/* What is judged as one: an object, an array in it. */
+/* What has one state: an object, or an array in it. */
 struct unit {
     struct unit *next; /* of the object */
     uint64_t name;     /* of the array; 0: the object */
@@ -81,9 +83,9 @@ struct objects {
     bool whole, eraser;
     struct dh_granule_map granules; /* numbers of fields */
     struct dh_pool fields;
-    struct dh_reported_pairs told;
+    struct dh_reported_pairs reported;
     struct dh_object_counts counts;
-    struct record now; /* the access that is looked at */
+    struct record now; /* the access being checked */
     struct dh_owned_object *object;
     uint32_t thread;
 };
@@ -120,7 +122,7 @@ static bool is_tracked(const struct objects *s, const struct state *x)
     return x->phase != OWNED || s->object->owner != s->thread;
 }
 
-/* How far the object came counts once. */
+/* Counts each state that the object reaches once. */
 static void reach(struct objects *s, uint8_t step)
 {
     uint64_t *const counts[] = {&s->counts.init, &s->counts.handoff, &s->counts.shared_read, &s->counts.shared_modified,
@@ -191,7 +193,7 @@ static bool same_thread(const struct objects *s, const struct record *r)
     return r->thread == s->thread;
 }
 
-/* The thread's older access says nothing that this one does not. */
+/* The thread's older access is implied by this one. */
 static bool replaces(struct objects *s, const struct record *old, const struct record *now)
 {
     return old->site == now->site && old->op == now->op && old->low >= now->low && old->high <= now->high &&
@@ -199,7 +201,7 @@ static bool replaces(struct objects *s, const struct record *old, const struct r
            dh_segments_lock_sets_within(s->segments, now->any, now->exclusive, old->any, old->exclusive);
 }
 
-/* The oldest one, of the thread itself when most are its own: others' are what it may meet. */
+/* The oldest one, of the thread itself when most are its own: it can only race with others'. */
 static size_t dispensable(struct objects *s, const struct records *r)
 {
     size_t own = 0, first = 0;
@@ -228,7 +230,7 @@ static void keep(struct objects *s, struct records *r)
     add_record(r, now);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static struct dh_suspect suspect(const struct objects *s, const struct record *r)
 {
@@ -244,11 +246,11 @@ static struct dh_suspect suspect(const struct objects *s, const struct record *r
                                .n_locks = m->n_held};
 }
 
-static void tell(struct objects *s, const struct record *then, const char *text)
+static void report(struct objects *s, const struct record *then, const char *text)
 {
     const struct record *now = &s->now;
     struct dh_reported_access sides[] = {{then->site, then->op}, {now->site, now->op}};
-    if (!dh_reported_pairs_add(&s->told, sides[0], sides[1], now->low))
+    if (!dh_reported_pairs_add(&s->reported, sides[0], sides[1], now->low))
         return;
     uint64_t low = then->low > now->low ? then->low : now->low, high = then->high < now->high ? then->high : now->high;
     struct dh_suspect two[] = {suspect(s, then), suspect(s, now)};
@@ -262,14 +264,14 @@ static void tell(struct objects *s, const struct record *then, const char *text)
     dh_run_report(s->run, &dh_detector_object, &x);
 }
 
-static bool in_the_way(const struct objects *s, const struct record *then)
+static bool conflicts(const struct objects *s, const struct record *then)
 {
     return (then->write || s->now.write) && !same_thread(s, then);
 }
 
-/* The bytes that are judged: all of an object, those of a granule that lost their last lock. */
+/* The bytes to check: all of an object, or those of a granule whose lock set became empty. */
 struct bytes {
-    bool all, again; /* again: the object is in conflict already, so only more of the same bytes is news */
+    bool all, again; /* again: the object is in conflict already, so only overlapping accesses count */
     uint64_t granule;
     unsigned mask;
 };
@@ -291,44 +293,44 @@ static bool is_locked(const struct record *r)
 }
 
 /* Every pair that may be a race, and nothing else. */
-static bool tell_pairs(struct objects *s, const struct records *r, const struct bytes *in)
+static bool report_pairs(struct objects *s, const struct records *r, const struct bytes *in)
 {
     bool any = false;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
         enum dh_hb_strength strength =
-            dh_hb_strength_between(then->by_name && s->now.by_name, is_locked(then) && is_locked(&s->now));
-        if (!overlaps(then, &s->now, in) || !in_the_way(s, then) ||
+            dh_hb_strength_between(then->is_global && s->now.is_global, is_locked(then) && is_locked(&s->now));
+        if (!overlaps(then, &s->now, in) || !conflicts(s, then) ||
             dh_segments_share_lock(s->segments, then->segment, s->now.segment) ||
             dh_segments_happens_before(s->segments, then->segment, s->thread, strength))
             continue;
-        tell(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
+        report(s, then, "the object has no lock that all threads hold, and nothing but locks orders the accesses");
         any = true;
     }
     return any;
 }
 
-/* The violation as the paper has it, with the access that shows it best. */
-static bool tell_violation(struct objects *s, const struct records *r, const struct bytes *in)
+/* The violation as the paper has it, with the access that explains it best. */
+static bool report_violation(struct objects *s, const struct records *r, const struct bytes *in)
 {
     const struct record *best = NULL;
     int merit = in->all && !in->again ? -1 : 1;
     for (size_t i = r->n; i-- > 0;) {
         const struct record *then = get_record(r, i);
         int its = 2 * overlaps(then, &s->now, in) + !dh_segments_share_lock(s->segments, then->segment, s->now.segment);
-        if (in_the_way(s, then) && its > merit) {
+        if (conflicts(s, then) && its > merit) {
             best = then;
             merit = its;
         }
     }
     if (best)
-        tell(s, best, "no lock is held at all accesses to the object since threads share it");
+        report(s, best, "no lock is held at all accesses to the object since threads share it");
     return best != NULL;
 }
 
 static bool judge(struct objects *s, const struct records *r, struct bytes in)
 {
-    return s->eraser ? tell_violation(s, r, &in) : tell_pairs(s, r, &in);
+    return s->eraser ? report_violation(s, r, &in) : report_pairs(s, r, &in);
 }
 
 /* ---- objects and arrays ---- */
@@ -338,9 +340,7 @@ static struct unit *unit_of(struct dh_owned_object *o, uint64_t name, bool make)
     for (struct unit *u = o->state; u; u = u->next)
         if (u->name == name)
             return u;
-    struct unit *u = make ? calloc(1, sizeof *u) : NULL;
-    if (make && !u)
-        abort();
+    struct unit *u = make ? DH_NEW(struct unit) : NULL;
     if (u) {
         u->name = name;
         u->next = o->state;
@@ -390,7 +390,7 @@ static void split(struct objects *s, struct fields *f, unsigned mask)
     }
 }
 
-/* The bytes that are in violation now. */
+/* Returns the bytes that violate the discipline now. */
 static unsigned advance_parts(struct objects *s, struct fields *f, unsigned mask, bool *tracked)
 {
     unsigned violated = 0, left = mask;
@@ -423,8 +423,8 @@ static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned ma
     unsigned violated = advance_parts(s, f, mask, &tracked);
     s->now.low = low > granule ? low : granule;
     s->now.high = high < granule + DH_GRANULE_BYTES ? high : granule + DH_GRANULE_BYTES;
-    bool told = violated && judge(s, &f->records, (struct bytes){.granule = granule, .mask = violated});
-    for (size_t i = 0; told && i < f->n_parts; i++)
+    bool reported = violated && judge(s, &f->records, (struct bytes){.granule = granule, .mask = violated});
+    for (size_t i = 0; reported && i < f->n_parts; i++)
         if (violated & f->parts[i].mask)
             f->parts[i].phase = CONFLICT;
     if (tracked)
@@ -434,7 +434,7 @@ static uint32_t field_step(void *arg, uint32_t id, uint64_t granule, unsigned ma
     return id;
 }
 
-/* A record that touches what is gone goes with it. */
+/* A record that overlaps freed bytes is dropped. */
 static bool forgets(const struct record *r, uint64_t granule, unsigned mask)
 {
     for (uint64_t at = r->low; at < r->high; at++)
@@ -465,7 +465,7 @@ static uint32_t forget_step(void *arg, uint32_t id, uint64_t granule, unsigned m
 
 /* ---- events ---- */
 
-/* As long as nobody else accesses an object there is nothing to track. */
+/* As long as only its owner accesses an object there is nothing to track. */
 static bool is_owners_own(struct objects *s, const struct dh_event *e)
 {
     s->object = dh_ownership_access(s->owners, e->addr, e->thread);
@@ -480,7 +480,7 @@ static void visit_units(struct objects *s)
         visit_unit(s, u->name);
 }
 
-static void look_at(struct objects *s, const struct dh_event *e, uint64_t size)
+static void check_access(struct objects *s, const struct dh_event *e, uint64_t size)
 {
     uint64_t array = s->whole ? 0 : dh_learned_order_array_of(s->learned, e->site);
     if (s->whole || array) {
@@ -513,14 +513,13 @@ static void access(void *arg, const struct dh_event *e, uint32_t segment)
                              .op = write ? DH_OP_WRITE : DH_OP_READ,
                              .flags = e->flags,
                              .write = write,
-                             .by_name = dh_learned_order_is_global(s->learned, e->site),
+                             .is_global = dh_learned_order_is_global(s->learned, e->site),
                              .low = e->addr,
                              .high = e->addr + size};
-    look_at(s, e, size);
+    check_access(s, e, size);
 }
 
-/* It will be looked at: what lies far away is fetched meanwhile. */
-static void soon(void *arg, const struct dh_event *e)
+static void prefetch(void *arg, const struct dh_event *e)
 {
     const struct objects *s = arg;
     const uint32_t *cell = dh_granule_map_prefetch(&s->granules, e->addr);
@@ -531,8 +530,8 @@ static void soon(void *arg, const struct dh_event *e)
     }
 }
 
-/* What is accessed under a lock may hand something over, unless it is the thread's own stack. */
-static bool is_of_no_concern(struct objects *s, const struct dh_event *e)
+/* An access under a lock may be part of an ownership transfer, unless it is to the thread's own stack. */
+static bool is_irrelevant(struct objects *s, const struct dh_event *e)
 {
     bool local, own = dh_ownership_is_own(s->owners, e->addr, e->thread, &local);
     if (!own) {
@@ -546,7 +545,7 @@ static void event(void *self, const struct dh_event *e)
 {
     struct objects *s = self;
     if (dh_event_is_access(e)) {
-        if (!is_of_no_concern(s, e)) {
+        if (!is_irrelevant(s, e)) {
             dh_granule_map_prefetch(&s->granules, e->addr);
             dh_learned_order_access(s->learned, e);
         }
@@ -566,7 +565,7 @@ static void end(void *self)
     dh_learned_order_flush(s->learned);
 }
 
-/* ---- life ---- */
+/* ---- the detector ---- */
 
 static bool choose(const struct dh_detector_options *o, const char *key, const char *yes, const char *no, bool *is)
 {
@@ -575,7 +574,7 @@ static bool choose(const struct dh_detector_options *o, const char *key, const c
     return !word || *is || strcmp(word, no) == 0;
 }
 
-static bool may_wait(const struct dh_detector_options *o)
+static bool may_defer(const struct dh_detector_options *o)
 {
     bool eraser;
     return choose(o, "lockset", "eraser", "hybrid", &eraser) && !eraser;
@@ -598,7 +597,7 @@ static void *begin(struct dh_run_state *w, const struct dh_detector_options *o, 
     s->eraser = eraser;
     s->segments = dh_segments_new(w);
     s->learned = dh_learned_order_new(w, s->segments, access, s);
-    dh_learned_order_set_prefetch(s->learned, soon);
+    dh_learned_order_set_prefetch(s->learned, prefetch);
     s->owners = dh_ownership_new(w, drop_object, s);
     dh_granule_map_init(&s->granules);
     dh_pool_init(&s->fields, sizeof(struct fields));
@@ -617,7 +616,7 @@ static void release(void *self)
     dh_learned_order_free(s->learned);
     dh_segments_free(s->segments);
     dh_pool_release(&s->fields);
-    dh_reported_pairs_release(&s->told);
+    dh_reported_pairs_release(&s->reported);
     free(s);
 }
 
@@ -638,6 +637,6 @@ const struct dh_detector dh_detector_object = {
     .event = event,
     .end = end,
     .release = release,
-    .may_wait = may_wait,
+    .may_defer = may_defer,
     .count = count,
 };

@@ -9,16 +9,16 @@ typedef DH_VEC(uint32_t) numbers;
 
 /* A vertex, or the component of all that were merged into it. Lists may name vertices that were merged since. */
 struct vertex {
-    uint32_t parent;                           /* itself: it stands for the component */
+    uint32_t parent;                           /* itself: the representative */
     uint32_t alive;                            /* vertices of the component */
     bool merged;                               /* others lead to it */
-    uint64_t order, forward, backward, listed; /* the searches that came by */
+    uint64_t order, forward, backward, listed; /* numbers of the searches that visited it */
     numbers out, in;
 };
 
 struct dh_online_scc {
     DH_VEC(struct vertex) at;
-    numbers unused, ahead, behind; /* ahead: of the edge's end; behind: before its beginning */
+    numbers unused, ahead, behind; /* ahead: reached from the end of the edge; behind: reaching its beginning */
     DH_VEC(uint64_t) orders;
     uint64_t search, last_order;
 };
@@ -65,7 +65,7 @@ static bool has_edge(struct dh_online_scc *g, uint32_t a, uint32_t b)
 }
 
 /* All that can be reached from `from` up to the order `limit`. */
-static void look_ahead(struct dh_online_scc *g, uint32_t from, uint64_t limit)
+static void search_forward(struct dh_online_scc *g, uint32_t from, uint64_t limit)
 {
     g->ahead.n = 0;
     g->at.at[from].forward = g->search;
@@ -80,7 +80,7 @@ static void look_ahead(struct dh_online_scc *g, uint32_t from, uint64_t limit)
         }
 }
 
-static void look_behind(struct dh_online_scc *g, uint32_t from, uint64_t limit)
+static void search_backward(struct dh_online_scc *g, uint32_t from, uint64_t limit)
 {
     g->behind.n = 0;
     g->at.at[from].backward = g->search;
@@ -101,7 +101,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Places in the order that are given anew among those that were found. */
+/* The positions in the order that the visited vertices share among them. */
 static void collect_orders(struct dh_online_scc *g)
 {
     g->orders.n = 0;
@@ -120,7 +120,7 @@ static int by_order(const void *a, const void *b, void *arg)
 }
 
 /* Leaves only what is not on the cycle, in its old order. */
-static void keep_apart(struct dh_online_scc *g, numbers *list)
+static void drop_cycle(struct dh_online_scc *g, numbers *list)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
@@ -164,20 +164,20 @@ static void tidy(struct dh_online_scc *g, uint32_t v, numbers *list)
     list->n = n;
 }
 
-/* The edge from `a` to `b` goes against the order: what leads to `a` comes first, then what `b` leads to; whatever is
- * both is one component from now on. */
+/* The edge from `a` to `b` goes against the order: what leads to `a` comes first, then what `b` leads to; vertices in
+ * both sets become one component. */
 static void repair(struct dh_online_scc *g, uint32_t a, uint32_t b)
 {
     g->search++;
-    look_ahead(g, b, g->at.at[a].order);
-    look_behind(g, a, g->at.at[b].order);
+    search_forward(g, b, g->at.at[a].order);
+    search_backward(g, a, g->at.at[b].order);
     bool cycle = g->at.at[a].forward == g->search;
     collect_orders(g);
     for (size_t i = 0; cycle && i < g->behind.n; i++)
         if (g->behind.at[i] != a && g->at.at[g->behind.at[i]].forward == g->search)
             merge(g, a, g->behind.at[i]);
-    keep_apart(g, &g->behind);
-    keep_apart(g, &g->ahead);
+    drop_cycle(g, &g->behind);
+    drop_cycle(g, &g->ahead);
     for (size_t i = 0; i < g->behind.n; i++)
         g->at.at[g->behind.at[i]].order = g->orders.at[i];
     if (cycle)
@@ -210,7 +210,7 @@ static void leave(struct dh_online_scc *g, numbers *list, uint32_t v)
     list->n = n;
 }
 
-/* Numbers that others lead through stay taken. */
+/* Numbers of vertices with merged ones are not reused. */
 void dh_online_scc_remove(struct dh_online_scc *g, uint32_t vertex)
 {
     uint32_t v = find(g, vertex);

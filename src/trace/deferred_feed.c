@@ -21,7 +21,7 @@ struct dh_deferred_feed {
 bool dh_may_defer(const dh_detector_list *detectors, const struct dh_detector_options *options)
 {
     for (size_t i = 0; i < detectors->n; i++)
-        if (!detectors->at[i]->may_wait || !detectors->at[i]->may_wait(options))
+        if (!detectors->at[i]->may_defer || !detectors->at[i]->may_defer(options))
             return false;
     return detectors->n > 0;
 }
