@@ -13,13 +13,13 @@ void dh_atom_record_write(struct dh_atom_thread *me, const struct dh_atom_access
     me->number = number;
 }
 
-static bool meets(const struct dh_atom_access *a, const struct dh_atom_access *b)
+static bool overlaps(const struct dh_atom_access *a, const struct dh_atom_access *b)
 {
     return a->addr < b->addr + b->size && b->addr < a->addr + a->size;
 }
 
-/* The owner may be changing the entry: what was copied counts if the number was there before and after. A word may be
- * so old that its number has come round; only a write of the bytes that it speaks of can be the one. */
+/* The owner may be changing the entry: the copy counts if the number was there before and after. A word may be so old
+ * that its number is reused; only a write with common bytes can be the one. */
 bool dh_atom_find_write(const struct dh_atom_thread *other, uint64_t word, const struct dh_atom_access *by,
                         struct dh_atom_access *out)
 {
@@ -30,5 +30,5 @@ bool dh_atom_find_write(const struct dh_atom_thread *other, uint64_t word, const
         return false;
     *out = p->access;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return __atomic_load_n(&p->number, __ATOMIC_RELAXED) == number && meets(out, by);
+    return __atomic_load_n(&p->number, __ATOMIC_RELAXED) == number && overlaps(out, by);
 }

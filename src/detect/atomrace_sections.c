@@ -114,7 +114,7 @@ void dh_atom_section_find_overlapped(const struct dh_atom_monitor *m, uint32_t t
     }
 }
 
-/* One of each kind and place is enough to tell; both kinds are kept while there is room. */
+/* One of each kind and place is enough for a report; writes replace reads when there is no room. */
 static void add_crossing(struct dh_atom_open_section *w, uint32_t thread, const struct dh_atom_access *a)
 {
     for (uint32_t i = 0; i < w->n_crossings; i++)

@@ -8,7 +8,7 @@ void dh_shadow_lines_init(struct dh_shadow_lines *t, void *(*allocate)(size_t n)
     t->at = allocate(cap * sizeof *t->at);
 }
 
-/* ---- lines: one that was given back rests, since another thread may have looked up its index just before ---- */
+/* ---- lines: a freed one is not reused at once, since another thread may have loaded its index just before ---- */
 
 uint32_t dh_shadow_line_alloc(struct dh_shadow_lines *t)
 {
@@ -33,7 +33,7 @@ static void free_column(struct dh_shadow_lines *t, struct dh_column *c)
     }
 }
 
-/* The array of columns stays for the line's next life. */
+/* The array of columns stays for the line's reuse. */
 static void empty_line(struct dh_shadow_lines *t, struct dh_shadow_line *line)
 {
     uint32_t n = line->n;
@@ -133,8 +133,8 @@ bool dh_column_grow(struct dh_shadow_lines *t, struct dh_column *c)
     return more;
 }
 
-/* Whoever races with the older access of one thread and comes later races with the newer one as well, if that conflicts
- * with at least as much. */
+/* A later access that races with the older access of a thread races with the newer one as well, if that conflicts with
+ * at least as much. */
 static bool replaces(enum dh_access_kind now, enum dh_access_kind before)
 {
     static const uint8_t replaced[DH_ACCESS_KINDS] = {
@@ -161,7 +161,7 @@ static uint32_t time_of(uint32_t when)
     return when & DH_EPOCH_TIME;
 }
 
-/* A place for it: where the same is said of other bytes, or nothing that counts once this is said. */
+/* A row for it: one with the same time and kind, or one that is empty once this access replaces its bytes. */
 static bool place_for(struct dh_column *c, const struct dh_line_access *now, struct dh_column **in, unsigned *at)
 {
     bool found = false;
@@ -191,7 +191,7 @@ static void end_change(struct dh_column *c)
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
 }
 
-static void say(struct dh_column *c, unsigned at, const struct dh_line_access *p)
+static void set_row(struct dh_column *c, unsigned at, const struct dh_line_access *p)
 {
     c->bytes[at] = c->when[at] == when_of(p) ? c->bytes[at] | p->bytes : p->bytes;
     c->when[at] = when_of(p);
@@ -208,13 +208,13 @@ bool dh_column_add(struct dh_column *c, const struct dh_line_access *now)
         for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++)
             if ((k != in || i != at) && replaces(now->kind, kind_of(k->when[i])))
                 k->bytes[i] &= ~now->bytes;
-    say(in, at, now);
+    set_row(in, at, now);
     end_change(c);
     return true;
 }
 
-/* Accesses of several threads, with nothing replaced: times of one slot only grow. */
-static bool note_in(struct dh_column *head, const struct dh_line_access *pair)
+/* Accesses of several threads, which do not replace each other: times of one slot only grow. */
+static bool import_into(struct dh_column *head, const struct dh_line_access *pair)
 {
     for (struct dh_column *k = head; k; k = k->more)
         for (unsigned i = 0; i < DH_COLUMN_ACCESSES; i++) {
@@ -236,7 +236,7 @@ bool dh_shadow_line_import(struct dh_shadow_lines *t, struct dh_shadow_line *lin
         return false;
     if (pair->kind & DH_KIND_WIDE)
         line->has_wide = 1;
-    if (!note_in(c, pair) && !(dh_column_grow(t, c) && note_in(c, pair)))
+    if (!import_into(c, pair) && !(dh_column_grow(t, c) && import_into(c, pair)))
         return false;
     if (dh_kind_writes(pair->kind & ~DH_KIND_WIDE))
         dh_shadow_line_count_write(line);

@@ -1,7 +1,7 @@
-/* Lines of 64 bytes whose history no single cell can tell: concurrent readers, bytes with different pasts, atomics,
- * races. Layer: detect. A line has a column for each slot that accessed it: which bytes it last read and wrote, when,
- * byte by byte, nothing left out. A column is written by the thread that has the slot, without locks; others read it,
- * guarded by a sequence number. Lines and columns are taken and given under the owner's lock. */
+/* Shadow lines: 64 bytes whose history shadow cells cannot hold (concurrent readers, bytes with different histories,
+ * atomics, races). Layer: detect. A line has a column for each slot that accessed it: which bytes it last read and
+ * wrote, and when, exactly. A column is written by the thread that has the slot, without locks; others read it under a
+ * sequence lock. Lines and columns are allocated and freed under the owner's lock. */
 #ifndef DH_DETECT_SHADOW_LINES_H
 #define DH_DETECT_SHADOW_LINES_H
 
@@ -11,7 +11,7 @@
 
 /* Atomics conflict with plain accesses only. */
 enum dh_access_kind { DH_READS, DH_WRITES, DH_ATOMIC_READS, DH_ATOMIC_WRITES, DH_ACCESS_KINDS };
-#define DH_KIND_WIDE 8u /* flag of a pair: which of the bytes it was only its thread knows (epoch.h) */
+#define DH_KIND_WIDE 8u /* flag: a wide epoch (epoch.h) */
 
 static inline bool dh_kind_writes(enum dh_access_kind k)
 {
@@ -38,7 +38,7 @@ enum { DH_COLUMN_ACCESSES = 3, DH_NO_SLOT = 0, DH_COLUMNS_INSIDE = 3, DH_KIND_SH
 /* One cache line. */
 struct dh_column {
     uint32_t sequence; /* odd while its thread changes it */
-    uint32_t slot;     /* DH_NO_SLOT: what the cells said before; changed under the lock */
+    uint32_t slot;     /* DH_NO_SLOT: imported from cells; changed under the lock */
     struct dh_column *more;
     uint64_t bytes[DH_COLUMN_ACCESSES]; /* its pairs: bytes, */
     uint32_t when[DH_COLUMN_ACCESSES];  /* and time with the kind above it */
@@ -49,14 +49,14 @@ struct dh_column {
 
 struct dh_shadow_line {
     uint32_t cells;       /* that refer to it */
-    uint32_t spent;       /* granules that left it while others stayed: what columns say of them is of the past */
+    uint32_t spent;       /* granules that left it while others stayed: their bytes in columns are obsolete */
     uint32_t n, capacity; /* of columns, of `more` */
     uint32_t next_free;
-    uint32_t has_wide;       /* something was noted as wide */
-    struct dh_column **more; /* beyond those inside */
-    uint64_t writes;         /* ever said of it; goes on in the line's next life */
-    uint32_t calm;           /* since this time its thread alone has accessed it; 0: it does not look like that */
-    uint32_t slots[DH_COLUMNS_INSIDE]; /* of the columns inside: found without looking into them */
+    uint32_t has_wide;                 /* a wide epoch was imported */
+    struct dh_column **more;           /* beyond those inside */
+    uint64_t writes;                   /* ever added; goes on when the line is reused */
+    uint32_t calm;                     /* since this time only its thread has accessed it; 0: not so */
+    uint32_t slots[DH_COLUMNS_INSIDE]; /* of the columns inside, for a quick search */
     struct dh_column inside[DH_COLUMNS_INSIDE];
 };
 
@@ -64,7 +64,7 @@ struct dh_shadow_lines {
     void *(*allocate)(size_t n); /* zeroed, never freed */
     struct dh_shadow_line *at;   /* by index; index 0 unused */
     uint32_t n, cap;
-    uint32_t first_resting, last_resting, n_resting; /* given back a while ago first */
+    uint32_t first_resting, last_resting, n_resting; /* freed lines, the oldest first */
     struct dh_column *free_columns;
 };
 
@@ -74,26 +74,25 @@ void dh_shadow_lines_reset(struct dh_shadow_lines *t);
 /* Under the lock. 0: no room. */
 uint32_t dh_shadow_line_alloc(struct dh_shadow_lines *t);
 void dh_shadow_line_free(struct dh_shadow_lines *t, uint32_t index);
-/* Something was written; who has said so before it looks at the others is seen by them, or sees them. */
+/* After adding a write, before checking the other columns: of two simultaneous accesses one sees the other. */
 static inline void dh_shadow_line_count_write(struct dh_shadow_line *line)
 {
     __atomic_fetch_add(&line->writes, 1, __ATOMIC_SEQ_CST);
 }
-/* Under the lock: what a cell said. */
+/* Under the lock: an access that a cell had. */
 bool dh_shadow_line_import(struct dh_shadow_lines *t, struct dh_shadow_line *line, const struct dh_line_access *pair);
-/* Under the lock: what was noted as wide is known now. */
+/* Under the lock: a wide epoch that is resolved. */
 void dh_shadow_line_remove(struct dh_shadow_line *line, const struct dh_line_access *pair);
-/* Under the lock: the slot's column, made when there is none. */
+/* Under the lock; makes the slot's column when there is none. */
 struct dh_column *dh_shadow_line_get_column(struct dh_shadow_lines *t, struct dh_shadow_line *line, unsigned slot);
 
-/* All of it at once, rather than the columns after the head. */
 DH_ALWAYS_INLINE void dh_shadow_line_prefetch(const struct dh_shadow_line *line)
 {
     __builtin_prefetch(line);
     for (int i = 0; i < DH_COLUMNS_INSIDE; i++)
         __builtin_prefetch(&line->inside[i]);
 }
-/* The slot's column, if it is there. */
+/* The slot's column, or NULL. */
 DH_ALWAYS_INLINE struct dh_column *dh_shadow_line_find_column(const struct dh_shadow_line *line, unsigned slot)
 {
     uint32_t n = __atomic_load_n(&line->n, __ATOMIC_ACQUIRE);
@@ -111,7 +110,7 @@ static inline struct dh_column *dh_shadow_line_column_at(const struct dh_shadow_
     return i < DH_COLUMNS_INSIDE ? (struct dh_column *)&line->inside[i]
                                  : __atomic_load_n(&line->more, __ATOMIC_ACQUIRE)[i - DH_COLUMNS_INSIDE];
 }
-/* Whether the column says so already. */
+/* Whether the column has the access already. */
 DH_ALWAYS_INLINE bool dh_column_has(const struct dh_column *c, uint64_t bytes, enum dh_access_kind kind, uint32_t time)
 {
     uint32_t when = time | (uint32_t)kind << DH_KIND_SHIFT;
@@ -121,8 +120,8 @@ DH_ALWAYS_INLINE bool dh_column_has(const struct dh_column *c, uint64_t bytes, e
                 return true;
     return false;
 }
-/* By the thread that has the slot: a plain read at this time, where that needs no more than this column; false: not
- * done. For whoever may not call dh_column_add. */
+/* By the thread that has the slot: a plain read at this time, where one column is enough; false: not done. For code
+ * that may not call functions. */
 DH_ALWAYS_INLINE bool dh_column_read(struct dh_column *c, uint64_t bytes, uint32_t time)
 {
     int at = -1;
@@ -145,11 +144,11 @@ DH_ALWAYS_INLINE bool dh_column_read(struct dh_column *c, uint64_t bytes, uint32
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
     return true;
 }
-/* By the thread that has the slot: an access now. False: the column is full, dh_column_grow first (under the lock). */
+/* By the thread that has the slot. False: the column is full, dh_column_grow first (under the lock). */
 bool dh_column_add(struct dh_column *c, const struct dh_line_access *now);
 bool dh_column_grow(struct dh_shadow_lines *t, struct dh_column *c);
 
-/* Every pair of every other column; `see` answers false to end. */
+/* Every access of every other column; `see` returns false to stop. */
 typedef bool dh_line_access_fn(void *arg, const struct dh_line_access *pair);
 void dh_shadow_line_each_other(const struct dh_shadow_line *line, unsigned slot, dh_line_access_fn *see, void *arg);
 
