@@ -1,6 +1,6 @@
-/* Counters of a program that was built to count (plan words count-events and count-checks): rows of DH_COUNTER_ROWS,
- * one for some of the threads each, so that threads seldom meet; in a row the counters of tally.def, then one for each
- * site. Layer: event. The instrumented program holds them, the runtime writes them to a file at the end. */
+/* Counters of a program built for measuring (plan words count-events and count-checks): DH_COUNTER_ROWS rows, each for
+ * some of the threads, against contention; in a row the counters of counters.def, then one for each site. Layer: event.
+ * The instrumented program holds them, the runtime writes them to a file at the end. */
 #ifndef DH_EVENT_COUNTERS_H
 #define DH_EVENT_COUNTERS_H
 

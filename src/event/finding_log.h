@@ -23,7 +23,7 @@ enum dh_log_type {
     DH_LOG_PROCESS = 1, /* whose findings follow; again after exec */
     DH_LOG_FINDING = 2,
     DH_LOG_NOTE = 3,    /* a line for the user about the process */
-    DH_LOG_REPORTED = 4 /* not in files: ids of what this process has told, for who prints the next */
+    DH_LOG_REPORTED = 4 /* not in files: ids of findings that this process has reported, for the printer of the next */
 };
 
 enum dh_log_kind {
@@ -89,7 +89,7 @@ struct dh_log_lock {
     uint64_t address;
     struct dh_log_address where; /* in which module's data, if any */
     uint32_t shared;
-    uint32_t place, module; /* where it was taken, as an access has it */
+    uint32_t place, module; /* where it was acquired, as an access has it */
     struct dh_log_stack taken;
 };
 
@@ -145,7 +145,7 @@ struct dh_log_process {
     uint8_t id[16];
 };
 
-/* Any value is answered. */
+/* For any value. */
 const char *dh_log_kind_name(uint32_t kind);
 const char *dh_log_kind_title(uint32_t kind);
 const char *dh_log_level_name(uint32_t level);
@@ -196,7 +196,7 @@ struct dh_log_memory {
 };
 void dh_log_memory_release(struct dh_log_memory *m);
 bool dh_log_read_process(const struct dh_log_record *r, struct dh_log_process *p);
-/* Whether the record says that a finding of that id was told. */
+/* Whether a finding of that id was reported. */
 bool dh_log_has_reported(const struct dh_log_record *r, uint64_t id);
 /* NULL when it is none, or damaged. */
 const char *dh_log_read_note(const struct dh_log_record *r);

@@ -1,6 +1,6 @@
 /* The reader's half: bytes of a file that a killed process or another program may have left. */
-#include "event/finding_log.h"
 #include "base/alloc.h"
+#include "event/finding_log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What a run printed, told by a sum over its lines, so that threads may print in any order. Layer: event; for the
- * runtime and the tool, which must come to the same. Numbers on standard error are all alike: people are told there
- * how much was done, and how long it took, which is nobody's result. */
+/* A digest of a run's output: a sum of hashes of its lines, so that threads may print in any order. Layer: event; the
+ * runtime and the tool must compute the same. On standard error all numbers count as equal: they are mostly times and
+ * amounts, no results. */
 #ifndef DH_EVENT_OUTPUT_DIGEST_H
 #define DH_EVENT_OUTPUT_DIGEST_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct dh_output_digest {
-    uint64_t sum, line; /* `line` is of the one that is not complete yet */
+    uint64_t sum, line; /* `line`: hash of the incomplete line */
     bool open, in_number;
 };
 
@@ -37,7 +37,6 @@ static inline void dh_output_digest_add(struct dh_output_digest *p, const unsign
     }
 }
 
-/* Of all that was added. */
 static inline uint64_t dh_output_digest_sum(struct dh_output_digest p)
 {
     if (p.open)

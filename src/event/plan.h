@@ -52,9 +52,9 @@ struct dh_plan {
     uint8_t degree;            /* dh_degree */
     uint8_t tally;             /* dh_count_mode */
     bool degree_given;         /* else it is the program's own */
-    bool no_arrays;            /* elements of arrays are not looked at */
-    bool no_copies;            /* functions get no copies for contexts in which less need be watched */
-    bool proven;               /* bits leave out what is safe: who is not certain of a site takes `everywhere` */
+    bool no_arrays;            /* elements of arrays are not checked */
+    bool no_copies;            /* functions are not cloned for contexts in which fewer checks are needed */
+    bool proven;               /* bits leave out what is proven safe; for an uncertain site `everywhere` holds */
     struct dh_heal_plan *heal; /* what healing does where (event/heal.h), or NULL */
 };
 
@@ -63,20 +63,20 @@ static inline unsigned dh_plan_classes(const struct dh_plan *p, uint32_t site)
     return p->bits && site < p->n_bits ? p->bits[site] : p->everywhere;
 }
 
-/* What an access in a copy of a function does without, because of the contexts that call the copy (003 §7.3). */
+/* Checks that accesses in a function clone do not need in its calling contexts (003 §7.3). */
 enum dh_clone_exemption {
     DH_EXEMPT_RACE = 1 << 0,
     DH_EXEMPT_CONSISTENCY = 1 << 1,
     DH_EXEMPT_TO_ALIVE = 1 << 2 /* race, but not whether the memory was freed */
 };
 
-static inline unsigned dh_plan_exempt(unsigned classes, unsigned spared)
+static inline unsigned dh_plan_exempt(unsigned classes, unsigned exempt)
 {
-    if (spared & DH_EXEMPT_TO_ALIVE && classes & DH_CLASS_RACE)
+    if (exempt & DH_EXEMPT_TO_ALIVE && classes & DH_CLASS_RACE)
         classes = (classes & ~(unsigned)DH_CLASS_RACE) | DH_CLASS_ALIVE;
-    if (spared & DH_EXEMPT_RACE)
+    if (exempt & DH_EXEMPT_RACE)
         classes &= ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE);
-    if (spared & DH_EXEMPT_CONSISTENCY)
+    if (exempt & DH_EXEMPT_CONSISTENCY)
         classes &= ~(unsigned)DH_CLASS_CONSISTENCY;
     return classes;
 }

@@ -1,5 +1,5 @@
-/* What AtomRace's hooks are told about their site, in the upper half of `what`. Layer: event (the tool marks sites by
- * name, the runtime acts on the numbers). */
+/* Site marks: what AtomRace's hooks do at a site, in the upper half of `what`. Layer: event (the tool resolves names to
+ * sites, the runtime acts on the numbers). */
 #ifndef DH_EVENT_SITE_MARK_H
 #define DH_EVENT_SITE_MARK_H
 

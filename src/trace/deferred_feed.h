@@ -1,13 +1,12 @@
-/* Detectors that hear of a stream only when they may have something to say. Layer: trace. As long as the screen
- * (detect/prefilter.h) is quiet, events are only kept, packed, in memory; once it is not, or they become many, the
- * detectors hear of all of them in their order, and from then on of each as it comes. What they find is the same. One
- * thread. */
+/* Deferred detection: as long as the prefilter (detect/prefilter.h) finds nothing, events are only buffered; once it
+ * does, or they become too many, the detectors get all of them in order, and from then on each as it comes. What they
+ * find is the same. Layer: trace. One thread. */
 #ifndef DH_TRACE_DEFERRED_FEED_H
 #define DH_TRACE_DEFERRED_FEED_H
 
 #include "trace/feed.h"
 
-/* May these detectors, with these options, be asked late? */
+/* May these detectors, with these options, be deferred? */
 bool dh_may_defer(const dh_detector_list *detectors, const struct dh_detector_options *options);
 
 struct dh_deferred_feed;

@@ -43,7 +43,7 @@ static uint64_t unzigzag(uint64_t value)
 
 enum { THREADS = 1 << 10, PLACES = 1 << 14, FOLLOWERS = 1 << 14 };
 
-/* How an address was told. */
+/* How an address is encoded. */
 enum address_mode {
     BY_STRIDE,         /* as far from the place's last one as that was from the one before */
     BY_OFFSET,         /* as far from the thread's last access as the last time */
@@ -59,7 +59,7 @@ struct thread {
     uint64_t addr;
 };
 
-/* What an event at the place was the last time. */
+/* The last event at a place. */
 struct place {
     uint64_t addr, stride, offset, arg;
     uint32_t ctx;
@@ -89,7 +89,7 @@ static uint32_t *follower_of(struct predictor *p, const struct thread *t)
     return &p->followers[hash(t->site, t->site_before) & (FOLLOWERS - 1)];
 }
 
-/* Events without a place are told apart by what the thread did before. */
+/* Events without a place are distinguished by what the thread did before. */
 static struct place *place_of(struct predictor *p, uint32_t thread, uint32_t site, const struct thread *t)
 {
     uint64_t key = site == DH_NO_PLACE ? (uint64_t)t->site << 32 | t->site_before : site;

@@ -1,7 +1,8 @@
-/* A record is a number of 16 bits, a row and how it differs from the last event of that row: most have the same place,
- * thread and size, at an address that is not far from the last one's. */
+/* A record has 16 bits: a row, and how the event differs from the last one of that row. Most have the same place,
+ * thread and size, at an address not far from the last one. */
 #include "trace/event_buffer.h"
 
+#include "base/alloc.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -21,7 +22,7 @@ struct chunk {
 
 struct dh_event_buffer {
     struct dh_event rows[ROWS]; /* the last events */
-    uint64_t seq;               /* the last one that was told */
+    uint64_t seq;               /* of the last event that has one */
     DH_VEC(struct chunk) chunks;
     size_t bytes; /* of them */
     size_t raw_most;
@@ -31,25 +32,22 @@ struct dh_event_buffer {
     unsigned char packed[ZSTD_COMPRESSBOUND(CHUNK)];
 };
 
-static void *checked(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
-/* In large pages, where the system has them: it is much, and written once. */
+/* In huge pages, where the system has them. */
 static unsigned char *new_chunk(void)
 {
-    void *at = checked(aligned_alloc(CHUNK, CHUNK));
+    unsigned char *at = aligned_alloc(CHUNK, CHUNK);
+    if (!at)
+        abort();
     return at;
 }
 
 struct dh_event_buffer *dh_event_buffer_new(size_t raw_most)
 {
-    struct dh_event_buffer *k = checked(calloc(1, sizeof *k));
+    struct dh_event_buffer *k = DH_NEW(struct dh_event_buffer);
     k->raw_most = raw_most;
-    k->zstd = checked(ZSTD_createCCtx());
+    k->zstd = ZSTD_createCCtx();
+    if (!k->zstd)
+        abort();
     k->now = new_chunk();
     return k;
 }
@@ -78,8 +76,7 @@ static struct chunk packed_chunk(struct dh_event_buffer *k)
         abort(); /* there is room for everything */
     bool raw = n >= k->n;
     struct chunk c = {.n = raw ? k->n : n, .raw = k->n};
-    c.at = checked(malloc(c.n));
-    memcpy(c.at, raw ? k->now : k->packed, c.n);
+    c.at = dh_xmemdup(raw ? k->now : k->packed, c.n);
     return c;
 }
 
@@ -100,7 +97,7 @@ static unsigned row_of(const struct dh_event *e)
     return (unsigned)((key * 0x9e3779b97f4a7c15u) >> 50);
 }
 
-/* But for where it is, and for its number, when that is as expected. */
+/* Equal but for its address, and its seq is the expected one. */
 static bool is_alike(const struct dh_event_buffer *k, const struct dh_event *row, const struct dh_event *e)
 {
     return row->site == e->site && row->thread == e->thread && row->ctx == e->ctx && row->arg == e->arg &&

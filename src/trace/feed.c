@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct watcher {
+struct observer {
     const struct dh_detector *detector;
     void *self;
 };
 
 struct dh_feed {
     struct dh_run_state *run;
-    DH_VEC(struct watcher) watchers;
-    /* By kind of event: the indices of who wants it. */
+    DH_VEC(struct observer) observers;
+    /* By kind of event: indices of the observers that get it. */
     DH_VEC(uint8_t) wanted[DH_EVENT_COUNT];
 };
 
@@ -70,7 +70,7 @@ unsigned dh_detectors_wanted_events(const dh_detector_list *list)
 static void want(struct dh_feed *f, uint8_t index)
 {
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
-        if (f->watchers.at[index].detector->events & dh_event_info(kind)->group)
+        if (f->observers.at[index].detector->events & dh_event_info(kind)->group)
             dh_vec_push(&f->wanted[kind], index);
 }
 
@@ -81,8 +81,8 @@ static bool begin(struct dh_feed *f, const struct dh_detector *d, const struct d
     void *self = d->begin(f->run, o, &why);
     if (!self)
         return dh_err_set(err, "%s: %s", d->name, why ? why : "cannot begin");
-    dh_vec_push(&f->watchers, (struct watcher){d, self});
-    want(f, (uint8_t)(f->watchers.n - 1));
+    dh_vec_push(&f->observers, (struct observer){d, self});
+    want(f, (uint8_t)(f->observers.n - 1));
     return true;
 }
 
@@ -115,7 +115,7 @@ void dh_feed_event(struct dh_feed *f, const struct dh_event *e)
         return;
     dh_run_state_before(f->run, e);
     for (size_t i = 0; i < f->wanted[e->kind].n; i++) {
-        const struct watcher *w = &f->watchers.at[f->wanted[e->kind].at[i]];
+        const struct observer *w = &f->observers.at[f->wanted[e->kind].at[i]];
         w->detector->event(w->self, e);
     }
     dh_run_state_after(f->run, e);
@@ -123,27 +123,27 @@ void dh_feed_event(struct dh_feed *f, const struct dh_event *e)
 
 void dh_feed_end(struct dh_feed *f)
 {
-    for (size_t i = 0; i < f->watchers.n; i++)
-        if (f->watchers.at[i].detector->end)
-            f->watchers.at[i].detector->end(f->watchers.at[i].self);
+    for (size_t i = 0; i < f->observers.n; i++)
+        if (f->observers.at[i].detector->end)
+            f->observers.at[i].detector->end(f->observers.at[i].self);
 }
 
 void dh_feed_count(const struct dh_feed *f, struct dh_str *out)
 {
-    for (size_t i = 0; i < f->watchers.n; i++)
-        if (f->watchers.at[i].detector->count)
-            f->watchers.at[i].detector->count(f->watchers.at[i].self, out);
+    for (size_t i = 0; i < f->observers.n; i++)
+        if (f->observers.at[i].detector->count)
+            f->observers.at[i].detector->count(f->observers.at[i].self, out);
 }
 
 void dh_feed_free(struct dh_feed *f)
 {
     if (!f)
         return;
-    for (size_t i = 0; i < f->watchers.n; i++)
-        f->watchers.at[i].detector->release(f->watchers.at[i].self);
+    for (size_t i = 0; i < f->observers.n; i++)
+        f->observers.at[i].detector->release(f->observers.at[i].self);
     for (unsigned kind = 0; kind < DH_EVENT_COUNT; kind++)
         dh_vec_release(&f->wanted[kind]);
-    dh_vec_release(&f->watchers);
+    dh_vec_release(&f->observers);
     dh_run_state_free(f->run);
     free(f);
 }

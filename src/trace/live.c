@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a number may be missing: its thread took it, and did not come to write it. Events in one poll. */
+/* How long a seq may be missing: its thread drew the number but did not write the event. Events in one poll. */
 enum { PATIENCE_MS = 1000, POLL_EVENTS = 1 << 14, DEEPEST = 4 };
 
 struct lane {
@@ -54,7 +54,7 @@ struct process {
     uint64_t missing_since; /* milliseconds, 0: none is missing */
     uint64_t skipped;
     unsigned delivered; /* in this poll */
-    size_t told_size;   /* of the metadata's lists */
+    size_t announced;   /* size of the metadata's lists */
     unsigned depth;     /* of lanes that come after others */
     uint32_t last_read; /* blocks, since the process is over */
 };
@@ -106,7 +106,7 @@ static void free_block(struct process *p, uint32_t number)
         syscall(SYS_futex, &p->file->freed, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* ---- what the numbers mean ---- */
+/* ---- metadata ---- */
 
 static char *copy_text(const char *from, size_t n)
 {
@@ -194,8 +194,8 @@ static uint32_t words_of(uint64_t first)
 static void deliver(struct process *p, const struct lane *l, struct dh_event *e)
 {
     size_t size = p->meta.modules.n + p->meta.contexts.n + p->meta.threads.n;
-    if (size != p->told_size) {
-        p->told_size = size;
+    if (size != p->announced) {
+        p->announced = size;
         p->sink->grown(p->user);
     }
     e->thread = l->thread;
@@ -424,7 +424,7 @@ static bool is_due(struct process *p)
     return p->heads.n && p->lanes[p->heads.at[0]].seq <= p->next;
 }
 
-/* The next one may be missing for good: its thread is dead, or was led away by a signal handler. */
+/* The next seq may be missing for good: its thread is dead, or left by a signal handler. */
 static bool may_skip(struct process *p)
 {
     if (!p->heads.n)
@@ -454,7 +454,7 @@ static bool read_stream(struct process *p)
     return p->delivered;
 }
 
-/* What a lane says after its last event, and what was not written yet. */
+/* Records after the last event of a lane, and runs that were not written yet. */
 static void read_tail(struct process *p, uint32_t lane)
 {
     struct lane *l = &p->lanes[lane];
@@ -540,14 +540,14 @@ static void add_process(struct dh_live *live, struct dh_stream_header *h)
     p->meta.variant = text_or_null(h->variant, sizeof h->variant);
     dh_vec_push(&p->meta.contexts, (struct dh_meta_context){0});
     read_modules(p);
-    for (size_t i = 0; i < live->processes.n; i++) /* what executed it is no more */
+    for (size_t i = 0; i < live->processes.n; i++) /* the program that executed it has ended */
         if (live->processes.at[i]->meta.pid == h->pid)
             live->processes.at[i]->over = true;
     p->user = live->sink.begin(live->sink.arg, &p->meta);
     dh_vec_push(&live->processes, p);
 }
 
-/* Names tell when the files were made: who forked comes before who was forked. */
+/* Names have the time of creation: a parent comes before its forked child. */
 static int by_age(const void *a, const void *b)
 {
     const char *names[] = {dh_basename(*(char *const *)a), dh_basename(*(char *const *)b)};
@@ -560,7 +560,7 @@ static int by_age(const void *a, const void *b)
     return strcmp(names[0], names[1]);
 }
 
-/* A file that was found is unlinked at once, so that none is left behind whatever happens to us. */
+/* A file is unlinked as soon as it is found, so that none remains whatever happens to this process. */
 static void look_for_processes(struct dh_live *live)
 {
     DIR *d = opendir(live->folder);

@@ -53,7 +53,7 @@ static bool open_std(struct dh_source *s, struct dh_err *err)
     return true;
 }
 
-/* The form is told by the first bytes; why a file cannot be read, whoever opens it then says. */
+/* The first bytes determine the format; errors are left to the reader of the format. */
 static bool open_any(struct dh_source *s, struct dh_err *err)
 {
     char first[FIRST];

@@ -1,4 +1,4 @@
-/* What text traces call things. Layer: trace; text.c and text_print.c only. */
+/* Keywords of text traces. Layer: trace; text.c and text_print.c only. */
 #ifndef DH_TRACE_TEXT_KEYWORDS_H
 #define DH_TRACE_TEXT_KEYWORDS_H
 
@@ -18,7 +18,7 @@ extern const struct dh_text_keyword dh_text_flags[], dh_text_orders[], dh_text_o
 /* op= of an atomic that did not write */
 #define DH_TEXT_CAS_FAILED 0x100u
 
-/* What stands for OBJECT. */
+/* What OBJECT of a line is. */
 enum dh_text_object { DH_OBJECT_NONE, DH_OBJECT_MEMORY, DH_OBJECT_MAYBE, DH_OBJECT_THREAD, DH_OBJECT_MAYBE_THREAD };
 enum dh_text_object dh_text_object_of(unsigned kind);
 /* The op of a place where such an event happens. */
