@@ -31,14 +31,14 @@ static void end_release(struct dh_race_thread *t)
 void dh_race_release(struct dh_race_thread *t, struct dh_clock *to)
 {
     begin_release(t);
-    dh_clock_copy(to, &t->clock);
+    dh_vclock_copy(to, &t->clock);
     end_release(t);
 }
 
 void dh_race_release_join(struct dh_race_thread *t, struct dh_clock *to)
 {
     begin_release(t);
-    dh_clock_join(to, &t->clock);
+    dh_vclock_join(to, &t->clock);
     end_release(t);
 }
 

@@ -109,7 +109,7 @@ void dh_race_forget(struct dh_race *r, dh_cell *cell, uintptr_t granule);
  * release ends the epoch. An epoch in which nothing was accessed goes on: what is published is the one before. */
 static inline void dh_race_acquire(struct dh_race_thread *t, const struct dh_clock *from)
 {
-    dh_clock_join(&t->clock, from);
+    dh_vclock_join(&t->clock, from);
 }
 /* to := the thread's past (a mutex, whose owner knows all that `to` held). */
 void dh_race_release(struct dh_race_thread *t, struct dh_clock *to);

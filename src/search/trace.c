@@ -1,5 +1,6 @@
 #include "search/trace.h"
 
+#include "base/vclock.h"
 #include "search/pool.h"
 
 enum { NO_LINK = UINT32_MAX, LINK_BITS = 3, THREADS_MOST = 1 << 16 };
@@ -99,28 +100,24 @@ static uint32_t store_of(const struct dh_trace *t, const struct dh_step *drain)
     return i;
 }
 
+static const uint32_t *clock_of(const struct dh_trace *t, uint32_t event)
+{
+    return t->clocks + t->event[event].clock;
+}
+
 /* What the thread knows before its step, in `basis` and, to begin with, in `after`. */
 static void set_basis(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
-    uint32_t from = clock_before(t, thread), width = from == DH_NO_EVENT ? 0 : t->event[from].width, i = 0;
-    for (; i < width; i++)
-        t->basis[i] = t->after[i] = t->clocks[t->event[from].clock + i];
-    for (; i < t->threads; i++)
-        t->basis[i] = t->after[i] = 0;
+    uint32_t from = clock_before(t, thread), n = 0;
     uint32_t store = step->kind == DH_STEP_DRAIN ? store_of(t, step) : DH_NO_EVENT;
-    for (i = 0; store != DH_NO_EVENT && i < t->event[store].width; i++) {
-        uint32_t known = t->clocks[t->event[store].clock + i];
-        if (known > t->basis[i])
-            t->basis[i] = t->after[i] = known;
+    if (from != DH_NO_EVENT) {
+        n = t->event[from].width;
+        dh_entries_copy(t->basis, clock_of(t, from), n);
     }
-}
-
-static void learn(struct dh_trace *t, const struct dh_trace_event *e)
-{
-    const uint32_t *from = t->clocks + e->clock;
-    for (uint32_t i = 0; i < e->width; i++)
-        if (from[i] > t->after[i])
-            t->after[i] = from[i];
+    dh_entries_widen(t->basis, &n, t->threads);
+    if (store != DH_NO_EVENT)
+        dh_entries_max(t->basis, clock_of(t, store), t->event[store].width);
+    dh_entries_copy(t->after, t->basis, n);
 }
 
 /* ---- races ---- */
@@ -131,7 +128,7 @@ static bool meet(struct dh_trace *t, uint32_t index, uint32_t thread, const stru
     struct dh_trace_event *e = &t->event[index];
     if (e->thread == thread || e->time <= t->basis[e->thread])
         return hides;
-    learn(t, e);
+    dh_entries_max(t->after, clock_of(t, index), e->width);
     if (dh_step_needs(step, &e->step))
         return false;
     for (uint32_t i = 0; i < t->races; i++)
@@ -238,15 +235,6 @@ static void link_event(struct dh_trace *t, uint32_t index, const uint64_t *keys)
     }
 }
 
-/* As wide as what it knows, and itself. */
-static uint32_t width_of(const struct dh_trace *t, uint32_t thread)
-{
-    uint32_t n = t->threads;
-    while (n > thread + 1 && !t->after[n - 1])
-        n--;
-    return n;
-}
-
 static void note_created(struct dh_trace *t, struct dh_trace_event *e, uint32_t index)
 {
     e->created = DH_NO_EVENT;
@@ -275,13 +263,12 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     e->changes = dh_step_changes(step);
     e->wide = t->wide;
     t->after[thread] = e->time;
-    e->width = width_of(t, thread);
+    e->width = dh_entries_width(t->after, t->threads, thread + 1);
     if (!DH_POOL_GROW(t->search, t, clocks, t->clocks_used, t->clocks_used + e->width))
         return false;
     e->clock = t->clocks_used;
     t->clocks_used += e->width;
-    for (uint32_t i = 0; i < e->width; i++)
-        t->clocks[e->clock + i] = t->after[i];
+    dh_entries_copy(t->clocks + e->clock, t->after, e->width);
     t->n++;
     t->thread[thread].last = index;
     link_event(t, index, keys);

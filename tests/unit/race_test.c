@@ -144,7 +144,7 @@ static void ours_init(struct ours *o)
     for (unsigned t = 0; t < THREADS; t++) {
         o->thread[t].time = dh_epoch(t + 1, 1);
         o->thread[t].serial = t + 1;
-        dh_clock_set(&o->thread[t].clock, t + 1, 1);
+        dh_vclock_set(&o->thread[t].clock, t + 1, 1);
     }
     for (int b = 0; b < BYTES; b++)
         o->first[b].op = -1;

@@ -80,7 +80,7 @@ static void load_edges(struct dh_race_state *s, const struct dh_sync *o, unsigne
     if (!s->has_fence_acquire)
         s->fence_acquire.n = 0;
     s->has_fence_acquire = true;
-    dh_clock_join(&s->fence_acquire, &o->clock->clock);
+    dh_vclock_join(&s->fence_acquire, &o->clock->clock);
 }
 
 /* What a release fence before it published, for a store or rmw that is no release itself. */
@@ -88,7 +88,7 @@ static void fenced(struct dh_race_state *s, struct dh_sync *o)
 {
     struct dh_clock *to = s->has_fence_release ? dh_sync_clock_for(&o->clock, s->fence_release.n) : NULL;
     if (to)
-        dh_clock_join(to, &s->fence_release);
+        dh_vclock_join(to, &s->fence_release);
 }
 
 static void store_edges(struct dh_race_state *s, struct dh_sync *o, unsigned order, bool rmw)
@@ -229,7 +229,7 @@ void dh_atomic_fence(uint32_t order)
     if (!dh_race_enter(s))
         return;
     if (acquires(order) && s->has_fence_acquire) {
-        dh_clock_join(&s->t.clock, &s->fence_acquire);
+        dh_vclock_join(&s->t.clock, &s->fence_acquire);
         s->has_fence_acquire = false;
     }
     if (releases(order)) {

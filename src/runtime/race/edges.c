@@ -149,7 +149,7 @@ static struct dh_race_state *new_state(struct dh_thread_state *tls, const struct
     s->context_value = ~(uint64_t)0;
     dh_history_init(&s->history, history_size(s->index));
     if (past)
-        dh_clock_join(&s->t.clock, past);
+        dh_vclock_join(&s->t.clock, past);
     s->gate.lent = 1; /* of nobody yet: the first entry takes one */
     return s;
 }

@@ -129,7 +129,7 @@ struct dh_clock *dh_sync_clock_for(struct dh_sync_clock **c, uint32_t n)
     fresh->capacity = capacity;
     fresh->clock.n = 0;
     if (*c)
-        dh_clock_copy(&fresh->clock, &(*c)->clock);
+        dh_vclock_copy(&fresh->clock, &(*c)->clock);
     dh_sync_clock_clear(c);
     *c = fresh;
     return &fresh->clock;

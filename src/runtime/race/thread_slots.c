@@ -140,7 +140,7 @@ static int find_free(const struct dh_race_state *s)
     for (int i = 1; i <= DH_LAST_SLOT; i++) { /* 0 stays free: an empty cell looks like slot 0, clock 0 */
         if (slots[i].user || is_spent(&slots[i]))
             continue;
-        bool known = slots[i].clock <= dh_clock_get(&s->t.clock, (unsigned)i);
+        bool known = slots[i].clock <= dh_vclock_get(&s->t.clock, (unsigned)i);
         if (best < 0 || known > best_known || (known == best_known && slots[i].given < slots[best].given)) {
             best = i;
             best_known = known;
@@ -186,7 +186,7 @@ static void take_back(struct slot *slot)
 {
     struct dh_race_state *s = slot->user;
     slot->clock = dh_epoch_clock(s->t.time) - !s->t.dirty;
-    dh_clock_set(&s->t.clock, (unsigned)(slot - slots), slot->clock);
+    dh_vclock_set(&s->t.clock, (unsigned)(slot - slots), slot->clock);
     slot->user = NULL;
 }
 
@@ -273,7 +273,7 @@ static bool try_to_take(struct dh_race_state *s)
         i = find_lent(lend_of_running);
     if (i >= 0) {
         struct slot *slot = &slots[i];
-        if (slot->clock > dh_clock_get(&s->t.clock, (unsigned)i))
+        if (slot->clock > dh_vclock_get(&s->t.clock, (unsigned)i))
             __atomic_store_n(&n_shared, n_shared + 1, __ATOMIC_RELAXED);
         slot->clock++;
         slot->user = s;
@@ -282,7 +282,7 @@ static bool try_to_take(struct dh_race_state *s)
         s->t.time = dh_epoch((unsigned)i, slot->clock);
         s->t.serial = ++last_serial;
         s->t.dirty = false;
-        dh_clock_set(&s->t.clock, (unsigned)i, slot->clock);
+        dh_vclock_set(&s->t.clock, (unsigned)i, slot->clock);
         atomic_store(&s->gate.lent, 0);
     }
     dh_spin_unlock(&lock);

@@ -38,7 +38,7 @@ static void take(struct dh_stale_thread *t, const struct dh_sync *o)
 {
     dh_stale_log(t->index, DH_STALE_LOG_ACQUIRE, o->addr, 0, 0);
     if (o->clock)
-        dh_clock_join(&t->clock, &o->clock->clock);
+        dh_vclock_join(&t->clock, &o->clock->clock);
 }
 
 static void give(struct dh_stale_thread *t, struct dh_sync *o)
@@ -46,7 +46,7 @@ static void give(struct dh_stale_thread *t, struct dh_sync *o)
     struct dh_clock *to = dh_sync_clock_for(&o->clock, t->clock.n);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, o->addr, 0, 0);
     if (to)
-        dh_clock_join(to, &t->clock);
+        dh_vclock_join(to, &t->clock);
     dh_stale_tick(t);
 }
 
@@ -102,7 +102,7 @@ static void load_edges(struct dh_stale_thread *t, const struct dh_sync *o, unsig
         if (!t->has_fence_acquire)
             t->fence_acquire.n = 0;
         t->has_fence_acquire = true;
-        dh_clock_join(&t->fence_acquire, &o->clock->clock);
+        dh_vclock_join(&t->fence_acquire, &o->clock->clock);
     }
 }
 
@@ -119,7 +119,7 @@ static void store_edges(struct dh_stale_thread *t, struct dh_sync *o, unsigned o
     struct dh_clock *to = t->has_fence_release ? dh_sync_clock_for(&o->clock, t->fence_release.n) : NULL;
     dh_stale_log(t->index, DH_STALE_LOG_WRITE, o->addr, 0, 0);
     if (to)
-        dh_clock_join(to, &t->fence_release);
+        dh_vclock_join(to, &t->fence_release);
 }
 
 void dh_stale_atomic_leave(struct dh_atomic_op *op, bool wrote)
@@ -145,12 +145,12 @@ void dh_stale_fence(uint32_t order)
         return;
     if (acquires(order) && t->has_fence_acquire) {
         dh_stale_log(t->index, DH_STALE_LOG_FENCE_ACQUIRE, 0, 0, 0);
-        dh_clock_join(&t->clock, &t->fence_acquire);
+        dh_vclock_join(&t->clock, &t->fence_acquire);
         t->has_fence_acquire = false;
     }
     if (releases(order)) {
         dh_stale_log(t->index, DH_STALE_LOG_FENCE_RELEASE, 0, 0, 0);
-        dh_clock_copy(&t->fence_release, &t->clock);
+        dh_vclock_copy(&t->fence_release, &t->clock);
         t->has_fence_release = true;
         dh_stale_tick(t);
     }

@@ -33,10 +33,10 @@ static uint32_t take_slot(struct dh_clock *clock)
     dh_spin_lock(&r->lock);
     uint32_t i = find_slot();
     struct dh_stale_slot *slot = &r->slot[i];
-    slot->last = slot->last > dh_clock_get(clock, i) ? slot->last : dh_clock_get(clock, i);
-    dh_clock_set(clock, i, ++slot->last);
+    slot->last = slot->last > dh_vclock_get(clock, i) ? slot->last : dh_vclock_get(clock, i);
+    dh_vclock_set(clock, i, ++slot->last);
     slot->users++;
-    dh_clock_copy(&slot->birth, clock);
+    dh_vclock_copy(&slot->birth, clock);
     slot->generation = r->generation + 1;
     atomic_store_explicit(&r->generation, slot->generation, memory_order_release);
     dh_spin_unlock(&r->lock);
@@ -70,7 +70,7 @@ static struct dh_stale_thread *new_thread(uint32_t slot, uint32_t index, const s
     dh_bytes_zero(t, sizeof *t);
     t->slot = slot;
     t->index = index;
-    dh_clock_copy(&t->clock, clock);
+    dh_vclock_copy(&t->clock, clock);
     t->counts = &dh_stale_control->lanes[index % DH_STALE_LANES];
     atomic_fetch_add_explicit(&dh_stale_control->threads, 1, memory_order_relaxed);
     return t;
@@ -84,7 +84,7 @@ struct dh_stale_birth *dh_stale_thread_create(uint32_t index)
         return NULL;
     dh_stale_begin();
     b->index = index;
-    dh_clock_copy(&b->clock, &t->clock);
+    dh_vclock_copy(&b->clock, &t->clock);
     dh_stale_log(t->index, DH_STALE_LOG_RELEASE, creation_of(index), 0, 0);
     dh_stale_tick(t);
     b->slot = take_slot(&b->clock);
@@ -146,5 +146,5 @@ void dh_stale_threads_forked(void)
         }
     atomic_store_explicit(&r->generation, generation, memory_order_release);
     if (t && r->slot[t->slot].users)
-        dh_clock_copy(&r->slot[t->slot].birth, &t->clock);
+        dh_vclock_copy(&r->slot[t->slot].birth, &t->clock);
 }
