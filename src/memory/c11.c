@@ -145,12 +145,12 @@ static void atomic(void *self, uint32_t thread, uint64_t object, enum dh_order o
 static void fence(void *self, uint32_t thread, enum dh_order order)
 {
     struct c11 *c = self;
-    uint32_t *clock = dh_clocks_of(&c->clocks, thread);
     dh_clocks_tick(&c->clocks, thread);
-    if (clock && dh_order_acquires(order))
-        dh_clocks_merge(clock, clock + 2 * c->clocks.n, c->clocks.n);
+    if (dh_order_acquires(order))
+        dh_clocks_fence(&c->clocks, thread, DH_ORDER_ACQUIRE);
     log_sync(c, thread, order == DH_ORDER_SEQ_CST);
-    dh_clocks_fence(&c->clocks, thread, order);
+    if (dh_order_releases(order))
+        dh_clocks_fence(&c->clocks, thread, DH_ORDER_RELEASE);
 }
 
 /* ---- locations ---- */
@@ -417,7 +417,7 @@ static uint64_t over(const struct c11 *c, const struct dh_location *at)
     uint64_t set = UINT64_MAX;
     for (uint32_t t = 0; t < r->threads; t++)
         if (r->thread[t] && !r->thread[t]->has_ended)
-            set &= hidden_by(at, known_of(c, at, r->thread[t]->at));
+            set &= hidden_by(at, known_of(c, at, r->thread[t]->hb.clock.at));
     return set;
 }
 
@@ -460,7 +460,7 @@ static void publish(struct c11 *c, const struct dh_access *a, struct dh_write *w
     uint32_t n = c->clocks.n;
     if (read && read->has_message) {
         w->has_message = true;
-        dh_clocks_merge(w->clocks + n, read->clocks + n, n);
+        dh_entries_max(w->clocks + n, read->clocks + n, n);
     }
     w->has_message |= dh_clocks_send(&c->clocks, a->thread, a->order, w->clocks + n);
 }

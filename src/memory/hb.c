@@ -107,7 +107,7 @@ static bool is_hidden_from_all(const struct dh_hb_model *h, const struct dh_loca
 {
     const struct dh_clocks_root *r = h->clocks.root;
     for (uint32_t t = 0; t < r->threads; t++)
-        if (r->thread[t] && !r->thread[t]->has_ended && !is_hidden(at, i, r->thread[t]->at))
+        if (r->thread[t] && !r->thread[t]->has_ended && !is_hidden(at, i, r->thread[t]->hb.clock.at))
             return false;
     return true;
 }
@@ -155,11 +155,11 @@ static void write(struct dh_hb_model *h, const struct dh_access *a, uint64_t val
         dh_model_store_unkept(&h->locations, a, value);
         return;
     }
-    dh_clocks_merge(w->clocks, clock, n);
+    dh_entries_max(w->clocks, clock, n);
     w->epoch = clock[a->thread];
     if (read && read->has_message) {
         w->has_message = true;
-        dh_clocks_merge(w->clocks + n, read->clocks + n, n);
+        dh_entries_max(w->clocks + n, read->clocks + n, n);
     }
     w->has_message |= dh_clocks_send(&h->clocks, a->thread, a->order, w->clocks + n);
     collect(h, at);

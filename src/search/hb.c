@@ -1,40 +1,43 @@
 #include "search/hb.h"
 
-#include "event/site.h"
+#include "event/happens_before.h"
 #include "search/hb_shadow.h"
 
 enum { FIRST_OBJECTS = 64, FIRST_PAIRS = 256, THREADS_MOST = 1 << 14 };
 
-struct thread {
-    struct dh_hb_clock clock;                        /* its own entry grows when it tells others */
-    struct dh_hb_clock fence_release, fence_acquire; /* what a fence published; what relaxed loads saw */
-    bool has_fence_release;
-};
-
-/* What is at an address and orders threads: one clock for locks, atomics and the rest alike. */
 struct object {
     uint64_t key;
     uint32_t generation;
-    bool is_barrier;                   /* that says how many it waits for */
-    struct dh_hb_clock clock, readers; /* of a barrier: readers are the threads of this round */
+    bool is_barrier; /* with a known number of threads: `readers` holds the threads that have arrived */
+    struct dh_hb_object hb;
 };
 
 struct dh_hb {
+    struct dh_hb_memory memory; /* first: grow_clock */
     struct dh_search *search;
-    struct thread *thread;
+    struct dh_hb_thread *thread;
     uint32_t thread_room, threads;
+    /* Tables of its own, as all memory is KEEP memory. */
     struct object *object;
     uint32_t object_room, objects;
-    uint64_t *pair; /* of sites + 1 that were told */
+    uint64_t *pair; /* of sites + 1 that were reported */
     uint32_t pair_room, pairs;
     struct dh_shadow shadow;
 };
+
+/* Entries stay with their clock for the whole search, and their room doubles. */
+static bool grow_clock(struct dh_hb_memory *memory, struct dh_hb_clock *c, uint32_t n)
+{
+    struct dh_search *search = ((struct dh_hb *)memory)->search;
+    return dh_pool_grow(search, (dh_pool_pointer *)&c->at, &c->room, c->n, n, sizeof *c->at);
+}
 
 struct dh_hb *dh_hb_new(struct dh_search *search)
 {
     struct dh_hb *h = search->memory(search, sizeof *h);
     if (!h || !dh_shadow_init(&h->shadow, search))
         return NULL;
+    h->memory.grow = grow_clock;
     h->search = search;
     h->object_room = FIRST_OBJECTS;
     h->object = search->memory(search, h->object_room * sizeof *h->object);
@@ -55,32 +58,22 @@ void dh_hb_begin(struct dh_hb *h)
 
 /* ---- threads ---- */
 
-static struct thread *thread_of(struct dh_hb *h, uint32_t index)
+static struct dh_hb_thread *thread_at(struct dh_hb *h, uint64_t index)
 {
     if (index < h->threads)
         return &h->thread[index];
-    /* `thread_room` of them may have storage from schedules before. */
-    if (index >= THREADS_MOST || !DH_POOL_GROW(h->search, h, thread, h->thread_room, index + 1))
+    /* All `thread_room` of them may have clocks of earlier schedules. */
+    if (index >= THREADS_MOST || !DH_POOL_GROW(h->search, h, thread, h->thread_room, (uint32_t)index + 1))
         return NULL;
-    for (; h->threads <= index; h->threads++) {
-        struct thread *t = &h->thread[h->threads];
-        t->clock.n = t->fence_release.n = t->fence_acquire.n = 0;
-        t->has_fence_release = false;
-        if (!dh_hb_clock_widen(h->search, &t->clock, h->threads + 1))
+    for (; h->threads <= index; h->threads++)
+        if (!dh_hb_thread_init(&h->memory, &h->thread[h->threads], h->threads, 1))
             return NULL;
-        t->clock.at[h->threads] = 1;
-    }
     return &h->thread[index];
-}
-
-static void tick(struct thread *t, uint32_t index)
-{
-    t->clock.at[index]++;
 }
 
 /* ---- objects ---- */
 
-static struct object *find(const struct dh_hb *h, uint64_t key)
+static struct object *slot_of(const struct dh_hb *h, uint64_t key)
 {
     uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (h->object_room - 1);
     while (h->object[i].generation == h->shadow.generation && h->object[i].key != key)
@@ -88,14 +81,13 @@ static struct object *find(const struct dh_hb *h, uint64_t key)
     return &h->object[i];
 }
 
-static void swap_clocks(struct dh_hb_clock *a, struct dh_hb_clock *b)
+static struct object *object_find(const struct dh_hb *h, uint64_t key)
 {
-    struct dh_hb_clock c = *a;
-    *a = *b;
-    *b = c;
+    struct object *o = slot_of(h, key);
+    return o->generation == h->shadow.generation ? o : NULL;
 }
 
-/* All storage goes along, also that of entries that are not in use. */
+/* Entries of earlier schedules leave their clocks behind: fewer than are in use. */
 static bool more_objects(struct dh_hb *h)
 {
     struct object *old = h->object;
@@ -108,240 +100,211 @@ static bool more_objects(struct dh_hb *h)
     h->object = more;
     h->object_room = n * 2;
     for (uint32_t i = 0; i < n; i++)
-        if (old[i].generation == h->shadow.generation) {
-            struct object *o = find(h, old[i].key);
-            o->key = old[i].key;
-            o->generation = old[i].generation;
-            o->is_barrier = old[i].is_barrier;
-            swap_clocks(&o->clock, &old[i].clock);
-            swap_clocks(&o->readers, &old[i].readers);
-        }
+        if (old[i].generation == h->shadow.generation)
+            *slot_of(h, old[i].key) = old[i];
     return true;
 }
 
-static struct object *object_of(struct dh_hb *h, uint64_t key)
+/* NULL: no memory. */
+static struct object *object_at(struct dh_hb *h, uint64_t key)
 {
-    struct object *o = find(h, key);
+    struct object *o = slot_of(h, key);
     if (o->generation == h->shadow.generation)
         return o;
     if (h->objects >= h->object_room / 2) {
         if (!more_objects(h) && h->objects + 1 >= h->object_room)
             return NULL;
-        o = find(h, key);
+        o = slot_of(h, key);
     }
     h->objects++;
     o->key = key;
     o->generation = h->shadow.generation;
     o->is_barrier = false;
-    o->clock.n = o->readers.n = 0;
+    dh_vclock_clear(&o->hb.clock);
+    dh_vclock_clear(&o->hb.readers);
     return o;
 }
 
 /* ---- what orders what ---- */
 
-struct moment {
+struct executed {
     struct dh_hb *h;
-    struct thread *t;
-    uint32_t index;
+    struct dh_hb_thread *t;
     const struct dh_step *step;
 };
 
-static void acquire(const struct moment *m, uint64_t key)
+static void acquire(const struct executed *x, uint64_t key)
 {
-    const struct object *o = find(m->h, key);
-    if (o->generation == m->h->shadow.generation)
-        dh_hb_clock_join(m->h->search, &m->t->clock, &o->clock);
-}
-
-static void release(const struct moment *m, uint64_t key)
-{
-    struct object *o = object_of(m->h, key);
+    const struct object *o = object_find(x->h, key);
     if (o)
-        dh_hb_clock_join(m->h->search, &o->clock, &m->t->clock);
-    tick(m->t, m->index);
+        dh_hb_acquire(&x->h->memory, x->t, &o->hb.clock);
 }
 
-static void lock(const struct moment *m, uint64_t key, bool shared)
+static void release(const struct executed *x, uint64_t key)
 {
-    const struct object *o = find(m->h, key);
-    if (o->generation != m->h->shadow.generation)
-        return;
-    dh_hb_clock_join(m->h->search, &m->t->clock, &o->clock);
-    if (!shared)
-        dh_hb_clock_join(m->h->search, &m->t->clock, &o->readers);
+    struct object *o = object_at(x->h, key);
+    if (o)
+        dh_hb_release_join(&x->h->memory, x->t, &o->hb.clock);
 }
 
-static void unlock(const struct moment *m, uint64_t key, bool shared)
+static void lock(const struct executed *x, uint64_t key, bool shared)
 {
-    struct object *o = object_of(m->h, key);
-    if (o && shared)
-        dh_hb_clock_join(m->h->search, &o->readers, &m->t->clock);
-    else if (o)
-        dh_hb_clock_join(m->h->search, &o->clock, &m->t->clock);
-    tick(m->t, m->index);
+    const struct object *o = object_find(x->h, key);
+    if (o)
+        dh_hb_lock(&x->h->memory, x->t, &o->hb, shared);
 }
 
-static void step_lock(const struct moment *m)
+/* Which locks a thread holds is not kept. */
+static void unlock(const struct executed *x, uint64_t key, bool shared)
 {
-    lock(m, m->step->object, m->step->flags & DH_STEP_SHARED);
+    struct object *o = object_at(x->h, key);
+    if (o)
+        dh_hb_unlock_unowned(&x->h->memory, x->t, &o->hb, shared);
 }
 
-static void step_unlock(const struct moment *m)
+static void step_lock(const struct executed *x)
 {
-    unlock(m, m->step->object, m->step->flags & DH_STEP_SHARED);
+    lock(x, x->step->object, x->step->flags & DH_STEP_SHARED);
 }
 
-static void step_wait(const struct moment *m)
+static void step_unlock(const struct executed *x)
 {
-    if (m->step->second)
-        unlock(m, m->step->second, false);
+    unlock(x, x->step->object, x->step->flags & DH_STEP_SHARED);
+}
+
+static void step_wait(const struct executed *x)
+{
+    if (x->step->second)
+        unlock(x, x->step->second, false);
 }
 
 /* A signal orders nothing; the mutex does. Without one it is a barrier, or what a library waits for. */
-static void step_wake(const struct moment *m)
+static void step_wake(const struct executed *x)
 {
-    if (m->step->second) {
-        lock(m, m->step->second, false);
+    if (x->step->second) {
+        lock(x, x->step->second, false);
         return;
     }
-    const struct object *o = find(m->h, m->step->object);
-    if (o->generation == m->h->shadow.generation && !o->is_barrier)
-        dh_hb_clock_join(m->h->search, &m->t->clock, &o->clock);
+    const struct object *o = object_find(x->h, x->step->object);
+    if (o && !o->is_barrier)
+        dh_hb_acquire(&x->h->memory, x->t, &o->hb.clock);
 }
 
-static void step_acquire(const struct moment *m)
+static void step_acquire(const struct executed *x)
 {
-    acquire(m, m->step->object);
+    acquire(x, x->step->object);
 }
 
-static void step_release(const struct moment *m)
+static void step_release(const struct executed *x)
 {
-    release(m, m->step->object);
+    release(x, x->step->object);
 }
 
-static void step_io(const struct moment *m)
+static void step_io(const struct executed *x)
 {
-    if (m->step->flags & DH_STEP_READS)
-        acquire(m, m->step->object);
-    if (m->step->flags & DH_STEP_WRITES)
-        release(m, m->step->object);
+    if (x->step->flags & DH_STEP_READS)
+        acquire(x, x->step->object);
+    if (x->step->flags & DH_STEP_WRITES)
+        release(x, x->step->object);
 }
 
-/* When the round is full all its threads know of each other; the next round begins empty, whoever leaves late. */
-static void step_barrier(const struct moment *m)
+/* When the last thread of a round arrives, all of them know each other's past; the next round begins empty, however
+ * late threads leave. */
+static void step_barrier(const struct executed *x)
 {
-    struct dh_search *search = m->h->search;
-    struct object *o = object_of(m->h, m->step->object);
-    if (!o || !m->step->size) {
-        acquire(m, m->step->object);
-        release(m, m->step->object);
+    struct dh_hb_memory *memory = &x->h->memory;
+    struct object *o = object_at(x->h, x->step->object);
+    if (!o || !x->step->size) {
+        acquire(x, x->step->object);
+        release(x, x->step->object);
         return;
     }
+    struct dh_hb_clock *arrived = &o->hb.readers;
     o->is_barrier = true;
-    dh_hb_clock_join(search, &o->clock, &m->t->clock);
-    uint32_t n = o->readers.n;
-    if (dh_hb_clock_widen(search, &o->readers, n + 1))
-        o->readers.at[n] = m->index;
-    tick(m->t, m->index);
-    if (o->readers.n < m->step->size)
+    dh_hb_release_join(memory, x->t, &o->hb.clock);
+    if (dh_hb_clock_widen(memory, arrived, arrived->n + 1))
+        arrived->at[arrived->n - 1] = x->t->slot;
+    if (arrived->n < x->step->size)
         return;
-    for (uint32_t i = 0; i < o->readers.n; i++) {
-        struct thread *t = thread_of(m->h, o->readers.at[i]);
+    for (uint32_t i = 0; i < arrived->n; i++) {
+        struct dh_hb_thread *t = thread_at(x->h, arrived->at[i]); /* NULL: the object was a read lock before */
         if (t)
-            dh_hb_clock_join(search, &t->clock, &o->clock);
+            dh_hb_acquire(memory, t, &o->hb.clock);
     }
-    o->clock.n = o->readers.n = 0;
+    dh_vclock_clear(&o->hb.clock);
+    dh_vclock_clear(arrived);
 }
 
-static void step_create(const struct moment *m)
+static void step_create(const struct executed *x)
 {
-    uint32_t index = m->index;
-    struct thread *child = m->step->object < THREADS_MOST ? thread_of(m->h, (uint32_t)m->step->object) : NULL;
-    struct thread *parent = thread_of(m->h, index); /* may have moved */
+    uint32_t index = x->t->slot;
+    struct dh_hb_thread *child = thread_at(x->h, x->step->object), *parent = &x->h->thread[index]; /* may have moved */
     if (child && child != parent)
-        dh_hb_clock_join(m->h->search, &child->clock, &parent->clock);
-    tick(parent, index);
+        dh_hb_fork(&x->h->memory, parent, child);
 }
 
-/* Cleanup and signal handlers of the other come after this; so does, too much, whatever it does before it takes notice.
- */
-static void step_cancel(const struct moment *m)
+static struct dh_hb_thread *other_thread(const struct executed *x)
 {
-    if (m->step->object >= m->h->threads || m->step->object == m->index)
-        return;
-    dh_hb_clock_join(m->h->search, &m->h->thread[m->step->object].clock, &m->t->clock);
-    tick(m->t, m->index);
+    return x->step->object < x->h->threads && x->step->object != x->t->slot ? &x->h->thread[x->step->object] : NULL;
 }
 
-static void step_join(const struct moment *m)
+/* Cleanup and signal handlers of the other thread come after this. That what it does before it notices comes after
+ * this, too, is an edge too many. */
+static void step_cancel(const struct executed *x)
 {
-    if (m->step->object >= m->h->threads || m->step->object == m->index)
-        return;
-    uint32_t joined = (uint32_t)m->step->object;
-    dh_hb_clock_join(m->h->search, &m->t->clock, &m->h->thread[joined].clock);
-    tick(&m->h->thread[joined], joined); /* whatever it may still do is not known */
+    struct dh_hb_thread *other = other_thread(x);
+    if (other)
+        dh_hb_fork(&x->h->memory, x->t, other);
 }
 
-static void step_init(const struct moment *m)
+static void step_join(const struct executed *x)
 {
-    struct object *o = find(m->h, m->step->object);
-    if (o->generation != m->h->shadow.generation)
+    struct dh_hb_thread *ended = other_thread(x);
+    if (!ended)
         return;
-    o->clock.n = o->readers.n = 0;
+    dh_hb_join(&x->h->memory, x->t, ended);
+    dh_hb_tick(ended); /* what it may still do is not known */
+}
+
+static void step_init(const struct executed *x)
+{
+    struct object *o = object_find(x->h, x->step->object);
+    if (!o)
+        return;
+    dh_vclock_clear(&o->hb.clock);
+    dh_vclock_clear(&o->hb.readers);
     o->is_barrier = false;
 }
 
 /* ---- atomics ---- */
 
-static bool acquires(unsigned order)
+/* An order that is not known is the strongest. */
+static enum dh_order order_of(const struct dh_step *s)
 {
-    return order == DH_ORDER_ACQUIRE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST ||
-           order == DH_ORDER_NONE;
+    return s->order == DH_ORDER_NONE ? DH_ORDER_SEQ_CST : (enum dh_order)s->order;
 }
 
-static bool releases(unsigned order)
+static void step_fence(const struct executed *x)
 {
-    return order == DH_ORDER_RELEASE || order == DH_ORDER_ACQ_REL || order == DH_ORDER_SEQ_CST ||
-           order == DH_ORDER_NONE;
+    dh_hb_fence(&x->h->memory, x->t, order_of(x->step));
 }
 
-static void step_fence(const struct moment *m)
+static void atomic_read(const struct executed *x)
 {
-    if (acquires(m->step->order))
-        dh_hb_clock_join(m->h->search, &m->t->clock, &m->t->fence_acquire);
-    if (releases(m->step->order)) {
-        dh_hb_clock_copy(m->h->search, &m->t->fence_release, &m->t->clock);
-        m->t->has_fence_release = true;
-        tick(m->t, m->index);
-    }
+    const struct object *o = x->step->flags & DH_STEP_READS ? object_find(x->h, x->step->object) : NULL;
+    if (o)
+        dh_hb_load(&x->h->memory, x->t, &o->hb.clock, order_of(x->step));
 }
 
-static void atomic_before(const struct moment *m)
+static void atomic_write(const struct executed *x)
 {
-    const struct object *o = find(m->h, m->step->object);
-    if (!(m->step->flags & DH_STEP_READS) || o->generation != m->h->shadow.generation)
+    enum dh_order order = order_of(x->step);
+    bool releases = dh_order_releases(order) || x->t->has_release_fence;
+    if (!(x->step->flags & DH_STEP_WRITES))
         return;
-    dh_hb_clock_join(m->h->search, acquires(m->step->order) ? &m->t->clock : &m->t->fence_acquire, &o->clock);
-}
-
-/* A store begins a new release sequence, an update goes on with the one it found. */
-static void atomic_after(const struct moment *m)
-{
-    struct thread *t = m->t;
-    if (!(m->step->flags & DH_STEP_WRITES))
-        return;
-    bool telling = releases(m->step->order);
-    struct object *o = telling || t->has_fence_release ? object_of(m->h, m->step->object) : NULL;
-    if (!o) {
-        o = find(m->h, m->step->object);
-        o = o->generation == m->h->shadow.generation ? o : NULL;
-    }
-    if (o && !(m->step->flags & DH_STEP_READS))
-        o->clock.n = 0;
-    if (o && (telling || t->has_fence_release))
-        dh_hb_clock_join(m->h->search, &o->clock, telling ? &t->clock : &t->fence_release);
-    if (telling)
-        tick(t, m->index);
+    struct object *o = releases ? object_at(x->h, x->step->object) : object_find(x->h, x->step->object);
+    if (o)
+        (x->step->flags & DH_STEP_READS ? dh_hb_update : dh_hb_store)(&x->h->memory, x->t, &o->hb.clock, order);
 }
 
 /* ---- accesses ---- */
@@ -403,13 +366,13 @@ static unsigned mask_of(uint64_t granule, uint64_t from, uint64_t to)
 
 bool dh_hb_access(struct dh_hb *h, const struct dh_hb_access *a, struct dh_hb_race *race)
 {
-    struct thread *t = thread_of(h, a->thread);
+    const struct dh_hb_thread *t = thread_at(h, a->thread);
     uint64_t end = a->address + a->size;
     bool found = false;
     if (!t || !a->size)
         return false;
     struct dh_shadow_cell me = {
-        .clock = t->clock.at[a->thread],
+        .clock = dh_hb_epoch(t),
         .thread = (uint16_t)a->thread,
         .flags = (uint8_t)((a->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)) | (a->frees ? DH_SHADOW_FREES : 0)),
         .site = a->site,
@@ -437,7 +400,7 @@ void dh_hb_forget(struct dh_hb *h, uint64_t address, uint64_t size)
 
 /* ---- steps ---- */
 
-typedef void order_step(const struct moment *m);
+typedef void order_step(const struct executed *x);
 static order_step *const orders[DH_STEP_COUNT] = {
     [DH_STEP_FENCE] = step_fence,        [DH_STEP_LOCK] = step_lock,       [DH_STEP_UNLOCK] = step_unlock,
     [DH_STEP_WAIT] = step_wait,          [DH_STEP_WAKE] = step_wake,       [DH_STEP_SEM_WAIT] = step_acquire,
@@ -462,32 +425,31 @@ static bool access_of(struct dh_hb *h, uint32_t thread, const struct dh_step *s,
     return dh_hb_access(h, &a, race);
 }
 
-static bool step_memory(const struct moment *m, struct dh_hb_race *race)
+static bool step_memory(const struct executed *x, struct dh_hb_race *race)
 {
-    const struct dh_step *s = m->step;
+    const struct dh_step *s = x->step;
     bool atomic = s->flags & DH_STEP_ATOMIC, found = false;
     if (atomic)
-        atomic_before(m);
+        atomic_read(x);
     if (s->kind == DH_STEP_COPY && s->flags & DH_STEP_RANGE)
-        found = access_of(m->h, m->index, s, s->second, 0, race);
+        found = access_of(x->h, x->t->slot, s, s->second, 0, race);
     if (!found)
-        found = access_of(m->h, m->index, s, s->object, s->kind == DH_STEP_FREE ? DH_STEP_WRITES : s->flags, race);
+        found = access_of(x->h, x->t->slot, s, s->object, s->kind == DH_STEP_FREE ? DH_STEP_WRITES : s->flags, race);
     else
-        access_of(m->h, m->index, s, s->object, s->flags, &(struct dh_hb_race){.is_new = false});
+        access_of(x->h, x->t->slot, s, s->object, s->flags, &(struct dh_hb_race){.is_new = false});
     if (atomic)
-        atomic_after(m);
+        atomic_write(x);
     return found;
 }
 
 bool dh_hb_step(struct dh_hb *h, uint32_t thread, const struct dh_step *step, struct dh_hb_race *race)
 {
-    struct thread *t = thread_of(h, thread);
-    struct moment m = {h, t, thread, step};
-    if (!t || step->kind >= DH_STEP_COUNT || step->flags & DH_STEP_FAILED)
+    struct executed x = {h, thread_at(h, thread), step};
+    if (!x.t || step->kind >= DH_STEP_COUNT || step->flags & DH_STEP_FAILED)
         return false;
     if ((step->kind >= DH_STEP_READ && step->kind <= DH_STEP_COPY) || step->kind == DH_STEP_FREE)
-        return step_memory(&m, race);
+        return step_memory(&x, race);
     if (orders[step->kind])
-        orders[step->kind](&m);
+        orders[step->kind](&x);
     return false;
 }

@@ -82,7 +82,7 @@ static bool races(const struct dh_shadow_cell *c, const struct dh_shadow_cell *m
     if (!(c->mask & me->mask) || c->thread == me->thread || !((c->flags | me->flags) & DH_STEP_WRITES) ||
         c->flags & me->flags & DH_STEP_ATOMIC)
         return false;
-    return c->clock > dh_hb_clock_get(knows, c->thread);
+    return c->clock > dh_vclock_get(knows, c->thread);
 }
 
 /* Whoever races with `c` later races with `me` as well. */
@@ -91,7 +91,7 @@ static bool replaces(const struct dh_shadow_cell *c, const struct dh_shadow_cell
     if (c->mask & ~me->mask || (c->flags & DH_STEP_WRITES && !(me->flags & DH_STEP_WRITES)) ||
         (me->flags & DH_STEP_ATOMIC && !(c->flags & DH_STEP_ATOMIC)))
         return false;
-    return c->thread == me->thread || c->clock <= dh_hb_clock_get(knows, c->thread);
+    return c->thread == me->thread || c->clock <= dh_vclock_get(knows, c->thread);
 }
 
 struct visit {

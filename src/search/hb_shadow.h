@@ -3,8 +3,9 @@
 #ifndef DH_SEARCH_HB_SHADOW_H
 #define DH_SEARCH_HB_SHADOW_H
 
+#include "event/happens_before.h"
 #include "search/hb.h"
-#include "search/hb_clock.h"
+#include "search/pool.h"
 
 struct dh_shadow_cell {
     uint32_t clock;
