@@ -2,21 +2,21 @@
 
 enum { OBJECT_BUCKETS = 64 };
 
-struct dh_clock_object {
+struct dh_clocks_object {
     uint64_t key;
-    struct dh_clock_object *next;
+    struct dh_clocks_object *next;
     struct dh_hb_clock clock;
     uint32_t entries[];
 };
 
-bool dh_clocks_begin(struct dh_clocks *c, struct dh_arena *arena, uint32_t n, bool are_given)
+bool dh_clocks_begin(struct dh_clocks *c, struct dh_run_arena *arena, uint32_t n, bool are_external)
 {
-    *c = (struct dh_clocks){.arena = arena, .n = n, .are_given = are_given};
-    c->root = dh_arena_take(arena, sizeof *c->root);
+    *c = (struct dh_clocks){.arena = arena, .n = n, .are_external = are_external};
+    c->root = dh_run_arena_take(arena, sizeof *c->root);
     if (!c->root)
         return false;
-    c->root->thread = dh_arena_take(arena, n * sizeof *c->root->thread);
-    c->root->bucket = dh_arena_take(arena, OBJECT_BUCKETS * sizeof *c->root->bucket);
+    c->root->thread = dh_run_arena_take(arena, n * sizeof *c->root->thread);
+    c->root->bucket = dh_run_arena_take(arena, OBJECT_BUCKETS * sizeof *c->root->bucket);
     return c->root->thread && c->root->bucket;
 }
 
@@ -35,14 +35,14 @@ static struct dh_thread_clocks *thread_at(struct dh_clocks *c, uint32_t thread)
     struct dh_thread_clocks **t = &c->root->thread[thread];
     if (*t)
         return *t;
-    *t = dh_arena_take(c->arena, sizeof **t + 3 * c->n * sizeof *(*t)->entries);
+    *t = dh_run_arena_take(c->arena, sizeof **t + 3 * c->n * sizeof *(*t)->entries);
     if (!*t)
         return NULL;
     struct dh_hb_thread *hb = &(*t)->hb;
     hb->clock = clock_at(c, (*t)->entries);
     hb->release_fence = clock_at(c, (*t)->entries + c->n);
     hb->acquire_fence = clock_at(c, (*t)->entries + 2 * (size_t)c->n);
-    dh_hb_thread_init(NULL, hb, thread, c->are_given ? 0 : 1);
+    dh_hb_thread_init(NULL, hb, thread, c->are_external ? 0 : 1);
     dh_vclock_widen(&hb->clock, c->n);
     if (thread >= c->root->threads)
         c->root->threads = thread + 1;
@@ -52,19 +52,19 @@ static struct dh_thread_clocks *thread_at(struct dh_clocks *c, uint32_t thread)
 /* Where the clocks are not given. */
 static struct dh_hb_thread *ordered_thread(struct dh_clocks *c, uint32_t thread)
 {
-    struct dh_thread_clocks *t = c->are_given ? NULL : thread_at(c, thread);
+    struct dh_thread_clocks *t = c->are_external ? NULL : thread_at(c, thread);
     return t ? &t->hb : NULL;
 }
 
-static struct dh_clock_object *object_at(struct dh_clocks *c, uint64_t key, bool make)
+static struct dh_clocks_object *object_at(struct dh_clocks *c, uint64_t key, bool make)
 {
-    struct dh_clock_object **o = &c->root->bucket[(key * 0x9E3779B97F4A7C15u >> 32) % OBJECT_BUCKETS];
+    struct dh_clocks_object **o = &c->root->bucket[(key * 0x9E3779B97F4A7C15u >> 32) % OBJECT_BUCKETS];
     for (; *o; o = &(*o)->next)
         if ((*o)->key == key)
             return *o;
     if (!make)
         return NULL;
-    *o = dh_arena_take(c->arena, sizeof **o + c->n * sizeof *(*o)->entries);
+    *o = dh_run_arena_take(c->arena, sizeof **o + c->n * sizeof *(*o)->entries);
     if (*o) {
         (*o)->key = key;
         (*o)->clock = clock_at(c, (*o)->entries);
@@ -78,7 +78,7 @@ uint32_t *dh_clocks_of(struct dh_clocks *c, uint32_t thread)
     return t ? t->hb.clock.at : NULL;
 }
 
-void dh_clocks_give(struct dh_clocks *c, uint32_t thread, const uint32_t *clock, uint32_t entries)
+void dh_clocks_join_external(struct dh_clocks *c, uint32_t thread, const uint32_t *clock, uint32_t entries)
 {
     uint32_t *now = dh_clocks_of(c, thread);
     if (now && clock)
@@ -116,7 +116,7 @@ void dh_clocks_join(struct dh_clocks *c, uint32_t thread, uint32_t ended)
 void dh_clocks_acquire(struct dh_clocks *c, uint32_t thread, uint64_t object)
 {
     struct dh_hb_thread *t = ordered_thread(c, thread);
-    const struct dh_clock_object *o = object_at(c, object, false);
+    const struct dh_clocks_object *o = object_at(c, object, false);
     if (o && t)
         dh_hb_acquire(NULL, t, &o->clock);
 }
@@ -124,7 +124,7 @@ void dh_clocks_acquire(struct dh_clocks *c, uint32_t thread, uint64_t object)
 void dh_clocks_release(struct dh_clocks *c, uint32_t thread, uint64_t object)
 {
     struct dh_hb_thread *t = ordered_thread(c, thread);
-    struct dh_clock_object *o = t ? object_at(c, object, true) : NULL;
+    struct dh_clocks_object *o = t ? object_at(c, object, true) : NULL;
     if (o)
         dh_hb_release_join(NULL, t, &o->clock);
 }
@@ -155,7 +155,7 @@ void dh_clocks_atomic(struct dh_clocks *c, uint32_t thread, uint64_t object, enu
                       bool writes)
 {
     struct dh_hb_thread *t = ordered_thread(c, thread);
-    struct dh_clock_object *o = t ? object_at(c, object, writes) : NULL;
+    struct dh_clocks_object *o = t ? object_at(c, object, writes) : NULL;
     if (!o)
         return;
     if (reads)

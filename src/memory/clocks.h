@@ -5,7 +5,7 @@
 
 #include "base/vclock.h"
 #include "event/happens_before.h"
-#include "memory/arena.h"
+#include "memory/run_arena.h"
 
 struct dh_thread_clocks {
     struct dh_hb_thread hb; /* its clocks have room for `n` entries; that of what it knows is `n` wide */
@@ -14,21 +14,22 @@ struct dh_thread_clocks {
 };
 
 struct dh_clocks {
-    struct dh_arena *arena;
-    uint32_t n;     /* entries of a clock: threads there can be */
-    bool are_given; /* by dh_clocks_give alone: they neither rise by themselves nor by edges, but for fork and join */
+    struct dh_run_arena *arena;
+    uint32_t n;        /* entries of a clock: threads there can be */
+    bool are_external; /* by dh_clocks_join_external alone: they neither rise by themselves nor by edges, but for fork
+                          and join */
     struct dh_clocks_root {
         struct dh_thread_clocks **thread;
         uint32_t threads; /* so far: indices below */
-        struct dh_clock_object **bucket;
+        struct dh_clocks_object **bucket;
     } *root;
 };
 
-bool dh_clocks_begin(struct dh_clocks *c, struct dh_arena *arena, uint32_t n, bool are_given);
+bool dh_clocks_begin(struct dh_clocks *c, struct dh_run_arena *arena, uint32_t n, bool are_external);
 
 /* `n` entries. NULL: the thread has too high a number, or no memory. A new thread knows no other. */
 uint32_t *dh_clocks_of(struct dh_clocks *c, uint32_t thread);
-void dh_clocks_give(struct dh_clocks *c, uint32_t thread, const uint32_t *clock, uint32_t entries);
+void dh_clocks_join_external(struct dh_clocks *c, uint32_t thread, const uint32_t *clock, uint32_t entries);
 void dh_clocks_tick(struct dh_clocks *c, uint32_t thread);
 
 void dh_clocks_fork(struct dh_clocks *c, uint32_t parent, uint32_t child);

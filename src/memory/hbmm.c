@@ -44,7 +44,7 @@ static void begin(void *self)
 {
     struct hbmm *h = self;
     dh_hb_model_begin(self);
-    h->root = dh_arena_take(&h->hb.locations.arena, sizeof *h->root);
+    h->root = dh_run_arena_take(&h->hb.locations.arena, sizeof *h->root);
 }
 
 static void *start(struct dh_memory *memory)
@@ -84,7 +84,7 @@ static bool lives(const struct hbmm *h, uint32_t thread)
     return thread < r->threads && r->thread[thread] && !r->thread[thread]->has_ended;
 }
 
-static bool may_offer(const struct hbmm *h, uint32_t i, const struct dh_access *a)
+static bool may_offer(const struct hbmm *h, uint32_t i, const struct dh_memory_access *a)
 {
     const struct deed *d = &h->foreseen[i];
     return d->address == a->address && d->size == a->size && d->thread != a->thread && !has_happened(h, i) &&
@@ -92,7 +92,7 @@ static bool may_offer(const struct hbmm *h, uint32_t i, const struct dh_access *
 }
 
 /* A value that can be had from the past needs no promise. */
-static unsigned load(void *self, const struct dh_access *a, struct dh_candidate *out, unsigned room)
+static unsigned load(void *self, const struct dh_memory_access *a, struct dh_candidate *out, unsigned room)
 {
     struct hbmm *h = self;
     unsigned past = dh_hb_model_load(self, a, out, room), n = past;
@@ -111,7 +111,7 @@ static unsigned load(void *self, const struct dh_access *a, struct dh_candidate 
     return n;
 }
 
-static void took(void *self, const struct dh_access *a, unsigned index)
+static void took(void *self, const struct dh_memory_access *a, unsigned index)
 {
     struct hbmm *h = self;
     if (index < FUTURE) {
@@ -119,7 +119,7 @@ static void took(void *self, const struct dh_access *a, unsigned index)
         return;
     }
     const uint32_t *clock = dh_clocks_of(&h->hb.clocks, a->thread);
-    struct promise *p = clock ? dh_arena_take(&h->hb.locations.arena, sizeof *p) : NULL;
+    struct promise *p = clock ? dh_run_arena_take(&h->hb.locations.arena, sizeof *p) : NULL;
     if (!p) {
         h->root->is_broken = true;
         return;
@@ -155,14 +155,14 @@ static void note(struct hbmm *h, const struct deed *d)
             if (h->foreseen[i].value == d->value)
                 keep_promises(h, i, d, clock);
         }
-    struct past *p = dh_arena_take(&h->hb.locations.arena, sizeof *p);
+    struct past *p = dh_run_arena_take(&h->hb.locations.arena, sizeof *p);
     if (!p)
         return;
     *p = (struct past){.next = h->root->past, .deed = *d};
     h->root->past = p;
 }
 
-static void store(void *self, const struct dh_access *a, uint64_t value)
+static void store(void *self, const struct dh_memory_access *a, uint64_t value)
 {
     struct deed d = {.address = a->address,
                      .value = value,
@@ -171,7 +171,7 @@ static void store(void *self, const struct dh_access *a, uint64_t value)
                      .occurrence = a->occurrence,
                      .size = a->size};
     if (a->order == DH_ORDER_NONE && a->occurrence != UINT32_MAX) {
-        dh_clocks_give(&((struct hbmm *)self)->hb.clocks, a->thread, a->clock, a->clocks);
+        dh_clocks_join_external(&((struct hbmm *)self)->hb.clocks, a->thread, a->clock, a->clocks);
         note(self, &d);
     }
     dh_hb_model_store(self, a, value);

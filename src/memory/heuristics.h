@@ -26,7 +26,8 @@ struct dh_picker *dh_picker_new(struct dh_memory *memory, enum dh_heuristic h, u
 /* A run begins anew. */
 void dh_picker_begin(struct dh_picker *p, uint64_t seed);
 /* Which of the n candidates that the model answered for this access: its place in the list. */
-unsigned dh_picker_pick(struct dh_picker *p, const struct dh_access *a, const struct dh_candidate *list, unsigned n);
+unsigned dh_picker_pick(struct dh_picker *p, const struct dh_memory_access *a, const struct dh_candidate *list,
+                        unsigned n);
 
 size_t dh_picker_snapshot_size(const struct dh_picker *p);
 void dh_picker_snapshot(const struct dh_picker *p, void *to);

@@ -39,7 +39,7 @@ struct dh_memory {
     bool no_gc;       /* keep what nobody can see (for tests of the rules that drop it) */
     /* Every access brings its thread's clock; the model takes no other but hands the parent's to a new thread. Only
      * `hb`. */
-    bool clocks_given;
+    bool external_clocks;
     /* Zeroed, never given back, not restored with the program. NULL: no more. */
     void *(*memory)(struct dh_memory *, size_t);
     /* What real memory holds (before a store that is being told) and what it is to hold from now on: the newest write
@@ -56,19 +56,19 @@ struct dh_memory {
 
 /* An access of one piece: 1, 2, 4 or 8 bytes as dh_memory_model.pieces says; wide or unaligned ones are several
  * accesses, each with a choice of its own, hence torn. */
-struct dh_access {
+struct dh_memory_access {
     uint32_t thread, site, occurrence; /* occurrence UINT32_MAX: not known, no run can speak of it */
     uint8_t size;
     uint8_t order; /* enum dh_order; NONE: a plain access */
     bool updates;  /* the load of a read-modify-write */
     uint64_t address;
-    /* With clocks_given: happens-before of the thread as the driver knows it. What thread u did while its own entry was
-     * at most clock[u] precedes; entries from `clocks` on are 0. */
+    /* With external_clocks: happens-before of the thread as the driver knows it. What thread u did while its own entry
+     * was at most clock[u] precedes; entries from `clocks` on are 0. */
     const uint32_t *clock;
     uint32_t clocks;
 };
 
-struct dh_piece {
+struct dh_access_piece {
     uint64_t address;
     uint8_t size;
 };
@@ -83,7 +83,7 @@ struct dh_candidate {
 };
 
 /* A store that waits in a buffer and could leave it now. */
-struct dh_memory_step {
+struct dh_memory_drain {
     uint32_t thread, site, occurrence;
     uint32_t sequence; /* of the store among all of the run */
     uint32_t group;    /* store barriers before it */
@@ -114,24 +114,24 @@ struct dh_memory_model {
 
     /* Accesses of these bytes are to be told as these pieces, in rising order; answers how many, at most `room`. Where
      * accesses of other sizes were before, pieces are as small as the smallest. */
-    unsigned (*pieces)(void *self, uint64_t address, uint64_t size, struct dh_piece *out, unsigned room);
+    unsigned (*pieces)(void *self, uint64_t address, uint64_t size, struct dh_access_piece *out, unsigned room);
     /* Which writes it may answer, at least one; the first is what real memory holds unless the thread must see a store
      * of its own, then come older ones (hbmm: then those to come). Changes nothing. 0: not kept, take real memory. */
-    unsigned (*load)(void *self, const struct dh_access *, struct dh_candidate *out, unsigned room);
+    unsigned (*load)(void *self, const struct dh_memory_access *, struct dh_candidate *out, unsigned room);
     /* The load was made and answered this one, of those `load` answered at the same moment. */
-    void (*took)(void *self, const struct dh_access *, unsigned index);
-    void (*store)(void *self, const struct dh_access *, uint64_t value);
+    void (*took)(void *self, const struct dh_memory_access *, unsigned index);
+    void (*store)(void *self, const struct dh_memory_access *, uint64_t value);
     /* The same in one: a read-modify-write took what `load` answered for `updates`, and wrote. (One that does not
      * write, a compare-exchange in vain, is a load with the order of failure.) */
-    void (*update)(void *self, const struct dh_access *, unsigned index, uint64_t value);
+    void (*update)(void *self, const struct dh_memory_access *, unsigned index, uint64_t value);
     void (*fence)(void *self, uint32_t thread, enum dh_order order);
 
     /* Stores that can leave their buffers, by thread and address; NULL: the model has none. */
-    unsigned (*enabled_steps)(void *self, struct dh_memory_step *out, unsigned room);
-    void (*step)(void *self, const struct dh_memory_step *);
+    unsigned (*enabled_steps)(void *self, struct dh_memory_drain *out, unsigned room);
+    void (*step)(void *self, const struct dh_memory_drain *);
     /* A store of another thread that waits where this load reads, the last one: what it would see if nothing waited.
      * False: there is none. */
-    bool (*waiting)(void *self, const struct dh_access *, struct dh_candidate *out);
+    bool (*waiting)(void *self, const struct dh_memory_access *, struct dh_candidate *out);
 
     /* Memory that is freed, or whose scope ended, has no past. */
     void (*forget)(void *self, uint64_t address, uint64_t size);
@@ -156,7 +156,8 @@ const struct dh_memory_model *dh_memory_model_by_name(const char *name);
 
 /* Candidates of a compare-exchange: those with `expected` as for a read-modify-write of access->order, the others as
  * for a load of order `failure`. */
-unsigned dh_memory_compare(const struct dh_memory_model *model, void *self, const struct dh_access *access,
-                           uint64_t expected, enum dh_order failure, struct dh_candidate *out, unsigned room);
+unsigned dh_memory_compare_exchange(const struct dh_memory_model *model, void *self,
+                                    const struct dh_memory_access *access, uint64_t expected, enum dh_order failure,
+                                    struct dh_candidate *out, unsigned room);
 
 #endif

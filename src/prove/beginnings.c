@@ -11,8 +11,8 @@ enum { CANDIDATES = 64 /* per access */ };
 struct work {
     struct dh_search search;
     DH_VEC(void *) blocks;
-    struct dh_recorded *steps;
-    struct dh_run run;
+    struct dh_recorded_step *steps;
+    struct dh_recorded_run run;
 };
 
 static void *memory(struct dh_search *s, size_t n)
@@ -35,14 +35,14 @@ static void record(struct work *w, const struct dh_beginnings_of *of)
     for (uint32_t i = 0; i < of->n; i++) {
         const struct dh_engine_decision *d = &of->decisions[i];
         uint32_t bytes = of->bytes_of(of->arg, d->place);
-        w->steps[i] = (struct dh_recorded){.thread = d->thread,
-                                           .alternative = d->alternative,
-                                           .step = {.kind = d->kind,
-                                                    .flags = d->flags,
-                                                    .site = d->place,
-                                                    .object = d->object,
-                                                    .size = bytes ? bytes : 1,
-                                                    .occurrence = d->occurrence}};
+        w->steps[i] = (struct dh_recorded_step){.thread = d->thread,
+                                                .alternative = d->alternative,
+                                                .step = {.kind = d->kind,
+                                                         .flags = d->flags,
+                                                         .site = d->place,
+                                                         .object = d->object,
+                                                         .size = bytes ? bytes : 1,
+                                                         .occurrence = d->occurrence}};
         w->run.threads = d->thread >= w->run.threads ? d->thread + 1 : w->run.threads;
     }
     w->run.step = w->steps;

@@ -3,7 +3,7 @@
  * smaller bounds come again. */
 #include "search/actors.h"
 #include "search/fair.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
 struct node {
@@ -93,11 +93,11 @@ static bool begin(void *self)
     return true;
 }
 
-static bool new_node(struct bounded *b, const struct dh_moment *m)
+static bool new_node(struct bounded *b, const struct dh_decision *m)
 {
     uint32_t words = (m->count + 63) / 64;
-    if (!DH_POOL_GROW(b->search, b, node, b->nodes, b->nodes + 1) ||
-        !DH_POOL_GROW(b->search, b, words, b->words_used, b->words_used + words))
+    if (!DH_SEARCH_GROW(b->search, b, node, b->nodes, b->nodes + 1) ||
+        !DH_SEARCH_GROW(b->search, b, words, b->words_used, b->words_used + words))
         return false;
     struct node *n = &b->node[b->nodes++];
     const struct node *parent = b->nodes > 1 ? n - 1 : NULL;
@@ -107,9 +107,9 @@ static bool new_node(struct bounded *b, const struct dh_moment *m)
     for (uint32_t i = 0; i < words; i++)
         b->words[n->left + i] = 0;
     for (uint32_t i = 0; i < m->count; i++) {
-        if (dh_actor_rank(&m->actors[i]) == DH_RANK_STUCK)
+        if (dh_actor_rank(&m->actors[i]) == DH_RANK_BLOCKED)
             continue;
-        if (dh_fair_must_wait(&b->fair, m, i))
+        if (dh_fair_is_blocked(&b->fair, m, i))
             b->search->statistics.unfair++;
         else
             b->words[n->left + i / 64] |= (uint64_t)1 << i % 64;
@@ -120,10 +120,10 @@ static bool new_node(struct bounded *b, const struct dh_moment *m)
     return take_next(b, n);
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct bounded *b = self;
-    if (b->cut || !dh_fair_look(&b->fair, b->search, m))
+    if (b->cut || !dh_fair_observe(&b->fair, b->search, m))
         return dh_choose_cut();
     if (b->at == b->nodes) {
         bool deep = b->at >= b->search->depth_max;
@@ -134,7 +134,7 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
         }
     }
     struct node *n = &b->node[b->at];
-    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_STUCK) {
+    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_BLOCKED) {
         b->search->statistics.diverged++;
         b->cut = true;
         return dh_choose_cut();
@@ -153,7 +153,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     b->at++;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     (void)self, (void)how, (void)m;
 }

@@ -3,7 +3,7 @@
  * a1 under a lock that guards every a2 seen is let go at once. By chance with restarts: which of the two sites is a1,
  * how many times it is passed before the hold, and who goes on. */
 #include "search/actors.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
 enum {
@@ -26,7 +26,7 @@ struct thread {
 
 struct directed {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng chance;
     struct thread *thread;
     uint32_t thread_room, threads;
     struct locks guard[2]; /* that were held at each access of the site */
@@ -54,12 +54,12 @@ static void *start(struct dh_search *search)
 static bool begin(void *self)
 {
     struct directed *d = self;
-    d->first = dh_chance_below(&d->chance, 2);
+    d->first = dh_rng_below(&d->chance, 2);
     d->held = d->search->target.held;
     if (d->held != UINT32_MAX)
         d->first = 0;
     uint32_t most = d->most[d->first] ? d->most[d->first] : SKIPS;
-    d->skip = dh_chance_below(&d->chance, 2) ? 0 : dh_chance_below(&d->chance, most);
+    d->skip = dh_rng_below(&d->chance, 2) ? 0 : dh_rng_below(&d->chance, most);
     d->times[0] = d->times[1] = 0;
     d->was_held = d->held != UINT32_MAX;
     for (uint32_t i = 0; i < d->threads; i++)
@@ -122,7 +122,7 @@ static bool know_threads(struct directed *d, uint32_t n)
 {
     if (n <= d->threads)
         return true;
-    if (!DH_POOL_GROW(d->search, d, thread, d->threads, n))
+    if (!DH_SEARCH_GROW(d->search, d, thread, d->threads, n))
         return false;
     d->threads = n;
     return true;
@@ -163,7 +163,7 @@ static void hold(struct directed *d, uint32_t thread)
 }
 
 /* Whoever has just come to a site of the target. At the beginning that may be anybody. */
-static void look(struct directed *d, const struct dh_moment *m)
+static void look(struct directed *d, const struct dh_decision *m)
 {
     uint32_t from = m->last < m->count ? m->last : 0, to = m->last < m->count ? from + 1 : m->count;
     for (uint32_t i = from; i < to; i++) {
@@ -192,7 +192,7 @@ static bool holds_lock(const struct directed *d, uint32_t thread, uint64_t lock)
 }
 
 /* Comes to a2 itself, or has what one that does waits for. */
-static bool is_hinted(const struct directed *d, const struct dh_moment *m, uint32_t thread)
+static bool is_hinted(const struct directed *d, const struct dh_decision *m, uint32_t thread)
 {
     unsigned second = !d->first;
     if (d->thread[thread].reaches[second])
@@ -210,23 +210,23 @@ static bool is_hinted(const struct directed *d, const struct dh_moment *m, uint3
 
 enum class { CLASS_NEVER, CLASS_HELD, CLASS_FROZEN, CLASS_LATE, CLASS_OTHER, CLASS_HINTED };
 
-static enum class class_of(const struct directed *d, const struct dh_moment *m, uint32_t thread) {
-    enum dh_rank rank = dh_actor_rank(&m->actors[thread]); if (rank == DH_RANK_STUCK) return CLASS_NEVER;
+static enum class class_of(const struct directed *d, const struct dh_decision *m, uint32_t thread) {
+    enum dh_rank rank = dh_actor_rank(&m->actors[thread]); if (rank == DH_RANK_BLOCKED) return CLASS_NEVER;
     if (thread == d->held) return CLASS_HELD;
     if (is_frozen(d, thread)) return CLASS_FROZEN;
-    if (rank == DH_RANK_LATE) return CLASS_LATE;
+    if (rank == DH_RANK_TIMEOUT) return CLASS_LATE;
     return rank == DH_RANK_READY && is_hinted(d, m, thread) ? CLASS_HINTED : CLASS_OTHER;
 }
 
 static enum class pick_class(struct directed *d, const uint32_t *n) {
     unsigned best = CLASS_HINTED; while (best && !n[best]) best--;
-    if (n[CLASS_LATE] && best > CLASS_LATE && !dh_chance_below(&d->chance, LATE_ONE_IN)) return CLASS_LATE;
-    if (best == CLASS_HINTED && n[CLASS_OTHER] && !dh_chance_below(&d->chance, HINT_OF)) return CLASS_OTHER;
+    if (n[CLASS_LATE] && best > CLASS_LATE && !dh_rng_below(&d->chance, LATE_ONE_IN)) return CLASS_LATE;
+    if (best == CLASS_HINTED && n[CLASS_OTHER] && !dh_rng_below(&d->chance, HINT_OF)) return CLASS_OTHER;
     return best;
 }
 
 /* Who goes first when the held one and another are about to access the same bytes; UINT32_MAX: they are not. */
-static uint32_t passing(struct directed *d, const struct dh_moment *m)
+static uint32_t passing(struct directed *d, const struct dh_decision *m)
 {
     if (!d->search->target.passes || d->held >= m->count)
         return UINT32_MAX;
@@ -235,7 +235,7 @@ static uint32_t passing(struct directed *d, const struct dh_moment *m)
         const struct dh_actor *a = &m->actors[i];
         if (i == d->held || a->ended || !a->enabled || !is_access(&a->step) || !dh_steps_race(&a->step, &held->step))
             continue;
-        uint32_t first = dh_chance_below(&d->chance, 2) ? i : d->held;
+        uint32_t first = dh_rng_below(&d->chance, 2) ? i : d->held;
         d->held = UINT32_MAX;
         return first;
     }
@@ -244,17 +244,17 @@ static uint32_t passing(struct directed *d, const struct dh_moment *m)
 
 /* Where meeting is not the end, nobody is kept from what all others wait for by spinning; one who spins, too, is not
  * let go on alone. */
-static bool is_waited_for(struct directed *d, const struct dh_moment *m)
+static bool is_waited_for(struct directed *d, const struct dh_decision *m)
 {
     if (!d->search->target.passes || d->held >= m->count || dh_actor_rank(&m->actors[d->held]) < DH_RANK_YIELDS)
         return false;
     for (uint32_t i = 0; i < m->count; i++)
         if (i != d->held && dh_actor_rank(&m->actors[i]) == DH_RANK_READY)
             return false;
-    return dh_actor_rank(&m->actors[d->held]) == DH_RANK_READY || dh_chance_below(&d->chance, 2);
+    return dh_actor_rank(&m->actors[d->held]) == DH_RANK_READY || dh_rng_below(&d->chance, 2);
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct directed *d = self;
     uint32_t n[CLASS_HINTED + 1] = {0};
@@ -263,7 +263,7 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
     look(d, m);
     uint32_t first = passing(d, m);
     if (first != UINT32_MAX)
-        return dh_choose_way(&d->chance, m, first);
+        return dh_choose_alternative(&d->chance, m, first);
     for (uint32_t i = 0; i < m->count; i++)
         n[class_of(d, m, i)]++;
     enum class which = pick_class(d, n);
@@ -274,15 +274,15 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
     if (which == CLASS_HELD) { /* nobody else is left, or all wait for it */
         uint32_t thread = d->held;
         d->held = UINT32_MAX;
-        return dh_choose_way(&d->chance, m, thread);
+        return dh_choose_alternative(&d->chance, m, thread);
     }
     /* On towards a2 with the same thread, mostly. */
-    if (m->last < m->count && class_of(d, m, m->last) == which && dh_chance_below(&d->chance, HINT_OF))
-        return dh_choose_way(&d->chance, m, m->last);
-    uint32_t left = dh_chance_below(&d->chance, n[which]);
+    if (m->last < m->count && class_of(d, m, m->last) == which && dh_rng_below(&d->chance, HINT_OF))
+        return dh_choose_alternative(&d->chance, m, m->last);
+    uint32_t left = dh_rng_below(&d->chance, n[which]);
     for (uint32_t i = 0;; i++)
         if (class_of(d, m, i) == which && !left--)
-            return dh_choose_way(&d->chance, m, i);
+            return dh_choose_alternative(&d->chance, m, i);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -303,7 +303,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
         add_lock(held, step->second);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     struct directed *d = self;
     (void)how, (void)m;

@@ -8,7 +8,7 @@
  * last of them are ours is decided by their hash. What others try sleeps from then on as if we had tried it. */
 #include "search/actors.h"
 #include "search/fair.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 #include "search/trace.h"
 
@@ -143,7 +143,7 @@ static bool nothing_left(const struct dpor *d, const struct node *n)
 /* The races the trace has just found, of the step of `thread` that comes after the first `end` events. */
 static void reverse_races(struct dpor *d, uint32_t end, uint32_t thread)
 {
-    if (!DH_POOL_GROW(d->search, d, first, 0, d->trace.threads))
+    if (!DH_SEARCH_GROW(d->search, d, first, 0, d->trace.threads))
         return;
     for (uint32_t i = 0; i < d->trace.races; i++) {
         uint32_t index = d->trace.race[i];
@@ -234,7 +234,7 @@ static bool begin(void *self)
 }
 
 /* Threads that sleep do so until something happens that matters to them. */
-static bool still_sleeps(const struct dpor *d, const struct dh_moment *m, uint32_t thread)
+static bool still_sleeps(const struct dpor *d, const struct dh_decision *m, uint32_t thread)
 {
     const struct node *parent = &d->node[d->at - 1];
     const struct dh_trace_event *e = &d->trace.event[d->at - 1];
@@ -242,11 +242,11 @@ static bool still_sleeps(const struct dpor *d, const struct dh_moment *m, uint32
            !dh_steps_depend(&e->step, &m->actors[thread].step);
 }
 
-static bool new_node(struct dpor *d, const struct dh_moment *m)
+static bool new_node(struct dpor *d, const struct dh_decision *m)
 {
     uint32_t words = (m->count + 63) / 64;
-    if (!DH_POOL_GROW(d->search, d, node, d->nodes, d->nodes + 1) ||
-        !DH_POOL_GROW(d->search, d, words, d->words_used, d->words_used + SETS * words))
+    if (!DH_SEARCH_GROW(d->search, d, node, d->nodes, d->nodes + 1) ||
+        !DH_SEARCH_GROW(d->search, d, words, d->words_used, d->words_used + SETS * words))
         return false;
     struct node *n = &d->node[d->nodes];
     *n = (struct node){.sets = d->words_used, .words = words, .thread = UINT32_MAX};
@@ -258,9 +258,9 @@ static bool new_node(struct dpor *d, const struct dh_moment *m)
             continue;
         if (d->at && still_sleeps(d, m, i))
             add(d, n, SET_SLEEP, i);
-        if (dh_actor_rank(&m->actors[i]) == DH_RANK_STUCK)
+        if (dh_actor_rank(&m->actors[i]) == DH_RANK_BLOCKED)
             continue;
-        if (dh_fair_must_wait(&d->fair, m, i))
+        if (dh_fair_is_blocked(&d->fair, m, i))
             d->search->statistics.unfair++;
         else
             add(d, n, SET_ALLOWED, i);
@@ -271,7 +271,7 @@ static bool new_node(struct dpor *d, const struct dh_moment *m)
 }
 
 /* Whoever moved last, or the first one, but somebody who gives way only if there is nobody else. */
-static uint32_t prefer(const struct dpor *d, const struct node *n, const struct dh_moment *m)
+static uint32_t prefer(const struct dpor *d, const struct node *n, const struct dh_decision *m)
 {
     uint32_t best = UINT32_MAX, rank = 0;
     for (uint32_t i = 0; i < m->count; i++) {
@@ -300,19 +300,19 @@ static struct dh_choice give_up(struct dpor *d, uint64_t *why)
     return dh_choose_cut();
 }
 
-static bool cannot(const struct dh_moment *m, const struct node *n)
+static bool cannot(const struct dh_decision *m, const struct node *n)
 {
-    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_STUCK)
+    if (n->thread >= m->count || dh_actor_rank(&m->actors[n->thread]) == DH_RANK_BLOCKED)
         return true;
     const struct dh_actor *a = &m->actors[n->thread];
     return n->alternative ? n->alternative >= a->alternatives : !a->enabled;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct dpor *d = self;
-    struct dh_statistics *s = &d->search->statistics;
-    if (!dh_fair_look(&d->fair, d->search, m))
+    struct dh_search_statistics *s = &d->search->statistics;
+    if (!dh_fair_observe(&d->fair, d->search, m))
         d->broken = d->cut = true;
     if (d->cut)
         return dh_choose_cut();
@@ -392,7 +392,7 @@ static void go_on_without(struct dpor *d)
 }
 
 /* Did the program end while others were not done, and not by a step that says so? */
-static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const struct dh_moment *m)
+static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const struct dh_decision *m)
 {
     if (how != DH_END_DONE || !m || d->trace.event[d->trace.n - 1].step.kind == DH_STEP_EXIT)
         return how == DH_END_FAILED;
@@ -402,7 +402,7 @@ static bool ended_early(const struct dpor *d, enum dh_schedule_end how, const st
     return false;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     struct dpor *d = self;
     if ((d->cut && !d->redundant) || !d->trace.n || d->at != d->trace.n)

@@ -1,7 +1,7 @@
 #include "search/fair.h"
 
 #include "search/actors.h"
-#include "search/pool.h"
+#include "search/grow.h"
 
 void dh_fair_begin(struct dh_fair *f)
 {
@@ -10,9 +10,9 @@ void dh_fair_begin(struct dh_fair *f)
     f->any = false;
 }
 
-bool dh_fair_look(struct dh_fair *f, struct dh_search *search, const struct dh_moment *m)
+bool dh_fair_observe(struct dh_fair *f, struct dh_search *search, const struct dh_decision *m)
 {
-    if (!DH_POOL_GROW(search, f, thread, f->threads, m->count))
+    if (!DH_SEARCH_GROW(search, f, thread, f->threads, m->count))
         return false;
     for (; f->threads < m->count; f->threads++)
         f->thread[f->threads] = (struct dh_fair_thread){.moved = f->now};
@@ -29,7 +29,7 @@ bool dh_fair_look(struct dh_fair *f, struct dh_search *search, const struct dh_m
     return true;
 }
 
-bool dh_fair_must_wait(const struct dh_fair *f, const struct dh_moment *m, uint32_t thread)
+bool dh_fair_is_blocked(const struct dh_fair *f, const struct dh_decision *m, uint32_t thread)
 {
     uint32_t owes = f->thread[thread].owes;
     if (!f->any || !owes)

@@ -20,7 +20,7 @@ struct dh_fair {
 /* A schedule begins. */
 void dh_fair_begin(struct dh_fair *f);
 /* At each decision, before asking. False: no memory. */
-bool dh_fair_look(struct dh_fair *f, struct dh_search *search, const struct dh_moment *m);
-bool dh_fair_must_wait(const struct dh_fair *f, const struct dh_moment *m, uint32_t thread);
+bool dh_fair_observe(struct dh_fair *f, struct dh_search *search, const struct dh_decision *m);
+bool dh_fair_is_blocked(const struct dh_fair *f, const struct dh_decision *m, uint32_t thread);
 
 #endif

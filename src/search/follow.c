@@ -29,7 +29,7 @@ static bool begin(void *self)
     return f->then->begin(f->self);
 }
 
-static bool can(const struct dh_moment *m, struct dh_choice c)
+static bool can(const struct dh_decision *m, struct dh_choice c)
 {
     if (c.thread >= m->count || m->actors[c.thread].ended)
         return false;
@@ -37,11 +37,11 @@ static bool can(const struct dh_moment *m, struct dh_choice c)
     return c.alternative ? c.alternative < a->alternatives : a->enabled;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct follow *f = self;
     if (f->at >= f->search->prefix_length) {
-        struct dh_moment later = *m;
+        struct dh_decision later = *m;
         later.depth = m->depth - f->search->prefix_length;
         return f->then->choose(f->self, &later);
     }
@@ -60,7 +60,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
         f->then->done(f->self, thread, alternative, step);
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     struct follow *f = self;
     f->then->end(f->self, how, m);

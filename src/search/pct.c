@@ -3,7 +3,7 @@
  * of depth d is found with a probability of at least 1 / (n k^(d-1)) in each schedule. Ours: k is the longest schedule
  * seen so far; who gives way drops below everybody. */
 #include "search/actors.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
 enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, LATE_ONE_IN = 16 };
@@ -15,7 +15,7 @@ enum { DEPTH = 3, DEPTH_MOST = 16, LENGTH_FIRST = 16, LATE_ONE_IN = 16 };
 
 struct pct {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng chance;
     uint32_t changes, at[DEPTH_MOST];
     uint32_t length; /* of the longest schedule */
     uint64_t *priority;
@@ -40,30 +40,30 @@ static bool begin(void *self)
 {
     struct pct *p = self;
     for (uint32_t i = 0; i < p->changes; i++)
-        p->at[i] = dh_chance_below(&p->chance, p->length);
+        p->at[i] = dh_rng_below(&p->chance, p->length);
     p->threads = 0;
     p->low = LOWEST;
     return !p->search->statistics.no_memory;
 }
 
-static bool know_threads(struct pct *p, const struct dh_moment *m)
+static bool know_threads(struct pct *p, const struct dh_decision *m)
 {
-    if (!DH_POOL_GROW(p->search, p, priority, p->threads, m->count))
+    if (!DH_SEARCH_GROW(p->search, p, priority, p->threads, m->count))
         return false;
     for (; p->threads < m->count; p->threads++)
-        p->priority[p->threads] = BEGINNING + (dh_chance_next(&p->chance) >> 1);
+        p->priority[p->threads] = BEGINNING + (dh_rng_next(&p->chance) >> 1);
     if (m->last < m->count && m->actors[m->last].yields)
         p->priority[m->last] = p->low--;
     return true;
 }
 
 /* The highest of those who can go on; who could only run out of time, seldom. */
-static uint32_t highest(struct pct *p, const struct dh_moment *m, bool late)
+static uint32_t highest(struct pct *p, const struct dh_decision *m, bool late)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < m->count; i++) {
         enum dh_rank rank = dh_actor_rank(&m->actors[i]);
-        if (rank == DH_RANK_STUCK || (rank == DH_RANK_LATE) != late)
+        if (rank == DH_RANK_BLOCKED || (rank == DH_RANK_TIMEOUT) != late)
             continue;
         if (best == UINT32_MAX || p->priority[i] > p->priority[best])
             best = i;
@@ -71,15 +71,15 @@ static uint32_t highest(struct pct *p, const struct dh_moment *m, bool late)
     return best;
 }
 
-static uint32_t next_thread(struct pct *p, const struct dh_moment *m)
+static uint32_t next_thread(struct pct *p, const struct dh_decision *m)
 {
     uint32_t ready = highest(p, m, false), late = highest(p, m, true);
-    if (late != UINT32_MAX && (ready == UINT32_MAX || !dh_chance_below(&p->chance, LATE_ONE_IN)))
+    if (late != UINT32_MAX && (ready == UINT32_MAX || !dh_rng_below(&p->chance, LATE_ONE_IN)))
         return late;
     return ready;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct pct *p = self;
     if (m->depth >= p->search->depth_max || !know_threads(p, m))
@@ -92,7 +92,7 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
             p->priority[thread] = CHANGES - i;
             thread = next_thread(p, m);
         }
-    return thread == UINT32_MAX ? dh_choose_cut() : dh_choose_way(&p->chance, m, thread);
+    return thread == UINT32_MAX ? dh_choose_cut() : dh_choose_alternative(&p->chance, m, thread);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -100,7 +100,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     (void)self, (void)how, (void)m;
 }

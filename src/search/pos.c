@@ -2,14 +2,14 @@
  * executed, and those that depended on it get new ones. That comes near to choosing among happens-before classes alike
  * rather than among orders. */
 #include "search/actors.h"
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/strategies.h"
 
 enum { LATE_ONE_IN = 16 };
 
 struct pos {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng chance;
     uint64_t *priority;
     uint32_t priority_room, threads;
     struct dh_step executed;
@@ -34,19 +34,19 @@ static bool begin(void *self)
     return !p->search->statistics.no_memory;
 }
 
-static bool draw(struct pos *p, const struct dh_moment *m)
+static bool draw(struct pos *p, const struct dh_decision *m)
 {
-    if (!DH_POOL_GROW(p->search, p, priority, p->threads, m->count))
+    if (!DH_SEARCH_GROW(p->search, p, priority, p->threads, m->count))
         return false;
     for (uint32_t i = 0; i < m->count; i++)
         if (i >= p->threads || i == m->last ||
             (p->any && !m->actors[i].ended && dh_steps_depend(&p->executed, &m->actors[i].step)))
-            p->priority[i] = dh_chance_next(&p->chance);
+            p->priority[i] = dh_rng_next(&p->chance);
     p->threads = m->count;
     return true;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct pos *p = self;
     if (m->depth >= p->search->depth_max || !draw(p, m))
@@ -58,11 +58,11 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
             *b = i;
     }
     unsigned rank = DH_RANK_READY;
-    if (best[DH_RANK_LATE] != UINT32_MAX && !dh_chance_below(&p->chance, LATE_ONE_IN))
-        rank = DH_RANK_LATE;
+    if (best[DH_RANK_TIMEOUT] != UINT32_MAX && !dh_rng_below(&p->chance, LATE_ONE_IN))
+        rank = DH_RANK_TIMEOUT;
     while (rank && best[rank] == UINT32_MAX)
         rank--;
-    return rank ? dh_choose_way(&p->chance, m, best[rank]) : dh_choose_cut();
+    return rank ? dh_choose_alternative(&p->chance, m, best[rank]) : dh_choose_cut();
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -73,7 +73,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     p->any = true;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     (void)self, (void)how, (void)m;
 }

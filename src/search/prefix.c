@@ -14,7 +14,7 @@ static bool change(struct dh_prefix *p, struct holder *h, uint64_t lock, bool ad
 {
     uint32_t n = 0, from = h->set;
     bool removed = add;
-    if (!DH_POOL_GROW(p->search, p, locks, p->locks_used, p->locks_used + h->n + 1))
+    if (!DH_SEARCH_GROW(p->search, p, locks, p->locks_used, p->locks_used + h->n + 1))
         return false;
     uint64_t *to = p->locks + p->locks_used;
     for (uint32_t i = h->n; i-- > 0;) {
@@ -57,7 +57,7 @@ static bool read_locks(struct dh_prefix *p)
     if (!holders || !p->held)
         return false;
     for (uint32_t i = 0; i < p->run.n; i++) {
-        const struct dh_recorded *r = &p->run.step[i];
+        const struct dh_recorded_step *r = &p->run.step[i];
         if (r->thread >= p->run.threads)
             return false;
         p->held[i] = (struct dh_prefix_held){holders[r->thread].set, holders[r->thread].n};
@@ -67,7 +67,7 @@ static bool read_locks(struct dh_prefix *p)
     return true;
 }
 
-struct dh_prefix *dh_prefix_new(struct dh_search *search, const struct dh_run *run)
+struct dh_prefix *dh_prefix_new(struct dh_search *search, const struct dh_recorded_run *run)
 {
     struct dh_prefix *p = search->memory(search, sizeof *p);
     if (!p)

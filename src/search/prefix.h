@@ -7,13 +7,13 @@
 #include "search/strategy.h"
 
 /* One step of a run, as executed. */
-struct dh_recorded {
+struct dh_recorded_step {
     uint32_t thread, alternative;
     struct dh_step step;
 };
 
-struct dh_run {
-    const struct dh_recorded *step;
+struct dh_recorded_run {
+    const struct dh_recorded_step *step;
     uint32_t n;
     uint32_t threads;
 };
@@ -21,7 +21,7 @@ struct dh_run {
 struct dh_prefix;
 
 /* NULL: no memory. */
-struct dh_prefix *dh_prefix_new(struct dh_search *search, const struct dh_run *run);
+struct dh_prefix *dh_prefix_new(struct dh_search *search, const struct dh_recorded_run *run);
 
 struct dh_prefix_pair {
     uint32_t first, second; /* steps of the run, in this order: a1 and a2 */

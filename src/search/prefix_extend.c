@@ -198,7 +198,7 @@ static void give(struct world *w, const struct dh_step *s)
         o->owner = 0;
 }
 
-static bool can_lock(struct world *w, const struct dh_recorded *r)
+static bool can_lock(struct world *w, const struct dh_recorded_step *r)
 {
     const struct dh_step *s = &r->step;
     bool got = !(s->flags & DH_STEP_FAILED) && !(s->flags & DH_STEP_TIMED && r->alternative);
@@ -206,7 +206,7 @@ static bool can_lock(struct world *w, const struct dh_recorded *r)
 }
 
 /* Out of time needs nobody; else somebody must have woken it who did not stay behind. */
-static bool can_wake(struct world *w, const struct dh_recorded *r)
+static bool can_wake(struct world *w, const struct dh_recorded_step *r)
 {
     const struct member *me = &w->member[r->thread];
     if (r->step.second && !is_free(w, r->step.second, false))
@@ -222,7 +222,7 @@ static bool untouched(struct world *w, const struct dh_step *s, unsigned by)
 }
 
 /* Would the step be as it was in the run? */
-static bool can(struct world *w, const struct dh_recorded *r)
+static bool can(struct world *w, const struct dh_recorded_step *r)
 {
     const struct dh_step *s = &r->step;
     if (is_memory(s))
@@ -261,7 +261,7 @@ static bool can(struct world *w, const struct dh_recorded *r)
     }
 }
 
-static void wake_waiters(struct world *w, const struct dh_recorded *r)
+static void wake_waiters(struct world *w, const struct dh_recorded_step *r)
 {
     bool all = r->step.kind == DH_STEP_BROADCAST;
     uint32_t which = r->alternative;
@@ -278,7 +278,7 @@ static void wake_waiters(struct world *w, const struct dh_recorded *r)
 }
 
 /* It is executed. */
-static void perform(struct world *w, const struct dh_recorded *r)
+static void perform(struct world *w, const struct dh_recorded_step *r)
 {
     const struct dh_step *s = &r->step;
     struct member *me = &w->member[r->thread];
@@ -339,7 +339,7 @@ static bool start_world(struct world *w, struct dh_prefix *p)
     return w->member;
 }
 
-static void stay(struct world *w, const struct dh_recorded *r)
+static void stay(struct world *w, const struct dh_recorded_step *r)
 {
     if (!w->member[r->thread].stuck)
         w->stuck++;
@@ -351,7 +351,7 @@ static void stay(struct world *w, const struct dh_recorded *r)
 static uint64_t unneeded(struct dh_prefix *p, const struct dh_prefix_pair *pair)
 {
     enum { LOOKED_AT = 4096, NEEDED = 256 };
-    const struct dh_recorded *steps = p->run.step;
+    const struct dh_recorded_step *steps = p->run.step;
     uint32_t needed[NEEDED], n = 0, looked = 0;
     uint64_t threads = 0;
     for (uint32_t i = pair->second + 1; i-- > pair->first + 1 && looked < LOOKED_AT; looked++) {
@@ -375,10 +375,10 @@ static uint64_t unneeded(struct dh_prefix *p, const struct dh_prefix_pair *pair)
 
 static void walk(struct world *w, const struct dh_prefix_pair *pair, struct dh_prefix_choices *c)
 {
-    const struct dh_recorded *steps = w->p->run.step, *a1 = &steps[pair->first];
+    const struct dh_recorded_step *steps = w->p->run.step, *a1 = &steps[pair->first];
     stay(w, a1);
     for (uint32_t i = pair->first + 1; i <= pair->second && w->stuck < w->threads; i++) {
-        const struct dh_recorded *r = &steps[i];
+        const struct dh_recorded_step *r = &steps[i];
         if (w->member[r->thread].stuck) {
             omit(w, &r->step);
             continue;

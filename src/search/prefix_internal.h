@@ -2,12 +2,12 @@
 #ifndef DH_SEARCH_PREFIX_INTERNAL_H
 #define DH_SEARCH_PREFIX_INTERNAL_H
 
-#include "search/pool.h"
+#include "search/grow.h"
 #include "search/prefix.h"
 
 struct dh_prefix {
     struct dh_search *search;
-    struct dh_run run;
+    struct dh_recorded_run run;
     struct dh_prefix_held {
         uint32_t set, n; /* in `locks` */
     } *held;             /* before each step */

@@ -6,7 +6,7 @@
 enum { LATE_ONE_IN = 16 };
 
 struct walk {
-    struct dh_chance chance;
+    struct dh_rng chance;
     uint32_t depth_max;
 };
 
@@ -26,7 +26,7 @@ static bool begin(void *self)
     return true;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct walk *w = self;
     uint32_t of_rank[DH_RANK_READY + 1] = {0};
@@ -37,12 +37,12 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
         rank--;
     if (!rank || m->depth >= w->depth_max)
         return dh_choose_cut();
-    if (of_rank[DH_RANK_LATE] && !dh_chance_below(&w->chance, LATE_ONE_IN))
-        rank = DH_RANK_LATE;
-    uint32_t left = of_rank[rank] > 1 ? dh_chance_below(&w->chance, of_rank[rank]) : 0;
+    if (of_rank[DH_RANK_TIMEOUT] && !dh_rng_below(&w->chance, LATE_ONE_IN))
+        rank = DH_RANK_TIMEOUT;
+    uint32_t left = of_rank[rank] > 1 ? dh_rng_below(&w->chance, of_rank[rank]) : 0;
     for (unsigned i = 0;; i++)
         if (dh_actor_rank(&m->actors[i]) == rank && !left--)
-            return dh_choose_way(&w->chance, m, i);
+            return dh_choose_alternative(&w->chance, m, i);
 }
 
 static void done(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step)
@@ -50,7 +50,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     (void)self, (void)how, (void)m;
 }

@@ -30,7 +30,7 @@ enum deed { GROUP, LEAVE_OUT };
 
 struct shorten {
     struct dh_search *search;
-    struct dh_chance chance;
+    struct dh_rng chance;
     uint32_t room;
     struct tape best, taken;
     struct segment *plan; /* what is to be tried */
@@ -176,7 +176,7 @@ static void adopt(struct shorten *s)
 
 /* ---- choosing ---- */
 
-static bool can(const struct dh_moment *m, struct dh_choice c)
+static bool can(const struct dh_decision *m, struct dh_choice c)
 {
     if (c.thread >= m->count || m->actors[c.thread].ended)
         return false;
@@ -184,7 +184,7 @@ static bool can(const struct dh_moment *m, struct dh_choice c)
     return c.alternative ? c.alternative < a->alternatives : a->enabled;
 }
 
-static bool as_planned(struct shorten *s, const struct dh_moment *m, struct dh_choice *out)
+static bool as_planned(struct shorten *s, const struct dh_decision *m, struct dh_choice *out)
 {
     for (; s->at < s->planned; s->at++, s->done = 0) {
         const struct segment *g = &s->plan[s->at];
@@ -197,17 +197,17 @@ static bool as_planned(struct shorten *s, const struct dh_moment *m, struct dh_c
 
 static bool is_at_target(const struct shorten *s, const struct dh_step *step)
 {
-    const struct dh_target *t = &s->search->target;
+    const struct dh_search_target *t = &s->search->target;
     return t->set && step->kind >= DH_STEP_READ && step->kind <= DH_STEP_COPY &&
            (step->site == t->site[0] || step->site == t->site[1]);
 }
 
 /* Who ran goes on, else anybody; those that stand at the target after all others. */
-static struct dh_choice without_plan(struct shorten *s, const struct dh_moment *m)
+static struct dh_choice without_plan(struct shorten *s, const struct dh_decision *m)
 {
     unsigned best = 0;
     uint32_t chosen = DH_CHOOSE_CUT, seen = 0;
-    bool let_go = !dh_chance_below(&s->chance, LET_GO_ONE_IN);
+    bool let_go = !dh_rng_below(&s->chance, LET_GO_ONE_IN);
     for (uint32_t i = 0; i < m->count; i++) {
         const struct dh_actor *a = &m->actors[i];
         unsigned rank = 4u * dh_actor_rank(a);
@@ -217,14 +217,14 @@ static struct dh_choice without_plan(struct shorten *s, const struct dh_moment *
         rank += held ? 0 : rank == 4u * DH_RANK_READY && i == m->last ? 2 : 1;
         rank = held ? 1 : rank;
         seen = rank == best ? seen + 1 : rank > best ? 1 : seen;
-        if (rank > best || (rank == best && !dh_chance_below(&s->chance, seen)))
+        if (rank > best || (rank == best && !dh_rng_below(&s->chance, seen)))
             chosen = i;
         best = rank > best ? rank : best;
     }
     return chosen == DH_CHOOSE_CUT ? dh_choose_cut() : (struct dh_choice){chosen, dh_actor_first(&m->actors[chosen])};
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct shorten *s = self;
     struct dh_choice c;
@@ -243,7 +243,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
         tape_add(&s->taken, (struct dh_choice){thread, alternative});
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     struct shorten *s = self;
     (void)how, (void)m;

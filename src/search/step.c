@@ -349,12 +349,12 @@ bool dh_step_needs(const struct dh_step *late, const struct dh_step *early)
 
 /* ---- targets ---- */
 
-static bool at_target(const struct dh_target *t, const struct dh_step *a, const struct dh_step *b)
+static bool at_target(const struct dh_search_target *t, const struct dh_step *a, const struct dh_step *b)
 {
     return !t->set || (a->site == t->site[0] && b->site == t->site[1]);
 }
 
-bool dh_target_reached(const struct dh_search *search, const struct dh_moment *m, uint32_t pair[2])
+bool dh_search_target_reached(const struct dh_search *search, const struct dh_decision *m, uint32_t pair[2])
 {
     for (unsigned i = 0; i < m->count; i++) {
         const struct dh_step *a = &m->actors[i].step;

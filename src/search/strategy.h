@@ -68,7 +68,7 @@ struct dh_actor {
 };
 
 /* The state at a decision. */
-struct dh_moment {
+struct dh_decision {
     const struct dh_actor *actors;
     unsigned count; /* threads so far, by creation index */
     unsigned last;  /* who moved last; UINT32_MAX at the beginning */
@@ -91,7 +91,7 @@ enum { DH_CHOOSE_CUT = UINT32_MAX }; /* as thread: abandon this schedule */
 
 /* What a strategy says of its search; whoever drives it may add the first three. A search that ended is complete only
  * if all of the last four are 0. */
-struct dh_statistics {
+struct dh_search_statistics {
     uint64_t schedules, steps;
     uint32_t depth;     /* of the longest schedule */
     uint64_t redundant; /* schedules that turned out to be like others, and were cut */
@@ -111,7 +111,7 @@ struct dh_search {
     const struct dh_choice *prefix; /* `follow` does so first; `shorten` begins with it */
     uint32_t prefix_length;
     const struct dh_strategy *then; /* what `follow` goes on with; NULL: random */
-    struct dh_target {              /* the pair that is looked for, if `set` */
+    struct dh_search_target {       /* the pair that is looked for, if `set` */
         bool set;
         uint32_t site[2];
         uint32_t held;   /* thread parked at the first one, not to be chosen; UINT32_MAX: none */
@@ -121,7 +121,7 @@ struct dh_search {
     uint32_t shard, shards; /* of `dpor`: which part of the work, of how many; 0 or 1: all of it */
     uint32_t pct_depth;     /* priorities of `pct` change that many times less one; 0: 3 */
     bool reached;           /* by the host, for `shorten`: this schedule came to what is looked for */
-    struct dh_statistics statistics;
+    struct dh_search_statistics statistics;
     void *host;
 };
 
@@ -132,11 +132,11 @@ struct dh_strategy {
     void *(*start)(struct dh_search *search);
     /* A schedule begins anew; false: all that the strategy wants to try was tried (exhausted). */
     bool (*begin)(void *self);
-    struct dh_choice (*choose)(void *self, const struct dh_moment *moment);
+    struct dh_choice (*choose)(void *self, const struct dh_decision *moment);
     /* The chosen step was executed; `step` as it really was (a compare-exchange that failed does not write). */
     void (*done)(void *self, uint32_t thread, uint32_t alternative, const struct dh_step *step);
     /* `moment`: how the threads stand then, for what they would have done; NULL if that is not known. */
-    void (*end)(void *self, enum dh_schedule_end end, const struct dh_moment *moment);
+    void (*end)(void *self, enum dh_schedule_end end, const struct dh_decision *moment);
     /* Is what it tried all there is, if begin answers false? Random walks never say so. */
     bool is_systematic;
 };
@@ -156,6 +156,6 @@ bool dh_steps_race(const struct dh_step *a, const struct dh_step *b);
 /* Do two parked threads race at the target's sites (at any, without a target)? Who: `pair`, the thread at site[0]
  * first.
  */
-bool dh_target_reached(const struct dh_search *search, const struct dh_moment *moment, uint32_t pair[2]);
+bool dh_search_target_reached(const struct dh_search *search, const struct dh_decision *moment, uint32_t pair[2]);
 
 #endif

@@ -1,7 +1,7 @@
 #include "search/trace.h"
 
 #include "base/vclock.h"
-#include "search/pool.h"
+#include "search/grow.h"
 
 enum { NO_LINK = UINT32_MAX, LINK_BITS = 3, THREADS_MOST = 1 << 16 };
 
@@ -62,7 +62,7 @@ static bool keys_fit(struct dh_trace *t)
     rebuild(t);
     if ((t->slots_used + DH_STEP_KEYS) * 4 <= t->slot_room)
         return true;
-    if (!dh_pool_grow(t->search, (dh_pool_pointer *)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
+    if (!dh_search_grow(t->search, (dh_search_pointer *)&t->slot, &t->slot_room, 0, t->slot_room * 2, sizeof *t->slot))
         return false;
     rebuild(t);
     return true;
@@ -79,9 +79,9 @@ static bool know_thread(struct dh_trace *t, uint32_t thread)
 {
     if (thread < t->threads)
         return true;
-    if (thread >= THREADS_MOST || !DH_POOL_GROW(t->search, t, thread, t->threads, thread + 1) ||
-        !DH_POOL_GROW(t->search, t, basis, t->threads, thread + 1) ||
-        !DH_POOL_GROW(t->search, t, after, t->threads, thread + 1))
+    if (thread >= THREADS_MOST || !DH_SEARCH_GROW(t->search, t, thread, t->threads, thread + 1) ||
+        !DH_SEARCH_GROW(t->search, t, basis, t->threads, thread + 1) ||
+        !DH_SEARCH_GROW(t->search, t, after, t->threads, thread + 1))
         return false;
     for (; t->threads <= thread; t->threads++) {
         t->thread[t->threads] = (struct dh_trace_thread){DH_NO_EVENT, DH_NO_EVENT};
@@ -134,7 +134,7 @@ static bool meet(struct dh_trace *t, uint32_t index, uint32_t thread, const stru
     for (uint32_t i = 0; i < t->races; i++)
         if (t->race[i] == index)
             return false; /* by another key, too */
-    if (DH_POOL_GROW(t->search, t, race, t->races, t->races + 1))
+    if (DH_SEARCH_GROW(t->search, t, race, t->races, t->races + 1))
         t->race[t->races++] = index;
     return hides && dh_step_could_precede(step, &e->step);
 }
@@ -249,7 +249,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     uint64_t keys[DH_STEP_KEYS];
     uint32_t index = t->n;
     t->races = 0;
-    if (!know_thread(t, thread) || !keys_fit(t) || !DH_POOL_GROW(t->search, t, event, t->n, t->n + 1))
+    if (!know_thread(t, thread) || !keys_fit(t) || !DH_SEARCH_GROW(t->search, t, event, t->n, t->n + 1))
         return false;
     set_basis(t, thread, step);
     unsigned n = scan(t, thread, step, keys);
@@ -264,7 +264,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     e->wide = t->wide;
     t->after[thread] = e->time;
     e->width = dh_entries_width(t->after, t->threads, thread + 1);
-    if (!DH_POOL_GROW(t->search, t, clocks, t->clocks_used, t->clocks_used + e->width))
+    if (!DH_SEARCH_GROW(t->search, t, clocks, t->clocks_used, t->clocks_used + e->width))
         return false;
     e->clock = t->clocks_used;
     t->clocks_used += e->width;

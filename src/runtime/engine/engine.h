@@ -153,9 +153,9 @@ struct dh_engine {
 };
 
 /* How the strategy sees it now. */
-static inline struct dh_moment dh_engine_moment(const struct dh_engine *e)
+static inline struct dh_decision dh_engine_moment(const struct dh_engine *e)
 {
-    return (struct dh_moment){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
+    return (struct dh_decision){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
 }
 
 /* KEEP; the pointer itself never changes once the engine is on. */

@@ -192,7 +192,7 @@ bool dh_engine_same_goes_on(struct dh_task *t)
     finish_step(e);
     bool same = false;
     if (look(e) && e->depth < e->depth_max) {
-        struct dh_moment m = dh_engine_moment(e);
+        struct dh_decision m = dh_engine_moment(e);
         struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
         same = c.thread == t->index && possible(e, c) && start_step(e, c);
     }
@@ -211,7 +211,7 @@ static void run_schedule(struct dh_engine *e)
             e->end = DH_ENGINE_CUT;
             return;
         }
-        struct dh_moment m = dh_engine_moment(e);
+        struct dh_decision m = dh_engine_moment(e);
         struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
         if (!possible(e, c)) {
             e->end = DH_ENGINE_CUT;
@@ -270,7 +270,7 @@ static void end_schedule(struct dh_engine *e)
     dh_outcome_end();
     dh_ends_record();
     count(e);
-    struct dh_moment m = dh_engine_moment(e);
+    struct dh_decision m = dh_engine_moment(e);
     e->strategy->end(e->strategy_self, in_short(e), &m);
     if (e->signal && !e->carrier->is_kernel)
         dh_signals_reset();
@@ -279,7 +279,7 @@ static void end_schedule(struct dh_engine *e)
 /* What the strategy says of itself. */
 static void tell_statistics(const struct dh_engine *e)
 {
-    const struct dh_statistics *s = &e->search.statistics;
+    const struct dh_search_statistics *s = &e->search.statistics;
     struct dh_engine_progress *p = &e->control->progress;
     p->redundant = s->redundant;
     p->bounded = s->bounded;

@@ -2,13 +2,13 @@
 
 #include "event/site.h"
 #include "runtime/engine/adversary/adversary.h"
-#include "search/hb.h"
+#include "search/schedule_races.h"
 
 enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
 
 static struct ordering {
     struct dh_search search; /* for its memory only */
-    struct dh_hb *hb;
+    struct dh_schedule_races *hb;
     bool checks;             /* accesses that are not visible; else only what orders them is kept */
     uint32_t wanted[WANTED]; /* places to become visible when the schedule is over */
     unsigned n_wanted;
@@ -40,14 +40,14 @@ bool dh_ordering_init(void)
     if (!ordering->checks)
         return true;
     ordering->search = (struct dh_search){.seed = 1, .memory = memory};
-    ordering->hb = dh_hb_new(&ordering->search);
+    ordering->hb = dh_schedule_races_new(&ordering->search);
     return ordering->hb;
 }
 
 void dh_ordering_begin(void)
 {
     if (ordering->hb)
-        dh_hb_begin(ordering->hb);
+        dh_schedule_races_begin(ordering->hb);
     dh_engine->unordered = false;
 }
 
@@ -62,7 +62,7 @@ static void extend(uint32_t place)
         ordering->wanted[ordering->n_wanted++] = place;
 }
 
-static struct dh_engine_party party_of(const struct dh_hb_access *a)
+static struct dh_engine_party party_of(const struct dh_schedule_access *a)
 {
     return (struct dh_engine_party){.thread = a->thread,
                                     .place = a->site,
@@ -76,7 +76,7 @@ static struct dh_engine_party party_of(const struct dh_hb_access *a)
 }
 
 /* Place 0 stands for the ends of threads, which free their memory (freed.c). */
-static void extend_by(const struct dh_hb_access *a)
+static void extend_by(const struct dh_schedule_access *a)
 {
     if (a->site || a->frees)
         extend(a->site);
@@ -106,14 +106,14 @@ static void extend_if_racy(const struct dh_step *s)
 }
 
 /* Of places that are not steps nobody tries the other order. */
-static void note_uncovered(const struct dh_hb_access *a)
+static void note_uncovered(const struct dh_schedule_access *a)
 {
     const struct dh_engine *e = dh_engine;
     if (a->site >= e->n_visible || !(e->visible[a->site] || e->flags & DH_ENGINE_ALL_VISIBLE))
         e->control->progress.uncovered = 1;
 }
 
-static void tell(const struct dh_hb_race *race)
+static void tell(const struct dh_schedule_race *race)
 {
     dh_engine->raced_unordered++;
     if (dh_adversary_is_on()) {
@@ -135,7 +135,7 @@ static void tell(const struct dh_hb_race *race)
 void dh_ordering_executed(void)
 {
     struct dh_engine *e = dh_engine;
-    struct dh_hb_race race;
+    struct dh_schedule_race race;
     if (!e->unordered || !e->orders)
         return;
     e->unordered = false;
@@ -145,7 +145,7 @@ void dh_ordering_executed(void)
     struct dh_step s = e->executed;
     if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* whoever wrote last has told it nothing */
         s.order = DH_ORDER_RELAXED;
-    if (dh_hb_step(ordering->hb, e->executing, &s, &race))
+    if (dh_schedule_races_step(ordering->hb, e->executing, &s, &race))
         tell(&race);
 }
 
@@ -162,41 +162,41 @@ static bool is_checked(const struct dh_step *s)
 
 void dh_ordering_access(const struct dh_step *s)
 {
-    struct dh_hb_race race;
+    struct dh_schedule_race race;
     if (!ordering->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
         return;
     dh_ordering_executed();
     if (s->site < dh_engine->n_visible)
         extend_if_racy(s);
-    struct dh_hb_access a = {.thread = dh_engine->current->index,
-                             .site = s->site,
-                             .size = s->size,
-                             .address = s->object,
-                             .flags = (uint8_t)(s->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
-                             .frees = s->kind == DH_STEP_FREE};
-    if (dh_hb_access(ordering->hb, &a, &race))
+    struct dh_schedule_access a = {.thread = dh_engine->current->index,
+                                   .site = s->site,
+                                   .size = s->size,
+                                   .address = s->object,
+                                   .flags = (uint8_t)(s->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
+                                   .frees = s->kind == DH_STEP_FREE};
+    if (dh_schedule_access(ordering->hb, &a, &race))
         tell(&race);
     if (s->kind != DH_STEP_COPY || !(s->flags & DH_STEP_RANGE))
         return;
     a.address = s->second;
     a.flags = 0;
-    if (dh_hb_access(ordering->hb, &a, &race))
+    if (dh_schedule_access(ordering->hb, &a, &race))
         tell(&race);
 }
 
 void dh_ordering_fence(const struct dh_step *fence)
 {
-    struct dh_hb_race race;
+    struct dh_schedule_race race;
     dh_ordering_executed();
     dh_adversary_executed(dh_engine->current->index, fence);
-    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race))
+    if (ordering->hb && dh_schedule_races_step(ordering->hb, dh_engine->current->index, fence, &race))
         tell(&race);
 }
 
 void dh_ordering_forget(uintptr_t at, size_t size)
 {
     if (ordering->checks)
-        dh_hb_forget(ordering->hb, at, size);
+        dh_schedule_races_forget(ordering->hb, at, size);
 }
 
 static bool make_visible(uint32_t place)

@@ -1,5 +1,5 @@
-/* Races by happens-before among accesses that are not visible. Layer: runtime, over search/hb.h. A pair that nothing
- * orders is told as such and, if the job says so, becomes visible; the strategy then begins anew. */
+/* Races by happens-before among accesses that are not visible. Layer: runtime, over search/schedule_races.h. A pair
+ * that nothing orders is told as such and, if the job says so, becomes visible; the strategy then begins anew. */
 #ifndef DH_RUNTIME_ENGINE_ORDERING_H
 #define DH_RUNTIME_ENGINE_ORDERING_H
 

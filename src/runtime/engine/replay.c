@@ -28,14 +28,14 @@ static bool begin(void *self)
     return true;
 }
 
-static struct dh_choice choice_of(const struct dh_engine_decision *d, const struct dh_moment *m)
+static struct dh_choice choice_of(const struct dh_engine_decision *d, const struct dh_decision *m)
 {
     if (d->kind == DH_STEP_DRAIN)
         return (struct dh_choice){dh_drains_actor(d, m), 0};
     return (struct dh_choice){d->thread, d->alternative};
 }
 
-static bool fits(const struct dh_engine_decision *d, const struct dh_moment *m)
+static bool fits(const struct dh_engine_decision *d, const struct dh_decision *m)
 {
     if (d->kind == DH_STEP_DRAIN)
         return dh_drains_actor(d, m) != UINT32_MAX;
@@ -48,7 +48,7 @@ static bool fits(const struct dh_engine_decision *d, const struct dh_moment *m)
            a->step.occurrence == d->occurrence;
 }
 
-static void diverged(const struct dh_engine_decision *d, const struct dh_moment *m)
+static void diverged(const struct dh_engine_decision *d, const struct dh_decision *m)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;
     p->diverged_at = m->depth;
@@ -68,7 +68,7 @@ static void diverged(const struct dh_engine_decision *d, const struct dh_moment 
 }
 
 /* The one that ran goes on, else the first that can; those that give way and timeouts last. */
-static struct dh_choice without_switch(const struct dh_moment *m)
+static struct dh_choice without_switch(const struct dh_decision *m)
 {
     struct dh_choice best = {DH_CHOOSE_CUT, 0};
     unsigned best_rank = 0;
@@ -89,12 +89,12 @@ static struct dh_choice without_switch(const struct dh_moment *m)
 
 enum { LED_MOST = 256, ALONE_MOST = 500 };
 
-static bool can_go_on(const struct dh_moment *m, uint32_t thread)
+static bool can_go_on(const struct dh_decision *m, uint32_t thread)
 {
     return thread < m->count && !m->actors[thread].ended && m->actors[thread].enabled;
 }
 
-static bool waits_for_buffer(const struct dh_moment *m, uint32_t thread)
+static bool waits_for_buffer(const struct dh_decision *m, uint32_t thread)
 {
     return thread < m->count && !m->actors[thread].ended && m->actors[thread].step.kind == DH_STEP_FLUSH &&
            dh_drains_of(thread) != UINT32_MAX;
@@ -103,7 +103,7 @@ static bool waits_for_buffer(const struct dh_moment *m, uint32_t thread)
 /* Of a schedule in which a load answers another value than it did, the rest may not be as it was. A thread that is not
  * where it was then is led there, if it has not been there yet; a load that has fewer values answers the newest; what
  * still does not fit is left out. */
-static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
+static bool follow_loosely(const struct dh_decision *m, struct dh_choice *c)
 {
     for (; replay->next < replay->n; replay->next++, replay->led = 0) {
         struct dh_engine_decision d = replay->decisions[replay->next];
@@ -132,7 +132,7 @@ static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
 }
 
 /* Nobody may keep the others waiting for ever. */
-static struct dh_choice in_turns(const struct dh_moment *m)
+static struct dh_choice in_turns(const struct dh_decision *m)
 {
     struct dh_choice c = without_switch(m);
     replay->alone = c.thread == m->last ? replay->alone + 1 : 0;
@@ -144,7 +144,7 @@ static struct dh_choice in_turns(const struct dh_moment *m)
     return c;
 }
 
-static struct dh_choice choose(void *self, const struct dh_moment *m)
+static struct dh_choice choose(void *self, const struct dh_decision *m)
 {
     struct dh_choice c;
     (void)self;
@@ -168,7 +168,7 @@ static void done(void *self, uint32_t thread, uint32_t alternative, const struct
     (void)self, (void)thread, (void)alternative, (void)step;
 }
 
-static void end(void *self, enum dh_schedule_end how, const struct dh_moment *m)
+static void end(void *self, enum dh_schedule_end how, const struct dh_decision *m)
 {
     (void)self, (void)how, (void)m;
 }

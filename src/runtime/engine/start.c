@@ -207,7 +207,7 @@ void dh_engine_restart_strategy(void)
     dh_raw(SYS_madvise, (long)e->search_memory, (long)used, e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0,
            0, 0);
     e->search_next = e->search_memory;
-    e->search.statistics = (struct dh_statistics){0};
+    e->search.statistics = (struct dh_search_statistics){0};
     e->control->progress.restarts++;
     e->strategy_self = e->strategy->start(&e->search);
     if (!e->strategy_self)

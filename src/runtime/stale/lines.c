@@ -21,17 +21,17 @@ static bool is_own(struct dh_stale_shard *s, const struct dh_stale_asked *k, boo
     return own;
 }
 
-static struct dh_access access_of(const struct dh_stale_asked *k, const struct dh_piece *p, bool updates)
+static struct dh_memory_access access_of(const struct dh_stale_asked *k, const struct dh_access_piece *p, bool updates)
 {
-    return (struct dh_access){.thread = k->t->slot,
-                              .site = k->place,
-                              .occurrence = k->t->index, /* who it was, for the report */
-                              .size = p->size,
-                              .order = (uint8_t)(k->what >> 8),
-                              .updates = updates,
-                              .address = p->address,
-                              .clock = k->t->clock.at,
-                              .clocks = k->t->clock.n};
+    return (struct dh_memory_access){.thread = k->t->slot,
+                                     .site = k->place,
+                                     .occurrence = k->t->index, /* who it was, for the report */
+                                     .size = p->size,
+                                     .order = (uint8_t)(k->what >> 8),
+                                     .updates = updates,
+                                     .address = p->address,
+                                     .clock = k->t->clock.at,
+                                     .clocks = k->t->clock.n};
 }
 
 static bool tears(const struct dh_stale_asked *k)
@@ -40,28 +40,29 @@ static bool tears(const struct dh_stale_asked *k)
 }
 
 /* Words in halves, where they may come apart. */
-static unsigned tear(struct dh_piece pieces[PIECES], unsigned n)
+static unsigned tear(struct dh_access_piece pieces[PIECES], unsigned n)
 {
     unsigned wide = 0;
     for (unsigned i = 0; i < n; i++)
         wide += pieces[i].size == DH_STALE_WORD;
     for (unsigned from = n, to = n + wide; from-- > 0;) {
-        struct dh_piece p = pieces[from];
+        struct dh_access_piece p = pieces[from];
         if (p.size == DH_STALE_WORD)
-            pieces[--to] = (struct dh_piece){p.address + DH_STALE_WORD / 2, DH_STALE_WORD / 2};
-        pieces[--to] = (struct dh_piece){p.address, p.size == DH_STALE_WORD ? DH_STALE_WORD / 2 : p.size};
+            pieces[--to] = (struct dh_access_piece){p.address + DH_STALE_WORD / 2, DH_STALE_WORD / 2};
+        pieces[--to] = (struct dh_access_piece){p.address, p.size == DH_STALE_WORD ? DH_STALE_WORD / 2 : p.size};
     }
     return n + wide;
 }
 
-static unsigned pieces_of(struct dh_stale_shard *s, const struct dh_stale_asked *k, struct dh_piece pieces[PIECES])
+static unsigned pieces_of(struct dh_stale_shard *s, const struct dh_stale_asked *k,
+                          struct dh_access_piece pieces[PIECES])
 {
     unsigned n = dh_model_pieces(s->model, k->at, k->size, pieces, PIECES);
     return tears(k) ? tear(pieces, n) : n;
 }
 
 /* Locations whose memory somebody else changed begin anew: the model sees to it. Here it is told. */
-static void note_beginning(struct dh_stale_shard *s, const struct dh_stale_asked *k, const struct dh_piece *p)
+static void note_beginning(struct dh_stale_shard *s, const struct dh_stale_asked *k, const struct dh_access_piece *p)
 {
     const struct dh_hb_model *h = s->model;
     const struct dh_location *at = dh_location_find((struct dh_locations *)&h->locations, p->address, p->size);
@@ -91,10 +92,10 @@ static bool may_be_stale(uint32_t place)
 }
 
 /* One piece is served: its value, and whether there was another. */
-static uint64_t serve(struct dh_stale_shard *s, const struct dh_stale_asked *k, const struct dh_piece *p,
+static uint64_t serve(struct dh_stale_shard *s, const struct dh_stale_asked *k, const struct dh_access_piece *p,
                       struct dh_engine_stale_read *read, bool *open)
 {
-    struct dh_access a = access_of(k, p, false);
+    struct dh_memory_access a = access_of(k, p, false);
     note_beginning(s, k, p);
     unsigned n = dh_hb_model_load(s->model, &a, s->candidates, DH_MEMORY_CANDIDATES);
     if (!n)
@@ -129,7 +130,7 @@ static void keep_stale(const struct dh_engine_stale_read *read)
 void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, void *value,
                         struct dh_engine_stale_read *read)
 {
-    struct dh_piece pieces[PIECES];
+    struct dh_access_piece pieces[PIECES];
     bool open = false;
     dh_stale_count(&k->t->counts->loads, 1);
     if (is_own(s, k, false)) {
@@ -149,7 +150,7 @@ void dh_stale_load_line(struct dh_stale_shard *s, const struct dh_stale_asked *k
     keep_stale(read);
 }
 
-static void note_buffer(struct dh_stale_shard *s, const struct dh_piece *p)
+static void note_buffer(struct dh_stale_shard *s, const struct dh_access_piece *p)
 {
     const struct dh_hb_model *h = s->model;
     const struct dh_location *at = dh_location_find((struct dh_locations *)&h->locations, p->address, p->size);
@@ -170,7 +171,7 @@ static void keep_up(struct dh_stale_shard *s, struct dh_stale_thread *t)
 
 void dh_stale_tell_line(struct dh_stale_shard *s, const struct dh_stale_asked *k, const void *value)
 {
-    struct dh_piece pieces[PIECES];
+    struct dh_access_piece pieces[PIECES];
     k->t->dirty = true;
     dh_stale_count(&k->t->counts->stores, 1);
     if (is_own(s, k, true))
@@ -178,7 +179,7 @@ void dh_stale_tell_line(struct dh_stale_shard *s, const struct dh_stale_asked *k
     keep_up(s, k->t);
     unsigned n = pieces_of(s, k, pieces);
     for (unsigned i = 0; i < n; i++) {
-        struct dh_access a = access_of(k, &pieces[i], false);
+        struct dh_memory_access a = access_of(k, &pieces[i], false);
         uint64_t v = 0;
         dh_bytes_copy(&v, (const char *)value + (pieces[i].address - k->at), pieces[i].size);
         note_beginning(s, k, &pieces[i]);

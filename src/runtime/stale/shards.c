@@ -52,7 +52,7 @@ static bool start_shard(struct dh_stale_shard *s, uint32_t slots, unsigned numbe
 {
     const struct dh_stale_job *job = &dh_stale_control->job;
     s->memory =
-        (struct dh_memory){.threads = slots, .clocks_given = true, .memory = memory, .peek = peek, .poke = poke};
+        (struct dh_memory){.threads = slots, .external_clocks = true, .memory = memory, .peek = peek, .poke = poke};
     s->model = dh_memory_model_by_name("hb")->start(&s->memory);
     s->picker = dh_picker_new(&s->memory, dh_heuristic_by_name(job->heuristic), job->fairness);
     s->known = dh_alloc_forever(KNOWN * sizeof *s->known);
@@ -82,12 +82,12 @@ static void learn_threads(struct dh_stale_shard *s)
     dh_spin_lock(&r->lock);
     for (uint32_t i = 0; i < r->slots; i++) {
         const struct dh_stale_slot *slot = &r->slot[i];
-        struct dh_access a = {.thread = i,
-                              .size = DH_STALE_WORD,
-                              .updates = true,
-                              .address = (uint64_t)(uintptr_t)&s->nobody,
-                              .clock = slot->birth.at,
-                              .clocks = slot->birth.n};
+        struct dh_memory_access a = {.thread = i,
+                                     .size = DH_STALE_WORD,
+                                     .updates = true,
+                                     .address = (uint64_t)(uintptr_t)&s->nobody,
+                                     .clock = slot->birth.at,
+                                     .clocks = slot->birth.n};
         if (slot->generation <= s->generation)
             continue;
         if (slot->users) {

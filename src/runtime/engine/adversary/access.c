@@ -8,7 +8,7 @@ static struct dh_engine_write write_of(const struct dh_candidate *c)
 }
 
 /* Values of a word that came in pieces are put together. */
-static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate *got, const struct dh_piece *p,
+static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate *got, const struct dh_access_piece *p,
                        bool is_first)
 {
     unsigned shift = (unsigned)(p->address - r->object) * 8;
@@ -30,7 +30,7 @@ static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate
 /* A store that waits in another's buffer is newer than what is in memory, and is not seen. */
 static bool note_waiting(struct dh_engine_stale_read *r, const struct dh_step *s, const struct dh_part *p)
 {
-    struct dh_access a = dh_adversary_access(s, r->thread, &p->piece);
+    struct dh_memory_access a = dh_adversary_access(s, r->thread, &p->piece);
     struct dh_candidate newer;
     if (!dh_adversary->buffers || dh_adversary->candidates[0].thread == r->thread ||
         !dh_adversary->model->waiting(dh_adversary->self, &a, &newer) ||
@@ -130,7 +130,7 @@ static void serve(const struct dh_step *s, uint32_t thread, uint32_t alternative
 
 static void add_parts(const struct dh_step *s, uint64_t at, bool reads, bool writes)
 {
-    struct dh_piece pieces[PIECES];
+    struct dh_access_piece pieces[PIECES];
     unsigned n = dh_adversary_pieces(s, at, pieces);
     if (!n || dh_adversary->n_parts + n > PIECES) {
         dh_adversary->unsure = true;
@@ -216,7 +216,7 @@ static unsigned order_of_store(const struct dh_step *s, unsigned order)
 
 static void tell(const struct dh_step *s, uint32_t thread, const struct dh_part *p)
 {
-    struct dh_access a = dh_adversary_access(s, thread, &p->piece);
+    struct dh_memory_access a = dh_adversary_access(s, thread, &p->piece);
     uint64_t value = dh_adversary_peek(&dh_adversary->memory, p->piece.address, p->piece.size);
     dh_adversary_poke(&dh_adversary->memory, p->piece.address, p->piece.size, p->held);
     if (p->reads && wrote(p)) {

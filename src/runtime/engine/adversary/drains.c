@@ -48,7 +48,7 @@ static uint32_t slot_of(uint32_t thread, uint64_t address)
     return i;
 }
 
-static struct dh_step step_of(const struct dh_memory_step *s)
+static struct dh_step step_of(const struct dh_memory_drain *s)
 {
     return (struct dh_step){.kind = DH_STEP_DRAIN,
                             .order = (uint8_t)((s->group & DH_DRAIN_GROUP) | (s->is_last ? DH_DRAIN_LAST : 0)),
@@ -63,7 +63,7 @@ static struct dh_step step_of(const struct dh_memory_step *s)
 void dh_drains_look(void)
 {
     struct dh_engine *e = dh_engine;
-    struct dh_memory_step list[STEPS];
+    struct dh_memory_drain list[STEPS];
     if (!drains)
         return;
     for (uint32_t i = 0; i < e->n_drains; i++)
@@ -84,11 +84,11 @@ void dh_drains_look(void)
 void dh_drains_step(uint32_t actor)
 {
     const struct dh_step *s = &dh_engine->actors[actor].step;
-    struct dh_memory_step step = {.thread = dh_step_buffer_number(s),
-                                  .site = s->site,
-                                  .occurrence = s->occurrence,
-                                  .size = (uint8_t)s->size,
-                                  .address = s->object};
+    struct dh_memory_drain step = {.thread = dh_step_buffer_number(s),
+                                   .site = s->site,
+                                   .occurrence = s->occurrence,
+                                   .size = (uint8_t)s->size,
+                                   .address = s->object};
     drains->model->step(drains->self, &step);
     dh_drains_look();
 }
@@ -111,7 +111,7 @@ uint16_t dh_drains_piece(uint32_t actor)
     return before;
 }
 
-uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_moment *m)
+uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_decision *m)
 {
     for (uint32_t i = drains ? dh_engine->drains_from : m->count; i < m->count; i++) {
         const struct dh_actor *a = &m->actors[i];

@@ -23,7 +23,7 @@ void dh_drains_step(uint32_t actor);
 /* Which of the stores of its thread, place and occurrence: those of one wide access leave in pieces. */
 uint16_t dh_drains_piece(uint32_t actor);
 /* The actor of a decision; UINT32_MAX: nothing like it waits. */
-uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_moment *m);
+uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_decision *m);
 /* Any store of the thread; UINT32_MAX: none waits. */
 uint32_t dh_drains_of(uint32_t thread);
 

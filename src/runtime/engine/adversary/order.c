@@ -75,7 +75,7 @@ void dh_adversary_library(const void *at, size_t size)
 
 enum effect { NOTHING, ACQUIRES = 1, RELEASES = 2, OF_SECOND = 4, MEETS = ACQUIRES | RELEASES };
 
-/* As search/hb.c has it. A barrier orders more here than it does, when somebody leaves late. */
+/* As search/schedule_races.c has it. A barrier orders more here than it does, when somebody leaves late. */
 static const uint8_t effects[DH_STEP_COUNT] = {
     [DH_STEP_LOCK] = ACQUIRES,
     [DH_STEP_UNLOCK] = RELEASES,

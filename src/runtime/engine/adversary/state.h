@@ -14,7 +14,7 @@ enum { PIECES = 16, TRACKED_BITS = 14, GRANULE_SHIFT = 3, WORD = 8, PATIENCES = 
 
 /* A piece of the access that is being made. */
 struct dh_part {
-    struct dh_piece piece;
+    struct dh_access_piece piece;
     uint64_t held; /* by memory, before it */
     uint32_t took; /* of what it reads: index to give to the model */
     bool reads, writes;
@@ -124,10 +124,10 @@ bool dh_adversary_track(uint64_t at, uint64_t size, uint32_t by);
 bool dh_adversary_is_alone(void);
 bool dh_adversary_is_sampled(uint64_t at, unsigned rate);
 /* 0: too many to be told one by one. */
-unsigned dh_adversary_pieces(const struct dh_step *s, uint64_t at, struct dh_piece pieces[PIECES]);
-struct dh_access dh_adversary_access(const struct dh_step *s, uint32_t thread, const struct dh_piece *p);
+unsigned dh_adversary_pieces(const struct dh_step *s, uint64_t at, struct dh_access_piece pieces[PIECES]);
+struct dh_memory_access dh_adversary_access(const struct dh_step *s, uint32_t thread, const struct dh_access_piece *p);
 /* Values of one piece, the newest first: never none. */
-unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const struct dh_piece *p);
+unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const struct dh_access_piece *p);
 /* How many ways a piece has when there are so many already. */
 unsigned dh_adversary_limit(unsigned n, unsigned so_far);
 /* Of stale reads on end by one task at one place. */

@@ -47,7 +47,7 @@ bool dh_adversary_serves(const struct dh_step *s)
 }
 
 /* Halves of words, where they may come apart. */
-static unsigned tear(struct dh_piece *pieces, unsigned n)
+static unsigned tear(struct dh_access_piece *pieces, unsigned n)
 {
     unsigned wide = 0;
     for (unsigned i = 0; i < n; i++)
@@ -55,16 +55,16 @@ static unsigned tear(struct dh_piece *pieces, unsigned n)
     if (n + wide > PIECES)
         return n;
     for (unsigned from = n, to = n + wide; from-- > 0;) {
-        struct dh_piece p = pieces[from];
+        struct dh_access_piece p = pieces[from];
         if (p.size == WORD)
-            pieces[--to] = (struct dh_piece){p.address + WORD / 2, WORD / 2};
-        pieces[--to] = (struct dh_piece){p.address, p.size == WORD ? WORD / 2 : p.size};
+            pieces[--to] = (struct dh_access_piece){p.address + WORD / 2, WORD / 2};
+        pieces[--to] = (struct dh_access_piece){p.address, p.size == WORD ? WORD / 2 : p.size};
     }
     return n + wide;
 }
 
 /* 0: too many to be told one by one. */
-unsigned dh_adversary_pieces(const struct dh_step *s, uint64_t at, struct dh_piece pieces[PIECES])
+unsigned dh_adversary_pieces(const struct dh_step *s, uint64_t at, struct dh_access_piece pieces[PIECES])
 {
     if (!s->size || s->size > PIECES * WORD / 2)
         return 0;
@@ -73,20 +73,20 @@ unsigned dh_adversary_pieces(const struct dh_step *s, uint64_t at, struct dh_pie
     return tears ? tear(pieces, n) : n;
 }
 
-struct dh_access dh_adversary_access(const struct dh_step *s, uint32_t thread, const struct dh_piece *p)
+struct dh_memory_access dh_adversary_access(const struct dh_step *s, uint32_t thread, const struct dh_access_piece *p)
 {
-    struct dh_access a = {.thread = thread,
-                          .site = s->site,
-                          .occurrence = s->occurrence,
-                          .size = p->size,
-                          .order = s->flags & DH_STEP_ATOMIC ? s->order : DH_ORDER_NONE,
-                          .updates = s->kind == DH_STEP_RMW,
-                          .address = p->address};
+    struct dh_memory_access a = {.thread = thread,
+                                 .site = s->site,
+                                 .occurrence = s->occurrence,
+                                 .size = p->size,
+                                 .order = s->flags & DH_STEP_ATOMIC ? s->order : DH_ORDER_NONE,
+                                 .updates = s->kind == DH_STEP_RMW,
+                                 .address = p->address};
     return a;
 }
 
 /* A compare-exchange may turn out to be a load, which may answer more; whether it does is seen when it is made. */
-static unsigned add_loadable(const struct dh_step *s, struct dh_access *a, unsigned n)
+static unsigned add_loadable(const struct dh_step *s, struct dh_memory_access *a, unsigned n)
 {
     struct dh_candidate *list = dh_adversary->candidates, more[DH_MEMORY_CANDIDATES];
     a->updates = false;
@@ -103,9 +103,9 @@ static unsigned add_loadable(const struct dh_step *s, struct dh_access *a, unsig
 }
 
 /* Values of one piece, the newest first: never none. Those to come are for loads of one piece. */
-unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const struct dh_piece *p)
+unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const struct dh_access_piece *p)
 {
-    struct dh_access a = dh_adversary_access(s, thread, p);
+    struct dh_memory_access a = dh_adversary_access(s, thread, p);
     unsigned n = dh_adversary->model->load(dh_adversary->self, &a, dh_adversary->candidates, DH_MEMORY_CANDIDATES);
     bool whole = p->size == s->size && s->kind == DH_STEP_READ && dh_adversary->n_foreseen < DH_ENGINE_FORESEEN;
     for (; n && dh_adversary->candidates[n - 1].is_future && !whole; n--)
@@ -163,7 +163,7 @@ static bool is_out_of_patience(uint32_t task, uint32_t place)
 uint32_t dh_adversary_ways(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
-    struct dh_piece pieces[PIECES];
+    struct dh_access_piece pieces[PIECES];
     uint64_t at = dh_adversary_source(s);
     if (is_out_of_patience(t->index, s->site)) {
         dh_adversary->unsure = true;
@@ -179,7 +179,7 @@ uint32_t dh_adversary_ways(const struct dh_task *t)
 
 uint32_t dh_adversary_pick(uint32_t task, const struct dh_step *s)
 {
-    struct dh_piece pieces[PIECES];
+    struct dh_access_piece pieces[PIECES];
     uint64_t at = dh_adversary_source(s);
     if (dh_adversary_marks(s->site) >> DH_ENGINE_RATE_SHIFT == DH_ENGINE_RATE_NEWEST)
         return 0;
@@ -189,7 +189,7 @@ uint32_t dh_adversary_pick(uint32_t task, const struct dh_step *s)
     for (unsigned i = 0; i < n; i++) {
         unsigned values = dh_adversary_limit(dh_adversary_values(s, task, &pieces[i]), ways);
         if (values > 1) {
-            struct dh_access a = dh_adversary_access(s, task, &pieces[i]);
+            struct dh_memory_access a = dh_adversary_access(s, task, &pieces[i]);
             picked += ways * dh_picker_pick(dh_adversary->picker, &a, dh_adversary->candidates, values);
         }
         ways *= values;

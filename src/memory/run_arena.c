@@ -1,4 +1,4 @@
-#include "memory/arena.h"
+#include "memory/run_arena.h"
 
 typedef uint64_t __attribute__((may_alias)) word;
 
@@ -10,16 +10,16 @@ void dh_memory_copy(void *to, const void *from, size_t size)
         t[i] = f[i];
 }
 
-void dh_arena_clear(struct dh_arena *a)
+void dh_run_arena_clear(struct dh_run_arena *a)
 {
-    for (unsigned i = 0; i < DH_ARENA_SEGMENTS; i++)
+    for (unsigned i = 0; i < DH_RUN_ARENA_SEGMENTS; i++)
         a->marks.used[i] = 0;
     a->marks.now = 0;
 }
 
-static bool grow(struct dh_arena *a, unsigned i, size_t size)
+static bool grow(struct dh_run_arena *a, unsigned i, size_t size)
 {
-    size_t room = (size_t)DH_ARENA_FIRST << i;
+    size_t room = (size_t)DH_RUN_ARENA_FIRST << i;
     while (room < size)
         room *= 2;
     a->at[i] = a->memory->memory(a->memory, room);
@@ -28,10 +28,10 @@ static bool grow(struct dh_arena *a, unsigned i, size_t size)
 }
 
 /* A segment that is too small for this one is left as it is: the next has room for much more. */
-void *dh_arena_take(struct dh_arena *a, size_t size)
+void *dh_run_arena_take(struct dh_run_arena *a, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    for (unsigned i = a->marks.now; i < DH_ARENA_SEGMENTS; i++) {
+    for (unsigned i = a->marks.now; i < DH_RUN_ARENA_SEGMENTS; i++) {
         if (!a->room[i] && !grow(a, i, size))
             break;
         if (a->room[i] - a->marks.used[i] < size)
@@ -47,7 +47,7 @@ void *dh_arena_take(struct dh_arena *a, size_t size)
     return NULL;
 }
 
-size_t dh_arena_snapshot_size(const struct dh_arena *a)
+size_t dh_run_arena_snapshot_size(const struct dh_run_arena *a)
 {
     size_t size = sizeof a->marks;
     for (unsigned i = 0; i <= a->marks.now; i++)
@@ -55,7 +55,7 @@ size_t dh_arena_snapshot_size(const struct dh_arena *a)
     return size;
 }
 
-void dh_arena_snapshot(const struct dh_arena *a, void *to)
+void dh_run_arena_snapshot(const struct dh_run_arena *a, void *to)
 {
     dh_memory_copy(to, &a->marks, sizeof a->marks);
     char *at = (char *)to + sizeof a->marks;
@@ -63,7 +63,7 @@ void dh_arena_snapshot(const struct dh_arena *a, void *to)
         dh_memory_copy(at, a->at[i], a->marks.used[i]);
 }
 
-void dh_arena_restore(struct dh_arena *a, const void *from)
+void dh_run_arena_restore(struct dh_run_arena *a, const void *from)
 {
     dh_memory_copy(&a->marks, from, sizeof a->marks);
     const char *at = (const char *)from + sizeof a->marks;

@@ -1,4 +1,4 @@
-#include "search/hb_shadow.h"
+#include "search/shadow.h"
 
 enum { FIRST_ROOM = 1024 };
 
@@ -118,11 +118,11 @@ static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned 
 
 static struct dh_shadow_cell *one_more(struct dh_shadow *s, struct dh_shadow_granule *g)
 {
-    if (!DH_POOL_GROW(s->search, s, rest, s->rests, s->rests + 1))
+    if (!DH_SEARCH_GROW(s->search, s, rest, s->rests, s->rests + 1))
         return NULL;
-    struct dh_shadow_rest *r = &s->rest[s->rests++];
+    struct dh_shadow_overflow *r = &s->rest[s->rests++];
     r->more = g->more;
-    for (unsigned k = 0; k < DH_SHADOW_MORE; k++)
+    for (unsigned k = 0; k < DH_SHADOW_OVERFLOW_CELLS; k++)
         r->cell[k].mask = 0;
     g->more = s->rests;
     return r->cell;
@@ -137,7 +137,7 @@ bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_sha
         return false;
     visit_cells(&v, g->cell, DH_SHADOW_CELLS);
     for (uint32_t i = g->more; i; i = s->rest[i - 1].more)
-        visit_cells(&v, s->rest[i - 1].cell, DH_SHADOW_MORE);
+        visit_cells(&v, s->rest[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
     if (!v.place)
         v.place = one_more(s, g);
     if (v.place)
@@ -158,5 +158,5 @@ void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask)
         return;
     forget_cells(g->cell, DH_SHADOW_CELLS, mask);
     for (uint32_t i = g->more; i; i = s->rest[i - 1].more)
-        forget_cells(s->rest[i - 1].cell, DH_SHADOW_MORE, mask);
+        forget_cells(s->rest[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
 }

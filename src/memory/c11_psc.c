@@ -1,4 +1,4 @@
-#include "memory/c11_log.h"
+#include "memory/c11_psc.h"
 
 enum { HALVES = DH_C11_EVENTS / 64, TRIALS = 400 };
 
@@ -68,14 +68,14 @@ static bool begins(const struct dh_c11_log *log, const struct dh_location *at)
     return at;
 }
 
-struct dh_c11_event *dh_c11_log_add(struct dh_c11_log *log, struct dh_arena *arena, const struct dh_c11_event *event,
-                                    const uint32_t *clock)
+struct dh_c11_event *dh_c11_log_add(struct dh_c11_log *log, struct dh_run_arena *arena,
+                                    const struct dh_c11_event *event, const uint32_t *clock)
 {
     if (log->count == DH_C11_EVENTS)
         return NULL;
     struct dh_c11_event *e = log->event[log->count];
     if (!e)
-        e = log->event[log->count] = dh_arena_take(arena, sizeof *e);
+        e = log->event[log->count] = dh_run_arena_take(arena, sizeof *e);
     if (!e)
         return NULL;
     *e = *event;
@@ -98,7 +98,7 @@ struct view {
     bool is_certain; /* only what is certain, else as `trial` says */
 };
 
-static uint32_t index_of(const struct dh_location *at, const struct dh_write *w)
+static uint32_t index_of(const struct dh_location *at, const struct dh_memory_write *w)
 {
     uint32_t i = 0;
     while (at->write[i] != w)
@@ -106,14 +106,14 @@ static uint32_t index_of(const struct dh_location *at, const struct dh_write *w)
     return i;
 }
 
-static bool precedes(const struct view *v, const struct dh_location *at, const struct dh_write *a,
-                     const struct dh_write *b)
+static bool precedes(const struct view *v, const struct dh_location *at, const struct dh_memory_write *a,
+                     const struct dh_memory_write *b)
 {
     return v->is_certain ? b->before >> index_of(at, a) & 1 : a->trial < b->trial;
 }
 
 /* Events that write before w (mo) or read something before w (rb). */
-static struct dh_c11_set eco_before(const struct view *v, const struct dh_location *at, const struct dh_write *w,
+static struct dh_c11_set eco_before(const struct view *v, const struct dh_location *at, const struct dh_memory_write *w,
                                     uint32_t except)
 {
     struct dh_c11_set s = {0};
@@ -192,7 +192,7 @@ static bool is_acyclic(const struct dh_c11_set *before, struct dh_c11_set left)
     return next_in(&left, 0) == DH_C11_EVENTS;
 }
 
-static bool has_sc_order(const struct view *v, struct dh_c11_work *work)
+static bool has_sc_order(const struct view *v, struct dh_c11_scratch *work)
 {
     struct dh_c11_set accesses = {0}, fences = {0}, all;
     for (uint32_t i = 0; i < v->log->count; i++)
@@ -211,7 +211,7 @@ static void linearise_all(struct dh_c11_log *log)
 {
     for (uint32_t i = 0; i < log->count; i++)
         if (log->event[i]->begins)
-            dh_order_linearise(log->event[i]->at);
+            dh_mo_linearise(log->event[i]->at);
 }
 
 /* Two writes, each the first of its chain, of which it is not certain which comes first. */
@@ -223,8 +223,8 @@ static struct dh_location *undecided(struct dh_c11_log *log, uint32_t pair[2])
             continue;
         for (uint32_t j = 0; j < at->count; j++)
             for (uint32_t i = 0; i < j; i++)
-                if (at->write[i]->head == i && at->write[j]->head == j && !dh_order_is_before(at, i, j) &&
-                    !dh_order_is_before(at, j, i)) {
+                if (at->write[i]->head == i && at->write[j]->head == j && !dh_mo_is_before(at, i, j) &&
+                    !dh_mo_is_before(at, j, i)) {
                     pair[0] = i;
                     pair[1] = j;
                     return at;
@@ -233,7 +233,7 @@ static struct dh_location *undecided(struct dh_c11_log *log, uint32_t pair[2])
     return NULL;
 }
 
-static bool solve(struct dh_c11_log *log, struct dh_c11_work *work, uint32_t depth)
+static bool solve(struct dh_c11_log *log, struct dh_c11_scratch *work, uint32_t depth)
 {
     struct view certain = {log, true}, trial = {log, false};
     if (!has_sc_order(&certain, work))
@@ -254,7 +254,7 @@ static bool solve(struct dh_c11_log *log, struct dh_c11_work *work, uint32_t dep
     for (uint32_t i = 0; i < at->count; i++)
         saved[i] = at->write[i]->before;
     for (unsigned way = 0; way < 2 && !found; way++) {
-        dh_order_add(at, pair[!way], pair[way]); /* later writes first: the other way round was tried just now */
+        dh_mo_add(at, pair[!way], pair[way]); /* later writes first: the other way round was tried just now */
         found = solve(log, work, depth + 1);
         for (uint32_t i = 0; i < at->count; i++)
             at->write[i]->before = saved[i];
@@ -262,7 +262,7 @@ static bool solve(struct dh_c11_log *log, struct dh_c11_work *work, uint32_t dep
     return found;
 }
 
-bool dh_c11_log_solve(struct dh_c11_log *log, struct dh_c11_work *work)
+bool dh_c11_log_solve(struct dh_c11_log *log, struct dh_c11_scratch *work)
 {
     work->trials = 0;
     work->gave_up = false;

@@ -1,16 +1,16 @@
 /* Random numbers of strategies: reproducible from a seed. Layer: search. Not thread-safe; no floating point, which the
  * runtime must not touch. */
-#ifndef DH_SEARCH_CHANCE_H
-#define DH_SEARCH_CHANCE_H
+#ifndef DH_SEARCH_RNG_H
+#define DH_SEARCH_RNG_H
 
 #include <stdint.h>
 
-struct dh_chance {
+struct dh_rng {
     uint64_t state;
 };
 
 /* splitmix64: any seed is good, also neighbours. */
-static inline uint64_t dh_chance_next(struct dh_chance *c)
+static inline uint64_t dh_rng_next(struct dh_rng *c)
 {
     uint64_t z = c->state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -19,9 +19,9 @@ static inline uint64_t dh_chance_next(struct dh_chance *c)
 }
 
 /* 0 .. n-1; n > 0 */
-static inline uint32_t dh_chance_below(struct dh_chance *c, uint32_t n)
+static inline uint32_t dh_rng_below(struct dh_rng *c, uint32_t n)
 {
-    return (uint32_t)((dh_chance_next(c) >> 32) * n >> 32);
+    return (uint32_t)((dh_rng_next(c) >> 32) * n >> 32);
 }
 
 #endif

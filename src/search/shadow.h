@@ -1,21 +1,21 @@
 /* Who accessed which bytes when: for each granule of eight bytes the accesses that are not yet made needless by later
  * ones, in a hash table. Layer: search, part of hb.h. */
-#ifndef DH_SEARCH_HB_SHADOW_H
-#define DH_SEARCH_HB_SHADOW_H
+#ifndef DH_SEARCH_SHADOW_H
+#define DH_SEARCH_SHADOW_H
 
 #include "event/happens_before.h"
-#include "search/hb.h"
-#include "search/pool.h"
+#include "search/grow.h"
+#include "search/schedule_races.h"
 
 struct dh_shadow_cell {
     uint32_t clock;
     uint16_t thread;
     uint8_t mask;  /* of the bytes; 0: empty */
-    uint8_t flags; /* as dh_hb_access; SHADOW_FREES */
+    uint8_t flags; /* as dh_schedule_access; SHADOW_FREES */
     uint32_t site, occurrence;
 };
 
-enum { DH_SHADOW_FREES = 1 << 7, DH_SHADOW_CELLS = 3, DH_SHADOW_MORE = 7 };
+enum { DH_SHADOW_FREES = 1 << 7, DH_SHADOW_CELLS = 3, DH_SHADOW_OVERFLOW_CELLS = 7 };
 
 struct dh_shadow_granule {
     uint64_t key;
@@ -24,8 +24,8 @@ struct dh_shadow_granule {
     struct dh_shadow_cell cell[DH_SHADOW_CELLS];
 };
 
-struct dh_shadow_rest {
-    struct dh_shadow_cell cell[DH_SHADOW_MORE];
+struct dh_shadow_overflow {
+    struct dh_shadow_cell cell[DH_SHADOW_OVERFLOW_CELLS];
     uint32_t more;
 };
 
@@ -33,7 +33,7 @@ struct dh_shadow {
     struct dh_search *search;
     struct dh_shadow_granule *granule;
     uint32_t granule_room, used;
-    struct dh_shadow_rest *rest;
+    struct dh_shadow_overflow *rest;
     uint32_t rest_room, rests;
     uint32_t generation;
 };

@@ -1,7 +1,7 @@
-#include "search/hb.h"
+#include "search/schedule_races.h"
 
 #include "event/happens_before.h"
-#include "search/hb_shadow.h"
+#include "search/shadow.h"
 
 enum { FIRST_OBJECTS = 64, FIRST_PAIRS = 256, THREADS_MOST = 1 << 14 };
 
@@ -12,7 +12,7 @@ struct object {
     struct dh_hb_object hb;
 };
 
-struct dh_hb {
+struct dh_schedule_races {
     struct dh_hb_memory memory; /* first: grow_clock */
     struct dh_search *search;
     struct dh_hb_thread *thread;
@@ -28,13 +28,13 @@ struct dh_hb {
 /* Entries stay with their clock for the whole search, and their room doubles. */
 static bool grow_clock(struct dh_hb_memory *memory, struct dh_hb_clock *c, uint32_t n)
 {
-    struct dh_search *search = ((struct dh_hb *)memory)->search;
-    return dh_pool_grow(search, (dh_pool_pointer *)&c->at, &c->room, c->n, n, sizeof *c->at);
+    struct dh_search *search = ((struct dh_schedule_races *)memory)->search;
+    return dh_search_grow(search, (dh_search_pointer *)&c->at, &c->room, c->n, n, sizeof *c->at);
 }
 
-struct dh_hb *dh_hb_new(struct dh_search *search)
+struct dh_schedule_races *dh_schedule_races_new(struct dh_search *search)
 {
-    struct dh_hb *h = search->memory(search, sizeof *h);
+    struct dh_schedule_races *h = search->memory(search, sizeof *h);
     if (!h || !dh_shadow_init(&h->shadow, search))
         return NULL;
     h->memory.grow = grow_clock;
@@ -46,7 +46,7 @@ struct dh_hb *dh_hb_new(struct dh_search *search)
     return h->object && h->pair ? h : NULL;
 }
 
-void dh_hb_begin(struct dh_hb *h)
+void dh_schedule_races_begin(struct dh_schedule_races *h)
 {
     dh_shadow_begin(&h->shadow);
     if (h->shadow.generation == 1)
@@ -58,12 +58,12 @@ void dh_hb_begin(struct dh_hb *h)
 
 /* ---- threads ---- */
 
-static struct dh_hb_thread *thread_at(struct dh_hb *h, uint64_t index)
+static struct dh_hb_thread *thread_at(struct dh_schedule_races *h, uint64_t index)
 {
     if (index < h->threads)
         return &h->thread[index];
     /* All `thread_room` of them may have clocks of earlier schedules. */
-    if (index >= THREADS_MOST || !DH_POOL_GROW(h->search, h, thread, h->thread_room, (uint32_t)index + 1))
+    if (index >= THREADS_MOST || !DH_SEARCH_GROW(h->search, h, thread, h->thread_room, (uint32_t)index + 1))
         return NULL;
     for (; h->threads <= index; h->threads++)
         if (!dh_hb_thread_init(&h->memory, &h->thread[h->threads], h->threads, 1))
@@ -73,7 +73,7 @@ static struct dh_hb_thread *thread_at(struct dh_hb *h, uint64_t index)
 
 /* ---- objects ---- */
 
-static struct object *slot_of(const struct dh_hb *h, uint64_t key)
+static struct object *slot_of(const struct dh_schedule_races *h, uint64_t key)
 {
     uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (h->object_room - 1);
     while (h->object[i].generation == h->shadow.generation && h->object[i].key != key)
@@ -81,14 +81,14 @@ static struct object *slot_of(const struct dh_hb *h, uint64_t key)
     return &h->object[i];
 }
 
-static struct object *object_find(const struct dh_hb *h, uint64_t key)
+static struct object *object_find(const struct dh_schedule_races *h, uint64_t key)
 {
     struct object *o = slot_of(h, key);
     return o->generation == h->shadow.generation ? o : NULL;
 }
 
 /* Entries of earlier schedules leave their clocks behind: fewer than are in use. */
-static bool more_objects(struct dh_hb *h)
+static bool more_objects(struct dh_schedule_races *h)
 {
     struct object *old = h->object;
     uint32_t n = h->object_room;
@@ -106,7 +106,7 @@ static bool more_objects(struct dh_hb *h)
 }
 
 /* NULL: no memory. */
-static struct object *object_at(struct dh_hb *h, uint64_t key)
+static struct object *object_at(struct dh_schedule_races *h, uint64_t key)
 {
     struct object *o = slot_of(h, key);
     if (o->generation == h->shadow.generation)
@@ -128,7 +128,7 @@ static struct object *object_at(struct dh_hb *h, uint64_t key)
 /* ---- what orders what ---- */
 
 struct executed {
-    struct dh_hb *h;
+    struct dh_schedule_races *h;
     struct dh_hb_thread *t;
     const struct dh_step *step;
 };
@@ -309,7 +309,7 @@ static void atomic_write(const struct executed *x)
 
 /* ---- accesses ---- */
 
-static bool told_before(struct dh_hb *h, uint32_t a, uint32_t b)
+static bool told_before(struct dh_schedule_races *h, uint32_t a, uint32_t b)
 {
     uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
     uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (h->pair_room - 1);
@@ -340,11 +340,11 @@ static bool told_before(struct dh_hb *h, uint32_t a, uint32_t b)
     return false;
 }
 
-static void tell(struct dh_hb *h, uint64_t granule, const struct dh_shadow_cell *c, const struct dh_hb_access *a,
-                 struct dh_hb_race *race)
+static void tell(struct dh_schedule_races *h, uint64_t granule, const struct dh_shadow_cell *c,
+                 const struct dh_schedule_access *a, struct dh_schedule_race *race)
 {
     unsigned from = (unsigned)__builtin_ctz(c->mask);
-    race->first = (struct dh_hb_access){
+    race->first = (struct dh_schedule_access){
         .thread = c->thread,
         .site = c->site,
         .occurrence = c->occurrence,
@@ -364,7 +364,7 @@ static unsigned mask_of(uint64_t granule, uint64_t from, uint64_t to)
     return (0xFFu << low) & (0xFFu >> (8 - high));
 }
 
-bool dh_hb_access(struct dh_hb *h, const struct dh_hb_access *a, struct dh_hb_race *race)
+bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_access *a, struct dh_schedule_race *race)
 {
     const struct dh_hb_thread *t = thread_at(h, a->thread);
     uint64_t end = a->address + a->size;
@@ -391,7 +391,7 @@ bool dh_hb_access(struct dh_hb *h, const struct dh_hb_access *a, struct dh_hb_ra
     return found;
 }
 
-void dh_hb_forget(struct dh_hb *h, uint64_t address, uint64_t size)
+void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uint64_t size)
 {
     uint64_t end = address + size;
     for (uint64_t g = address >> 3; size && g <= (end - 1) >> 3; g++)
@@ -410,10 +410,10 @@ static order_step *const orders[DH_STEP_COUNT] = {
     [DH_STEP_FUTEX_WAKE] = step_release, [DH_STEP_CANCEL] = step_cancel,   [DH_STEP_KILL] = step_cancel,
 };
 
-static bool access_of(struct dh_hb *h, uint32_t thread, const struct dh_step *s, uint64_t address, unsigned flags,
-                      struct dh_hb_race *race)
+static bool access_of(struct dh_schedule_races *h, uint32_t thread, const struct dh_step *s, uint64_t address,
+                      unsigned flags, struct dh_schedule_race *race)
 {
-    struct dh_hb_access a = {
+    struct dh_schedule_access a = {
         .thread = thread,
         .site = s->site,
         .occurrence = s->occurrence,
@@ -422,10 +422,10 @@ static bool access_of(struct dh_hb *h, uint32_t thread, const struct dh_step *s,
         .flags = (uint8_t)(flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
         .frees = s->kind == DH_STEP_FREE,
     };
-    return dh_hb_access(h, &a, race);
+    return dh_schedule_access(h, &a, race);
 }
 
-static bool step_memory(const struct executed *x, struct dh_hb_race *race)
+static bool step_memory(const struct executed *x, struct dh_schedule_race *race)
 {
     const struct dh_step *s = x->step;
     bool atomic = s->flags & DH_STEP_ATOMIC, found = false;
@@ -436,13 +436,14 @@ static bool step_memory(const struct executed *x, struct dh_hb_race *race)
     if (!found)
         found = access_of(x->h, x->t->slot, s, s->object, s->kind == DH_STEP_FREE ? DH_STEP_WRITES : s->flags, race);
     else
-        access_of(x->h, x->t->slot, s, s->object, s->flags, &(struct dh_hb_race){.is_new = false});
+        access_of(x->h, x->t->slot, s, s->object, s->flags, &(struct dh_schedule_race){.is_new = false});
     if (atomic)
         atomic_write(x);
     return found;
 }
 
-bool dh_hb_step(struct dh_hb *h, uint32_t thread, const struct dh_step *step, struct dh_hb_race *race)
+bool dh_schedule_races_step(struct dh_schedule_races *h, uint32_t thread, const struct dh_step *step,
+                            struct dh_schedule_race *race)
 {
     struct executed x = {h, thread_at(h, thread), step};
     if (!x.t || step->kind >= DH_STEP_COUNT || step->flags & DH_STEP_FAILED)

@@ -1,4 +1,4 @@
-#include "memory/c11_order.h"
+#include "memory/modification_order.h"
 
 static uint64_t bit(uint32_t i)
 {
@@ -14,9 +14,9 @@ static uint64_t chain_of(const struct dh_location *at, uint32_t i)
     return set;
 }
 
-void dh_order_add(struct dh_location *at, uint32_t i, uint32_t j)
+void dh_mo_add(struct dh_location *at, uint32_t i, uint32_t j)
 {
-    if (dh_order_is_before(at, i, j))
+    if (dh_mo_is_before(at, i, j))
         return;
     uint64_t first = chain_of(at, i), second = chain_of(at, j);
     uint64_t before = first | at->write[at->write[i]->head]->before;
@@ -25,10 +25,10 @@ void dh_order_add(struct dh_location *at, uint32_t i, uint32_t j)
             at->write[k]->before |= before;
 }
 
-void dh_order_chain(struct dh_location *at, uint32_t i)
+void dh_mo_chain(struct dh_location *at, uint32_t i)
 {
     uint32_t last = at->count - 1;
-    struct dh_write *read = at->write[i], *w = at->write[last];
+    struct dh_memory_write *read = at->write[i], *w = at->write[last];
     read->is_updated = true;
     w->head = read->head;
     w->before = read->before | bit(i);
@@ -52,7 +52,7 @@ static uint32_t next_of(const struct dh_location *at, uint64_t placed, uint32_t 
     return best;
 }
 
-void dh_order_linearise(struct dh_location *at)
+void dh_mo_linearise(struct dh_location *at)
 {
     uint64_t placed = 0;
     uint32_t last = UINT32_MAX;
@@ -69,11 +69,11 @@ static uint64_t without(uint64_t set, uint32_t index)
     return low | (set >> index >> 1) << index;
 }
 
-void dh_order_drop(struct dh_locations *l, struct dh_location *at, uint32_t index)
+void dh_mo_drop(struct dh_locations *l, struct dh_location *at, uint32_t index)
 {
     uint8_t rank = at->write[index]->rank, head = at->write[index]->head, heir = UINT8_MAX;
     for (uint32_t k = 0; k < at->count; k++) {
-        struct dh_write *w = at->write[k];
+        struct dh_memory_write *w = at->write[k];
         w->before = without(w->before, index);
         w->rank -= w->rank > rank;
         if (head == index && w->head == head && k != index) {

@@ -1,17 +1,17 @@
 /* Arrays that grow, in memory that is never given back before the search ends: each time to the double, so that what is
  * left behind is no more than what is used. Layer: search. Growing moves the elements. */
-#ifndef DH_SEARCH_POOL_H
-#define DH_SEARCH_POOL_H
+#ifndef DH_SEARCH_GROW_H
+#define DH_SEARCH_GROW_H
 
 #include "search/strategy.h"
 
 /* Elements and pointers to them are of any type here. */
-typedef uint64_t __attribute__((may_alias)) dh_pool_word;
-typedef void *__attribute__((may_alias)) dh_pool_pointer;
+typedef uint64_t __attribute__((may_alias)) dh_search_word;
+typedef void *__attribute__((may_alias)) dh_search_pointer;
 
 /* Room for `want` elements; false: no memory, and `at` is as before. */
-static inline bool dh_pool_grow(struct dh_search *search, dh_pool_pointer *at, uint32_t *room, uint32_t used,
-                                uint32_t want, uint32_t size)
+static inline bool dh_search_grow(struct dh_search *search, dh_search_pointer *at, uint32_t *room, uint32_t used,
+                                  uint32_t want, uint32_t size)
 {
     if (want <= *room)
         return true;
@@ -21,12 +21,12 @@ static inline bool dh_pool_grow(struct dh_search *search, dh_pool_pointer *at, u
             return false;
         more *= 2;
     }
-    dh_pool_word *to = search->memory(search, (size_t)more * size);
+    dh_search_word *to = search->memory(search, (size_t)more * size);
     if (!to) {
         search->statistics.no_memory = true;
         return false;
     }
-    const dh_pool_word *from = *at;
+    const dh_search_word *from = *at;
     for (size_t i = 0; i < ((size_t)used * size + 7) / 8; i++)
         to[i] = from[i];
     *at = to;
@@ -35,7 +35,8 @@ static inline bool dh_pool_grow(struct dh_search *search, dh_pool_pointer *at, u
 }
 
 /* For arrays `what`, of `what_room`. */
-#define DH_POOL_GROW(search, owner, what, used, want)                                                                  \
-    dh_pool_grow(search, (dh_pool_pointer *)&(owner)->what, &(owner)->what##_room, used, want, sizeof *(owner)->what)
+#define DH_SEARCH_GROW(search, owner, what, used, want)                                                                \
+    dh_search_grow(search, (dh_search_pointer *)&(owner)->what, &(owner)->what##_room, used, want,                     \
+                   sizeof *(owner)->what)
 
 #endif
