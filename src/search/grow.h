@@ -1,5 +1,5 @@
-/* Arrays that grow, in memory that is never given back before the search ends: each time to the double, so that what is
- * left behind is no more than what is used. Layer: search. Growing moves the elements. */
+/* Arrays that grow in a search's memory, which is freed only with the search: the room doubles, so that abandoned
+ * copies are never larger than what is used. Layer: search. Growing moves the elements. */
 #ifndef DH_SEARCH_GROW_H
 #define DH_SEARCH_GROW_H
 

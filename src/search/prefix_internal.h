@@ -1,4 +1,4 @@
-/* Of prefix.c and prefix_extend.c. Layer: search. */
+/* Lock sets of a recorded run, shared by prefix.c and prefix_extend.c. Layer: search. */
 #ifndef DH_SEARCH_PREFIX_INTERNAL_H
 #define DH_SEARCH_PREFIX_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* Random numbers of strategies: reproducible from a seed. Layer: search. Not thread-safe; no floating point, which the
- * runtime must not touch. */
+/* Pseudo-random generator of strategies, reproducible from a seed. Layer: search. No floating point, which the runtime
+ * must not touch. Not thread-safe. */
 #ifndef DH_SEARCH_RNG_H
 #define DH_SEARCH_RNG_H
 

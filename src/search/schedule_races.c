@@ -87,7 +87,7 @@ static struct object *object_find(const struct dh_schedule_races *h, uint64_t ke
     return o->generation == h->shadow.generation ? o : NULL;
 }
 
-/* Entries of earlier schedules leave their clocks behind: fewer than are in use. */
+/* Clocks of entries of earlier schedules are abandoned. */
 static bool more_objects(struct dh_schedule_races *h)
 {
     struct object *old = h->object;
@@ -309,7 +309,7 @@ static void atomic_write(const struct executed *x)
 
 /* ---- accesses ---- */
 
-static bool told_before(struct dh_schedule_races *h, uint32_t a, uint32_t b)
+static bool was_reported(struct dh_schedule_races *h, uint32_t a, uint32_t b)
 {
     uint64_t key = (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) + 1;
     uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (h->pair_room - 1);
@@ -322,7 +322,7 @@ static bool told_before(struct dh_schedule_races *h, uint32_t a, uint32_t b)
     uint64_t *old = h->pair;
     uint32_t n = h->pair_room;
     uint64_t *more = h->search->memory(h->search, (size_t)n * 2 * sizeof *more);
-    if (!more) { /* forget them rather than fail: they are told again */
+    if (!more) { /* forget them rather than fail: they are reported again */
         for (uint32_t k = 0; k < n; k++)
             h->pair[k] = 0;
         h->pairs = 0;
@@ -340,8 +340,8 @@ static bool told_before(struct dh_schedule_races *h, uint32_t a, uint32_t b)
     return false;
 }
 
-static void tell(struct dh_schedule_races *h, uint64_t granule, const struct dh_shadow_cell *c,
-                 const struct dh_schedule_access *a, struct dh_schedule_race *race)
+static void fill_race(struct dh_schedule_races *h, uint64_t granule, const struct dh_shadow_cell *c,
+                      const struct dh_schedule_access *a, struct dh_schedule_race *race)
 {
     unsigned from = (unsigned)__builtin_ctz(c->mask);
     race->first = (struct dh_schedule_access){
@@ -354,7 +354,7 @@ static void tell(struct dh_schedule_races *h, uint64_t granule, const struct dh_
         .frees = c->flags & DH_SHADOW_FREES,
     };
     race->second = *a;
-    race->is_new = !told_before(h, c->site, a->site);
+    race->is_new = !was_reported(h, c->site, a->site);
 }
 
 static unsigned mask_of(uint64_t granule, uint64_t from, uint64_t to)
@@ -385,7 +385,7 @@ bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_ac
             continue;
         if (!dh_shadow_access(&h->shadow, g, &me, &t->clock, &raced) || found)
             continue;
-        tell(h, g, &raced, a, race);
+        fill_race(h, g, &raced, a, race);
         found = true;
     }
     return found;

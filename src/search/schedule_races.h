@@ -1,7 +1,7 @@
-/* Races among the accesses of one schedule, by happens-before: what the program's synchronisation orders in this
- * schedule, not what the scheduler does. Vector clocks, C11 orders with release sequences and fences; every access is
- * checked against all earlier ones of its bytes, and told of one that it races with. Layer: search. A schedule begins
- * without cleaning up: entries carry its number. Memory is the search's. */
+/* Race detection within one schedule: accesses that the program's synchronisation does not order, although the
+ * scheduler does. The rules are those of event/happens_before.h; every access is checked against all earlier ones of
+ * its bytes, and one that it races with is reported. Layer: search. Entries carry the schedule's number, so nothing is
+ * cleared between schedules. Memory is the search's. */
 #ifndef DH_SEARCH_SCHEDULE_RACES_H
 #define DH_SEARCH_SCHEDULE_RACES_H
 
@@ -19,7 +19,7 @@ struct dh_schedule_access {
 
 struct dh_schedule_race {
     struct dh_schedule_access first, second; /* of the first: the granule of eight bytes it shares with the second */
-    bool is_new;                             /* no race of the two sites was told before in this search */
+    bool is_new;                             /* the first of these two sites in this search */
 };
 
 /* NULL: no memory. */
@@ -31,7 +31,7 @@ bool dh_schedule_access(struct dh_schedule_races *h, const struct dh_schedule_ac
 /* A visible step, after it was executed: what it orders, and its accesses if it has any. */
 bool dh_schedule_races_step(struct dh_schedule_races *h, uint32_t thread, const struct dh_step *step,
                             struct dh_schedule_race *race);
-/* Memory that is allocated has no past. */
+/* Allocated memory has no history. */
 void dh_schedule_races_forget(struct dh_schedule_races *h, uint64_t address, uint64_t size);
 
 #endif

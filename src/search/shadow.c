@@ -11,7 +11,7 @@ bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search)
     return s->granule;
 }
 
-/* After 2^32 schedules numbers come again: then old ones are taken away. */
+/* After 2^32 schedules numbers repeat: then old entries are cleared. */
 void dh_shadow_begin(struct dh_shadow *s)
 {
     if (!++s->generation) {
@@ -19,7 +19,7 @@ void dh_shadow_begin(struct dh_shadow *s)
             s->granule[i].generation = 0;
         s->generation = 1;
     }
-    s->used = s->rests = 0;
+    s->used = s->overflows = 0;
 }
 
 /* ---- the table ---- */
@@ -56,7 +56,7 @@ static bool grow(struct dh_shadow *s)
 }
 
 /* NULL: no memory for it. */
-static struct dh_shadow_granule *take(struct dh_shadow *s, uint64_t key)
+static struct dh_shadow_granule *get(struct dh_shadow *s, uint64_t key)
 {
     struct dh_shadow_granule *g = find(s, key);
     if (g->generation == s->generation)
@@ -77,26 +77,26 @@ static struct dh_shadow_granule *take(struct dh_shadow *s, uint64_t key)
 
 /* ---- cells ---- */
 
-static bool races(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *knows)
+static bool races(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
 {
     if (!(c->mask & me->mask) || c->thread == me->thread || !((c->flags | me->flags) & DH_STEP_WRITES) ||
         c->flags & me->flags & DH_STEP_ATOMIC)
         return false;
-    return c->clock > dh_vclock_get(knows, c->thread);
+    return c->clock > dh_vclock_get(known, c->thread);
 }
 
-/* Whoever races with `c` later races with `me` as well. */
-static bool replaces(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *knows)
+/* What races with `c` later races with `me` as well. */
+static bool replaces(const struct dh_shadow_cell *c, const struct dh_shadow_cell *me, const struct dh_hb_clock *known)
 {
     if (c->mask & ~me->mask || (c->flags & DH_STEP_WRITES && !(me->flags & DH_STEP_WRITES)) ||
         (me->flags & DH_STEP_ATOMIC && !(c->flags & DH_STEP_ATOMIC)))
         return false;
-    return c->thread == me->thread || c->clock <= dh_vclock_get(knows, c->thread);
+    return c->thread == me->thread || c->clock <= dh_vclock_get(known, c->thread);
 }
 
 struct visit {
     const struct dh_shadow_cell *me;
-    const struct dh_hb_clock *knows;
+    const struct dh_hb_clock *known;
     struct dh_shadow_cell *raced, *place; /* place: one that is free */
     bool found;
 };
@@ -105,41 +105,41 @@ static void visit_cells(struct visit *v, struct dh_shadow_cell *cells, unsigned 
 {
     for (unsigned k = 0; k < n; k++) {
         struct dh_shadow_cell *c = &cells[k];
-        if (c->mask && !v->found && races(c, v->me, v->knows)) {
+        if (c->mask && !v->found && races(c, v->me, v->known)) {
             *v->raced = *c;
             v->found = true;
         }
-        if (!c->mask || replaces(c, v->me, v->knows)) {
+        if (!c->mask || replaces(c, v->me, v->known)) {
             c->mask = 0;
             v->place = v->place ? v->place : c;
         }
     }
 }
 
-static struct dh_shadow_cell *one_more(struct dh_shadow *s, struct dh_shadow_granule *g)
+static struct dh_shadow_cell *overflow_cell(struct dh_shadow *s, struct dh_shadow_granule *g)
 {
-    if (!DH_SEARCH_GROW(s->search, s, rest, s->rests, s->rests + 1))
+    if (!DH_SEARCH_GROW(s->search, s, overflow, s->overflows, s->overflows + 1))
         return NULL;
-    struct dh_shadow_overflow *r = &s->rest[s->rests++];
+    struct dh_shadow_overflow *r = &s->overflow[s->overflows++];
     r->more = g->more;
     for (unsigned k = 0; k < DH_SHADOW_OVERFLOW_CELLS; k++)
         r->cell[k].mask = 0;
-    g->more = s->rests;
+    g->more = s->overflows;
     return r->cell;
 }
 
 bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
-                      const struct dh_hb_clock *knows, struct dh_shadow_cell *raced)
+                      const struct dh_hb_clock *known, struct dh_shadow_cell *raced)
 {
-    struct dh_shadow_granule *g = take(s, granule);
-    struct visit v = {.me = me, .knows = knows, .raced = raced};
+    struct dh_shadow_granule *g = get(s, granule);
+    struct visit v = {.me = me, .known = known, .raced = raced};
     if (!g)
         return false;
     visit_cells(&v, g->cell, DH_SHADOW_CELLS);
-    for (uint32_t i = g->more; i; i = s->rest[i - 1].more)
-        visit_cells(&v, s->rest[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
+    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
+        visit_cells(&v, s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS);
     if (!v.place)
-        v.place = one_more(s, g);
+        v.place = overflow_cell(s, g);
     if (v.place)
         *v.place = *me;
     return v.found;
@@ -157,6 +157,6 @@ void dh_shadow_forget(struct dh_shadow *s, uint64_t granule, unsigned mask)
     if (g->generation != s->generation)
         return;
     forget_cells(g->cell, DH_SHADOW_CELLS, mask);
-    for (uint32_t i = g->more; i; i = s->rest[i - 1].more)
-        forget_cells(s->rest[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
+    for (uint32_t i = g->more; i; i = s->overflow[i - 1].more)
+        forget_cells(s->overflow[i - 1].cell, DH_SHADOW_OVERFLOW_CELLS, mask);
 }

@@ -1,5 +1,5 @@
-/* Who accessed which bytes when: for each granule of eight bytes the accesses that are not yet made needless by later
- * ones, in a hash table. Layer: search, part of hb.h. */
+/* Shadow memory of a schedule: for each granule of eight bytes the accesses that no later one stands for, in a hash
+ * table of its own, as it is KEEP memory. Layer: search, part of schedule_races.h. */
 #ifndef DH_SEARCH_SHADOW_H
 #define DH_SEARCH_SHADOW_H
 
@@ -20,7 +20,7 @@ enum { DH_SHADOW_FREES = 1 << 7, DH_SHADOW_CELLS = 3, DH_SHADOW_OVERFLOW_CELLS =
 struct dh_shadow_granule {
     uint64_t key;
     uint32_t generation;
-    uint32_t more; /* index + 1 of the rest of its cells */
+    uint32_t more; /* index + 1 of more cells */
     struct dh_shadow_cell cell[DH_SHADOW_CELLS];
 };
 
@@ -33,8 +33,8 @@ struct dh_shadow {
     struct dh_search *search;
     struct dh_shadow_granule *granule;
     uint32_t granule_room, used;
-    struct dh_shadow_overflow *rest;
-    uint32_t rest_room, rests;
+    struct dh_shadow_overflow *overflow;
+    uint32_t overflow_room, overflows;
     uint32_t generation;
 };
 
@@ -45,11 +45,11 @@ static inline uint32_t dh_shadow_home(const struct dh_shadow *s, uint64_t granul
 
 bool dh_shadow_init(struct dh_shadow *s, struct dh_search *search);
 void dh_shadow_begin(struct dh_shadow *s);
-/* Checks and notes bytes of one granule; `me` with clock, thread, mask, flags, site. True: `raced` is one that it races
- * with. */
+/* Checks an access of one granule and records it; `me` with clock, thread, mask, flags, site. True: it races with
+ * `raced`. */
 bool dh_shadow_access(struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me,
-                      const struct dh_hb_clock *knows, struct dh_shadow_cell *raced);
-/* Quick: nobody else was there, and its own thread did the same or more since it last told anybody anything. */
+                      const struct dh_hb_clock *known, struct dh_shadow_cell *raced);
+/* Quick: no other access is recorded, and the thread made the same or a stronger one in this epoch. */
 static inline bool dh_shadow_is_known(const struct dh_shadow *s, uint64_t granule, const struct dh_shadow_cell *me)
 {
     const struct dh_shadow_granule *g = &s->granule[dh_shadow_home(s, granule)];

@@ -33,7 +33,7 @@ static uint32_t slot_take(struct dh_trace *t, uint64_t key)
     return i;
 }
 
-/* Keys of this trace only, in a table of that size. */
+/* The table with the keys of this trace only. */
 static void rebuild(struct dh_trace *t)
 {
     t->slots_used = 0;
@@ -54,7 +54,7 @@ static void rebuild(struct dh_trace *t)
     }
 }
 
-/* Keys of schedules that are gone stay until there is no room; the table grows only for those in use. */
+/* Keys of removed events stay until there is no room; the table grows only for those in use. */
 static bool keys_fit(struct dh_trace *t)
 {
     if ((t->slots_used + DH_STEP_KEYS) * 2 <= t->slot_room)
@@ -75,7 +75,7 @@ static uint32_t clock_before(const struct dh_trace *t, uint32_t thread)
     return t->thread[thread].last != DH_NO_EVENT ? t->thread[thread].last : t->thread[thread].created;
 }
 
-static bool know_thread(struct dh_trace *t, uint32_t thread)
+static bool add_thread(struct dh_trace *t, uint32_t thread)
 {
     if (thread < t->threads)
         return true;
@@ -90,7 +90,7 @@ static bool know_thread(struct dh_trace *t, uint32_t thread)
     return true;
 }
 
-/* The store that a drain takes to memory. */
+/* The store of a drain. */
 static uint32_t store_of(const struct dh_trace *t, const struct dh_step *drain)
 {
     uint32_t of = dh_step_buffer_number(drain), i = of < t->threads ? t->thread[of].last : DH_NO_EVENT;
@@ -122,8 +122,8 @@ static void set_basis(struct dh_trace *t, uint32_t thread, const struct dh_step 
 
 /* ---- races ---- */
 
-/* An early event that the step depends on. True: nothing before it with the same key can matter. */
-static bool meet(struct dh_trace *t, uint32_t index, uint32_t thread, const struct dh_step *step, bool hides)
+/* An earlier event that the step depends on. True: nothing before it with the same key can matter. */
+static bool add_dependence(struct dh_trace *t, uint32_t index, uint32_t thread, const struct dh_step *step, bool hides)
 {
     struct dh_trace_event *e = &t->event[index];
     if (e->thread == thread || e->time <= t->basis[e->thread])
@@ -147,7 +147,7 @@ static void scan_key(struct dh_trace *t, uint32_t thread, const struct dh_step *
         const struct dh_trace_event *e = &t->event[at >> LINK_BITS];
         const struct dh_trace_link *link = &e->link[at & ((1 << LINK_BITS) - 1)];
         if (dh_steps_depend(&e->step, step) &&
-            meet(t, at >> LINK_BITS, thread, step, dh_step_hides(&e->step, step, key)))
+            add_dependence(t, at >> LINK_BITS, thread, step, dh_step_hides(&e->step, step, key)))
             return;
         at = changes ? link->before : link->change;
     }
@@ -157,18 +157,18 @@ static void scan_wide(struct dh_trace *t, uint32_t thread, const struct dh_step 
 {
     for (uint32_t i = t->wide; i != DH_NO_EVENT; i = t->event[i].wide)
         if (dh_steps_depend(&t->event[i].step, step))
-            meet(t, i, thread, step, false);
+            add_dependence(t, i, thread, step, false);
 }
 
 static void scan_all(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
     for (uint32_t i = t->n; i-- > 0;)
         if (dh_steps_depend(&t->event[i].step, step))
-            meet(t, i, thread, step, false);
+            add_dependence(t, i, thread, step, false);
 }
 
-/* Only the last ones: of two that are ordered, reversing the earlier comes up after the later was reversed, unless the
- * later is what the step waited for. */
+/* Of two races whose events are ordered, the earlier one is found again after the later was reversed, unless the later
+ * is what the step waited for. */
 static void keep_last(struct dh_trace *t, const struct dh_step *step)
 {
     uint32_t kept = 0;
@@ -180,7 +180,7 @@ static void keep_last(struct dh_trace *t, const struct dh_step *step)
                      dh_step_could_precede(step, &late->step);
         }
         if (!hidden) {
-            /* those left out stay where the rest can still be compared with them */
+            /* those left out stay, to compare the rest with them */
             uint32_t swap = t->race[kept];
             t->race[kept++] = t->race[i];
             t->race[i] = swap;
@@ -209,7 +209,7 @@ static unsigned scan(struct dh_trace *t, uint32_t thread, const struct dh_step *
 bool dh_trace_races(struct dh_trace *t, uint32_t thread, const struct dh_step *step)
 {
     uint64_t keys[DH_STEP_KEYS];
-    if (!know_thread(t, thread))
+    if (!add_thread(t, thread))
         return false;
     set_basis(t, thread, step);
     scan(t, thread, step, keys);
@@ -238,7 +238,7 @@ static void link_event(struct dh_trace *t, uint32_t index, const uint64_t *keys)
 static void note_created(struct dh_trace *t, struct dh_trace_event *e, uint32_t index)
 {
     e->created = DH_NO_EVENT;
-    if (e->step.kind != DH_STEP_CREATE || e->step.object >= THREADS_MOST || !know_thread(t, (uint32_t)e->step.object))
+    if (e->step.kind != DH_STEP_CREATE || e->step.object >= THREADS_MOST || !add_thread(t, (uint32_t)e->step.object))
         return;
     e->created = t->thread[e->step.object].created;
     t->thread[e->step.object].created = index;
@@ -249,7 +249,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     uint64_t keys[DH_STEP_KEYS];
     uint32_t index = t->n;
     t->races = 0;
-    if (!know_thread(t, thread) || !keys_fit(t) || !DH_SEARCH_GROW(t->search, t, event, t->n, t->n + 1))
+    if (!add_thread(t, thread) || !keys_fit(t) || !DH_SEARCH_GROW(t->search, t, event, t->n, t->n + 1))
         return false;
     set_basis(t, thread, step);
     unsigned n = scan(t, thread, step, keys);
@@ -276,7 +276,7 @@ bool dh_trace_add(struct dh_trace *t, uint32_t thread, uint32_t alternative, con
     return true;
 }
 
-static void take_back(struct dh_trace *t)
+static void remove_last(struct dh_trace *t)
 {
     struct dh_trace_event *e = &t->event[--t->n];
     if (e->keys != DH_STEP_WIDE)
@@ -295,5 +295,5 @@ static void take_back(struct dh_trace *t)
 void dh_trace_cut(struct dh_trace *t, uint32_t n)
 {
     while (t->n > n)
-        take_back(t);
+        remove_last(t);
 }
