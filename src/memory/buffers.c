@@ -12,7 +12,7 @@ struct waiting {
 };
 
 struct buffers {
-    struct dh_locations locations; /* first: common.h */
+    struct dh_locations locations; /* first: location_model.h */
     bool is_pso;
     struct root {
         struct waiting *unused;

@@ -14,7 +14,8 @@
 enum { SPARE = 2 }; /* room beyond the history: for a write that has come and one that is tried */
 
 struct c11 {
-    struct dh_locations locations; /* first: common.h. Clocks of a write: who touched it first when; what it releases */
+    struct dh_locations locations; /* first: location_model.h. Clocks of a write: each thread's first epoch that read or
+                                      wrote it; its message */
     struct dh_clocks clocks;
     struct dh_c11_scratch *work;
     struct root {
@@ -130,7 +131,7 @@ static void release(void *self, uint32_t thread, uint64_t object)
     dh_clocks_release(&c->clocks, thread, object);
 }
 
-/* What it finds it knows when the event comes, and what it leaves it leaves behind it. */
+/* Its load is before the event in the log, its store after it. */
 static void atomic(void *self, uint32_t thread, uint64_t object, enum dh_order order, bool reads, bool writes)
 {
     struct c11 *c = self;
@@ -188,7 +189,7 @@ static struct dh_location *locate(struct c11 *c, const struct dh_memory_access *
     return dh_location_get(&c->locations, a->address, a->size);
 }
 
-/* Was it written or read by something that happens before whoever has this clock? */
+/* Was it written or read by something that happens before a thread with this clock? */
 static bool is_known(const struct c11 *c, const struct dh_memory_write *w, const uint32_t *clock)
 {
     if (w->thread == DH_MEMORY_INITIAL || w->is_known)
@@ -410,7 +411,7 @@ static void took(void *self, const struct dh_memory_access *a, unsigned index)
         settle(c, at);
 }
 
-/* Those that nobody can read any more: everyone knows one that comes after. */
+/* Writes that no thread can read any more: each knows one that comes after. */
 static uint64_t over(const struct c11 *c, const struct dh_location *at)
 {
     const struct dh_clocks_root *r = c->clocks.root;
@@ -421,8 +422,8 @@ static uint64_t over(const struct c11 *c, const struct dh_location *at)
     return set;
 }
 
-/* Drops a write that someone could still read or know: from now on the order of `rank` is certain around it, and who
- * knew it knows the next one. */
+/* Drops a write that a thread could still read or know: from now on the order of `rank` is certain around it, and
+ * threads that knew it know the next one. */
 static void drop(struct c11 *c, struct dh_location *at, uint32_t i)
 {
     struct dh_memory_write *w = at->write[i];

@@ -148,7 +148,7 @@ static void matrices(const struct view *v, struct dh_c11_set *scb, struct dh_c11
     }
 }
 
-/* Who precedes the seq_cst event b in psc_base or psc_F. */
+/* Events that precede the seq_cst event b in psc_base or psc_F. */
 static struct dh_c11_set psc_before(const struct view *v, const struct dh_c11_set *scb, const struct dh_c11_set *eco,
                                     uint32_t b, const struct dh_c11_set *accesses, const struct dh_c11_set *fences)
 {

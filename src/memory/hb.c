@@ -1,5 +1,5 @@
 /* The progressive happens-before model of 004 (§4, Fig. 6): a load answers any earlier write that no later one hides,
- * one that follows it and precedes the load in happens-before. GC1, GC2 and REMOVE OLDEST are taken from the prose of
+ * one that follows it and precedes the load in happens-before. GC1, GC2 and REMOVE OLDEST are from the prose of
  * §4.1. There is no coherence: a thread may see a new value and then an old one again.
  * Atomics, which the paper leaves to Java's volatile: those of seq_cst are volatile (they see the newest); of weaker
  * orders a load answers what a plain one may; what a write releases an acquiring load that took it knows. */
@@ -10,7 +10,7 @@ static bool precedes(const struct dh_memory_write *w, const uint32_t *clock)
     return w->thread == DH_MEMORY_INITIAL || w->epoch <= clock[w->thread];
 }
 
-/* Does a later write j lie between i and who has this clock: K_i <= K_j <= C? */
+/* Does a later write j lie between i and a thread with this clock: K_i <= K_j <= C? */
 static bool is_hidden(const struct dh_location *at, uint32_t i, const uint32_t *clock)
 {
     for (uint32_t j = at->count - 1; j > i; j--)

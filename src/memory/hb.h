@@ -1,5 +1,5 @@
 /* The happens-before model, for those that build on it. Layer: memory. Of a write: dh_memory_write.clocks is the clock
- * of its thread and behind it what it releases. */
+ * of its thread, followed by its message. */
 #ifndef DH_MEMORY_HB_H
 #define DH_MEMORY_HB_H
 
@@ -7,7 +7,7 @@
 #include "memory/location_model.h"
 
 struct dh_hb_model {
-    struct dh_locations locations; /* first: common.h */
+    struct dh_locations locations; /* first: location_model.h */
     struct dh_clocks clocks;
 };
 

@@ -1,4 +1,4 @@
-/* Picking one of a load's candidates by a heuristic of 004 (§5.1), fairly: a loop that waits for a value gets it.
+/* The adversary's choice among a load's candidates, by a heuristic of 004 (§5.1), fairly: a spin loop gets its value.
  * Layer: memory. Memory is dh_memory.memory; what is kept of a run can be copied away and back like a model's.
  * Not thread-safe. The same seed and the same questions get the same answers. */
 #ifndef DH_MEMORY_HEURISTICS_H

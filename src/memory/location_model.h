@@ -1,4 +1,5 @@
-/* What models have in common that begin with their struct dh_locations. Layer: memory. */
+/* Operations that models share which keep writes by location and begin with their struct dh_locations. Layer: memory.
+ */
 #ifndef DH_MEMORY_LOCATION_MODEL_H
 #define DH_MEMORY_LOCATION_MODEL_H
 

@@ -275,7 +275,7 @@ bool dh_locations_differ(struct dh_locations *l, uint64_t address, unsigned size
     return differ;
 }
 
-/* Someone who did not ask us has written if memory holds another value than the newest: then that is all we know. */
+/* If memory holds another value than the newest write, code outside of the model has written: the history is lost. */
 struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size)
 {
     struct dh_memory *m = l->arena.memory;

@@ -1,11 +1,12 @@
 /* Locations of a run with the writes that are kept of each, oldest first. Layer: memory. A location is a naturally
- * aligned piece of 1 to 8 bytes; where accesses of another size come, it is split and each half keeps the past. */
+ * aligned piece of 1 to 8 bytes; where accesses of another size come, it is split and each half keeps the past.
+ * All of it lies in the run's arena, hence tables of its own. */
 #ifndef DH_MEMORY_LOCATIONS_H
 #define DH_MEMORY_LOCATIONS_H
 
 #include "memory/run_arena.h"
 
-/* What models keep with a write beyond who wrote what: see there. */
+/* A store that loads may still read, with what each model keeps of it. */
 struct dh_memory_write {
     uint64_t value;
     uint32_t thread, site, occurrence, sequence;
@@ -53,10 +54,10 @@ bool dh_locations_begin(struct dh_locations *l);
 
 /* NULL: nothing was there yet. Exactly these bytes, as a piece. */
 struct dh_location *dh_location_find(struct dh_locations *l, uint64_t address, unsigned size);
-/* Made, with what memory holds as its initial write, if it is not there or memory changed behind our back; what
- * overlaps it is split, or forgotten if smaller. NULL: no memory. */
+/* Made, with what memory holds as its initial write, if it is not there or memory was changed outside of the model;
+ * what overlaps it is split, or forgotten if smaller. NULL: no memory. */
 struct dh_location *dh_location_get(struct dh_locations *l, uint64_t address, unsigned size);
-/* A new write behind all others, which must have room. NULL: no memory. */
+/* A new write after all others, which must have room. NULL: no memory. */
 struct dh_memory_write *dh_location_push(struct dh_locations *l, struct dh_location *at,
                                          const struct dh_memory_access *access, uint64_t value);
 /* The write at this index, which is not the newest, is no more. */

@@ -37,7 +37,7 @@ void dh_mo_chain(struct dh_location *at, uint32_t i)
             at->write[k]->before |= bit(last);
 }
 
-/* Of those that nothing left precedes, the lowest in rank; but whoever updated the one just placed comes next. */
+/* Of those that nothing left precedes, the lowest in rank; but an update of the one just placed comes next. */
 static uint32_t next_of(const struct dh_location *at, uint64_t placed, uint32_t last)
 {
     uint32_t best = UINT32_MAX;

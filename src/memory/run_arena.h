@@ -1,4 +1,4 @@
-/* Memory of a run that can be copied away and back, which base/arena.h cannot. Layer: memory. Segments never move, so
+/* Arena of a run with snapshot and restore, which base/arena.h does not have. Layer: memory. Segments never move, so
  * what lies in them may point into them; nothing is given back before the run begins anew. */
 #ifndef DH_MEMORY_RUN_ARENA_H
 #define DH_MEMORY_RUN_ARENA_H

@@ -2,7 +2,7 @@
 #include "memory/location_model.h"
 
 struct sc {
-    struct dh_locations locations; /* first: common.h */
+    struct dh_locations locations; /* first: location_model.h */
 };
 
 static void begin(void *self)

@@ -18,7 +18,7 @@ enum touch {
     THREAD = 1 << 3,  /* thread `object` */
     FILES = 1 << 4,   /* files and other processes */
     THREADS = 1 << 5, /* the index of the next thread */
-    ALL = 1 << 6,     /* whatever anybody does */
+    ALL = 1 << 6,     /* everything */
     FREES = 1 << 7,   /* bytes at object, and any object among them */
     BUFFER = 1 << 8,  /* the store buffer `second` */
 };
