@@ -4,7 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/prove_goals.h"
 #include "heal/means.h"
-#include "prove/control.h"
+#include "prove/engine_process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

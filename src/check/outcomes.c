@@ -100,11 +100,11 @@ static bool keep(struct judging *j, const struct dh_proof *proof, const struct d
 }
 
 /* Those that it ends wrongly because of: what a run made suspect, and only without any, what may be on some path. */
-static bool blame(struct judging *j, const struct dh_proof *proof, struct dh_culprit *c, bool statics, unsigned *n)
+static bool blame(struct judging *j, const struct dh_proof *proof, struct dh_blame *c, bool statics, unsigned *n)
 {
     for (size_t i = 0; i < j->found.at.n; i++) {
         struct dh_finding *f = j->found.at.at[i];
-        if ((strcmp(f->detector, "static") == 0) != statics || !is_suspect(f) || !dh_culprit_is(c, f))
+        if ((strcmp(f->detector, "static") == 0) != statics || !is_suspect(f) || !dh_blame_finding(c, f))
             continue;
         if (!keep(j, proof, f))
             return false;
@@ -167,13 +167,13 @@ static bool proven(void *arg, const struct dh_proof *proof)
 {
     struct judging *j = arg;
     bool known = is_harm_known(j);
-    struct dh_culprit c;
+    struct dh_blame c;
     unsigned n = 0;
     if (proof->end->kind != DH_ENGINE_WRONG)
         return !j->atomics || keep_weak(j, proof);
-    dh_culprit_init(&c, &j->subject, proof->schedule, 0, dh_now_ns() + BLAME_NS);
+    dh_blame_init(&c, &j->subject, proof->schedule, 0, dh_now_ns() + BLAME_NS);
     bool ok = blame(j, proof, &c, false, &n) && (n || blame(j, proof, &c, true, &n));
-    dh_culprit_release(&c);
+    dh_blame_release(&c);
     return ok && (n || known || keep(j, proof, proof->finding));
 }
 
@@ -198,7 +198,7 @@ static dh_engine_marks *visible_of(struct judging *j)
 static void search(struct judging *j, const struct dh_baseline *right)
 {
     dh_engine_marks *visible = visible_of(j);
-    struct dh_adversary judged = dh_baseline_adversary(right, j->atomics ? WEAK_MODEL : "", j->atomics);
+    struct dh_adversary_setup judged = dh_baseline_adversary(right, j->atomics ? WEAK_MODEL : "", j->atomics);
     struct dh_campaign_options o = {.budget_ns = j->time_ns,
                                     .jobs = 1,
                                     .shards = 1,
@@ -249,7 +249,7 @@ static void judge(struct judging *j)
         dh_fail(&err, 0);
         return;
     }
-    if (dh_baseline_right_end(&right, &j->subject, BASELINE_NS)) {
+    if (dh_baseline_collect_status(&right, &j->subject, BASELINE_NS)) {
         j->folder = dh_witness_folder(j->of->c->db);
         search(j, &right);
         free(j->folder);

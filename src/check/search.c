@@ -73,7 +73,7 @@ static void observed(void *arg, const struct dh_finding *f)
 /* ---- campaigns ---- */
 
 /* The verdict of the one goal, or of exploring. */
-static enum dh_verdict campaign(struct search *s, struct dh_goal *goal, uint64_t budget_ns)
+static enum dh_goal_status campaign(struct search *s, struct dh_goal *goal, uint64_t budget_ns)
 {
     struct dh_campaign_options o = {
         .budget_ns = budget_ns, .jobs = 1, .shards = 1, .seed = s->of->seed, .preemptions = UINT32_MAX};
@@ -81,7 +81,7 @@ static enum dh_verdict campaign(struct search *s, struct dh_goal *goal, uint64_t
     struct dh_campaign_result r;
     struct dh_err err = {0};
     bool ok = dh_campaign(&s->subject, &o, goal, goal ? 1 : 0, &host, &r, &err);
-    enum dh_verdict verdict = goal ? goal->verdict : r.verdict;
+    enum dh_goal_status verdict = goal ? goal->verdict : r.verdict;
     s->schedules += r.schedules;
     s->talk->schedules += r.schedules;
     if (!ok && err.text)
@@ -110,9 +110,9 @@ static void pursue(struct search *s, const struct dh_finding *f)
     struct dh_goal goal = {.finding = f, .why = dh_strdup("")};
     struct dh_tried *tried = dh_talk_tried(s->talk, f->id);
     uint64_t began = dh_now_ns(), before = s->schedules;
-    enum dh_verdict v = campaign(s, &goal, at_most(s, s->of->goal_ns));
+    enum dh_goal_status v = campaign(s, &goal, at_most(s, s->of->goal_ns));
     tried->spent_ns += dh_now_ns() - began;
-    tried->settled |= v == DH_REFUTED || v == DH_EXHAUSTED || v == DH_SKIPPED || v == DH_PROVEN;
+    tried->settled |= v == DH_GOAL_REFUTED || v == DH_GOAL_EXHAUSTED || v == DH_GOAL_SKIPPED || v == DH_GOAL_PROVEN;
     tried->settled |= s->of->statics && s->schedules - before >= ENOUGH; /* it was not for lack of time */
     free(goal.why);
 }
@@ -161,7 +161,7 @@ static void pursue_all(struct search *s)
 static void tell(struct search *s)
 {
     if (s->talk->cannot[0]) {
-        char *words = dh_subject_explain(&s->subject, s->talk->cannot);
+        char *words = dh_subject_explain_places(&s->subject, s->talk->cannot);
         dh_talk_say(s->talk, "cannot be searched: %s", words);
         free(words);
         return;
@@ -188,9 +188,9 @@ static void search(struct search *s)
     if (!s->of->explores)
         pursue_all(s);
     else {
-        enum dh_verdict v = campaign(s, NULL, at_most(s, UINT64_MAX));
-        s->talk->exhausted |= v == DH_EXHAUSTED;
-        s->talk->explored |= v == DH_EXHAUSTED || v == DH_REFUTED;
+        enum dh_goal_status v = campaign(s, NULL, at_most(s, UINT64_MAX));
+        s->talk->exhausted |= v == DH_GOAL_EXHAUSTED;
+        s->talk->explored |= v == DH_GOAL_EXHAUSTED || v == DH_GOAL_REFUTED;
     }
     tell(s);
     free(s->folder);

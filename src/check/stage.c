@@ -2,7 +2,7 @@
 
 #include "base/vec.h"
 #include "cmd/command.h"
-#include "prove/control.h"
+#include "prove/engine_process.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "classify/classify.h"
 
-#include "classify/groups.h"
-#include "classify/parts.h"
+#include "classify/campaign_internal.h"
+#include "classify/variable_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,15 +77,15 @@ static void run_column(struct campaign *c, struct dh_classified *out, struct dh_
 {
     struct dh_trial_result r;
     struct attempt a = {.column = column,
-                        .doubt = dh_doubt(c, out, column->tears),
+                        .doubt = dh_adversarial_places(c, out, column->tears),
                         .pair = pair,
                         .systematic = c->o->systematic,
                         .runs = c->o->runs,
                         .time_ns = share(c, columns_left)};
     c->host->progress(c->host->arg, out->variable->name, column->title, dh_time_left(c));
-    if (a.time_ns && dh_attempt(c, &a, &r)) {
+    if (a.time_ns && dh_attempt_run(c, &a, &r)) {
         count(out, column, &r, &c->b);
-        dh_take_failures(c, column, &r);
+        dh_failures_take(c, column, &r);
         out->is_exact = r.is_exact;
         if (r.state == DH_ENGINE_CANNOT && !out->why[0]) {
             free(out->why);
@@ -93,7 +93,7 @@ static void run_column(struct campaign *c, struct dh_classified *out, struct dh_
         }
         dh_trial_release(&r);
     }
-    dh_doubt_release(&a.doubt);
+    dh_adversarial_places_release(&a.doubt);
 }
 
 /* What chance did not bring about: the accesses that race are led to meet. */
@@ -133,18 +133,18 @@ static bool measure(struct campaign *c, struct dh_racy_variable *v, struct dh_cl
     bool done = true;
     out->rate = 0;
     struct attempt a = {.column = &columns[0],
-                        .doubt = dh_doubt(c, out, false),
+                        .doubt = dh_adversarial_places(c, out, false),
                         .runs = 1,
                         .time_ns = c->o->budget_ns / 5,
                         .in_line = true};
     c->host->progress(c->host->arg, out->variable->name, "how much it is read", dh_time_left(c));
-    if (dh_attempt(c, &a, &r)) {
+    if (dh_attempt_run(c, &a, &r)) {
         choose_rate(out, &r);
         out->instances = r.locations;
-        done = v->members.n || !dh_racy_variable_meet(v, c->s, r.met);
+        done = v->members.n || !dh_racy_variable_add_places(v, c->s, r.met);
         dh_trial_release(&r);
     }
-    dh_doubt_release(&a.doubt);
+    dh_adversarial_places_release(&a.doubt);
     return done;
 }
 
@@ -225,7 +225,7 @@ static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t bud
     choose_columns(c, out);
     if (c->o->free || v->sites.n) {
         c->engine = c->b;
-        dh_run_freely(c, out);
+        dh_free_campaign_run(c, out);
         return;
     }
     for (unsigned i = 0; i < MEASURED_MOST && !c->failed && !measure(c, v, out); i++)
@@ -233,7 +233,7 @@ static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t bud
     for (unsigned i = 0; i < out->n_columns && may_go_on(c); i++)
         run_column(c, out, &out->columns[i], NULL, out->n_columns + (v->pairs.n ? 1 : 0) - i);
     if (!c->failures.n && may_go_on(c) && !c->o->model && !v->members.n)
-        dh_judge_known(c, out);
+        dh_blame_baseline_failures(c, out);
     if (!c->failures.n && may_go_on(c))
         hunt(c, out);
 }
@@ -243,18 +243,18 @@ static void judge(struct campaign *c, struct dh_classified *out)
 {
     if (out->is_free) {
         if (!out->failed && !c->failed && !out->variable->members.n)
-            dh_weigh_freely(c, out);
+            dh_free_campaign_slow_down(c, out);
         conclude(out);
         return;
     }
     bool by_hb = !c->o->model || strcmp(c->o->model, "hb") == 0;
     if (!c->failures.n && !c->failed && by_hb && !out->variable->members.n)
-        dh_weigh(c, out);
+        dh_measure_slow_down(c, out);
     if (!c->failed)
-        dh_confirm(c, out);
+        dh_failures_confirm(c, out);
     if (!c->failed)
-        dh_find_strongest(c, out);
-    dh_release_failures(c);
+        dh_failures_find_strongest_model(c, out);
+    dh_failures_release(c);
     conclude(out);
 }
 
@@ -306,11 +306,11 @@ static unsigned count_in(const struct together *t)
 /* Do runs fail in which all of them are in doubt? Keeps no run. */
 static bool fails(struct together *t)
 {
-    struct dh_racy_variable g = dh_racy_group(t->v, t->in, t->c->s->start.places);
+    struct dh_racy_variable g = dh_racy_variable_group(t->v, t->in, t->c->s->start.places);
     struct dh_classified out;
     run_all(t->c, &g, t->budget_ns, &out);
     bool found = t->c->failures.n || out.failed;
-    dh_release_failures(t->c);
+    dh_failures_release(t->c);
     release(t->c, &out);
     dh_racy_variable_release(&g);
     return found;
@@ -330,7 +330,7 @@ static void leave_out(struct together *t)
 static bool tell_group(struct together *t)
 {
     uint64_t began = dh_now_ns();
-    struct dh_racy_variable g = dh_racy_group(t->v, t->in, t->c->s->start.places);
+    struct dh_racy_variable g = dh_racy_variable_group(t->v, t->in, t->c->s->start.places);
     struct dh_classified out;
     run_all(t->c, &g, t->budget_ns, &out);
     judge(t->c, &out);

@@ -4,8 +4,8 @@
 #define DH_CLASSIFY_CLASSIFY_H
 
 #include "classify/minimise.h"
+#include "classify/racy_variables.h"
 #include "classify/trial.h"
-#include "classify/variables.h"
 
 enum { DH_CLASSIFY_COLUMNS = 8 };
 

@@ -1,9 +1,9 @@
 /* The campaign with kernel threads that run free, for programs that the engine cannot host: no schedule is known, so
  * nothing replays; what failed, how often, and what the first stale read of it got are. */
-#include "classify/chance.h"
+#include "classify/campaign_internal.h"
 #include "classify/explain.h"
-#include "classify/free.h"
-#include "classify/parts.h"
+#include "classify/free_runs.h"
+#include "classify/rank_sum.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -118,17 +118,17 @@ static bool collect(struct campaign *c, const struct dh_racy_variable *v)
 
 static void run_column(struct campaign *c, struct dh_classified *out, struct dh_classify_column *column, unsigned left)
 {
-    struct doubt d = dh_doubt(c, out, column->tears);
+    struct doubt d = dh_adversarial_places(c, out, column->tears);
     uint64_t part = dh_time_left(c) / left, few = 3 * c->b.longest_ns;
     struct freely f = {.c = c, .out = out, .column = column, .until_ns = dh_now_ns() + (part > few ? part : few)};
     struct dh_free how = runs_of(c, out->variable, column->heuristic, d.marks);
     c->host->progress(c->host->arg, out->variable->name, column->title, dh_time_left(c));
     if (!dh_free_run(&how, c->s, seen, &f, c->err))
         c->failed = true;
-    dh_doubt_release(&d);
+    dh_adversarial_places_release(&d);
 }
 
-void dh_run_freely(struct campaign *c, struct dh_classified *out)
+void dh_free_campaign_run(struct campaign *c, struct dh_classified *out)
 {
     out->is_free = true;
     if (!collect(c, out->variable))
@@ -144,7 +144,7 @@ void dh_run_freely(struct campaign *c, struct dh_classified *out)
         return;
     out->verdict = "destructive";
     out->found_ns = dh_now_ns() - (c->until_ns - out->budget_ns);
-    dh_tell_failure(c, out);
+    dh_failure_explain(c, out);
 }
 
 /* ---- two places ---- */
@@ -162,17 +162,17 @@ static bool seen_alone(void *arg, const struct dh_free_run *r)
     return !a->failed && dh_now_ns() < a->f.until_ns && !a->f.c->host->interrupted(a->f.c->host->arg);
 }
 
-uint64_t dh_fail_freely(struct campaign *c, const struct dh_classified *of, const uint32_t *only, unsigned n,
-                        uint64_t time_ns, uint64_t *runs)
+uint64_t dh_free_campaign_failing(struct campaign *c, const struct dh_classified *of, const uint32_t *only, unsigned n,
+                                  uint64_t time_ns, uint64_t *runs)
 {
-    struct doubt d = dh_doubt(c, of, of->failed->tears);
+    struct doubt d = dh_adversarial_places(c, of, of->failed->tears);
     struct alone a = {.f = {.c = c, .until_ns = dh_now_ns() + time_ns}};
     struct dh_free how = runs_of(c, of->variable, of->failed->heuristic, d.marks);
     how.only = only;
     how.n_only = n;
     if (!dh_free_run(&how, c->s, seen_alone, &a, c->err))
         c->failed = true;
-    dh_doubt_release(&d);
+    dh_adversarial_places_release(&d);
     *runs = a.runs;
     return a.failed;
 }
@@ -222,7 +222,7 @@ static bool weigh_both(struct campaign *c, struct dh_classified *out, struct wei
     return !c->failed && !w->failed;
 }
 
-void dh_weigh_freely(struct campaign *c, struct dh_classified *out)
+void dh_free_campaign_slow_down(struct campaign *c, struct dh_classified *out)
 {
     struct weighing w = {0};
     uint64_t needed = 2 * WEIGHED * c->b.longest_ns, left = dh_time_left(c);
@@ -234,5 +234,5 @@ void dh_weigh_freely(struct campaign *c, struct dh_classified *out)
     double newest = mean_of(w.newest, w.n), oldest = mean_of(w.oldest, w.n), more = oldest - newest;
     out->slower = newest > 0 ? oldest / newest : 0;
     out->is_slow = w.stale && w.n == WEIGHED && more >= LOST_LEAST_NS && more >= LOST_SHARE * newest &&
-                   dh_is_more(w.oldest, w.n, w.newest, w.n);
+                   dh_rank_sum_is_greater(w.oldest, w.n, w.newest, w.n);
 }

@@ -1,6 +1,6 @@
 #include "classify/minimise.h"
 
-#include "prove/ending.h"
+#include "prove/end_finding.h"
 #include "prove/minimise.h"
 #include "search/strategy.h"
 
@@ -33,7 +33,7 @@ struct plan {
     uint32_t n;
 };
 
-bool dh_is_stale_decision(const struct dh_engine_decision *d, const uint8_t *marks)
+bool dh_decision_is_stale(const struct dh_engine_decision *d, const uint8_t *marks)
 {
     return d->alternative && (d->kind == DH_STEP_READ || d->kind == DH_STEP_COPY || d->kind == DH_STEP_RMW) &&
            marks[d->place] & DH_ENGINE_STALE;
@@ -53,7 +53,7 @@ static bool has_waited(const struct dh_engine_decision *d, uint32_t i)
 
 static bool is_stale(const struct search *m, const struct dh_engine_decision *d, uint32_t i)
 {
-    return dh_is_stale_decision(&d[i], m->as.adversary.marks) || has_waited(d, i);
+    return dh_decision_is_stale(&d[i], m->as.adversary.marks) || has_waited(d, i);
 }
 
 static void take(struct search *m, const struct dh_engine_found *f)
@@ -108,8 +108,8 @@ static bool may_try(struct search *m)
 /* Fewer stale reads; or as many, and fewer switches, or no more of them and no more steps. */
 static bool is_better(const struct search *m, const struct dh_engine_found *end)
 {
-    uint32_t stale = count_stale(m, end), switches = dh_switches(end->decisions, end->n_decisions),
-             before = dh_switches(m->now, m->n);
+    uint32_t stale = count_stale(m, end), switches = dh_schedule_switches(end->decisions, end->n_decisions),
+             before = dh_schedule_switches(m->now, m->n);
     if (stale != m->stale.n)
         return stale < m->stale.n;
     return switches != before ? switches < before : end->n_decisions <= m->n;
@@ -236,8 +236,8 @@ static void regroup(struct search *m)
 {
     struct plan p = empty_plan(m->n);
     const struct dh_engine_found all = {.kind = m->kind}; /* of whom nobody is left out */
-    p.n = dh_minimise(m->now, m->n, &all, dh_subject_bytes, m->s, p.at);
-    if (dh_switches(p.at, p.n) < dh_switches(m->now, m->n) && may_try(m))
+    p.n = dh_schedule_minimise(m->now, m->n, &all, dh_subject_access_size, m->s, p.at);
+    if (dh_schedule_switches(p.at, p.n) < dh_schedule_switches(m->now, m->n) && may_try(m))
         attempt(m, p);
     else
         free(p.at);
@@ -295,9 +295,9 @@ static bool confirm(struct search *m, struct dh_failing_run *out)
         return false;
     }
     const struct dh_engine_found *end = how.state == DH_ENGINE_REPLAYED ? end_of_kind(&how, m->kind) : NULL;
-    dh_subject_learn(m->s, how.progress);
+    dh_subject_add_libraries(m->s, how.progress);
     if (end) {
-        out->values = dh_values_of(end, m->n);
+        out->values = dh_replay_values(end, m->n);
         out->end = malloc(end->size);
         if (!out->end)
             abort();
@@ -327,8 +327,8 @@ static void shrink(struct search *m)
     merge_turns(m);
 }
 
-bool dh_fewest(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
-               uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err)
+bool dh_minimise_failure(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
+                         uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err)
 {
     struct search m = {.s = s, .as = *as, .kind = found->kind, .until_ns = dh_now_ns() + patience_ns, .err = err};
     *out = (struct dh_failing_run){.stale_before = found->n_stale, .steps_before = found->n_decisions};

@@ -18,11 +18,11 @@ struct dh_failing_run {
 
 /* `found` is what a search came to, `as` how it ran (decisions apart). False: it does not happen with kernel threads.
  */
-bool dh_fewest(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
-               uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err);
+bool dh_minimise_failure(struct dh_subject *s, const struct dh_engine_found *found, const struct dh_schedule *as,
+                         uint64_t patience_ns, struct dh_failing_run *out, struct dh_err *err);
 void dh_failing_run_release(struct dh_failing_run *r);
 
 /* Is the decision a load that did not answer the newest value? */
-bool dh_is_stale_decision(const struct dh_engine_decision *d, const uint8_t *marks);
+bool dh_decision_is_stale(const struct dh_engine_decision *d, const uint8_t *marks);
 
 #endif

@@ -44,13 +44,13 @@ static struct dh_engine_job job_of(const char *strategy, uint64_t seed, uint64_t
     return job;
 }
 
-static struct dh_control *run(const struct dh_subject *s, struct dh_work *w, struct dh_err *err)
+static struct dh_engine_process *run(const struct dh_subject *s, struct dh_engine_request *w, struct dh_err *err)
 {
-    w->output = DH_OUTPUT_NOWHERE;
+    w->output = DH_OUTPUT_DISCARDED;
     w->found_bytes = FOUND;
-    struct dh_control *c = dh_control_start(&s->start, w, err);
+    struct dh_engine_process *c = dh_engine_process_start(&s->start, w, err);
     if (c)
-        dh_control_wait(c, w->job.time_max_ns + OVERTIME);
+        dh_engine_process_wait(c, w->job.time_max_ns + OVERTIME);
     return c;
 }
 
@@ -80,14 +80,14 @@ static void take(struct dh_baseline *b, const struct dh_engine_control *r)
 /* Runs without preemption say which exit status is right; those at random how much the output may vary. */
 static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engine_job job, struct dh_err *err)
 {
-    struct dh_work w = {.job = job, .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
+    struct dh_engine_request w = {.job = job, .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
     w.job.flags |= DH_ENGINE_COLLECT;
-    struct dh_control *c = run(s, &w, err);
+    struct dh_engine_process *c = run(s, &w, err);
     if (c) {
-        take(b, dh_control_region(c));
-        dh_subject_learn(s, &dh_control_region(c)->progress);
+        take(b, dh_engine_process_region(c));
+        dh_subject_add_libraries(s, &dh_engine_process_region(c)->progress);
     }
-    dh_control_free(c);
+    dh_engine_process_free(c);
     return c;
 }
 
@@ -103,7 +103,7 @@ static void keep_right_ones(struct dh_baseline *b)
     b->n_outcomes = n;
 }
 
-bool dh_baseline_differs(const struct dh_baseline *b, bool errors)
+bool dh_baseline_output_varies(const struct dh_baseline *b, bool errors)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
@@ -141,8 +141,8 @@ bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t t
     if (!b->n_outcomes && !b->cannot)
         b->cannot = dh_strdup("it never came to its end in runs without an adversary");
     keep_right_ones(b);
-    b->output_varies = b->schedules < ENOUGH || dh_baseline_differs(b, false);
-    b->errors_vary = b->schedules < ENOUGH || dh_baseline_differs(b, true);
+    b->output_varies = b->schedules < ENOUGH || dh_baseline_output_varies(b, false);
+    b->errors_vary = b->schedules < ENOUGH || dh_baseline_output_varies(b, true);
     leave_out_what_varies(b);
     uint64_t ended = b->ends[DH_ENGINE_DONE];
     b->operations = ended ? b->operations / ended : 0;
@@ -157,7 +157,7 @@ static bool prints(const struct dh_baseline *b, const struct dh_engine_outcome *
     return false;
 }
 
-bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
+bool dh_baseline_repeat(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err)
 {
     struct dh_baseline more = {0};
     bool output = b->output_varies, errors = b->errors_vary;
@@ -173,14 +173,14 @@ bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t tim
     return b->output_varies != output || b->errors_vary != errors;
 }
 
-void dh_baseline_give_up_output(struct dh_baseline *b, const struct dh_engine_outcome *o)
+void dh_baseline_accept_output(struct dh_baseline *b, const struct dh_engine_outcome *o)
 {
     b->output_varies |= !prints(b, o, false);
     b->errors_vary |= !prints(b, o, true);
     leave_out_what_varies(b);
 }
 
-bool dh_baseline_right_end(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns)
+bool dh_baseline_collect_status(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns)
 {
     struct dh_err err = {0};
     bool ok = dh_baseline_collect(b, s, time_ns, &err) && !b->cannot && !b->no_threads && b->status == 0;
@@ -196,9 +196,10 @@ void dh_baseline_release(struct dh_baseline *b)
     b->cannot = NULL;
 }
 
-struct dh_adversary dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks)
+struct dh_adversary_setup dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks)
 {
-    struct dh_adversary a = {.marks = marks, .outcomes = b->outcomes, .n_outcomes = b->n_outcomes, .judges = true};
+    struct dh_adversary_setup a = {
+        .marks = marks, .outcomes = b->outcomes, .n_outcomes = b->n_outcomes, .judges = true};
     a.threads = b->threads + SPARE_THREADS;
     a.elements = b->elements;
     a.n_elements = b->n_elements;
@@ -283,9 +284,9 @@ static void read_met(struct dh_engine_control *c, const uint8_t *marks, uint32_t
 bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const struct dh_baseline *b,
                   struct dh_trial_result *out, struct dh_err *err)
 {
-    struct dh_work w = {.job = job_of(r->strategy ? r->strategy : "dpor", r->seed, r->schedules, r->time_ns),
-                        .visible = r->visible,
-                        .adversary = dh_baseline_adversary(b, r->model, r->marks)};
+    struct dh_engine_request w = {.job = job_of(r->strategy ? r->strategy : "dpor", r->seed, r->schedules, r->time_ns),
+                                  .visible = r->visible,
+                                  .adversary = dh_baseline_adversary(b, r->model, r->marks)};
     strncpy(w.job.heuristic, r->heuristic, sizeof w.job.heuristic - 1);
     if (r->systematic) /* all values in all schedules; whatever else races is looked for, and makes it inexact */
         w.job.flags = (w.job.flags | DH_ENGINE_SYSTEMATIC) & ~(uint32_t)DH_ENGINE_NO_ORDER;
@@ -296,15 +297,15 @@ bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const st
     uint64_t depth = (b->depth + b->operations_most) * DEEPER;
     w.job.depth_max = (uint32_t)(depth < DEPTH ? DEPTH : depth < DEPTH_MOST ? depth : DEPTH_MOST);
     *out = (struct dh_trial_result){0};
-    struct dh_control *c = run(s, &w, err);
+    struct dh_engine_process *c = run(s, &w, err);
     if (!c)
         return false;
-    read_progress(dh_control_region(c), b, out);
-    read_met(dh_control_region(c), r->marks, s->start.places, out);
+    read_progress(dh_engine_process_region(c), b, out);
+    read_met(dh_engine_process_region(c), r->marks, s->start.places, out);
     if (w.job.depth_max < MUCH_MORE * (b->depth + b->operations_most))
         out->cut = 0; /* says nothing */
-    read_found(dh_control_region(c), b, out);
-    dh_control_free(c);
+    read_found(dh_engine_process_region(c), b, out);
+    dh_engine_process_free(c);
     return true;
 }
 

@@ -16,7 +16,7 @@ struct dh_baseline {
     uint32_t depth, threads;
     uint64_t ends[16]; /* of schedules that did not come to the program's own end */
     int status;
-    const struct dh_element *elements; /* of the variable in doubt, that are watched first; borrowed */
+    const struct dh_racy_element *elements; /* of the variable in doubt, that are watched first; borrowed */
     uint32_t n_elements;
     bool no_threads;
     char *cannot; /* why there is none, or NULL */
@@ -55,17 +55,17 @@ struct dh_trial_result {
 bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
 /* The same, and exit status 0 alone is right, whatever is printed. False: it does not end so even when nobody disturbs
  * it, and there is nothing to compare with. To be released either way. */
-bool dh_baseline_right_end(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns);
+bool dh_baseline_collect_status(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns);
 void dh_baseline_release(struct dh_baseline *b);
 /* As many runs again, which may print what none did: then that stream tells nothing from now on. Has anything changed?
  */
-bool dh_baseline_doubt(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
+bool dh_baseline_repeat(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns, struct dh_err *err);
 /* A run that is right ended so: where no other one printed that, the stream tells nothing from now on. */
-void dh_baseline_give_up_output(struct dh_baseline *b, const struct dh_engine_outcome *o);
+void dh_baseline_accept_output(struct dh_baseline *b, const struct dh_engine_outcome *o);
 /* Is what it printed, or its errors, another thing in too many runs to tell anything? */
-bool dh_baseline_differs(const struct dh_baseline *b, bool errors);
+bool dh_baseline_output_varies(const struct dh_baseline *b, bool errors);
 /* What is to be judged against it. */
-struct dh_adversary dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks);
+struct dh_adversary_setup dh_baseline_adversary(const struct dh_baseline *b, const char *model, const uint8_t *marks);
 
 bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const struct dh_baseline *b,
                   struct dh_trial_result *out, struct dh_err *err);

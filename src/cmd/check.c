@@ -8,7 +8,7 @@
 #include "host/file.h"
 #include "host/resources.h"
 #include "image/container.h"
-#include "prove/control.h"
+#include "prove/engine_process.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -86,7 +86,7 @@ static int no_baseline(struct classifying *c)
                     c->subject.called);
         return DH_EXIT_USAGE;
     }
-    char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
+    char *words = dh_subject_explain_places(&c->subject, c->baseline.cannot);
     dh_complain("classify: %s: no baseline: %s", c->subject.called, words);
     free(words);
     return DH_EXIT_FAILURE;
@@ -100,7 +100,7 @@ static bool collect_baseline(struct classifying *c, struct dh_err *err)
     progress(c, NULL, NULL, 0);
     bool talks = ok && !c->quiet && !c->as_json;
     if (ok && c->baseline.cannot && !c->options.model) {
-        char *words = dh_subject_explain(&c->subject, c->baseline.cannot);
+        char *words = dh_subject_explain_places(&c->subject, c->baseline.cannot);
         if (talks)
             printf("threads run free, nothing will replay: the engine cannot run %s: %s\n\n", c->subject.called, words);
         c->options.free = true;
@@ -138,7 +138,7 @@ static bool take_named(struct classifying *c, const char *name, int *code)
 {
     struct dh_str near = {0};
     dh_str_add(&near, "");
-    bool ok = dh_racy_variables_name(&c->variables, &c->subject, name, &near);
+    bool ok = dh_racy_variables_add_by_name(&c->variables, &c->subject, name, &near);
     if (!ok) {
         for (char *p = near.at; *p; p++)
             if (*p == '\n')
@@ -153,7 +153,7 @@ static bool take_named(struct classifying *c, const char *name, int *code)
     struct dh_racy_variable *v = &c->variables.at.at[0];
     for (size_t i = 0; i < c->races.at.n; i++)
         if (strcmp(c->races.at.at[i]->variable, name) == 0)
-            dh_racy_variable_take(v, &c->subject, c->races.at.at[i]);
+            dh_racy_variable_add_finding(v, &c->subject, c->races.at.at[i]);
     return true;
 }
 

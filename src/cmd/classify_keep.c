@@ -158,8 +158,8 @@ static bool keep_witness(const struct dh_classified *c, struct dh_subject *s, co
     struct dh_witness w;
     char *name = file_name(c), *near = dh_format("%s/%s", folder, name);
     *path = dh_path_absolute(near);
-    dh_subject_witness(s, &c->run.schedule, c->run.end, c->variable->findings.n ? c->variable->findings.at[0]->id : "",
-                       &w);
+    dh_subject_make_witness(s, &c->run.schedule, c->run.end,
+                            c->variable->findings.n ? c->variable->findings.at[0]->id : "", &w);
     bool ok = dh_mkdir_parents(folder, 0755, err) && dh_witness_write(&w, *path, err);
     dh_witness_release(&w);
     free(near);

@@ -1,6 +1,6 @@
 #include "cmd/classify_print.h"
 
-#include "prove/show.h"
+#include "prove/schedule_text.h"
 #include "report/text.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void print_failure(const struct dh_classified *d, struct dh_subject *s, c
         "kernel threads\n",
         d->failed->model, d->failed->title, (unsigned long long)d->failed->failed, (unsigned long long)d->failed->runs,
         stale, stale == 1 ? "" : "s", d->run.stale_before, d->run.schedule.n);
-    dh_show(&steps, s, &d->run.schedule, d->run.end, terminal_width(), whole);
+    dh_schedule_text(&steps, s, &d->run.schedule, d->run.end, terminal_width(), whole);
     printf("\n%s\n  deadheat replay %s -- %s\n", steps.at, dh_text_path(path), s->called);
     dh_str_release(&steps);
 }

@@ -1,7 +1,7 @@
 /* deadheat free-run [--NAME=VALUE...] -- PROG [ARG...]: runs with stale values and kernel threads, one line of JSON
  * each. For tests and benchmarks; what people type is 'deadheat classify'. */
-#include "classify/free.h"
-#include "classify/variables.h"
+#include "classify/free_runs.h"
+#include "classify/racy_variables.h"
 #include "cmd/command.h"
 #include "host/process.h"
 
@@ -114,7 +114,7 @@ static bool name_variables(struct dh_racy_variables *v, struct dh_subject *s, co
     for (const char *at = names; ok && *at;) {
         size_t n = strcspn(at, ",");
         char *name = dh_format("%.*s", (int)n, at);
-        ok = dh_racy_variables_name(v, s, name, &near) || dh_err_set(err, "free-run: no variable '%s'", name);
+        ok = dh_racy_variables_add_by_name(v, s, name, &near) || dh_err_set(err, "free-run: no variable '%s'", name);
         free(name);
         at += n + (at[n] == ',');
     }

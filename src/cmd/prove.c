@@ -6,8 +6,8 @@
 #include "cmd/prove_goals.h"
 #include "heal/use.h"
 #include "host/file.h"
-#include "prove/ranks.h"
-#include "prove/show.h"
+#include "prove/mpi_campaign.h"
+#include "prove/schedule_text.h"
 #include "report/text.h"
 #include "search/strategy.h"
 
@@ -173,7 +173,7 @@ static void print_proof(struct proving *p, const struct dh_proof *proof, const c
            "kernel threads\n",
            proof->strategy, (double)proof->time_ns / 1e9, (unsigned long long)proof->schedules, proof->schedule->n,
            proof->switches, proof->steps_before, proof->switches_before);
-    dh_show(&steps, &p->subject, proof->schedule, proof->end, p->width, p->whole);
+    dh_schedule_text(&steps, &p->subject, proof->schedule, proof->end, p->width, p->whole);
     printf("\n%s\n", steps.at);
     printf("  deadheat replay %s -- %s\n\n", dh_text_path(path), p->subject.called);
     fflush(stdout);
@@ -219,7 +219,7 @@ static void print_goals(const struct dh_goals *g)
         const struct dh_goal *goal = &g->goals.at[i];
         struct dh_str title = {0};
         dh_text_title(&title, goal->finding);
-        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_verdict_words(goal->verdict),
+        printf("%.8s  %s: %s%s%s%s\n", goal->finding->id, title.at, dh_goal_status_words(goal->verdict),
                goal->why[0] ? " (" : "", goal->why, goal->why[0] ? ")" : "");
         dh_str_release(&title);
     }
@@ -242,7 +242,8 @@ static void print_result(const struct proving *p, const struct dh_campaign_resul
     if (r->interrupted)
         printf("; interrupted");
     else if (!p->goals.goals.n && !(p->options.first && r->proven))
-        printf("; %s%s: %s", r->proven ? "the rest: " : "", dh_verdict_words(r->verdict), r->bounds ? r->bounds : "");
+        printf("; %s%s: %s", r->proven ? "the rest: " : "", dh_goal_status_words(r->verdict),
+               r->bounds ? r->bounds : "");
     printf("\n");
 }
 
@@ -276,7 +277,7 @@ static int run_campaign(struct proving *p)
     sigaction(SIGINT, &stop, &old_int);
     sigaction(SIGTERM, &stop, &old_term);
     struct dh_goal *goals = p->goals.goals.at;
-    bool ok = p->mpi ? dh_ranks_campaign(p->mpi, &p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err)
+    bool ok = p->mpi ? dh_mpi_campaign(p->mpi, &p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err)
                      : dh_campaign(&p->subject, &p->options, goals, p->goals.goals.n, &host, &r, &err);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
@@ -293,8 +294,8 @@ static int prove_wrong_ends(struct proving *p)
     enum { BASELINE_NS = 500000000 };
     struct dh_baseline right;
     int code = DH_EXIT_USAGE;
-    if (dh_baseline_right_end(&right, &p->subject, BASELINE_NS)) {
-        struct dh_adversary judged = dh_baseline_adversary(&right, "", NULL);
+    if (dh_baseline_collect_status(&right, &p->subject, BASELINE_NS)) {
+        struct dh_adversary_setup judged = dh_baseline_adversary(&right, "", NULL);
         p->options.judged = &judged;
         code = run_campaign(p);
     } else

@@ -5,7 +5,7 @@
 #include "heal/use.h"
 #include "host/file.h"
 #include "host/process.h"
-#include "prove/show.h"
+#include "prove/schedule_text.h"
 #include "report/text.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ struct replaying {
     const char *path;
     struct dh_witness witness;
     struct dh_subject subject;
-    struct dh_plot plot;
+    struct dh_resolved_witness plot;
     DH_VEC(char *) argv, environment;
     unsigned times;
     uint64_t patience_ns;
@@ -64,7 +64,7 @@ static void print_command(const struct replaying *r)
 /* The schedule with the two accesses behind it, `first` of them first. */
 static struct dh_engine_decision *extended(const struct replaying *r, unsigned first)
 {
-    const struct dh_schedule s = dh_plot_schedule(&r->plot);
+    const struct dh_schedule s = dh_resolved_witness_schedule(&r->plot);
     struct dh_engine_decision *d = calloc(s.n + 2, sizeof *d);
     if (!d)
         abort();
@@ -98,7 +98,7 @@ static void print_order(const struct replaying *r, unsigned first, const struct 
 
 static bool run_order(struct replaying *r, unsigned first, struct dh_replayed *out, struct dh_err *err)
 {
-    struct dh_schedule s = dh_plot_schedule(&r->plot);
+    struct dh_schedule s = dh_resolved_witness_schedule(&r->plot);
     struct dh_engine_decision *d = extended(r, first);
     s.decisions = d;
     s.n += 2;
@@ -140,7 +140,7 @@ static void learn(struct replaying *r, const struct dh_engine_found *end)
     for (uint32_t i = 0; i < end->n_decisions && i < r->plot.decisions.n; i++)
         r->plot.decisions.at[i].object = end->decisions[i].object;
     free(r->plot.values);
-    r->plot.values = dh_values_of(end, (uint32_t)r->plot.decisions.n);
+    r->plot.values = dh_replay_values(end, (uint32_t)r->plot.decisions.n);
     for (uint32_t i = 0; i < r->plot.end->n_parties; i++)
         for (uint32_t k = 0; k < end->n_parties && k < DH_ENGINE_PARTIES; k++)
             if (is_same(&r->plot.end->parties[i], &end->parties[k]))
@@ -165,7 +165,7 @@ static bool fails_elsewhere(const struct replaying *r, const struct dh_replayed 
 
 static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct dh_err *err)
 {
-    struct dh_schedule s = dh_plot_schedule(&r->plot);
+    struct dh_schedule s = dh_resolved_witness_schedule(&r->plot);
     struct dh_replayed how;
     /* What a policy adds is no step of the witness: the others are taken in their order as far as that can be. Races on
      * the way to what stale values lead to would take the room that its end needs. */
@@ -176,12 +176,12 @@ static bool run_once(struct replaying *r, bool *same, struct dh_str *why, struct
     if (!dh_replay(&r->subject.start, &s, flags, r->patience_ns, &how, err))
         return false;
     const struct dh_engine_found *end = dh_replayed_find(&how, r->plot.end);
-    dh_subject_learn(&r->subject, how.progress);
+    dh_subject_add_libraries(&r->subject, how.progress);
     *same = end || fails_elsewhere(r, &how);
     if (end)
         learn(r, end);
     else
-        dh_replayed_words(why, &how);
+        dh_replayed_explain(why, &how);
     dh_replayed_release(&how);
     return true;
 }
@@ -206,8 +206,8 @@ static bool run_times(struct replaying *r, unsigned *good, struct dh_err *err)
 static void print_steps(struct replaying *r)
 {
     struct dh_str steps = {0};
-    struct dh_schedule s = dh_plot_schedule(&r->plot);
-    dh_show(&steps, &r->subject, &s, r->plot.end, 120, dh_option_given(r->parsed, "whole"));
+    struct dh_schedule s = dh_resolved_witness_schedule(&r->plot);
+    dh_schedule_text(&steps, &r->subject, &s, r->plot.end, 120, dh_option_given(r->parsed, "whole"));
     printf("\n%s\n", steps.at);
     dh_str_release(&steps);
 }
@@ -236,7 +236,7 @@ static int debug(struct replaying *r)
 {
     char *run = r->witness.input[0] ? dh_format("run < '%s'", r->witness.input) : dh_strdup("run");
     const char *const words[] = {"gdb", "-q", "-ex", "handle SIGSYS nostop noprint pass", "-ex", run, "--args", NULL};
-    struct dh_schedule s = dh_plot_schedule(&r->plot);
+    struct dh_schedule s = dh_resolved_witness_schedule(&r->plot);
     struct dh_replayed how;
     struct dh_err err = {0};
     char *gdb = dh_program_find(words[0]);
@@ -321,7 +321,7 @@ static int replay_program(struct replaying *r)
         return code;
     const char *input = r->witness.input[0] ? r->witness.input : NULL;
     if (!dh_subject_open(&r->subject, program, variant, r->argv.at, input, &err) ||
-        !dh_subject_plot(&r->subject, &r->witness, &r->plot, &err)) {
+        !dh_subject_resolve_witness(&r->subject, &r->witness, &r->plot, &err)) {
         char *text = dh_format("replay: %s", err.text);
         dh_complain("%s", text);
         free(text);
@@ -333,7 +333,7 @@ static int replay_program(struct replaying *r)
             print_command(r);
         code = dh_option_given(r->parsed, "gdb") ? debug(r) : replay(r);
     }
-    dh_plot_release(&r->plot);
+    dh_resolved_witness_release(&r->plot);
     dh_subject_release(&r->subject);
     free(variant);
     free(program);

@@ -3,7 +3,7 @@
 #include "cmd/prove_goals.h"
 #include "host/process.h"
 #include "host/resources.h"
-#include "prove/control.h"
+#include "prove/engine_process.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -36,7 +36,7 @@ static const unsigned *cast_of(const struct dh_finding *f)
 }
 
 /* Roles per place, owned by the caller; NULL: it is nothing that comes in pieces. */
-static uint8_t *roles_of(const struct dh_culprit *c, const struct dh_finding *f)
+static uint8_t *roles_of(const struct dh_blame *c, const struct dh_finding *f)
 {
     const unsigned *cast = cast_of(f);
     uint32_t n = c->s->start.places, one;
@@ -59,20 +59,20 @@ struct piece {
     uint32_t from, to; /* decisions of one thread, with another's in between */
 };
 
-static unsigned role_of(const struct dh_culprit *c, const uint8_t *roles, uint32_t i)
+static unsigned role_of(const struct dh_blame *c, const uint8_t *roles, uint32_t i)
 {
     uint32_t place = c->now.at[i].place;
     return place < c->s->start.places ? roles[place] : 0;
 }
 
-static bool writes(const struct dh_culprit *c, uint32_t i)
+static bool writes(const struct dh_blame *c, uint32_t i)
 {
     return c->now.at[i].flags & DH_STEP_WRITES;
 }
 
 /* From this step to the thread's next one that takes part, if another thread comes between and one of them writes. Of a
  * single variable they are to the same memory. */
-static bool breaks_at(const struct dh_culprit *c, const uint8_t *roles, bool one_variable, struct piece *p)
+static bool breaks_at(const struct dh_blame *c, const uint8_t *roles, bool one_variable, struct piece *p)
 {
     const struct dh_engine_decision *a = &c->now.at[p->from];
     bool between = false;
@@ -91,7 +91,7 @@ static bool breaks_at(const struct dh_culprit *c, const uint8_t *roles, bool one
     return false;
 }
 
-static bool find_broken(const struct dh_culprit *c, const uint8_t *roles, bool one_variable, struct piece *p)
+static bool find_broken(const struct dh_blame *c, const uint8_t *roles, bool one_variable, struct piece *p)
 {
     for (p->from = 0; p->from < c->now.n; p->from++)
         if (role_of(c, roles, p->from) & FIRST && breaks_at(c, roles, one_variable, p))
@@ -110,7 +110,7 @@ static int lock_of(const struct dh_engine_decision *d)
 }
 
 /* Nobody else can go on with what the thread keeps locked: from where it takes the first lock to where it has none. */
-static struct piece unlocked_around(const struct dh_culprit *c, struct piece p)
+static struct piece unlocked_around(const struct dh_blame *c, struct piece p)
 {
     uint32_t thread = c->now.at[p.from].thread, began = p.from, i;
     int held = 0;
@@ -132,7 +132,7 @@ struct plan {
     uint32_t n, exact;                    /* so many must be as they are, or it was not possible so */
 };
 
-static void add_those(struct plan *out, const struct dh_culprit *c, struct piece p, bool own)
+static void add_those(struct plan *out, const struct dh_blame *c, struct piece p, bool own)
 {
     for (uint32_t i = p.from; i <= p.to; i++)
         if ((c->now.at[i].thread == c->now.at[p.from].thread) == own)
@@ -140,7 +140,7 @@ static void add_those(struct plan *out, const struct dh_culprit *c, struct piece
 }
 
 /* What comes first finds everything as it did; what comes then may go another way. */
-static struct plan put_together(const struct dh_culprit *c, struct piece p, bool own_first)
+static struct plan put_together(const struct dh_blame *c, struct piece p, bool own_first)
 {
     struct plan out = {malloc((c->now.n + 1) * sizeof *out.decisions), p.from, 0};
     if (!out.decisions)
@@ -165,7 +165,7 @@ static bool is_as_planned(const struct plan *p, const struct dh_engine_found *en
 
 enum answer { UNKNOWN, RIGHT, WRONG };
 
-static void take(struct dh_culprit *c, const struct dh_engine_decision *d, size_t n)
+static void take(struct dh_blame *c, const struct dh_engine_decision *d, size_t n)
 {
     c->now.n = 0;
     for (size_t i = 0; i < n; i++)
@@ -173,7 +173,7 @@ static void take(struct dh_culprit *c, const struct dh_engine_decision *d, size_
 }
 
 /* Runs it as far as it fits; what ran becomes the schedule. */
-static enum answer run(struct dh_culprit *c, const struct plan *plan)
+static enum answer run(struct dh_blame *c, const struct plan *plan)
 {
     /* That nobody has: so every end is told. */
     static const struct dh_engine_outcome none = {.status = INT32_MIN, .output = UINT64_MAX, .errors = UINT64_MAX};
@@ -200,7 +200,7 @@ static enum answer run(struct dh_culprit *c, const struct plan *plan)
 }
 
 /* Until nothing of it is broken any more. */
-static enum answer serialise(struct dh_culprit *c, const uint8_t *roles, bool one_variable, bool own_first)
+static enum answer serialise(struct dh_blame *c, const uint8_t *roles, bool one_variable, bool own_first)
 {
     enum answer answer = UNKNOWN;
     struct piece p;
@@ -216,14 +216,14 @@ static enum answer serialise(struct dh_culprit *c, const uint8_t *roles, bool on
 
 /* ---- other values ---- */
 
-static bool is_stale(const struct dh_culprit *c, const uint8_t *roles, uint32_t i)
+static bool is_stale(const struct dh_blame *c, const uint8_t *roles, uint32_t i)
 {
     const struct dh_engine_decision *d = &c->now.at[i];
     return d->alternative && role_of(c, roles, i) & (FIRST | SECOND) && c->as.adversary.marks[d->place];
 }
 
 /* The same with the newest values where the finding says that they belong together. */
-static enum answer with_newest(struct dh_culprit *c, const uint8_t *roles)
+static enum answer with_newest(struct dh_blame *c, const uint8_t *roles)
 {
     struct plan plan = put_together(c, (struct piece){0, 0}, true);
     bool any = false;
@@ -240,19 +240,19 @@ static enum answer with_newest(struct dh_culprit *c, const uint8_t *roles)
 
 /* ---- all of it ---- */
 
-bool dh_culprit_is(struct dh_culprit *c, const struct dh_finding *f)
+bool dh_blame_finding(struct dh_blame *c, const struct dh_finding *f)
 {
     bool one_variable = strchr(f->variable, ',') == NULL, any = false;
     uint8_t *roles = roles_of(c, f);
     struct piece p;
-    struct dh_culprit before = {0};
+    struct dh_blame before = {0};
     take(&before, c->now.at, c->now.n);
     enum answer answer = roles ? with_newest(c, roles) : WRONG;
     any = answer == RIGHT;
     if (answer == RIGHT)
         take(c, before.now.at, before.now.n);
     if (answer != UNKNOWN || !find_broken(c, roles, one_variable, &p)) {
-        dh_culprit_release(&before);
+        dh_blame_release(&before);
         free(roles);
         return any;
     }
@@ -262,19 +262,19 @@ bool dh_culprit_is(struct dh_culprit *c, const struct dh_finding *f)
         if (answer != WRONG)
             take(c, before.now.at, before.now.n);
     }
-    dh_culprit_release(&before);
+    dh_blame_release(&before);
     free(roles);
     return any && answer != WRONG;
 }
 
-void dh_culprit_init(struct dh_culprit *c, struct dh_subject *s, const struct dh_schedule *wrong, int right,
-                     uint64_t until_ns)
+void dh_blame_init(struct dh_blame *c, struct dh_subject *s, const struct dh_schedule *wrong, int right,
+                   uint64_t until_ns)
 {
-    *c = (struct dh_culprit){.s = s, .as = *wrong, .right = right, .until_ns = until_ns};
+    *c = (struct dh_blame){.s = s, .as = *wrong, .right = right, .until_ns = until_ns};
     take(c, wrong->decisions, wrong->n);
 }
 
-void dh_culprit_release(struct dh_culprit *c)
+void dh_blame_release(struct dh_blame *c)
 {
     dh_vec_release(&c->now);
 }

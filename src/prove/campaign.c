@@ -1,7 +1,7 @@
 #include "prove/campaign.h"
 
 #include "base/str.h"
-#include "prove/campaign_parts.h"
+#include "prove/campaign_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,15 +28,15 @@ static const struct phase weak_phases[] = {
 static const uint32_t weak_ends = 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_ASSERTION | 1u << DH_ENGINE_CRASH |
                                   1u << DH_ENGINE_FREED | 1u << DH_ENGINE_WRONG;
 
-const char *dh_verdict_words(enum dh_verdict v)
+const char *dh_goal_status_words(enum dh_goal_status v)
 {
     static const char *const words[] = {
-        [DH_OPEN] = "budget spent before it was looked for",
-        [DH_PROVEN] = "proven",
-        [DH_REFUTED] = "refuted within bounds",
-        [DH_EXHAUSTED] = "exhausted",
-        [DH_SPENT] = "budget spent",
-        [DH_SKIPPED] = "not looked for",
+        [DH_GOAL_OPEN] = "budget spent before it was looked for",
+        [DH_GOAL_PROVEN] = "proven",
+        [DH_GOAL_REFUTED] = "refuted within bounds",
+        [DH_GOAL_EXHAUSTED] = "exhausted",
+        [DH_GOAL_SPENT] = "budget spent",
+        [DH_GOAL_SKIPPED] = "not looked for",
     };
     return words[v];
 }
@@ -58,11 +58,11 @@ static char *bounds_of(const struct campaign *c, const struct aim *a)
     return dh_str_take(&s);
 }
 
-static enum dh_verdict verdict_of(const struct aim *a)
+static enum dh_goal_status verdict_of(const struct aim *a)
 {
     if (!a->tried_all)
-        return DH_SPENT;
-    return a->bounded || a->goal || !a->checked_all ? DH_REFUTED : DH_EXHAUSTED;
+        return DH_GOAL_SPENT;
+    return a->bounded || a->goal || !a->checked_all ? DH_GOAL_REFUTED : DH_GOAL_EXHAUSTED;
 }
 
 static dh_engine_marks *first_visible(const struct campaign *c)
@@ -80,12 +80,12 @@ static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_n
     struct aim a = {.visible = first_visible(c), .sides = calloc(c->of.s->start.places + 1, 1), .budget_ns = budget_ns};
     if (!a.sides)
         abort();
-    if (g->verdict == DH_OPEN && dh_campaign_aim(c, g, &a)) {
+    if (g->verdict == DH_GOAL_OPEN && dh_campaign_set_up_goal(c, g, &a)) {
         if (a.is_pair && !c->of.o->no_prefix && !c->of.o->strategy)
-            dh_campaign_by_prefix(c, &a);
+            dh_campaign_search_prefixes(c, &a);
         if (!a.over)
             dh_campaign_pursue(c, &a);
-        if (g->verdict == DH_OPEN) {
+        if (g->verdict == DH_GOAL_OPEN) {
             g->verdict = verdict_of(&a);
             free(g->why);
             g->why = bounds_of(c, &a);
@@ -124,10 +124,10 @@ static void pursue_goals(struct campaign *c)
     for (size_t i = 0; i < c->of.n_goals; i++) {
         if (i % c->of.o->shards != c->of.o->shard)
             dh_campaign_skip(&c->of.goals[i], "another shard's");
-        left += c->of.goals[i].verdict == DH_OPEN;
+        left += c->of.goals[i].verdict == DH_GOAL_OPEN;
     }
     for (size_t i = 0; i < c->of.n_goals && dh_campaign_time_left(c); i++)
-        if (c->of.goals[i].verdict == DH_OPEN) {
+        if (c->of.goals[i].verdict == DH_GOAL_OPEN) {
             pursue_goal(c, &c->of.goals[i], (c->until_ns - dh_now_ns()) / left);
             left--;
         }
@@ -137,7 +137,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
                  const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err)
 {
     struct campaign c = {.of = {s, o, goals, n, host, out}, .err = err};
-    *out = (struct dh_campaign_result){.verdict = DH_OPEN};
+    *out = (struct dh_campaign_result){.verdict = DH_GOAL_OPEN};
     c.slots = calloc(o->jobs, sizeof *c.slots);
     if (!c.slots)
         abort();
@@ -150,7 +150,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
     for (unsigned i = 0; i < o->jobs; i++)
         if (c.slots[i].control)
             dh_campaign_end_search(&c, &c.slots[i]);
-    dh_campaign_tell_unordered(&c);
+    dh_campaign_report_unordered(&c);
     out->elapsed_ns = dh_now_ns() - c.began_ns;
     out->threads = c.threads;
     free(c.slots);

@@ -9,19 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum dh_verdict {
-    DH_OPEN, /* not looked for yet */
-    DH_PROVEN,
-    DH_REFUTED,   /* every schedule within the bounds was tried */
-    DH_EXHAUSTED, /* every schedule there is was tried, as far as visible operations go */
-    DH_SPENT,     /* the budget came first */
-    DH_SKIPPED,   /* nothing that a search can look for, or another shard's */
+enum dh_goal_status {
+    DH_GOAL_OPEN, /* not looked for yet */
+    DH_GOAL_PROVEN,
+    DH_GOAL_REFUTED,   /* every schedule within the bounds was tried */
+    DH_GOAL_EXHAUSTED, /* every schedule there is was tried, as far as visible operations go */
+    DH_GOAL_SPENT,     /* the budget came first */
+    DH_GOAL_SKIPPED,   /* nothing that a search can look for, or another shard's */
 };
 
 /* A finding that is to be proven. */
 struct dh_goal {
     const struct dh_finding *finding;
-    enum dh_verdict verdict;
+    enum dh_goal_status verdict;
     uint64_t schedules;
     char *why; /* words for the bounds, or why it was skipped; "" */
 };
@@ -63,21 +63,21 @@ struct dh_campaign_options {
     unsigned jobs;          /* processes at a time */
     unsigned shard, shards; /* this one of so many, from 0 */
     uint64_t seed;
-    const char *strategy;                /* only this one, or NULL */
-    uint32_t preemptions;                /* UINT32_MAX: no bound */
-    uint32_t depth;                      /* decisions per schedule; 0: the engine's */
-    uint64_t schedules;                  /* per search; 0: no limit */
-    const dh_engine_marks *marks;        /* per place: visible from the beginning, sections; or NULL */
-    const struct dh_adversary *judged;   /* outcomes that are right: others are looked for, and races only if it has a
-                                            memory model; or NULL */
-    bool spurious;                       /* condition waits may end by themselves */
-    bool first;                          /* ends with the first proof */
-    bool as_found;                       /* witnesses are not minimised */
-    bool no_prefix, no_hint, keep_first; /* for measurements: §3 without a part of it */
+    const char *strategy;                    /* only this one, or NULL */
+    uint32_t preemptions;                    /* UINT32_MAX: no bound */
+    uint32_t depth;                          /* decisions per schedule; 0: the engine's */
+    uint64_t schedules;                      /* per search; 0: no limit */
+    const dh_engine_marks *marks;            /* per place: visible from the beginning, sections; or NULL */
+    const struct dh_adversary_setup *judged; /* outcomes that are right: others are looked for, and races only if it has
+                                          a memory model; or NULL */
+    bool spurious;                           /* condition waits may end by themselves */
+    bool first;                              /* ends with the first proof */
+    bool as_found;                           /* witnesses are not minimised */
+    bool no_prefix, no_hint, keep_first;     /* for measurements: §3 without a part of it */
 };
 
 struct dh_campaign_result {
-    enum dh_verdict verdict; /* of exploring without goals */
+    enum dh_goal_status verdict; /* of exploring without goals */
     uint64_t schedules, steps, elapsed_ns;
     uint64_t pairs, both;
     unsigned proven, unconfirmed;
@@ -104,6 +104,6 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
                  const struct dh_campaign_host *host, struct dh_campaign_result *out, struct dh_err *err);
 void dh_campaign_result_release(struct dh_campaign_result *r);
 
-const char *dh_verdict_words(enum dh_verdict v);
+const char *dh_goal_status_words(enum dh_goal_status v);
 
 #endif

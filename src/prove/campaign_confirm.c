@@ -1,6 +1,6 @@
 /* From a schedule that was found to one that is proven: with fewer switches, and replayed with kernel threads. */
-#include "prove/campaign_parts.h"
-#include "prove/ending.h"
+#include "prove/campaign_internal.h"
+#include "prove/end_finding.h"
 #include "prove/minimise.h"
 
 #include <stdlib.h>
@@ -23,14 +23,14 @@ static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *
     const struct dh_engine_found *again = NULL;
     unsigned how = c->of.o->judged && end->kind != DH_ENGINE_RACE ? DH_REPLAY_NO_RACES : 0;
     if (dh_replay(&c->of.s->start, s, how, PATIENCE, &r, &ignored))
-        again = dh_replayed_find_like(&r, end);
+        again = dh_replayed_find_equivalent(&r, end);
     if (again && again->n_decisions < s->n)
         s->n = again->n_decisions;
     if (again) {
         free((void *)s->values);
-        s->values = dh_values_of(again, s->n);
+        s->values = dh_replay_values(again, s->n);
     }
-    struct dh_engine_found *copy = again ? dh_campaign_copy(again, again->size) : NULL;
+    struct dh_engine_found *copy = again ? dh_campaign_copy_end(again, again->size) : NULL;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
     return copy;
@@ -45,7 +45,7 @@ static struct dh_goal *goal_of(struct campaign *c, const char *id)
 }
 
 /* Whether the beginning was all there was to it. */
-static const char *how_from_prefix(const struct dh_beginning *p, const struct dh_engine_found *end)
+static const char *how_from_prefix(const struct dh_witness_prefix *p, const struct dh_engine_found *end)
 {
     return end->n_decisions <= p->n ? "prefix" : "prefix and search";
 }
@@ -55,7 +55,7 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
 {
     struct dh_goal *goal = goal_of(c, f->id);
     struct dh_witness w;
-    dh_subject_witness(c->of.s, s, end, f->id, &w);
+    dh_subject_make_witness(c->of.s, s, end, f->id, &w);
     bool same_build = goal && strcmp(goal->finding->build, f->build) == 0;
     struct dh_proof p = {.finding = same_build ? goal->finding : f,
                          .is_new = !goal,
@@ -67,12 +67,12 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
                          .strategy =
                              from->aim->prefix ? how_from_prefix(from->aim->prefix, found) : from->phase->strategy,
                          .steps_before = found->n_decisions,
-                         .switches_before = dh_switches(found->decisions, found->n_decisions),
-                         .switches = dh_switches(s->decisions, s->n)};
+                         .switches_before = dh_schedule_switches(found->decisions, found->n_decisions),
+                         .switches = dh_schedule_switches(s->decisions, s->n)};
     bool ok = c->of.host->proven(c->of.host->arg, &p);
     dh_witness_release(&w);
     if (goal)
-        goal->verdict = DH_PROVEN;
+        goal->verdict = DH_GOAL_PROVEN;
     c->of.out->by_prefix += from->aim->prefix && found->n_decisions <= from->aim->prefix->n;
     c->of.out->proven++;
     c->failed = c->failed || !ok;
@@ -83,7 +83,7 @@ static bool tell(struct campaign *c, const struct search *from, const struct dh_
 static dh_engine_marks *visible_for(const struct campaign *c, const struct search *from,
                                     const struct dh_engine_found *end)
 {
-    const struct dh_engine_progress *p = &dh_control_region(from->control)->progress;
+    const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
     dh_engine_marks *visible = malloc((c->of.s->start.places + 1) * sizeof *visible);
     if (!visible)
         abort();
@@ -113,7 +113,7 @@ static void release_draft(struct draft *d)
 
 static struct draft draft_of(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like)
 {
-    struct draft d = {.end = dh_campaign_copy(end, end->size),
+    struct draft d = {.end = dh_campaign_copy_end(end, end->size),
                       .decisions = calloc(end->n_decisions + 1, sizeof *d.decisions)};
     if (!d.end || !d.decisions)
         abort();
@@ -123,13 +123,14 @@ static struct draft draft_of(struct campaign *c, const struct dh_engine_found *e
         d.schedule.n = end->n_decisions;
         memcpy(d.decisions, end->decisions, end->n_decisions * sizeof *d.decisions);
     } else
-        d.schedule.n = dh_minimise(end->decisions, end->n_decisions, end, dh_subject_bytes, c->of.s, d.decisions);
+        d.schedule.n =
+            dh_schedule_minimise(end->decisions, end->n_decisions, end, dh_subject_access_size, c->of.s, d.decisions);
     return d;
 }
 
 static uint32_t switches_of(const struct draft *d)
 {
-    return dh_switches(d->schedule.decisions, d->schedule.n);
+    return dh_schedule_switches(d->schedule.decisions, d->schedule.n);
 }
 
 /* The same end by fewer switches, from a schedule that is known to lead there: what the search for it came to last. */
@@ -138,28 +139,28 @@ static bool shorten(struct campaign *c, const struct draft *from, struct draft *
     const struct dh_engine_found *end = from->end, *f;
     struct phase p = {"shorten", (from->schedule.flags & DH_ENGINE_ALL_VISIBLE) | DH_ENGINE_NO_ORDER, 0, 0};
     struct aim a = {.look_for = 1u << end->kind};
-    struct dh_work w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
-                        .visible = from->schedule.visible,
-                        .prefix = from->schedule.decisions,
-                        .prefix_length = from->schedule.n,
-                        .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
-                        .output = DH_OUTPUT_NOWHERE};
+    struct dh_engine_request w = {.job = dh_campaign_job(c, &a, &p, SHORTEN_NS),
+                                  .visible = from->schedule.visible,
+                                  .prefix = from->schedule.decisions,
+                                  .prefix_length = from->schedule.n,
+                                  .found_bytes = sizeof *f + (2 * from->schedule.n + 1024) * sizeof *f->decisions,
+                                  .output = DH_OUTPUT_DISCARDED};
     w.adversary = from->schedule.adversary;
     w.job.flags = (w.job.flags & ~(uint32_t)DH_ENGINE_COVERAGE) | DH_ENGINE_ONLY_TARGET;
     w.job.target_signature = dh_engine_signature(end->kind, end->parties, end->n_parties, end->text);
     if (end->kind == DH_ENGINE_RACE)
         for (unsigned i = 0; i < 2; i++)
             w.job.target_place[i] = end->parties[i].place;
-    struct dh_control *control = dh_control_start(&c->of.s->start, &w, c->err);
+    struct dh_engine_process *control = dh_engine_process_start(&c->of.s->start, &w, c->err);
     if (!control) {
         c->failed = true;
         return false;
     }
-    dh_control_wait(control, w.job.time_max_ns + OVERTIME);
-    struct dh_engine_control *region = dh_control_region(control);
+    dh_engine_process_wait(control, w.job.time_max_ns + OVERTIME);
+    struct dh_engine_control *region = dh_engine_process_region(control);
     struct dh_engine_found *found =
-        (f = dh_engine_found_at(region, 0)) ? dh_campaign_copy(f, region->found_size) : NULL;
-    dh_control_free(control);
+        (f = dh_engine_found_at(region, 0)) ? dh_campaign_copy_end(f, region->found_size) : NULL;
+    dh_engine_process_free(control);
     if (found)
         *out = draft_of(c, found, &from->schedule);
     free(found);
@@ -177,7 +178,7 @@ static bool holds(struct campaign *c, struct search *from, struct dh_schedule *s
         struct dh_engine_found *again = replayed(c, s, end);
         if (!again)
             return false;
-        dh_ending_finding(&c->of.s->of, again, &f);
+        dh_end_finding(&c->of.s->of, again, &f);
         same = strcmp(f.id, id) == 0;
         if (same && !left)
             tell(c, from, s, again, found, &f);

@@ -1,6 +1,6 @@
 /* Searches of a campaign, each a process: what they are told, what their ends say. */
 #include "base/str.h"
-#include "prove/campaign_parts.h"
+#include "prove/campaign_internal.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -64,10 +64,10 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
     if (c->of.o->strategy || a->next >= a->n_phases)
         time_ns = a->budget_ns; /* nothing comes after it */
     time_ns = time_ns < left ? time_ns : left;
-    struct dh_work w = {.job = dh_campaign_job(c, a, p, time_ns),
-                        .visible = a->visible,
-                        .found_bytes = FOUND,
-                        .output = DH_OUTPUT_NOWHERE};
+    struct dh_engine_request w = {.job = dh_campaign_job(c, a, p, time_ns),
+                                  .visible = a->visible,
+                                  .found_bytes = FOUND,
+                                  .output = DH_OUTPUT_DISCARDED};
     if (c->of.o->judged)
         w.adversary = *c->of.o->judged;
     if (a->prefix) {
@@ -79,7 +79,7 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
     if (!slot->visible)
         abort();
     memcpy(slot->visible, a->visible, c->of.s->start.places * sizeof *slot->visible);
-    slot->control = dh_control_start(&c->of.s->start, &w, c->err);
+    slot->control = dh_engine_process_start(&c->of.s->start, &w, c->err);
     if (!slot->control) {
         free(slot->visible);
         c->failed = true;
@@ -115,7 +115,7 @@ static void start_searches(struct campaign *c, struct aim *a)
 
 static void count(struct campaign *c, struct search *s)
 {
-    const struct dh_engine_progress *p = &dh_control_region(s->control)->progress;
+    const struct dh_engine_progress *p = &dh_engine_process_region(s->control)->progress;
     c->of.out->schedules += p->schedules - s->counted;
     s->aim->schedules += p->schedules - s->counted;
     c->of.out->steps += p->steps - s->counted_steps;
@@ -131,8 +131,8 @@ static void count(struct campaign *c, struct search *s)
 
 void dh_campaign_end_search(struct campaign *c, struct search *s)
 {
-    dh_campaign_extend(c, s);
-    dh_control_free(s->control);
+    dh_campaign_keep_visible(c, s);
+    dh_engine_process_free(s->control);
     free(s->visible);
     *s = (struct search){0};
     c->running--;
@@ -142,7 +142,7 @@ static void note_cannot(struct campaign *c, const char *text)
 {
     if (c->of.out->cannot)
         return;
-    char *words = dh_subject_explain(c->of.s, text);
+    char *words = dh_subject_explain_places(c->of.s, text);
     c->of.out->cannot = dh_starts_with(words, "cannot ") ? dh_strdup(words) : dh_format("cannot explore: %s", words);
     free(words);
 }
@@ -157,7 +157,7 @@ static bool reached_depth(const struct dh_engine_control *r)
 /* What its end says of what was looked for. */
 static void judge(struct campaign *c, struct search *s)
 {
-    const struct dh_engine_control *r = dh_control_region(s->control);
+    const struct dh_engine_control *r = dh_engine_process_region(s->control);
     struct aim *a = s->aim;
     char text[sizeof r->progress.text];
     memcpy(text, r->progress.text, sizeof text);
@@ -185,8 +185,8 @@ static void judge(struct campaign *c, struct search *s)
 static void look_after(struct campaign *c, struct search *s)
 {
     bool was_over = s->aim->over;
-    bool has_ended = dh_control_ended(s->control);
-    dh_campaign_read_found(c, s);
+    bool has_ended = dh_engine_process_ended(s->control);
+    dh_campaign_read_ends(c, s);
     count(c, s);
     if (has_ended) {
         judge(c, s);
@@ -194,7 +194,7 @@ static void look_after(struct campaign *c, struct search *s)
         return;
     }
     if (s->aim->over || c->stop)
-        dh_control_stop(s->control);
+        dh_engine_process_stop(s->control);
     /* Those that are of no use any more need not be waited for. */
     if (dh_now_ns() > s->deadline_ns || (s->aim->over && was_over))
         dh_campaign_end_search(c, s);

@@ -13,7 +13,7 @@
 enum { LINE = 64, LINES_MOST = 64, DECISIONS_MOST = 200000 };
 enum space { MEMORY, OBJECT, THREAD, CLOCK, OUTSIDE, ALL };
 
-uint32_t dh_switches(const struct dh_engine_decision *d, uint32_t n)
+uint32_t dh_schedule_switches(const struct dh_engine_decision *d, uint32_t n)
 {
     uint32_t switches = 0;
     for (uint32_t i = 1; i < n; i++)
@@ -323,8 +323,9 @@ static void release(struct order *o)
     free(o->first);
 }
 
-uint32_t dh_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
-                     uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg, struct dh_engine_decision *out)
+uint32_t dh_schedule_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
+                              uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg,
+                              struct dh_engine_decision *out)
 {
     struct order o = {.d = d, .n = n, .bytes_of = bytes_of, .arg = arg};
     for (uint32_t i = 0; i < n; i++)

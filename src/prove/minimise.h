@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 /* How often another thread goes on. */
-uint32_t dh_switches(const struct dh_engine_decision *d, uint32_t n);
+uint32_t dh_schedule_switches(const struct dh_engine_decision *d, uint32_t n);
 
 /* Leaves out what neither party waits for or depends on, and lets each thread go on for as long as the others allow.
  * `bytes_of` tells how many bytes an access of a place touches at most; 0: not known. Answers the new length, and in
  * `out` (room for n) the schedule. */
-uint32_t dh_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
-                     uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg, struct dh_engine_decision *out);
+uint32_t dh_schedule_minimise(const struct dh_engine_decision *d, uint32_t n, const struct dh_engine_found *end,
+                              uint32_t (*bytes_of)(void *arg, uint32_t place), void *arg,
+                              struct dh_engine_decision *out);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "prove/control.h"
+#include "prove/engine_process.h"
 
 struct dh_schedule {
     const struct dh_engine_decision *decisions;
@@ -12,7 +12,7 @@ struct dh_schedule {
     const dh_engine_marks *visible;       /* per place */
     uint32_t flags;                       /* enum dh_engine_flag: what the search had */
     const struct dh_engine_value *values; /* of a run of it, one per decision; NULL: not known */
-    struct dh_adversary adversary;
+    struct dh_adversary_setup adversary;
 };
 
 struct dh_replayed {
@@ -38,16 +38,17 @@ enum {
 };
 
 /* False only when the process could not be started. Released by the caller. */
-bool dh_replay(const struct dh_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
+bool dh_replay(const struct dh_subject_start *start, const struct dh_schedule *s, unsigned how, uint64_t patience_ns,
                struct dh_replayed *out, struct dh_err *err);
 void dh_replayed_release(struct dh_replayed *r);
 /* How it came to that end, or to the same one by other threads; NULL: it did not. */
-const struct dh_engine_found *dh_replayed_find_like(const struct dh_replayed *r, const struct dh_engine_found *end);
+const struct dh_engine_found *dh_replayed_find_equivalent(const struct dh_replayed *r,
+                                                          const struct dh_engine_found *end);
 /* The same, of the same threads. */
 const struct dh_engine_found *dh_replayed_find(const struct dh_replayed *r, const struct dh_engine_found *end);
 /* The values of the first `n` steps of that run, owned by the caller; NULL: there are not so many. */
-struct dh_engine_value *dh_values_of(const struct dh_engine_found *end, uint32_t n);
+struct dh_engine_value *dh_replay_values(const struct dh_engine_found *end, uint32_t n);
 /* Why it did not, in words. */
-void dh_replayed_words(struct dh_str *out, const struct dh_replayed *r);
+void dh_replayed_explain(struct dh_str *out, const struct dh_replayed *r);
 
 #endif

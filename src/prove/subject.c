@@ -29,7 +29,7 @@ bool dh_subject_open(struct dh_subject *s, const char *program, const char *vari
     *s =
         (struct dh_subject){.resolver = dh_resolver_new(), .program = dh_strdup(program), .called = dh_strdup(argv[0])};
     char *file = dh_strdup(variant);
-    s->start = (struct dh_start){.variant = file, .argv = argv, .input = input};
+    s->start = (struct dh_subject_start){.variant = file, .argv = argv, .input = input};
     if (!read_build(s, variant, err))
         return false;
     s->places = dh_place_names_new(dh_resolver_modules(s->resolver), variant);
@@ -42,7 +42,7 @@ bool dh_subject_open(struct dh_subject *s, const char *program, const char *vari
     return true;
 }
 
-void dh_subject_learn(struct dh_subject *s, const struct dh_engine_progress *p)
+void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_progress *p)
 {
     uint32_t n = p->n_libraries < DH_ENGINE_LIBRARIES ? p->n_libraries : DH_ENGINE_LIBRARIES;
     for (uint32_t i = s->of.n_libraries; i < n; i++) {
@@ -64,7 +64,7 @@ void dh_subject_release(struct dh_subject *s)
     *s = (struct dh_subject){0};
 }
 
-uint32_t dh_subject_bytes(void *subject, uint32_t place)
+uint32_t dh_subject_access_size(void *subject, uint32_t place)
 {
     struct dh_subject *s = subject;
     const struct dh_site_table *t;
@@ -72,7 +72,7 @@ uint32_t dh_subject_bytes(void *subject, uint32_t place)
     return site && !(site->flags & DH_SITE_SIZE_VARIES) ? site->size : 0;
 }
 
-char *dh_subject_explain(struct dh_subject *s, const char *text)
+char *dh_subject_explain_places(struct dh_subject *s, const char *text)
 {
     const char *at = strstr(text, "place ");
     const struct dh_site_table *t;
@@ -145,8 +145,8 @@ static uint32_t parties_of(const struct dh_engine_found *end)
     return end->n_parties < DH_ENGINE_PARTIES ? end->n_parties : DH_ENGINE_PARTIES;
 }
 
-static void describe_adversary(struct dh_subject *s, const struct dh_adversary *a, const struct dh_engine_found *end,
-                               struct dh_witness *out)
+static void describe_adversary(struct dh_subject *s, const struct dh_adversary_setup *a,
+                               const struct dh_engine_found *end, struct dh_witness *out)
 {
     free(out->model);
     out->model = dh_strdup(a->model);
@@ -167,8 +167,8 @@ static void describe_adversary(struct dh_subject *s, const struct dh_adversary *
     out->outcome = (struct dh_witness_outcome){end->outcome.status, end->outcome.output, end->outcome.errors};
 }
 
-void dh_subject_witness(struct dh_subject *s, const struct dh_schedule *schedule, const struct dh_engine_found *end,
-                        const char *finding, struct dh_witness *out)
+void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *schedule,
+                             const struct dh_engine_found *end, const char *finding, struct dh_witness *out)
 {
     dh_witness_init(out);
     free(out->kind);
@@ -254,7 +254,8 @@ static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, 
            dh_err_set(err, "the witness names %s, which this build does not have", name);
 }
 
-static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                       struct dh_err *err)
 {
     uint32_t place;
     for (size_t i = 0; i < w->marks.n; i++) {
@@ -272,7 +273,8 @@ static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct 
     return true;
 }
 
-static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                          struct dh_err *err)
 {
     for (size_t i = 0; i < w->foreseen.n && i < DH_ENGINE_FORESEEN; i++) {
         const struct dh_witness_foreseen *from = &w->foreseen.at[i];
@@ -284,7 +286,8 @@ static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, stru
     return true;
 }
 
-static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                         struct dh_err *err)
 {
     out->visible = calloc(s->start.places + 1, sizeof *out->visible);
     out->stale = calloc(s->start.places + 1, 1);
@@ -300,11 +303,12 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
     strcpy(out->model, w->model);
     for (size_t i = 0; i < w->elements.n && i < DH_ENGINE_ELEMENTS; i++)
         out->elements[out->n_elements++] = w->elements.at[i];
-    dh_elements_find(out->elements, out->n_elements, s->start.variant);
+    dh_racy_elements_resolve(out->elements, out->n_elements, s->start.variant);
     return plot_marks(s, w, out, err) && plot_foreseen(s, w, out, err);
 }
 
-static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                       struct dh_err *err)
 {
     for (size_t i = 0; i < w->steps.n; i++) {
         const struct dh_witness_step *from = &w->steps.at[i];
@@ -327,7 +331,8 @@ static uint16_t kind_of(const char *name)
     return k;
 }
 
-static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                     struct dh_err *err)
 {
     struct dh_engine_found *end = calloc(1, sizeof *end);
     if (!end)
@@ -352,25 +357,26 @@ static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh
     return true;
 }
 
-bool dh_subject_plot(struct dh_subject *s, const struct dh_witness *w, struct dh_plot *out, struct dh_err *err)
+bool dh_subject_resolve_witness(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                                struct dh_err *err)
 {
-    *out = (struct dh_plot){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
-                                     (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
+    *out = (struct dh_resolved_witness){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
+                                                 (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
     return same_build(s, w, err) && same_inputs(w, err) && plot_visible(s, w, out, err) && plot_steps(s, w, out, err) &&
            plot_end(s, w, out, err);
 }
 
-void dh_plot_release(struct dh_plot *p)
+void dh_resolved_witness_release(struct dh_resolved_witness *p)
 {
     dh_vec_release(&p->decisions);
     free(p->visible);
     free(p->values);
     free(p->stale);
     free(p->end);
-    *p = (struct dh_plot){0};
+    *p = (struct dh_resolved_witness){0};
 }
 
-struct dh_schedule dh_plot_schedule(const struct dh_plot *p)
+struct dh_schedule dh_resolved_witness_schedule(const struct dh_resolved_witness *p)
 {
     struct dh_schedule s = {.decisions = p->decisions.at,
                             .n = (uint32_t)p->decisions.n,

@@ -143,7 +143,7 @@ static void add_foreseen(struct dh_str *out, const struct dh_witness_foreseen *f
     dh_str_add(out, "\n");
 }
 
-static void add_element(struct dh_str *out, const struct dh_element *e)
+static void add_element(struct dh_str *out, const struct dh_racy_element *e)
 {
     dh_str_addf(out, "element %llu %llu", (unsigned long long)e->block, (unsigned long long)e->offset);
     if (e->global[0]) {
@@ -449,7 +449,7 @@ static bool on_foreseen(struct parse *p, const char *v)
 
 static bool on_element(struct parse *p, const char *v)
 {
-    struct dh_element e = {0};
+    struct dh_racy_element e = {0};
     unsigned long long block, offset;
     int end = 0;
     bool ok = sscanf(v, "%20llu %20llu%n", &block, &offset, &end) == 2 && (!v[end] || (v[end] == ' ' && v[end + 1]));

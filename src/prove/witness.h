@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "host/err.h"
-#include "prove/elements.h"
+#include "prove/racy_elements.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,8 +70,8 @@ struct dh_witness {
     DH_VEC(struct dh_witness_input) inputs;
     DH_VEC(char *) visible; /* names of places whose accesses are steps, besides synchronisation and atomics */
     DH_VEC(struct dh_witness_mark) marks;
-    DH_VEC(struct dh_witness_mark) stale; /* places whose loads the model has a say in: enum dh_engine_adversary */
-    DH_VEC(struct dh_element) elements;   /* that are served beside the sample */
+    DH_VEC(struct dh_witness_mark) stale;    /* places whose loads the model has a say in: enum dh_engine_adversary */
+    DH_VEC(struct dh_racy_element) elements; /* that are served beside the sample */
     DH_VEC(struct dh_witness_foreseen) foreseen; /* that steps speak of, by number */
     DH_VEC(struct dh_witness_step) steps;
     DH_VEC(struct dh_witness_step) parties; /* who stands where at the end */

@@ -73,7 +73,7 @@ static const char *executable_path(void)
 
 void dh_process_forked(void)
 {
-    dh_engine_forked();
+    dh_engine_off_in_child();
     dh_process.pid = dh_sys_getpid();
     dh_process.forked = true;
     dh_threads_forked();

@@ -15,7 +15,7 @@ static void tell(const char *expression, const char *file, unsigned line, const 
     dh_text_copy(signature, sizeof signature, function ? function : "?");
     dh_print_text(text, sizeof text, "%s:%u: %s: %s", n > FILE_MOST ? file + n - FILE_MOST : file, line, signature,
                   expression);
-    dh_found_text(text);
+    dh_found_ends_set_text(text);
 }
 
 static void dh_interposed___assert_fail(const char *expression, const char *file, unsigned line, const char *function)

@@ -128,7 +128,7 @@ static void conclude(const struct section *s, dh_engine_marks marks)
     const unsigned allows[2] = {DH_ENGINE_SECTION_ALLOW_READ, DH_ENGINE_SECTION_ALLOW_WRITE};
     for (unsigned wrote = 0; wrote < 2; wrote++)
         if (s->is_broken[wrote] && !(marks & allows[wrote]))
-            dh_found_parties(DH_ENGINE_ATOMICITY, s->broken[wrote], 3);
+            dh_found_ends_record(DH_ENGINE_ATOMICITY, s->broken[wrote], 3);
 }
 
 void dh_atomic_sections_access(const struct dh_step *step, dh_engine_marks marks)

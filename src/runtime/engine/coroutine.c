@@ -1,6 +1,6 @@
 #include "runtime/engine/coroutine.h"
 
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/task.h"
 
 #include <asm/prctl.h>
@@ -67,13 +67,13 @@ struct saved {
     uint64_t rip;
 };
 
-void dh_set_thread_pointer(uintptr_t fs)
+void dh_engine_set_thread_pointer(uintptr_t fs)
 {
     if (dh_engine->fs_now == fs)
         return;
     dh_engine->fs_now = fs;
     if (dh_engine->use_arch_prctl)
-        dh_raw(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0, 0, 0, 0);
+        dh_kernel_call(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0, 0, 0, 0);
     else
         __asm__ volatile("wrfsbase %0" : : "r"(fs) : "memory");
 }
@@ -82,7 +82,7 @@ static void resume(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
     e->current = t;
-    dh_set_thread_pointer(t->fs);
+    dh_engine_set_thread_pointer(t->fs);
     dh_engine_switch(&e->sp, t->sp);
     e->current = NULL;
 }
@@ -103,7 +103,7 @@ static void leave(void)
 static bool create(struct dh_task *t)
 {
     t->fs = dh_tls_of(t->index, t->tid);
-    if (!t->fs || !dh_task_stack(t))
+    if (!t->fs || !dh_task_allocate_stack(t))
         return false;
     uintptr_t top = ((uintptr_t)t->stack + t->stack_size - 64) & ~(uintptr_t)15;
     struct saved *s = (struct saved *)(top - sizeof *s);

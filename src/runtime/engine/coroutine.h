@@ -11,7 +11,7 @@ extern const struct dh_engine_carrier_ops dh_coroutines;
 void dh_engine_switch(void **save, void *to);
 /* Goes on at `function`, never to come back, on a stack that ends at `top`. */
 __attribute__((noreturn)) void dh_engine_jump(void *top, void (*function)(void));
-void dh_set_thread_pointer(uintptr_t fs);
+void dh_engine_set_thread_pointer(uintptr_t fs);
 /* Main becomes a coroutine, the engine begins on a stack of its own; comes back when main is resumed. */
 void dh_coroutines_begin(struct dh_task *main);
 

@@ -65,7 +65,7 @@ struct dh_task {
         uint32_t place, same;
     } spin[4];
     uint32_t spin_next;
-    struct dh_recurrence {
+    struct dh_livelock_state {
         uint64_t mark; /* a state it was in */
         uint32_t steps, until;
         bool recurs;
@@ -90,7 +90,7 @@ struct dh_engine_carrier_ops {
 };
 
 /* Which alternatives a parked task has now: bit 0 is the first. */
-typedef uint32_t dh_engine_ways(const struct dh_task *);
+typedef uint32_t dh_engine_alternatives(const struct dh_task *);
 
 struct dh_engine {
     struct dh_engine_control *control;
@@ -99,7 +99,7 @@ struct dh_engine {
     uintptr_t fs_now; /* whose thread pointer is set */
     struct dh_task *tasks;
     struct dh_actor *actors;
-    dh_engine_ways **ways; /* of each */
+    dh_engine_alternatives **ways; /* of each */
     uint32_t n_tasks;
     uint32_t drains_from, n_drains; /* actors that are store buffers (drains.h): from where, how many so far */
     struct dh_task *current;        /* NULL: the engine itself */
@@ -153,7 +153,7 @@ struct dh_engine {
 };
 
 /* How the strategy sees it now. */
-static inline struct dh_moment dh_engine_moment(const struct dh_engine *e)
+static inline struct dh_moment dh_engine_choice_point(const struct dh_engine *e)
 {
     return (struct dh_moment){e->actors, e->n_drains ? e->drains_from + e->n_drains : e->n_tasks, e->last, e->depth};
 }
@@ -189,15 +189,15 @@ __attribute__((noreturn, format(printf, 1, 2))) void dh_engine_cannot(const char
 /* Ends the schedule from wherever the program is. */
 __attribute__((noreturn)) void dh_engine_end_schedule(enum dh_engine_end how);
 /* With kernel threads this comes back: the process goes on to its end. */
-void dh_engine_exited(int status);
+void dh_engine_program_exits(int status);
 /* A child is not explored. */
-void dh_engine_forked(void);
+void dh_engine_off_in_child(void);
 /* At the end of the process, when no thread was ever created. */
-void dh_engine_ended_alone(void);
+void dh_engine_ended_without_threads(void);
 
 /* With kernel threads, of a task that parks: is it the one that goes on, too, by the schedule that is replayed? Then
  * that is decided where it runs, and nobody has to be woken. */
-bool dh_engine_same_goes_on(struct dh_task *t);
+bool dh_engine_replay_continues(struct dh_task *t);
 
 /* ---- park.c ---- */
 
@@ -206,10 +206,10 @@ bool dh_engine_same_goes_on(struct dh_task *t);
 uint32_t dh_engine_park(const struct dh_step *step);
 /* The same for what is not a memory access: flags, object and second as in struct dh_step; the place is the call's.
  * `ways` NULL: it can always go on, in one way. */
-uint32_t dh_engine_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                      dh_engine_ways *ways);
+uint32_t dh_engine_park_at(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                           dh_engine_alternatives *ways);
 /* What the current step turned out to be: it changed nothing. */
-static inline void dh_engine_in_vain(void);
+static inline void dh_engine_step_failed(void);
 /* The place that instrumented code announced for the call it makes; 0: none, or it was asked for before. */
 uint32_t dh_engine_call_place(void);
 static inline struct dh_step *dh_task_step(const struct dh_task *t)
@@ -221,7 +221,7 @@ static inline struct dh_task *dh_engine_self(void)
     return dh_engine->current;
 }
 
-static inline void dh_engine_in_vain(void)
+static inline void dh_engine_step_failed(void)
 {
     dh_engine->executed.flags |= DH_STEP_FAILED;
 }
@@ -232,9 +232,9 @@ bool dh_tasks_init(void);
 
 /* ---- children.c ---- */
 
-bool dh_children_init(void);
+bool dh_commands_init(void);
 /* The system call wait4. */
-long dh_children_wait(long number, const long a[6]);
+long dh_commands_wait4(long number, const long a[6]);
 
 /* ---- keep.c ---- */
 
@@ -249,31 +249,31 @@ bool dh_keep_contains(uintptr_t address);
 /* ---- callers.c ---- */
 
 /* Fills in as many as there are. */
-void dh_callers(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
-void dh_image_is(struct dh_engine_found *f);
+void dh_call_stack_copy(uint32_t task, uint64_t out[DH_ENGINE_FRAMES]);
+void dh_call_stack_set_image(struct dh_engine_found *f);
 
 /* ---- found.c ---- */
 
-void dh_found_init(void);
+void dh_found_ends_init(void);
 /* Keeps the present schedule as one that leads to `kind`; `parties` are task indices. */
-void dh_found_record(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
+void dh_found_ends_record_tasks(enum dh_engine_end kind, const uint32_t *parties, uint32_t n);
 /* The same for two accesses that are not parked. */
 void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2]);
-void dh_found_parties(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n);
-void dh_found_text(const char *text);
+void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n);
+void dh_found_ends_set_text(const char *text);
 
 /* ---- values.c ---- */
 
 /* What memory holds there; asked for in a way that cannot fail on the program's wild pointers. */
-uint64_t dh_value_at(uint64_t address, uint32_t size);
+uint64_t dh_access_value_read(uint64_t address, uint32_t size);
 /* The task is about to make the access that it was chosen for, or has made it. */
-void dh_values_before(const struct dh_task *t, const void *address, size_t size);
-void dh_values_after(const struct dh_task *t, const void *address, size_t size);
+void dh_access_values_before(const struct dh_task *t, const void *address, size_t size);
+void dh_access_values_after(const struct dh_task *t, const void *address, size_t size);
 
 /* ---- occurrences.c ---- */
 
-bool dh_occurrences_init(void);
-void dh_occurrences_reset(void);
-uint32_t dh_occurrences_next(uint32_t task, uint32_t place);
+bool dh_occurrence_counts_init(void);
+void dh_occurrence_counts_reset(void);
+uint32_t dh_occurrence_counts_next(uint32_t task, uint32_t place);
 
 #endif

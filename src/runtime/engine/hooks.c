@@ -6,11 +6,11 @@
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/livelock.h"
-#include "runtime/engine/ordering.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/spinning.h"
+#include "runtime/engine/spin_loops.h"
 #include "runtime/race/history.h"
 
 enum { WHAT_OP = 0xFF, WHAT_ORDER_SHIFT = 8, WHAT_ORDER = 0xF, WHAT_SIZE_SHIFT = 16, QUIET_MOST = 20000 };
@@ -79,7 +79,7 @@ static __attribute__((noinline)) bool is_sampled(const void *addr, const void *s
 static void let_adversary(const struct dh_step *s, uint32_t alternative)
 {
     dh_adversary_before(s, alternative);
-    dh_engine->after |= dh_adversary_state->making;
+    dh_engine->after |= dh_adversary_bounds->making;
 }
 
 /* `around`: __dh_after follows. */
@@ -92,14 +92,14 @@ static __attribute__((noinline)) void visible(struct dh_task *t, const void *add
     if (adversary)
         dh_adversary_prepare(&s);
     if (adversary && dh_adversary_serves(&s))
-        e->ways[t->index] = e->picks ? NULL : dh_adversary_ways;
+        e->ways[t->index] = e->picks ? NULL : dh_adversary_alternatives;
     uint32_t alternative = dh_engine_park(&s);
     e->after = e->values || (what & WHAT_OP) == DH_OP_ATOMIC_CAS;
     s.occurrence = dh_task_step(t)->occurrence;
     if (adversary)
         let_adversary(&s, alternative);
     if (e->values)
-        dh_values_before(t, addr, size);
+        dh_access_values_before(t, addr, size);
     if (place < e->n_visible && e->visible[place] & ~DH_ENGINE_VISIBLE)
         dh_atomic_sections_access(dh_task_step(t), e->visible[place]);
     if ((what & WHAT_OP) == DH_OP_ATOMIC_CAS)
@@ -112,16 +112,16 @@ static __attribute__((noinline)) void look_at(struct dh_task *t, const void *add
     struct dh_step s = step_of(addr, src, size, what, place);
     if (dh_adversary_is_on())
         dh_adversary_flush(&s);
-    dh_ordering_access(&s);
+    dh_hb_check_access(&s);
     if (!around || !dh_adversary_is_on())
         return;
     bool serves = dh_adversary_serves(&s);
     if (!serves && !dh_adversary_is_near(&s))
         return;
-    dh_ordering_executed();
+    dh_hb_check_executed();
     s.occurrence = UINT32_MAX;
     let_adversary(&s, serves && dh_engine->flags & DH_ENGINE_INLINE ? dh_adversary_pick(t->index, &s) : 0);
-    dh_adversary_unseen();
+    dh_adversary_access_unscheduled();
 }
 
 /* What is not visible is most of what a program does: little may be done for it. */
@@ -139,11 +139,11 @@ static inline void before(const void *addr, const void *src, size_t size, uint32
         e->operations++;
         if (++t->quiet > QUIET_MOST)
             too_quiet(t, place);
-        dh_spinning_went_on(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
+        dh_spin_loops_passed(t, (uintptr_t)addr, place, of_op[op].flags & DH_STEP_WRITES);
         if (e->orders)
             look_at(t, addr, src, size, what, place, around);
     }
-    dh_freed_check((uintptr_t)addr, size);
+    dh_quarantine_check_access((uintptr_t)addr, size);
 }
 
 void dh_engine_library_access(const void *at, size_t size, bool writes)
@@ -153,7 +153,7 @@ void dh_engine_library_access(const void *at, size_t size, bool writes)
     if (!size || !t || at == t->said[0] || at == t->said[1])
         return;
     if (dh_adversary_is_on())
-        dh_adversary_library(at, size);
+        dh_adversary_before_library(at, size);
     before(at, NULL, size, writes ? DH_OP_WRITE : DH_OP_READ, place == DH_PLACE_NONE ? 0 : place, false);
     if (writes)
         dh_adversary_forget((uintptr_t)at, size);
@@ -167,7 +167,7 @@ void dh_engine_fence(uint32_t order, uint32_t place)
         return;
     if (dh_adversary_is_on())
         dh_adversary_flush(&s);
-    dh_ordering_fence(&s);
+    dh_hb_check_fence(&s);
 }
 
 void dh_before(void *addr, uint32_t what, uint32_t place);
@@ -177,7 +177,7 @@ void dh_before(void *addr, uint32_t what, uint32_t place)
         before(addr, NULL, what >> WHAT_SIZE_SHIFT, what, place, true);
 }
 
-DH_RECURRENCE_ENTRY("__dh_before", "", "dh_before");
+DH_LIVELOCK_ENTRY("__dh_before", "", "dh_before");
 
 void __dh_before_range(void *dst, const void *src, size_t size, uint32_t what, uint32_t place)
 {
@@ -198,7 +198,7 @@ void __dh_after(void *addr, uint32_t what, uint32_t place)
     dh_engine->after = false;
     const struct dh_task *t = dh_engine->current;
     if (dh_engine->values && t)
-        dh_values_after(t, addr, what >> WHAT_SIZE_SHIFT);
+        dh_access_values_after(t, addr, what >> WHAT_SIZE_SHIFT);
     /* A compare-exchange that changed nothing is as one that failed. */
     if (t && (what & WHAT_OP) == DH_OP_ATOMIC_CAS && t->before == value_at(addr, what >> WHAT_SIZE_SHIFT))
         dh_engine->executed.flags &= (uint16_t)~DH_STEP_WRITES;

@@ -10,27 +10,27 @@ struct entry {
     uintptr_t sp;     /* 0: taken */
 };
 
-extern uint8_t dh_recurrence_watches;
-extern struct entry dh_recurrence_entry;
-__attribute__((visibility("hidden"))) uint8_t dh_recurrence_watches;
-__attribute__((visibility("hidden"))) struct entry dh_recurrence_entry;
+extern uint8_t dh_livelock_watches;
+extern struct entry dh_livelock_entry;
+__attribute__((visibility("hidden"))) uint8_t dh_livelock_watches;
+__attribute__((visibility("hidden"))) struct entry dh_livelock_entry;
 
-void dh_recurrence_watch(struct dh_engine *e)
+void dh_livelock_watch(struct dh_engine *e)
 {
     for (uint32_t i = 0; i < e->n_tasks; i++)
-        e->tasks[i].recurrence = (struct dh_recurrence){0};
-    dh_recurrence_entry.sp = 0;
-    dh_recurrence_watches = 1;
+        e->tasks[i].recurrence = (struct dh_livelock_state){0};
+    dh_livelock_entry.sp = 0;
+    dh_livelock_watches = 1;
 }
 
-void dh_recurrence_stop(void)
+void dh_livelock_stop(void)
 {
-    dh_recurrence_watches = 0;
+    dh_livelock_watches = 0;
 }
 
-bool dh_recurrence_is_watching(void)
+bool dh_livelock_is_watching(void)
 {
-    return dh_recurrence_watches;
+    return dh_livelock_watches;
 }
 
 static uint64_t add(uint64_t hash, uint64_t word)
@@ -54,11 +54,11 @@ static uint64_t state_now(const struct entry *entry, uint32_t place)
 }
 
 /* With marks further and further apart (Brent's way), whatever comes before the circle, and however long that is. */
-void dh_recurrence_look(struct dh_task *t)
+void dh_livelock_check_task(struct dh_task *t)
 {
-    struct dh_recurrence *r = &t->recurrence;
-    uint64_t state = state_now(&dh_recurrence_entry, dh_task_step(t)->site);
-    dh_recurrence_entry.sp = 0;
+    struct dh_livelock_state *r = &t->recurrence;
+    uint64_t state = state_now(&dh_livelock_entry, dh_task_step(t)->site);
+    dh_livelock_entry.sp = 0;
     if (!state || r->recurs)
         return;
     r->recurs = state == r->mark;
@@ -68,7 +68,7 @@ void dh_recurrence_look(struct dh_task *t)
     }
 }
 
-bool dh_recurrence_of_all(const struct dh_engine *e)
+bool dh_livelock_of_all(const struct dh_engine *e)
 {
     for (uint32_t i = 0; i < e->n_tasks; i++)
         if (!e->actors[i].ended && e->actors[i].enabled && !e->tasks[i].recurrence.recurs)

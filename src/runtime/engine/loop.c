@@ -5,18 +5,18 @@
 #include "runtime/engine/adversary/drains.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/ends.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/livelock.h"
-#include "runtime/engine/ordering.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
+#include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/files.h"
-#include "runtime/engine/system/mappings.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/signals.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/engine/watchdog.h"
 
@@ -37,23 +37,23 @@ static void begin_schedule(struct dh_engine *e)
     e->fault_address = 0;
     e->raced = 0;
     e->now_ns = 0;
-    dh_occurrences_reset();
-    dh_occurrences_next(0, e->first.site);
-    dh_found_text("");
+    dh_occurrence_counts_reset();
+    dh_occurrence_counts_next(0, e->first.site);
+    dh_found_ends_set_text("");
     e->raced_unordered = 0;
     e->idle = e->idle_from = 0;
-    dh_recurrence_stop();
+    dh_livelock_stop();
     e->search.reached = false;
     e->commands = 0;
     e->operations = e->waits = e->work = 0;
     e->loads_before = e->control->progress.loads;
-    dh_ends_begin();
+    dh_schedule_ends_begin();
     dh_outcome_begin();
     dh_atomic_sections_begin();
     if (e->coverage)
         dh_coverage_begin(e->coverage);
-    dh_freed_begin();
-    dh_ordering_begin();
+    dh_quarantine_begin();
+    dh_hb_check_begin();
     dh_adversary_begin();
     dh_files_begin();
     e->chance = e->control->job.seed;
@@ -68,7 +68,7 @@ static bool look(struct dh_engine *e)
         struct dh_actor *a = &e->actors[i];
         if (a->ended)
             continue;
-        dh_engine_ways *ways = e->ways[i];
+        dh_engine_alternatives *ways = e->ways[i];
         if (ways) {
             uint32_t bits = ways(&e->tasks[i]);
             a->enabled = bits & 1;
@@ -85,7 +85,7 @@ static bool look(struct dh_engine *e)
 
 static bool possible(const struct dh_engine *e, struct dh_choice c)
 {
-    if (c.thread >= e->n_tasks && !dh_drains_is_one(e, c.thread))
+    if (c.thread >= e->n_tasks && !dh_drains_is_actor(e, c.thread))
         return false;
     const struct dh_actor *a = &e->actors[c.thread];
     if (c.alternative & DH_ENGINE_FUTURE)
@@ -96,7 +96,7 @@ static bool possible(const struct dh_engine *e, struct dh_choice c)
 static void note(struct dh_engine *e, struct dh_choice c)
 {
     const struct dh_step *s = &e->actors[c.thread].step;
-    bool drains = dh_drains_is_one(e, c.thread);
+    bool drains = dh_drains_is_actor(e, c.thread);
     e->trace[e->depth++] =
         (struct dh_engine_decision){.thread = drains ? dh_step_buffer_number(s) : c.thread,
                                     .place = s->site,
@@ -125,15 +125,15 @@ static bool gives_way_for_ever(struct dh_engine *e, const struct dh_actor *a)
     if (!a->yields) {
         e->idle_from = e->depth;
         e->idle = 0;
-        dh_recurrence_stop();
+        dh_livelock_stop();
         return false;
     }
     e->idle += slow ? 1 : 8;
-    if (e->idle >= most / 2 && !dh_recurrence_is_watching())
-        dh_recurrence_watch(e);
+    if (e->idle >= most / 2 && !dh_livelock_is_watching())
+        dh_livelock_watch(e);
     if (e->idle < most)
         return false;
-    bool starves = somebody_starves(e), hangs = !starves && dh_recurrence_of_all(e);
+    bool starves = somebody_starves(e), hangs = !starves && dh_livelock_of_all(e);
     if (!starves && !hangs && e->idle < CHANCES * most)
         return false;
     e->end = hangs ? DH_ENGINE_HANG : DH_ENGINE_CUT;
@@ -159,7 +159,7 @@ static bool start_step(struct dh_engine *e, struct dh_choice c)
 static void finish_step(struct dh_engine *e)
 {
     uint32_t thread = e->executing;
-    dh_ordering_executed();
+    dh_hb_check_executed();
     e->last = thread;
     e->finished = true;
     if (e->coverage)
@@ -171,7 +171,7 @@ static void go_on(struct dh_engine *e, struct dh_choice c)
 {
     if (!start_step(e, c))
         return;
-    if (dh_drains_is_one(e, c.thread)) {
+    if (dh_drains_is_actor(e, c.thread)) {
         e->unordered = false;
         dh_drains_step(c.thread);
         finish_step(e);
@@ -182,7 +182,7 @@ static void go_on(struct dh_engine *e, struct dh_choice c)
         finish_step(e);
 }
 
-bool dh_engine_same_goes_on(struct dh_task *t)
+bool dh_engine_replay_continues(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
     bool exactly = e->control->job.mode == DH_ENGINE_REPLAY && !(e->flags & (DH_ENGINE_TRAP | DH_ENGINE_LOOSE));
@@ -192,7 +192,7 @@ bool dh_engine_same_goes_on(struct dh_task *t)
     finish_step(e);
     bool same = false;
     if (look(e) && e->depth < e->depth_max) {
-        struct dh_moment m = dh_engine_moment(e);
+        struct dh_moment m = dh_engine_choice_point(e);
         struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
         same = c.thread == t->index && possible(e, c) && start_step(e, c);
     }
@@ -204,14 +204,14 @@ static void run_schedule(struct dh_engine *e)
 {
     while (e->end == DH_ENGINE_NO_END) {
         if (!look(e)) {
-            dh_ends_stuck();
+            dh_schedule_ends_blocked();
             return;
         }
         if (e->depth >= e->depth_max || (e->satisfied && e->flags & DH_ENGINE_STOP_AT_FIRST)) {
             e->end = DH_ENGINE_CUT;
             return;
         }
-        struct dh_moment m = dh_engine_moment(e);
+        struct dh_moment m = dh_engine_choice_point(e);
         struct dh_choice c = e->strategy->choose(e->strategy_self, &m);
         if (!possible(e, c)) {
             e->end = DH_ENGINE_CUT;
@@ -268,12 +268,12 @@ static void end_schedule(struct dh_engine *e)
     e->running = false;
     dh_adversary_end();
     dh_outcome_end();
-    dh_ends_record();
+    dh_schedule_ends_record();
     count(e);
-    struct dh_moment m = dh_engine_moment(e);
+    struct dh_moment m = dh_engine_choice_point(e);
     e->strategy->end(e->strategy_self, in_short(e), &m);
     if (e->signal && !e->carrier->is_kernel)
-        dh_signals_reset();
+        dh_signals_restore_mask();
 }
 
 /* What the strategy says of itself. */
@@ -301,8 +301,8 @@ static void stop_if_asked(struct dh_engine *e)
         dh_engine_finish(DH_ENGINE_SPENT);
     if (p->schedules % CLOCK_EVERY && e->depth < 1000)
         return;
-    p->now_ns = dh_times_real();
-    p->cpu_ns = dh_times_cpu();
+    p->now_ns = dh_clock_monotonic_ns();
+    p->cpu_ns = dh_clock_process_cpu_ns();
     tell_statistics(e);
     if (job->time_max_ns && p->now_ns - p->begun_ns >= job->time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
@@ -330,8 +330,8 @@ void dh_engine_conclude(void)
     e->last = e->current ? e->current->index : UINT32_MAX;
     end_schedule(e);
     p->status = e->signal ? -e->signal : e->status;
-    p->now_ns = dh_times_real();
-    p->cpu_ns = dh_times_cpu();
+    p->now_ns = dh_clock_monotonic_ns();
+    p->cpu_ns = dh_clock_process_cpu_ns();
     __atomic_store_n(&p->state, final_state(e), __ATOMIC_RELEASE);
     dh_engine_on = false;
     dh_syscalls_allow(true);
@@ -341,7 +341,7 @@ void dh_engine_conclude(void)
 static void run_in_child(struct dh_engine *e)
 {
     int status = 0;
-    long child = dh_raw(SYS_fork, 0, 0, 0, 0, 0, 0);
+    long child = dh_kernel_call(SYS_fork, 0, 0, 0, 0, 0, 0);
     if (child < 0)
         dh_engine_cannot("no child can be made");
     if (child == 0) {
@@ -350,13 +350,13 @@ static void run_in_child(struct dh_engine *e)
         run_schedule(e);
         end_schedule(e);
         dh_undo_all();
-        dh_raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+        dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
     }
-    dh_raw(SYS_wait4, child, (long)&status, 0, 0, 0, 0);
+    dh_kernel_call(SYS_wait4, child, (long)&status, 0, 0, 0, 0);
     if (status)
         dh_engine_cannot("a child ended with status %d", status);
     if (__atomic_load_n(&e->control->progress.state, __ATOMIC_ACQUIRE) != DH_ENGINE_RUNNING)
-        dh_raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+        dh_kernel_call(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
 static void run_here(struct dh_engine *e)
@@ -374,14 +374,14 @@ void dh_engine_loop(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_engine_progress *p = &e->control->progress;
-    p->begun_ns = dh_times_real();
+    p->begun_ns = dh_clock_monotonic_ns();
     if (!e->carrier->is_kernel)
         dh_watchdog_begin();
     bool forks = e->flags & DH_ENGINE_FORK && !e->carrier->is_kernel;
     if (!forks && !e->carrier->is_kernel && !dh_snapshot_take((uintptr_t)e->tasks[0].sp))
         dh_engine_cannot("no memory for the snapshot");
     e->first_task = e->tasks[0];
-    p->begun_ns = p->now_ns = dh_times_real();
+    p->begun_ns = p->now_ns = dh_clock_monotonic_ns();
     __atomic_store_n(&p->state, DH_ENGINE_RUNNING, __ATOMIC_RELEASE);
     for (;;) {
         if (!e->strategy->begin(e->strategy_self)) {
@@ -395,7 +395,7 @@ void dh_engine_loop(void)
         begin_schedule(e);
         (forks ? run_in_child : run_here)(e);
         stop_if_asked(e);
-        if (dh_ordering_extended())
+        if (dh_hb_check_extend_visible())
             dh_engine_restart_strategy();
     }
 }

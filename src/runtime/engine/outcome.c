@@ -1,7 +1,7 @@
 #include "runtime/engine/outcome.h"
 
 #include "event/printed.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/interpose/real.h"
 
 static struct outcome {

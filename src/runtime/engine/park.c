@@ -3,11 +3,11 @@
 
 #include "runtime/core/thread_state.h"
 #include "runtime/engine/adversary/adversary.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/livelock.h"
-#include "runtime/engine/ordering.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/spinning.h"
-#include "runtime/engine/system/signals.h"
+#include "runtime/engine/spin_loops.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/race/history.h"
@@ -38,7 +38,7 @@ static void look_for_race(const struct dh_task *t, const struct dh_step *s)
             continue;
         uint32_t pair[2] = {i, t->index};
         e->raced++;
-        dh_found_record(DH_ENGINE_RACE, pair, 2);
+        dh_found_ends_record_tasks(DH_ENGINE_RACE, pair, 2);
     }
 }
 
@@ -51,8 +51,8 @@ static uint32_t counted_at(const struct dh_step *s)
 /* Between two steps, when the last one has been done: a handler may make steps of its own. */
 static void be_interrupted(struct dh_task *t)
 {
-    dh_engine_ways **ways = &dh_engine->ways[t->index], *wanted = *ways;
-    dh_ordering_executed();
+    dh_engine_alternatives **ways = &dh_engine->ways[t->index], *wanted = *ways;
+    dh_hb_check_executed();
     dh_signals_deliver(t);
     *ways = wanted;
 }
@@ -65,22 +65,22 @@ uint32_t dh_engine_park(const struct dh_step *step)
         be_interrupted(t);
     if (dh_adversary_is_on() && !accesses(step))
         dh_adversary_flush(step);
-    dh_ordering_executed();
+    dh_hb_check_executed();
     a->step = *step;
-    a->step.occurrence = dh_occurrences_next(t->index, counted_at(step));
+    a->step.occurrence = dh_occurrence_counts_next(t->index, counted_at(step));
     if (dh_engine->carrier->is_kernel)
         dh_syscalls_allow(false);
     t->quiet = 0;
     t->last_place = step->site;
     if (accesses(step)) {
-        a->yields = dh_spinning_access(t, &a->step);
+        a->yields = dh_spin_loops_at_access(t, &a->step);
         look_for_race(t, &a->step);
     } else {
-        a->yields = dh_spinning_other(t, &a->step);
+        a->yields = dh_spin_loops_at_sync(t, &a->step);
     }
     t->path = 0;
-    if (dh_recurrence_is_watching())
-        dh_recurrence_look(t);
+    if (dh_livelock_is_watching())
+        dh_livelock_check_task(t);
     dh_engine->carrier->park(t);
     t->decision = dh_engine->depth - 1;
     dh_engine->ways[t->index] = NULL;
@@ -89,10 +89,10 @@ uint32_t dh_engine_park(const struct dh_step *step)
     return t->alternative;
 }
 
-uint32_t dh_engine_arrive(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                          dh_engine_ways *ways);
-uint32_t dh_engine_arrive(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                          dh_engine_ways *ways)
+uint32_t dh_engine_park_at_sync(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                                dh_engine_alternatives *ways);
+uint32_t dh_engine_park_at_sync(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
+                                dh_engine_alternatives *ways)
 {
     struct dh_step s = {
         .kind = (uint8_t)kind,
@@ -104,8 +104,8 @@ uint32_t dh_engine_arrive(enum dh_step_kind kind, unsigned flags, const void *ob
     dh_engine->ways[dh_engine->current->index] = ways;
     uint32_t alternative = dh_engine_park(&s);
     if (kind >= DH_STEP_LOCK && kind <= DH_STEP_ONCE_END)
-        dh_freed_check((uintptr_t)object, 1);
+        dh_quarantine_check_access((uintptr_t)object, 1);
     return alternative;
 }
 
-DH_RECURRENCE_ENTRY("dh_engine_at", ".hidden dh_engine_at\n", "dh_engine_arrive");
+DH_LIVELOCK_ENTRY("dh_engine_park_at", ".hidden dh_engine_park_at\n", "dh_engine_park_at_sync");

@@ -3,9 +3,9 @@
 #include "runtime/core/print.h"
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/ordering.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/primitives/primitives.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/interpose/real.h"
 
 /* Of large blocks only so many bytes are asked about when they are freed. */
@@ -32,13 +32,13 @@ static struct freed {
     struct block blocks[BLOCKS];
 } *freed;
 
-bool dh_freed_init(void)
+bool dh_quarantine_init(void)
 {
     freed = dh_keep_alloc(sizeof *freed);
     return freed;
 }
 
-void dh_freed_begin(void)
+void dh_quarantine_begin(void)
 {
     freed->n = 0;
     freed->bytes = 0;
@@ -64,7 +64,7 @@ static void found(const struct block *b, uint32_t place, const char *what)
 {
     char text[DH_ENGINE_TEXT];
     dh_print_text(text, sizeof text, "%s: freed by thread %u at place %u", what, b->thread, b->place);
-    dh_found_text(text);
+    dh_found_ends_set_text(text);
     dh_engine_self()->last_place = place;
     dh_engine_end_schedule(DH_ENGINE_FREED);
 }
@@ -93,7 +93,7 @@ static void step(uintptr_t low, size_t size, uint32_t place)
         dh_engine_park(&s);
     else {
         s.size = s.size > CHECKED_MOST ? CHECKED_MOST : s.size;
-        dh_ordering_access(&s);
+        dh_hb_check_access(&s);
     }
 }
 
@@ -112,7 +112,7 @@ static void give_up(const struct dh_task *t, uintptr_t low, size_t size)
 {
     struct dh_step s = {.kind = DH_STEP_FREE, .flags = DH_STEP_WRITES, .object = low, .size = (uint32_t)size};
     if (!dh_engine->n_visible || !dh_engine->visible[0]) {
-        dh_ordering_access(&s);
+        dh_hb_check_access(&s);
         return;
     }
     dh_engine_park(&s);
@@ -120,7 +120,7 @@ static void give_up(const struct dh_task *t, uintptr_t low, size_t size)
         keep(low, size, t->last_place);
 }
 
-void dh_freed_task_ends(const struct dh_task *t)
+void dh_quarantine_task_ends(const struct dh_task *t)
 {
     size_t variables = dh_tls_size();
     uint64_t number = dh_engine->control->progress.schedules;
@@ -135,7 +135,7 @@ void dh_freed_task_ends(const struct dh_task *t)
 
 /* Of thread-local storage what lies below the thread pointer: above it is libc's own record, which whoever joins reads.
  */
-void dh_freed_task_ended(const struct dh_task *t)
+void dh_quarantine_task_ended(const struct dh_task *t)
 {
     size_t variables = dh_tls_size();
     if (t->index == 0 || freed->n + 2 > BLOCKS)
@@ -146,13 +146,13 @@ void dh_freed_task_ended(const struct dh_task *t)
         keep((uintptr_t)t->stack, t->stack_size, t->last_place);
 }
 
-void dh_freed_task_begins(const struct dh_task *t)
+void dh_quarantine_task_begins(const struct dh_task *t)
 {
     if (dh_engine->carrier->is_kernel && freed->n)
         drop((uintptr_t)t->stack, t->fs);
 }
 
-bool dh_freed_take(void *at)
+bool dh_quarantine_free(void *at)
 {
     uintptr_t low = (uintptr_t)at;
     if (!dh_engine->current)
@@ -170,15 +170,15 @@ bool dh_freed_take(void *at)
     return true;
 }
 
-void dh_freed_allocated(const void *at, size_t size)
+void dh_quarantine_allocated(const void *at, size_t size)
 {
     dh_adversary_forget((uintptr_t)at, size);
     /* Larger ones are mappings of their own, new in every schedule. */
     if (size < FORGOTTEN_MOST)
-        dh_ordering_forget((uintptr_t)at, size);
+        dh_hb_check_forget((uintptr_t)at, size);
 }
 
-void dh_freed_check(uintptr_t at, size_t size)
+void dh_quarantine_check_access(uintptr_t at, size_t size)
 {
     if (at >= freed->high || at + size <= freed->low)
         return;

@@ -4,7 +4,7 @@
 
 #include "runtime/core/frames.h"
 #include "runtime/core/thread_state.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
 #include "runtime/engine/system/syscalls.h"
 #include "runtime/engine/task.h"
 #include "runtime/engine/watchdog.h"
@@ -20,20 +20,20 @@ enum { ENGINE_STACK = 1 << 20 };
 static void give(uint32_t *baton)
 {
     __atomic_store_n(baton, 1, __ATOMIC_RELEASE);
-    dh_raw(SYS_futex, (long)baton, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+    dh_kernel_call(SYS_futex, (long)baton, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
 static void await(uint32_t *baton)
 {
     while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
-        dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+        dh_kernel_call(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
 }
 
 static bool await_for(uint32_t *baton, uint64_t patience_ns)
 {
     struct timespec left = {(time_t)(patience_ns / 1000000000), (long)(patience_ns % 1000000000)};
     while (!__atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE))
-        if (dh_raw(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
+        if (dh_kernel_call(SYS_futex, (long)baton, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
             return __atomic_exchange_n(baton, 0, __ATOMIC_ACQUIRE);
     return true;
 }
@@ -70,7 +70,7 @@ static void resume(struct dh_task *t)
 
 static void park(struct dh_task *t)
 {
-    if (dh_engine_same_goes_on(t))
+    if (dh_engine_replay_continues(t))
         return;
     give(&dh_engine->baton);
     await(&t->baton);
@@ -124,7 +124,7 @@ static void detach(struct dh_task *t)
     dh_real.pthread_detach(t->fs);
 }
 
-const struct dh_engine_carrier_ops dh_batons = {
+const struct dh_engine_carrier_ops dh_serial_threads = {
     .is_kernel = true,
     .resume = resume,
     .park = park,
@@ -151,7 +151,7 @@ static long clone_engine(char *top)
     return result;
 }
 
-void dh_batons_begin(struct dh_task *main)
+void dh_serial_threads_begin(struct dh_task *main)
 {
     char *stack = dh_keep_alloc(ENGINE_STACK);
     dh_syscalls_allow(true);

@@ -4,9 +4,9 @@
 
 #include "runtime/engine/engine.h"
 
-extern const struct dh_engine_carrier_ops dh_batons;
+extern const struct dh_engine_carrier_ops dh_serial_threads;
 
 /* The engine begins in a thread of its own; comes back when main is chosen. */
-void dh_batons_begin(struct dh_task *main);
+void dh_serial_threads_begin(struct dh_task *main);
 
 #endif

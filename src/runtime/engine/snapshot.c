@@ -1,8 +1,8 @@
 #include "runtime/engine/snapshot.h"
 
 #include "runtime/core/threads.h"
-#include "runtime/engine/system/maps.h"
-#include "runtime/engine/system/raw.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/proc_maps.h"
 
 #include <sys/mman.h>
 
@@ -89,7 +89,7 @@ static bool add_region(uintptr_t low, uintptr_t high, int protection)
     return r->dirty;
 }
 
-static bool add_mapping(const struct dh_mapping *m, void *unused)
+static bool add_mapping(const struct dh_proc_mapping *m, void *unused)
 {
     (void)unused;
     uintptr_t low = m->low, control = (uintptr_t)dh_engine->control;
@@ -120,7 +120,7 @@ static void protect_clean(const struct region *r)
         for (end = i; end < n && r->dirty[end] == r->dirty[i]; end++)
             ;
         if (!r->dirty[i])
-            dh_raw(SYS_mprotect, (long)(r->low + i * PAGE), (long)((end - i) * PAGE), PROT_READ, 0, 0, 0);
+            dh_kernel_call(SYS_mprotect, (long)(r->low + i * PAGE), (long)((end - i) * PAGE), PROT_READ, 0, 0, 0);
     }
 }
 
@@ -131,7 +131,7 @@ bool dh_snapshot_take(uintptr_t main_sp)
         return false;
     snapshot->main_sp = main_sp - 1024; /* the red zone and what the switch saved */
     uintptr_t self = dh_engine->tasks[0].fs;
-    if (!dh_maps_each(add_mapping, NULL) || !remember_now(snapshot->main_sp, __dh_thread.stack_high) ||
+    if (!dh_proc_maps_each(add_mapping, NULL) || !remember_now(snapshot->main_sp, __dh_thread.stack_high) ||
         !remember_now(self, self + 0x1000))
         return false;
     for (unsigned i = 0; i < snapshot->n_regions; i++)
@@ -144,7 +144,7 @@ static bool let_go(struct region *r, uintptr_t low, uintptr_t high)
     for (uintptr_t page = low; page < high; page += PAGE)
         if (!r->dirty[(page - r->low) / PAGE] && !remember(r, page))
             return false;
-    return dh_raw(SYS_mprotect, (long)low, (long)(high - low), r->protection, 0, 0, 0) == 0;
+    return dh_kernel_call(SYS_mprotect, (long)low, (long)(high - low), r->protection, 0, 0, 0) == 0;
 }
 
 bool dh_snapshot_fault(uintptr_t address)
@@ -159,7 +159,7 @@ bool dh_snapshot_fault(uintptr_t address)
     return let_go(r, low > r->low ? low : r->low, high < r->high ? high : r->high);
 }
 
-bool dh_snapshot_touch(uintptr_t address, size_t size)
+bool dh_snapshot_unprotect(uintptr_t address, size_t size)
 {
     bool any = false;
     if (!size)

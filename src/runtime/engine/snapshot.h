@@ -11,7 +11,7 @@ bool dh_snapshot_take(uintptr_t main_sp);
 /* A write to a page of ours was refused: true if it may be tried again. */
 bool dh_snapshot_fault(uintptr_t address);
 /* The kernel is about to write there: true if something was protected. */
-bool dh_snapshot_touch(uintptr_t address, size_t size);
+bool dh_snapshot_unprotect(uintptr_t address, size_t size);
 /* Is it in memory that is rolled back? */
 bool dh_snapshot_covers(uintptr_t address);
 void dh_snapshot_restore(void);

@@ -7,18 +7,18 @@
 #include "runtime/engine/adversary/adversary.h"
 #include "runtime/engine/atomic_sections.h"
 #include "runtime/engine/coroutine.h"
-#include "runtime/engine/ends.h"
-#include "runtime/engine/ordering.h"
+#include "runtime/engine/hb_check.h"
 #include "runtime/engine/outcome.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/replay.h"
+#include "runtime/engine/replay_strategy.h"
+#include "runtime/engine/schedule_ends.h"
 #include "runtime/engine/serial_threads.h"
-#include "runtime/engine/system/files.h"
-#include "runtime/engine/system/mappings.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/signals.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/signal.h"
 #include "runtime/engine/system/syscalls.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/system/undo.h"
 #include "runtime/interpose/real.h"
 #include "runtime/race/internal.h"
@@ -67,18 +67,18 @@ static void at_exit(int status, void *unused)
     (void)unused;
     if (dh_engine_on) {
         dh_outcome_flush();
-        dh_engine_exited(status);
+        dh_engine_program_exits(status);
     } else
-        dh_engine_ended_alone();
+        dh_engine_ended_without_threads();
 }
 
-void dh_engine_ended_alone(void)
+void dh_engine_ended_without_threads(void)
 {
     if (dh_engine && !dh_engine->carrier)
         __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_NO_THREADS, __ATOMIC_RELEASE);
 }
 
-void dh_engine_forked(void)
+void dh_engine_off_in_child(void)
 {
     dh_engine_on = false;
     dh_engine = NULL;
@@ -112,18 +112,18 @@ void dh_engine_start(const char *where)
     e->control = control;
     take_job(e);
     dh_engine = e;
-    dh_times_start();
+    dh_virtual_time_start();
     e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
     e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
     e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
-    if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrences_init() || !dh_tasks_init() ||
-        !dh_undo_init() || !dh_files_init() || !dh_freed_init() || !dh_children_init() || !dh_ends_init() ||
-        !dh_atomic_sections_init() || !dh_outcome_init())
+    if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
+        !dh_undo_init() || !dh_files_init() || !dh_quarantine_init() || !dh_commands_init() ||
+        !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
-    dh_found_init();
+    dh_found_ends_init();
     /* Whoever else looks would slow it down and be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
@@ -204,8 +204,8 @@ void dh_engine_restart_strategy(void)
 {
     struct dh_engine *e = dh_engine;
     size_t used = (size_t)(e->search_next - e->search_memory + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
-    dh_raw(SYS_madvise, (long)e->search_memory, (long)used, e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0,
-           0, 0);
+    dh_kernel_call(SYS_madvise, (long)e->search_memory, (long)used,
+                   e->flags & DH_ENGINE_FORK ? MADV_REMOVE : MADV_DONTNEED, 0, 0, 0);
     e->search_next = e->search_memory;
     e->search.statistics = (struct dh_statistics){0};
     e->control->progress.restarts++;
@@ -236,12 +236,12 @@ static void settle_libc(void)
 static const struct dh_engine_carrier_ops *choose_carrier(const struct dh_engine_job *job)
 {
     if (job->mode == DH_ENGINE_REPLAY || job->carrier == DH_ENGINE_KERNEL_THREADS)
-        return &dh_batons;
+        return &dh_serial_threads;
     if (dh_tls_prepare() && dh_tls_works())
         return &dh_coroutines;
     if (job->carrier == DH_ENGINE_COROUTINES)
         dh_engine_cannot("libc is not as known: thread-local storage of coroutines does not work");
-    return &dh_batons;
+    return &dh_serial_threads;
 }
 
 static void begin_main(struct dh_engine *e)
@@ -276,10 +276,10 @@ void dh_engine_begin(const struct dh_step *create)
     tell_libraries(&e->control->progress);
     begin_main(e);
     e->picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
-    if (!dh_ordering_init() || !dh_adversary_init())
+    if (!dh_hb_check_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
     start_strategy(e);
-    dh_times_begin();
+    dh_virtual_time_at_snapshot();
     dh_mappings_begin();
     if (!dh_signals_begin())
         dh_engine_cannot("signal handlers cannot be installed");
@@ -287,7 +287,7 @@ void dh_engine_begin(const struct dh_step *create)
         dh_engine_cannot("this kernel does not dispatch system calls to user space");
     dh_engine_on = true;
     if (e->carrier->is_kernel)
-        dh_batons_begin(&e->tasks[0]);
+        dh_serial_threads_begin(&e->tasks[0]);
     else
         dh_coroutines_begin(&e->tasks[0]);
 }

@@ -4,7 +4,7 @@
 
 #include "runtime/core/bytes.h"
 #include "runtime/core/frames.h"
-#include "runtime/engine/primitives/keys.h"
+#include "runtime/engine/primitives/thread_keys.h"
 #include "runtime/interpose/real.h"
 
 #include <ctype.h>
@@ -56,10 +56,10 @@ static void settle(uintptr_t fs)
 {
     uintptr_t before = (uintptr_t)header_now();
     dh_engine->fs_now = before;
-    dh_set_thread_pointer(fs);
+    dh_engine_set_thread_pointer(fs);
     tls.ctype_init();
     dh_frames_init(&__dh_thread);
-    dh_set_thread_pointer(before);
+    dh_engine_set_thread_pointer(before);
 }
 
 static uintptr_t make(void)
@@ -72,7 +72,7 @@ static uintptr_t make(void)
     tcb[HEADER_CANARY] = mine[HEADER_CANARY];
     tcb[HEADER_GUARD] = mine[HEADER_GUARD];
     if (tls.specific) /* the first block of keys is in the record itself, as libc's own code finds it there */
-        *(void **)((char *)tcb + (*tls.specific)[2]) = (char *)tcb + (*tls.specific)[2] - DH_KEYS_FIRST_BLOCK;
+        *(void **)((char *)tcb + (*tls.specific)[2]) = (char *)tcb + (*tls.specific)[2] - DH_THREAD_KEYS_FIRST_BLOCK;
     if (tls.rseq_offset) { /* not registered: { cpu_id_start, cpu_id } */
         int32_t *rseq = (int32_t *)((char *)tcb + *tls.rseq_offset);
         rseq[0] = 0;
@@ -134,13 +134,13 @@ bool dh_tls_works(void)
 {
     uintptr_t here = (uintptr_t)header_now(), there = tls.blocks[PREPARED - 1];
     int error = exchange(42, EXDEV);
-    dh_set_thread_pointer(there);
+    dh_engine_set_thread_pointer(there);
     bool ok = is_fresh(there) && exchange(43, ENOENT) == 0;
-    dh_set_thread_pointer(here);
+    dh_engine_set_thread_pointer(here);
     ok = ok && is_fresh(here) && exchange(42, error) == EXDEV;
-    dh_set_thread_pointer(there);
+    dh_engine_set_thread_pointer(there);
     ok = ok && exchange(42, 0) == ENOENT;
-    dh_set_thread_pointer(here);
+    dh_engine_set_thread_pointer(here);
     return ok;
 }
 
@@ -149,5 +149,5 @@ void dh_tls_end(struct dh_task *t)
     (void)t;
     if (tls.call_dtors)
         tls.call_dtors();
-    dh_keys_end();
+    dh_thread_keys_destroy_values();
 }

@@ -1,8 +1,8 @@
 #include "runtime/engine/watchdog.h"
 
 #include "runtime/core/print.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/time.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -28,10 +28,10 @@ uint64_t dh_watchdog_waited(uint32_t thread)
     char path[48], text[96];
     uint64_t waited = 0;
     dh_print_text(path, sizeof path, "/proc/self/task/%u/schedstat", thread);
-    long file = dh_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    long n = file < 0 ? 0 : dh_raw(SYS_read, file, (long)text, sizeof text - 1, 0, 0, 0);
+    long file = dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    long n = file < 0 ? 0 : dh_kernel_call(SYS_read, file, (long)text, sizeof text - 1, 0, 0, 0);
     if (file >= 0)
-        dh_raw(SYS_close, file, 0, 0, 0, 0, 0);
+        dh_kernel_call(SYS_close, file, 0, 0, 0, 0, 0);
     text[n > 0 ? n : 0] = 0;
     const char *at = text;
     while (*at && *at != ' ')
@@ -43,7 +43,7 @@ uint64_t dh_watchdog_waited(uint32_t thread)
 
 static uint64_t waited_so_far(void)
 {
-    return dh_watchdog_waited((uint32_t)dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0));
+    return dh_watchdog_waited((uint32_t)dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0));
 }
 
 /* On the alternate stack, wherever the program is. The engine's own work takes no such time. */
@@ -51,7 +51,7 @@ static void tick(int signal)
 {
     struct dh_engine *e = dh_engine;
     struct dh_engine_progress *p = &e->control->progress;
-    uint64_t now = dh_times_real(), progress = p->schedules * 1000003 + e->depth;
+    uint64_t now = dh_clock_monotonic_ns(), progress = p->schedules * 1000003 + e->depth;
     (void)signal;
     p->now_ns = now;
     if (progress != seen->progress) {
@@ -72,15 +72,15 @@ void dh_watchdog_begin(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = TICK_SIGNAL};
     struct itimerspec every = {{0, TICK_NS}, {0, TICK_NS}};
-    struct dh_raw_sigaction a = {(void *)tick, SA_ONSTACK | SA_RESTART | SA_NODEFER | DH_RAW_RESTORER, dh_raw_restorer,
-                                 0};
+    struct dh_kernel_sigaction a = {(void *)tick, SA_ONSTACK | SA_RESTART | SA_NODEFER | DH_SA_RESTORER,
+                                    dh_signal_restorer, 0};
     int timer;
     if (!seen)
         seen = dh_keep_alloc(sizeof *seen);
-    if (!seen || dh_raw(SYS_rt_sigaction, TICK_SIGNAL, (long)&a, 0, 8, 0, 0) != 0 ||
-        dh_raw(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&timer, 0, 0, 0) != 0)
+    if (!seen || dh_kernel_call(SYS_rt_sigaction, TICK_SIGNAL, (long)&a, 0, 8, 0, 0) != 0 ||
+        dh_kernel_call(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&timer, 0, 0, 0) != 0)
         return;
-    seen->since_ns = dh_times_real();
+    seen->since_ns = dh_clock_monotonic_ns();
     seen->waited_ns = waited_so_far();
-    dh_raw(SYS_timer_settime, timer, 0, (long)&every, 0, 0, 0);
+    dh_kernel_call(SYS_timer_settime, timer, 0, (long)&every, 0, 0, 0);
 }

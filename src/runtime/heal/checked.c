@@ -7,7 +7,7 @@
 #include "runtime/core/raw_syscall.h"
 #include "runtime/core/start.h"
 #include "runtime/core/thread_state.h"
-#include "runtime/engine/primitives/keys.h"
+#include "runtime/engine/primitives/thread_keys.h"
 #include "runtime/interpose/locks.h"
 #include "runtime/report/report.h"
 
@@ -124,7 +124,7 @@ bool dh_heal_make_key(pthread_key_t *key, void (*destructor)(void *))
 {
     if (dh_real.pthread_key_create(key, destructor) != 0)
         return false;
-    dh_keys_add(*key, destructor);
+    dh_thread_keys_register(*key, destructor);
     return true;
 }
 

@@ -101,7 +101,7 @@ static const uintptr_t *caller(const uintptr_t *own)
         if (at)                                                                                                        \
             dh_memory_allocated(at, size, caller(DH_CALL_SLOT));                                                       \
         if (at && __builtin_expect(dh_engine_on, 0))                                                                   \
-            dh_freed_allocated(at, size);                                                                              \
+            dh_quarantine_allocated(at, size);                                                                         \
         return at;                                                                                                     \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -134,7 +134,7 @@ static void dh_interposed_free(void *at)
     if (at != told_free)
         dh_memory_freed(at, DH_CALL_SLOT);
     told_free = NULL;
-    if (__builtin_expect(dh_engine_on, 0) && dh_freed_take(at))
+    if (__builtin_expect(dh_engine_on, 0) && dh_quarantine_free(at))
         return;
     if (dh_real.free)
         dh_real.free(at);

@@ -44,7 +44,7 @@ static int dh_interposed_sem_getvalue(sem_t *restrict sem, int *restrict out)
 {
     dh_interpose_ready();
     if (dh_engine_on)
-        dh_engine_sem_look(sem);
+        dh_engine_sem_before_getvalue(sem);
     return dh_real.sem_getvalue(sem, out);
 }
 DH_INTERPOSE(sem_getvalue);

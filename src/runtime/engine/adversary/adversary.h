@@ -8,22 +8,22 @@
 #include "runtime/engine/engine.h"
 
 /* For the way past it that most accesses take; NULL: there is none. */
-extern struct dh_adversary_state {
+extern struct dh_adversary_bounds {
     uintptr_t low, high; /* what the model knows of lies in between */
     bool making;         /* an access is being made that it must be told of */
-} *dh_adversary_state;
+} *dh_adversary_bounds;
 
 /* Without a model in the job there is none, and all of this does nothing. */
 bool dh_adversary_init(void);
 void dh_adversary_begin(void);
 static inline bool dh_adversary_is_on(void)
 {
-    return dh_adversary_state;
+    return dh_adversary_bounds;
 }
 /* Might an access that is not visible matter to the model? */
 static inline bool dh_adversary_is_near(const struct dh_step *s)
 {
-    const struct dh_adversary_state *a = dh_adversary_state;
+    const struct dh_adversary_bounds *a = dh_adversary_bounds;
     return a && ((s->object < a->high && s->object + s->size > a->low) ||
                  (s->flags & DH_STEP_RANGE && s->second < a->high && s->second + s->size > a->low));
 }
@@ -31,7 +31,7 @@ static inline bool dh_adversary_is_near(const struct dh_step *s)
 /* Is the step a load with a choice of values? */
 bool dh_adversary_serves(const struct dh_step *s);
 /* For look(): a bit per value. */
-uint32_t dh_adversary_ways(const struct dh_task *t);
+uint32_t dh_adversary_alternatives(const struct dh_task *t);
 /* Which value the task is to get, by the heuristic. */
 uint32_t dh_adversary_pick(uint32_t task, const struct dh_step *s);
 /* Is this access of the current task, at a visible place, one of those that are steps? */
@@ -43,13 +43,13 @@ void dh_adversary_prepare(struct dh_step *s);
 /* The same for what is no visible access: synchronisation, fences, accesses that are not visible. */
 void dh_adversary_flush(const struct dh_step *s);
 /* A library is about to access these bytes, as they are in memory. */
-void dh_adversary_library(const void *at, size_t size);
+void dh_adversary_before_library(const void *at, size_t size);
 
 /* Around the access that the current task makes now; `s` may be one that is not visible. */
 void dh_adversary_before(const struct dh_step *s, uint32_t alternative);
 void dh_adversary_after(void);
 /* The last access that is no step was one that the model has a say in. */
-void dh_adversary_unseen(void);
+void dh_adversary_access_unscheduled(void);
 /* Did the last access read something else than the newest? */
 bool dh_adversary_was_stale(void);
 /* A step of the task was executed that may order what it does. */

@@ -60,7 +60,7 @@ static struct dh_step step_of(const struct dh_memory_step *s)
                             .occurrence = s->occurrence};
 }
 
-void dh_drains_look(void)
+void dh_drains_update(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_memory_step list[STEPS];
@@ -90,7 +90,7 @@ void dh_drains_step(uint32_t actor)
                                   .size = (uint8_t)s->size,
                                   .address = s->object};
     drains->model->step(drains->self, &step);
-    dh_drains_look();
+    dh_drains_update();
 }
 
 static bool is_of(const struct dh_actor *a, uint32_t thread)
@@ -122,7 +122,7 @@ uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_mom
     return UINT32_MAX;
 }
 
-uint32_t dh_drains_of(uint32_t thread)
+uint32_t dh_drains_any_of(uint32_t thread)
 {
     const struct dh_engine *e = dh_engine;
     for (uint32_t i = 0; i < e->n_drains; i++)
@@ -133,18 +133,18 @@ uint32_t dh_drains_of(uint32_t thread)
 
 static uint32_t ways_flushed(const struct dh_task *t)
 {
-    return dh_drains_of(t->index) == UINT32_MAX;
+    return dh_drains_any_of(t->index) == UINT32_MAX;
 }
 
 void dh_drains_flush(uint32_t place)
 {
     struct dh_engine *e = dh_engine;
     uint32_t thread = e->current->index;
-    if (dh_drains_of(thread) == UINT32_MAX)
+    if (dh_drains_any_of(thread) == UINT32_MAX)
         return;
     struct dh_step s = {
         .kind = DH_STEP_FLUSH, .site = place ? place : e->current->last_place, .second = dh_step_buffer(thread, 0)};
-    dh_engine_ways *ways = e->ways[thread];
+    dh_engine_alternatives *ways = e->ways[thread];
     e->ways[thread] = ways_flushed;
     dh_engine_park(&s);
     e->ways[thread] = ways;

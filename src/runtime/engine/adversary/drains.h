@@ -12,9 +12,9 @@
 bool dh_drains_init(const struct dh_memory_model *model, void *self, struct dh_memory *memory);
 void dh_drains_begin(void);
 /* Something was stored, or memory is gone: who can leave now? */
-void dh_drains_look(void);
+void dh_drains_update(void);
 
-static inline bool dh_drains_is_one(const struct dh_engine *e, uint32_t actor)
+static inline bool dh_drains_is_actor(const struct dh_engine *e, uint32_t actor)
 {
     return actor - e->drains_from < e->n_drains;
 }
@@ -25,7 +25,7 @@ uint16_t dh_drains_piece(uint32_t actor);
 /* The actor of a decision; UINT32_MAX: nothing like it waits. */
 uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_moment *m);
 /* Any store of the thread; UINT32_MAX: none waits. */
-uint32_t dh_drains_of(uint32_t thread);
+uint32_t dh_drains_any_of(uint32_t thread);
 
 /* The current task waits, as a step of its own, until its buffer is empty. Place 0: where it was last. */
 void dh_drains_flush(uint32_t place);

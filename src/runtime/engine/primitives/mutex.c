@@ -2,7 +2,7 @@
  * or write still (init, destroy, consistent), is understood. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static bool is_mine(const pthread_mutex_t *m)
     return m->__data.__lock && m->__data.__owner == (int)dh_engine_self()->tid;
 }
 
-bool dh_mutex_is_free(const pthread_mutex_t *m)
+bool dh_engine_mutex_is_free(const pthread_mutex_t *m)
 {
     return m->__data.__lock == 0 || m->__data.__lock == OWNER_DIED || m->__data.__owner == NOT_RECOVERABLE;
 }
@@ -39,7 +39,7 @@ static void note_robust(struct dh_task *t, const pthread_mutex_t *from, const pt
         }
 }
 
-void dh_mutex_task_ended(struct dh_task *t)
+void dh_engine_mutex_owner_died(struct dh_task *t)
 {
     for (unsigned i = 0; i < sizeof t->robust / sizeof *t->robust; i++) {
         pthread_mutex_t *m = (pthread_mutex_t *)(uintptr_t)t->robust[i];
@@ -48,7 +48,7 @@ void dh_mutex_task_ended(struct dh_task *t)
     }
 }
 
-int dh_mutex_take_now(pthread_mutex_t *m)
+int dh_engine_mutex_acquire(pthread_mutex_t *m)
 {
     struct dh_task *self = dh_engine_self();
     bool died = m->__data.__lock == OWNER_DIED;
@@ -63,7 +63,7 @@ int dh_mutex_take_now(pthread_mutex_t *m)
     return died ? EOWNERDEAD : 0;
 }
 
-int dh_mutex_may_give(const pthread_mutex_t *m)
+int dh_engine_mutex_check_release(const pthread_mutex_t *m)
 {
     bool checked = type_of(m) == PTHREAD_MUTEX_RECURSIVE || type_of(m) == PTHREAD_MUTEX_ERRORCHECK;
     if (m->__data.__kind & ROBUST)
@@ -71,7 +71,7 @@ int dh_mutex_may_give(const pthread_mutex_t *m)
     return checked && !is_mine(m) ? EPERM : 0;
 }
 
-int dh_mutex_give_now(pthread_mutex_t *m)
+int dh_engine_mutex_release(pthread_mutex_t *m)
 {
     if (m->__data.__kind & ROBUST)
         note_robust(dh_engine_self(), m, NULL);
@@ -86,7 +86,7 @@ int dh_mutex_give_now(pthread_mutex_t *m)
 static uint32_t ways(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
-    if (s->flags & DH_STEP_TRY || dh_mutex_is_free((const pthread_mutex_t *)(uintptr_t)s->object))
+    if (s->flags & DH_STEP_TRY || dh_engine_mutex_is_free((const pthread_mutex_t *)(uintptr_t)s->object))
         return 1;
     return s->flags & DH_STEP_TIMED ? 2 : 0;
 }
@@ -110,17 +110,17 @@ static int take(pthread_mutex_t *m, unsigned flags)
     int again = take_again(m, flags & DH_STEP_TRY);
     if (again >= 0)
         return again;
-    uint32_t alternative = dh_engine_at(DH_STEP_LOCK, flags, m, NULL, ways);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_LOCK, flags, m, NULL, ways);
     if (alternative == 1) {
-        dh_times_pass(dh_engine_self()->deadline);
-        dh_engine_in_vain();
+        dh_virtual_time_advance(dh_engine_self()->deadline);
+        dh_engine_step_failed();
         return ETIMEDOUT;
     }
-    if (!dh_mutex_is_free(m)) {
-        dh_engine_in_vain();
+    if (!dh_engine_mutex_is_free(m)) {
+        dh_engine_step_failed();
         return EBUSY;
     }
-    return dh_mutex_take_now(m);
+    return dh_engine_mutex_acquire(m);
 }
 
 int dh_engine_pthread_mutex_lock(pthread_mutex_t *m)
@@ -137,9 +137,9 @@ int dh_engine_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const
 {
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
         return EINVAL;
-    if (!dh_times_valid(until))
-        return dh_mutex_is_free(m) ? take(m, 0) : EINVAL;
-    dh_engine_self()->deadline = dh_times_until(clock, until);
+    if (!dh_timespec_is_valid(until))
+        return dh_engine_mutex_is_free(m) ? take(m, 0) : EINVAL;
+    dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
     return take(m, DH_STEP_TIMED);
 }
 
@@ -150,15 +150,15 @@ int dh_engine_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec 
 
 int dh_engine_pthread_mutex_unlock(pthread_mutex_t *m)
 {
-    int refused = dh_mutex_may_give(m);
+    int refused = dh_engine_mutex_check_release(m);
     if (refused)
         return refused;
     if (type_of(m) == PTHREAD_MUTEX_RECURSIVE && m->__data.__count > 1) {
         m->__data.__count--;
         return 0;
     }
-    dh_engine_at(DH_STEP_UNLOCK, 0, m, NULL, NULL);
-    return dh_mutex_give_now(m);
+    dh_engine_park_at(DH_STEP_UNLOCK, 0, m, NULL, NULL);
+    return dh_engine_mutex_release(m);
 }
 
 /* ---- C11 ---- */

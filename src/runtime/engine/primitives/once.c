@@ -15,14 +15,14 @@ static uint32_t ways_guard(const struct dh_task *t)
     return !(*(const volatile int *)(uintptr_t)dh_task_step(t)->object & GUARD_RUNS);
 }
 
-void dh_engine_once(const int *flag)
+void dh_engine_once_begins(const int *flag)
 {
-    dh_engine_at(DH_STEP_ONCE, 0, flag, NULL, ways_once);
+    dh_engine_park_at(DH_STEP_ONCE, 0, flag, NULL, ways_once);
 }
 
-void dh_engine_guard(const int *guard)
+void dh_engine_guard_begins(const int *guard)
 {
-    dh_engine_at(DH_STEP_ONCE, 0, guard, NULL, ways_guard);
+    dh_engine_park_at(DH_STEP_ONCE, 0, guard, NULL, ways_guard);
 }
 
 void dh_engine_guard_done(void *guard)
@@ -39,5 +39,5 @@ void dh_engine_guard_done(void *guard)
 
 void dh_engine_once_ends(const void *flag)
 {
-    dh_engine_at(DH_STEP_ONCE_END, 0, flag, NULL, NULL);
+    dh_engine_park_at(DH_STEP_ONCE_END, 0, flag, NULL, NULL);
 }

@@ -30,23 +30,23 @@ int dh_engine_mtx_trylock(mtx_t *m);
 int dh_engine_mtx_timedlock(mtx_t *m, const struct timespec *until);
 int dh_engine_mtx_unlock(mtx_t *m);
 /* For condition waits: no step of their own. */
-bool dh_mutex_is_free(const pthread_mutex_t *m);
-int dh_mutex_take_now(pthread_mutex_t *m);
-int dh_mutex_may_give(const pthread_mutex_t *m); /* 0, or why not */
-int dh_mutex_give_now(pthread_mutex_t *m);
+bool dh_engine_mutex_is_free(const pthread_mutex_t *m);
+int dh_engine_mutex_acquire(pthread_mutex_t *m);
+int dh_engine_mutex_check_release(const pthread_mutex_t *m); /* 0, or why not */
+int dh_engine_mutex_release(pthread_mutex_t *m);
 /* A task ended: what it holds of robust ones is left to others. */
-void dh_mutex_task_ended(struct dh_task *t);
+void dh_engine_mutex_owner_died(struct dh_task *t);
 
 /* ---- queue.c: who waits where ---- */
 /* Asleep at `object` until somebody wakes it, and `mutex`, if any, is free; answers the alternative: 1 is that the time
  * is up, or it woke for no reason. */
-uint32_t dh_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
+uint32_t dh_wait_queue_sleep(const void *object, const pthread_mutex_t *mutex, unsigned flags);
 /* Those asleep there, by index. */
-unsigned dh_queue_length(const void *object);
-void dh_queue_wake(const void *object, unsigned which);
-void dh_queue_wake_all(const void *object);
+unsigned dh_wait_queue_length(const void *object);
+void dh_wait_queue_wake(const void *object, unsigned which);
+void dh_wait_queue_wake_all(const void *object);
 /* One alternative for each that could be woken. */
-dh_engine_ways dh_queue_ways_to_wake;
+dh_engine_alternatives dh_wait_queue_wake_alternatives;
 
 /* ---- cond.c ---- */
 int dh_engine_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
@@ -85,12 +85,12 @@ int dh_engine_sem_trywait(sem_t *s);
 int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until);
 int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until);
 int dh_engine_sem_post(sem_t *s);
-void dh_engine_sem_look(const sem_t *s); /* before its value is read */
+void dh_engine_sem_before_getvalue(const sem_t *s); /* before its value is read */
 int dh_engine_pthread_barrier_wait(pthread_barrier_t *b);
 
 /* ---- once.c: before the real function runs the routine, or finds that it ran; and when the routine has run ---- */
-void dh_engine_once(const int *flag);
-void dh_engine_guard(const int *guard);
+void dh_engine_once_begins(const int *flag);
+void dh_engine_guard_begins(const int *guard);
 /* Compiled code reads the guard's first byte by itself: that it is written is a step, too. */
 void dh_engine_guard_done(void *guard);
 void dh_engine_once_ends(const void *flag);

@@ -1,7 +1,7 @@
 /* Read-write locks, with glibc's fields, and spin locks (1 is free). */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 
 #include <errno.h>
 
@@ -40,14 +40,14 @@ static int take(pthread_rwlock_t *l, unsigned flags)
 {
     if (is_mine(l) && !(flags & DH_STEP_TRY))
         return EDEADLK;
-    uint32_t alternative = dh_engine_at(DH_STEP_LOCK, flags, l, NULL, ways);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_LOCK, flags, l, NULL, ways);
     if (alternative == 1) {
-        dh_times_pass(dh_engine_self()->deadline);
-        dh_engine_in_vain();
+        dh_virtual_time_advance(dh_engine_self()->deadline);
+        dh_engine_step_failed();
         return ETIMEDOUT;
     }
     if (!is_free(l, flags & DH_STEP_SHARED)) {
-        dh_engine_in_vain();
+        dh_engine_step_failed();
         return EBUSY;
     }
     take_now(l, flags & DH_STEP_SHARED);
@@ -56,9 +56,9 @@ static int take(pthread_rwlock_t *l, unsigned flags)
 
 static int take_until(pthread_rwlock_t *l, unsigned flags, clockid_t clock, const struct timespec *until)
 {
-    if (!dh_times_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    if (!dh_timespec_is_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
         return EINVAL;
-    dh_engine_self()->deadline = dh_times_until(clock, until);
+    dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
     return take(l, flags | DH_STEP_TIMED);
 }
 
@@ -85,7 +85,7 @@ LOCKS(wr, 0)
 int dh_engine_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
     bool shared = !(l->__data.__readers & WRITE_LOCKED);
-    dh_engine_at(DH_STEP_UNLOCK, shared ? DH_STEP_SHARED : 0, l, NULL, NULL);
+    dh_engine_park_at(DH_STEP_UNLOCK, shared ? DH_STEP_SHARED : 0, l, NULL, NULL);
     if (!shared) {
         l->__data.__readers = 0;
         l->__data.__cur_writer = 0;
@@ -105,9 +105,9 @@ static uint32_t ways_spin(const struct dh_task *t)
 
 static int take_spin(pthread_spinlock_t *l, unsigned flags)
 {
-    dh_engine_at(DH_STEP_LOCK, flags, (const void *)l, NULL, ways_spin);
+    dh_engine_park_at(DH_STEP_LOCK, flags, (const void *)l, NULL, ways_spin);
     if (*l <= 0) {
-        dh_engine_in_vain();
+        dh_engine_step_failed();
         return EBUSY;
     }
     *l = 0;
@@ -126,7 +126,7 @@ int dh_engine_pthread_spin_trylock(pthread_spinlock_t *l)
 
 int dh_engine_pthread_spin_unlock(pthread_spinlock_t *l)
 {
-    dh_engine_at(DH_STEP_UNLOCK, 0, (const void *)l, NULL, NULL);
+    dh_engine_park_at(DH_STEP_UNLOCK, 0, (const void *)l, NULL, NULL);
     *l = 1;
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Semaphores: the value is the lower half of glibc's first word. Waits are points of cancellation. */
 #include "runtime/engine/primitives/primitives.h"
 
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static unsigned *value_of(sem_t *s)
 
 static int fails(int error)
 {
-    dh_engine_in_vain();
+    dh_engine_step_failed();
     errno = error;
     return -1;
 }
@@ -31,9 +31,9 @@ static int take(sem_t *s, unsigned flags)
 {
     if (!(flags & DH_STEP_TRY))
         dh_task_cancel_point();
-    uint32_t alternative = dh_engine_at(DH_STEP_SEM_WAIT, flags, s, NULL, ways);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_SEM_WAIT, flags, s, NULL, ways);
     if (alternative == 1) {
-        dh_times_pass(dh_engine_self()->deadline);
+        dh_virtual_time_advance(dh_engine_self()->deadline);
         return fails(ETIMEDOUT);
     }
     if (!*value_of(s)) {
@@ -57,11 +57,11 @@ int dh_engine_sem_trywait(sem_t *s)
 
 int dh_engine_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
 {
-    if (!dh_times_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) {
+    if (!dh_timespec_is_valid(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) {
         errno = EINVAL;
         return -1;
     }
-    dh_engine_self()->deadline = dh_times_until(clock, until);
+    dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
     return take(s, DH_STEP_TIMED);
 }
 
@@ -72,15 +72,15 @@ int dh_engine_sem_timedwait(sem_t *s, const struct timespec *until)
 
 int dh_engine_sem_post(sem_t *s)
 {
-    dh_engine_at(DH_STEP_SEM_POST, 0, s, NULL, NULL);
+    dh_engine_park_at(DH_STEP_SEM_POST, 0, s, NULL, NULL);
     if (*value_of(s) == INT_MAX)
         return fails(EOVERFLOW);
     ++*value_of(s);
     return 0;
 }
 
-void dh_engine_sem_look(const sem_t *s)
+void dh_engine_sem_before_getvalue(const sem_t *s)
 {
-    dh_engine_at(DH_STEP_SEM_WAIT, DH_STEP_TRY | DH_STEP_SHARED, s, NULL, NULL);
-    dh_engine_in_vain();
+    dh_engine_park_at(DH_STEP_SEM_WAIT, DH_STEP_TRY | DH_STEP_SHARED, s, NULL, NULL);
+    dh_engine_step_failed();
 }

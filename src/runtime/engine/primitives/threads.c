@@ -6,8 +6,8 @@
 #include "runtime/core/threads.h"
 #include "runtime/engine/coroutine.h"
 #include "runtime/engine/quarantine.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/times.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/time.h"
 #include "runtime/engine/task.h"
 
 #include <errno.h>
@@ -29,18 +29,18 @@ bool dh_tasks_init(void)
     return stacks;
 }
 
-bool dh_task_stack(struct dh_task *t)
+bool dh_task_allocate_stack(struct dh_task *t)
 {
     if (t->own_stack)
         return true;
     size_t size = (t->stack_size + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
     /* What an earlier child mapped is not there in this one. */
     if (stacks->size[t->index] < size || dh_engine->flags & DH_ENGINE_FORK) {
-        long at = dh_raw(SYS_mmap, 0, (long)size + DH_ENGINE_PAGE, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        long at = dh_kernel_call(SYS_mmap, 0, (long)size + DH_ENGINE_PAGE, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if ((unsigned long)at > -4096ul)
             return false;
-        dh_raw(SYS_mprotect, at, DH_ENGINE_PAGE, PROT_NONE, 0, 0, 0);
+        dh_kernel_call(SYS_mprotect, at, DH_ENGINE_PAGE, PROT_NONE, 0, 0, 0);
         stacks->at[t->index] = (char *)at + DH_ENGINE_PAGE;
         stacks->size[t->index] = size;
     }
@@ -54,7 +54,7 @@ bool dh_task_stack(struct dh_task *t)
 /* Without the system calls that announce a thread of the kernel's. */
 static void adopt(struct dh_task *t)
 {
-    dh_freed_task_begins(t);
+    dh_quarantine_task_begins(t);
     struct dh_thread *record = dh_thread_new(0, t->detached);
     __dh_thread.stack_low = (uintptr_t)t->stack;
     __dh_thread.stack_high = (uintptr_t)t->stack + t->stack_size;
@@ -79,10 +79,10 @@ void dh_task_finish(struct dh_task *t)
     t->cancel_off = true;
     dh_tls_end(t);
     __dh_thread.place = 0;
-    dh_freed_task_ends(t);
-    dh_engine_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
-    dh_mutex_task_ended(t);
-    dh_freed_task_ended(t);
+    dh_quarantine_task_ends(t);
+    dh_engine_park_at(DH_STEP_END, 0, (void *)(uintptr_t)t->index, NULL, NULL);
+    dh_engine_mutex_owner_died(t);
+    dh_quarantine_task_ended(t);
     t->ended = true;
     dh_engine->actors[t->index].ended = 1;
     dh_engine->work = dh_engine_work(dh_engine);
@@ -153,7 +153,7 @@ static int begin(struct dh_task *t)
     if (!e->carrier->create(t))
         return EAGAIN;
     e->actors[t->index] = (struct dh_actor){
-        .step = {.kind = DH_STEP_BEGIN, .object = t->index, .occurrence = dh_occurrences_next(t->index, 0)}};
+        .step = {.kind = DH_STEP_BEGIN, .object = t->index, .occurrence = dh_occurrence_counts_next(t->index, 0)}};
     e->ways[t->index] = NULL;
     e->n_tasks++;
     return 0;
@@ -188,7 +188,7 @@ int dh_engine_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 
 /* ---- join ---- */
 
-struct dh_task *dh_task_of_handle(uintptr_t handle)
+struct dh_task *dh_task_find_by_handle(uintptr_t handle)
 {
     for (uint32_t i = dh_engine->n_tasks; i-- > 0;)
         if (dh_engine->tasks[i].fs == handle)
@@ -207,7 +207,7 @@ static uint32_t ways_join(const struct dh_task *t)
 /* ETIMEDOUT and EBUSY: it lives on. */
 static int join(uintptr_t handle, void **value, unsigned flags)
 {
-    struct dh_task *t = dh_task_of_handle(handle);
+    struct dh_task *t = dh_task_find_by_handle(handle);
     if (!t)
         return ESRCH;
     if (t->detached || t->joined)
@@ -215,13 +215,13 @@ static int join(uintptr_t handle, void **value, unsigned flags)
     if (t == dh_engine_self())
         return EDEADLK;
     dh_task_cancel_point();
-    uint32_t alternative = dh_engine_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, ways_join);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, ways_join);
     if (!t->ended && !(flags & DH_STEP_TRY))
         dh_task_cancel_point();
     if (alternative == 1)
-        dh_times_pass(dh_engine_self()->deadline);
+        dh_virtual_time_advance(dh_engine_self()->deadline);
     if (!t->ended) {
-        dh_engine_in_vain();
+        dh_engine_step_failed();
         return alternative == 1 ? ETIMEDOUT : EBUSY;
     }
     t->joined = true;
@@ -244,10 +244,10 @@ int dh_engine_pthread_tryjoin_np(pthread_t handle, void **value)
 
 int dh_engine_pthread_clockjoin_np(pthread_t handle, void **value, clockid_t clock, const struct timespec *until)
 {
-    if (until && !dh_times_valid(until))
+    if (until && !dh_timespec_is_valid(until))
         return EINVAL;
     if (until)
-        dh_engine_self()->deadline = dh_times_until(clock, until);
+        dh_engine_self()->deadline = dh_virtual_time_of(clock, until);
     return join(handle, value, until ? DH_STEP_TIMED : 0);
 }
 
@@ -268,7 +268,7 @@ int dh_engine_thrd_join(thrd_t handle, int *value)
 
 int dh_engine_pthread_detach(pthread_t handle)
 {
-    struct dh_task *t = dh_task_of_handle(handle);
+    struct dh_task *t = dh_task_find_by_handle(handle);
     if (!t)
         return ESRCH;
     if (t->detached || t->joined)

@@ -5,12 +5,12 @@
 #include "runtime/engine/primitives/futex.h"
 #include "runtime/engine/primitives/primitives.h"
 #include "runtime/engine/snapshot.h"
-#include "runtime/engine/system/blocking_calls.h"
-#include "runtime/engine/system/files.h"
-#include "runtime/engine/system/mappings.h"
-#include "runtime/engine/system/raw.h"
-#include "runtime/engine/system/signals.h"
-#include "runtime/engine/system/sockets.h"
+#include "runtime/engine/system/event.h"
+#include "runtime/engine/system/file.h"
+#include "runtime/engine/system/kernel_call.h"
+#include "runtime/engine/system/memory.h"
+#include "runtime/engine/system/signal.h"
+#include "runtime/engine/system/socket.h"
 #include "runtime/engine/system/undo.h"
 
 #include <errno.h>
@@ -42,8 +42,8 @@ bool dh_syscalls_begin(void)
         return false;
     uint8_t *selector = selector_of_self();
     *selector = BLOCK;
-    return dh_raw(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (long)dh_raw_begin,
-                  dh_raw_end - dh_raw_begin, (long)selector, 0) == 0;
+    return dh_kernel_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, (long)dh_kernel_call_begin,
+                          dh_kernel_call_end - dh_kernel_call_begin, (long)selector, 0) == 0;
 }
 
 bool dh_syscalls_allow(bool all)
@@ -58,15 +58,15 @@ bool dh_syscalls_allow(bool all)
 
 /* The kernel does not write where a page is protected and says so: of what the arguments point to, more and more is let
  * go. */
-long dh_syscalls_plain(long number, const long a[6])
+long dh_syscalls_pass_through(long number, const long a[6])
 {
-    long result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     for (size_t size = DH_ENGINE_PAGE; result == -EFAULT && size <= FAR; size *= 16) {
         bool again = false;
         for (unsigned i = 0; i < 6; i++)
-            again |= dh_snapshot_touch((uintptr_t)a[i], size);
+            again |= dh_snapshot_unprotect((uintptr_t)a[i], size);
         if (again)
-            result = dh_raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+            result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
     return result;
 }
@@ -97,12 +97,12 @@ static long fcntl_fd(long number, const long a[6])
 
 static long make_pipe(long number, const long a[6])
 {
-    return dh_files_make_pair(number, a, 0);
+    return dh_files_new_descriptor_pair(number, a, 0);
 }
 
 static long make_sockets(long number, const long a[6])
 {
-    return dh_files_make_pair(number, a, 3);
+    return dh_files_new_descriptor_pair(number, a, 3);
 }
 
 #define MAPPING(name)                                                                                                  \
@@ -126,8 +126,8 @@ static long nothing(long number, const long a[6])
 
 static long exits(long number, const long a[6])
 {
-    dh_engine_exited((int)a[0]);
-    return dh_raw(number, a[0], 0, 0, 0, 0, 0);
+    dh_engine_program_exits((int)a[0]);
+    return dh_kernel_call(number, a[0], 0, 0, 0, 0, 0);
 }
 
 static long yields(long number, const long a[6])
@@ -139,7 +139,7 @@ static long yields(long number, const long a[6])
 static long futex(long number, const long a[6])
 {
     long result;
-    return dh_futex(a, &result) ? result : dh_syscalls_plain(number, a);
+    return dh_futex(a, &result) ? result : dh_syscalls_pass_through(number, a);
 }
 
 static long sleeps(long number, const long a[6])
@@ -170,22 +170,22 @@ static long mask(long number, const long a[6])
 
 static long action(long number, const long a[6])
 {
-    struct dh_raw_sigaction before;
-    if (a[1] && dh_signals_ours((int)a[0]))
+    struct dh_kernel_sigaction before;
+    if (a[1] && dh_signals_is_reserved((int)a[0]))
         return 0;
-    if (a[1] && dh_raw(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
-        dh_undo_note_handler((int)a[0], &before, sizeof before);
-    return dh_syscalls_plain(number, a);
+    if (a[1] && dh_kernel_call(number, a[0], 0, (long)&before, a[3], 0, 0) == 0)
+        dh_undo_log_handler((int)a[0], &before, sizeof before);
+    return dh_syscalls_pass_through(number, a);
 }
 
 /* To the thread itself: libc's raise and abort. The kernel knows tasks by one id only. */
 static long kills(long number, const long a[6])
 {
-    long pid = dh_process.pid, self = dh_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
     long to = number == SYS_tgkill ? a[1] : a[0], signal = number == SYS_tgkill ? a[2] : a[1];
     bool is_self = to == (long)dh_engine->current->tid || to == self || (number == SYS_kill && to == pid);
     if (signal <= 0 || signal >= NSIG || (!is_self && dh_engine->carrier->is_kernel))
-        return dh_syscalls_plain(number, a);
+        return dh_syscalls_pass_through(number, a);
     if (!is_self)
         return dh_syscalls_cannot(number);
     dh_engine->current->signals |= 1ull << (signal - 1);
@@ -202,24 +202,24 @@ static long thread_id(long number, const long a[6])
 static long truncates(long number, const long a[6])
 {
     if (dh_files_is_new((int)a[0]))
-        return dh_syscalls_plain(number, a);
+        return dh_syscalls_pass_through(number, a);
     long nothing_written[6] = {a[0], 0, 0};
     long result = dh_files_write(SYS_write, nothing_written);
-    return result < 0 ? result : dh_syscalls_plain(number, a);
+    return result < 0 ? result : dh_syscalls_pass_through(number, a);
 }
 
 /* Sockets that were made in this schedule vanish with it. */
 static long sends(long number, const long a[6])
 {
-    return dh_files_is_new((int)a[0]) ? dh_syscalls_plain(number, a) : dh_syscalls_cannot(number);
+    return dh_files_is_new((int)a[0]) ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
 }
 
 static long reads(long number, const long a[6])
 {
-    if (!dh_engine->carrier->is_kernel && !dh_files_renew(a[0]))
+    if (!dh_engine->carrier->is_kernel && !dh_descriptors_replace(a[0]))
         dh_syscalls_cannot(number);
-    dh_waiting_readable((int)a[0]);
-    return dh_engine->carrier->is_kernel ? dh_syscalls_plain(number, a) : dh_files_move(number, a);
+    dh_wait_until_readable((int)a[0]);
+    return dh_engine->carrier->is_kernel ? dh_syscalls_pass_through(number, a) : dh_files_read_or_seek(number, a);
 }
 
 static long cannot(long number, const long a[6])
@@ -261,7 +261,7 @@ long dh_syscalls_perform(long number, const long a[6])
     if (dh_engine->current && number >= 0 && number < CALLS && calls[number].perform &&
         (calls[number].always || !kernel))
         return calls[number].perform(number, a);
-    return dh_syscalls_plain(number, a);
+    return dh_syscalls_pass_through(number, a);
 }
 
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
@@ -272,7 +272,7 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     (void)signal;
     /* The end of a handler of the program's: the kernel takes its frame from the stack as it is then. */
     if (info->si_syscall == SYS_rt_sigreturn) {
-        r[REG_RIP] = (greg_t)dh_raw_restorer;
+        r[REG_RIP] = (greg_t)dh_signal_restorer;
         return;
     }
     if (begins_process(info->si_syscall)) {

@@ -15,7 +15,7 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
 /* Does what the call would, with undo and overlay: negative errno on failure. */
 long dh_syscalls_perform(long number, const long arguments[6]);
 /* As it is, but protected pages are let go for it. */
-long dh_syscalls_plain(long number, const long arguments[6]);
+long dh_syscalls_pass_through(long number, const long arguments[6]);
 /* Ends the search, saying where it happened. */
 __attribute__((noreturn)) long dh_syscalls_cannot(long number);
 

@@ -17,8 +17,8 @@ enum dh_undo_kind {
 
 bool dh_undo_init(void);
 /* Without room for it the search ends, with words. */
-void dh_undo_note(enum dh_undo_kind kind, long a, long b, long c);
-void dh_undo_note_handler(int signal, const void *action, size_t size);
+void dh_undo_log(enum dh_undo_kind kind, long a, long b, long c);
+void dh_undo_log_handler(int signal, const void *action, size_t size);
 void dh_undo_all(void);
 
 #endif

@@ -1,0 +1,110 @@
+/* What a finding asks for: which ends, which places, and in which order strategies get their time. */
+#include "base/str.h"
+#include "prove/campaign_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* For a pair of places: towards it, then at random, then all. */
+static const struct phase pair_phases[] = {
+    {"directed", DH_ENGINE_NO_ORDER, 8, 0}, {"random", DH_ENGINE_NO_ORDER, 4, 0}, {"dpor", 0, 40, 0},
+    {"pct", DH_ENGINE_NO_ORDER, 24, 0},     {"pos", DH_ENGINE_NO_ORDER, 24, 0},
+};
+
+/* For places that cannot be marked, as they are a library's: every access is a step. */
+static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 40, 0},
+                                              {"pct", DH_ENGINE_ALL_VISIBLE, 30, 0},
+                                              {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0}};
+
+static const struct {
+    const char *kind;
+    uint32_t ends;
+} searched[] = {
+    {"race", 1u << DH_ENGINE_RACE | 1u << DH_ENGINE_FREED},
+    {"deadlock", 1u << DH_ENGINE_DEADLOCK},
+    {"lost-wakeup", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
+    {"indefinite-wait", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK | 1u << DH_ENGINE_HANG},
+    {"critical-wait", 1u << DH_ENGINE_LOST_WAKE | 1u << DH_ENGINE_DEADLOCK},
+    {"use-after-free", 1u << DH_ENGINE_FREED | 1u << DH_ENGINE_RACE},
+    {"assertion", 1u << DH_ENGINE_ASSERTION},
+    {"crash", 1u << DH_ENGINE_CRASH},
+    {"atomicity", 1u << DH_ENGINE_ATOMICITY},
+};
+
+static uint32_t ends_of(const char *kind)
+{
+    for (size_t i = 0; i < sizeof searched / sizeof *searched; i++)
+        if (strcmp(searched[i].kind, kind) == 0)
+            return searched[i].ends;
+    return 0;
+}
+
+bool dh_campaign_skip(struct dh_goal *g, const char *why)
+{
+    g->verdict = DH_GOAL_SKIPPED;
+    free(g->why);
+    g->why = dh_strdup(why);
+    return false;
+}
+
+/* Of an update that races with itself: the read of one thread and the write of another are the nearest to be had. */
+static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writing)
+{
+    uint8_t *marked = calloc(c->of.s->start.places + 1, 1);
+    uint32_t place = writing, any;
+    if (!marked)
+        abort();
+    dh_place_names_mark(c->of.s->places, site, marked, &any);
+    for (uint32_t i = 0; i < c->of.s->start.places; i++)
+        if (marked[i] && i != writing)
+            place = i;
+    free(marked);
+    return place;
+}
+
+static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct aim *a, uint32_t *one)
+{
+    uint8_t *marked = calloc(c->of.s->start.places + 1, 1);
+    if (!marked)
+        abort();
+    unsigned n = dh_place_names_mark(c->of.s->places, site, marked, one);
+    for (uint32_t i = 0; i < c->of.s->start.places; i++)
+        if (marked[i]) {
+            a->visible[i] |= DH_ENGINE_VISIBLE;
+            a->sides[i] |= side;
+        }
+    free(marked);
+    return n;
+}
+
+/* The places that a finding names become visible. */
+bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct aim *a)
+{
+    const struct dh_finding *f = g->finding;
+    uint32_t place = 0;
+    a->goal = g;
+    a->look_for = ends_of(f->kind);
+    a->phases = pair_phases;
+    a->n_phases = sizeof pair_phases / sizeof *pair_phases;
+    if (!a->look_for)
+        return dh_campaign_skip(g, "no schedule shows a finding of this kind");
+    unsigned found = 0;
+    for (size_t i = 0; i < f->accesses.n; i++) {
+        if (!mark_side(c, f->accesses.at[i].site, found ? 2 : 1, a, &place))
+            continue;
+        if (found < 2)
+            a->place[found] = place;
+        if (found == 1 && a->place[0] == place)
+            a->place[1] = reading_half(c, f->accesses.at[i].site, place);
+        found++;
+    }
+    a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
+    bool places_missing = strcmp(f->kind, "race") == 0 && found < 2;
+    if (places_missing && strcmp(f->build, c->of.s->build) != 0)
+        return dh_campaign_skip(g, "its places are not in this build");
+    if (places_missing) {
+        a->phases = library_phases;
+        a->n_phases = sizeof library_phases / sizeof *library_phases;
+    }
+    return true;
+}

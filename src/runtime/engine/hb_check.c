@@ -1,0 +1,219 @@
+#include "runtime/engine/hb_check.h"
+
+#include "event/site.h"
+#include "runtime/engine/adversary/adversary.h"
+#include "search/hb.h"
+
+enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
+
+static struct ordering {
+    struct dh_search search; /* for its memory only */
+    struct dh_hb *hb;
+    bool checks;             /* accesses that are not visible; else only what orders them is kept */
+    uint32_t wanted[WANTED]; /* places to become visible when the schedule is over */
+    unsigned n_wanted;
+    /* Granules on which something raced: whoever else accesses them becomes visible, too, since of several places that
+     * access the same bytes in one turn only one is told. */
+    uint64_t racy[RACY];
+    unsigned n_racy;
+    /* What was checked since the task went on: nobody else has done anything since, so the answer would be the same. */
+    struct checked {
+        uint64_t address;
+        uint32_t place, turn;
+        uint32_t what; /* size and flags */
+    } checked[CHECKED];
+} *ordering;
+
+static void *memory(struct dh_search *search, size_t n)
+{
+    (void)search;
+    return dh_keep_alloc(n);
+}
+
+bool dh_hb_check_init(void)
+{
+    ordering = dh_keep_alloc(sizeof *ordering);
+    if (!ordering)
+        return false;
+    ordering->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
+    dh_engine->orders = ordering->checks || dh_engine->control->job.model[0];
+    if (!ordering->checks)
+        return true;
+    ordering->search = (struct dh_search){.seed = 1, .memory = memory};
+    ordering->hb = dh_hb_new(&ordering->search);
+    return ordering->hb;
+}
+
+void dh_hb_check_begin(void)
+{
+    if (ordering->hb)
+        dh_hb_begin(ordering->hb);
+    dh_engine->unordered = false;
+}
+
+static void extend(uint32_t place)
+{
+    for (unsigned i = 0; i < ordering->n_wanted; i++)
+        if (ordering->wanted[i] == place)
+            return;
+    if (place >= dh_engine->n_visible)
+        dh_engine->control->progress.uncovered = 1;
+    else if (ordering->n_wanted < WANTED)
+        ordering->wanted[ordering->n_wanted++] = place;
+}
+
+static struct dh_engine_party party_of(const struct dh_hb_access *a)
+{
+    return (struct dh_engine_party){.thread = a->thread,
+                                    .place = a->site,
+                                    .occurrence = a->occurrence,
+                                    .size = a->size,
+                                    .object = a->address,
+                                    .kind = a->frees                    ? DH_STEP_FREE
+                                            : a->flags & DH_STEP_WRITES ? DH_STEP_WRITE
+                                                                        : DH_STEP_READ,
+                                    .flags = a->flags};
+}
+
+/* Place 0 stands for the ends of threads, which free their memory (freed.c). */
+static void extend_by(const struct dh_hb_access *a)
+{
+    if (a->site || a->frees)
+        extend(a->site);
+}
+
+static uint64_t *racy_slot(uint64_t granule)
+{
+    uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
+    while (ordering->racy[i] && ordering->racy[i] != granule)
+        i = (i + 1) % RACY;
+    return &ordering->racy[i];
+}
+
+static void note_racy(uint64_t address)
+{
+    uint64_t *slot = racy_slot(address >> GRANULE_SHIFT);
+    if (*slot || ordering->n_racy >= RACY / 2)
+        return;
+    *slot = address >> GRANULE_SHIFT;
+    ordering->n_racy++;
+}
+
+static void extend_if_racy(const struct dh_step *s)
+{
+    if (s->site && ordering->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+        extend(s->site);
+}
+
+/* Of places that are not steps nobody tries the other order. */
+static void note_uncovered(const struct dh_hb_access *a)
+{
+    const struct dh_engine *e = dh_engine;
+    if (a->site >= e->n_visible || !(e->visible[a->site] || e->flags & DH_ENGINE_ALL_VISIBLE))
+        e->control->progress.uncovered = 1;
+}
+
+static void tell(const struct dh_hb_race *race)
+{
+    dh_engine->raced_unordered++;
+    if (dh_adversary_is_on()) {
+        note_uncovered(&race->first);
+        note_uncovered(&race->second);
+    }
+    if (dh_engine->flags & DH_ENGINE_EXTEND)
+        note_racy(race->second.address);
+    if (!race->is_new)
+        return;
+    struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
+    dh_found_pair(DH_ENGINE_UNORDERED, parties);
+    if (dh_engine->flags & DH_ENGINE_EXTEND) {
+        extend_by(&race->first);
+        extend_by(&race->second);
+    }
+}
+
+void dh_hb_check_executed(void)
+{
+    struct dh_engine *e = dh_engine;
+    struct dh_hb_race race;
+    if (!e->unordered || !e->orders)
+        return;
+    e->unordered = false;
+    dh_adversary_executed(e->executing, &e->executed);
+    if (!ordering->hb)
+        return;
+    struct dh_step s = e->executed;
+    if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* whoever wrote last has told it nothing */
+        s.order = DH_ORDER_RELAXED;
+    if (dh_hb_step(ordering->hb, e->executing, &s, &race))
+        tell(&race);
+}
+
+static bool is_checked(const struct dh_step *s)
+{
+    uint64_t hash = (s->object + ((uint64_t)s->site << 32)) * 0x9e3779b97f4a7c15u;
+    struct checked *c = &ordering->checked[hash >> (64 - 13)];
+    uint32_t what = s->size << 16 | s->flags;
+    if (c->address == s->object && c->place == s->site && c->turn == dh_engine->turn && c->what == what)
+        return true;
+    *c = (struct checked){s->object, s->site, dh_engine->turn, what};
+    return false;
+}
+
+void dh_hb_check_access(const struct dh_step *s)
+{
+    struct dh_hb_race race;
+    if (!ordering->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
+        return;
+    dh_hb_check_executed();
+    if (s->site < dh_engine->n_visible)
+        extend_if_racy(s);
+    struct dh_hb_access a = {.thread = dh_engine->current->index,
+                             .site = s->site,
+                             .size = s->size,
+                             .address = s->object,
+                             .flags = (uint8_t)(s->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
+                             .frees = s->kind == DH_STEP_FREE};
+    if (dh_hb_access(ordering->hb, &a, &race))
+        tell(&race);
+    if (s->kind != DH_STEP_COPY || !(s->flags & DH_STEP_RANGE))
+        return;
+    a.address = s->second;
+    a.flags = 0;
+    if (dh_hb_access(ordering->hb, &a, &race))
+        tell(&race);
+}
+
+void dh_hb_check_fence(const struct dh_step *fence)
+{
+    struct dh_hb_race race;
+    dh_hb_check_executed();
+    dh_adversary_executed(dh_engine->current->index, fence);
+    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race))
+        tell(&race);
+}
+
+void dh_hb_check_forget(uintptr_t at, size_t size)
+{
+    if (ordering->checks)
+        dh_hb_forget(ordering->hb, at, size);
+}
+
+static bool make_visible(uint32_t place)
+{
+    struct dh_engine_progress *p = &dh_engine->control->progress;
+    if (dh_engine->visible[place] || p->visible_added == DH_ENGINE_ADDED)
+        return false;
+    dh_engine->visible[place] = 1;
+    p->added[p->visible_added++] = place;
+    return true;
+}
+
+bool dh_hb_check_extend_visible(void)
+{
+    bool any = false;
+    for (unsigned i = 0; i < ordering->n_wanted; i++)
+        any |= make_visible(ordering->wanted[i]);
+    ordering->n_wanted = 0;
+    return any;
+}

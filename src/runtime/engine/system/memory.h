@@ -1,0 +1,20 @@
+/* Mappings made and given back in a schedule. Layer: runtime. Addresses are not used again before it ends. */
+#ifndef DH_RUNTIME_ENGINE_SYSTEM_MEMORY_H
+#define DH_RUNTIME_ENGINE_SYSTEM_MEMORY_H
+
+#include "runtime/engine/engine.h"
+
+/* At the snapshot. */
+void dh_mappings_begin(void);
+/* When a schedule is undone. */
+void dh_mappings_restore(void);
+
+/* As the kernel answers. */
+long dh_mappings_map(const long a[6]);
+long dh_mappings_unmap(const long a[6]);
+long dh_mappings_remap(const long a[6]);
+long dh_mappings_protect(const long a[6]);
+long dh_mappings_advise(const long a[6]);
+long dh_mappings_brk(const long a[6]);
+
+#endif
