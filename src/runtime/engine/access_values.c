@@ -1,4 +1,4 @@
-/* What accesses read and wrote. */
+/* Values of memory before and after the accesses of a schedule, for witnesses. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/engine/system/kernel_call.h"

@@ -1,4 +1,4 @@
-/* What an assertion says before it ends the program. */
+/* The text of a failed assertion, for the end that its abort becomes. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/core/bytes.h"
@@ -7,8 +7,8 @@
 
 enum { FILE_MOST = 240, FUNCTION_MOST = 120 };
 
-/* The end of a long path and the beginning of a long signature are enough to know it by. */
-static void tell(const char *expression, const char *file, unsigned line, const char *function)
+/* Of a long path the end, of a long signature the beginning identifies it. */
+static void keep_text(const char *expression, const char *file, unsigned line, const char *function)
 {
     char text[DH_ENGINE_TEXT], signature[FUNCTION_MOST];
     size_t n = dh_text_length(file);
@@ -22,7 +22,7 @@ static void dh_interposed___assert_fail(const char *expression, const char *file
 {
     dh_interpose_ready();
     if (dh_engine_on)
-        tell(expression, file, line, function);
+        keep_text(expression, file, line, function);
     dh_real.__assert_fail(expression, file, line, function);
 }
 DH_INTERPOSE(__assert_fail);

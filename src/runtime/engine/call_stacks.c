@@ -1,5 +1,5 @@
-/* Who called the function that a task is in: from its shadow stack, which it keeps in its own thread-local storage; and
- * where the executable is that their addresses are of. */
+/* Call stacks of tasks, from the shadow stack that each keeps in its thread-local storage, as addresses of the
+ * executable; and where the executable lies. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/core/frames.h"
@@ -9,7 +9,7 @@
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* What is added to addresses of the file; 0 where the program is not position independent. */
+/* Load bias: what is added to addresses of the file; 0 if the program is not position independent. */
 static uintptr_t bias(void)
 {
     return __ehdr_start.e_type == ET_DYN ? (uintptr_t)&__ehdr_start : 0;
@@ -22,7 +22,7 @@ void dh_call_stack_set_image(struct dh_engine_found *f)
     f->bias = bias();
 }
 
-/* The engine and the task have the same layout of thread-local storage, each at its own thread pointer. */
+/* Thread-local storage has one layout, relative to the thread pointer. */
 static const struct dh_thread_state *state_of(const struct dh_task *t)
 {
     uintptr_t own;

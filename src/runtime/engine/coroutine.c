@@ -35,7 +35,7 @@ __asm__(".text\n"
         "pop %rbp\n"
         "ret\n"
         ".size dh_engine_switch, .-dh_engine_switch\n"
-        /* Unwinders are to find an end above a task's first frame. */
+        /* Unwinders must stop above a task's first frame. */
         ".globl dh_task_entry\n"
         ".hidden dh_task_entry\n"
         ".type dh_task_entry, @function\n"
@@ -69,9 +69,9 @@ struct saved {
 
 void dh_engine_set_thread_pointer(uintptr_t fs)
 {
-    if (dh_engine->fs_now == fs)
+    if (dh_engine->current_fs == fs)
         return;
-    dh_engine->fs_now = fs;
+    dh_engine->current_fs = fs;
     if (dh_engine->use_arch_prctl)
         dh_kernel_call(SYS_arch_prctl, ARCH_SET_FS, (long)fs, 0, 0, 0, 0);
     else
@@ -99,7 +99,7 @@ static void leave(void)
     __builtin_unreachable();
 }
 
-/* Where it begins the stack is aligned as behind a call. */
+/* At its entry the stack is aligned as after a call. */
 static bool create(struct dh_task *t)
 {
     t->fs = dh_tls_of(t->index, t->tid);

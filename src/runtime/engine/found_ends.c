@@ -1,4 +1,5 @@
-/* Ends that are kept: each kind at each set of places once. */
+/* Ends that were found, as records in the control region: each kind at each set of places once, with the schedule that
+ * leads there. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/core/bytes.h"
@@ -9,8 +10,8 @@
 enum { SIGNATURES = 1 << 14 };
 
 static struct kept {
-    uint64_t signatures[SIGNATURES];
-    uint32_t n, fewest;
+    uint64_t signatures[SIGNATURES]; /* hash set in KEEP memory; 0: free */
+    uint32_t n, fewest_stale;
     char text[DH_ENGINE_TEXT];
 } *kept;
 
@@ -19,7 +20,7 @@ void dh_found_ends_init(void)
     kept = dh_keep_alloc(sizeof *kept);
     if (!kept)
         dh_engine_cannot("no memory");
-    kept->fewest = UINT32_MAX;
+    kept->fewest_stale = UINT32_MAX;
 }
 
 void dh_found_ends_set_text(const char *text)
@@ -81,15 +82,15 @@ static void fill(struct dh_engine_found *f, enum dh_engine_end kind, const struc
     for (uint32_t i = 0; i < n && i < DH_ENGINE_PARTIES; i++)
         f->parties[i] = parties[i];
     for (uint32_t i = 0; kind != DH_ENGINE_UNORDERED && i < n && i < DH_ENGINE_PARTIES; i++)
-        dh_call_stack_copy(parties[i].thread, f->callers[i]); /* of unordered ones, one is elsewhere by now */
+        dh_call_stack_copy(parties[i].thread, f->callers[i]); /* of an unordered pair, one thread has gone on */
     dh_bytes_copy(f->decisions, e->trace, e->depth * sizeof *e->trace);
     f->n_values = e->values ? e->depth : 0;
     if (e->values)
         dh_bytes_copy(&f->decisions[e->depth], e->values, e->depth * sizeof *e->values);
 }
 
-/* Is it what the job is about: its pair, if it names one, or anything that is shown and not only suspected? */
-static bool satisfies(enum dh_engine_end kind, const struct dh_engine_party *parties)
+/* Is it the goal of the job: its pair of places, if it has one, else anything but a suspicion? */
+static bool is_goal(enum dh_engine_end kind, const struct dh_engine_party *parties)
 {
     const uint32_t *pair = dh_engine->control->job.target_place;
     if (!pair[0] && !pair[1])
@@ -98,18 +99,18 @@ static bool satisfies(enum dh_engine_end kind, const struct dh_engine_party *par
                                       (parties[0].place == pair[1] && parties[1].place == pair[0]));
 }
 
-/* Of ends that stale reads led to, one with fewer of them is kept, too. */
+/* An end with fewer stale reads than all before is kept, too. */
 static bool has_fewer(void)
 {
     struct dh_engine_stale_read ignored[DH_ENGINE_STALE_READS];
     uint32_t n = dh_adversary_stale(ignored);
-    if (!dh_adversary_is_on() || n >= kept->fewest)
+    if (!dh_adversary_is_on() || n >= kept->fewest_stale)
         return false;
-    kept->fewest = n;
+    kept->fewest_stale = n;
     return true;
 }
 
-/* Each end once; or one end only, of which the last schedule counts. */
+/* Each end once; with ONLY_TARGET one end only, by its latest schedule. */
 static bool is_wanted(uint64_t signature)
 {
     struct dh_engine_control *c = dh_engine->control;
@@ -122,7 +123,7 @@ static bool is_wanted(uint64_t signature)
     return true;
 }
 
-/* Of wrong results each is kept. */
+/* Wrong results differ by their outcome. */
 static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     uint64_t signature = dh_engine_signature(kind, parties, n, kept->text);
@@ -132,7 +133,7 @@ static uint64_t signature_of(enum dh_engine_end kind, const struct dh_engine_par
     return (signature ^ o.output ^ o.errors << 1 ^ (uint64_t)o.status << 32) | 1;
 }
 
-static void record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
+void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
 {
     struct dh_engine_control *c = dh_engine->control;
     if (!(dh_engine->look_for & 1u << kind) || !is_wanted(signature_of(kind, parties, n)))
@@ -147,7 +148,7 @@ static void record(enum dh_engine_end kind, const struct dh_engine_party *partie
     struct dh_engine_found *f = (struct dh_engine_found *)((char *)c + c->found_at + c->found_used);
     f->size = (uint32_t)size;
     fill(f, kind, parties, n);
-    dh_engine->satisfied |= satisfies(kind, parties);
+    dh_engine->goal_reached |= is_goal(kind, parties);
     __atomic_store_n(&c->found_used, c->found_used + size, __ATOMIC_RELEASE);
 }
 
@@ -157,15 +158,5 @@ void dh_found_ends_record_tasks(enum dh_engine_end kind, const uint32_t *parties
     n = n < DH_ENGINE_PARTIES ? n : DH_ENGINE_PARTIES;
     for (uint32_t i = 0; i < n; i++)
         steps[i] = party_of(parties[i]);
-    record(kind, steps, n);
-}
-
-void dh_found_ends_record(enum dh_engine_end kind, const struct dh_engine_party *parties, uint32_t n)
-{
-    record(kind, parties, n);
-}
-
-void dh_found_pair(enum dh_engine_end kind, const struct dh_engine_party pair[2])
-{
-    record(kind, pair, 2);
+    dh_found_ends_record(kind, steps, n);
 }

@@ -4,25 +4,25 @@
 #include "runtime/engine/adversary/adversary.h"
 #include "search/hb.h"
 
-enum { WANTED = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
+enum { EXTENSIONS = 256, CHECKED = 1 << 13, RACY = 1 << 10, GRANULE_SHIFT = 3 };
 
-static struct ordering {
+static struct hb_check {
     struct dh_search search; /* for its memory only */
     struct dh_hb *hb;
-    bool checks;             /* accesses that are not visible; else only what orders them is kept */
-    uint32_t wanted[WANTED]; /* places to become visible when the schedule is over */
-    unsigned n_wanted;
-    /* Granules on which something raced: whoever else accesses them becomes visible, too, since of several places that
-     * access the same bytes in one turn only one is told. */
+    bool checks;                     /* else only the adversary needs the order */
+    uint32_t extensions[EXTENSIONS]; /* places that become visible after the schedule */
+    unsigned n_extensions;
+    /* Granules with a race: other places that access them become visible, too, since of several accesses to the same
+     * bytes in one step only one is reported. */
     uint64_t racy[RACY];
     unsigned n_racy;
-    /* What was checked since the task went on: nobody else has done anything since, so the answer would be the same. */
+    /* Accesses checked in this step: the answer would be the same, as no other task runs meanwhile. */
     struct checked {
         uint64_t address;
         uint32_t place, turn;
         uint32_t what; /* size and flags */
     } checked[CHECKED];
-} *ordering;
+} *check;
 
 static void *memory(struct dh_search *search, size_t n)
 {
@@ -32,34 +32,34 @@ static void *memory(struct dh_search *search, size_t n)
 
 bool dh_hb_check_init(void)
 {
-    ordering = dh_keep_alloc(sizeof *ordering);
-    if (!ordering)
+    check = dh_keep_alloc(sizeof *check);
+    if (!check)
         return false;
-    ordering->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
-    dh_engine->orders = ordering->checks || dh_engine->control->job.model[0];
-    if (!ordering->checks)
+    check->checks = !(dh_engine->flags & DH_ENGINE_NO_ORDER);
+    dh_engine->sees_invisible = check->checks || dh_engine->control->job.model[0];
+    if (!check->checks)
         return true;
-    ordering->search = (struct dh_search){.seed = 1, .memory = memory};
-    ordering->hb = dh_hb_new(&ordering->search);
-    return ordering->hb;
+    check->search = (struct dh_search){.seed = 1, .memory = memory};
+    check->hb = dh_hb_new(&check->search);
+    return check->hb;
 }
 
 void dh_hb_check_begin(void)
 {
-    if (ordering->hb)
-        dh_hb_begin(ordering->hb);
-    dh_engine->unordered = false;
+    if (check->hb)
+        dh_hb_begin(check->hb);
+    dh_engine->order_pending = false;
 }
 
 static void extend(uint32_t place)
 {
-    for (unsigned i = 0; i < ordering->n_wanted; i++)
-        if (ordering->wanted[i] == place)
+    for (unsigned i = 0; i < check->n_extensions; i++)
+        if (check->extensions[i] == place)
             return;
     if (place >= dh_engine->n_visible)
         dh_engine->control->progress.uncovered = 1;
-    else if (ordering->n_wanted < WANTED)
-        ordering->wanted[ordering->n_wanted++] = place;
+    else if (check->n_extensions < EXTENSIONS)
+        check->extensions[check->n_extensions++] = place;
 }
 
 static struct dh_engine_party party_of(const struct dh_hb_access *a)
@@ -75,7 +75,7 @@ static struct dh_engine_party party_of(const struct dh_hb_access *a)
                                     .flags = a->flags};
 }
 
-/* Place 0 stands for the ends of threads, which free their memory (freed.c). */
+/* Place 0 stands for the ends of threads, which free their memory (quarantine.c). */
 static void extend_by(const struct dh_hb_access *a)
 {
     if (a->site || a->frees)
@@ -85,47 +85,47 @@ static void extend_by(const struct dh_hb_access *a)
 static uint64_t *racy_slot(uint64_t granule)
 {
     uint64_t i = granule * 0x9e3779b97f4a7c15u >> (64 - 10);
-    while (ordering->racy[i] && ordering->racy[i] != granule)
+    while (check->racy[i] && check->racy[i] != granule)
         i = (i + 1) % RACY;
-    return &ordering->racy[i];
+    return &check->racy[i];
 }
 
-static void note_racy(uint64_t address)
+static void mark_racy(uint64_t address)
 {
     uint64_t *slot = racy_slot(address >> GRANULE_SHIFT);
-    if (*slot || ordering->n_racy >= RACY / 2)
+    if (*slot || check->n_racy >= RACY / 2)
         return;
     *slot = address >> GRANULE_SHIFT;
-    ordering->n_racy++;
+    check->n_racy++;
 }
 
 static void extend_if_racy(const struct dh_step *s)
 {
-    if (s->site && ordering->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
+    if (s->site && check->n_racy && *racy_slot(s->object >> GRANULE_SHIFT) && !dh_engine->visible[s->site])
         extend(s->site);
 }
 
-/* Of places that are not steps nobody tries the other order. */
-static void note_uncovered(const struct dh_hb_access *a)
+/* The other order of invisible accesses is not tried. */
+static void mark_uncovered(const struct dh_hb_access *a)
 {
     const struct dh_engine *e = dh_engine;
     if (a->site >= e->n_visible || !(e->visible[a->site] || e->flags & DH_ENGINE_ALL_VISIBLE))
         e->control->progress.uncovered = 1;
 }
 
-static void tell(const struct dh_hb_race *race)
+static void report_race(const struct dh_hb_race *race)
 {
-    dh_engine->raced_unordered++;
+    dh_engine->unordered_races++;
     if (dh_adversary_is_on()) {
-        note_uncovered(&race->first);
-        note_uncovered(&race->second);
+        mark_uncovered(&race->first);
+        mark_uncovered(&race->second);
     }
     if (dh_engine->flags & DH_ENGINE_EXTEND)
-        note_racy(race->second.address);
+        mark_racy(race->second.address);
     if (!race->is_new)
         return;
     struct dh_engine_party parties[2] = {party_of(&race->first), party_of(&race->second)};
-    dh_found_pair(DH_ENGINE_UNORDERED, parties);
+    dh_found_ends_record(DH_ENGINE_UNORDERED, parties, 2);
     if (dh_engine->flags & DH_ENGINE_EXTEND) {
         extend_by(&race->first);
         extend_by(&race->second);
@@ -136,34 +136,34 @@ void dh_hb_check_executed(void)
 {
     struct dh_engine *e = dh_engine;
     struct dh_hb_race race;
-    if (!e->unordered || !e->orders)
+    if (!e->order_pending || !e->sees_invisible)
         return;
-    e->unordered = false;
+    e->order_pending = false;
     dh_adversary_executed(e->executing, &e->executed);
-    if (!ordering->hb)
+    if (!check->hb)
         return;
     struct dh_step s = e->executed;
-    if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* whoever wrote last has told it nothing */
+    if (s.flags & DH_STEP_ATOMIC && dh_adversary_was_stale()) /* it did not synchronise with the latest write */
         s.order = DH_ORDER_RELAXED;
-    if (dh_hb_step(ordering->hb, e->executing, &s, &race))
-        tell(&race);
+    if (dh_hb_step(check->hb, e->executing, &s, &race))
+        report_race(&race);
 }
 
 static bool is_checked(const struct dh_step *s)
 {
     uint64_t hash = (s->object + ((uint64_t)s->site << 32)) * 0x9e3779b97f4a7c15u;
-    struct checked *c = &ordering->checked[hash >> (64 - 13)];
+    struct checked *c = &check->checked[hash >> (64 - 13)];
     uint32_t what = s->size << 16 | s->flags;
-    if (c->address == s->object && c->place == s->site && c->turn == dh_engine->turn && c->what == what)
+    if (c->address == s->object && c->place == s->site && c->turn == dh_engine->turns && c->what == what)
         return true;
-    *c = (struct checked){s->object, s->site, dh_engine->turn, what};
+    *c = (struct checked){s->object, s->site, dh_engine->turns, what};
     return false;
 }
 
 void dh_hb_check_access(const struct dh_step *s)
 {
     struct dh_hb_race race;
-    if (!ordering->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
+    if (!check->checks || (s->size <= 16 && s->kind <= DH_STEP_WRITE && is_checked(s)))
         return;
     dh_hb_check_executed();
     if (s->site < dh_engine->n_visible)
@@ -174,14 +174,14 @@ void dh_hb_check_access(const struct dh_step *s)
                              .address = s->object,
                              .flags = (uint8_t)(s->flags & (DH_STEP_WRITES | DH_STEP_ATOMIC)),
                              .frees = s->kind == DH_STEP_FREE};
-    if (dh_hb_access(ordering->hb, &a, &race))
-        tell(&race);
+    if (dh_hb_access(check->hb, &a, &race))
+        report_race(&race);
     if (s->kind != DH_STEP_COPY || !(s->flags & DH_STEP_RANGE))
         return;
     a.address = s->second;
     a.flags = 0;
-    if (dh_hb_access(ordering->hb, &a, &race))
-        tell(&race);
+    if (dh_hb_access(check->hb, &a, &race))
+        report_race(&race);
 }
 
 void dh_hb_check_fence(const struct dh_step *fence)
@@ -189,14 +189,14 @@ void dh_hb_check_fence(const struct dh_step *fence)
     struct dh_hb_race race;
     dh_hb_check_executed();
     dh_adversary_executed(dh_engine->current->index, fence);
-    if (ordering->hb && dh_hb_step(ordering->hb, dh_engine->current->index, fence, &race))
-        tell(&race);
+    if (check->hb && dh_hb_step(check->hb, dh_engine->current->index, fence, &race))
+        report_race(&race);
 }
 
 void dh_hb_check_forget(uintptr_t at, size_t size)
 {
-    if (ordering->checks)
-        dh_hb_forget(ordering->hb, at, size);
+    if (check->checks)
+        dh_hb_forget(check->hb, at, size);
 }
 
 static bool make_visible(uint32_t place)
@@ -212,8 +212,8 @@ static bool make_visible(uint32_t place)
 bool dh_hb_check_extend_visible(void)
 {
     bool any = false;
-    for (unsigned i = 0; i < ordering->n_wanted; i++)
-        any |= make_visible(ordering->wanted[i]);
-    ordering->n_wanted = 0;
+    for (unsigned i = 0; i < check->n_extensions; i++)
+        any |= make_visible(check->extensions[i]);
+    check->n_extensions = 0;
     return any;
 }

@@ -1,4 +1,5 @@
-/* How often each task came to each place in this schedule. Open addressing; entries of earlier schedules are free. */
+/* How often each task came to each place in this schedule. A hash table in KEEP memory, so none of base/map.h; entries
+ * of earlier schedules (stamp) are free. */
 #include "runtime/engine/engine.h"
 
 enum { BEGIN_BITS = 12 };
@@ -45,7 +46,7 @@ static struct entry *find(uint32_t task, uint32_t place)
     }
 }
 
-/* Without memory for a larger one the full table stays: then places are told apart no more, but nothing hangs. */
+/* Without memory the full table stays, and occurrences are no longer counted. */
 static bool grow(void)
 {
     struct entry *old = table->at;

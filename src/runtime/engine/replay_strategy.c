@@ -1,13 +1,14 @@
-/* The strategy of a replay: what was decided, and behind that, if asked for, whoever can go on without a switch. */
+/* The strategy `replay`: the decisions of the prefix, then, if the job says so, to the end without preemption. A loose
+ * replay leads threads to decisions that do not fit, or leaves those out. */
 #include "runtime/engine/replay_strategy.h"
 
 #include "runtime/engine/adversary/drains.h"
 
 static struct replay {
     const struct dh_engine_decision *decisions;
-    uint32_t n, next; /* decision; as many as were followed unless some were left out */
-    uint32_t led;     /* steps of a thread towards it */
-    uint32_t alone;   /* steps of the last thread behind them all */
+    uint32_t n, next; /* decision */
+    uint32_t led;     /* steps by which its thread was led towards it */
+    uint32_t in_row;  /* steps of one thread after all decisions */
 } *replay;
 
 static void *start(struct dh_search *search)
@@ -24,7 +25,7 @@ static void *start(struct dh_search *search)
 static bool begin(void *self)
 {
     (void)self;
-    replay->next = replay->led = replay->alone = 0;
+    replay->next = replay->led = replay->in_row = 0;
     return true;
 }
 
@@ -42,8 +43,8 @@ static bool fits(const struct dh_engine_decision *d, const struct dh_moment *m)
     if (d->thread >= m->count)
         return false;
     const struct dh_actor *a = &m->actors[d->thread];
-    bool takes = d->alternative && !(d->alternative & DH_ENGINE_FUTURE);
-    bool can = takes ? d->alternative < a->alternatives : a->enabled;
+    bool by_number = d->alternative && !(d->alternative & DH_ENGINE_FUTURE);
+    bool can = by_number ? d->alternative < a->alternatives : a->enabled;
     return !a->ended && can && a->step.site == d->place && a->step.kind == d->kind &&
            a->step.occurrence == d->occurrence;
 }
@@ -67,8 +68,8 @@ static void diverged(const struct dh_engine_decision *d, const struct dh_moment 
     dh_engine_finish(DH_ENGINE_DIVERGED);
 }
 
-/* The one that ran goes on, else the first that can; those that give way and timeouts last. */
-static struct dh_choice without_switch(const struct dh_moment *m)
+/* The thread that ran, else the first enabled one; yielding threads and timeouts last. */
+static struct dh_choice choose_without_preemption(const struct dh_moment *m)
 {
     struct dh_choice best = {DH_CHOOSE_CUT, 0};
     unsigned best_rank = 0;
@@ -85,11 +86,11 @@ static struct dh_choice without_switch(const struct dh_moment *m)
     return best;
 }
 
-/* ---- loosely ---- */
+/* ---- loose replay ---- */
 
-enum { LED_MOST = 256, ALONE_MOST = 500 };
+enum { LED_MOST = 256, IN_ROW_MOST = 500 };
 
-static bool can_go_on(const struct dh_moment *m, uint32_t thread)
+static bool is_enabled(const struct dh_moment *m, uint32_t thread)
 {
     return thread < m->count && !m->actors[thread].ended && m->actors[thread].enabled;
 }
@@ -100,14 +101,14 @@ static bool waits_for_buffer(const struct dh_moment *m, uint32_t thread)
            dh_drains_any_of(thread) != UINT32_MAX;
 }
 
-/* Of a schedule in which a load answers another value than it did, the rest may not be as it was. A thread that is not
- * where it was then is led there, if it has not been there yet; a load that has fewer values answers the newest; what
+/* When a load got another value than in the original schedule, later decisions may not fit. A thread that has not yet
+ * come to the place of its decision is led there; a load with fewer candidates gets the newest value; a decision that
  * still does not fit is left out. */
 static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
 {
     for (; replay->next < replay->n; replay->next++, replay->led = 0) {
         struct dh_engine_decision d = replay->decisions[replay->next];
-        if (d.alternative && d.kind != DH_STEP_DRAIN && !fits(&d, m) && can_go_on(m, d.thread))
+        if (d.alternative && d.kind != DH_STEP_DRAIN && !fits(&d, m) && is_enabled(m, d.thread))
             d.alternative = 0;
         *c = choice_of(&d, m);
         if (fits(&d, m)) {
@@ -123,7 +124,7 @@ static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
         }
         const struct dh_step *s = d.thread < m->count ? &m->actors[d.thread].step : NULL;
         bool passed = s && s->site == d.place && s->kind == d.kind && s->occurrence > d.occurrence;
-        if (passed || !can_go_on(m, d.thread) || replay->led++ >= LED_MOST)
+        if (passed || !is_enabled(m, d.thread) || replay->led++ >= LED_MOST)
             continue;
         c->alternative = 0;
         return true;
@@ -131,14 +132,14 @@ static bool follow_loosely(const struct dh_moment *m, struct dh_choice *c)
     return false;
 }
 
-/* Nobody may keep the others waiting for ever. */
-static struct dh_choice in_turns(const struct dh_moment *m)
+/* Fair: after IN_ROW_MOST steps of one thread the next one. */
+static struct dh_choice choose_fairly(const struct dh_moment *m)
 {
-    struct dh_choice c = without_switch(m);
-    replay->alone = c.thread == m->last ? replay->alone + 1 : 0;
-    for (uint32_t i = 1; replay->alone > ALONE_MOST && i < m->count; i++)
-        if (can_go_on(m, (c.thread + i) % m->count)) {
-            replay->alone = 0;
+    struct dh_choice c = choose_without_preemption(m);
+    replay->in_row = c.thread == m->last ? replay->in_row + 1 : 0;
+    for (uint32_t i = 1; replay->in_row > IN_ROW_MOST && i < m->count; i++)
+        if (is_enabled(m, (c.thread + i) % m->count)) {
+            replay->in_row = 0;
             return (struct dh_choice){(c.thread + i) % m->count, 0};
         }
     return c;
@@ -149,7 +150,7 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
     struct dh_choice c;
     (void)self;
     if (dh_engine->flags & DH_ENGINE_LOOSE)
-        return follow_loosely(m, &c) ? c : in_turns(m);
+        return follow_loosely(m, &c) ? c : choose_fairly(m);
     if (m->depth < replay->n) {
         const struct dh_engine_decision *d = &replay->decisions[m->depth];
         if (!fits(d, m))
@@ -159,7 +160,7 @@ static struct dh_choice choose(void *self, const struct dh_moment *m)
     if (dh_engine->flags & DH_ENGINE_TRAP && m->depth == replay->n)
         __asm__ volatile("int3");
     if (dh_engine->flags & DH_ENGINE_GO_ON)
-        return without_switch(m);
+        return choose_without_preemption(m);
     dh_engine_finish(DH_ENGINE_REPLAYED);
 }
 

@@ -1,4 +1,4 @@
-/* Following a recorded schedule. Layer: runtime. */
+/* The strategy `replay`, which follows the decisions of a witness. Layer: runtime. */
 #ifndef DH_RUNTIME_ENGINE_REPLAY_STRATEGY_H
 #define DH_RUNTIME_ENGINE_REPLAY_STRATEGY_H
 

@@ -13,8 +13,8 @@ enum { LOST = 64, LARGEST = 1 << 30 };
 /* The executable, as it lies in memory. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-/* Conditions that were signalled in vain in this schedule; the first ones. */
-static struct lost {
+/* The first conditions that were signalled in this schedule while no task waited. */
+static struct lost_signals {
     const void *at[LOST];
     unsigned n;
 } *lost;
@@ -44,8 +44,8 @@ static bool was_lost(const void *condition)
     return false;
 }
 
-/* All threads ended without anybody calling exit: main left by pthread_exit, which is an exit with 0. What a handler
- * does that runs while its thread waits is not known. */
+/* All tasks ended without exit: main left by pthread_exit, which is an exit with status 0. A handler that is pending
+ * for a blocked task may do anything: the schedule is cut. */
 void dh_schedule_ends_blocked(void)
 {
     struct dh_engine *e = dh_engine;
@@ -64,11 +64,11 @@ void dh_schedule_ends_record(void)
 {
     struct dh_engine *e = dh_engine;
     uint32_t parties[DH_ENGINE_PARTIES], n = 0;
-    bool whole = e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_CUT; /* wanted for its decisions alone */
+    bool whole = e->end == DH_ENGINE_DONE || e->end == DH_ENGINE_CUT; /* recorded for its decisions alone */
     if (whole && !(e->look_for & 1u << e->end))
         return;
     bool stuck = e->end == DH_ENGINE_DEADLOCK || e->end == DH_ENGINE_LOST_WAKE || e->end == DH_ENGINE_HANG;
-    /* It ended behind the step that it was parked at. */
+    /* It ended after the step that it was parked at. */
     if (!stuck && e->last < e->n_tasks)
         e->actors[e->last].step.site = e->tasks[e->last].last_place;
     for (uint32_t i = 0; i < e->n_tasks && n < DH_ENGINE_PARTIES; i++)
@@ -86,7 +86,7 @@ void dh_engine_end_schedule(enum dh_engine_end how)
     __builtin_unreachable();
 }
 
-static bool others_live(void)
+static bool have_others(void)
 {
     for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
         if (&dh_engine->tasks[i] != dh_engine->current && !dh_engine->actors[i].ended)
@@ -97,7 +97,7 @@ static bool others_live(void)
 void dh_engine_program_exits(int status)
 {
     dh_engine->status = status;
-    if (others_live())
+    if (have_others())
         dh_engine_park_at(DH_STEP_EXIT, 0, NULL, NULL, NULL);
     if (!dh_engine->carrier->is_kernel)
         dh_engine_end_schedule(DH_ENGINE_DONE);
@@ -105,7 +105,7 @@ void dh_engine_program_exits(int status)
     dh_engine_conclude();
 }
 
-/* Nothing of the program's runs any more: no destructor, no buffer is written. */
+/* No destructor runs, no buffer is written. */
 __attribute__((noreturn)) static void leave_process(int status)
 {
     for (;;)
@@ -123,7 +123,7 @@ void dh_engine_finish(enum dh_engine_state state)
     leave_process(0);
 }
 
-static void tell_stack(uint64_t *out, unsigned most)
+static void copy_stack(uint64_t *out, unsigned most)
 {
     uint32_t known = dh_frames_known(&__dh_thread);
     for (unsigned i = 0; i < most && i < known; i++) {
@@ -135,16 +135,16 @@ static void tell_stack(uint64_t *out, unsigned most)
 
 void dh_engine_cannot(const char *fmt, ...)
 {
-    struct dh_sink words;
+    struct dh_sink text;
     va_list ap;
     va_start(ap, fmt);
-    dh_sink_start(&words, -1);
-    dh_sink_vprintf(&words, fmt, ap);
+    dh_sink_start(&text, -1);
+    dh_sink_vprintf(&text, fmt, ap);
     va_end(ap);
-    words.bytes[words.n < sizeof words.bytes ? words.n : sizeof words.bytes - 1] = 0;
-    dh_text_copy(dh_engine->control->progress.text, sizeof dh_engine->control->progress.text, words.bytes);
+    text.bytes[text.n < sizeof text.bytes ? text.n : sizeof text.bytes - 1] = 0;
+    dh_text_copy(dh_engine->control->progress.text, sizeof dh_engine->control->progress.text, text.bytes);
     if (dh_engine->current)
-        tell_stack(dh_engine->control->progress.stack, sizeof dh_engine->control->progress.stack / sizeof(uint64_t));
+        copy_stack(dh_engine->control->progress.stack, sizeof dh_engine->control->progress.stack / sizeof(uint64_t));
     __atomic_store_n(&dh_engine->control->progress.state, DH_ENGINE_CANNOT, __ATOMIC_RELEASE);
     leave_process(0);
 }

@@ -1,4 +1,4 @@
-/* How schedules end. Layer: runtime. */
+/* How schedules end: deadlock and lost wakeup, exit, and what is recorded of them. Layer: runtime. */
 #ifndef DH_RUNTIME_ENGINE_SCHEDULE_ENDS_H
 #define DH_RUNTIME_ENGINE_SCHEDULE_ENDS_H
 
@@ -6,11 +6,11 @@
 
 bool dh_schedule_ends_init(void);
 void dh_schedule_ends_begin(void);
-/* Nobody can go on: sets the end. */
+/* No actor is enabled: sets the end. */
 void dh_schedule_ends_blocked(void);
-/* Keeps the end if it is one that is looked for. */
+/* Records the end if the job looks for it. */
 void dh_schedule_ends_record(void);
-/* A signal that nobody waited for. */
+/* A signal or broadcast while no task waited. */
 void dh_schedule_ends_lost_signal(const void *condition);
 
 #endif

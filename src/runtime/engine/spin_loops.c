@@ -6,7 +6,7 @@ enum { KNOWN = 4, TURNS = 2 };
 
 static void forget(struct dh_task *t)
 {
-    t->spins = false;
+    t->may_spin = false;
     for (unsigned i = 0; i < KNOWN; i++)
         t->spin[i].place = UINT32_MAX;
 }
@@ -20,8 +20,8 @@ static uint64_t value_at(const struct dh_step *s)
     return value;
 }
 
-/* A compare-exchange that failed wrote nothing; one that will succeed sees another value. What an update changes is
- * seen by its finding another value the next time. */
+/* A failed compare-exchange wrote nothing; one that will succeed reads another value. An update that changes memory
+ * reads another value the next time. */
 bool dh_spin_loops_at_access(struct dh_task *t, const struct dh_step *s)
 {
     if (s->kind == DH_STEP_WRITE || s->kind == DH_STEP_COPY) {
@@ -33,21 +33,21 @@ bool dh_spin_loops_at_access(struct dh_task *t, const struct dh_step *s)
         struct dh_spin_history *h = &t->spin[i];
         if (h->place != s->site || h->object != s->object)
             continue;
-        bool same = h->value == value && h->path == t->path;
+        bool same = h->value == value && h->path == t->path_hash;
         h->value = value;
-        h->path = t->path;
+        h->path = t->path_hash;
         h->same = same ? h->same + 1 : 0;
         return h->same >= TURNS;
     }
-    t->spins = true;
-    t->spin[t->spin_next++ % KNOWN] = (struct dh_spin_history){s->object, value, t->path, s->site, 0};
+    t->may_spin = true;
+    t->spin[t->spin_next++ % KNOWN] = (struct dh_spin_history){s->object, value, t->path_hash, s->site, 0};
     return false;
 }
 
-/* What lies on its own stack may be the loop's own. */
+/* Its own stack may hold variables of the loop. */
 void dh_spin_loops_wrote(struct dh_task *t, uintptr_t address)
 {
-    if (t->spins && (address < __dh_thread.stack_low || address >= __dh_thread.stack_high))
+    if (t->may_spin && (address < __dh_thread.stack_low || address >= __dh_thread.stack_high))
         forget(t);
 }
 

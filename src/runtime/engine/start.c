@@ -1,4 +1,5 @@
-/* The engine's beginnings: of the process, and of what is explored. */
+/* Start-up of the engine: mapping the control region when the process starts, and, before the first thread is created,
+ * choosing carrier and strategy and taking over signals and system calls. */
 #include "runtime/engine/engine.h"
 
 #include "runtime/core/bytes.h"
@@ -38,7 +39,7 @@ enum { DEPTH_MAX = 1000000, HEAP_AHEAD = 1 << 20, OUR_DESCRIPTOR = 900 };
 
 bool dh_engine_on;
 
-/* ---- of the process ---- */
+/* ---- when the process starts ---- */
 
 /* A path, or the number of a descriptor that the tool left open. */
 static long open_control(const char *where)
@@ -115,16 +116,16 @@ void dh_engine_start(const char *where)
     dh_virtual_time_start();
     e->tasks = dh_keep_alloc(sizeof *e->tasks * DH_ENGINE_TASKS);
     e->actors = dh_keep_alloc(sizeof *e->actors * DH_ENGINE_TASKS);
-    e->ways = dh_keep_alloc(sizeof *e->ways * DH_ENGINE_TASKS);
+    e->alternatives = dh_keep_alloc(sizeof *e->alternatives * DH_ENGINE_TASKS);
     e->trace = dh_keep_alloc(sizeof *e->trace * e->depth_max);
-    if (!e->tasks || !e->actors || !e->ways || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
+    if (!e->tasks || !e->actors || !e->alternatives || !e->trace || !dh_occurrence_counts_init() || !dh_tasks_init() ||
         !dh_undo_init() || !dh_files_init() || !dh_quarantine_init() || !dh_commands_init() ||
         !dh_schedule_ends_init() || !dh_atomic_sections_init() || !dh_outcome_init())
         dh_engine_cannot("no memory");
     if (control->job.mode == DH_ENGINE_REPLAY && !(control->job.flags & DH_ENGINE_LOOSE))
         e->values = dh_keep_alloc(sizeof *e->values * e->depth_max);
     dh_found_ends_init();
-    /* Whoever else looks would slow it down and be rolled back. */
+    /* Detectors would slow it down, and their state would be rolled back. */
     dh_options.detect = "none";
     dh_modules_init();
     dh_watched_start(control->elements, control->n_elements);
@@ -132,9 +133,9 @@ void dh_engine_start(const char *where)
     __atomic_store_n(&control->progress.state, DH_ENGINE_SEQUENTIAL, __ATOMIC_RELEASE);
 }
 
-/* ---- of what is explored ---- */
+/* ---- before the first thread ---- */
 
-/* Half of what there is; a strategy that begins anew gets it back as it was. */
+/* Half of KEEP memory; zeroed when the strategy is restarted. */
 static void *search_memory(struct dh_search *search, size_t n)
 {
     struct dh_engine *e = search->host;
@@ -215,9 +216,8 @@ void dh_engine_restart_strategy(void)
     e->coverage = e->coverage ? dh_coverage_new(&e->search) : NULL;
 }
 
-/* What libc would do on first use, in every schedule anew: the unwinder is loaded, standard
- * output gets its buffer, the heap grows. With one arena
- * threads need no mappings of their own. And libraries must not think that there is one thread only. */
+/* Does now what libc would do lazily in every schedule: load the unwinder, allocate the buffer of standard output, grow
+ * the heap. With one arena threads need no mappings of their own. Libraries must not assume a single thread. */
 static void settle_libc(void)
 {
     void *frames[1];
@@ -249,10 +249,10 @@ static void begin_main(struct dh_engine *e)
     struct dh_task *main = &e->tasks[0];
     main->fs = (uintptr_t)pthread_self();
     main->tid = (uint32_t)dh_sys_gettid();
-    e->fs_now = main->fs;
+    e->current_fs = main->fs;
 }
 
-static void tell_libraries(struct dh_engine_progress *p)
+static void report_libraries(struct dh_engine_progress *p)
 {
     Dl_info about;
     uintptr_t start;
@@ -268,14 +268,14 @@ void dh_engine_begin(const struct dh_step *create)
     struct dh_engine *e = dh_engine;
     settle_libc();
     dh_tls_init();
-    e->first = *create;
+    e->first_step = *create;
     e->carrier = choose_carrier(&e->control->job);
     e->control->progress.carrier = e->carrier->is_kernel ? DH_ENGINE_KERNEL_THREADS : DH_ENGINE_COROUTINES;
     if (e->carrier->is_kernel)
         e->flags |= DH_ENGINE_OUTPUT;
-    tell_libraries(&e->control->progress);
+    report_libraries(&e->control->progress);
     begin_main(e);
-    e->picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
+    e->heuristic_picks = e->control->job.mode == DH_ENGINE_EXPLORE && !(e->flags & DH_ENGINE_SYSTEMATIC);
     if (!dh_hb_check_init() || !dh_adversary_init())
         dh_engine_cannot("no memory");
     start_strategy(e);

@@ -1,5 +1,5 @@
-/* Thread-local storage of coroutines: blocks as libc makes them for its own threads. They are made before the snapshot,
- * so that every schedule finds them as new. */
+/* Thread-local storage of coroutines: blocks as libc allocates them for its threads, before the snapshot, so that every
+ * schedule finds them as new. */
 #include "runtime/engine/coroutine.h"
 
 #include "runtime/core/bytes.h"
@@ -52,17 +52,17 @@ static uint64_t *header_now(void)
 }
 
 /* With the new block's thread pointer set: what libc does first in a thread. */
-static void settle(uintptr_t fs)
+static void init_block(uintptr_t fs)
 {
     uintptr_t before = (uintptr_t)header_now();
-    dh_engine->fs_now = before;
+    dh_engine->current_fs = before;
     dh_engine_set_thread_pointer(fs);
     tls.ctype_init();
     dh_frames_init(&__dh_thread);
     dh_engine_set_thread_pointer(before);
 }
 
-static uintptr_t make(void)
+static uintptr_t allocate_block(void)
 {
     uint64_t *mine = header_now(), *tcb = tls.allocate(NULL);
     if (!tcb)
@@ -78,7 +78,7 @@ static uintptr_t make(void)
         rseq[0] = 0;
         rseq[1] = -2;
     }
-    settle((uintptr_t)tcb);
+    init_block((uintptr_t)tcb);
     return (uintptr_t)tcb;
 }
 
@@ -87,7 +87,7 @@ bool dh_tls_prepare(void)
     if (!tls.allocate || !tls.ctype_init || !tls.call_dtors || !tls.tid)
         return false;
     for (unsigned i = 0; i < PREPARED; i++)
-        tls.blocks[i] = make();
+        tls.blocks[i] = allocate_block();
     return tls.blocks[PREPARED - 1];
 }
 
@@ -102,7 +102,7 @@ size_t dh_tls_size(void)
 
 uintptr_t dh_tls_of(uint32_t index, uint32_t tid)
 {
-    uintptr_t at = index < PREPARED ? tls.blocks[index] : make();
+    uintptr_t at = index < PREPARED ? tls.blocks[index] : allocate_block();
     if (at)
         *(uint32_t *)(at + (*tls.tid)[2]) = tid;
     return at;
@@ -116,7 +116,7 @@ static __thread int probe = 42;
 #define APART __attribute__((noinline, optnone))
 #endif
 
-/* Compilers take the address of errno, and who one is, to be the same everywhere in a function. */
+/* Compilers assume that pthread_self and the address of errno do not change within a function. */
 APART static bool is_fresh(uintptr_t self)
 {
     return (uintptr_t)pthread_self() == self && probe == 42 && isalpha('x') && !isalpha('1');

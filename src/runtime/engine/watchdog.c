@@ -17,12 +17,12 @@ static struct seen {
 uint64_t dh_watchdog_patience(void)
 {
     uint32_t ms = dh_engine->control->job.hang_ms;
-    if (dh_engine->flags & DH_ENGINE_TRAP) /* somebody looks with a debugger */
+    if (dh_engine->flags & DH_ENGINE_TRAP) /* under a debugger */
         return UINT64_MAX / 4;
     return (ms ? ms : PATIENCE_MS) * 1000000ull;
 }
 
-/* "RAN WAITED TIMES": how long a thread could have run if there had been a processor. */
+/* "RAN WAITED TIMES" of the kernel's schedstat. */
 uint64_t dh_watchdog_waited(uint32_t thread)
 {
     char path[48], text[96];
@@ -46,7 +46,7 @@ static uint64_t waited_so_far(void)
     return dh_watchdog_waited((uint32_t)dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0));
 }
 
-/* On the alternate stack, wherever the program is. The engine's own work takes no such time. */
+/* On the alternate stack, wherever the program is. The engine itself never takes that long. */
 static void tick(int signal)
 {
     struct dh_engine *e = dh_engine;
@@ -63,7 +63,7 @@ static void tick(int signal)
         dh_engine_finish(DH_ENGINE_STOPPED);
     if (e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
-    if (e->current && !e->outside && now - seen->since_ns > dh_watchdog_patience() &&
+    if (e->current && !e->awaits_process && now - seen->since_ns > dh_watchdog_patience() &&
         now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_patience())
         dh_engine_end_schedule(DH_ENGINE_HANG);
 }

@@ -113,7 +113,7 @@ unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const str
     for (; n && dh_adversarial_memory->candidates[n - 1].is_future && !whole; n--)
         dh_adversarial_memory->unsure = true;
     dh_adversarial_memory->n_updatable = n;
-    if (n && s->flags & DH_STEP_COMPARES && !dh_engine->picks)
+    if (n && s->flags & DH_STEP_COMPARES && !dh_engine->heuristic_picks)
         n = add_loadable(s, &a, n);
     if (n)
         return n;

@@ -144,8 +144,8 @@ void dh_drains_flush(uint32_t place)
         return;
     struct dh_step s = {
         .kind = DH_STEP_FLUSH, .site = place ? place : e->current->last_place, .second = dh_step_buffer(thread, 0)};
-    dh_engine_alternatives *ways = e->ways[thread];
-    e->ways[thread] = ways_flushed;
+    dh_engine_alternatives *ways = e->alternatives[thread];
+    e->alternatives[thread] = ways_flushed;
     dh_engine_park(&s);
-    e->ways[thread] = ways;
+    e->alternatives[thread] = ways;
 }

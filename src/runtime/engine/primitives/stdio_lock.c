@@ -1,4 +1,4 @@
-/* The lock of a stdio stream, as the program takes it; what libc does with it by itself goes through futexes. */
+/* The lock of a stdio stream (flockfile); where libc itself acquires it, futexes are seen. */
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/interpose/real.h"
@@ -22,7 +22,7 @@ static bool is_mine(const struct dh_task *t, uint64_t stream)
     return lock_of(stream)->lock && lock_of(stream)->owner == (void *)t->fs;
 }
 
-static uint32_t ways(const struct dh_task *t)
+static uint32_t when_free(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
     return s->flags & DH_STEP_TRY || !lock_of(s->object)->lock;
@@ -31,7 +31,7 @@ static uint32_t ways(const struct dh_task *t)
 void dh_engine_flockfile(FILE *stream)
 {
     if (!is_mine(dh_engine_self(), (uint64_t)(uintptr_t)stream))
-        dh_engine_park_at(DH_STEP_LOCK, 0, stream, NULL, ways);
+        dh_engine_park_at(DH_STEP_LOCK, 0, stream, NULL, when_free);
     dh_real.flockfile(stream);
 }
 
@@ -39,7 +39,7 @@ int dh_engine_ftrylockfile(FILE *stream)
 {
     bool mine = is_mine(dh_engine_self(), (uint64_t)(uintptr_t)stream);
     if (!mine)
-        dh_engine_park_at(DH_STEP_LOCK, DH_STEP_TRY, stream, NULL, ways);
+        dh_engine_park_at(DH_STEP_LOCK, DH_STEP_TRY, stream, NULL, when_free);
     int result = dh_real.ftrylockfile(stream);
     if (result && !mine)
         dh_engine_step_failed();

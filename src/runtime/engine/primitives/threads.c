@@ -31,7 +31,7 @@ bool dh_tasks_init(void)
 
 bool dh_task_allocate_stack(struct dh_task *t)
 {
-    if (t->own_stack)
+    if (t->user_stack)
         return true;
     size_t size = (t->stack_size + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
     /* What an earlier child mapped is not there in this one. */
@@ -109,7 +109,7 @@ static void describe(struct dh_task *t, const pthread_attr_t *attr)
     pthread_attr_getdetachstate(attr, &state);
     t->detached = state == PTHREAD_CREATE_DETACHED;
     if (pthread_attr_getstack(attr, &low, &size) == 0 && low && (uintptr_t)low + size) {
-        t->own_stack = true;
+        t->user_stack = true;
         t->stack = low;
         t->stack_size = size;
     } else if (pthread_attr_getstacksize(attr, &size) == 0 && size > 0 && size <= STACK_MOST) {
@@ -154,7 +154,7 @@ static int begin(struct dh_task *t)
         return EAGAIN;
     e->actors[t->index] = (struct dh_actor){
         .step = {.kind = DH_STEP_BEGIN, .object = t->index, .occurrence = dh_occurrence_counts_next(t->index, 0)}};
-    e->ways[t->index] = NULL;
+    e->alternatives[t->index] = NULL;
     e->n_tasks++;
     return 0;
 }

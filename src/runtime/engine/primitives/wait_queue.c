@@ -29,7 +29,7 @@ uint32_t dh_wait_queue_sleep(const void *object, const pthread_mutex_t *mutex, u
                         .site = dh_task_step(t)->site, /* of what put it to sleep */
                         .object = (uint64_t)(uintptr_t)object,
                         .second = (uint64_t)(uintptr_t)mutex};
-    dh_engine->ways[t->index] = ways;
+    dh_engine->alternatives[t->index] = ways;
     uint32_t alternative = dh_engine_park(&s);
     t->waits_at = NULL;
     return alternative;

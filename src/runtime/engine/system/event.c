@@ -55,7 +55,7 @@ void dh_wait_until_readable(int fd)
 
 static uint32_t ways_poll(const struct dh_task *t)
 {
-    return ways_of(t, ask_poll((struct pollfd *)t->io[0], t->io[1]) != 0);
+    return ways_of(t, ask_poll((struct pollfd *)t->io_args[0], t->io_args[1]) != 0);
 }
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -69,8 +69,8 @@ long dh_wait_poll(long number, const long a[6])
     int64_t timeout = number == SYS_ppoll ? nanoseconds((const struct timespec *)a[2])
                       : (int)a[2] < 0     ? -1
                                           : (int64_t)(int)a[2] * 1000000;
-    t->io[0] = a[0];
-    t->io[1] = a[1];
+    t->io_args[0] = a[0];
+    t->io_args[1] = a[1];
     dh_snapshot_unprotect((uintptr_t)a[0], (size_t)a[1] * sizeof(struct pollfd));
     long n = ask_poll((struct pollfd *)a[0], a[1]);
     if (n != 0 || timeout == 0 || wait_for((void *)a[0], timeout, ways_poll))
@@ -94,10 +94,10 @@ static long ask_select(const struct dh_task *t, struct sets *out)
 {
     struct timespec none = {0, 0};
     for (unsigned i = 0; i < 3; i++)
-        if (t->io[1 + i])
-            dh_bytes_copy(&out->of[i], (const void *)t->io[1 + i], bytes_of(t->io[0]));
-    return dh_kernel_call(SYS_pselect6, t->io[0], t->io[1] ? (long)&out->of[0] : 0, t->io[2] ? (long)&out->of[1] : 0,
-                          t->io[3] ? (long)&out->of[2] : 0, (long)&none, 0);
+        if (t->io_args[1 + i])
+            dh_bytes_copy(&out->of[i], (const void *)t->io_args[1 + i], bytes_of(t->io_args[0]));
+    return dh_kernel_call(SYS_pselect6, t->io_args[0], t->io_args[1] ? (long)&out->of[0] : 0,
+                          t->io_args[2] ? (long)&out->of[1] : 0, t->io_args[3] ? (long)&out->of[2] : 0, (long)&none, 0);
 }
 
 static uint32_t ways_select(const struct dh_task *t)
@@ -124,7 +124,7 @@ long dh_wait_select(long number, const long a[6])
     if (a[0] < 0 || a[0] > FD_SETSIZE)
         return -EINVAL;
     for (unsigned i = 0; i < 4; i++)
-        t->io[i] = a[i];
+        t->io_args[i] = a[i];
     long n = ask_select(t, &s);
     if (n == 0 && timeout != 0 && !wait_for((void *)a[1], timeout, ways_select))
         n = ask_select(t, &s);

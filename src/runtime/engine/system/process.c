@@ -78,9 +78,9 @@ static void keep(struct answer a)
 static int run(const char *command)
 {
     bool before = dh_syscalls_allow(true);
-    dh_engine->outside = true;
+    dh_engine->awaits_process = true;
     int status = dh_real.system(command);
-    dh_engine->outside = false;
+    dh_engine->awaits_process = false;
     dh_syscalls_allow(before);
     return status;
 }
@@ -88,11 +88,11 @@ static int run(const char *command)
 static long wait_for(long child, int *status)
 {
     long result;
-    dh_engine->outside = true;
+    dh_engine->awaits_process = true;
     do
         result = dh_kernel_call(SYS_wait4, child, (long)status, 0, 0, 0, 0);
     while (result == -EINTR);
-    dh_engine->outside = false;
+    dh_engine->awaits_process = false;
     return result;
 }
 
@@ -226,11 +226,11 @@ long dh_commands_wait4(long number, const long a[6])
     const struct answer *known = find(question);
     struct answer now = {question, 0, 0, NO_OUTPUT};
     if (!known) {
-        dh_engine->outside = true;
+        dh_engine->awaits_process = true;
         do
             now.result = dh_kernel_call(number, a[0], (long)&now.status, a[2], 0, 0, 0);
         while (now.result == -EINTR);
-        dh_engine->outside = false;
+        dh_engine->awaits_process = false;
         keep(now);
         known = &now;
     }

@@ -156,8 +156,8 @@ static long chance(long number, const long a[6])
     unsigned char *out = (unsigned char *)a[0];
     (void)number;
     for (long i = 0; i < a[1]; i++) {
-        dh_engine->chance = dh_engine->chance * 6364136223846793005u + 1442695040888963407u;
-        out[i] = (unsigned char)(dh_engine->chance >> 56);
+        dh_engine->random_state = dh_engine->random_state * 6364136223846793005u + 1442695040888963407u;
+        out[i] = (unsigned char)(dh_engine->random_state >> 56);
     }
     return a[1];
 }
