@@ -79,7 +79,7 @@ static __attribute__((noinline)) bool is_sampled(const void *addr, const void *s
 static void adversary_before(const struct dh_step *s, uint32_t alternative)
 {
     dh_adversary_before(s, alternative);
-    dh_engine->wants_after |= dh_adversary_bounds->making;
+    dh_engine->wants_after |= dh_adversary_bounds->access_pending;
 }
 
 /* `around`: __dh_after follows. */

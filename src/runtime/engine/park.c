@@ -90,9 +90,9 @@ uint32_t dh_engine_park(const struct dh_step *step)
 }
 
 uint32_t dh_engine_park_at_sync(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                                dh_engine_alternatives *ways);
+                                dh_engine_alternatives *alternatives);
 uint32_t dh_engine_park_at_sync(enum dh_step_kind kind, unsigned flags, const void *object, const void *second,
-                                dh_engine_alternatives *ways)
+                                dh_engine_alternatives *alternatives)
 {
     struct dh_step s = {
         .kind = (uint8_t)kind,
@@ -101,7 +101,7 @@ uint32_t dh_engine_park_at_sync(enum dh_step_kind kind, unsigned flags, const vo
         .object = (uint64_t)(uintptr_t)object,
         .second = (uint64_t)(uintptr_t)second,
     };
-    dh_engine->alternatives[dh_engine->current->index] = ways;
+    dh_engine->alternatives[dh_engine->current->index] = alternatives;
     uint32_t alternative = dh_engine_park(&s);
     if (kind >= DH_STEP_LOCK && kind <= DH_STEP_ONCE_END)
         dh_quarantine_check_access((uintptr_t)object, 1);

@@ -29,9 +29,9 @@ static void await(uint32_t *word)
         dh_kernel_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
 }
 
-static bool await_for(uint32_t *word, uint64_t patience_ns)
+static bool await_for(uint32_t *word, uint64_t limit_ns)
 {
-    struct timespec left = {(time_t)(patience_ns / 1000000000), (long)(patience_ns % 1000000000)};
+    struct timespec left = {(time_t)(limit_ns / 1000000000), (long)(limit_ns % 1000000000)};
     while (!__atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE))
         if (dh_kernel_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, 0, (long)&left, 0, 0) == -ETIMEDOUT)
             return __atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE);
@@ -42,19 +42,19 @@ static bool await_for(uint32_t *word, uint64_t patience_ns)
  * recent is unknown the first time. */
 static bool await_task(const struct dh_task *t)
 {
-    uint64_t most = dh_watchdog_patience(), patience = most, known = 0;
+    uint64_t most = dh_watchdog_limit_ns(), limit = most, known = 0;
     uint32_t depth = dh_engine->depth, now;
-    while (!await_for(&dh_engine->may_run, patience)) {
+    while (!await_for(&dh_engine->may_run, limit)) {
         if ((now = __atomic_load_n(&dh_engine->depth, __ATOMIC_RELAXED)) != depth) {
             depth = now;
-            patience = most;
+            limit = most;
             continue;
         }
-        uint64_t waited = dh_watchdog_waited(t->tid), granted = waited - known;
-        if (granted < patience / 8 && !dh_engine->awaits_process)
+        uint64_t waited = dh_watchdog_processor_wait_ns(t->tid), granted = waited - known;
+        if (granted < limit / 8 && !dh_engine->awaits_process)
             return false;
         known = waited;
-        patience = granted && granted < most ? granted : most;
+        limit = granted && granted < most ? granted : most;
     }
     return true;
 }

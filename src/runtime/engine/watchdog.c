@@ -8,22 +8,22 @@
 #include <signal.h>
 #include <time.h>
 
-enum { TICK_SIGNAL = 63, TICK_NS = 100000000, PATIENCE_MS = 5000 };
+enum { TICK_SIGNAL = 63, TICK_NS = 100000000, LIMIT_MS = 5000 };
 
 static struct seen {
     uint64_t progress, since_ns, waited_ns;
 } *seen;
 
-uint64_t dh_watchdog_patience(void)
+uint64_t dh_watchdog_limit_ns(void)
 {
     uint32_t ms = dh_engine->control->job.hang_ms;
     if (dh_engine->flags & DH_ENGINE_TRAP) /* under a debugger */
         return UINT64_MAX / 4;
-    return (ms ? ms : PATIENCE_MS) * 1000000ull;
+    return (ms ? ms : LIMIT_MS) * 1000000ull;
 }
 
 /* "RAN WAITED TIMES" of the kernel's schedstat. */
-uint64_t dh_watchdog_waited(uint32_t thread)
+uint64_t dh_watchdog_processor_wait_ns(uint32_t thread)
 {
     char path[48], text[96];
     uint64_t waited = 0;
@@ -43,7 +43,7 @@ uint64_t dh_watchdog_waited(uint32_t thread)
 
 static uint64_t waited_so_far(void)
 {
-    return dh_watchdog_waited((uint32_t)dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0));
+    return dh_watchdog_processor_wait_ns((uint32_t)dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0));
 }
 
 /* On the alternate stack, wherever the program is. The engine itself never takes that long. */
@@ -63,8 +63,8 @@ static void tick(int signal)
         dh_engine_finish(DH_ENGINE_STOPPED);
     if (e->control->job.time_max_ns && now - p->begun_ns > e->control->job.time_max_ns)
         dh_engine_finish(DH_ENGINE_SPENT);
-    if (e->current && !e->awaits_process && now - seen->since_ns > dh_watchdog_patience() &&
-        now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_patience())
+    if (e->current && !e->awaits_process && now - seen->since_ns > dh_watchdog_limit_ns() &&
+        now - seen->since_ns - (waited_so_far() - seen->waited_ns) > dh_watchdog_limit_ns())
         dh_engine_end_schedule(DH_ENGINE_HANG);
 }
 

@@ -7,8 +7,8 @@
 /* For coroutines: starts a timer. */
 void dh_watchdog_begin(void);
 /* Nanoseconds that a task may run without a visible operation; time waiting for a processor does not count. */
-uint64_t dh_watchdog_patience(void);
+uint64_t dh_watchdog_limit_ns(void);
 /* Nanoseconds that the kernel thread waited for a processor so far. */
-uint64_t dh_watchdog_waited(uint32_t thread);
+uint64_t dh_watchdog_processor_wait_ns(uint32_t thread);
 
 #endif

@@ -1,4 +1,5 @@
-/* Around the access that a task makes: what it reads is put there, what it wrote is told. */
+/* Around an access of a task: puts the picked value into memory before it, restores memory after it and gives the model
+ * what was read and written. */
 #include "runtime/engine/adversary/internal.h"
 
 static struct dh_engine_write write_of(const struct dh_candidate *c)
@@ -7,9 +8,9 @@ static struct dh_engine_write write_of(const struct dh_candidate *c)
         .thread = c->thread, .place = c->thread == DH_MEMORY_INITIAL ? UINT32_MAX : c->site, .value = c->value};
 }
 
-/* Values of a word that came in pieces are put together. */
-static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate *got, const struct dh_piece *p,
-                       bool is_first)
+/* Joins the values of pieces. */
+static void add_piece_to_read(struct dh_engine_stale_read *r, const struct dh_candidate *got, const struct dh_piece *p,
+                              bool is_first)
 {
     unsigned shift = (unsigned)(p->address - r->object) * 8;
     const struct dh_candidate *newest = &dh_adversarial_memory->candidates[0];
@@ -27,8 +28,9 @@ static void note_stale(struct dh_engine_stale_read *r, const struct dh_candidate
     r->newest.value = last;
 }
 
-/* A store that waits in another's buffer is newer than what is in memory, and is not seen. */
-static bool note_waiting(struct dh_engine_stale_read *r, const struct dh_step *s, const struct dh_adversary_piece *p)
+/* A store in another thread's buffer is newer than memory and not visible. */
+static bool missed_buffered_store(struct dh_engine_stale_read *r, const struct dh_step *s,
+                                  const struct dh_adversary_piece *p)
 {
     struct dh_access a = dh_adversary_access(s, r->thread, &p->piece);
     struct dh_candidate newer;
@@ -41,9 +43,9 @@ static bool note_waiting(struct dh_engine_stale_read *r, const struct dh_step *s
     return true;
 }
 
-/* In the trace, by the number of the write among those that this schedule took before their time: another run has
- * others to choose from. */
-static void note_foreseen(const struct dh_candidate *c)
+/* The trace has the number of the write among the future ones that this schedule read: in another run the candidates
+ * differ. */
+static void record_foreseen(const struct dh_candidate *c)
 {
     uint32_t i = 0;
     struct dh_engine_foreseen f = {
@@ -58,7 +60,7 @@ static void note_foreseen(const struct dh_candidate *c)
     dh_engine->trace[dh_engine->depth - 1].alternative = (uint16_t)(DH_ENGINE_FUTURE | i);
 }
 
-/* Which of the candidates; one that the witness foresees is added to them. */
+/* Index of the candidate; a future write of the witness is added to them. */
 static unsigned candidate_for(uint32_t *alternative, unsigned values)
 {
     const struct dh_engine_control *c = dh_engine->control;
@@ -76,15 +78,15 @@ static unsigned candidate_for(uint32_t *alternative, unsigned values)
                               .thread = c->foreseen[i].thread,
                               .site = c->foreseen[i].place,
                               .occurrence = c->foreseen[i].occurrence,
-                              .index = (uint16_t)dh_adversarial_memory->given[i],
+                              .index = (uint16_t)dh_adversarial_memory->witness_index[i],
                               .is_future = true};
     return values;
 }
 
-static void keep_stale(struct dh_engine_stale_read *read, unsigned ways)
+static void record_stale_read(struct dh_engine_stale_read *read, unsigned alternatives)
 {
     dh_engine->control->progress.stale_loads++;
-    read->candidates = (uint16_t)ways;
+    read->candidates = (uint16_t)alternatives;
     if (dh_adversarial_memory->n_stale < DH_ENGINE_STALE_READS)
         dh_adversarial_memory->stale[dh_adversarial_memory->n_stale] = *read;
     dh_adversarial_memory->n_stale++;
@@ -98,51 +100,51 @@ static void serve(const struct dh_step *s, uint32_t thread, uint32_t alternative
                                         .place = s->site,
                                         .size = (uint16_t)s->size,
                                         .object = dh_adversary_source(s)};
-    unsigned ways = 1, stale = 0;
+    unsigned alternatives = 1, stale = 0;
     bool waits = false;
-    for (unsigned i = 0; i < dh_adversarial_memory->n_parts; i++) {
-        struct dh_adversary_piece *p = &dh_adversarial_memory->parts[i];
+    for (unsigned i = 0; i < dh_adversarial_memory->n_pieces; i++) {
+        struct dh_adversary_piece *p = &dh_adversarial_memory->pieces[i];
         if (!p->reads)
             continue;
-        unsigned values = dh_adversary_limit(dh_adversary_values(s, thread, &p->piece), ways),
+        unsigned values = dh_adversary_limit(dh_adversary_values(s, thread, &p->piece), alternatives),
                  picked = candidate_for(&alternative, values);
         const struct dh_candidate *c = &dh_adversarial_memory->candidates[picked];
-        ways *= values;
-        p->took = c->index;
+        alternatives *= values;
+        p->candidate = c->index;
         p->only_loads = picked >= dh_adversarial_memory->n_updatable;
         stale += picked != 0;
-        note_stale(&read, c, &p->piece, i == 0);
-        waits |= note_waiting(&read, s, p);
+        add_piece_to_read(&read, c, &p->piece, i == 0);
+        waits |= missed_buffered_store(&read, s, p);
         if (c->is_future)
-            note_foreseen(c);
+            record_foreseen(c);
         read.is_future |= c->is_future;
         dh_adversary_poke(&dh_adversarial_memory->memory, p->piece.address, p->piece.size, c->value);
     }
     bool serves = dh_adversary_serves(s);
     progress->loads += serves;
-    progress->open_loads += (ways > 1 || waits) && serves;
-    read.is_torn = stale && stale < dh_adversarial_memory->n_parts && dh_adversarial_memory->n_parts > 1 &&
+    progress->open_loads += (alternatives > 1 || waits) && serves;
+    read.is_torn = stale && stale < dh_adversarial_memory->n_pieces && dh_adversarial_memory->n_pieces > 1 &&
                    s->kind == DH_STEP_READ;
-    dh_adversarial_memory->was_open = ways > 1;
+    dh_adversarial_memory->had_choice = alternatives > 1;
     dh_adversarial_memory->was_stale = stale;
-    struct dh_stale_streak *patience = dh_adversary_patience(thread, s->site);
-    patience->stale = stale ? patience->stale + 1 : 0;
+    struct dh_stale_streak *streak = dh_adversary_stale_streak(thread, s->site);
+    streak->stale = stale ? streak->stale + 1 : 0;
     if (stale || waits)
-        keep_stale(&read, waits ? 2 : ways);
+        record_stale_read(&read, waits ? 2 : alternatives);
 }
 
-static void add_parts(const struct dh_step *s, uint64_t at, bool reads, bool writes)
+static void add_pieces(const struct dh_step *s, uint64_t at, bool reads, bool writes)
 {
     struct dh_piece pieces[PIECES];
     unsigned n = dh_adversary_pieces(s, at, pieces);
-    if (!n || dh_adversarial_memory->n_parts + n > PIECES) {
-        dh_adversarial_memory->unsure = true;
+    if (!n || dh_adversarial_memory->n_pieces + n > PIECES) {
+        dh_adversarial_memory->inexact = true;
         if (writes)
             dh_adversary_forget(at, s->size);
         return;
     }
     for (unsigned i = 0; i < n; i++)
-        dh_adversarial_memory->parts[dh_adversarial_memory->n_parts++] = (struct dh_adversary_piece){
+        dh_adversarial_memory->pieces[dh_adversarial_memory->n_pieces++] = (struct dh_adversary_piece){
             .piece = pieces[i],
             .held = dh_adversary_peek(&dh_adversarial_memory->memory, pieces[i].address, pieces[i].size),
             .reads = reads,
@@ -156,8 +158,8 @@ bool dh_adversary_chooses(const struct dh_step *s, uint64_t at)
            (!(marks & DH_ENGINE_BY_ADDRESS) || dh_adversary_is_sampled(at, marks >> DH_ENGINE_RATE_SHIFT));
 }
 
-/* A place that goes by another name and accesses the same bytes. */
-static void note_met(const struct dh_step *s, uint64_t at)
+/* A place that is not adversarial and accesses the same bytes. */
+static void mark_met(const struct dh_step *s, uint64_t at)
 {
     uint64_t g = at >> GRANULE_SHIFT;
     struct dh_engine_control *c = dh_engine->control;
@@ -168,8 +170,6 @@ static void note_met(const struct dh_step *s, uint64_t at)
         dh_engine_adversary(c)[s->site] = DH_ENGINE_MET;
 }
 
-/* Does the model have a say in an access of these bytes at this place? What lies beside those that are adversarial is
- * told, too. */
 bool dh_adversary_concerns(const struct dh_step *s, uint64_t at)
 {
     if (!s->size)
@@ -178,7 +178,7 @@ bool dh_adversary_concerns(const struct dh_step *s, uint64_t at)
         return dh_adversary_track(at, s->size, dh_engine->current->index);
     if (!dh_adversary_is_tracked(at, s->size))
         return false;
-    note_met(s, at);
+    mark_met(s, at);
     return true;
 }
 
@@ -187,47 +187,47 @@ void dh_adversary_before(const struct dh_step *s, uint32_t alternative)
     bool loads = dh_adversary_is_load(s) || s->kind == DH_STEP_RMW, stores = s->flags & DH_STEP_WRITES;
     if (!dh_adversarial_memory)
         return;
-    dh_adversarial_memory->n_parts = 0;
-    dh_adversarial_memory->was_open = dh_adversarial_memory->was_stale = false;
+    dh_adversarial_memory->n_pieces = 0;
+    dh_adversarial_memory->had_choice = dh_adversarial_memory->was_stale = false;
     dh_adversarial_memory->step = *s;
-    bool tells = dh_adversarial_memory->buffers || s->flags & DH_STEP_ATOMIC;
+    bool serves_all = dh_adversarial_memory->buffers || s->flags & DH_STEP_ATOMIC;
     if (loads && dh_adversary_concerns(s, dh_adversary_source(s)) &&
-        (tells || dh_adversary_marks(s->site) & DH_ENGINE_STALE))
-        add_parts(s, dh_adversary_source(s), true, s->kind == DH_STEP_RMW);
-    if (dh_adversarial_memory->n_parts)
+        (serves_all || dh_adversary_marks(s->site) & DH_ENGINE_STALE))
+        add_pieces(s, dh_adversary_source(s), true, s->kind == DH_STEP_RMW);
+    if (dh_adversarial_memory->n_pieces)
         serve(s, dh_engine->current->index, alternative);
     if (stores && s->kind != DH_STEP_RMW && dh_adversary_concerns(s, s->object))
-        add_parts(s, s->object, false, true);
-    dh_adversarial_memory->state.making = dh_adversarial_memory->n_parts;
+        add_pieces(s, s->object, false, true);
+    dh_adversarial_memory->bounds.access_pending = dh_adversarial_memory->n_pieces;
 }
 
-/* A compare-exchange in vain is a load. */
+/* A failed compare-exchange is a load. */
 static bool wrote(const struct dh_adversary_piece *p)
 {
     return p->writes && !(p->reads && !(dh_engine->executed.flags & DH_STEP_WRITES));
 }
 
-/* A store that is no step of its own does not wait. */
+/* Only stores that are visible steps are buffered. */
 static unsigned order_of_store(const struct dh_step *s, unsigned order)
 {
     if (!dh_adversarial_memory->buffers)
         return order;
     if (!(s->flags & DH_STEP_BUFFERED))
         return DH_ORDER_SEQ_CST;
-    return order == DH_ORDER_SEQ_CST ? DH_ORDER_RELEASE : order; /* dh_adversary_after waits */
+    return order == DH_ORDER_SEQ_CST ? DH_ORDER_RELEASE : order; /* dh_adversary_after flushes */
 }
 
-static void tell(const struct dh_step *s, uint32_t thread, const struct dh_adversary_piece *p)
+static void update_model(const struct dh_step *s, uint32_t thread, const struct dh_adversary_piece *p)
 {
     struct dh_access a = dh_adversary_access(s, thread, &p->piece);
     uint64_t value = dh_adversary_peek(&dh_adversarial_memory->memory, p->piece.address, p->piece.size);
     dh_adversary_poke(&dh_adversarial_memory->memory, p->piece.address, p->piece.size, p->held);
     if (p->reads && wrote(p)) {
-        dh_adversarial_memory->model->update(dh_adversarial_memory->self, &a, p->took, value);
+        dh_adversarial_memory->model->update(dh_adversarial_memory->self, &a, p->candidate, value);
     } else if (p->reads) {
         a.updates = false;
         a.order = s->flags & DH_STEP_COMPARES ? dh_adversary_order(s, false) : a.order;
-        dh_adversarial_memory->model->took(dh_adversarial_memory->self, &a, p->took);
+        dh_adversarial_memory->model->took(dh_adversarial_memory->self, &a, p->candidate);
     } else {
         a.order = (uint8_t)order_of_store(s, a.order);
         dh_adversarial_memory->model->store(dh_adversarial_memory->self, &a, value);
@@ -236,14 +236,14 @@ static void tell(const struct dh_step *s, uint32_t thread, const struct dh_adver
 
 void dh_adversary_after(void)
 {
-    if (!dh_adversarial_memory || !dh_adversarial_memory->state.making)
+    if (!dh_adversarial_memory || !dh_adversarial_memory->bounds.access_pending)
         return;
-    dh_adversarial_memory->state.making = false;
+    dh_adversarial_memory->bounds.access_pending = false;
     uint32_t thread = dh_engine->current->index;
-    for (unsigned i = 0; i < dh_adversarial_memory->n_parts; i++) {
-        if (dh_adversarial_memory->parts[i].only_loads && wrote(&dh_adversarial_memory->parts[i]))
+    for (unsigned i = 0; i < dh_adversarial_memory->n_pieces; i++) {
+        if (dh_adversarial_memory->pieces[i].only_loads && wrote(&dh_adversarial_memory->pieces[i]))
             dh_engine_end_schedule(DH_ENGINE_CUT);
-        tell(&dh_adversarial_memory->step, thread, &dh_adversarial_memory->parts[i]);
+        update_model(&dh_adversarial_memory->step, thread, &dh_adversarial_memory->pieces[i]);
     }
     if (!dh_adversarial_memory->buffers)
         return;
@@ -254,8 +254,8 @@ void dh_adversary_after(void)
 
 void dh_adversary_access_unscheduled(void)
 {
-    dh_adversarial_memory->unsure |=
-        dh_adversarial_memory->n_parts && (dh_adversarial_memory->was_open || !dh_adversary_is_alone());
+    dh_adversarial_memory->inexact |=
+        dh_adversarial_memory->n_pieces && (dh_adversarial_memory->had_choice || !dh_adversary_is_alone());
 }
 
 bool dh_adversary_was_stale(void)

@@ -5,7 +5,7 @@ enum { THREADS = 256 };
 struct dh_adversarial_memory *dh_adversarial_memory;
 struct dh_adversary_bounds *dh_adversary_bounds;
 
-/* ---- its life ---- */
+/* ---- start ---- */
 
 static void *memory(struct dh_memory *m, size_t n)
 {
@@ -13,12 +13,12 @@ static void *memory(struct dh_memory *m, size_t n)
     return dh_keep_alloc(n);
 }
 
-/* What the witness says will be written. */
-static void foresee_given(void)
+/* Future writes of the witness. */
+static void foresee_from_witness(void)
 {
     const struct dh_engine_control *c = dh_engine->control;
     for (uint32_t i = 0; dh_adversarial_memory->model->foresee && i < c->n_foreseen && i < DH_ENGINE_FORESEEN; i++)
-        dh_adversarial_memory->given[i] = dh_adversarial_memory->model->foresee(
+        dh_adversarial_memory->witness_index[i] = dh_adversarial_memory->model->foresee(
             dh_adversarial_memory->self, &(struct dh_candidate){.value = c->foreseen[i].value,
                                                                 .thread = c->foreseen[i].thread,
                                                                 .site = c->foreseen[i].place,
@@ -45,17 +45,17 @@ bool dh_adversary_init(void)
                                                        .poke = dh_adversary_poke};
     dh_adversarial_memory->self = dh_adversarial_memory->model->start(&dh_adversarial_memory->memory);
     dh_adversarial_memory->buffers = dh_adversarial_memory->model->enabled_steps != NULL;
-    dh_adversarial_memory->by_address = dh_text_equal(name, "pso");
+    dh_adversarial_memory->buffers_per_address = dh_text_equal(name, "pso");
     if (!dh_adversarial_memory->self ||
         !dh_drains_init(dh_adversarial_memory->model, dh_adversarial_memory->self, &dh_adversarial_memory->memory))
         return false;
-    foresee_given();
+    foresee_from_witness();
     dh_text_copy(name, sizeof name, job->heuristic);
     enum dh_heuristic heuristic = name[0] ? dh_heuristic_by_name(name) : DH_HEURISTIC_random;
     if (heuristic == DH_HEURISTIC_COUNT)
         dh_engine_cannot("no heuristic '%s'", name);
     dh_adversarial_memory->picker = dh_picker_new(&dh_adversarial_memory->memory, heuristic, job->fairness);
-    dh_adversary_bounds = &dh_adversarial_memory->state;
+    dh_adversary_bounds = &dh_adversarial_memory->bounds;
     return dh_adversarial_memory->picker;
 }
 
@@ -65,17 +65,17 @@ void dh_adversary_begin(void)
         return;
     dh_adversarial_memory->schedule++;
     dh_adversarial_memory->n_tracked = 0;
-    dh_adversarial_memory->state.low = UINTPTR_MAX;
-    dh_adversarial_memory->state.high = 0;
-    dh_adversarial_memory->state.making = false;
+    dh_adversarial_memory->bounds.low = UINTPTR_MAX;
+    dh_adversarial_memory->bounds.high = 0;
+    dh_adversarial_memory->bounds.access_pending = false;
     dh_adversarial_memory->n_stale = dh_adversarial_memory->n_foreseen = 0;
-    dh_adversarial_memory->others = false;
+    dh_adversarial_memory->saw_other_atomics = false;
     dh_adversarial_memory->model->begin(dh_adversarial_memory->self);
     dh_drains_begin();
     dh_picker_begin(dh_adversarial_memory->picker, dh_engine->control->job.seed + dh_adversarial_memory->schedule);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 uint32_t dh_adversary_stale(struct dh_engine_stale_read out[DH_ENGINE_STALE_READS])
 {
@@ -93,7 +93,7 @@ uint32_t dh_adversary_foreseen(struct dh_engine_foreseen out[DH_ENGINE_FORESEEN]
     return dh_adversarial_memory ? dh_adversarial_memory->n_foreseen : 0;
 }
 
-/* A schedule in which a write was taken that then did not come did not happen. */
+/* A schedule that read a future write which then did not come is not possible. */
 void dh_adversary_end(void)
 {
     struct dh_engine_progress *p = &dh_engine->control->progress;
@@ -103,7 +103,7 @@ void dh_adversary_end(void)
     p->stores = dh_adversarial_memory->memory.kept.stores;
     p->buffer_most = dh_adversarial_memory->memory.kept.most;
     p->buffer_written = dh_adversarial_memory->memory.kept.written;
-    p->narrowed = l->removed + l->narrowed + l->no_memory + dh_adversarial_memory->unsure;
+    p->narrowed = l->removed + l->narrowed + l->no_memory + dh_adversarial_memory->inexact;
     if (dh_adversarial_memory->model->is_justified &&
         !dh_adversarial_memory->model->is_justified(dh_adversarial_memory->self)) {
         dh_engine->end = DH_ENGINE_CUT;

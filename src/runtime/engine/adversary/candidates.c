@@ -1,13 +1,13 @@
-/* Which values a load may answer, and which of them it does. */
+/* Candidate values of a load, by the memory model, and which one the heuristic picks. */
 #include "runtime/engine/adversary/internal.h"
 #include "runtime/engine/hb_check.h"
 #include "runtime/engine/system/kernel_call.h"
 #include "runtime/stale/racy_elements.h"
 
-enum { WAYS_MOST = 32 };
-#define TURNS (1u << 31) /* beside the number of a place: what is counted are its accesses, not its steps */
+enum { ALTERNATIVES_MOST = 32 };
+#define ACCESSES (1u << 31) /* accesses at a place are counted apart from its steps */
 
-/* ---- one access in pieces ---- */
+/* ---- samples and pieces ---- */
 
 bool dh_adversary_is_sampled(uint64_t at, unsigned rate)
 {
@@ -15,8 +15,8 @@ bool dh_adversary_is_sampled(uint64_t at, unsigned rate)
     return !(hash >> 20 & ((1u << rate) - 1)) || (dh_watched_elements && dh_watched_has(at));
 }
 
-/* Nobody else is there to disagree with; and where things lie that one thread allocates for itself behind the end of
- * the others is another place with kernel threads. */
+/* A single task cannot read stale values; and addresses that it allocates after the end of the others differ with
+ * serial threads. */
 bool dh_adversary_is_alone(void)
 {
     for (uint32_t i = 0; i < dh_engine->n_tasks; i++)
@@ -33,11 +33,11 @@ bool dh_adversary_samples(const struct dh_step *s)
         return true;
     if (dh_adversary_is_alone())
         return false;
-    dh_adversarial_memory->unsure = true;
+    dh_adversarial_memory->inexact = true;
     if (marks & DH_ENGINE_BY_ADDRESS)
         return dh_adversary_is_sampled(s->object, rate);
-    uint32_t turn = dh_occurrence_counts_next(dh_engine->current->index, s->site | TURNS);
-    return !((turn + s->site) & ((1u << rate) - 1));
+    uint32_t number = dh_occurrence_counts_next(dh_engine->current->index, s->site | ACCESSES);
+    return !((number + s->site) & ((1u << rate) - 1));
 }
 
 bool dh_adversary_serves(const struct dh_step *s)
@@ -46,7 +46,7 @@ bool dh_adversary_serves(const struct dh_step *s)
            dh_adversary_marks(s->site) & DH_ENGINE_STALE;
 }
 
-/* Halves of words, where they may come apart. */
+/* Splits words of eight bytes into halves. */
 static unsigned tear(struct dh_piece *pieces, unsigned n)
 {
     unsigned wide = 0;
@@ -63,7 +63,6 @@ static unsigned tear(struct dh_piece *pieces, unsigned n)
     return n + wide;
 }
 
-/* 0: too many to be told one by one. */
 unsigned dh_adversary_pieces(const struct dh_step *s, uint64_t at, struct dh_piece pieces[PIECES])
 {
     if (!s->size || s->size > PIECES * WORD / 2)
@@ -85,7 +84,7 @@ struct dh_access dh_adversary_access(const struct dh_step *s, uint32_t thread, c
     return a;
 }
 
-/* A compare-exchange may turn out to be a load, which may answer more; whether it does is seen when it is made. */
+/* A compare-exchange that fails is a load, which has more candidates; whether it fails is known afterwards. */
 static unsigned add_loadable(const struct dh_step *s, struct dh_access *a, unsigned n)
 {
     struct dh_candidate *list = dh_adversarial_memory->candidates, more[DH_MEMORY_CANDIDATES];
@@ -102,7 +101,7 @@ static unsigned add_loadable(const struct dh_step *s, struct dh_access *a, unsig
     return n;
 }
 
-/* Values of one piece, the newest first: never none. Those to come are for loads of one piece. */
+/* Future writes are for loads of one piece only. */
 unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const struct dh_piece *p)
 {
     struct dh_access a = dh_adversary_access(s, thread, p);
@@ -111,7 +110,7 @@ unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const str
     bool whole =
         p->size == s->size && s->kind == DH_STEP_READ && dh_adversarial_memory->n_foreseen < DH_ENGINE_FORESEEN;
     for (; n && dh_adversarial_memory->candidates[n - 1].is_future && !whole; n--)
-        dh_adversarial_memory->unsure = true;
+        dh_adversarial_memory->inexact = true;
     dh_adversarial_memory->n_updatable = n;
     if (n && s->flags & DH_STEP_COMPARES && !dh_engine->heuristic_picks)
         n = add_loadable(s, &a, n);
@@ -122,9 +121,9 @@ unsigned dh_adversary_values(const struct dh_step *s, uint32_t thread, const str
     return 1;
 }
 
-/* ---- choices ---- */
+/* ---- alternatives ---- */
 
-/* Asked for a parked task: its pointer may be wild, which is for the task itself to find out. */
+/* Of a parked task: its pointer may be wild, on which the task itself shall crash. */
 static bool is_readable(uint64_t at, uint32_t size)
 {
     char ignored[PIECES * WORD];
@@ -138,29 +137,27 @@ static bool is_readable(uint64_t at, uint32_t size)
                           (long)&there, 1, 0) == (long)size;
 }
 
-/* How many ways each piece has when all of them together may have WAYS_MOST. */
 unsigned dh_adversary_limit(unsigned n, unsigned so_far)
 {
-    unsigned most = WAYS_MOST / so_far;
-    dh_adversarial_memory->unsure |= n > most;
+    unsigned most = ALTERNATIVES_MOST / so_far;
+    dh_adversarial_memory->inexact |= n > most;
     return n < most ? n : most;
 }
 
-/* Of stale reads on end by one task at one place. */
-struct dh_stale_streak *dh_adversary_patience(uint32_t task, uint32_t place)
+struct dh_stale_streak *dh_adversary_stale_streak(uint32_t task, uint32_t place)
 {
-    struct dh_stale_streak *p = &dh_adversarial_memory->patience[(task * 31 + place) % PATIENCES];
+    struct dh_stale_streak *p = &dh_adversarial_memory->streaks[(task * 31 + place) % STREAKS];
     if (p->schedule != dh_adversarial_memory->schedule || p->task != task || p->place != place)
         *p = (struct dh_stale_streak){.schedule = dh_adversarial_memory->schedule, .task = task, .place = place};
     return p;
 }
 
-/* Who waits for a value gets it at last, as with heuristics. */
-static bool is_out_of_patience(uint32_t task, uint32_t place)
+/* Fairness, as of the heuristics: after some stale reads in a row the newest value. */
+static bool needs_newest(uint32_t task, uint32_t place)
 {
     uint32_t fairness = dh_engine->control->job.fairness;
     return dh_engine->control->job.mode == DH_ENGINE_EXPLORE &&
-           dh_adversary_patience(task, place)->stale >= (fairness ? fairness : DH_FAIR_AFTER);
+           dh_adversary_stale_streak(task, place)->stale >= (fairness ? fairness : DH_FAIR_AFTER);
 }
 
 uint32_t dh_adversary_alternatives(const struct dh_task *t)
@@ -168,16 +165,16 @@ uint32_t dh_adversary_alternatives(const struct dh_task *t)
     const struct dh_step *s = dh_task_step(t);
     struct dh_piece pieces[PIECES];
     uint64_t at = dh_adversary_source(s);
-    if (is_out_of_patience(t->index, s->site)) {
-        dh_adversarial_memory->unsure = true;
+    if (needs_newest(t->index, s->site)) {
+        dh_adversarial_memory->inexact = true;
         return 1;
     }
-    unsigned ways = 1, n = is_readable(at, s->size) && dh_adversary_track(at, s->size, t->index)
-                               ? dh_adversary_pieces(s, at, pieces)
-                               : 0;
+    unsigned alternatives = 1, n = is_readable(at, s->size) && dh_adversary_track(at, s->size, t->index)
+                                       ? dh_adversary_pieces(s, at, pieces)
+                                       : 0;
     for (unsigned i = 0; i < n; i++)
-        ways *= dh_adversary_limit(dh_adversary_values(s, t->index, &pieces[i]), ways);
-    return ways >= 32 ? UINT32_MAX : (1u << ways) - 1;
+        alternatives *= dh_adversary_limit(dh_adversary_values(s, t->index, &pieces[i]), alternatives);
+    return alternatives >= 32 ? UINT32_MAX : (1u << alternatives) - 1;
 }
 
 uint32_t dh_adversary_pick(uint32_t task, const struct dh_step *s)
@@ -186,17 +183,17 @@ uint32_t dh_adversary_pick(uint32_t task, const struct dh_step *s)
     uint64_t at = dh_adversary_source(s);
     if (dh_adversary_marks(s->site) >> DH_ENGINE_RATE_SHIFT == DH_ENGINE_RATE_NEWEST)
         return 0;
-    unsigned ways = 1, picked = 0,
+    unsigned alternatives = 1, picked = 0,
              n = is_readable(at, s->size) && dh_adversary_track(at, s->size, task) ? dh_adversary_pieces(s, at, pieces)
                                                                                    : 0;
     for (unsigned i = 0; i < n; i++) {
-        unsigned values = dh_adversary_limit(dh_adversary_values(s, task, &pieces[i]), ways);
+        unsigned values = dh_adversary_limit(dh_adversary_values(s, task, &pieces[i]), alternatives);
         if (values > 1) {
             struct dh_access a = dh_adversary_access(s, task, &pieces[i]);
-            picked +=
-                ways * dh_picker_pick(dh_adversarial_memory->picker, &a, dh_adversarial_memory->candidates, values);
+            picked += alternatives *
+                      dh_picker_pick(dh_adversarial_memory->picker, &a, dh_adversarial_memory->candidates, values);
         }
-        ways *= values;
+        alternatives *= values;
     }
     return picked;
 }

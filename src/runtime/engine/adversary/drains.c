@@ -24,7 +24,7 @@ bool dh_drains_init(const struct dh_memory_model *model, void *self, struct dh_m
     return true;
 }
 
-/* Numbers that no thread has yet are of nobody. */
+/* Actors of threads that do not exist yet are marked as ended. */
 void dh_drains_begin(void)
 {
     struct dh_engine *e = dh_engine;
@@ -33,7 +33,7 @@ void dh_drains_begin(void)
         e->actors[i] = (struct dh_actor){.ended = 1};
 }
 
-/* BUFFERS: there are too many. */
+/* BUFFERS: too many. */
 static uint32_t slot_of(uint32_t thread, uint64_t address)
 {
     struct dh_engine *e = dh_engine;
@@ -131,7 +131,7 @@ uint32_t dh_drains_any_of(uint32_t thread)
     return UINT32_MAX;
 }
 
-static uint32_t ways_flushed(const struct dh_task *t)
+static uint32_t when_drained(const struct dh_task *t)
 {
     return dh_drains_any_of(t->index) == UINT32_MAX;
 }
@@ -144,8 +144,8 @@ void dh_drains_flush(uint32_t place)
         return;
     struct dh_step s = {
         .kind = DH_STEP_FLUSH, .site = place ? place : e->current->last_place, .second = dh_step_buffer(thread, 0)};
-    dh_engine_alternatives *ways = e->alternatives[thread];
-    e->alternatives[thread] = ways_flushed;
+    dh_engine_alternatives *alternatives = e->alternatives[thread];
+    e->alternatives[thread] = when_drained;
     dh_engine_park(&s);
-    e->alternatives[thread] = ways;
+    e->alternatives[thread] = alternatives;
 }

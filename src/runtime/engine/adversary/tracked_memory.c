@@ -1,4 +1,5 @@
-/* Memory that was accessed at adversarial places in this schedule. */
+/* Memory that was accessed at adversarial places in this schedule: granules of eight bytes in a hash table in KEEP
+ * memory; entries of earlier schedules are free. */
 #include "runtime/engine/adversary/internal.h"
 
 enum { FORGOTTEN_MOST = 1 << 16 };
@@ -14,17 +15,17 @@ struct dh_tracked_granule *dh_adversary_granule(uint64_t granule)
 
 bool dh_adversary_is_tracked(uint64_t at, uint64_t size)
 {
-    if (at >= dh_adversarial_memory->state.high || at + size <= dh_adversarial_memory->state.low)
+    if (at >= dh_adversarial_memory->bounds.high || at + size <= dh_adversarial_memory->bounds.low)
         return false;
-    uint64_t from = at > dh_adversarial_memory->state.low ? at : dh_adversarial_memory->state.low;
-    uint64_t to = at + size < dh_adversarial_memory->state.high ? at + size : dh_adversarial_memory->state.high;
+    uint64_t from = at > dh_adversarial_memory->bounds.low ? at : dh_adversarial_memory->bounds.low;
+    uint64_t to = at + size < dh_adversarial_memory->bounds.high ? at + size : dh_adversarial_memory->bounds.high;
     for (uint64_t g = from >> GRANULE_SHIFT; g <= (to - 1) >> GRANULE_SHIFT; g++)
         if (dh_adversary_granule(g)->schedule == dh_adversarial_memory->schedule)
             return true;
     return false;
 }
 
-static void note_shared(struct dh_tracked_granule *t, uint32_t by)
+static void mark_shared(struct dh_tracked_granule *t, uint32_t by)
 {
     if (t->shared || t->first == by)
         return;
@@ -38,13 +39,13 @@ bool dh_adversary_track(uint64_t at, uint64_t size, uint32_t by)
         struct dh_tracked_granule *t = dh_adversary_granule(g);
         uint8_t bytes = dh_adversary_bytes(g, at, size);
         if (t->schedule == dh_adversarial_memory->schedule) {
-            note_shared(t, by);
+            mark_shared(t, by);
             t->mixed |= t->once & bytes && t->once != bytes;
             t->bytes |= bytes;
             continue;
         }
         if (dh_adversarial_memory->n_tracked >= 3u << (TRACKED_BITS - 2)) {
-            dh_adversarial_memory->unsure = true;
+            dh_adversarial_memory->inexact = true;
             return false;
         }
         *t = (struct dh_tracked_granule){
@@ -53,19 +54,19 @@ bool dh_adversary_track(uint64_t at, uint64_t size, uint32_t by)
         if (dh_adversarial_memory->n_tracked > dh_engine->control->progress.locations)
             dh_engine->control->progress.locations = dh_adversarial_memory->n_tracked;
     }
-    dh_adversarial_memory->state.low = at < dh_adversarial_memory->state.low ? at : dh_adversarial_memory->state.low;
-    dh_adversarial_memory->state.high =
-        at + size > dh_adversarial_memory->state.high ? at + size : dh_adversarial_memory->state.high;
+    dh_adversarial_memory->bounds.low = at < dh_adversarial_memory->bounds.low ? at : dh_adversarial_memory->bounds.low;
+    dh_adversarial_memory->bounds.high =
+        at + size > dh_adversarial_memory->bounds.high ? at + size : dh_adversarial_memory->bounds.high;
     return true;
 }
 
 void dh_adversary_forget(uintptr_t at, size_t size)
 {
-    if (!dh_adversarial_memory || !size || at >= dh_adversarial_memory->state.high ||
-        at + size <= dh_adversarial_memory->state.low)
+    if (!dh_adversarial_memory || !size || at >= dh_adversarial_memory->bounds.high ||
+        at + size <= dh_adversarial_memory->bounds.low)
         return;
-    uintptr_t from = at > dh_adversarial_memory->state.low ? at : dh_adversarial_memory->state.low;
-    uintptr_t to = at + size < dh_adversarial_memory->state.high ? at + size : dh_adversarial_memory->state.high;
+    uintptr_t from = at > dh_adversarial_memory->bounds.low ? at : dh_adversarial_memory->bounds.low;
+    uintptr_t to = at + size < dh_adversarial_memory->bounds.high ? at + size : dh_adversarial_memory->bounds.high;
     dh_adversarial_memory->model->forget(dh_adversarial_memory->self, from, to - from);
     dh_drains_update();
     for (uint64_t g = from >> GRANULE_SHIFT; g <= (to - 1) >> GRANULE_SHIFT && to - from <= FORGOTTEN_MOST; g++)

@@ -1,4 +1,4 @@
-/* Barriers. As many as have come are counted where glibc counts them. */
+/* Barriers: arrivals are counted in glibc's field. */
 #include "runtime/engine/primitives/primitives.h"
 
 struct barrier {

@@ -1,4 +1,4 @@
-/* Condition variables. Nothing is kept in them: who waits is known. */
+/* Condition variables: no state of their own, waiters are in the wait queue. */
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/engine/schedule_ends.h"
@@ -9,7 +9,7 @@
 
 enum { CLOCK_MONOTONIC_BIT = 2 }; /* of glibc's __wrefs */
 
-/* A point of cancellation, before it sleeps and while it does; the mutex is taken again in any case. */
+/* A cancellation point, before and while it sleeps; the mutex is acquired again in any case. */
 static int wait(pthread_cond_t *c, pthread_mutex_t *m, unsigned flags)
 {
     struct dh_task *t = dh_engine_self();

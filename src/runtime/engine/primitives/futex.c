@@ -1,4 +1,4 @@
-/* Futexes of libraries, as far as libc and libstdc++ use them: waiting and waking become steps. */
+/* Futex system calls of libc and libstdc++: waiting and waking are visible steps. */
 #include "runtime/engine/primitives/futex.h"
 
 #include "runtime/engine/primitives/primitives.h"
@@ -54,7 +54,7 @@ static long wake(const uint32_t *at, uint32_t most)
         return 0;
     uint32_t which =
         dh_engine_park_at(DH_STEP_FUTEX_WAKE, 0, at, NULL, most == 1 ? dh_wait_queue_wake_alternatives : NULL);
-    unsigned asleep = dh_wait_queue_length(at), n = asleep < most ? asleep : most;
+    unsigned sleepers = dh_wait_queue_length(at), n = sleepers < most ? sleepers : most;
     if (!n)
         dh_engine_step_failed();
     if (most == 1)
@@ -65,7 +65,7 @@ static long wake(const uint32_t *at, uint32_t most)
     return n;
 }
 
-/* Those who would be moved to another queue are woken: they look again, which every user of futexes must do. */
+/* Tasks that would be requeued are woken: spurious wakeups are allowed. */
 static long requeue(const uint32_t *at, const long a[6], bool compares)
 {
     if (compares && __atomic_load_n(at, __ATOMIC_SEQ_CST) != (uint32_t)a[5])

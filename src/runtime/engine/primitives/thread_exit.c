@@ -1,5 +1,5 @@
-/* Cancellation, exit of one thread, signals to one. libc never learns of a cancellation: the task acts on it by leaving
- * as with pthread_exit. */
+/* pthread_cancel, pthread_exit and pthread_kill. libc does not see a cancellation: the task acts on it by pthread_exit.
+ */
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/core/start.h"
@@ -16,7 +16,7 @@ bool dh_task_is_cancelled(const struct dh_task *t)
     return t->cancel_pending && !t->cancel_off;
 }
 
-static void leave_now(struct dh_task *t)
+static void exit_cancelled(struct dh_task *t)
 {
     t->cancel_off = true;
     dh_engine_pthread_exit(PTHREAD_CANCELED);
@@ -26,7 +26,7 @@ void dh_task_cancel_point(void)
 {
     struct dh_task *t = dh_engine_self();
     if (dh_task_is_cancelled(t))
-        leave_now(t);
+        exit_cancelled(t);
 }
 
 int dh_engine_pthread_cancel(pthread_t handle)
@@ -74,7 +74,7 @@ int dh_engine_pthread_setcanceltype(int type, int *before)
 
 /* ---- pthread_exit ---- */
 
-/* glibc: a saved program counter is mixed with the guard in the thread's header. */
+/* glibc mangles a saved program counter with the pointer guard in the thread's header. */
 static uint64_t mangled(void (*function)(void))
 {
     uint64_t value = (uint64_t)function, guard;
@@ -88,7 +88,7 @@ __attribute__((force_align_arg_pointer, used)) static void main_left(void)
     dh_task_finish(dh_engine_self());
 }
 
-/* What main unwinds to is libc's own frame, whose code would end the process: libc knows of no other thread. */
+/* Main unwinds to libc's frame, whose code would end the process, as libc knows no other thread. */
 static void redirect_main(void)
 {
     enum { SAVED_PC = 7 };

@@ -5,9 +5,9 @@
 #include <limits.h>
 
 static void (*destructors[PTHREAD_KEYS_MAX])(void *);
-static pthread_key_t above; /* the highest that has one */
+static pthread_key_t above; /* all keys with a destructor */
 
-static void note(pthread_key_t key, void (*destructor)(void *))
+void dh_thread_keys_register(pthread_key_t key, void (*destructor)(void *))
 {
     if (key >= PTHREAD_KEYS_MAX)
         return;
@@ -16,18 +16,13 @@ static void note(pthread_key_t key, void (*destructor)(void *))
         above = key + 1;
 }
 
-void dh_thread_keys_register(pthread_key_t key, void (*destructor)(void *))
-{
-    note(key, destructor);
-}
-
 #define CREATES(type, name)                                                                                            \
     static int dh_interposed_##name(type *key, void (*destructor)(void *))                                             \
     {                                                                                                                  \
         dh_interpose_ready();                                                                                          \
         int result = dh_real.name(key, destructor);                                                                    \
         if (result == 0)                                                                                               \
-            note(*key, destructor);                                                                                    \
+            dh_thread_keys_register(*key, destructor);                                                                 \
         return result;                                                                                                 \
     }                                                                                                                  \
     DH_INTERPOSE(name);
@@ -54,8 +49,8 @@ static void dh_interposed_tss_delete(tss_t key)
 }
 DH_INTERPOSE(tss_delete);
 
-/* Whether there was anything to destroy. */
-static bool run_once(void)
+/* False: there was nothing to destroy. */
+static bool run_destructors(void)
 {
     bool any = false;
     for (pthread_key_t key = 0; key < above; key++) {
@@ -72,6 +67,6 @@ static bool run_once(void)
 
 void dh_thread_keys_destroy_values(void)
 {
-    for (unsigned i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && run_once(); i++)
+    for (unsigned i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && run_destructors(); i++)
         ;
 }

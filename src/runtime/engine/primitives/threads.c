@@ -1,4 +1,4 @@
-/* Threads: created, joined, detached, ended. */
+/* Threads of the program as tasks: creation, stacks, end, join, detach. */
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/core/bytes.h"
@@ -15,9 +15,9 @@
 
 enum { FAKE_TID = 1 << 28, STACK_DEFAULT = 8 << 20, STACK_MOST = 256 << 20 };
 
-/* ---- its stack ---- */
+/* ---- stacks ---- */
 
-/* Stacks stay with the index; their lowest page catches what overflows. */
+/* By the index of the task; below each is a guard page. */
 static struct {
     char *at[DH_ENGINE_TASKS];
     size_t size[DH_ENGINE_TASKS];
@@ -34,7 +34,7 @@ bool dh_task_allocate_stack(struct dh_task *t)
     if (t->user_stack)
         return true;
     size_t size = (t->stack_size + DH_ENGINE_PAGE - 1) & ~(size_t)(DH_ENGINE_PAGE - 1);
-    /* What an earlier child mapped is not there in this one. */
+    /* Mappings of an earlier child process are not there in this one. */
     if (stacks->size[t->index] < size || dh_engine->flags & DH_ENGINE_FORK) {
         long at = dh_kernel_call(SYS_mmap, 0, (long)size + DH_ENGINE_PAGE, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -49,10 +49,10 @@ bool dh_task_allocate_stack(struct dh_task *t)
     return true;
 }
 
-/* ---- its life ---- */
+/* ---- life of a task ---- */
 
-/* Without the system calls that announce a thread of the kernel's. */
-static void adopt(struct dh_task *t)
+/* As for a new kernel thread, but without its system calls. */
+static void init_thread_state(struct dh_task *t)
 {
     dh_quarantine_task_begins(t);
     struct dh_thread *record = dh_thread_new(0, t->detached);
@@ -91,14 +91,14 @@ void dh_task_finish(struct dh_task *t)
 
 void dh_task_run(struct dh_task *t)
 {
-    adopt(t);
+    init_thread_state(t);
     run_routine(t);
     dh_task_finish(t);
 }
 
 /* ---- creation ---- */
 
-static void describe(struct dh_task *t, const pthread_attr_t *attr)
+static void read_attributes(struct dh_task *t, const pthread_attr_t *attr)
 {
     int state = PTHREAD_CREATE_JOINABLE;
     void *low = NULL;
@@ -117,7 +117,7 @@ static void describe(struct dh_task *t, const pthread_attr_t *attr)
     }
 }
 
-static void await_creation(void)
+static void park_at_creation(void)
 {
     struct dh_step s = {.kind = DH_STEP_CREATE, .site = dh_engine_call_place(), .object = dh_engine->n_tasks};
     if (dh_engine_on) {
@@ -143,11 +143,11 @@ static struct dh_task *new_task(const pthread_attr_t *attr, void *argument)
     t->argument = argument;
     t->attributes = attr;
     t->mask = e->current->mask;
-    describe(t, attr);
+    read_attributes(t, attr);
     return t;
 }
 
-static int begin(struct dh_task *t)
+static int start(struct dh_task *t)
 {
     struct dh_engine *e = dh_engine;
     if (!e->carrier->create(t))
@@ -161,12 +161,12 @@ static int begin(struct dh_task *t)
 
 int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void *(*routine)(void *), void *argument)
 {
-    await_creation();
+    park_at_creation();
     struct dh_task *t = new_task(attr, argument);
     if (!t)
         return EAGAIN;
     t->routine.posix = routine;
-    int result = begin(t);
+    int result = start(t);
     if (result == 0)
         *handle = t->fs;
     return result;
@@ -174,13 +174,13 @@ int dh_engine_pthread_create(pthread_t *handle, const pthread_attr_t *attr, void
 
 int dh_engine_thrd_create(thrd_t *handle, thrd_start_t routine, void *argument)
 {
-    await_creation();
+    park_at_creation();
     struct dh_task *t = new_task(NULL, argument);
     if (!t)
         return thrd_nomem;
     t->routine.c11 = routine;
     t->is_c11 = true;
-    if (begin(t) != 0)
+    if (start(t) != 0)
         return thrd_nomem;
     *handle = t->fs;
     return thrd_success;
@@ -196,7 +196,7 @@ struct dh_task *dh_task_find_by_handle(uintptr_t handle)
     return NULL;
 }
 
-static uint32_t ways_join(const struct dh_task *t)
+static uint32_t when_ended(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
     if (s->flags & DH_STEP_TRY || dh_engine->tasks[s->object].ended || dh_task_is_cancelled(t))
@@ -204,7 +204,7 @@ static uint32_t ways_join(const struct dh_task *t)
     return s->flags & DH_STEP_TIMED ? 2 : 0;
 }
 
-/* ETIMEDOUT and EBUSY: it lives on. */
+/* ETIMEDOUT, EBUSY: it has not ended. */
 static int join(uintptr_t handle, void **value, unsigned flags)
 {
     struct dh_task *t = dh_task_find_by_handle(handle);
@@ -215,7 +215,7 @@ static int join(uintptr_t handle, void **value, unsigned flags)
     if (t == dh_engine_self())
         return EDEADLK;
     dh_task_cancel_point();
-    uint32_t alternative = dh_engine_park_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, ways_join);
+    uint32_t alternative = dh_engine_park_at(DH_STEP_JOIN, flags, (void *)(uintptr_t)t->index, NULL, when_ended);
     if (!t->ended && !(flags & DH_STEP_TRY))
         dh_task_cancel_point();
     if (alternative == 1)

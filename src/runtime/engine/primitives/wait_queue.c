@@ -1,11 +1,11 @@
-/* Tasks that are asleep until somebody wakes them: conditions, barriers, futexes. */
+/* Wait queues of conditions, barriers and futexes. */
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/engine/task.h"
 
-enum { WAYS_MOST = 16 };
+enum { ALTERNATIVES_MOST = 16 };
 
-static uint32_t ways(const struct dh_task *t)
+static uint32_t when_woken(const struct dh_task *t)
 {
     const struct dh_step *s = dh_task_step(t);
     const pthread_mutex_t *mutex = (const pthread_mutex_t *)(uintptr_t)s->second;
@@ -26,10 +26,10 @@ uint32_t dh_wait_queue_sleep(const void *object, const pthread_mutex_t *mutex, u
     t->woken = false;
     struct dh_step s = {.kind = DH_STEP_WAKE,
                         .flags = (uint16_t)flags,
-                        .site = dh_task_step(t)->site, /* of what put it to sleep */
+                        .site = dh_task_step(t)->site, /* of the call that sleeps */
                         .object = (uint64_t)(uintptr_t)object,
                         .second = (uint64_t)(uintptr_t)mutex};
-    dh_engine->alternatives[t->index] = ways;
+    dh_engine->alternatives[t->index] = when_woken;
     uint32_t alternative = dh_engine_park(&s);
     t->waits_at = NULL;
     return alternative;
@@ -67,5 +67,5 @@ void dh_wait_queue_wake_all(const void *object)
 uint32_t dh_wait_queue_wake_alternatives(const struct dh_task *t)
 {
     unsigned n = dh_wait_queue_length((const void *)(uintptr_t)dh_task_step(t)->object);
-    return n < 2 ? 1 : (1u << (n < WAYS_MOST ? n : WAYS_MOST)) - 1;
+    return n < 2 ? 1 : (1u << (n < ALTERNATIVES_MOST ? n : ALTERNATIVES_MOST)) - 1;
 }

@@ -1,5 +1,5 @@
-/* Pipes and event descriptors that were there at the snapshot: on first use in a schedule a copy, with what is in it,
- * takes their place. */
+/* Pipes, eventfds and sockets that were open at the snapshot: on first use in a schedule they are replaced by a copy
+ * with the same content. */
 #include "runtime/engine/system/file.h"
 
 #include "runtime/core/bytes.h"
@@ -13,7 +13,7 @@
 
 enum { SCANNED = 256, CONTENT = 1 << 16 };
 
-static bool status(long fd, struct stat *s)
+static bool get_status(long fd, struct stat *s)
 {
     return dh_kernel_call(SYS_fstat, fd, (long)s, 0, 0, 0, 0) == 0;
 }
@@ -26,10 +26,10 @@ static bool writes(long fd)
 static bool is_same(long fd, const struct stat *s)
 {
     struct stat other;
-    return status(fd, &other) && other.st_ino == s->st_ino && other.st_dev == s->st_dev;
+    return get_status(fd, &other) && other.st_ino == s->st_ino && other.st_dev == s->st_dev;
 }
 
-/* Does this process have an end of either kind? Its reading one, or -1. */
+/* The reading end of the pipe in this process, or -1; `written`: it has a writing end, too. */
 static long reading_end(const struct stat *s, bool *written)
 {
     long reader = -1;
@@ -44,7 +44,7 @@ static long reading_end(const struct stat *s, bool *written)
     return reader;
 }
 
-static bool take_place(long fd, long copy)
+static bool replace_by(long fd, long copy)
 {
     long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
     if (!dh_files_preserve(fd) || dh_kernel_call(SYS_dup3, copy, fd, O_CLOEXEC, 0, 0, 0) < 0)
@@ -63,13 +63,13 @@ static bool replace_pipe(const struct stat *s)
     dh_kernel_call(SYS_tee, reader, ends[1], CONTENT, 2 /* SPLICE_F_NONBLOCK */, 0, 0);
     for (long fd = 0; fd < SCANNED; fd++)
         if (fd != ends[0] && fd != ends[1] && is_same(fd, s))
-            ok &= take_place(fd, ends[writes(fd)]);
+            ok &= replace_by(fd, ends[writes(fd)]);
     dh_kernel_call(SYS_close, ends[0], 0, 0, 0, 0, 0);
     dh_kernel_call(SYS_close, ends[1], 0, 0, 0, 0, 0);
     return ok;
 }
 
-/* "eventfd-count:  hex", as /proc tells it; -1: it is none. */
+/* "eventfd-count:  hex" in /proc; -1: no eventfd. */
 static long event_count(long fd)
 {
     char path[40], text[512];
@@ -95,7 +95,7 @@ static bool replace_event(long fd)
 {
     long count = event_count(fd);
     long copy = count < 0 ? -1 : dh_kernel_call(SYS_eventfd2, count, O_CLOEXEC, 0, 0, 0, 0);
-    bool ok = copy >= 0 && take_place(fd, copy);
+    bool ok = copy >= 0 && replace_by(fd, copy);
     if (copy >= 0)
         dh_kernel_call(SYS_close, copy, 0, 0, 0, 0, 0);
     return ok;
@@ -104,7 +104,7 @@ static bool replace_event(long fd)
 bool dh_descriptors_replace(long fd)
 {
     struct stat s;
-    if (dh_files_is_new((int)fd) || !status(fd, &s))
+    if (dh_files_is_new((int)fd) || !get_status(fd, &s))
         return true;
     if (S_ISFIFO(s.st_mode))
         return replace_pipe(&s);

@@ -10,9 +10,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { DESCRIPTORS = 4096, PATHS = 64, PATH_LENGTH = 512, ASIDE = 700, COPY_MOST = 256 << 20 };
+enum { DESCRIPTORS = 4096, PATHS = 64, PATH_LENGTH = 512, OWN_DESCRIPTORS = 700, COPY_MOST = 256 << 20 };
 
-enum state { AS_BEFORE, MOVED, NEW, REPLACED };
+enum state { UNCHANGED, OFFSET_MOVED, NEW, REPLACED };
 
 static struct files {
     uint8_t state[DESCRIPTORS];
@@ -42,7 +42,7 @@ static bool is_known(long fd)
 void dh_files_restored(int fd)
 {
     if (is_known(fd))
-        files->state[fd] = AS_BEFORE;
+        files->state[fd] = UNCHANGED;
 }
 
 bool dh_files_is_new(int fd)
@@ -50,7 +50,7 @@ bool dh_files_is_new(int fd)
     return is_known(fd) && files->state[fd] >= NEW;
 }
 
-static long made(long fd)
+static long log_new(long fd)
 {
     if (fd < 0)
         return fd;
@@ -60,17 +60,17 @@ static long made(long fd)
     return fd;
 }
 
-/* A descriptor of our own, out of the way, until the schedule ends. */
-static long aside(long fd)
+/* A duplicate above the descriptors that programs usually have. */
+static long duplicate_high(long fd)
 {
-    return dh_kernel_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, ASIDE, 0, 0, 0);
+    return dh_kernel_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OWN_DESCRIPTORS, 0, 0, 0);
 }
 
 bool dh_files_preserve(long fd)
 {
     if (!is_known(fd) || files->state[fd] >= NEW)
         return true;
-    long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0), kept = aside(fd);
+    long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0), kept = duplicate_high(fd);
     if (kept < 0)
         return kept == -EBADF;
     dh_undo_log(DH_UNDO_REOPEN, fd, kept, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
@@ -80,7 +80,7 @@ bool dh_files_preserve(long fd)
 
 /* ---- the overlay ---- */
 
-static struct overlay *find(const char *path)
+static struct overlay *find_overlay(const char *path)
 {
     for (unsigned i = 0; i < files->n_overlays; i++)
         if (dh_text_equal(files->overlays[i].path, path))
@@ -88,7 +88,7 @@ static struct overlay *find(const char *path)
     return NULL;
 }
 
-static struct overlay *add(const char *path)
+static struct overlay *add_overlay(const char *path)
 {
     if (files->n_overlays == PATHS || dh_text_length(path) >= PATH_LENGTH)
         return NULL;
@@ -115,13 +115,13 @@ long dh_files_new_in_memory(const char *name)
     long fd = dh_kernel_call(SYS_memfd_create, (long)name, 1, 0, 0, 0, 0);
     if (fd < 0)
         return fd;
-    long moved = aside(fd);
+    long moved = duplicate_high(fd);
     dh_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
     return moved;
 }
 
-/* Answers a descriptor aside, or a negative errno. */
-static long memory_file(long content)
+/* A file in memory with a copy of the content, until the schedule ends; negative errno. */
+static long copy_to_memory(long content)
 {
     long moved = dh_files_new_in_memory("overlay");
     if (moved < 0)
@@ -130,8 +130,8 @@ static long memory_file(long content)
     return content < 0 || copy_content(content, moved) ? moved : -ENOSPC;
 }
 
-/* A new descriptor for the copy, with an offset of its own. */
-static long open_copy(int fd, long flags)
+/* A new descriptor for that file, with an offset of its own. */
+static long reopen(int fd, long flags)
 {
     char path[32] = "/proc/self/fd/";
     char digits[12];
@@ -146,8 +146,8 @@ static long open_copy(int fd, long flags)
 
 long dh_files_reopen(int fd, int flags)
 {
-    long view = open_copy(fd, flags | O_CLOEXEC);
-    return dh_engine->carrier->is_kernel ? view : made(view);
+    long view = reopen(fd, flags | O_CLOEXEC);
+    return dh_engine->carrier->is_kernel ? view : log_new(view);
 }
 
 static bool is_regular(long fd)
@@ -158,9 +158,9 @@ static bool is_regular(long fd)
 
 static long open_for_writing(const char *path, long flags, long mode)
 {
-    struct overlay *o = find(path);
+    struct overlay *o = find_overlay(path);
     if (o && o->fd >= 0)
-        return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) ? -EEXIST : open_copy(o->fd, flags);
+        return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) ? -EEXIST : reopen(o->fd, flags);
     long before = o ? -ENOENT : dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
     if (before < 0 && (before != -ENOENT || !(flags & O_CREAT)))
         return before;
@@ -169,17 +169,17 @@ static long open_for_writing(const char *path, long flags, long mode)
         dh_kernel_call(SYS_close, before, 0, 0, 0, 0, 0);
         return special ? dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags & ~O_TRUNC, mode, 0, 0) : -EEXIST;
     }
-    long copy = memory_file(flags & O_TRUNC ? -1 : before);
+    long copy = copy_to_memory(flags & O_TRUNC ? -1 : before);
     if (before >= 0)
         dh_kernel_call(SYS_close, before, 0, 0, 0, 0, 0);
-    o = copy < 0 ? NULL : o ? o : add(path);
+    o = copy < 0 ? NULL : o ? o : add_overlay(path);
     if (!o)
         return copy < 0 ? copy : -ENOSPC;
     o->fd = (int)copy;
-    return open_copy(o->fd, flags);
+    return reopen(o->fd, flags);
 }
 
-/* open, openat and creat; only paths from the current folder or the root can be laid over. */
+/* open, openat and creat; the overlay knows paths from the current folder or the root only. */
 long dh_files_open(long number, const long a[6])
 {
     bool at = number == SYS_openat;
@@ -188,15 +188,15 @@ long dh_files_open(long number, const long a[6])
          mode = number == SYS_creat ? a[1] : a[2 + at];
     bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
     if (at && (int)a[0] != AT_FDCWD && path && path[0] != '/')
-        return writes ? dh_syscalls_cannot(number) : made(dh_kernel_call(number, a[0], a[1], a[2], a[3], 0, 0));
+        return writes ? dh_syscalls_cannot(number) : log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], 0, 0));
     if (flags & O_DIRECTORY || (flags & O_TMPFILE) == O_TMPFILE)
-        return made(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
+        return log_new(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
     if (writes)
-        return made(open_for_writing(path, flags, mode));
-    const struct overlay *o = find(path);
+        return log_new(open_for_writing(path, flags, mode));
+    const struct overlay *o = find_overlay(path);
     if (!o)
-        return made(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
-    return o->fd < 0 ? -ENOENT : made(open_copy(o->fd, flags));
+        return log_new(dh_kernel_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0));
+    return o->fd < 0 ? -ENOENT : log_new(reopen(o->fd, flags));
 }
 
 long dh_files_unlink(long number, const long a[6])
@@ -205,24 +205,25 @@ long dh_files_unlink(long number, const long a[6])
     const char *path = (const char *)a[at];
     if (at && ((int)a[0] != AT_FDCWD || a[2]))
         return dh_syscalls_cannot(number);
-    struct overlay *o = find(path);
+    struct overlay *o = find_overlay(path);
     if (!o && dh_kernel_call(SYS_access, (long)path, 0, 0, 0, 0, 0) != 0)
         return -ENOENT;
     if (o && o->fd < 0)
         return -ENOENT;
-    o = o ? o : add(path);
+    o = o ? o : add_overlay(path);
     if (!o)
         return -ENOSPC;
     o->fd = -1;
     return 0;
 }
 
-/* stat, access and so on of a path that is laid over; a[0] or, of the *at calls, a[1] is the path. */
+/* The path is a[0], of the *at calls a[1]. */
 long dh_files_stat(long number, const long a[6])
 {
     bool at = number == SYS_newfstatat || number == SYS_faccessat || number == SYS_faccessat2;
     const char *path = (const char *)a[at];
-    const struct overlay *o = path && *path && (!at || (int)a[0] == AT_FDCWD || *path == '/') ? find(path) : NULL;
+    const struct overlay *o =
+        path && *path && (!at || (int)a[0] == AT_FDCWD || *path == '/') ? find_overlay(path) : NULL;
     if (!o)
         return dh_syscalls_pass_through(number, a);
     if (o->fd < 0)
@@ -247,7 +248,7 @@ long dh_files_close(const long a[6])
 
 long dh_files_new_descriptor(long number, const long a[6])
 {
-    return made(dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+    return log_new(dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
 long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at)
@@ -256,8 +257,8 @@ long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at)
     dh_snapshot_unprotect((uintptr_t)pair, 2 * sizeof *pair);
     long result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (result == 0) {
-        made(pair[0]);
-        made(pair[1]);
+        log_new(pair[0]);
+        log_new(pair[1]);
     }
     return result;
 }
@@ -265,34 +266,34 @@ long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at)
 long dh_files_dup(long number, const long a[6])
 {
     if (number == SYS_dup)
-        return made(dh_kernel_call(number, a[0], 0, 0, 0, 0, 0));
+        return log_new(dh_kernel_call(number, a[0], 0, 0, 0, 0, 0));
     bool open = dh_kernel_call(SYS_fcntl, a[1], F_GETFD, 0, 0, 0, 0) >= 0;
     if (open && a[0] != a[1] && !dh_files_preserve(a[1]))
         return -EMFILE;
     long result = dh_kernel_call(number, a[0], a[1], a[2], 0, 0, 0);
-    return open || result < 0 ? result : made(result);
+    return open || result < 0 ? result : log_new(result);
 }
 
 long dh_files_fcntl(const long a[6])
 {
     long result = dh_syscalls_pass_through(SYS_fcntl, a);
-    return a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC ? made(result) : result;
+    return a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC ? log_new(result) : result;
 }
 
-static void keep_offset(long fd)
+static void log_offset(long fd)
 {
-    if (!is_known(fd) || files->state[fd] != AS_BEFORE)
+    if (!is_known(fd) || files->state[fd] != UNCHANGED)
         return;
     long at = dh_kernel_call(SYS_lseek, fd, 0, 1, 0, 0, 0);
     if (at < 0)
         return;
     dh_undo_log(DH_UNDO_OFFSET, fd, at, 0);
-    files->state[fd] = MOVED;
+    files->state[fd] = OFFSET_MOVED;
 }
 
 long dh_files_read_or_seek(long number, const long a[6])
 {
-    keep_offset(a[0]);
+    log_offset(a[0]);
     if (number == SYS_read || number == SYS_pread64)
         dh_snapshot_unprotect((uintptr_t)a[1], (size_t)a[2]);
     return dh_syscalls_pass_through(number, a);
@@ -300,12 +301,12 @@ long dh_files_read_or_seek(long number, const long a[6])
 
 /* ---- writing ---- */
 
-/* A file that was open at the snapshot: its copy takes the descriptor's place. */
-static bool replace(long fd)
+/* A file that was open at the snapshot: the descriptor becomes one of its copy. */
+static bool replace_by_copy(long fd)
 {
     long at = dh_kernel_call(SYS_lseek, fd, 0, 1, 0, 0, 0), flags = dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
-    long reader = open_copy((int)fd, O_RDONLY | O_CLOEXEC);
-    long copy = memory_file(reader);
+    long reader = reopen((int)fd, O_RDONLY | O_CLOEXEC);
+    long copy = copy_to_memory(reader);
     if (reader >= 0)
         dh_kernel_call(SYS_close, reader, 0, 0, 0, 0, 0);
     if (copy < 0 || !dh_files_preserve(fd) || dh_kernel_call(SYS_dup2, copy, fd, 0, 0, 0, 0) < 0)
@@ -325,7 +326,7 @@ static long bytes_of(long number, const long a[6])
     return n;
 }
 
-/* Where it leads: a regular file, or out of here. */
+/* To a copy of a regular file; discarded if it would leave the process. */
 long dh_files_write(long number, const long a[6])
 {
     long fd = a[0];
@@ -345,5 +346,5 @@ long dh_files_write(long number, const long a[6])
                : S_ISFIFO(s.st_mode) ? bytes_of(number, a)
                                      : dh_syscalls_cannot(number);
     }
-    return replace(fd) ? dh_syscalls_pass_through(number, a) : -ENOSPC;
+    return replace_by_copy(fd) ? dh_syscalls_pass_through(number, a) : -ENOSPC;
 }

@@ -1,41 +1,42 @@
-/* Descriptors and files in a schedule. Layer: runtime. What is written goes into an overlay in memory: the first write
- * to a file copies it there, and every later use of that path or descriptor in the schedule sees the copy. What is
- * written to terminals and to pipes that lead out of the process is thrown away. */
+/* System calls on files and descriptors, undone after the schedule. Layer: runtime. Writes go to an overlay in memory:
+ * the first write copies the file there, and later uses of that path or descriptor in the schedule see the copy. Output
+ * to terminals and to pipes out of the process is discarded. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_FILE_H
 #define DH_RUNTIME_ENGINE_SYSTEM_FILE_H
 
 #include "runtime/engine/engine.h"
 
 bool dh_files_init(void);
-/* A schedule begins: nothing was touched, the overlay is empty. */
+/* A schedule begins: the overlay is empty. */
 void dh_files_begin(void);
-/* The descriptor is again what it was at the snapshot. */
+/* The undo log restored the descriptor. */
 void dh_files_restored(int fd);
-/* Was it made in this schedule? */
+/* Was it opened, or replaced, in this schedule? */
 bool dh_files_is_new(int fd);
 
-/* What was there at the snapshot is kept elsewhere until the schedule ends. */
+/* Duplicates a descriptor of the snapshot until the schedule ends, so that it can be closed or replaced. */
 bool dh_files_preserve(long fd);
-/* A pipe or event descriptor of the snapshot becomes a copy; false: it leads out of the process. */
+/* descriptor.c: replaces a pipe, eventfd or socket of the snapshot by a copy; false: it leads out of the process. */
 bool dh_descriptors_replace(long fd);
 
-/* An empty file in memory, out of the way of the program's descriptors and not undone; negative errno. */
+/* An empty file in memory, at a high descriptor, which is not undone; negative errno. */
 long dh_files_new_in_memory(const char *name);
-/* A new descriptor for a file that we have open, with an offset of its own. */
+/* A new descriptor for that file, with an offset of its own. */
 long dh_files_reopen(int fd, int flags);
 
-/* Each does the system call of that name and answers as the kernel. */
+/* Each makes the system call of that name and returns what the kernel would. */
 long dh_files_open(long number, const long a[6]);
 long dh_files_close(const long a[6]);
-/* Calls that make one descriptor, or with `pair` two at a[0]. */
+/* Calls that return a new descriptor, or write two to a[at]. */
 long dh_files_new_descriptor(long number, const long a[6]);
 long dh_files_new_descriptor_pair(long number, const long a[6], unsigned at);
 long dh_files_dup(long number, const long a[6]);
 long dh_files_fcntl(const long a[6]);
-/* Reads and seeks: moves the offset. */
+/* Moves the offset. */
 long dh_files_read_or_seek(long number, const long a[6]);
 long dh_files_write(long number, const long a[6]);
 long dh_files_unlink(long number, const long a[6]);
+/* stat, access and their *at forms. */
 long dh_files_stat(long number, const long a[6]);
 
 #endif

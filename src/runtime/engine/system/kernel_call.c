@@ -19,7 +19,7 @@ __asm__(".text\n"
         ".cfi_endproc\n"
         ".size dh_kernel_call, .-dh_kernel_call\n"
         "nop\n"
-        /* Unwinders know a signal's frame by these very bytes. */
+        /* Unwinders recognise a signal frame by these bytes. */
         ".globl dh_signal_restorer\n.hidden dh_signal_restorer\n.type dh_signal_restorer, @function\n"
         "dh_signal_restorer:\n"
         "mov $15, %rax\n"

@@ -1,16 +1,16 @@
-/* System calls that are never dispatched to ourselves. Layer: runtime. */
+/* System calls that always reach the kernel: the range of code that Syscall User Dispatch exempts. Layer: runtime. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_KERNEL_CALL_H
 #define DH_RUNTIME_ENGINE_SYSTEM_KERNEL_CALL_H
 
 #include "runtime/core/raw_syscall.h"
 
-/* The one place of the process, besides the return from its handlers, whose calls the kernel always takes. */
+/* Returns what the kernel does, negative errno included. */
 long dh_kernel_call(long number, long a, long b, long c, long d, long e, long f);
-/* What signal handlers return to. */
+/* The return from signal handlers, exempt as well. */
 void dh_signal_restorer(void);
 extern const char dh_kernel_call_begin[], dh_kernel_call_end[];
 
-/* As the kernel has it. */
+/* The kernel's layout. */
 struct dh_kernel_sigaction {
     void *handler;
     unsigned long flags;

@@ -24,7 +24,7 @@ void dh_mappings_begin(void)
     breaks[0] = breaks[1] = brk_now(0);
 }
 
-/* What lies above was never there: it comes back as zeroes. */
+/* Memory above the break of the snapshot is zeroed when it is allocated again. */
 void dh_mappings_restore(void)
 {
     if (breaks[1] != breaks[0])
@@ -60,7 +60,7 @@ long dh_mappings_unmap(const long a[6])
     return dh_kernel_call(SYS_mprotect, a[0], a[1], PROT_NONE, 0, 0, 0);
 }
 
-/* Always to somewhere else, unless it shrinks. */
+/* Always moves, unless it shrinks. */
 long dh_mappings_remap(const long a[6])
 {
     long from = a[0], size = a[1], wanted = a[2];

@@ -1,4 +1,5 @@
-/* Mappings made and given back in a schedule. Layer: runtime. Addresses are not used again before it ends. */
+/* System calls on memory: mmap, munmap, mremap, mprotect, madvise, brk, undone after the schedule. Layer: runtime.
+ * Addresses are not reused within a schedule. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_MEMORY_H
 #define DH_RUNTIME_ENGINE_SYSTEM_MEMORY_H
 
@@ -9,7 +10,7 @@ void dh_mappings_begin(void);
 /* When a schedule is undone. */
 void dh_mappings_restore(void);
 
-/* As the kernel answers. */
+/* Each returns what the kernel would. */
 long dh_mappings_map(const long a[6]);
 long dh_mappings_unmap(const long a[6]);
 long dh_mappings_remap(const long a[6]);

@@ -1,4 +1,4 @@
-/* Mappings of the process. Layer: runtime. No libc. */
+/* Mappings of the process, from /proc/self/maps. Layer: runtime. Uses no libc. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_PROC_MAPS_H
 #define DH_RUNTIME_ENGINE_SYSTEM_PROC_MAPS_H
 

@@ -1,7 +1,7 @@
-/* Commands and children: run once, with all they do to the world; the same command with the same input in a later
- * schedule answers the same, as does waiting for a child that was there before the first thread. What popen gives is
- * the whole output of a command that has ended, or collects what the command is to read, in a file in memory: how far
- * a child has come would be another thing in every run. */
+/* Child processes: system, popen and wait4. A command runs once; in later schedules the same command with the same
+ * input is answered from memory, as is waiting for a child from before the first thread. popen works on a file in
+ * memory: the whole output of a command that has ended, or the input of one that runs at pclose, since the progress of
+ * a concurrent child would differ from run to run. */
 #include "runtime/engine/primitives/primitives.h"
 
 #include "runtime/engine/snapshot.h"
@@ -22,7 +22,7 @@ extern char **environ;
 
 static struct answers {
     struct answer {
-        uint64_t question; /* hash of what was asked, and how often in the schedule */
+        uint64_t request; /* hash of command and input, and how often it was run in the schedule */
         long result;
         int status;
         int output; /* a file in memory, or NO_OUTPUT */
@@ -30,11 +30,11 @@ static struct answers {
     unsigned n;
 } *answers;
 
-/* Of this schedule. */
+/* Open popen streams of this schedule. */
 static struct stream {
     FILE *file;
-    uint64_t question;
-    const char *command; /* that is yet to be run, or NULL */
+    uint64_t request;
+    const char *command; /* to be run at pclose, or NULL */
     int status;
 } streams[STREAMS];
 
@@ -51,7 +51,7 @@ static uint64_t hash(uint64_t h, const void *bytes, size_t n)
     return h;
 }
 
-static uint64_t question_of(const char *text)
+static uint64_t request_of(const char *text)
 {
     size_t n = 0;
     while (text[n])
@@ -59,15 +59,15 @@ static uint64_t question_of(const char *text)
     return hash(0xcbf29ce484222325u, text, n) + dh_engine->commands++;
 }
 
-static const struct answer *find(uint64_t question)
+static const struct answer *find(uint64_t request)
 {
     for (unsigned i = 0; i < answers->n; i++)
-        if (answers->at[i].question == question)
+        if (answers->at[i].request == request)
             return &answers->at[i];
     return NULL;
 }
 
-static void keep(struct answer a)
+static void add_answer(struct answer a)
 {
     if (answers->n < COMMANDS)
         answers->at[answers->n++] = a;
@@ -96,7 +96,7 @@ static long wait_for(long child, int *status)
     return result;
 }
 
-/* With that file as its standard input or output; the status of its end, or -1. */
+/* With the file as its standard input or output; returns its wait status, or -1. */
 static int run_with(const char *command, int file, int as)
 {
     const char *const words[] = {"sh", "-c", command, NULL};
@@ -119,12 +119,12 @@ int dh_engine_system(const char *command)
     if (!command)
         return run(command);
     dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
-    uint64_t question = question_of(command);
-    const struct answer *known = find(question);
+    uint64_t request = request_of(command);
+    const struct answer *known = find(request);
     if (known)
         return known->status;
     int status = run(command);
-    keep((struct answer){question, 0, status, NO_OUTPUT});
+    add_answer((struct answer){request, 0, status, NO_OUTPUT});
     return status;
 }
 
@@ -138,17 +138,17 @@ static struct stream *stream_of(const FILE *file)
     return NULL;
 }
 
-/* What the command writes, as a file that was rewound. */
-static const struct answer *output_of(uint64_t question, const char *command, struct answer *room)
+/* The output of the command as a file in memory. */
+static const struct answer *output_of(uint64_t request, const char *command, struct answer *room)
 {
-    const struct answer *known = find(question);
+    const struct answer *known = find(request);
     if (known)
         return known;
     int output = (int)dh_files_new_in_memory("output");
     if (output < 0)
         return NULL;
-    *room = (struct answer){question, 0, run_with(command, output, 1), output};
-    keep(*room);
+    *room = (struct answer){request, 0, run_with(command, output, 1), output};
+    add_answer(*room);
     return room;
 }
 
@@ -166,8 +166,8 @@ FILE *dh_engine_popen(const char *command, const char *type)
     if (reads == writes)
         return fail(EINVAL);
     dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
-    uint64_t question = question_of(command);
-    const struct answer *a = reads && s ? output_of(question, command, &room) : NULL;
+    uint64_t request = request_of(command);
+    const struct answer *a = reads && s ? output_of(request, command, &room) : NULL;
     long collected = writes && s ? dh_files_new_in_memory("input") : -1;
     long fd = a                ? dh_files_reopen(a->output, O_RDONLY)
               : collected >= 0 ? dh_files_reopen((int)collected, O_RDWR)
@@ -177,25 +177,25 @@ FILE *dh_engine_popen(const char *command, const char *type)
     FILE *file = fd < 0 ? NULL : fdopen((int)fd, reads ? "r" : "w");
     if (!file)
         return fail(fd < 0 ? (int)-fd : ENOMEM);
-    *s = (struct stream){file, question, reads ? NULL : dh_real.strdup(command), a ? a->status : 0};
+    *s = (struct stream){file, request, reads ? NULL : dh_real.strdup(command), a ? a->status : 0};
     return file;
 }
 
-/* The question is the command with what it reads. */
+/* The input is part of the request. */
 static int run_collected(const struct stream *s)
 {
     char buffer[4096];
-    uint64_t question = s->question;
+    uint64_t request = s->request;
     int input = fileno(s->file);
     long n, at = 0;
     for (; (n = dh_kernel_call(SYS_pread64, input, (long)buffer, sizeof buffer, at, 0, 0)) > 0; at += n)
-        question = hash(question, buffer, (size_t)n);
-    const struct answer *known = find(question);
+        request = hash(request, buffer, (size_t)n);
+    const struct answer *known = find(request);
     if (known)
         return known->status;
     dh_kernel_call(SYS_lseek, input, 0, SEEK_SET, 0, 0, 0);
-    struct answer a = {question, 0, run_with(s->command, input, 0), NO_OUTPUT};
-    keep(a);
+    struct answer a = {request, 0, run_with(s->command, input, 0), NO_OUTPUT};
+    add_answer(a);
     return a.status;
 }
 
@@ -218,20 +218,20 @@ int dh_engine_pclose(FILE *file)
 
 /* ---- children from before the first thread ---- */
 
-/* Whoever it was, and with whatever, it ended once. */
+/* A child ends once: later schedules get the first answer. */
 long dh_commands_wait4(long number, const long a[6])
 {
-    long asked[3] = {a[0], a[2], dh_engine->commands++};
-    uint64_t question = hash(~0ull, asked, sizeof asked);
-    const struct answer *known = find(question);
-    struct answer now = {question, 0, 0, NO_OUTPUT};
+    long key[3] = {a[0], a[2], dh_engine->commands++};
+    uint64_t request = hash(~0ull, key, sizeof key);
+    const struct answer *known = find(request);
+    struct answer now = {request, 0, 0, NO_OUTPUT};
     if (!known) {
         dh_engine->awaits_process = true;
         do
             now.result = dh_kernel_call(number, a[0], (long)&now.status, a[2], 0, 0, 0);
         while (now.result == -EINTR);
         dh_engine->awaits_process = false;
-        keep(now);
+        add_answer(now);
         known = &now;
     }
     if (a[1] && known->result > 0) {

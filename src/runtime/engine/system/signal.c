@@ -20,19 +20,19 @@ static bool install(int signal, void *handler, unsigned long flags)
     return dh_kernel_call(SYS_rt_sigaction, signal, (long)&a, 0, MASK_BYTES, 0, 0) == 0;
 }
 
-static void ends(int signal, siginfo_t *info)
+static void end_by_signal(int signal, siginfo_t *info)
 {
     struct dh_engine *e = dh_engine;
     e->signal = signal;
     e->fault_address = (uint64_t)(uintptr_t)info->si_addr;
     if (signal == SIGABRT || signal == SIGILL || signal == SIGFPE)
         e->fault_address = 0;
-    if (!e->current) /* our own fault */
+    if (!e->current) /* a defect of the engine */
         dh_engine_cannot("signal %d in the engine, about address %p", signal, info->si_addr);
     enum dh_engine_end how = signal == SIGABRT ? DH_ENGINE_ASSERTION : DH_ENGINE_CRASH;
     if (!(e->carrier->is_kernel && e->flags & DH_ENGINE_GO_ON))
         dh_engine_end_schedule(how);
-    /* The process ends of it as it would by itself. */
+    /* The process then dies of it. */
     e->end = how;
     dh_engine_conclude();
     install(signal, (void *)SIG_DFL, 0);
@@ -44,7 +44,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && (c->uc_mcontext.gregs[REG_ERR] & WRITE_FAULT) &&
         dh_snapshot_fault((uintptr_t)info->si_addr))
         return;
-    ends(signal, info);
+    end_by_signal(signal, info);
 }
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -75,7 +75,7 @@ void dh_signals_restore_mask(void)
     dh_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask_at_snapshot, 0, MASK_BYTES, 0, 0);
 }
 
-/* That is how the program ends, as the shell would tell it. */
+/* Is the default action to end the process? */
 static bool ends_process(int signal)
 {
     static const uint64_t harmless = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) |
@@ -87,8 +87,7 @@ static bool ends_process(int signal)
            now.handler == (void *)SIG_DFL;
 }
 
-/* A handler may park, end the schedule or be left by longjmp: so the kernel's mask is put right by whoever comes next.
- */
+/* A handler may park, end the schedule or longjmp: so the kernel's mask is set before every delivery. */
 void dh_signals_deliver(struct dh_task *t)
 {
     while (t->signals & ~t->mask) {

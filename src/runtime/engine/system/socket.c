@@ -17,11 +17,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { SCANNED = 256, SCANNED_ASIDE = 1024, BACKLOG = 4096, PORTS = 65536, MADE_UP = 40000 };
+enum { SCANNED = 256, SCANNED_PRESERVED = 1024, BACKLOG = 4096, PORTS = 65536, FIRST_EPHEMERAL = 40000 };
 #define PREFIX "deadheat-"
 
-/* What an internet address comes to: everybody here is the same machine. */
-struct place {
+/* An internet address without its host: all connections are local. */
+struct endpoint {
     int family, port;
 };
 
@@ -37,24 +37,24 @@ static bool is_inet(long fd)
     return (domain == AF_INET || domain == AF_INET6) && option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-static struct place place_of(const void *address, long size)
+static struct endpoint endpoint_of(const void *address, long size)
 {
     const struct sockaddr_in *four = address;
     const struct sockaddr_in6 *six = address;
     if (address && size >= (long)sizeof *four && four->sin_family == AF_INET)
-        return (struct place){AF_INET, ntohs(four->sin_port)};
+        return (struct endpoint){AF_INET, ntohs(four->sin_port)};
     if (address && size >= (long)sizeof *six && six->sin6_family == AF_INET6)
-        return (struct place){AF_INET6, ntohs(six->sin6_port)};
-    return (struct place){0, -1};
+        return (struct endpoint){AF_INET6, ntohs(six->sin6_port)};
+    return (struct endpoint){0, -1};
 }
 
-static struct place place_bound(long fd)
+static struct endpoint bound_endpoint(long fd)
 {
     struct sockaddr_storage own;
     int size = sizeof own;
     if (dh_kernel_call(SYS_getsockname, fd, (long)&own, (long)&size, 0, 0, 0) < 0)
-        return (struct place){0, -1};
-    return place_of(&own, size);
+        return (struct endpoint){0, -1};
+    return endpoint_of(&own, size);
 }
 
 static bool listens(long fd)
@@ -64,7 +64,7 @@ static bool listens(long fd)
 
 /* ---- names ---- */
 
-static long name_place(struct place p, struct sockaddr_un *out)
+static long name_of_endpoint(struct endpoint p, struct sockaddr_un *out)
 {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
     dh_print_text(out->sun_path + 1, sizeof out->sun_path - 1, PREFIX "%d-%d-%d", (int)dh_process.pid, p.family,
@@ -79,10 +79,10 @@ static const char *number_after(const char *at, int *out)
     return *at == '-' ? at + 1 : at;
 }
 
-/* What a name of ours stands for; port -1: it is none. */
-static struct place place_named(const struct sockaddr_un *name, int size)
+/* Of a name that name_of_endpoint made; port -1: it is none. */
+static struct endpoint endpoint_of_name(const struct sockaddr_un *name, int size)
 {
-    struct place p = {0, -1};
+    struct endpoint p = {0, -1};
     char text[sizeof name->sun_path + 1] = {0};
     int n = size - (int)offsetof(struct sockaddr_un, sun_path) - 1, pid;
     if (name->sun_family != AF_UNIX || n <= 0 || name->sun_path[0])
@@ -94,23 +94,23 @@ static struct place place_named(const struct sockaddr_un *name, int size)
     return p;
 }
 
-static struct place ask_name(long number, long fd)
+static struct endpoint get_endpoint(long number, long fd)
 {
     struct sockaddr_un name;
     int size = sizeof name;
     if (dh_kernel_call(number, fd, (long)&name, (long)&size, 0, 0, 0) < 0)
-        return (struct place){0, -1};
-    return place_named(&name, size);
+        return (struct endpoint){0, -1};
+    return endpoint_of_name(&name, size);
 }
 
-static bool is_ours(long fd)
+static bool is_replaced(long fd)
 {
-    return ask_name(SYS_getsockname, fd).port >= 0 || ask_name(SYS_getpeername, fd).port >= 0;
+    return get_endpoint(SYS_getsockname, fd).port >= 0 || get_endpoint(SYS_getpeername, fd).port >= 0;
 }
 
-/* ---- local sockets in the place of others ---- */
+/* ---- replacing ---- */
 
-static bool take_place(long fd, long local)
+static bool replace_by(long fd, long local)
 {
     long flags = dh_kernel_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0),
          closing = dh_kernel_call(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0);
@@ -123,25 +123,25 @@ static bool take_place(long fd, long local)
     return ok;
 }
 
-static long local_socket(void)
+static long unix_socket(void)
 {
     return dh_kernel_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0, 0, 0);
 }
 
-static bool listen_locally(long fd, struct place p)
+static bool listen_locally(long fd, struct endpoint p)
 {
     struct sockaddr_un name;
-    long local = local_socket(), size = name_place(p, &name);
+    long local = unix_socket(), size = name_of_endpoint(p, &name);
     if (local >= 0 && (dh_kernel_call(SYS_bind, local, (long)&name, size, 0, 0, 0) < 0 ||
                        dh_kernel_call(SYS_listen, local, BACKLOG, 0, 0, 0, 0) < 0)) {
         dh_kernel_call(SYS_close, local, 0, 0, 0, 0, 0);
         return false;
     }
-    return take_place(fd, local);
+    return replace_by(fd, local);
 }
 
-/* A set of descriptors that was made before would go on watching the socket that is replaced. */
-static bool is_watched(void)
+/* An epoll instance of the snapshot would still watch the socket that is replaced. */
+static bool has_old_epoll(void)
 {
     char path[40], target[32];
     for (int fd = 0; fd < SCANNED; fd++) {
@@ -158,8 +158,8 @@ bool dh_sockets_make_local(long fd)
 {
     struct pollfd waiting = {(int)fd, POLLIN, 0};
     struct timespec none = {0, 0};
-    struct place p = place_bound(fd);
-    if (p.port < 0 || !is_inet(fd) || !listens(fd) || is_watched())
+    struct endpoint p = bound_endpoint(fd);
+    if (p.port < 0 || !is_inet(fd) || !listens(fd) || has_old_epoll())
         return false;
     if (dh_kernel_call(SYS_ppoll, (long)&waiting, 1, (long)&none, 0, 8, 0) != 0)
         return false;
@@ -168,7 +168,7 @@ bool dh_sockets_make_local(long fd)
 
 long dh_sockets_listen(long number, const long a[6])
 {
-    struct place p = place_bound(a[0]);
+    struct endpoint p = bound_endpoint(a[0]);
     if (!dh_files_is_new((int)a[0]))
         return dh_syscalls_cannot(number);
     if (!is_inet(a[0]) || p.port < 0)
@@ -178,11 +178,11 @@ long dh_sockets_listen(long number, const long a[6])
 
 /* ---- connecting ---- */
 
-/* A descriptor that listens at the port, of the snapshot or put aside; -1: none. */
+/* A descriptor that listens at the port, of the snapshot or preserved; -1: none. */
 static long listener_at(int port, long from, long to)
 {
     for (long fd = from; fd < to; fd++)
-        if (listens(fd) && is_inet(fd) && place_bound(fd).port == port)
+        if (listens(fd) && is_inet(fd) && bound_endpoint(fd).port == port)
             return fd;
     return -1;
 }
@@ -192,9 +192,9 @@ static long connect_locally(long fd, int port)
     static const int families[] = {AF_INET, AF_INET6};
     for (unsigned i = 0; i < 2; i++) {
         struct sockaddr_un name;
-        long size = name_place((struct place){families[i], port}, &name), local = local_socket();
+        long size = name_of_endpoint((struct endpoint){families[i], port}, &name), local = unix_socket();
         if (local >= 0 && dh_kernel_call(SYS_connect, local, (long)&name, size, 0, 0, 0) == 0)
-            return take_place(fd, local) ? 0 : -EMFILE;
+            return replace_by(fd, local) ? 0 : -EMFILE;
         if (local >= 0)
             dh_kernel_call(SYS_close, local, 0, 0, 0, 0, 0);
     }
@@ -203,21 +203,21 @@ static long connect_locally(long fd, int port)
 
 long dh_sockets_connect(long number, const long a[6])
 {
-    struct place to = place_of((const void *)a[1], (int)a[2]);
+    struct endpoint to = endpoint_of((const void *)a[1], (int)a[2]);
     if (to.port >= 0 && is_inet(a[0])) {
         long listener = listener_at(to.port, 0, SCANNED);
         if (listener >= 0 && !dh_sockets_make_local(listener))
             return dh_syscalls_cannot(number);
         long result = connect_locally(a[0], to.port);
-        if (result == 0 || listener >= 0 || listener_at(to.port, SCANNED, SCANNED_ASIDE) >= 0)
+        if (result == 0 || listener >= 0 || listener_at(to.port, SCANNED, SCANNED_PRESERVED) >= 0)
             return result;
     }
     return dh_files_is_new((int)a[0]) ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
 }
 
-/* ---- what a program asks of a socket ---- */
+/* ---- addresses and options ---- */
 
-static void fill_address(struct place p, long address, long size)
+static void fill_address(struct endpoint p, long address, long size)
 {
     struct sockaddr_in four = {AF_INET, htons((uint16_t)p.port), {htonl(INADDR_LOOPBACK)}, {0}};
     struct sockaddr_in6 six = {
@@ -232,30 +232,30 @@ static void fill_address(struct place p, long address, long size)
     *room = whole;
 }
 
-/* Of the end that has no port of its own. */
-static struct place made_up(struct place other, long fd)
+/* For the end that has no port of its own. */
+static struct endpoint ephemeral(struct endpoint other, long fd)
 {
-    return (struct place){other.family, (int)(MADE_UP + fd) % PORTS};
+    return (struct endpoint){other.family, (int)(FIRST_EPHEMERAL + fd) % PORTS};
 }
 
 long dh_sockets_getname(long number, const long a[6])
 {
-    struct place own = ask_name(SYS_getsockname, a[0]), other = ask_name(SYS_getpeername, a[0]);
+    struct endpoint own = get_endpoint(SYS_getsockname, a[0]), other = get_endpoint(SYS_getpeername, a[0]);
     if (own.port < 0 && other.port < 0)
         return dh_syscalls_pass_through(number, a);
     bool peer = number == SYS_getpeername;
-    struct place asked = peer ? other : own, known = peer ? own : other;
+    struct endpoint asked = peer ? other : own, known = peer ? own : other;
     if (peer && listens(a[0]))
         return -ENOTCONN;
-    fill_address(asked.port >= 0 ? asked : made_up(known, a[0]), a[1], a[2]);
+    fill_address(asked.port >= 0 ? asked : ephemeral(known, a[0]), a[1], a[2]);
     return 0;
 }
 
-/* Options of the protocol that it no longer has change nothing that a schedule could show. */
+/* Options of the protocol make no difference to a schedule. */
 long dh_sockets_setsockopt(long number, const long a[6])
 {
     bool protocol = a[1] == IPPROTO_TCP || a[1] == IPPROTO_IP || a[1] == IPPROTO_IPV6;
-    return protocol && is_ours(a[0]) ? 0 : dh_syscalls_pass_through(number, a);
+    return protocol && is_replaced(a[0]) ? 0 : dh_syscalls_pass_through(number, a);
 }
 
 long dh_sockets_accept(long number, const long a[6])
@@ -267,11 +267,11 @@ long dh_sockets_accept(long number, const long a[6])
     if (!dh_descriptors_replace(a[0]))
         dh_syscalls_cannot(number);
     dh_wait_until_readable((int)a[0]);
-    struct place own = ask_name(SYS_getsockname, a[0]);
+    struct endpoint own = get_endpoint(SYS_getsockname, a[0]);
     bool ours = own.port >= 0;
     long unnamed[6] = {a[0], ours ? 0 : a[1], ours ? 0 : a[2], number == SYS_accept4 ? a[3] : 0};
     long fd = dh_files_new_descriptor(SYS_accept4, unnamed);
     if (fd >= 0 && ours)
-        fill_address(made_up(own, fd), a[1], a[2]);
+        fill_address(ephemeral(own, fd), a[1], a[2]);
     return fd;
 }

@@ -24,9 +24,9 @@
 #endif
 enum { ALLOW = 0, BLOCK = 1, CALLS = 512, INSTRUCTION = 2, FAR = 1 << 20 };
 
-static uint8_t *common;
+static uint8_t *common; /* selector byte of coroutines */
 
-/* Kernel threads have one each: who has ended goes on to libc's own end of the thread, where a dispatched call would
+/* Serial threads have one each: an ended one goes on to libc's own end of the thread, where a dispatched call would
  * kill the process, while others run. */
 static uint8_t *selector_of_self(void)
 {
@@ -54,10 +54,9 @@ bool dh_syscalls_allow(bool all)
     return before;
 }
 
-/* ---- one by one ---- */
+/* ---- system calls ---- */
 
-/* The kernel does not write where a page is protected and says so: of what the arguments point to, more and more is let
- * go. */
+/* On protected pages the kernel fails with EFAULT: unprotects more and more of what the arguments point to. */
 long dh_syscalls_pass_through(long number, const long a[6])
 {
     long result = dh_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -150,8 +149,8 @@ static long sleeps(long number, const long a[6])
     return -dh_engine_clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
 }
 
-/* Chance is the same in every schedule. */
-static long chance(long number, const long a[6])
+/* The same in every schedule. */
+static long random_bytes(long number, const long a[6])
 {
     unsigned char *out = (unsigned char *)a[0];
     (void)number;
@@ -178,7 +177,7 @@ static long action(long number, const long a[6])
     return dh_syscalls_pass_through(number, a);
 }
 
-/* To the thread itself: libc's raise and abort. The kernel knows tasks by one id only. */
+/* To the task itself: libc's raise and abort. The kernel has one id for all coroutines. */
 static long kills(long number, const long a[6])
 {
     long pid = dh_process.pid, self = dh_kernel_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
@@ -208,7 +207,7 @@ static long truncates(long number, const long a[6])
     return result < 0 ? result : dh_syscalls_pass_through(number, a);
 }
 
-/* Sockets that were made in this schedule vanish with it. */
+/* Sockets of this schedule are closed after it. */
 static long sends(long number, const long a[6])
 {
     return dh_files_is_new((int)a[0]) ? dh_syscalls_pass_through(number, a) : dh_syscalls_cannot(number);
@@ -228,10 +227,9 @@ static long cannot(long number, const long a[6])
     return dh_syscalls_cannot(number);
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
-/* `always`: with kernel threads, too, where calls are otherwise what they are. Those without a row change nothing that
- * lasts. */
+/* `always`: with serial threads, too, where other calls pass through. Calls without a row have no lasting effect. */
 #define DH_CALL(name, function, always) [SYS_##name] = {#name, function, always},
 static const struct {
     const char *name;
@@ -247,7 +245,7 @@ static const char *name_of(long number)
     return number >= 0 && number < CALLS ? calls[number].name : NULL;
 }
 
-/* Children begin where the call returns, perhaps on another stack: that cannot be done from here. */
+/* The child starts where the call returns, perhaps on another stack: it cannot be made from the handler. */
 static bool begins_process(long number)
 {
     return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
@@ -270,7 +268,7 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
     greg_t *r = c->uc_mcontext.gregs;
     long arguments[6] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]};
     (void)signal;
-    /* The end of a handler of the program's: the kernel takes its frame from the stack as it is then. */
+    /* The return from a handler of the program: the kernel expects its frame on top of the stack. */
     if (info->si_syscall == SYS_rt_sigreturn) {
         r[REG_RIP] = (greg_t)dh_signal_restorer;
         return;

@@ -26,7 +26,7 @@ uint64_t dh_clock_process_cpu_ns(void)
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Both are long past for the kernel, which keeps the deadlines of waits before the snapshot. */
+/* Both have passed for the kernel, at which waits before the snapshot have their deadlines. */
 enum { WALL_AT_START = 1000000000, MONO_AT_START = 1 };
 
 void dh_virtual_time_start(void)
@@ -43,8 +43,8 @@ void dh_virtual_time_at_snapshot(void)
     dh_engine->now_ns = 0;
 }
 
-/* Before the snapshot sleeping takes its time, and whoever waits for a time must come to see it; but how long what the
- * program did took is another figure in every run, so that only seconds count. */
+/* Before the snapshot sleeping takes real time, and a thread that waits for a time must see it pass; whole seconds
+ * only, since run times differ from run to run. */
 static void catch_up(void)
 {
     uint64_t real = dh_clock_monotonic_ns() - dh_engine->started_ns;
@@ -69,9 +69,9 @@ void dh_virtual_time_advance(uint64_t until)
         dh_engine->now_ns = until;
 }
 
-/* ---- what the program sees ---- */
+/* ---- clocks and sleeping ---- */
 
-enum { TICK = 10000 }; /* who asks for the time again and again sees it pass */
+enum { TICK = 10000 }; /* nanoseconds per reading: a loop that polls the clock ends */
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -126,7 +126,7 @@ int dh_engine_timespec_get(struct timespec *out, int base)
     return base;
 }
 
-/* Others may be slow for as long as one sleeps: it can go on at any time, only later. */
+/* Other threads may be arbitrarily slow: a sleeping task is always enabled. */
 static int sleep_until(uint64_t deadline)
 {
     dh_task_cancel_point();

@@ -1,4 +1,5 @@
-/* Time: the real one for budgets, the virtual one that the program sees. Layer: runtime. */
+/* Virtual time, which the program sees and which passes only when nothing else can happen; and real clocks for budgets.
+ * Layer: runtime. */
 #ifndef DH_RUNTIME_ENGINE_SYSTEM_TIME_H
 #define DH_RUNTIME_ENGINE_SYSTEM_TIME_H
 
@@ -6,17 +7,16 @@
 
 #include <time.h>
 
-/* Monotonic, of the machine, in nanoseconds. */
+/* Real clocks. */
 uint64_t dh_clock_monotonic_ns(void);
-/* That the process took. */
 uint64_t dh_clock_process_cpu_ns(void);
-/* At the start of the process: from now on clocks are virtual, and begin with the same times in every run. */
+/* At the start of the process: clocks are virtual from now on, with the same start in every run. */
 void dh_virtual_time_start(void);
-/* At the snapshot: every schedule begins here. */
+/* Every schedule begins at this time. */
 void dh_virtual_time_at_snapshot(void);
-/* When the given time of that clock is, as virtual time. */
+/* A time of that clock as virtual time. */
 uint64_t dh_virtual_time_of(clockid_t clock, const struct timespec *until);
-/* It is at least so late now. */
+/* To at least this time. */
 void dh_virtual_time_advance(uint64_t until);
 static inline bool dh_timespec_is_valid(const struct timespec *t)
 {
