@@ -1,17 +1,27 @@
-/* A set of strings. Layer: base. Owns copies. Hosted code only (aborts when memory is gone). */
+/* A set of strings. Layer: base. Owns copies; walked in the order of insertion, see map.h. Zero-initialise, release in
+ * the end. Hosted code only (aborts when memory is gone). */
 #ifndef DH_BASE_NAMES_H
 #define DH_BASE_NAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/map.h"
 
 struct dh_names {
-    char **at; /* open addressing; NULL = free */
-    size_t n, cap;
+    struct dh_string_map of;
 };
 
-void dh_names_add(struct dh_names *s, const char *name);
-bool dh_names_has(const struct dh_names *s, const char *name);
-void dh_names_release(struct dh_names *s);
+static inline void dh_names_add(struct dh_names *s, const char *name)
+{
+    dh_string_map_number(&s->of, name);
+}
+
+static inline bool dh_names_has(const struct dh_names *s, const char *name)
+{
+    return dh_string_map_seek(&s->of, name) != DH_ABSENT;
+}
+
+static inline void dh_names_release(struct dh_names *s)
+{
+    dh_string_map_release(&s->of);
+}
 
 #endif

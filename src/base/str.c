@@ -1,7 +1,8 @@
 #include "base/str.h"
 
+#include "base/alloc.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void reserve(struct dh_str *s, size_t more)
@@ -11,10 +12,7 @@ static void reserve(struct dh_str *s, size_t more)
     size_t cap = s->cap ? s->cap : 64;
     while (cap < s->n + more + 1)
         cap *= 2;
-    char *at = realloc(s->at, cap);
-    if (!at)
-        abort();
-    s->at = at;
+    s->at = dh_xrealloc(s->at, cap, 1);
     s->cap = cap;
 }
 
@@ -87,7 +85,16 @@ char *dh_format(const char *fmt, ...)
 
 char *dh_strdup(const char *text)
 {
-    return dh_format("%s", text);
+    return dh_strndup(text, strlen(text));
+}
+
+char *dh_strndup(const char *text, size_t n)
+{
+    char *copy = dh_xmalloc(n + 1);
+    if (n) /* empty tables have no address */
+        memcpy(copy, text, n);
+    copy[n] = 0;
+    return copy;
 }
 
 bool dh_starts_with(const char *text, const char *prefix)

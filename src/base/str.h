@@ -24,6 +24,8 @@ char *dh_str_take(struct dh_str *s);
 /* printf into fresh memory, owned by the caller. */
 char *dh_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *dh_strdup(const char *text);
+/* All `n` bytes, and a 0. */
+char *dh_strndup(const char *text, size_t n);
 
 bool dh_starts_with(const char *text, const char *prefix);
 bool dh_ends_with(const char *text, const char *suffix);

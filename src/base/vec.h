@@ -3,8 +3,9 @@
 #ifndef DH_BASE_VEC_H
 #define DH_BASE_VEC_H
 
+#include "base/alloc.h"
+
 #include <stddef.h>
-#include <stdlib.h>
 
 #define DH_VEC(T)                                                                                                      \
     struct {                                                                                                           \
@@ -17,11 +18,8 @@ static inline void *dh_vec_grow(void *at, size_t *cap, size_t need, size_t item)
     size_t want = *cap ? *cap : 8;
     while (want < need)
         want *= 2;
-    void *p = realloc(at, want * item);
-    if (!p)
-        abort();
     *cap = want;
-    return p;
+    return dh_xrealloc(at, want, item);
 }
 
 /* Room for k more; the pointer stays valid until the next growth. */

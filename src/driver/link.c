@@ -242,9 +242,8 @@ static void note_entries(struct dh_merged *m)
 {
     struct dh_names entries = {0};
     dh_ir_thread_entries(m->module, &entries);
-    for (size_t i = 0; i < entries.cap; i++)
-        if (entries.at[i])
-            dh_str_addf(&m->units, "thread %s\n", entries.at[i]);
+    for (uint32_t i = 0; i < entries.of.n; i++)
+        dh_str_addf(&m->units, "thread %s\n", entries.of.at[i].key);
     dh_names_release(&entries);
 }
 

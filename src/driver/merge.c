@@ -364,9 +364,8 @@ static void write_preserved(LLVMModuleRef m, const struct dh_names *keep, struct
 bool dh_internalise(LLVMModuleRef m, const struct dh_names *keep, struct dh_err *err)
 {
     struct dh_names all = {0};
-    for (size_t i = 0; i < keep->cap; i++)
-        if (keep->at[i])
-            dh_names_add(&all, keep->at[i]);
+    for (uint32_t i = 0; i < keep->of.n; i++)
+        dh_names_add(&all, keep->of.at[i].key);
     for (size_t i = 0; i < sizeof called_by_code_generation / sizeof *called_by_code_generation; i++)
         dh_names_add(&all, called_by_code_generation[i]);
     dh_note_assembly_words(m, &all);

@@ -1,5 +1,6 @@
 #include "finding/train.h"
 
+#include "base/reader.h"
 #include "base/str.h"
 #include "host/file.h"
 
@@ -36,18 +37,16 @@ static bool add(struct dh_train *t, const char *pair)
 
 static bool read_lines(struct dh_train *t, const char *path, const char *text, size_t n, struct dh_err *err)
 {
-    unsigned number = 1;
-    for (const char *at = text, *end = text + n; at < end; number++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-        const char *tab = memchr(at, '\t', (size_t)(stop - at));
-        if (at < stop && *at != '#') {
-            if (!tab || tab == at || tab + 1 == stop)
-                return dh_err_set(err, "%s:%u: expected two sites with a tab between them", path, number);
-            char *pair = dh_format("%.*s", (int)(stop - at), at);
-            add(t, pair);
-            free(pair);
-        }
-        at = newline ? newline + 1 : end;
+    struct dh_cursor all = dh_cursor_of(text, n), line;
+    while (dh_cursor_next_line(&all, &line)) {
+        struct dh_span whole = dh_cursor_rest(&line);
+        if (!whole.n || *whole.at == '#')
+            continue;
+        if (!dh_cursor_take_until(&line, '\t').n || !dh_cursor_take_literal(&line, "\t") || dh_cursor_is_end(&line))
+            return dh_err_set(err, "%s:%u: expected two sites with a tab between them", path, line.line);
+        char *pair = dh_strndup(whole.at, whole.n);
+        add(t, pair);
+        free(pair);
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* Memory of a run that can be copied away and back. Layer: memory. Segments never move, so what lies in them may point
- * into them; nothing is given back before the run begins anew. */
+/* Memory of a run that can be copied away and back, which base/arena.h cannot. Layer: memory. Segments never move, so
+ * what lies in them may point into them; nothing is given back before the run begins anew. */
 #ifndef DH_MEMORY_ARENA_H
 #define DH_MEMORY_ARENA_H
 

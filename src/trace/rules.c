@@ -1,12 +1,12 @@
 #include "trace/rules.h"
 
+#include "base/alloc.h"
+#include "base/reader.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "host/file.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum about { BY_FILE, BY_FUNCTION, BY_TYPE, BY_FIELD, ABOUTS };
@@ -26,70 +26,34 @@ struct dh_rules {
 
 /* ---- reading ---- */
 
-struct reading {
-    const char *name, *at, *end;
-    unsigned line;
-};
-
-static bool expected(const struct reading *r, const char *what, const char *got, size_t n, struct dh_err *err)
+static bool read_rule(struct dh_cursor *line, struct rule *out, struct dh_expected *wrong)
 {
-    char shown[48];
-    size_t i = 0;
-    for (; i < n && i < sizeof shown - 1; i++)
-        shown[i] = isprint((unsigned char)got[i]) ? got[i] : '?';
-    shown[i] = 0;
-    return dh_err_set(err, "%s:%u: expected %s, not '%s'", r->name, r->line, what, n ? shown : "nothing");
-}
-
-/* Up to the next space of the line. */
-static size_t word(const char **at, const char *end)
-{
-    while (*at < end && isspace((unsigned char)**at))
-        ++*at;
-    size_t n = 0;
-    while (*at + n < end && !isspace((unsigned char)(*at)[n]))
-        n++;
-    return n;
-}
-
-static bool is(const char *at, size_t n, const char *text)
-{
-    return strlen(text) == n && memcmp(at, text, n) == 0;
-}
-
-static bool read_rule(const struct reading *r, const char *at, const char *end, struct rule *out, struct dh_err *err)
-{
-    size_t n = word(&at, end);
-    out->skip = is(at, n, "skip");
-    if (!out->skip && !is(at, n, "record"))
-        return expected(r, "'skip' or 'record'", at, n, err);
-    at += n;
-    n = word(&at, end);
-    out->about = 0;
-    while (out->about < ABOUTS && !is(at, n, abouts[out->about]))
-        out->about++;
-    if (out->about == ABOUTS)
-        return expected(r, "'file', 'function', 'type' or 'field'", at, n, err);
-    at += n;
-    while (at < end && isspace((unsigned char)*at))
-        at++;
-    while (end > at && isspace((unsigned char)end[-1]))
-        end--;
-    if (at == end || memchr(at, 0, (size_t)(end - at)))
-        return expected(r, "a pattern", at, (size_t)(end - at), err);
-    struct dh_str s = {0};
-    dh_str_add_n(&s, at, (size_t)(end - at));
-    out->pattern = dh_str_take(&s);
+    struct dh_span word;
+    dh_cursor_take_word(line, &word);
+    out->skip = dh_span_is(word, "skip");
+    if (!out->skip && !dh_span_is(word, "record"))
+        return dh_cursor_fail(line, word, "'skip' or 'record'", wrong);
+    dh_cursor_take_word(line, &word);
+    int about = dh_span_which(word, abouts, ABOUTS);
+    if (about < 0)
+        return dh_cursor_fail(line, word, "'file', 'function', 'type' or 'field'", wrong);
+    out->about = (enum about)about;
+    dh_cursor_skip_space(line);
+    struct dh_span pattern = dh_cursor_rest(line);
+    if (!pattern.n || dh_span_find(pattern, 0) < pattern.n)
+        return dh_cursor_fail(line, pattern, "a pattern", wrong);
+    out->pattern = dh_strndup(pattern.at, pattern.n);
     return true;
 }
 
-static bool read_line(struct dh_rules *rules, struct reading *r, const char *end, struct dh_err *err)
+static bool read_line(struct dh_rules *rules, struct dh_cursor *line, struct dh_expected *wrong)
 {
-    const char *at = r->at;
     struct rule rule = {0};
-    if (!word(&at, end) || *at == '#')
+    dh_cursor_skip_space(line);
+    dh_cursor_trim(line);
+    if (dh_cursor_is_end(line) || *line->at == '#')
         return true;
-    if (!read_rule(r, at, end, &rule, err))
+    if (!read_rule(line, &rule, wrong))
         return false;
     dh_vec_push(&rules->all, rule);
     return true;
@@ -97,19 +61,17 @@ static bool read_line(struct dh_rules *rules, struct reading *r, const char *end
 
 struct dh_rules *dh_rules_parse(const char *name, const char *text, size_t n, struct dh_err *err)
 {
-    struct dh_rules *rules = calloc(1, sizeof *rules);
-    struct reading r = {.name = name, .at = text, .end = text + n};
-    if (!rules)
-        abort();
-    while (r.at < r.end) {
-        const char *end = memchr(r.at, '\n', (size_t)(r.end - r.at));
-        r.line++;
-        if (!read_line(rules, &r, end ? end : r.end, err)) {
+    struct dh_rules *rules = DH_NEW(struct dh_rules);
+    struct dh_cursor all = dh_cursor_of(text, n), line;
+    struct dh_expected wrong = {0};
+    while (dh_cursor_next_line(&all, &line))
+        if (!read_line(rules, &line, &wrong)) {
+            char shown[48];
+            dh_err_set(err, "%s:%u: expected %s, not '%s'", name, wrong.line, wrong.what,
+                       wrong.found.n ? dh_span_show(wrong.found, shown, sizeof shown) : "nothing");
             dh_rules_free(rules);
             return NULL;
         }
-        r.at = end ? end + 1 : r.end;
-    }
     return rules;
 }
 
@@ -206,9 +168,7 @@ struct dh_rules_filter {
 
 struct dh_rules_filter *dh_rules_filter_new(const struct dh_rules *rules, const struct dh_world_host *host)
 {
-    struct dh_rules_filter *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
+    struct dh_rules_filter *f = DH_NEW(struct dh_rules_filter);
     f->rules = rules;
     f->host = *host;
     return f;

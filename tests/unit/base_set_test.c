@@ -1,0 +1,144 @@
+/* Sets are as arrays of flags. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include "base/set.h"
+#include "base_random.h"
+
+#include <string.h>
+
+enum { ROUNDS = 200, STEPS = 120, BITS = 300 };
+
+static void a_set_of_numbers_is_as_flags(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct dh_u64_set s = {0};
+        bool in[BITS] = {false};
+        for (unsigned step = 0; step < STEPS; step++) {
+            uint32_t i = base_random(&random, BITS);
+            uint64_t key = (uint64_t)i << (round % 50);
+            assert_int_equal(dh_u64_set_has(&s, key), in[i]);
+            if (base_random(&random, 4)) {
+                assert_int_equal(dh_u64_set_add(&s, key), !in[i]);
+                in[i] = true;
+            } else {
+                assert_int_equal(dh_u64_set_remove(&s, key), in[i]);
+                in[i] = false;
+            }
+        }
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < BITS; i++) {
+            n += in[i];
+            assert_int_equal(dh_u64_set_has(&s, (uint64_t)i << (round % 50)), in[i]);
+        }
+        assert_int_equal(s.n, n);
+        dh_u64_set_clear(&s);
+        assert_false(dh_u64_set_has(&s, 0));
+        dh_u64_set_release(&s);
+    }
+}
+
+static void a_set_is_walked_as_it_was_filled(void **state)
+{
+    (void)state;
+    struct dh_u64_set s = {0};
+    int here[3];
+    assert_true(dh_u64_set_add_pointer(&s, &here[2]));
+    assert_true(dh_u64_set_add_pointer(&s, &here[0]));
+    assert_false(dh_u64_set_add_pointer(&s, &here[2]));
+    assert_true(dh_u64_set_has_pointer(&s, &here[0]));
+    assert_false(dh_u64_set_has_pointer(&s, &here[1]));
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.at[0], (uintptr_t)&here[2]);
+    assert_int_equal(s.at[1], (uintptr_t)&here[0]);
+    dh_u64_set_release(&s);
+}
+
+static void fill(struct dh_bitset *s, bool *in, uint64_t *random)
+{
+    uint32_t below = 1 + base_random(random, BITS), n = base_random(random, 60);
+    while (n--) {
+        uint32_t i = base_random(random, below);
+        assert_int_equal(dh_bitset_add(s, i), !in[i]);
+        in[i] = true;
+    }
+}
+
+static void assert_bits(const struct dh_bitset *s, const bool *in)
+{
+    size_t next = dh_bitset_next(s, 0), n = 0;
+    for (size_t i = 0; i < BITS; i++) {
+        assert_int_equal(dh_bitset_has(s, i), in[i]);
+        if (!in[i])
+            continue;
+        assert_int_equal(next, i);
+        next = dh_bitset_next(s, i + 1);
+        n++;
+    }
+    assert_int_equal(next, DH_NO_BIT);
+    assert_int_equal(dh_bitset_count(s), n);
+    assert_int_equal(dh_bitset_is_empty(s), !n);
+}
+
+/* How `a` and `b` lie to each other, and `a` after one of the three operations. */
+static void operate(struct dh_bitset *a, bool *in_a, const struct dh_bitset *b, const bool *in_b, unsigned how)
+{
+    bool contains = true, meets = false, changed = false;
+    for (size_t i = 0; i < BITS; i++) {
+        contains &= in_a[i] || !in_b[i];
+        meets |= in_a[i] && in_b[i];
+    }
+    assert_int_equal(dh_bitset_contains(a, b), contains);
+    assert_int_equal(dh_bitset_meets(a, b), meets);
+    assert_int_equal(dh_bitset_equals(a, b), memcmp(in_a, in_b, BITS) == 0);
+    for (size_t i = 0; i < BITS; i++) {
+        bool now = how == 0 ? in_a[i] || in_b[i] : how == 1 ? in_a[i] && in_b[i] : in_a[i] && !in_b[i];
+        changed |= now != in_a[i];
+        in_a[i] = now;
+    }
+    assert_int_equal(how == 0   ? dh_bitset_unite(a, b)
+                     : how == 1 ? dh_bitset_intersect(a, b)
+                                : dh_bitset_subtract(a, b),
+                     changed);
+    assert_bits(a, in_a);
+}
+
+static void bits_are_as_flags(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    for (unsigned round = 0; round < 3 * ROUNDS; round++) {
+        struct dh_bitset a = {0}, b = {0}, c = {0};
+        bool in_a[BITS] = {false}, in_b[BITS] = {false};
+        fill(&a, in_a, &random);
+        fill(&b, in_b, &random);
+        dh_bitset_copy(&c, &a);
+        assert_true(dh_bitset_equals(&c, &a));
+        operate(&a, in_a, &b, in_b, round % 3);
+        uint32_t out = base_random(&random, BITS);
+        dh_bitset_remove(&a, out);
+        in_a[out] = false;
+        assert_bits(&a, in_a);
+        dh_bitset_clear(&c);
+        assert_true(dh_bitset_is_empty(&c));
+        dh_bitset_release(&a);
+        dh_bitset_release(&b);
+        dh_bitset_release(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_set_of_numbers_is_as_flags),
+        cmocka_unit_test(a_set_is_walked_as_it_was_filled),
+        cmocka_unit_test(bits_are_as_flags),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
