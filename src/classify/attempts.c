@@ -1,4 +1,5 @@
 /* Trials, and who judges what they end with: the baseline, then the oracle. */
+#include "base/alloc.h"
 #include "classify/campaign_internal.h"
 
 #include <stdlib.h>
@@ -19,10 +20,8 @@ struct doubt dh_adversarial_places(const struct campaign *c, const struct dh_cla
 {
     const struct dh_racy_variable *v = of->variable;
     uint32_t places = c->s->start.places;
-    struct doubt d = {calloc(places + 1, 1), calloc(places + 1, sizeof *d.visible)};
+    struct doubt d = {dh_xcalloc(places + 1, 1), dh_xcalloc(places + 1, sizeof *d.visible)};
     uint8_t kept = of->rate && of->by_element ? 0xff : DH_ENGINE_STALE;
-    if (!d.marks || !d.visible)
-        abort();
     for (uint32_t i = 0; i < places; i++)
         if (v->marks[i]) {
             d.marks[i] =

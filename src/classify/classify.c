@@ -1,5 +1,6 @@
 #include "classify/classify.h"
 
+#include "base/alloc.h"
 #include "classify/campaign_internal.h"
 #include "classify/variable_groups.h"
 
@@ -345,9 +346,7 @@ static bool tell_group(struct together *t)
 /* Those that did no harm alone; then, while there are such, the smallest group that does and the rest without it. */
 static void classify_groups(struct campaign *c, const struct dh_racy_variables *v, bool *open)
 {
-    struct together t = {.c = c, .v = v, .in = calloc(v->at.n + 1, 1), .budget_ns = c->o->budget_ns / 2};
-    if (!t.in)
-        abort();
+    struct together t = {.c = c, .v = v, .in = dh_xcalloc(v->at.n + 1, 1), .budget_ns = c->o->budget_ns / 2};
     for (bool again = true; again && may_go_on(c);) {
         memcpy(t.in, open, v->at.n);
         again = count_in(&t) > 1 && fails(&t);
@@ -378,9 +377,7 @@ bool dh_classify(struct dh_subject *s, const struct dh_baseline *b, struct dh_ra
                  const struct dh_classify_options *o, const struct dh_classify_host *host, struct dh_err *err)
 {
     struct campaign c = {.s = s, .o = o, .host = host, .err = err};
-    bool *open = calloc(v->at.n + 1, sizeof *open);
-    if (!open)
-        abort();
+    bool *open = dh_xcalloc(v->at.n + 1, sizeof *open);
     if (!o->free)
         c.b = *b;
     if (o->oracle && !o->free)

@@ -1,4 +1,5 @@
 /* Failing runs: which of them happens with kernel threads, under which model, and what is told of it. */
+#include "base/alloc.h"
 #include "classify/campaign_internal.h"
 #include "classify/explain.h"
 #include "search/strategy.h"
@@ -134,10 +135,8 @@ static struct dh_engine_decision *undisturbed(const struct dh_failing_run *r, en
     uint32_t threads = 0;
     for (uint32_t i = 0; i < r->schedule.n; i++)
         threads = r->schedule.decisions[i].thread >= threads ? r->schedule.decisions[i].thread + 1 : threads;
-    struct dh_engine_decision *to = calloc(r->schedule.n + 1, sizeof *to);
-    uint32_t *kept = calloc(threads + 1, sizeof *kept);
-    if (!to || !kept)
-        abort();
+    struct dh_engine_decision *to = dh_xcalloc(r->schedule.n + 1, sizeof *to);
+    uint32_t *kept = dh_xcalloc(threads + 1, sizeof *kept);
     *n = 0;
     for (uint32_t i = 0; i < r->schedule.n; i++) {
         const struct dh_engine_decision *d = &r->schedule.decisions[i];
@@ -167,9 +166,7 @@ static struct dh_engine_decision *with_first(const struct dh_failing_run *r, uin
     uint32_t thread = d[last - 1].thread;
     while (d[begins].thread != thread)
         begins++;
-    struct dh_engine_decision *to = calloc(r->schedule.n, sizeof *to);
-    if (!to)
-        abort();
+    struct dh_engine_decision *to = dh_xcalloc(r->schedule.n, sizeof *to);
     *n = 0;
     for (uint32_t i = 0; i < last; i++)
         if (d[i].thread == thread || (i < begins && !d[i].thread))

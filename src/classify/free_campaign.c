@@ -1,5 +1,6 @@
 /* The campaign with kernel threads that run free, for programs that the engine cannot host: no schedule is known, so
  * nothing replays; what failed, how often, and what the first stale read of it got are. */
+#include "base/alloc.h"
 #include "classify/campaign_internal.h"
 #include "classify/explain.h"
 #include "classify/free_runs.h"
@@ -38,9 +39,7 @@ static bool is_failure(const struct freely *f, const struct dh_free_run *r, enum
 /* As much of an end as there is to tell. */
 static struct dh_engine_found *end_of(const struct dh_free_run *r, enum dh_engine_end kind)
 {
-    struct dh_engine_found *end = calloc(1, sizeof *end);
-    if (!end)
-        abort();
+    struct dh_engine_found *end = dh_xcalloc(1, sizeof *end);
     end->kind = (uint16_t)kind;
     end->size = sizeof *end;
     end->outcome = r->outcome;

@@ -1,5 +1,6 @@
 #include "classify/minimise.h"
 
+#include "base/alloc.h"
 #include "prove/end_finding.h"
 #include "prove/minimise.h"
 #include "search/strategy.h"
@@ -59,9 +60,7 @@ static bool is_stale(const struct search *m, const struct dh_engine_decision *d,
 static void take(struct search *m, const struct dh_engine_found *f)
 {
     uint32_t n = f->n_decisions;
-    struct dh_engine_decision *copy = malloc((n + 1) * sizeof *copy);
-    if (!copy)
-        abort();
+    struct dh_engine_decision *copy = dh_xmalloc((n + 1) * sizeof *copy);
     memcpy(copy, f->decisions, n * sizeof *copy);
     memcpy(m->foreseen, f->foreseen, sizeof m->foreseen);
     m->as.adversary.foreseen = m->foreseen;
@@ -138,9 +137,7 @@ static bool attempt(struct search *m, struct plan p)
 
 static struct plan empty_plan(uint32_t room)
 {
-    struct plan p = {malloc((room + 1) * sizeof *p.at), 0};
-    if (!p.at)
-        abort();
+    struct plan p = {dh_xmalloc((room + 1) * sizeof *p.at), 0};
     return p;
 }
 
@@ -168,9 +165,7 @@ static struct plan plan_with(const struct search *m, const bool *keep, uint32_t 
 
 static bool try_without_any(struct search *m)
 {
-    bool *keep = calloc(m->stale.n + 1, sizeof *keep);
-    if (!keep)
-        abort();
+    bool *keep = dh_xcalloc(m->stale.n + 1, sizeof *keep);
     bool ok = m->stale.n && may_try(m) && attempt(m, plan_with(m, keep, m->n));
     free(keep);
     return ok && !m->stale.n;
@@ -183,9 +178,7 @@ static bool try_singles(struct search *m)
     bool done = n < 2;
     for (size_t k = 0; k < n && k < SINGLES && !done && may_try(m); k++) {
         size_t i = n <= SINGLES ? n - 1 - k : k < SINGLES / 2 ? n - 1 - k : (SINGLES - 1 - k) * (n / SINGLES);
-        bool *keep = calloc(n, sizeof *keep);
-        if (!keep)
-            abort();
+        bool *keep = dh_xcalloc(n, sizeof *keep);
         keep[i] = true;
         done = attempt(m, plan_with(m, keep, m->n));
         free(keep);
@@ -200,9 +193,7 @@ static void leave_out_parts(struct search *m)
         bool helped = false;
         for (size_t from = 0; from < m->stale.n && may_try(m) && !helped; from += part) {
             size_t n = m->stale.n;
-            bool *keep = malloc(n * sizeof *keep);
-            if (!keep)
-                abort();
+            bool *keep = dh_xmalloc(n * sizeof *keep);
             for (size_t i = 0; i < n; i++)
                 keep[i] = i < from || i >= from + part;
             helped = attempt(m, plan_with(m, keep, m->n)) && m->stale.n < n;
@@ -219,9 +210,7 @@ static void leave_out_parts(struct search *m)
 static void cut_short(struct search *m)
 {
     uint32_t last = m->stale.n ? m->stale.at[m->stale.n - 1] + 1 : 0;
-    bool *keep = malloc((m->stale.n + 1) * sizeof *keep);
-    if (!keep)
-        abort();
+    bool *keep = dh_xmalloc((m->stale.n + 1) * sizeof *keep);
     for (size_t i = 0; i < m->stale.n; i++)
         keep[i] = true;
     if (m->stale.n && last < m->n && may_try(m))
@@ -298,10 +287,7 @@ static bool confirm(struct search *m, struct dh_failing_run *out)
     dh_subject_add_libraries(m->s, how.progress);
     if (end) {
         out->values = dh_replay_values(end, m->n);
-        out->end = malloc(end->size);
-        if (!out->end)
-            abort();
-        memcpy(out->end, end, end->size);
+        out->end = dh_xmemdup(end, end->size);
         dh_str_clear(&out->output);
         dh_str_add(&out->output, how.output.at ? how.output.at : "");
     }
@@ -344,10 +330,7 @@ bool dh_minimise_failure(struct dh_subject *s, const struct dh_engine_found *fou
     out->schedule.decisions = m.now;
     out->schedule.n = m.n;
     out->schedule.values = out->values;
-    out->foreseen = malloc(sizeof m.foreseen);
-    if (!out->foreseen)
-        abort();
-    memcpy(out->foreseen, m.foreseen, sizeof m.foreseen);
+    out->foreseen = dh_xmemdup(m.foreseen, sizeof m.foreseen);
     out->schedule.adversary.foreseen = out->foreseen;
     dh_vec_release(&m.stale);
     return ok;

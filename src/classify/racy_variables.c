@@ -1,5 +1,6 @@
 #include "classify/racy_variables.h"
 
+#include "base/alloc.h"
 #include "driver/libraries.h"
 
 #include <stdlib.h>
@@ -71,11 +72,9 @@ static unsigned mark_variable(struct dh_racy_variable *v, struct dh_subject *s, 
 
 static unsigned mark_sites(struct dh_racy_variable *v, struct dh_subject *s, const struct dh_finding *f)
 {
-    uint8_t *marked = calloc(s->start.places + 1, 1);
+    uint8_t *marked = dh_xcalloc(s->start.places + 1, 1);
     uint32_t one;
     unsigned n = 0;
-    if (!marked)
-        abort();
     for (size_t i = 0; i < f->accesses.n; i++)
         n += dh_place_names_mark(s->places, f->accesses.at[i].site, marked, &one) != 0;
     for (uint32_t i = 0; i < s->start.places; i++) {
@@ -94,11 +93,9 @@ enum { PAIRS = 8 };
 
 unsigned dh_racy_places_of_site(struct dh_subject *s, const char *site, uint32_t out[DH_RACY_PLACES])
 {
-    uint8_t *marked = calloc(s->start.places + 1, 1);
+    uint8_t *marked = dh_xcalloc(s->start.places + 1, 1);
     uint32_t one;
     unsigned n = 0;
-    if (!marked)
-        abort();
     dh_place_names_mark(s->places, site, marked, &one);
     for (uint32_t i = 0; i < s->start.places && n < DH_RACY_PLACES; i++)
         if (marked[i])
@@ -137,9 +134,7 @@ static struct dh_racy_variable *add(struct dh_racy_variables *v, struct dh_subje
     struct dh_racy_variable new = {.name = dh_strdup(name),
                                    .type = dh_strdup(type),
                                    .also = dh_strdup(""),
-                                   .marks = calloc(s->start.places + 1, 1)};
-    if (!new.marks)
-        abort();
+                                   .marks = dh_xcalloc(s->start.places + 1, 1)};
     dh_vec_push(&v->at, new);
     return &v->at.at[v->at.n - 1];
 }
@@ -167,11 +162,9 @@ static void drop_last(struct dh_racy_variables *v)
 /* What the site table calls it: findings may say more ("grid[3]") or less. */
 static const char *name_in_sites(struct dh_subject *s, const struct dh_finding *f)
 {
-    uint8_t *marked = calloc(s->start.places + 1, 1);
+    uint8_t *marked = dh_xcalloc(s->start.places + 1, 1);
     const char *name = "";
     uint32_t one;
-    if (!marked)
-        abort();
     for (size_t i = 0; i < f->accesses.n && !*name; i++) {
         const struct dh_site_table *t;
         memset(marked, 0, s->start.places);

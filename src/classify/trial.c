@@ -1,5 +1,7 @@
 #include "classify/trial.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,10 +230,7 @@ static void read_found(struct dh_engine_control *c, const struct dh_baseline *b,
         at += size;
         if (!is_failure(f->kind) || b->ends[f->kind])
             continue;
-        struct dh_engine_found *copy = malloc(size);
-        if (!copy)
-            abort();
-        memcpy(copy, f, size);
+        struct dh_engine_found *copy = dh_xmemdup(f, size);
         copy->text[DH_ENGINE_TEXT - 1] = 0;
         dh_vec_push(&out->found, copy);
     }
@@ -274,9 +273,7 @@ static void read_progress(const struct dh_engine_control *c, const struct dh_bas
 
 static void read_met(struct dh_engine_control *c, const uint8_t *marks, uint32_t places, struct dh_trial_result *out)
 {
-    out->met = calloc(places + 1, 1);
-    if (!out->met)
-        abort();
+    out->met = dh_xcalloc(places + 1, 1);
     for (uint32_t i = 0; i < places && i < c->adversary_size; i++)
         out->met[i] = marks && !marks[i] && dh_engine_adversary(c)[i] == DH_ENGINE_MET;
 }

@@ -1,5 +1,7 @@
 #include "classify/variable_groups.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 static void add(struct dh_racy_variable *g, const struct dh_racy_variable *v, uint32_t places)
@@ -22,10 +24,8 @@ static void add(struct dh_racy_variable *g, const struct dh_racy_variable *v, ui
 
 struct dh_racy_variable dh_racy_variable_group(const struct dh_racy_variables *v, const bool *in, uint32_t places)
 {
-    struct dh_racy_variable g = {.type = dh_strdup(""), .also = dh_strdup(""), .marks = calloc(places + 1, 1)};
+    struct dh_racy_variable g = {.type = dh_strdup(""), .also = dh_strdup(""), .marks = dh_xcalloc(places + 1, 1)};
     struct dh_str name = {0};
-    if (!g.marks)
-        abort();
     for (size_t i = 0; i < v->at.n; i++)
         if (in[i]) {
             add(&g, &v->at.at[i], places);

@@ -1,5 +1,6 @@
 #include "prove/blame.h"
 
+#include "base/alloc.h"
 #include "search/strategy.h"
 
 #include <stdlib.h>
@@ -40,9 +41,7 @@ static uint8_t *roles_of(const struct dh_blame *c, const struct dh_finding *f)
 {
     const unsigned *cast = cast_of(f);
     uint32_t n = c->s->start.places, one;
-    uint8_t *roles = cast ? calloc(n + 1, 1) : NULL, *marked = cast ? malloc(n + 1) : NULL;
-    if (cast && (!roles || !marked))
-        abort();
+    uint8_t *roles = cast ? dh_xcalloc(n + 1, 1) : NULL, *marked = cast ? dh_xmalloc(n + 1) : NULL;
     for (size_t i = 0; cast && i < f->accesses.n; i++) {
         memset(marked, 0, n + 1);
         dh_place_names_mark(c->s->places, f->accesses.at[i].site, marked, &one);
@@ -142,9 +141,7 @@ static void add_those(struct plan *out, const struct dh_blame *c, struct piece p
 /* What comes first finds everything as it did; what comes then may go another way. */
 static struct plan put_together(const struct dh_blame *c, struct piece p, bool own_first)
 {
-    struct plan out = {malloc((c->now.n + 1) * sizeof *out.decisions), p.from, 0};
-    if (!out.decisions)
-        abort();
+    struct plan out = {dh_xmalloc((c->now.n + 1) * sizeof *out.decisions), p.from, 0};
     memcpy(out.decisions, c->now.at, c->now.n * sizeof *out.decisions);
     add_those(&out, c, p, own_first);
     out.exact = out.n;

@@ -1,5 +1,6 @@
 #include "prove/campaign.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "prove/campaign_internal.h"
 
@@ -67,9 +68,7 @@ static enum dh_goal_status verdict_of(const struct aim *a)
 
 static dh_engine_marks *first_visible(const struct campaign *c)
 {
-    dh_engine_marks *visible = calloc(c->of.s->start.places + 1, sizeof *visible);
-    if (!visible)
-        abort();
+    dh_engine_marks *visible = dh_xcalloc(c->of.s->start.places + 1, sizeof *visible);
     if (c->of.o->marks)
         memcpy(visible, c->of.o->marks, c->of.s->start.places * sizeof *visible);
     return visible;
@@ -77,9 +76,8 @@ static dh_engine_marks *first_visible(const struct campaign *c)
 
 static void pursue_goal(struct campaign *c, struct dh_goal *g, uint64_t budget_ns)
 {
-    struct aim a = {.visible = first_visible(c), .sides = calloc(c->of.s->start.places + 1, 1), .budget_ns = budget_ns};
-    if (!a.sides)
-        abort();
+    struct aim a = {
+        .visible = first_visible(c), .sides = dh_xcalloc(c->of.s->start.places + 1, 1), .budget_ns = budget_ns};
     if (g->verdict == DH_GOAL_OPEN && dh_campaign_set_up_goal(c, g, &a)) {
         if (a.is_pair && !c->of.o->no_prefix && !c->of.o->strategy)
             dh_campaign_search_prefixes(c, &a);
@@ -138,9 +136,7 @@ bool dh_campaign(struct dh_subject *s, const struct dh_campaign_options *o, stru
 {
     struct campaign c = {.of = {s, o, goals, n, host, out}, .err = err};
     *out = (struct dh_campaign_result){.verdict = DH_GOAL_OPEN};
-    c.slots = calloc(o->jobs, sizeof *c.slots);
-    if (!c.slots)
-        abort();
+    c.slots = dh_xcalloc(o->jobs, sizeof *c.slots);
     c.began_ns = dh_now_ns();
     c.until_ns = c.began_ns + o->budget_ns;
     if (n)

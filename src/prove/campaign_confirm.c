@@ -1,4 +1,5 @@
 /* From a schedule that was found to one that is proven: with fewer switches, and replayed with kernel threads. */
+#include "base/alloc.h"
 #include "prove/campaign_internal.h"
 #include "prove/end_finding.h"
 #include "prove/minimise.h"
@@ -84,9 +85,7 @@ static dh_engine_marks *visible_for(const struct campaign *c, const struct searc
                                     const struct dh_engine_found *end)
 {
     const struct dh_engine_progress *p = &dh_engine_process_region(from->control)->progress;
-    dh_engine_marks *visible = malloc((c->of.s->start.places + 1) * sizeof *visible);
-    if (!visible)
-        abort();
+    dh_engine_marks *visible = dh_xmalloc((c->of.s->start.places + 1) * sizeof *visible);
     memcpy(visible, from->visible, c->of.s->start.places * sizeof *visible);
     for (uint32_t i = 0; i < end->visible_added && i < DH_ENGINE_ADDED; i++)
         if (p->added[i] < c->of.s->start.places)
@@ -114,9 +113,7 @@ static void release_draft(struct draft *d)
 static struct draft draft_of(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like)
 {
     struct draft d = {.end = dh_campaign_copy_end(end, end->size),
-                      .decisions = calloc(end->n_decisions + 1, sizeof *d.decisions)};
-    if (!d.end || !d.decisions)
-        abort();
+                      .decisions = dh_xcalloc(end->n_decisions + 1, sizeof *d.decisions)};
     d.schedule = *like;
     d.schedule.decisions = d.decisions;
     if (c->of.o->as_found) {

@@ -1,4 +1,5 @@
 /* What searches find: each finding is confirmed once, tried a few times. */
+#include "base/alloc.h"
 #include "prove/campaign_internal.h"
 #include "prove/end_finding.h"
 
@@ -24,10 +25,7 @@ struct dh_engine_found *dh_campaign_copy_end(const struct dh_engine_found *f, ui
     uint32_t size = __atomic_load_n(&f->size, __ATOMIC_RELAXED);
     if (room < sizeof *f || size < sizeof *f || size > room || size % 8)
         return NULL;
-    struct dh_engine_found *copy = malloc(size);
-    if (!copy)
-        abort();
-    memcpy(copy, f, size);
+    struct dh_engine_found *copy = dh_xmemdup(f, size);
     copy->size = size;
     copy->text[DH_ENGINE_TEXT - 1] = 0;
     if ((uint64_t)copy->n_decisions * sizeof *copy->decisions > size - sizeof *copy || copy->kind >= DH_ENGINE_ENDS) {

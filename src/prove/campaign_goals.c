@@ -1,4 +1,5 @@
 /* What a finding asks for: which ends, which places, and in which order strategies get their time. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "prove/campaign_internal.h"
 
@@ -50,10 +51,8 @@ bool dh_campaign_skip(struct dh_goal *g, const char *why)
 /* Of an update that races with itself: the read of one thread and the write of another are the nearest to be had. */
 static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writing)
 {
-    uint8_t *marked = calloc(c->of.s->start.places + 1, 1);
+    uint8_t *marked = dh_xcalloc(c->of.s->start.places + 1, 1);
     uint32_t place = writing, any;
-    if (!marked)
-        abort();
     dh_place_names_mark(c->of.s->places, site, marked, &any);
     for (uint32_t i = 0; i < c->of.s->start.places; i++)
         if (marked[i] && i != writing)
@@ -64,9 +63,7 @@ static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writ
 
 static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct aim *a, uint32_t *one)
 {
-    uint8_t *marked = calloc(c->of.s->start.places + 1, 1);
-    if (!marked)
-        abort();
+    uint8_t *marked = dh_xcalloc(c->of.s->start.places + 1, 1);
     unsigned n = dh_place_names_mark(c->of.s->places, site, marked, one);
     for (uint32_t i = 0; i < c->of.s->start.places; i++)
         if (marked[i]) {

@@ -1,4 +1,5 @@
 /* Searches of a campaign, each a process: what they are told, what their ends say. */
+#include "base/alloc.h"
 #include "base/str.h"
 #include "prove/campaign_internal.h"
 #include "search/strategy.h"
@@ -75,9 +76,7 @@ static bool start_search(struct campaign *c, struct search *slot, struct aim *a,
         w.prefix_length = a->prefix->n;
     }
     *slot = (struct search){.phase = p, .aim = a, .deadline_ns = now + time_ns + OVERTIME, .seed = w.job.seed};
-    slot->visible = malloc((c->of.s->start.places + 1) * sizeof *slot->visible);
-    if (!slot->visible)
-        abort();
+    slot->visible = dh_xmalloc((c->of.s->start.places + 1) * sizeof *slot->visible);
     memcpy(slot->visible, a->visible, c->of.s->start.places * sizeof *slot->visible);
     slot->control = dh_engine_process_start(&c->of.s->start, &w, c->err);
     if (!slot->control) {

@@ -1,5 +1,6 @@
 #include "prove/engine_process.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -141,10 +142,8 @@ static void live_as_program(const struct dh_engine_process *c, const struct dh_s
 struct dh_engine_process *dh_engine_process_start(const struct dh_subject_start *start,
                                                   const struct dh_engine_request *work, struct dh_err *err)
 {
-    struct dh_engine_process *c = calloc(1, sizeof *c);
+    struct dh_engine_process *c = dh_xcalloc(1, sizeof *c);
     pid_t tool = getpid();
-    if (!c)
-        abort();
     c->file = -1;
     if (!make_region(c, start, work, err)) {
         dh_engine_process_free(c);

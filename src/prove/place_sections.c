@@ -1,4 +1,4 @@
-/* Section files in terms of places. */
+/* Section files resolved to places. */
 #include "base/str.h"
 #include "event/engine.h"
 #include "event/sections.h"
@@ -28,7 +28,7 @@ static unsigned role_of(const struct dh_section_point *at)
            (at->section + 1) << (begins ? DH_ENGINE_SECTION_ENTRY_SHIFT : DH_ENGINE_SECTION_END_SHIFT);
 }
 
-/* Wherever the site was inlined to. */
+/* At all copies of the site that inlining made. */
 static bool mark_point(struct dh_place_names *p, const struct dh_sections *s, const struct dh_section_point *at,
                        dh_engine_marks *visible, struct dh_err *err)
 {

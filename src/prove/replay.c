@@ -1,5 +1,6 @@
 #include "prove/replay.h"
 
+#include "base/alloc.h"
 #include "prove/end_finding.h"
 
 #include <stdlib.h>
@@ -56,10 +57,7 @@ static void read_ends(struct dh_engine_control *c, struct dh_replayed *out)
         uint32_t size = f->size;
         if (size < sizeof *f || size > c->found_size - at || size % 8)
             return;
-        struct dh_engine_found *copy = malloc(size);
-        if (!copy)
-            abort();
-        memcpy(copy, f, size);
+        struct dh_engine_found *copy = dh_xmemdup(f, size);
         copy->text[DH_ENGINE_TEXT - 1] = 0;
         dh_vec_push(&out->ends, copy);
         at += size;
@@ -74,9 +72,7 @@ static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
     out->diverged = c->progress.diverged;
     memcpy(out->text, c->progress.text, sizeof out->text);
     out->text[sizeof out->text - 1] = 0;
-    out->progress = malloc(sizeof *out->progress);
-    if (!out->progress)
-        abort();
+    out->progress = dh_xmalloc(sizeof *out->progress);
     *out->progress = c->progress;
     read_ends(c, out);
 }
@@ -142,7 +138,7 @@ const struct dh_engine_found *dh_replayed_find_equivalent(const struct dh_replay
 struct dh_engine_value *dh_replay_values(const struct dh_engine_found *end, uint32_t n)
 {
     const struct dh_engine_value *from = dh_engine_found_values(end);
-    struct dh_engine_value *out = from && n <= end->n_values ? malloc(n * sizeof *out + 1) : NULL;
+    struct dh_engine_value *out = from && n <= end->n_values ? dh_xmalloc(n * sizeof *out + 1) : NULL;
     if (out)
         memcpy(out, from, n * sizeof *out);
     return out;

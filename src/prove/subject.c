@@ -1,5 +1,6 @@
 #include "prove/subject.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/file.h"
 #include "image/container.h"
@@ -289,10 +290,8 @@ static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, stru
 static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
                          struct dh_err *err)
 {
-    out->visible = calloc(s->start.places + 1, sizeof *out->visible);
-    out->stale = calloc(s->start.places + 1, 1);
-    if (!out->visible || !out->stale)
-        abort();
+    out->visible = dh_xcalloc(s->start.places + 1, sizeof *out->visible);
+    out->stale = dh_xcalloc(s->start.places + 1, 1);
     for (size_t i = 0; i < w->visible.n; i++) {
         uint32_t place;
         if (!find_place(s, w->visible.at[i], &place, err))
@@ -334,9 +333,7 @@ static uint16_t kind_of(const char *name)
 static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
                      struct dh_err *err)
 {
-    struct dh_engine_found *end = calloc(1, sizeof *end);
-    if (!end)
-        abort();
+    struct dh_engine_found *end = dh_xcalloc(1, sizeof *end);
     out->end = end;
     end->size = sizeof *end;
     end->kind = kind_of(w->kind);

@@ -1,6 +1,7 @@
 #include "prove/witness_prefixes.h"
 
-#include "base/vec.h"
+#include "base/alloc.h"
+#include "base/arena.h"
 #include "search/prefix.h"
 
 #include <stdlib.h>
@@ -8,30 +9,24 @@
 
 enum { CANDIDATES = 64 /* per access */ };
 
-struct work {
+struct recording {
     struct dh_search search;
-    DH_VEC(void *) blocks;
+    struct dh_arena arena;
     struct dh_recorded *steps;
     struct dh_run run;
 };
 
 static void *memory(struct dh_search *s, size_t n)
 {
-    struct work *w = s->host;
-    void *p = calloc(1, n ? n : 1);
-    if (!p)
-        abort();
-    dh_vec_push(&w->blocks, p);
-    return p;
+    struct recording *r = s->host;
+    return dh_arena_take(&r->arena, n);
 }
 
-/* What the engine does not keep of a step (the mutex of a wait, the source of a copy) stays unknown: then the program
- * may not follow, which costs one schedule. */
-static void record(struct work *w, const struct dh_witness_prefix_source *of)
+/* The engine does not keep all of a step (the mutex of a wait, the source of a copy): the program may then not follow
+ * the prefix, which costs one schedule. */
+static void record(struct recording *w, const struct dh_witness_prefix_source *of)
 {
-    w->steps = calloc(of->n + 1, sizeof *w->steps);
-    if (!w->steps)
-        abort();
+    w->steps = dh_arena_take(&w->arena, of->n * sizeof *w->steps);
     for (uint32_t i = 0; i < of->n; i++) {
         const struct dh_engine_decision *d = &of->decisions[i];
         uint32_t bytes = of->bytes_of(of->arg, d->place);
@@ -64,7 +59,7 @@ static bool is_wanted_pair(const struct dh_witness_prefix_source *of, const stru
     return ((x & 1) && (y & 2)) || ((x & 2) && (y & 1));
 }
 
-/* Two of each pair of places, with different threads held, are enough of one schedule: others shall have their turn. */
+/* Two prefixes of each pair of places, with different threads held, are enough of one schedule. */
 static bool is_known(const struct dh_witness_prefix *out, size_t n, const struct dh_witness_prefix *b)
 {
     unsigned same = 0;
@@ -77,8 +72,8 @@ static bool is_known(const struct dh_witness_prefix *out, size_t n, const struct
     return same >= 2;
 }
 
-static bool make(struct dh_prefix *p, const struct dh_witness_prefix_source *of, const struct dh_prefix_pair *pair,
-                 struct dh_witness_prefix *out)
+static bool extend(struct dh_prefix *p, const struct dh_witness_prefix_source *of, const struct dh_prefix_pair *pair,
+                   struct dh_witness_prefix *out)
 {
     struct dh_prefix_choices c;
     if (!dh_prefix_extend(p, pair, &c))
@@ -89,9 +84,7 @@ static bool make(struct dh_prefix *p, const struct dh_witness_prefix_source *of,
     out->reaches = c.is_witness;
     if (c.is_witness)
         out->place2 = of->decisions[c.racing].place;
-    out->decisions = calloc(c.n + 1, sizeof *out->decisions);
-    if (!out->decisions)
-        abort();
+    out->decisions = dh_xcalloc(c.n + 1, sizeof *out->decisions);
     for (uint32_t i = 0; i < c.n; i++) {
         out->decisions[i].thread = c.at[i].thread;
         out->decisions[i].alternative = (uint16_t)c.at[i].alternative;
@@ -99,9 +92,9 @@ static bool make(struct dh_prefix *p, const struct dh_witness_prefix_source *of,
     return true;
 }
 
-/* Adds what there is for one access. */
-static size_t add(struct dh_prefix *p, const struct dh_witness_prefix_source *of, uint32_t warned,
-                  struct dh_witness_prefix *out, size_t n, size_t most)
+/* Adds the prefixes of one access. */
+static size_t add_prefixes(struct dh_prefix *p, const struct dh_witness_prefix_source *of, uint32_t warned,
+                           struct dh_witness_prefix *out, size_t n, size_t most)
 {
     struct dh_prefix_pair pair;
     for (uint32_t k = 0; k < CANDIDATES && n < most && dh_prefix_find(p, warned, k, &pair); k++) {
@@ -110,7 +103,7 @@ static size_t add(struct dh_prefix *p, const struct dh_witness_prefix_source *of
                                       .held = of->decisions[pair.first].thread};
         if (!is_wanted_pair(of, &of->decisions[pair.first], &of->decisions[pair.second]) || is_known(out, n, &b))
             continue;
-        if (make(p, of, &pair, &b))
+        if (extend(p, of, &pair, &b))
             out[n++] = b;
     }
     return n;
@@ -118,21 +111,18 @@ static size_t add(struct dh_prefix *p, const struct dh_witness_prefix_source *of
 
 size_t dh_witness_prefixes_find(const struct dh_witness_prefix_source *of, struct dh_witness_prefix *out, size_t most)
 {
-    enum { LOOKED_AT = 400 };
-    struct work w = {.search = {.memory = memory}};
-    size_t n = 0, looked = 0;
+    enum { ACCESSES_MOST = 400 };
+    struct recording w = {.search = {.memory = memory}};
+    size_t n = 0, accesses = 0;
     w.search.host = &w;
     record(&w, of);
     struct dh_prefix *p = dh_prefix_new(&w.search, &w.run);
-    for (uint32_t i = of->n; p && i-- > 0 && n < most && looked < LOOKED_AT;)
+    for (uint32_t i = of->n; p && i-- > 0 && n < most && accesses < ACCESSES_MOST;)
         if (is_wanted(of, &of->decisions[i])) {
-            looked++;
-            n = add(p, of, i, out, n, most);
+            accesses++;
+            n = add_prefixes(p, of, i, out, n, most);
         }
-    for (size_t i = 0; i < w.blocks.n; i++)
-        free(w.blocks.at[i]);
-    dh_vec_release(&w.blocks);
-    free(w.steps);
+    dh_arena_release(&w.arena);
     return n;
 }
 

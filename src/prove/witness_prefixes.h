@@ -1,5 +1,5 @@
-/* Beginnings of schedules in which a race may be met, from a schedule of the program's own: src/search/prefix.h on what
- * the engine keeps of one. Layer: prove. */
+/* Witness prefixes (002 §3.1): prefixes of schedules after which one access of a suspected race is pending, from a
+ * recorded schedule. Layer: prove, over search/prefix.h. */
 #ifndef DH_PROVE_WITNESS_PREFIXES_H
 #define DH_PROVE_WITNESS_PREFIXES_H
 
@@ -10,24 +10,24 @@
 #include <stdint.h>
 
 struct dh_witness_prefix {
-    struct dh_engine_decision *decisions; /* owned; threads and alternatives are what counts */
+    struct dh_engine_decision *decisions; /* owned; only threads and alternatives are set */
     uint32_t n;
-    uint32_t held; /* the thread of a1, parked there at the end */
-    uint64_t frozen;
-    uint32_t place1, place2; /* of a1, a2 */
-    bool reaches;            /* a2 is pending, too: nothing is left to be searched for */
+    uint32_t held;           /* the thread of the first access, which is pending after the prefix */
+    uint64_t frozen;         /* threads on which the second access does not depend, a bit each */
+    uint32_t place1, place2; /* of the two accesses */
+    bool reaches;            /* the second is pending, too: no search is needed */
 };
 
 struct dh_witness_prefix_source {
     const struct dh_engine_decision *decisions;
     uint32_t n;
-    const uint8_t *wanted; /* a byte per place: 1, 2 or both for accesses of which one shall meet one of the other */
+    const uint8_t *wanted; /* a byte per place: bit 0 for the first, bit 1 for the second access of the race */
     uint32_t places;
-    uint32_t (*bytes_of)(void *arg, uint32_t place); /* that an access touches; 0: not known */
+    uint32_t (*bytes_of)(void *arg, uint32_t place); /* that an access touches; 0: unknown */
     void *arg;
 };
 
-/* At most `most`, latest a1 first; how many. Released by the caller. */
+/* At most `most`, latest access first; returns how many. Released by the caller. */
 size_t dh_witness_prefixes_find(const struct dh_witness_prefix_source *of, struct dh_witness_prefix *out, size_t most);
 void dh_witness_prefixes_release(struct dh_witness_prefix *b, size_t n);
 
