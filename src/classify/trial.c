@@ -223,16 +223,14 @@ static void read_found(struct dh_engine_control *c, const struct dh_baseline *b,
 {
     const struct dh_engine_found *f;
     for (uint64_t at = 0; (f = dh_engine_found_at(c, at));) {
-        uint32_t size = f->size;
-        if (size < sizeof *f || size > c->found_size - at || size % 8 || f->kind >= DH_ENGINE_ENDS ||
-            (uint64_t)f->n_decisions * sizeof *f->decisions > size - sizeof *f)
+        struct dh_engine_found *copy = dh_found_end_copy(f, c->found_size - at);
+        if (!copy)
             return;
-        at += size;
-        if (!is_failure(f->kind) || b->ends[f->kind])
-            continue;
-        struct dh_engine_found *copy = dh_xmemdup(f, size);
-        copy->text[DH_ENGINE_TEXT - 1] = 0;
-        dh_vec_push(&out->found, copy);
+        at += copy->size;
+        if (is_failure(copy->kind) && !b->ends[copy->kind])
+            dh_vec_push(&out->found, copy);
+        else
+            free(copy);
     }
     if (out->found.n)
         qsort(out->found.at, out->found.n, sizeof *out->found.at, by_stale);

@@ -31,7 +31,7 @@ static struct dh_engine_found *replayed(struct campaign *c, struct dh_schedule *
         free((void *)s->values);
         s->values = dh_replay_values(again, s->n);
     }
-    struct dh_engine_found *copy = again ? dh_campaign_copy_end(again, again->size) : NULL;
+    struct dh_engine_found *copy = again ? dh_found_end_copy(again, again->size) : NULL;
     dh_replayed_release(&r);
     dh_err_release(&ignored);
     return copy;
@@ -112,7 +112,7 @@ static void release_draft(struct draft *d)
 
 static struct draft draft_of(struct campaign *c, const struct dh_engine_found *end, const struct dh_schedule *like)
 {
-    struct draft d = {.end = dh_campaign_copy_end(end, end->size),
+    struct draft d = {.end = dh_found_end_copy(end, end->size),
                       .decisions = dh_xcalloc(end->n_decisions + 1, sizeof *d.decisions)};
     d.schedule = *like;
     d.schedule.decisions = d.decisions;
@@ -156,7 +156,7 @@ static bool shorten(struct campaign *c, const struct draft *from, struct draft *
     dh_engine_process_wait(control, w.job.time_max_ns + OVERTIME);
     struct dh_engine_control *region = dh_engine_process_region(control);
     struct dh_engine_found *found =
-        (f = dh_engine_found_at(region, 0)) ? dh_campaign_copy_end(f, region->found_size) : NULL;
+        (f = dh_engine_found_at(region, 0)) ? dh_found_end_copy(f, region->found_size) : NULL;
     dh_engine_process_free(control);
     if (found)
         *out = draft_of(c, found, &from->schedule);

@@ -19,22 +19,6 @@ static struct known *known_of(struct campaign *c, const char *id)
     return &c->known.at[c->known.n - 1];
 }
 
-/* A record as the program wrote it into memory that we share is copied before it is believed. */
-struct dh_engine_found *dh_campaign_copy_end(const struct dh_engine_found *f, uint64_t room)
-{
-    uint32_t size = __atomic_load_n(&f->size, __ATOMIC_RELAXED);
-    if (room < sizeof *f || size < sizeof *f || size > room || size % 8)
-        return NULL;
-    struct dh_engine_found *copy = dh_xmemdup(f, size);
-    copy->size = size;
-    copy->text[DH_ENGINE_TEXT - 1] = 0;
-    if ((uint64_t)copy->n_decisions * sizeof *copy->decisions > size - sizeof *copy || copy->kind >= DH_ENGINE_ENDS) {
-        free(copy);
-        return NULL;
-    }
-    return copy;
-}
-
 /* What the search made visible while it went on is so from the beginning in those that come. */
 void dh_campaign_keep_visible(const struct campaign *c, const struct search *from)
 {
@@ -50,7 +34,7 @@ static void note_unordered(struct campaign *c, const struct dh_engine_found *f)
     dh_end_finding(&c->of.s->of, f, &finding);
     struct known *k = known_of(c, finding.id);
     if (!k->unordered)
-        k->unordered = dh_campaign_copy_end(f, f->size);
+        k->unordered = dh_found_end_copy(f, f->size);
     dh_finding_release(&finding);
 }
 
@@ -98,7 +82,7 @@ void dh_campaign_read_ends(struct campaign *c, struct search *s)
     if (dh_engine_found_at(region, s->read))
         dh_subject_add_libraries(c->of.s, &region->progress);
     while (!c->failed && !c->stop && (f = dh_engine_found_at(region, s->read))) {
-        struct dh_engine_found *copy = dh_campaign_copy_end(f, region->found_size - s->read);
+        struct dh_engine_found *copy = dh_found_end_copy(f, region->found_size - s->read);
         if (!copy) {
             s->read = region->found_size;
             return;

@@ -77,8 +77,6 @@ void dh_campaign_end_search(struct campaign *c, struct search *s);
 
 /* ---- campaign_found.c ---- */
 
-/* A record as the program wrote it into memory that we share is copied before it is believed; NULL: it is none. */
-struct dh_engine_found *dh_campaign_copy_end(const struct dh_engine_found *f, uint64_t room);
 /* Takes what a search has found since it was last looked at. */
 void dh_campaign_read_ends(struct campaign *c, struct search *s);
 /* What the search made visible while it went on is so from the beginning in those that come. */

@@ -34,7 +34,7 @@ static struct dh_engine_found *trace_of(struct campaign *c, const struct aim *a,
     dh_engine_process_wait(control, w.job.time_max_ns + OVERTIME);
     struct dh_engine_control *region = dh_engine_process_region(control);
     if ((f = dh_engine_found_at(region, 0)))
-        found = dh_campaign_copy_end(f, region->found_size);
+        found = dh_found_end_copy(f, region->found_size);
     c->of.out->no_threads = c->of.out->no_threads || region->progress.state == DH_ENGINE_NO_THREADS;
     c->of.out->schedules += region->progress.schedules;
     c->of.out->steps += region->progress.steps;

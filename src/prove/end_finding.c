@@ -1,5 +1,6 @@
 #include "prove/end_finding.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "event/finding_log.h"
 #include "finding/modules.h"
@@ -289,7 +290,22 @@ void dh_end_finding(const struct dh_end_context *of, const struct dh_engine_foun
     free(text);
 }
 
-/* ---- comparing ---- */
+/* ---- records ---- */
+
+struct dh_engine_found *dh_found_end_copy(const struct dh_engine_found *f, uint64_t room)
+{
+    uint32_t size = __atomic_load_n(&f->size, __ATOMIC_RELAXED);
+    if (room < sizeof *f || size < sizeof *f || size > room || size % 8)
+        return NULL;
+    struct dh_engine_found *copy = dh_xmemdup(f, size);
+    copy->size = size;
+    copy->text[DH_ENGINE_TEXT - 1] = 0;
+    if ((uint64_t)copy->n_decisions * sizeof *copy->decisions > size - sizeof *copy || copy->kind >= DH_ENGINE_ENDS) {
+        free(copy);
+        return NULL;
+    }
+    return copy;
+}
 
 static uint32_t kept(const struct dh_engine_found *f)
 {

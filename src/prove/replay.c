@@ -54,13 +54,11 @@ static void read_ends(struct dh_engine_control *c, struct dh_replayed *out)
 {
     const struct dh_engine_found *f;
     for (uint64_t at = 0; (f = dh_engine_found_at(c, at));) {
-        uint32_t size = f->size;
-        if (size < sizeof *f || size > c->found_size - at || size % 8)
+        struct dh_engine_found *copy = dh_found_end_copy(f, c->found_size - at);
+        if (!copy)
             return;
-        struct dh_engine_found *copy = dh_xmemdup(f, size);
-        copy->text[DH_ENGINE_TEXT - 1] = 0;
         dh_vec_push(&out->ends, copy);
-        at += size;
+        at += copy->size;
     }
 }
 
@@ -72,8 +70,7 @@ static void read_region(struct dh_engine_control *c, struct dh_replayed *out)
     out->diverged = c->progress.diverged;
     memcpy(out->text, c->progress.text, sizeof out->text);
     out->text[sizeof out->text - 1] = 0;
-    out->progress = dh_xmalloc(sizeof *out->progress);
-    *out->progress = c->progress;
+    out->progress = dh_xmemdup(&c->progress, sizeof c->progress);
     read_ends(c, out);
 }
 
@@ -138,10 +135,7 @@ const struct dh_engine_found *dh_replayed_find_equivalent(const struct dh_replay
 struct dh_engine_value *dh_replay_values(const struct dh_engine_found *end, uint32_t n)
 {
     const struct dh_engine_value *from = dh_engine_found_values(end);
-    struct dh_engine_value *out = from && n <= end->n_values ? dh_xmalloc(n * sizeof *out + 1) : NULL;
-    if (out)
-        memcpy(out, from, n * sizeof *out);
-    return out;
+    return from && n <= end->n_values ? dh_xmemdup(from, n * sizeof *from) : NULL;
 }
 
 void dh_replayed_explain(struct dh_str *out, const struct dh_replayed *r)
