@@ -1,4 +1,4 @@
-/* What a finding asks for: which ends, which places, and in which order strategies get their time. */
+/* From a finding to a search: the ends that show it, the places that become visible, and the phases. */
 #include "base/alloc.h"
 #include "base/str.h"
 #include "prove/campaign_internal.h"
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For a pair of places: towards it, then at random, then all. */
+/* For a pair of places: directed, at random, systematically. */
 static const struct phase pair_phases[] = {
     {"directed", DH_ENGINE_NO_ORDER, 8, 0}, {"random", DH_ENGINE_NO_ORDER, 4, 0}, {"dpor", 0, 40, 0},
     {"pct", DH_ENGINE_NO_ORDER, 24, 0},     {"pos", DH_ENGINE_NO_ORDER, 24, 0},
 };
 
-/* For places that cannot be marked, as they are a library's: every access is a step. */
+/* For places of libraries, which cannot be marked: every access is a step. */
 static const struct phase library_phases[] = {{"random", DH_ENGINE_ALL_VISIBLE, 40, 0},
                                               {"pct", DH_ENGINE_ALL_VISIBLE, 30, 0},
                                               {"pos", DH_ENGINE_ALL_VISIBLE, 30, 0}};
@@ -48,24 +48,24 @@ bool dh_campaign_skip(struct dh_goal *g, const char *why)
     return false;
 }
 
-/* Of an update that races with itself: the read of one thread and the write of another are the nearest to be had. */
+/* Of an update that races with itself: the read of one thread and the write of the other. */
 static uint32_t reading_half(struct campaign *c, const char *site, uint32_t writing)
 {
-    uint8_t *marked = dh_xcalloc(c->of.s->start.places + 1, 1);
+    uint8_t *marked = dh_xcalloc(c->terms.s->start.places + 1, 1);
     uint32_t place = writing, any;
-    dh_place_names_mark(c->of.s->places, site, marked, &any);
-    for (uint32_t i = 0; i < c->of.s->start.places; i++)
+    dh_place_names_mark(c->terms.s->places, site, marked, &any);
+    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
         if (marked[i] && i != writing)
             place = i;
     free(marked);
     return place;
 }
 
-static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct aim *a, uint32_t *one)
+static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct goal_search *a, uint32_t *one)
 {
-    uint8_t *marked = dh_xcalloc(c->of.s->start.places + 1, 1);
-    unsigned n = dh_place_names_mark(c->of.s->places, site, marked, one);
-    for (uint32_t i = 0; i < c->of.s->start.places; i++)
+    uint8_t *marked = dh_xcalloc(c->terms.s->start.places + 1, 1);
+    unsigned n = dh_place_names_mark(c->terms.s->places, site, marked, one);
+    for (uint32_t i = 0; i < c->terms.s->start.places; i++)
         if (marked[i]) {
             a->visible[i] |= DH_ENGINE_VISIBLE;
             a->sides[i] |= side;
@@ -74,8 +74,7 @@ static bool mark_side(struct campaign *c, const char *site, uint8_t side, struct
     return n;
 }
 
-/* The places that a finding names become visible. */
-bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct aim *a)
+bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct goal_search *a)
 {
     const struct dh_finding *f = g->finding;
     uint32_t place = 0;
@@ -97,7 +96,7 @@ bool dh_campaign_set_up_goal(struct campaign *c, struct dh_goal *g, struct aim *
     }
     a->is_pair = found >= 2 && (a->look_for & 1u << DH_ENGINE_RACE);
     bool places_missing = strcmp(f->kind, "race") == 0 && found < 2;
-    if (places_missing && strcmp(f->build, c->of.s->build) != 0)
+    if (places_missing && strcmp(f->build, c->terms.s->build) != 0)
         return dh_campaign_skip(g, "its places are not in this build");
     if (places_missing) {
         a->phases = library_phases;

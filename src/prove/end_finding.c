@@ -27,7 +27,7 @@ static const enum dh_log_kind kinds[DH_ENGINE_ENDS] = {
     [DH_ENGINE_WRONG] = DH_LOG_CRASH,
 };
 
-/* What a thread that is about to do it, or waits to, does in a finding. */
+/* The role in a finding of a thread whose next step this is. */
 static const uint32_t roles[DH_STEP_COUNT] = {
     [DH_STEP_NONE] = DH_ROLE_CALL,
     [DH_STEP_READ] = DH_ROLE_ACCESS,
@@ -75,7 +75,7 @@ static uint32_t flags_of(const struct dh_engine_party *p)
     return p->kind == DH_STEP_FREE ? flags | DH_LOG_FREE | DH_LOG_WRITE : flags;
 }
 
-/* What a thread that failed was about is known by its place alone: it is past the step that it was chosen for. */
+/* A thread that failed is past its step: only its place says what it was doing. */
 static void fill_failure(struct dh_log_access *a, const struct dh_site *site)
 {
     enum dh_group group = site ? dh_op_info(site->op)->group : DH_GROUP_CALL;
@@ -105,8 +105,8 @@ static const struct dh_site *site_at(const struct dh_end_context *of, const stru
     return &sites->sites[site];
 }
 
-/* Which module the place is of, and which of its own: the executable is number 0, libraries follow. */
-static void put_place(struct dh_log_access *a, uint32_t place)
+/* Module and place within it: the executable is number 0, libraries follow. */
+static void set_place(struct dh_log_access *a, uint32_t place)
 {
     bool known = place != UINT32_MAX;
     a->place = known ? place : DH_LOG_NONE;
@@ -117,7 +117,7 @@ static void put_place(struct dh_log_access *a, uint32_t place)
     a->place = (place - DH_PLACES_OF_EXECUTABLE) % DH_PLACES_OF_LIBRARY;
 }
 
-/* Addresses of callers as a stack of the program's own module, which is number 0; `room` holds them. */
+/* Return addresses as a call stack of the executable, module 0; `room` holds the frames. */
 static struct dh_log_stack stack_of(const uint64_t callers[DH_ENGINE_FRAMES], struct dh_log_address *room)
 {
     uint32_t n = 0;
@@ -126,8 +126,8 @@ static struct dh_log_stack stack_of(const uint64_t callers[DH_ENGINE_FRAMES], st
     return (struct dh_log_stack){.frames = room, .n_frames = n};
 }
 
-/* What lies in the executable has a name there. */
-static struct dh_log_address where_is(const struct dh_engine_found *found, uint64_t object)
+/* Relative to the executable, if it lies there. */
+static struct dh_log_address module_address(const struct dh_engine_found *found, uint64_t object)
 {
     bool ours = object >= found->image && object < found->image_end;
     return (struct dh_log_address){ours ? object - found->bias : object, ours ? 0 : DH_LOG_NONE};
@@ -140,13 +140,12 @@ static void fill_access(struct dh_log_access *a, const struct dh_engine_found *f
                                 .role = role_of(p),
                                 .size = p->size,
                                 .address = p->object,
-                                .where = where_is(found, p->object),
+                                .where = module_address(found, p->object),
                                 .note = ""};
-    put_place(a, p->place);
+    set_place(a, p->place);
 }
 
-/* Those that wait for a condition first: of a wait that never ends it is what names it. Who only waits for the others'
- * ends comes last. */
+/* Order of the accesses: waits for conditions first, as they name an indefinite wait, joins last. */
 enum { RANKS = 3 };
 static unsigned rank_of(const struct dh_engine_party *p)
 {
@@ -205,30 +204,30 @@ static bool read_assertion(const char *text, struct assertion *a)
     return false;
 }
 
-/* The line that failed comes first; what the thread did last is another place in every run, so it names nothing. */
+/* The line of the assertion replaces the last place of the thread, which differs from run to run. */
 static void name_assertion(struct dh_finding *f)
 {
-    struct assertion said;
+    struct assertion parsed;
     struct dh_finding_access *a = f->accesses.n ? &f->accesses.at[0] : NULL;
-    if (!a || !read_assertion(f->text, &said))
+    if (!a || !read_assertion(f->text, &parsed))
         return;
-    struct dh_finding_frame frame = {said.function, said.file, said.line, 0, dh_strdup(""), 0};
+    struct dh_finding_frame frame = {parsed.function, parsed.file, parsed.line, 0, dh_strdup(""), 0};
     dh_finding_stack_release(&a->stack);
     a->stack = (struct dh_finding_stack){0};
     dh_vec_push(&a->stack.frames, frame);
     free(a->site);
-    a->site = dh_format("%s:%s:%s:assert", dh_basename(said.file), said.function, said.expression);
+    a->site = dh_format("%s:%s:%s:assert", dh_basename(parsed.file), parsed.function, parsed.expression);
     dh_finding_set(&a->op, "assertion");
     dh_finding_set(&a->object, "");
     dh_finding_set(&a->variable, "");
-    dh_finding_set(&f->variable, said.expression);
+    dh_finding_set(&f->variable, parsed.expression);
     dh_finding_set(&f->type, "");
-    free(said.expression);
+    free(parsed.expression);
     dh_finding_fingerprint(f);
 }
 
-/* Of memory that is used after it was freed, or freed twice, the engine says by whom: "used: freed by thread 2 at place
- * 25". That is the other access. */
+/* Use after free and double free: the text of the engine, "used: freed by thread 2 at place 25", has the other access.
+ */
 static void fill_free(struct dh_log_finding *f, const struct dh_engine_found *found)
 {
     const char *at = strstr(found->text, "freed by thread ");
@@ -240,7 +239,7 @@ static void fill_free(struct dh_log_finding *f, const struct dh_engine_found *fo
                                                         .address = found->parties[0].object,
                                                         .where = {found->parties[0].object, DH_LOG_NONE},
                                                         .note = ""};
-    put_place(&f->access[f->n_accesses - 1], place);
+    set_place(&f->access[f->n_accesses - 1], place);
     f->text = "";
 }
 

@@ -31,7 +31,7 @@ uint64_t dh_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void nap(long ns)
+static void sleep_ns(long ns)
 {
     nanosleep(&(struct timespec){0, ns}, NULL);
 }
@@ -82,7 +82,7 @@ static bool make_region(struct dh_engine_process *c, const struct dh_subject_sta
 
 /* ---- in the child ---- */
 
-static void take_descriptor(int fd, int as)
+static void redirect(int fd, int as)
 {
     if (fd >= 0 && fd != as)
         dup2(fd, as);
@@ -92,11 +92,11 @@ static void set_up_streams(const struct dh_subject_start *s, int output)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     int input = s->input ? open(s->input, O_RDONLY | O_CLOEXEC) : nothing;
-    take_descriptor(input >= 0 ? input : nothing, 0);
+    redirect(input >= 0 ? input : nothing, 0);
     if (output == DH_OUTPUT_INHERITED)
         return;
-    take_descriptor(output >= 0 ? output : nothing, 1);
-    take_descriptor(output >= 0 ? output : nothing, 2);
+    redirect(output >= 0 ? output : nothing, 1);
+    redirect(output >= 0 ? output : nothing, 2);
 }
 
 static void set_up_environment(const struct dh_engine_process *c, const struct dh_subject_start *s, pid_t tool)
@@ -107,7 +107,7 @@ static void set_up_environment(const struct dh_engine_process *c, const struct d
         putenv(*e);
 }
 
-static void become(const struct dh_subject_start *s)
+static void execute(const struct dh_subject_start *s)
 {
     DH_VEC(char *) argv = {0};
     for (const char *const *t = s->through; t && *t; t++)
@@ -123,8 +123,8 @@ static void become(const struct dh_subject_start *s)
     execvp(argv.at[0], argv.at);
 }
 
-/* Where things lie in memory is the same in every run, so that a program that goes by addresses does the same. */
-static void live_as_program(const struct dh_engine_process *c, const struct dh_subject_start *s, int output, pid_t tool)
+/* Without randomised addresses, so that a program that depends on addresses behaves alike in every run. */
+static void run_program(const struct dh_engine_process *c, const struct dh_subject_start *s, int output, pid_t tool)
 {
     personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -133,11 +133,11 @@ static void live_as_program(const struct dh_engine_process *c, const struct dh_s
     if (!s->through)
         set_up_streams(s, output);
     set_up_environment(c, s, tool);
-    become(s);
+    execute(s);
     _exit(127);
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
 struct dh_engine_process *dh_engine_process_start(const struct dh_subject_start *start,
                                                   const struct dh_engine_request *work, struct dh_err *err)
@@ -151,7 +151,7 @@ struct dh_engine_process *dh_engine_process_start(const struct dh_subject_start 
     }
     c->pid = fork();
     if (c->pid == 0)
-        live_as_program(c, start, work->output, tool);
+        run_program(c, start, work->output, tool);
     if (c->pid < 0) {
         c->pid = 0;
         dh_err_errno(err, "cannot start %s", start->variant);
@@ -168,8 +168,8 @@ struct dh_engine_control *dh_engine_process_region(struct dh_engine_process *c)
     return c->region;
 }
 
-/* What it started goes with it. */
-static void ended(struct dh_engine_process *c)
+/* Kills the processes that it started. */
+static void clean_up(struct dh_engine_process *c)
 {
     kill(-c->pid, SIGKILL);
     c->pid = 0;
@@ -178,7 +178,7 @@ static void ended(struct dh_engine_process *c)
 bool dh_engine_process_ended(struct dh_engine_process *c)
 {
     if (c->pid && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
-        ended(c);
+        clean_up(c);
     return !c->pid;
 }
 
@@ -194,7 +194,7 @@ static void kill_now(struct dh_engine_process *c)
     kill(c->pid, SIGKILL);
     while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
         ;
-    ended(c);
+    clean_up(c);
 }
 
 bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns)
@@ -206,7 +206,7 @@ bool dh_engine_process_wait(struct dh_engine_process *c, uint64_t patience_ns)
             kill_now(c);
             return false;
         }
-        nap(ns);
+        sleep_ns(ns);
     }
     return true;
 }

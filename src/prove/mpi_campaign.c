@@ -1,5 +1,6 @@
 #include "prove/mpi_campaign.h"
 
+#include "base/names.h"
 #include "base/str.h"
 #include "finding/details.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A worker asks with ASK (what it did since), is answered with PART or STOP, and tells what it proved with PROOF. */
+/* A worker sends ASK with its progress, gets PART or STOP, and sends PROOF for each finding it proved. */
 enum tag { ASK = 1, PART, STOP, PROOF };
 #define LEAST_NS 300000000ull
 
@@ -19,26 +20,26 @@ struct tally {
 
 struct ranks {
     struct dh_mpi *mpi;
-    struct dh_campaign_terms of;
+    struct dh_campaign_terms terms;
     uint64_t next_part, began_ns, until_ns, done_schedules;
-    int stopped; /* workers that were told */
+    int stopped; /* workers that got STOP */
     bool failed, found_first;
-    DH_VEC(char *) proven; /* ids */
+    struct dh_names proven; /* ids */
     struct dh_err *err;
 };
 
 static bool is_over(const struct ranks *r)
 {
-    bool open = !r->of.n_goals;
-    for (size_t i = 0; i < r->of.n_goals; i++)
-        open = open || r->of.goals[i].verdict == DH_GOAL_OPEN || r->of.goals[i].verdict == DH_GOAL_SPENT;
-    return r->failed || r->found_first || !open || r->of.out->verdict == DH_GOAL_EXHAUSTED || r->of.out->no_threads ||
-           dh_now_ns() >= r->until_ns || r->of.host->interrupted(r->of.host->arg);
+    bool open = !r->terms.n_goals;
+    for (size_t i = 0; i < r->terms.n_goals; i++)
+        open = open || r->terms.goals[i].verdict == DH_GOAL_OPEN || r->terms.goals[i].verdict == DH_GOAL_SPENT;
+    return r->failed || r->found_first || !open || r->terms.out->verdict == DH_GOAL_EXHAUSTED ||
+           r->terms.out->no_threads || dh_now_ns() >= r->until_ns || r->terms.host->interrupted(r->terms.host->arg);
 }
 
-/* ---- what travels ---- */
+/* ---- messages ---- */
 
-/* id, details, witness, each behind the other with a zero byte. */
+/* id, details, strategy, witness, separated by zero bytes. */
 static bool send_proof(void *arg, const struct dh_proof *p)
 {
     struct ranks *r = arg;
@@ -56,63 +57,56 @@ static bool send_proof(void *arg, const struct dh_proof *p)
     return ok;
 }
 
-static bool is_news(struct ranks *r, const char *id)
-{
-    for (size_t i = 0; i < r->proven.n; i++)
-        if (strcmp(r->proven.at[i], id) == 0)
-            return false;
-    dh_vec_push(&r->proven, dh_strdup(id));
-    return true;
-}
-
 static struct dh_goal *goal_of(struct ranks *r, const char *id)
 {
-    for (size_t i = 0; i < r->of.n_goals; i++)
-        if (strcmp(r->of.goals[i].finding->id, id) == 0)
-            return &r->of.goals[i];
+    for (size_t i = 0; i < r->terms.n_goals; i++)
+        if (strcmp(r->terms.goals[i].finding->id, id) == 0)
+            return &r->terms.goals[i];
     return NULL;
 }
 
-static void pass_on(struct ranks *r, const struct dh_proof *p)
+static void report_proof(struct ranks *r, const struct dh_proof *p)
 {
     struct dh_goal *g = goal_of(r, p->finding->id);
-    if (!is_news(r, p->finding->id))
+    if (dh_names_has(&r->proven, p->finding->id))
         return;
+    dh_names_add(&r->proven, p->finding->id);
     if (g)
         g->verdict = DH_GOAL_PROVEN;
-    r->of.out->proven++;
-    r->found_first = r->found_first || r->of.o->first;
-    r->failed = !r->of.host->proven(r->of.host->arg, p) || r->failed;
+    r->terms.out->proven++;
+    r->found_first = r->found_first || r->terms.o->first;
+    r->failed = !r->terms.host->proven(r->terms.host->arg, p) || r->failed;
 }
 
 static bool own_proof(void *arg, const struct dh_proof *p)
 {
     struct ranks *r = arg;
-    pass_on(r, p);
+    report_proof(r, p);
     return !r->failed;
 }
 
-static void tell_plot(struct ranks *r, const struct dh_finding *f, const struct dh_witness *w, const char *strategy)
+static void report_witness(struct ranks *r, const struct dh_finding *f, const struct dh_witness *w,
+                           const char *strategy)
 {
-    struct dh_resolved_witness plot;
+    struct dh_resolved_witness resolved;
     struct dh_err ignored = {0};
-    if (dh_subject_resolve_witness(r->of.s, w, &plot, &ignored)) {
-        struct dh_schedule schedule = dh_resolved_witness_schedule(&plot);
+    if (dh_subject_resolve_witness(r->terms.s, w, &resolved, &ignored)) {
+        struct dh_schedule schedule = dh_resolved_witness_schedule(&resolved);
         struct dh_proof p = {.finding = f,
                              .witness = w,
                              .schedule = &schedule,
-                             .end = plot.end,
-                             .schedules = r->of.out->schedules,
+                             .end = resolved.end,
+                             .schedules = r->terms.out->schedules,
                              .time_ns = dh_now_ns() - r->began_ns,
                              .strategy = strategy,
                              .steps_before = schedule.n};
-        pass_on(r, &p);
+        report_proof(r, &p);
     }
-    dh_resolved_witness_release(&plot);
+    dh_resolved_witness_release(&resolved);
     dh_err_release(&ignored);
 }
 
-/* What a worker says is parsed as strictly as a file. */
+/* Messages of workers are parsed as strictly as files. */
 static void take_proof(struct ranks *r, const struct dh_bytes *b)
 {
     const char *id = (const char *)b->at, *end = id + b->n;
@@ -129,23 +123,23 @@ static void take_proof(struct ranks *r, const struct dh_bytes *b)
     dh_finding_set(&f.id, id);
     dh_finding_set(&f.verdict, "none");
     dh_finding_set(&f.healing, "none");
-    dh_finding_set(&f.build, r->of.s->build);
+    dh_finding_set(&f.build, r->terms.s->build);
     if (dh_witness_parse(&w, witness, (size_t)(end - witness), mark, &body, &ignored))
-        tell_plot(r, &f, &w, strategy);
+        report_witness(r, &f, &w, strategy);
     dh_witness_release(&w);
     dh_finding_release(&f);
     dh_err_release(&ignored);
 }
 
-static void count(struct ranks *r, const struct tally *t)
+static void add_tally(struct ranks *r, const struct tally *t)
 {
-    r->of.out->schedules += t->schedules;
-    r->of.out->steps += t->steps;
-    r->of.out->unconfirmed += t->unconfirmed;
-    r->of.out->threads = t->threads > r->of.out->threads ? t->threads : r->of.out->threads;
+    r->terms.out->schedules += t->schedules;
+    r->terms.out->steps += t->steps;
+    r->terms.out->unconfirmed += t->unconfirmed;
+    r->terms.out->threads = t->threads > r->terms.out->threads ? t->threads : r->terms.out->threads;
 }
 
-/* The first rank's other work: asked often. */
+/* On rank 0: handles all messages that have arrived. */
 static void serve(struct ranks *r)
 {
     struct dh_bytes b;
@@ -156,7 +150,7 @@ static void serve(struct ranks *r)
         if (tag == ASK && b.n == sizeof(struct tally)) {
             struct tally t;
             memcpy(&t, b.at, sizeof t);
-            count(r, &t);
+            add_tally(r, &t);
             bool over = is_over(r);
             uint64_t part = r->next_part++;
             dh_mpi_send(r->mpi, from, over ? STOP : PART, &part, sizeof part);
@@ -168,10 +162,10 @@ static void serve(struct ranks *r)
 
 /* ---- parts ---- */
 
-/* Long enough for a start to be worth it, short enough that nobody waits long for the others at the end. */
+/* Long enough to be worth a start, short enough that no rank waits long for the others at the end. */
 static uint64_t slice(const struct ranks *r)
 {
-    uint64_t ns = r->of.o->budget_ns / 8, now = dh_now_ns();
+    uint64_t ns = r->terms.o->budget_ns / 8, now = dh_now_ns();
     ns = ns < LEAST_NS ? LEAST_NS : ns;
     uint64_t left = r->until_ns > now ? r->until_ns - now : 0;
     return ns < left ? ns : left;
@@ -181,16 +175,16 @@ static uint64_t slice(const struct ranks *r)
 static bool do_part(struct ranks *r, uint64_t part, const struct dh_campaign_host *host,
                     struct dh_campaign_result *result)
 {
-    struct dh_campaign_options o = *r->of.o;
+    struct dh_campaign_options o = *r->terms.o;
     o.shard = 0;
     o.shards = 1;
-    o.seed = r->of.o->seed + part * 0x632be59bd9b4e019u;
+    o.seed = r->terms.o->seed + part * 0x632be59bd9b4e019u;
     o.budget_ns = slice(r);
-    if (!r->of.n_goals)
-        return dh_campaign(r->of.s, &o, NULL, 0, host, result, r->err);
+    if (!r->terms.n_goals)
+        return dh_campaign(r->terms.s, &o, NULL, 0, host, result, r->err);
     struct dh_goal *g = NULL;
-    for (size_t i = 0; i < r->of.n_goals && !g; i++) {
-        struct dh_goal *candidate = &r->of.goals[(part + i) % r->of.n_goals];
+    for (size_t i = 0; i < r->terms.n_goals && !g; i++) {
+        struct dh_goal *candidate = &r->terms.goals[(part + i) % r->terms.n_goals];
         if (candidate->verdict == DH_GOAL_OPEN || candidate->verdict == DH_GOAL_SPENT)
             g = candidate;
     }
@@ -198,24 +192,24 @@ static bool do_part(struct ranks *r, uint64_t part, const struct dh_campaign_hos
     if (!g)
         return true;
     g->verdict = DH_GOAL_OPEN;
-    return dh_campaign(r->of.s, &o, g, 1, host, result, r->err);
+    return dh_campaign(r->terms.s, &o, g, 1, host, result, r->err);
 }
 
-static void work_as_first(struct ranks *r, const struct dh_campaign_host *host)
+static void run_as_first(struct ranks *r, const struct dh_campaign_host *host)
 {
     while (!is_over(r)) {
         struct dh_campaign_result part;
         r->failed = !do_part(r, r->next_part++, host, &part) || r->failed;
         struct tally t = {part.schedules, part.steps, part.threads, part.unconfirmed};
-        count(r, &t);
-        r->done_schedules = r->of.out->schedules;
-        r->of.out->verdict = part.verdict;
-        r->of.out->no_threads = r->of.out->no_threads || part.no_threads;
-        r->of.out->interrupted = r->of.out->interrupted || part.interrupted;
-        free(r->of.out->bounds);
-        r->of.out->bounds = part.bounds ? dh_strdup(part.bounds) : NULL;
-        if (part.cannot && !r->of.out->cannot)
-            r->of.out->cannot = dh_strdup(part.cannot);
+        add_tally(r, &t);
+        r->done_schedules = r->terms.out->schedules;
+        r->terms.out->verdict = part.verdict;
+        r->terms.out->no_threads = r->terms.out->no_threads || part.no_threads;
+        r->terms.out->interrupted = r->terms.out->interrupted || part.interrupted;
+        free(r->terms.out->bounds);
+        r->terms.out->bounds = part.bounds ? dh_strdup(part.bounds) : NULL;
+        if (part.cannot && !r->terms.out->cannot)
+            r->terms.out->cannot = dh_strdup(part.cannot);
         r->failed = r->failed || part.cannot;
         dh_campaign_result_release(&part);
         serve(r);
@@ -241,12 +235,12 @@ static bool next_part(struct ranks *r, const struct tally *t, uint64_t *part)
     return more;
 }
 
-static void work_as_other(struct ranks *r, const struct dh_campaign_host *host)
+static void run_as_worker(struct ranks *r, const struct dh_campaign_host *host)
 {
     struct tally t = {0};
     for (uint64_t part; next_part(r, &t, &part);) {
         struct dh_campaign_result result;
-        r->until_ns = dh_now_ns() + r->of.o->budget_ns; /* the first one says when it is over */
+        r->until_ns = dh_now_ns() + r->terms.o->budget_ns; /* rank 0 decides when it is over */
         r->failed = !do_part(r, part, host, &result);
         t = (struct tally){result.schedules, result.steps, result.threads, result.unconfirmed};
         dh_campaign_result_release(&result);
@@ -261,36 +255,34 @@ static void progress(void *arg, const struct dh_campaign_state *s)
     if (dh_mpi_rank(r->mpi))
         return;
     serve(r);
-    all.schedules += r->of.out->schedules;
-    all.proven = r->of.out->proven;
+    all.schedules += r->terms.out->schedules;
+    all.proven = r->terms.out->proven;
     all.elapsed_ns = now - r->began_ns;
     all.left_ns = r->until_ns > now ? r->until_ns - now : 0;
-    r->of.host->progress(r->of.host->arg, &all);
+    r->terms.host->progress(r->terms.host->arg, &all);
 }
 
 static bool interrupted(void *arg)
 {
     struct ranks *r = arg;
-    return r->of.host->interrupted(r->of.host->arg) || r->found_first;
+    return r->terms.host->interrupted(r->terms.host->arg) || r->found_first;
 }
 
 bool dh_mpi_campaign(struct dh_mpi *mpi, struct dh_subject *s, const struct dh_campaign_options *o,
                      struct dh_goal *goals, size_t n, const struct dh_campaign_host *host,
                      struct dh_campaign_result *out, struct dh_err *err)
 {
-    struct ranks r = {.mpi = mpi, .of = {s, o, goals, n, host, out}, .err = err};
+    struct ranks r = {.mpi = mpi, .terms = {s, o, goals, n, host, out}, .err = err};
     bool first = dh_mpi_rank(mpi) == 0;
     struct dh_campaign_host own = {progress, first ? own_proof : send_proof, NULL, interrupted, &r};
     *out = (struct dh_campaign_result){.verdict = DH_GOAL_OPEN};
     r.began_ns = dh_now_ns();
     r.until_ns = r.began_ns + o->budget_ns;
     if (first)
-        work_as_first(&r, &own);
+        run_as_first(&r, &own);
     else
-        work_as_other(&r, &own);
+        run_as_worker(&r, &own);
     out->elapsed_ns = dh_now_ns() - r.began_ns;
-    for (size_t i = 0; i < r.proven.n; i++)
-        free(r.proven.at[i]);
-    dh_vec_release(&r.proven);
+    dh_names_release(&r.proven);
     return !r.failed || out->cannot;
 }

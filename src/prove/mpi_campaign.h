@@ -1,12 +1,12 @@
-/* A campaign of many processes on many machines, started by mpirun: the first hands out parts and keeps what is proven,
- * all search. Layer: prove (host/mpi.h). Whoever is done asks for the next part, so that quick machines do more. */
+/* A campaign distributed over MPI ranks: rank 0 assigns parts and collects proofs, all ranks search. Layer: prove, over
+ * host/mpi.h. A rank that is done asks for the next part, so that fast machines do more. */
 #ifndef DH_PROVE_MPI_CAMPAIGN_H
 #define DH_PROVE_MPI_CAMPAIGN_H
 
 #include "host/mpi.h"
 #include "prove/campaign.h"
 
-/* As dh_campaign. On ranks other than 0 the host is told nothing of proofs: they are the first one's to tell. */
+/* As dh_campaign. Only on rank 0 are proofs reported to the host. */
 bool dh_mpi_campaign(struct dh_mpi *mpi, struct dh_subject *s, const struct dh_campaign_options *o,
                      struct dh_goal *goals, size_t n, const struct dh_campaign_host *host,
                      struct dh_campaign_result *out, struct dh_err *err);

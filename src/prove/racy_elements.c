@@ -58,20 +58,20 @@ void dh_racy_elements_resolve(struct dh_racy_element *e, size_t n, const char *f
 uint32_t dh_racy_elements_export(const struct dh_racy_element *e, size_t n,
                                  struct dh_engine_element out[DH_ENGINE_ELEMENTS])
 {
-    uint32_t told = 0;
-    for (size_t i = 0; i < n && told < DH_ENGINE_ELEMENTS; i++) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < n && count < DH_ENGINE_ELEMENTS; i++) {
         if (!e[i].global[0])
-            out[told++] = (struct dh_engine_element){e[i].block, e[i].offset};
+            out[count++] = (struct dh_engine_element){e[i].block, e[i].offset};
         else if (e[i].address)
-            out[told++] = (struct dh_engine_element){0, e[i].address};
+            out[count++] = (struct dh_engine_element){0, e[i].address};
     }
-    return told;
+    return count;
 }
 
 /* ---- by name ---- */
 
-/* Numbers in brackets, and how many there are. */
-static unsigned numbers_in(const char *name, uint64_t out[DIMENSIONS])
+/* Indices in brackets; returns how many. */
+static unsigned indices_in(const char *name, uint64_t out[DIMENSIONS])
 {
     unsigned n = 0;
     for (const char *at = name; (at = strchr(at, '[')) && n < DIMENSIONS; at++)
@@ -91,17 +91,17 @@ char *dh_racy_element_array_name(const char *name)
     return dh_str_take(&s);
 }
 
-/* From the name of its last byte the debug information tells how many elements there are each way. */
+/* The name of its last byte in the debug information has the highest index of each dimension. */
 static bool in_global(const char *name, const char *file, struct dh_racy_element *out)
 {
     uint64_t at, size, wanted[DIMENSIONS], last[DIMENSIONS], index = 0, all = 1;
-    unsigned n = numbers_in(name, wanted);
+    unsigned n = indices_in(name, wanted);
     struct dh_symbolizer *s = dh_symbolizer_new();
     struct dh_source_data data = {0};
     size_t length = strcspn(name, "[");
     char *global = dh_format("%.*s", (int)length, name);
     bool ok = length < sizeof out->global && dh_symbolize_variable(s, file, global, &at, &size) &&
-              dh_symbolize_data(s, file, at + size - 1, &data) && numbers_in(data.name, last) >= n;
+              dh_symbolize_data(s, file, at + size - 1, &data) && indices_in(data.name, last) >= n;
     for (unsigned i = 0; ok && i < n; i++) {
         ok = wanted[i] <= last[i];
         index = index * (last[i] + 1) + wanted[i];
@@ -121,7 +121,7 @@ static bool in_global(const char *name, const char *file, struct dh_racy_element
 bool dh_racy_element_by_name(const char *name, const char *file, unsigned size, struct dh_racy_element *out)
 {
     uint64_t numbers[DIMENSIONS];
-    unsigned n = numbers_in(name, numbers);
+    unsigned n = indices_in(name, numbers);
     *out = (struct dh_racy_element){0};
     if (!n)
         return false;

@@ -18,13 +18,13 @@ struct show {
     struct dh_str *out;
     struct dh_subject *s;
     unsigned width, columns, column;
-    bool by_lines; /* too many threads for a column each */
+    bool by_lines; /* no columns: too many threads */
     DH_VEC(struct source) sources;
 };
 
 /* ---- the source ---- */
 
-/* The compiler may have named it from any folder above where it was called. */
+/* The path may be relative to any folder above. */
 static bool read_from_above(struct source *f, const char *folder)
 {
     char *base = dh_strdup(folder);
@@ -64,7 +64,7 @@ static struct source *source_of(struct show *w, const char *path)
     return &w->sources.at[w->sources.n - 1];
 }
 
-/* The line without what it begins with; "" when it is not to be had. Owned by the caller. */
+/* The line without its indentation; "": cannot be read. Owned by the caller. */
 static char *source_line(struct show *w, const char *path, unsigned line)
 {
     const struct source *f = source_of(w, path);
@@ -90,8 +90,8 @@ static bool is_access(uint8_t kind)
     return kind == DH_STEP_READ || kind == DH_STEP_WRITE || kind == DH_STEP_RMW || kind == DH_STEP_COPY;
 }
 
-static void add_deed(struct dh_str *out, uint8_t kind, uint64_t object, const struct dh_site *site,
-                     const struct dh_site_table *t)
+static void add_operation(struct dh_str *out, uint8_t kind, uint64_t object, const struct dh_site *site,
+                          const struct dh_site_table *t)
 {
     const char *name = site ? dh_site_string(t, site->variable) : "";
     if (kind == DH_STEP_CREATE || kind == DH_STEP_JOIN)
@@ -106,7 +106,7 @@ static void add_deed(struct dh_str *out, uint8_t kind, uint64_t object, const st
         dh_str_addf(out, "%s%s%s", dh_step_name(kind), *name ? " " : "", name);
 }
 
-/* The engine says 0 of calls that nobody announced, too: of code that is not instrumented. */
+/* The engine uses place 0 for calls of code that is not instrumented, too. */
 static bool is_nowhere(uint32_t place, uint8_t kind, const struct dh_site *site)
 {
     if (kind == DH_STEP_BEGIN || kind == DH_STEP_END)
@@ -122,14 +122,14 @@ static const struct dh_site *site_of(const struct show *w, uint32_t place, uint8
 }
 
 /* "bank.c:12 read balance", owned by the caller. */
-static char *words_of(const struct show *w, uint32_t place, uint8_t kind, uint64_t object)
+static char *step_text(const struct show *w, uint32_t place, uint8_t kind, uint64_t object)
 {
     const struct dh_site_table *t;
     const struct dh_site *site = site_of(w, place, kind, &t);
     struct dh_str s = {0};
     if (site && site->line)
         dh_str_addf(&s, "%s:%u ", dh_basename(dh_site_string(t, site->file)), site->line);
-    add_deed(&s, kind, object, site, t);
+    add_operation(&s, kind, object, site, t);
     return dh_str_take(&s);
 }
 
@@ -170,7 +170,7 @@ static void add_value(struct dh_str *out, const char *sign, uint64_t value, uint
     free(text);
 }
 
-/* What a read found, a write left; both of an update that changed something. */
+/* The value that was read or written; both of an update that changed it. */
 static void add_values(struct dh_str *out, const struct show *w, const struct dh_engine_decision *d,
                        const struct dh_engine_value *v)
 {
@@ -187,21 +187,21 @@ static void add_values(struct dh_str *out, const struct show *w, const struct dh
 }
 
 /* "bank.c:12 stale read balance" of a load that did not get the newest value. Owned by the caller. */
-static char *words_of_decision(const struct show *w, const struct dh_engine_decision *d)
+static char *decision_text(const struct show *w, const struct dh_engine_decision *d)
 {
-    char *words = words_of(w, d->place, d->kind, d->object);
-    const char *deed = strchr(words, ' ');
-    if (!d->alternative || !is_access(d->kind) || !deed)
+    char *words = step_text(w, d->place, d->kind, d->object);
+    const char *operation = strchr(words, ' ');
+    if (!d->alternative || !is_access(d->kind) || !operation)
         return words;
-    char *stale = dh_format("%.*s stale%s", (int)(deed - words), words, deed);
+    char *stale = dh_format("%.*s stale%s", (int)(operation - words), words, operation);
     free(words);
     return stale;
 }
 
-static char *step_words(const struct show *w, const struct dh_schedule *schedule, uint32_t i)
+static char *decision_text_with_values(const struct show *w, const struct dh_schedule *schedule, uint32_t i)
 {
     const struct dh_engine_decision *d = &schedule->decisions[i];
-    char *words = words_of_decision(w, d);
+    char *words = decision_text(w, d);
     struct dh_str s = {0};
     dh_str_add(&s, words);
     free(words);
@@ -213,8 +213,8 @@ static char *step_words(const struct show *w, const struct dh_schedule *schedule
 static void put_step(struct show *w, const struct dh_schedule *schedule, uint32_t i, unsigned times)
 {
     const struct dh_engine_decision *d = &schedule->decisions[i];
-    /* Of many the last value. */
-    char *words = step_words(w, schedule, i + times - 1);
+    /* The last value of several. */
+    char *words = decision_text_with_values(w, schedule, i + times - 1);
     struct dh_str s = {0};
     dh_str_add(&s, words);
     if (d->alternative && !is_access(d->kind))
@@ -228,7 +228,7 @@ static void put_step(struct show *w, const struct dh_schedule *schedule, uint32_
 
 static bool is_same_step(const struct dh_engine_decision *a, const struct dh_engine_decision *b)
 {
-    bool others = a->kind == DH_STEP_CREATE || a->kind == DH_STEP_JOIN; /* each another thread's */
+    bool others = a->kind == DH_STEP_CREATE || a->kind == DH_STEP_JOIN; /* of different threads */
     return !others && a->thread == b->thread && a->place == b->place && a->kind == b->kind &&
            a->alternative == b->alternative;
 }
@@ -285,15 +285,15 @@ static void put_end(struct show *w, const struct dh_engine_found *end)
     free(text);
     for (uint32_t i = 0; i < end->n_parties && i < DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_party *p = &end->parties[i];
-        /* Who failed is past the step that it was chosen for; its place tells what it was about. */
+        /* A thread that failed is past its step: only its place says what it was doing. */
         bool failed = end->kind == DH_ENGINE_ASSERTION || end->kind == DH_ENGINE_CRASH || end->kind == DH_ENGINE_FREED;
-        char *words = words_of(w, p->place, failed ? DH_STEP_NONE : p->kind, p->object);
+        char *words = step_text(w, p->place, failed ? DH_STEP_NONE : p->kind, p->object);
         put_line(w, p->thread, is_access(p->kind) ? "* " : "# ", words, p->place, p->kind);
         free(words);
     }
 }
 
-/* The bytes that both are about. */
+/* The value of the bytes that race. */
 static void put_value(struct show *w, const struct dh_engine_found *end)
 {
     const struct dh_engine_party *p = &end->parties[0];
@@ -318,14 +318,14 @@ static unsigned threads_in(const struct dh_schedule *s, const struct dh_engine_f
     return most + 1;
 }
 
-/* The widest of what stands in columns. */
+/* Width of a column. */
 static unsigned widest(const struct show *w, const struct dh_schedule *s, const struct dh_engine_found *end)
 {
     size_t most = COLUMN_LEAST;
     for (uint32_t i = 0; i < s->n + end->n_parties && i < s->n + DH_ENGINE_PARTIES; i++) {
         const struct dh_engine_decision *d = i < s->n ? &s->decisions[i] : NULL;
         const struct dh_engine_party *p = d ? NULL : &end->parties[i - s->n];
-        char *words = d ? step_words(w, s, i) : words_of(w, p->place, p->kind, p->object);
+        char *words = d ? decision_text_with_values(w, s, i) : step_text(w, p->place, p->kind, p->object);
         size_t n = strlen(words) + (d ? 1 : 3);
         most = n > most ? n : most;
         free(words);

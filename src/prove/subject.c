@@ -18,7 +18,7 @@ static bool read_build(struct dh_subject *s, const char *variant, struct dh_err 
     struct dh_container c;
     if (!dh_container_open(&c, variant, err))
         return false;
-    memcpy(s->of.build, c.id.bytes, sizeof s->of.build);
+    memcpy(s->end_context.build, c.id.bytes, sizeof s->end_context.build);
     dh_id_text(&c.id, s->build);
     dh_container_release(&c);
     return true;
@@ -37,26 +37,26 @@ bool dh_subject_open(struct dh_subject *s, const char *program, const char *vari
     if (!s->places)
         return dh_err_set(err, "%s has no sites: nothing in it was compiled by 'deadheat cc'", program);
     s->start.places = dh_place_names_count(s->places);
-    s->of.resolver = s->resolver;
-    s->of.variant = file;
-    s->of.program = s->program;
+    s->end_context.resolver = s->resolver;
+    s->end_context.variant = file;
+    s->end_context.program = s->program;
     return true;
 }
 
 void dh_subject_add_libraries(struct dh_subject *s, const struct dh_engine_progress *p)
 {
     uint32_t n = p->n_libraries < DH_ENGINE_LIBRARIES ? p->n_libraries : DH_ENGINE_LIBRARIES;
-    for (uint32_t i = s->of.n_libraries; i < n; i++) {
-        s->of.libraries[i] = dh_format("%.*s", DH_ENGINE_PATH, p->libraries[i]);
-        dh_place_names_library(s->places, i, s->of.libraries[i]);
-        s->of.n_libraries = i + 1;
+    for (uint32_t i = s->end_context.n_libraries; i < n; i++) {
+        s->end_context.libraries[i] = dh_format("%.*s", DH_ENGINE_PATH, p->libraries[i]);
+        dh_place_names_library(s->places, i, s->end_context.libraries[i]);
+        s->end_context.n_libraries = i + 1;
     }
 }
 
 void dh_subject_release(struct dh_subject *s)
 {
-    for (uint32_t i = 0; i < s->of.n_libraries; i++)
-        free(s->of.libraries[i]);
+    for (uint32_t i = 0; i < s->end_context.n_libraries; i++)
+        free(s->end_context.libraries[i]);
     dh_place_names_free(s->places);
     dh_resolver_free(s->resolver);
     free((char *)s->start.variant);
@@ -105,7 +105,7 @@ static void add_inputs(struct dh_witness *w, const char *path)
     dh_err_release(&ignored);
 }
 
-static void describe_start(const struct dh_subject *s, struct dh_witness *w)
+static void add_start(const struct dh_subject *s, struct dh_witness *w)
 {
     struct dh_witness_build b = {.id = dh_strdup(s->build), .name = dh_strdup(dh_basename(s->program))};
     dh_vec_push(&w->builds, b);
@@ -126,7 +126,7 @@ static void describe_start(const struct dh_subject *s, struct dh_witness *w)
             add_inputs(w, *a);
 }
 
-/* The beginning and the end of a thread are nowhere. */
+/* The begin and end of a thread have no place. */
 static bool is_nowhere(uint8_t kind, uint32_t place)
 {
     return (kind == DH_STEP_BEGIN || kind == DH_STEP_END) && !place;
@@ -146,8 +146,8 @@ static uint32_t parties_of(const struct dh_engine_found *end)
     return end->n_parties < DH_ENGINE_PARTIES ? end->n_parties : DH_ENGINE_PARTIES;
 }
 
-static void describe_adversary(struct dh_subject *s, const struct dh_adversary_setup *a,
-                               const struct dh_engine_found *end, struct dh_witness *out)
+static void add_adversary(struct dh_subject *s, const struct dh_adversary_setup *a, const struct dh_engine_found *end,
+                          struct dh_witness *out)
 {
     free(out->model);
     out->model = dh_strdup(a->model);
@@ -183,7 +183,7 @@ void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *sch
     out->threads = end->threads;
     out->spurious = schedule->flags & DH_ENGINE_SPURIOUS;
     out->all_visible = schedule->flags & DH_ENGINE_ALL_VISIBLE;
-    describe_start(s, out);
+    add_start(s, out);
     for (uint32_t i = 0; !out->all_visible && i < s->start.places; i++)
         if (schedule->visible[i])
             dh_vec_push(&out->visible, dh_strdup(dh_place_names_name(s->places, i)));
@@ -193,7 +193,7 @@ void dh_subject_make_witness(struct dh_subject *s, const struct dh_schedule *sch
                                         .place = dh_strdup(dh_place_names_name(s->places, i))};
             dh_vec_push(&out->marks, m);
         }
-    describe_adversary(s, &schedule->adversary, end, out);
+    add_adversary(s, &schedule->adversary, end, out);
     for (uint32_t i = 0; i < schedule->n; i++) {
         const struct dh_engine_decision *d = &schedule->decisions[i];
         dh_vec_push(&out->steps, step_of(s, d->thread, d->place, d->occurrence, d->alternative, d->kind));
@@ -230,7 +230,7 @@ static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
     return true;
 }
 
-/* A program that is healed has its functions inlined elsewhere, or not at all: any place of the site will do. */
+/* In a healed program functions are inlined elsewhere, or not at all: any place of the site is taken. */
 static bool find_copy(struct dh_subject *s, const char *name, uint32_t *place)
 {
     enum { COPIES = 16 };
@@ -255,8 +255,8 @@ static bool find_place(struct dh_subject *s, const char *name, uint32_t *place, 
            dh_err_set(err, "the witness names %s, which this build does not have", name);
 }
 
-static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
-                       struct dh_err *err)
+static bool resolve_marks(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                          struct dh_err *err)
 {
     uint32_t place;
     for (size_t i = 0; i < w->marks.n; i++) {
@@ -274,8 +274,8 @@ static bool plot_marks(struct dh_subject *s, const struct dh_witness *w, struct 
     return true;
 }
 
-static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
-                          struct dh_err *err)
+static bool resolve_foreseen(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                             struct dh_err *err)
 {
     for (size_t i = 0; i < w->foreseen.n && i < DH_ENGINE_FORESEEN; i++) {
         const struct dh_witness_foreseen *from = &w->foreseen.at[i];
@@ -287,8 +287,8 @@ static bool plot_foreseen(struct dh_subject *s, const struct dh_witness *w, stru
     return true;
 }
 
-static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
-                         struct dh_err *err)
+static bool resolve_visible(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                            struct dh_err *err)
 {
     out->visible = dh_xcalloc(s->start.places + 1, sizeof *out->visible);
     out->stale = dh_xcalloc(s->start.places + 1, 1);
@@ -303,11 +303,11 @@ static bool plot_visible(struct dh_subject *s, const struct dh_witness *w, struc
     for (size_t i = 0; i < w->elements.n && i < DH_ENGINE_ELEMENTS; i++)
         out->elements[out->n_elements++] = w->elements.at[i];
     dh_racy_elements_resolve(out->elements, out->n_elements, s->start.variant);
-    return plot_marks(s, w, out, err) && plot_foreseen(s, w, out, err);
+    return resolve_marks(s, w, out, err) && resolve_foreseen(s, w, out, err);
 }
 
-static bool plot_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
-                       struct dh_err *err)
+static bool resolve_steps(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                          struct dh_err *err)
 {
     for (size_t i = 0; i < w->steps.n; i++) {
         const struct dh_witness_step *from = &w->steps.at[i];
@@ -330,8 +330,8 @@ static uint16_t kind_of(const char *name)
     return k;
 }
 
-static bool plot_end(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
-                     struct dh_err *err)
+static bool resolve_end(struct dh_subject *s, const struct dh_witness *w, struct dh_resolved_witness *out,
+                        struct dh_err *err)
 {
     struct dh_engine_found *end = dh_xcalloc(1, sizeof *end);
     out->end = end;
@@ -359,8 +359,8 @@ bool dh_subject_resolve_witness(struct dh_subject *s, const struct dh_witness *w
 {
     *out = (struct dh_resolved_witness){.flags = (w->spurious ? DH_ENGINE_SPURIOUS : 0u) |
                                                  (w->all_visible ? DH_ENGINE_ALL_VISIBLE : 0u)};
-    return same_build(s, w, err) && same_inputs(w, err) && plot_visible(s, w, out, err) && plot_steps(s, w, out, err) &&
-           plot_end(s, w, out, err);
+    return same_build(s, w, err) && same_inputs(w, err) && resolve_visible(s, w, out, err) &&
+           resolve_steps(s, w, out, err) && resolve_end(s, w, out, err);
 }
 
 void dh_resolved_witness_release(struct dh_resolved_witness *p)
