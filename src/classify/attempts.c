@@ -1,4 +1,4 @@
-/* Trials, and who judges what they end with: the baseline, then the oracle. */
+/* Trials of a column, judged by the baseline and then by the oracle. */
 #include "base/alloc.h"
 #include "classify/campaign_internal.h"
 
@@ -14,13 +14,13 @@ uint64_t dh_time_left(const struct campaign *c)
     return c->until_ns > now ? c->until_ns - now : 0;
 }
 
-/* ---- what is in doubt ---- */
+/* ---- adversarial places ---- */
 
-struct doubt dh_adversarial_places(const struct campaign *c, const struct dh_classified *of, bool tears)
+struct adversarial_places dh_adversarial_places(const struct campaign *c, const struct dh_classified *of, bool tears)
 {
     const struct dh_racy_variable *v = of->variable;
     uint32_t places = c->s->start.places;
-    struct doubt d = {dh_xcalloc(places + 1, 1), dh_xcalloc(places + 1, sizeof *d.visible)};
+    struct adversarial_places d = {dh_xcalloc(places + 1, 1), dh_xcalloc(places + 1, sizeof *d.visible)};
     uint8_t kept = of->rate && of->by_element ? 0xff : DH_ENGINE_STALE;
     for (uint32_t i = 0; i < places; i++)
         if (v->marks[i]) {
@@ -31,23 +31,23 @@ struct doubt dh_adversarial_places(const struct campaign *c, const struct dh_cla
     return d;
 }
 
-void dh_adversarial_places_release(struct doubt *d)
+void dh_adversarial_places_release(struct adversarial_places *d)
 {
     free(d->marks);
     free(d->visible);
-    *d = (struct doubt){0};
+    *d = (struct adversarial_places){0};
 }
 
 /* ---- the oracle ---- */
 
-/* What the run wrote, as it does with kernel threads. */
+/* Output of the run, by a replay. */
 static bool output_of(struct campaign *c, const struct attempt *a, const struct dh_engine_found *f, struct dh_str *out)
 {
     struct dh_replayed how;
     struct dh_schedule s = {.decisions = f->decisions,
                             .n = f->n_decisions,
-                            .visible = a->doubt.visible,
-                            .adversary = dh_baseline_adversary(&c->b, a->column->model, a->doubt.marks)};
+                            .visible = a->places.visible,
+                            .adversary = dh_baseline_adversary(&c->b, a->column->model, a->places.marks)};
     s.adversary.foreseen = f->foreseen;
     s.adversary.n_foreseen = f->n_foreseen < DH_ENGINE_FORESEEN ? f->n_foreseen : DH_ENGINE_FORESEEN;
     if (!dh_replay(&c->s->start, &s, DH_REPLAY_NO_RACES | DH_REPLAY_CAPTURE, REPLAY_NS, &how, c->err)) {
@@ -84,8 +84,9 @@ static bool is_accepted(struct campaign *c, const struct attempt *a, const struc
     return accepts;
 }
 
-/* Takes out what the oracle accepts, and what there was no time to ask about. */
-static unsigned judge(struct campaign *c, const struct attempt *a, uint64_t until_ns, struct dh_trial_result *r)
+/* Removes ends that the oracle accepts, and those that there was no time to judge. */
+static unsigned remove_accepted(struct campaign *c, const struct attempt *a, uint64_t until_ns,
+                                struct dh_trial_result *r)
 {
     unsigned accepted = 0, kept = 0;
     for (size_t i = 0; i < r->found.n; i++) {
@@ -104,8 +105,8 @@ static unsigned judge(struct campaign *c, const struct attempt *a, uint64_t unti
     return accepted;
 }
 
-/* Who is held back so that accesses meet may be whom the others wait for: that they spin says nothing. */
-static void leave_out_hangs(struct dh_trial_result *r)
+/* Directed schedules hold a thread back for which others may spin: such a hang is no failure. */
+static void remove_hangs(struct dh_trial_result *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->found.n; i++)
@@ -125,8 +126,8 @@ bool dh_attempt_run(struct campaign *c, const struct attempt *a, struct dh_trial
                                      : a->pair     ? "directed"
                                                    : "random",
                          .systematic = a->systematic,
-                         .marks = a->doubt.marks,
-                         .visible = a->in_line ? NULL : a->doubt.visible,
+                         .marks = a->places.marks,
+                         .visible = a->in_line ? NULL : a->places.visible,
                          .in_line = a->in_line,
                          .seed = c->o->seed,
                          .schedules = a->systematic ? 0
@@ -143,11 +144,11 @@ bool dh_attempt_run(struct campaign *c, const struct attempt *a, struct dh_trial
             return false;
         }
         if (a->pair)
-            leave_out_hangs(out);
-        unsigned accepted = c->o->oracle ? judge(c, a, until_ns, out) : 0;
+            remove_hangs(out);
+        unsigned accepted = c->o->oracle ? remove_accepted(c, a, until_ns, out) : 0;
         out->failed -= accepted < out->failed ? accepted : out->failed;
         if (!accepted || round + 1 == ROUNDS || dh_now_ns() >= until_ns || c->failed)
             return true;
-        dh_trial_release(out); /* once more, now that more is known to be right */
+        dh_trial_release(out); /* again, with the accepted outcomes */
     }
 }

@@ -1,12 +1,11 @@
-/* Failures that the baseline has already, since threads that switch at synchronisation alone bring them about. Which
- * variable is to blame? One whose values make a difference: with older ones, in schedules of the same kind, the program
- * fails more often or less. */
+/* Failures of the baseline, which need no stale value. A variable is to blame if its values make a difference: with
+ * older ones, in schedules of the same kind, the program fails significantly more or less often. */
 #include "classify/campaign_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BEYOND_CHANCE 4.0 /* standard deviations */
+#define SIGNIFICANT 4.0 /* standard deviations */
 #define LEAST_NS 500000000ull
 enum { RUNS = 400 };
 
@@ -17,7 +16,7 @@ static const struct dh_classify_column others[] = {
 };
 enum { OTHERS = sizeof others / sizeof *others };
 
-static bool has_known(const struct dh_baseline *b)
+static bool has_failures(const struct dh_baseline *b)
 {
     for (unsigned i = 0; i < DH_ENGINE_ENDS; i++)
         if (b->ends[i] && i != DH_ENGINE_DONE && i != DH_ENGINE_CUT)
@@ -25,7 +24,7 @@ static bool has_known(const struct dh_baseline *b)
     return false;
 }
 
-/* Two shares of runs that chance does not explain. */
+/* A two-proportion z-test. */
 static bool differ(const struct dh_classify_column *a, const struct dh_classify_column *b)
 {
     double n = (double)a->runs, m = (double)b->runs;
@@ -33,10 +32,10 @@ static bool differ(const struct dh_classify_column *a, const struct dh_classify_
         return false;
     double p = (double)a->failed / n, q = (double)b->failed / m;
     double all = (double)(a->failed + b->failed) / (n + m);
-    return (p - q) * (p - q) > BEYOND_CHANCE * BEYOND_CHANCE * all * (1 - all) * (1 / n + 1 / m);
+    return (p - q) * (p - q) > SIGNIFICANT * SIGNIFICANT * all * (1 - all) * (1 / n + 1 / m);
 }
 
-/* The column of that name gets what was counted, since it is of more runs. */
+/* The column of that name gets the counts of these runs, which are more. */
 static struct dh_classify_column *column_of(struct dh_classified *out, const struct dh_classify_column *like)
 {
     for (unsigned i = 0; i < out->n_columns; i++)
@@ -50,7 +49,7 @@ static struct dh_classify_column *run(struct campaign *c, struct dh_classified *
 {
     struct dh_classify_column *column = column_of(out, like);
     struct dh_trial_result r;
-    struct attempt a = {.column = like, .doubt = dh_adversarial_places(c, out, false), .runs = RUNS};
+    struct attempt a = {.column = like, .places = dh_adversarial_places(c, out, false), .runs = RUNS};
     a.time_ns = dh_time_left(c) / 3 > LEAST_NS ? dh_time_left(c) / 3 : LEAST_NS;
     c->host->progress(c->host->arg, out->variable->name, "whether it is to blame", a.time_ns);
     if (column && dh_attempt_run(c, &a, &r)) {
@@ -59,7 +58,7 @@ static struct dh_classify_column *run(struct campaign *c, struct dh_classified *
         dh_failures_take(c, column, &r);
         dh_trial_release(&r);
     }
-    dh_adversarial_places_release(&a.doubt);
+    dh_adversarial_places_release(&a.places);
     return column;
 }
 
@@ -68,7 +67,7 @@ void dh_blame_baseline_failures(struct campaign *c, struct dh_classified *out)
     struct dh_baseline b = c->b;
     const struct dh_classify_column *one, *other = NULL;
     bool blamed = false;
-    if (!has_known(&b) || !column_of(out, &newest))
+    if (!has_failures(&b) || !column_of(out, &newest))
         return;
     memset(c->b.ends, 0, sizeof c->b.ends);
     one = run(c, out, &newest);

@@ -1,4 +1,4 @@
-/* Failing runs: which of them happens with kernel threads, under which model, and what is told of it. */
+/* Failing runs: minimised, confirmed with kernel threads, under the strongest model, and explained. */
 #include "base/alloc.h"
 #include "classify/campaign_internal.h"
 #include "classify/explain.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIRMS = 4, MORE = 5 /* runs for a model: that stores wait long is rarer than that a read is stale */ };
+enum { CONFIRMS = 4, MORE = 5 /* times as many runs for a model: long delayed stores are rare */ };
 #define CONFIRM_NS 4000000000ull
 #define CONFIRM_LEAST_NS 1000000000ull
 #define STRONGER_NS 600000000ull /* for a model, at least */
 
-/* Models from the strongest on. */
+/* Models by strength. */
 static unsigned rank_of(const char *model)
 {
     static const char *const models[] = {"sc", "tso", "pso", "c11", "hb", "hbmm"};
@@ -22,7 +22,7 @@ static unsigned rank_of(const char *model)
     return i;
 }
 
-/* ---- what was found ---- */
+/* ---- failures ---- */
 
 void dh_failures_take(struct campaign *c, const struct dh_classify_column *column, struct dh_trial_result *r)
 {
@@ -52,10 +52,10 @@ static int by_worth(const void *a, const void *b)
     return x->found->n_decisions < y->found->n_decisions ? -1 : x->found->n_decisions > y->found->n_decisions;
 }
 
-/* ---- telling ---- */
+/* ---- explaining ---- */
 
-/* What varies in every run is no part of the witness. */
-static void leave_out_what_varies(const struct campaign *c, struct dh_engine_found *end)
+/* Output that varies is no part of the witness. */
+static void ignore_varying_output(const struct campaign *c, struct dh_engine_found *end)
 {
     if (c->b.output_varies)
         end->outcome.output = UINT64_MAX;
@@ -96,9 +96,9 @@ void dh_failure_explain(struct campaign *c, struct dh_classified *out)
     out->explanation = dh_str_take(&read);
 }
 
-/* ---- with kernel threads ---- */
+/* ---- confirming ---- */
 
-/* With fewer stale reads it may fail in a way that the oracle accepts. */
+/* The minimised run may end in a way that the oracle accepts. */
 static bool is_refused(struct campaign *c, const struct dh_failing_run *r)
 {
     bool accepts = false;
@@ -115,13 +115,13 @@ static bool is_access(const struct dh_engine_decision *d)
            !(d->flags & DH_STEP_ATOMIC);
 }
 
-/* A thread's accesses happen right behind the synchronisation before them: when that was, or when the first of them
- * was; or who reads what is old is there before all others, when it was new. */
+/* Where the accesses of a thread go that follow a step of synchronisation: right after it, at its old time or at that
+ * of the first access; or the thread of the stale read runs before all others. */
 enum way { LATE, EARLY, FIRST, WAYS };
 
-/* The step of synchronisation that was kept back for the thread is due now. */
-static uint32_t give(struct dh_engine_decision *to, const struct dh_failing_run *r, uint32_t n, uint32_t *kept,
-                     uint32_t thread)
+/* Adds the step of synchronisation that was held back for the thread. */
+static uint32_t add_held(struct dh_engine_decision *to, const struct dh_failing_run *r, uint32_t n, uint32_t *kept,
+                         uint32_t thread)
 {
     if (kept[thread])
         to[n++] = r->schedule.decisions[kept[thread] - 1];
@@ -130,7 +130,7 @@ static uint32_t give(struct dh_engine_decision *to, const struct dh_failing_run 
 }
 
 /* The schedule with switches at synchronisation only, owned by the caller. */
-static struct dh_engine_decision *undisturbed(const struct dh_failing_run *r, enum way way, uint32_t *n)
+static struct dh_engine_decision *without_preemption(const struct dh_failing_run *r, enum way way, uint32_t *n)
 {
     uint32_t threads = 0;
     for (uint32_t i = 0; i < r->schedule.n; i++)
@@ -141,21 +141,20 @@ static struct dh_engine_decision *undisturbed(const struct dh_failing_run *r, en
     for (uint32_t i = 0; i < r->schedule.n; i++) {
         const struct dh_engine_decision *d = &r->schedule.decisions[i];
         if (!is_access(d) || way == LATE)
-            *n = give(to, r, *n, kept, d->thread);
+            *n = add_held(to, r, *n, kept, d->thread);
         if (!is_access(d))
             kept[d->thread] = i + 1;
         if (way == EARLY)
-            *n = give(to, r, *n, kept, d->thread);
+            *n = add_held(to, r, *n, kept, d->thread);
     }
     for (uint32_t t = 0; t < threads; t++)
-        *n = give(to, r, *n, kept, t);
+        *n = add_held(to, r, *n, kept, t);
     free(kept);
     return to;
 }
 
-/* The decisions up to the last stale read of its thread, in front; those of the main thread that let it begin before
- * them. */
-static struct dh_engine_decision *with_first(const struct dh_failing_run *r, uint32_t *n)
+/* The decisions of the thread of the last stale read come first, after those of main that create it. */
+static struct dh_engine_decision *with_reader_first(const struct dh_failing_run *r, uint32_t *n)
 {
     const struct dh_engine_decision *d = r->schedule.decisions;
     uint32_t last = r->schedule.n, begins = 0;
@@ -177,11 +176,12 @@ static struct dh_engine_decision *with_first(const struct dh_failing_run *r, uin
     return to;
 }
 
-/* Nobody is interrupted between two steps of synchronisation: what it prints then is right, too. */
-static bool prints_so_undisturbed(struct campaign *c, const struct dh_failing_run *r, enum way way, uint64_t time_ns)
+/* Does a run without preemption between synchronisation end the same? Then that output is right, too. */
+static bool ends_so_without_preemption(struct campaign *c, const struct dh_failing_run *r, enum way way,
+                                       uint64_t time_ns)
 {
     uint32_t n = 0;
-    struct dh_engine_decision *decisions = way == FIRST ? with_first(r, &n) : undisturbed(r, way, &n);
+    struct dh_engine_decision *decisions = way == FIRST ? with_reader_first(r, &n) : without_preemption(r, way, &n);
     if (!decisions)
         return false;
     struct dh_schedule s = {.decisions = decisions,
@@ -198,14 +198,14 @@ static bool prints_so_undisturbed(struct campaign *c, const struct dh_failing_ru
     return same;
 }
 
-/* Failed for nothing but what it printed? Undisturbed runs that print all kinds of things may not have shown all. */
+/* If it failed by its output alone, the baseline may not have shown all right outputs. */
 static bool is_doubtful(struct campaign *c, const struct dh_failing_run *r, uint64_t time_ns)
 {
     if (c->o->oracle || r->end->kind != DH_ENGINE_WRONG || r->end->outcome.status != c->b.status)
         return false;
     bool right = false;
     for (enum way way = 0; way < WAYS && !right; way++)
-        right = prints_so_undisturbed(c, r, way, time_ns);
+        right = ends_so_without_preemption(c, r, way, time_ns);
     if (right) {
         dh_baseline_accept_output(&c->b, &r->end->outcome);
         c->is_doubtful = true;
@@ -215,8 +215,8 @@ static bool is_doubtful(struct campaign *c, const struct dh_failing_run *r, uint
     return c->is_doubtful;
 }
 
-static bool holds(struct campaign *c, const struct failure *f, const struct dh_schedule *as, uint64_t patience_ns,
-                  struct dh_failing_run *out)
+static bool confirms(struct campaign *c, const struct failure *f, const struct dh_schedule *as, uint64_t patience_ns,
+                     struct dh_failing_run *out)
 {
     if (dh_minimise_failure(c->s, f->found, as, patience_ns, out, c->err) && is_refused(c, out) &&
         !is_doubtful(c, out, patience_ns))
@@ -227,26 +227,26 @@ static bool holds(struct campaign *c, const struct failure *f, const struct dh_s
 
 static bool confirm(struct campaign *c, const struct failure *f, struct dh_classified *out)
 {
-    struct doubt d = dh_adversarial_places(c, out, f->column->tears);
+    struct adversarial_places d = dh_adversarial_places(c, out, f->column->tears);
     struct dh_schedule as = {.visible = d.visible,
                              .adversary = dh_baseline_adversary(&c->b, f->column->model, d.marks)};
-    uint64_t patience = dh_time_left(c) / 2; /* then it is found within the budget */
+    uint64_t patience = dh_time_left(c) / 2; /* within the budget */
     patience = patience < CONFIRM_LEAST_NS ? CONFIRM_LEAST_NS : patience < CONFIRM_NS ? patience : CONFIRM_NS;
     c->host->progress(c->host->arg, out->variable->name, "fewest stale reads", patience);
     struct dh_failing_run run;
-    bool ok = holds(c, f, &as, patience, &run) || (c->o->oracle && !c->failed && holds(c, f, &as, 0, &run));
+    bool ok = confirms(c, f, &as, patience, &run) || (c->o->oracle && !c->failed && confirms(c, f, &as, 0, &run));
     if (!ok) {
         dh_adversarial_places_release(&d);
         out->unconfirmed++;
         return false;
     }
-    if (out->failed) { /* one under a stronger model takes its place */
+    if (out->failed) { /* replaced by one under a stronger model */
         free((void *)out->run.schedule.visible);
         free((void *)out->run.schedule.adversary.marks);
         dh_failing_run_release(&out->run);
     }
     out->run = run;
-    leave_out_what_varies(c, out->run.end);
+    ignore_varying_output(c, out->run.end);
     out->failed = f->column;
     out->verdict = "destructive";
     if (!out->found_ns)
@@ -272,7 +272,7 @@ void dh_failures_confirm(struct campaign *c, struct dh_classified *out)
 
 /* ---- the strongest model ---- */
 
-/* Ways of choosing values under models between sc and hb; one that the engine does not have is left out. */
+/* Models between sc and hb. */
 static const struct dh_classify_column stronger[] = {
     {.title = "random", .model = "tso", .heuristic = "random"},
     {.title = "random", .model = "pso", .heuristic = "random"},
@@ -285,7 +285,7 @@ static bool fails_under(struct campaign *c, struct dh_classified *out, const str
 {
     struct dh_trial_result r;
     struct attempt a = {
-        .column = column, .doubt = dh_adversarial_places(c, out, column->tears), .runs = MORE * c->o->runs};
+        .column = column, .places = dh_adversarial_places(c, out, column->tears), .runs = MORE * c->o->runs};
     a.time_ns = dh_time_left(c) / 4 > STRONGER_NS ? dh_time_left(c) / 4 : STRONGER_NS;
     out->strongest = *column;
     c->host->progress(c->host->arg, out->variable->name, column->model, a.time_ns);
@@ -298,7 +298,7 @@ static bool fails_under(struct campaign *c, struct dh_classified *out, const str
         found = c->failures.n;
         dh_trial_release(&r);
     }
-    dh_adversarial_places_release(&a.doubt);
+    dh_adversarial_places_release(&a.places);
     return found;
 }
 
@@ -314,5 +314,5 @@ void dh_failures_find_strongest_model(struct campaign *c, struct dh_classified *
         dh_failures_release(c);
         done = fails_under(c, out, &column) && confirm_any(c, out);
     }
-    out->unconfirmed = unconfirmed; /* it fails under hb all the same */
+    out->unconfirmed = unconfirmed; /* it is confirmed under hb */
 }

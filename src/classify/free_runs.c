@@ -21,13 +21,13 @@
 #include <unistd.h>
 
 enum {
-    SLOTS = 16,      /* threads that are told apart when nothing is known */
+    SLOTS = 16,      /* threads that are distinguished by default, */
     SLOTS_LEAST = 8, /* and at least */
     PRINTED = 2000,  /* bytes of each stream that are kept */
     LOG_RECORDS = 1 << 20,
     LOOK_MS = 50
 };
-#define OUTPUT_MOST (256l << 20) /* who writes more does not end */
+#define OUTPUT_MOST (256l << 20) /* a run that writes more hangs */
 #define RUN_NS 10000000000ull
 
 /* ---- the variant ---- */
@@ -207,7 +207,7 @@ static void set_environment(const struct running *r, pid_t tool)
         putenv(*e);
 }
 
-static void live_as_program(const struct running *r, pid_t tool)
+static void run_program(const struct running *r, pid_t tool)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
@@ -238,7 +238,7 @@ static bool start(struct running *r, struct dh_err *err)
     r->began = dh_now_ns();
     r->pid = fork();
     if (r->pid == 0)
-        live_as_program(r, tool);
+        run_program(r, tool);
     if (r->pid < 0)
         return dh_err_errno(err, "cannot start %s", r->v->path);
     setpgid(r->pid, r->pid);
@@ -273,7 +273,7 @@ static bool wait_for_end(const struct running *r, uint64_t until)
     return has_ended;
 }
 
-/* What it started goes with it. */
+/* Kills the processes that it started. */
 static void finish(const struct running *r, bool in_time, struct dh_free_run *out)
 {
     struct rusage usage = {0};
@@ -393,7 +393,7 @@ bool dh_free_run(const struct dh_free *f, struct dh_subject *s, bool (*seen)(voi
 enum dh_engine_end dh_free_judge(const struct dh_free_run *r, const struct dh_baseline *b)
 {
     enum dh_engine_end end = DH_ENGINE_DONE;
-    if (!r->stale_loads) /* every read got the newest value: it does that by itself */
+    if (!r->stale_loads) /* not due to stale values */
         return end;
     if (r->end == DH_FREE_HUNG)
         end = DH_ENGINE_HANG;

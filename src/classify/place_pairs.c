@@ -1,4 +1,4 @@
-/* Verdicts of pairs: what comes of two places when reads elsewhere get the newest value. */
+/* Verdicts of pairs of places: runs in which all other reads get the newest value. */
 #include "classify/campaign_internal.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool is_side(const struct sides *p, unsigned side, uint32_t place)
     return false;
 }
 
-/* Is it a read at one of the two that took, or missed, what was written at the other? */
+/* Is it a read at one of the two that got, or missed, a write at the other? */
 static bool is_of(const struct sides *p, const struct dh_engine_stale_read *r)
 {
     for (unsigned reads = 0; reads < 2; reads++)
@@ -45,11 +45,12 @@ static bool is_in_witness(const struct sides *p, const struct dh_engine_found *e
     return false;
 }
 
-/* Writes must be known wherever they are; reads are in doubt at the two places only. Where no read is stale, only
- * there threads switch. */
-static struct doubt doubt_of(const struct campaign *c, const struct dh_classified *of, const struct sides *p)
+/* The model must see all writes; only reads at the two places may be stale. Without stale reads only these are visible.
+ */
+static struct adversarial_places places_of(const struct campaign *c, const struct dh_classified *of,
+                                           const struct sides *p)
 {
-    struct doubt d = dh_adversarial_places(c, of, of->failed->tears);
+    struct adversarial_places d = dh_adversarial_places(c, of, of->failed->tears);
     bool stale = of->run.end->n_stale;
     for (uint32_t i = 0; i < c->s->start.places; i++)
         if (d.marks[i] && !is_side(p, 0, i) && !is_side(p, 1, i) && (!stale || dh_racy_place_loads(c->s, i))) {
@@ -59,9 +60,9 @@ static struct doubt doubt_of(const struct campaign *c, const struct dh_classifie
     return d;
 }
 
-/* With kernel threads, but as it was found. */
-static bool holds(struct campaign *c, const struct dh_classify_column *column, const struct doubt *d,
-                  const struct dh_trial_result *r)
+/* Confirms without minimising. */
+static bool confirms(struct campaign *c, const struct dh_classify_column *column, const struct adversarial_places *d,
+                     const struct dh_trial_result *r)
 {
     struct dh_schedule as = {.visible = d->visible, .adversary = dh_baseline_adversary(&c->b, column->model, d->marks)};
     struct dh_failing_run run;
@@ -75,7 +76,7 @@ static void try_alone(struct campaign *c, const struct dh_classified *of, const 
                       struct dh_classified_pair *out)
 {
     struct dh_classify_column column = *of->failed;
-    struct attempt a = {.column = &column, .doubt = doubt_of(c, of, p), .runs = RUNS, .time_ns = PAIR_NS};
+    struct attempt a = {.column = &column, .places = places_of(c, of, p), .runs = RUNS, .time_ns = PAIR_NS};
     struct dh_racy_pair meets = {{p->at[0][0], p->at[1][0]}};
     uint64_t runs = 0, failed = 0;
     bool done = false;
@@ -86,18 +87,18 @@ static void try_alone(struct campaign *c, const struct dh_classified *of, const 
             break;
         runs += r.schedules;
         failed += r.failed;
-        done = r.failed && holds(c, &column, &a.doubt, &r);
+        done = r.failed && confirms(c, &column, &a.places, &r);
         dh_trial_release(&r);
     }
-    dh_adversarial_places_release(&a.doubt);
+    dh_adversarial_places_release(&a.places);
     out->verdict = done ? "destructive" : "no-failure";
     out->why = done ? dh_format("%llu of %llu runs in which nothing else was in doubt failed",
                                 (unsigned long long)failed, (unsigned long long)runs)
                     : dh_format("%llu runs in which nothing else was in doubt did not fail", (unsigned long long)runs);
 }
 
-static void try_freely(struct campaign *c, const struct dh_classified *of, const struct sides *p,
-                       struct dh_classified_pair *out)
+static void try_free_runs(struct campaign *c, const struct dh_classified *of, const struct sides *p,
+                          struct dh_classified_pair *out)
 {
     uint32_t only[2 * DH_RACY_PLACES];
     unsigned n = 0;
@@ -124,7 +125,7 @@ static void judge(struct campaign *c, struct dh_classified *of, struct dh_classi
     else if (of->pairs.n >= PAIRS_MOST || !dh_time_left(c))
         out->why = dh_strdup("as the variable: not tried alone");
     else if (of->is_free)
-        try_freely(c, of, &p, out);
+        try_free_runs(c, of, &p, out);
     else
         try_alone(c, of, &p, out);
 }

@@ -22,7 +22,7 @@ static bool is_member(const char *variable, const char *whole)
 }
 
 /* Accesses of the variable itself, and those that copy or set something that it is a part of. */
-static bool touches(const struct dh_site_table *t, const struct dh_site *s, const char *variable)
+static bool accesses(const struct dh_site_table *t, const struct dh_site *s, const char *variable)
 {
     if (strcmp(dh_site_string(t, s->variable), variable) == 0)
         return true;
@@ -38,7 +38,7 @@ static bool loads(const struct dh_site *s)
     return s->op == DH_OP_READ || s->op == DH_OP_ATOMIC_LOAD || s->op == DH_OP_COPY || s->op == DH_OP_MOVE;
 }
 
-/* A pointer that is read was written as a whole. */
+/* Pointers are written as a whole. */
 static bool tears(const struct dh_site *s)
 {
     return s->size == 8 && !(s->flags & DH_SITE_POINTER) && dh_op_info(s->op)->group == DH_GROUP_ACCESS;
@@ -62,7 +62,7 @@ static unsigned mark_variable(struct dh_racy_variable *v, struct dh_subject *s, 
     for (uint32_t i = 0; i < s->start.places; i++) {
         const struct dh_site_table *t;
         const struct dh_site *site = dh_place_names_site(s->places, i, &t);
-        if (!site || !is_access(site) || !touches(t, site, name))
+        if (!site || !is_access(site) || !accesses(t, site, name))
             continue;
         mark(v, site, i);
         n++;
@@ -159,7 +159,7 @@ static void drop_last(struct dh_racy_variables *v)
     dh_racy_variable_release(&v->at.at[--v->at.n]);
 }
 
-/* What the site table calls it: findings may say more ("grid[3]") or less. */
+/* Its name in the site table, which may differ from that in the finding ("grid[3]"). */
 static const char *name_in_sites(struct dh_subject *s, const struct dh_finding *f)
 {
     uint8_t *marked = dh_xcalloc(s->start.places + 1, 1);
@@ -200,7 +200,7 @@ static void add_element(struct dh_racy_variable *v, const struct dh_subject *s, 
     dh_vec_push(&v->elements, *e);
 }
 
-static void take_element(struct dh_racy_variable *v, const struct dh_subject *s, const struct dh_finding *f)
+static void add_element_of_finding(struct dh_racy_variable *v, const struct dh_subject *s, const struct dh_finding *f)
 {
     struct dh_racy_element e;
     if (has_elements(v, s->start.places) && dh_racy_element_of_finding(f, &e))
@@ -219,7 +219,7 @@ static unsigned size_of(const struct dh_racy_variable *v, struct dh_subject *s)
     return 1;
 }
 
-/* "grid[3][17]" is of the array "grid[][]". */
+/* "grid[3][17]" is an element of "grid[][]". */
 static bool mark_element(struct dh_racy_variable *v, struct dh_subject *s, const char *name)
 {
     struct dh_racy_element e;
@@ -238,7 +238,7 @@ unsigned dh_racy_variable_add_finding(struct dh_racy_variable *v, struct dh_subj
     unsigned places = mark_sites(v, s, f);
     if (places) {
         add_pairs(v, s, f);
-        take_element(v, s, f);
+        add_element_of_finding(v, s, f);
         dh_vec_push(&v->findings, f);
     }
     return places;
@@ -246,20 +246,20 @@ unsigned dh_racy_variable_add_finding(struct dh_racy_variable *v, struct dh_subj
 
 /* ---- of libraries ---- */
 
-struct elsewhere {
+struct library_sites {
     struct dh_racy_variable *v;
     const char *name;
     unsigned tables;
 };
 
-static void take_sites(void *arg, const struct dh_site_table *t)
+static void add_library_sites(void *arg, const struct dh_site_table *t)
 {
-    struct elsewhere *e = arg;
+    struct library_sites *e = arg;
     if (!e->tables++) /* the program's own are places */
         return;
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *site = &t->sites[i];
-        if (!is_access(site) || !touches(t, site, e->name))
+        if (!is_access(site) || !accesses(t, site, e->name))
             continue;
         dh_vec_push(&e->v->sites, dh_strdup(dh_site_string(t, site->name)));
         e->v->loads += loads(site);
@@ -268,12 +268,12 @@ static void take_sites(void *arg, const struct dh_site_table *t)
 }
 
 /* Places of libraries are numbered when they are loaded: their sites are known by name. */
-static bool find_elsewhere(struct dh_racy_variable *v, const struct dh_subject *s, const char *name)
+static bool find_in_libraries(struct dh_racy_variable *v, const struct dh_subject *s, const char *name)
 {
-    struct elsewhere e = {.v = v, .name = name};
+    struct library_sites e = {.v = v, .name = name};
     struct dh_err ignored = {0};
     if (*name)
-        dh_sites_each(s->program, take_sites, &e, &ignored);
+        dh_sites_each(s->program, add_library_sites, &e, &ignored);
     dh_err_release(&ignored);
     return v->sites.n;
 }
@@ -291,7 +291,7 @@ bool dh_racy_variables_add(struct dh_racy_variables *v, struct dh_subject *s, co
     bool here = *name && new && mark_variable(found, s, name);
     if (dh_racy_variable_add_finding(found, s, f) || here)
         return true;
-    if (found->sites.n || (new && find_elsewhere(found, s, f->variable))) {
+    if (found->sites.n || (new && find_in_libraries(found, s, f->variable))) {
         dh_vec_push(&found->findings, f);
         return true;
     }
@@ -300,7 +300,7 @@ bool dh_racy_variables_add(struct dh_racy_variables *v, struct dh_subject *s, co
     return false;
 }
 
-/* ---- by what runs show ---- */
+/* ---- places that runs reveal ---- */
 
 static bool is_listed(const char *list, const char *name)
 {
@@ -311,8 +311,8 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* Elements are known by their addresses wherever they are accessed, by a pointer, too. */
-static void agree(struct dh_racy_variable *v, uint32_t places)
+/* If some places are sampled by element, all are. */
+static void unify_sampling(struct dh_racy_variable *v, uint32_t places)
 {
     uint8_t any = 0;
     for (uint32_t i = 0; i < places; i++)
@@ -338,13 +338,13 @@ unsigned dh_racy_variable_add_places(struct dh_racy_variable *v, struct dh_subje
         free(v->also);
         v->also = longer;
     }
-    agree(v, s->start.places);
+    unify_sampling(v, s->start.places);
     return n;
 }
 
 /* ---- by name ---- */
 
-/* How many characters have to change. */
+/* Levenshtein distance. */
 static unsigned distance(const char *a, const char *b)
 {
     enum { MOST = 64 };
@@ -396,7 +396,7 @@ bool dh_racy_variables_add_by_name(struct dh_racy_variables *v, struct dh_subjec
                                    struct dh_str *near)
 {
     struct dh_racy_variable *new = add(v, s, name, "");
-    if (mark_variable(new, s, name) || mark_element(new, s, name) || find_elsewhere(new, s, name))
+    if (mark_variable(new, s, name) || mark_element(new, s, name) || find_in_libraries(new, s, name))
         return true;
     drop_last(v);
     list_near(s, name, near);

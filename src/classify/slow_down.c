@@ -1,7 +1,6 @@
-/* Slow-down, in operations executed: what is done more by who reads old values, if that is more than chance. Old values
- * everywhere may cure what they bring about: who finds something that looks better than what he knows takes the lock,
- * and learns. So they are tried at one place only, too. A few runs of each say where most is lost; others, with another
- * seed, whether it is. */
+/* Slow-down (verdict qos): significantly more operations with stale values than with the newest. Stale values at all
+ * places may hide it, since a thread that reads one place again under a lock learns the truth: so single places are
+ * tried, too. A few runs of each find the worst place; more, with another seed, test it. */
 #include "classify/campaign_internal.h"
 #include "classify/rank_sum.h"
 
@@ -9,24 +8,25 @@
 #include <string.h>
 
 #define MUCH_SLOWER 10.0
-#define LOST_LEAST 1000.0 /* operations: who looks a few times more in a small program has lost nothing, */
-#define LOST_SHARE 0.005  /* nor has who does so in a large one */
+#define LOST_LEAST 1000.0 /* operations: fewer do not matter, */
+#define LOST_SHARE 0.005  /* nor does a smaller share */
 #define LEAST_NS 2000000000ull
 enum {
     RUNS = 20,
     RUNS_FEW = 3,
-    RUNS_ENOUGH = 10, /* to tell a difference from chance; on a busy machine beyond the budget, */
-    SLOWER = 8,       /* each taking so many times what one of the baseline takes */
+    RUNS_ENOUGH = 10, /* for significance; on a busy machine beyond the budget, */
+    SLOWER = 8,       /* each at most so many times as long as one of the baseline */
     SWITCHES = 500,
     RATE_MOST = 20,
     PLACES_MOST = 6,
-    PATIENT = 64 /* equal stale reads on end, of one place alone: who prunes by a bound asks for it all the time */
+    PATIENT = 64 /* equal stale reads in a row before the newest, at a single place: pruning by a bound reads it all the
+                    time */
 };
 #define EVERYWHERE UINT32_MAX
 
 struct work {
     double at[DH_ENGINE_WORKS], mean;
-    bool endless; /* some were abandoned since they did so much more */
+    bool endless; /* some were cut, since they did so much more */
     bool stale;
     unsigned n;
 };
@@ -41,14 +41,14 @@ static struct work work_of(const struct dh_trial_result *r)
     return w;
 }
 
-/* All reads of the place are served, and one in so many is where threads may switch: reads between two of them need not
- * be steps, since such runs are counted and not replayed. Writes are known wherever they are. */
-static struct doubt doubt_of(struct campaign *c, struct dh_classified *out, uint32_t only)
+/* All reads of the place are served, a sample of them are steps: such runs are counted, not replayed. The model sees
+ * all writes. */
+static struct adversarial_places places_of(struct campaign *c, struct dh_classified *out, uint32_t only)
 {
     struct dh_classified whole = {.variable = out->variable};
     while (out->reads >> whole.rate > SWITCHES && whole.rate < RATE_MOST)
         whole.rate++;
-    struct doubt d = dh_adversarial_places(c, &whole, false);
+    struct adversarial_places d = dh_adversarial_places(c, &whole, false);
     for (uint32_t i = 0; only != EVERYWHERE && i < c->s->start.places; i++)
         if (d.marks[i] && i != only && dh_racy_place_loads(c->s, i))
             d.marks[i] = DH_ENGINE_STALE | DH_ENGINE_RATE_NEWEST << DH_ENGINE_RATE_SHIFT;
@@ -60,7 +60,7 @@ static struct work work_with(struct campaign *c, struct dh_classified *out, cons
                              unsigned runs, uint64_t time_ns)
 {
     struct dh_trial_result r;
-    struct doubt d = doubt_of(c, out, only);
+    struct adversarial_places d = places_of(c, out, only);
     struct dh_trial t = {.model = heuristic ? "hb" : "sc",
                          .heuristic = heuristic ? heuristic : "newest",
                          .strategy = "random",
@@ -95,7 +95,7 @@ static uint32_t next_load(const struct campaign *c, const struct dh_racy_variabl
     return from;
 }
 
-/* The place at which old values make most work when they are nowhere else; or everywhere. */
+/* The place at which stale values alone cost most; or EVERYWHERE. */
 static uint32_t find_worst(struct campaign *c, struct dh_classified *out, uint64_t time_ns)
 {
     uint32_t worst = EVERYWHERE, at = EVERYWHERE;

@@ -7,16 +7,16 @@
 
 enum {
     RUNS = 200,    /* of the baseline */
-    ENOUGH = 20,   /* of them to know what it may print */
-    DEEPER = 20,   /* than the baseline a schedule may become before it is cut */
+    ENOUGH = 20,   /* of them to compare output */
+    DEEPER = 20,   /* times the depth of the baseline, then a schedule is cut */
     DEPTH = 20000, /* at least */
     DEPTH_MOST = 1000000,
-    MUCH_MORE = 10, /* operations than the baseline: an end that is not waited for */
-    HANG_MS = 3000, /* without any visible operation, and as long as so many runs of the baseline take: */
+    MUCH_MORE = 10, /* times the operations of the baseline: a cut schedule is slow */
+    HANG_MS = 3000, /* without a visible operation, plus HANG_RUNS runs of the baseline */
     HANG_RUNS = 20,
-    PATIENCE_MS = 30000, /* with a single run of it */
+    PATIENCE_MS = 30000, /* for the baseline itself */
     SPARE_THREADS = 8,
-    VARIES = 64 /* outcomes that are too many to be all of them */
+    VARIES = 64 /* different outputs that are too many to be all */
 };
 #define OVERTIME 5000000000ull
 #define FIRST_NS 15000000000ull /* for the first run of all */
@@ -58,7 +58,7 @@ static struct dh_engine_process *run(const struct dh_subject *s, struct dh_engin
 
 /* ---- the baseline ---- */
 
-static void take(struct dh_baseline *b, const struct dh_engine_control *r)
+static void add_progress(struct dh_baseline *b, const struct dh_engine_control *r)
 {
     const struct dh_engine_progress *p = &r->progress;
     b->n_outcomes = r->n_outcomes < DH_ENGINE_OUTCOMES ? r->n_outcomes : DH_ENGINE_OUTCOMES;
@@ -79,22 +79,22 @@ static void take(struct dh_baseline *b, const struct dh_engine_control *r)
         b->cannot = dh_strdup("the program ended before the engine was ready");
 }
 
-/* Runs without preemption say which exit status is right; those at random how much the output may vary. */
+/* The run without preemption has the right exit status; random ones show how the output varies. */
 static bool collect(struct dh_baseline *b, struct dh_subject *s, struct dh_engine_job job, struct dh_err *err)
 {
     struct dh_engine_request w = {.job = job, .adversary = {.outcomes = b->outcomes, .n_outcomes = b->n_outcomes}};
     w.job.flags |= DH_ENGINE_COLLECT;
     struct dh_engine_process *c = run(s, &w, err);
     if (c) {
-        take(b, dh_engine_process_region(c));
+        add_progress(b, dh_engine_process_region(c));
         dh_subject_add_libraries(s, &dh_engine_process_region(c)->progress);
     }
     dh_engine_process_free(c);
     return c;
 }
 
-/* Schedules that end with another status than an undisturbed one has do not belong to it. */
-static void keep_right_ones(struct dh_baseline *b)
+/* Schedules with another status than the one without preemption failed. */
+static void remove_wrong_status(struct dh_baseline *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_outcomes; i++)
@@ -118,7 +118,7 @@ bool dh_baseline_output_varies(const struct dh_baseline *b, bool errors)
     return n * 4 > b->schedules || n > VARIES;
 }
 
-static void leave_out_what_varies(struct dh_baseline *b)
+static void ignore_varying_output(struct dh_baseline *b)
 {
     for (uint32_t i = 0; i < b->n_outcomes; i++) {
         if (b->output_varies)
@@ -142,16 +142,16 @@ bool dh_baseline_collect(struct dh_baseline *b, struct dh_subject *s, uint64_t t
         return false;
     if (!b->n_outcomes && !b->cannot)
         b->cannot = dh_strdup("it never came to its end in runs without an adversary");
-    keep_right_ones(b);
+    remove_wrong_status(b);
     b->output_varies = b->schedules < ENOUGH || dh_baseline_output_varies(b, false);
     b->errors_vary = b->schedules < ENOUGH || dh_baseline_output_varies(b, true);
-    leave_out_what_varies(b);
+    ignore_varying_output(b);
     uint64_t ended = b->ends[DH_ENGINE_DONE];
     b->operations = ended ? b->operations / ended : 0;
     return true;
 }
 
-static bool prints(const struct dh_baseline *b, const struct dh_engine_outcome *o, bool errors)
+static bool has_output(const struct dh_baseline *b, const struct dh_engine_outcome *o, bool errors)
 {
     for (uint32_t i = 0; i < b->n_outcomes; i++)
         if (errors ? b->outcomes[i].errors == o->errors : b->outcomes[i].output == o->output)
@@ -167,19 +167,19 @@ bool dh_baseline_repeat(struct dh_baseline *b, struct dh_subject *s, uint64_t ti
         return false;
     for (uint32_t i = 0; i < more.n_outcomes; i++) {
         const struct dh_engine_outcome *o = &more.outcomes[i];
-        b->output_varies |= o->status == b->status && !output && !prints(b, o, false);
-        b->errors_vary |= o->status == b->status && !errors && !prints(b, o, true);
+        b->output_varies |= o->status == b->status && !output && !has_output(b, o, false);
+        b->errors_vary |= o->status == b->status && !errors && !has_output(b, o, true);
     }
-    leave_out_what_varies(b);
+    ignore_varying_output(b);
     dh_baseline_release(&more);
     return b->output_varies != output || b->errors_vary != errors;
 }
 
 void dh_baseline_accept_output(struct dh_baseline *b, const struct dh_engine_outcome *o)
 {
-    b->output_varies |= !prints(b, o, false);
-    b->errors_vary |= !prints(b, o, true);
-    leave_out_what_varies(b);
+    b->output_varies |= !has_output(b, o, false);
+    b->errors_vary |= !has_output(b, o, true);
+    ignore_varying_output(b);
 }
 
 bool dh_baseline_collect_status(struct dh_baseline *b, struct dh_subject *s, uint64_t time_ns)
@@ -236,7 +236,7 @@ static void read_found(struct dh_engine_control *c, const struct dh_baseline *b,
         qsort(out->found.at, out->found.n, sizeof *out->found.at, by_stale);
 }
 
-/* Ends that the baseline has, too, are not the variable's doing. */
+/* Ends of the baseline are no failures. */
 static void read_progress(const struct dh_engine_control *c, const struct dh_baseline *b, struct dh_trial_result *out)
 {
     const struct dh_engine_progress *p = &c->progress;
@@ -298,7 +298,7 @@ bool dh_trial_run(const struct dh_trial *r, const struct dh_subject *s, const st
     read_progress(dh_engine_process_region(c), b, out);
     read_met(dh_engine_process_region(c), r->marks, s->start.places, out);
     if (w.job.depth_max < MUCH_MORE * (b->depth + b->operations_most))
-        out->cut = 0; /* says nothing */
+        out->cut = 0; /* too few operations to count as slow */
     read_found(dh_engine_process_region(c), b, out);
     dh_engine_process_free(c);
     return true;

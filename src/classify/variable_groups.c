@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static void add(struct dh_racy_variable *g, const struct dh_racy_variable *v, uint32_t places)
+static void add_member(struct dh_racy_variable *g, const struct dh_racy_variable *v, uint32_t places)
 {
     for (uint32_t i = 0; i < places; i++)
         g->marks[i] |= v->marks[i];
@@ -28,7 +28,7 @@ struct dh_racy_variable dh_racy_variable_group(const struct dh_racy_variables *v
     struct dh_str name = {0};
     for (size_t i = 0; i < v->at.n; i++)
         if (in[i]) {
-            add(&g, &v->at.at[i], places);
+            add_member(&g, &v->at.at[i], places);
             dh_str_addf(&name, "%s%s", name.n ? " + " : "", v->at.at[i].name);
         }
     g.name = dh_str_take(&name);
