@@ -44,8 +44,8 @@ static struct dh_classify_column *column_of(struct dh_classified *out, const str
     return NULL;
 }
 
-static struct dh_classify_column *run(struct campaign *c, struct dh_classified *out,
-                                      const struct dh_classify_column *like)
+static struct dh_classify_column *run_like(struct campaign *c, struct dh_classified *out,
+                                           const struct dh_classify_column *like)
 {
     struct dh_classify_column *column = column_of(out, like);
     struct dh_trial_result r;
@@ -70,9 +70,9 @@ void dh_blame_baseline_failures(struct campaign *c, struct dh_classified *out)
     if (!has_failures(&b) || !column_of(out, &newest))
         return;
     memset(c->b.ends, 0, sizeof c->b.ends);
-    one = run(c, out, &newest);
+    one = run_like(c, out, &newest);
     for (unsigned i = 0; i < OTHERS && one->failed && !blamed && !c->failed; i++) {
-        other = run(c, out, &others[i]);
+        other = run_like(c, out, &others[i]);
         blamed = other && differ(one, other);
     }
     if (!blamed) {

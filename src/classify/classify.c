@@ -43,8 +43,8 @@ static void choose_columns(const struct campaign *c, struct dh_classified *out)
     }
 }
 
-static void count(struct dh_classified *out, struct dh_classify_column *column, const struct dh_trial_result *r,
-                  const struct dh_baseline *b)
+static void add_counts(struct dh_classified *out, struct dh_classify_column *column, const struct dh_trial_result *r,
+                       const struct dh_baseline *b)
 {
     column->runs += r->schedules;
     column->failed += r->failed;
@@ -84,7 +84,7 @@ static void run_column(struct campaign *c, struct dh_classified *out, struct dh_
                         .time_ns = time_share(c, columns_left)};
     c->host->progress(c->host->arg, out->variable->name, column->title, dh_time_left(c));
     if (a.time_ns && dh_attempt_run(c, &a, &r)) {
-        count(out, column, &r, &c->b);
+        add_counts(out, column, &r, &c->b);
         dh_failures_take(c, column, &r);
         out->is_exact = r.is_exact;
         if (r.state == DH_ENGINE_CANNOT && !out->why[0]) {
@@ -239,7 +239,7 @@ static void run_all(struct campaign *c, struct dh_racy_variable *v, uint64_t bud
 }
 
 /* From its runs to a verdict. */
-static void judge(struct campaign *c, struct dh_classified *out)
+static void judge_variable(struct campaign *c, struct dh_classified *out)
 {
     if (out->is_free) {
         if (!out->failed && !c->failed && !out->variable->members.n)
@@ -273,12 +273,12 @@ static bool classify(struct campaign *c, struct dh_racy_variable *v)
     uint64_t began = dh_now_ns();
     struct dh_classified out;
     run_all(c, v, c->o->budget_ns, &out);
-    judge(c, &out);
+    judge_variable(c, &out);
     if (c->is_doubtful) {
         c->is_doubtful = false;
         release(c, &out);
         run_all(c, v, c->o->budget_ns / 2, &out);
-        judge(c, &out);
+        judge_variable(c, &out);
     }
     report(c, &out, began);
     bool open = !out.failed && strcmp(out.verdict, "none") != 0 && (out.open_loads || out.shared);
@@ -333,7 +333,7 @@ static bool classify_group(struct group *t)
     struct dh_racy_variable g = dh_racy_variable_group(t->v, t->in, t->c->s->start.places);
     struct dh_classified out;
     run_all(t->c, &g, t->budget_ns, &out);
-    judge(t->c, &out);
+    judge_variable(t->c, &out);
     bool destructive = out.failed;
     if (destructive)
         report(t->c, &out, began);

@@ -1,5 +1,6 @@
 #include "classify/free_runs.h"
 
+#include "base/set.h"
 #include "driver/derive.h"
 #include "driver/selection.h"
 #include "event/printed.h"
@@ -49,23 +50,18 @@ static void release_variant(struct variant *v)
 /* Sites are numbered alike in all variants, and named alike: places of the subject are chosen by the name of theirs. */
 static char *selection_of(const struct dh_free *f, const struct dh_subject *s)
 {
-    DH_VEC(const struct dh_site *) told = {0};
+    struct dh_u64_set chosen = {0};
     struct dh_str text = {0};
     dh_str_add(&text, "");
     for (uint32_t i = 0; i < s->start.places; i++) {
         const struct dh_site_table *t;
         const struct dh_site *site = f->marks[i] & DH_ENGINE_STALE ? dh_place_names_site(s->places, i, &t) : NULL;
-        bool known = !site;
-        for (size_t k = 0; k < told.n && !known; k++)
-            known = told.at[k] == site;
-        if (known)
-            continue;
-        dh_vec_push(&told, site);
-        dh_str_addf(&text, "sites site:%s\n", dh_site_string(t, site->name));
+        if (site && dh_u64_set_add_pointer(&chosen, site))
+            dh_str_addf(&text, "sites site:%s\n", dh_site_string(t, site->name));
     }
     for (size_t i = 0; i < f->n_sites; i++)
         dh_str_addf(&text, "sites site:%s\n", f->sites[i]);
-    dh_vec_release(&told);
+    dh_u64_set_release(&chosen);
     return dh_str_take(&text);
 }
 
@@ -106,15 +102,6 @@ static bool derive(struct variant *v, const struct dh_free *f, const struct dh_s
         dh_racy_elements_resolve(v->elements, v->n_elements, v->path);
     }
     return ok || dh_err_while(err, "preparing %s for free runs", s->called);
-}
-
-bool dh_free_prepare(const struct dh_free *f, struct dh_subject *s, struct dh_err *err)
-{
-    struct variant v;
-    bool ok = derive(&v, f, s, err);
-    if (ok)
-        release_variant(&v);
-    return ok;
 }
 
 /* ---- the region ---- */

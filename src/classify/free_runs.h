@@ -55,8 +55,6 @@ struct dh_free {
     const char *log;     /* file for everything that was served, and what orders it (for tests); NULL: none */
 };
 
-/* Derives the variant for these places. Takes seconds the first time; then it is cached. dh_free_run does it, too. */
-bool dh_free_prepare(const struct dh_free *f, struct dh_subject *s, struct dh_err *err);
 /* Calls `seen` after every run; it returns whether to go on. False when no process could be started, or there is no
  * variant. */
 bool dh_free_run(const struct dh_free *f, struct dh_subject *s, bool (*seen)(void *arg, const struct dh_free_run *r),

@@ -57,7 +57,7 @@ static bool is_stale(const struct minimisation *m, const struct dh_engine_decisi
     return dh_decision_is_stale(&d[i], m->as.adversary.marks) || has_waited(d, i);
 }
 
-static void take(struct minimisation *m, const struct dh_engine_found *f)
+static void set_best(struct minimisation *m, const struct dh_engine_found *f)
 {
     uint32_t n = f->n_decisions;
     struct dh_engine_decision *copy = dh_xmalloc((n + 1) * sizeof *copy);
@@ -127,7 +127,7 @@ static bool attempt(struct minimisation *m, struct plan p)
     const struct dh_engine_found *end = m->failed ? NULL : end_of_kind(&how, m->kind);
     bool better = end && is_better(m, end);
     if (better)
-        take(m, end);
+        set_best(m, end);
     dh_replayed_release(&how);
     free(p.at);
     return better;
@@ -317,11 +317,11 @@ bool dh_minimise_failure(struct dh_subject *s, const struct dh_engine_found *fou
 {
     struct minimisation m = {.s = s, .as = *as, .kind = found->kind, .until_ns = dh_now_ns() + patience_ns, .err = err};
     *out = (struct dh_failing_run){.stale_before = found->n_stale, .steps_before = found->n_decisions};
-    take(&m, found);
+    set_best(&m, found);
     shrink(&m);
     bool ok = !m.failed && confirm(&m, out);
     if (!ok && !m.failed) {
-        take(&m, found);
+        set_best(&m, found);
         ok = confirm(&m, out);
     }
     out->decisions = m.now;

@@ -29,7 +29,7 @@ static bool is_side(const struct sides *p, unsigned side, uint32_t place)
 }
 
 /* Is it a read at one of the two that got, or missed, a write at the other? */
-static bool is_of(const struct sides *p, const struct dh_engine_stale_read *r)
+static bool is_between(const struct sides *p, const struct dh_engine_stale_read *r)
 {
     for (unsigned reads = 0; reads < 2; reads++)
         if (is_side(p, reads, r->place) && (is_side(p, !reads, r->got.place) || is_side(p, !reads, r->newest.place)))
@@ -40,7 +40,7 @@ static bool is_of(const struct sides *p, const struct dh_engine_stale_read *r)
 static bool is_in_witness(const struct sides *p, const struct dh_engine_found *end)
 {
     for (uint32_t i = 0; i < end->n_stale && i < DH_ENGINE_STALE_READS; i++)
-        if (is_of(p, &end->stale[i]))
+        if (is_between(p, &end->stale[i]))
             return true;
     return false;
 }
@@ -112,7 +112,7 @@ static void try_free_runs(struct campaign *c, const struct dh_classified *of, co
                       : dh_format("%llu runs in which nothing else was stale did not fail", (unsigned long long)runs);
 }
 
-static void judge(struct campaign *c, struct dh_classified *of, struct dh_classified_pair *out)
+static void judge_pair(struct campaign *c, struct dh_classified *of, struct dh_classified_pair *out)
 {
     struct sides p = sides_of(c->s, out->finding);
     out->verdict = of->verdict;
@@ -138,7 +138,7 @@ void dh_judge_pairs(struct campaign *c, struct dh_classified *out)
         if (!p.finding->accesses.n)
             continue;
         c->host->progress(c->host->arg, v->name, "pairs of places", dh_time_left(c));
-        judge(c, out, &p);
+        judge_pair(c, out, &p);
         dh_vec_push(&out->pairs, p);
     }
 }

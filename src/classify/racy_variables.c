@@ -1,6 +1,7 @@
 #include "classify/racy_variables.h"
 
 #include "base/alloc.h"
+#include "base/names.h"
 #include "driver/libraries.h"
 
 #include <stdlib.h>
@@ -128,8 +129,8 @@ static void add_pairs(struct dh_racy_variable *v, struct dh_subject *s, const st
 
 /* ---- variables ---- */
 
-static struct dh_racy_variable *add(struct dh_racy_variables *v, struct dh_subject *s, const char *name,
-                                    const char *type)
+static struct dh_racy_variable *add_variable(struct dh_racy_variables *v, struct dh_subject *s, const char *name,
+                                             const char *type)
 {
     struct dh_racy_variable new = {.name = dh_strdup(name),
                                    .type = dh_strdup(type),
@@ -287,7 +288,7 @@ bool dh_racy_variables_add(struct dh_racy_variables *v, struct dh_subject *s, co
             found = &v->at.at[i];
     bool new = !found;
     if (new)
-        found = add(v, s, shown, f->type);
+        found = add_variable(v, s, shown, f->type);
     bool here = *name && new && mark_variable(found, s, name);
     if (dh_racy_variable_add_finding(found, s, f) || here)
         return true;
@@ -376,26 +377,23 @@ static bool is_near(const char *name, const char *wanted)
 static void list_near(struct dh_subject *s, const char *wanted, struct dh_str *near)
 {
     enum { MOST = 8 };
-    DH_VEC(const char *) told = {0};
-    for (uint32_t i = 0; i < s->start.places && told.n < MOST; i++) {
+    struct dh_names listed = {0};
+    for (uint32_t i = 0; i < s->start.places && listed.of.n < MOST; i++) {
         const struct dh_site_table *t;
         const struct dh_site *site = dh_place_names_site(s->places, i, &t);
         const char *name = site && is_access(site) ? dh_site_string(t, site->variable) : "";
-        bool known = !*name;
-        for (size_t k = 0; k < told.n && !known; k++)
-            known = strcmp(told.at[k], name) == 0;
-        if (known || !is_near(name, wanted))
+        if (!*name || dh_names_has(&listed, name) || !is_near(name, wanted))
             continue;
-        dh_vec_push(&told, name);
+        dh_names_add(&listed, name);
         dh_str_addf(near, "%s\n", name);
     }
-    dh_vec_release(&told);
+    dh_names_release(&listed);
 }
 
 bool dh_racy_variables_add_by_name(struct dh_racy_variables *v, struct dh_subject *s, const char *name,
                                    struct dh_str *near)
 {
-    struct dh_racy_variable *new = add(v, s, name, "");
+    struct dh_racy_variable *new = add_variable(v, s, name, "");
     if (mark_variable(new, s, name) || mark_element(new, s, name) || find_in_libraries(new, s, name))
         return true;
     drop_last(v);

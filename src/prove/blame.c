@@ -170,7 +170,7 @@ static void set_schedule(struct dh_blame *c, const struct dh_engine_decision *d,
 }
 
 /* Replays the plan loosely; the executed schedule replaces the present one. */
-static enum answer run(struct dh_blame *c, const struct plan *plan)
+static enum answer replay_plan(struct dh_blame *c, const struct plan *plan)
 {
     /* No run has this outcome, so every end is recorded. */
     static const struct dh_engine_outcome none = {.status = INT32_MIN, .output = UINT64_MAX, .errors = UINT64_MAX};
@@ -203,7 +203,7 @@ static enum answer serialise(struct dh_blame *c, const uint8_t *roles, bool one_
     struct section p;
     for (unsigned round = 0; find_violation(c, roles, one_variable, &p); round++) {
         struct plan plan = serialised(c, widen_to_unlocked(c, p), own_first);
-        answer = round < ROUNDS ? run(c, &plan) : UNKNOWN;
+        answer = round < ROUNDS ? replay_plan(c, &plan) : UNKNOWN;
         free(plan.decisions);
         if (answer == UNKNOWN)
             break;
@@ -230,7 +230,7 @@ static enum answer with_newest(struct dh_blame *c, const uint8_t *roles)
             plan.decisions[i].alternative = 0;
             any = true;
         }
-    enum answer answer = any ? run(c, &plan) : UNKNOWN;
+    enum answer answer = any ? replay_plan(c, &plan) : UNKNOWN;
     free(plan.decisions);
     return answer;
 }

@@ -53,7 +53,8 @@ static bool is_named(const struct dh_sections *s, const char *variable)
     return false;
 }
 
-static bool mark(struct dh_place_names *p, const struct dh_sections *s, dh_engine_marks *visible, struct dh_err *err)
+static bool mark_sections(struct dh_place_names *p, const struct dh_sections *s, dh_engine_marks *visible,
+                          struct dh_err *err)
 {
     if (s->n_sections > SECTIONS)
         return dh_err_set(err, "%u sections; at most %d can be looked at", s->n_sections, SECTIONS);
@@ -79,7 +80,7 @@ bool dh_place_names_sections(struct dh_place_names *p, const char *path, dh_engi
         return false;
     bool ok = dh_sections_read(&s, (const char *)b.at, b.n, allocate, &e) ||
               dh_err_set(err, "%s:%u:%u: %s", path, e.line, e.column, e.text);
-    ok = ok && mark(p, &s, visible, err);
+    ok = ok && mark_sections(p, &s, visible, err);
     dh_bytes_release(&b);
     return ok;
 }

@@ -46,16 +46,7 @@ __asm__(".text\n"
         "call dh_task_run\n"
         "ud2\n"
         ".cfi_endproc\n"
-        ".size dh_task_entry, .-dh_task_entry\n"
-        ".globl dh_engine_jump\n"
-        ".hidden dh_engine_jump\n"
-        ".type dh_engine_jump, @function\n"
-        "dh_engine_jump:\n"
-        "mov %rdi, %rsp\n"
-        "xor %ebp, %ebp\n"
-        "push %rbp\n"
-        "jmp *%rsi\n"
-        ".size dh_engine_jump, .-dh_engine_jump\n");
+        ".size dh_task_entry, .-dh_task_entry\n");
 
 extern void dh_task_entry(void);
 

@@ -9,8 +9,6 @@ extern const struct dh_engine_carrier_ops dh_coroutines;
 
 /* Context switch: saves the callee-saved registers on the present stack and its top in `*save`, and goes on at `to`. */
 void dh_engine_switch(void **save, void *to);
-/* Goes on at `function` on a stack that ends at `top`; does not return. */
-__attribute__((noreturn)) void dh_engine_jump(void *top, void (*function)(void));
 void dh_engine_set_thread_pointer(uintptr_t fs);
 /* Main becomes a coroutine, the engine starts on a stack of its own; returns when main is resumed. */
 void dh_coroutines_begin(struct dh_task *main);

@@ -245,7 +245,7 @@ static void count_work(const struct dh_engine *e, struct dh_engine_progress *p)
         p->works[p->n_works++] = alone ? e->work : dh_engine_work(e);
 }
 
-static void count(struct dh_engine *e)
+static void count_schedule(struct dh_engine *e)
 {
     struct dh_engine_progress *p = &e->control->progress;
     p->schedules++;
@@ -272,7 +272,7 @@ static void end_schedule(struct dh_engine *e)
     dh_adversary_end();
     dh_outcome_end();
     dh_schedule_ends_record();
-    count(e);
+    count_schedule(e);
     struct dh_moment m = dh_engine_choice_point(e);
     e->strategy->end(e->strategy_self, end_for_strategy(e), &m);
     if (e->signal && !e->carrier->is_kernel)

@@ -93,7 +93,7 @@ void dh_drains_step(uint32_t actor)
     dh_drains_update();
 }
 
-static bool is_of(const struct dh_actor *a, uint32_t thread)
+static bool drains_thread(const struct dh_actor *a, uint32_t thread)
 {
     return !a->ended && a->step.kind == DH_STEP_DRAIN && dh_step_buffer_number(&a->step) == thread;
 }
@@ -105,7 +105,7 @@ uint16_t dh_drains_piece(uint32_t actor)
     uint16_t before = 0;
     for (uint32_t i = 0; i < e->n_drains; i++) {
         const struct dh_actor *a = &e->actors[e->drains_from + i];
-        before += is_of(a, dh_step_buffer_number(me)) && a->step.site == me->site &&
+        before += drains_thread(a, dh_step_buffer_number(me)) && a->step.site == me->site &&
                   a->step.occurrence == me->occurrence && a->step.object < me->object;
     }
     return before;
@@ -115,7 +115,7 @@ uint32_t dh_drains_actor(const struct dh_engine_decision *d, const struct dh_mom
 {
     for (uint32_t i = drains ? dh_engine->drains_from : m->count; i < m->count; i++) {
         const struct dh_actor *a = &m->actors[i];
-        if (is_of(a, d->thread) && a->step.site == d->place && a->step.occurrence == d->occurrence &&
+        if (drains_thread(a, d->thread) && a->step.site == d->place && a->step.occurrence == d->occurrence &&
             dh_drains_piece(i) == d->alternative)
             return i;
     }
@@ -126,7 +126,7 @@ uint32_t dh_drains_any_of(uint32_t thread)
 {
     const struct dh_engine *e = dh_engine;
     for (uint32_t i = 0; i < e->n_drains; i++)
-        if (is_of(&e->actors[e->drains_from + i], thread))
+        if (drains_thread(&e->actors[e->drains_from + i], thread))
             return e->drains_from + i;
     return UINT32_MAX;
 }

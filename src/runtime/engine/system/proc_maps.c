@@ -27,13 +27,10 @@ static struct dh_proc_mapping parse(const char *line)
     struct dh_proc_mapping m = {0};
     const char *at = read_hex(line, &m.low);
     at = read_hex(at + 1, &m.high) + 1;
-    m.readable = at[0] == 'r';
     m.writable = at[1] == 'w';
-    m.shared = at[3] == 's';
     const char *name = at;
     while (*name && *name != '[')
         name++;
-    m.stack = dh_text_after(name, "[stack]");
     m.kernel = dh_text_after(name, "[v");
     return m;
 }

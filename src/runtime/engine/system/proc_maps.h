@@ -8,9 +8,8 @@
 
 struct dh_proc_mapping {
     uintptr_t low, high;
-    bool readable, writable, shared;
+    bool writable;
     bool kernel; /* [vvar] and the like */
-    bool stack;  /* main's */
 };
 
 /* Calls `each` for every mapping, lowest first; false: /proc cannot be read, or `each` said so. */

@@ -75,7 +75,7 @@ static void add_answer(struct answer a)
 
 /* ---- running ---- */
 
-static int run(const char *command)
+static int run_command(const char *command)
 {
     bool before = dh_syscalls_allow(true);
     dh_engine->awaits_process = true;
@@ -117,13 +117,13 @@ static int run_with(const char *command, int file, int as)
 int dh_engine_system(const char *command)
 {
     if (!command)
-        return run(command);
+        return run_command(command);
     dh_engine_park_at(DH_STEP_IO, 0, NULL, NULL, NULL);
     uint64_t request = request_of(command);
     const struct answer *known = find(request);
     if (known)
         return known->status;
-    int status = run(command);
+    int status = run_command(command);
     add_answer((struct answer){request, 0, status, NO_OUTPUT});
     return status;
 }

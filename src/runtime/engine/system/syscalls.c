@@ -251,7 +251,7 @@ static bool begins_process(long number)
     return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
 }
 
-long dh_syscalls_perform(long number, const long a[6])
+static long perform(long number, const long a[6])
 {
     bool kernel = dh_engine->carrier->is_kernel;
     if (dh_engine->current)
@@ -281,5 +281,5 @@ void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context)
         r[REG_RAX] = info->si_syscall;
         return;
     }
-    r[REG_RAX] = dh_syscalls_perform(info->si_syscall, arguments);
+    r[REG_RAX] = perform(info->si_syscall, arguments);
 }

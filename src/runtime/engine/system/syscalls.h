@@ -13,8 +13,6 @@ bool dh_syscalls_begin(void);
 bool dh_syscalls_allow(bool all);
 /* The handler of SIGSYS. */
 void dh_syscalls_dispatched(int signal, siginfo_t *info, void *context);
-/* Makes the call with undo log and overlay; negative errno on failure. */
-long dh_syscalls_perform(long number, const long arguments[6]);
 /* Makes the call as it is, unprotecting the pages that it writes. */
 long dh_syscalls_pass_through(long number, const long arguments[6]);
 /* The call cannot be explored: ends the search with its name and place. */
