@@ -43,7 +43,7 @@ struct dh_safe_question {
     uint32_t n_copies;
 };
 
-/* `p`: read strictly (ir/model.h). */
+/* `p`: read strictly (ir/model_reader.h). */
 void dh_safe_find(struct dh_safe *s, const struct dh_program *p, const struct dh_safe_question *q);
 /* Functions of the C++ library that programs have copies of; libraries may call these on what they were given, so they
  * stay watched, but they do nothing else. */

@@ -90,7 +90,7 @@ struct dh_caller {
     uint32_t next;         /* of the same context, in state.callers + 1 */
 };
 
-/* Functions of the C++ library: any, members of objects that are accessed as wholes (ir/model_objects.c). */
+/* Functions of the C++ library: any, members of objects that are accessed as wholes (ir/model_library_objects.c). */
 enum dh_walk_library { DH_WALK_OWN, DH_WALK_LIBRARY, DH_WALK_OBJECT, DH_WALK_OWNER };
 
 struct dh_interface {

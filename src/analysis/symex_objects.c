@@ -1,5 +1,5 @@
 /* Objects of the C++ library and what they own. Customs, all of them: what the library does inside of its objects is
- * put down to who uses them (ir/model_objects.c); what it makes or destroys, nobody else has. */
+ * put down to who uses them (ir/model_library_objects.c); what it makes or destroys, nobody else has. */
 #include "analysis/symex_internal.h"
 #include "model/library_names.h"
 

@@ -12,8 +12,8 @@
 #include "driver/variant.h"
 #include "host/resources.h"
 #include "image/elf_image.h"
-#include "ir/by_value.h"
-#include "ir/lock_scopes.h"
+#include "ir/byval_copies.h"
+#include "ir/critical_sections.h"
 #include "ir/sites.h"
 #include "ir/thread_entries.h"
 
@@ -251,12 +251,12 @@ static void note_entries(struct dh_merged *m)
 static bool describe(const struct linking *k, struct dh_merged *m, const struct dh_recipe *r,
                      struct dh_site_builder *sites, struct dh_container_writer *w, struct dh_id *id, struct dh_err *err)
 {
-    dh_ir_copy_arguments(m->module);
+    dh_ir_materialise_byval_copies(m->module);
     if (!dh_ir_number_sites(m->module, sites, err))
         return dh_err_while(err, "numbering the sites of %s", k->line.output);
     note_entries(m);
     size_t n, n_scopes;
-    void *scopes = dh_ir_lock_scopes(m->module, sites, &n_scopes);
+    void *scopes = dh_ir_critical_sections(m->module, sites, &n_scopes);
     void *table = dh_site_builder_write(sites, &n);
     LLVMMemoryBufferRef module = LLVMWriteBitcodeToMemoryBuffer(m->module);
     struct dh_id hashes[2] = {dh_hash(LLVMGetBufferStart(module), LLVMGetBufferSize(module)), dh_hash(table, n)};

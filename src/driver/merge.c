@@ -5,7 +5,7 @@
 #include "driver/retain.h"
 #include "image/elf_image.h"
 #include "ir/annotations.h"
-#include "ir/mark.h"
+#include "ir/name_hints.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
@@ -162,7 +162,7 @@ static void prepare_input(struct merging *g, const struct dh_input *in, size_t f
     for (size_t i = first; i < g->units.n; i++) {
         dh_retain(g->units.at[i].module, &defined);
         dh_ir_read_annotations(g->units.at[i].module);
-        dh_ir_mark_names(g->units.at[i].module);
+        dh_ir_add_name_hints(g->units.at[i].module);
         dh_ir_inline_atomics(g->units.at[i].module);
         add_unit_name(g->units.at[i].module, &g->out->units);
     }

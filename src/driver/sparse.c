@@ -5,7 +5,7 @@
 #include "driver/merge.h"
 #include "driver/tryout.h"
 #include "host/process.h"
-#include "ir/model.h"
+#include "ir/model_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,7 +235,7 @@ static bool learn_in_child(void *arg, struct dh_err *err)
     setrlimit(RLIMIT_CPU, &time);
     dh_models_init(&models);
     dh_special_number(l->module, l->to->part.n_sites);
-    bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
+    bool ok = dh_ir_read_model(l->module, &models, false, true, &program, err);
     if (ok)
         look(l, &models, &program, seconds);
     dh_special_unnumber(l->module, l->to->part.n_sites);

@@ -2,8 +2,8 @@
 
 #include "analysis/race_free_proofs.h"
 #include "event/plan.h"
-#include "ir/carry.h"
-#include "ir/clone.h"
+#include "ir/function_clone.h"
+#include "ir/site_scopes.h"
 #include "ir/sites.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -247,13 +247,13 @@ static void mark(LLVMValueRef f, uint32_t copy, const struct dh_copies *c)
             uint32_t site = is_access(i) ? dh_ir_site_of(i) : DH_NO_SITE;
             for (uint32_t n = first; site != DH_NO_SITE && n < end; n++)
                 if (c->marks[n].site == site)
-                    dh_ir_spare(i, spared_by(c->marks[n].safety));
+                    dh_ir_set_exemption(i, spared_by(c->marks[n].safety));
         }
 }
 
 void dh_special_apply(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites)
 {
-    if (!c->n || n_sites >> DH_CARRIED_SITE_BITS)
+    if (!c->n || n_sites >> DH_MERGED_SITE_BITS)
         return;
     dh_special_number(m, n_sites);
     LLVMValueRef *copies = dh_special_copy(m, c);

@@ -1,7 +1,7 @@
 #include "driver/tryout.h"
 
-#include "ir/clone.h"
-#include "ir/model.h"
+#include "ir/function_clone.h"
+#include "ir/model_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,7 @@ static void try_module(struct trying *k, const struct dh_models *models)
         k->t->n_copies = k->t->n_redirects = 0;
         return;
     }
-    if (dh_ir_model(k->m, models, false, true, &k->p, &err))
+    if (dh_ir_read_model(k->m, models, false, true, &k->p, &err))
         prove(k);
     drop(k->t, k->copies);
     dh_program_release(&k->p);

@@ -6,8 +6,8 @@
 #include "driver/passes.h"
 #include "event/heal.h"
 #include "host/resources.h"
+#include "instrument/counters.h"
 #include "instrument/instrument.h"
-#include "instrument/tally.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
@@ -96,7 +96,7 @@ static bool is_production(const struct dh_variant *v)
 }
 
 /* Activations are placed before anything is inlined, their objects when that is done. */
-static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_objects *objects,
+static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_scope_objects *objects,
                               struct dh_err *err)
 {
     struct dh_instrument_counts counts = {0};
@@ -112,7 +112,7 @@ static bool is_counting(const struct dh_variant *v, enum dh_tally_of what)
     return v->plan->tally == what && is_executable(v);
 }
 
-static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, const struct dh_objects *objects,
+static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, const struct dh_scope_objects *objects,
                                 struct dh_err *err)
 {
     struct dh_instrument_counts counts = {0};
@@ -121,7 +121,7 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
     if (v->plan->heal && !is_executable(v))
         v->plan->heal->is_library = true;
     if (is_counting(v, DH_TALLY_OF_EVENTS))
-        dh_tally_events(v->module, v->sites);
+        dh_count_events(v->module, v->sites);
     if (heals &&
         !(dh_instrument_heal(v->module, v->plan, places, &counts, err) && verify(v->module, "placing what heals", err)))
         return false;
@@ -132,24 +132,24 @@ static bool instrument_accesses(struct dh_variant *v, struct dh_places *places, 
         dh_instrument_prepare(v->module);
     if (!dh_passes_simplify(v->module, v->recipe->level, err))
         return false;
-    if (objects->variables.n && !dh_instrument_objects(v->module, places, objects, err))
+    if (objects->variables.n && !dh_instrument_scope_objects(v->module, places, objects, err))
         return false;
     if (late && !(dh_instrument_late(v->module, v->plan, places, &counts, err) &&
                   verify(v->module, "late instrumentation", err)))
         return false;
     if ((exact || heals) && !late &&
-        !(dh_instrument_settle(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
+        !(dh_instrument_after_inlining(v->module, v->plan, places, &counts, err) && verify(v->module, "settling", err)))
         return false;
     if (is_counting(v, DH_TALLY_OF_CHECKS))
-        dh_tally_checks(v->module, v->sites);
+        dh_count_checks(v->module, v->sites);
     return dh_passes_coverage(v->module, err);
 }
 
 static bool instrument(struct dh_variant *v, struct dh_places *places, struct dh_err *err)
 {
-    struct dh_objects objects = {0};
+    struct dh_scope_objects objects = {0};
     bool ok = instrument_scopes(v, places, &objects, err) && instrument_accesses(v, places, &objects, err);
-    dh_objects_release(&objects);
+    dh_scope_objects_release(&objects);
     return ok;
 }
 
@@ -209,7 +209,7 @@ static bool generate_part(void *arg, struct dh_err *err)
     if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
         return false;
     if (is_counting(g->v, DH_TALLY_OF_CHECKS))
-        dh_tally_descents(m, g->v->sites);
+        dh_count_slow_paths(m, g->v->sites);
     char *bitcode = dh_format("%s/part%u.bc", g->v->folder, g->part);
     /* Not LLVMWriteBitcodeToFile, which aborts when the disk is full. */
     LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(m);

@@ -3,9 +3,9 @@
 #include "driver/merge.h"
 #include "driver/passes.h"
 #include "ir/annotations.h"
-#include "ir/by_value.h"
-#include "ir/mark.h"
-#include "ir/model.h"
+#include "ir/byval_copies.h"
+#include "ir/model_reader.h"
+#include "ir/name_hints.h"
 #include "ir/sites.h"
 
 #include <string.h>
@@ -39,11 +39,11 @@ static bool prepare(struct dh_whole *w, LLVMModuleRef m, struct dh_err *err)
     size_t n;
     LLVMSetIsNewDbgInfoFormat(m, 0);
     dh_ir_read_annotations(m);
-    dh_ir_mark_names(m);
+    dh_ir_add_name_hints(m);
     dh_ir_inline_atomics(m);
     if (!dh_passes_promote(m, err))
         return false;
-    dh_ir_copy_arguments(m);
+    dh_ir_materialise_byval_copies(m);
     struct dh_site_builder *b = dh_site_builder_new();
     bool ok = dh_ir_number_sites(m, b, err);
     if (ok) {
@@ -77,7 +77,7 @@ bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_models 
         return false;
     LLVMModuleRef m = is_bitcode(&file) ? from_bitcode(w, path, &file, err) : from_container(w, path, err);
     dh_bytes_release(&file);
-    return m && dh_ir_model(m, models, library, false, &w->program, err);
+    return m && dh_ir_read_model(m, models, library, false, &w->program, err);
 }
 
 void dh_whole_release(struct dh_whole *w)

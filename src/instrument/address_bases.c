@@ -38,19 +38,19 @@ static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
     return dh_ptrmap_key(root) ^ dh_ptrmap_key(call) * 0x9e3779b97f4a7c15u;
 }
 
-void dh_roots_release(struct dh_roots *r)
+void dh_address_bases_release(struct dh_address_bases *r)
 {
     dh_ptrmap_release(&r->stored);
 }
 
-static void note(struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
+static void note(struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
     uint64_t key = key_of(access, addr);
     if (!dh_ptrmap_find(&r->stored, key))
         dh_ptrmap_add(&r->stored, key, 1);
 }
 
-void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f)
+void dh_address_bases_enter_function(struct dh_address_bases *r, LLVMValueRef f)
 {
     dh_ptrmap_clear(&r->stored);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -62,7 +62,7 @@ void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f)
         }
 }
 
-bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr)
+bool dh_address_bases_is_read_only(const struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
     return !dh_ptrmap_find(&r->stored, key_of(access, addr));
 }

@@ -9,14 +9,14 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-struct dh_roots {
+struct dh_address_bases {
     struct dh_ptrmap stored;
 };
 
-void dh_roots_release(struct dh_roots *r);
-void dh_roots_of_function(struct dh_roots *r, LLVMValueRef f);
+void dh_address_bases_release(struct dh_address_bases *r);
+void dh_address_bases_enter_function(struct dh_address_bases *r, LLVMValueRef f);
 /* The function of the source that the access comes from stores to nothing that is reached from the same variable,
  * argument or call. */
-bool dh_roots_only_read(const struct dh_roots *r, LLVMValueRef access, LLVMValueRef addr);
+bool dh_address_bases_is_read_only(const struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr);
 
 #endif

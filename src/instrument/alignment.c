@@ -13,7 +13,7 @@ struct piece {
     unsigned n;
 };
 
-static LLVMTypeRef member(const struct dh_weave *w, LLVMTypeRef type, LLVMValueRef index, int64_t *offset)
+static LLVMTypeRef member(const struct dh_pass *w, LLVMTypeRef type, LLVMValueRef index, int64_t *offset)
 {
     int64_t at = LLVMConstIntGetSExtValue(index);
     if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
@@ -27,7 +27,7 @@ static LLVMTypeRef member(const struct dh_weave *w, LLVMTypeRef type, LLVMValueR
 }
 
 /* Adds what a pointer computation with constant indices adds. False: it is none. */
-static bool add_offset(const struct dh_weave *w, LLVMValueRef gep, int64_t *offset)
+static bool add_offset(const struct dh_pass *w, LLVMValueRef gep, int64_t *offset)
 {
     unsigned n = LLVMGetNumIndices(gep);
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
@@ -40,7 +40,7 @@ static bool add_offset(const struct dh_weave *w, LLVMValueRef gep, int64_t *offs
     return type;
 }
 
-static LLVMValueRef base_of(const struct dh_weave *w, LLVMValueRef address, int64_t *offset)
+static LLVMValueRef base_of(const struct dh_pass *w, LLVMValueRef address, int64_t *offset)
 {
     for (int i = 0; i < STEPS && LLVMIsAGetElementPtrInst(address); i++) {
         int64_t sum = *offset;
@@ -60,7 +60,7 @@ static struct base *find(struct piece *p, LLVMValueRef pointer)
     return NULL;
 }
 
-static void learn(const struct dh_weave *w, struct piece *p, LLVMValueRef access)
+static void learn(const struct dh_pass *w, struct piece *p, LLVMValueRef access)
 {
     struct dh_memop a;
     int64_t offset = 0;
@@ -79,7 +79,7 @@ static void learn(const struct dh_weave *w, struct piece *p, LLVMValueRef access
         *known = (struct base){pointer, alignment, (unsigned)(-(uint64_t)offset & (alignment - 1))};
 }
 
-static void raise(const struct dh_weave *w, struct piece *p, LLVMValueRef access)
+static void raise(const struct dh_pass *w, struct piece *p, LLVMValueRef access)
 {
     struct dh_memop a;
     int64_t offset = 0;
@@ -95,13 +95,13 @@ static void raise(const struct dh_weave *w, struct piece *p, LLVMValueRef access
 }
 
 /* Behind a call that may not come back nothing is certain. */
-static bool ends_piece(const struct dh_weave *w, LLVMValueRef access)
+static bool ends_piece(const struct dh_pass *w, LLVMValueRef access)
 {
     struct dh_memop a;
     return dh_memop_of(w, access, &a) && a.kind == DH_MEMOP_CALL && !dh_is_intrinsic_call(access);
 }
 
-void dh_alignment_infer(const struct dh_weave *w, const dh_value_vec *accesses)
+void dh_alignment_infer(const struct dh_pass *w, const dh_value_vec *accesses)
 {
     for (size_t from = 0, to; from < accesses->n; from = to) {
         struct piece p = {.n = 0};

@@ -4,10 +4,10 @@
 #ifndef DH_INSTRUMENT_ALIGNMENT_H
 #define DH_INSTRUMENT_ALIGNMENT_H
 
-#include "instrument/weave.h"
+#include "instrument/pass.h"
 
 /* Raises the alignment of loads and stores up to eight where another one of the same piece of code, at a constant
  * distance from it, leaves no choice. `accesses` are those of a function, in order. */
-void dh_alignment_infer(const struct dh_weave *w, const dh_value_vec *accesses);
+void dh_alignment_infer(const struct dh_pass *w, const dh_value_vec *accesses);
 
 #endif

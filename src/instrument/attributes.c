@@ -1,8 +1,8 @@
 #include "instrument/attributes.h"
 
 #include "instrument/instrument.h"
-#include "instrument/weave.h"
-#include "ir/carry.h"
+#include "instrument/pass.h"
+#include "ir/site_scopes.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ void dh_instrument_prepare(LLVMModuleRef m)
         /* Those that are not checked keep apart: the inliner does not mix the two. */
         if (!LLVMIsDeclaration(f) && !dh_function_is_unchecked(f))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
-    dh_ir_carry_sites(m);
+    dh_ir_add_site_scopes(m);
 }
 
 /* Can running this call run a hook? Unknown callees and functions of this module can. */

@@ -1,6 +1,6 @@
 #include "instrument/escape.h"
 
-#include "instrument/weave.h"
+#include "instrument/pass.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
 #include "event/heal.h"
 
 #include "instrument/attributes.h"
-#include "instrument/heal_held.h"
-#include "instrument/heal_objects.h"
+#include "instrument/heal_held_groups.h"
+#include "instrument/heal_object_locks.h"
 #include "instrument/instrument.h"
+#include "instrument/pass.h"
 #include "instrument/places.h"
-#include "instrument/weave.h"
 #include "ir/sites.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct block {
 enum here { ENTRY = 1, END = 2, WHOLE = 4 /* the entry is the function's own site */ };
 
 struct heal {
-    struct dh_weave w;
+    struct dh_pass w;
     const struct dh_heal_plan *plan;
     uint8_t *ops; /* per site */
     uint32_t n_sites;
@@ -40,8 +40,8 @@ struct heal {
     bool *is_shared;        /* several functions have the name of its entry */
     LLVMValueRef *is_whole; /* the function that it is, or NULL */
     /* per group */
-    struct dh_heal_objects objects;
-    struct dh_heal_held held;
+    struct dh_heal_object_locks objects;
+    struct dh_heal_held_groups held;
     uint64_t reads_pass;   /* to which no read from outside does harm */
     uint64_t only_singles; /* whose sections are one access each */
     bool jumps;            /* the program calls setjmp */
@@ -109,7 +109,7 @@ static void look_at_function(struct heal *h, LLVMValueRef f)
     memset(h->here, 0, h->plan->policy.file.n_sections + 1);
     look_at_site(h, dh_ir_function_site(f));
     h->work.n = 0;
-    dh_weave_collect(f, &h->work);
+    dh_pass_collect_memops(f, &h->work);
     for (size_t i = 0; i < h->work.n; i++)
         look_at_site(h, dh_ir_site_of(h->work.at[i]));
 }
@@ -127,7 +127,7 @@ static void find_local(struct heal *h)
     uint32_t n = h->plan->policy.file.n_sections;
     memset(h->is_local, 1, n);
     for (LLVMValueRef f = LLVMGetFirstFunction(h->w.m); f; f = LLVMGetNextFunction(f)) {
-        if (!dh_weave_allows(&h->w, f))
+        if (!dh_pass_may_instrument(&h->w, f))
             continue;
         look_at_function(h, f);
         for (uint32_t s = 0; s < n; s++) {
@@ -142,7 +142,7 @@ static void find_local(struct heal *h)
 
 /* ---- hooks ---- */
 
-static LLVMValueRef return_slot(struct dh_weave *w)
+static LLVMValueRef return_slot(struct dh_pass *w)
 {
     static const char name[] = "llvm.addressofreturnaddress";
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(w->m, LLVMLookupIntrinsicID(name, strlen(name)), &w->ptr, 1);
@@ -169,14 +169,14 @@ static void keep_apart(LLVMValueRef f)
 static bool may_be_inlined(const struct heal *h)
 {
     return !h->jumps && dh_function_has(h->function, "nounwind") &&
-           !dh_heal_objects_is_recursive(&h->objects, h->function);
+           !dh_heal_object_locks_is_recursive(&h->objects, h->function);
 }
 
 static LLVMValueRef frame_of(struct heal *h)
 {
     if (!h->frame) {
         keep_apart(h->function);
-        dh_weave_block_start(&h->w, LLVMGetEntryBasicBlock(h->function));
+        dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(h->function));
         h->frame = return_slot(&h->w);
     }
     return h->frame;
@@ -185,12 +185,12 @@ static LLVMValueRef frame_of(struct heal *h)
 static LLVMValueRef place_of(struct heal *h, uint32_t site, LLVMValueRef near)
 {
     LLVMMetadataRef loc = near ? LLVMInstructionGetDebugLoc(near) : NULL;
-    return dh_weave_u32(&h->w, loc ? dh_places_id(h->w.places, site, loc) : site);
+    return dh_pass_u32(&h->w, loc ? dh_places_id(h->w.places, site, loc) : site);
 }
 
 static void call_section(struct heal *h, enum dh_hook hook, uint32_t section, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {dh_weave_u32(&h->w, section), place};
+    LLVMValueRef args[] = {dh_pass_u32(&h->w, section), place};
     dh_hooks_call(&h->w.hooks, h->w.b, hook, args);
 }
 
@@ -217,9 +217,9 @@ static void objects_of(struct heal *h, uint32_t group, LLVMValueRef access, LLVM
         out[0] = out[1] = a.addr;
         return;
     }
-    const struct dh_heal_touch *t = dh_heal_objects_of(&h->objects, group, h->function);
+    const struct dh_heal_summary *t = dh_heal_object_locks_summary(&h->objects, group, h->function);
     for (unsigned i = 0; i < DH_HEAL_OBJECTS; i++) {
-        const struct dh_heal_object *o = &t->at[i < t->n ? i : t->n - 1u];
+        const struct dh_heal_object_argument *o = &t->at[i < t->n ? i : t->n - 1u];
         LLVMValueRef offset = LLVMConstInt(h->w.i64, (uint64_t)o->offset, true);
         out[i] = LLVMBuildGEP2(h->w.b, LLVMInt8TypeInContext(h->w.c), LLVMGetParam(h->function, o->argument), &offset,
                                1, "");
@@ -230,7 +230,7 @@ static void objects_of(struct heal *h, uint32_t group, LLVMValueRef access, LLVM
 static void open_section(struct heal *h, LLVMValueRef frame, uint32_t section, LLVMValueRef access, LLVMValueRef place)
 {
     uint32_t group = h->plan->policy.group_of[section];
-    LLVMValueRef number = dh_weave_u32(&h->w, section), objects[DH_HEAL_OBJECTS];
+    LLVMValueRef number = dh_pass_u32(&h->w, section), objects[DH_HEAL_OBJECTS];
     if (!is_by_object(h, group)) {
         dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_OPEN, (LLVMValueRef[]){frame, number, place});
         return;
@@ -244,11 +244,11 @@ static void open_section(struct heal *h, LLVMValueRef frame, uint32_t section, L
 static void go_behind(struct heal *h, LLVMValueRef i)
 {
     if (LLVMGetInstructionOpcode(i) == LLVMInvoke)
-        dh_weave_block_start(&h->w, LLVMGetNormalDest(i));
+        dh_pass_position_block_start(&h->w, LLVMGetNormalDest(i));
     else if (dh_is_musttail(i) || LLVMIsATerminatorInst(i))
-        dh_weave_before(&h->w, i);
+        dh_pass_position_before(&h->w, i);
     else
-        dh_weave_after(&h->w, i);
+        dh_pass_position_after(&h->w, i);
 }
 
 static bool is_production(const struct heal *h)
@@ -260,7 +260,7 @@ static bool is_production(const struct heal *h)
 static bool is_needless(const struct heal *h, uint32_t section)
 {
     return is_production(h) && h->is_local[section] && !h->waits[section] &&
-           dh_heal_is_given(&h->held, h->function, h->plan->policy.group_of[section]);
+           dh_heal_is_held_on_entry(&h->held, h->function, h->plan->policy.group_of[section]);
 }
 
 static uint64_t entry_key(LLVMValueRef i, uint32_t section)
@@ -281,7 +281,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
         LLVMValueRef frame = entry && !h->waits[p->section] ? frame_for(h, p->section) : NULL;
         LLVMValueRef place = place_of(h, site, i);
         if (before)
-            dh_weave_before(&h->w, i);
+            dh_pass_position_before(&h->w, i);
         else
             go_behind(h, i);
         if (frame)
@@ -340,11 +340,11 @@ static void place_group(struct heal *h, uint32_t site, LLVMValueRef i)
     if (group == DH_HEAL_NONE || !dh_memop_of(&h->w, i, &a) || !a.addr || goes_without(h, &a, site, group))
         return;
     LLVMValueRef place = place_of(h, site, i);
-    LLVMValueRef at[] = {a.addr, dh_weave_u32(&h->w, group), place};
+    LLVMValueRef at[] = {a.addr, dh_pass_u32(&h->w, group), place};
     bool by_object = is_by_object(h, group);
-    dh_weave_before(&h->w, i);
+    dh_pass_position_before(&h->w, i);
     dh_hooks_call(&h->w.hooks, h->w.b, by_object ? DH_HOOK_HEAL_ENTER_AT : DH_HOOK_HEAL_ENTER, at + !by_object);
-    dh_weave_after(&h->w, i);
+    dh_pass_position_after(&h->w, i);
     dh_hooks_call(&h->w.hooks, h->w.b, by_object ? DH_HOOK_HEAL_LEAVE_AT : DH_HOOK_HEAL_LEAVE, at + !by_object);
     h->w.counts->writes++;
 }
@@ -374,7 +374,7 @@ static bool is_return_from_below(LLVMValueRef i)
 static void place_return(struct heal *h, LLVMValueRef i)
 {
     LLVMValueRef frame = h->frame;
-    dh_weave_before(&h->w, LLVMGetInstructionOpcode(i) == LLVMRet ? leave_point(i) : i);
+    dh_pass_position_before(&h->w, LLVMGetInstructionOpcode(i) == LLVMRet ? leave_point(i) : i);
     dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_RETURN, &frame);
 }
 
@@ -383,7 +383,7 @@ static void place_again(struct heal *h, LLVMValueRef i)
     if (LLVMGetInstructionOpcode(i) == LLVMCallBr)
         return;
     if (LLVMGetInstructionOpcode(i) == LLVMLandingPad)
-        dh_weave_block_start(&h->w, LLVMGetInstructionParent(i));
+        dh_pass_position_block_start(&h->w, LLVMGetInstructionParent(i));
     else
         go_behind(h, i);
     LLVMValueRef frame = return_slot(&h->w);
@@ -530,8 +530,8 @@ static void place_dead_ends(struct heal *h, uint32_t section)
             /* One that comes to the entry first opens it anew. */
             if (to->live || !to->leads || to->closed)
                 continue;
-            dh_weave_block_start(&h->w, next);
-            call_section(h, DH_HOOK_HEAL_CLOSE, section, dh_weave_u32(&h->w, h->entered[section]));
+            dh_pass_position_block_start(&h->w, next);
+            call_section(h, DH_HOOK_HEAL_CLOSE, section, dh_pass_u32(&h->w, h->entered[section]));
             to->closed = true;
         }
     }
@@ -550,9 +550,9 @@ static void place(struct heal *h, LLVMValueRef i)
     uint32_t site = dh_ir_site_of(i);
     if (site >= h->n_sites)
         return;
-    if (dh_heal_waits(h->ops[site])) {
+    if (dh_heal_op_may_wait(h->ops[site])) {
         LLVMValueRef place = place_of(h, site, i);
-        dh_weave_before(&h->w, i);
+        dh_pass_position_before(&h->w, i);
         dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_WAIT, &place);
     }
     if (!mark_of(h, site))
@@ -574,22 +574,22 @@ static void place_function(struct heal *h, LLVMValueRef f)
         if (is_needless(h, p->section))
             continue;
         if (p->role == DH_SECTION_ENTRY && h->waits[p->section]) {
-            dh_weave_block_start(&h->w, LLVMGetEntryBasicBlock(f));
-            call_section(h, DH_HOOK_HEAL_AWAIT, p->section, dh_weave_u32(&h->w, own));
+            dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(f));
+            call_section(h, DH_HOOK_HEAL_AWAIT, p->section, dh_pass_u32(&h->w, own));
         } else if (p->role == DH_SECTION_ENTRY) {
             LLVMValueRef frame = frame_for(h, p->section);
-            dh_weave_block_start(&h->w, LLVMGetEntryBasicBlock(f));
+            dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(f));
             if (h->frame) /* behind it, which is the first of all */
                 LLVMPositionBuilderBefore(h->w.b, LLVMGetNextInstruction(h->frame));
-            open_section(h, frame, p->section, NULL, dh_weave_u32(&h->w, own));
+            open_section(h, frame, p->section, NULL, dh_pass_u32(&h->w, own));
         } else if (p->role != DH_SECTION_ENTRY && !h->is_local[p->section]) {
             h->work.n = 0;
             for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
                 if (is_way_out(LLVMGetBasicBlockTerminator(bb)))
                     dh_vec_push(&h->work, LLVMGetBasicBlockTerminator(bb));
             for (size_t i = 0; i < h->work.n; i++) {
-                dh_weave_before(&h->w, leave_point(h->work.at[i]));
-                call_section(h, DH_HOOK_HEAL_CLOSE, p->section, dh_weave_u32(&h->w, own));
+                dh_pass_position_before(&h->w, leave_point(h->work.at[i]));
+                call_section(h, DH_HOOK_HEAL_CLOSE, p->section, dh_pass_u32(&h->w, own));
             }
         }
     }
@@ -609,7 +609,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
 {
     h->function = f;
     h->frame = NULL;
-    dh_weave_function(&h->w, f);
+    dh_pass_enter_function(&h->w, f);
     look_at_function(h, f);
     list_blocks(h, f);
     dh_ptrmap_clear(&h->pointless);
@@ -619,7 +619,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
             place_dead_ends(h, s);
     place_function(h, f);
     h->work.n = 0;
-    dh_weave_collect(f, &h->work);
+    dh_pass_collect_memops(f, &h->work);
     for (size_t i = 0; i < h->work.n; i++)
         place(h, h->work.at[i]);
     place_ways_out(h, f);
@@ -647,9 +647,10 @@ static bool is_single(const struct heal *h, uint32_t section)
 /* One write is seen or not: either way the read lies before the section or behind it. */
 static bool writes_once(const struct heal *h, uint32_t section)
 {
-    const struct dh_heal_touch *t =
-        h->is_whole[section] ? dh_heal_objects_of(&h->objects, h->plan->policy.group_of[section], h->is_whole[section])
-                             : NULL;
+    const struct dh_heal_summary *t =
+        h->is_whole[section]
+            ? dh_heal_object_locks_summary(&h->objects, h->plan->policy.group_of[section], h->is_whole[section])
+            : NULL;
     return t && t->writes <= 1;
 }
 
@@ -689,12 +690,12 @@ static void find_what_passes(struct heal *h)
 static void find_held(struct heal *h)
 {
     const struct dh_heal_policy *p = &h->plan->policy;
-    dh_heal_held_init(&h->held, &h->objects);
+    dh_heal_held_groups_init(&h->held, &h->objects);
     for (uint32_t s = 0; s < p->file.n_sections; s++)
         if (h->is_whole[s] && h->is_local[s] && !h->waits[s] && p->group_of[s] != DH_HEAL_NONE &&
             p->groups[p->group_of[s]].means == DH_HEAL_LOCK && !dh_function_has(h->is_whole[s], "presplitcoroutine"))
-            dh_heal_held_add(&h->held, h->is_whole[s], p->group_of[s]);
-    dh_heal_held_find(&h->held, h->w.m);
+            dh_heal_held_groups_add(&h->held, h->is_whole[s], p->group_of[s]);
+    dh_heal_held_groups_find(&h->held, h->w.m);
 }
 
 static void find_jumps(struct heal *h)
@@ -706,7 +707,7 @@ static void find_jumps(struct heal *h)
 static void find_objects(struct heal *h)
 {
     struct dh_heal_sections s = {h->plan, h->ops, h->n_sites, h->is_local};
-    dh_heal_objects_find(&h->objects, &h->w, &s);
+    dh_heal_object_locks_find(&h->objects, &h->w, &s);
     LLVMValueRef old = LLVMGetNamedGlobal(h->w.m, DH_HEAL_PER_OBJECT);
     if (old || !h->objects.groups)
         return;
@@ -744,10 +745,10 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     struct heal h = {.plan = plan->heal};
     if (!plan->heal)
         return dh_err_set(err, "the plan heals, but names no policy; expected 'heal@' and the name of one");
-    if (!dh_weave_init(&h.w, m, plan, places, counts, err))
+    if (!dh_pass_init(&h.w, m, plan, places, counts, err))
         return false;
     make_room(&h, places->sites);
-    dh_places_begin(places, m);
+    dh_places_enter_module(places, m);
     find_ends(&h);
     find_local(&h);
     find_objects(&h);
@@ -755,10 +756,10 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     find_jumps(&h);
     find_what_passes(&h);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (dh_weave_allows(&h.w, f) && !dh_function_has(f, "presplitcoroutine"))
+        if (dh_pass_may_instrument(&h.w, f) && !dh_function_has(f, "presplitcoroutine"))
             heal_function(&h, f);
     dh_attributes_relax(m);
-    dh_places_end(places);
+    dh_places_leave_module(places);
     free(h.ops);
     free(h.is_local);
     free(h.waits);
@@ -772,8 +773,8 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_vec_release(&h.blocks);
     dh_ptrmap_release(&h.block_of);
     dh_ptrmap_release(&h.pointless);
-    dh_heal_held_release(&h.held);
-    dh_heal_objects_release(&h.objects);
-    dh_weave_release(&h.w);
+    dh_heal_held_groups_release(&h.held);
+    dh_heal_object_locks_release(&h.objects);
+    dh_pass_release(&h.w);
     return true;
 }

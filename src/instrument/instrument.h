@@ -24,11 +24,11 @@ void dh_places_free(struct dh_places *p);
 const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
 
 /* Which variable holds the object of a function; between the two steps that place activations. */
-struct dh_objects {
+struct dh_scope_objects {
     struct dh_ptrmap of_site; /* site of the function + 1 -> index into variables */
     DH_VEC(LLVMMetadataRef) variables;
 };
-void dh_objects_release(struct dh_objects *objects);
+void dh_scope_objects_release(struct dh_scope_objects *objects);
 
 struct dh_instrument_counts {
     uint32_t reads, writes, atomics, ranges, calls, notes, functions, scopes; /* hooks placed */
@@ -39,12 +39,12 @@ struct dh_instrument_counts {
 /* Right after numbering, before anything else: activations of the functions that may access what others see more than
  * once (event/hooks.h). */
 bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                          struct dh_instrument_counts *counts, struct dh_objects *objects, struct dh_err *err);
+                          struct dh_instrument_counts *counts, struct dh_scope_objects *objects, struct dh_err *err);
 /* After simplification: their objects, in so far as they may be shared. */
-bool dh_instrument_objects(LLVMModuleRef m, struct dh_places *places, const struct dh_objects *objects,
-                           struct dh_err *err);
+bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, const struct dh_scope_objects *objects,
+                                 struct dh_err *err);
 /* Before simplification: marks functions so that no access is speculated or invented (sanitize_thread), and accesses so
- * that those merged into one can still be told (ir/carry.h). */
+ * that those merged into one can still be told (ir/site_scopes.h). */
 void dh_instrument_prepare(LLVMModuleRef m);
 /* Places the classes of `plan` that belong to DH_CLASSES_LATE or DH_CLASSES_EXACT. */
 bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
@@ -56,7 +56,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
                         struct dh_instrument_counts *counts, struct dh_err *err);
 /* After exact hooks and the inlining that follows: frames of inlined functions go (they would end their caller's) and
  * their hooks get places with chains. Late placement does this by itself. */
-bool dh_instrument_settle(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
-                          struct dh_instrument_counts *counts, struct dh_err *err);
+bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                                  struct dh_instrument_counts *counts, struct dh_err *err);
 
 #endif

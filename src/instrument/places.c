@@ -9,7 +9,7 @@ struct dh_places *dh_places_new(struct dh_site_builder *sites)
     if (!p)
         abort();
     p->sites = sites;
-    dh_scopes_init(&p->scopes, sites);
+    dh_debug_scopes_init(&p->scopes, sites);
     return p;
 }
 
@@ -17,7 +17,7 @@ void dh_places_free(struct dh_places *p)
 {
     if (!p)
         return;
-    dh_scopes_release(&p->scopes);
+    dh_debug_scopes_release(&p->scopes);
     dh_ptrmap_release(&p->chains);
     dh_ptrmap_release(&p->ids);
     dh_vec_release(&p->all);
@@ -30,15 +30,15 @@ const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n)
     return p->all.at;
 }
 
-void dh_places_begin(struct dh_places *p, LLVMModuleRef m)
+void dh_places_enter_module(struct dh_places *p, LLVMModuleRef m)
 {
-    dh_scopes_begin(&p->scopes, m);
+    dh_debug_scopes_enter_module(&p->scopes, m);
     dh_ptrmap_clear(&p->chains);
 }
 
-void dh_places_end(struct dh_places *p)
+void dh_places_leave_module(struct dh_places *p)
 {
-    dh_places_begin(p, NULL);
+    dh_places_enter_module(p, NULL);
 }
 
 static uint32_t chain_of(struct dh_places *p, LLVMMetadataRef inlined_at)
@@ -48,7 +48,7 @@ static uint32_t chain_of(struct dh_places *p, LLVMMetadataRef inlined_at)
     uint32_t *known = dh_ptrmap_find(&p->chains, dh_ptrmap_key(inlined_at));
     if (known)
         return *known;
-    struct dh_scope_names names = dh_scopes_names(&p->scopes, LLVMDILocationGetScope(inlined_at));
+    struct dh_debug_scope_names names = dh_debug_scopes_get(&p->scopes, LLVMDILocationGetScope(inlined_at));
     struct dh_chain link = {
         .file = names.file,
         .function = names.function,
@@ -74,7 +74,7 @@ static uint32_t intern(struct dh_places *p, struct dh_place place)
     return index;
 }
 
-uint32_t dh_places_called(struct dh_places *p, uint32_t site, LLVMMetadataRef from)
+uint32_t dh_places_id_from_call(struct dh_places *p, uint32_t site, LLVMMetadataRef from)
 {
     uint32_t chain = chain_of(p, from);
     struct dh_site_table t = dh_site_builder_view(p->sites);
@@ -85,7 +85,7 @@ uint32_t dh_places_called(struct dh_places *p, uint32_t site, LLVMMetadataRef fr
 
 uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc)
 {
-    return dh_places_called(p, site, loc ? LLVMDILocationGetInlinedAt(loc) : NULL);
+    return dh_places_id_from_call(p, site, loc ? LLVMDILocationGetInlinedAt(loc) : NULL);
 }
 
 uint32_t dh_places_site(const struct dh_places *p, uint32_t id)

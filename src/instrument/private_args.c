@@ -24,7 +24,7 @@ static bool is_library_call(LLVMValueRef i)
            !dh_hooks_is_hook(f) && !dh_is_musttail(i) && !dh_function_has(f, "returns_twice");
 }
 
-static unsigned unseen_arguments(const struct dh_weave *w, struct dh_escape *e, LLVMValueRef call,
+static unsigned unseen_arguments(const struct dh_pass *w, struct dh_escape *e, LLVMValueRef call,
                                  LLVMValueRef spared[SPARED])
 {
     unsigned n = 0, count = LLVMGetNumArgOperands(call);
@@ -37,7 +37,7 @@ static unsigned unseen_arguments(const struct dh_weave *w, struct dh_escape *e, 
     return n;
 }
 
-static unsigned spared_by(const struct dh_weave *w, struct dh_escape *e, LLVMValueRef i, LLVMValueRef spared[SPARED])
+static unsigned spared_by(const struct dh_pass *w, struct dh_escape *e, LLVMValueRef i, LLVMValueRef spared[SPARED])
 {
     struct dh_memop a;
     if (!dh_memop_of(w, i, &a) || !(a.kind == DH_MEMOP_CALL || dh_memop_is_ordinary(&a)))
@@ -47,17 +47,17 @@ static unsigned spared_by(const struct dh_weave *w, struct dh_escape *e, LLVMVal
     return a.kind == DH_MEMOP_CALL && is_library_call(i) ? unseen_arguments(w, e, i, spared) : 0;
 }
 
-void dh_spare_place(struct dh_weave *w, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work)
+void dh_private_args_place(struct dh_pass *w, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work)
 {
     work->n = 0;
-    dh_weave_collect(function, work);
+    dh_pass_collect_memops(function, work);
     for (size_t i = 0; i < work->n; i++) {
         LLVMValueRef call = work->at[i], none = LLVMConstPointerNull(w->ptr), spared[SPARED] = {none, none};
         if (!spared_by(w, e, call, spared))
             continue;
-        dh_weave_before(w, call);
+        dh_pass_position_before(w, call);
         dh_hooks_call(&w->hooks, w->b, DH_HOOK_SPARE, spared);
-        dh_weave_after(w, call);
+        dh_pass_position_after(w, call);
         dh_hooks_call(&w->hooks, w->b, DH_HOOK_SPARE, (LLVMValueRef[]){none, none});
     }
 }

@@ -3,10 +3,10 @@
 #define DH_INSTRUMENT_PRIVATE_ARGS_H
 
 #include "instrument/escape.h"
-#include "instrument/weave.h"
+#include "instrument/pass.h"
 
 /* After the hooks of the function's accesses were placed: those of memory intrinsics have told what the function that
  * carries them out would tell again. */
-void dh_spare_place(struct dh_weave *w, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work);
+void dh_private_args_place(struct dh_pass *w, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work);
 
 #endif

@@ -11,7 +11,7 @@ struct dh_site_index {
 };
 
 /* Ids next to each other in an index, lowest first. */
-struct dh_site_run {
+struct dh_site_range {
     const uint32_t *ids;
     uint32_t n;
 };
@@ -19,9 +19,9 @@ struct dh_site_run {
 void dh_site_index_init(struct dh_site_index *x, const struct dh_site_table *t);
 void dh_site_index_release(struct dh_site_index *x);
 /* `t` is the same table as at first, wherever its rows are by now; file and function are its strings. */
-struct dh_site_run dh_site_index_line(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
-                                      uint32_t line);
-struct dh_site_run dh_site_index_function(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
-                                          uint32_t function);
+struct dh_site_range dh_site_index_line(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
+                                        uint32_t line);
+struct dh_site_range dh_site_index_function(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
+                                            uint32_t function);
 
 #endif

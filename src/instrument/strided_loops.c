@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 8, STRIDE_MAX = 4095 };
 
-void dh_runs_release(struct dh_runs *r)
+void dh_strided_loops_release(struct dh_strided_loops *r)
 {
     dh_ptrmap_release(&r->known);
     dh_vec_release(&r->loops);
@@ -13,7 +13,7 @@ void dh_runs_release(struct dh_runs *r)
 
 /* ---- which blocks are loops that count ---- */
 
-static bool is_in(const struct dh_loop *l, LLVMValueRef v)
+static bool is_in(const struct dh_counted_loop *l, LLVMValueRef v)
 {
     return LLVMIsAInstruction(v) && LLVMGetInstructionParent(v) == l->block;
 }
@@ -60,7 +60,7 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 }
 
 /* The one block beside itself that the loop is entered from, by a branch. */
-static bool find_entry(struct dh_loop *l)
+static bool find_entry(struct dh_counted_loop *l)
 {
     LLVMValueRef phi = LLVMGetFirstInstruction(l->block);
     if (!phi || !LLVMIsAPHINode(phi) || LLVMCountIncoming(phi) != 2)
@@ -96,7 +96,7 @@ static LLVMIntPredicate opposite(LLVMIntPredicate p)
     return p;
 }
 
-static bool find_counter(struct dh_loop *l, LLVMValueRef tested, bool narrow)
+static bool find_counter(struct dh_counted_loop *l, LLVMValueRef tested, bool narrow)
 {
     if (narrow && is_in(l, tested) && LLVMIsATruncInst(tested)) {
         l->narrow = LLVMTypeOf(tested);
@@ -117,7 +117,7 @@ static bool find_counter(struct dh_loop *l, LLVMValueRef tested, bool narrow)
 }
 
 /* It ends when the counter meets a bound that stays, and is known not to run past it. */
-static bool can_be_counted(const struct dh_loop *l)
+static bool can_be_counted(const struct dh_counted_loop *l)
 {
     switch (l->narrow && l->stays != LLVMIntNE ? LLVMIntEQ : l->stays) {
     case LLVMIntNE:
@@ -133,7 +133,7 @@ static bool can_be_counted(const struct dh_loop *l)
     }
 }
 
-static bool find_end(struct dh_loop *l, bool narrow)
+static bool find_end(struct dh_counted_loop *l, bool narrow)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(l->block);
     if (!end || !LLVMIsABranchInst(end) || !LLVMIsConditional(end))
@@ -155,13 +155,13 @@ static bool find_end(struct dh_loop *l, bool narrow)
            find_counter(l, left, narrow) && can_be_counted(l);
 }
 
-void dh_runs_of_function(struct dh_runs *r, struct dh_weave *w, LLVMValueRef f)
+void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass *w, LLVMValueRef f)
 {
     r->w = w;
     r->loops.n = 0;
     dh_ptrmap_clear(&r->known);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        struct dh_loop l = {.block = b};
+        struct dh_counted_loop l = {.block = b};
         if (!find_end(&l, r->with_chosen) || !only_computes(b, r->with_chosen))
             continue;
         dh_vec_push(&r->loops, l);
@@ -172,7 +172,7 @@ void dh_runs_of_function(struct dh_runs *r, struct dh_weave *w, LLVMValueRef f)
 /* ---- how an address moves from round to round ---- */
 
 struct walk {
-    const struct dh_loop *l;
+    const struct dh_counted_loop *l;
     LLVMTargetDataRef layout;
 };
 /* What a number must not do on its way, because it is widened behind it. */
@@ -280,7 +280,7 @@ static bool moves_by(const struct walk *k, LLVMValueRef v, enum wrap wrap, unsig
 /* ---- what the hook is given, computed before the loop ---- */
 
 /* The value of the first round; only of what moves_by understood. */
-static LLVMValueRef at_first(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef v)
+static LLVMValueRef at_first(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)
 {
     if (!is_in(l, v))
         return v;
@@ -293,7 +293,7 @@ static LLVMValueRef at_first(struct dh_runs *r, const struct dh_loop *l, LLVMVal
     return copy;
 }
 
-static LLVMValueRef widened(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef v)
+static LLVMValueRef widened(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)
 {
     if (LLVMTypeOf(v) == r->w->i64)
         return v;
@@ -302,7 +302,7 @@ static LLVMValueRef widened(struct dh_runs *r, const struct dh_loop *l, LLVMValu
 }
 
 /* Counted in the counter's own width when it may pass its end on the way to the bound. */
-static LLVMValueRef distance(struct dh_runs *r, const struct dh_loop *l)
+static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
     LLVMBuilderRef b = r->w->b;
     bool up = l->step > 0;
@@ -315,42 +315,42 @@ static LLVMValueRef distance(struct dh_runs *r, const struct dh_loop *l)
 }
 
 /* The first round is always there; a loop that tests what it had before counting has one more. */
-static LLVMValueRef count_rounds(struct dh_runs *r, const struct dh_loop *l)
+static LLVMValueRef count_rounds(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
     LLVMBuilderRef b = r->w->b;
-    LLVMValueRef n = distance(r, l), one = dh_weave_u64(r->w, 1), zero = dh_weave_u64(r->w, 0);
+    LLVMValueRef n = distance(r, l), one = dh_pass_u64(r->w, 1), zero = dh_pass_u64(r->w, 0);
     if (l->stays != LLVMIntNE) {
         int64_t step = l->step > 0 ? l->step : -l->step;
         LLVMValueRef least = l->tests_next ? one : zero;
         LLVMValueRef few =
             LLVMBuildICmp(b, l->stays == LLVMIntULT && l->tests_next ? LLVMIntULT : LLVMIntSLT, n, least, "");
-        n = LLVMBuildAdd(b, n, dh_weave_u64(r->w, (uint64_t)step - 1), "");
-        n = step > 1 ? LLVMBuildUDiv(b, n, dh_weave_u64(r->w, (uint64_t)step), "") : n;
+        n = LLVMBuildAdd(b, n, dh_pass_u64(r->w, (uint64_t)step - 1), "");
+        n = step > 1 ? LLVMBuildUDiv(b, n, dh_pass_u64(r->w, (uint64_t)step), "") : n;
         n = LLVMBuildSelect(b, few, least, n, "");
     }
     return l->tests_next ? n : LLVMBuildAdd(b, n, one, "");
 }
 
 /* None when the loop is not entered. */
-static LLVMValueRef rounds_of(struct dh_runs *r, struct dh_loop *l)
+static LLVMValueRef rounds_of(struct dh_strided_loops *r, struct dh_counted_loop *l)
 {
     if (l->rounds)
         return l->rounds;
     LLVMValueRef end = LLVMGetBasicBlockTerminator(l->before), n = count_rounds(r, l);
     if (LLVMIsConditional(end)) {
-        LLVMValueRef zero = dh_weave_u64(r->w, 0);
+        LLVMValueRef zero = dh_pass_u64(r->w, 0);
         bool first = LLVMGetSuccessor(end, 0) == l->block;
         n = LLVMBuildSelect(r->w->b, LLVMGetCondition(end), first ? n : zero, first ? zero : n, "");
     }
     return l->rounds = LLVMBuildFreeze(r->w->b, n, "");
 }
 
-bool dh_runs_find(struct dh_runs *r, const struct dh_memop *a, struct dh_run *run)
+bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a, struct dh_strided_access *run)
 {
     uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(LLVMGetInstructionParent(a->at)));
     if (!known || (a->bytes != 4 && a->bytes != 8) || LLVMGetAlignment(a->at) < a->bytes)
         return false;
-    struct dh_loop *l = &r->loops.at[*known - 1];
+    struct dh_counted_loop *l = &r->loops.at[*known - 1];
     struct walk k = {l, r->w->layout};
     if (!moves_by(&k, a->addr, MAY_WRAP, 0, &run->stride) || run->stride % 4 || run->stride > STRIDE_MAX ||
         run->stride < -STRIDE_MAX || (uint64_t)llabs(run->stride) < a->bytes)
@@ -364,26 +364,28 @@ bool dh_runs_find(struct dh_runs *r, const struct dh_memop *a, struct dh_run *ru
     return true;
 }
 
-struct dh_loop *dh_runs_walk(struct dh_runs *r, LLVMBasicBlockRef block, LLVMValueRef addr, int64_t *by)
+struct dh_counted_loop *dh_strided_loops_stride(struct dh_strided_loops *r, LLVMBasicBlockRef block, LLVMValueRef addr,
+                                                int64_t *by)
 {
     uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(block));
-    struct dh_loop *l = known ? &r->loops.at[*known - 1] : NULL;
+    struct dh_counted_loop *l = known ? &r->loops.at[*known - 1] : NULL;
     struct walk k = {l, r->w->layout};
     bool moves = l && moves_by(&k, addr, MAY_WRAP, 0, by) && *by >= -STRIDE_MAX && *by <= STRIDE_MAX;
     return moves ? l : NULL;
 }
 
-LLVMValueRef dh_runs_first(struct dh_runs *r, const struct dh_loop *l, LLVMValueRef addr)
+LLVMValueRef dh_strided_loops_first_address(struct dh_strided_loops *r, const struct dh_counted_loop *l,
+                                            LLVMValueRef addr)
 {
     return LLVMBuildFreeze(r->w->b, at_first(r, l, addr), "");
 }
 
-LLVMValueRef dh_runs_rounds(struct dh_runs *r, const struct dh_loop *l)
+LLVMValueRef dh_strided_loops_trip_count(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
     return LLVMBuildFreeze(r->w->b, count_rounds(r, l), "");
 }
 
-void dh_runs_placed(const struct dh_run *run, const struct dh_memop *a, LLVMValueRef hook)
+void dh_strided_loops_note_hook(const struct dh_strided_access *run, const struct dh_memop *a, LLVMValueRef hook)
 {
     if (a->op == DH_OP_READ && !run->loop->reads)
         run->loop->reads = hook;

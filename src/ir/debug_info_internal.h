@@ -1,4 +1,4 @@
-/* Shared by debug_info.c and types.c only. */
+/* Shared by debug_info.c and debug_types.c only. */
 #ifndef DH_IR_DEBUG_INFO_INTERNAL_H
 #define DH_IR_DEBUG_INFO_INTERNAL_H
 

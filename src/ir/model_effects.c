@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct effects {
-    struct dh_reader *r;
+    struct dh_model_reader *r;
     const struct dh_models *m;
     const struct dh_arguments *a;
     bool has_result, returns;
@@ -26,7 +26,7 @@ static dh_value known_global(struct effects *e, const char *name)
     LLVMValueRef g = LLVMGetNamedGlobal(e->r->module, name);
     if (g)
         return dh_read_constant(e->r, g);
-    return dh_build_constant(e->r->p, DH_CONST_GLOBAL, dh_read_hidden(e->r, name, false), 0);
+    return dh_build_constant(e->r->p, DH_CONST_GLOBAL, dh_read_library_variable(e->r, name, false), 0);
 }
 
 static dh_value allocate(struct effects *e, const struct dh_model_expr *x, uint32_t result)
@@ -46,7 +46,7 @@ static dh_value allocate_inside(struct effects *e, const struct dh_model_expr *x
     dh_value made = allocate(e, x, dh_emit_register(e->r));
     struct dh_arguments all = {.at = &made, .n = 1, .result = DH_NONE, .name = e->a->name};
     if (e->r->strict)
-        dh_read_foreign(e->r, &all);
+        dh_read_unknown_call(e->r, &all);
     return made;
 }
 
@@ -62,7 +62,7 @@ static dh_value evaluate(struct effects *e, uint32_t expr)
         return e->r->unknown;
     case DH_MODEL_EXPR_HIDDEN:
         return dh_build_constant(e->r->p, DH_CONST_GLOBAL,
-                                 dh_read_hidden(e->r, dh_models_string(e->m, x->text), x->tls), 0);
+                                 dh_read_library_variable(e->r, dh_models_string(e->m, x->text), x->tls), 0);
     case DH_MODEL_EXPR_GLOBAL:
         return known_global(e, dh_models_string(e->m, x->text));
     case DH_MODEL_EXPR_LOAD:
@@ -202,7 +202,7 @@ static void call(struct effects *e, const struct dh_effect *f, uint32_t first)
 /* A loop around the call, left at any time. */
 static void call_often(struct effects *e, const struct dh_effect *f)
 {
-    struct dh_reader *r = e->r;
+    struct dh_model_reader *r = e->r;
     uint32_t head = r->n_blocks;
     dh_emit_jump(r, head);
     dh_emit_block(r);
@@ -217,7 +217,7 @@ static void call_often(struct effects *e, const struct dh_effect *f)
 
 static void call_once(struct effects *e, const struct dh_effect *f)
 {
-    struct dh_reader *r = e->r;
+    struct dh_model_reader *r = e->r;
     dh_value control = operand(e, f, 0);
     uint32_t mine = dh_build_register(r->p, DH_REG_DATA);
     dh_emit1(r, DH_I_ONCE_ENTER, mine, control)->extra = DH_SUCCESS_NOT_ZERO;
@@ -232,7 +232,7 @@ static void call_once(struct effects *e, const struct dh_effect *f)
     dh_emit_block(r);
 }
 
-void dh_read_foreign(struct dh_reader *r, const struct dh_arguments *a)
+void dh_read_unknown_call(struct dh_model_reader *r, const struct dh_arguments *a)
 {
     uint32_t name = dh_build_string(r->p, a->name);
     dh_emit(r, DH_I_FOREIGN, a->result)->extra = name;
@@ -247,7 +247,7 @@ static void anything(struct effects *e, const struct dh_effect *f)
     for (uint32_t n = 0; n < f->n_exprs; n++)
         dh_vec_push(&all, operand(e, f, n));
     struct dh_arguments some = {.at = all.at, .n = (unsigned)all.n, .result = result, .name = e->a->name};
-    dh_read_foreign(e->r, f->n_exprs ? &some : e->a);
+    dh_read_unknown_call(e->r, f->n_exprs ? &some : e->a);
     e->has_result |= result != DH_NONE;
     dh_vec_release(&all);
 }
@@ -351,7 +351,7 @@ static void apply(struct effects *e, const struct dh_effect *f)
     }
 }
 
-bool dh_read_effects(struct dh_reader *r, const struct dh_library_function *f, const struct dh_arguments *a)
+bool dh_read_effects(struct dh_model_reader *r, const struct dh_library_function *f, const struct dh_arguments *a)
 {
     struct effects e = {.r = r, .m = r->models, .a = a, .returns = true};
     for (uint32_t n = 0; n < f->n_effects; n++)

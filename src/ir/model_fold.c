@@ -12,10 +12,10 @@ struct folded {
     int64_t number;
 };
 
-static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number);
+static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number);
 
 /* What a small function always returns. */
-static bool fold_function(struct dh_reader *r, LLVMValueRef f, int depth, int64_t *number)
+static bool fold_function(struct dh_model_reader *r, LLVMValueRef f, int depth, int64_t *number)
 {
     struct folded *known = dh_map_find(&r->folded, f);
     if (!known) {
@@ -30,7 +30,7 @@ static bool fold_function(struct dh_reader *r, LLVMValueRef f, int depth, int64_
     return known->constant;
 }
 
-static bool fold_call(struct dh_reader *r, LLVMValueRef call, int depth, int64_t *number)
+static bool fold_call(struct dh_model_reader *r, LLVMValueRef call, int depth, int64_t *number)
 {
     LLVMValueRef callee = dh_read_strip_alias(LLVMGetCalledValue(call));
     size_t n;
@@ -49,7 +49,7 @@ static bool fold_call(struct dh_reader *r, LLVMValueRef call, int depth, int64_t
     return fold_function(r, callee, depth, number);
 }
 
-static bool fold_compare(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold_compare(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     LLVMValueRef a = LLVMGetOperand(v, 0), b = LLVMGetOperand(v, 1);
     LLVMIntPredicate how = LLVMGetICmpPredicate(v);
@@ -67,11 +67,11 @@ static bool fold_compare(struct dh_reader *r, LLVMValueRef v, int depth, int64_t
     return true;
 }
 
-static bool fold_logic(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold_logic(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     int64_t x, y;
-    if (LLVMGetInstructionOpcode(v) == LLVMAnd && !r->virtual_members && dh_read_is_member(LLVMGetOperand(v, 0), 0) &&
-        fold(r, LLVMGetOperand(v, 1), depth + 1, &y) && y == 1) {
+    if (LLVMGetInstructionOpcode(v) == LLVMAnd && !r->virtual_members &&
+        dh_read_is_member_pointer(LLVMGetOperand(v, 0), 0) && fold(r, LLVMGetOperand(v, 1), depth + 1, &y) && y == 1) {
         *number = 0;
         return true;
     }
@@ -91,7 +91,7 @@ static bool fold_logic(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *
 }
 
 /* Truncating to one bit keeps zero and one apart, wider ones are kept as they are: enough for flags. */
-static bool fold_cast(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold_cast(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     if (!fold(r, LLVMGetOperand(v, 0), depth + 1, number))
         return false;
@@ -109,7 +109,7 @@ static bool is_guard(LLVMValueRef load)
            dh_starts_with(LLVMGetValueName2(LLVMGetOperand(load, 0), &n), "_ZGVZ");
 }
 
-static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number)
+static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *number)
 {
     size_t n;
     if (depth > DEEPEST_FOLD)
@@ -130,7 +130,7 @@ static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number
         return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMIntegerTypeKind && fold_call(r, v, depth, number);
     case LLVMExtractValue:
         *number = 0;
-        return !r->distant_members && dh_read_is_member(v, 1);
+        return !r->distant_members && dh_read_is_member_pointer(v, 1);
     case LLVMICmp:
         return fold_compare(r, v, depth, number);
     case LLVMAnd:
@@ -146,12 +146,12 @@ static bool fold(struct dh_reader *r, LLVMValueRef v, int depth, int64_t *number
     }
 }
 
-bool dh_read_fold(struct dh_reader *r, LLVMValueRef v, int64_t *number)
+bool dh_read_fold(struct dh_model_reader *r, LLVMValueRef v, int64_t *number)
 {
     return fold(r, v, 0, number);
 }
 
-static bool takes(struct dh_reader *r, LLVMValueRef end, unsigned successor)
+static bool takes(struct dh_model_reader *r, LLVMValueRef end, unsigned successor)
 {
     int64_t number;
     if (LLVMGetInstructionOpcode(end) != LLVMBr || !LLVMIsConditional(end) ||
@@ -160,7 +160,7 @@ static bool takes(struct dh_reader *r, LLVMValueRef end, unsigned successor)
     return successor == (number ? 0 : 1);
 }
 
-bool dh_read_takes(struct dh_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+bool dh_read_is_feasible_edge(struct dh_model_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
@@ -169,14 +169,14 @@ bool dh_read_takes(struct dh_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRe
     return false;
 }
 
-static struct dh_read_block *add_block(struct dh_reader *r, LLVMBasicBlockRef b)
+static struct dh_read_block *add_block(struct dh_model_reader *r, LLVMBasicBlockRef b)
 {
     struct dh_read_block *block = dh_arena_take(&r->body, sizeof *block);
     *dh_map_at(&r->blocks, b) = block;
     return block;
 }
 
-void dh_read_reach(struct dh_reader *r)
+void dh_read_reachable_blocks(struct dh_model_reader *r)
 {
     DH_VEC(LLVMBasicBlockRef) work = {0};
     uint32_t order = 0;

@@ -10,12 +10,12 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
-struct dh_reader {
+struct dh_model_reader {
     LLVMModuleRef module;
     LLVMTargetDataRef layout;
     struct dh_program *p;
     const struct dh_models *models;
-    bool strict; /* no guesses (ir/model.h) */
+    bool strict; /* no guesses (ir/model_reader.h) */
     struct dh_di *di;
     struct dh_arena arena;   /* of the whole module */
     struct dh_arena body;    /* of the function at work */
@@ -34,7 +34,7 @@ struct dh_reader {
     struct dh_map values;         /* LLVM value -> dh_value + 1 */
     struct dh_map blocks;         /* LLVM block -> struct dh_read_block */
     struct dh_map wide;           /* integers that may carry pointers */
-    DH_VEC(LLVMValueRef) pending; /* scratch of model_wide.c */
+    DH_VEC(LLVMValueRef) pending; /* scratch of model_pointer_integers.c */
     uint32_t n_blocks;            /* made so far in this function */
     uint32_t first_edge;
     LLVMValueRef at; /* instruction being read: whose place and site new instructions get */
@@ -54,69 +54,70 @@ struct dh_read_block {
 #define DH_EDGE_UNREAD 0x80000000u
 
 /* ---- model_values.c ---- */
-dh_value dh_read_value(struct dh_reader *r, LLVMValueRef v);
+dh_value dh_read_value(struct dh_model_reader *r, LLVMValueRef v);
 /* Address that a constant expression is, as far as known. */
-dh_value dh_read_constant(struct dh_reader *r, LLVMValueRef v);
-void dh_read_initials(struct dh_reader *r, uint32_t global, LLVMValueRef value);
-enum dh_register_kind dh_read_kind(struct dh_reader *r, LLVMValueRef v);
-uint32_t dh_read_hidden(struct dh_reader *r, const char *name, bool tls);
+dh_value dh_read_constant(struct dh_model_reader *r, LLVMValueRef v);
+void dh_read_initialiser(struct dh_model_reader *r, uint32_t global, LLVMValueRef value);
+enum dh_register_kind dh_read_kind(struct dh_model_reader *r, LLVMValueRef v);
+uint32_t dh_read_library_variable(struct dh_model_reader *r, const char *name, bool tls);
 LLVMValueRef dh_read_strip_alias(LLVMValueRef v);
-void dh_read_bind(struct dh_reader *r, LLVMValueRef v, dh_value value);
+void dh_read_bind(struct dh_model_reader *r, LLVMValueRef v, dh_value value);
 /* A register for what `v` computes; DH_NONE for what nobody needs (void, floating point). */
-uint32_t dh_read_result(struct dh_reader *r, LLVMValueRef v);
+uint32_t dh_read_result(struct dh_model_reader *r, LLVMValueRef v);
 
 /* ---- model_emit.c: new instructions, at the place of the one being read ---- */
-struct dh_inst *dh_emit(struct dh_reader *r, enum dh_inst_op op, uint32_t result);
-struct dh_inst *dh_emit1(struct dh_reader *r, enum dh_inst_op op, uint32_t result, dh_value a);
-struct dh_inst *dh_emit2(struct dh_reader *r, enum dh_inst_op op, uint32_t result, dh_value a, dh_value b);
-dh_value dh_emit_load(struct dh_reader *r, dh_value address);
-dh_value dh_emit_offset(struct dh_reader *r, dh_value address, int64_t bytes);
-void dh_emit_store(struct dh_reader *r, dh_value address, dh_value value, uint32_t size);
-uint32_t dh_emit_register(struct dh_reader *r);
+struct dh_inst *dh_emit(struct dh_model_reader *r, enum dh_inst_op op, uint32_t result);
+struct dh_inst *dh_emit1(struct dh_model_reader *r, enum dh_inst_op op, uint32_t result, dh_value a);
+struct dh_inst *dh_emit2(struct dh_model_reader *r, enum dh_inst_op op, uint32_t result, dh_value a, dh_value b);
+dh_value dh_emit_load(struct dh_model_reader *r, dh_value address);
+dh_value dh_emit_offset(struct dh_model_reader *r, dh_value address, int64_t bytes);
+void dh_emit_store(struct dh_model_reader *r, dh_value address, dh_value value, uint32_t size);
+uint32_t dh_emit_register(struct dh_model_reader *r);
 /* Ends the block at work, begins the next: number of the new one. */
-uint32_t dh_emit_block(struct dh_reader *r);
-void dh_emit_jump(struct dh_reader *r, uint32_t block);
-void dh_emit_set_place(struct dh_reader *r, LLVMValueRef instruction);
+uint32_t dh_emit_block(struct dh_model_reader *r);
+void dh_emit_jump(struct dh_model_reader *r, uint32_t block);
+void dh_emit_set_place(struct dh_model_reader *r, LLVMValueRef instruction);
 
 /* ---- model_address.c ---- */
-dh_value dh_read_gep(struct dh_reader *r, LLVMValueRef gep);
+dh_value dh_read_gep(struct dh_model_reader *r, LLVMValueRef gep);
 /* Bytes from that address to the end of the array or object it lies in, as far as its type tells; 0 = unknown. */
-uint64_t dh_read_extent(struct dh_reader *r, LLVMValueRef address);
+uint64_t dh_read_extent(struct dh_model_reader *r, LLVMValueRef address);
 
 /* ---- model_fold.c ---- */
-bool dh_read_fold(struct dh_reader *r, LLVMValueRef v, int64_t *number);
+bool dh_read_fold(struct dh_model_reader *r, LLVMValueRef v, int64_t *number);
 /* Puts the blocks that can be reached into `blocks`, numbered in their order. */
-void dh_read_reach(struct dh_reader *r);
+void dh_read_reachable_blocks(struct dh_model_reader *r);
 /* Whether the edge between two blocks can be taken. */
-bool dh_read_takes(struct dh_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+bool dh_read_is_feasible_edge(struct dh_model_reader *r, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 
-/* ---- model_member.c ---- */
+/* ---- model_member_pointers.c ---- */
 /* Which pointers to members the module makes. */
-void dh_read_members(struct dh_reader *r);
+void dh_read_member_pointers(struct dh_model_reader *r);
 /* What such a pointer says: 0 = which function, 1 = at which distance. */
-bool dh_read_is_member(LLVMValueRef v, unsigned part);
+bool dh_read_is_member_pointer(LLVMValueRef v, unsigned part);
 
-/* ---- model_objects.c ---- */
+/* ---- model_library_objects.c ---- */
 /* What a call of a member function of the C++ library does to the objects it is given. */
-void dh_read_object_call(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+void dh_read_object_call(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at,
+                         unsigned n);
 /* A call that picks an element by its index. */
-bool dh_read_element(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
+bool dh_read_element(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n);
 /* The model of a function stands for its body, too. */
-bool dh_read_instead(struct dh_reader *r, const char *name, const struct dh_library_function *known);
+bool dh_read_model_replaces_body(struct dh_model_reader *r, const char *name, const struct dh_library_function *known);
 /* A local guard takes or gives back its lock again. */
-bool dh_read_relock(struct dh_reader *r, LLVMValueRef call, LLVMValueRef callee);
+bool dh_read_relock(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef callee);
 /* Instructions from here on are about what the pointer leads to. */
-void dh_read_name_argument(struct dh_reader *r, LLVMValueRef call, LLVMValueRef pointer, uint32_t bytes);
+void dh_read_name_argument(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef pointer, uint32_t bytes);
 
-/* ---- model_wide.c ---- */
-void dh_read_wide(struct dh_reader *r);
+/* ---- model_pointer_integers.c ---- */
+void dh_read_pointer_integers(struct dh_model_reader *r);
 
 /* ---- model_calls.c ---- */
 /* A call or invoke. False when control does not come back. */
-bool dh_read_call(struct dh_reader *r, LLVMValueRef call);
+bool dh_read_call(struct dh_model_reader *r, LLVMValueRef call);
 /* A body for a function of a library whose address is taken. */
-void dh_read_made_body(struct dh_reader *r, LLVMValueRef function, uint32_t index);
-uint32_t dh_read_signature(struct dh_reader *r, LLVMTypeRef type);
+void dh_read_library_body(struct dh_model_reader *r, LLVMValueRef function, uint32_t index);
+uint32_t dh_read_signature(struct dh_model_reader *r, LLVMTypeRef type);
 
 /* ---- model_effects.c ---- */
 struct dh_arguments {
@@ -128,10 +129,10 @@ struct dh_arguments {
     const char *name;
 };
 /* False when control does not come back; then `throws` tells how it leaves. */
-bool dh_read_effects(struct dh_reader *r, const struct dh_library_function *f, const struct dh_arguments *a);
-void dh_read_foreign(struct dh_reader *r, const struct dh_arguments *a);
+bool dh_read_effects(struct dh_model_reader *r, const struct dh_library_function *f, const struct dh_arguments *a);
+void dh_read_unknown_call(struct dh_model_reader *r, const struct dh_arguments *a);
 
 /* ---- model_body.c ---- */
-void dh_read_body(struct dh_reader *r, LLVMValueRef function, uint32_t index);
+void dh_read_body(struct dh_model_reader *r, LLVMValueRef function, uint32_t index);
 
 #endif

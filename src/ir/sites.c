@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "ir/knowledge.h"
-#include "ir/names.h"
+#include "ir/access_names.h"
+#include "ir/known_functions.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
@@ -339,7 +339,7 @@ static const char *start_routine(struct walk *w, LLVMValueRef call, const struct
 
 static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
 {
-    struct dh_name name = {"", "", "", "", 0};
+    struct dh_access_name name = {"", "", "", "", 0};
     struct dh_address a = {i,    f->pointer, f->type, f->bytes, w->order, dh_op_info(f->op)->group == DH_GROUP_SYNC,
                            false};
     if (f->callee) {
@@ -362,7 +362,7 @@ static void set_names(struct walk *w, LLVMValueRef i, const struct found *f, str
 
 static void set_source(struct walk *w, LLVMValueRef i, const struct found *f, struct dh_site *row)
 {
-    struct dh_name name;
+    struct dh_access_name name;
     struct dh_address a = {
         .instruction = i, .pointer = f->source, .bytes = f->bytes, .order = w->order, .source = true};
     if (!f->source)

@@ -18,7 +18,7 @@ enum dh_library_class {
  * arguments need: no threads, no locks but a guard's. */
 enum dh_library_class dh_library_class_of(const char *mangled);
 
-/* An object that is accessed as a whole: ir/model_objects.c. */
+/* An object that is accessed as a whole: ir/model_library_objects.c. */
 static inline bool dh_library_is_object(enum dh_library_class class)
 {
     return class == DH_LIBRARY_HOLDER || class == DH_LIBRARY_SHARER || class == DH_LIBRARY_INLINE;

@@ -1,0 +1,15 @@
+/* Debug locations around an instruction that has lost its own. Layer: instrument. */
+#ifndef DH_INSTRUMENT_DEBUG_LOCATIONS_H
+#define DH_INSTRUMENT_DEBUG_LOCATIONS_H
+
+#include "instrument/debug_scopes.h"
+
+/* The location of an instruction if it still has a line, else NULL. */
+LLVMMetadataRef dh_debug_location_own(LLVMValueRef instruction);
+/* Of the nearest instruction that has a line: users first, then the block, then the blocks around; NULL = none. */
+LLVMMetadataRef dh_debug_location_nearest(LLVMValueRef instruction);
+/* The same, of those that belong to one source function; anywhere in the function if need be. */
+LLVMMetadataRef dh_debug_location_nearest_in(struct dh_debug_scopes *s, LLVMValueRef instruction,
+                                             struct dh_debug_scope_names wanted);
+
+#endif

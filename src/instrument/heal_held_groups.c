@@ -1,0 +1,81 @@
+#include "instrument/heal_held_groups.h"
+
+#include <stdlib.h>
+
+void dh_heal_held_groups_init(struct dh_heal_held_groups *h, const struct dh_heal_object_locks *o)
+{
+    h->objects = o;
+    h->own = calloc(o->index.n + 1, sizeof *h->own);
+    h->given = calloc(o->index.n + 1, sizeof *h->given);
+    if (!h->own || !h->given)
+        abort();
+}
+
+void dh_heal_held_groups_release(struct dh_heal_held_groups *h)
+{
+    free(h->own);
+    free(h->given);
+}
+
+static uint32_t *number_of(const struct dh_heal_held_groups *h, LLVMValueRef function)
+{
+    return dh_ptrmap_find(&h->objects->index, dh_ptrmap_key(function));
+}
+
+/* A wait closes what is open, so that nothing is held behind it. */
+void dh_heal_held_groups_add(struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
+{
+    uint32_t *at = number_of(h, function);
+    if (at && !h->objects->waits[*at])
+        h->own[*at] |= (uint64_t)1 << group;
+}
+
+/* Nobody but the calls that can be seen comes to it. */
+static bool is_only_called(LLVMValueRef f)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(f);
+    return LLVMGetFirstUse(f) && (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage) &&
+           !dh_heal_is_address_taken(f) && !dh_function_has(f, "presplitcoroutine");
+}
+
+/* What is open at every call; a tail call that must be one comes behind the end of the sections. */
+static uint64_t held_at_calls(const struct dh_heal_held_groups *h, LLVMValueRef f)
+{
+    uint64_t all = ~h->objects->groups;
+    for (LLVMUseRef u = LLVMGetFirstUse(f); u && all; u = LLVMGetNextUse(u)) {
+        LLVMValueRef call = LLVMGetUser(u);
+        uint32_t *caller = number_of(h, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
+        all &= caller && !dh_is_musttail(call) ? h->own[*caller] | h->given[*caller] : 0;
+    }
+    return all;
+}
+
+/* From all there is down to what holds: functions that call each other are in what the first of them was called in. */
+void dh_heal_held_groups_find(struct dh_heal_held_groups *h, LLVMModuleRef m)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && is_only_called(f))
+            h->given[*number_of(h, f)] = ~h->objects->groups;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+            uint64_t *given = LLVMIsDeclaration(f) ? NULL : &h->given[*number_of(h, f)];
+            uint64_t now = given && *given ? held_at_calls(h, f) : 0;
+            changed |= given && *given != now;
+            if (given)
+                *given = now;
+        }
+    }
+}
+
+bool dh_heal_is_held_on_entry(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
+{
+    uint32_t *at = number_of(h, function);
+    return at && h->given[*at] >> group & 1;
+}
+
+bool dh_heal_is_held(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
+{
+    uint32_t *at = number_of(h, function);
+    return at && (h->own[*at] | h->given[*at]) >> group & 1;
+}

@@ -1,0 +1,53 @@
+/* What functions touch of a group of a policy, and which groups can have a lock for each object instead of one for all:
+ * whoever is in a section then only ever comes to objects that are known where it opens, at most two, and takes their
+ * locks together. Layer: instrument. Found before hooks are placed; the owner of the struct owns what is in it. */
+#ifndef DH_INSTRUMENT_HEAL_OBJECT_LOCKS_H
+#define DH_INSTRUMENT_HEAL_OBJECT_LOCKS_H
+
+#include "event/heal.h"
+#include "instrument/pass.h"
+
+enum { DH_HEAL_OBJECTS = 2 };
+
+/* The variable of an object that a function is given: so many bytes behind that argument. */
+struct dh_heal_object_argument {
+    unsigned argument;
+    int64_t offset;
+};
+
+/* What a function and all that it calls may touch. */
+struct dh_heal_summary {
+    struct dh_heal_object_argument at[DH_HEAL_OBJECTS];
+    uint8_t n;
+    uint8_t writes;  /* at most so many in one activation; 2 is any number */
+    bool any, other; /* other: it touches what no argument leads to, or too much */
+};
+
+struct dh_heal_object_locks {
+    uint64_t groups; /* a bit for each that can */
+    struct dh_ptrmap index;
+    struct dh_heal_summary *touches[DH_HEAL_MOST_GROUPS]; /* of groups with one variable that are healed by a lock */
+    bool *waits; /* per function: for other threads, here or in what it calls */
+};
+
+struct dh_heal_sections {
+    const struct dh_heal_plan *plan;
+    const uint8_t *ops; /* per site */
+    uint32_t n_sites;
+    const bool *is_local; /* per section */
+};
+
+void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w, const struct dh_heal_sections *s);
+/* A call that may wait for other threads; sections are closed before it. */
+bool dh_heal_op_may_wait(uint8_t op);
+/* Others than the calls that can be seen may come to it. */
+bool dh_heal_is_address_taken(LLVMValueRef function);
+/* It may come to itself again, directly or not. */
+bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLVMValueRef function);
+bool dh_heal_object_locks_may_wait(const struct dh_heal_object_locks *o, LLVMValueRef function);
+void dh_heal_object_locks_release(struct dh_heal_object_locks *o);
+/* NULL: nothing is known. */
+const struct dh_heal_summary *dh_heal_object_locks_summary(const struct dh_heal_object_locks *o, uint32_t group,
+                                                           LLVMValueRef function);
+
+#endif

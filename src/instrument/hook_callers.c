@@ -1,0 +1,77 @@
+#include "instrument/hook_callers.h"
+
+#include "instrument/hooks.h"
+#include "instrument/pass.h"
+
+struct reach {
+    LLVMModuleRef m;
+    struct dh_ptrmap *found;
+    dh_value_vec work;
+    bool by_pointer; /* one of them can be called through a pointer */
+};
+
+static void add(struct reach *r, LLVMValueRef f)
+{
+    if (dh_ptrmap_find(r->found, dh_ptrmap_key(f)))
+        return;
+    dh_ptrmap_add(r->found, dh_ptrmap_key(f), 1);
+    dh_vec_push(&r->work, f);
+}
+
+static bool has(LLVMValueRef f, bool (*wanted)(LLVMValueRef call))
+{
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+            if (dh_is_call(i) && wanted(i))
+                return true;
+    return false;
+}
+
+static bool is_placed(LLVMValueRef call)
+{
+    return dh_hooks_takes_place(LLVMGetCalledValue(call));
+}
+
+static bool is_indirect(LLVMValueRef call)
+{
+    LLVMValueRef called = LLVMGetCalledValue(call);
+    return !LLVMIsAFunction(called) && !LLVMIsAInlineAsm(called);
+}
+
+static void add_all(struct reach *r, bool (*wanted)(LLVMValueRef call))
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(r->m); f; f = LLVMGetNextFunction(f))
+        if (has(f, wanted))
+            add(r, f);
+}
+
+/* Who takes its address hands it to somebody who calls it, as qsort or pthread_create. */
+static void add_users(struct reach *r, LLVMValueRef value, unsigned depth)
+{
+    enum { DEPTH = 8 };
+    for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        bool called = LLVMIsACallInst(user) || LLVMIsAInvokeInst(user) ? LLVMGetCalledValue(user) == value : false;
+        r->by_pointer |= !called;
+        if (LLVMIsAInstruction(user))
+            add(r, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
+        else if (depth < DEPTH && !LLVMIsAGlobalVariable(user))
+            add_users(r, user, depth + 1);
+    }
+}
+
+void dh_hook_callers_find(LLVMModuleRef m, struct dh_ptrmap *out)
+{
+    struct reach r = {.m = m, .found = out};
+    bool added_indirect = false;
+    add_all(&r, is_placed);
+    while (r.work.n) {
+        LLVMValueRef f = r.work.at[--r.work.n];
+        add_users(&r, f, 0);
+        if (r.by_pointer && !added_indirect) {
+            added_indirect = true;
+            add_all(&r, is_indirect);
+        }
+    }
+    dh_vec_release(&r.work);
+}

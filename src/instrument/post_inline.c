@@ -1,0 +1,85 @@
+#include "instrument/post_inline.h"
+
+#include "instrument/attributes.h"
+#include "instrument/hook_callers.h"
+#include "instrument/loop_versioning.h"
+#include "instrument/places.h"
+#include "instrument/shadow_stack.h"
+
+#include <llvm-c/DebugInfo.h>
+
+static void strip(struct dh_pass *w, const char *hook)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(w->m, hook);
+    for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL; u;) {
+        LLVMValueRef call = LLVMGetUser(u);
+        u = LLVMGetNextUse(u);
+        if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f)
+            continue;
+        if (LLVMGetFirstUse(call)) /* merged exits leave phis of depths behind, which nobody reads any more */
+            LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
+void dh_post_inline_strip_frames(struct dh_pass *w)
+{
+    strip(w, "__dh_leave");
+    strip(w, "__dh_resume");
+    strip(w, "__dh_enter");
+    w->counts->functions = 0;
+}
+
+static void settle_place(struct dh_pass *w, LLVMValueRef call)
+{
+    unsigned n = LLVMGetNumArgOperands(call);
+    LLVMValueRef place = n ? LLVMGetOperand(call, n - 1) : NULL;
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(call);
+    /* Two hooks that were merged into one choose their place at run time; each is right but for its chain. */
+    if (!place || !LLVMIsAConstantInt(place) || !loc || !LLVMDILocationGetInlinedAt(loc))
+        return;
+    uint32_t id = (uint32_t)LLVMConstIntGetZExtValue(place);
+    uint32_t site = dh_places_site(w->places, id);
+    LLVMSetOperand(call, n - 1, dh_pass_u32(w, dh_places_id(w->places, site, loc)));
+}
+
+void dh_post_inline_places(struct dh_pass *w)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+                if (LLVMGetInstructionOpcode(i) == LLVMCall && dh_hooks_takes_place(LLVMGetCalledValue(i)))
+                    settle_place(w, i);
+}
+
+bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                                  struct dh_instrument_counts *counts, struct dh_err *err)
+{
+    struct dh_plan none = {0};
+    struct dh_pass w;
+    if (!dh_pass_init(&w, m, &none, places, counts, err))
+        return false;
+    dh_places_enter_module(places, m);
+    dh_post_inline_strip_frames(&w);
+    dh_post_inline_places(&w);
+    /* Where few sites were chosen, most functions lead to none. */
+    bool sparse = plan->bits && plan->everywhere == DH_CLASS_ATOMRACE;
+    /* Healing and stale values tell of nobody's stack. */
+    bool frames =
+        plan->everywhere & (DH_CLASSES_EXACT | DH_CLASSES_LATE) && !(plan->bits && plan->everywhere == DH_CLASS_STALE);
+    struct dh_ptrmap reaching = {0};
+    if (sparse)
+        dh_hook_callers_find(m, &reaching);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (frames && dh_pass_may_instrument(&w, f) && (!sparse || dh_ptrmap_find(&reaching, dh_ptrmap_key(f)))) {
+            dh_pass_enter_function(&w, f);
+            dh_frames_place(&w, f);
+        }
+    dh_ptrmap_release(&reaching);
+    if (plan->everywhere & DH_CLASS_STALE)
+        dh_version_stale_loops(&w);
+    dh_attributes_relax(m);
+    dh_places_leave_module(places);
+    dh_pass_release(&w);
+    return true;
+}

@@ -1,0 +1,12 @@
+/* After inlining: what hooks placed before it still say about where they stand is put right. Layer: instrument. */
+#ifndef DH_INSTRUMENT_POST_INLINE_H
+#define DH_INSTRUMENT_POST_INLINE_H
+
+#include "instrument/pass.h"
+
+/* Takes out every frame: those of inlined functions would end their caller's. */
+void dh_post_inline_strip_frames(struct dh_pass *w);
+/* Gives hooks that came in by inlining the place with their inlining chain. */
+void dh_post_inline_places(struct dh_pass *w);
+
+#endif

@@ -1,0 +1,316 @@
+#include "instrument/redundant_checks.h"
+
+#include "instrument/ptrmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 32 }; /* addresses remembered in a piece; longer ones lose the oldest */
+
+struct seen {
+    LLVMValueRef addr;
+    uint64_t bytes;
+    bool writes;
+    unsigned classes;
+    size_t at; /* in the work list; ELSEWHERE: in a block before this one, where it stays */
+};
+#define ELSEWHERE SIZE_MAX
+
+struct piece {
+    struct seen seen[WINDOW];
+    unsigned n, oldest;
+    LLVMBasicBlockRef block;
+};
+
+static struct seen *find(struct piece *p, LLVMValueRef addr)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->seen[i].addr == addr)
+            return &p->seen[i];
+    return NULL;
+}
+
+static void remember(struct piece *p, const struct seen *s)
+{
+    if (p->n < WINDOW) {
+        p->seen[p->n++] = *s;
+        return;
+    }
+    p->seen[p->oldest] = *s;
+    p->oldest = (p->oldest + 1) % WINDOW;
+}
+
+static void begin(struct piece *p, LLVMBasicBlockRef block)
+{
+    p->n = p->oldest = 0;
+    p->block = block;
+}
+
+/* Debug and lifetime intrinsics and arithmetic neither order nor free anything. */
+bool dh_memop_ends_sync_free_region(const struct dh_memop *a)
+{
+    if (a->kind == DH_MEMOP_CALL)
+        return !dh_is_intrinsic_call(a->at);
+    return a->kind == DH_MEMOP_ATOMIC || a->kind == DH_MEMOP_FENCE;
+}
+
+static void note(struct piece *p, dh_value_vec *work, size_t at, const struct dh_memop *a, unsigned classes)
+{
+    struct seen now = {a->addr, a->bytes, a->op == DH_OP_WRITE, classes, at}, *before = find(p, a->addr);
+    if (!before) {
+        remember(p, &now);
+    } else if (before->bytes >= now.bytes && (before->writes || !now.writes) && !(now.classes & ~before->classes)) {
+        work->at[at] = NULL;
+    } else if (now.bytes >= before->bytes && (now.writes || !before->writes) && !(before->classes & ~now.classes)) {
+        /* A read, then a write: the write speaks for both. */
+        if (before->at != ELSEWHERE)
+            work->at[before->at] = NULL;
+        *before = now;
+    }
+}
+
+/* ---- from block to block ---- */
+
+/* What was checked of an address on every way to a point, since the last call, atomic or fence. */
+struct fact {
+    uint32_t bytes; /* 0: nothing */
+    uint16_t classes;
+    bool writes, any; /* any: no way was seen yet */
+};
+
+struct block {
+    LLVMBasicBlockRef block;
+    size_t first, end; /* in the work list */
+};
+
+/* 003 §7.1.4, along dominators. Of a function's own object where the degree asks for no more. */
+struct ways {
+    const struct dh_pass *w;
+    const dh_value_vec *work;
+    const unsigned *classes;  /* by entry of the work list: what it speaks for; it may speak for nobody */
+    LLVMValueRef object;      /* NULL: any */
+    struct dh_ptrmap of;      /* block -> index */
+    struct dh_ptrmap numbers; /* address -> index */
+    dh_value_vec addresses;
+    DH_VEC(struct block) all;
+    DH_VEC(uint32_t) preds; /* pairs: block, one before it */
+    struct fact *ends;      /* by block and address */
+    struct fact *now;       /* by address */
+};
+
+bool dh_redundant_checks_is_in_object(LLVMValueRef object, LLVMValueRef addr)
+{
+    while (addr != object && LLVMIsAGetElementPtrInst(addr))
+        addr = LLVMGetOperand(addr, 0);
+    return !object || addr == object;
+}
+
+static void number_address(struct ways *ways, size_t at)
+{
+    struct dh_memop a;
+    if (!ways->classes[at] || !dh_memop_of(ways->w, ways->work->at[at], &a) ||
+        dh_ptrmap_find(&ways->numbers, dh_ptrmap_key(a.addr)) ||
+        !dh_redundant_checks_is_in_object(ways->object, a.addr))
+        return;
+    dh_ptrmap_add(&ways->numbers, dh_ptrmap_key(a.addr), (uint32_t)ways->addresses.n);
+    dh_vec_push(&ways->addresses, a.addr);
+}
+
+static void read_blocks(struct ways *ways, LLVMValueRef f)
+{
+    size_t at = 0;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb)) {
+        struct block b = {bb, at, at};
+        for (; b.end < ways->work->n && LLVMGetInstructionParent(ways->work->at[b.end]) == bb; b.end++)
+            number_address(ways, b.end);
+        at = b.end;
+        dh_ptrmap_add(&ways->of, dh_ptrmap_key(bb), (uint32_t)ways->all.n);
+        dh_vec_push(&ways->all, b);
+    }
+    for (uint32_t n = 0; n < ways->all.n; n++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(ways->all.at[n].block);
+        for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
+            dh_vec_push(&ways->preds, *dh_ptrmap_find(&ways->of, dh_ptrmap_key(LLVMGetSuccessor(end, k))));
+            dh_vec_push(&ways->preds, n);
+        }
+    }
+}
+
+static void meet(struct fact *a, const struct fact *b)
+{
+    if (b->any)
+        return;
+    if (a->any) {
+        *a = *b;
+        return;
+    }
+    a->bytes = a->bytes < b->bytes ? a->bytes : b->bytes;
+    a->classes &= b->classes;
+    a->writes &= b->writes;
+    if (!a->classes)
+        a->bytes = 0;
+}
+
+/* An address that is computed in the block was another one before. */
+static bool is_made_in(LLVMValueRef addr, LLVMBasicBlockRef block)
+{
+    return LLVMIsAInstruction(addr) && LLVMGetInstructionParent(addr) == block;
+}
+
+static void begin_facts(struct ways *ways, uint32_t n)
+{
+    size_t most = ways->addresses.n;
+    for (size_t k = 0; k < most; k++)
+        ways->now[k] = (struct fact){.any = n != 0};
+    for (size_t i = 0; i < ways->preds.n && n; i += 2)
+        for (size_t k = 0; k < most && ways->preds.at[i] == n; k++)
+            meet(&ways->now[k], &ways->ends[ways->preds.at[i + 1] * most + k]);
+    for (size_t k = 0; k < most; k++)
+        if (is_made_in(ways->addresses.at[k], ways->all.at[n].block))
+            ways->now[k] = (struct fact){0};
+}
+
+static void pass_access(struct ways *ways, const struct dh_memop *a, unsigned classes)
+{
+    uint32_t *number = dh_ptrmap_find(&ways->numbers, dh_ptrmap_key(a->addr));
+    if (!classes || !number)
+        return;
+    struct fact *f = &ways->now[*number], now = {(uint32_t)a->bytes, (uint16_t)classes, a->op == DH_OP_WRITE, false};
+    bool covered = f->bytes >= now.bytes && (f->writes || !now.writes) && !(now.classes & ~f->classes);
+    if (!covered && !f->any)
+        *f = now;
+}
+
+/* True: what holds at its end changed. */
+static bool pass_block(struct ways *ways, uint32_t n)
+{
+    size_t most = ways->addresses.n;
+    bool changed = false;
+    begin_facts(ways, n);
+    for (size_t i = ways->all.at[n].first; i < ways->all.at[n].end; i++) {
+        struct dh_memop a;
+        bool known = dh_memop_of(ways->w, ways->work->at[i], &a);
+        if (!known || dh_memop_ends_sync_free_region(&a))
+            memset(ways->now, 0, most * sizeof *ways->now);
+        else
+            pass_access(ways, &a, ways->classes[i]);
+    }
+    struct fact *end = &ways->ends[n * most];
+    for (size_t k = 0; k < most; k++) {
+        const struct fact *f = &ways->now[k];
+        changed |= f->any != end[k].any || f->bytes != end[k].bytes || f->classes != end[k].classes ||
+                   f->writes != end[k].writes;
+        end[k] = *f;
+    }
+    return changed;
+}
+
+/* False: there is too much to look at, and blocks stay by themselves. */
+static bool find_facts(struct ways *ways, LLVMValueRef f)
+{
+    enum { MOST_FACTS = 1 << 18, MOST_ROUNDS = 40 };
+    read_blocks(ways, f);
+    size_t n = ways->all.n * ways->addresses.n;
+    if (!n || n > MOST_FACTS || ways->preds.n > (1 << 12))
+        return false;
+    ways->ends = malloc(n * sizeof *ways->ends);
+    ways->now = malloc(ways->addresses.n * sizeof *ways->now);
+    for (size_t k = 0; ways->ends && ways->now && k < n; k++)
+        ways->ends[k] = (struct fact){.any = true};
+    bool changed = ways->ends && ways->now;
+    if (!changed)
+        return false;
+    for (int round = 0; changed && round < MOST_ROUNDS; round++) {
+        changed = false;
+        for (uint32_t b = 0; b < ways->all.n; b++)
+            changed |= pass_block(ways, b);
+    }
+    return !changed;
+}
+
+static void release_ways(struct ways *ways)
+{
+    dh_ptrmap_release(&ways->of);
+    dh_ptrmap_release(&ways->numbers);
+    dh_vec_release(&ways->addresses);
+    dh_vec_release(&ways->all);
+    dh_vec_release(&ways->preds);
+    free(ways->ends);
+    free(ways->now);
+}
+
+static void enter(struct ways *ways, struct piece *p, LLVMBasicBlockRef block)
+{
+    begin(p, block);
+    uint32_t *n = ways->ends ? dh_ptrmap_find(&ways->of, dh_ptrmap_key(block)) : NULL;
+    if (!n)
+        return;
+    begin_facts(ways, *n);
+    for (size_t k = 0; k < ways->addresses.n; k++) {
+        const struct fact *f = &ways->now[k];
+        struct seen s = {ways->addresses.at[k], f->bytes, f->writes, f->classes, ELSEWHERE};
+        if (f->bytes && !f->any && p->n < WINDOW)
+            remember(p, &s);
+    }
+}
+
+/* The first pointer that the function is given. */
+static LLVMValueRef object_of(LLVMValueRef f)
+{
+    for (unsigned n = 0; n < LLVMCountParams(f); n++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(f, n))) == LLVMPointerTypeKind)
+            return LLVMGetParam(f, n);
+    return NULL;
+}
+
+bool dh_redundant_checks_object(const struct dh_pass *w, LLVMValueRef f, LLVMValueRef *object)
+{
+    enum dh_degree degree = w->plan->degree;
+    *object = degree == DH_DEGREE_CONFLICT ? object_of(f) : NULL;
+    return degree == DH_DEGREE_OPTIMIZED || *object;
+}
+
+static void read_classes(const struct dh_pass *w, const dh_value_vec *work, unsigned *classes,
+                         unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
+{
+    for (size_t i = 0; i < work->n; i++) {
+        struct dh_memop a;
+        bool plain = dh_memop_of(w, work->at[i], &a) && a.kind == DH_MEMOP_PLAIN && a.bytes;
+        classes[i] = plain ? hooked(arg, &a) : 0;
+    }
+}
+
+static void remove_from(struct ways *ways, dh_value_vec *work)
+{
+    struct piece p = {0};
+    for (size_t i = 0; i < work->n; i++) {
+        struct dh_memop a;
+        LLVMBasicBlockRef block = LLVMGetInstructionParent(work->at[i]);
+        bool known = dh_memop_of(ways->w, work->at[i], &a);
+        if (block != p.block)
+            enter(ways, &p, block);
+        if (!known || dh_memop_ends_sync_free_region(&a))
+            begin(&p, block);
+        if (ways->classes[i])
+            note(&p, work, i, &a, ways->classes[i]);
+    }
+}
+
+void dh_redundant_checks_remove(const struct dh_pass *w, dh_value_vec *work,
+                                unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
+{
+    unsigned *classes = calloc(work->n + 1, sizeof *classes);
+    struct ways ways = {.w = w, .work = work, .classes = classes};
+    LLVMValueRef f = work->n ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])) : NULL;
+    if (!classes)
+        abort();
+    read_classes(w, work, classes, hooked, arg);
+    bool across = f && !(w->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_checks_object(w, f, &ways.object);
+    if (across && !find_facts(&ways, f)) {
+        free(ways.ends);
+        ways.ends = NULL;
+    }
+    remove_from(&ways, work);
+    release_ways(&ways);
+    free(classes);
+}

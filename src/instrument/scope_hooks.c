@@ -1,0 +1,406 @@
+/* Activations of functions: a hook at the start of each that may access what others see more than once, and one at
+ * every way out.
+ * Needs: a module as numbered, before inlining. Provides: activations that survive inlining, since their hooks are
+ * ordinary calls inside the function's body.
+ * A hook that were given a pointer to a local variable would keep it in memory after inlining. So the function's object
+ * is put in at the end (dh_instrument_scope_objects), from what the debug intrinsics say is in its first pointer
+ * parameter by then; an object that only the thread itself can reach is none. */
+#include "instrument/attributes.h"
+#include "instrument/escape.h"
+#include "instrument/instrument.h"
+#include "instrument/pass.h"
+#include "instrument/places.h"
+#include "ir/debug_info.h"
+#include "ir/sites.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+/* How often a function may access what others see, and whether it may change it or synchronise. One that only reads,
+ * and calls nothing but the like, has no activation of its own: what it reads its caller reads. */
+enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, ACTS = 4 };
+
+struct activations {
+    struct dh_pass w;
+    struct dh_escape escape;
+    struct dh_ptrmap accesses; /* function -> how often | ACTS */
+    struct dh_ptrmap seen;     /* blocks: 1 on the path, 2 done */
+    dh_value_vec work;
+    DH_VEC(LLVMBasicBlockRef) path;
+};
+
+/* ---- which functions ---- */
+
+static unsigned next_successor(struct activations *a, LLVMValueRef end, unsigned from, bool *cycle)
+{
+    unsigned n = LLVMGetNumSuccessors(end);
+    for (; from < n; from++) {
+        uint32_t *colour = dh_ptrmap_find(&a->seen, dh_ptrmap_key(LLVMGetSuccessor(end, from)));
+        if (!colour)
+            return from;
+        *cycle |= *colour == 1;
+    }
+    return n;
+}
+
+static void open_block(struct activations *a, LLVMBasicBlockRef block)
+{
+    dh_ptrmap_add(&a->seen, dh_ptrmap_key(block), 1);
+    dh_vec_push(&a->path, block);
+}
+
+static bool has_loop(struct activations *a, LLVMValueRef function)
+{
+    bool cycle = false;
+    dh_ptrmap_clear(&a->seen);
+    a->path.n = 0;
+    open_block(a, LLVMGetEntryBasicBlock(function));
+    while (a->path.n && !cycle) {
+        LLVMBasicBlockRef block = a->path.at[a->path.n - 1];
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        unsigned next = next_successor(a, end, 0, &cycle);
+        if (next < LLVMGetNumSuccessors(end)) {
+            open_block(a, LLVMGetSuccessor(end, next));
+        } else {
+            *dh_ptrmap_find(&a->seen, dh_ptrmap_key(block)) = 2;
+            a->path.n--;
+        }
+    }
+    return cycle;
+}
+
+static bool is_private(struct activations *a, LLVMValueRef addr)
+{
+    return dh_escape_is_private(&a->escape, addr) || dh_escape_is_copy(&a->escape, addr) || dh_escape_is_result(addr);
+}
+
+static bool is_shared(struct activations *a, const struct dh_memop *m)
+{
+    bool reads = m->op == DH_OP_READ || m->op == DH_OP_ATOMIC_LOAD;
+    if (!dh_memop_is_ordinary(m))
+        return false;
+    if (!is_private(a, m->addr) && !(reads && dh_escape_is_constant(&a->escape, m->addr)))
+        return true;
+    return m->src && !is_private(a, m->src) && !dh_escape_is_constant(&a->escape, m->src);
+}
+
+/* What a function of a library does to what it is given a pointer to nobody knows; synchronisation and allocation do
+ * nothing to the program's data. */
+static unsigned of_library(LLVMValueRef call, const struct dh_site_table *sites)
+{
+    uint32_t site = dh_ir_site_of(call);
+    enum dh_group group = site < sites->n_sites ? dh_op_info(sites->sites[site].op)->group : DH_GROUP_MEMORY;
+    if (group != DH_GROUP_MEMORY)
+        return group == DH_GROUP_SYNC || group == DH_GROUP_THREAD ? ACTS : NONE;
+    unsigned n = LLVMGetNumArgOperands(call);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef argument = LLVMGetOperand(call, i);
+        if (LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !LLVMIsConstant(argument))
+            return ONCE | ACTS;
+    }
+    return NONE;
+}
+
+static unsigned of_function(struct activations *a, LLVMValueRef function);
+
+static unsigned of_call(struct activations *a, LLVMValueRef call)
+{
+    LLVMValueRef called = LLVMGetCalledValue(call), f = dh_called_function(call);
+    struct dh_site_table sites = dh_site_builder_view(a->w.places->sites);
+    if (LLVMIsAInlineAsm(called))
+        return NONE;
+    if (!f)
+        return OFTEN | ACTS;
+    return LLVMIsDeclaration(f) ? of_library(call, &sites) : of_function(a, f);
+}
+
+static unsigned of_instruction(struct activations *a, LLVMValueRef i)
+{
+    struct dh_memop m;
+    if (!dh_memop_of(&a->w, i, &m))
+        return NONE;
+    if (m.kind == DH_MEMOP_CALL)
+        return of_call(a, i);
+    if (!m.addr || !is_shared(a, &m))
+        return m.kind == DH_MEMOP_FENCE ? ACTS : NONE;
+    return m.op == DH_OP_READ ? ONCE : ONCE | ACTS;
+}
+
+/* Recursive functions come to themselves while they are counted: they do whatever they do over and over. */
+static unsigned of_function(struct activations *a, LLVMValueRef function)
+{
+    uint32_t *known = dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function));
+    if (known)
+        return *known == COUNTING ? OFTEN : *known;
+    dh_ptrmap_add(&a->accesses, dh_ptrmap_key(function), COUNTING);
+    unsigned sum = NONE, acts = 0;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i && !(sum >= OFTEN && acts);
+             i = LLVMGetNextInstruction(i)) {
+            unsigned found = of_instruction(a, i);
+            sum += found & COUNT;
+            acts |= found & ACTS;
+        }
+    if (sum == ONCE && has_loop(a, function))
+        sum = OFTEN;
+    sum = (sum < OFTEN ? sum : OFTEN) | acts;
+    *dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function)) = sum;
+    return sum;
+}
+
+/* ---- hooks ---- */
+
+/* Nothing may stand between a musttail call and its ret (one cast aside). */
+static LLVMValueRef leave_point(LLVMValueRef ret)
+{
+    LLVMValueRef i = LLVMGetPreviousInstruction(ret);
+    if (i && LLVMIsABitCastInst(i))
+        i = LLVMGetPreviousInstruction(i);
+    return i && dh_is_musttail(i) ? i : ret;
+}
+
+static void place_leave(struct activations *a, LLVMValueRef before, LLVMValueRef token)
+{
+    dh_pass_position_before(&a->w, before);
+    dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &token);
+}
+
+/* What was called from here and ended without a word. */
+static void place_resume(struct activations *a, LLVMValueRef at, LLVMValueRef token)
+{
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMInvoke:
+        dh_pass_position_block_start(&a->w, LLVMGetNormalDest(at));
+        break;
+    case LLVMLandingPad:
+        dh_pass_position_block_start(&a->w, LLVMGetInstructionParent(at));
+        break;
+    case LLVMCallBr:
+        return;
+    default:
+        dh_pass_position_after(&a->w, at);
+    }
+    LLVMValueRef above = LLVMBuildAdd(a->w.b, token, dh_pass_u32(&a->w, 1), "");
+    dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &above);
+}
+
+static bool is_resume(LLVMValueRef i)
+{
+    return LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
+           (dh_is_call(i) && dh_call_has(i, LLVMAttributeFunctionIndex, "returns_twice"));
+}
+
+static void place_exits(struct activations *a, LLVMValueRef function, LLVMValueRef token)
+{
+    a->work.n = 0;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetInstructionOpcode(i) == LLVMRet || LLVMGetInstructionOpcode(i) == LLVMResume || is_resume(i))
+                dh_vec_push(&a->work, i);
+    for (size_t i = 0; i < a->work.n; i++) {
+        LLVMValueRef at = a->work.at[i];
+        if (is_resume(at))
+            place_resume(a, at, token);
+        else
+            place_leave(a, LLVMGetInstructionOpcode(at) == LLVMRet ? leave_point(at) : at, token);
+    }
+}
+
+/* The first pointer parameter; where a structure is returned through memory, that of the source comes behind. */
+static LLVMValueRef object_of(LLVMValueRef function)
+{
+    static const char *const hidden[] = {"sret", "nest", "swiftself", "byval", "inalloca", "preallocated"};
+    unsigned n = LLVMCountParams(function);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef p = LLVMGetParam(function, i);
+        bool ordinary =
+            LLVMGetTypeKind(LLVMTypeOf(p)) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == 0;
+        for (size_t k = 0; ordinary && k < sizeof hidden / sizeof *hidden; k++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(hidden[k], strlen(hidden[k]));
+            ordinary = !LLVMGetEnumAttributeAtIndex(function, i + 1, kind);
+        }
+        if (ordinary)
+            return p;
+    }
+    return NULL;
+}
+
+/* As the debug intrinsics behind the start tell it; NULL: they do not. */
+static LLVMMetadataRef variable_of(LLVMValueRef function, LLVMValueRef parameter)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
+        if (LLVMIsADbgVariableIntrinsic(i) && dh_md_value(LLVMGetOperand(i, 0)) == parameter)
+            return dh_md_node(LLVMGetOperand(i, 1));
+    return NULL;
+}
+
+static void place(struct activations *a, LLVMValueRef function, struct dh_scope_objects *objects)
+{
+    uint32_t site = dh_ir_function_site(function);
+    if (site == DH_NO_SITE || !(dh_plan_classes(a->w.plan, site) & DH_CLASS_SCOPE))
+        return;
+    LLVMValueRef object = object_of(function);
+    LLVMMetadataRef variable = object ? variable_of(function, object) : NULL;
+    dh_pass_enter_function(&a->w, function);
+    dh_pass_position_block_start(&a->w, LLVMGetEntryBasicBlock(function));
+    /* Without debug information nothing else can tell the object later. */
+    bool told = object && !LLVMGetSubprogram(function);
+    LLVMValueRef args[] = {told ? object : LLVMConstNull(a->w.ptr), dh_pass_u32(&a->w, site)};
+    /* To the optimiser it may touch anything: what the function reads it reads itself, and not what its last activation
+     * left in a register. */
+    LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
+    if (variable && !dh_ptrmap_find(&objects->of_site, site + 1)) {
+        dh_ptrmap_add(&objects->of_site, site + 1, (uint32_t)objects->variables.n);
+        dh_vec_push(&objects->variables, variable);
+    }
+    place_exits(a, function, token);
+    a->w.counts->scopes++;
+}
+
+static bool wants(struct activations *a, LLVMValueRef f)
+{
+    return dh_pass_may_instrument(&a->w, f) && !dh_function_is_unchecked(f) &&
+           !dh_function_has(f, "presplitcoroutine") && of_function(a, f) == (OFTEN | ACTS);
+}
+
+bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+                          struct dh_instrument_counts *counts, struct dh_scope_objects *objects, struct dh_err *err)
+{
+    struct activations a = {0};
+    if (!dh_pass_init(&a.w, m, plan, places, counts, err))
+        return false;
+    dh_value_vec wanted = {0};
+    dh_escape_init(&a.escape, a.w.c);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (wants(&a, f))
+            dh_vec_push(&wanted, f);
+    for (size_t i = 0; i < wanted.n; i++)
+        place(&a, wanted.at[i], objects);
+    dh_attributes_relax(m);
+    dh_vec_release(&wanted);
+    dh_vec_release(&a.work);
+    dh_vec_release(&a.path);
+    dh_ptrmap_release(&a.accesses);
+    dh_ptrmap_release(&a.seen);
+    dh_escape_release(&a.escape);
+    dh_pass_release(&a.w);
+    return true;
+}
+
+/* ---- the object, after simplification ---- */
+
+static bool is_said_of(LLVMValueRef i, LLVMMetadataRef variable, LLVMMetadataRef inlined_at)
+{
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
+    return dh_md_node(LLVMGetOperand(i, 1)) == variable && loc && LLVMDILocationGetInlinedAt(loc) == inlined_at;
+}
+
+static bool is_plain(struct dh_di *di, LLVMValueRef i)
+{
+    const struct dh_expression *e = dh_di_expression(di, dh_md_node(LLVMGetOperand(i, 2)));
+    return e->understood && !e->deref && !e->add;
+}
+
+/* What the variable holds at the hook: said last before it in its block. */
+static LLVMValueRef value_at(struct dh_di *di, LLVMValueRef hook, LLVMMetadataRef variable)
+{
+    enum { FAR = 256 };
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(hook);
+    LLVMMetadataRef inlined_at = loc ? LLVMDILocationGetInlinedAt(loc) : NULL;
+    LLVMValueRef i = LLVMGetPreviousInstruction(hook);
+    for (int n = 0; i && n < FAR; n++, i = LLVMGetPreviousInstruction(i))
+        if (LLVMIsADbgVariableIntrinsic(i) && is_said_of(i, variable, inlined_at))
+            return is_plain(di, i) ? dh_md_value(LLVMGetOperand(i, 0)) : NULL;
+    return NULL;
+}
+
+static bool comes_before(LLVMValueRef first, LLVMValueRef second)
+{
+    LLVMValueRef i = LLVMGetNextInstruction(first);
+    while (i && i != second)
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+/* Is there a way from the start to `to` that leaves `around` out? */
+static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasicBlockRef around)
+{
+    enum { MOST = 2000 }; /* blocks; beyond, nobody asks */
+    bool ignored = false;
+    dh_ptrmap_clear(&a->seen);
+    dh_ptrmap_add(&a->seen, dh_ptrmap_key(around), 2);
+    a->path.n = 0;
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(to));
+    if (entry != around)
+        open_block(a, entry);
+    while (a->path.n) {
+        LLVMBasicBlockRef block = a->path.at[a->path.n - 1];
+        if (block == to || a->seen.n > MOST)
+            return true;
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        unsigned next = next_successor(a, end, 0, &ignored);
+        if (next < LLVMGetNumSuccessors(end))
+            open_block(a, LLVMGetSuccessor(end, next));
+        else
+            a->path.n--;
+    }
+    return false;
+}
+
+/* What debug intrinsics speak of may have moved behind them. */
+static bool is_known_at(struct activations *a, LLVMValueRef value, LLVMValueRef hook)
+{
+    if (!LLVMIsAInstruction(value))
+        return true;
+    LLVMBasicBlockRef from = LLVMGetInstructionParent(value), to = LLVMGetInstructionParent(hook);
+    if (from == to)
+        return comes_before(value, hook);
+    /* The result of an invoke is there on one of its ways only. */
+    return LLVMGetInstructionOpcode(value) != LLVMInvoke && LLVMGetInstructionOpcode(value) != LLVMCallBr &&
+           !has_way_around(a, to, from);
+}
+
+static void put_object(struct activations *a, const struct dh_scope_objects *objects, struct dh_di *di,
+                       LLVMValueRef hook)
+{
+    LLVMValueRef place = LLVMGetOperand(hook, 1);
+    if (!LLVMIsAConstantInt(place) || !LLVMIsNull(LLVMGetOperand(hook, 0)))
+        return;
+    uint32_t *variable = dh_ptrmap_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
+    LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
+    if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object) ||
+        !is_known_at(a, object, hook))
+        return;
+    LLVMSetOperand(hook, 0, object);
+}
+
+bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, const struct dh_scope_objects *objects,
+                                 struct dh_err *err)
+{
+    struct dh_plan none = {0};
+    struct dh_instrument_counts counts = {0};
+    struct activations a = {0};
+    if (!dh_pass_init(&a.w, m, &none, places, &counts, err))
+        return false;
+    struct dh_di *di = dh_di_new(m);
+    dh_escape_init(&a.escape, a.w.c);
+    LLVMValueRef enter = LLVMGetNamedFunction(m, "__dh_scope_enter");
+    for (LLVMUseRef u = enter ? LLVMGetFirstUse(enter) : NULL; u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef call = LLVMGetUser(u);
+        if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == enter)
+            put_object(&a, objects, di, call);
+    }
+    dh_vec_release(&a.path);
+    dh_ptrmap_release(&a.seen);
+    dh_escape_release(&a.escape);
+    dh_di_free(di);
+    dh_pass_release(&a.w);
+    return true;
+}
+
+void dh_scope_objects_release(struct dh_scope_objects *objects)
+{
+    dh_ptrmap_release(&objects->of_site);
+    dh_vec_release(&objects->variables);
+}

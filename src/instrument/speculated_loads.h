@@ -1,0 +1,12 @@
+/* Loads that the source does not have. Layer: instrument.
+ * LLVM makes `select c, (load A), (load B)` of `load (select c, A, B)` even where nothing may be speculated: of both
+ * loads only one stands for an access of the program. */
+#ifndef DH_INSTRUMENT_SPECULATED_LOADS_H
+#define DH_INSTRUMENT_SPECULATED_LOADS_H
+
+#include "instrument/pass.h"
+
+/* False for the second of two such loads. For the first, makes the address in `a` the one that is really read. */
+bool dh_speculated_load_restore(struct dh_pass *w, struct dh_memop *a);
+
+#endif

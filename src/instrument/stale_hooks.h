@@ -1,0 +1,20 @@
+/* Accesses of chosen places become calls of the runtime, which makes them and may answer another value. Layer:
+ * instrument. One per module; owns the lists of the present function. */
+#ifndef DH_INSTRUMENT_STALE_HOOKS_H
+#define DH_INSTRUMENT_STALE_HOOKS_H
+
+#include "instrument/pass.h"
+
+struct dh_stale_hooks {
+    dh_value_vec slots;  /* allocas for values that no register holds, one per type: each is dead again at once */
+    dh_value_vec locals; /* variables of the function that are accessed at chosen places */
+};
+
+void dh_stale_hooks_release(struct dh_stale_hooks *s);
+void dh_stale_hooks_next_function(struct dh_stale_hooks *s);
+/* `a` is an ordinary access; gone afterwards. Atomics that are not chosen stay what they are, made by the runtime. */
+void dh_stale_hooks_place(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a, uint32_t site);
+/* All are placed: where the function's variables begin and end. */
+void dh_stale_hooks_end_function(struct dh_stale_hooks *s, struct dh_pass *w);
+
+#endif

@@ -1,0 +1,12 @@
+/* Which bits of a loaded or stored integer the code around it uses: clang reads and writes whole storage units
+ * of bit-fields and picks the field by shifts and masks. Layer: ir. */
+#ifndef DH_IR_BITFIELD_BITS_H
+#define DH_IR_BITFIELD_BITS_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+/* Leaves `from` and `used` alone when the code does not tell. */
+void dh_bitfield_bits_used(LLVMValueRef access, uint64_t *from, uint64_t *used);
+
+#endif

@@ -1,0 +1,15 @@
+/* Copies of functions within a module. Layer: ir.
+ * A copy has the body, attributes and tags of its original, internal linkage, and a subprogram of its own with the same
+ * name and place, so that reports and debuggers call it what the source does. Local variables are not described in it.
+ * Needs: debug intrinsics in the old format. */
+#ifndef DH_IR_FUNCTION_CLONE_H
+#define DH_IR_FUNCTION_CLONE_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+/* False: something in it must not be there twice, or is not to be copied by LLVM's C interface. */
+bool dh_ir_can_clone(LLVMValueRef function);
+LLVMValueRef dh_ir_clone(LLVMValueRef function, const char *name);
+
+#endif

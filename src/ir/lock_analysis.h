@@ -1,0 +1,78 @@
+/* What the analyses of locks share: functions, and the way from a lock call to its ends. Layer: ir, internal. */
+#ifndef DH_IR_LOCK_ANALYSIS_H
+#define DH_IR_LOCK_ANALYSIS_H
+
+#include "base/vec.h"
+#include "event/scope_table.h"
+#include "event/site.h"
+#include "ir/arena.h"
+#include "ir/debug_info.h"
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+/* Of a call: what it does to locks. */
+enum dh_lock_effect { DH_LOCK_NO_EFFECT, DH_LOCK_ACQUIRES, DH_LOCK_RELEASES };
+
+struct dh_lock_name {
+    uint32_t name;
+    bool write;
+};
+
+struct dh_lock_function {
+    LLVMValueRef value;
+    DH_VEC(struct dh_lock_name) names;         /* accessed in its own body */
+    DH_VEC(LLVMValueRef) locking;              /* lock and unlock calls, calls of defined functions */
+    DH_VEC(struct dh_lock_function *) callees; /* defined ones */
+    bool opens, ends;
+    unsigned seen;             /* number of the walk that last came here */
+    struct dh_lock_flow *flow; /* of section_dataflow.c */
+};
+
+struct dh_lock_analysis {
+    struct dh_site_builder *b;
+    struct dh_site_table sites;
+    struct dh_di *di;
+    struct dh_map by_value; /* LLVMValueRef -> struct dh_lock_function */
+    DH_VEC(struct dh_lock_function *) all;
+    DH_VEC(struct dh_scope_row) rows;
+    DH_VEC(uint32_t) names;
+    DH_VEC(struct dh_flow_row) flows;
+    unsigned walks;
+};
+
+/* From a beginning to its ends. Zero-initialise but for `a` and `begin`. */
+struct dh_section_walk {
+    const struct dh_lock_analysis *a;
+    LLVMValueRef begin;
+    struct dh_map seen; /* blocks */
+    DH_VEC(LLVMBasicBlockRef) ahead;
+    bool ended, returned;
+    struct dh_lock_function inside; /* names and callees met on the way */
+    /* Called for every instruction on the way, when not NULL. */
+    void (*visit)(void *arg, LLVMValueRef i);
+    void *arg;
+};
+
+void dh_section_walk(struct dh_section_walk *w);
+void dh_section_walk_release(struct dh_section_walk *w);
+enum dh_lock_effect dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRef call, bool *direct);
+/* NULL when it is not defined here or not known. */
+struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMValueRef call);
+
+/* Computed alike from the same values; loads of one pointer count as the same value. */
+bool dh_lock_same_value(LLVMValueRef x, LLVMValueRef y);
+/* Blocks that can be reached from one without passing `not_by`. */
+void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_map *seen);
+
+/* Fills `flows`: which reads decide over which later sections. */
+void dh_lock_find_dataflow(struct dh_lock_analysis *a);
+/* Adds to `flows`: which accesses are steps of one update. */
+void dh_lock_find_rmw_sequences(struct dh_lock_analysis *a);
+/* Adds to `flows`: which sections may wait for which conditions. */
+void dh_lock_find_waits(struct dh_lock_analysis *a);
+/* Puts `flows` in order, each once. */
+void dh_lock_sort_flows(struct dh_lock_analysis *a);
+void dh_lock_flow_free(struct dh_lock_flow *f);
+
+#endif

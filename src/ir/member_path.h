@@ -1,0 +1,42 @@
+/* From a type and a bit offset to the member that an access touches. Layer: ir.
+ * Answers live in the arena given. */
+#ifndef DH_IR_MEMBER_PATH_H
+#define DH_IR_MEMBER_PATH_H
+
+#include "ir/debug_info.h"
+#include "ir/source_text.h"
+
+enum dh_value_kind { DH_VALUE_ANY, DH_VALUE_INTEGER, DH_VALUE_FLOAT, DH_VALUE_POINTER };
+
+/* What is known of an access, to tell apart what lies at the same offset. */
+struct dh_named_access {
+    uint64_t bits;                   /* 0 = unknown */
+    LLVMValueRef instruction;        /* the load or store; its neighbours tell which bits matter. May be NULL */
+    LLVMMetadataRef location;        /* where it is, NULL = unknown */
+    struct dh_source_texts *sources; /* NULL = do not look */
+    const char *tbaa;                /* name of the scalar type, "" = unknown */
+    const char *ir_record;           /* innermost record the address went through, "" = none */
+    uint64_t record_bits;            /* size of that record */
+    unsigned steps;                  /* levels the address certainly went down */
+    enum dh_value_kind kind;
+    bool whole; /* a memory operation or an argument: may mean an aggregate */
+    bool
+        synchronises; /* a lock, condition, semaphore...: the member of that type, not the record that begins with it */
+};
+
+struct dh_member_path {
+    const char *text;      /* ".limits.max", "[].key", "" = the object itself */
+    struct dh_type *type;  /* of what was found */
+    struct dh_type *owner; /* base class that declares the first member, or NULL */
+    bool bitfield, element, artificial;
+};
+
+void dh_member_path_find(struct dh_di *di, struct dh_arena *arena, struct dh_type *t, uint64_t offset,
+                         const struct dh_named_access *want, struct dh_member_path *path);
+/* Whether a record that the IR calls so, or one of `bits` unless that is 0, lies at `offset` of `t` at any depth. */
+bool dh_member_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, const char *ir_name,
+                               uint64_t bits);
+/* std::atomic and its bases: one named thing, whatever the library keeps inside. */
+bool dh_type_is_std_atomic(struct dh_di *di, struct dh_type *t);
+
+#endif

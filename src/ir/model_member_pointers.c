@@ -1,0 +1,57 @@
+/* Pointers to member functions are pairs of integers: the function's address, or an odd number that stands for a place
+ * in the object's table, and what to add to the object's address. Calls through them try both; where no pointer of the
+ * program names a virtual function or a base at a distance, the way through the table is never taken. Followed, it
+ * would take whatever stands first in the object for a table, and the object for something without fields. */
+#include "ir/model_internal.h"
+
+static bool is_pair(LLVMTypeRef t)
+{
+    if (LLVMGetTypeKind(t) != LLVMStructTypeKind || LLVMCountStructElementTypes(t) != 2)
+        return false;
+    LLVMTypeRef a = LLVMStructGetTypeAtIndex(t, 0), b = LLVMStructGetTypeAtIndex(t, 1);
+    return LLVMGetTypeKind(a) == LLVMIntegerTypeKind && LLVMGetTypeKind(b) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(a) == 64 && LLVMGetIntTypeWidth(b) == 64;
+}
+
+static void look_at_constant(struct dh_model_reader *r, LLVMValueRef c, int depth)
+{
+    enum { DEEPEST = 6, MOST = 4096 };
+    if (LLVMIsAConstantStruct(c) && is_pair(LLVMTypeOf(c))) {
+        LLVMValueRef what = LLVMGetOperand(c, 0), by = LLVMGetOperand(c, 1);
+        r->virtual_members |= LLVMIsAConstantInt(what) && LLVMConstIntGetZExtValue(what) & 1;
+        r->distant_members |= !LLVMIsAConstantInt(by) || LLVMConstIntGetZExtValue(by) != 0;
+        return;
+    }
+    if (depth > DEEPEST || !(LLVMIsAConstantStruct(c) || LLVMIsAConstantArray(c)))
+        return;
+    int n = LLVMGetNumOperands(c);
+    for (int k = 0; k < n && k < MOST; k++)
+        look_at_constant(r, LLVMGetOperand(c, (unsigned)k), depth + 1);
+}
+
+static void look_at_function(struct dh_model_reader *r, LLVMValueRef f)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            for (int k = LLVMGetNumOperands(i); k-- > 0;)
+                if (LLVMIsAConstantStruct(LLVMGetOperand(i, (unsigned)k)))
+                    look_at_constant(r, LLVMGetOperand(i, (unsigned)k), 0);
+}
+
+void dh_read_member_pointers(struct dh_model_reader *r)
+{
+    for (LLVMValueRef g = LLVMGetFirstGlobal(r->module); g; g = LLVMGetNextGlobal(g))
+        if (LLVMGetInitializer(g))
+            look_at_constant(r, LLVMGetInitializer(g), 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(r->module); f; f = LLVMGetNextFunction(f))
+        look_at_function(r, f);
+}
+
+/* A part of a pair that is kept as a whole: no other pair of C or C++ is loaded in one piece and taken apart. */
+bool dh_read_is_member_pointer(LLVMValueRef v, unsigned part)
+{
+    if (!LLVMIsAExtractValueInst(v) || LLVMGetNumIndices(v) != 1 || LLVMGetIndices(v)[0] != part)
+        return false;
+    LLVMValueRef from = LLVMGetOperand(v, 0);
+    return is_pair(LLVMTypeOf(from)) && (LLVMIsALoadInst(from) || LLVMIsAInsertValueInst(from));
+}

@@ -1,0 +1,19 @@
+/* Reads a whole-program module into the abstract program. Layer: ir.
+ * Needs: the module as the container carries it (merged, after SROA, tagged). Provides: a finished program; what could
+ * not be said exactly is counted in its limits. The module is not changed. */
+#ifndef DH_IR_MODEL_READER_H
+#define DH_IR_MODEL_READER_H
+
+#include "host/err.h"
+#include "model/models.h"
+#include "model/program.h"
+
+#include <llvm-c/Core.h>
+
+/* `library`: whatever others can call is an entry. `strict`: nothing is taken for what it is not, so that proofs hold;
+ * else the insides of strings and containers are told apart better than they can be. `p` is initialised here and
+ * released by the caller in any case. */
+bool dh_ir_read_model(LLVMModuleRef m, const struct dh_models *models, bool library, bool strict, struct dh_program *p,
+                      struct dh_err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* A second tag on accesses, for merging: optimisations drop !dh.site when they make one access of several or move it,
+ * but they join the alias scopes of what they merge. So each site is also a scope of a domain of ours, against
+ * which nothing is ever declared noalias: alias analysis learns nothing from it, and what a merged access stands
+ * for can be read off it. Layer: ir.
+ * Needs: tags of dh_ir_number_sites. Remove the scopes once placement has read them. */
+#ifndef DH_IR_SITE_SCOPES_H
+#define DH_IR_SITE_SCOPES_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+/* A site, and in the bits above what its access does without there (event/plan.h: dh_spared). */
+enum { DH_MERGED_SITE_BITS = 28 };
+static inline uint32_t dh_merged_site(uint32_t carried)
+{
+    return carried & ((1u << DH_MERGED_SITE_BITS) - 1);
+}
+static inline unsigned dh_merged_exemption(uint32_t carried)
+{
+    return carried >> DH_MERGED_SITE_BITS;
+}
+
+void dh_ir_add_site_scopes(LLVMModuleRef m);
+/* Says of an access in a copy what it does without; 0 when nobody did. Lost with the tag of the site, but carried. */
+void dh_ir_set_exemption(LLVMValueRef instruction, unsigned spared);
+unsigned dh_ir_exemption(LLVMValueRef instruction);
+/* As the next one, but with what each does without. */
+unsigned dh_ir_merged_sites_with_exemptions(LLVMValueRef instruction, uint32_t *carried, unsigned most);
+/* Fills `sites` with at most `most` sites the instruction stands for, lowest first, and answers their number. */
+unsigned dh_ir_merged_sites(LLVMValueRef instruction, uint32_t *sites, unsigned most);
+void dh_ir_drop_site_scopes(LLVMValueRef instruction);
+
+#endif

@@ -1,0 +1,13 @@
+/* Source names of variables from their linker symbols, for globals that carry no debug information. Layer: ir. */
+#ifndef DH_IR_SYMBOL_NAMES_H
+#define DH_IR_SYMBOL_NAMES_H
+
+#include "ir/arena.h"
+
+#include <stdbool.h>
+
+/* "_ZN2ns5totalE" -> "ns::total"; what it does not understand comes back as it is. `artificial` is set for guard
+ * variables, vtables and type information. */
+const char *dh_symbol_source_name(struct dh_arena *a, const char *symbol, bool *artificial);
+
+#endif
