@@ -270,7 +270,7 @@ static bool concerns_locks(uint8_t op)
 static const struct dh_lock_wrapper *wrapper_of(const struct dh_heal_locks *l, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(call));
-    uint32_t *known = called ? dh_ptrmap_find(&l->index, dh_ptrmap_key(called)) : NULL;
+    uint64_t *known = called ? dh_u64_map_find(&l->index, (uintptr_t)called) : NULL;
     return known && l->wrappers.at[*known].op != DH_OP_NONE ? &l->wrappers.at[*known] : NULL;
 }
 
@@ -346,7 +346,7 @@ void dh_heal_locks_find(struct dh_heal_locks *l, LLVMModuleRef m, const struct d
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
             struct dh_lock_wrapper none = {.op = DH_OP_NONE, .holder = -1};
-            dh_ptrmap_add(&l->index, dh_ptrmap_key(f), (uint32_t)l->functions.n);
+            *dh_u64_map_at(&l->index, (uintptr_t)f) = l->functions.n;
             dh_vec_push(&l->functions, f);
             dh_vec_push(&l->wrappers, none);
         }
@@ -366,7 +366,7 @@ uint8_t dh_heal_lock_of(const struct dh_heal_locks *l, LLVMValueRef call, char *
 {
     struct origin o;
     uint8_t op = look_at(l, call, &o);
-    uint32_t *own = dh_ptrmap_find(&l->index, dh_ptrmap_key(function_of(call)));
+    uint64_t *own = dh_u64_map_find(&l->index, (uintptr_t)function_of(call));
     *name = o.name;
     if (op != DH_OP_NONE && own && l->wrappers.at[*own].op != DH_OP_NONE) {
         free(o.name);

@@ -4,9 +4,9 @@
 #ifndef DH_DRIVER_HEAL_LOCKS_H
 #define DH_DRIVER_HEAL_LOCKS_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "event/site.h"
-#include "instrument/ptrmap.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -26,7 +26,7 @@ struct dh_heal_locks {
     const struct dh_site_builder *sites;
     LLVMTargetDataRef layout;
     struct dh_di *di;
-    struct dh_ptrmap index; /* function -> wrappers */
+    struct dh_u64_map index; /* function -> wrappers */
     DH_VEC(LLVMValueRef) functions;
     DH_VEC(struct dh_lock_wrapper) wrappers;
 };

@@ -1,5 +1,6 @@
 #include "driver/heal_safety.h"
 
+#include "base/map.h"
 #include "base/str.h"
 #include "driver/derive.h"
 #include "driver/heal.h"
@@ -11,7 +12,6 @@
 #include "host/process.h"
 #include "image/container.h"
 #include "instrument/instrument.h"
-#include "instrument/ptrmap.h"
 #include "ir/sites.h"
 
 #include <llvm-c/Core.h>
@@ -47,10 +47,10 @@ struct safety {
     struct dh_site_builder *sites;
     struct dh_places *places;
     DH_VEC(struct function) functions;
-    struct dh_ptrmap index; /* LLVM function -> functions */
-    struct dh_ptrmap blocks;
-    struct dh_ptrmap spins; /* reads that a loop waits for */
-    struct dh_ptrmap uses;  /* calls: what they do to locks */
+    struct dh_u64_map index; /* LLVM function -> functions */
+    struct dh_u64_map blocks;
+    struct dh_u64_map spins; /* reads that a loop waits for */
+    struct dh_u64_map uses;  /* calls: what they do to locks */
     struct dh_heal_locks wrappers;
     DH_VEC(LLVMBasicBlockRef) order;
     DH_VEC(struct held) in;
@@ -136,7 +136,7 @@ static unsigned lock_number(struct safety *s, const char *at, const char *shown)
 /* What a call does to which lock; DH_OP_NONE: it has nothing to do with them. Asked for again and again. */
 static uint8_t lock_of(struct safety *s, LLVMValueRef call, unsigned *lock)
 {
-    uint32_t *known = dh_ptrmap_find(&s->uses, dh_ptrmap_key(call));
+    uint64_t *known = dh_u64_map_find(&s->uses, (uintptr_t)call);
     if (!known) {
         char *name;
         uint8_t op = dh_heal_lock_of(&s->wrappers, call, &name);
@@ -144,9 +144,9 @@ static uint8_t lock_of(struct safety *s, LLVMValueRef call, unsigned *lock)
         uint32_t site = dh_ir_site_of(call);
         const char *shown = site < t.n_sites ? dh_site_string(&t, t.sites[site].variable) : name ? name : "a lock";
         uint32_t use = op == DH_OP_NONE ? DH_OP_NONE : op | lock_number(s, name, shown) << 8;
-        dh_ptrmap_add(&s->uses, dh_ptrmap_key(call), use);
+        *dh_u64_map_at(&s->uses, (uintptr_t)call) = use;
         free(name);
-        known = dh_ptrmap_find(&s->uses, dh_ptrmap_key(call));
+        known = dh_u64_map_find(&s->uses, (uintptr_t)call);
     }
     *lock = *known >> 8;
     return *known & 0xFF;
@@ -344,7 +344,7 @@ static void call_through(struct safety *s, struct function *f, LLVMValueRef call
 static void step(struct safety *s, struct function *f, LLVMValueRef i, struct held *h)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    if (op == LLVMLoad && s->telling && dh_ptrmap_find(&s->spins, dh_ptrmap_key(i)))
+    if (op == LLVMLoad && s->telling && dh_u64_map_find(&s->spins, (uintptr_t)i))
         wait_inside(s, h, DH_RISK_SPINS, i, "");
     if (op != LLVMCall && op != LLVMInvoke)
         return;
@@ -357,7 +357,7 @@ static void step(struct safety *s, struct function *f, LLVMValueRef i, struct he
         return;
     }
     const char *name = LLVMGetValueName2(called, &n);
-    uint32_t *known = dh_ptrmap_find(&s->index, dh_ptrmap_key(called));
+    uint64_t *known = dh_u64_map_find(&s->index, (uintptr_t)called);
     if (dh_starts_with(name, "__dh_"))
         step_hook(s, name, i, f, h);
     else if (known)
@@ -375,10 +375,10 @@ _Static_assert(SECTIONS / 64 == 4, "all of them are sure");
 static void list_blocks(struct safety *s, LLVMValueRef f)
 {
     struct held none = nowhere;
-    dh_ptrmap_clear(&s->blocks);
+    dh_u64_map_clear(&s->blocks);
     s->order.n = s->in.n = 0;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb)) {
-        dh_ptrmap_add(&s->blocks, dh_ptrmap_key(bb), (uint32_t)s->order.n);
+        *dh_u64_map_at(&s->blocks, (uintptr_t)bb) = s->order.n;
         dh_vec_push(&s->order, bb);
         dh_vec_push(&s->in, none);
     }
@@ -401,7 +401,7 @@ static void follow(struct safety *s, struct function *f, const struct held *entr
             if (LLVMGetInstructionOpcode(end) == LLVMRet)
                 join(out, &h);
             for (unsigned k = 0, n = LLVMGetNumSuccessors(end); k < n; k++)
-                changed |= join(&s->in.at[*dh_ptrmap_find(&s->blocks, dh_ptrmap_key(LLVMGetSuccessor(end, k)))], &h);
+                changed |= join(&s->in.at[*dh_u64_map_find(&s->blocks, (uintptr_t)LLVMGetSuccessor(end, k))], &h);
         }
     }
 }
@@ -423,7 +423,7 @@ static LLVMValueRef next_call(LLVMValueRef f, LLVMValueRef i)
 static const struct function *callee_of(const struct safety *s, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMIsAFunction(LLVMGetCalledValue(call));
-    uint32_t *known = called ? dh_ptrmap_find(&s->index, dh_ptrmap_key(called)) : NULL;
+    uint64_t *known = called ? dh_u64_map_find(&s->index, (uintptr_t)called) : NULL;
     return known ? &s->functions.at[*known] : NULL;
 }
 
@@ -590,7 +590,7 @@ static void list_functions(struct safety *s, LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
             struct function row = {.at = f, .by_pointer = is_given_away(s, f), .is_root = !is_only_called(f)};
-            dh_ptrmap_add(&s->index, dh_ptrmap_key(f), (uint32_t)s->functions.n);
+            *dh_u64_map_at(&s->index, (uintptr_t)f) = s->functions.n;
             dh_vec_push(&s->functions, row);
             dh_heal_find_spins(f, &s->spins);
         }

@@ -9,13 +9,13 @@ enum { DEPTH = 8 };
 /* The blocks that lie on a way from the head back to it. */
 struct loop {
     LLVMBasicBlockRef head;
-    struct dh_ptrmap from, in; /* come to from the head; of these, that lead back */
-    struct dh_ptrmap *reads;
+    struct dh_u64_map from, in; /* come to from the head; of these, that lead back */
+    struct dh_u64_map *reads;
 };
 
 typedef DH_VEC(LLVMBasicBlockRef) block_vec;
 
-static void reach(LLVMBasicBlockRef start, struct dh_ptrmap *seen)
+static void reach(LLVMBasicBlockRef start, struct dh_u64_map *seen)
 {
     block_vec way = {0};
     dh_vec_push(&way, start);
@@ -23,8 +23,8 @@ static void reach(LLVMBasicBlockRef start, struct dh_ptrmap *seen)
         LLVMValueRef end = LLVMGetBasicBlockTerminator(way.at[--way.n]);
         for (unsigned i = 0, n = end ? LLVMGetNumSuccessors(end) : 0; i < n; i++) {
             LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
-            if (!dh_ptrmap_find(seen, dh_ptrmap_key(next))) {
-                dh_ptrmap_add(seen, dh_ptrmap_key(next), 1);
+            if (!dh_u64_map_find(seen, (uintptr_t)next)) {
+                *dh_u64_map_at(seen, (uintptr_t)next) = 1;
                 dh_vec_push(&way, next);
             }
         }
@@ -34,25 +34,25 @@ static void reach(LLVMBasicBlockRef start, struct dh_ptrmap *seen)
 
 static bool is_in(const struct loop *l, LLVMBasicBlockRef b)
 {
-    return dh_ptrmap_find(&l->in, dh_ptrmap_key(b));
+    return dh_u64_map_find(&l->in, (uintptr_t)b);
 }
 
 /* False: it is no loop. */
 static bool find_loop(struct loop *l, LLVMValueRef f)
 {
-    dh_ptrmap_clear(&l->from);
-    dh_ptrmap_clear(&l->in);
+    dh_u64_map_clear(&l->from);
+    dh_u64_map_clear(&l->in);
     reach(l->head, &l->from);
-    if (!dh_ptrmap_find(&l->from, dh_ptrmap_key(l->head)))
+    if (!dh_u64_map_find(&l->from, (uintptr_t)l->head))
         return false;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        if (!dh_ptrmap_find(&l->from, dh_ptrmap_key(b)))
+        if (!dh_u64_map_find(&l->from, (uintptr_t)b))
             continue;
-        struct dh_ptrmap back = {0};
+        struct dh_u64_map back = {0};
         reach(b, &back);
-        if (dh_ptrmap_find(&back, dh_ptrmap_key(l->head)))
-            dh_ptrmap_add(&l->in, dh_ptrmap_key(b), 1);
-        dh_ptrmap_release(&back);
+        if (dh_u64_map_find(&back, (uintptr_t)l->head))
+            *dh_u64_map_at(&l->in, (uintptr_t)b) = 1;
+        dh_u64_map_release(&back);
     }
     return true;
 }
@@ -81,8 +81,8 @@ static void find_reads(struct loop *l, LLVMValueRef v, int depth)
     if (LLVMGetInstructionOpcode(v) == LLVMPHI || LLVMGetInstructionOpcode(v) == LLVMCall)
         return;
     if (LLVMGetInstructionOpcode(v) == LLVMLoad) {
-        if (stays(l, LLVMGetOperand(v, 0), 0) && !dh_ptrmap_find(l->reads, dh_ptrmap_key(v)))
-            dh_ptrmap_add(l->reads, dh_ptrmap_key(v), 1);
+        if (stays(l, LLVMGetOperand(v, 0), 0) && !dh_u64_map_find(l->reads, (uintptr_t)v))
+            *dh_u64_map_at(l->reads, (uintptr_t)v) = 1;
         return;
     }
     for (int i = 0, n = LLVMGetNumOperands(v); i < n; i++)
@@ -99,7 +99,7 @@ static bool stores(const struct loop *l, LLVMValueRef f)
     return false;
 }
 
-void dh_heal_find_spins(LLVMValueRef function, struct dh_ptrmap *reads)
+void dh_heal_find_spins(LLVMValueRef function, struct dh_u64_map *reads)
 {
     struct loop l = {.reads = reads};
     for (l.head = LLVMGetFirstBasicBlock(function); l.head; l.head = LLVMGetNextBasicBlock(l.head)) {
@@ -110,6 +110,6 @@ void dh_heal_find_spins(LLVMValueRef function, struct dh_ptrmap *reads)
         if (leaves && !stores(&l, function))
             find_reads(&l, LLVMGetCondition(end), 0);
     }
-    dh_ptrmap_release(&l.from);
-    dh_ptrmap_release(&l.in);
+    dh_u64_map_release(&l.from);
+    dh_u64_map_release(&l.in);
 }

@@ -3,11 +3,11 @@
 #ifndef DH_DRIVER_HEAL_SPINS_H
 #define DH_DRIVER_HEAL_SPINS_H
 
-#include "instrument/ptrmap.h"
+#include "base/map.h"
 
 #include <llvm-c/Core.h>
 
 /* Adds the reads of the function that a loop waits for. */
-void dh_heal_find_spins(LLVMValueRef function, struct dh_ptrmap *reads);
+void dh_heal_find_spins(LLVMValueRef function, struct dh_u64_map *reads);
 
 #endif

@@ -3,9 +3,9 @@
 #ifndef DH_INSTRUMENT_DEBUG_SCOPES_H
 #define DH_INSTRUMENT_DEBUG_SCOPES_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "event/site.h"
-#include "instrument/ptrmap.h"
 #include "ir/debug_info.h"
 
 struct dh_debug_scope_names {
@@ -15,7 +15,7 @@ struct dh_debug_scope_names {
 struct dh_debug_scopes {
     struct dh_site_builder *sites;
     struct dh_di *di;
-    struct dh_ptrmap known; /* scope -> index into names */
+    struct dh_u64_map known; /* scope -> index into names */
     DH_VEC(struct dh_debug_scope_names) names;
 };
 

@@ -13,17 +13,17 @@ void dh_escape_init(struct dh_escape *e, LLVMContextRef c)
 
 void dh_escape_release(struct dh_escape *e)
 {
-    dh_ptrmap_release(&e->locals);
-    dh_ptrmap_release(&e->vtables);
-    dh_ptrmap_release(&e->seen);
-    dh_ptrmap_release(&e->ways);
+    dh_u64_map_release(&e->locals);
+    dh_u64_map_release(&e->vtables);
+    dh_u64_map_release(&e->seen);
+    dh_u64_map_release(&e->ways);
     dh_vec_release(&e->work);
     dh_vec_release(&e->bases);
 }
 
 void dh_escape_next_function(struct dh_escape *e)
 {
-    dh_ptrmap_clear(&e->locals);
+    dh_u64_map_clear(&e->locals);
 }
 
 static bool is_offset(LLVMValueRef v)
@@ -111,16 +111,16 @@ static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
 
 static void follow(struct dh_escape *e, LLVMValueRef pointer)
 {
-    if (dh_ptrmap_find(&e->seen, dh_ptrmap_key(pointer)))
+    if (dh_u64_map_find(&e->seen, (uintptr_t)pointer))
         return;
-    dh_ptrmap_add(&e->seen, dh_ptrmap_key(pointer), 1);
+    *dh_u64_map_at(&e->seen, (uintptr_t)pointer) = 1;
     dh_vec_push(&e->work, pointer);
 }
 
 static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
 {
     int budget = USES_MAX;
-    dh_ptrmap_clear(&e->seen);
+    dh_u64_map_clear(&e->seen);
     e->work.n = 0;
     follow(e, local);
     while (e->work.n) {
@@ -148,11 +148,11 @@ static bool is_private_base(struct dh_escape *e, LLVMValueRef base)
 {
     if (!LLVMIsAAllocaInst(base))
         return LLVMIsAGlobalVariable(base) && is_compiler_data(base);
-    uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
+    uint64_t *known = dh_u64_map_find(&e->locals, (uintptr_t)base);
     if (known)
         return !*known;
     bool escapes = walk_finds_escape(e, base);
-    dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
+    *dh_u64_map_at(&e->locals, (uintptr_t)base) = escapes;
     return !escapes;
 }
 
@@ -164,9 +164,9 @@ static bool is_choice(LLVMValueRef v)
 static void consider(struct dh_escape *e, LLVMValueRef pointer)
 {
     LLVMValueRef base = base_of(pointer);
-    if (dh_ptrmap_find(&e->ways, dh_ptrmap_key(base)))
+    if (dh_u64_map_find(&e->ways, (uintptr_t)base))
         return;
-    dh_ptrmap_add(&e->ways, dh_ptrmap_key(base), 1);
+    *dh_u64_map_at(&e->ways, (uintptr_t)base) = 1;
     dh_vec_push(&e->bases, base);
 }
 
@@ -187,7 +187,7 @@ static bool holds_for_all(struct dh_escape *e, LLVMValueRef addr, bool (*holds)(
     LLVMValueRef base = base_of(addr);
     if (!is_choice(base))
         return holds(e, base);
-    dh_ptrmap_clear(&e->ways);
+    dh_u64_map_clear(&e->ways);
     e->bases.n = 0;
     consider(e, base);
     for (size_t i = 0; i < e->bases.n; i++) {
@@ -227,11 +227,11 @@ bool dh_escape_is_copy(struct dh_escape *e, LLVMValueRef addr)
     LLVMValueRef base = base_of(addr);
     if (!LLVMIsAArgument(base) || !has_attribute(base, "byval"))
         return false;
-    uint32_t *known = dh_ptrmap_find(&e->locals, dh_ptrmap_key(base));
+    uint64_t *known = dh_u64_map_find(&e->locals, (uintptr_t)base);
     if (known)
         return !*known;
     bool escapes = walk_finds_escape(e, base);
-    dh_ptrmap_add(&e->locals, dh_ptrmap_key(base), escapes);
+    *dh_u64_map_at(&e->locals, (uintptr_t)base) = escapes;
     return !escapes;
 }
 
@@ -258,11 +258,11 @@ static bool loads_vtable_pointer(struct dh_escape *e, LLVMValueRef load)
     LLVMValueRef tag = LLVMGetMetadata(load, e->tbaa);
     if (!tag)
         return false;
-    uint32_t *known = dh_ptrmap_find(&e->vtables, dh_ptrmap_key(tag));
+    uint64_t *known = dh_u64_map_find(&e->vtables, (uintptr_t)tag);
     if (known)
         return *known;
     bool is = tag_names_vtable(tag);
-    dh_ptrmap_add(&e->vtables, dh_ptrmap_key(tag), is);
+    *dh_u64_map_at(&e->vtables, (uintptr_t)tag) = is;
     return is;
 }
 

@@ -3,18 +3,18 @@
 #ifndef DH_INSTRUMENT_ESCAPE_H
 #define DH_INSTRUMENT_ESCAPE_H
 
+#include "base/map.h"
 #include "base/vec.h"
-#include "instrument/ptrmap.h"
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
 struct dh_escape {
     unsigned tbaa;
-    struct dh_ptrmap locals;  /* alloca -> does it escape */
-    struct dh_ptrmap vtables; /* type-based alias tag -> is it the tag of vtable pointers */
-    struct dh_ptrmap seen;    /* of the walk under way */
-    struct dh_ptrmap ways;    /* what an address may be derived from, while it is looked at */
+    struct dh_u64_map locals;  /* alloca -> does it escape */
+    struct dh_u64_map vtables; /* type-based alias tag -> is it the tag of vtable pointers */
+    struct dh_u64_map seen;    /* of the walk under way */
+    struct dh_u64_map ways;    /* what an address may be derived from, while it is looked at */
     DH_VEC(LLVMValueRef) work, bases;
 };
 

@@ -4,6 +4,7 @@
  * every way out of the activation. */
 #include "event/heal.h"
 
+#include "base/alloc.h"
 #include "instrument/attributes.h"
 #include "instrument/heal_held_groups.h"
 #include "instrument/heal_object_locks.h"
@@ -51,8 +52,8 @@ struct heal {
     bool is_left;                 /* a section ends with the activation */
     dh_value_vec work;
     DH_VEC(struct block) blocks;
-    struct dh_ptrmap block_of;
-    struct dh_ptrmap pointless; /* entries behind which no end can be reached */
+    struct dh_u64_map block_of;
+    struct dh_u64_map pointless; /* entries behind which no end can be reached */
 };
 
 /* ---- what the file says of an instruction ---- */
@@ -265,7 +266,7 @@ static bool is_needless(const struct heal *h, uint32_t section)
 
 static uint64_t entry_key(LLVMValueRef i, uint32_t section)
 {
-    return dh_ptrmap_key(i) ^ (uint64_t)section << 48;
+    return (uintptr_t)i ^ (uint64_t)section << 48;
 }
 
 static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool before)
@@ -276,7 +277,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
         /* One access is what its group is entered for. */
         if ((is_production(h) && h->is_single[p->section]) || is_needless(h, p->section))
             continue;
-        if (entry != before || (entry && dh_ptrmap_find(&h->pointless, entry_key(i, p->section))))
+        if (entry != before || (entry && dh_u64_map_find(&h->pointless, entry_key(i, p->section))))
             continue;
         LLVMValueRef frame = entry && !h->waits[p->section] ? frame_for(h, p->section) : NULL;
         LLVMValueRef place = place_of(h, site, i);
@@ -311,7 +312,7 @@ static bool is_opened_at(const struct heal *h, LLVMValueRef i, uint32_t site, ui
     const struct dh_section_point *p;
     for (uint32_t at = 0; (p = next_point(h, mark_of(h, site), &at));)
         if (p->role == DH_SECTION_ENTRY && h->plan->policy.group_of[p->section] == group && !h->waits[p->section] &&
-            !h->is_single[p->section] && !dh_ptrmap_find(&h->pointless, entry_key(i, p->section)) &&
+            !h->is_single[p->section] && !dh_u64_map_find(&h->pointless, entry_key(i, p->section)) &&
             h->plan->policy.groups[group].means == DH_HEAL_LOCK)
             return true;
     return false;
@@ -426,7 +427,7 @@ static bool leads_to_live(const struct heal *h, const struct block *b)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b->at);
     for (unsigned i = 0, n = end ? LLVMGetNumSuccessors(end) : 0; i < n; i++)
-        if (h->blocks.at[*dh_ptrmap_find(&h->block_of, dh_ptrmap_key(LLVMGetSuccessor(end, i)))].live)
+        if (h->blocks.at[*dh_u64_map_find(&h->block_of, (uintptr_t)LLVMGetSuccessor(end, i))].live)
             return true;
     return false;
 }
@@ -469,8 +470,8 @@ static void find_open(struct heal *h, uint32_t section)
         for (size_t k = 0; k < h->blocks.n; k++) {
             LLVMValueRef last = LLVMGetBasicBlockTerminator(h->blocks.at[k].at);
             for (unsigned i = 0, n = h->blocks.at[k].open ? LLVMGetNumSuccessors(last) : 0; i < n; i++) {
-                uint64_t next = dh_ptrmap_key(LLVMGetSuccessor(last, i));
-                struct block *to = &h->blocks.at[*dh_ptrmap_find(&h->block_of, next)];
+                uint64_t next = (uintptr_t)LLVMGetSuccessor(last, i);
+                struct block *to = &h->blocks.at[*dh_u64_map_find(&h->block_of, next)];
                 changed |= to->passes && !to->open;
                 to->open |= to->passes;
             }
@@ -481,10 +482,10 @@ static void find_open(struct heal *h, uint32_t section)
 static void list_blocks(struct heal *h, LLVMValueRef f)
 {
     h->blocks.n = 0;
-    dh_ptrmap_clear(&h->block_of);
+    dh_u64_map_clear(&h->block_of);
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb)) {
         struct block b = {.at = bb};
-        dh_ptrmap_add(&h->block_of, dh_ptrmap_key(bb), (uint32_t)h->blocks.n);
+        *dh_u64_map_at(&h->block_of, (uintptr_t)bb) = h->blocks.n;
         dh_vec_push(&h->blocks, b);
     }
 }
@@ -509,7 +510,7 @@ static void find_pointless(struct heal *h, uint32_t section)
         for (LLVMValueRef i = LLVMGetFirstInstruction(h->blocks.at[k].at); i; i = LLVMGetNextInstruction(i)) {
             uint32_t site = dh_ir_site_of(i);
             if (site != DH_NO_SITE && is_point(h, site, section, true) && !ends_behind(h, &h->blocks.at[k], i, section))
-                dh_ptrmap_add(&h->pointless, entry_key(i, section), 1);
+                *dh_u64_map_at(&h->pointless, entry_key(i, section)) = 1;
         }
 }
 
@@ -526,7 +527,7 @@ static void place_dead_ends(struct heal *h, uint32_t section)
             continue;
         for (unsigned k = 0, n = LLVMGetNumSuccessors(end); k < n; k++) {
             LLVMBasicBlockRef next = LLVMGetSuccessor(end, k);
-            struct block *to = &h->blocks.at[*dh_ptrmap_find(&h->block_of, dh_ptrmap_key(next))];
+            struct block *to = &h->blocks.at[*dh_u64_map_find(&h->block_of, (uintptr_t)next)];
             /* One that comes to the entry first opens it anew. */
             if (to->live || !to->leads || to->closed)
                 continue;
@@ -612,7 +613,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
     dh_pass_enter_function(&h->w, f);
     look_at_function(h, f);
     list_blocks(h, f);
-    dh_ptrmap_clear(&h->pointless);
+    dh_u64_map_clear(&h->pointless);
     h->is_left = is_left_open(h);
     for (uint32_t s = 0; s < h->plan->policy.file.n_sections; s++)
         if (may_end_early(h, s))
@@ -723,18 +724,15 @@ static void make_room(struct heal *h, const struct dh_site_builder *builder)
     struct dh_site_table t = dh_site_builder_view(builder);
     size_t n = h->plan->policy.file.n_sections + 1;
     h->n_sites = t.n_sites;
-    h->ops = calloc(t.n_sites + 1, sizeof *h->ops);
-    h->is_local = calloc(n, sizeof *h->is_local);
-    h->waits = calloc(n, sizeof *h->waits);
-    h->ends_at_access = calloc(n, sizeof *h->ends_at_access);
-    h->entered = calloc(n, sizeof *h->entered);
-    h->is_single = calloc(n, sizeof *h->is_single);
-    h->is_shared = calloc(n, sizeof *h->is_shared);
-    h->is_whole = calloc(n, sizeof(LLVMValueRef));
-    h->here = calloc(n, sizeof *h->here);
-    if (!h->ops || !h->is_local || !h->waits || !h->ends_at_access || !h->entered || !h->is_single || !h->is_shared ||
-        !h->is_whole || !h->here)
-        abort();
+    h->ops = dh_xcalloc(t.n_sites + 1, sizeof *h->ops);
+    h->is_local = dh_xcalloc(n, sizeof *h->is_local);
+    h->waits = dh_xcalloc(n, sizeof *h->waits);
+    h->ends_at_access = dh_xcalloc(n, sizeof *h->ends_at_access);
+    h->entered = dh_xcalloc(n, sizeof *h->entered);
+    h->is_single = dh_xcalloc(n, sizeof *h->is_single);
+    h->is_shared = dh_xcalloc(n, sizeof *h->is_shared);
+    h->is_whole = dh_xcalloc(n, sizeof(LLVMValueRef));
+    h->here = dh_xcalloc(n, sizeof *h->here);
     for (uint32_t i = 0; i < t.n_sites; i++)
         h->ops[i] = t.sites[i].op;
 }
@@ -771,8 +769,8 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     free(h.here);
     dh_vec_release(&h.work);
     dh_vec_release(&h.blocks);
-    dh_ptrmap_release(&h.block_of);
-    dh_ptrmap_release(&h.pointless);
+    dh_u64_map_release(&h.block_of);
+    dh_u64_map_release(&h.pointless);
     dh_heal_held_groups_release(&h.held);
     dh_heal_object_locks_release(&h.objects);
     dh_pass_release(&h.w);

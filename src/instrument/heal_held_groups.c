@@ -1,14 +1,14 @@
 #include "instrument/heal_held_groups.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 void dh_heal_held_groups_init(struct dh_heal_held_groups *h, const struct dh_heal_object_locks *o)
 {
     h->objects = o;
-    h->own = calloc(o->index.n + 1, sizeof *h->own);
-    h->given = calloc(o->index.n + 1, sizeof *h->given);
-    if (!h->own || !h->given)
-        abort();
+    h->own = dh_xcalloc(o->index.n + 1, sizeof *h->own);
+    h->given = dh_xcalloc(o->index.n + 1, sizeof *h->given);
 }
 
 void dh_heal_held_groups_release(struct dh_heal_held_groups *h)
@@ -17,15 +17,15 @@ void dh_heal_held_groups_release(struct dh_heal_held_groups *h)
     free(h->given);
 }
 
-static uint32_t *number_of(const struct dh_heal_held_groups *h, LLVMValueRef function)
+static uint64_t *number_of(const struct dh_heal_held_groups *h, LLVMValueRef function)
 {
-    return dh_ptrmap_find(&h->objects->index, dh_ptrmap_key(function));
+    return dh_u64_map_find(&h->objects->index, (uintptr_t)function);
 }
 
 /* A wait closes what is open, so that nothing is held behind it. */
 void dh_heal_held_groups_add(struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
-    uint32_t *at = number_of(h, function);
+    uint64_t *at = number_of(h, function);
     if (at && !h->objects->waits[*at])
         h->own[*at] |= (uint64_t)1 << group;
 }
@@ -44,7 +44,7 @@ static uint64_t held_at_calls(const struct dh_heal_held_groups *h, LLVMValueRef 
     uint64_t all = ~h->objects->groups;
     for (LLVMUseRef u = LLVMGetFirstUse(f); u && all; u = LLVMGetNextUse(u)) {
         LLVMValueRef call = LLVMGetUser(u);
-        uint32_t *caller = number_of(h, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
+        uint64_t *caller = number_of(h, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
         all &= caller && !dh_is_musttail(call) ? h->own[*caller] | h->given[*caller] : 0;
     }
     return all;
@@ -70,12 +70,12 @@ void dh_heal_held_groups_find(struct dh_heal_held_groups *h, LLVMModuleRef m)
 
 bool dh_heal_is_held_on_entry(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
-    uint32_t *at = number_of(h, function);
+    uint64_t *at = number_of(h, function);
     return at && h->given[*at] >> group & 1;
 }
 
 bool dh_heal_is_held(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
-    uint32_t *at = number_of(h, function);
+    uint64_t *at = number_of(h, function);
     return at && (h->own[*at] | h->given[*at]) >> group & 1;
 }

@@ -1,5 +1,6 @@
 #include "instrument/heal_object_locks.h"
 
+#include "base/alloc.h"
 #include "instrument/places.h"
 #include "ir/sites.h"
 
@@ -105,7 +106,7 @@ static void touch_other(struct finding *d, struct dh_heal_summary *t)
 static bool is_in_loop(LLVMBasicBlockRef block)
 {
     DH_VEC(LLVMBasicBlockRef) way = {0};
-    struct dh_ptrmap seen = {0};
+    struct dh_u64_map seen = {0};
     bool again = false;
     dh_vec_push(&way, block);
     while (way.n && !again) {
@@ -113,14 +114,14 @@ static bool is_in_loop(LLVMBasicBlockRef block)
         for (unsigned i = 0, n = end ? LLVMGetNumSuccessors(end) : 0; i < n; i++) {
             LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
             again |= next == block;
-            if (!dh_ptrmap_find(&seen, dh_ptrmap_key(next))) {
-                dh_ptrmap_add(&seen, dh_ptrmap_key(next), 1);
+            if (!dh_u64_map_find(&seen, (uintptr_t)next)) {
+                *dh_u64_map_at(&seen, (uintptr_t)next) = 1;
                 dh_vec_push(&way, next);
             }
         }
     }
     dh_vec_release(&way);
-    dh_ptrmap_release(&seen);
+    dh_u64_map_release(&seen);
     return again;
 }
 
@@ -157,7 +158,7 @@ static bool gives_function(LLVMValueRef call)
 static void look_at_call(struct finding *d, LLVMValueRef f, struct dh_heal_summary *t, LLVMValueRef call)
 {
     LLVMValueRef called = dh_called_function(call);
-    uint32_t *known = called ? dh_ptrmap_find(&d->o->index, dh_ptrmap_key(called)) : NULL;
+    uint64_t *known = called ? dh_u64_map_find(&d->o->index, (uintptr_t)called) : NULL;
     if (!known) {
         if (d->by_pointer && (called ? gives_function(call) : !LLVMIsAInlineAsm(LLVMGetCalledValue(call))))
             touch_other(d, t);
@@ -318,9 +319,7 @@ static void look_at_group(struct finding *d)
 {
     if (!is_of_one_variable(d))
         return;
-    d->touches = d->o->touches[d->group] = calloc(d->functions.n + 1, sizeof *d->touches);
-    if (!d->touches)
-        abort();
+    d->touches = d->o->touches[d->group] = dh_xcalloc(d->functions.n + 1, sizeof *d->touches);
     follow(d);
     if (can_be_by_object(d))
         d->o->groups |= (uint64_t)1 << d->group;
@@ -336,7 +335,7 @@ bool dh_heal_op_may_wait(uint8_t op)
 static bool call_waits(const struct finding *d, LLVMValueRef call)
 {
     LLVMValueRef called = dh_called_function(call);
-    uint32_t *known = called ? dh_ptrmap_find(&d->o->index, dh_ptrmap_key(called)) : NULL;
+    uint64_t *known = called ? dh_u64_map_find(&d->o->index, (uintptr_t)called) : NULL;
     uint32_t site = dh_ir_site_of(call);
     if (site < d->s->n_sites && dh_heal_op_may_wait(d->s->ops[site]))
         return true;
@@ -357,9 +356,7 @@ static bool function_waits(struct finding *d, size_t number)
 
 static void find_waits(struct finding *d)
 {
-    d->o->waits = calloc(d->functions.n + 1, sizeof *d->o->waits);
-    if (!d->o->waits)
-        abort();
+    d->o->waits = dh_xcalloc(d->functions.n + 1, sizeof *d->o->waits);
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < d->functions.n; i++)
@@ -373,7 +370,7 @@ void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w
     struct finding d = {.o = o, .w = w, .s = s};
     for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
-            dh_ptrmap_add(&o->index, dh_ptrmap_key(f), (uint32_t)d.functions.n);
+            *dh_u64_map_at(&o->index, (uintptr_t)f) = d.functions.n;
             dh_vec_push(&d.functions, f);
         }
     find_waits(&d);
@@ -387,7 +384,7 @@ void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w
 bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLVMValueRef function)
 {
     dh_value_vec way = {0};
-    struct dh_ptrmap seen = {0};
+    struct dh_u64_map seen = {0};
     bool again = dh_heal_is_address_taken(function);
     dh_vec_push(&way, function);
     while (way.n && !again) {
@@ -396,21 +393,21 @@ bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLV
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 LLVMValueRef called = dh_is_call(i) ? dh_called_function(i) : NULL;
                 again |= called == function;
-                if (called && dh_ptrmap_find(&o->index, dh_ptrmap_key(called)) &&
-                    !dh_ptrmap_find(&seen, dh_ptrmap_key(called))) {
-                    dh_ptrmap_add(&seen, dh_ptrmap_key(called), 1);
+                if (called && dh_u64_map_find(&o->index, (uintptr_t)called) &&
+                    !dh_u64_map_find(&seen, (uintptr_t)called)) {
+                    *dh_u64_map_at(&seen, (uintptr_t)called) = 1;
                     dh_vec_push(&way, called);
                 }
             }
     }
     dh_vec_release(&way);
-    dh_ptrmap_release(&seen);
+    dh_u64_map_release(&seen);
     return again;
 }
 
 bool dh_heal_object_locks_may_wait(const struct dh_heal_object_locks *o, LLVMValueRef function)
 {
-    uint32_t *known = dh_ptrmap_find(&o->index, dh_ptrmap_key(function));
+    uint64_t *known = dh_u64_map_find(&o->index, (uintptr_t)function);
     return !known || o->waits[*known];
 }
 
@@ -419,12 +416,12 @@ void dh_heal_object_locks_release(struct dh_heal_object_locks *o)
     for (int i = 0; i < DH_HEAL_MOST_GROUPS; i++)
         free(o->touches[i]);
     free(o->waits);
-    dh_ptrmap_release(&o->index);
+    dh_u64_map_release(&o->index);
 }
 
 const struct dh_heal_summary *dh_heal_object_locks_summary(const struct dh_heal_object_locks *o, uint32_t group,
                                                            LLVMValueRef function)
 {
-    uint32_t *known = dh_ptrmap_find(&o->index, dh_ptrmap_key(function));
+    uint64_t *known = dh_u64_map_find(&o->index, (uintptr_t)function);
     return known && o->touches[group] ? &o->touches[group][*known] : NULL;
 }

@@ -25,7 +25,7 @@ struct dh_heal_summary {
 
 struct dh_heal_object_locks {
     uint64_t groups; /* a bit for each that can */
-    struct dh_ptrmap index;
+    struct dh_u64_map index;
     struct dh_heal_summary *touches[DH_HEAL_MOST_GROUPS]; /* of groups with one variable that are healed by a lock */
     bool *waits; /* per function: for other threads, here or in what it calls */
 };

@@ -5,16 +5,16 @@
 
 struct reach {
     LLVMModuleRef m;
-    struct dh_ptrmap *found;
+    struct dh_u64_map *found;
     dh_value_vec work;
     bool by_pointer; /* one of them can be called through a pointer */
 };
 
 static void add(struct reach *r, LLVMValueRef f)
 {
-    if (dh_ptrmap_find(r->found, dh_ptrmap_key(f)))
+    if (dh_u64_map_find(r->found, (uintptr_t)f))
         return;
-    dh_ptrmap_add(r->found, dh_ptrmap_key(f), 1);
+    *dh_u64_map_at(r->found, (uintptr_t)f) = 1;
     dh_vec_push(&r->work, f);
 }
 
@@ -60,7 +60,7 @@ static void add_users(struct reach *r, LLVMValueRef value, unsigned depth)
     }
 }
 
-void dh_hook_callers_find(LLVMModuleRef m, struct dh_ptrmap *out)
+void dh_hook_callers_find(LLVMModuleRef m, struct dh_u64_map *out)
 {
     struct reach r = {.m = m, .found = out};
     bool added_indirect = false;

@@ -4,11 +4,11 @@
 #ifndef DH_INSTRUMENT_INSTRUMENT_H
 #define DH_INSTRUMENT_INSTRUMENT_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "host/err.h"
-#include "instrument/ptrmap.h"
 
 #include <llvm-c/Core.h>
 
@@ -25,7 +25,7 @@ const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
 
 /* Which variable holds the object of a function; between the two steps that place activations. */
 struct dh_scope_objects {
-    struct dh_ptrmap of_site; /* site of the function + 1 -> index into variables */
+    struct dh_u64_map of_site; /* site of the function + 1 -> index into variables */
     DH_VEC(LLVMMetadataRef) variables;
 };
 void dh_scope_objects_release(struct dh_scope_objects *objects);

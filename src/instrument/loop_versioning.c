@@ -23,7 +23,7 @@ struct version {
     struct walker at[ACCESSES_MOST];
     unsigned n, ranges;
     LLVMBasicBlockRef behind, copy; /* where the loop leads; the loop without hooks */
-    struct dh_ptrmap known;         /* instruction of the loop -> its copy */
+    struct dh_u64_map known;        /* instruction of the loop -> its copy */
     dh_value_vec copies;
 };
 
@@ -106,7 +106,7 @@ static bool can_come_together(const struct version *v)
 
 static LLVMValueRef copy_of(const struct version *v, LLVMValueRef of)
 {
-    uint32_t *at = dh_ptrmap_find(&v->known, dh_ptrmap_key(of));
+    uint64_t *at = dh_u64_map_find(&v->known, (uintptr_t)of);
     if (of == LLVMBasicBlockAsValue(v->l->block))
         return LLVMBasicBlockAsValue(v->copy);
     return at ? v->copies.at[*at] : of;
@@ -114,7 +114,7 @@ static LLVMValueRef copy_of(const struct version *v, LLVMValueRef of)
 
 static void note_copy(struct version *v, LLVMValueRef of, LLVMValueRef copy)
 {
-    dh_ptrmap_add(&v->known, dh_ptrmap_key(of), (uint32_t)v->copies.n);
+    *dh_u64_map_at(&v->known, (uintptr_t)of) = v->copies.n;
     dh_vec_push(&v->copies, copy);
 }
 
@@ -284,7 +284,7 @@ static void double_loop(struct dh_pass *w, struct dh_strided_loops *runs, LLVMBa
     copy_loop(&v);
     come_together(&v);
     choose(&v);
-    dh_ptrmap_release(&v.known);
+    dh_u64_map_release(&v.known);
     dh_vec_release(&v.copies);
 }
 

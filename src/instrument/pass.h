@@ -3,10 +3,10 @@
 #ifndef DH_INSTRUMENT_PASS_H
 #define DH_INSTRUMENT_PASS_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "instrument/hooks.h"
 #include "instrument/instrument.h"
-#include "instrument/ptrmap.h"
 
 #include <llvm-c/Target.h>
 
@@ -20,8 +20,8 @@ struct dh_pass {
     const struct dh_plan *plan;
     struct dh_places *places;
     struct dh_instrument_counts *counts;
-    struct dh_ptrmap off_limits; /* functions in which nothing may be placed */
-    LLVMMetadataRef subprogram;  /* of the function being woven; NULL without debug information */
+    struct dh_u64_map off_limits; /* functions in which nothing may be placed */
+    LLVMMetadataRef subprogram;   /* of the function being woven; NULL without debug information */
 };
 
 typedef DH_VEC(LLVMValueRef) dh_value_vec;

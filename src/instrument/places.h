@@ -8,8 +8,8 @@
 struct dh_places {
     struct dh_site_builder *sites;
     struct dh_debug_scopes scopes;
-    struct dh_ptrmap chains; /* inlined-at location -> chain */
-    struct dh_ptrmap ids;    /* (site, chain) -> index into all */
+    struct dh_u64_map chains; /* inlined-at location -> chain */
+    struct dh_u64_map ids;    /* (site, chain) -> index into all */
     DH_VEC(struct dh_place) all;
 };
 

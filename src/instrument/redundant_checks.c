@@ -1,6 +1,7 @@
 #include "instrument/redundant_checks.h"
 
-#include "instrument/ptrmap.h"
+#include "base/alloc.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +88,10 @@ struct block {
 struct ways {
     const struct dh_pass *w;
     const dh_value_vec *work;
-    const unsigned *classes;  /* by entry of the work list: what it speaks for; it may speak for nobody */
-    LLVMValueRef object;      /* NULL: any */
-    struct dh_ptrmap of;      /* block -> index */
-    struct dh_ptrmap numbers; /* address -> index */
+    const unsigned *classes;   /* by entry of the work list: what it speaks for; it may speak for nobody */
+    LLVMValueRef object;       /* NULL: any */
+    struct dh_u64_map of;      /* block -> index */
+    struct dh_u64_map numbers; /* address -> index */
     dh_value_vec addresses;
     DH_VEC(struct block) all;
     DH_VEC(uint32_t) preds; /* pairs: block, one before it */
@@ -109,10 +110,9 @@ static void number_address(struct ways *ways, size_t at)
 {
     struct dh_memop a;
     if (!ways->classes[at] || !dh_memop_of(ways->w, ways->work->at[at], &a) ||
-        dh_ptrmap_find(&ways->numbers, dh_ptrmap_key(a.addr)) ||
-        !dh_redundant_checks_is_in_object(ways->object, a.addr))
+        dh_u64_map_find(&ways->numbers, (uintptr_t)a.addr) || !dh_redundant_checks_is_in_object(ways->object, a.addr))
         return;
-    dh_ptrmap_add(&ways->numbers, dh_ptrmap_key(a.addr), (uint32_t)ways->addresses.n);
+    *dh_u64_map_at(&ways->numbers, (uintptr_t)a.addr) = ways->addresses.n;
     dh_vec_push(&ways->addresses, a.addr);
 }
 
@@ -124,13 +124,13 @@ static void read_blocks(struct ways *ways, LLVMValueRef f)
         for (; b.end < ways->work->n && LLVMGetInstructionParent(ways->work->at[b.end]) == bb; b.end++)
             number_address(ways, b.end);
         at = b.end;
-        dh_ptrmap_add(&ways->of, dh_ptrmap_key(bb), (uint32_t)ways->all.n);
+        *dh_u64_map_at(&ways->of, (uintptr_t)bb) = ways->all.n;
         dh_vec_push(&ways->all, b);
     }
     for (uint32_t n = 0; n < ways->all.n; n++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(ways->all.at[n].block);
         for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-            dh_vec_push(&ways->preds, *dh_ptrmap_find(&ways->of, dh_ptrmap_key(LLVMGetSuccessor(end, k))));
+            dh_vec_push(&ways->preds, *dh_u64_map_find(&ways->of, (uintptr_t)LLVMGetSuccessor(end, k)));
             dh_vec_push(&ways->preds, n);
         }
     }
@@ -172,7 +172,7 @@ static void begin_facts(struct ways *ways, uint32_t n)
 
 static void pass_access(struct ways *ways, const struct dh_memop *a, unsigned classes)
 {
-    uint32_t *number = dh_ptrmap_find(&ways->numbers, dh_ptrmap_key(a->addr));
+    uint64_t *number = dh_u64_map_find(&ways->numbers, (uintptr_t)a->addr);
     if (!classes || !number)
         return;
     struct fact *f = &ways->now[*number], now = {(uint32_t)a->bytes, (uint16_t)classes, a->op == DH_OP_WRITE, false};
@@ -213,13 +213,11 @@ static bool find_facts(struct ways *ways, LLVMValueRef f)
     size_t n = ways->all.n * ways->addresses.n;
     if (!n || n > MOST_FACTS || ways->preds.n > (1 << 12))
         return false;
-    ways->ends = malloc(n * sizeof *ways->ends);
-    ways->now = malloc(ways->addresses.n * sizeof *ways->now);
-    for (size_t k = 0; ways->ends && ways->now && k < n; k++)
+    ways->ends = dh_xmalloc(n * sizeof *ways->ends);
+    ways->now = dh_xmalloc(ways->addresses.n * sizeof *ways->now);
+    for (size_t k = 0; k < n; k++)
         ways->ends[k] = (struct fact){.any = true};
-    bool changed = ways->ends && ways->now;
-    if (!changed)
-        return false;
+    bool changed = true;
     for (int round = 0; changed && round < MOST_ROUNDS; round++) {
         changed = false;
         for (uint32_t b = 0; b < ways->all.n; b++)
@@ -230,8 +228,8 @@ static bool find_facts(struct ways *ways, LLVMValueRef f)
 
 static void release_ways(struct ways *ways)
 {
-    dh_ptrmap_release(&ways->of);
-    dh_ptrmap_release(&ways->numbers);
+    dh_u64_map_release(&ways->of);
+    dh_u64_map_release(&ways->numbers);
     dh_vec_release(&ways->addresses);
     dh_vec_release(&ways->all);
     dh_vec_release(&ways->preds);
@@ -242,7 +240,7 @@ static void release_ways(struct ways *ways)
 static void enter(struct ways *ways, struct piece *p, LLVMBasicBlockRef block)
 {
     begin(p, block);
-    uint32_t *n = ways->ends ? dh_ptrmap_find(&ways->of, dh_ptrmap_key(block)) : NULL;
+    uint64_t *n = ways->ends ? dh_u64_map_find(&ways->of, (uintptr_t)block) : NULL;
     if (!n)
         return;
     begin_facts(ways, *n);
@@ -299,11 +297,9 @@ static void remove_from(struct ways *ways, dh_value_vec *work)
 void dh_redundant_checks_remove(const struct dh_pass *w, dh_value_vec *work,
                                 unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
 {
-    unsigned *classes = calloc(work->n + 1, sizeof *classes);
+    unsigned *classes = dh_xcalloc(work->n + 1, sizeof *classes);
     struct ways ways = {.w = w, .work = work, .classes = classes};
     LLVMValueRef f = work->n ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])) : NULL;
-    if (!classes)
-        abort();
     read_classes(w, work, classes, hooked, arg);
     bool across = f && !(w->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_checks_object(w, f, &ways.object);
     if (across && !find_facts(&ways, f)) {

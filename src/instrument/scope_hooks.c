@@ -23,8 +23,8 @@ enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, ACTS = 4 };
 struct activations {
     struct dh_pass w;
     struct dh_escape escape;
-    struct dh_ptrmap accesses; /* function -> how often | ACTS */
-    struct dh_ptrmap seen;     /* blocks: 1 on the path, 2 done */
+    struct dh_u64_map accesses; /* function -> how often | ACTS */
+    struct dh_u64_map seen;     /* blocks: 1 on the path, 2 done */
     dh_value_vec work;
     DH_VEC(LLVMBasicBlockRef) path;
 };
@@ -35,7 +35,7 @@ static unsigned next_successor(struct activations *a, LLVMValueRef end, unsigned
 {
     unsigned n = LLVMGetNumSuccessors(end);
     for (; from < n; from++) {
-        uint32_t *colour = dh_ptrmap_find(&a->seen, dh_ptrmap_key(LLVMGetSuccessor(end, from)));
+        uint64_t *colour = dh_u64_map_find(&a->seen, (uintptr_t)LLVMGetSuccessor(end, from));
         if (!colour)
             return from;
         *cycle |= *colour == 1;
@@ -45,14 +45,14 @@ static unsigned next_successor(struct activations *a, LLVMValueRef end, unsigned
 
 static void open_block(struct activations *a, LLVMBasicBlockRef block)
 {
-    dh_ptrmap_add(&a->seen, dh_ptrmap_key(block), 1);
+    *dh_u64_map_at(&a->seen, (uintptr_t)block) = 1;
     dh_vec_push(&a->path, block);
 }
 
 static bool has_loop(struct activations *a, LLVMValueRef function)
 {
     bool cycle = false;
-    dh_ptrmap_clear(&a->seen);
+    dh_u64_map_clear(&a->seen);
     a->path.n = 0;
     open_block(a, LLVMGetEntryBasicBlock(function));
     while (a->path.n && !cycle) {
@@ -62,7 +62,7 @@ static bool has_loop(struct activations *a, LLVMValueRef function)
         if (next < LLVMGetNumSuccessors(end)) {
             open_block(a, LLVMGetSuccessor(end, next));
         } else {
-            *dh_ptrmap_find(&a->seen, dh_ptrmap_key(block)) = 2;
+            *dh_u64_map_find(&a->seen, (uintptr_t)block) = 2;
             a->path.n--;
         }
     }
@@ -129,10 +129,10 @@ static unsigned of_instruction(struct activations *a, LLVMValueRef i)
 /* Recursive functions come to themselves while they are counted: they do whatever they do over and over. */
 static unsigned of_function(struct activations *a, LLVMValueRef function)
 {
-    uint32_t *known = dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function));
+    uint64_t *known = dh_u64_map_find(&a->accesses, (uintptr_t)function);
     if (known)
         return *known == COUNTING ? OFTEN : *known;
-    dh_ptrmap_add(&a->accesses, dh_ptrmap_key(function), COUNTING);
+    *dh_u64_map_at(&a->accesses, (uintptr_t)function) = COUNTING;
     unsigned sum = NONE, acts = 0;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i && !(sum >= OFTEN && acts);
@@ -144,7 +144,7 @@ static unsigned of_function(struct activations *a, LLVMValueRef function)
     if (sum == ONCE && has_loop(a, function))
         sum = OFTEN;
     sum = (sum < OFTEN ? sum : OFTEN) | acts;
-    *dh_ptrmap_find(&a->accesses, dh_ptrmap_key(function)) = sum;
+    *dh_u64_map_find(&a->accesses, (uintptr_t)function) = sum;
     return sum;
 }
 
@@ -250,8 +250,8 @@ static void place(struct activations *a, LLVMValueRef function, struct dh_scope_
     /* To the optimiser it may touch anything: what the function reads it reads itself, and not what its last activation
      * left in a register. */
     LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
-    if (variable && !dh_ptrmap_find(&objects->of_site, site + 1)) {
-        dh_ptrmap_add(&objects->of_site, site + 1, (uint32_t)objects->variables.n);
+    if (variable && !dh_u64_map_find(&objects->of_site, site + 1)) {
+        *dh_u64_map_at(&objects->of_site, site + 1) = objects->variables.n;
         dh_vec_push(&objects->variables, variable);
     }
     place_exits(a, function, token);
@@ -281,8 +281,8 @@ bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh
     dh_vec_release(&wanted);
     dh_vec_release(&a.work);
     dh_vec_release(&a.path);
-    dh_ptrmap_release(&a.accesses);
-    dh_ptrmap_release(&a.seen);
+    dh_u64_map_release(&a.accesses);
+    dh_u64_map_release(&a.seen);
     dh_escape_release(&a.escape);
     dh_pass_release(&a.w);
     return true;
@@ -328,8 +328,8 @@ static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasi
 {
     enum { MOST = 2000 }; /* blocks; beyond, nobody asks */
     bool ignored = false;
-    dh_ptrmap_clear(&a->seen);
-    dh_ptrmap_add(&a->seen, dh_ptrmap_key(around), 2);
+    dh_u64_map_clear(&a->seen);
+    *dh_u64_map_at(&a->seen, (uintptr_t)around) = 2;
     a->path.n = 0;
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(to));
     if (entry != around)
@@ -367,7 +367,7 @@ static void put_object(struct activations *a, const struct dh_scope_objects *obj
     LLVMValueRef place = LLVMGetOperand(hook, 1);
     if (!LLVMIsAConstantInt(place) || !LLVMIsNull(LLVMGetOperand(hook, 0)))
         return;
-    uint32_t *variable = dh_ptrmap_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
+    uint64_t *variable = dh_u64_map_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
     LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
     if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object) ||
         !is_known_at(a, object, hook))
@@ -392,7 +392,7 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
             put_object(&a, objects, di, call);
     }
     dh_vec_release(&a.path);
-    dh_ptrmap_release(&a.seen);
+    dh_u64_map_release(&a.seen);
     dh_escape_release(&a.escape);
     dh_di_free(di);
     dh_pass_release(&a.w);
@@ -401,6 +401,6 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
 
 void dh_scope_objects_release(struct dh_scope_objects *objects)
 {
-    dh_ptrmap_release(&objects->of_site);
+    dh_u64_map_release(&objects->of_site);
     dh_vec_release(&objects->variables);
 }

@@ -1,5 +1,7 @@
 #include "instrument/site_index.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 /* Each index orders rows by file and one more column. */
@@ -37,9 +39,7 @@ static int compare_ids(const void *x, const void *y, void *ordering)
 
 static uint32_t *sorted(const struct dh_site_table *t, column_of *column)
 {
-    uint32_t *ids = malloc((t->n_sites + 1) * sizeof *ids);
-    if (!ids)
-        abort();
+    uint32_t *ids = dh_xmalloc((t->n_sites + 1) * sizeof *ids);
     for (uint32_t i = 0; i < t->n_sites; i++)
         ids[i] = i;
     if (t->n_sites)

@@ -7,7 +7,7 @@ enum { DEEPEST = 8, STRIDE_MAX = 4095 };
 
 void dh_strided_loops_release(struct dh_strided_loops *r)
 {
-    dh_ptrmap_release(&r->known);
+    dh_u64_map_release(&r->known);
     dh_vec_release(&r->loops);
 }
 
@@ -159,13 +159,13 @@ void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass 
 {
     r->w = w;
     r->loops.n = 0;
-    dh_ptrmap_clear(&r->known);
+    dh_u64_map_clear(&r->known);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
         struct dh_counted_loop l = {.block = b};
         if (!find_end(&l, r->with_chosen) || !only_computes(b, r->with_chosen))
             continue;
         dh_vec_push(&r->loops, l);
-        dh_ptrmap_add(&r->known, dh_ptrmap_key(b), (uint32_t)r->loops.n);
+        *dh_u64_map_at(&r->known, (uintptr_t)b) = r->loops.n;
     }
 }
 
@@ -347,7 +347,7 @@ static LLVMValueRef rounds_of(struct dh_strided_loops *r, struct dh_counted_loop
 
 bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a, struct dh_strided_access *run)
 {
-    uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(LLVMGetInstructionParent(a->at)));
+    uint64_t *known = dh_u64_map_find(&r->known, (uintptr_t)LLVMGetInstructionParent(a->at));
     if (!known || (a->bytes != 4 && a->bytes != 8) || LLVMGetAlignment(a->at) < a->bytes)
         return false;
     struct dh_counted_loop *l = &r->loops.at[*known - 1];
@@ -367,7 +367,7 @@ bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a,
 struct dh_counted_loop *dh_strided_loops_stride(struct dh_strided_loops *r, LLVMBasicBlockRef block, LLVMValueRef addr,
                                                 int64_t *by)
 {
-    uint32_t *known = dh_ptrmap_find(&r->known, dh_ptrmap_key(block));
+    uint64_t *known = dh_u64_map_find(&r->known, (uintptr_t)block);
     struct dh_counted_loop *l = known ? &r->loops.at[*known - 1] : NULL;
     struct walk k = {l, r->w->layout};
     bool moves = l && moves_by(&k, addr, MAY_WRAP, 0, by) && *by >= -STRIDE_MAX && *by <= STRIDE_MAX;

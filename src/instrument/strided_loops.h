@@ -4,8 +4,8 @@
 #ifndef DH_INSTRUMENT_STRIDED_LOOPS_H
 #define DH_INSTRUMENT_STRIDED_LOOPS_H
 
+#include "base/map.h"
 #include "instrument/pass.h"
-#include "instrument/ptrmap.h"
 
 struct dh_counted_loop {
     LLVMBasicBlockRef block, before;      /* the loop, and where it is entered from */
@@ -20,9 +20,9 @@ struct dh_counted_loop {
 
 struct dh_strided_loops {
     struct dh_pass *w;
-    struct dh_ptrmap known; /* block -> 1 + its loop */
-    bool with_chosen;       /* accesses of chosen places, which are calls, are as good as others; and so are counters of
-                               which the lower part is tested */
+    struct dh_u64_map known; /* block -> 1 + its loop */
+    bool with_chosen; /* accesses of chosen places, which are calls, are as good as others; and so are counters of
+                         which the lower part is tested */
     DH_VEC(struct dh_counted_loop) loops;
 };
 

@@ -1,6 +1,7 @@
 /* Names of places: text, composition, and the question from outside. */
 #include "ir/access_names_internal.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "event/site.h"
 
@@ -9,9 +10,7 @@
 
 struct dh_namer *dh_namer_new(LLVMModuleRef m, struct dh_di *di)
 {
-    struct dh_namer *n = calloc(1, sizeof *n);
-    if (!n)
-        abort();
+    struct dh_namer *n = dh_xcalloc(1, sizeof *n);
     LLVMContextRef context = LLVMGetModuleContext(m);
     n->module = m;
     n->di = di;
@@ -30,7 +29,7 @@ void dh_namer_free(struct dh_namer *n)
         return;
     dh_source_texts_free(n->sources);
     dh_bindings_release(&n->bindings);
-    dh_map_release(&n->spellings);
+    dh_ptr_map_release(&n->spellings);
     dh_arena_release(&n->arena);
     free(n);
 }
@@ -39,7 +38,7 @@ void dh_namer_enter(struct dh_namer *n, LLVMValueRef function)
 {
     n->function = function;
     n->cxx = dh_di_scope(n->di, LLVMGetSubprogram(function))->cxx;
-    dh_map_clear(&n->spellings);
+    dh_ptr_map_clear(&n->spellings);
     dh_arena_clear(&n->arena);
     dh_bindings_read(&n->bindings, n->di, function);
 }

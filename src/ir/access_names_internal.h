@@ -16,8 +16,8 @@ struct dh_namer {
     struct dh_di *di;
     struct dh_source_texts *sources;
     struct dh_bindings bindings;
-    struct dh_map spellings; /* of values without a variable of their own */
-    struct dh_arena arena;   /* of the function at hand */
+    struct dh_ptr_map spellings; /* of values without a variable of their own */
+    struct dh_arena arena;       /* of the function at hand */
     LLVMValueRef function;
     bool cxx;
     unsigned tbaa_kind, via_kind, record_kind, sret_attribute;

@@ -5,6 +5,7 @@
  * whoever asks uses it to be silent. It is cut at MOST_NAMES and MOST_CALLEES, nearest first. */
 #include "ir/critical_sections.h"
 
+#include "base/alloc.h"
 #include "ir/known_functions.h"
 #include "ir/lock_analysis.h"
 #include "ir/sites.h"
@@ -61,7 +62,7 @@ static bool is_call(LLVMValueRef i)
 struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
-    return callee && LLVMIsAFunction(callee) ? dh_map_find(&a->by_value, callee) : NULL;
+    return callee && LLVMIsAFunction(callee) ? dh_ptr_map_find(&a->by_value, callee) : NULL;
 }
 
 static void scan_instruction(struct dh_lock_analysis *a, struct dh_lock_function *f, LLVMValueRef i)
@@ -89,11 +90,9 @@ static void add_functions(struct dh_lock_analysis *a, LLVMModuleRef m)
     for (LLVMValueRef v = LLVMGetFirstFunction(m); v; v = LLVMGetNextFunction(v)) {
         if (LLVMIsDeclaration(v))
             continue;
-        struct dh_lock_function *f = calloc(1, sizeof *f);
-        if (!f)
-            abort();
+        struct dh_lock_function *f = dh_xcalloc(1, sizeof *f);
         f->value = v;
-        *dh_map_at(&a->by_value, v) = f;
+        *dh_ptr_map_at(&a->by_value, v) = f;
         dh_vec_push(&a->all, f);
     }
     for (size_t i = 0; i < a->all.n; i++)
@@ -211,7 +210,7 @@ static bool is_end_of(const struct dh_lock_analysis *a, LLVMValueRef begin, LLVM
 
 static void push_block(struct dh_section_walk *w, LLVMBasicBlockRef b)
 {
-    void **seen = dh_map_at(&w->seen, b);
+    void **seen = dh_ptr_map_at(&w->seen, b);
     if (*seen)
         return;
     *seen = w;
@@ -271,7 +270,7 @@ void dh_section_walk(struct dh_section_walk *w)
 
 void dh_section_walk_release(struct dh_section_walk *w)
 {
-    dh_map_release(&w->seen);
+    dh_ptr_map_release(&w->seen);
     dh_vec_release(&w->ahead);
     dh_vec_release(&w->inside.names);
     dh_vec_release(&w->inside.callees);
@@ -327,7 +326,7 @@ static void find_wrappers(struct dh_lock_analysis *a)
 /* ---- rows ---- */
 
 struct name_set {
-    struct dh_map seen;
+    struct dh_ptr_map seen;
     DH_VEC(struct dh_lock_name) all;
 };
 
@@ -335,7 +334,7 @@ static void add_to_set(struct name_set *s, const struct dh_lock_function *f)
 {
     for (size_t i = 0; i < f->names.n && s->all.n < MOST_NAMES; i++) {
         const struct dh_lock_name *n = &f->names.at[i];
-        void **seen = dh_map_at(&s->seen, (const void *)((uintptr_t)n->name * 2 + n->write));
+        void **seen = dh_ptr_map_at(&s->seen, (const void *)((uintptr_t)n->name * 2 + n->write));
         if (!*seen)
             dh_vec_push(&s->all, *n);
         *seen = s;
@@ -398,7 +397,7 @@ static void add_row(struct dh_lock_analysis *a, LLVMValueRef begin, bool direct)
         if (direct || row.line)
             dh_vec_push(&a->rows, row);
     }
-    dh_map_release(&names.seen);
+    dh_ptr_map_release(&names.seen);
     dh_vec_release(&names.all);
     dh_section_walk_release(&w);
 }
@@ -418,9 +417,7 @@ static void *write_table(const struct dh_lock_analysis *a, size_t *n)
     size_t rows = a->rows.n * sizeof *a->rows.at, names = a->names.n * sizeof *a->names.at;
     size_t flows = a->flows.n * sizeof *a->flows.at;
     *n = sizeof h + rows + names + flows;
-    char *out = malloc(*n);
-    if (!out)
-        abort();
+    char *out = dh_xmalloc(*n);
     memcpy(out, &h, sizeof h);
     if (rows)
         memcpy(out + sizeof h, a->rows.at, rows);
@@ -444,7 +441,7 @@ static void release(struct dh_lock_analysis *a)
     dh_vec_release(&a->rows);
     dh_vec_release(&a->names);
     dh_vec_release(&a->flows);
-    dh_map_release(&a->by_value);
+    dh_ptr_map_release(&a->by_value);
     dh_di_free(a->di);
 }
 

@@ -4,7 +4,8 @@
 #ifndef DH_IR_DEBUG_INFO_H
 #define DH_IR_DEBUG_INFO_H
 
-#include "ir/arena.h"
+#include "base/arena.h"
+#include "base/map.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>

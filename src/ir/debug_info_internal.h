@@ -8,11 +8,11 @@ struct dh_di {
     LLVMModuleRef module;
     LLVMContextRef context;
     struct dh_arena arena;
-    struct dh_map types, variables, globals, scopes, expressions, units, functions;
+    struct dh_ptr_map types, variables, globals, scopes, expressions, units, functions;
     unsigned dbg_kind;
     /* Definitions by last name component, for declarations and casts; built when first needed. */
     struct record_bucket **records;
-    struct dh_map walked;
+    struct dh_ptr_map walked;
     bool has_records;
 };
 

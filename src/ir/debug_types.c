@@ -1,6 +1,7 @@
 /* Types: reading, spelling, and finding records by the name the IR gives them. */
 #include "ir/debug_info_internal.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -17,7 +18,7 @@ struct dh_type *dh_di_type(struct dh_di *di, LLVMMetadataRef node)
 {
     if (!node)
         return NULL;
-    struct dh_type *t = dh_map_find(&di->types, node);
+    struct dh_type *t = dh_ptr_map_find(&di->types, node);
     if (t)
         return t;
     LLVMMetadataKind kind = LLVMGetMetadataKind(node);
@@ -26,7 +27,7 @@ struct dh_type *dh_di_type(struct dh_di *di, LLVMMetadataRef node)
     LLVMMetadataRef ops[MAX_OPERANDS];
     dh_md_operands(di, node, ops);
     t = dh_arena_take(&di->arena, sizeof *t);
-    *dh_map_at(&di->types, node) = t;
+    *dh_ptr_map_at(&di->types, node) = t;
     size_t n;
     const char *name = LLVMDITypeGetName(node, &n);
     t->node = node;
@@ -166,7 +167,7 @@ static void walk_later(struct dh_di *di, node_list *todo, LLVMMetadataRef node)
 {
     if (!node)
         return;
-    void **seen = dh_map_at(&di->walked, node);
+    void **seen = dh_ptr_map_at(&di->walked, node);
     if (*seen)
         return;
     *seen = di;
@@ -238,9 +239,7 @@ static void build_records(struct dh_di *di)
 {
     node_list todo = {0};
     di->has_records = true;
-    di->records = calloc(RECORD_BUCKETS, sizeof *di->records);
-    if (!di->records)
-        abort();
+    di->records = dh_xcalloc(RECORD_BUCKETS, sizeof *di->records);
     unsigned n = LLVMGetNamedMetadataNumOperands(di->module, "llvm.dbg.cu");
     LLVMValueRef *units = dh_arena_take(&di->arena, (n + 1) * sizeof *units);
     LLVMGetNamedMetadataOperands(di->module, "llvm.dbg.cu", units);
@@ -251,7 +250,7 @@ static void build_records(struct dh_di *di)
     while (todo.n)
         walk_node(di, &todo, todo.at[--todo.n]);
     dh_vec_release(&todo);
-    dh_map_release(&di->walked);
+    dh_ptr_map_release(&di->walked);
 }
 
 void dh_di_free_records(struct dh_di *di)

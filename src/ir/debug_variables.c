@@ -14,7 +14,7 @@ static void bind(struct dh_bindings *b, struct dh_di *di, LLVMValueRef call, LLV
     /* A declaration behind a dereference names what the slot points to, which no pattern here needs. */
     if (!e->understood || (declares && e->deref) || (e->add && !declares && !e->deref))
         return;
-    void **head = dh_map_at(&b->by_value, value);
+    void **head = dh_ptr_map_at(&b->by_value, value);
     for (const struct dh_binding *old = *head; old; old = old->next)
         if (old->node == node && old->expression == e)
             return;
@@ -44,7 +44,7 @@ static void read_call(struct dh_bindings *b, struct dh_di *di, LLVMValueRef call
 void dh_bindings_read(struct dh_bindings *b, struct dh_di *di, LLVMValueRef function)
 {
     uint32_t order = 0;
-    dh_map_clear(&b->by_value);
+    dh_ptr_map_clear(&b->by_value);
     dh_arena_clear(&b->arena);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i), order++)
@@ -54,11 +54,11 @@ void dh_bindings_read(struct dh_bindings *b, struct dh_di *di, LLVMValueRef func
 
 const struct dh_binding *dh_bindings_find(const struct dh_bindings *b, LLVMValueRef value)
 {
-    return dh_map_find(&b->by_value, value);
+    return dh_ptr_map_find(&b->by_value, value);
 }
 
 void dh_bindings_release(struct dh_bindings *b)
 {
-    dh_map_release(&b->by_value);
+    dh_ptr_map_release(&b->by_value);
     dh_arena_release(&b->arena);
 }

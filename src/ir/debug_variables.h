@@ -16,7 +16,7 @@ struct dh_binding {
 };
 
 struct dh_bindings {
-    struct dh_map by_value;
+    struct dh_ptr_map by_value;
     struct dh_arena arena;
 };
 

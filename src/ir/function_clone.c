@@ -1,6 +1,8 @@
 #include "ir/function_clone.h"
 
-#include "ir/arena.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
 #include "ir/known_functions.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -15,8 +17,8 @@ struct cloning {
     LLVMValueRef from, to;
     LLVMMetadataRef from_scope, to_scope;
     unsigned loop_kind;
-    struct dh_map values; /* arguments, blocks (as values) and instructions of the original -> of the copy */
-    struct dh_map scopes;
+    struct dh_ptr_map values; /* arguments, blocks (as values) and instructions of the original -> of the copy */
+    struct dh_ptr_map scopes;
 };
 
 /* ---- what can be copied ---- */
@@ -91,9 +93,7 @@ static LLVMMetadataRef operand_of(struct cloning *c, LLVMMetadataRef node, unsig
 {
     LLVMValueRef v = LLVMMetadataAsValue(c->context, node);
     unsigned all = (unsigned)LLVMGetMDNodeNumOperands(v);
-    LLVMValueRef *operands = calloc(all + 1, sizeof *operands);
-    if (!operands)
-        abort();
+    LLVMValueRef *operands = dh_xcalloc(all + 1, sizeof *operands);
     LLVMGetMDNodeOperands(v, operands);
     LLVMMetadataRef found = n < all && operands[n] ? LLVMValueAsMetadata(operands[n]) : NULL;
     free(operands);
@@ -124,7 +124,7 @@ static LLVMMetadataRef copy_scope(struct cloning *c, LLVMMetadataRef scope)
     LLVMMetadataKind kind = LLVMGetMetadataKind(scope);
     if (kind != LLVMDILexicalBlockMetadataKind && kind != LLVMDILexicalBlockFileMetadataKind)
         return scope;
-    LLVMMetadataRef made = dh_map_find(&c->scopes, scope);
+    LLVMMetadataRef made = dh_ptr_map_find(&c->scopes, scope);
     if (made)
         return made;
     enum { FILE_AT, PARENT_AT };
@@ -132,7 +132,7 @@ static LLVMMetadataRef copy_scope(struct cloning *c, LLVMMetadataRef scope)
     made = copied && copied != parent
                ? LLVMDIBuilderCreateLexicalBlock(c->debug, copied, operand_of(c, scope, FILE_AT), 0, 0)
                : scope;
-    *dh_map_at(&c->scopes, scope) = made;
+    *dh_ptr_map_at(&c->scopes, scope) = made;
     return made;
 }
 
@@ -149,7 +149,7 @@ static LLVMMetadataRef copy_location(struct cloning *c, LLVMMetadataRef at)
 
 static LLVMValueRef copied(struct cloning *c, LLVMValueRef v)
 {
-    LLVMValueRef to = dh_map_find(&c->values, v);
+    LLVMValueRef to = dh_ptr_map_find(&c->values, v);
     return to ? to : v;
 }
 
@@ -161,10 +161,8 @@ static void copy_loop(struct cloning *c, LLVMValueRef to)
     unsigned n = old ? (unsigned)LLVMGetMDNodeNumOperands(old) : 0;
     if (!n)
         return;
-    LLVMValueRef *was = calloc(n, sizeof *was);
-    LLVMMetadataRef *now = calloc(n, sizeof(LLVMMetadataRef));
-    if (!was || !now)
-        abort();
+    LLVMValueRef *was = dh_xcalloc(n, sizeof *was);
+    LLVMMetadataRef *now = dh_xcalloc(n, sizeof(LLVMMetadataRef));
     LLVMGetMDNodeOperands(old, was);
     now[0] = LLVMMDStringInContext2(c->context, "itself", strlen("itself"));
     for (unsigned k = 1; k < n; k++) {
@@ -213,7 +211,7 @@ static void copy_instruction(struct cloning *c, LLVMValueRef i)
     LLVMInstructionSetDebugLoc(to, at ? copy_location(c, at) : NULL);
     if (LLVMHasMetadata(to))
         copy_loop(c, to);
-    *dh_map_at(&c->values, i) = to;
+    *dh_ptr_map_at(&c->values, i) = to;
 }
 
 static void finish_phi(struct cloning *c, LLVMValueRef from, LLVMValueRef to)
@@ -228,7 +226,7 @@ static void finish_phi(struct cloning *c, LLVMValueRef from, LLVMValueRef to)
 
 static void finish_instruction(struct cloning *c, LLVMValueRef i)
 {
-    LLVMValueRef to = dh_map_find(&c->values, i);
+    LLVMValueRef to = dh_ptr_map_find(&c->values, i);
     if (!to)
         return;
     if (LLVMIsAPHINode(i)) {
@@ -236,7 +234,7 @@ static void finish_instruction(struct cloning *c, LLVMValueRef i)
         return;
     }
     for (int n = 0; n < LLVMGetNumOperands(to); n++) {
-        LLVMValueRef was = LLVMGetOperand(to, (unsigned)n), now = was ? dh_map_find(&c->values, was) : NULL;
+        LLVMValueRef was = LLVMGetOperand(to, (unsigned)n), now = was ? dh_ptr_map_find(&c->values, was) : NULL;
         if (now)
             LLVMSetOperand(to, (unsigned)n, now);
     }
@@ -245,7 +243,7 @@ static void finish_instruction(struct cloning *c, LLVMValueRef i)
 static void copy_body(struct cloning *c)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(c->from); b; b = LLVMGetNextBasicBlock(b))
-        *dh_map_at(&c->values, LLVMBasicBlockAsValue(b)) =
+        *dh_ptr_map_at(&c->values, LLVMBasicBlockAsValue(b)) =
             LLVMBasicBlockAsValue(LLVMAppendBasicBlockInContext(c->context, c->to, ""));
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(c->from); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMPositionBuilderAtEnd(c->builder, LLVMValueAsBasicBlock(copied(c, LLVMBasicBlockAsValue(b))));
@@ -262,9 +260,7 @@ static void copy_body(struct cloning *c)
 static void copy_attributes_at(struct cloning *c, LLVMAttributeIndex at)
 {
     unsigned n = LLVMGetAttributeCountAtIndex(c->from, at);
-    LLVMAttributeRef *all = calloc(n + 1, sizeof(LLVMAttributeRef));
-    if (!all)
-        abort();
+    LLVMAttributeRef *all = dh_xcalloc(n + 1, sizeof(LLVMAttributeRef));
     LLVMGetAttributesAtIndex(c->from, at, all);
     for (unsigned k = 0; k < n; k++)
         LLVMAddAttributeAtIndex(c->to, at, all[k]);
@@ -300,7 +296,7 @@ static void copy_head(struct cloning *c)
     copy_attributes_at(c, LLVMAttributeReturnIndex);
     for (unsigned n = 0; n < LLVMCountParams(c->from); n++) {
         copy_attributes_at(c, n + 1);
-        *dh_map_at(&c->values, LLVMGetParam(c->from, n)) = LLVMGetParam(c->to, n);
+        *dh_ptr_map_at(&c->values, LLVMGetParam(c->from, n)) = LLVMGetParam(c->to, n);
     }
     copy_function_metadata(c);
     if (c->from_scope) {
@@ -322,7 +318,7 @@ LLVMValueRef dh_ir_clone(LLVMValueRef function, const char *name)
     copy_body(&c);
     LLVMDisposeDIBuilder(c.debug);
     LLVMDisposeBuilder(c.builder);
-    dh_map_release(&c.values);
-    dh_map_release(&c.scopes);
+    dh_ptr_map_release(&c.values);
+    dh_ptr_map_release(&c.scopes);
     return c.to;
 }

@@ -2,10 +2,11 @@
 #ifndef DH_IR_LOCK_ANALYSIS_H
 #define DH_IR_LOCK_ANALYSIS_H
 
+#include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "event/scope_table.h"
 #include "event/site.h"
-#include "ir/arena.h"
 #include "ir/debug_info.h"
 
 #include <llvm-c/Core.h>
@@ -33,7 +34,7 @@ struct dh_lock_analysis {
     struct dh_site_builder *b;
     struct dh_site_table sites;
     struct dh_di *di;
-    struct dh_map by_value; /* LLVMValueRef -> struct dh_lock_function */
+    struct dh_ptr_map by_value; /* LLVMValueRef -> struct dh_lock_function */
     DH_VEC(struct dh_lock_function *) all;
     DH_VEC(struct dh_scope_row) rows;
     DH_VEC(uint32_t) names;
@@ -45,7 +46,7 @@ struct dh_lock_analysis {
 struct dh_section_walk {
     const struct dh_lock_analysis *a;
     LLVMValueRef begin;
-    struct dh_map seen; /* blocks */
+    struct dh_ptr_map seen; /* blocks */
     DH_VEC(LLVMBasicBlockRef) ahead;
     bool ended, returned;
     struct dh_lock_function inside; /* names and callees met on the way */
@@ -63,7 +64,7 @@ struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMVa
 /* Computed alike from the same values; loads of one pointer count as the same value. */
 bool dh_lock_same_value(LLVMValueRef x, LLVMValueRef y);
 /* Blocks that can be reached from one without passing `not_by`. */
-void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_map *seen);
+void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_ptr_map *seen);
 
 /* Fills `flows`: which reads decide over which later sections. */
 void dh_lock_find_dataflow(struct dh_lock_analysis *a);

@@ -42,7 +42,7 @@ static void read_cast(struct dh_model_reader *r, LLVMValueRef i)
 
 static void read_address(struct dh_model_reader *r, LLVMValueRef i)
 {
-    uintptr_t asked = (uintptr_t)dh_map_find(&r->values, i);
+    uintptr_t asked = (uintptr_t)dh_ptr_map_find(&r->values, i);
     dh_value address = dh_read_gep(r, i);
     if (!asked) {
         dh_read_bind(r, i, address);
@@ -151,10 +151,10 @@ static void read_phi(struct dh_model_reader *r, LLVMValueRef i)
     DH_VEC(dh_value) in = {0};
     for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
         LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, k);
-        if (!dh_map_find(&r->blocks, from) || !dh_read_is_feasible_edge(r, from, LLVMGetInstructionParent(i)))
+        if (!dh_ptr_map_find(&r->blocks, from) || !dh_read_is_feasible_edge(r, from, LLVMGetInstructionParent(i)))
             continue;
         dh_vec_push(&in, dh_read_value(r, LLVMGetIncomingValue(i, k)));
-        dh_vec_push(&in, ((struct dh_read_block *)dh_map_find(&r->blocks, from))->order);
+        dh_vec_push(&in, ((struct dh_read_block *)dh_ptr_map_find(&r->blocks, from))->order);
     }
     dh_emit(r, DH_I_PHI, result);
     for (size_t k = 0; k < in.n; k++)
@@ -284,7 +284,7 @@ static void read_cas(struct dh_model_reader *r, LLVMValueRef i)
     dh_value at = dh_read_value(r, LLVMGetOperand(i, 0)), old = dh_read_value(r, LLVMGetOperand(i, 1)),
              new = dh_read_value(r, LLVMGetOperand(i, 2));
     /* Its result is a pair, of which the first is kept: a register even when that is a narrow integer. */
-    uintptr_t asked = (uintptr_t)dh_map_find(&r->values, i);
+    uintptr_t asked = (uintptr_t)dh_ptr_map_find(&r->values, i);
     uint32_t result = asked ? (uint32_t)asked - 1 : dh_build_register(r->p, dh_read_kind(r, i));
     dh_read_bind(r, i, result);
     struct dh_inst *cas = dh_emit2(r, DH_I_CAS, result, at, old);
@@ -301,7 +301,7 @@ static void read_fence(struct dh_model_reader *r, LLVMValueRef i)
 /* ---- ends ---- */
 static void add_edge(struct dh_model_reader *r, LLVMBasicBlockRef to)
 {
-    struct dh_read_block *b = dh_map_find(&r->blocks, to);
+    struct dh_read_block *b = dh_ptr_map_find(&r->blocks, to);
     if (b)
         dh_build_edge(r->p, b->order | DH_EDGE_UNREAD);
 }
@@ -441,7 +441,7 @@ static bool is_debug_call(LLVMValueRef i)
 
 static void read_block(struct dh_model_reader *r, LLVMBasicBlockRef b)
 {
-    struct dh_read_block *block = dh_map_find(&r->blocks, b);
+    struct dh_read_block *block = dh_ptr_map_find(&r->blocks, b);
     block->first = dh_emit_block(r);
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
         LLVMOpcode op = LLVMGetInstructionOpcode(i);
@@ -482,7 +482,7 @@ static void settle(struct dh_model_reader *r)
 {
     DH_VEC(const struct dh_read_block *) by_order = {0};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b)) {
-        const struct dh_read_block *block = dh_map_find(&r->blocks, b);
+        const struct dh_read_block *block = dh_ptr_map_find(&r->blocks, b);
         if (block)
             dh_vec_push(&by_order, block);
     }
@@ -508,7 +508,7 @@ void dh_read_body(struct dh_model_reader *r, LLVMValueRef function, uint32_t ind
     r->function = function;
     r->index = index;
     r->n_blocks = 0;
-    dh_map_clear(&r->values);
+    dh_ptr_map_clear(&r->values);
     dh_arena_clear(&r->body);
     dh_read_reachable_blocks(r);
     dh_read_pointer_integers(r);
@@ -516,7 +516,7 @@ void dh_read_body(struct dh_model_reader *r, LLVMValueRef function, uint32_t ind
     r->first_edge = (uint32_t)r->p->edges.n;
     read_parameters(r);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        if (dh_map_find(&r->blocks, b))
+        if (dh_ptr_map_find(&r->blocks, b))
             read_block(r, b);
     settle(r);
 }

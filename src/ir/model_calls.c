@@ -7,7 +7,7 @@
 
 uint32_t dh_read_signature(struct dh_model_reader *r, LLVMTypeRef type)
 {
-    void **slot = dh_map_at(&r->signatures, type);
+    void **slot = dh_ptr_map_at(&r->signatures, type);
     if (!*slot)
         *slot = (void *)(uintptr_t)++r->n_signatures;
     return (uint32_t)(uintptr_t)*slot;

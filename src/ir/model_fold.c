@@ -17,10 +17,10 @@ static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *
 /* What a small function always returns. */
 static bool fold_function(struct dh_model_reader *r, LLVMValueRef f, int depth, int64_t *number)
 {
-    struct folded *known = dh_map_find(&r->folded, f);
+    struct folded *known = dh_ptr_map_find(&r->folded, f);
     if (!known) {
         known = dh_arena_take(&r->arena, sizeof *known);
-        *dh_map_at(&r->folded, f) = known;
+        *dh_ptr_map_at(&r->folded, f) = known;
         LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f);
         LLVMValueRef end = b && !LLVMGetNextBasicBlock(b) ? LLVMGetBasicBlockTerminator(b) : NULL;
         if (end && LLVMGetInstructionOpcode(end) == LLVMRet && LLVMGetNumOperands(end) == 1)
@@ -172,7 +172,7 @@ bool dh_read_is_feasible_edge(struct dh_model_reader *r, LLVMBasicBlockRef from,
 static struct dh_read_block *add_block(struct dh_model_reader *r, LLVMBasicBlockRef b)
 {
     struct dh_read_block *block = dh_arena_take(&r->body, sizeof *block);
-    *dh_map_at(&r->blocks, b) = block;
+    *dh_ptr_map_at(&r->blocks, b) = block;
     return block;
 }
 
@@ -180,14 +180,14 @@ void dh_read_reachable_blocks(struct dh_model_reader *r)
 {
     DH_VEC(LLVMBasicBlockRef) work = {0};
     uint32_t order = 0;
-    dh_map_clear(&r->blocks);
+    dh_ptr_map_clear(&r->blocks);
     add_block(r, LLVMGetEntryBasicBlock(r->function));
     dh_vec_push(&work, LLVMGetEntryBasicBlock(r->function));
     while (work.n) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(work.at[--work.n]);
         for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
             LLVMBasicBlockRef to = LLVMGetSuccessor(end, i);
-            if (!takes(r, end, i) || dh_map_find(&r->blocks, to))
+            if (!takes(r, end, i) || dh_ptr_map_find(&r->blocks, to))
                 continue;
             add_block(r, to);
             dh_vec_push(&work, to);
@@ -195,7 +195,7 @@ void dh_read_reachable_blocks(struct dh_model_reader *r)
     }
     dh_vec_release(&work);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b)) {
-        struct dh_read_block *block = dh_map_find(&r->blocks, b);
+        struct dh_read_block *block = dh_ptr_map_find(&r->blocks, b);
         if (block)
             block->order = order++;
     }

@@ -2,7 +2,8 @@
 #ifndef DH_IR_MODEL_INTERNAL_H
 #define DH_IR_MODEL_INTERNAL_H
 
-#include "ir/arena.h"
+#include "base/arena.h"
+#include "base/map.h"
 #include "ir/debug_info.h"
 #include "model/models.h"
 #include "model/program.h"
@@ -17,12 +18,12 @@ struct dh_model_reader {
     const struct dh_models *models;
     bool strict; /* no guesses (ir/model_reader.h) */
     struct dh_di *di;
-    struct dh_arena arena;   /* of the whole module */
-    struct dh_arena body;    /* of the function at work */
-    struct dh_map functions; /* LLVM function -> index + 1 */
-    struct dh_map globals;   /* LLVM global -> index + 1 */
-    struct dh_map folded;    /* LLVM function -> what it always returns, see model_fold.c */
-    struct dh_map signatures;
+    struct dh_arena arena;       /* of the whole module */
+    struct dh_arena body;        /* of the function at work */
+    struct dh_ptr_map functions; /* LLVM function -> index + 1 */
+    struct dh_ptr_map globals;   /* LLVM global -> index + 1 */
+    struct dh_ptr_map folded;    /* LLVM function -> what it always returns, see model_fold.c */
+    struct dh_ptr_map signatures;
     DH_VEC(uint32_t) hidden; /* globals that stand for variables of libraries */
     uint32_t n_signatures;
     bool virtual_members, distant_members; /* there are pointers to such member functions */
@@ -31,9 +32,9 @@ struct dh_model_reader {
     LLVMValueRef function;
     uint32_t index;
     uint32_t varargs;             /* register of the array beyond the parameters, DH_NONE */
-    struct dh_map values;         /* LLVM value -> dh_value + 1 */
-    struct dh_map blocks;         /* LLVM block -> struct dh_read_block */
-    struct dh_map wide;           /* integers that may carry pointers */
+    struct dh_ptr_map values;     /* LLVM value -> dh_value + 1 */
+    struct dh_ptr_map blocks;     /* LLVM block -> struct dh_read_block */
+    struct dh_ptr_map wide;       /* integers that may carry pointers */
     DH_VEC(LLVMValueRef) pending; /* scratch of model_pointer_integers.c */
     uint32_t n_blocks;            /* made so far in this function */
     uint32_t first_edge;

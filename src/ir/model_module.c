@@ -98,7 +98,7 @@ static void declare_function(struct dh_model_reader *r, LLVMValueRef f)
     if (dh_di_function(r->di, f, &source, &result))
         row.source = dh_build_string(r->p, sub ? dh_di_scope(r->di, sub)->function : source);
     uint32_t index = dh_build_function(r->p, &row);
-    *dh_map_at(&r->functions, f) = (void *)((uintptr_t)index + 1);
+    *dh_ptr_map_at(&r->functions, f) = (void *)((uintptr_t)index + 1);
 }
 
 static bool is_intrinsic(LLVMValueRef f)
@@ -146,7 +146,7 @@ static void declare_global(struct dh_model_reader *r, LLVMValueRef g)
         r->p, known && *known->name ? known->name : dh_symbol_source_name(&r->arena, name_of(g), &artificial));
     place_global(r, g, &row);
     uint32_t index = dh_build_global(r->p, &row);
-    *dh_map_at(&r->globals, g) = (void *)((uintptr_t)index + 1);
+    *dh_ptr_map_at(&r->globals, g) = (void *)((uintptr_t)index + 1);
 }
 
 static void declare(struct dh_model_reader *r)
@@ -162,7 +162,7 @@ static void declare(struct dh_model_reader *r)
 static void read_globals(struct dh_model_reader *r)
 {
     for (LLVMValueRef g = LLVMGetFirstGlobal(r->module); g; g = LLVMGetNextGlobal(g)) {
-        uintptr_t index = (uintptr_t)dh_map_find(&r->globals, g);
+        uintptr_t index = (uintptr_t)dh_ptr_map_find(&r->globals, g);
         LLVMValueRef value = index ? LLVMGetInitializer(g) : NULL;
         if (value)
             dh_read_initialiser(r, (uint32_t)index - 1, value);
@@ -172,7 +172,7 @@ static void read_globals(struct dh_model_reader *r)
 /* ---- roots ---- */
 static uint32_t function_of(struct dh_model_reader *r, LLVMValueRef v)
 {
-    uintptr_t index = v ? (uintptr_t)dh_map_find(&r->functions, dh_read_strip_alias(v)) : 0;
+    uintptr_t index = v ? (uintptr_t)dh_ptr_map_find(&r->functions, dh_read_strip_alias(v)) : 0;
     return index ? (uint32_t)index - 1 : DH_NONE;
 }
 
@@ -251,13 +251,13 @@ static void read_bodies(struct dh_model_reader *r)
 
 static void release(struct dh_model_reader *r)
 {
-    dh_map_release(&r->functions);
-    dh_map_release(&r->globals);
-    dh_map_release(&r->folded);
-    dh_map_release(&r->signatures);
-    dh_map_release(&r->values);
-    dh_map_release(&r->blocks);
-    dh_map_release(&r->wide);
+    dh_ptr_map_release(&r->functions);
+    dh_ptr_map_release(&r->globals);
+    dh_ptr_map_release(&r->folded);
+    dh_ptr_map_release(&r->signatures);
+    dh_ptr_map_release(&r->values);
+    dh_ptr_map_release(&r->blocks);
+    dh_ptr_map_release(&r->wide);
     dh_vec_release(&r->pending);
     dh_vec_release(&r->hidden);
     dh_arena_release(&r->arena);

@@ -18,7 +18,7 @@ static void want(struct dh_model_reader *r, LLVMValueRef v)
     default:
         return;
     }
-    void **slot = dh_map_at(&r->wide, v);
+    void **slot = dh_ptr_map_at(&r->wide, v);
     if (*slot)
         return;
     *slot = v;
@@ -79,7 +79,7 @@ static void want_operands(struct dh_model_reader *r, LLVMValueRef i)
 
 void dh_read_pointer_integers(struct dh_model_reader *r)
 {
-    dh_map_clear(&r->wide);
+    dh_ptr_map_clear(&r->wide);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (is_sink(LLVMGetInstructionOpcode(i)))

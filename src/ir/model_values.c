@@ -15,7 +15,7 @@ LLVMValueRef dh_read_strip_alias(LLVMValueRef v)
 
 void dh_read_bind(struct dh_model_reader *r, LLVMValueRef v, dh_value value)
 {
-    *dh_map_at(&r->values, v) = (void *)((uintptr_t)value + 1);
+    *dh_ptr_map_at(&r->values, v) = (void *)((uintptr_t)value + 1);
 }
 
 /* ---- kinds ---- */
@@ -60,7 +60,7 @@ enum dh_register_kind dh_read_kind(struct dh_model_reader *r, LLVMValueRef v)
     LLVMTypeRef t = LLVMTypeOf(v);
     if (type_has_pointer(t, 0))
         return DH_REG_POINTER;
-    return is_wide_integer(t) && dh_map_find(&r->wide, v) ? DH_REG_WIDE : DH_REG_DATA;
+    return is_wide_integer(t) && dh_ptr_map_find(&r->wide, v) ? DH_REG_WIDE : DH_REG_DATA;
 }
 
 static bool is_kept(LLVMTypeRef t)
@@ -81,7 +81,7 @@ uint32_t dh_read_result(struct dh_model_reader *r, LLVMValueRef v)
         return DH_NONE;
     }
     /* Phis and uses before definitions have asked for it already. */
-    uintptr_t known = (uintptr_t)dh_map_find(&r->values, v);
+    uintptr_t known = (uintptr_t)dh_ptr_map_find(&r->values, v);
     if (known)
         return (uint32_t)(known - 1);
     uint32_t result = dh_build_register(r->p, dh_read_kind(r, v));
@@ -183,7 +183,7 @@ static dh_value read_constant_expression(struct dh_model_reader *r, LLVMValueRef
 static dh_value read_symbol(struct dh_model_reader *r, LLVMValueRef v)
 {
     v = dh_read_strip_alias(v);
-    uintptr_t index = (uintptr_t)dh_map_find(LLVMIsAFunction(v) ? &r->functions : &r->globals, v);
+    uintptr_t index = (uintptr_t)dh_ptr_map_find(LLVMIsAFunction(v) ? &r->functions : &r->globals, v);
     if (index)
         return dh_build_constant(r->p, LLVMIsAFunction(v) ? DH_CONST_FUNCTION : DH_CONST_GLOBAL, (uint32_t)index - 1,
                                  0);
@@ -243,7 +243,7 @@ dh_value dh_read_value(struct dh_model_reader *r, LLVMValueRef v)
 {
     if (LLVMIsAConstant(v))
         return read_constant_at(r, v, 0);
-    uintptr_t known = (uintptr_t)dh_map_find(&r->values, v);
+    uintptr_t known = (uintptr_t)dh_ptr_map_find(&r->values, v);
     if (known)
         return (dh_value)(known - 1);
     if (!LLVMIsAInstruction(v) && !LLVMIsAArgument(v))

@@ -1,8 +1,9 @@
 #include "ir/name_hints.h"
 
+#include "base/arena.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "ir/access_names.h"
-#include "ir/arena.h"
 #include "ir/debug_info.h"
 #include "ir/known_functions.h"
 
@@ -11,7 +12,7 @@
 struct marking {
     LLVMContextRef context;
     unsigned via_kind, record_kind;
-    struct dh_map variables; /* alloca -> DILocalVariable */
+    struct dh_ptr_map variables; /* alloca -> DILocalVariable */
 };
 
 static void note_declaration(struct marking *k, LLVMValueRef call)
@@ -22,7 +23,7 @@ static void note_declaration(struct marking *k, LLVMValueRef call)
     LLVMValueRef place = dh_md_value(LLVMGetOperand(call, 0));
     LLVMMetadataRef variable = dh_md_node(LLVMGetOperand(call, 1));
     if (place && variable && LLVMIsAAllocaInst(place))
-        *dh_map_at(&k->variables, place) = variable;
+        *dh_ptr_map_at(&k->variables, place) = variable;
 }
 
 /* Address argument of a call that may become a site; NULL = none. */
@@ -63,7 +64,7 @@ static void mark(struct marking *k, LLVMValueRef i)
     for (int depth = 0; at && depth < 64 && LLVMIsAInstruction(at); depth++) {
         LLVMOpcode op = LLVMGetInstructionOpcode(at);
         if (op == LLVMLoad) {
-            LLVMMetadataRef variable = dh_map_find(&k->variables, LLVMGetOperand(at, 0));
+            LLVMMetadataRef variable = dh_ptr_map_find(&k->variables, LLVMGetOperand(at, 0));
             if (variable)
                 LLVMSetMetadata(i, k->via_kind, LLVMMetadataAsValue(k->context, variable));
             return;
@@ -88,7 +89,7 @@ static void mark_record(struct marking *k, LLVMValueRef gep)
 /* Declarations first: they need not come before the accesses in block order. */
 static void mark_function(struct marking *k, LLVMValueRef f)
 {
-    dh_map_clear(&k->variables);
+    dh_ptr_map_clear(&k->variables);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMGetInstructionOpcode(i) == LLVMCall && LLVMIsADbgVariableIntrinsic(i))
@@ -109,7 +110,7 @@ void dh_ir_add_name_hints(LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             mark_function(&k, f);
-    dh_map_release(&k.variables);
+    dh_ptr_map_release(&k.variables);
 }
 
 /* Methods only: what the library calls atomic_thread_fence and the like is always_inline already. */

@@ -18,7 +18,7 @@ struct access {
 /* One function under way. */
 struct search {
     struct dh_lock_analysis *a;
-    struct dh_map region; /* instruction -> the lock call of the section it lies in */
+    struct dh_ptr_map region; /* instruction -> the lock call of the section it lies in */
     DH_VEC(struct access) accesses;
 };
 
@@ -27,7 +27,7 @@ struct follow {
     struct search *s;
     const struct access *from;
     DH_VEC(const struct access *) alike; /* the others of its variable that may be of the same update */
-    struct dh_map seen;
+    struct dh_ptr_map seen;
     DH_VEC(LLVMValueRef) ahead;
     unsigned n;
 };
@@ -52,7 +52,7 @@ static bool is_alike(const struct follow *w, const struct access *x)
 {
     const struct access *from = w->from;
     return x->instruction != from->instruction && dh_lock_same_value(x->address, from->address) &&
-           dh_map_find(&w->s->region, x->instruction) == dh_map_find(&w->s->region, from->instruction);
+           dh_ptr_map_find(&w->s->region, x->instruction) == dh_ptr_map_find(&w->s->region, from->instruction);
 }
 
 static void tell(struct follow *w, const struct access *x, uint32_t how)
@@ -79,7 +79,7 @@ static bool is_used(LLVMValueRef load)
 
 static void take_branch(struct follow *w, LLVMValueRef branch)
 {
-    struct dh_map side[2] = {{0}, {0}};
+    struct dh_ptr_map side[2] = {0};
     if (LLVMGetNumSuccessors(branch) != 2)
         return;
     for (unsigned i = 0; i < 2; i++)
@@ -87,18 +87,18 @@ static void take_branch(struct follow *w, LLVMValueRef branch)
     for (size_t i = 0; i < w->alike.n; i++) {
         const struct access *x = w->alike.at[i];
         LLVMBasicBlockRef b = LLVMGetInstructionParent(x->instruction);
-        if (!dh_map_find(&side[0], b) != !dh_map_find(&side[1], b) && (x->write || is_used(x->instruction)))
+        if (!dh_ptr_map_find(&side[0], b) != !dh_ptr_map_find(&side[1], b) && (x->write || is_used(x->instruction)))
             tell(w, x, DH_FLOW_CHECKS);
     }
-    dh_map_release(&side[0]);
-    dh_map_release(&side[1]);
+    dh_ptr_map_release(&side[0]);
+    dh_ptr_map_release(&side[1]);
 }
 
 /* ---- what is computed from a value ---- */
 
 static void push_value(struct follow *w, LLVMValueRef v)
 {
-    void **seen = dh_map_at(&w->seen, v);
+    void **seen = dh_ptr_map_at(&w->seen, v);
     if (*seen || w->n >= MOST_VALUES)
         return;
     *seen = v;
@@ -141,7 +141,7 @@ static void follow(struct search *s, const struct access *from, const struct acc
             if (LLVMIsAInstruction(LLVMGetUser(u)))
                 pass_user(&w, LLVMGetUser(u), v);
     }
-    dh_map_release(&w.seen);
+    dh_ptr_map_release(&w.seen);
     dh_vec_release(&w.ahead);
     dh_vec_release(&w.alike);
 }
@@ -156,7 +156,7 @@ struct region_visit {
 static void mark_region(void *arg, LLVMValueRef i)
 {
     const struct region_visit *v = arg;
-    void **at = dh_map_at(&v->s->region, i);
+    void **at = dh_ptr_map_at(&v->s->region, i);
     if (!*at)
         *at = v->begin;
 }
@@ -206,7 +206,7 @@ static void search_function(struct dh_lock_analysis *a, const struct dh_lock_fun
             ;
         search_variable(&s, &s.accesses.at[i], s.accesses.at + k);
     }
-    dh_map_release(&s.region);
+    dh_ptr_map_release(&s.region);
     dh_vec_release(&s.accesses);
 }
 

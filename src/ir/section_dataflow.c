@@ -6,6 +6,7 @@
  * through pointers to locals that a callee fills in, and through arguments. Pointers are followed only as far as tests
  * go: that an object was found under a lock and is used later is how programs are written. Not followed: values through
  * shared memory, calls through pointers. */
+#include "base/alloc.h"
 #include "ir/lock_analysis.h"
 #include "ir/sites.h"
 
@@ -49,10 +50,10 @@ struct dependent {
 struct tracing {
     struct dh_lock_analysis *a;
     struct dh_lock_function *f;
-    struct dh_map region; /* instruction -> 1 + index into `locks` of the section it lies in */
+    struct dh_ptr_map region; /* instruction -> 1 + index into `locks` of the section it lies in */
     DH_VEC(uint32_t) locks;
     DH_VEC(LLVMValueRef) taking; /* calls that take a lock, themselves or below */
-    struct dh_map branches;      /* -> struct dependent */
+    struct dh_ptr_map branches;  /* -> struct dependent */
     DH_VEC(struct dependent *) dependents;
     bool emit;
 };
@@ -61,7 +62,7 @@ struct follow {
     struct tracing *t;
     LLVMValueRef origin;
     struct source from;
-    struct dh_map seen;
+    struct dh_ptr_map seen;
     DH_VEC(LLVMValueRef) ahead;
     bool returned, filled;
 };
@@ -96,9 +97,7 @@ static bool is_pointer(LLVMValueRef v)
 static struct dh_lock_flow *flow_of(struct dh_lock_function *f)
 {
     if (!f->flow)
-        f->flow = calloc(1, sizeof *f->flow);
-    if (!f->flow)
-        abort();
+        f->flow = dh_xcalloc(1, sizeof *f->flow);
     return f->flow;
 }
 
@@ -165,23 +164,23 @@ static void reach_call(struct follow *w, LLVMValueRef call, uint32_t how)
 
 static uintptr_t region_of(const struct tracing *t, LLVMValueRef i)
 {
-    return (uintptr_t)dh_map_find(&t->region, i);
+    return (uintptr_t)dh_ptr_map_find(&t->region, i);
 }
 
 /* ---- branches ---- */
 
-void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_map *seen)
+void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_ptr_map *seen)
 {
     DH_VEC(LLVMBasicBlockRef) ahead = {0};
     if (from != not_by) {
-        *dh_map_at(seen, from) = from;
+        *dh_ptr_map_at(seen, from) = from;
         dh_vec_push(&ahead, from);
     }
     while (ahead.n) {
         LLVMValueRef last = LLVMGetBasicBlockTerminator(ahead.at[--ahead.n]);
         for (unsigned s = 0; last && s < LLVMGetNumSuccessors(last); s++) {
             LLVMBasicBlockRef next = LLVMGetSuccessor(last, s);
-            void **at = dh_map_at(seen, next);
+            void **at = dh_ptr_map_at(seen, next);
             if (!*at && next != not_by) {
                 *at = next;
                 dh_vec_push(&ahead, next);
@@ -194,23 +193,21 @@ void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, 
 /* Calls that take a lock, on one side of the branch only: they depend on it. Found once for a branch. */
 static struct dependent *depend_on(struct tracing *t, LLVMValueRef branch)
 {
-    void **known = dh_map_at(&t->branches, branch);
+    void **known = dh_ptr_map_at(&t->branches, branch);
     if (*known)
         return *known;
-    struct dependent *d = calloc(1, sizeof *d);
-    struct dh_map side[2] = {{0}, {0}};
-    if (!d)
-        abort();
+    struct dependent *d = dh_xcalloc(1, sizeof *d);
+    struct dh_ptr_map side[2] = {0};
     *known = d;
     for (unsigned s = 0; s < 2; s++)
         dh_lock_reachable_blocks(LLVMGetSuccessor(branch, s), LLVMGetInstructionParent(branch), &side[s]);
     for (size_t i = 0; i < t->taking.n; i++) {
         LLVMBasicBlockRef b = LLVMGetInstructionParent(t->taking.at[i]);
-        if (!dh_map_find(&side[0], b) != !dh_map_find(&side[1], b))
+        if (!dh_ptr_map_find(&side[0], b) != !dh_ptr_map_find(&side[1], b))
             dh_vec_push(&d->calls, t->taking.at[i]);
     }
-    dh_map_release(&side[0]);
-    dh_map_release(&side[1]);
+    dh_ptr_map_release(&side[0]);
+    dh_ptr_map_release(&side[1]);
     dh_vec_push(&t->dependents, d);
     return d;
 }
@@ -228,7 +225,7 @@ static void take_branch(struct follow *w, LLVMValueRef branch)
 
 static void push_value(struct follow *w, LLVMValueRef v)
 {
-    void **seen = dh_map_at(&w->seen, v);
+    void **seen = dh_ptr_map_at(&w->seen, v);
     if (*seen)
         return;
     *seen = v;
@@ -343,7 +340,7 @@ static void follow_value(struct tracing *t, LLVMValueRef origin, LLVMValueRef fi
         add_source(&own->result, (struct source){from.read, true});
     if (w.filled)
         add_source(&own->filled, from);
-    dh_map_release(&w.seen);
+    dh_ptr_map_release(&w.seen);
     dh_vec_release(&w.ahead);
 }
 
@@ -381,7 +378,7 @@ struct region_visit {
 static void mark_region(void *arg, LLVMValueRef i)
 {
     struct region_visit *v = arg;
-    void **at = dh_map_at(&v->t->region, i);
+    void **at = dh_ptr_map_at(&v->t->region, i);
     if (!*at)
         *at = (void *)v->number; // NOLINT: a number in a map of pointers
 }
@@ -429,8 +426,8 @@ static void summarise(struct dh_lock_analysis *a, struct dh_lock_function *f, bo
     }
     dh_vec_release(&t.dependents);
     dh_vec_release(&t.taking);
-    dh_map_release(&t.branches);
-    dh_map_release(&t.region);
+    dh_ptr_map_release(&t.branches);
+    dh_ptr_map_release(&t.region);
     dh_vec_release(&t.locks);
     own->busy = false;
     own->done = true;

@@ -1,5 +1,6 @@
 #include "ir/site_scopes.h"
 
+#include "base/alloc.h"
 #include "ir/sites.h"
 
 #include <stdio.h>
@@ -81,10 +82,8 @@ static void carry(LLVMValueRef i, LLVMContextRef c, unsigned kind, LLVMMetadataR
     LLVMValueRef before = LLVMGetMetadata(i, kind);
     unsigned n = before ? LLVMGetMDNodeNumOperands(before) : 0;
     if (n) {
-        LLVMValueRef *values = malloc(n * sizeof *values);
-        scopes = malloc((n + 1) * sizeof(LLVMMetadataRef));
-        if (!values || !scopes)
-            abort();
+        LLVMValueRef *values = dh_xmalloc(n * sizeof *values);
+        scopes = dh_xmalloc((n + 1) * sizeof(LLVMMetadataRef));
         LLVMGetMDNodeOperands(before, values);
         for (unsigned k = 0; k < n; k++)
             scopes[k] = LLVMValueAsMetadata(values[k]);
@@ -123,9 +122,7 @@ static struct list scopes_of(LLVMValueRef instruction)
     if (!node || !LLVMGetMDNodeNumOperands(node))
         return l;
     l.n = LLVMGetMDNodeNumOperands(node);
-    l.scopes = malloc(l.n * sizeof *l.scopes);
-    if (!l.scopes)
-        abort();
+    l.scopes = dh_xmalloc(l.n * sizeof *l.scopes);
     LLVMGetMDNodeOperands(node, l.scopes);
     return l;
 }
@@ -202,9 +199,7 @@ void dh_ir_drop_site_scopes(LLVMValueRef instruction)
     if (!l.n)
         return;
     LLVMContextRef c = context_of(instruction);
-    LLVMMetadataRef *others = malloc(l.n * sizeof(LLVMMetadataRef));
-    if (!others)
-        abort();
+    LLVMMetadataRef *others = dh_xmalloc(l.n * sizeof(LLVMMetadataRef));
     unsigned n = 0;
     for (unsigned i = 0; i < l.n; i++)
         if (site_of_scope(l.scopes[i]) == DH_NO_SITE)

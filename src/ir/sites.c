@@ -25,8 +25,8 @@ struct walk {
     struct dh_site_builder *b;
     struct dh_di *di;
     struct dh_namer *names;
-    struct dh_map callees;
-    struct dh_map ordinals; /* by interned text of the name so far */
+    struct dh_ptr_map callees;
+    struct dh_ptr_map ordinals; /* by interned text of the name so far */
     struct dh_arena arena;
     struct dh_str text;
     unsigned site_kind, nosanitize_kind, via_kind, record_kind;
@@ -139,12 +139,12 @@ static bool is_own(LLVMValueRef function)
 
 static const struct callee *look_up_callee(struct walk *w, LLVMValueRef called)
 {
-    struct callee *c = dh_map_find(&w->callees, called);
+    struct callee *c = dh_ptr_map_find(&w->callees, called);
     if (c)
         return c;
     size_t n;
     c = dh_arena_take(&w->arena, sizeof *c);
-    *dh_map_at(&w->callees, called) = c;
+    *dh_ptr_map_at(&w->callees, called) = c;
     LLVMValueRef function = LLVMIsAGlobalAlias(called) ? LLVMAliasGetAliasee(called) : called;
     if (!LLVMIsAFunction(function)) {
         c->skipped = true;
@@ -313,7 +313,7 @@ static uint32_t stable_name(struct walk *w, const struct dh_site *row, const cha
                 dh_op_info(row->op)->letters);
     /* Offsets of the pool are unique per text and never 0 here: they can stand for it. */
     uint32_t key = intern(w, w->text.at);
-    void **count = dh_map_at(&w->ordinals, (const void *)(uintptr_t)key);
+    void **count = dh_ptr_map_at(&w->ordinals, (const void *)(uintptr_t)key);
     uintptr_t ordinal = (uintptr_t)*count + 1;
     *count = (void *)ordinal;
     dh_str_addf(&w->text, "#%lu", (unsigned long)ordinal);
@@ -503,8 +503,8 @@ bool dh_ir_number_sites(LLVMModuleRef m, struct dh_site_builder *b, struct dh_er
             add_function(&w, f);
     dh_namer_free(w.names);
     dh_di_free(w.di);
-    dh_map_release(&w.callees);
-    dh_map_release(&w.ordinals);
+    dh_ptr_map_release(&w.callees);
+    dh_ptr_map_release(&w.ordinals);
     dh_arena_release(&w.arena);
     dh_str_release(&w.text);
     return true;

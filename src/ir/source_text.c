@@ -1,8 +1,10 @@
 #include "ir/source_text.h"
 
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "ir/arena.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ struct source {
 };
 
 struct dh_source_texts {
-    struct dh_map by_file; /* DIFile -> source */
+    struct dh_ptr_map by_file; /* DIFile -> source */
     struct source *all;
 };
 
@@ -24,10 +26,7 @@ enum { MAX_SOURCE = 64 << 20 };
 
 struct dh_source_texts *dh_source_texts_new(void)
 {
-    struct dh_source_texts *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
-    return s;
+    return DH_NEW(struct dh_source_texts);
 }
 
 void dh_source_texts_free(struct dh_source_texts *s)
@@ -40,7 +39,7 @@ void dh_source_texts_free(struct dh_source_texts *s)
         free(f->text);
         free(f);
     }
-    dh_map_release(&s->by_file);
+    dh_ptr_map_release(&s->by_file);
     free(s);
 }
 
@@ -69,15 +68,13 @@ static char *path_of(LLVMMetadataRef file)
 
 static struct source *source_of(struct dh_source_texts *s, LLVMMetadataRef file)
 {
-    struct source *f = dh_map_find(&s->by_file, file);
+    struct source *f = dh_ptr_map_find(&s->by_file, file);
     if (f)
         return f;
-    f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
+    f = dh_xcalloc(1, sizeof *f);
     f->next = s->all;
     s->all = f;
-    *dh_map_at(&s->by_file, file) = f;
+    *dh_ptr_map_at(&s->by_file, file) = f;
     char *path = path_of(file);
     f->text = read_text(path);
     free(path);

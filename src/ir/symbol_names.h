@@ -2,7 +2,8 @@
 #ifndef DH_IR_SYMBOL_NAMES_H
 #define DH_IR_SYMBOL_NAMES_H
 
-#include "ir/arena.h"
+#include "base/arena.h"
+#include "base/map.h"
 
 #include <stdbool.h>
 

@@ -238,14 +238,14 @@ bool dh_value_spell(struct dh_namer *n, LLVMValueRef v, const struct use *use, i
     const struct dh_binding *b = dh_binding_best(n, v, use);
     if (b)
         return spell_binding(n, b, s);
-    struct spelling *known = dh_map_find(&n->spellings, v);
+    struct spelling *known = dh_ptr_map_find(&n->spellings, v);
     if (known) {
         *s = *known;
         return s->known;
     }
     known = dh_arena_take(&n->arena, sizeof *known);
     known->variable = known->expr = known->field = "";
-    *dh_map_at(&n->spellings, v) = known; /* unknown while we look: ends cycles of phis */
+    *dh_ptr_map_at(&n->spellings, v) = known; /* unknown while we look: ends cycles of phis */
     if (!spell_unnamed(n, v, depth, s))
         *s = (struct spelling){"", "", "", NULL, false, false, false};
     *known = *s;
