@@ -1,6 +1,6 @@
-/* Where addresses of a function of the source come from, and which of these sources it stores to. Layer: instrument.
- * What a function only reads is more likely shared than what it also writes; a guess that decides the order of checks,
- * never what is checked. One per module; owns its cache. */
+/* Base objects of addresses within one source function, and whether the function stores through them. Layer:
+ * instrument. Heuristic: what a function only reads is more likely shared than what it also writes. It orders checks,
+ * it never drops one. One per module; owns its cache. */
 #ifndef DH_INSTRUMENT_ADDRESS_BASES_H
 #define DH_INSTRUMENT_ADDRESS_BASES_H
 

@@ -1,6 +1,6 @@
-/* What accesses tell of each other's alignment. Layer: instrument.
- * A copied struct is copied as if it lay anywhere (inlining of arguments passed by value), though a member of it that
- * is read beside the copy says how the struct is aligned. Checks of accesses that may lie anywhere cost more. */
+/* Alignment inference for the accesses of one function. Layer: instrument. Stateless. Inlining of a byval argument
+ * copies the struct with alignment 1, although an access to a member nearby implies more. Checks of accesses of unknown
+ * alignment cost more. */
 #ifndef DH_INSTRUMENT_ALIGNMENT_H
 #define DH_INSTRUMENT_ALIGNMENT_H
 

@@ -1,5 +1,5 @@
-/* Atomic instructions become calls of the hooks that perform them. Layer: instrument. Stateless.
- * Values travel as integers of their size; floating-point arithmetic stays in the program, in a loop of its own. */
+/* Replaces atomic instructions by calls of the hooks that execute them. Layer: instrument. Stateless. Values are passed
+ * as integers of their size; floating-point arithmetic stays in the program, in a compare-exchange loop. */
 #ifndef DH_INSTRUMENT_ATOMIC_HOOKS_H
 #define DH_INSTRUMENT_ATOMIC_HOOKS_H
 

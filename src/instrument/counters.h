@@ -1,6 +1,6 @@
-/* Counts for measuring: what the source does, or which checks are left of a plan and how they end (003, tables 7.3, 7.4
- * and 7.8). Layer: instrument. Counters are added when everything else is placed, so what is counted is what would be
- * there without them; a plan that counts nothing is not touched. */
+/* Counters for measurements: events of the source, checks that a plan left, and how often they take the slow path (003,
+ * tables 7.3, 7.4 and 7.8). Layer: instrument. Added after all hooks, so that they do not change what is counted; a
+ * plan that counts nothing leaves the module as it is. */
 #ifndef DH_INSTRUMENT_COUNTERS_H
 #define DH_INSTRUMENT_COUNTERS_H
 

@@ -1,4 +1,4 @@
-/* Debug locations around an instruction that has lost its own. Layer: instrument. */
+/* The debug location nearest to an instruction that lost its own in optimisation. Layer: instrument. Stateless. */
 #ifndef DH_INSTRUMENT_DEBUG_LOCATIONS_H
 #define DH_INSTRUMENT_DEBUG_LOCATIONS_H
 

@@ -1,4 +1,4 @@
-/* Source names of debug scopes, interned in the site builder, so that they equal those of the site rows.
+/* File and function names of debug scopes, interned in the site builder, so that they equal those of the site rows.
  * Layer: instrument. Owns its caches; they belong to one module at a time. */
 #ifndef DH_INSTRUMENT_DEBUG_SCOPES_H
 #define DH_INSTRUMENT_DEBUG_SCOPES_H

@@ -1,5 +1,6 @@
-/* Which memory cannot be shared: locals whose address stays in the function, constant data. Layer: instrument.
- * Answers are conservative ("may be shared") beyond a bounded walk. One per module; owns its caches. */
+/* Intraprocedural escape analysis: memory that no other thread can reach (locals whose address stays in the function)
+ * and constant data. Layer: instrument. Conservative ("may be shared") beyond a bounded number of uses and derivations.
+ * One per module; owns its caches. */
 #ifndef DH_INSTRUMENT_ESCAPE_H
 #define DH_INSTRUMENT_ESCAPE_H
 

@@ -1,6 +1,6 @@
-/* Exact placement: hooks on both sides of every tagged instruction, and value-replacing loads.
+/* Exact placement: hooks before and after every tagged instruction, and loads whose values the runtime may replace.
  * Needs: a module as numbered. Provides: order-exact events for views, consistency, AtomRace, the engine, healing and
- * stale values, and frames. */
+ * stale values, and the shadow stack. */
 #include "event/hooks.h"
 #include "instrument/attributes.h"
 #include "instrument/instrument.h"

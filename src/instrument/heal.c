@@ -1,7 +1,7 @@
-/* Healing: sections open before their entry and close behind their ends, accesses of what a group guards enter and
- * leave it. Needs: a module as numbered, before any other hook of exact placement, which then lie inside. A section
- * that ends where it began to (in one function) is also closed as soon as no end of it can be reached any more, and on
- * every way out of the activation. */
+/* Healing: hooks that open a section before its entry and close it after its ends, and that enter and leave a group
+ * around accesses to what it guards. Needs: a module as numbered, before exact placement, whose hooks then lie inside.
+ * A section that lies in one function is also closed where none of its ends is reachable any more, and on every
+ * exit. */
 #include "event/heal.h"
 
 #include "base/alloc.h"

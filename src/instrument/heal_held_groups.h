@@ -1,6 +1,6 @@
-/* Which groups of a policy a function is in from its start to its return, whoever calls it: by a section that is the
- * whole function, or because every call of it is inside of one. What lies there needs no lock of these groups again.
- * Layer: instrument. Found before hooks are placed; the owner of the struct owns what is in it. */
+/* Groups of a healing policy that are held throughout a function: by a section that is the whole function, or because
+ * every call of it is inside of one. Accesses there need not acquire the group again. Layer: instrument. Computed
+ * before hooks are placed, as a greatest fixpoint over the call graph. The owner of the struct owns its arrays. */
 #ifndef DH_INSTRUMENT_HEAL_HELD_GROUPS_H
 #define DH_INSTRUMENT_HEAL_HELD_GROUPS_H
 

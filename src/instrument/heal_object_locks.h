@@ -1,6 +1,6 @@
-/* What functions touch of a group of a policy, and which groups can have a lock for each object instead of one for all:
- * whoever is in a section then only ever comes to objects that are known where it opens, at most two, and takes their
- * locks together. Layer: instrument. Found before hooks are placed; the owner of the struct owns what is in it. */
+/* Mod/ref summaries of functions for each healing group, and which groups can have a lock per object instead of one
+ * lock: those whose sections access only objects that are known at their entry, at most two, whose locks are acquired
+ * together. Layer: instrument. Computed before hooks are placed. The owner of the struct owns its arrays. */
 #ifndef DH_INSTRUMENT_HEAL_OBJECT_LOCKS_H
 #define DH_INSTRUMENT_HEAL_OBJECT_LOCKS_H
 

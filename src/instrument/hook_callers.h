@@ -1,4 +1,5 @@
-/* Functions from which a hook may be reached: those whose frames a report can show. Layer: instrument. */
+/* Functions from which a hook may be reached in the call graph: those whose frames a report can show. Layer:
+ * instrument. */
 #ifndef DH_INSTRUMENT_HOOK_CALLERS_H
 #define DH_INSTRUMENT_HOOK_CALLERS_H
 

@@ -1,5 +1,5 @@
-/* Declares and calls the hooks of event/hooks.h from LLVM IR. Layer: instrument.
- * A hook is declared in the module when first called; `struct dh_hooks` owns nothing but the cache. */
+/* Declares and calls the hooks of event/hooks.h from LLVM IR. Layer: instrument. A hook is declared in the module when
+ * first called; `struct dh_hooks` owns nothing but the cache. */
 #ifndef DH_INSTRUMENT_HOOKS_H
 #define DH_INSTRUMENT_HOOKS_H
 

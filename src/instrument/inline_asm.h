@@ -1,4 +1,4 @@
-/* What inline assembly does as far as its text tells. Layer: instrument. Stateless. */
+/* Classifies the effect of inline assembly on memory and order by its text. Layer: instrument. Stateless. */
 #ifndef DH_INSTRUMENT_INLINE_ASM_H
 #define DH_INSTRUMENT_INLINE_ASM_H
 

@@ -1,6 +1,6 @@
-/* Puts hooks into a tagged module as a plan says. Layer: instrument.
- * Needs: tags of dh_ir_number_sites; debug intrinsics in the old format. Late: after simplification, before
- * vectorisation. Exact: right after numbering. Provides: a module that calls the hooks of event/hooks.h. */
+/* Inserts hooks into a tagged module as a plan says. Layer: instrument. Needs: tags of dh_ir_number_sites; debug
+ * intrinsics in the old format. Late: after simplification, before vectorisation. Exact: right after numbering.
+ * Provides: a module that calls the hooks of event/hooks.h. */
 #ifndef DH_INSTRUMENT_INSTRUMENT_H
 #define DH_INSTRUMENT_INSTRUMENT_H
 

@@ -1,6 +1,6 @@
-/* Late placement: race, lockset and consistency hooks, after simplification and before vectorisation.
- * Needs: sanitize_thread since before simplification (dh_instrument_prepare), so that each access left is one the
- * source has. Provides: one hook before each access that other threads may see, and frames. */
+/* Late placement: race, lockset and consistency hooks, after simplification and before vectorisation. Needs:
+ * sanitize_thread since before simplification (dh_instrument_prepare), so that each access left is one the source has.
+ * Provides: one hook before each access that may be shared, and the shadow stack. */
 #include "instrument/address_bases.h"
 #include "instrument/alignment.h"
 #include "instrument/atomic_hooks.h"

@@ -1,6 +1,6 @@
-/* Loops that walk through elements of chosen arrays. Layer: instrument. Needs: a module after simplification, with the
- * hooks of stale_hooks.h in it as calls. Provides: each loop that only computes twice; where nothing that it comes by
- * is watched it runs as the compiler would have made it, without a hook. */
+/* Loop versioning for stale values. Layer: instrument. Needs: a module after simplification, with the hooks of
+ * stale_hooks.h in it as calls. Provides: counted loops without calls twice: when no range that the loop accesses is
+ * watched, which is tested before it, the version without hooks runs. */
 #ifndef DH_INSTRUMENT_LOOP_VERSIONING_H
 #define DH_INSTRUMENT_LOOP_VERSIONING_H
 

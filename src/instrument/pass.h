@@ -1,5 +1,6 @@
-/* What every placement shares: the module being woven, its types, and questions about instructions and functions.
- * Layer: instrument. One per dh_instrument_* call; owns its builder and caches, borrows module, plan and places. */
+/* State of one instrumentation pass over a module: builder, types, hooks; classification of memory operations; queries
+ * on calls and functions. Layer: instrument. One per dh_instrument_* call; owns its builder and caches, borrows module,
+ * plan and places. */
 #ifndef DH_INSTRUMENT_PASS_H
 #define DH_INSTRUMENT_PASS_H
 

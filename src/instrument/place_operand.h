@@ -1,6 +1,6 @@
-/* The place operand of a hook whose tag was lost. Layer: instrument.
- * Two accesses to different variables may have become one with a computed address: the address says at run time which
- * of the two it is, and so does the place. */
+/* The place operand of a hook whose !dh.site tag was lost. Layer: instrument. When optimisation merged two accesses to
+ * different variables into one with a phi or select address, the place becomes a phi or select as well, so that the
+ * report names the access that was executed. */
 #ifndef DH_INSTRUMENT_PLACE_OPERAND_H
 #define DH_INSTRUMENT_PLACE_OPERAND_H
 

@@ -1,4 +1,5 @@
-/* Places: sites as seen through later inlining. Layer: instrument. Internal half of instrument.h's dh_places. */
+/* Places: a site with the chain of calls it was inlined through. Layer: instrument. Internal half of instrument.h's
+ * dh_places. */
 #ifndef DH_INSTRUMENT_PLACES_H
 #define DH_INSTRUMENT_PLACES_H
 

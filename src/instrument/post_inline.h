@@ -1,4 +1,5 @@
-/* After inlining: what hooks placed before it still say about where they stand is put right. Layer: instrument. */
+/* Repairs hooks that exact placement inserted before inlining: shadow stack frames of inlined functions are removed,
+ * places get their inlining chains. Layer: instrument. */
 #ifndef DH_INSTRUMENT_POST_INLINE_H
 #define DH_INSTRUMENT_POST_INLINE_H
 

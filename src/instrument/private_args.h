@@ -1,4 +1,5 @@
-/* Library calls whose arguments nobody else can see: the runtime is told to spare them. Layer: instrument. */
+/* Exempts library calls whose arguments are thread-private from the checks of interposed functions. Layer:
+ * instrument. */
 #ifndef DH_INSTRUMENT_PRIVATE_ARGS_H
 #define DH_INSTRUMENT_PRIVATE_ARGS_H
 

@@ -1,7 +1,7 @@
-/* Accesses that another one speaks for. Layer: instrument. Between two calls, atomics or fences no order can change, so
- * of several accesses to one address one hook is enough: the first write, or else the first read. The report then names
- * that one's place. In straight code always; degree `conflict` also from block to block, where all ways lead past a
- * check, for what the function reaches through its object, `optimized` for everything. */
+/* Redundant check elimination. Layer: instrument. Within a synchronisation-free region (no call, atomic or fence) one
+ * check per address is enough: the first write, else the first read (003 §7.1.4). The report then names that
+ * access. Always within a basic block; degree `conflict` also across blocks, where a check dominates, for addresses in
+ * the function's object; `optimized` for all addresses. */
 #ifndef DH_INSTRUMENT_REDUNDANT_CHECKS_H
 #define DH_INSTRUMENT_REDUNDANT_CHECKS_H
 

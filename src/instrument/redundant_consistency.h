@@ -1,8 +1,7 @@
-/* Checks of the consistency detector that others around them make needless. Layer: instrument. Of several accesses to
- * one address in straight code without calls, atomics or fences, the first and the last show what came between all of
- * them (003 §7.1.4: prologue before the first access, epilogue behind the last): a read in the middle says nothing more
- * unless it is the only thing between two writes. Degree `conflict`: of the function's object; `optimized`: of
- * everything. */
+/* Redundant check elimination for the consistency detector. Layer: instrument. Of several accesses to one address in a
+ * synchronisation-free stretch of a block, the first and the last show every interleaved write (003 §7.1.4: prologue
+ * before the first access, epilogue after the last); a read in the middle matters only when it is all there is between
+ * two writes. Degree `conflict`: addresses in the function's object; `optimized`: all addresses. */
 #ifndef DH_INSTRUMENT_REDUNDANT_CONSISTENCY_H
 #define DH_INSTRUMENT_REDUNDANT_CONSISTENCY_H
 

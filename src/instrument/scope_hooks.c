@@ -1,10 +1,9 @@
-/* Activations of functions: a hook at the start of each that may access what others see more than once, and one at
- * every way out.
- * Needs: a module as numbered, before inlining. Provides: activations that survive inlining, since their hooks are
- * ordinary calls inside the function's body.
- * A hook that were given a pointer to a local variable would keep it in memory after inlining. So the function's object
- * is put in at the end (dh_instrument_scope_objects), from what the debug intrinsics say is in its first pointer
- * parameter by then; an object that only the thread itself can reach is none. */
+/* Method scopes (003 ch. 5) for the consistency detector: hooks at entry and exits of each function that may access
+ * shared data more than once. Needs: a module as numbered, before inlining. Provides: scopes that survive inlining,
+ * since their hooks are ordinary calls inside the function's body. A hook with a pointer to a local variable as
+ * argument would keep that variable in memory. So the object of a scope is filled in after simplification
+ * (dh_instrument_scope_objects), from the debug intrinsics of the function's first pointer parameter; an object that is
+ * private to the thread is left out. */
 #include "instrument/attributes.h"
 #include "instrument/escape.h"
 #include "instrument/instrument.h"

@@ -1,4 +1,4 @@
-/* Shadow call stack: enter, leave and resume of every function that can be on a stack when a hook runs.
+/* Shadow call stack: hooks at entry, exit and landing pads of every function that can be on a stack when a hook runs.
  * Layer: instrument. Runs after the other hooks of a function are placed. */
 #ifndef DH_INSTRUMENT_SHADOW_STACK_H
 #define DH_INSTRUMENT_SHADOW_STACK_H

@@ -1,5 +1,5 @@
-/* The rows of a site table by line and by function. Layer: instrument.
- * Owns its arrays; the table may get strings and chains meanwhile, but no rows. */
+/* Sites sorted by line and by function, for binary search. Layer: instrument. Owns its arrays; the table may get
+ * strings and chains meanwhile, but no rows. */
 #ifndef DH_INSTRUMENT_SITE_INDEX_H
 #define DH_INSTRUMENT_SITE_INDEX_H
 

@@ -1,6 +1,6 @@
-/* Finds the sites of an access whose tag an optimisation dropped: by what it carried through merging, by its line, by
- * the name of what it touches, by its type. Layer: instrument. Built once per module, after dh_places_enter_module;
- * borrows the places. */
+/* Finds the site of an access whose tag an optimisation dropped: by the alias scopes that survive merging
+ * (ir/site_scopes.h), by line, by the name of what it accesses, by type. Layer: instrument. Built once per module,
+ * after dh_places_enter_module; borrows the places. */
 #ifndef DH_INSTRUMENT_SITE_RESOLVER_H
 #define DH_INSTRUMENT_SITE_RESOLVER_H
 

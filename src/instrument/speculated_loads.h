@@ -1,6 +1,5 @@
-/* Loads that the source does not have. Layer: instrument.
- * LLVM makes `select c, (load A), (load B)` of `load (select c, A, B)` even where nothing may be speculated: of both
- * loads only one stands for an access of the program. */
+/* Undoes LLVM's rewrite of `load (select c, A, B)` to `select c, (load A), (load B)` for checking. Layer: instrument.
+ * The rewrite happens even where speculation is forbidden; only one of the two loads is an access of the program. */
 #ifndef DH_INSTRUMENT_SPECULATED_LOADS_H
 #define DH_INSTRUMENT_SPECULATED_LOADS_H
 

@@ -1,5 +1,5 @@
-/* Accesses of chosen places become calls of the runtime, which makes them and may answer another value. Layer:
- * instrument. One per module; owns the lists of the present function. */
+/* Adversarial memory (004): accesses of chosen sites become calls of the runtime, which executes them and may answer a
+ * stale value. Layer: instrument. One per module; owns the lists of the present function. */
 #ifndef DH_INSTRUMENT_STALE_HOOKS_H
 #define DH_INSTRUMENT_STALE_HOOKS_H
 

@@ -1,6 +1,6 @@
-/* Accesses that walk through memory in a loop that does nothing but compute: one hook before the loop speaks for all of
- * its rounds. Layer: instrument. The loop is one block that counts; it calls, orders and waits for nothing, so that all
- * of it belongs to one epoch, and when an access is told makes no difference. One per module; owns its cache. */
+/* Strided accesses in counted loops: one range hook before the loop replaces a hook per iteration. Layer: instrument.
+ * The loop is a single block without calls and synchronisation, so that all its iterations belong to one epoch and the
+ * check may be done early. One per module; owns its cache. */
 #ifndef DH_INSTRUMENT_STRIDED_LOOPS_H
 #define DH_INSTRUMENT_STRIDED_LOOPS_H
 

@@ -1,4 +1,5 @@
-/* Values as the integers of their size that hooks take and answer. Layer: instrument. Stateless. */
+/* Bit casts between values and the integers of their size that hooks have as parameters and results. Layer: instrument.
+ * Stateless. */
 #ifndef DH_INSTRUMENT_VALUE_BITS_H
 #define DH_INSTRUMENT_VALUE_BITS_H
 

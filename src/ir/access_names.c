@@ -1,4 +1,4 @@
-/* Names of places: text, composition, and the question from outside. */
+/* Composes the names of accesses from target and path; the exported queries. */
 #include "ir/access_names_internal.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
-/* Source names of memory places: variable, field, expression and type of what an address leads to. Layer: ir.
- * Needs: debug intrinsics in the old format. Call dh_namer_enter for each function; answers live until the next. */
+/* Source names of accessed memory: variable, field, expression and type. Layer: ir. Needs: debug intrinsics in the old
+ * format. Call dh_namer_enter for each function; answers live until the next. */
 #ifndef DH_IR_ACCESS_NAMES_H
 #define DH_IR_ACCESS_NAMES_H
 

@@ -1,6 +1,6 @@
-/* Shared by access_names.c, value_names.c and address_target.c only. Two questions call each other: what does a pointer
- * point to (struct target, address_target.c), and how would the source write a value (struct spelling, value_names.c).
- * The answers meet in dh_name_compose (access_names.c). */
+/* Shared by access_names.c, value_names.c and address_target.c only. Two mutually recursive queries: what an address
+ * points to (struct target, address_target.c), and the source expression of a value (struct spelling, value_names.c).
+ * dh_name_compose (access_names.c) combines them. */
 #ifndef DH_IR_ACCESS_NAMES_INTERNAL_H
 #define DH_IR_ACCESS_NAMES_INTERNAL_H
 

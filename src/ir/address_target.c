@@ -1,4 +1,4 @@
-/* What an address leads to: the object at its root, and the way into it. */
+/* What an address points to: the base object, and the offset into it. */
 #include "ir/access_names_internal.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* Which bits of a loaded or stored integer the code around it uses: clang reads and writes whole storage units
- * of bit-fields and picks the field by shifts and masks. Layer: ir. */
+/* Demanded bits of a loaded or stored integer: clang accesses whole storage units of bit-fields and selects the field
+ * by shifts and masks. Layer: ir. Stateless. */
 #ifndef DH_IR_BITFIELD_BITS_H
 #define DH_IR_BITFIELD_BITS_H
 

@@ -1,7 +1,6 @@
-/* Arguments that are structures passed by value, in memory: the call itself copies them, and no instruction says so
- * until it is inlined, when nobody can tell any more what the copy was of. Layer: ir.
- * Needs: a module that is not numbered yet. Provides: the copy as an instruction of its own before the call, so that
- * it is a site as every other access; of what lies on the caller's stack nothing is said. */
+/* Makes the implicit copies of byval arguments explicit. Layer: ir. Needs: a module that is not numbered yet. Provides:
+ * a memcpy before each call that passes a struct by value in memory, so that the read of the original is a site even
+ * after inlining. Originals on the caller's own stack are left out. */
 #ifndef DH_IR_BYVAL_COPIES_H
 #define DH_IR_BYVAL_COPIES_H
 

@@ -1,8 +1,8 @@
 /* A section begins at a lock call, or at a call of a function that returns with a lock held (std::lock_guard's
- * constructor, my_lock(obj)), and ends at an unlock of the same lock, or at a call of a function that gives one. What
- * is called in between counts with all that it may call; through function pointers nobody knows, and nothing is said.
- * The answer may be too large (an unlock that is not recognised as the one, callees that do it in other cases only):
- * whoever asks uses it to be silent. It is cut at MOST_NAMES and MOST_CALLEES, nearest first. */
+ * constructor, my_lock(obj)), and ends at an unlock of the same lock, or at a call of a function that releases one.
+ * Callees count with their transitive callees, except through function pointers. The result over-approximates (an
+ * unlock that is not matched, callees that access on other paths only): it may suppress reports, never cause one. It is
+ * cut at MOST_NAMES and MOST_CALLEES, nearest first. */
 #include "ir/critical_sections.h"
 
 #include "base/alloc.h"

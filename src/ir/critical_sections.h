@@ -1,6 +1,6 @@
-/* What critical sections may access: from each lock call to the unlocks that match it, on any path. Layer: ir.
- * Needs: a module whose sites are numbered (dh_ir_number_sites) and the builder that holds them.
- * Provides: the bytes of the container's part `scopes`, owned by the caller; adds strings to the builder. */
+/* Static critical sections: variables that may be accessed on any path from a lock call to its matching unlocks. Layer:
+ * ir. Needs: a module whose sites are numbered (dh_ir_number_sites) and the builder that holds them. Provides: the
+ * bytes of the container's part `scopes`, owned by the caller; adds strings to the builder. */
 #ifndef DH_IR_CRITICAL_SECTIONS_H
 #define DH_IR_CRITICAL_SECTIONS_H
 

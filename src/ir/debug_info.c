@@ -1,4 +1,4 @@
-/* Nodes, variables, scopes and expressions. */
+/* Debug nodes, variables, scopes and expressions. */
 #include "ir/debug_info_internal.h"
 
 #include "base/alloc.h"

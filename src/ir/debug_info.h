@@ -1,6 +1,6 @@
-/* Debug information as plain structs: types, variables, scopes, expressions. Layer: ir.
- * LLVM-C gives few getters, so operands are read by position once and kept. Everything handed out lives as long
- * as the dh_di. Types are read lazily: base and elements through their functions. Not thread-safe. */
+/* Debug information (DWARF metadata) as plain structs: types, variables, scopes, expressions. Layer: ir. LLVM-C has few
+ * getters, so operands are read by position once and cached. Results live as long as the dh_di. Types are read lazily:
+ * base and elements through their functions. Not thread-safe. */
 #ifndef DH_IR_DEBUG_INFO_H
 #define DH_IR_DEBUG_INFO_H
 

@@ -1,4 +1,4 @@
-/* Types: reading, spelling, and finding records by the name the IR gives them. */
+/* Debug types: reading them, their C and C++ spelling, and lookup by the struct names of LLVM IR. */
 #include "ir/debug_info_internal.h"
 
 #include "base/alloc.h"

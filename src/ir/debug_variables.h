@@ -1,5 +1,5 @@
-/* Which source variables the debug intrinsics of one function tie to which values. Layer: ir.
- * Needs: debug intrinsics in the old format. Valid until the next dh_bindings_read. */
+/* Debug intrinsics of one function, indexed by value: which source variables a value holds or is the address of. Layer:
+ * ir. Needs: debug intrinsics in the old format. Valid until the next dh_bindings_read. */
 #ifndef DH_IR_DEBUG_VARIABLES_H
 #define DH_IR_DEBUG_VARIABLES_H
 

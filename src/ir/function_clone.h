@@ -1,7 +1,6 @@
-/* Copies of functions within a module. Layer: ir.
- * A copy has the body, attributes and tags of its original, internal linkage, and a subprogram of its own with the same
- * name and place, so that reports and debuggers call it what the source does. Local variables are not described in it.
- * Needs: debug intrinsics in the old format. */
+/* Clones functions within a module. Layer: ir. A clone has the body, attributes and tags of its original, internal
+ * linkage, and a subprogram of its own with the same name and line, so that reports and debuggers show the name of the
+ * source. Local variables have no debug information in it. Needs: debug intrinsics in the old format. */
 #ifndef DH_IR_FUNCTION_CLONE_H
 #define DH_IR_FUNCTION_CLONE_H
 

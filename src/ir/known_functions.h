@@ -1,5 +1,5 @@
-/* What is known of library functions: which ones matter and which argument is which. Layer: ir.
- * The table is made from data/models at build time; nothing is read at run time. */
+/* Library functions that are sites, and the roles of their arguments. Layer: ir. The table is generated from
+ * data/models at build time; nothing is read at run time. */
 #ifndef DH_IR_KNOWN_FUNCTIONS_H
 #define DH_IR_KNOWN_FUNCTIONS_H
 

@@ -1,4 +1,5 @@
-/* What the analyses of locks share: functions, and the way from a lock call to its ends. Layer: ir, internal. */
+/* Shared by the static lock analyses: call graph, lock effects of calls, paths from a lock to its unlocks. Layer: ir,
+ * internal. */
 #ifndef DH_IR_LOCK_ANALYSIS_H
 #define DH_IR_LOCK_ANALYSIS_H
 

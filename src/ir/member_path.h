@@ -1,5 +1,5 @@
-/* From a type and a bit offset to the member that an access touches. Layer: ir.
- * Answers live in the arena given. */
+/* From a type and a bit offset to the member that is accessed: ".limits.max", "[].key". Layer: ir. Results live in the
+ * arena of the caller. */
 #ifndef DH_IR_MEMBER_PATH_H
 #define DH_IR_MEMBER_PATH_H
 

@@ -1,4 +1,4 @@
-/* Address computations: constant steps are added up, variable ones keep their stride and their index. */
+/* Address arithmetic: constant offsets are summed up, variable indexes keep their stride and operand. */
 #include "ir/model_internal.h"
 
 #include <string.h>

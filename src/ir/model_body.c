@@ -1,4 +1,4 @@
-/* Bodies: one instruction of the module after the other. */
+/* Function bodies: one handler per LLVM opcode. */
 #include "ir/model_internal.h"
 #include "ir/sites.h"
 

@@ -1,4 +1,4 @@
-/* Calls: of the program's own functions, of intrinsics, of libraries. */
+/* Calls: of functions of the program, of intrinsics, of libraries. */
 #include "base/str.h"
 #include "ir/model_internal.h"
 #include "model/library_names.h"

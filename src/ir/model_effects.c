@@ -1,4 +1,4 @@
-/* What a library function does, written out as instructions. */
+/* Effects of library functions, expanded to instructions of the abstract program by their models. */
 #include "ir/model_internal.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* New instructions of the abstract program, at the place of the one being read. */
+/* Appends instructions to the abstract program, with site and location of the one being translated. */
 #include "ir/model_internal.h"
 #include "ir/sites.h"
 

@@ -1,5 +1,5 @@
-/* Conditions that are decided before the program runs: above all those by which libstdc++ asks whether there are
- * threads at all. Both ways would make its wrappers of locks and counters look like something else. */
+/* Constant folding of branch conditions, above all of libstdc++'s tests whether the program is threaded: with both
+ * branches its wrappers of locks and reference counts would look like something else. */
 #include "base/str.h"
 #include "ir/model_internal.h"
 

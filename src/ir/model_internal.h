@@ -1,4 +1,4 @@
-/* What the files of the model reader share. Layer: ir, for model_*.c only. */
+/* Shared by the translation from LLVM IR to the abstract program. Layer: ir, for model_*.c only. */
 #ifndef DH_IR_MODEL_INTERNAL_H
 #define DH_IR_MODEL_INTERNAL_H
 

@@ -1,7 +1,7 @@
-/* Objects of the C++ library as wholes: a call of a member function reads or writes the object it is called on, and
- * what it is given by reference, as the words of its name say. What the library does inside is its own business, which
- * the walk leaves out (analysis/symex_calls.c): so a queue is what is accessed, by the function that uses it and under
- * its locks, not the nodes of a queue. Strictly, nothing of this is said. */
+/* Objects of the C++ library as wholes: a call of a member function reads or writes the object it is called on, and its
+ * reference arguments, as its name says. The bodies of the library are left out of symbolic execution
+ * (analysis/symex_calls.c): so a queue is what is accessed, by the function that uses it and under its locks, not the
+ * nodes of a queue. Strict mode, for proofs, does without. */
 #include "base/str.h"
 #include "host/demangle.h"
 #include "ir/access_names.h"

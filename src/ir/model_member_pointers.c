@@ -1,7 +1,7 @@
-/* Pointers to member functions are pairs of integers: the function's address, or an odd number that stands for a place
- * in the object's table, and what to add to the object's address. Calls through them try both; where no pointer of the
- * program names a virtual function or a base at a distance, the way through the table is never taken. Followed, it
- * would take whatever stands first in the object for a table, and the object for something without fields. */
+/* Pointers to member functions (Itanium ABI: a pair of integers: the function's address, or an odd vtable offset, and
+ * the adjustment of `this`). A call through one has a virtual and a direct branch; where no pointer of the program
+ * names a virtual function, or one with an adjustment, that branch is infeasible. Followed, it would take the first
+ * field of any object for a vtable, and lose the object's fields. */
 #include "ir/model_internal.h"
 
 static bool is_pair(LLVMTypeRef t)

@@ -1,4 +1,4 @@
-/* Module -> abstract program: what there is, then bodies. */
+/* Translates a module: globals and functions first, then bodies. */
 #include "base/str.h"
 #include "ir/access_names.h"
 #include "ir/annotations.h"

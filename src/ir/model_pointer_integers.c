@@ -1,5 +1,5 @@
-/* Which integers may carry a pointer: those as wide as one that end in memory, in a call or in a cast. All others are
- * plain numbers, and analyses need no nodes for them. */
+/* Integers that may carry a pointer: those of pointer width that reach memory, a call or a cast. All others are plain
+ * numbers, for which points-to analyses need no nodes. */
 #include "ir/model_internal.h"
 
 static void want(struct dh_model_reader *r, LLVMValueRef v)

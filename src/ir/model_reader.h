@@ -1,6 +1,6 @@
-/* Reads a whole-program module into the abstract program. Layer: ir.
- * Needs: the module as the container carries it (merged, after SROA, tagged). Provides: a finished program; what could
- * not be said exactly is counted in its limits. The module is not changed. */
+/* Translates a whole-program module to the abstract program of model/program.h. Layer: ir. Needs: the module as the
+ * container carries it (merged, after SROA, tagged). Provides: a finished program; constructs without an exact
+ * translation are counted in its limits. The module is not changed. */
 #ifndef DH_IR_MODEL_READER_H
 #define DH_IR_MODEL_READER_H
 

@@ -1,4 +1,4 @@
-/* Values and constants of the module in the terms of the abstract program. */
+/* Operands and constants of the module as values of the abstract program. */
 #include "base/str.h"
 #include "ir/model_internal.h"
 

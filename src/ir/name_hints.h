@@ -1,8 +1,7 @@
-/* What linking and SROA would lose, kept as metadata for the names of sites. Layer: ir.
- * Needs: a module as the compiler made it, before it is linked with others, debug intrinsics in the old format.
- * Provides: !dh.via on accesses (the local pointer variable the address was read from) and !dh.record on address
- * computations (which record: linking unites records of one layout). dh_ir_number_sites reads and removes both.
- * Optional: without it, names are chosen by type and nearness. */
+/* Metadata that keeps source names across linking and SROA. Layer: ir. Needs: a module as the compiler made it, before
+ * linking, debug intrinsics in the old format. Provides: !dh.via on accesses (the local pointer variable the address
+ * was loaded from) and !dh.record on address computations (which record: linking merges records of one layout).
+ * dh_ir_number_sites reads and removes both. Optional: without it, names are chosen by type and distance. */
 #ifndef DH_IR_NAME_HINTS_H
 #define DH_IR_NAME_HINTS_H
 

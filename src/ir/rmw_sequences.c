@@ -1,7 +1,7 @@
-/* Which accesses are steps of one update: a variable is read, and what was read is computed with and written back, or
- * decides whether the variable is written or used again. Whoever changes it between the two steps is overlooked. Told
- * of one function, of addresses that are computed alike, and only when no lock is taken or given in between: what lies
- * in different sections is what section_dataflow.c follows. */
+/* Non-atomic read-modify-write and check-then-act sequences: a variable is read, and the value is computed with and
+ * written back, or decides whether the variable is written or used again; an interleaved write of another thread is
+ * lost. Within one function, for addresses that are computed alike, and only when no lock is acquired or released in
+ * between: section_dataflow.c covers different sections. */
 #include "ir/lock_analysis.h"
 #include "ir/sites.h"
 

@@ -1,11 +1,11 @@
-/* Which reads decide over which later critical sections: a value is read (in a section, but that is for the run to
- * tell), and it, or what was computed from it, is used in a section that begins later, handed to a function that has
- * one, or decides whether one is entered. Such a section works with a value that may be stale.
+/* Dataflow from reads to later critical sections (stale-value detection): a value is read, and it, or what was computed
+ * from it, is used in a section that begins later, passed to a function that has one, or decides by a branch whether
+ * one is entered. Whether the read itself was in a section is known at run time only.
  *
- * Within a function values are followed through registers and local variables; between functions through results,
- * through pointers to locals that a callee fills in, and through arguments. Pointers are followed only as far as tests
- * go: that an object was found under a lock and is used later is how programs are written. Not followed: values through
- * shared memory, calls through pointers. */
+ * Def-use chains are followed through registers and local variables; between functions by summaries of results, of
+ * output pointers to locals, and of arguments. Pointers are followed to branches only: using an object later that was
+ * found under a lock is how programs are written. Not followed: values through shared memory, calls through
+ * pointers. */
 #include "base/alloc.h"
 #include "ir/lock_analysis.h"
 #include "ir/sites.h"

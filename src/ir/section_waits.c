@@ -1,7 +1,6 @@
-/* Which critical sections may wait for a condition, whether a run comes to that or not, and which of these conditions
- * no code of the program signals. Told of waits in the function that takes the lock, with that lock, without a time
- * limit. A condition counts as never signalled only if every signal and broadcast of the program is for a variable that
- * is known by name, so that none of them can be for this one. */
+/* Critical sections that may wait for a condition, and conditions that no code of the program signals. Covers waits
+ * without a time limit, in the function that acquires the lock, with that lock. A condition counts as never signalled
+ * only if every signal and broadcast of the program is for a variable that is known by name. */
 #include "ir/lock_analysis.h"
 #include "ir/sites.h"
 

@@ -1,8 +1,7 @@
-/* A second tag on accesses, for merging: optimisations drop !dh.site when they make one access of several or move it,
- * but they join the alias scopes of what they merge. So each site is also a scope of a domain of ours, against
- * which nothing is ever declared noalias: alias analysis learns nothing from it, and what a merged access stands
- * for can be read off it. Layer: ir.
- * Needs: tags of dh_ir_number_sites. Remove the scopes once placement has read them. */
+/* Site metadata that survives merging. Layer: ir. Optimisations drop !dh.site when they merge or move accesses, but
+ * they concatenate !alias.scope lists. So each site is also a scope of an alias domain against which nothing is ever
+ * noalias: alias analysis learns nothing from it, and a merged access lists its sites. Needs: tags of
+ * dh_ir_number_sites. Remove the scopes once placement has read them. */
 #ifndef DH_IR_SITE_SCOPES_H
 #define DH_IR_SITE_SCOPES_H
 

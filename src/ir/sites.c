@@ -1,4 +1,4 @@
-/* Walks the module, decides what is a site, fills its row and tags it. */
+/* Decides which instructions are sites, fills their rows and tags them. */
 #include "ir/sites.h"
 
 #include "base/str.h"

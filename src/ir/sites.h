@@ -1,6 +1,6 @@
-/* Numbers and names every site of a merged module. Layer: ir.
- * Needs: module after SROA, debug intrinsics in the old format (LLVMSetIsNewDbgInfoFormat(m, 0)).
- * Provides: metadata !dh.site (one i32) on every numbered instruction; rows in `b` in module order. */
+/* Numbers and names every site of a merged module. Layer: ir. Needs: module after SROA, debug intrinsics in the old
+ * format (LLVMSetIsNewDbgInfoFormat(m, 0)). Provides: metadata !dh.site (one i32) on every numbered instruction; rows
+ * in `b` in module order. */
 #ifndef DH_IR_SITES_H
 #define DH_IR_SITES_H
 

@@ -1,5 +1,5 @@
-/* The source text at a debug location, for what the IR cannot tell: which of two members of a union with the same
- * layout was meant. Layer: ir. Missing or changed files are no error; the answer is then "no". */
+/* Source lines at debug locations, to tell apart union members of the same layout. Layer: ir. Missing or changed files
+ * are no error; the answer is then "no". */
 #ifndef DH_IR_SOURCE_TEXT_H
 #define DH_IR_SOURCE_TEXT_H
 

@@ -1,4 +1,4 @@
-/* Source names of variables from their linker symbols, for globals that carry no debug information. Layer: ir. */
+/* Source names of globals without debug information, from their mangled symbols. Layer: ir. Stateless. */
 #ifndef DH_IR_SYMBOL_NAMES_H
 #define DH_IR_SYMBOL_NAMES_H
 

@@ -1,4 +1,4 @@
-/* Functions that threads start in, as far as the program names them. Layer: ir. */
+/* Thread entry functions that the program names directly. Layer: ir. Stateless. */
 #ifndef DH_IR_THREAD_ENTRIES_H
 #define DH_IR_THREAD_ENTRIES_H
 

@@ -1,5 +1,5 @@
-/* How the source would write a value: by the variable that holds it, the place it was read from, the call that
- * made it. */
+/* The source expression of a value: the variable that holds it, the memory it was loaded from, the call that returned
+ * it. */
 #include "ir/access_names_internal.h"
 
 #include "base/str.h"
