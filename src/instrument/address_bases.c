@@ -4,8 +4,8 @@
 
 enum { STEPS_MAX = 32 };
 
-/* Along offsets and loaded pointers, up to the variable, argument or call where they begin. Pointers that a loop moves
- * on are traced to where it begins. */
+/* Through offsets and loaded pointers to the variable, argument or call they are based on. Of pointers that a loop
+ * advances, the initial value is followed. */
 static LLVMValueRef step(LLVMValueRef v)
 {
     if (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr)

@@ -6,8 +6,8 @@
 
 #include "instrument/pass.h"
 
-/* Raises the alignment of loads and stores up to eight where another one of the same piece of code, at a constant
- * distance from it, leaves no choice. `accesses` are those of a function, in order. */
+/* Raises the alignment of loads and stores up to eight where it follows from another access of the same block at a
+ * constant distance. `accesses` are those of a function, in order. */
 void dh_alignment_infer(const struct dh_pass *w, const dh_value_vec *accesses);
 
 #endif

@@ -24,7 +24,7 @@ static bool can_replace(const struct dh_memop *a)
     return row_of(a->bytes) >= 0 && dh_value_is_scalar(a->type) && LLVMGetAlignment(a->at) >= a->bytes;
 }
 
-/* One replacement under way. */
+/* The atomic being replaced. */
 struct replacing {
     struct dh_pass *w;
     const struct dh_memop *a;

@@ -81,7 +81,7 @@ static void count(struct tally *t, LLVMValueRef before, enum dh_tally what, uint
         add(t, row, DH_TALLY_COUNT + site);
 }
 
-/* Counting puts instructions before the one at hand; each is shown once. */
+/* Counting inserts instructions before the current one; each is visited once. */
 static void each_instruction(struct tally *t, void (*visit)(struct tally *t, LLVMValueRef f, LLVMValueRef i))
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(t->m); f; f = LLVMGetNextFunction(f)) {

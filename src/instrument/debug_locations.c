@@ -23,7 +23,7 @@ static LLVMMetadataRef fitting(LLVMValueRef i, const struct demand *d)
     return names.file == d->names.file && names.function == d->names.function ? loc : NULL;
 }
 
-/* Debug intrinsics tell where a variable is declared, not where the code is. */
+/* Debug intrinsics have the location of the variable's declaration, not of the code. */
 static LLVMMetadataRef fitting_code(LLVMValueRef i, const struct demand *d)
 {
     return LLVMIsADbgInfoIntrinsic(i) ? NULL : fitting(i, d);

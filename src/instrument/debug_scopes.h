@@ -21,7 +21,7 @@ struct dh_debug_scopes {
 
 void dh_debug_scopes_init(struct dh_debug_scopes *s, struct dh_site_builder *sites);
 void dh_debug_scopes_release(struct dh_debug_scopes *s);
-/* Before a module is asked about, and after (NULL): handles of one module say nothing in the next. */
+/* Before queries on a module, and after (NULL): cached handles are invalid in the next module. */
 void dh_debug_scopes_enter_module(struct dh_debug_scopes *s, LLVMModuleRef m);
 struct dh_debug_scope_names dh_debug_scopes_get(struct dh_debug_scopes *s, LLVMMetadataRef scope);
 

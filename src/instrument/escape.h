@@ -14,8 +14,8 @@ struct dh_escape {
     unsigned tbaa;
     struct dh_u64_map locals;  /* alloca -> does it escape */
     struct dh_u64_map vtables; /* type-based alias tag -> is it the tag of vtable pointers */
-    struct dh_u64_map seen;    /* of the walk under way */
-    struct dh_u64_map ways;    /* what an address may be derived from, while it is looked at */
+    struct dh_u64_map seen;    /* of the current walk */
+    struct dh_u64_map ways;    /* bases that an address may be derived from; of one query */
     DH_VEC(LLVMValueRef) work, bases;
 };
 

@@ -15,7 +15,7 @@
 struct exact {
     struct dh_pass w;
     uint32_t function, at; /* number of the function, and of the access in it */
-    bool unchecked;        /* the source asks that plain accesses of the function are not looked at */
+    bool unchecked;        /* an attribute of the function excludes its plain accesses from checks */
     struct dh_stale_hooks stale;
     dh_value_vec work;
 };
@@ -142,7 +142,7 @@ static void place(struct exact *e, LLVMValueRef i)
         dh_stale_hooks_place(&e->stale, &e->w, &a, site);
 }
 
-/* Whether nobody asks for the stack on which a chosen access happens. */
+/* Whether no report shows the call stack of a chosen access. */
 static bool is_sparse(const struct dh_plan *plan)
 {
     return plan->bits && (plan->everywhere == DH_CLASS_ATOMRACE || plan->everywhere == DH_CLASS_STALE);

@@ -53,10 +53,10 @@ struct heal {
     dh_value_vec work;
     DH_VEC(struct block) blocks;
     struct dh_u64_map block_of;
-    struct dh_u64_map pointless; /* entries behind which no end can be reached */
+    struct dh_u64_map pointless; /* section entries from which no end is reachable */
 };
 
-/* ---- what the file says of an instruction ---- */
+/* ---- roles of an instruction in the policy ---- */
 
 static uint32_t mark_of(const struct heal *h, uint32_t site)
 {
@@ -165,8 +165,7 @@ static void keep_apart(LLVMValueRef f)
     add_attribute(f, "noinline");
 }
 
-/* Whether nothing leaves the function past its ends, nor is it ever inside of itself: then its activations need not be
- * told apart. */
+/* Without unwinding, longjmp and recursion there is one activation at a time, and inlining does no harm. */
 static bool may_be_inlined(const struct heal *h)
 {
     return !h->jumps && dh_function_has(h->function, "nounwind") &&
@@ -195,7 +194,7 @@ static void call_section(struct heal *h, enum dh_hook hook, uint32_t section, LL
     dh_hooks_call(&h->w.hooks, h->w.b, hook, args);
 }
 
-/* NULL: nobody asks for it. */
+/* NULL: not needed. */
 static LLVMValueRef frame_for(struct heal *h, uint32_t section)
 {
     if (h->is_local[section] && (h->is_left || !may_be_inlined(h)))
@@ -210,7 +209,7 @@ static bool is_by_object(const struct heal *h, uint32_t group)
     return h->objects.groups >> group & 1;
 }
 
-/* The objects that the section is about: of an access what that accesses, of a function what it is given. */
+/* The objects of a section: those that the access, or the function through its arguments, accesses. */
 static void objects_of(struct heal *h, uint32_t group, LLVMValueRef access, LLVMValueRef out[DH_HEAL_OBJECTS])
 {
     struct dh_memop a;
@@ -257,7 +256,7 @@ static bool is_production(const struct heal *h)
     return h->w.plan->everywhere & DH_CLASS_PRODUCTION;
 }
 
-/* In a production build: whoever calls the function is in a section of the same group until it returns. */
+/* In a production build: every caller holds the group until the function returns. */
 static bool is_needless(const struct heal *h, uint32_t section)
 {
     return is_production(h) && h->is_local[section] && !h->waits[section] &&
@@ -318,8 +317,8 @@ static bool is_opened_at(const struct heal *h, LLVMValueRef i, uint32_t site, ui
     return false;
 }
 
-/* In a production build, where nobody watches locks: a single access that cannot harm any section is ordered with the
- * others as a lock would order it, and takes none. */
+/* In a production build, which does not check lock order: a single access that cannot break the atomicity of any
+ * section acquires no lock; it is ordered as if it did. */
 static bool goes_without(const struct heal *h, const struct dh_memop *a, uint32_t site, uint32_t group)
 {
     uint64_t pass = a->op == DH_OP_READ ? h->reads_pass : h->only_singles;
@@ -365,7 +364,7 @@ static bool is_way_out(LLVMValueRef i)
     return LLVMGetInstructionOpcode(i) == LLVMRet || LLVMGetInstructionOpcode(i) == LLVMResume;
 }
 
-/* Where frames of functions called from here may have gone without a word. */
+/* Where callees may have been unwound without running their leave hooks. */
 static bool is_return_from_below(LLVMValueRef i)
 {
     return (LLVMGetInstructionOpcode(i) == LLVMLandingPad && LLVMGetNumClauses(i)) ||
@@ -528,7 +527,7 @@ static void place_dead_ends(struct heal *h, uint32_t section)
         for (unsigned k = 0, n = LLVMGetNumSuccessors(end); k < n; k++) {
             LLVMBasicBlockRef next = LLVMGetSuccessor(end, k);
             struct block *to = &h->blocks.at[*dh_u64_map_find(&h->block_of, (uintptr_t)next)];
-            /* One that comes to the entry first opens it anew. */
+            /* A path that reaches the entry first opens the section anew. */
             if (to->live || !to->leads || to->closed)
                 continue;
             dh_pass_position_block_start(&h->w, next);
@@ -580,7 +579,7 @@ static void place_function(struct heal *h, LLVMValueRef f)
         } else if (p->role == DH_SECTION_ENTRY) {
             LLVMValueRef frame = frame_for(h, p->section);
             dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(f));
-            if (h->frame) /* behind it, which is the first of all */
+            if (h->frame) /* after the frame's hook, which is the first */
                 LLVMPositionBuilderBefore(h->w.b, LLVMGetNextInstruction(h->frame));
             open_section(h, frame, p->section, NULL, dh_pass_u32(&h->w, own));
         } else if (p->role != DH_SECTION_ENTRY && !h->is_local[p->section]) {
@@ -645,7 +644,7 @@ static bool is_single(const struct heal *h, uint32_t section)
     return n == 2 && site < h->n_sites && dh_op_info(h->ops[site])->group == DH_GROUP_ACCESS;
 }
 
-/* One write is seen or not: either way the read lies before the section or behind it. */
+/* A single write is seen or not: the read is serialised before or after the section. */
 static bool writes_once(const struct heal *h, uint32_t section)
 {
     const struct dh_heal_summary *t =

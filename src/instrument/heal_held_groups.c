@@ -22,7 +22,7 @@ static uint64_t *number_of(const struct dh_heal_held_groups *h, LLVMValueRef fun
     return dh_u64_map_find(&h->objects->index, (uintptr_t)function);
 }
 
-/* A wait closes what is open, so that nothing is held behind it. */
+/* A wait closes open sections: no group is held after it. */
 void dh_heal_held_groups_add(struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
     uint64_t *at = number_of(h, function);
@@ -30,7 +30,7 @@ void dh_heal_held_groups_add(struct dh_heal_held_groups *h, LLVMValueRef functio
         h->own[*at] |= (uint64_t)1 << group;
 }
 
-/* Nobody but the calls that can be seen comes to it. */
+/* All calls of it are visible direct calls. */
 static bool is_only_called(LLVMValueRef f)
 {
     LLVMLinkage linkage = LLVMGetLinkage(f);
@@ -38,7 +38,7 @@ static bool is_only_called(LLVMValueRef f)
            !dh_heal_is_address_taken(f) && !dh_function_has(f, "presplitcoroutine");
 }
 
-/* What is open at every call; a tail call that must be one comes behind the end of the sections. */
+/* Groups that are held at every call; a musttail call comes after the sections are closed. */
 static uint64_t held_at_calls(const struct dh_heal_held_groups *h, LLVMValueRef f)
 {
     uint64_t all = ~h->objects->groups;
@@ -50,7 +50,7 @@ static uint64_t held_at_calls(const struct dh_heal_held_groups *h, LLVMValueRef 
     return all;
 }
 
-/* From all there is down to what holds: functions that call each other are in what the first of them was called in. */
+/* Greatest fixpoint: recursive functions hold what their first caller holds. */
 void dh_heal_held_groups_find(struct dh_heal_held_groups *h, LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))

@@ -8,17 +8,17 @@
 
 struct dh_heal_held_groups {
     const struct dh_heal_object_locks *objects; /* borrowed */
-    uint64_t *own;                              /* per function, a bit for each group: by a section of its own */
-    uint64_t *given;                            /* and by whoever calls it */
+    uint64_t *own;   /* per function, a bit for each group: by a section that is the function */
+    uint64_t *given; /* held by all callers */
 };
 
 void dh_heal_held_groups_init(struct dh_heal_held_groups *h, const struct dh_heal_object_locks *o);
 /* A section of the group is the whole function. */
 void dh_heal_held_groups_add(struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group);
-/* After all are added. A lock for each object is not handed on: others may be meant further down. */
+/* After all are added. Groups with a lock per object are left out: a callee may access other objects. */
 void dh_heal_held_groups_find(struct dh_heal_held_groups *h, LLVMModuleRef m);
 bool dh_heal_is_held(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group);
-/* By who calls it. */
+/* Held by all its callers. */
 bool dh_heal_is_held_on_entry(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group);
 void dh_heal_held_groups_release(struct dh_heal_held_groups *h);
 

@@ -8,7 +8,7 @@
 
 enum { STEPS = 16, ROUNDS = 64, MOST_BYTES = 8 };
 
-/* An address as far as constants lead. */
+/* An address as base plus constant offset. */
 struct address {
     LLVMValueRef root;
     int64_t offset;
@@ -21,9 +21,9 @@ struct finding {
     dh_value_vec functions, work;
     uint32_t group;
     struct dh_heal_summary *touches; /* of the group, per function */
-    bool by_pointer;                 /* who is called through a pointer may touch it */
-    /* of the function that is looked at */
-    struct address only; /* what it touches, as long as that is one */
+    bool by_pointer;                 /* functions that are called through pointers may access it */
+    /* of the current function */
+    struct address only; /* the only address it accesses, while there is one */
     bool several, changed;
     uint8_t writes;
 };
@@ -70,7 +70,7 @@ static struct address address_of(const struct dh_pass *w, LLVMValueRef v)
     return a;
 }
 
-/* ---- what functions touch ---- */
+/* ---- summaries of functions ---- */
 
 static bool is_of(const struct finding *d, uint32_t site)
 {
@@ -102,7 +102,7 @@ static void touch_other(struct finding *d, struct dh_heal_summary *t)
     d->writes = MANY;
 }
 
-/* Whether it can be come to again in one activation. */
+/* Whether the block is on a cycle of the control flow graph. */
 static bool is_in_loop(LLVMBasicBlockRef block)
 {
     DH_VEC(LLVMBasicBlockRef) way = {0};
@@ -224,7 +224,7 @@ static void follow(struct finding *d)
     }
 }
 
-/* ---- whether that will do ---- */
+/* ---- whether locks per object suffice ---- */
 
 /* The same wherever in the function it is asked for. */
 static bool stays(LLVMValueRef f, LLVMValueRef v)
@@ -325,7 +325,7 @@ static void look_at_group(struct finding *d)
         d->o->groups |= (uint64_t)1 << d->group;
 }
 
-/* ---- who waits for others ---- */
+/* ---- functions that may wait for other threads ---- */
 
 bool dh_heal_op_may_wait(uint8_t op)
 {
@@ -380,7 +380,7 @@ void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w
     dh_vec_release(&d.work);
 }
 
-/* Calls through pointers may lead to any function whose address is taken: then it is said to be. */
+/* Calls through pointers may call any function whose address is taken: such a function counts as recursive. */
 bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLVMValueRef function)
 {
     dh_value_vec way = {0};

@@ -9,25 +9,25 @@
 
 enum { DH_HEAL_OBJECTS = 2 };
 
-/* The variable of an object that a function is given: so many bytes behind that argument. */
+/* A variable of an object that a function gets as argument, at an offset from it. */
 struct dh_heal_object_argument {
     unsigned argument;
     int64_t offset;
 };
 
-/* What a function and all that it calls may touch. */
+/* Mod/ref summary: what a function and its callees may access of a group. */
 struct dh_heal_summary {
     struct dh_heal_object_argument at[DH_HEAL_OBJECTS];
     uint8_t n;
     uint8_t writes;  /* at most so many in one activation; 2 is any number */
-    bool any, other; /* other: it touches what no argument leads to, or too much */
+    bool any, other; /* other: accesses beyond its arguments, or more than DH_HEAL_OBJECTS */
 };
 
 struct dh_heal_object_locks {
-    uint64_t groups; /* a bit for each that can */
+    uint64_t groups; /* a bit for each that can have a lock per object */
     struct dh_u64_map index;
     struct dh_heal_summary *touches[DH_HEAL_MOST_GROUPS]; /* of groups with one variable that are healed by a lock */
-    bool *waits; /* per function: for other threads, here or in what it calls */
+    bool *waits;                                          /* per function: it or a callee may wait for other threads */
 };
 
 struct dh_heal_sections {
@@ -40,9 +40,9 @@ struct dh_heal_sections {
 void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w, const struct dh_heal_sections *s);
 /* A call that may wait for other threads; sections are closed before it. */
 bool dh_heal_op_may_wait(uint8_t op);
-/* Others than the calls that can be seen may come to it. */
+/* It may be called other than by visible direct calls. */
 bool dh_heal_is_address_taken(LLVMValueRef function);
-/* It may come to itself again, directly or not. */
+/* It may call itself, directly or not. */
 bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLVMValueRef function);
 bool dh_heal_object_locks_may_wait(const struct dh_heal_object_locks *o, LLVMValueRef function);
 void dh_heal_object_locks_release(struct dh_heal_object_locks *o);

@@ -45,7 +45,7 @@ static void add_all(struct reach *r, bool (*wanted)(LLVMValueRef call))
             add(r, f);
 }
 
-/* Who takes its address hands it to somebody who calls it, as qsort or pthread_create. */
+/* A function that takes the address passes it to one that calls it, such as qsort or pthread_create. */
 static void add_users(struct reach *r, LLVMValueRef value, unsigned depth)
 {
     enum { DEPTH = 8 };

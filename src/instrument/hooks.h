@@ -115,7 +115,7 @@ struct dh_hooks {
     LLVMTypeRef type[DH_HOOK_COUNT];
 };
 
-/* Fails when the program itself gives a hook's name to something that is no function. */
+/* Fails when the program defines something that is no function under a hook's name. */
 bool dh_hooks_init(struct dh_hooks *h, LLVMModuleRef m, struct dh_err *err);
 /* Emits a call at the builder's position; as many arguments as the hook has parameters. */
 LLVMValueRef dh_hooks_call(struct dh_hooks *h, LLVMBuilderRef b, enum dh_hook hook, LLVMValueRef *args);

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* First words of statements that touch nothing. */
+/* Mnemonics that neither access memory nor synchronise. */
 static const char *const harmless[] = {"pause", "nop", "rep", "rdtsc", "rdtscp", "cpuid", "lfence", "sfence", "rdpid"};
 /* A locked operation that changes nothing at the top of the stack is the fence of older processors and kernels. */
 static const char *const idle[] = {"addl", "addq", "orl", "orq", "add", "or"};

@@ -33,12 +33,12 @@ struct late {
     struct dh_strided_loops runs;
     unsigned nosanitize;
     bool unchecked;   /* the function asks to be left alone: frames and atomics only */
-    unsigned classes; /* of the access at hand */
+    unsigned classes; /* of the current access */
     dh_value_vec work, all;
-    DH_VEC(bool) needless; /* of `all`: checks of units */
+    DH_VEC(bool) needless; /* of `all`: redundant consistency checks */
 };
 
-/* Sites that could not be told are worth hooks only as long as some site wants them. */
+/* An access without a known site gets the classes that any site has. */
 static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
 {
     *site = dh_ir_site_of(a->at);
@@ -277,7 +277,7 @@ static void place_memory(struct late *l, const struct dh_memop *a, LLVMValueRef 
         place_end(l, a, a->addr, 1, false, size, place);
 }
 
-/* Inline assembly is not understood, but for fences; what may do anything is told, so that the run can say so. */
+/* Of inline assembly only fences are understood; what may do anything calls a hook, so that reports can disclose it. */
 static void place_assembly(struct late *l, LLVMValueRef i, LLVMValueRef place)
 {
     static const uint32_t full = DH_OP_FENCE | DH_ORDER_SEQ_CST << 8;
@@ -299,7 +299,8 @@ static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef pl
     l->w.counts->calls++;
 }
 
-/* ---- units: every access counts, since a read and the write behind it may be told apart by another thread ---- */
+/* ---- consistency scopes: every access counts, since another thread may write between a read and the write after it
+ * ---- */
 
 static void place_unit(struct late *l, LLVMValueRef from, uint64_t bytes, LLVMValueRef size, unsigned alignment,
                        bool read, LLVMValueRef place)

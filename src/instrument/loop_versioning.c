@@ -22,7 +22,7 @@ struct version {
     struct dh_counted_loop *l;
     struct walker at[ACCESSES_MOST];
     unsigned n, ranges;
-    LLVMBasicBlockRef behind, copy; /* where the loop leads; the loop without hooks */
+    LLVMBasicBlockRef behind, copy; /* exit block of the loop; the version without hooks */
     struct dh_u64_map known;        /* instruction of the loop -> its copy */
     dh_value_vec copies;
 };
@@ -75,7 +75,7 @@ static bool is_outside(const struct version *v, LLVMValueRef user)
     return LLVMGetInstructionParent(user) != v->l->block;
 }
 
-/* Is the loop still entered only from where it was, by who is no loop himself? */
+/* Is the loop still entered only from its preheader, which is no loop itself? */
 static bool is_as_found(const struct version *v)
 {
     LLVMValueRef phi = LLVMGetFirstInstruction(v->l->block), end = LLVMGetBasicBlockTerminator(v->l->before);
@@ -85,8 +85,8 @@ static bool is_as_found(const struct version *v)
     return LLVMCountIncoming(phi) == 2 && LLVMIsABranchInst(end) && !again;
 }
 
-/* Values of the loop that others use have to come together behind it: in phis that are there, or where nobody else
- * comes to. */
+/* Values of the loop that are used after it need phis in the exit block: existing ones, or new ones where the loop is
+ * the only predecessor. */
 static bool can_come_together(const struct version *v)
 {
     if (LLVMIsALandingPadInst(LLVMGetFirstInstruction(v->behind)))
@@ -182,7 +182,7 @@ static void copy_loop(struct version *v)
 
 /* ---- around both ---- */
 
-/* What is used behind the loop, where only the loop leads to. */
+/* Values used after the loop, when the loop is the exit block's only predecessor. */
 static void join_value(struct version *v, LLVMValueRef i)
 {
     dh_value_vec users = {0};

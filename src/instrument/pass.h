@@ -47,7 +47,7 @@ struct dh_memop {
     enum dh_memop_kind kind;
     enum dh_op op; /* DH_OP_NONE for calls */
     enum dh_order order;
-    uint32_t more; /* to say in `what`: DH_STALE_* */
+    uint32_t more; /* added to `what`: DH_STALE_* */
 };
 
 bool dh_pass_init(struct dh_pass *w, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
@@ -61,7 +61,7 @@ void dh_pass_enter_function(struct dh_pass *w, LLVMValueRef function);
 /* Instructions of `function` that dh_memop_of could describe, in order; hook calls and debug intrinsics left out. */
 void dh_pass_collect_memops(LLVMValueRef function, dh_value_vec *out);
 bool dh_memop_of(const struct dh_pass *w, LLVMValueRef instruction, struct dh_memop *out);
-/* Both address and value lie where hooks can be given them: no segment registers, no machine-only types. */
+/* Address and value can be passed to hooks: no segment registers, no machine-only types. */
 bool dh_memop_is_ordinary(const struct dh_memop *a);
 uint32_t dh_memop_what(const struct dh_memop *a);
 
@@ -76,7 +76,7 @@ LLVMValueRef dh_pass_u64(const struct dh_pass *w, uint64_t value);
 LLVMValueRef dh_pass_size_u64(struct dh_pass *w, LLVMValueRef size);
 
 /* Attribute of a function or of a call (its own or its callee's). */
-/* no_sanitize("thread") and the like: plain accesses of the function are not looked at. */
+/* no_sanitize("thread") and the like: plain accesses of the function are not checked. */
 bool dh_function_is_unchecked(LLVMValueRef f);
 bool dh_function_has(LLVMValueRef function, const char *attribute);
 bool dh_call_has(LLVMValueRef call, LLVMAttributeIndex where, const char *attribute);

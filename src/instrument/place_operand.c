@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 3, MOST_ARMS = 8, MOST_KNOWN = 32 };
 
-/* One access under way; answers are kept because a phi must get equal values for equal arms. */
+/* The current access; results are cached because a phi needs equal values for equal predecessors. */
 struct arms {
     struct dh_site_resolver *r;
     struct dh_pass *w;

@@ -14,10 +14,10 @@ struct dh_places {
     DH_VEC(struct dh_place) all;
 };
 
-/* Around the weaving of a module: handles of another one say nothing. */
+/* Around a pass over a module: cached handles are invalid in another one. */
 void dh_places_enter_module(struct dh_places *p, LLVMModuleRef m);
 void dh_places_leave_module(struct dh_places *p);
-/* Id to hand to a hook for `site` (may be DH_NO_SITE) at debug location `loc` (may be NULL). */
+/* Place id that a hook gets for `site` (may be DH_NO_SITE) at debug location `loc` (may be NULL). */
 uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc);
 /* The same when only the call is known that brought the site here; without a site, the location of the access itself,
  * or about, stands for that call: it will be the innermost frame. */

@@ -16,7 +16,7 @@ static void strip(struct dh_pass *w, const char *hook)
         u = LLVMGetNextUse(u);
         if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f)
             continue;
-        if (LLVMGetFirstUse(call)) /* merged exits leave phis of depths behind, which nobody reads any more */
+        if (LLVMGetFirstUse(call)) /* merged exits leave phis of depths, which are dead */
             LLVMReplaceAllUsesWith(call, LLVMGetPoison(LLVMTypeOf(call)));
         LLVMInstructionEraseFromParent(call);
     }
@@ -64,7 +64,7 @@ bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, s
     dh_post_inline_places(&w);
     /* Where few sites were chosen, most functions lead to none. */
     bool sparse = plan->bits && plan->everywhere == DH_CLASS_ATOMRACE;
-    /* Healing and stale values tell of nobody's stack. */
+    /* Healing and stale values need no call stacks. */
     bool frames =
         plan->everywhere & (DH_CLASSES_EXACT | DH_CLASSES_LATE) && !(plan->bits && plan->everywhere == DH_CLASS_STALE);
     struct dh_u64_map reaching = {0};

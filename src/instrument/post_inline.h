@@ -5,9 +5,9 @@
 
 #include "instrument/pass.h"
 
-/* Takes out every frame: those of inlined functions would end their caller's. */
+/* Removes every frame hook: those of inlined functions would pop their caller's frame. */
 void dh_post_inline_strip_frames(struct dh_pass *w);
-/* Gives hooks that came in by inlining the place with their inlining chain. */
+/* Gives inlined hooks places with their inlining chain. */
 void dh_post_inline_places(struct dh_pass *w);
 
 #endif

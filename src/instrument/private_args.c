@@ -2,7 +2,7 @@
 
 enum { SPARED = 2, SMALL_COPY = 64 };
 
-/* What becomes a few moves is no call. */
+/* Small copies are expanded inline and call nothing. */
 static bool may_be_call(const struct dh_memop *a)
 {
     return a->kind == DH_MEMOP_MEMORY && (!a->bytes || a->bytes > SMALL_COPY);

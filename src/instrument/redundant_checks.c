@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 32 }; /* addresses remembered in a piece; longer ones lose the oldest */
+enum { WINDOW = 32 }; /* addresses remembered in a region; beyond, the oldest are dropped */
 
 struct seen {
     LLVMValueRef addr;
     uint64_t bytes;
     bool writes;
     unsigned classes;
-    size_t at; /* in the work list; ELSEWHERE: in a block before this one, where it stays */
+    size_t at; /* in the work list; ELSEWHERE: in a dominating block, where it stays */
 };
 #define ELSEWHERE SIZE_MAX
 
@@ -63,20 +63,20 @@ static void note(struct piece *p, dh_value_vec *work, size_t at, const struct dh
     } else if (before->bytes >= now.bytes && (before->writes || !now.writes) && !(now.classes & ~before->classes)) {
         work->at[at] = NULL;
     } else if (now.bytes >= before->bytes && (now.writes || !before->writes) && !(before->classes & ~now.classes)) {
-        /* A read, then a write: the write speaks for both. */
+        /* A read, then a write: the write's check covers both. */
         if (before->at != ELSEWHERE)
             work->at[before->at] = NULL;
         *before = now;
     }
 }
 
-/* ---- from block to block ---- */
+/* ---- across blocks: available checks, a forward must-dataflow analysis ---- */
 
-/* What was checked of an address on every way to a point, since the last call, atomic or fence. */
+/* What was checked of an address on every path to a point, since the last call, atomic or fence. */
 struct fact {
     uint32_t bytes; /* 0: nothing */
     uint16_t classes;
-    bool writes, any; /* any: no way was seen yet */
+    bool writes, any; /* any: top, no path seen yet */
 };
 
 struct block {
@@ -88,7 +88,7 @@ struct block {
 struct ways {
     const struct dh_pass *w;
     const dh_value_vec *work;
-    const unsigned *classes;   /* by entry of the work list: what it speaks for; it may speak for nobody */
+    const unsigned *classes;   /* by entry of the work list: classes its check covers, 0: none */
     LLVMValueRef object;       /* NULL: any */
     struct dh_u64_map of;      /* block -> index */
     struct dh_u64_map numbers; /* address -> index */
@@ -151,7 +151,7 @@ static void meet(struct fact *a, const struct fact *b)
         a->bytes = 0;
 }
 
-/* An address that is computed in the block was another one before. */
+/* An address that is computed in the block had another value before (loops). */
 static bool is_made_in(LLVMValueRef addr, LLVMBasicBlockRef block)
 {
     return LLVMIsAInstruction(addr) && LLVMGetInstructionParent(addr) == block;
@@ -181,7 +181,7 @@ static void pass_access(struct ways *ways, const struct dh_memop *a, unsigned cl
         *f = now;
 }
 
-/* True: what holds at its end changed. */
+/* True: the facts at its end changed. */
 static bool pass_block(struct ways *ways, uint32_t n)
 {
     size_t most = ways->addresses.n;
@@ -205,7 +205,7 @@ static bool pass_block(struct ways *ways, uint32_t n)
     return changed;
 }
 
-/* False: there is too much to look at, and blocks stay by themselves. */
+/* False: too large; elimination stays within blocks. */
 static bool find_facts(struct ways *ways, LLVMValueRef f)
 {
     enum { MOST_FACTS = 1 << 18, MOST_ROUNDS = 40 };
@@ -252,7 +252,7 @@ static void enter(struct ways *ways, struct piece *p, LLVMBasicBlockRef block)
     }
 }
 
-/* The first pointer that the function is given. */
+/* The first pointer parameter. */
 static LLVMValueRef object_of(LLVMValueRef f)
 {
     for (unsigned n = 0; n < LLVMCountParams(f); n++)

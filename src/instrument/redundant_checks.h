@@ -7,16 +7,15 @@
 
 #include "instrument/pass.h"
 
-/* Replaces what needs no hook in `work` (instructions of one function, in order) by NULL. `hooked` tells which classes
- * an access would get hooks of: it speaks for these, 0: for nobody. */
+/* Replaces accesses in `work` (instructions of one function, in order) whose check is redundant by NULL. `hooked`
+ * answers the classes that the check of an access covers, 0: none. */
 void dh_redundant_checks_remove(const struct dh_pass *w, dh_value_vec *work,
                                 unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg);
-/* Whether the plan's degree looks further than straight code, and at what: *object is the function's own, NULL:
- * everything. */
+/* Whether the plan's degree eliminates across blocks, and for which addresses: those in *object, NULL: all. */
 bool dh_redundant_checks_object(const struct dh_pass *w, LLVMValueRef f, LLVMValueRef *object);
 /* An address in that object; any, if it is NULL. */
 bool dh_redundant_checks_is_in_object(LLVMValueRef object, LLVMValueRef addr);
-/* Behind it the order of threads may be another, or memory may be gone. */
+/* After it happens-before may have changed, or memory may be freed. */
 bool dh_memop_ends_sync_free_region(const struct dh_memop *a);
 
 #endif

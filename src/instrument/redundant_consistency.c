@@ -2,7 +2,7 @@
 
 #include "instrument/redundant_checks.h"
 
-enum { WINDOW = 32 }; /* addresses that are followed at a time */
+enum { WINDOW = 32 }; /* addresses tracked at a time */
 
 /* The last two accesses of an address that are still checked. */
 struct followed {
@@ -47,7 +47,7 @@ static void follow(struct piece *p, const struct dh_memop *a, size_t at, bool *n
     f->last_writes = writes;
 }
 
-/* Activations begin and end at hooks that are there already, and with them units. */
+/* Scopes begin and end at hooks that are placed already. */
 static bool has_hook_between(LLVMValueRef from, LLVMValueRef to)
 {
     for (LLVMValueRef i = LLVMGetNextInstruction(from); i && i != to; i = LLVMGetNextInstruction(i))

@@ -15,8 +15,8 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-/* How often a function may access what others see, and whether it may change it or synchronise. One that only reads,
- * and calls nothing but the like, has no activation of its own: what it reads its caller reads. */
+/* How often a function may access shared data, and whether it may write it or synchronise. A function that only reads,
+ * and calls only such functions, has no scope of its own: its reads belong to the caller's. */
 enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, ACTS = 4 };
 
 struct activations {
@@ -83,8 +83,8 @@ static bool is_shared(struct activations *a, const struct dh_memop *m)
     return m->src && !is_private(a, m->src) && !dh_escape_is_constant(&a->escape, m->src);
 }
 
-/* What a function of a library does to what it is given a pointer to nobody knows; synchronisation and allocation do
- * nothing to the program's data. */
+/* A library function may do anything through pointer arguments; synchronisation and allocation do not access the
+ * program's data. */
 static unsigned of_library(LLVMValueRef call, const struct dh_site_table *sites)
 {
     uint32_t site = dh_ir_site_of(call);
@@ -125,7 +125,7 @@ static unsigned of_instruction(struct activations *a, LLVMValueRef i)
     return m.op == DH_OP_READ ? ONCE : ONCE | ACTS;
 }
 
-/* Recursive functions come to themselves while they are counted: they do whatever they do over and over. */
+/* A recursive function is reached while it is counted: it does what it does often. */
 static unsigned of_function(struct activations *a, LLVMValueRef function)
 {
     uint64_t *known = dh_u64_map_find(&a->accesses, (uintptr_t)function);
@@ -164,7 +164,7 @@ static void place_leave(struct activations *a, LLVMValueRef before, LLVMValueRef
     dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &token);
 }
 
-/* What was called from here and ended without a word. */
+/* Closes scopes of callees that were unwound. */
 static void place_resume(struct activations *a, LLVMValueRef at, LLVMValueRef token)
 {
     switch (LLVMGetInstructionOpcode(at)) {
@@ -205,7 +205,7 @@ static void place_exits(struct activations *a, LLVMValueRef function, LLVMValueR
     }
 }
 
-/* The first pointer parameter; where a structure is returned through memory, that of the source comes behind. */
+/* The first pointer parameter of the source: a hidden one for the returned structure precedes it. */
 static LLVMValueRef object_of(LLVMValueRef function)
 {
     static const char *const hidden[] = {"sret", "nest", "swiftself", "byval", "inalloca", "preallocated"};
@@ -224,7 +224,7 @@ static LLVMValueRef object_of(LLVMValueRef function)
     return NULL;
 }
 
-/* As the debug intrinsics behind the start tell it; NULL: they do not. */
+/* By the debug intrinsics of the entry block; NULL: unknown. */
 static LLVMMetadataRef variable_of(LLVMValueRef function, LLVMValueRef parameter)
 {
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
@@ -243,11 +243,11 @@ static void place(struct activations *a, LLVMValueRef function, struct dh_scope_
     LLVMMetadataRef variable = object ? variable_of(function, object) : NULL;
     dh_pass_enter_function(&a->w, function);
     dh_pass_position_block_start(&a->w, LLVMGetEntryBasicBlock(function));
-    /* Without debug information nothing else can tell the object later. */
+    /* Without debug information the object cannot be found later. */
     bool told = object && !LLVMGetSubprogram(function);
     LLVMValueRef args[] = {told ? object : LLVMConstNull(a->w.ptr), dh_pass_u32(&a->w, site)};
-    /* To the optimiser it may touch anything: what the function reads it reads itself, and not what its last activation
-     * left in a register. */
+    /* To the optimiser the hook may access any memory, so that the function's reads are not replaced by registers of
+     * the previous activation. */
     LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
     if (variable && !dh_u64_map_find(&objects->of_site, site + 1)) {
         *dh_u64_map_at(&objects->of_site, site + 1) = objects->variables.n;
@@ -301,7 +301,7 @@ static bool is_plain(struct dh_di *di, LLVMValueRef i)
     return e->understood && !e->deref && !e->add;
 }
 
-/* What the variable holds at the hook: said last before it in its block. */
+/* The variable's value at the hook, by the last debug intrinsic before it in its block. */
 static LLVMValueRef value_at(struct dh_di *di, LLVMValueRef hook, LLVMMetadataRef variable)
 {
     enum { FAR = 256 };
@@ -322,10 +322,10 @@ static bool comes_before(LLVMValueRef first, LLVMValueRef second)
     return i;
 }
 
-/* Is there a way from the start to `to` that leaves `around` out? */
+/* Is there a path from the entry to `to` that avoids `around` (which then does not dominate it)? */
 static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasicBlockRef around)
 {
-    enum { MOST = 2000 }; /* blocks; beyond, nobody asks */
+    enum { MOST = 2000 }; /* blocks; beyond, assume there is */
     bool ignored = false;
     dh_u64_map_clear(&a->seen);
     *dh_u64_map_at(&a->seen, (uintptr_t)around) = 2;
@@ -347,7 +347,7 @@ static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasi
     return false;
 }
 
-/* What debug intrinsics speak of may have moved behind them. */
+/* Whether the value dominates the hook: values may have moved after their debug intrinsics. */
 static bool is_known_at(struct activations *a, LLVMValueRef value, LLVMValueRef hook)
 {
     if (!LLVMIsAInstruction(value))
@@ -355,7 +355,7 @@ static bool is_known_at(struct activations *a, LLVMValueRef value, LLVMValueRef 
     LLVMBasicBlockRef from = LLVMGetInstructionParent(value), to = LLVMGetInstructionParent(hook);
     if (from == to)
         return comes_before(value, hook);
-    /* The result of an invoke is there on one of its ways only. */
+    /* The result of an invoke is defined on its normal edge only. */
     return LLVMGetInstructionOpcode(value) != LLVMInvoke && LLVMGetInstructionOpcode(value) != LLVMCallBr &&
            !has_way_around(a, to, from);
 }

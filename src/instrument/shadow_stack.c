@@ -11,7 +11,7 @@ bool dh_frames_present(LLVMModuleRef m)
     return enter && LLVMGetFirstUse(enter);
 }
 
-/* What a frame must be told about besides its start. */
+/* Instructions besides the entry that need a frame hook. */
 struct exits {
     dh_value_vec leave;  /* instructions before which the frame ends */
     dh_value_vec resume; /* landing pads and calls that return twice */

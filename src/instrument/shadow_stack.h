@@ -5,7 +5,7 @@
 
 #include "instrument/pass.h"
 
-/* Was the module given frames before? A second set would push every function twice. */
+/* Does the module have frame hooks already? A second set would push every function twice. */
 bool dh_frames_present(LLVMModuleRef m);
 void dh_frames_place(struct dh_pass *w, LLVMValueRef function);
 

@@ -10,7 +10,7 @@ struct dh_site_index {
     uint32_t *by_function; /* site ids in order of file, function, id */
 };
 
-/* Ids next to each other in an index, lowest first. */
+/* Ids with equal keys in an index, lowest first. */
 struct dh_site_range {
     const uint32_t *ids;
     uint32_t n;
@@ -18,7 +18,7 @@ struct dh_site_range {
 
 void dh_site_index_init(struct dh_site_index *x, const struct dh_site_table *t);
 void dh_site_index_release(struct dh_site_index *x);
-/* `t` is the same table as at first, wherever its rows are by now; file and function are its strings. */
+/* `t` is the table that the index was built from, even if reallocated; file and function are its strings. */
 struct dh_site_range dh_site_index_line(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,
                                         uint32_t line);
 struct dh_site_range dh_site_index_function(const struct dh_site_index *x, const struct dh_site_table *t, uint32_t file,

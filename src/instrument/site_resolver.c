@@ -27,7 +27,7 @@ void dh_site_resolver_release(struct dh_site_resolver *r)
     dh_vec_release(&r->fits);
 }
 
-/* ---- the function at hand ---- */
+/* ---- the current function ---- */
 
 static void add_inside(struct dh_site_resolver *r, LLVMMetadataRef loc)
 {
@@ -69,7 +69,7 @@ static uint32_t order_of(LLVMValueRef function, LLVMValueRef i)
     return order;
 }
 
-/* What the access touches, as far as the code left tells. */
+/* The name of what is accessed, as far as the optimised code shows it. */
 static struct dh_access_name name_of(struct dh_site_resolver *r, const struct dh_memop *a)
 {
     struct dh_access_name name = {"", "", "", "", 0};
@@ -100,7 +100,7 @@ static unsigned direction(unsigned op)
     return op < DH_OP_COUNT ? directions[op] : 0;
 }
 
-/* An access, and where it says it is. */
+/* An access and its debug location. */
 struct question {
     const struct dh_memop *a;
     struct dh_debug_scope_names names;
@@ -391,7 +391,7 @@ static bool is_at(LLVMMetadataRef loc, const struct question *q, struct dh_debug
            names.file == q->names.file && names.function == q->names.function;
 }
 
-/* Functions inlined where `q` says it is; each once is enough, and mostly there is one. */
+/* Functions inlined at the location of `q`; each once is enough, and mostly there is one. */
 static void gather_inlined(struct dh_site_resolver *r, const struct question *q)
 {
     struct dh_debug_scope_names last = {0, 0};
@@ -410,8 +410,8 @@ static void gather_inlined(struct dh_site_resolver *r, const struct question *q)
         }
 }
 
-/* Instead of a pointer, a function is given what it would read through it: the load stands at the call now. Its source
- * is in the function, by whatever name that has for it, and whether or not that has been inlined since. */
+/* Argument promotion: the load of a pointer argument moved to the call. Its site is in the callee, under the callee's
+ * name for it, inlined or not. */
 static void gather_callee(struct dh_site_resolver *r, struct question *q)
 {
     r->fits.n = 0;
@@ -464,7 +464,8 @@ struct dh_resolved_site dh_site_resolver_find(struct dh_site_resolver *r, const 
         if (r->fits.n)
             return choose(r, &q);
     }
-    if (!call && a->addr && LLVMIsASelectInst(a->addr)) { /* one of the two; dh_place_operand_emit tells them apart */
+    if (!call && a->addr &&
+        LLVMIsASelectInst(a->addr)) { /* one of the two; dh_place_operand_emit selects at run time */
         struct dh_memop arm = *a;
         arm.addr = LLVMGetOperand(a->addr, 1);
         return dh_site_resolver_find_named(r, &arm);
@@ -480,7 +481,7 @@ static bool belongs(struct dh_site_resolver *r, LLVMMetadataRef scope, const str
     return names.file == row->file && names.function == row->function;
 }
 
-/* Where code of the function of `row` was called from, as far as the code around `i` tells. */
+/* The call that inlined code of the function of `row`, by the locations around `i`. */
 static uint32_t place_by_neighbours(struct dh_site_resolver *r, LLVMValueRef i, uint32_t site,
                                     const struct dh_site *row)
 {

@@ -28,13 +28,13 @@ struct dh_resolved_site {
 void dh_site_resolver_init(struct dh_site_resolver *r, LLVMModuleRef m, struct dh_places *places,
                            const struct dh_plan *plan);
 void dh_site_resolver_release(struct dh_site_resolver *r);
-/* Classes of an access by what is certain: its tag, or what it carried; all when neither is there. */
+/* Classes of an access by its tag or its alias scopes; all classes when it has neither. */
 unsigned dh_site_resolver_certain_classes(struct dh_site_resolver *r, const struct dh_memop *a);
 struct dh_resolved_site dh_site_resolver_find(struct dh_site_resolver *r, const struct dh_memop *a);
 /* The same for an access whose location is that of something else near it. */
 struct dh_resolved_site dh_site_resolver_find_named(struct dh_site_resolver *r, const struct dh_memop *a);
-/* Id to hand to the hook of an instruction: its site (may be DH_NO_SITE) and the calls it was inlined through, told by
- * the code around it when its own location is gone. */
+/* Place id for the hook of an instruction: its site (may be DH_NO_SITE) and the calls it was inlined through, by the
+ * locations around it when its own is lost. */
 uint32_t dh_site_resolver_place(struct dh_site_resolver *r, LLVMValueRef instruction, uint32_t site);
 
 #endif

@@ -3,7 +3,7 @@
 #include "ir/site_scopes.h"
 #include "ir/sites.h"
 
-/* Loads of the source, even when they were merged, have their sites: these were made up. */
+/* Loads of the source keep their sites even when merged; loads without one were invented by the rewrite. */
 static bool is_made_up(LLVMValueRef i)
 {
     uint32_t site;

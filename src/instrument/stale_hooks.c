@@ -91,7 +91,7 @@ static void keep_range_for_sanitizer(struct dh_stale_hooks *s, struct dh_pass *w
 
 /* ---- each kind ---- */
 
-/* What there is to say of an access by memory: sizes are given by themselves. */
+/* The `what` operand of a memory access; its size is an operand of its own. */
 static LLVMValueRef what_of(struct dh_pass *w, const struct dh_memop *a, bool sized)
 {
     uint32_t what = dh_memop_what(a);
@@ -195,7 +195,7 @@ static bool is_lifetime(LLVMValueRef user)
     return !strncmp(name, "llvm.lifetime.start", 19) || !strncmp(name, "llvm.lifetime.end", 17);
 }
 
-/* At both its ends: a signal handler, or a thread that was not told, may write there in between. */
+/* At both ends of its lifetime: a signal handler, or an unobserved thread, may write there in between. */
 static bool place_at_ends(struct dh_pass *w, LLVMValueRef local)
 {
     dh_value_vec ends = {0};
@@ -216,7 +216,7 @@ static bool place_at_ends(struct dh_pass *w, LLVMValueRef local)
     return any;
 }
 
-/* Behind all that the block allocates: what stands behind a call that is inlined would be allocated at run time. */
+/* After all allocas of the block: an alloca after an inlined call would be dynamic. */
 static LLVMValueRef last_of_frame(LLVMValueRef local)
 {
     LLVMValueRef last = local;

@@ -11,14 +11,14 @@ void dh_strided_loops_release(struct dh_strided_loops *r)
     dh_vec_release(&r->loops);
 }
 
-/* ---- which blocks are loops that count ---- */
+/* ---- counted loops ---- */
 
 static bool is_in(const struct dh_counted_loop *l, LLVMValueRef v)
 {
     return LLVMIsAInstruction(v) && LLVMGetInstructionParent(v) == l->block;
 }
 
-/* Arithmetic, and accesses that nobody looks at for their own sake. */
+/* Arithmetic, and accesses that need no hook in the loop. */
 static bool only_computes(LLVMBasicBlockRef block, bool with_chosen)
 {
     unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
@@ -175,7 +175,7 @@ struct walk {
     const struct dh_counted_loop *l;
     LLVMTargetDataRef layout;
 };
-/* What a number must not do on its way, because it is widened behind it. */
+/* Wrap-around that a narrow counter must not have, because it is extended afterwards. */
 enum wrap { MAY_WRAP, NOT_SIGNED, NOT_UNSIGNED };
 
 static bool moves_by(const struct walk *k, LLVMValueRef v, enum wrap wrap, unsigned depth, int64_t *by);
@@ -277,7 +277,7 @@ static bool moves_by(const struct walk *k, LLVMValueRef v, enum wrap wrap, unsig
     return LLVMIsABinaryOperator(v) && sum_moves_by(k, v, wrap, depth, by);
 }
 
-/* ---- what the hook is given, computed before the loop ---- */
+/* ---- operands of the range hook, computed before the loop ---- */
 
 /* The value of the first round; only of what moves_by understood. */
 static LLVMValueRef at_first(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)

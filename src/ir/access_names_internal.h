@@ -17,7 +17,7 @@ struct dh_namer {
     struct dh_source_texts *sources;
     struct dh_bindings bindings;
     struct dh_ptr_map spellings; /* of values without a variable of their own */
-    struct dh_arena arena;       /* of the function at hand */
+    struct dh_arena arena;       /* of the current function */
     LLVMValueRef function;
     bool cxx;
     unsigned tbaa_kind, via_kind, record_kind, sret_attribute;
@@ -28,12 +28,12 @@ struct spelling {
     const char *variable, *expr, *field;
     struct dh_type *type;
     bool known, artificial;
-    bool is_reference; /* a call that gives back a reference whose type is not known */
+    bool is_reference; /* a call that returns a reference whose type is not known */
 };
 
 enum target_kind { TARGET_UNKNOWN, TARGET_VARIABLE, TARGET_POINTEE };
 
-/* What an address leads to: an object and a place in it. */
+/* What an address points to: an object and an offset in it. */
 struct target {
     enum target_kind kind;
     const char *variable, *expr; /* of the object, or of the pointer that leads to it */
@@ -48,7 +48,7 @@ struct target {
     bool reference; /* reached through a reference */
 };
 
-/* Why we ask: to choose among several variables that hold the same value. */
+/* Context of a query, to choose among several variables that hold the same value. */
 struct use {
     const char *record; /* outermost record the address goes through */
     uint64_t bits;

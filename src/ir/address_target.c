@@ -16,7 +16,7 @@ LLVMOpcode dh_value_opcode(LLVMValueRef v)
     return LLVMGetValueKind(v) == LLVMConstantExprValueKind ? LLVMGetConstOpcode(v) : 0;
 }
 
-/* Functions that hand their first argument through. */
+/* Functions that return their first argument. */
 static bool passes_argument(LLVMValueRef call)
 {
     static const char *const names[] = {"llvm.threadlocal.address",

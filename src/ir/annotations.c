@@ -449,7 +449,7 @@ static const char *owner_of(char *expression, const char **rest)
     return start;
 }
 
-/* The call stands behind the declaration: by then the parameter lies in its variable. */
+/* The call is placed after the declaration, when the parameter is stored in its variable. */
 static void require(struct reading *r, LLVMValueRef f, const char *expression)
 {
     bool reference;

@@ -78,7 +78,7 @@ static bool range_after_shift(LLVMValueRef shift, unsigned by, unsigned width, s
     return true;
 }
 
-/* Bits of the loaded unit that one user takes. */
+/* Bits of the loaded unit that one user demands. */
 static bool range_of_user(LLVMValueRef load, LLVMValueRef user, struct range *r)
 {
     uint64_t c, d;

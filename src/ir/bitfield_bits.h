@@ -6,7 +6,7 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-/* Leaves `from` and `used` alone when the code does not tell. */
+/* Leaves `from` and `used` unchanged when all bits may be demanded. */
 void dh_bitfield_bits_used(LLVMValueRef access, uint64_t *from, uint64_t *used);
 
 #endif

@@ -78,7 +78,7 @@ static void copy(struct copier *k, LLVMValueRef call, unsigned argument)
     LLVMSetCurrentDebugLocation2(k->b, LLVMInstructionGetDebugLoc(call));
     LLVMBuildMemCpy(k->b, room, alignment, LLVMGetOperand(call, argument), alignment, size);
     LLVMSetOperand(call, argument, room);
-    /* A tail call must not be given what lies on the caller's stack; the copy that byval makes is made before. */
+    /* The copy is on the caller's stack: the call can be no tail call any more. */
     if (LLVMIsACallInst(call))
         LLVMSetTailCallKind(call, LLVMTailCallKindNone);
 }

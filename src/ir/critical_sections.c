@@ -15,7 +15,7 @@
 
 enum { MOST_NAMES = 512, MOST_CALLEES = 1024, MOST_ROUNDS = 8, DEPTH = 6 };
 
-/* ---- what functions hold ---- */
+/* ---- accesses and calls of functions ---- */
 
 static unsigned op_of(const struct dh_lock_analysis *a, LLVMValueRef i, uint32_t *site)
 {
@@ -176,7 +176,7 @@ static bool is_pointer(LLVMValueRef v)
     return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
 }
 
-/* Wrappers are known by what they are given: an argument in common, or none at all. */
+/* Calls of lock wrappers match when they share an argument, or one has no pointer argument. */
 static bool share_argument(LLVMValueRef begin, LLVMValueRef end)
 {
     bool any_begin = false, any_end = false;
@@ -276,7 +276,7 @@ void dh_section_walk_release(struct dh_section_walk *w)
     dh_vec_release(&w->inside.callees);
 }
 
-/* ---- functions that return with a lock held, or give one they did not take ---- */
+/* ---- functions that return with a lock held, or release one they did not acquire ---- */
 
 static bool leaves_it_open(const struct dh_lock_analysis *a, LLVMValueRef begin)
 {
@@ -386,7 +386,7 @@ static void add_row(struct dh_lock_analysis *a, LLVMValueRef begin, bool direct)
     struct dh_section_walk w = {.a = a, .begin = begin};
     struct name_set names = {0};
     dh_section_walk(&w);
-    /* One that stays open goes on in the callers: they tell. */
+    /* A lock held on return belongs to a section of the callers. */
     if (w.ended || !w.returned) {
         struct dh_scope_row row = {.site = direct ? dh_ir_site_of(begin) : DH_NO_SITE, .first = (uint32_t)a->names.n};
         if (!direct)

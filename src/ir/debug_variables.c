@@ -11,7 +11,7 @@ static void bind(struct dh_bindings *b, struct dh_di *di, LLVMValueRef call, LLV
     if (!value || !node || LLVMIsUndef(value))
         return;
     const struct dh_expression *e = dh_di_expression(di, dh_md_node(expression));
-    /* A declaration behind a dereference names what the slot points to, which no pattern here needs. */
+    /* A declaration with a dereference names the pointee of the slot, which no pattern here needs. */
     if (!e->understood || (declares && e->deref) || (e->add && !declares && !e->deref))
         return;
     void **head = dh_ptr_map_at(&b->by_value, value);

@@ -56,7 +56,7 @@ static bool may_copy(LLVMValueRef i)
     return !is_call(i) || may_call(i);
 }
 
-/* A block whose address is taken has it once. */
+/* A blockaddress constant cannot be duplicated. */
 static bool is_plain_block(LLVMBasicBlockRef b)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(b)); u; u = LLVMGetNextUse(u))

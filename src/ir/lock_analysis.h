@@ -13,7 +13,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/* Of a call: what it does to locks. */
+/* Effect of a call on the locks held. */
 enum dh_lock_effect { DH_LOCK_NO_EFFECT, DH_LOCK_ACQUIRES, DH_LOCK_RELEASES };
 
 struct dh_lock_name {
@@ -23,11 +23,11 @@ struct dh_lock_name {
 
 struct dh_lock_function {
     LLVMValueRef value;
-    DH_VEC(struct dh_lock_name) names;         /* accessed in its own body */
+    DH_VEC(struct dh_lock_name) names;         /* accessed in its own body, not in callees */
     DH_VEC(LLVMValueRef) locking;              /* lock and unlock calls, calls of defined functions */
     DH_VEC(struct dh_lock_function *) callees; /* defined ones */
     bool opens, ends;
-    unsigned seen;             /* number of the walk that last came here */
+    unsigned seen;             /* mark of the last walk that visited it */
     struct dh_lock_flow *flow; /* of section_dataflow.c */
 };
 
@@ -43,15 +43,15 @@ struct dh_lock_analysis {
     unsigned walks;
 };
 
-/* From a beginning to its ends. Zero-initialise but for `a` and `begin`. */
+/* Forward walk from a lock call to its unlocks. Zero-initialise but for `a` and `begin`. */
 struct dh_section_walk {
     const struct dh_lock_analysis *a;
     LLVMValueRef begin;
     struct dh_ptr_map seen; /* blocks */
     DH_VEC(LLVMBasicBlockRef) ahead;
     bool ended, returned;
-    struct dh_lock_function inside; /* names and callees met on the way */
-    /* Called for every instruction on the way, when not NULL. */
+    struct dh_lock_function inside; /* accesses and callees on these paths */
+    /* Called for every instruction of the section, when not NULL. */
     void (*visit)(void *arg, LLVMValueRef i);
     void *arg;
 };
@@ -64,16 +64,16 @@ struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMVa
 
 /* Computed alike from the same values; loads of one pointer count as the same value. */
 bool dh_lock_same_value(LLVMValueRef x, LLVMValueRef y);
-/* Blocks that can be reached from one without passing `not_by`. */
+/* Blocks that are reachable from `from` without passing `not_by`. */
 void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, struct dh_ptr_map *seen);
 
-/* Fills `flows`: which reads decide over which later sections. */
+/* Fills `flows`: dataflow from reads to later sections. */
 void dh_lock_find_dataflow(struct dh_lock_analysis *a);
-/* Adds to `flows`: which accesses are steps of one update. */
+/* Adds to `flows`: accesses of one read-modify-write or check-then-act sequence. */
 void dh_lock_find_rmw_sequences(struct dh_lock_analysis *a);
 /* Adds to `flows`: which sections may wait for which conditions. */
 void dh_lock_find_waits(struct dh_lock_analysis *a);
-/* Puts `flows` in order, each once. */
+/* Sorts `flows` and merges duplicates. */
 void dh_lock_sort_flows(struct dh_lock_analysis *a);
 void dh_lock_flow_free(struct dh_lock_flow *f);
 

@@ -172,7 +172,7 @@ static struct dh_type *choose_member(struct dh_di *di, struct dh_arena *arena, s
     return best_score > -50 ? best : NULL;
 }
 
-/* Names the bit-fields whose bits the access uses: one, or "a:b" when the code does not tell. */
+/* Names the bit-fields whose bits the access demands: one, or "a:b" when that is unknown. */
 static bool find_bitfields(struct dh_di *di, struct dh_arena *arena, struct dh_type *record, uint64_t offset,
                            const struct dh_named_access *want, struct dh_member_path *path)
 {

@@ -11,7 +11,7 @@ enum dh_value_kind { DH_VALUE_ANY, DH_VALUE_INTEGER, DH_VALUE_FLOAT, DH_VALUE_PO
 /* What is known of an access, to tell apart what lies at the same offset. */
 struct dh_named_access {
     uint64_t bits;                   /* 0 = unknown */
-    LLVMValueRef instruction;        /* the load or store; its neighbours tell which bits matter. May be NULL */
+    LLVMValueRef instruction;        /* the load or store; its users show which bits are demanded. May be NULL */
     LLVMMetadataRef location;        /* where it is, NULL = unknown */
     struct dh_source_texts *sources; /* NULL = do not look */
     const char *tbaa;                /* name of the scalar type, "" = unknown */

@@ -28,9 +28,9 @@ static void add_index(struct dh_model_reader *r, struct step *s, LLVMValueRef in
     s->bytes = 0;
 }
 
-/* Trees, lists and tables of libstdc++ begin with a node that lies in the container itself and is linked with those on
- * the heap: container and nodes would be one object. It is taken for a node of its own, to which a pointer in its place
- * leads; nobody gets from it back to the container. */
+/* Trees, lists and tables of libstdc++ have a header node inside of the container that is linked with those on the
+ * heap: unification would merge container and nodes. The header is modelled as a heap node that the container points
+ * to; no path leads from it back to the container. */
 static bool is_header(LLVMTypeRef type, unsigned field)
 {
     const char *name = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;

@@ -224,7 +224,7 @@ static bool is_moving(LLVMValueRef address)
     return LLVMIsAPHINode(address) || LLVMIsASelectInst(address);
 }
 
-/* Strictly: who copies byte by byte copies pointers, too. */
+/* In strict mode: a bytewise copy copies pointers, too. */
 static void read_narrow_copy(struct dh_model_reader *r, LLVMValueRef store)
 {
     LLVMValueRef v = LLVMGetOperand(store, 0), to = LLVMGetOperand(store, 1);

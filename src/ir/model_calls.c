@@ -16,7 +16,7 @@ uint32_t dh_read_signature(struct dh_model_reader *r, LLVMTypeRef type)
 /* ---- intrinsics ---- */
 enum intrinsic {
     INTRINSIC_NOTHING, /* no value that matters, no memory */
-    INTRINSIC_SAME,    /* hands its first argument through */
+    INTRINSIC_SAME,    /* returns its first argument */
     INTRINSIC_MIX,
     INTRINSIC_COPY,
     INTRINSIC_SET,

@@ -40,7 +40,7 @@ static dh_value allocate(struct effects *e, const struct dh_model_expr *x, uint3
     return result;
 }
 
-/* What a library keeps in an object of its own may lie inside that object (short strings): strictly, nobody knows. */
+/* Data that a library object owns may lie inside of the object (short strings): in strict mode, assume so. */
 static dh_value allocate_inside(struct effects *e, const struct dh_model_expr *x)
 {
     dh_value made = allocate(e, x, dh_emit_register(e->r));
@@ -103,7 +103,7 @@ static void give_default(struct effects *e)
 }
 
 /* ---- accesses ---- */
-/* How many bytes: the constant length, else what the type of the address says, else unknown. */
+/* Bytes accessed: the constant length, else by the type of the address, else unknown. */
 static uint32_t touched(struct effects *e, const struct dh_effect *f, uint32_t length)
 {
     int64_t bytes;
@@ -284,7 +284,7 @@ static void instruction(struct effects *e, const struct dh_effect *f)
     DH_VEC(dh_value) all = {0};
     for (uint32_t n = 0; n < f->n_exprs; n++)
         dh_vec_push(&all, operand(e, f, n));
-    /* A handler that is none, a lock among several that was not given. */
+    /* NULL arguments: no handler, fewer locks than parameters. */
     bool needed = f->op == DH_I_REGISTER || dh_inst_info(f->op)->class == DH_CLASS_SYNC;
     bool pointless = needed && all.n && is_nothing(e, all.at[0]);
     bool gives = !pointless && !e->has_result && may_give_result(f->op);

@@ -101,7 +101,8 @@ static bool fold_cast(struct dh_model_reader *r, LLVMValueRef v, int depth, int6
     return true;
 }
 
-/* Whether a static variable of a function is there yet: whoever finds that it is, could as well ask its guard. */
+/* The guard of a function-local static (Itanium ABI), folded to "not initialised": the branch that then calls
+ * __cxa_guard_acquire is ordered as the other one is. */
 static bool is_guard(LLVMValueRef load)
 {
     size_t n;

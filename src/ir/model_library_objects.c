@@ -33,12 +33,12 @@ void dh_read_name_argument(struct dh_model_reader *r, LLVMValueRef call, LLVMVal
     r->place = dh_build_place(r->p, &place);
 }
 
-/* ---- what the name of a function says ---- */
+/* ---- effects by the name of a function ---- */
 
 struct words {
     char *text;
     char *method;     /* in it: without arguments, of whatever kind */
-    char *parameters; /* behind the bracket */
+    char *parameters; /* after the bracket */
 };
 
 static int depth_change(char c)
@@ -233,7 +233,7 @@ bool dh_read_model_replaces_body(struct dh_model_reader *r, const char *name, co
                       dh_library_class_of(name) == DH_LIBRARY_HOLDER));
 }
 
-/* ---- guards that are locked again, or given up ---- */
+/* ---- guards that lock again, or unlock early ---- */
 
 /* Functions that leave the reference of a guard as it is. */
 static bool keeps_reference(const char *name)
@@ -248,7 +248,7 @@ static bool keeps_reference(const char *name)
     return false;
 }
 
-/* The lock that a local guard was given when it was made, and keeps for good; NULL: nobody can tell. */
+/* The lock that a local guard was constructed with and keeps; NULL: unknown. */
 static LLVMValueRef lock_of_guard(LLVMValueRef guard)
 {
     LLVMValueRef lock = NULL;
@@ -269,7 +269,7 @@ static LLVMValueRef lock_of_guard(LLVMValueRef guard)
     return lock;
 }
 
-/* The guard holds its lock when it is destroyed: nobody gives it back before. */
+/* The guard holds its lock when it is destroyed: it is never unlocked before. */
 static bool holds_to_the_end(LLVMValueRef guard)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(guard); u; u = LLVMGetNextUse(u))

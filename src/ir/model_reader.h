@@ -10,8 +10,8 @@
 
 #include <llvm-c/Core.h>
 
-/* `library`: whatever others can call is an entry. `strict`: nothing is taken for what it is not, so that proofs hold;
- * else the insides of strings and containers are told apart better than they can be. `p` is initialised here and
+/* `library`: every externally callable function is an entry. `strict`: the translation is sound, so that proofs hold;
+ * else the insides of strings and containers are kept apart more precisely than is sound. `p` is initialised here and
  * released by the caller in any case. */
 bool dh_ir_read_model(LLVMModuleRef m, const struct dh_models *models, bool library, bool strict, struct dh_program *p,
                       struct dh_err *err);

@@ -112,7 +112,7 @@ static dh_value add_bytes(struct dh_model_reader *r, dh_value base, int64_t byte
     return base;
 }
 
-/* Bytes that the constant indices of an address expression come to. */
+/* Sum of the constant indices of an address expression, in bytes. */
 static int64_t constant_offset(struct dh_model_reader *r, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);

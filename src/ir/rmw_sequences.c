@@ -15,7 +15,7 @@ struct access {
     bool write;
 };
 
-/* One function under way. */
+/* State of one function. */
 struct search {
     struct dh_lock_analysis *a;
     struct dh_ptr_map region; /* instruction -> the lock call of the section it lies in */
@@ -26,7 +26,7 @@ struct search {
 struct follow {
     struct search *s;
     const struct access *from;
-    DH_VEC(const struct access *) alike; /* the others of its variable that may be of the same update */
+    DH_VEC(const struct access *) alike; /* other accesses of its variable that may belong to the same update */
     struct dh_ptr_map seen;
     DH_VEC(LLVMValueRef) ahead;
     unsigned n;
@@ -64,9 +64,9 @@ static void tell(struct follow *w, const struct access *x, uint32_t how)
     dh_vec_push(&a->flows, (struct dh_flow_row){x->site, DH_NO_SITE, how});
 }
 
-/* ---- what follows from a branch ---- */
+/* ---- control dependence ---- */
 
-/* More than another look whether it is so: that would be asking again. */
+/* Used for more than another test of the same condition (a retry loop). */
 static bool is_used(LLVMValueRef load)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(load); u; u = LLVMGetNextUse(u)) {
@@ -94,7 +94,7 @@ static void take_branch(struct follow *w, LLVMValueRef branch)
     dh_ptr_map_release(&side[1]);
 }
 
-/* ---- what is computed from a value ---- */
+/* ---- data dependence ---- */
 
 static void push_value(struct follow *w, LLVMValueRef v)
 {
@@ -182,7 +182,7 @@ static int by_variable(const void *x, const void *y)
     return r->site < t->site ? -1 : r->site > t->site;
 }
 
-/* A variable that is accessed all over a large function is too much. */
+/* Variables with many accesses in a large function are left out. */
 static void search_variable(struct search *s, const struct access *first, const struct access *end)
 {
     if (end - first < 2 || end - first > MOST_ALIKE)

@@ -15,7 +15,7 @@
 
 enum { MOST_READS = 32, MOST_LOCKS = 32, MOST_FLOWS = 200000, MOST_SIBLINGS = 16, DEPTH = 5 };
 
-/* A read that a value comes from; `test`: only its being so or not, not the value. */
+/* A read that a value depends on; `test`: control dependent only, not by data. */
 struct source {
     uint32_t read;
     bool test;
@@ -26,7 +26,7 @@ struct sources {
     unsigned n;
 };
 
-/* What callers see of a function. */
+/* Summary of a function for its callers. */
 struct dh_lock_flow {
     bool busy, done;
     struct sources result, filled; /* what it returns; what it writes through its pointer arguments */
@@ -41,18 +41,18 @@ struct sibling {
     uint32_t site;
 };
 
-/* What depends on a branch. */
+/* Calls that are control dependent on a branch. */
 struct dependent {
     DH_VEC(LLVMValueRef) calls;
 };
 
-/* One function under way. */
+/* State of one function. */
 struct tracing {
     struct dh_lock_analysis *a;
     struct dh_lock_function *f;
     struct dh_ptr_map region; /* instruction -> 1 + index into `locks` of the section it lies in */
     DH_VEC(uint32_t) locks;
-    DH_VEC(LLVMValueRef) taking; /* calls that take a lock, themselves or below */
+    DH_VEC(LLVMValueRef) taking; /* calls that acquire a lock, directly or in callees */
     struct dh_ptr_map branches;  /* -> struct dependent */
     DH_VEC(struct dependent *) dependents;
     bool emit;
@@ -138,7 +138,7 @@ static const struct dh_lock_flow *locks_in(struct dh_lock_analysis *a, struct dh
     return w;
 }
 
-/* ---- sinks ---- */
+/* ---- sinks: critical sections that a value reaches ---- */
 
 static void reach_lock(struct follow *w, uint32_t lock, uint32_t how)
 {
@@ -190,7 +190,8 @@ void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, 
     dh_vec_release(&ahead);
 }
 
-/* Calls that take a lock, on one side of the branch only: they depend on it. Found once for a branch. */
+/* Calls that acquire a lock and are control dependent on the branch: reachable on one side only. Computed once for a
+ * branch. */
 static struct dependent *depend_on(struct tracing *t, LLVMValueRef branch)
 {
     void **known = dh_ptr_map_at(&t->branches, branch);
@@ -318,7 +319,7 @@ static void follow_value(struct tracing *t, LLVMValueRef origin, LLVMValueRef fi
     struct dh_lock_flow *own = flow_of(t->f);
     if (first)
         push_value(&w, first);
-    else /* what a callee put into the locals it was given */
+    else /* output parameters: locals that the callee wrote */
         for (unsigned i = 0; i < LLVMGetNumArgOperands(origin); i++) {
             LLVMValueRef p = root_of(LLVMGetOperand(origin, i));
             if (LLVMIsAAllocaInst(p))
@@ -407,7 +408,7 @@ static void find_regions(struct tracing *t)
     }
 }
 
-/* With `emit`, flows are told; without, only what callers need is found. */
+/* With `emit`, flows are recorded; without, only the summary for callers is computed. */
 static void summarise(struct dh_lock_analysis *a, struct dh_lock_function *f, bool emit)
 {
     struct dh_lock_flow *own = flow_of(f);
@@ -469,9 +470,9 @@ static int by_sibling(const void *x, const void *y)
     return r->site < s->site ? -1 : r->site > s->site;
 }
 
-/* Optimisation makes one read of several that a function makes of one variable, and the one that is left need not be
- * the one whose value goes further: what is so of one is said of all. A read that is followed by a write need not be
- * told at all: it is said of writes as well. */
+/* Optimisation merges reads of one variable in a function, and the remaining one need not be the one whose value flows
+ * on: flows of one are recorded for all. A read followed by a write may have no event of its own: flows are recorded
+ * for writes as well. */
 static void add_siblings(struct dh_lock_analysis *a)
 {
     DH_VEC(struct sibling) accesses = {0};

@@ -21,7 +21,7 @@ static LLVMContextRef context_of(LLVMValueRef instruction)
     return LLVMGetTypeContext(LLVMTypeOf(instruction));
 }
 
-/* ---- what is done without ---- */
+/* ---- exemptions ---- */
 
 void dh_ir_set_exemption(LLVMValueRef instruction, unsigned spared)
 {
@@ -44,7 +44,7 @@ unsigned dh_ir_exemption(LLVMValueRef instruction)
     return number && LLVMIsAConstantInt(number) ? (unsigned)LLVMConstIntGetZExtValue(number) : 0;
 }
 
-/* ---- putting on ---- */
+/* ---- adding scopes ---- */
 
 /* Inlining passes the scopes of a call on to everything in the callee: only calls that stay calls may have one. */
 static bool may_carry(LLVMValueRef i)
@@ -107,7 +107,7 @@ void dh_ir_add_site_scopes(LLVMModuleRef m)
                 carry(i, c, kind, domain);
 }
 
-/* ---- reading ---- */
+/* ---- reading scopes ---- */
 
 struct list {
     LLVMValueRef *scopes;

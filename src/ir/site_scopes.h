@@ -8,7 +8,7 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-/* A site, and in the bits above what its access does without there (event/plan.h: dh_spared). */
+/* A site, and in the bits above the exemption of its access in a clone (event/plan.h: dh_spared). */
 enum { DH_MERGED_SITE_BITS = 28 };
 static inline uint32_t dh_merged_site(uint32_t carried)
 {
@@ -20,12 +20,13 @@ static inline unsigned dh_merged_exemption(uint32_t carried)
 }
 
 void dh_ir_add_site_scopes(LLVMModuleRef m);
-/* Says of an access in a copy what it does without; 0 when nobody did. Lost with the tag of the site, but carried. */
+/* Exemption from checks of an access in a function clone; 0 when there is none. Lost with !dh.site, but kept in the
+ * scope. */
 void dh_ir_set_exemption(LLVMValueRef instruction, unsigned spared);
 unsigned dh_ir_exemption(LLVMValueRef instruction);
-/* As the next one, but with what each does without. */
+/* As the next one, but each with its exemption. */
 unsigned dh_ir_merged_sites_with_exemptions(LLVMValueRef instruction, uint32_t *carried, unsigned most);
-/* Fills `sites` with at most `most` sites the instruction stands for, lowest first, and answers their number. */
+/* Fills `sites` with at most `most` sites that were merged into the instruction, lowest first; their number. */
 unsigned dh_ir_merged_sites(LLVMValueRef instruction, uint32_t *sites, unsigned most);
 void dh_ir_drop_site_scopes(LLVMValueRef instruction);
 

@@ -30,7 +30,7 @@ struct walk {
     struct dh_arena arena;
     struct dh_str text;
     unsigned site_kind, nosanitize_kind, via_kind, record_kind;
-    /* of the function at hand */
+    /* of the current function */
     const struct dh_scope *scope;
     uint32_t order;
     bool thunk; /* adjusts `this` and calls on: nothing in it was written by anybody */
@@ -458,7 +458,7 @@ static void walk_function(struct walk *w, LLVMValueRef function)
     remove_hints(w, function);
 }
 
-/* Its activations are told by this row, whatever it is inlined into. */
+/* Hooks of its method scopes name this row, wherever it is inlined. */
 static void add_function(struct walk *w, LLVMValueRef function)
 {
     LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
