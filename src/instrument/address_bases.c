@@ -35,24 +35,22 @@ static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
     LLVMValueRef root = root_of(addr);
     LLVMMetadataRef at = LLVMIsAGlobalVariable(root) ? LLVMInstructionGetDebugLoc(access) : NULL;
     LLVMMetadataRef call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
-    return (uintptr_t)root ^ (uintptr_t)call * 0x9e3779b97f4a7c15u;
+    return dh_hash_combine((uintptr_t)root, (uintptr_t)call);
 }
 
 void dh_address_bases_release(struct dh_address_bases *r)
 {
-    dh_u64_map_release(&r->stored);
+    dh_u64_set_release(&r->stored);
 }
 
 static void note(struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
-    uint64_t key = key_of(access, addr);
-    if (!dh_u64_map_find(&r->stored, key))
-        *dh_u64_map_at(&r->stored, key) = 1;
+    dh_u64_set_add(&r->stored, key_of(access, addr));
 }
 
 void dh_address_bases_enter_function(struct dh_address_bases *r, LLVMValueRef f)
 {
-    dh_u64_map_clear(&r->stored);
+    dh_u64_set_clear(&r->stored);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsAStoreInst(i))
@@ -64,5 +62,5 @@ void dh_address_bases_enter_function(struct dh_address_bases *r, LLVMValueRef f)
 
 bool dh_address_bases_is_read_only(const struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
-    return !dh_u64_map_find(&r->stored, key_of(access, addr));
+    return !dh_u64_set_has(&r->stored, key_of(access, addr));
 }

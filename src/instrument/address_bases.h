@@ -4,13 +4,13 @@
 #ifndef DH_INSTRUMENT_ADDRESS_BASES_H
 #define DH_INSTRUMENT_ADDRESS_BASES_H
 
-#include "base/map.h"
+#include "base/set.h"
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
 struct dh_address_bases {
-    struct dh_u64_map stored;
+    struct dh_u64_set stored;
 };
 
 void dh_address_bases_release(struct dh_address_bases *r);

@@ -150,7 +150,7 @@ static LLVMValueRef replace_float_rmw(const struct replacing *r, LLVMAtomicRMWBi
     if (!f) {
         f = LLVMAddFunction(w->m, name, t);
         LLVMSetLinkage(f, LLVMInternalLinkage);
-        *dh_u64_map_at(&w->off_limits, (uintptr_t)f) = 1;
+        dh_u64_set_add_pointer(&w->off_limits, f);
         build_loop(r, f, op);
     }
     LLVMValueRef args[] = {r->a->addr, LLVMGetOperand(r->a->at, 1), r->what, r->place};

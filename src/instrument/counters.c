@@ -9,7 +9,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-struct tally {
+struct counting {
     LLVMModuleRef m;
     LLVMContextRef c;
     LLVMBuilderRef b;
@@ -20,7 +20,7 @@ struct tally {
 };
 
 /* The counters belong to one part of the program; the others only name them. */
-static LLVMValueRef counters_of(struct tally *t, bool define)
+static LLVMValueRef counters_of(struct counting *t, bool define)
 {
     static const char name[] = "__dh_tally_counters";
     LLVMTypeRef all = LLVMArrayType2(t->i64, (uint64_t)t->row * DH_TALLY_ROWS);
@@ -41,9 +41,9 @@ static LLVMValueRef counters_of(struct tally *t, bool define)
     return g;
 }
 
-static struct tally begin(LLVMModuleRef m, const struct dh_site_builder *sites, bool define)
+static struct counting begin(LLVMModuleRef m, const struct dh_site_builder *sites, bool define)
 {
-    struct tally t = {.m = m, .c = LLVMGetModuleContext(m), .sites = dh_site_builder_view(sites)};
+    struct counting t = {.m = m, .c = LLVMGetModuleContext(m), .sites = dh_site_builder_view(sites)};
     t.row = dh_tally_row(t.sites.n_sites);
     t.i64 = LLVMInt64TypeInContext(t.c);
     t.b = LLVMCreateBuilderInContext(t.c);
@@ -52,7 +52,7 @@ static struct tally begin(LLVMModuleRef m, const struct dh_site_builder *sites, 
 }
 
 /* Threads lie some pages apart, stacks and all: that picks the row. */
-static LLVMValueRef pick_row(struct tally *t)
+static LLVMValueRef pick_row(struct counting *t)
 {
     enum { PAGE_BITS = 12 };
     static const char name[] = "llvm.thread.pointer";
@@ -64,14 +64,14 @@ static LLVMValueRef pick_row(struct tally *t)
     return LLVMBuildMul(t->b, at, LLVMConstInt(t->i64, t->row, 0), "");
 }
 
-static void add(struct tally *t, LLVMValueRef row, uint32_t counter)
+static void add(struct counting *t, LLVMValueRef row, uint32_t counter)
 {
     LLVMValueRef index = LLVMBuildAdd(t->b, row, LLVMConstInt(t->i64, counter, 0), "");
     LLVMValueRef at = LLVMBuildGEP2(t->b, t->i64, t->counters, &index, 1, "");
     LLVMBuildAtomicRMW(t->b, LLVMAtomicRMWBinOpAdd, at, LLVMConstInt(t->i64, 1, 0), LLVMAtomicOrderingMonotonic, 0);
 }
 
-static void count(struct tally *t, LLVMValueRef before, enum dh_tally what, uint32_t site)
+static void count(struct counting *t, LLVMValueRef before, enum dh_tally what, uint32_t site)
 {
     LLVMPositionBuilderBefore(t->b, before);
     LLVMSetCurrentDebugLocation2(t->b, LLVMInstructionGetDebugLoc(before));
@@ -82,7 +82,7 @@ static void count(struct tally *t, LLVMValueRef before, enum dh_tally what, uint
 }
 
 /* Counting inserts instructions before the current one; each is visited once. */
-static void each_instruction(struct tally *t, void (*visit)(struct tally *t, LLVMValueRef f, LLVMValueRef i))
+static void each_instruction(struct counting *t, void (*visit)(struct counting *t, LLVMValueRef f, LLVMValueRef i))
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(t->m); f; f = LLVMGetNextFunction(f)) {
         if (dh_hooks_is_hook(f))
@@ -150,7 +150,7 @@ static bool is_monitor(unsigned op)
     return (op >= DH_OP_LOCK && op <= DH_OP_UNLOCK) || op == DH_OP_COND_WAIT;
 }
 
-static void visit_site(struct tally *t, LLVMValueRef f, LLVMValueRef i, uint32_t site)
+static void visit_site(struct counting *t, LLVMValueRef f, LLVMValueRef i, uint32_t site)
 {
     const struct dh_site *s = &t->sites.sites[site];
     enum dh_group group = dh_op_info(s->op)->group;
@@ -166,7 +166,7 @@ static void visit_site(struct tally *t, LLVMValueRef f, LLVMValueRef i, uint32_t
     }
 }
 
-static void visit_call(struct tally *t, LLVMValueRef i)
+static void visit_call(struct counting *t, LLVMValueRef i)
 {
     LLVMValueRef called = LLVMGetCalledValue(i);
     if (LLVMIsAInlineAsm(called) || dh_is_intrinsic_call(i) || dh_hooks_is_hook(called))
@@ -177,7 +177,7 @@ static void visit_call(struct tally *t, LLVMValueRef i)
         count(t, i, DH_TALLY_CALL_STATIC, DH_NO_SITE);
 }
 
-static void visit_event(struct tally *t, LLVMValueRef f, LLVMValueRef i)
+static void visit_event(struct counting *t, LLVMValueRef f, LLVMValueRef i)
 {
     uint32_t site = dh_ir_site_of(i);
     if (site < t->sites.n_sites)
@@ -189,7 +189,7 @@ static void visit_event(struct tally *t, LLVMValueRef f, LLVMValueRef i)
 
 void dh_count_events(LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    struct tally t = begin(m, sites, true);
+    struct counting t = begin(m, sites, true);
     each_instruction(&t, visit_event);
 }
 
@@ -215,7 +215,7 @@ static enum dh_tally check_of(enum dh_hook hook)
     return DH_TALLY_COUNT;
 }
 
-static void visit_check(struct tally *t, LLVMValueRef f, LLVMValueRef i)
+static void visit_check(struct counting *t, LLVMValueRef f, LLVMValueRef i)
 {
     (void)f;
     enum dh_tally what = dh_is_call(i) ? check_of(dh_hooks_which(LLVMGetCalledValue(i))) : DH_TALLY_COUNT;
@@ -227,7 +227,7 @@ static void visit_check(struct tally *t, LLVMValueRef f, LLVMValueRef i)
 
 void dh_count_checks(LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    struct tally t = begin(m, sites, true);
+    struct counting t = begin(m, sites, true);
     each_instruction(&t, visit_check);
 }
 
@@ -251,7 +251,7 @@ static enum dh_tally descent_of(LLVMValueRef called)
                                                                                            : DH_TALLY_COUNT;
 }
 
-static void visit_descent(struct tally *t, LLVMValueRef f, LLVMValueRef i)
+static void visit_descent(struct counting *t, LLVMValueRef f, LLVMValueRef i)
 {
     (void)f;
     enum dh_tally what = dh_is_call(i) ? descent_of(LLVMGetCalledValue(i)) : DH_TALLY_COUNT;
@@ -261,6 +261,6 @@ static void visit_descent(struct tally *t, LLVMValueRef f, LLVMValueRef i)
 
 void dh_count_slow_paths(LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    struct tally t = begin(m, sites, false);
+    struct counting t = begin(m, sites, false);
     each_instruction(&t, visit_descent);
 }

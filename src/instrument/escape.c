@@ -15,8 +15,8 @@ void dh_escape_release(struct dh_escape *e)
 {
     dh_u64_map_release(&e->locals);
     dh_u64_map_release(&e->vtables);
-    dh_u64_map_release(&e->seen);
-    dh_u64_map_release(&e->ways);
+    dh_u64_set_release(&e->seen);
+    dh_u64_set_release(&e->ways);
     dh_vec_release(&e->work);
     dh_vec_release(&e->bases);
 }
@@ -111,16 +111,15 @@ static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
 
 static void follow(struct dh_escape *e, LLVMValueRef pointer)
 {
-    if (dh_u64_map_find(&e->seen, (uintptr_t)pointer))
+    if (!dh_u64_set_add_pointer(&e->seen, pointer))
         return;
-    *dh_u64_map_at(&e->seen, (uintptr_t)pointer) = 1;
     dh_vec_push(&e->work, pointer);
 }
 
 static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
 {
     int budget = USES_MAX;
-    dh_u64_map_clear(&e->seen);
+    dh_u64_set_clear(&e->seen);
     e->work.n = 0;
     follow(e, local);
     while (e->work.n) {
@@ -164,9 +163,8 @@ static bool is_choice(LLVMValueRef v)
 static void consider(struct dh_escape *e, LLVMValueRef pointer)
 {
     LLVMValueRef base = base_of(pointer);
-    if (dh_u64_map_find(&e->ways, (uintptr_t)base))
+    if (!dh_u64_set_add_pointer(&e->ways, base))
         return;
-    *dh_u64_map_at(&e->ways, (uintptr_t)base) = 1;
     dh_vec_push(&e->bases, base);
 }
 
@@ -187,7 +185,7 @@ static bool holds_for_all(struct dh_escape *e, LLVMValueRef addr, bool (*holds)(
     LLVMValueRef base = base_of(addr);
     if (!is_choice(base))
         return holds(e, base);
-    dh_u64_map_clear(&e->ways);
+    dh_u64_set_clear(&e->ways);
     e->bases.n = 0;
     consider(e, base);
     for (size_t i = 0; i < e->bases.n; i++) {

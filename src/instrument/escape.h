@@ -4,7 +4,7 @@
 #ifndef DH_INSTRUMENT_ESCAPE_H
 #define DH_INSTRUMENT_ESCAPE_H
 
-#include "base/map.h"
+#include "base/set.h"
 #include "base/vec.h"
 
 #include <llvm-c/Core.h>
@@ -14,8 +14,8 @@ struct dh_escape {
     unsigned tbaa;
     struct dh_u64_map locals;  /* alloca -> does it escape */
     struct dh_u64_map vtables; /* type-based alias tag -> is it the tag of vtable pointers */
-    struct dh_u64_map seen;    /* of the current walk */
-    struct dh_u64_map ways;    /* bases that an address may be derived from; of one query */
+    struct dh_u64_set seen;    /* of the current walk */
+    struct dh_u64_set ways;    /* bases that an address may be derived from; of one query */
     DH_VEC(LLVMValueRef) work, bases;
 };
 

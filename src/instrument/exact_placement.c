@@ -74,9 +74,9 @@ static void place_atom_pair(struct exact *e, const struct dh_memop *a, LLVMValue
     LLVMValueRef token = dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE, args);
     if (a->kind == DH_MEMOP_ATOMIC)
         return;
-    LLVMValueRef behind[] = {a->addr, what, token, spot, place};
+    LLVMValueRef after[] = {a->addr, what, token, spot, place};
     dh_pass_position_after(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, behind);
+    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, after);
 }
 
 static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef spot,

@@ -53,7 +53,7 @@ struct heal {
     dh_value_vec work;
     DH_VEC(struct block) blocks;
     struct dh_u64_map block_of;
-    struct dh_u64_map pointless; /* section entries from which no end is reachable */
+    struct dh_u64_set pointless; /* section entries from which no end is reachable */
 };
 
 /* ---- roles of an instruction in the policy ---- */
@@ -276,7 +276,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
         /* One access is what its group is entered for. */
         if ((is_production(h) && h->is_single[p->section]) || is_needless(h, p->section))
             continue;
-        if (entry != before || (entry && dh_u64_map_find(&h->pointless, entry_key(i, p->section))))
+        if (entry != before || (entry && dh_u64_set_has(&h->pointless, entry_key(i, p->section))))
             continue;
         LLVMValueRef frame = entry && !h->waits[p->section] ? frame_for(h, p->section) : NULL;
         LLVMValueRef place = place_of(h, site, i);
@@ -311,7 +311,7 @@ static bool is_opened_at(const struct heal *h, LLVMValueRef i, uint32_t site, ui
     const struct dh_section_point *p;
     for (uint32_t at = 0; (p = next_point(h, mark_of(h, site), &at));)
         if (p->role == DH_SECTION_ENTRY && h->plan->policy.group_of[p->section] == group && !h->waits[p->section] &&
-            !h->is_single[p->section] && !dh_u64_map_find(&h->pointless, entry_key(i, p->section)) &&
+            !h->is_single[p->section] && !dh_u64_set_has(&h->pointless, entry_key(i, p->section)) &&
             h->plan->policy.groups[group].means == DH_HEAL_LOCK)
             return true;
     return false;
@@ -509,7 +509,7 @@ static void find_pointless(struct heal *h, uint32_t section)
         for (LLVMValueRef i = LLVMGetFirstInstruction(h->blocks.at[k].at); i; i = LLVMGetNextInstruction(i)) {
             uint32_t site = dh_ir_site_of(i);
             if (site != DH_NO_SITE && is_point(h, site, section, true) && !ends_behind(h, &h->blocks.at[k], i, section))
-                *dh_u64_map_at(&h->pointless, entry_key(i, section)) = 1;
+                dh_u64_set_add(&h->pointless, entry_key(i, section));
         }
 }
 
@@ -612,7 +612,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
     dh_pass_enter_function(&h->w, f);
     look_at_function(h, f);
     list_blocks(h, f);
-    dh_u64_map_clear(&h->pointless);
+    dh_u64_set_clear(&h->pointless);
     h->is_left = is_left_open(h);
     for (uint32_t s = 0; s < h->plan->policy.file.n_sections; s++)
         if (may_end_early(h, s))
@@ -769,7 +769,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_vec_release(&h.work);
     dh_vec_release(&h.blocks);
     dh_u64_map_release(&h.block_of);
-    dh_u64_map_release(&h.pointless);
+    dh_u64_set_release(&h.pointless);
     dh_heal_held_groups_release(&h.held);
     dh_heal_object_locks_release(&h.objects);
     dh_pass_release(&h.w);

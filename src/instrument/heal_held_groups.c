@@ -7,14 +7,14 @@
 void dh_heal_held_groups_init(struct dh_heal_held_groups *h, const struct dh_heal_object_locks *o)
 {
     h->objects = o;
-    h->own = dh_xcalloc(o->index.n + 1, sizeof *h->own);
-    h->given = dh_xcalloc(o->index.n + 1, sizeof *h->given);
+    h->by_section = dh_xcalloc(o->index.n + 1, sizeof *h->by_section);
+    h->on_entry = dh_xcalloc(o->index.n + 1, sizeof *h->on_entry);
 }
 
 void dh_heal_held_groups_release(struct dh_heal_held_groups *h)
 {
-    free(h->own);
-    free(h->given);
+    free(h->by_section);
+    free(h->on_entry);
 }
 
 static uint64_t *number_of(const struct dh_heal_held_groups *h, LLVMValueRef function)
@@ -26,8 +26,8 @@ static uint64_t *number_of(const struct dh_heal_held_groups *h, LLVMValueRef fun
 void dh_heal_held_groups_add(struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
     uint64_t *at = number_of(h, function);
-    if (at && !h->objects->waits[*at])
-        h->own[*at] |= (uint64_t)1 << group;
+    if (at && !h->objects->may_wait[*at])
+        h->by_section[*at] |= (uint64_t)1 << group;
 }
 
 /* All calls of it are visible direct calls. */
@@ -45,7 +45,7 @@ static uint64_t held_at_calls(const struct dh_heal_held_groups *h, LLVMValueRef 
     for (LLVMUseRef u = LLVMGetFirstUse(f); u && all; u = LLVMGetNextUse(u)) {
         LLVMValueRef call = LLVMGetUser(u);
         uint64_t *caller = number_of(h, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
-        all &= caller && !dh_is_musttail(call) ? h->own[*caller] | h->given[*caller] : 0;
+        all &= caller && !dh_is_musttail(call) ? h->by_section[*caller] | h->on_entry[*caller] : 0;
     }
     return all;
 }
@@ -55,15 +55,15 @@ void dh_heal_held_groups_find(struct dh_heal_held_groups *h, LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && is_only_called(f))
-            h->given[*number_of(h, f)] = ~h->objects->groups;
+            h->on_entry[*number_of(h, f)] = ~h->objects->groups;
     for (bool changed = true; changed;) {
         changed = false;
         for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-            uint64_t *given = LLVMIsDeclaration(f) ? NULL : &h->given[*number_of(h, f)];
-            uint64_t now = given && *given ? held_at_calls(h, f) : 0;
-            changed |= given && *given != now;
-            if (given)
-                *given = now;
+            uint64_t *on_entry = LLVMIsDeclaration(f) ? NULL : &h->on_entry[*number_of(h, f)];
+            uint64_t now = on_entry && *on_entry ? held_at_calls(h, f) : 0;
+            changed |= on_entry && *on_entry != now;
+            if (on_entry)
+                *on_entry = now;
         }
     }
 }
@@ -71,11 +71,11 @@ void dh_heal_held_groups_find(struct dh_heal_held_groups *h, LLVMModuleRef m)
 bool dh_heal_is_held_on_entry(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
     uint64_t *at = number_of(h, function);
-    return at && h->given[*at] >> group & 1;
+    return at && h->on_entry[*at] >> group & 1;
 }
 
 bool dh_heal_is_held(const struct dh_heal_held_groups *h, LLVMValueRef function, uint32_t group)
 {
     uint64_t *at = number_of(h, function);
-    return at && (h->own[*at] | h->given[*at]) >> group & 1;
+    return at && (h->by_section[*at] | h->on_entry[*at]) >> group & 1;
 }

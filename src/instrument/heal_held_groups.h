@@ -8,8 +8,8 @@
 
 struct dh_heal_held_groups {
     const struct dh_heal_object_locks *objects; /* borrowed */
-    uint64_t *own;   /* per function, a bit for each group: by a section that is the function */
-    uint64_t *given; /* held by all callers */
+    uint64_t *by_section; /* per function, a bit for each group: by a section that is the function */
+    uint64_t *on_entry;   /* held by all callers */
 };
 
 void dh_heal_held_groups_init(struct dh_heal_held_groups *h, const struct dh_heal_object_locks *o);

@@ -14,14 +14,14 @@ struct address {
     int64_t offset;
 };
 
-struct finding {
+struct summariser {
     struct dh_heal_object_locks *o;
     struct dh_pass *w;
     const struct dh_heal_sections *s;
     dh_value_vec functions, work;
     uint32_t group;
-    struct dh_heal_summary *touches; /* of the group, per function */
-    bool by_pointer;                 /* functions that are called through pointers may access it */
+    struct dh_heal_summary *summaries; /* of the group, per function */
+    bool by_pointer;                   /* functions that are called through pointers may access it */
     /* of the current function */
     struct address only; /* the only address it accesses, while there is one */
     bool several, changed;
@@ -72,7 +72,7 @@ static struct address address_of(const struct dh_pass *w, LLVMValueRef v)
 
 /* ---- summaries of functions ---- */
 
-static bool is_of(const struct finding *d, uint32_t site)
+static bool is_of(const struct summariser *d, uint32_t site)
 {
     const struct dh_heal_plan *p = d->s->plan;
     uint32_t variable = site < p->n_marks ? dh_mark_variable(p->marks[site]) : 0;
@@ -89,12 +89,12 @@ static unsigned argument_number(LLVMValueRef f, LLVMValueRef argument)
 
 enum { MANY = 2 };
 
-static void write_more(struct finding *d, unsigned more)
+static void count_writes(struct summariser *d, unsigned more)
 {
     d->writes = d->writes + more > MANY ? MANY : (uint8_t)(d->writes + more);
 }
 
-static void touch_other(struct finding *d, struct dh_heal_summary *t)
+static void add_unknown_access(struct summariser *d, struct dh_heal_summary *t)
 {
     d->changed |= !t->other;
     t->any = t->other = true;
@@ -106,7 +106,7 @@ static void touch_other(struct finding *d, struct dh_heal_summary *t)
 static bool is_in_loop(LLVMBasicBlockRef block)
 {
     DH_VEC(LLVMBasicBlockRef) way = {0};
-    struct dh_u64_map seen = {0};
+    struct dh_u64_set seen = {0};
     bool again = false;
     dh_vec_push(&way, block);
     while (way.n && !again) {
@@ -114,18 +114,16 @@ static bool is_in_loop(LLVMBasicBlockRef block)
         for (unsigned i = 0, n = end ? LLVMGetNumSuccessors(end) : 0; i < n; i++) {
             LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
             again |= next == block;
-            if (!dh_u64_map_find(&seen, (uintptr_t)next)) {
-                *dh_u64_map_at(&seen, (uintptr_t)next) = 1;
+            if (dh_u64_set_add_pointer(&seen, next))
                 dh_vec_push(&way, next);
-            }
         }
     }
     dh_vec_release(&way);
-    dh_u64_map_release(&seen);
+    dh_u64_set_release(&seen);
     return again;
 }
 
-static void touch(struct finding *d, LLVMValueRef f, struct dh_heal_summary *t, struct address a)
+static void add_access(struct summariser *d, LLVMValueRef f, struct dh_heal_summary *t, struct address a)
 {
     d->several |= d->only.root && (d->only.root != a.root || d->only.offset != a.offset);
     d->only = a;
@@ -147,7 +145,7 @@ static void touch(struct finding *d, LLVMValueRef f, struct dh_heal_summary *t, 
         t->at[t->n++] = o;
 }
 
-static bool gives_function(LLVMValueRef call)
+static bool passes_function(LLVMValueRef call)
 {
     for (unsigned i = 0, n = LLVMGetNumArgOperands(call); i < n; i++)
         if (LLVMIsAFunction(LLVMGetOperand(call, i)))
@@ -155,31 +153,31 @@ static bool gives_function(LLVMValueRef call)
     return false;
 }
 
-static void look_at_call(struct finding *d, LLVMValueRef f, struct dh_heal_summary *t, LLVMValueRef call)
+static void summarise_call(struct summariser *d, LLVMValueRef f, struct dh_heal_summary *t, LLVMValueRef call)
 {
     LLVMValueRef called = dh_called_function(call);
     uint64_t *known = called ? dh_u64_map_find(&d->o->index, (uintptr_t)called) : NULL;
     if (!known) {
-        if (d->by_pointer && (called ? gives_function(call) : !LLVMIsAInlineAsm(LLVMGetCalledValue(call))))
-            touch_other(d, t);
+        if (d->by_pointer && (called ? passes_function(call) : !LLVMIsAInlineAsm(LLVMGetCalledValue(call))))
+            add_unknown_access(d, t);
         return;
     }
-    struct dh_heal_summary callee = d->touches[*known];
+    struct dh_heal_summary callee = d->summaries[*known];
     if (callee.other)
-        touch_other(d, t);
+        add_unknown_access(d, t);
     if (callee.writes)
-        write_more(d, is_in_loop(LLVMGetInstructionParent(call)) ? MANY : callee.writes);
+        count_writes(d, is_in_loop(LLVMGetInstructionParent(call)) ? MANY : callee.writes);
     for (unsigned i = 0; i < callee.n; i++) {
         struct address a = address_of(d->w, LLVMGetOperand(call, callee.at[i].argument));
         a.offset += callee.at[i].offset;
-        touch(d, f, t, a);
+        add_access(d, f, t, a);
     }
 }
 
-static void look_at_function(struct finding *d, size_t number)
+static void summarise_function(struct summariser *d, size_t number)
 {
     LLVMValueRef f = d->functions.at[number];
-    struct dh_heal_summary *t = &d->touches[number];
+    struct dh_heal_summary *t = &d->summaries[number];
     struct dh_memop a;
     d->only = (struct address){NULL, 0};
     d->several = false;
@@ -189,11 +187,11 @@ static void look_at_function(struct finding *d, size_t number)
     for (size_t i = 0; i < d->work.n; i++) {
         LLVMValueRef at = d->work.at[i];
         if (is_of(d, dh_ir_site_of(at)) && dh_memop_of(d->w, at, &a) && a.addr) {
-            touch(d, f, t, address_of(d->w, a.addr));
+            add_access(d, f, t, address_of(d->w, a.addr));
             if (a.op != DH_OP_READ && a.op != DH_OP_ATOMIC_LOAD)
-                write_more(d, is_in_loop(LLVMGetInstructionParent(at)) ? MANY : 1);
+                count_writes(d, is_in_loop(LLVMGetInstructionParent(at)) ? MANY : 1);
         } else if (dh_is_call(at) && !dh_is_intrinsic_call(at)) {
-            look_at_call(d, f, t, at);
+            summarise_call(d, f, t, at);
         }
     }
     d->changed |= d->writes != t->writes;
@@ -204,21 +202,21 @@ bool dh_heal_is_address_taken(LLVMValueRef f)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
-        if (!LLVMIsAInstruction(user) || !dh_is_call(user) || LLVMGetCalledValue(user) != f || gives_function(user))
+        if (!LLVMIsAInstruction(user) || !dh_is_call(user) || LLVMGetCalledValue(user) != f || passes_function(user))
             return true;
     }
     return false;
 }
 
-static void follow(struct finding *d)
+static void solve(struct summariser *d)
 {
     d->changed = true;
     d->by_pointer = false;
     for (int round = 0; d->changed && round < ROUNDS; round++) {
         d->changed = false;
         for (size_t i = 0; i < d->functions.n; i++) {
-            look_at_function(d, i);
-            if (d->touches[i].any && !d->by_pointer && dh_heal_is_address_taken(d->functions.at[i]))
+            summarise_function(d, i);
+            if (d->summaries[i].any && !d->by_pointer && dh_heal_is_address_taken(d->functions.at[i]))
                 d->by_pointer = d->changed = true;
         }
     }
@@ -232,7 +230,7 @@ static bool stays(LLVMValueRef f, LLVMValueRef v)
     return !LLVMIsAInstruction(v) || LLVMGetInstructionParent(v) == LLVMGetEntryBasicBlock(f);
 }
 
-static bool is_entry(const struct finding *d, uint32_t site, bool *whole)
+static bool is_entry(const struct summariser *d, uint32_t site, bool *whole)
 {
     const struct dh_sections *f = &d->s->plan->policy.file;
     uint32_t point = site < d->s->plan->n_marks ? dh_mark_point(d->s->plan->marks[site]) : 0;
@@ -246,10 +244,10 @@ static bool is_entry(const struct finding *d, uint32_t site, bool *whole)
 }
 
 /* A section of the whole function takes what that touches; one from access to access has one object alone. */
-static bool suits(struct finding *d, size_t number)
+static bool has_known_objects(struct summariser *d, size_t number)
 {
     LLVMValueRef f = d->functions.at[number];
-    struct dh_heal_summary *t = &d->touches[number];
+    struct dh_heal_summary *t = &d->summaries[number];
     bool whole = false, partly = false, ignored = false;
     uint32_t own = dh_ir_function_site(f);
     if (own != DH_NO_SITE && own < d->s->n_sites)
@@ -268,11 +266,11 @@ static bool suits(struct finding *d, size_t number)
         return t->n && !t->other;
     if (!partly)
         return true;
-    look_at_function(d, number);
+    summarise_function(d, number);
     return !d->several && d->only.root && stays(f, d->only.root);
 }
 
-static bool is_of_one_variable(const struct finding *d)
+static bool is_of_one_variable(const struct summariser *d)
 {
     const struct dh_heal_policy *p = &d->s->plan->policy;
     unsigned names = 0;
@@ -281,7 +279,7 @@ static bool is_of_one_variable(const struct finding *d)
     return names == 1 && p->groups[d->group].means == DH_HEAL_LOCK;
 }
 
-static bool is_local(const struct finding *d)
+static bool is_local(const struct summariser *d)
 {
     for (uint32_t i = 0; i < d->s->plan->policy.file.n_sections; i++)
         if (d->s->plan->policy.group_of[i] == d->group && !d->s->is_local[i])
@@ -290,7 +288,7 @@ static bool is_local(const struct finding *d)
 }
 
 /* Of a variable that there are many of, each in eight bytes of its own, and nothing that moves it with others. */
-static bool has_objects(const struct finding *d)
+static bool has_objects(const struct summariser *d)
 {
     struct dh_site_table t = dh_site_builder_view(d->w->places->sites);
     bool any = false;
@@ -307,20 +305,20 @@ static bool has_objects(const struct finding *d)
     return any;
 }
 
-static bool can_be_by_object(struct finding *d)
+static bool can_be_by_object(struct summariser *d)
 {
     bool can = !d->s->plan->is_library && is_local(d) && has_objects(d);
     for (size_t i = 0; can && i < d->functions.n; i++)
-        can = suits(d, i);
+        can = has_known_objects(d, i);
     return can;
 }
 
-static void look_at_group(struct finding *d)
+static void analyse_group(struct summariser *d)
 {
     if (!is_of_one_variable(d))
         return;
-    d->touches = d->o->touches[d->group] = dh_xcalloc(d->functions.n + 1, sizeof *d->touches);
-    follow(d);
+    d->summaries = d->o->summaries[d->group] = dh_xcalloc(d->functions.n + 1, sizeof *d->summaries);
+    solve(d);
     if (can_be_by_object(d))
         d->o->groups |= (uint64_t)1 << d->group;
 }
@@ -332,7 +330,7 @@ bool dh_heal_op_may_wait(uint8_t op)
     return op == DH_OP_COND_WAIT || op == DH_OP_BARRIER_WAIT || op == DH_OP_SEM_WAIT || op == DH_OP_THREAD_JOIN;
 }
 
-static bool call_waits(const struct finding *d, LLVMValueRef call)
+static bool call_waits(const struct summariser *d, LLVMValueRef call)
 {
     LLVMValueRef called = dh_called_function(call);
     uint64_t *known = called ? dh_u64_map_find(&d->o->index, (uintptr_t)called) : NULL;
@@ -340,11 +338,11 @@ static bool call_waits(const struct finding *d, LLVMValueRef call)
     if (site < d->s->n_sites && dh_heal_op_may_wait(d->s->ops[site]))
         return true;
     if (known)
-        return d->o->waits[*known];
-    return called ? gives_function(call) : !LLVMIsAInlineAsm(LLVMGetCalledValue(call));
+        return d->o->may_wait[*known];
+    return called ? passes_function(call) : !LLVMIsAInlineAsm(LLVMGetCalledValue(call));
 }
 
-static bool function_waits(struct finding *d, size_t number)
+static bool function_waits(struct summariser *d, size_t number)
 {
     d->work.n = 0;
     dh_pass_collect_memops(d->functions.at[number], &d->work);
@@ -354,20 +352,20 @@ static bool function_waits(struct finding *d, size_t number)
     return false;
 }
 
-static void find_waits(struct finding *d)
+static void find_waits(struct summariser *d)
 {
-    d->o->waits = dh_xcalloc(d->functions.n + 1, sizeof *d->o->waits);
+    d->o->may_wait = dh_xcalloc(d->functions.n + 1, sizeof *d->o->may_wait);
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < d->functions.n; i++)
-            if (!d->o->waits[i] && function_waits(d, i))
-                d->o->waits[i] = changed = true;
+            if (!d->o->may_wait[i] && function_waits(d, i))
+                d->o->may_wait[i] = changed = true;
     }
 }
 
 void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w, const struct dh_heal_sections *s)
 {
-    struct finding d = {.o = o, .w = w, .s = s};
+    struct summariser d = {.o = o, .w = w, .s = s};
     for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
             *dh_u64_map_at(&o->index, (uintptr_t)f) = d.functions.n;
@@ -375,7 +373,7 @@ void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w
         }
     find_waits(&d);
     for (d.group = 0; d.group < s->plan->policy.n_groups; d.group++)
-        look_at_group(&d);
+        analyse_group(&d);
     dh_vec_release(&d.functions);
     dh_vec_release(&d.work);
 }
@@ -384,7 +382,7 @@ void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w
 bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLVMValueRef function)
 {
     dh_value_vec way = {0};
-    struct dh_u64_map seen = {0};
+    struct dh_u64_set seen = {0};
     bool again = dh_heal_is_address_taken(function);
     dh_vec_push(&way, function);
     while (way.n && !again) {
@@ -393,29 +391,26 @@ bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLV
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 LLVMValueRef called = dh_is_call(i) ? dh_called_function(i) : NULL;
                 again |= called == function;
-                if (called && dh_u64_map_find(&o->index, (uintptr_t)called) &&
-                    !dh_u64_map_find(&seen, (uintptr_t)called)) {
-                    *dh_u64_map_at(&seen, (uintptr_t)called) = 1;
+                if (called && dh_u64_map_find(&o->index, (uintptr_t)called) && dh_u64_set_add_pointer(&seen, called))
                     dh_vec_push(&way, called);
-                }
             }
     }
     dh_vec_release(&way);
-    dh_u64_map_release(&seen);
+    dh_u64_set_release(&seen);
     return again;
 }
 
 bool dh_heal_object_locks_may_wait(const struct dh_heal_object_locks *o, LLVMValueRef function)
 {
     uint64_t *known = dh_u64_map_find(&o->index, (uintptr_t)function);
-    return !known || o->waits[*known];
+    return !known || o->may_wait[*known];
 }
 
 void dh_heal_object_locks_release(struct dh_heal_object_locks *o)
 {
     for (int i = 0; i < DH_HEAL_MOST_GROUPS; i++)
-        free(o->touches[i]);
-    free(o->waits);
+        free(o->summaries[i]);
+    free(o->may_wait);
     dh_u64_map_release(&o->index);
 }
 
@@ -423,5 +418,5 @@ const struct dh_heal_summary *dh_heal_object_locks_summary(const struct dh_heal_
                                                            LLVMValueRef function)
 {
     uint64_t *known = dh_u64_map_find(&o->index, (uintptr_t)function);
-    return known && o->touches[group] ? &o->touches[group][*known] : NULL;
+    return known && o->summaries[group] ? &o->summaries[group][*known] : NULL;
 }

@@ -26,8 +26,8 @@ struct dh_heal_summary {
 struct dh_heal_object_locks {
     uint64_t groups; /* a bit for each that can have a lock per object */
     struct dh_u64_map index;
-    struct dh_heal_summary *touches[DH_HEAL_MOST_GROUPS]; /* of groups with one variable that are healed by a lock */
-    bool *waits;                                          /* per function: it or a callee may wait for other threads */
+    struct dh_heal_summary *summaries[DH_HEAL_MOST_GROUPS]; /* of groups with one variable that are healed by a lock */
+    bool *may_wait; /* per function: it or a callee may wait for other threads */
 };
 
 struct dh_heal_sections {

@@ -3,18 +3,17 @@
 #include "instrument/hooks.h"
 #include "instrument/pass.h"
 
-struct reach {
+struct callers {
     LLVMModuleRef m;
-    struct dh_u64_map *found;
+    struct dh_u64_set *found;
     dh_value_vec work;
     bool by_pointer; /* one of them can be called through a pointer */
 };
 
-static void add(struct reach *r, LLVMValueRef f)
+static void add(struct callers *r, LLVMValueRef f)
 {
-    if (dh_u64_map_find(r->found, (uintptr_t)f))
+    if (!dh_u64_set_add_pointer(r->found, f))
         return;
-    *dh_u64_map_at(r->found, (uintptr_t)f) = 1;
     dh_vec_push(&r->work, f);
 }
 
@@ -38,7 +37,7 @@ static bool is_indirect(LLVMValueRef call)
     return !LLVMIsAFunction(called) && !LLVMIsAInlineAsm(called);
 }
 
-static void add_all(struct reach *r, bool (*wanted)(LLVMValueRef call))
+static void add_all(struct callers *r, bool (*wanted)(LLVMValueRef call))
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(r->m); f; f = LLVMGetNextFunction(f))
         if (has(f, wanted))
@@ -46,7 +45,7 @@ static void add_all(struct reach *r, bool (*wanted)(LLVMValueRef call))
 }
 
 /* A function that takes the address passes it to one that calls it, such as qsort or pthread_create. */
-static void add_users(struct reach *r, LLVMValueRef value, unsigned depth)
+static void add_users(struct callers *r, LLVMValueRef value, unsigned depth)
 {
     enum { DEPTH = 8 };
     for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u)) {
@@ -60,9 +59,9 @@ static void add_users(struct reach *r, LLVMValueRef value, unsigned depth)
     }
 }
 
-void dh_hook_callers_find(LLVMModuleRef m, struct dh_u64_map *out)
+void dh_hook_callers_find(LLVMModuleRef m, struct dh_u64_set *out)
 {
-    struct reach r = {.m = m, .found = out};
+    struct callers r = {.m = m, .found = out};
     bool added_indirect = false;
     add_all(&r, is_placed);
     while (r.work.n) {

@@ -3,11 +3,11 @@
 #ifndef DH_INSTRUMENT_HOOK_CALLERS_H
 #define DH_INSTRUMENT_HOOK_CALLERS_H
 
-#include "base/map.h"
+#include "base/set.h"
 
 #include <llvm-c/Core.h>
 
 /* Adds every function that calls a hook that takes a place, calls one of them, or may do so through a pointer. */
-void dh_hook_callers_find(LLVMModuleRef m, struct dh_u64_map *out);
+void dh_hook_callers_find(LLVMModuleRef m, struct dh_u64_set *out);
 
 #endif

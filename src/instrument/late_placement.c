@@ -29,8 +29,8 @@ struct late {
     struct dh_pass w;
     struct dh_escape escape;
     struct dh_site_resolver resolver;
-    struct dh_address_bases roots;
-    struct dh_strided_loops runs;
+    struct dh_address_bases bases;
+    struct dh_strided_loops strided;
     unsigned nosanitize;
     bool unchecked;   /* the function asks to be left alone: frames and atomics only */
     unsigned classes; /* of the current access */
@@ -153,7 +153,7 @@ static bool place_pieces(struct late *l, LLVMValueRef from, uint64_t bytes, unsi
 static enum dh_hook read_hook(struct late *l, const struct dh_memop *a, int row)
 {
     bool whole = (a->bytes == 4 || a->bytes == 8) && LLVMGetAlignment(a->at) >= a->bytes;
-    if (whole && dh_address_bases_is_read_only(&l->roots, a->at, a->addr))
+    if (whole && dh_address_bases_is_read_only(&l->bases, a->at, a->addr))
         return a->bytes == 4 ? DH_HOOK_READ4_SHARED : DH_HOOK_READ8_SHARED;
     return DH_HOOK_READ1 + row;
 }
@@ -216,7 +216,7 @@ static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef pla
 {
     struct dh_strided_access run;
     bool only = !(l->classes & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE));
-    if (!only || !LLVMIsAConstantInt(place) || !dh_strided_loops_find(&l->runs, a, &run))
+    if (!only || !LLVMIsAConstantInt(place) || !dh_strided_loops_find(&l->strided, a, &run))
         return false;
     LLVMValueRef shape = dh_pass_u64(&l->w, (uint64_t)run.stride << 8 | a->bytes);
     LLVMValueRef args[] = {run.first, run.rounds, shape, place};
@@ -375,8 +375,8 @@ static void place_all(struct late *l, LLVMValueRef f)
 {
     dh_pass_enter_function(&l->w, f);
     dh_escape_next_function(&l->escape);
-    dh_address_bases_enter_function(&l->roots, f);
-    dh_strided_loops_enter_function(&l->runs, &l->w, f);
+    dh_address_bases_enter_function(&l->bases, f);
+    dh_strided_loops_enter_function(&l->strided, &l->w, f);
     l->work.n = 0;
     l->unchecked = dh_function_is_unchecked(f);
     dh_pass_collect_memops(f, &l->work);
@@ -420,8 +420,8 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_places_leave_module(places);
     dh_site_resolver_release(&l.resolver);
     dh_escape_release(&l.escape);
-    dh_address_bases_release(&l.roots);
-    dh_strided_loops_release(&l.runs);
+    dh_address_bases_release(&l.bases);
+    dh_strided_loops_release(&l.strided);
     dh_vec_release(&l.work);
     dh_vec_release(&l.all);
     dh_vec_release(&l.needless);

@@ -22,8 +22,8 @@ struct version {
     struct dh_counted_loop *l;
     struct walker at[ACCESSES_MOST];
     unsigned n, ranges;
-    LLVMBasicBlockRef behind, copy; /* exit block of the loop; the version without hooks */
-    struct dh_u64_map known;        /* instruction of the loop -> its copy */
+    LLVMBasicBlockRef exit, copy; /* exit block of the loop; the version without hooks */
+    struct dh_u64_map known;      /* instruction of the loop -> its copy */
     dh_value_vec copies;
 };
 
@@ -76,7 +76,7 @@ static bool is_outside(const struct version *v, LLVMValueRef user)
 }
 
 /* Is the loop still entered only from its preheader, which is no loop itself? */
-static bool is_as_found(const struct version *v)
+static bool is_still_simple(const struct version *v)
 {
     LLVMValueRef phi = LLVMGetFirstInstruction(v->l->block), end = LLVMGetBasicBlockTerminator(v->l->before);
     bool again = false;
@@ -87,16 +87,16 @@ static bool is_as_found(const struct version *v)
 
 /* Values of the loop that are used after it need phis in the exit block: existing ones, or new ones where the loop is
  * the only predecessor. */
-static bool can_come_together(const struct version *v)
+static bool can_join_values(const struct version *v)
 {
-    if (LLVMIsALandingPadInst(LLVMGetFirstInstruction(v->behind)))
+    if (LLVMIsALandingPadInst(LLVMGetFirstInstruction(v->exit)))
         return false;
-    if (count_entries(v->behind) == 1)
+    if (count_entries(v->exit) == 1)
         return true;
     for (LLVMValueRef i = LLVMGetFirstInstruction(v->l->block); i; i = LLVMGetNextInstruction(i))
         for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
             LLVMValueRef user = LLVMGetUser(u);
-            if (is_outside(v, user) && !(LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) == v->behind))
+            if (is_outside(v, user) && !(LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) == v->exit))
                 return false;
         }
     return true;
@@ -188,14 +188,14 @@ static void join_value(struct version *v, LLVMValueRef i)
     dh_value_vec users = {0};
     for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
-        bool joins = LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) == v->behind;
+        bool joins = LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) == v->exit;
         if (is_outside(v, user) && !joins)
             dh_vec_push(&users, user);
     }
     if (users.n) {
         LLVMValueRef values[] = {i, copy_of(v, i)};
         LLVMBasicBlockRef from[] = {v->l->block, v->copy};
-        LLVMPositionBuilderBefore(v->w->b, LLVMGetFirstInstruction(v->behind));
+        LLVMPositionBuilderBefore(v->w->b, LLVMGetFirstInstruction(v->exit));
         LLVMSetCurrentDebugLocation2(v->w->b, NULL);
         LLVMValueRef phi = LLVMBuildPhi(v->w->b, LLVMTypeOf(i), "");
         for (size_t k = 0; k < users.n; k++)
@@ -209,7 +209,7 @@ static void join_value(struct version *v, LLVMValueRef i)
 
 static void come_together(struct version *v)
 {
-    for (LLVMValueRef p = LLVMGetFirstInstruction(v->behind); p && LLVMIsAPHINode(p); p = LLVMGetNextInstruction(p))
+    for (LLVMValueRef p = LLVMGetFirstInstruction(v->exit); p && LLVMIsAPHINode(p); p = LLVMGetNextInstruction(p))
         for (unsigned k = 0, n = LLVMCountIncoming(p); k < n; k++)
             if (LLVMGetIncomingBlock(p, k) == v->l->block) {
                 LLVMValueRef value = copy_of(v, LLVMGetIncomingValue(p, k));
@@ -278,8 +278,8 @@ static void double_loop(struct dh_pass *w, struct dh_strided_loops *runs, LLVMBa
     if (!find_walkers(&v, block))
         return;
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-    v.behind = LLVMGetSuccessor(end, LLVMGetSuccessor(end, 0) == block);
-    if (!is_as_found(&v) || !can_come_together(&v))
+    v.exit = LLVMGetSuccessor(end, LLVMGetSuccessor(end, 0) == block);
+    if (!is_still_simple(&v) || !can_join_values(&v))
         return;
     copy_loop(&v);
     come_together(&v);

@@ -41,9 +41,8 @@ bool dh_function_is_unchecked(LLVMValueRef f)
 /* Resolvers run while the dynamic linker still relocates, and so do their own helpers: no hook can be called. */
 static void forbid_resolver(struct dh_pass *w, LLVMValueRef f)
 {
-    if (dh_u64_map_find(&w->off_limits, (uintptr_t)f))
+    if (!dh_u64_set_add_pointer(&w->off_limits, f))
         return;
-    *dh_u64_map_at(&w->off_limits, (uintptr_t)f) = 1;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = dh_is_call(i) ? dh_called_function(i) : NULL;
@@ -68,13 +67,13 @@ static void find_off_limits(struct dh_pass *w)
             forbid_resolver(w, resolver);
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && is_forbidden(f) && !dh_u64_map_find(&w->off_limits, (uintptr_t)f))
-            *dh_u64_map_at(&w->off_limits, (uintptr_t)f) = 1;
+        if (!LLVMIsDeclaration(f) && is_forbidden(f))
+            dh_u64_set_add_pointer(&w->off_limits, f);
 }
 
 bool dh_pass_may_instrument(const struct dh_pass *w, LLVMValueRef f)
 {
-    return !LLVMIsDeclaration(f) && !dh_u64_map_find(&w->off_limits, (uintptr_t)f);
+    return !LLVMIsDeclaration(f) && !dh_u64_set_has_pointer(&w->off_limits, f);
 }
 
 /* ---- life ---- */
@@ -105,7 +104,7 @@ void dh_pass_release(struct dh_pass *w)
 {
     if (w->b)
         LLVMDisposeBuilder(w->b);
-    dh_u64_map_release(&w->off_limits);
+    dh_u64_set_release(&w->off_limits);
 }
 
 /* ---- calls ---- */

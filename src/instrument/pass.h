@@ -4,7 +4,7 @@
 #ifndef DH_INSTRUMENT_PASS_H
 #define DH_INSTRUMENT_PASS_H
 
-#include "base/map.h"
+#include "base/set.h"
 #include "base/vec.h"
 #include "instrument/hooks.h"
 #include "instrument/instrument.h"
@@ -21,7 +21,7 @@ struct dh_pass {
     const struct dh_plan *plan;
     struct dh_places *places;
     struct dh_instrument_counts *counts;
-    struct dh_u64_map off_limits; /* functions in which nothing may be placed */
+    struct dh_u64_set off_limits; /* functions in which nothing may be placed */
     LLVMMetadataRef subprogram;   /* of the function being woven; NULL without debug information */
 };
 

@@ -3,45 +3,45 @@
 #include "ir/site_scopes.h"
 #include "ir/sites.h"
 
-enum { DEEPEST = 3, MOST_ARMS = 8, MOST_KNOWN = 32 };
+enum { MAX_DEPTH = 3, MAX_INCOMING = 8, MAX_KNOWN = 32 };
 
 /* The current access; results are cached because a phi needs equal values for equal predecessors. */
-struct arms {
+struct operand_state {
     struct dh_site_resolver *r;
     struct dh_pass *w;
     const struct dh_memop *a;
     bool carried; /* the sites of all arms are known, but not which is whose */
     struct {
         LLVMValueRef address, place;
-    } known[MOST_KNOWN];
+    } known[MAX_KNOWN];
     unsigned n_known;
 };
 
-static LLVMValueRef find(struct arms *s, LLVMValueRef address, unsigned depth);
+static LLVMValueRef find(struct operand_state *s, LLVMValueRef address, unsigned depth);
 
-static LLVMValueRef constant_place(struct arms *s, uint32_t site)
+static LLVMValueRef constant_place(struct operand_state *s, uint32_t site)
 {
     return dh_pass_u32(s->w, dh_site_resolver_place(s->r, s->a->at, site));
 }
 
-static LLVMValueRef place_of_leaf(struct arms *s, LLVMValueRef address)
+static LLVMValueRef place_of_leaf(struct operand_state *s, LLVMValueRef address)
 {
-    struct dh_memop arm = *s->a;
-    arm.addr = address;
+    struct dh_memop incoming = *s->a;
+    incoming.addr = address;
     struct dh_resolved_site found =
-        s->carried ? dh_site_resolver_find(s->r, &arm) : dh_site_resolver_find_named(s->r, &arm);
+        s->carried ? dh_site_resolver_find(s->r, &incoming) : dh_site_resolver_find_named(s->r, &incoming);
     return constant_place(s, found.site);
 }
 
 /* `arm` is an address, or with `gep` one of the offsets that may be added there. */
-static LLVMValueRef place_of_arm(struct arms *s, LLVMValueRef gep, LLVMValueRef arm, unsigned depth)
+static LLVMValueRef place_of_incoming(struct operand_state *s, LLVMValueRef gep, LLVMValueRef incoming, unsigned depth)
 {
     if (!gep)
-        return find(s, arm, depth + 1);
-    if (!LLVMIsAConstantInt(arm))
+        return find(s, incoming, depth + 1);
+    if (!LLVMIsAConstantInt(incoming))
         return place_of_leaf(s, gep);
     LLVMValueRef address = LLVMInstructionClone(gep);
-    LLVMSetOperand(address, 1, arm);
+    LLVMSetOperand(address, 1, incoming);
     dh_pass_position_before(s->w, s->a->at);
     LLVMInsertIntoBuilder(s->w->b, address);
     LLVMValueRef place = place_of_leaf(s, address);
@@ -49,14 +49,14 @@ static LLVMValueRef place_of_arm(struct arms *s, LLVMValueRef gep, LLVMValueRef 
     return place;
 }
 
-static LLVMValueRef join_phi(struct arms *s, LLVMValueRef gep, LLVMValueRef phi, unsigned depth)
+static LLVMValueRef join_phi(struct operand_state *s, LLVMValueRef gep, LLVMValueRef phi, unsigned depth)
 {
-    LLVMValueRef values[MOST_ARMS];
-    LLVMBasicBlockRef blocks[MOST_ARMS];
+    LLVMValueRef values[MAX_INCOMING];
+    LLVMBasicBlockRef blocks[MAX_INCOMING];
     unsigned n = LLVMCountIncoming(phi);
     bool equal = true;
     for (unsigned i = 0; i < n; i++) {
-        values[i] = place_of_arm(s, gep, LLVMGetIncomingValue(phi, i), depth);
+        values[i] = place_of_incoming(s, gep, LLVMGetIncomingValue(phi, i), depth);
         blocks[i] = LLVMGetIncomingBlock(phi, i);
         equal &= values[i] == values[0];
     }
@@ -68,10 +68,10 @@ static LLVMValueRef join_phi(struct arms *s, LLVMValueRef gep, LLVMValueRef phi,
     return joined;
 }
 
-static LLVMValueRef join_select(struct arms *s, LLVMValueRef gep, LLVMValueRef select, unsigned depth)
+static LLVMValueRef join_select(struct operand_state *s, LLVMValueRef gep, LLVMValueRef select, unsigned depth)
 {
-    LLVMValueRef yes = place_of_arm(s, gep, LLVMGetOperand(select, 1), depth);
-    LLVMValueRef no = place_of_arm(s, gep, LLVMGetOperand(select, 2), depth);
+    LLVMValueRef yes = place_of_incoming(s, gep, LLVMGetOperand(select, 1), depth);
+    LLVMValueRef no = place_of_incoming(s, gep, LLVMGetOperand(select, 2), depth);
     if (yes == no)
         return yes;
     LLVMPositionBuilderBefore(s->w->b, select);
@@ -85,24 +85,24 @@ static LLVMValueRef decider(LLVMValueRef address, LLVMValueRef *gep)
     LLVMValueRef v = *gep ? LLVMGetOperand(address, 1) : address;
     if (LLVMIsASelectInst(v))
         return v;
-    return LLVMIsAPHINode(v) && LLVMCountIncoming(v) <= MOST_ARMS ? v : NULL;
+    return LLVMIsAPHINode(v) && LLVMCountIncoming(v) <= MAX_INCOMING ? v : NULL;
 }
 
-static LLVMValueRef find_fresh(struct arms *s, LLVMValueRef address, unsigned depth)
+static LLVMValueRef find_fresh(struct operand_state *s, LLVMValueRef address, unsigned depth)
 {
-    LLVMValueRef gep, by = depth < DEEPEST ? decider(address, &gep) : NULL;
+    LLVMValueRef gep, by = depth < MAX_DEPTH ? decider(address, &gep) : NULL;
     if (!by)
         return place_of_leaf(s, address);
     return LLVMIsASelectInst(by) ? join_select(s, gep, by, depth) : join_phi(s, gep, by, depth);
 }
 
-static LLVMValueRef find(struct arms *s, LLVMValueRef address, unsigned depth)
+static LLVMValueRef find(struct operand_state *s, LLVMValueRef address, unsigned depth)
 {
     for (unsigned i = 0; i < s->n_known; i++)
         if (s->known[i].address == address)
             return s->known[i].place;
     /* Out of room: any answer is a true one, but not the same for every arm. */
-    if (s->n_known == MOST_KNOWN)
+    if (s->n_known == MAX_KNOWN)
         return place_of_leaf(s, s->a->addr);
     unsigned at = s->n_known++;
     s->known[at].address = address;
@@ -115,7 +115,7 @@ static LLVMValueRef find(struct arms *s, LLVMValueRef address, unsigned depth)
 LLVMValueRef dh_place_operand_emit(struct dh_site_resolver *r, struct dh_pass *w, const struct dh_memop *a,
                                    uint32_t site)
 {
-    struct arms s = {.r = r, .w = w, .a = a};
+    struct operand_state s = {.r = r, .w = w, .a = a};
     uint32_t carried[2];
     LLVMValueRef gep;
     bool chosen = (a->kind == DH_MEMOP_PLAIN || a->kind == DH_MEMOP_ATOMIC) && dh_ir_site_of(a->at) == DH_NO_SITE &&

@@ -67,15 +67,15 @@ bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, s
     /* Healing and stale values need no call stacks. */
     bool frames =
         plan->everywhere & (DH_CLASSES_EXACT | DH_CLASSES_LATE) && !(plan->bits && plan->everywhere == DH_CLASS_STALE);
-    struct dh_u64_map reaching = {0};
+    struct dh_u64_set reaching = {0};
     if (sparse)
         dh_hook_callers_find(m, &reaching);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (frames && dh_pass_may_instrument(&w, f) && (!sparse || dh_u64_map_find(&reaching, (uintptr_t)f))) {
+        if (frames && dh_pass_may_instrument(&w, f) && (!sparse || dh_u64_set_has_pointer(&reaching, f))) {
             dh_pass_enter_function(&w, f);
             dh_frames_place(&w, f);
         }
-    dh_u64_map_release(&reaching);
+    dh_u64_set_release(&reaching);
     if (plan->everywhere & DH_CLASS_STALE)
         dh_version_stale_loops(&w);
     dh_attributes_relax(m);

@@ -8,7 +8,7 @@
 
 enum { WINDOW = 32 }; /* addresses remembered in a region; beyond, the oldest are dropped */
 
-struct seen {
+struct checked {
     LLVMValueRef addr;
     uint64_t bytes;
     bool writes;
@@ -17,31 +17,31 @@ struct seen {
 };
 #define ELSEWHERE SIZE_MAX
 
-struct piece {
-    struct seen seen[WINDOW];
+struct region {
+    struct checked checked[WINDOW];
     unsigned n, oldest;
     LLVMBasicBlockRef block;
 };
 
-static struct seen *find(struct piece *p, LLVMValueRef addr)
+static struct checked *find_checked(struct region *p, LLVMValueRef addr)
 {
     for (unsigned i = 0; i < p->n; i++)
-        if (p->seen[i].addr == addr)
-            return &p->seen[i];
+        if (p->checked[i].addr == addr)
+            return &p->checked[i];
     return NULL;
 }
 
-static void remember(struct piece *p, const struct seen *s)
+static void remember(struct region *p, const struct checked *s)
 {
     if (p->n < WINDOW) {
-        p->seen[p->n++] = *s;
+        p->checked[p->n++] = *s;
         return;
     }
-    p->seen[p->oldest] = *s;
+    p->checked[p->oldest] = *s;
     p->oldest = (p->oldest + 1) % WINDOW;
 }
 
-static void begin(struct piece *p, LLVMBasicBlockRef block)
+static void begin_region(struct region *p, LLVMBasicBlockRef block)
 {
     p->n = p->oldest = 0;
     p->block = block;
@@ -55,9 +55,9 @@ bool dh_memop_ends_sync_free_region(const struct dh_memop *a)
     return a->kind == DH_MEMOP_ATOMIC || a->kind == DH_MEMOP_FENCE;
 }
 
-static void note(struct piece *p, dh_value_vec *work, size_t at, const struct dh_memop *a, unsigned classes)
+static void eliminate(struct region *p, dh_value_vec *work, size_t at, const struct dh_memop *a, unsigned classes)
 {
-    struct seen now = {a->addr, a->bytes, a->op == DH_OP_WRITE, classes, at}, *before = find(p, a->addr);
+    struct checked now = {a->addr, a->bytes, a->op == DH_OP_WRITE, classes, at}, *before = find_checked(p, a->addr);
     if (!before) {
         remember(p, &now);
     } else if (before->bytes >= now.bytes && (before->writes || !now.writes) && !(now.classes & ~before->classes)) {
@@ -85,7 +85,7 @@ struct block {
 };
 
 /* 003 §7.1.4, along dominators. Of a function's own object where the degree asks for no more. */
-struct ways {
+struct available_checks {
     const struct dh_pass *w;
     const dh_value_vec *work;
     const unsigned *classes;   /* by entry of the work list: classes its check covers, 0: none */
@@ -106,32 +106,32 @@ bool dh_redundant_checks_is_in_object(LLVMValueRef object, LLVMValueRef addr)
     return !object || addr == object;
 }
 
-static void number_address(struct ways *ways, size_t at)
+static void number_address(struct available_checks *av, size_t at)
 {
     struct dh_memop a;
-    if (!ways->classes[at] || !dh_memop_of(ways->w, ways->work->at[at], &a) ||
-        dh_u64_map_find(&ways->numbers, (uintptr_t)a.addr) || !dh_redundant_checks_is_in_object(ways->object, a.addr))
+    if (!av->classes[at] || !dh_memop_of(av->w, av->work->at[at], &a) ||
+        dh_u64_map_find(&av->numbers, (uintptr_t)a.addr) || !dh_redundant_checks_is_in_object(av->object, a.addr))
         return;
-    *dh_u64_map_at(&ways->numbers, (uintptr_t)a.addr) = ways->addresses.n;
-    dh_vec_push(&ways->addresses, a.addr);
+    *dh_u64_map_at(&av->numbers, (uintptr_t)a.addr) = av->addresses.n;
+    dh_vec_push(&av->addresses, a.addr);
 }
 
-static void read_blocks(struct ways *ways, LLVMValueRef f)
+static void read_blocks(struct available_checks *av, LLVMValueRef f)
 {
     size_t at = 0;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb)) {
         struct block b = {bb, at, at};
-        for (; b.end < ways->work->n && LLVMGetInstructionParent(ways->work->at[b.end]) == bb; b.end++)
-            number_address(ways, b.end);
+        for (; b.end < av->work->n && LLVMGetInstructionParent(av->work->at[b.end]) == bb; b.end++)
+            number_address(av, b.end);
         at = b.end;
-        *dh_u64_map_at(&ways->of, (uintptr_t)bb) = ways->all.n;
-        dh_vec_push(&ways->all, b);
+        *dh_u64_map_at(&av->of, (uintptr_t)bb) = av->all.n;
+        dh_vec_push(&av->all, b);
     }
-    for (uint32_t n = 0; n < ways->all.n; n++) {
-        LLVMValueRef end = LLVMGetBasicBlockTerminator(ways->all.at[n].block);
+    for (uint32_t n = 0; n < av->all.n; n++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(av->all.at[n].block);
         for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-            dh_vec_push(&ways->preds, *dh_u64_map_find(&ways->of, (uintptr_t)LLVMGetSuccessor(end, k)));
-            dh_vec_push(&ways->preds, n);
+            dh_vec_push(&av->preds, *dh_u64_map_find(&av->of, (uintptr_t)LLVMGetSuccessor(end, k)));
+            dh_vec_push(&av->preds, n);
         }
     }
 }
@@ -157,47 +157,47 @@ static bool is_made_in(LLVMValueRef addr, LLVMBasicBlockRef block)
     return LLVMIsAInstruction(addr) && LLVMGetInstructionParent(addr) == block;
 }
 
-static void begin_facts(struct ways *ways, uint32_t n)
+static void facts_at_entry(struct available_checks *av, uint32_t n)
 {
-    size_t most = ways->addresses.n;
+    size_t most = av->addresses.n;
     for (size_t k = 0; k < most; k++)
-        ways->now[k] = (struct fact){.any = n != 0};
-    for (size_t i = 0; i < ways->preds.n && n; i += 2)
-        for (size_t k = 0; k < most && ways->preds.at[i] == n; k++)
-            meet(&ways->now[k], &ways->ends[ways->preds.at[i + 1] * most + k]);
+        av->now[k] = (struct fact){.any = n != 0};
+    for (size_t i = 0; i < av->preds.n && n; i += 2)
+        for (size_t k = 0; k < most && av->preds.at[i] == n; k++)
+            meet(&av->now[k], &av->ends[av->preds.at[i + 1] * most + k]);
     for (size_t k = 0; k < most; k++)
-        if (is_made_in(ways->addresses.at[k], ways->all.at[n].block))
-            ways->now[k] = (struct fact){0};
+        if (is_made_in(av->addresses.at[k], av->all.at[n].block))
+            av->now[k] = (struct fact){0};
 }
 
-static void pass_access(struct ways *ways, const struct dh_memop *a, unsigned classes)
+static void transfer_access(struct available_checks *av, const struct dh_memop *a, unsigned classes)
 {
-    uint64_t *number = dh_u64_map_find(&ways->numbers, (uintptr_t)a->addr);
+    uint64_t *number = dh_u64_map_find(&av->numbers, (uintptr_t)a->addr);
     if (!classes || !number)
         return;
-    struct fact *f = &ways->now[*number], now = {(uint32_t)a->bytes, (uint16_t)classes, a->op == DH_OP_WRITE, false};
+    struct fact *f = &av->now[*number], now = {(uint32_t)a->bytes, (uint16_t)classes, a->op == DH_OP_WRITE, false};
     bool covered = f->bytes >= now.bytes && (f->writes || !now.writes) && !(now.classes & ~f->classes);
     if (!covered && !f->any)
         *f = now;
 }
 
 /* True: the facts at its end changed. */
-static bool pass_block(struct ways *ways, uint32_t n)
+static bool transfer_block(struct available_checks *av, uint32_t n)
 {
-    size_t most = ways->addresses.n;
+    size_t most = av->addresses.n;
     bool changed = false;
-    begin_facts(ways, n);
-    for (size_t i = ways->all.at[n].first; i < ways->all.at[n].end; i++) {
+    facts_at_entry(av, n);
+    for (size_t i = av->all.at[n].first; i < av->all.at[n].end; i++) {
         struct dh_memop a;
-        bool known = dh_memop_of(ways->w, ways->work->at[i], &a);
+        bool known = dh_memop_of(av->w, av->work->at[i], &a);
         if (!known || dh_memop_ends_sync_free_region(&a))
-            memset(ways->now, 0, most * sizeof *ways->now);
+            memset(av->now, 0, most * sizeof *av->now);
         else
-            pass_access(ways, &a, ways->classes[i]);
+            transfer_access(av, &a, av->classes[i]);
     }
-    struct fact *end = &ways->ends[n * most];
+    struct fact *end = &av->ends[n * most];
     for (size_t k = 0; k < most; k++) {
-        const struct fact *f = &ways->now[k];
+        const struct fact *f = &av->now[k];
         changed |= f->any != end[k].any || f->bytes != end[k].bytes || f->classes != end[k].classes ||
                    f->writes != end[k].writes;
         end[k] = *f;
@@ -206,47 +206,47 @@ static bool pass_block(struct ways *ways, uint32_t n)
 }
 
 /* False: too large; elimination stays within blocks. */
-static bool find_facts(struct ways *ways, LLVMValueRef f)
+static bool solve(struct available_checks *av, LLVMValueRef f)
 {
     enum { MOST_FACTS = 1 << 18, MOST_ROUNDS = 40 };
-    read_blocks(ways, f);
-    size_t n = ways->all.n * ways->addresses.n;
-    if (!n || n > MOST_FACTS || ways->preds.n > (1 << 12))
+    read_blocks(av, f);
+    size_t n = av->all.n * av->addresses.n;
+    if (!n || n > MOST_FACTS || av->preds.n > (1 << 12))
         return false;
-    ways->ends = dh_xmalloc(n * sizeof *ways->ends);
-    ways->now = dh_xmalloc(ways->addresses.n * sizeof *ways->now);
+    av->ends = dh_xmalloc(n * sizeof *av->ends);
+    av->now = dh_xmalloc(av->addresses.n * sizeof *av->now);
     for (size_t k = 0; k < n; k++)
-        ways->ends[k] = (struct fact){.any = true};
+        av->ends[k] = (struct fact){.any = true};
     bool changed = true;
     for (int round = 0; changed && round < MOST_ROUNDS; round++) {
         changed = false;
-        for (uint32_t b = 0; b < ways->all.n; b++)
-            changed |= pass_block(ways, b);
+        for (uint32_t b = 0; b < av->all.n; b++)
+            changed |= transfer_block(av, b);
     }
     return !changed;
 }
 
-static void release_ways(struct ways *ways)
+static void release_available(struct available_checks *av)
 {
-    dh_u64_map_release(&ways->of);
-    dh_u64_map_release(&ways->numbers);
-    dh_vec_release(&ways->addresses);
-    dh_vec_release(&ways->all);
-    dh_vec_release(&ways->preds);
-    free(ways->ends);
-    free(ways->now);
+    dh_u64_map_release(&av->of);
+    dh_u64_map_release(&av->numbers);
+    dh_vec_release(&av->addresses);
+    dh_vec_release(&av->all);
+    dh_vec_release(&av->preds);
+    free(av->ends);
+    free(av->now);
 }
 
-static void enter(struct ways *ways, struct piece *p, LLVMBasicBlockRef block)
+static void enter_block(struct available_checks *av, struct region *p, LLVMBasicBlockRef block)
 {
-    begin(p, block);
-    uint64_t *n = ways->ends ? dh_u64_map_find(&ways->of, (uintptr_t)block) : NULL;
+    begin_region(p, block);
+    uint64_t *n = av->ends ? dh_u64_map_find(&av->of, (uintptr_t)block) : NULL;
     if (!n)
         return;
-    begin_facts(ways, *n);
-    for (size_t k = 0; k < ways->addresses.n; k++) {
-        const struct fact *f = &ways->now[k];
-        struct seen s = {ways->addresses.at[k], f->bytes, f->writes, f->classes, ELSEWHERE};
+    facts_at_entry(av, *n);
+    for (size_t k = 0; k < av->addresses.n; k++) {
+        const struct fact *f = &av->now[k];
+        struct checked s = {av->addresses.at[k], f->bytes, f->writes, f->classes, ELSEWHERE};
         if (f->bytes && !f->any && p->n < WINDOW)
             remember(p, &s);
     }
@@ -278,19 +278,19 @@ static void read_classes(const struct dh_pass *w, const dh_value_vec *work, unsi
     }
 }
 
-static void remove_from(struct ways *ways, dh_value_vec *work)
+static void remove_redundant(struct available_checks *av, dh_value_vec *work)
 {
-    struct piece p = {0};
+    struct region p = {0};
     for (size_t i = 0; i < work->n; i++) {
         struct dh_memop a;
         LLVMBasicBlockRef block = LLVMGetInstructionParent(work->at[i]);
-        bool known = dh_memop_of(ways->w, work->at[i], &a);
+        bool known = dh_memop_of(av->w, work->at[i], &a);
         if (block != p.block)
-            enter(ways, &p, block);
+            enter_block(av, &p, block);
         if (!known || dh_memop_ends_sync_free_region(&a))
-            begin(&p, block);
-        if (ways->classes[i])
-            note(&p, work, i, &a, ways->classes[i]);
+            begin_region(&p, block);
+        if (av->classes[i])
+            eliminate(&p, work, i, &a, av->classes[i]);
     }
 }
 
@@ -298,15 +298,15 @@ void dh_redundant_checks_remove(const struct dh_pass *w, dh_value_vec *work,
                                 unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
 {
     unsigned *classes = dh_xcalloc(work->n + 1, sizeof *classes);
-    struct ways ways = {.w = w, .work = work, .classes = classes};
+    struct available_checks av = {.w = w, .work = work, .classes = classes};
     LLVMValueRef f = work->n ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])) : NULL;
     read_classes(w, work, classes, hooked, arg);
-    bool across = f && !(w->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_checks_object(w, f, &ways.object);
-    if (across && !find_facts(&ways, f)) {
-        free(ways.ends);
-        ways.ends = NULL;
+    bool across = f && !(w->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_checks_object(w, f, &av.object);
+    if (across && !solve(&av, f)) {
+        free(av.ends);
+        av.ends = NULL;
     }
-    remove_from(&ways, work);
-    release_ways(&ways);
+    remove_redundant(&av, work);
+    release_available(&av);
     free(classes);
 }

@@ -5,19 +5,19 @@
 enum { WINDOW = 32 }; /* addresses tracked at a time */
 
 /* The last two accesses of an address that are still checked. */
-struct followed {
+struct tracked {
     LLVMValueRef addr;
     uint64_t bytes;
     size_t last;
     bool last_writes, before_writes, has_before;
 };
 
-struct piece {
-    struct followed all[WINDOW];
+struct region {
+    struct tracked all[WINDOW];
     unsigned n;
 };
 
-static struct followed *find(struct piece *p, LLVMValueRef addr)
+static struct tracked *find(struct region *p, LLVMValueRef addr)
 {
     for (unsigned i = 0; i < p->n; i++)
         if (p->all[i].addr == addr)
@@ -25,20 +25,20 @@ static struct followed *find(struct piece *p, LLVMValueRef addr)
     return NULL;
 }
 
-static void follow(struct piece *p, const struct dh_memop *a, size_t at, bool *needless)
+static void track(struct region *p, const struct dh_memop *a, size_t at, bool *redundant)
 {
-    struct followed *f = find(p, a->addr);
+    struct tracked *f = find(p, a->addr);
     bool writes = a->op == DH_OP_WRITE;
     if (!f || f->bytes != a->bytes) {
         if (!f && p->n == WINDOW)
             return;
         f = f ? f : &p->all[p->n++];
-        *f = (struct followed){.addr = a->addr, .bytes = a->bytes, .last = at, .last_writes = writes};
+        *f = (struct tracked){.addr = a->addr, .bytes = a->bytes, .last = at, .last_writes = writes};
         return;
     }
     /* Between two writes it is the read that sees what another thread wrote. */
     if (f->has_before && !f->last_writes && !(f->before_writes && writes)) {
-        needless[f->last] = true;
+        redundant[f->last] = true;
     } else {
         f->has_before = true;
         f->before_writes = f->last_writes;
@@ -56,9 +56,9 @@ static bool has_hook_between(LLVMValueRef from, LLVMValueRef to)
     return false;
 }
 
-void dh_redundant_consistency_find(const struct dh_pass *w, const dh_value_vec *work, bool *needless)
+void dh_redundant_consistency_find(const struct dh_pass *w, const dh_value_vec *work, bool *redundant)
 {
-    struct piece p = {.n = 0};
+    struct region p = {.n = 0};
     LLVMBasicBlockRef block = NULL;
     LLVMValueRef object = NULL;
     if (!work->n ||
@@ -73,6 +73,6 @@ void dh_redundant_consistency_find(const struct dh_pass *w, const dh_value_vec *
         block = LLVMGetInstructionParent(work->at[i]);
         if (known && a.kind == DH_MEMOP_PLAIN && a.bytes && !LLVMGetVolatile(a.at) &&
             dh_redundant_checks_is_in_object(object, a.addr))
-            follow(&p, &a, i, needless);
+            track(&p, &a, i, redundant);
     }
 }

@@ -17,9 +17,9 @@
 
 /* How often a function may access shared data, and whether it may write it or synchronise. A function that only reads,
  * and calls only such functions, has no scope of its own: its reads belong to the caller's. */
-enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, ACTS = 4 };
+enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, WRITES_OR_SYNCHRONISES = 4 };
 
-struct activations {
+struct scope_placement {
     struct dh_pass w;
     struct dh_escape escape;
     struct dh_u64_map accesses; /* function -> how often | ACTS */
@@ -30,7 +30,7 @@ struct activations {
 
 /* ---- which functions ---- */
 
-static unsigned next_successor(struct activations *a, LLVMValueRef end, unsigned from, bool *cycle)
+static unsigned next_successor(struct scope_placement *a, LLVMValueRef end, unsigned from, bool *cycle)
 {
     unsigned n = LLVMGetNumSuccessors(end);
     for (; from < n; from++) {
@@ -42,24 +42,24 @@ static unsigned next_successor(struct activations *a, LLVMValueRef end, unsigned
     return n;
 }
 
-static void open_block(struct activations *a, LLVMBasicBlockRef block)
+static void push_block(struct scope_placement *a, LLVMBasicBlockRef block)
 {
     *dh_u64_map_at(&a->seen, (uintptr_t)block) = 1;
     dh_vec_push(&a->path, block);
 }
 
-static bool has_loop(struct activations *a, LLVMValueRef function)
+static bool has_loop(struct scope_placement *a, LLVMValueRef function)
 {
     bool cycle = false;
     dh_u64_map_clear(&a->seen);
     a->path.n = 0;
-    open_block(a, LLVMGetEntryBasicBlock(function));
+    push_block(a, LLVMGetEntryBasicBlock(function));
     while (a->path.n && !cycle) {
         LLVMBasicBlockRef block = a->path.at[a->path.n - 1];
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
         unsigned next = next_successor(a, end, 0, &cycle);
         if (next < LLVMGetNumSuccessors(end)) {
-            open_block(a, LLVMGetSuccessor(end, next));
+            push_block(a, LLVMGetSuccessor(end, next));
         } else {
             *dh_u64_map_find(&a->seen, (uintptr_t)block) = 2;
             a->path.n--;
@@ -68,12 +68,12 @@ static bool has_loop(struct activations *a, LLVMValueRef function)
     return cycle;
 }
 
-static bool is_private(struct activations *a, LLVMValueRef addr)
+static bool is_private(struct scope_placement *a, LLVMValueRef addr)
 {
     return dh_escape_is_private(&a->escape, addr) || dh_escape_is_copy(&a->escape, addr) || dh_escape_is_result(addr);
 }
 
-static bool is_shared(struct activations *a, const struct dh_memop *m)
+static bool is_shared(struct scope_placement *a, const struct dh_memop *m)
 {
     bool reads = m->op == DH_OP_READ || m->op == DH_OP_ATOMIC_LOAD;
     if (!dh_memop_is_ordinary(m))
@@ -85,48 +85,48 @@ static bool is_shared(struct activations *a, const struct dh_memop *m)
 
 /* A library function may do anything through pointer arguments; synchronisation and allocation do not access the
  * program's data. */
-static unsigned of_library(LLVMValueRef call, const struct dh_site_table *sites)
+static unsigned accesses_of_library_call(LLVMValueRef call, const struct dh_site_table *sites)
 {
     uint32_t site = dh_ir_site_of(call);
     enum dh_group group = site < sites->n_sites ? dh_op_info(sites->sites[site].op)->group : DH_GROUP_MEMORY;
     if (group != DH_GROUP_MEMORY)
-        return group == DH_GROUP_SYNC || group == DH_GROUP_THREAD ? ACTS : NONE;
+        return group == DH_GROUP_SYNC || group == DH_GROUP_THREAD ? WRITES_OR_SYNCHRONISES : NONE;
     unsigned n = LLVMGetNumArgOperands(call);
     for (unsigned i = 0; i < n; i++) {
         LLVMValueRef argument = LLVMGetOperand(call, i);
         if (LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !LLVMIsConstant(argument))
-            return ONCE | ACTS;
+            return ONCE | WRITES_OR_SYNCHRONISES;
     }
     return NONE;
 }
 
-static unsigned of_function(struct activations *a, LLVMValueRef function);
+static unsigned accesses_of_function(struct scope_placement *a, LLVMValueRef function);
 
-static unsigned of_call(struct activations *a, LLVMValueRef call)
+static unsigned accesses_of_call(struct scope_placement *a, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMGetCalledValue(call), f = dh_called_function(call);
     struct dh_site_table sites = dh_site_builder_view(a->w.places->sites);
     if (LLVMIsAInlineAsm(called))
         return NONE;
     if (!f)
-        return OFTEN | ACTS;
-    return LLVMIsDeclaration(f) ? of_library(call, &sites) : of_function(a, f);
+        return OFTEN | WRITES_OR_SYNCHRONISES;
+    return LLVMIsDeclaration(f) ? accesses_of_library_call(call, &sites) : accesses_of_function(a, f);
 }
 
-static unsigned of_instruction(struct activations *a, LLVMValueRef i)
+static unsigned accesses_of_instruction(struct scope_placement *a, LLVMValueRef i)
 {
     struct dh_memop m;
     if (!dh_memop_of(&a->w, i, &m))
         return NONE;
     if (m.kind == DH_MEMOP_CALL)
-        return of_call(a, i);
+        return accesses_of_call(a, i);
     if (!m.addr || !is_shared(a, &m))
-        return m.kind == DH_MEMOP_FENCE ? ACTS : NONE;
-    return m.op == DH_OP_READ ? ONCE : ONCE | ACTS;
+        return m.kind == DH_MEMOP_FENCE ? WRITES_OR_SYNCHRONISES : NONE;
+    return m.op == DH_OP_READ ? ONCE : ONCE | WRITES_OR_SYNCHRONISES;
 }
 
 /* A recursive function is reached while it is counted: it does what it does often. */
-static unsigned of_function(struct activations *a, LLVMValueRef function)
+static unsigned accesses_of_function(struct scope_placement *a, LLVMValueRef function)
 {
     uint64_t *known = dh_u64_map_find(&a->accesses, (uintptr_t)function);
     if (known)
@@ -136,9 +136,9 @@ static unsigned of_function(struct activations *a, LLVMValueRef function)
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i && !(sum >= OFTEN && acts);
              i = LLVMGetNextInstruction(i)) {
-            unsigned found = of_instruction(a, i);
+            unsigned found = accesses_of_instruction(a, i);
             sum += found & COUNT;
-            acts |= found & ACTS;
+            acts |= found & WRITES_OR_SYNCHRONISES;
         }
     if (sum == ONCE && has_loop(a, function))
         sum = OFTEN;
@@ -158,14 +158,14 @@ static LLVMValueRef leave_point(LLVMValueRef ret)
     return i && dh_is_musttail(i) ? i : ret;
 }
 
-static void place_leave(struct activations *a, LLVMValueRef before, LLVMValueRef token)
+static void place_leave(struct scope_placement *a, LLVMValueRef before, LLVMValueRef token)
 {
     dh_pass_position_before(&a->w, before);
     dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &token);
 }
 
 /* Closes scopes of callees that were unwound. */
-static void place_resume(struct activations *a, LLVMValueRef at, LLVMValueRef token)
+static void place_resume(struct scope_placement *a, LLVMValueRef at, LLVMValueRef token)
 {
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMInvoke:
@@ -189,7 +189,7 @@ static bool is_resume(LLVMValueRef i)
            (dh_is_call(i) && dh_call_has(i, LLVMAttributeFunctionIndex, "returns_twice"));
 }
 
-static void place_exits(struct activations *a, LLVMValueRef function, LLVMValueRef token)
+static void place_scope_exits(struct scope_placement *a, LLVMValueRef function, LLVMValueRef token)
 {
     a->work.n = 0;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
@@ -234,7 +234,7 @@ static LLVMMetadataRef variable_of(LLVMValueRef function, LLVMValueRef parameter
     return NULL;
 }
 
-static void place(struct activations *a, LLVMValueRef function, struct dh_scope_objects *objects)
+static void place(struct scope_placement *a, LLVMValueRef function, struct dh_scope_objects *objects)
 {
     uint32_t site = dh_ir_function_site(function);
     if (site == DH_NO_SITE || !(dh_plan_classes(a->w.plan, site) & DH_CLASS_SCOPE))
@@ -244,8 +244,8 @@ static void place(struct activations *a, LLVMValueRef function, struct dh_scope_
     dh_pass_enter_function(&a->w, function);
     dh_pass_position_block_start(&a->w, LLVMGetEntryBasicBlock(function));
     /* Without debug information the object cannot be found later. */
-    bool told = object && !LLVMGetSubprogram(function);
-    LLVMValueRef args[] = {told ? object : LLVMConstNull(a->w.ptr), dh_pass_u32(&a->w, site)};
+    bool is_passed = object && !LLVMGetSubprogram(function);
+    LLVMValueRef args[] = {is_passed ? object : LLVMConstNull(a->w.ptr), dh_pass_u32(&a->w, site)};
     /* To the optimiser the hook may access any memory, so that the function's reads are not replaced by registers of
      * the previous activation. */
     LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
@@ -253,26 +253,26 @@ static void place(struct activations *a, LLVMValueRef function, struct dh_scope_
         *dh_u64_map_at(&objects->of_site, site + 1) = objects->variables.n;
         dh_vec_push(&objects->variables, variable);
     }
-    place_exits(a, function, token);
+    place_scope_exits(a, function, token);
     a->w.counts->scopes++;
 }
 
-static bool wants(struct activations *a, LLVMValueRef f)
+static bool needs_scope(struct scope_placement *a, LLVMValueRef f)
 {
     return dh_pass_may_instrument(&a->w, f) && !dh_function_is_unchecked(f) &&
-           !dh_function_has(f, "presplitcoroutine") && of_function(a, f) == (OFTEN | ACTS);
+           !dh_function_has(f, "presplitcoroutine") && accesses_of_function(a, f) == (OFTEN | WRITES_OR_SYNCHRONISES);
 }
 
 bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
                           struct dh_instrument_counts *counts, struct dh_scope_objects *objects, struct dh_err *err)
 {
-    struct activations a = {0};
+    struct scope_placement a = {0};
     if (!dh_pass_init(&a.w, m, plan, places, counts, err))
         return false;
     dh_value_vec wanted = {0};
     dh_escape_init(&a.escape, a.w.c);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (wants(&a, f))
+        if (needs_scope(&a, f))
             dh_vec_push(&wanted, f);
     for (size_t i = 0; i < wanted.n; i++)
         place(&a, wanted.at[i], objects);
@@ -289,7 +289,7 @@ bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh
 
 /* ---- the object, after simplification ---- */
 
-static bool is_said_of(LLVMValueRef i, LLVMMetadataRef variable, LLVMMetadataRef inlined_at)
+static bool describes(LLVMValueRef i, LLVMMetadataRef variable, LLVMMetadataRef inlined_at)
 {
     LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
     return dh_md_node(LLVMGetOperand(i, 1)) == variable && loc && LLVMDILocationGetInlinedAt(loc) == inlined_at;
@@ -309,7 +309,7 @@ static LLVMValueRef value_at(struct dh_di *di, LLVMValueRef hook, LLVMMetadataRe
     LLVMMetadataRef inlined_at = loc ? LLVMDILocationGetInlinedAt(loc) : NULL;
     LLVMValueRef i = LLVMGetPreviousInstruction(hook);
     for (int n = 0; i && n < FAR; n++, i = LLVMGetPreviousInstruction(i))
-        if (LLVMIsADbgVariableIntrinsic(i) && is_said_of(i, variable, inlined_at))
+        if (LLVMIsADbgVariableIntrinsic(i) && describes(i, variable, inlined_at))
             return is_plain(di, i) ? dh_md_value(LLVMGetOperand(i, 0)) : NULL;
     return NULL;
 }
@@ -323,7 +323,7 @@ static bool comes_before(LLVMValueRef first, LLVMValueRef second)
 }
 
 /* Is there a path from the entry to `to` that avoids `around` (which then does not dominate it)? */
-static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasicBlockRef around)
+static bool is_reachable_without(struct scope_placement *a, LLVMBasicBlockRef to, LLVMBasicBlockRef around)
 {
     enum { MOST = 2000 }; /* blocks; beyond, assume there is */
     bool ignored = false;
@@ -332,7 +332,7 @@ static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasi
     a->path.n = 0;
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(to));
     if (entry != around)
-        open_block(a, entry);
+        push_block(a, entry);
     while (a->path.n) {
         LLVMBasicBlockRef block = a->path.at[a->path.n - 1];
         if (block == to || a->seen.n > MOST)
@@ -340,7 +340,7 @@ static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasi
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
         unsigned next = next_successor(a, end, 0, &ignored);
         if (next < LLVMGetNumSuccessors(end))
-            open_block(a, LLVMGetSuccessor(end, next));
+            push_block(a, LLVMGetSuccessor(end, next));
         else
             a->path.n--;
     }
@@ -348,7 +348,7 @@ static bool has_way_around(struct activations *a, LLVMBasicBlockRef to, LLVMBasi
 }
 
 /* Whether the value dominates the hook: values may have moved after their debug intrinsics. */
-static bool is_known_at(struct activations *a, LLVMValueRef value, LLVMValueRef hook)
+static bool dominates(struct scope_placement *a, LLVMValueRef value, LLVMValueRef hook)
 {
     if (!LLVMIsAInstruction(value))
         return true;
@@ -357,11 +357,11 @@ static bool is_known_at(struct activations *a, LLVMValueRef value, LLVMValueRef 
         return comes_before(value, hook);
     /* The result of an invoke is defined on its normal edge only. */
     return LLVMGetInstructionOpcode(value) != LLVMInvoke && LLVMGetInstructionOpcode(value) != LLVMCallBr &&
-           !has_way_around(a, to, from);
+           !is_reachable_without(a, to, from);
 }
 
-static void put_object(struct activations *a, const struct dh_scope_objects *objects, struct dh_di *di,
-                       LLVMValueRef hook)
+static void fill_in_object(struct scope_placement *a, const struct dh_scope_objects *objects, struct dh_di *di,
+                           LLVMValueRef hook)
 {
     LLVMValueRef place = LLVMGetOperand(hook, 1);
     if (!LLVMIsAConstantInt(place) || !LLVMIsNull(LLVMGetOperand(hook, 0)))
@@ -369,7 +369,7 @@ static void put_object(struct activations *a, const struct dh_scope_objects *obj
     uint64_t *variable = dh_u64_map_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
     LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
     if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object) ||
-        !is_known_at(a, object, hook))
+        !dominates(a, object, hook))
         return;
     LLVMSetOperand(hook, 0, object);
 }
@@ -379,7 +379,7 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
 {
     struct dh_plan none = {0};
     struct dh_instrument_counts counts = {0};
-    struct activations a = {0};
+    struct scope_placement a = {0};
     if (!dh_pass_init(&a.w, m, &none, places, &counts, err))
         return false;
     struct dh_di *di = dh_di_new(m);
@@ -388,7 +388,7 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
     for (LLVMUseRef u = enter ? LLVMGetFirstUse(enter) : NULL; u; u = LLVMGetNextUse(u)) {
         LLVMValueRef call = LLVMGetUser(u);
         if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == enter)
-            put_object(&a, objects, di, call);
+            fill_in_object(&a, objects, di, call);
     }
     dh_vec_release(&a.path);
     dh_u64_map_release(&a.seen);

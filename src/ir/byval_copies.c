@@ -44,7 +44,7 @@ static bool is_on_stack(const struct copier *k, LLVMValueRef v)
            (LLVMIsAArgument(v) && is_copy(k, v));
 }
 
-static bool is_wanted(const struct copier *k, LLVMValueRef call, unsigned argument)
+static bool needs_copy(const struct copier *k, LLVMValueRef call, unsigned argument)
 {
     LLVMTypeRef type = type_of(k, call, argument);
     LLVMValueRef from = LLVMGetOperand(call, argument);
@@ -58,26 +58,26 @@ static unsigned alignment_of(const struct copier *k, LLVMValueRef call, unsigned
     return a ? (unsigned)LLVMGetEnumAttributeValue(a) : LLVMABIAlignmentOfType(k->layout, type);
 }
 
-static LLVMValueRef room_for(struct copier *k, LLVMValueRef call, LLVMTypeRef type, unsigned alignment)
+static LLVMValueRef alloca_for(struct copier *k, LLVMValueRef call, LLVMTypeRef type, unsigned alignment)
 {
     LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
     LLVMPositionBuilderBefore(k->b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     LLVMSetCurrentDebugLocation2(k->b, NULL);
-    LLVMValueRef room = LLVMBuildAlloca(k->b, type, "");
-    LLVMSetAlignment(room, alignment);
-    return room;
+    LLVMValueRef slot = LLVMBuildAlloca(k->b, type, "");
+    LLVMSetAlignment(slot, alignment);
+    return slot;
 }
 
 static void copy(struct copier *k, LLVMValueRef call, unsigned argument)
 {
     LLVMTypeRef type = type_of(k, call, argument);
     unsigned alignment = alignment_of(k, call, argument, type);
-    LLVMValueRef room = room_for(k, call, type, alignment);
+    LLVMValueRef slot = alloca_for(k, call, type, alignment);
     LLVMValueRef size = LLVMConstInt(LLVMInt64TypeInContext(k->c), LLVMABISizeOfType(k->layout, type), 0);
     LLVMPositionBuilderBefore(k->b, call);
     LLVMSetCurrentDebugLocation2(k->b, LLVMInstructionGetDebugLoc(call));
-    LLVMBuildMemCpy(k->b, room, alignment, LLVMGetOperand(call, argument), alignment, size);
-    LLVMSetOperand(call, argument, room);
+    LLVMBuildMemCpy(k->b, slot, alignment, LLVMGetOperand(call, argument), alignment, size);
+    LLVMSetOperand(call, argument, slot);
     /* The copy is on the caller's stack: the call can be no tail call any more. */
     if (LLVMIsACallInst(call))
         LLVMSetTailCallKind(call, LLVMTailCallKindNone);
@@ -101,7 +101,7 @@ void dh_ir_materialise_byval_copies(LLVMModuleRef m)
         collect(&k, f);
     for (size_t n = 0; n < k.calls.n; n++)
         for (unsigned a = 0; a < LLVMGetNumArgOperands(k.calls.at[n]); a++)
-            if (is_wanted(&k, k.calls.at[n], a))
+            if (needs_copy(&k, k.calls.at[n], a))
                 copy(&k, k.calls.at[n], a);
     dh_vec_release(&k.calls);
     LLVMDisposeBuilder(k.b);

@@ -54,11 +54,6 @@ static bool add_access(const struct dh_lock_analysis *a, struct dh_lock_function
     }
 }
 
-static bool is_call(LLVMValueRef i)
-{
-    return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
 struct dh_lock_function *dh_lock_callee(const struct dh_lock_analysis *a, LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -69,7 +64,7 @@ static void scan_instruction(struct dh_lock_analysis *a, struct dh_lock_function
 {
     uint32_t site;
     unsigned op = op_of(a, i, &site);
-    if (add_access(a, f, op, site) || !is_call(i))
+    if (add_access(a, f, op, site) || !dh_lock_is_call(i))
         return;
     struct dh_lock_function *callee = dh_lock_callee(a, i);
     if (callee)
@@ -112,9 +107,9 @@ enum dh_lock_effect dh_lock_effect(const struct dh_lock_analysis *a, LLVMValueRe
         return DH_LOCK_RELEASES;
     *direct = false;
     const struct dh_lock_function *f = dh_lock_callee(a, call);
-    if (!f || f->opens == f->ends)
+    if (!f || f->acquires == f->releases)
         return DH_LOCK_NO_EFFECT;
-    return f->opens ? DH_LOCK_ACQUIRES : DH_LOCK_RELEASES;
+    return f->acquires ? DH_LOCK_ACQUIRES : DH_LOCK_RELEASES;
 }
 
 static LLVMValueRef lock_argument(LLVMValueRef call)
@@ -171,24 +166,19 @@ static LLVMValueRef root_of(LLVMValueRef p)
     return p;
 }
 
-static bool is_pointer(LLVMValueRef v)
-{
-    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
-}
-
 /* Calls of lock wrappers match when they share an argument, or one has no pointer argument. */
 static bool share_argument(LLVMValueRef begin, LLVMValueRef end)
 {
     bool any_begin = false, any_end = false;
     for (unsigned i = 0; i < LLVMGetNumArgOperands(begin); i++) {
         LLVMValueRef x = LLVMGetOperand(begin, i);
-        if (!is_pointer(x))
+        if (!dh_lock_is_pointer(x))
             continue;
         any_begin = true;
         for (unsigned j = 0; j < LLVMGetNumArgOperands(end); j++) {
             LLVMValueRef y = LLVMGetOperand(end, j);
-            any_end = any_end || is_pointer(y);
-            if (is_pointer(y) && same_value(root_of(x), root_of(y), DEPTH))
+            any_end = any_end || dh_lock_is_pointer(y);
+            if (dh_lock_is_pointer(y) && same_value(root_of(x), root_of(y), DEPTH))
                 return true;
         }
     }
@@ -218,7 +208,7 @@ static void push_block(struct dh_section_walk *w, LLVMBasicBlockRef b)
 }
 
 /* False when the path ends at the instruction. */
-static bool pass(struct dh_section_walk *w, LLVMValueRef i)
+static bool visit_instruction(struct dh_section_walk *w, LLVMValueRef i)
 {
     uint32_t site;
     LLVMOpcode code = LLVMGetInstructionOpcode(i);
@@ -228,7 +218,7 @@ static bool pass(struct dh_section_walk *w, LLVMValueRef i)
         w->returned = w->returned || code == LLVMRet;
         return false;
     }
-    if (is_call(i)) {
+    if (dh_lock_is_call(i)) {
         if (is_end_of(w->a, w->begin, i)) {
             w->ended = true;
             return false;
@@ -248,7 +238,7 @@ static void walk_from(struct dh_section_walk *w, LLVMValueRef i)
 {
     LLVMValueRef last = NULL;
     for (; i; i = LLVMGetNextInstruction(i)) {
-        if (!pass(w, i))
+        if (!visit_instruction(w, i))
             return;
         last = i;
     }
@@ -278,7 +268,7 @@ void dh_section_walk_release(struct dh_section_walk *w)
 
 /* ---- functions that return with a lock held, or release one they did not acquire ---- */
 
-static bool leaves_it_open(const struct dh_lock_analysis *a, LLVMValueRef begin)
+static bool returns_locked(const struct dh_lock_analysis *a, LLVMValueRef begin)
 {
     struct dh_section_walk w = {.a = a, .begin = begin};
     dh_section_walk(&w);
@@ -287,7 +277,7 @@ static bool leaves_it_open(const struct dh_lock_analysis *a, LLVMValueRef begin)
     return open;
 }
 
-static bool has_beginning(const struct dh_lock_analysis *a, const struct dh_lock_function *f, LLVMValueRef end)
+static bool has_matching_lock(const struct dh_lock_analysis *a, const struct dh_lock_function *f, LLVMValueRef end)
 {
     bool direct;
     for (size_t i = 0; i < f->locking.n; i++)
@@ -296,20 +286,20 @@ static bool has_beginning(const struct dh_lock_analysis *a, const struct dh_lock
     return false;
 }
 
-static bool judge_function(const struct dh_lock_analysis *a, struct dh_lock_function *f)
+static bool update_effects(const struct dh_lock_analysis *a, struct dh_lock_function *f)
 {
-    bool opens = f->opens, ends = f->ends, direct;
+    bool acquires = f->acquires, releases = f->releases, direct;
     for (size_t i = 0; i < f->locking.n; i++) {
         LLVMValueRef call = f->locking.at[i];
         enum dh_lock_effect e = dh_lock_effect(a, call, &direct);
-        if (e == DH_LOCK_ACQUIRES && !opens)
-            opens = leaves_it_open(a, call);
-        if (e == DH_LOCK_RELEASES && !ends)
-            ends = !has_beginning(a, f, call);
+        if (e == DH_LOCK_ACQUIRES && !acquires)
+            acquires = returns_locked(a, call);
+        if (e == DH_LOCK_RELEASES && !releases)
+            releases = !has_matching_lock(a, f, call);
     }
-    bool changed = opens != f->opens || ends != f->ends;
-    f->opens = opens;
-    f->ends = ends;
+    bool changed = acquires != f->acquires || releases != f->releases;
+    f->acquires = acquires;
+    f->releases = releases;
     return changed;
 }
 
@@ -319,7 +309,7 @@ static void find_wrappers(struct dh_lock_analysis *a)
     for (int round = 0; changed && round < MOST_ROUNDS; round++) {
         changed = false;
         for (size_t i = 0; i < a->all.n; i++)
-            changed = judge_function(a, a->all.at[i]) || changed;
+            changed = update_effects(a, a->all.at[i]) || changed;
     }
 }
 
@@ -342,7 +332,8 @@ static void add_to_set(struct name_set *s, const struct dh_lock_function *f)
 }
 
 /* What a walk met and everything its callees may reach, nearest first. */
-static void gather(struct dh_lock_analysis *a, const struct dh_lock_function *inside, struct name_set *out)
+static void collect_reachable_names(struct dh_lock_analysis *a, const struct dh_lock_function *inside,
+                                    struct name_set *out)
 {
     DH_VEC(struct dh_lock_function *) near = {0};
     unsigned walk = ++a->walks;
@@ -391,7 +382,7 @@ static void add_row(struct dh_lock_analysis *a, LLVMValueRef begin, bool direct)
         struct dh_scope_row row = {.site = direct ? dh_ir_site_of(begin) : DH_NO_SITE, .first = (uint32_t)a->names.n};
         if (!direct)
             set_call_place(a, begin, &row);
-        gather(a, &w.inside, &names);
+        collect_reachable_names(a, &w.inside, &names);
         add_names(a, &names, false, &row.reads);
         add_names(a, &names, true, &row.writes);
         if (direct || row.line)

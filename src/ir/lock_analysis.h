@@ -26,7 +26,7 @@ struct dh_lock_function {
     DH_VEC(struct dh_lock_name) names;         /* accessed in its own body, not in callees */
     DH_VEC(LLVMValueRef) locking;              /* lock and unlock calls, calls of defined functions */
     DH_VEC(struct dh_lock_function *) callees; /* defined ones */
-    bool opens, ends;
+    bool acquires, releases;
     unsigned seen;             /* mark of the last walk that visited it */
     struct dh_lock_flow *flow; /* of section_dataflow.c */
 };
@@ -55,6 +55,16 @@ struct dh_section_walk {
     void (*visit)(void *arg, LLVMValueRef i);
     void *arg;
 };
+
+static inline bool dh_lock_is_call(LLVMValueRef v)
+{
+    return LLVMIsACallInst(v) || LLVMIsAInvokeInst(v);
+}
+
+static inline bool dh_lock_is_pointer(LLVMValueRef v)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
+}
 
 void dh_section_walk(struct dh_section_walk *w);
 void dh_section_walk_release(struct dh_section_walk *w);

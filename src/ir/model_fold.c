@@ -152,7 +152,7 @@ bool dh_read_fold(struct dh_model_reader *r, LLVMValueRef v, int64_t *number)
     return fold(r, v, 0, number);
 }
 
-static bool takes(struct dh_model_reader *r, LLVMValueRef end, unsigned successor)
+static bool is_feasible(struct dh_model_reader *r, LLVMValueRef end, unsigned successor)
 {
     int64_t number;
     if (LLVMGetInstructionOpcode(end) != LLVMBr || !LLVMIsConditional(end) ||
@@ -165,7 +165,7 @@ bool dh_read_is_feasible_edge(struct dh_model_reader *r, LLVMBasicBlockRef from,
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(from);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
-        if (LLVMGetSuccessor(end, i) == to && takes(r, end, i))
+        if (LLVMGetSuccessor(end, i) == to && is_feasible(r, end, i))
             return true;
     return false;
 }
@@ -188,7 +188,7 @@ void dh_read_reachable_blocks(struct dh_model_reader *r)
         LLVMValueRef end = LLVMGetBasicBlockTerminator(work.at[--work.n]);
         for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
             LLVMBasicBlockRef to = LLVMGetSuccessor(end, i);
-            if (!takes(r, end, i) || dh_ptr_map_find(&r->blocks, to))
+            if (!is_feasible(r, end, i) || dh_ptr_map_find(&r->blocks, to))
                 continue;
             add_block(r, to);
             dh_vec_push(&work, to);

@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-struct marking {
+struct hints {
     LLVMContextRef context;
     unsigned via_kind, record_kind;
     struct dh_ptr_map variables; /* alloca -> DILocalVariable */
 };
 
-static void note_declaration(struct marking *k, LLVMValueRef call)
+static void note_declaration(struct hints *k, LLVMValueRef call)
 {
     size_t n;
     if (strcmp(LLVMGetValueName2(LLVMGetCalledValue(call), &n), "llvm.dbg.declare"))
@@ -58,7 +58,7 @@ static LLVMValueRef address_of(LLVMValueRef i)
     }
 }
 
-static void mark(struct marking *k, LLVMValueRef i)
+static void add_via_hint(struct hints *k, LLVMValueRef i)
 {
     LLVMValueRef at = address_of(i);
     for (int depth = 0; at && depth < 64 && LLVMIsAInstruction(at); depth++) {
@@ -75,7 +75,7 @@ static void mark(struct marking *k, LLVMValueRef i)
     }
 }
 
-static void mark_record(struct marking *k, LLVMValueRef gep)
+static void add_record_hint(struct hints *k, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     const char *name = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
@@ -87,7 +87,7 @@ static void mark_record(struct marking *k, LLVMValueRef gep)
 }
 
 /* Declarations first: they need not come before the accesses in block order. */
-static void mark_function(struct marking *k, LLVMValueRef f)
+static void add_hints(struct hints *k, LLVMValueRef f)
 {
     dh_ptr_map_clear(&k->variables);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -97,19 +97,19 @@ static void mark_function(struct marking *k, LLVMValueRef f)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMGetInstructionOpcode(i) == LLVMGetElementPtr)
-                mark_record(k, i);
+                add_record_hint(k, i);
             else
-                mark(k, i);
+                add_via_hint(k, i);
 }
 
 void dh_ir_add_name_hints(LLVMModuleRef m)
 {
-    struct marking k = {.context = LLVMGetModuleContext(m)};
+    struct hints k = {.context = LLVMGetModuleContext(m)};
     k.via_kind = LLVMGetMDKindIDInContext(k.context, DH_VIA_METADATA, strlen(DH_VIA_METADATA));
     k.record_kind = LLVMGetMDKindIDInContext(k.context, DH_RECORD_METADATA, strlen(DH_RECORD_METADATA));
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
-            mark_function(&k, f);
+            add_hints(&k, f);
     dh_ptr_map_release(&k.variables);
 }
 

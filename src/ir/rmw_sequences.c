@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_VALUES = 256, MOST_ALIKE = 64, MOST_UPDATES = 400000 };
+enum { MOST_VALUES = 256, MOST_CANDIDATES = 64, MOST_UPDATES = 400000 };
 
 struct access {
     LLVMValueRef instruction, address;
@@ -26,16 +26,11 @@ struct search {
 struct follow {
     struct search *s;
     const struct access *from;
-    DH_VEC(const struct access *) alike; /* other accesses of its variable that may belong to the same update */
+    DH_VEC(const struct access *) candidates; /* other accesses of its variable that may belong to the same update */
     struct dh_ptr_map seen;
     DH_VEC(LLVMValueRef) ahead;
     unsigned n;
 };
-
-static bool is_call(LLVMValueRef v)
-{
-    return LLVMIsACallInst(v) || LLVMIsAInvokeInst(v);
-}
 
 static void add_access(struct search *s, LLVMValueRef i)
 {
@@ -48,14 +43,14 @@ static void add_access(struct search *s, LLVMValueRef i)
         dh_vec_push(&s->accesses, (struct access){i, LLVMGetOperand(i, load ? 0 : 1), site, row->variable, !load});
 }
 
-static bool is_alike(const struct follow *w, const struct access *x)
+static bool is_candidate(const struct follow *w, const struct access *x)
 {
     const struct access *from = w->from;
     return x->instruction != from->instruction && dh_lock_same_value(x->address, from->address) &&
            dh_ptr_map_find(&w->s->region, x->instruction) == dh_ptr_map_find(&w->s->region, from->instruction);
 }
 
-static void tell(struct follow *w, const struct access *x, uint32_t how)
+static void record_sequence(struct follow *w, const struct access *x, uint32_t how)
 {
     struct dh_lock_analysis *a = w->s->a;
     if (a->flows.n >= MOST_UPDATES)
@@ -77,18 +72,18 @@ static bool is_used(LLVMValueRef load)
     return false;
 }
 
-static void take_branch(struct follow *w, LLVMValueRef branch)
+static void propagate_to_branch(struct follow *w, LLVMValueRef branch)
 {
     struct dh_ptr_map side[2] = {0};
     if (LLVMGetNumSuccessors(branch) != 2)
         return;
     for (unsigned i = 0; i < 2; i++)
         dh_lock_reachable_blocks(LLVMGetSuccessor(branch, i), LLVMGetInstructionParent(branch), &side[i]);
-    for (size_t i = 0; i < w->alike.n; i++) {
-        const struct access *x = w->alike.at[i];
+    for (size_t i = 0; i < w->candidates.n; i++) {
+        const struct access *x = w->candidates.at[i];
         LLVMBasicBlockRef b = LLVMGetInstructionParent(x->instruction);
         if (!dh_ptr_map_find(&side[0], b) != !dh_ptr_map_find(&side[1], b) && (x->write || is_used(x->instruction)))
-            tell(w, x, DH_FLOW_CHECKS);
+            record_sequence(w, x, DH_FLOW_CHECKS);
     }
     dh_ptr_map_release(&side[0]);
     dh_ptr_map_release(&side[1]);
@@ -106,23 +101,23 @@ static void push_value(struct follow *w, LLVMValueRef v)
     dh_vec_push(&w->ahead, v);
 }
 
-static void pass_store(struct follow *w, LLVMValueRef store, LLVMValueRef v)
+static void propagate_to_store(struct follow *w, LLVMValueRef store, LLVMValueRef v)
 {
     if (LLVMGetOperand(store, 0) != v)
         return;
-    for (size_t i = 0; i < w->alike.n; i++)
-        if (w->alike.at[i]->instruction == store)
-            tell(w, w->alike.at[i], DH_FLOW_UPDATES);
+    for (size_t i = 0; i < w->candidates.n; i++)
+        if (w->candidates.at[i]->instruction == store)
+            record_sequence(w, w->candidates.at[i], DH_FLOW_UPDATES);
 }
 
-static void pass_user(struct follow *w, LLVMValueRef user, LLVMValueRef v)
+static void propagate_to_user(struct follow *w, LLVMValueRef user, LLVMValueRef v)
 {
     LLVMOpcode code = LLVMGetInstructionOpcode(user);
     if (code == LLVMStore)
-        pass_store(w, user, v);
+        propagate_to_store(w, user, v);
     else if (code == LLVMBr || code == LLVMSwitch)
-        take_branch(w, user);
-    else if (!is_call(user) || LLVMGetTypeKind(LLVMTypeOf(user)) != LLVMVoidTypeKind)
+        propagate_to_branch(w, user);
+    else if (!dh_lock_is_call(user) || LLVMGetTypeKind(LLVMTypeOf(user)) != LLVMVoidTypeKind)
         push_value(w, user);
 }
 
@@ -131,19 +126,19 @@ static void follow(struct search *s, const struct access *from, const struct acc
 {
     struct follow w = {.s = s, .from = from};
     for (const struct access *x = first; x < end; x++)
-        if (is_alike(&w, x))
-            dh_vec_push(&w.alike, x);
-    if (w.alike.n)
+        if (is_candidate(&w, x))
+            dh_vec_push(&w.candidates, x);
+    if (w.candidates.n)
         push_value(&w, from->instruction);
     while (w.ahead.n) {
         LLVMValueRef v = w.ahead.at[--w.ahead.n];
         for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u))
             if (LLVMIsAInstruction(LLVMGetUser(u)))
-                pass_user(&w, LLVMGetUser(u), v);
+                propagate_to_user(&w, LLVMGetUser(u), v);
     }
     dh_ptr_map_release(&w.seen);
     dh_vec_release(&w.ahead);
-    dh_vec_release(&w.alike);
+    dh_vec_release(&w.candidates);
 }
 
 /* ---- functions ---- */
@@ -185,7 +180,7 @@ static int by_variable(const void *x, const void *y)
 /* Variables with many accesses in a large function are left out. */
 static void search_variable(struct search *s, const struct access *first, const struct access *end)
 {
-    if (end - first < 2 || end - first > MOST_ALIKE)
+    if (end - first < 2 || end - first > MOST_CANDIDATES)
         return;
     for (const struct access *x = first; x < end; x++)
         if (!x->write)

@@ -52,8 +52,8 @@ struct tracing {
     struct dh_lock_function *f;
     struct dh_ptr_map region; /* instruction -> 1 + index into `locks` of the section it lies in */
     DH_VEC(uint32_t) locks;
-    DH_VEC(LLVMValueRef) taking; /* calls that acquire a lock, directly or in callees */
-    struct dh_ptr_map branches;  /* -> struct dependent */
+    DH_VEC(LLVMValueRef) acquiring; /* calls that acquire a lock, directly or in callees */
+    struct dh_ptr_map branches;     /* -> struct dependent */
     DH_VEC(struct dependent *) dependents;
     bool emit;
 };
@@ -82,16 +82,6 @@ static void add_flow(struct dh_lock_analysis *a, uint32_t read, uint32_t lock, u
 {
     if (a->flows.n < MOST_FLOWS)
         dh_vec_push(&a->flows, (struct dh_flow_row){read, lock, how});
-}
-
-static bool is_call(LLVMValueRef v)
-{
-    return LLVMIsACallInst(v) || LLVMIsAInvokeInst(v);
-}
-
-static bool is_pointer(LLVMValueRef v)
-{
-    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
 }
 
 static struct dh_lock_flow *flow_of(struct dh_lock_function *f)
@@ -140,18 +130,18 @@ static const struct dh_lock_flow *locks_in(struct dh_lock_analysis *a, struct dh
 
 /* ---- sinks: critical sections that a value reaches ---- */
 
-static void reach_lock(struct follow *w, uint32_t lock, uint32_t how)
+static void add_flow_to_lock(struct follow *w, uint32_t lock, uint32_t how)
 {
     if (w->t->emit && lock != DH_NO_SITE)
         add_flow(w->t->a, w->from.read, lock, how);
 }
 
-static void reach_call(struct follow *w, LLVMValueRef call, uint32_t how)
+static void add_flow_to_call(struct follow *w, LLVMValueRef call, uint32_t how)
 {
     bool direct;
     if (dh_lock_effect(w->t->a, call, &direct) == DH_LOCK_ACQUIRES && direct) {
         if (how == DH_FLOW_CONTROL)
-            reach_lock(w, dh_ir_site_of(call), how);
+            add_flow_to_lock(w, dh_ir_site_of(call), how);
         return;
     }
     struct dh_lock_function *callee = dh_lock_callee(w->t->a, call);
@@ -159,7 +149,7 @@ static void reach_call(struct follow *w, LLVMValueRef call, uint32_t how)
         return;
     const struct dh_lock_flow *below = locks_in(w->t->a, callee);
     for (unsigned i = 0; i < below->n_locks; i++)
-        reach_lock(w, below->locks[i], how);
+        add_flow_to_lock(w, below->locks[i], how);
 }
 
 static uintptr_t region_of(const struct tracing *t, LLVMValueRef i)
@@ -192,7 +182,7 @@ void dh_lock_reachable_blocks(LLVMBasicBlockRef from, LLVMBasicBlockRef not_by, 
 
 /* Calls that acquire a lock and are control dependent on the branch: reachable on one side only. Computed once for a
  * branch. */
-static struct dependent *depend_on(struct tracing *t, LLVMValueRef branch)
+static struct dependent *control_dependents(struct tracing *t, LLVMValueRef branch)
 {
     void **known = dh_ptr_map_at(&t->branches, branch);
     if (*known)
@@ -202,10 +192,10 @@ static struct dependent *depend_on(struct tracing *t, LLVMValueRef branch)
     *known = d;
     for (unsigned s = 0; s < 2; s++)
         dh_lock_reachable_blocks(LLVMGetSuccessor(branch, s), LLVMGetInstructionParent(branch), &side[s]);
-    for (size_t i = 0; i < t->taking.n; i++) {
-        LLVMBasicBlockRef b = LLVMGetInstructionParent(t->taking.at[i]);
+    for (size_t i = 0; i < t->acquiring.n; i++) {
+        LLVMBasicBlockRef b = LLVMGetInstructionParent(t->acquiring.at[i]);
         if (!dh_ptr_map_find(&side[0], b) != !dh_ptr_map_find(&side[1], b))
-            dh_vec_push(&d->calls, t->taking.at[i]);
+            dh_vec_push(&d->calls, t->acquiring.at[i]);
     }
     dh_ptr_map_release(&side[0]);
     dh_ptr_map_release(&side[1]);
@@ -213,13 +203,13 @@ static struct dependent *depend_on(struct tracing *t, LLVMValueRef branch)
     return d;
 }
 
-static void take_branch(struct follow *w, LLVMValueRef branch)
+static void propagate_to_branch(struct follow *w, LLVMValueRef branch)
 {
-    if (!w->t->emit || !w->t->taking.n || LLVMGetNumSuccessors(branch) != 2)
+    if (!w->t->emit || !w->t->acquiring.n || LLVMGetNumSuccessors(branch) != 2)
         return;
-    const struct dependent *d = depend_on(w->t, branch);
+    const struct dependent *d = control_dependents(w->t, branch);
     for (size_t i = 0; i < d->calls.n; i++)
-        reach_call(w, d->calls.at[i], DH_FLOW_CONTROL);
+        add_flow_to_call(w, d->calls.at[i], DH_FLOW_CONTROL);
 }
 
 /* ---- following a value ---- */
@@ -252,7 +242,7 @@ static void push_loads(struct follow *w, LLVMValueRef pointer, int depth)
     }
 }
 
-static void pass_store(struct follow *w, LLVMValueRef store, LLVMValueRef v)
+static void propagate_to_store(struct follow *w, LLVMValueRef store, LLVMValueRef v)
 {
     if (LLVMGetOperand(store, 0) != v)
         return;
@@ -263,21 +253,21 @@ static void pass_store(struct follow *w, LLVMValueRef store, LLVMValueRef v)
         w->filled = true;
 }
 
-static void pass_call(struct follow *w, LLVMValueRef call, LLVMValueRef v)
+static void propagate_to_call(struct follow *w, LLVMValueRef call, LLVMValueRef v)
 {
     bool direct;
-    if (LLVMGetCalledValue(call) == v || is_pointer(v))
+    if (LLVMGetCalledValue(call) == v || dh_lock_is_pointer(v))
         return;
     if (dh_lock_effect(w->t->a, call, &direct) != DH_LOCK_NO_EFFECT && direct)
         return;
     if (!w->from.test)
-        reach_call(w, call, DH_FLOW_DATA);
+        add_flow_to_call(w, call, DH_FLOW_DATA);
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(call));
     if (kind != LLVMVoidTypeKind && kind != LLVMPointerTypeKind)
         push_value(w, call);
 }
 
-static bool carries_on(LLVMValueRef user, LLVMValueRef v)
+static bool propagates(LLVMValueRef user, LLVMValueRef v)
 {
     switch (LLVMGetInstructionOpcode(user)) {
     case LLVMLoad:
@@ -288,27 +278,28 @@ static bool carries_on(LLVMValueRef user, LLVMValueRef v)
     case LLVMICmp:
         return true;
     default:
-        return !is_pointer(v) || LLVMIsAPHINode(user) || LLVMIsASelectInst(user);
+        return !dh_lock_is_pointer(v) || LLVMIsAPHINode(user) || LLVMIsASelectInst(user);
     }
 }
 
-static void pass_user(struct follow *w, LLVMValueRef user, LLVMValueRef v)
+static void propagate_to_user(struct follow *w, LLVMValueRef user, LLVMValueRef v)
 {
     LLVMOpcode code = LLVMGetInstructionOpcode(user);
     uintptr_t region = region_of(w->t, user);
-    if (region && region != region_of(w->t, w->origin) && !w->from.test && !is_pointer(v) && !LLVMIsAPHINode(user))
-        reach_lock(w, w->t->locks.at[region - 1], DH_FLOW_DATA);
+    if (region && region != region_of(w->t, w->origin) && !w->from.test && !dh_lock_is_pointer(v) &&
+        !LLVMIsAPHINode(user))
+        add_flow_to_lock(w, w->t->locks.at[region - 1], DH_FLOW_DATA);
     if (code == LLVMStore)
-        pass_store(w, user, v);
+        propagate_to_store(w, user, v);
     else if (code == LLVMRet)
         w->returned = true;
     else if (code == LLVMBr || code == LLVMSwitch) {
         if (w->t->emit && w->from.read != DH_NO_SITE && LLVMIsALoadInst(w->origin))
             add_flow(w->t->a, w->from.read, DH_NO_SITE, DH_FLOW_DECIDES);
-        take_branch(w, user);
-    } else if (is_call(user))
-        pass_call(w, user, v);
-    else if (carries_on(user, v))
+        propagate_to_branch(w, user);
+    } else if (dh_lock_is_call(user))
+        propagate_to_call(w, user, v);
+    else if (propagates(user, v))
         push_value(w, user);
 }
 
@@ -332,7 +323,7 @@ static void follow_value(struct tracing *t, LLVMValueRef origin, LLVMValueRef fi
             if (!LLVMIsAInstruction(user))
                 continue;
             decides = decides || LLVMIsABranchInst(user) || LLVMIsASwitchInst(user);
-            pass_user(&w, user, v);
+            propagate_to_user(&w, user, v);
         }
     }
     if (w.returned)
@@ -363,7 +354,7 @@ static void trace_instruction(struct tracing *t, LLVMValueRef i)
             follow_value(t, i, i, (struct source){site, false});
         return;
     }
-    struct dh_lock_function *callee = is_call(i) ? dh_lock_callee(t->a, i) : NULL;
+    struct dh_lock_function *callee = dh_lock_is_call(i) ? dh_lock_callee(t->a, i) : NULL;
     if (!callee || callee == t->f)
         return;
     summarise(t->a, callee, false);
@@ -392,7 +383,7 @@ static void find_regions(struct tracing *t)
         struct dh_lock_function *callee = dh_lock_callee(t->a, call);
         bool begins = dh_lock_effect(t->a, call, &direct) == DH_LOCK_ACQUIRES;
         if ((begins && direct) || (callee && locks_in(t->a, callee)->n_locks))
-            dh_vec_push(&t->taking, call);
+            dh_vec_push(&t->acquiring, call);
         if (!begins)
             continue;
         uint32_t site = dh_ir_site_of(call);
@@ -426,7 +417,7 @@ static void summarise(struct dh_lock_analysis *a, struct dh_lock_function *f, bo
         free(t.dependents.at[i]);
     }
     dh_vec_release(&t.dependents);
-    dh_vec_release(&t.taking);
+    dh_vec_release(&t.acquiring);
     dh_ptr_map_release(&t.branches);
     dh_ptr_map_release(&t.region);
     dh_vec_release(&t.locks);

@@ -50,7 +50,7 @@ static bool is_signalled(const struct dh_lock_analysis *a, const struct dh_site 
 static void visit(void *arg, LLVMValueRef i)
 {
     const struct find *f = arg;
-    uint32_t site = LLVMIsACallInst(i) || LLVMIsAInvokeInst(i) ? dh_ir_site_of(i) : DH_NO_SITE;
+    uint32_t site = dh_lock_is_call(i) ? dh_ir_site_of(i) : DH_NO_SITE;
     if (site >= f->a->sites.n_sites || f->a->sites.sites[site].op != DH_OP_COND_WAIT || LLVMGetNumArgOperands(i) != 2 ||
         !dh_lock_same_value(LLVMGetOperand(i, 1), LLVMGetOperand(f->begin, 0)))
         return;

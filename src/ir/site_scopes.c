@@ -9,7 +9,7 @@
 
 #define DOMAIN "dh.site"
 #define KIND "alias.scope"
-#define SPARED "dh.spared"
+#define EXEMPTION "dh.spared"
 
 static unsigned kind_of(LLVMContextRef c)
 {
@@ -23,12 +23,12 @@ static LLVMContextRef context_of(LLVMValueRef instruction)
 
 /* ---- exemptions ---- */
 
-void dh_ir_set_exemption(LLVMValueRef instruction, unsigned spared)
+void dh_ir_set_exemption(LLVMValueRef instruction, unsigned exemption)
 {
     LLVMContextRef c = context_of(instruction);
-    LLVMValueRef number = LLVMConstInt(LLVMInt32TypeInContext(c), spared, false);
+    LLVMValueRef number = LLVMConstInt(LLVMInt32TypeInContext(c), exemption, false);
     LLVMMetadataRef operand = LLVMValueAsMetadata(number);
-    LLVMSetMetadata(instruction, LLVMGetMDKindIDInContext(c, SPARED, strlen(SPARED)),
+    LLVMSetMetadata(instruction, LLVMGetMDKindIDInContext(c, EXEMPTION, strlen(EXEMPTION)),
                     LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &operand, 1)));
 }
 
@@ -37,7 +37,8 @@ unsigned dh_ir_exemption(LLVMValueRef instruction)
     LLVMValueRef number, node;
     if (!LLVMHasMetadata(instruction))
         return 0;
-    node = LLVMGetMetadata(instruction, LLVMGetMDKindIDInContext(context_of(instruction), SPARED, strlen(SPARED)));
+    node =
+        LLVMGetMetadata(instruction, LLVMGetMDKindIDInContext(context_of(instruction), EXEMPTION, strlen(EXEMPTION)));
     if (!node || LLVMGetMDNodeNumOperands(node) != 1)
         return 0;
     LLVMGetMDNodeOperands(node, &number);
@@ -47,7 +48,7 @@ unsigned dh_ir_exemption(LLVMValueRef instruction)
 /* ---- adding scopes ---- */
 
 /* Inlining passes the scopes of a call on to everything in the callee: only calls that stay calls may have one. */
-static bool may_carry(LLVMValueRef i)
+static bool may_have_scope(LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMCall:
@@ -72,10 +73,10 @@ static LLVMMetadataRef scope_of(LLVMContextRef c, LLVMMetadataRef domain, uint32
     return LLVMMDNodeInContext2(c, operands, 2);
 }
 
-static void carry(LLVMValueRef i, LLVMContextRef c, unsigned kind, LLVMMetadataRef domain)
+static void add_scope(LLVMValueRef i, LLVMContextRef c, unsigned kind, LLVMMetadataRef domain)
 {
     uint32_t site = dh_ir_site_of(i);
-    if (site == DH_NO_SITE || !may_carry(i))
+    if (site == DH_NO_SITE || !may_have_scope(i))
         return;
     uint32_t carried = site | (uint32_t)dh_ir_exemption(i) << DH_MERGED_SITE_BITS;
     LLVMMetadataRef inner[1] = {scope_of(c, domain, carried)}, *scopes = inner;
@@ -104,7 +105,7 @@ void dh_ir_add_site_scopes(LLVMModuleRef m)
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
             for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
-                carry(i, c, kind, domain);
+                add_scope(i, c, kind, domain);
 }
 
 /* ---- reading scopes ---- */

@@ -10,22 +10,22 @@
 
 /* A site, and in the bits above the exemption of its access in a clone (event/plan.h: dh_spared). */
 enum { DH_MERGED_SITE_BITS = 28 };
-static inline uint32_t dh_merged_site(uint32_t carried)
+static inline uint32_t dh_merged_site(uint32_t value)
 {
-    return carried & ((1u << DH_MERGED_SITE_BITS) - 1);
+    return value & ((1u << DH_MERGED_SITE_BITS) - 1);
 }
-static inline unsigned dh_merged_exemption(uint32_t carried)
+static inline unsigned dh_merged_exemption(uint32_t value)
 {
-    return carried >> DH_MERGED_SITE_BITS;
+    return value >> DH_MERGED_SITE_BITS;
 }
 
 void dh_ir_add_site_scopes(LLVMModuleRef m);
 /* Exemption from checks of an access in a function clone; 0 when there is none. Lost with !dh.site, but kept in the
  * scope. */
-void dh_ir_set_exemption(LLVMValueRef instruction, unsigned spared);
+void dh_ir_set_exemption(LLVMValueRef instruction, unsigned exemption);
 unsigned dh_ir_exemption(LLVMValueRef instruction);
 /* As the next one, but each with its exemption. */
-unsigned dh_ir_merged_sites_with_exemptions(LLVMValueRef instruction, uint32_t *carried, unsigned most);
+unsigned dh_ir_merged_sites_with_exemptions(LLVMValueRef instruction, uint32_t *value, unsigned most);
 /* Fills `sites` with at most `most` sites that were merged into the instruction, lowest first; their number. */
 unsigned dh_ir_merged_sites(LLVMValueRef instruction, uint32_t *sites, unsigned most);
 void dh_ir_drop_site_scopes(LLVMValueRef instruction);
