@@ -6,7 +6,7 @@ enum { STEPS_MAX = 32 };
 
 /* Through offsets and loaded pointers to the variable, argument or call they are based on. Of pointers that a loop
  * advances, the initial value is followed. */
-static LLVMValueRef step(LLVMValueRef v)
+static LLVMValueRef base_step(LLVMValueRef v)
 {
     if (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr)
         return LLVMGetOperand(v, 0);
@@ -19,10 +19,10 @@ static LLVMValueRef step(LLVMValueRef v)
     return NULL;
 }
 
-static LLVMValueRef root_of(LLVMValueRef addr)
+static LLVMValueRef base_of(LLVMValueRef addr)
 {
     LLVMValueRef above;
-    for (int i = 0; i < STEPS_MAX && (above = step(addr)); i++)
+    for (int i = 0; i < STEPS_MAX && (above = base_step(addr)); i++)
         addr = above;
     return addr;
 }
@@ -32,7 +32,7 @@ static LLVMValueRef root_of(LLVMValueRef addr)
  * now: helpers that were inlined read what it has just written. */
 static uint64_t key_of(LLVMValueRef access, LLVMValueRef addr)
 {
-    LLVMValueRef root = root_of(addr);
+    LLVMValueRef root = base_of(addr);
     LLVMMetadataRef at = LLVMIsAGlobalVariable(root) ? LLVMInstructionGetDebugLoc(access) : NULL;
     LLVMMetadataRef call = at ? LLVMDILocationGetInlinedAt(at) : NULL;
     return dh_hash_combine((uintptr_t)root, (uintptr_t)call);
@@ -43,7 +43,7 @@ void dh_address_bases_release(struct dh_address_bases *r)
     dh_u64_set_release(&r->stored);
 }
 
-static void note(struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
+static void add_stored_base(struct dh_address_bases *r, LLVMValueRef access, LLVMValueRef addr)
 {
     dh_u64_set_add(&r->stored, key_of(access, addr));
 }
@@ -54,9 +54,9 @@ void dh_address_bases_enter_function(struct dh_address_bases *r, LLVMValueRef f)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsAStoreInst(i))
-                note(r, i, LLVMGetOperand(i, 1));
+                add_stored_base(r, i, LLVMGetOperand(i, 1));
             else if (LLVMIsAMemIntrinsic(i))
-                note(r, i, LLVMGetOperand(i, 0));
+                add_stored_base(r, i, LLVMGetOperand(i, 0));
         }
 }
 

@@ -8,6 +8,6 @@
 
 /* Raises the alignment of loads and stores up to eight where it follows from another access of the same block at a
  * constant distance. `accesses` are those of a function, in order. */
-void dh_alignment_infer(const struct dh_pass *w, const dh_value_vec *accesses);
+void dh_alignment_infer(const struct dh_pass *pass, const dh_value_vec *accesses);
 
 #endif

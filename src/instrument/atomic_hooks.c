@@ -26,7 +26,7 @@ static bool can_replace(const struct dh_memop *a)
 
 /* The atomic being replaced. */
 struct replacing {
-    struct dh_pass *w;
+    struct dh_pass *pass;
     const struct dh_memop *a;
     LLVMValueRef what, place;
     LLVMTypeRef bits;
@@ -35,18 +35,18 @@ struct replacing {
 
 static LLVMValueRef bits_of(const struct replacing *r, LLVMValueRef v)
 {
-    return dh_value_to_bits(r->w->b, v, r->bits);
+    return dh_value_to_bits(r->pass->b, v, r->bits);
 }
 
 static LLVMValueRef call(const struct replacing *r, enum dh_hook first, LLVMValueRef *args)
 {
-    return dh_hooks_call(&r->w->hooks, r->w->b, first + r->row, args);
+    return dh_hooks_call(&r->pass->hooks, r->pass->b, first + r->row, args);
 }
 
 static LLVMValueRef replace_load(const struct replacing *r)
 {
     LLVMValueRef args[] = {r->a->addr, r->what, r->place};
-    return dh_value_from_bits(r->w->b, call(r, DH_HOOK_ATOMIC_LOAD1, args), r->a->type);
+    return dh_value_from_bits(r->pass->b, call(r, DH_HOOK_ATOMIC_LOAD1, args), r->a->type);
 }
 
 static LLVMValueRef replace_store(const struct replacing *r)
@@ -59,11 +59,12 @@ static LLVMValueRef replace_store(const struct replacing *r)
 /* The pair that the instruction answers: what was there, and whether it was as expected. */
 static LLVMValueRef replace_cas(const struct replacing *r)
 {
-    LLVMBuilderRef b = r->w->b;
+    LLVMBuilderRef b = r->pass->b;
     LLVMValueRef expected = bits_of(r, LLVMGetOperand(r->a->at, 1));
     enum dh_order failure = dh_ir_order(LLVMGetCmpXchgFailureOrdering(r->a->at));
     LLVMValueRef args[] = {
-        r->a->addr, expected, bits_of(r, LLVMGetOperand(r->a->at, 2)), r->what, dh_pass_u32(r->w, failure), r->place};
+        r->a->addr, expected, bits_of(r, LLVMGetOperand(r->a->at, 2)), r->what, dh_pass_u32(r->pass, failure),
+        r->place};
     LLVMValueRef old = call(r, DH_HOOK_ATOMIC_CAS1, args);
     LLVMValueRef won = LLVMBuildICmp(b, LLVMIntEQ, old, expected, "");
     LLVMValueRef pair = LLVMGetPoison(LLVMTypeOf(r->a->at));
@@ -111,7 +112,7 @@ static LLVMValueRef build_float_op(LLVMModuleRef m, LLVMBuilderRef b, LLVMAtomic
  * the exchange that succeeds counts, as the rmw. */
 static void build_loop(const struct replacing *r, LLVMValueRef f, LLVMAtomicRMWBinOp op)
 {
-    LLVMContextRef c = r->w->c;
+    LLVMContextRef c = r->pass->c;
     LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c, f, ""), loop = LLVMAppendBasicBlockInContext(c, f, ""),
                       done = LLVMAppendBasicBlockInContext(c, f, "");
@@ -123,14 +124,14 @@ static void build_loop(const struct replacing *r, LLVMValueRef f, LLVMAtomicRMWB
     LLVMBuildBr(b, loop);
     LLVMPositionBuilderAtEnd(b, loop);
     LLVMValueRef old = LLVMBuildPhi(b, r->bits, ""), value = dh_value_from_bits(b, old, r->a->type);
-    LLVMValueRef next = build_float_op(r->w->m, b, op, value, LLVMGetParam(f, 1));
+    LLVMValueRef next = build_float_op(r->pass->m, b, op, value, LLVMGetParam(f, 1));
     LLVMValueRef args[] = {addr,
                            old,
                            dh_value_to_bits(b, next, r->bits),
                            LLVMGetParam(f, 2),
-                           dh_pass_u32(r->w, DH_ORDER_NONE),
+                           dh_pass_u32(r->pass, DH_ORDER_NONE),
                            LLVMGetParam(f, 3)};
-    LLVMValueRef seen = dh_hooks_call(&r->w->hooks, b, DH_HOOK_ATOMIC_CAS1 + r->row, args);
+    LLVMValueRef seen = dh_hooks_call(&r->pass->hooks, b, DH_HOOK_ATOMIC_CAS1 + r->row, args);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, seen, old, ""), done, loop);
     LLVMValueRef from[] = {guess, seen};
     LLVMAddIncoming(old, from, (LLVMBasicBlockRef[]){entry, loop}, 2);
@@ -141,20 +142,21 @@ static void build_loop(const struct replacing *r, LLVMValueRef f, LLVMAtomicRMWB
 
 static LLVMValueRef replace_float_rmw(const struct replacing *r, LLVMAtomicRMWBinOp op)
 {
-    struct dh_pass *w = r->w;
+    struct dh_pass *pass = r->pass;
     char name[64], *type = LLVMPrintTypeToString(r->a->type);
     snprintf(name, sizeof name, DH_HOOK_PREFIX "rmw_%d_%s", (int)op, type);
     LLVMDisposeMessage(type);
-    LLVMTypeRef params[] = {w->ptr, r->a->type, w->i32, w->i32}, t = LLVMFunctionType(r->a->type, params, 4, false);
-    LLVMValueRef f = LLVMGetNamedFunction(w->m, name);
+    LLVMTypeRef params[] = {pass->ptr, r->a->type, pass->i32, pass->i32},
+                t = LLVMFunctionType(r->a->type, params, 4, false);
+    LLVMValueRef f = LLVMGetNamedFunction(pass->m, name);
     if (!f) {
-        f = LLVMAddFunction(w->m, name, t);
+        f = LLVMAddFunction(pass->m, name, t);
         LLVMSetLinkage(f, LLVMInternalLinkage);
-        dh_u64_set_add_pointer(&w->off_limits, f);
+        dh_u64_set_add_pointer(&pass->off_limits, f);
         build_loop(r, f, op);
     }
     LLVMValueRef args[] = {r->a->addr, LLVMGetOperand(r->a->at, 1), r->what, r->place};
-    return LLVMBuildCall2(w->b, t, f, args, 4, "");
+    return LLVMBuildCall2(pass->b, t, f, args, 4, "");
 }
 
 static LLVMValueRef replace_rmw(const struct replacing *r)
@@ -164,17 +166,17 @@ static LLVMValueRef replace_rmw(const struct replacing *r)
     if (rmw < 0)
         return replace_float_rmw(r, op);
     LLVMValueRef args[] = {r->a->addr, bits_of(r, LLVMGetOperand(r->a->at, 1)), r->what,
-                           dh_pass_u32(r->w, (uint32_t)rmw), r->place};
-    return dh_value_from_bits(r->w->b, call(r, DH_HOOK_ATOMIC_RMW1, args), r->a->type);
+                           dh_pass_u32(r->pass, (uint32_t)rmw), r->place};
+    return dh_value_from_bits(r->pass->b, call(r, DH_HOOK_ATOMIC_RMW1, args), r->a->type);
 }
 
-static void replace(struct dh_pass *w, const struct dh_memop *a, LLVMValueRef place)
+static void replace(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
-    struct replacing r = {.w = w,
+    struct replacing r = {.pass = pass,
                           .a = a,
-                          .what = dh_pass_u32(w, dh_memop_what(a)),
+                          .what = dh_pass_u32(pass, dh_memop_what(a)),
                           .place = place,
-                          .bits = LLVMIntTypeInContext(w->c, (unsigned)a->bytes * 8),
+                          .bits = LLVMIntTypeInContext(pass->c, (unsigned)a->bytes * 8),
                           .row = row_of(a->bytes)};
     LLVMValueRef result = a->op == DH_OP_ATOMIC_LOAD    ? replace_load(&r)
                           : a->op == DH_OP_ATOMIC_STORE ? replace_store(&r)
@@ -185,13 +187,13 @@ static void replace(struct dh_pass *w, const struct dh_memop *a, LLVMValueRef pl
     LLVMInstructionEraseFromParent(a->at);
 }
 
-bool dh_atomics_place(struct dh_pass *w, const struct dh_memop *a, LLVMValueRef place)
+bool dh_atomics_place(struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
     if (LLVMIsAtomicSingleThread(a->at))
         return false;
     if (can_replace(a))
-        replace(w, a, place);
+        replace(pass, a, place);
     else
-        dh_hooks_call(&w->hooks, w->b, DH_HOOK_CALL, &place);
+        dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_CALL, &place);
     return true;
 }

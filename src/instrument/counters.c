@@ -41,7 +41,7 @@ static LLVMValueRef counters_of(struct counting *t, bool define)
     return g;
 }
 
-static struct counting begin(LLVMModuleRef m, const struct dh_site_builder *sites, bool define)
+static struct counting begin_counting(LLVMModuleRef m, const struct dh_site_builder *sites, bool define)
 {
     struct counting t = {.m = m, .c = LLVMGetModuleContext(m), .sites = dh_site_builder_view(sites)};
     t.row = dh_tally_row(t.sites.n_sites);
@@ -64,7 +64,7 @@ static LLVMValueRef pick_row(struct counting *t)
     return LLVMBuildMul(t->b, at, LLVMConstInt(t->i64, t->row, 0), "");
 }
 
-static void add(struct counting *t, LLVMValueRef row, uint32_t counter)
+static void add_to_counter(struct counting *t, LLVMValueRef row, uint32_t counter)
 {
     LLVMValueRef index = LLVMBuildAdd(t->b, row, LLVMConstInt(t->i64, counter, 0), "");
     LLVMValueRef at = LLVMBuildGEP2(t->b, t->i64, t->counters, &index, 1, "");
@@ -76,9 +76,9 @@ static void count(struct counting *t, LLVMValueRef before, enum dh_tally what, u
     LLVMPositionBuilderBefore(t->b, before);
     LLVMSetCurrentDebugLocation2(t->b, LLVMInstructionGetDebugLoc(before));
     LLVMValueRef row = pick_row(t);
-    add(t, row, what);
+    add_to_counter(t, row, what);
     if (site < t->sites.n_sites)
-        add(t, row, DH_TALLY_COUNT + site);
+        add_to_counter(t, row, DH_TALLY_COUNT + site);
 }
 
 /* Counting inserts instructions before the current one; each is visited once. */
@@ -189,7 +189,7 @@ static void visit_event(struct counting *t, LLVMValueRef f, LLVMValueRef i)
 
 void dh_count_events(LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    struct counting t = begin(m, sites, true);
+    struct counting t = begin_counting(m, sites, true);
     each_instruction(&t, visit_event);
 }
 
@@ -227,7 +227,7 @@ static void visit_check(struct counting *t, LLVMValueRef f, LLVMValueRef i)
 
 void dh_count_checks(LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    struct counting t = begin(m, sites, true);
+    struct counting t = begin_counting(m, sites, true);
     each_instruction(&t, visit_check);
 }
 
@@ -261,6 +261,6 @@ static void visit_descent(struct counting *t, LLVMValueRef f, LLVMValueRef i)
 
 void dh_count_slow_paths(LLVMModuleRef m, const struct dh_site_builder *sites)
 {
-    struct counting t = begin(m, sites, false);
+    struct counting t = begin_counting(m, sites, false);
     each_instruction(&t, visit_descent);
 }

@@ -79,23 +79,23 @@ static LLVMMetadataRef in_function(LLVMValueRef i, const struct demand *d)
     return NULL;
 }
 
-static LLVMMetadataRef find(LLVMValueRef i, const struct demand *d)
+static LLVMMetadataRef nearest_location(LLVMValueRef i, const struct demand *d)
 {
-    static LLVMMetadataRef (*const ways[])(LLVMValueRef, const struct demand *) = {among_users, in_block, in_successors,
-                                                                                   in_function};
+    static LLVMMetadataRef (*const searches[])(LLVMValueRef, const struct demand *) = {among_users, in_block,
+                                                                                       in_successors, in_function};
     LLVMMetadataRef loc = fitting(i, d);
-    for (size_t k = 0; !loc && k < sizeof ways / sizeof *ways; k++)
-        loc = ways[k](i, d);
+    for (size_t k = 0; !loc && k < sizeof searches / sizeof *searches; k++)
+        loc = searches[k](i, d);
     return loc;
 }
 
 LLVMMetadataRef dh_debug_location_nearest(LLVMValueRef i)
 {
-    return find(i, &(struct demand){0});
+    return nearest_location(i, &(struct demand){0});
 }
 
 LLVMMetadataRef dh_debug_location_nearest_in(struct dh_debug_scopes *s, LLVMValueRef i,
                                              struct dh_debug_scope_names wanted)
 {
-    return find(i, &(struct demand){s, wanted});
+    return nearest_location(i, &(struct demand){s, wanted});
 }

@@ -109,7 +109,7 @@ static enum use use_of(LLVMValueRef user, LLVMValueRef pointer)
     }
 }
 
-static void follow(struct dh_escape *e, LLVMValueRef pointer)
+static void push_pointer(struct dh_escape *e, LLVMValueRef pointer)
 {
     if (!dh_u64_set_add_pointer(&e->seen, pointer))
         return;
@@ -121,7 +121,7 @@ static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
     int budget = USES_MAX;
     dh_u64_set_clear(&e->seen);
     e->work.n = 0;
-    follow(e, local);
+    push_pointer(e, local);
     while (e->work.n) {
         LLVMValueRef pointer = e->work.at[--e->work.n];
         for (LLVMUseRef u = LLVMGetFirstUse(pointer); u; u = LLVMGetNextUse(u)) {
@@ -129,7 +129,7 @@ static bool walk_finds_escape(struct dh_escape *e, LLVMValueRef local)
             if (kind == USE_ESCAPES || !--budget)
                 return true;
             if (kind == USE_FOLLOW)
-                follow(e, LLVMGetUser(u));
+                push_pointer(e, LLVMGetUser(u));
         }
     }
     return false;

@@ -13,7 +13,7 @@
 #include <llvm-c/DebugInfo.h>
 
 struct exact {
-    struct dh_pass w;
+    struct dh_pass pass;
     uint32_t function, at; /* number of the function, and of the access in it */
     bool unchecked;        /* an attribute of the function excludes its plain accesses from checks */
     struct dh_stale_hooks stale;
@@ -25,43 +25,43 @@ static void place_access(struct exact *e, const struct dh_memop *a, LLVMValueRef
     uint32_t what = dh_memop_what(a);
     if (a->op == DH_OP_ATOMIC_CAS)
         what |= (uint32_t)dh_ir_order(LLVMGetCmpXchgFailureOrdering(a->at)) << DH_WHAT_FAILURE_SHIFT;
-    LLVMValueRef args[] = {a->addr, dh_pass_u32(&e->w, what), place};
-    dh_pass_position_before(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE, args);
-    dh_pass_position_after(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_AFTER, args);
+    LLVMValueRef args[] = {a->addr, dh_pass_u32(&e->pass, what), place};
+    dh_pass_position_before(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_BEFORE, args);
+    dh_pass_position_after(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_AFTER, args);
     if (a->kind == DH_MEMOP_ATOMIC)
-        e->w.counts->atomics++;
+        e->pass.counts->atomics++;
     else if (a->op == DH_OP_READ)
-        e->w.counts->reads++;
+        e->pass.counts->reads++;
     else
-        e->w.counts->writes++;
+        e->pass.counts->writes++;
 }
 
 static void place_fence(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {dh_pass_u32(&e->w, dh_memop_what(a)), place};
-    dh_pass_position_before(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_FENCE, args);
-    e->w.counts->atomics++;
+    LLVMValueRef args[] = {dh_pass_u32(&e->pass, dh_memop_what(a)), place};
+    dh_pass_position_before(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_FENCE, args);
+    e->pass.counts->atomics++;
 }
 
 static void place_memory(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
-    dh_pass_position_before(&e->w, a->at);
-    LLVMValueRef args[] = {a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_pass_size_u64(&e->w, a->size),
-                           dh_pass_u32(&e->w, dh_memop_what(a)), place};
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_BEFORE_RANGE, args);
-    dh_pass_position_after(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_AFTER_RANGE, args);
-    e->w.counts->ranges++;
+    dh_pass_position_before(&e->pass, a->at);
+    LLVMValueRef args[] = {a->addr, a->src ? a->src : LLVMConstNull(e->pass.ptr), dh_pass_size_u64(&e->pass, a->size),
+                           dh_pass_u32(&e->pass, dh_memop_what(a)), place};
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_BEFORE_RANGE, args);
+    dh_pass_position_after(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_AFTER_RANGE, args);
+    e->pass.counts->ranges++;
 }
 
 static void place_call(struct exact *e, const struct dh_memop *a, LLVMValueRef place)
 {
-    dh_pass_position_before(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_CALL, &place);
-    e->w.counts->calls++;
+    dh_pass_position_before(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_CALL, &place);
+    e->pass.counts->calls++;
 }
 
 /* ---- AtomRace ---- */
@@ -70,24 +70,24 @@ static void place_atom_pair(struct exact *e, const struct dh_memop *a, LLVMValue
                             LLVMValueRef place)
 {
     LLVMValueRef args[] = {a->addr, what, spot, place};
-    dh_pass_position_before(&e->w, a->at);
-    LLVMValueRef token = dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE, args);
+    dh_pass_position_before(&e->pass, a->at);
+    LLVMValueRef token = dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_ATOM_BEFORE, args);
     if (a->kind == DH_MEMOP_ATOMIC)
         return;
     LLVMValueRef after[] = {a->addr, what, token, spot, place};
-    dh_pass_position_after(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER, after);
+    dh_pass_position_after(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_ATOM_AFTER, after);
 }
 
 static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValueRef what, LLVMValueRef spot,
                              LLVMValueRef place)
 {
-    dh_pass_position_before(&e->w, a->at);
+    dh_pass_position_before(&e->pass, a->at);
     LLVMValueRef args[] = {
-        a->addr, a->src ? a->src : LLVMConstNull(e->w.ptr), dh_pass_size_u64(&e->w, a->size), what, spot, place};
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_BEFORE_RANGE, args);
-    dh_pass_position_after(&e->w, a->at);
-    dh_hooks_call(&e->w.hooks, e->w.b, DH_HOOK_ATOM_AFTER_RANGE, args);
+        a->addr, a->src ? a->src : LLVMConstNull(e->pass.ptr), dh_pass_size_u64(&e->pass, a->size), what, spot, place};
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_ATOM_BEFORE_RANGE, args);
+    dh_pass_position_after(&e->pass, a->at);
+    dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_ATOM_AFTER_RANGE, args);
 }
 
 /* What cannot change needs no watching (001 §3.1: final variables). */
@@ -103,21 +103,21 @@ static bool is_constant(LLVMValueRef addr)
 
 static void place_atom(struct exact *e, const struct dh_memop *a, uint32_t site, LLVMValueRef place)
 {
-    uint32_t mark = dh_plan_mark(e->w.plan, site);
+    uint32_t mark = dh_plan_mark(e->pass.plan, site);
     if (a->kind == DH_MEMOP_ATOMIC)
         mark = 0;
     else if (e->unchecked || !mark || is_constant(a->addr))
         return;
     uint32_t most = (1u << DH_SPOT_BITS) - 1;
-    LLVMValueRef spot = dh_pass_u32(&e->w, e->function << DH_SPOT_BITS | (e->at < most ? e->at++ : most));
-    LLVMValueRef what = dh_pass_u64(&e->w, (uint64_t)mark << 32 | dh_memop_what(a));
+    LLVMValueRef spot = dh_pass_u32(&e->pass, e->function << DH_SPOT_BITS | (e->at < most ? e->at++ : most));
+    LLVMValueRef what = dh_pass_u64(&e->pass, (uint64_t)mark << 32 | dh_memop_what(a));
     if (a->kind == DH_MEMOP_MEMORY)
         place_atom_range(e, a, what, spot, place);
     else
         place_atom_pair(e, a, what, spot, place);
 }
 
-static void place(struct exact *e, LLVMValueRef i)
+static void place_hooks(struct exact *e, LLVMValueRef i)
 {
     static void (*const placers[])(struct exact *, const struct dh_memop *, LLVMValueRef) = {
         [DH_MEMOP_PLAIN] = place_access,  [DH_MEMOP_ATOMIC] = place_access, [DH_MEMOP_FENCE] = place_fence,
@@ -127,11 +127,11 @@ static void place(struct exact *e, LLVMValueRef i)
     uint32_t site = dh_ir_site_of(i);
     if (site == DH_NO_SITE)
         return;
-    unsigned classes = dh_plan_classes(e->w.plan, site) & DH_CLASSES_EXACT;
-    if (!classes || !dh_memop_of(&e->w, i, &a) || !dh_memop_is_ordinary(&a))
+    unsigned classes = dh_plan_classes(e->pass.plan, site) & DH_CLASSES_EXACT;
+    if (!classes || !dh_memop_of(&e->pass, i, &a) || !dh_memop_is_ordinary(&a))
         return;
-    uint32_t id = dh_places_id(e->w.places, site, LLVMInstructionGetDebugLoc(i));
-    LLVMValueRef place = dh_pass_u32(&e->w, id);
+    uint32_t id = dh_places_id(e->pass.places, site, LLVMInstructionGetDebugLoc(i));
+    LLVMValueRef place = dh_pass_u32(&e->pass, id);
     bool around = classes & ~(unsigned)(DH_CLASS_STALE | DH_CLASS_ATOMRACE);
     if (around || (!a.addr && classes & ~(unsigned)DH_CLASS_ATOMRACE))
         placers[a.kind](e, &a, place);
@@ -139,7 +139,7 @@ static void place(struct exact *e, LLVMValueRef i)
         place_atom(e, &a, site, place);
     /* Placed last, what takes the place of the access stands between its hooks. */
     if (classes & DH_CLASS_STALE && a.addr)
-        dh_stale_hooks_place(&e->stale, &e->w, &a, site);
+        dh_stale_hooks_place(&e->stale, &e->pass, &a, site);
 }
 
 /* Whether no report shows the call stack of a chosen access. */
@@ -152,15 +152,15 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
                          struct dh_instrument_counts *counts, struct dh_err *err)
 {
     struct exact e = {0};
-    if (!dh_pass_init(&e.w, m, plan, places, counts, err))
+    if (!dh_pass_init(&e.pass, m, plan, places, counts, err))
         return false;
     /* With nothing placed late, frames come when everything is inlined; here they would only be in its way. */
     bool frames = !dh_frames_present(m) && !is_sparse(plan);
     dh_places_enter_module(places, m);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-        if (!dh_pass_may_instrument(&e.w, f))
+        if (!dh_pass_may_instrument(&e.pass, f))
             continue;
-        dh_pass_enter_function(&e.w, f);
+        dh_pass_enter_function(&e.pass, f);
         e.unchecked = dh_function_is_unchecked(f);
         e.function++;
         e.at = 0;
@@ -168,15 +168,15 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
         e.work.n = 0;
         dh_pass_collect_memops(f, &e.work);
         for (size_t i = 0; i < e.work.n; i++)
-            place(&e, e.work.at[i]);
-        dh_stale_hooks_end_function(&e.stale, &e.w);
+            place_hooks(&e, e.work.at[i]);
+        dh_stale_hooks_end_function(&e.stale, &e.pass);
         if (frames)
-            dh_frames_place(&e.w, f);
+            dh_frames_place(&e.pass, f);
     }
     dh_attributes_relax(m);
     dh_places_leave_module(places);
     dh_stale_hooks_release(&e.stale);
     dh_vec_release(&e.work);
-    dh_pass_release(&e.w);
+    dh_pass_release(&e.pass);
     return true;
 }

@@ -28,7 +28,7 @@ struct block {
 enum here { ENTRY = 1, END = 2, WHOLE = 4 /* the entry is the function's own site */ };
 
 struct heal {
-    struct dh_pass w;
+    struct dh_pass pass;
     const struct dh_heal_plan *plan;
     uint8_t *ops; /* per site */
     uint32_t n_sites;
@@ -127,8 +127,8 @@ static void find_local(struct heal *h)
 {
     uint32_t n = h->plan->policy.file.n_sections;
     memset(h->is_local, 1, n);
-    for (LLVMValueRef f = LLVMGetFirstFunction(h->w.m); f; f = LLVMGetNextFunction(f)) {
-        if (!dh_pass_may_instrument(&h->w, f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(h->pass.m); f; f = LLVMGetNextFunction(f)) {
+        if (!dh_pass_may_instrument(&h->pass, f))
             continue;
         look_at_function(h, f);
         for (uint32_t s = 0; s < n; s++) {
@@ -143,11 +143,11 @@ static void find_local(struct heal *h)
 
 /* ---- hooks ---- */
 
-static LLVMValueRef return_slot(struct dh_pass *w)
+static LLVMValueRef return_slot(struct dh_pass *pass)
 {
     static const char name[] = "llvm.addressofreturnaddress";
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(w->m, LLVMLookupIntrinsicID(name, strlen(name)), &w->ptr, 1);
-    return LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, NULL, 0, "");
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(pass->m, LLVMLookupIntrinsicID(name, strlen(name)), &pass->ptr, 1);
+    return LLVMBuildCall2(pass->b, LLVMGlobalGetValueType(f), f, NULL, 0, "");
 }
 
 static void add_attribute(LLVMValueRef f, const char *name)
@@ -176,8 +176,8 @@ static LLVMValueRef frame_of(struct heal *h)
 {
     if (!h->frame) {
         keep_apart(h->function);
-        dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(h->function));
-        h->frame = return_slot(&h->w);
+        dh_pass_position_block_start(&h->pass, LLVMGetEntryBasicBlock(h->function));
+        h->frame = return_slot(&h->pass);
     }
     return h->frame;
 }
@@ -185,13 +185,13 @@ static LLVMValueRef frame_of(struct heal *h)
 static LLVMValueRef place_of(struct heal *h, uint32_t site, LLVMValueRef near)
 {
     LLVMMetadataRef loc = near ? LLVMInstructionGetDebugLoc(near) : NULL;
-    return dh_pass_u32(&h->w, loc ? dh_places_id(h->w.places, site, loc) : site);
+    return dh_pass_u32(&h->pass, loc ? dh_places_id(h->pass.places, site, loc) : site);
 }
 
 static void call_section(struct heal *h, enum dh_hook hook, uint32_t section, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {dh_pass_u32(&h->w, section), place};
-    dh_hooks_call(&h->w.hooks, h->w.b, hook, args);
+    LLVMValueRef args[] = {dh_pass_u32(&h->pass, section), place};
+    dh_hooks_call(&h->pass.hooks, h->pass.b, hook, args);
 }
 
 /* NULL: not needed. */
@@ -201,7 +201,7 @@ static LLVMValueRef frame_for(struct heal *h, uint32_t section)
         return frame_of(h);
     if (h->is_local[section]) /* hooks make it look larger than it is on most ways */
         add_attribute(h->function, "inlinehint");
-    return LLVMConstNull(h->w.ptr);
+    return LLVMConstNull(h->pass.ptr);
 }
 
 static bool is_by_object(const struct heal *h, uint32_t group)
@@ -213,16 +213,16 @@ static bool is_by_object(const struct heal *h, uint32_t group)
 static void objects_of(struct heal *h, uint32_t group, LLVMValueRef access, LLVMValueRef out[DH_HEAL_OBJECTS])
 {
     struct dh_memop a;
-    if (access && dh_memop_of(&h->w, access, &a)) {
+    if (access && dh_memop_of(&h->pass, access, &a)) {
         out[0] = out[1] = a.addr;
         return;
     }
     const struct dh_heal_summary *t = dh_heal_object_locks_summary(&h->objects, group, h->function);
     for (unsigned i = 0; i < DH_HEAL_OBJECTS; i++) {
         const struct dh_heal_object_argument *o = &t->at[i < t->n ? i : t->n - 1u];
-        LLVMValueRef offset = LLVMConstInt(h->w.i64, (uint64_t)o->offset, true);
-        out[i] = LLVMBuildGEP2(h->w.b, LLVMInt8TypeInContext(h->w.c), LLVMGetParam(h->function, o->argument), &offset,
-                               1, "");
+        LLVMValueRef offset = LLVMConstInt(h->pass.i64, (uint64_t)o->offset, true);
+        out[i] = LLVMBuildGEP2(h->pass.b, LLVMInt8TypeInContext(h->pass.c), LLVMGetParam(h->function, o->argument),
+                               &offset, 1, "");
     }
 }
 
@@ -230,13 +230,13 @@ static void objects_of(struct heal *h, uint32_t group, LLVMValueRef access, LLVM
 static void open_section(struct heal *h, LLVMValueRef frame, uint32_t section, LLVMValueRef access, LLVMValueRef place)
 {
     uint32_t group = h->plan->policy.group_of[section];
-    LLVMValueRef number = dh_pass_u32(&h->w, section), objects[DH_HEAL_OBJECTS];
+    LLVMValueRef number = dh_pass_u32(&h->pass, section), objects[DH_HEAL_OBJECTS];
     if (!is_by_object(h, group)) {
-        dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_OPEN, (LLVMValueRef[]){frame, number, place});
+        dh_hooks_call(&h->pass.hooks, h->pass.b, DH_HOOK_HEAL_OPEN, (LLVMValueRef[]){frame, number, place});
         return;
     }
     objects_of(h, group, access, objects);
-    dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_OPEN_AT,
+    dh_hooks_call(&h->pass.hooks, h->pass.b, DH_HOOK_HEAL_OPEN_AT,
                   (LLVMValueRef[]){frame, objects[0], objects[1], number, place});
 }
 
@@ -244,16 +244,16 @@ static void open_section(struct heal *h, LLVMValueRef frame, uint32_t section, L
 static void go_behind(struct heal *h, LLVMValueRef i)
 {
     if (LLVMGetInstructionOpcode(i) == LLVMInvoke)
-        dh_pass_position_block_start(&h->w, LLVMGetNormalDest(i));
+        dh_pass_position_block_start(&h->pass, LLVMGetNormalDest(i));
     else if (dh_is_musttail(i) || LLVMIsATerminatorInst(i))
-        dh_pass_position_before(&h->w, i);
+        dh_pass_position_before(&h->pass, i);
     else
-        dh_pass_position_after(&h->w, i);
+        dh_pass_position_after(&h->pass, i);
 }
 
 static bool is_production(const struct heal *h)
 {
-    return h->w.plan->everywhere & DH_CLASS_PRODUCTION;
+    return h->pass.plan->everywhere & DH_CLASS_PRODUCTION;
 }
 
 /* In a production build: every caller holds the group until the function returns. */
@@ -281,7 +281,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
         LLVMValueRef frame = entry && !h->waits[p->section] ? frame_for(h, p->section) : NULL;
         LLVMValueRef place = place_of(h, site, i);
         if (before)
-            dh_pass_position_before(&h->w, i);
+            dh_pass_position_before(&h->pass, i);
         else
             go_behind(h, i);
         if (frame)
@@ -321,12 +321,12 @@ static bool is_opened_at(const struct heal *h, LLVMValueRef i, uint32_t site, ui
  * section acquires no lock; it is ordered as if it did. */
 static bool goes_without(const struct heal *h, const struct dh_memop *a, uint32_t site, uint32_t group)
 {
-    uint64_t pass = a->op == DH_OP_READ ? h->reads_pass : h->only_singles;
+    uint64_t harmless = a->op == DH_OP_READ ? h->reads_pass : h->only_singles;
     if (!is_production(h))
         return false;
     if (dh_heal_is_held(&h->held, h->function, group) || is_opened_at(h, a->at, site, group))
         return true;
-    if (!(pass >> group & 1) || !can_be_atomic(a))
+    if (!(harmless >> group & 1) || !can_be_atomic(a))
         return false;
     LLVMSetOrdering(a->at, LLVMAtomicOrderingSequentiallyConsistent);
     return true;
@@ -337,16 +337,16 @@ static void place_group(struct heal *h, uint32_t site, LLVMValueRef i)
     struct dh_memop a;
     uint32_t variable = dh_mark_variable(mark_of(h, site));
     uint32_t group = variable ? h->plan->policy.variable_of[variable - 1] : DH_HEAL_NONE;
-    if (group == DH_HEAL_NONE || !dh_memop_of(&h->w, i, &a) || !a.addr || goes_without(h, &a, site, group))
+    if (group == DH_HEAL_NONE || !dh_memop_of(&h->pass, i, &a) || !a.addr || goes_without(h, &a, site, group))
         return;
     LLVMValueRef place = place_of(h, site, i);
-    LLVMValueRef at[] = {a.addr, dh_pass_u32(&h->w, group), place};
+    LLVMValueRef at[] = {a.addr, dh_pass_u32(&h->pass, group), place};
     bool by_object = is_by_object(h, group);
-    dh_pass_position_before(&h->w, i);
-    dh_hooks_call(&h->w.hooks, h->w.b, by_object ? DH_HOOK_HEAL_ENTER_AT : DH_HOOK_HEAL_ENTER, at + !by_object);
-    dh_pass_position_after(&h->w, i);
-    dh_hooks_call(&h->w.hooks, h->w.b, by_object ? DH_HOOK_HEAL_LEAVE_AT : DH_HOOK_HEAL_LEAVE, at + !by_object);
-    h->w.counts->writes++;
+    dh_pass_position_before(&h->pass, i);
+    dh_hooks_call(&h->pass.hooks, h->pass.b, by_object ? DH_HOOK_HEAL_ENTER_AT : DH_HOOK_HEAL_ENTER, at + !by_object);
+    dh_pass_position_after(&h->pass, i);
+    dh_hooks_call(&h->pass.hooks, h->pass.b, by_object ? DH_HOOK_HEAL_LEAVE_AT : DH_HOOK_HEAL_LEAVE, at + !by_object);
+    h->pass.counts->writes++;
 }
 
 /* ---- ways out ---- */
@@ -374,8 +374,8 @@ static bool is_return_from_below(LLVMValueRef i)
 static void place_return(struct heal *h, LLVMValueRef i)
 {
     LLVMValueRef frame = h->frame;
-    dh_pass_position_before(&h->w, LLVMGetInstructionOpcode(i) == LLVMRet ? leave_point(i) : i);
-    dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_RETURN, &frame);
+    dh_pass_position_before(&h->pass, LLVMGetInstructionOpcode(i) == LLVMRet ? leave_point(i) : i);
+    dh_hooks_call(&h->pass.hooks, h->pass.b, DH_HOOK_HEAL_RETURN, &frame);
 }
 
 static void place_again(struct heal *h, LLVMValueRef i)
@@ -383,11 +383,11 @@ static void place_again(struct heal *h, LLVMValueRef i)
     if (LLVMGetInstructionOpcode(i) == LLVMCallBr)
         return;
     if (LLVMGetInstructionOpcode(i) == LLVMLandingPad)
-        dh_pass_position_block_start(&h->w, LLVMGetInstructionParent(i));
+        dh_pass_position_block_start(&h->pass, LLVMGetInstructionParent(i));
     else
         go_behind(h, i);
-    LLVMValueRef frame = return_slot(&h->w);
-    dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_AGAIN, &frame);
+    LLVMValueRef frame = return_slot(&h->pass);
+    dh_hooks_call(&h->pass.hooks, h->pass.b, DH_HOOK_HEAL_AGAIN, &frame);
 }
 
 static void place_ways_out(struct heal *h, LLVMValueRef f)
@@ -530,8 +530,8 @@ static void place_dead_ends(struct heal *h, uint32_t section)
             /* A path that reaches the entry first opens the section anew. */
             if (to->live || !to->leads || to->closed)
                 continue;
-            dh_pass_position_block_start(&h->w, next);
-            call_section(h, DH_HOOK_HEAL_CLOSE, section, dh_pass_u32(&h->w, h->entered[section]));
+            dh_pass_position_block_start(&h->pass, next);
+            call_section(h, DH_HOOK_HEAL_CLOSE, section, dh_pass_u32(&h->pass, h->entered[section]));
             to->closed = true;
         }
     }
@@ -545,15 +545,15 @@ static bool may_end_early(const struct heal *h, uint32_t section)
            !is_needless(h, section);
 }
 
-static void place(struct heal *h, LLVMValueRef i)
+static void place_hooks(struct heal *h, LLVMValueRef i)
 {
     uint32_t site = dh_ir_site_of(i);
     if (site >= h->n_sites)
         return;
     if (dh_heal_op_may_wait(h->ops[site])) {
         LLVMValueRef place = place_of(h, site, i);
-        dh_pass_position_before(&h->w, i);
-        dh_hooks_call(&h->w.hooks, h->w.b, DH_HOOK_HEAL_WAIT, &place);
+        dh_pass_position_before(&h->pass, i);
+        dh_hooks_call(&h->pass.hooks, h->pass.b, DH_HOOK_HEAL_WAIT, &place);
     }
     if (!mark_of(h, site))
         return;
@@ -574,22 +574,22 @@ static void place_function(struct heal *h, LLVMValueRef f)
         if (is_needless(h, p->section))
             continue;
         if (p->role == DH_SECTION_ENTRY && h->waits[p->section]) {
-            dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(f));
-            call_section(h, DH_HOOK_HEAL_AWAIT, p->section, dh_pass_u32(&h->w, own));
+            dh_pass_position_block_start(&h->pass, LLVMGetEntryBasicBlock(f));
+            call_section(h, DH_HOOK_HEAL_AWAIT, p->section, dh_pass_u32(&h->pass, own));
         } else if (p->role == DH_SECTION_ENTRY) {
             LLVMValueRef frame = frame_for(h, p->section);
-            dh_pass_position_block_start(&h->w, LLVMGetEntryBasicBlock(f));
+            dh_pass_position_block_start(&h->pass, LLVMGetEntryBasicBlock(f));
             if (h->frame) /* after the frame's hook, which is the first */
-                LLVMPositionBuilderBefore(h->w.b, LLVMGetNextInstruction(h->frame));
-            open_section(h, frame, p->section, NULL, dh_pass_u32(&h->w, own));
+                LLVMPositionBuilderBefore(h->pass.b, LLVMGetNextInstruction(h->frame));
+            open_section(h, frame, p->section, NULL, dh_pass_u32(&h->pass, own));
         } else if (p->role != DH_SECTION_ENTRY && !h->is_local[p->section]) {
             h->work.n = 0;
             for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
                 if (is_way_out(LLVMGetBasicBlockTerminator(bb)))
                     dh_vec_push(&h->work, LLVMGetBasicBlockTerminator(bb));
             for (size_t i = 0; i < h->work.n; i++) {
-                dh_pass_position_before(&h->w, leave_point(h->work.at[i]));
-                call_section(h, DH_HOOK_HEAL_CLOSE, p->section, dh_pass_u32(&h->w, own));
+                dh_pass_position_before(&h->pass, leave_point(h->work.at[i]));
+                call_section(h, DH_HOOK_HEAL_CLOSE, p->section, dh_pass_u32(&h->pass, own));
             }
         }
     }
@@ -609,7 +609,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
 {
     h->function = f;
     h->frame = NULL;
-    dh_pass_enter_function(&h->w, f);
+    dh_pass_enter_function(&h->pass, f);
     look_at_function(h, f);
     list_blocks(h, f);
     dh_u64_set_clear(&h->pointless);
@@ -621,7 +621,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
     h->work.n = 0;
     dh_pass_collect_memops(f, &h->work);
     for (size_t i = 0; i < h->work.n; i++)
-        place(h, h->work.at[i]);
+        place_hooks(h, h->work.at[i]);
     place_ways_out(h, f);
 }
 
@@ -695,24 +695,24 @@ static void find_held(struct heal *h)
         if (h->is_whole[s] && h->is_local[s] && !h->waits[s] && p->group_of[s] != DH_HEAL_NONE &&
             p->groups[p->group_of[s]].means == DH_HEAL_LOCK && !dh_function_has(h->is_whole[s], "presplitcoroutine"))
             dh_heal_held_groups_add(&h->held, h->is_whole[s], p->group_of[s]);
-    dh_heal_held_groups_find(&h->held, h->w.m);
+    dh_heal_held_groups_find(&h->held, h->pass.m);
 }
 
 static void find_jumps(struct heal *h)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(h->w.m); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(h->pass.m); f; f = LLVMGetNextFunction(f))
         h->jumps |= dh_function_has(f, "returns_twice");
 }
 
 static void find_objects(struct heal *h)
 {
     struct dh_heal_sections s = {h->plan, h->ops, h->n_sites, h->is_local};
-    dh_heal_object_locks_find(&h->objects, &h->w, &s);
-    LLVMValueRef old = LLVMGetNamedGlobal(h->w.m, DH_HEAL_PER_OBJECT);
+    dh_heal_object_locks_find(&h->objects, &h->pass, &s);
+    LLVMValueRef old = LLVMGetNamedGlobal(h->pass.m, DH_HEAL_PER_OBJECT);
     if (old || !h->objects.groups)
         return;
-    LLVMValueRef g = LLVMAddGlobal(h->w.m, h->w.i64, DH_HEAL_PER_OBJECT);
-    LLVMSetInitializer(g, LLVMConstInt(h->w.i64, h->objects.groups, 0));
+    LLVMValueRef g = LLVMAddGlobal(h->pass.m, h->pass.i64, DH_HEAL_PER_OBJECT);
+    LLVMSetInitializer(g, LLVMConstInt(h->pass.i64, h->objects.groups, 0));
     LLVMSetGlobalConstant(g, 1);
     LLVMSetVisibility(g, LLVMHiddenVisibility);
 }
@@ -742,7 +742,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     struct heal h = {.plan = plan->heal};
     if (!plan->heal)
         return dh_err_set(err, "the plan heals, but names no policy; expected 'heal@' and the name of one");
-    if (!dh_pass_init(&h.w, m, plan, places, counts, err))
+    if (!dh_pass_init(&h.pass, m, plan, places, counts, err))
         return false;
     make_room(&h, places->sites);
     dh_places_enter_module(places, m);
@@ -753,7 +753,7 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     find_jumps(&h);
     find_what_passes(&h);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (dh_pass_may_instrument(&h.w, f) && !dh_function_has(f, "presplitcoroutine"))
+        if (dh_pass_may_instrument(&h.pass, f) && !dh_function_has(f, "presplitcoroutine"))
             heal_function(&h, f);
     dh_attributes_relax(m);
     dh_places_leave_module(places);
@@ -772,6 +772,6 @@ bool dh_instrument_heal(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_u64_set_release(&h.pointless);
     dh_heal_held_groups_release(&h.held);
     dh_heal_object_locks_release(&h.objects);
-    dh_pass_release(&h.w);
+    dh_pass_release(&h.pass);
     return true;
 }

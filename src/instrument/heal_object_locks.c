@@ -16,7 +16,7 @@ struct address {
 
 struct summariser {
     struct dh_heal_object_locks *o;
-    struct dh_pass *w;
+    struct dh_pass *pass;
     const struct dh_heal_sections *s;
     dh_value_vec functions, work;
     uint32_t group;
@@ -30,7 +30,7 @@ struct summariser {
 
 /* ---- addresses ---- */
 
-static bool constant_gep(const struct dh_pass *w, LLVMValueRef gep, int64_t *bytes)
+static bool constant_gep(const struct dh_pass *pass, LLVMValueRef gep, int64_t *bytes)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     for (unsigned i = 1; i <= LLVMGetNumIndices(gep); i++) {
@@ -39,18 +39,18 @@ static bool constant_gep(const struct dh_pass *w, LLVMValueRef gep, int64_t *byt
             return false;
         int64_t at = LLVMConstIntGetSExtValue(index);
         if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-            *bytes += (int64_t)LLVMOffsetOfElement(w->layout, type, (unsigned)at);
+            *bytes += (int64_t)LLVMOffsetOfElement(pass->layout, type, (unsigned)at);
             type = LLVMStructGetTypeAtIndex(type, (unsigned)at);
             continue;
         }
         if (i > 1)
             type = LLVMGetElementType(type);
-        *bytes += at * (int64_t)LLVMABISizeOfType(w->layout, type);
+        *bytes += at * (int64_t)LLVMABISizeOfType(pass->layout, type);
     }
     return true;
 }
 
-static struct address address_of(const struct dh_pass *w, LLVMValueRef v)
+static struct address address_of(const struct dh_pass *pass, LLVMValueRef v)
 {
     struct address a = {v, 0};
     for (int i = 0; i < STEPS; i++) {
@@ -62,7 +62,7 @@ static struct address address_of(const struct dh_pass *w, LLVMValueRef v)
         if (!LLVMIsAGetElementPtrInst(a.root) && !(constant && LLVMGetConstOpcode(a.root) == LLVMGetElementPtr))
             break;
         int64_t bytes = 0;
-        if (!constant_gep(w, a.root, &bytes))
+        if (!constant_gep(pass, a.root, &bytes))
             break;
         a.offset += bytes;
         a.root = LLVMGetOperand(a.root, 0);
@@ -168,7 +168,7 @@ static void summarise_call(struct summariser *d, LLVMValueRef f, struct dh_heal_
     if (callee.writes)
         count_writes(d, is_in_loop(LLVMGetInstructionParent(call)) ? MANY : callee.writes);
     for (unsigned i = 0; i < callee.n; i++) {
-        struct address a = address_of(d->w, LLVMGetOperand(call, callee.at[i].argument));
+        struct address a = address_of(d->pass, LLVMGetOperand(call, callee.at[i].argument));
         a.offset += callee.at[i].offset;
         add_access(d, f, t, a);
     }
@@ -186,8 +186,8 @@ static void summarise_function(struct summariser *d, size_t number)
     dh_pass_collect_memops(f, &d->work);
     for (size_t i = 0; i < d->work.n; i++) {
         LLVMValueRef at = d->work.at[i];
-        if (is_of(d, dh_ir_site_of(at)) && dh_memop_of(d->w, at, &a) && a.addr) {
-            add_access(d, f, t, address_of(d->w, a.addr));
+        if (is_of(d, dh_ir_site_of(at)) && dh_memop_of(d->pass, at, &a) && a.addr) {
+            add_access(d, f, t, address_of(d->pass, a.addr));
             if (a.op != DH_OP_READ && a.op != DH_OP_ATOMIC_LOAD)
                 count_writes(d, is_in_loop(LLVMGetInstructionParent(at)) ? MANY : 1);
         } else if (dh_is_call(at) && !dh_is_intrinsic_call(at)) {
@@ -225,7 +225,7 @@ static void solve(struct summariser *d)
 /* ---- whether locks per object suffice ---- */
 
 /* The same wherever in the function it is asked for. */
-static bool stays(LLVMValueRef f, LLVMValueRef v)
+static bool is_invariant(LLVMValueRef f, LLVMValueRef v)
 {
     return !LLVMIsAInstruction(v) || LLVMGetInstructionParent(v) == LLVMGetEntryBasicBlock(f);
 }
@@ -267,7 +267,7 @@ static bool has_known_objects(struct summariser *d, size_t number)
     if (!partly)
         return true;
     summarise_function(d, number);
-    return !d->several && d->only.root && stays(f, d->only.root);
+    return !d->several && d->only.root && is_invariant(f, d->only.root);
 }
 
 static bool is_of_one_variable(const struct summariser *d)
@@ -290,7 +290,7 @@ static bool is_local(const struct summariser *d)
 /* Of a variable that there are many of, each in eight bytes of its own, and nothing that moves it with others. */
 static bool has_objects(const struct summariser *d)
 {
-    struct dh_site_table t = dh_site_builder_view(d->w->places->sites);
+    struct dh_site_table t = dh_site_builder_view(d->pass->places->sites);
     bool any = false;
     for (uint32_t i = 0; i < t.n_sites; i++) {
         const struct dh_site *s = &t.sites[i];
@@ -363,10 +363,10 @@ static void find_waits(struct summariser *d)
     }
 }
 
-void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w, const struct dh_heal_sections *s)
+void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *pass, const struct dh_heal_sections *s)
 {
-    struct summariser d = {.o = o, .w = w, .s = s};
-    for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
+    struct summariser d = {.o = o, .pass = pass, .s = s};
+    for (LLVMValueRef f = LLVMGetFirstFunction(pass->m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
             *dh_u64_map_at(&o->index, (uintptr_t)f) = d.functions.n;
             dh_vec_push(&d.functions, f);

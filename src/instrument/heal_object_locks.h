@@ -37,7 +37,7 @@ struct dh_heal_sections {
     const bool *is_local; /* per section */
 };
 
-void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *w, const struct dh_heal_sections *s);
+void dh_heal_object_locks_find(struct dh_heal_object_locks *o, struct dh_pass *pass, const struct dh_heal_sections *s);
 /* A call that may wait for other threads; sections are closed before it. */
 bool dh_heal_op_may_wait(uint8_t op);
 /* It may be called other than by visible direct calls. */

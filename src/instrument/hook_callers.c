@@ -10,7 +10,7 @@ struct callers {
     bool by_pointer; /* one of them can be called through a pointer */
 };
 
-static void add(struct callers *r, LLVMValueRef f)
+static void add_caller(struct callers *r, LLVMValueRef f)
 {
     if (!dh_u64_set_add_pointer(r->found, f))
         return;
@@ -41,7 +41,7 @@ static void add_all(struct callers *r, bool (*wanted)(LLVMValueRef call))
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(r->m); f; f = LLVMGetNextFunction(f))
         if (has(f, wanted))
-            add(r, f);
+            add_caller(r, f);
 }
 
 /* A function that takes the address passes it to one that calls it, such as qsort or pthread_create. */
@@ -53,7 +53,7 @@ static void add_users(struct callers *r, LLVMValueRef value, unsigned depth)
         bool called = LLVMIsACallInst(user) || LLVMIsAInvokeInst(user) ? LLVMGetCalledValue(user) == value : false;
         r->by_pointer |= !called;
         if (LLVMIsAInstruction(user))
-            add(r, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
+            add_caller(r, LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)));
         else if (depth < DEPTH && !LLVMIsAGlobalVariable(user))
             add_users(r, user, depth + 1);
     }

@@ -26,7 +26,7 @@
 #include <string.h>
 
 struct late {
-    struct dh_pass w;
+    struct dh_pass pass;
     struct dh_escape escape;
     struct dh_site_resolver resolver;
     struct dh_address_bases bases;
@@ -35,7 +35,7 @@ struct late {
     bool unchecked;   /* the function asks to be left alone: frames and atomics only */
     unsigned classes; /* of the current access */
     dh_value_vec work, all;
-    DH_VEC(bool) needless; /* of `all`: redundant consistency checks */
+    DH_VEC(bool) is_consistency_redundant; /* of `all`: redundant consistency checks */
 };
 
 /* An access without a known site gets the classes that any site has. */
@@ -48,13 +48,14 @@ static bool wanted(struct late *l, const struct dh_memop *a, uint32_t *site)
     }
     struct dh_resolved_site r = dh_site_resolver_find(&l->resolver, a);
     *site = r.site;
-    l->classes = (l->w.plan->proven ? dh_site_resolver_certain_classes(&l->resolver, a) : r.classes) & DH_CLASSES_LATE;
+    l->classes =
+        (l->pass.plan->proven ? dh_site_resolver_certain_classes(&l->resolver, a) : r.classes) & DH_CLASSES_LATE;
     if (!l->classes)
         return false;
     if (r.site == DH_NO_SITE)
-        l->w.counts->unplaced++;
+        l->pass.counts->unplaced++;
     else
-        l->w.counts->lost_tags++;
+        l->pass.counts->lost_tags++;
     return true;
 }
 
@@ -98,25 +99,25 @@ static bool has_sized_hook(const struct dh_memop *a, int *row)
 static LLVMValueRef value_bits(struct late *l, const struct dh_memop *a)
 {
     LLVMValueRef value = LLVMGetOperand(a->at, 0);
-    LLVMTypeRef bits = LLVMIntTypeInContext(l->w.c, (unsigned)a->bytes * 8);
+    LLVMTypeRef bits = LLVMIntTypeInContext(l->pass.c, (unsigned)a->bytes * 8);
     switch (LLVMGetTypeKind(a->type)) {
     case LLVMIntegerTypeKind:
         if (LLVMGetIntTypeWidth(a->type) == a->bytes * 8)
             break;
-        value = LLVMBuildZExt(l->w.b, value, bits, "");
+        value = LLVMBuildZExt(l->pass.b, value, bits, "");
         break;
     case LLVMPointerTypeKind:
-        value = LLVMBuildPtrToInt(l->w.b, value, bits, "");
+        value = LLVMBuildPtrToInt(l->pass.b, value, bits, "");
         break;
     case LLVMFloatTypeKind:
     case LLVMDoubleTypeKind:
     case LLVMHalfTypeKind:
-        value = LLVMBuildBitCast(l->w.b, value, bits, "");
+        value = LLVMBuildBitCast(l->pass.b, value, bits, "");
         break;
     default: /* vectors and what is rare: the report does without */
-        return dh_pass_u64(&l->w, 0);
+        return dh_pass_u64(&l->pass, 0);
     }
-    return a->bytes < 8 ? LLVMBuildZExt(l->w.b, value, l->w.i64, "") : value;
+    return a->bytes < 8 ? LLVMBuildZExt(l->pass.b, value, l->pass.i64, "") : value;
 }
 
 static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bool read, LLVMValueRef place)
@@ -126,8 +127,8 @@ static void place_range(struct late *l, LLVMValueRef addr, LLVMValueRef size, bo
     LLVMValueRef args[] = {addr, size, place};
     uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
     bool plain = bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
-    dh_hooks_call(&l->w.hooks, l->w.b, hooks[plain][read], args);
-    l->w.counts->ranges++;
+    dh_hooks_call(&l->pass.hooks, l->pass.b, hooks[plain][read], args);
+    l->pass.counts->ranges++;
 }
 
 /* A wide access of whole granules as a few sized ones. */
@@ -139,14 +140,14 @@ static bool place_pieces(struct late *l, LLVMValueRef from, uint64_t bytes, unsi
         return false;
     for (uint64_t at = 0; at < bytes;) {
         int row = bytes - at >= 16 ? 4 : bytes - at >= 8 ? 3 : 2;
-        LLVMValueRef offset = dh_pass_u64(&l->w, at);
-        LLVMValueRef addr = LLVMBuildGEP2(l->w.b, LLVMInt8TypeInContext(l->w.c), from, &offset, 1, "");
-        LLVMValueRef args[3] = {addr, read || row == 4 ? place : dh_pass_u64(&l->w, 0), place};
-        dh_hooks_call(&l->w.hooks, l->w.b, (read ? DH_HOOK_READ1 : DH_HOOK_WRITE1) + row, args);
+        LLVMValueRef offset = dh_pass_u64(&l->pass, at);
+        LLVMValueRef addr = LLVMBuildGEP2(l->pass.b, LLVMInt8TypeInContext(l->pass.c), from, &offset, 1, "");
+        LLVMValueRef args[3] = {addr, read || row == 4 ? place : dh_pass_u64(&l->pass, 0), place};
+        dh_hooks_call(&l->pass.hooks, l->pass.b, (read ? DH_HOOK_READ1 : DH_HOOK_WRITE1) + row, args);
         at += (uint64_t)1 << row;
     }
-    l->w.counts->reads += read;
-    l->w.counts->writes += !read;
+    l->pass.counts->reads += read;
+    l->pass.counts->writes += !read;
     return true;
 }
 
@@ -167,12 +168,12 @@ static void place_note(struct late *l, LLVMValueRef addr, LLVMValueRef size, uns
     if (whole) {
         LLVMValueRef args[] = {addr, place};
         enum dh_hook first = read ? DH_HOOK_NOTE_READ4 : DH_HOOK_NOTE_WRITE4;
-        dh_hooks_call(&l->w.hooks, l->w.b, first + (bytes == 8), args);
+        dh_hooks_call(&l->pass.hooks, l->pass.b, first + (bytes == 8), args);
     } else {
         LLVMValueRef args[] = {addr, size, place};
-        dh_hooks_call(&l->w.hooks, l->w.b, read ? DH_HOOK_NOTE_READ : DH_HOOK_NOTE_WRITE, args);
+        dh_hooks_call(&l->pass.hooks, l->pass.b, read ? DH_HOOK_NOTE_READ : DH_HOOK_NOTE_WRITE, args);
     }
-    l->w.counts->notes++;
+    l->pass.counts->notes++;
 }
 
 static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef place)
@@ -181,21 +182,21 @@ static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     if (!has_sized_hook(a, &row)) {
         if (place_pieces(l, a->addr, a->bytes, LLVMGetAlignment(a->at), is_read(a), place))
             return;
-        place_range(l, a->addr, dh_pass_u64(&l->w, a->bytes), is_read(a), place);
+        place_range(l, a->addr, dh_pass_u64(&l->pass, a->bytes), is_read(a), place);
         return;
     }
     LLVMValueRef args[3] = {a->addr, place};
     if (is_read(a)) {
-        dh_hooks_call(&l->w.hooks, l->w.b, read_hook(l, a, row), args);
-        l->w.counts->reads++;
+        dh_hooks_call(&l->pass.hooks, l->pass.b, read_hook(l, a, row), args);
+        l->pass.counts->reads++;
         return;
     }
     if (a->bytes <= 8) {
         args[1] = value_bits(l, a);
         args[2] = place;
     }
-    dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_WRITE1 + row, args);
-    l->w.counts->writes++;
+    dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_WRITE1 + row, args);
+    l->pass.counts->writes++;
 }
 
 /* Nothing but whether the memory is still there. */
@@ -204,10 +205,10 @@ static bool check_alive(struct late *l, const struct dh_memop *a, LLVMValueRef p
     int row;
     if (l->classes & DH_CLASS_RACE || !has_sized_hook(a, &row))
         return false;
-    LLVMValueRef args[] = {a->addr, dh_pass_u64(&l->w, a->bytes), place};
-    dh_hooks_call(&l->w.hooks, l->w.b, is_read(a) ? DH_HOOK_ALIVE_READ : DH_HOOK_ALIVE_WRITE, args);
-    l->w.counts->reads += is_read(a);
-    l->w.counts->writes += !is_read(a);
+    LLVMValueRef args[] = {a->addr, dh_pass_u64(&l->pass, a->bytes), place};
+    dh_hooks_call(&l->pass.hooks, l->pass.b, is_read(a) ? DH_HOOK_ALIVE_READ : DH_HOOK_ALIVE_WRITE, args);
+    l->pass.counts->reads += is_read(a);
+    l->pass.counts->writes += !is_read(a);
     return true;
 }
 
@@ -218,11 +219,11 @@ static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef pla
     bool only = !(l->classes & ~(unsigned)(DH_CLASS_RACE | DH_CLASS_ALIVE));
     if (!only || !LLVMIsAConstantInt(place) || !dh_strided_loops_find(&l->strided, a, &run))
         return false;
-    LLVMValueRef shape = dh_pass_u64(&l->w, (uint64_t)run.stride << 8 | a->bytes);
+    LLVMValueRef shape = dh_pass_u64(&l->pass, (uint64_t)run.stride << 8 | a->bytes);
     LLVMValueRef args[] = {run.first, run.rounds, shape, place};
     enum dh_hook hook = is_read(a) ? DH_HOOK_READ_RUN : DH_HOOK_WRITE_RUN;
-    dh_strided_loops_note_hook(&run, a, dh_hooks_call(&l->w.hooks, l->w.b, hook, args));
-    l->w.counts->ranges++;
+    dh_strided_loops_note_hook(&run, a, dh_hooks_call(&l->pass.hooks, l->pass.b, hook, args));
+    l->pass.counts->ranges++;
     return true;
 }
 
@@ -233,19 +234,19 @@ static void place_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     if (l->classes & (DH_CLASS_RACE | DH_CLASS_ALIVE) && !check_alive(l, a, place))
         check_plain(l, a, place);
     if (l->classes & DH_CLASS_LOCKSET)
-        place_note(l, a->addr, dh_pass_u64(&l->w, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
+        place_note(l, a->addr, dh_pass_u64(&l->pass, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
 }
 
 static void place_atomic(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    l->w.counts->atomics += dh_atomics_place(&l->w, a, place);
+    l->pass.counts->atomics += dh_atomics_place(&l->pass, a, place);
 }
 
 static void place_fence(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef args[] = {dh_pass_u32(&l->w, dh_memop_what(a)), place};
-    dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_FENCE, args);
-    l->w.counts->atomics++;
+    LLVMValueRef args[] = {dh_pass_u32(&l->pass, dh_memop_what(a)), place};
+    dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_FENCE, args);
+    l->pass.counts->atomics++;
 }
 
 /* Of an end of a memory intrinsic; `argument` is its number, from 1. */
@@ -270,7 +271,7 @@ static void place_end(struct late *l, const struct dh_memop *a, LLVMValueRef at,
 
 static void place_memory(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef size = dh_pass_size_u64(&l->w, a->size);
+    LLVMValueRef size = dh_pass_size_u64(&l->pass, a->size);
     if (a->src && is_shared(l, a->src, true))
         place_end(l, a, a->src, 2, true, size, place);
     if (is_shared(l, a->addr, false))
@@ -281,12 +282,12 @@ static void place_memory(struct late *l, const struct dh_memop *a, LLVMValueRef 
 static void place_assembly(struct late *l, LLVMValueRef i, LLVMValueRef place)
 {
     static const uint32_t full = DH_OP_FENCE | DH_ORDER_SEQ_CST << 8;
-    LLVMValueRef args[] = {dh_pass_u32(&l->w, full), place};
+    LLVMValueRef args[] = {dh_pass_u32(&l->pass, full), place};
     enum dh_inline_asm_effect effect = dh_inline_asm_effect(i);
     if (effect == DH_INLINE_ASM_FENCE)
-        dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_FENCE, args);
+        dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_FENCE, args);
     else if (effect == DH_INLINE_ASM_UNKNOWN)
-        dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_ASSEMBLY, &place);
+        dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_ASSEMBLY, &place);
 }
 
 static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef place)
@@ -295,8 +296,8 @@ static void place_call(struct late *l, const struct dh_memop *a, LLVMValueRef pl
         place_assembly(l, a->at, place);
         return;
     }
-    dh_hooks_call(&l->w.hooks, l->w.b, DH_HOOK_CALL, &place);
-    l->w.counts->calls++;
+    dh_hooks_call(&l->pass.hooks, l->pass.b, DH_HOOK_CALL, &place);
+    l->pass.counts->calls++;
 }
 
 /* ---- consistency scopes: every access counts, since another thread may write between a read and the write after it
@@ -308,28 +309,28 @@ static void place_unit(struct late *l, LLVMValueRef from, uint64_t bytes, LLVMVa
     enum { WORD = 8, MOST = 64 };
     bool whole = bytes && bytes % WORD == 0 && bytes <= MOST && alignment >= WORD;
     bool part = (bytes == 1 || bytes == 2 || bytes == 4) && alignment >= bytes;
-    LLVMValueRef args[] = {from, whole ? dh_pass_u64(&l->w, WORD) : size, place};
+    LLVMValueRef args[] = {from, whole ? dh_pass_u64(&l->pass, WORD) : size, place};
     if (dh_escape_is_copy(&l->escape, from) || !is_shared(l, from, read))
         return;
     if (!whole) {
         enum dh_hook hook = part ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_READ_RANGE;
-        dh_hooks_call(&l->w.hooks, l->w.b, hook + !read, args);
+        dh_hooks_call(&l->pass.hooks, l->pass.b, hook + !read, args);
         return;
     }
     for (uint64_t at = 0; at < bytes; at += WORD) {
-        LLVMValueRef offset = dh_pass_u64(&l->w, at);
-        args[0] = at ? LLVMBuildGEP2(l->w.b, LLVMInt8TypeInContext(l->w.c), from, &offset, 1, "") : from;
-        dh_hooks_call(&l->w.hooks, l->w.b, read ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_WRITE, args);
+        LLVMValueRef offset = dh_pass_u64(&l->pass, at);
+        args[0] = at ? LLVMBuildGEP2(l->pass.b, LLVMInt8TypeInContext(l->pass.c), from, &offset, 1, "") : from;
+        dh_hooks_call(&l->pass.hooks, l->pass.b, read ? DH_HOOK_UNIT_READ : DH_HOOK_UNIT_WRITE, args);
     }
 }
 
 static void place_units(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     if (a->kind == DH_MEMOP_PLAIN)
-        place_unit(l, a->addr, a->bytes, dh_pass_u64(&l->w, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
+        place_unit(l, a->addr, a->bytes, dh_pass_u64(&l->pass, a->bytes), LLVMGetAlignment(a->at), is_read(a), place);
     if (a->kind != DH_MEMOP_MEMORY)
         return;
-    LLVMValueRef size = dh_pass_size_u64(&l->w, a->size);
+    LLVMValueRef size = dh_pass_size_u64(&l->pass, a->size);
     if (a->src)
         place_unit(l, a->src, a->bytes, size, alignment_of(a, 2), true, place);
     place_unit(l, a->addr, a->bytes, size, alignment_of(a, 1), false, place);
@@ -337,7 +338,7 @@ static void place_units(struct late *l, const struct dh_memop *a, LLVMValueRef p
 
 /* `spoken_for`: another access of the same piece of code has the hook that this one would get, but for units;
  * `needless`: the same of those. */
-static void place(struct late *l, LLVMValueRef i, bool spoken_for, bool needless)
+static void place(struct late *l, LLVMValueRef i, bool is_redundant, bool is_consistency_redundant)
 {
     static void (*const placers[])(struct late *, const struct dh_memop *, LLVMValueRef) = {
         [DH_MEMOP_PLAIN] = place_plain,   [DH_MEMOP_ATOMIC] = place_atomic, [DH_MEMOP_FENCE] = place_fence,
@@ -345,18 +346,18 @@ static void place(struct late *l, LLVMValueRef i, bool spoken_for, bool needless
     };
     struct dh_memop a;
     uint32_t site;
-    if (!dh_memop_of(&l->w, i, &a) || (l->unchecked && (a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY)) ||
-        !dh_speculated_load_restore(&l->w, &a) || !matters(l, &a) || !wanted(l, &a, &site)) {
+    if (!dh_memop_of(&l->pass, i, &a) || (l->unchecked && (a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY)) ||
+        !dh_speculated_load_restore(&l->pass, &a) || !matters(l, &a) || !wanted(l, &a, &site)) {
         dh_ir_drop_site_scopes(i);
         return;
     }
-    dh_pass_position_before(&l->w, i);
-    LLVMValueRef id = dh_place_operand_emit(&l->resolver, &l->w, &a, site);
+    dh_pass_position_before(&l->pass, i);
+    LLVMValueRef id = dh_place_operand_emit(&l->resolver, &l->pass, &a, site);
     dh_ir_drop_site_scopes(i); /* now, because placing may replace the instruction */
-    if (l->classes & DH_CLASS_CONSISTENCY && !needless)
+    if (l->classes & DH_CLASS_CONSISTENCY && !is_consistency_redundant)
         place_units(l, &a, id);
     bool plain = a.kind == DH_MEMOP_PLAIN || a.kind == DH_MEMOP_MEMORY;
-    if (!plain || (!spoken_for && l->classes != DH_CLASS_CONSISTENCY))
+    if (!plain || (!is_redundant && l->classes != DH_CLASS_CONSISTENCY))
         placers[a.kind](l, &a, id);
 }
 
@@ -373,48 +374,48 @@ static unsigned classes_hooked(void *arg, const struct dh_memop *a)
 
 static void place_all(struct late *l, LLVMValueRef f)
 {
-    dh_pass_enter_function(&l->w, f);
+    dh_pass_enter_function(&l->pass, f);
     dh_escape_next_function(&l->escape);
     dh_address_bases_enter_function(&l->bases, f);
-    dh_strided_loops_enter_function(&l->strided, &l->w, f);
+    dh_strided_loops_enter_function(&l->strided, &l->pass, f);
     l->work.n = 0;
     l->unchecked = dh_function_is_unchecked(f);
     dh_pass_collect_memops(f, &l->work);
-    dh_alignment_infer(&l->w, &l->work);
+    dh_alignment_infer(&l->pass, &l->work);
     l->all.n = 0;
-    l->needless.n = 0;
+    l->is_consistency_redundant.n = 0;
     for (size_t i = 0; i < l->work.n; i++) {
         dh_vec_push(&l->all, l->work.at[i]);
-        dh_vec_push(&l->needless, false);
+        dh_vec_push(&l->is_consistency_redundant, false);
     }
-    if (l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
-        dh_redundant_consistency_find(&l->w, &l->all, l->needless.at);
-    dh_redundant_checks_remove(&l->w, &l->work, classes_hooked, l);
+    if (l->pass.plan->everywhere & DH_CLASS_CONSISTENCY)
+        dh_redundant_consistency_find(&l->pass, &l->all, l->is_consistency_redundant.at);
+    dh_redundant_checks_remove(&l->pass, &l->work, classes_hooked, l);
     for (size_t i = 0; i < l->work.n; i++)
-        if (l->work.at[i] || l->w.plan->everywhere & DH_CLASS_CONSISTENCY)
-            place(l, l->all.at[i], !l->work.at[i], l->needless.at[i]);
+        if (l->work.at[i] || l->pass.plan->everywhere & DH_CLASS_CONSISTENCY)
+            place(l, l->all.at[i], !l->work.at[i], l->is_consistency_redundant.at[i]);
     if (!l->unchecked)
-        dh_private_args_place(&l->w, &l->escape, f, &l->work);
+        dh_private_args_place(&l->pass, &l->escape, f, &l->work);
 }
 
 bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
                         struct dh_instrument_counts *counts, struct dh_err *err)
 {
     struct late l = {.nosanitize = LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), "nosanitize", 10)};
-    if (!dh_pass_init(&l.w, m, plan, places, counts, err))
+    if (!dh_pass_init(&l.pass, m, plan, places, counts, err))
         return false;
     dh_places_enter_module(places, m);
     if (dh_frames_present(m)) {
-        dh_post_inline_strip_frames(&l.w);
-        dh_post_inline_places(&l.w);
+        dh_post_inline_strip_frames(&l.pass);
+        dh_post_inline_places(&l.pass);
     }
-    dh_escape_init(&l.escape, l.w.c);
+    dh_escape_init(&l.escape, l.pass.c);
     dh_site_resolver_init(&l.resolver, m, places, plan);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-        if (!dh_pass_may_instrument(&l.w, f))
+        if (!dh_pass_may_instrument(&l.pass, f))
             continue;
         place_all(&l, f);
-        dh_frames_place(&l.w, f);
+        dh_frames_place(&l.pass, f);
     }
     dh_attributes_relax(m);
     dh_places_leave_module(places);
@@ -424,7 +425,7 @@ bool dh_instrument_late(LLVMModuleRef m, const struct dh_plan *plan, struct dh_p
     dh_strided_loops_release(&l.strided);
     dh_vec_release(&l.work);
     dh_vec_release(&l.all);
-    dh_vec_release(&l.needless);
-    dh_pass_release(&l.w);
+    dh_vec_release(&l.is_consistency_redundant);
+    dh_pass_release(&l.pass);
     return true;
 }

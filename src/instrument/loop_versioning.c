@@ -17,7 +17,7 @@ struct walker {
 };
 
 struct version {
-    struct dh_pass *w;
+    struct dh_pass *pass;
     struct dh_strided_loops *runs;
     struct dh_counted_loop *l;
     struct walker at[ACCESSES_MOST];
@@ -129,7 +129,7 @@ static const struct walker *walker_of(const struct version *v, LLVMValueRef call
 /* As it would be without a hook. */
 static LLVMValueRef make_access(struct version *v, const struct walker *a)
 {
-    LLVMBuilderRef b = v->w->b;
+    LLVMBuilderRef b = v->pass->b;
     LLVMValueRef addr = copy_of(v, a->addr), made;
     if (a->stores)
         made = LLVMBuildStore(b, copy_of(v, LLVMGetOperand(a->call, 1)), addr);
@@ -143,16 +143,16 @@ static void copy_instruction(struct version *v, LLVMValueRef i)
 {
     const struct walker *a = walker_of(v, i);
     LLVMValueRef copy;
-    LLVMSetCurrentDebugLocation2(v->w->b, LLVMInstructionGetDebugLoc(i));
+    LLVMSetCurrentDebugLocation2(v->pass->b, LLVMInstructionGetDebugLoc(i));
     if (a)
         copy = make_access(v, a);
     else if (LLVMIsAPHINode(i))
-        copy = LLVMBuildPhi(v->w->b, LLVMTypeOf(i), "");
+        copy = LLVMBuildPhi(v->pass->b, LLVMTypeOf(i), "");
     else {
         copy = LLVMInstructionClone(i);
         for (int k = 0; k < LLVMGetNumOperands(i); k++)
             LLVMSetOperand(copy, (unsigned)k, copy_of(v, LLVMGetOperand(i, (unsigned)k)));
-        LLVMInsertIntoBuilder(v->w->b, copy);
+        LLVMInsertIntoBuilder(v->pass->b, copy);
     }
     note_copy(v, i, copy);
 }
@@ -172,8 +172,8 @@ static void copy_incoming(const struct version *v, LLVMValueRef phi)
 
 static void copy_loop(struct version *v)
 {
-    v->copy = LLVMInsertBasicBlockInContext(v->w->c, v->l->block, "");
-    LLVMPositionBuilderAtEnd(v->w->b, v->copy);
+    v->copy = LLVMInsertBasicBlockInContext(v->pass->c, v->l->block, "");
+    LLVMPositionBuilderAtEnd(v->pass->b, v->copy);
     for (LLVMValueRef i = LLVMGetFirstInstruction(v->l->block); i; i = LLVMGetNextInstruction(i))
         copy_instruction(v, i);
     for (LLVMValueRef i = LLVMGetFirstInstruction(v->l->block); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
@@ -195,9 +195,9 @@ static void join_value(struct version *v, LLVMValueRef i)
     if (users.n) {
         LLVMValueRef values[] = {i, copy_of(v, i)};
         LLVMBasicBlockRef from[] = {v->l->block, v->copy};
-        LLVMPositionBuilderBefore(v->w->b, LLVMGetFirstInstruction(v->exit));
-        LLVMSetCurrentDebugLocation2(v->w->b, NULL);
-        LLVMValueRef phi = LLVMBuildPhi(v->w->b, LLVMTypeOf(i), "");
+        LLVMPositionBuilderBefore(v->pass->b, LLVMGetFirstInstruction(v->exit));
+        LLVMSetCurrentDebugLocation2(v->pass->b, NULL);
+        LLVMValueRef phi = LLVMBuildPhi(v->pass->b, LLVMTypeOf(i), "");
         for (size_t k = 0; k < users.n; k++)
             for (int o = 0; o < LLVMGetNumOperands(users.at[k]); o++)
                 if (LLVMGetOperand(users.at[k], (unsigned)o) == i)
@@ -222,16 +222,17 @@ static void come_together(struct version *v)
 /* Is none of the bytes that an access comes by watched? */
 static LLVMValueRef is_unwatched(struct version *v, const struct walker *a, LLVMValueRef rounds)
 {
-    struct dh_pass *w = v->w;
-    LLVMValueRef first = LLVMBuildPtrToInt(w->b, dh_strided_loops_first_address(v->runs, v->l, a->addr), w->i64, "");
-    LLVMValueRef less = LLVMBuildSub(w->b, rounds, dh_pass_u64(w, 1), "");
-    LLVMValueRef way = LLVMBuildMul(w->b, less, dh_pass_u64(w, (uint64_t)llabs(a->by)), "");
+    struct dh_pass *pass = v->pass;
+    LLVMValueRef first =
+        LLVMBuildPtrToInt(pass->b, dh_strided_loops_first_address(v->runs, v->l, a->addr), pass->i64, "");
+    LLVMValueRef less = LLVMBuildSub(pass->b, rounds, dh_pass_u64(pass, 1), "");
+    LLVMValueRef way = LLVMBuildMul(pass->b, less, dh_pass_u64(pass, (uint64_t)llabs(a->by)), "");
     if (a->by < 0)
-        first = LLVMBuildSub(w->b, first, way, "");
-    LLVMValueRef args[] = {LLVMBuildIntToPtr(w->b, first, w->ptr, ""),
-                           LLVMBuildAdd(w->b, way, dh_pass_u64(w, a->bytes), "")};
-    LLVMValueRef is = dh_hooks_call(&w->hooks, w->b, DH_HOOK_UNWATCHED, args);
-    return LLVMBuildICmp(w->b, LLVMIntNE, is, dh_pass_u32(w, 0), "");
+        first = LLVMBuildSub(pass->b, first, way, "");
+    LLVMValueRef args[] = {LLVMBuildIntToPtr(pass->b, first, pass->ptr, ""),
+                           LLVMBuildAdd(pass->b, way, dh_pass_u64(pass, a->bytes), "")};
+    LLVMValueRef is = dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_UNWATCHED, args);
+    return LLVMBuildICmp(pass->b, LLVMIntNE, is, dh_pass_u32(pass, 0), "");
 }
 
 static LLVMValueRef all_unwatched(struct version *v)
@@ -244,7 +245,7 @@ static LLVMValueRef all_unwatched(struct version *v)
         if (known)
             continue;
         LLVMValueRef one = is_unwatched(v, &v->at[i], rounds);
-        all = all ? LLVMBuildAnd(v->w->b, all, one, "") : one;
+        all = all ? LLVMBuildAnd(v->pass->b, all, one, "") : one;
     }
     return all;
 }
@@ -253,28 +254,28 @@ static LLVMValueRef all_unwatched(struct version *v)
  * one choice. */
 static void choose(struct version *v)
 {
-    struct dh_pass *w = v->w;
+    struct dh_pass *pass = v->pass;
     LLVMValueRef end = LLVMGetBasicBlockTerminator(v->l->before);
-    LLVMPositionBuilderBefore(w->b, end);
-    LLVMSetCurrentDebugLocation2(w->b, LLVMInstructionGetDebugLoc(v->at[0].call));
+    LLVMPositionBuilderBefore(pass->b, end);
+    LLVMSetCurrentDebugLocation2(pass->b, LLVMInstructionGetDebugLoc(v->at[0].call));
     LLVMValueRef clear = all_unwatched(v);
     if (!LLVMIsConditional(end)) {
-        LLVMBuildCondBr(w->b, clear, v->copy, v->l->block);
+        LLVMBuildCondBr(pass->b, clear, v->copy, v->l->block);
     } else {
         bool first = LLVMGetSuccessor(end, 0) == v->l->block;
-        LLVMValueRef entered = LLVMGetCondition(end), zero = dh_pass_u32(w, 0);
-        LLVMValueRef which = LLVMBuildSelect(w->b, clear, dh_pass_u32(w, 2), dh_pass_u32(w, 1), "");
-        which = LLVMBuildSelect(w->b, entered, first ? which : zero, first ? zero : which, "");
-        LLVMValueRef choice = LLVMBuildSwitch(w->b, which, LLVMGetSuccessor(end, first), 2);
-        LLVMAddCase(choice, dh_pass_u32(w, 1), v->l->block);
-        LLVMAddCase(choice, dh_pass_u32(w, 2), v->copy);
+        LLVMValueRef entered = LLVMGetCondition(end), zero = dh_pass_u32(pass, 0);
+        LLVMValueRef which = LLVMBuildSelect(pass->b, clear, dh_pass_u32(pass, 2), dh_pass_u32(pass, 1), "");
+        which = LLVMBuildSelect(pass->b, entered, first ? which : zero, first ? zero : which, "");
+        LLVMValueRef choice = LLVMBuildSwitch(pass->b, which, LLVMGetSuccessor(end, first), 2);
+        LLVMAddCase(choice, dh_pass_u32(pass, 1), v->l->block);
+        LLVMAddCase(choice, dh_pass_u32(pass, 2), v->copy);
     }
     LLVMInstructionEraseFromParent(end);
 }
 
-static void double_loop(struct dh_pass *w, struct dh_strided_loops *runs, LLVMBasicBlockRef block)
+static void double_loop(struct dh_pass *pass, struct dh_strided_loops *runs, LLVMBasicBlockRef block)
 {
-    struct version v = {.w = w, .runs = runs};
+    struct version v = {.pass = pass, .runs = runs};
     if (!find_walkers(&v, block))
         return;
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
@@ -288,16 +289,16 @@ static void double_loop(struct dh_pass *w, struct dh_strided_loops *runs, LLVMBa
     dh_vec_release(&v.copies);
 }
 
-void dh_version_stale_loops(struct dh_pass *w)
+void dh_version_stale_loops(struct dh_pass *pass)
 {
     struct dh_strided_loops runs = {.with_chosen = true};
-    for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f)) {
-        if (!dh_pass_may_instrument(w, f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(pass->m); f; f = LLVMGetNextFunction(f)) {
+        if (!dh_pass_may_instrument(pass, f))
             continue;
-        dh_pass_enter_function(w, f);
-        dh_strided_loops_enter_function(&runs, w, f);
+        dh_pass_enter_function(pass, f);
+        dh_strided_loops_enter_function(&runs, pass, f);
         for (size_t i = 0; i < runs.loops.n; i++)
-            double_loop(w, &runs, runs.loops.at[i].block);
+            double_loop(pass, &runs, runs.loops.at[i].block);
     }
     dh_strided_loops_release(&runs);
 }

@@ -6,6 +6,6 @@
 
 #include "instrument/pass.h"
 
-void dh_version_stale_loops(struct dh_pass *w);
+void dh_version_stale_loops(struct dh_pass *pass);
 
 #endif

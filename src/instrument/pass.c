@@ -39,15 +39,15 @@ bool dh_function_is_unchecked(LLVMValueRef f)
 }
 
 /* Resolvers run while the dynamic linker still relocates, and so do their own helpers: no hook can be called. */
-static void forbid_resolver(struct dh_pass *w, LLVMValueRef f)
+static void forbid_resolver(struct dh_pass *pass, LLVMValueRef f)
 {
-    if (!dh_u64_set_add_pointer(&w->off_limits, f))
+    if (!dh_u64_set_add_pointer(&pass->off_limits, f))
         return;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = dh_is_call(i) ? dh_called_function(i) : NULL;
             if (callee && !LLVMIsDeclaration(callee) && LLVMGetLinkage(callee) == LLVMInternalLinkage)
-                forbid_resolver(w, callee);
+                forbid_resolver(pass, callee);
         }
 }
 
@@ -59,30 +59,30 @@ static LLVMValueRef resolver_of(LLVMValueRef ifunc)
     return r && LLVMIsAFunction(r) ? r : NULL;
 }
 
-static void find_off_limits(struct dh_pass *w)
+static void find_off_limits(struct dh_pass *pass)
 {
-    for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(w->m); i; i = LLVMGetNextGlobalIFunc(i)) {
+    for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(pass->m); i; i = LLVMGetNextGlobalIFunc(i)) {
         LLVMValueRef resolver = resolver_of(i);
         if (resolver)
-            forbid_resolver(w, resolver);
+            forbid_resolver(pass, resolver);
     }
-    for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(pass->m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && is_forbidden(f))
-            dh_u64_set_add_pointer(&w->off_limits, f);
+            dh_u64_set_add_pointer(&pass->off_limits, f);
 }
 
-bool dh_pass_may_instrument(const struct dh_pass *w, LLVMValueRef f)
+bool dh_pass_may_instrument(const struct dh_pass *pass, LLVMValueRef f)
 {
-    return !LLVMIsDeclaration(f) && !dh_u64_set_has_pointer(&w->off_limits, f);
+    return !LLVMIsDeclaration(f) && !dh_u64_set_has_pointer(&pass->off_limits, f);
 }
 
 /* ---- life ---- */
 
-bool dh_pass_init(struct dh_pass *w, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+bool dh_pass_init(struct dh_pass *pass, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
                   struct dh_instrument_counts *counts, struct dh_err *err)
 {
     LLVMContextRef c = LLVMGetModuleContext(m);
-    *w = (struct dh_pass){
+    *pass = (struct dh_pass){
         .m = m,
         .c = c,
         .layout = LLVMGetModuleDataLayout(m),
@@ -93,18 +93,18 @@ bool dh_pass_init(struct dh_pass *w, LLVMModuleRef m, const struct dh_plan *plan
         .i64 = LLVMInt64TypeInContext(c),
         .ptr = LLVMPointerTypeInContext(c, 0),
     };
-    if (!dh_hooks_init(&w->hooks, m, err))
+    if (!dh_hooks_init(&pass->hooks, m, err))
         return dh_err_while(err, "placing hooks");
-    w->b = LLVMCreateBuilderInContext(c);
-    find_off_limits(w);
+    pass->b = LLVMCreateBuilderInContext(c);
+    find_off_limits(pass);
     return true;
 }
 
-void dh_pass_release(struct dh_pass *w)
+void dh_pass_release(struct dh_pass *pass)
 {
-    if (w->b)
-        LLVMDisposeBuilder(w->b);
-    dh_u64_set_release(&w->off_limits);
+    if (pass->b)
+        LLVMDisposeBuilder(pass->b);
+    dh_u64_set_release(&pass->off_limits);
 }
 
 /* ---- calls ---- */
@@ -142,11 +142,11 @@ bool dh_call_has(LLVMValueRef call, LLVMAttributeIndex where, const char *attrib
 
 /* ---- accesses ---- */
 
-static void describe(const struct dh_pass *w, struct dh_memop *a, unsigned addr, LLVMTypeRef type)
+static void describe(const struct dh_pass *pass, struct dh_memop *a, unsigned addr, LLVMTypeRef type)
 {
     a->addr = LLVMGetOperand(a->at, addr);
     a->type = type;
-    a->bytes = LLVMStoreSizeOfType(w->layout, type);
+    a->bytes = LLVMStoreSizeOfType(pass->layout, type);
     a->kind = a->order == DH_ORDER_NONE ? DH_MEMOP_PLAIN : DH_MEMOP_ATOMIC;
 }
 
@@ -170,29 +170,29 @@ static void describe_call(struct dh_memop *a)
         a->kind = DH_MEMOP_CALL;
 }
 
-bool dh_memop_of(const struct dh_pass *w, LLVMValueRef i, struct dh_memop *a)
+bool dh_memop_of(const struct dh_pass *pass, LLVMValueRef i, struct dh_memop *a)
 {
     *a = (struct dh_memop){.at = i};
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
         a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = a->order ? DH_OP_ATOMIC_LOAD : DH_OP_READ;
-        describe(w, a, 0, LLVMTypeOf(i));
+        describe(pass, a, 0, LLVMTypeOf(i));
         break;
     case LLVMStore:
         a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = a->order ? DH_OP_ATOMIC_STORE : DH_OP_WRITE;
-        describe(w, a, 1, LLVMTypeOf(LLVMGetOperand(i, 0)));
+        describe(pass, a, 1, LLVMTypeOf(LLVMGetOperand(i, 0)));
         break;
     case LLVMAtomicRMW:
         a->order = dh_ir_order(LLVMGetOrdering(i));
         a->op = DH_OP_ATOMIC_RMW;
-        describe(w, a, 0, LLVMTypeOf(LLVMGetOperand(i, 1)));
+        describe(pass, a, 0, LLVMTypeOf(LLVMGetOperand(i, 1)));
         break;
     case LLVMAtomicCmpXchg:
         a->order = dh_ir_order(LLVMGetCmpXchgSuccessOrdering(i));
         a->op = DH_OP_ATOMIC_CAS;
-        describe(w, a, 0, LLVMTypeOf(LLVMGetOperand(i, 2)));
+        describe(pass, a, 0, LLVMTypeOf(LLVMGetOperand(i, 2)));
         break;
     case LLVMFence:
         a->order = dh_ir_order(LLVMGetOrdering(i));
@@ -258,52 +258,52 @@ void dh_pass_collect_memops(LLVMValueRef f, dh_value_vec *out)
 
 /* ---- positions ---- */
 
-void dh_pass_enter_function(struct dh_pass *w, LLVMValueRef f)
+void dh_pass_enter_function(struct dh_pass *pass, LLVMValueRef f)
 {
-    w->subprogram = LLVMGetSubprogram(f);
+    pass->subprogram = LLVMGetSubprogram(f);
 }
 
-static void set_location(struct dh_pass *w, LLVMMetadataRef loc)
+static void set_location(struct dh_pass *pass, LLVMMetadataRef loc)
 {
     /* A call without a location in a function with debug information does not verify once it can be inlined. */
-    if (!loc && w->subprogram)
-        loc = LLVMDIBuilderCreateDebugLocation(w->c, 0, 0, w->subprogram, NULL);
-    LLVMSetCurrentDebugLocation2(w->b, loc);
+    if (!loc && pass->subprogram)
+        loc = LLVMDIBuilderCreateDebugLocation(pass->c, 0, 0, pass->subprogram, NULL);
+    LLVMSetCurrentDebugLocation2(pass->b, loc);
 }
 
-void dh_pass_position_before(struct dh_pass *w, LLVMValueRef near)
+void dh_pass_position_before(struct dh_pass *pass, LLVMValueRef near)
 {
-    LLVMPositionBuilderBefore(w->b, near);
-    set_location(w, LLVMInstructionGetDebugLoc(near));
+    LLVMPositionBuilderBefore(pass->b, near);
+    set_location(pass, LLVMInstructionGetDebugLoc(near));
 }
 
-void dh_pass_position_after(struct dh_pass *w, LLVMValueRef near)
+void dh_pass_position_after(struct dh_pass *pass, LLVMValueRef near)
 {
-    LLVMPositionBuilderBefore(w->b, LLVMGetNextInstruction(near));
-    set_location(w, LLVMInstructionGetDebugLoc(near));
+    LLVMPositionBuilderBefore(pass->b, LLVMGetNextInstruction(near));
+    set_location(pass, LLVMInstructionGetDebugLoc(near));
 }
 
-void dh_pass_position_block_start(struct dh_pass *w, LLVMBasicBlockRef block)
+void dh_pass_position_block_start(struct dh_pass *pass, LLVMBasicBlockRef block)
 {
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     while (LLVMGetInstructionOpcode(i) == LLVMPHI || LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
            LLVMGetInstructionOpcode(i) == LLVMAlloca || LLVMIsADbgInfoIntrinsic(i))
         i = LLVMGetNextInstruction(i);
-    LLVMPositionBuilderBefore(w->b, i);
-    set_location(w, NULL);
+    LLVMPositionBuilderBefore(pass->b, i);
+    set_location(pass, NULL);
 }
 
-LLVMValueRef dh_pass_u32(const struct dh_pass *w, uint32_t value)
+LLVMValueRef dh_pass_u32(const struct dh_pass *pass, uint32_t value)
 {
-    return LLVMConstInt(w->i32, value, false);
+    return LLVMConstInt(pass->i32, value, false);
 }
 
-LLVMValueRef dh_pass_u64(const struct dh_pass *w, uint64_t value)
+LLVMValueRef dh_pass_u64(const struct dh_pass *pass, uint64_t value)
 {
-    return LLVMConstInt(w->i64, value, false);
+    return LLVMConstInt(pass->i64, value, false);
 }
 
-LLVMValueRef dh_pass_size_u64(struct dh_pass *w, LLVMValueRef size)
+LLVMValueRef dh_pass_size_u64(struct dh_pass *pass, LLVMValueRef size)
 {
-    return LLVMTypeOf(size) == w->i64 ? size : LLVMBuildZExtOrBitCast(w->b, size, w->i64, "");
+    return LLVMTypeOf(size) == pass->i64 ? size : LLVMBuildZExtOrBitCast(pass->b, size, pass->i64, "");
 }

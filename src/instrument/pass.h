@@ -50,30 +50,30 @@ struct dh_memop {
     uint32_t more; /* added to `what`: DH_STALE_* */
 };
 
-bool dh_pass_init(struct dh_pass *w, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
+bool dh_pass_init(struct dh_pass *pass, LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
                   struct dh_instrument_counts *counts, struct dh_err *err);
-void dh_pass_release(struct dh_pass *w);
+void dh_pass_release(struct dh_pass *pass);
 
 /* May anything be placed into this function? */
-bool dh_pass_may_instrument(const struct dh_pass *w, LLVMValueRef function);
+bool dh_pass_may_instrument(const struct dh_pass *pass, LLVMValueRef function);
 /* Must precede the placing of hooks in a function: sets what dh_pass_position_before falls back on. */
-void dh_pass_enter_function(struct dh_pass *w, LLVMValueRef function);
+void dh_pass_enter_function(struct dh_pass *pass, LLVMValueRef function);
 /* Instructions of `function` that dh_memop_of could describe, in order; hook calls and debug intrinsics left out. */
 void dh_pass_collect_memops(LLVMValueRef function, dh_value_vec *out);
-bool dh_memop_of(const struct dh_pass *w, LLVMValueRef instruction, struct dh_memop *out);
+bool dh_memop_of(const struct dh_pass *pass, LLVMValueRef instruction, struct dh_memop *out);
 /* Address and value can be passed to hooks: no segment registers, no machine-only types. */
 bool dh_memop_is_ordinary(const struct dh_memop *a);
 uint32_t dh_memop_what(const struct dh_memop *a);
 
 /* Position the builder with the debug location of `near`. */
-void dh_pass_position_before(struct dh_pass *w, LLVMValueRef near);
-void dh_pass_position_after(struct dh_pass *w, LLVMValueRef near);
+void dh_pass_position_before(struct dh_pass *pass, LLVMValueRef near);
+void dh_pass_position_after(struct dh_pass *pass, LLVMValueRef near);
 /* First place of a block where ordinary instructions may stand. */
-void dh_pass_position_block_start(struct dh_pass *w, LLVMBasicBlockRef block);
-LLVMValueRef dh_pass_u32(const struct dh_pass *w, uint32_t value);
-LLVMValueRef dh_pass_u64(const struct dh_pass *w, uint64_t value);
+void dh_pass_position_block_start(struct dh_pass *pass, LLVMBasicBlockRef block);
+LLVMValueRef dh_pass_u32(const struct dh_pass *pass, uint32_t value);
+LLVMValueRef dh_pass_u64(const struct dh_pass *pass, uint64_t value);
 /* A run-time size as u64, widened at the builder's position. */
-LLVMValueRef dh_pass_size_u64(struct dh_pass *w, LLVMValueRef size);
+LLVMValueRef dh_pass_size_u64(struct dh_pass *pass, LLVMValueRef size);
 
 /* Attribute of a function or of a call (its own or its callee's). */
 /* no_sanitize("thread") and the like: plain accesses of the function are not checked. */

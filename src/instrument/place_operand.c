@@ -8,7 +8,7 @@ enum { MAX_DEPTH = 3, MAX_INCOMING = 8, MAX_KNOWN = 32 };
 /* The current access; results are cached because a phi needs equal values for equal predecessors. */
 struct operand_state {
     struct dh_site_resolver *r;
-    struct dh_pass *w;
+    struct dh_pass *pass;
     const struct dh_memop *a;
     bool carried; /* the sites of all arms are known, but not which is whose */
     struct {
@@ -21,7 +21,7 @@ static LLVMValueRef find(struct operand_state *s, LLVMValueRef address, unsigned
 
 static LLVMValueRef constant_place(struct operand_state *s, uint32_t site)
 {
-    return dh_pass_u32(s->w, dh_site_resolver_place(s->r, s->a->at, site));
+    return dh_pass_u32(s->pass, dh_site_resolver_place(s->r, s->a->at, site));
 }
 
 static LLVMValueRef place_of_leaf(struct operand_state *s, LLVMValueRef address)
@@ -42,8 +42,8 @@ static LLVMValueRef place_of_incoming(struct operand_state *s, LLVMValueRef gep,
         return place_of_leaf(s, gep);
     LLVMValueRef address = LLVMInstructionClone(gep);
     LLVMSetOperand(address, 1, incoming);
-    dh_pass_position_before(s->w, s->a->at);
-    LLVMInsertIntoBuilder(s->w->b, address);
+    dh_pass_position_before(s->pass, s->a->at);
+    LLVMInsertIntoBuilder(s->pass->b, address);
     LLVMValueRef place = place_of_leaf(s, address);
     LLVMInstructionEraseFromParent(address);
     return place;
@@ -62,8 +62,8 @@ static LLVMValueRef join_phi(struct operand_state *s, LLVMValueRef gep, LLVMValu
     }
     if (equal)
         return values[0];
-    LLVMPositionBuilderBefore(s->w->b, phi);
-    LLVMValueRef joined = LLVMBuildPhi(s->w->b, s->w->i32, "");
+    LLVMPositionBuilderBefore(s->pass->b, phi);
+    LLVMValueRef joined = LLVMBuildPhi(s->pass->b, s->pass->i32, "");
     LLVMAddIncoming(joined, values, blocks, n);
     return joined;
 }
@@ -74,8 +74,8 @@ static LLVMValueRef join_select(struct operand_state *s, LLVMValueRef gep, LLVMV
     LLVMValueRef no = place_of_incoming(s, gep, LLVMGetOperand(select, 2), depth);
     if (yes == no)
         return yes;
-    LLVMPositionBuilderBefore(s->w->b, select);
-    return LLVMBuildSelect(s->w->b, LLVMGetOperand(select, 0), yes, no, "");
+    LLVMPositionBuilderBefore(s->pass->b, select);
+    return LLVMBuildSelect(s->pass->b, LLVMGetOperand(select, 0), yes, no, "");
 }
 
 /* What decides about an address: itself, or the one offset in it. */
@@ -112,10 +112,10 @@ static LLVMValueRef find(struct operand_state *s, LLVMValueRef address, unsigned
     return place;
 }
 
-LLVMValueRef dh_place_operand_emit(struct dh_site_resolver *r, struct dh_pass *w, const struct dh_memop *a,
+LLVMValueRef dh_place_operand_emit(struct dh_site_resolver *r, struct dh_pass *pass, const struct dh_memop *a,
                                    uint32_t site)
 {
-    struct operand_state s = {.r = r, .w = w, .a = a};
+    struct operand_state s = {.r = r, .pass = pass, .a = a};
     uint32_t carried[2];
     LLVMValueRef gep;
     bool chosen = (a->kind == DH_MEMOP_PLAIN || a->kind == DH_MEMOP_ATOMIC) && dh_ir_site_of(a->at) == DH_NO_SITE &&
@@ -126,6 +126,6 @@ LLVMValueRef dh_place_operand_emit(struct dh_site_resolver *r, struct dh_pass *w
     if (!chosen || n == 1 || (n == 0 && !LLVMIsASelectInst(a->addr)))
         return constant_place(&s, site);
     LLVMValueRef place = find(&s, a->addr, 0);
-    dh_pass_position_before(w, a->at);
+    dh_pass_position_before(pass, a->at);
     return place;
 }

@@ -7,7 +7,7 @@
 #include "instrument/site_resolver.h"
 
 /* `site` is what dh_site_resolver_find answered. Leaves the builder before the access. */
-LLVMValueRef dh_place_operand_emit(struct dh_site_resolver *r, struct dh_pass *w, const struct dh_memop *a,
+LLVMValueRef dh_place_operand_emit(struct dh_site_resolver *r, struct dh_pass *pass, const struct dh_memop *a,
                                    uint32_t site);
 
 #endif

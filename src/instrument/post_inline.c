@@ -8,9 +8,9 @@
 
 #include <llvm-c/DebugInfo.h>
 
-static void strip(struct dh_pass *w, const char *hook)
+static void remove_calls(struct dh_pass *pass, const char *hook)
 {
-    LLVMValueRef f = LLVMGetNamedFunction(w->m, hook);
+    LLVMValueRef f = LLVMGetNamedFunction(pass->m, hook);
     for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL; u;) {
         LLVMValueRef call = LLVMGetUser(u);
         u = LLVMGetNextUse(u);
@@ -22,15 +22,15 @@ static void strip(struct dh_pass *w, const char *hook)
     }
 }
 
-void dh_post_inline_strip_frames(struct dh_pass *w)
+void dh_post_inline_strip_frames(struct dh_pass *pass)
 {
-    strip(w, "__dh_leave");
-    strip(w, "__dh_resume");
-    strip(w, "__dh_enter");
-    w->counts->functions = 0;
+    remove_calls(pass, "__dh_leave");
+    remove_calls(pass, "__dh_resume");
+    remove_calls(pass, "__dh_enter");
+    pass->counts->functions = 0;
 }
 
-static void settle_place(struct dh_pass *w, LLVMValueRef call)
+static void settle_place(struct dh_pass *pass, LLVMValueRef call)
 {
     unsigned n = LLVMGetNumArgOperands(call);
     LLVMValueRef place = n ? LLVMGetOperand(call, n - 1) : NULL;
@@ -39,29 +39,29 @@ static void settle_place(struct dh_pass *w, LLVMValueRef call)
     if (!place || !LLVMIsAConstantInt(place) || !loc || !LLVMDILocationGetInlinedAt(loc))
         return;
     uint32_t id = (uint32_t)LLVMConstIntGetZExtValue(place);
-    uint32_t site = dh_places_site(w->places, id);
-    LLVMSetOperand(call, n - 1, dh_pass_u32(w, dh_places_id(w->places, site, loc)));
+    uint32_t site = dh_places_site(pass->places, id);
+    LLVMSetOperand(call, n - 1, dh_pass_u32(pass, dh_places_id(pass->places, site, loc)));
 }
 
-void dh_post_inline_places(struct dh_pass *w)
+void dh_post_inline_places(struct dh_pass *pass)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(w->m); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(pass->m); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
             for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
                 if (LLVMGetInstructionOpcode(i) == LLVMCall && dh_hooks_takes_place(LLVMGetCalledValue(i)))
-                    settle_place(w, i);
+                    settle_place(pass, i);
 }
 
 bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, struct dh_places *places,
                                   struct dh_instrument_counts *counts, struct dh_err *err)
 {
     struct dh_plan none = {0};
-    struct dh_pass w;
-    if (!dh_pass_init(&w, m, &none, places, counts, err))
+    struct dh_pass pass;
+    if (!dh_pass_init(&pass, m, &none, places, counts, err))
         return false;
     dh_places_enter_module(places, m);
-    dh_post_inline_strip_frames(&w);
-    dh_post_inline_places(&w);
+    dh_post_inline_strip_frames(&pass);
+    dh_post_inline_places(&pass);
     /* Where few sites were chosen, most functions lead to none. */
     bool sparse = plan->bits && plan->everywhere == DH_CLASS_ATOMRACE;
     /* Healing and stale values need no call stacks. */
@@ -71,15 +71,15 @@ bool dh_instrument_after_inlining(LLVMModuleRef m, const struct dh_plan *plan, s
     if (sparse)
         dh_hook_callers_find(m, &reaching);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        if (frames && dh_pass_may_instrument(&w, f) && (!sparse || dh_u64_set_has_pointer(&reaching, f))) {
-            dh_pass_enter_function(&w, f);
-            dh_frames_place(&w, f);
+        if (frames && dh_pass_may_instrument(&pass, f) && (!sparse || dh_u64_set_has_pointer(&reaching, f))) {
+            dh_pass_enter_function(&pass, f);
+            dh_frames_place(&pass, f);
         }
     dh_u64_set_release(&reaching);
     if (plan->everywhere & DH_CLASS_STALE)
-        dh_version_stale_loops(&w);
+        dh_version_stale_loops(&pass);
     dh_attributes_relax(m);
     dh_places_leave_module(places);
-    dh_pass_release(&w);
+    dh_pass_release(&pass);
     return true;
 }

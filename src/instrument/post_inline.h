@@ -6,8 +6,8 @@
 #include "instrument/pass.h"
 
 /* Removes every frame hook: those of inlined functions would pop their caller's frame. */
-void dh_post_inline_strip_frames(struct dh_pass *w);
+void dh_post_inline_strip_frames(struct dh_pass *pass);
 /* Gives inlined hooks places with their inlining chain. */
-void dh_post_inline_places(struct dh_pass *w);
+void dh_post_inline_places(struct dh_pass *pass);
 
 #endif

@@ -8,6 +8,6 @@
 
 /* After the hooks of the function's accesses were placed: memory intrinsics have their own, which the interposed
  * function that executes them would repeat. */
-void dh_private_args_place(struct dh_pass *w, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work);
+void dh_private_args_place(struct dh_pass *pass, struct dh_escape *e, LLVMValueRef function, dh_value_vec *work);
 
 #endif

@@ -86,7 +86,7 @@ struct block {
 
 /* 003 §7.1.4, along dominators. Of a function's own object where the degree asks for no more. */
 struct available_checks {
-    const struct dh_pass *w;
+    const struct dh_pass *pass;
     const dh_value_vec *work;
     const unsigned *classes;   /* by entry of the work list: classes its check covers, 0: none */
     LLVMValueRef object;       /* NULL: any */
@@ -109,7 +109,7 @@ bool dh_redundant_checks_is_in_object(LLVMValueRef object, LLVMValueRef addr)
 static void number_address(struct available_checks *av, size_t at)
 {
     struct dh_memop a;
-    if (!av->classes[at] || !dh_memop_of(av->w, av->work->at[at], &a) ||
+    if (!av->classes[at] || !dh_memop_of(av->pass, av->work->at[at], &a) ||
         dh_u64_map_find(&av->numbers, (uintptr_t)a.addr) || !dh_redundant_checks_is_in_object(av->object, a.addr))
         return;
     *dh_u64_map_at(&av->numbers, (uintptr_t)a.addr) = av->addresses.n;
@@ -189,7 +189,7 @@ static bool transfer_block(struct available_checks *av, uint32_t n)
     facts_at_entry(av, n);
     for (size_t i = av->all.at[n].first; i < av->all.at[n].end; i++) {
         struct dh_memop a;
-        bool known = dh_memop_of(av->w, av->work->at[i], &a);
+        bool known = dh_memop_of(av->pass, av->work->at[i], &a);
         if (!known || dh_memop_ends_sync_free_region(&a))
             memset(av->now, 0, most * sizeof *av->now);
         else
@@ -261,19 +261,19 @@ static LLVMValueRef object_of(LLVMValueRef f)
     return NULL;
 }
 
-bool dh_redundant_checks_object(const struct dh_pass *w, LLVMValueRef f, LLVMValueRef *object)
+bool dh_redundant_checks_object(const struct dh_pass *pass, LLVMValueRef f, LLVMValueRef *object)
 {
-    enum dh_degree degree = w->plan->degree;
+    enum dh_degree degree = pass->plan->degree;
     *object = degree == DH_DEGREE_CONFLICT ? object_of(f) : NULL;
     return degree == DH_DEGREE_OPTIMIZED || *object;
 }
 
-static void read_classes(const struct dh_pass *w, const dh_value_vec *work, unsigned *classes,
+static void read_classes(const struct dh_pass *pass, const dh_value_vec *work, unsigned *classes,
                          unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
 {
     for (size_t i = 0; i < work->n; i++) {
         struct dh_memop a;
-        bool plain = dh_memop_of(w, work->at[i], &a) && a.kind == DH_MEMOP_PLAIN && a.bytes;
+        bool plain = dh_memop_of(pass, work->at[i], &a) && a.kind == DH_MEMOP_PLAIN && a.bytes;
         classes[i] = plain ? hooked(arg, &a) : 0;
     }
 }
@@ -284,7 +284,7 @@ static void remove_redundant(struct available_checks *av, dh_value_vec *work)
     for (size_t i = 0; i < work->n; i++) {
         struct dh_memop a;
         LLVMBasicBlockRef block = LLVMGetInstructionParent(work->at[i]);
-        bool known = dh_memop_of(av->w, work->at[i], &a);
+        bool known = dh_memop_of(av->pass, work->at[i], &a);
         if (block != p.block)
             enter_block(av, &p, block);
         if (!known || dh_memop_ends_sync_free_region(&a))
@@ -294,14 +294,14 @@ static void remove_redundant(struct available_checks *av, dh_value_vec *work)
     }
 }
 
-void dh_redundant_checks_remove(const struct dh_pass *w, dh_value_vec *work,
+void dh_redundant_checks_remove(const struct dh_pass *pass, dh_value_vec *work,
                                 unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg)
 {
     unsigned *classes = dh_xcalloc(work->n + 1, sizeof *classes);
-    struct available_checks av = {.w = w, .work = work, .classes = classes};
+    struct available_checks av = {.pass = pass, .work = work, .classes = classes};
     LLVMValueRef f = work->n ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])) : NULL;
-    read_classes(w, work, classes, hooked, arg);
-    bool across = f && !(w->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_checks_object(w, f, &av.object);
+    read_classes(pass, work, classes, hooked, arg);
+    bool across = f && !(pass->plan->everywhere & DH_CLASS_LOCKSET) && dh_redundant_checks_object(pass, f, &av.object);
     if (across && !solve(&av, f)) {
         free(av.ends);
         av.ends = NULL;

@@ -9,10 +9,10 @@
 
 /* Replaces accesses in `work` (instructions of one function, in order) whose check is redundant by NULL. `hooked`
  * answers the classes that the check of an access covers, 0: none. */
-void dh_redundant_checks_remove(const struct dh_pass *w, dh_value_vec *work,
+void dh_redundant_checks_remove(const struct dh_pass *pass, dh_value_vec *work,
                                 unsigned (*hooked)(void *arg, const struct dh_memop *a), void *arg);
 /* Whether the plan's degree eliminates across blocks, and for which addresses: those in *object, NULL: all. */
-bool dh_redundant_checks_object(const struct dh_pass *w, LLVMValueRef f, LLVMValueRef *object);
+bool dh_redundant_checks_object(const struct dh_pass *pass, LLVMValueRef f, LLVMValueRef *object);
 /* An address in that object; any, if it is NULL. */
 bool dh_redundant_checks_is_in_object(LLVMValueRef object, LLVMValueRef addr);
 /* After it happens-before may have changed, or memory may be freed. */

@@ -17,7 +17,7 @@ struct region {
     unsigned n;
 };
 
-static struct tracked *find(struct region *p, LLVMValueRef addr)
+static struct tracked *find_tracked(struct region *p, LLVMValueRef addr)
 {
     for (unsigned i = 0; i < p->n; i++)
         if (p->all[i].addr == addr)
@@ -27,7 +27,7 @@ static struct tracked *find(struct region *p, LLVMValueRef addr)
 
 static void track(struct region *p, const struct dh_memop *a, size_t at, bool *redundant)
 {
-    struct tracked *f = find(p, a->addr);
+    struct tracked *f = find_tracked(p, a->addr);
     bool writes = a->op == DH_OP_WRITE;
     if (!f || f->bytes != a->bytes) {
         if (!f && p->n == WINDOW)
@@ -56,17 +56,17 @@ static bool has_hook_between(LLVMValueRef from, LLVMValueRef to)
     return false;
 }
 
-void dh_redundant_consistency_find(const struct dh_pass *w, const dh_value_vec *work, bool *redundant)
+void dh_redundant_consistency_find(const struct dh_pass *pass, const dh_value_vec *work, bool *redundant)
 {
     struct region p = {.n = 0};
     LLVMBasicBlockRef block = NULL;
     LLVMValueRef object = NULL;
     if (!work->n ||
-        !dh_redundant_checks_object(w, LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])), &object))
+        !dh_redundant_checks_object(pass, LLVMGetBasicBlockParent(LLVMGetInstructionParent(work->at[0])), &object))
         return;
     for (size_t i = 0; i < work->n; i++) {
         struct dh_memop a;
-        bool known = dh_memop_of(w, work->at[i], &a);
+        bool known = dh_memop_of(pass, work->at[i], &a);
         if (LLVMGetInstructionParent(work->at[i]) != block || !known || dh_memop_ends_sync_free_region(&a) ||
             has_hook_between(work->at[i - 1], work->at[i]))
             p.n = 0;

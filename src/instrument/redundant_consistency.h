@@ -8,6 +8,6 @@
 #include "instrument/pass.h"
 
 /* Sets needless[i] for such accesses of `work`: instructions of one function, in order. */
-void dh_redundant_consistency_find(const struct dh_pass *w, const dh_value_vec *work, bool *needless);
+void dh_redundant_consistency_find(const struct dh_pass *pass, const dh_value_vec *work, bool *needless);
 
 #endif

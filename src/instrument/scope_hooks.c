@@ -20,7 +20,7 @@
 enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, WRITES_OR_SYNCHRONISES = 4 };
 
 struct scope_placement {
-    struct dh_pass w;
+    struct dh_pass pass;
     struct dh_escape escape;
     struct dh_u64_map accesses; /* function -> how often | ACTS */
     struct dh_u64_map seen;     /* blocks: 1 on the path, 2 done */
@@ -105,7 +105,7 @@ static unsigned accesses_of_function(struct scope_placement *a, LLVMValueRef fun
 static unsigned accesses_of_call(struct scope_placement *a, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMGetCalledValue(call), f = dh_called_function(call);
-    struct dh_site_table sites = dh_site_builder_view(a->w.places->sites);
+    struct dh_site_table sites = dh_site_builder_view(a->pass.places->sites);
     if (LLVMIsAInlineAsm(called))
         return NONE;
     if (!f)
@@ -116,7 +116,7 @@ static unsigned accesses_of_call(struct scope_placement *a, LLVMValueRef call)
 static unsigned accesses_of_instruction(struct scope_placement *a, LLVMValueRef i)
 {
     struct dh_memop m;
-    if (!dh_memop_of(&a->w, i, &m))
+    if (!dh_memop_of(&a->pass, i, &m))
         return NONE;
     if (m.kind == DH_MEMOP_CALL)
         return accesses_of_call(a, i);
@@ -160,8 +160,8 @@ static LLVMValueRef leave_point(LLVMValueRef ret)
 
 static void place_leave(struct scope_placement *a, LLVMValueRef before, LLVMValueRef token)
 {
-    dh_pass_position_before(&a->w, before);
-    dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &token);
+    dh_pass_position_before(&a->pass, before);
+    dh_hooks_call(&a->pass.hooks, a->pass.b, DH_HOOK_SCOPE_LEAVE, &token);
 }
 
 /* Closes scopes of callees that were unwound. */
@@ -169,18 +169,18 @@ static void place_resume(struct scope_placement *a, LLVMValueRef at, LLVMValueRe
 {
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMInvoke:
-        dh_pass_position_block_start(&a->w, LLVMGetNormalDest(at));
+        dh_pass_position_block_start(&a->pass, LLVMGetNormalDest(at));
         break;
     case LLVMLandingPad:
-        dh_pass_position_block_start(&a->w, LLVMGetInstructionParent(at));
+        dh_pass_position_block_start(&a->pass, LLVMGetInstructionParent(at));
         break;
     case LLVMCallBr:
         return;
     default:
-        dh_pass_position_after(&a->w, at);
+        dh_pass_position_after(&a->pass, at);
     }
-    LLVMValueRef above = LLVMBuildAdd(a->w.b, token, dh_pass_u32(&a->w, 1), "");
-    dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_LEAVE, &above);
+    LLVMValueRef above = LLVMBuildAdd(a->pass.b, token, dh_pass_u32(&a->pass, 1), "");
+    dh_hooks_call(&a->pass.hooks, a->pass.b, DH_HOOK_SCOPE_LEAVE, &above);
 }
 
 static bool is_resume(LLVMValueRef i)
@@ -237,29 +237,29 @@ static LLVMMetadataRef variable_of(LLVMValueRef function, LLVMValueRef parameter
 static void place(struct scope_placement *a, LLVMValueRef function, struct dh_scope_objects *objects)
 {
     uint32_t site = dh_ir_function_site(function);
-    if (site == DH_NO_SITE || !(dh_plan_classes(a->w.plan, site) & DH_CLASS_SCOPE))
+    if (site == DH_NO_SITE || !(dh_plan_classes(a->pass.plan, site) & DH_CLASS_SCOPE))
         return;
     LLVMValueRef object = object_of(function);
     LLVMMetadataRef variable = object ? variable_of(function, object) : NULL;
-    dh_pass_enter_function(&a->w, function);
-    dh_pass_position_block_start(&a->w, LLVMGetEntryBasicBlock(function));
+    dh_pass_enter_function(&a->pass, function);
+    dh_pass_position_block_start(&a->pass, LLVMGetEntryBasicBlock(function));
     /* Without debug information the object cannot be found later. */
     bool is_passed = object && !LLVMGetSubprogram(function);
-    LLVMValueRef args[] = {is_passed ? object : LLVMConstNull(a->w.ptr), dh_pass_u32(&a->w, site)};
+    LLVMValueRef args[] = {is_passed ? object : LLVMConstNull(a->pass.ptr), dh_pass_u32(&a->pass, site)};
     /* To the optimiser the hook may access any memory, so that the function's reads are not replaced by registers of
      * the previous activation. */
-    LLVMValueRef token = dh_hooks_call(&a->w.hooks, a->w.b, DH_HOOK_SCOPE_ENTER, args);
+    LLVMValueRef token = dh_hooks_call(&a->pass.hooks, a->pass.b, DH_HOOK_SCOPE_ENTER, args);
     if (variable && !dh_u64_map_find(&objects->of_site, site + 1)) {
         *dh_u64_map_at(&objects->of_site, site + 1) = objects->variables.n;
         dh_vec_push(&objects->variables, variable);
     }
     place_scope_exits(a, function, token);
-    a->w.counts->scopes++;
+    a->pass.counts->scopes++;
 }
 
 static bool needs_scope(struct scope_placement *a, LLVMValueRef f)
 {
-    return dh_pass_may_instrument(&a->w, f) && !dh_function_is_unchecked(f) &&
+    return dh_pass_may_instrument(&a->pass, f) && !dh_function_is_unchecked(f) &&
            !dh_function_has(f, "presplitcoroutine") && accesses_of_function(a, f) == (OFTEN | WRITES_OR_SYNCHRONISES);
 }
 
@@ -267,10 +267,10 @@ bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh
                           struct dh_instrument_counts *counts, struct dh_scope_objects *objects, struct dh_err *err)
 {
     struct scope_placement a = {0};
-    if (!dh_pass_init(&a.w, m, plan, places, counts, err))
+    if (!dh_pass_init(&a.pass, m, plan, places, counts, err))
         return false;
     dh_value_vec wanted = {0};
-    dh_escape_init(&a.escape, a.w.c);
+    dh_escape_init(&a.escape, a.pass.c);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (needs_scope(&a, f))
             dh_vec_push(&wanted, f);
@@ -283,7 +283,7 @@ bool dh_instrument_scopes(LLVMModuleRef m, const struct dh_plan *plan, struct dh
     dh_u64_map_release(&a.accesses);
     dh_u64_map_release(&a.seen);
     dh_escape_release(&a.escape);
-    dh_pass_release(&a.w);
+    dh_pass_release(&a.pass);
     return true;
 }
 
@@ -368,8 +368,8 @@ static void fill_in_object(struct scope_placement *a, const struct dh_scope_obje
         return;
     uint64_t *variable = dh_u64_map_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
     LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
-    if (!object || LLVMTypeOf(object) != a->w.ptr || LLVMIsUndef(object) || dh_escape_is_private(&a->escape, object) ||
-        !dominates(a, object, hook))
+    if (!object || LLVMTypeOf(object) != a->pass.ptr || LLVMIsUndef(object) ||
+        dh_escape_is_private(&a->escape, object) || !dominates(a, object, hook))
         return;
     LLVMSetOperand(hook, 0, object);
 }
@@ -380,10 +380,10 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
     struct dh_plan none = {0};
     struct dh_instrument_counts counts = {0};
     struct scope_placement a = {0};
-    if (!dh_pass_init(&a.w, m, &none, places, &counts, err))
+    if (!dh_pass_init(&a.pass, m, &none, places, &counts, err))
         return false;
     struct dh_di *di = dh_di_new(m);
-    dh_escape_init(&a.escape, a.w.c);
+    dh_escape_init(&a.escape, a.pass.c);
     LLVMValueRef enter = LLVMGetNamedFunction(m, "__dh_scope_enter");
     for (LLVMUseRef u = enter ? LLVMGetFirstUse(enter) : NULL; u; u = LLVMGetNextUse(u)) {
         LLVMValueRef call = LLVMGetUser(u);
@@ -394,7 +394,7 @@ bool dh_instrument_scope_objects(LLVMModuleRef m, struct dh_places *places, cons
     dh_u64_map_release(&a.seen);
     dh_escape_release(&a.escape);
     dh_di_free(di);
-    dh_pass_release(&a.w);
+    dh_pass_release(&a.pass);
     return true;
 }
 

@@ -39,7 +39,7 @@ static void visit_call(struct exits *e, LLVMValueRef i)
         dh_vec_push(&e->resume, i);
 }
 
-static void visit(struct exits *e, LLVMValueRef i)
+static void add_exit(struct exits *e, LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMRet:
@@ -61,37 +61,37 @@ static void visit(struct exits *e, LLVMValueRef i)
     }
 }
 
-static LLVMValueRef intrinsic(struct dh_pass *w, const char *name, LLVMTypeRef *overload, size_t n, LLVMValueRef *args,
-                              unsigned n_args)
+static LLVMValueRef intrinsic(struct dh_pass *pass, const char *name, LLVMTypeRef *overload, size_t n,
+                              LLVMValueRef *args, unsigned n_args)
 {
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(w->m, LLVMLookupIntrinsicID(name, strlen(name)), overload, n);
-    return LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, n_args, "");
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(pass->m, LLVMLookupIntrinsicID(name, strlen(name)), overload, n);
+    return LLVMBuildCall2(pass->b, LLVMGlobalGetValueType(f), f, args, n_args, "");
 }
 
-static LLVMValueRef place_enter(struct dh_pass *w, LLVMValueRef function)
+static LLVMValueRef place_enter(struct dh_pass *pass, LLVMValueRef function)
 {
-    LLVMValueRef level = dh_pass_u32(w, 0);
-    dh_pass_position_block_start(w, LLVMGetEntryBasicBlock(function));
-    LLVMValueRef args[] = {intrinsic(w, "llvm.addressofreturnaddress", &w->ptr, 1, NULL, 0),
-                           intrinsic(w, "llvm.returnaddress", NULL, 0, &level, 1)};
-    return dh_hooks_call(&w->hooks, w->b, DH_HOOK_ENTER, args);
+    LLVMValueRef level = dh_pass_u32(pass, 0);
+    dh_pass_position_block_start(pass, LLVMGetEntryBasicBlock(function));
+    LLVMValueRef args[] = {intrinsic(pass, "llvm.addressofreturnaddress", &pass->ptr, 1, NULL, 0),
+                           intrinsic(pass, "llvm.returnaddress", NULL, 0, &level, 1)};
+    return dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_ENTER, args);
 }
 
-static void place_resume(struct dh_pass *w, LLVMValueRef at, LLVMValueRef depth)
+static void place_resume(struct dh_pass *pass, LLVMValueRef at, LLVMValueRef depth)
 {
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMInvoke:
-        dh_pass_position_block_start(w, LLVMGetNormalDest(at));
+        dh_pass_position_block_start(pass, LLVMGetNormalDest(at));
         break;
     case LLVMLandingPad:
-        dh_pass_position_block_start(w, LLVMGetInstructionParent(at));
+        dh_pass_position_block_start(pass, LLVMGetInstructionParent(at));
         break;
     case LLVMCallBr:
         return;
     default:
-        dh_pass_position_after(w, at);
+        dh_pass_position_after(pass, at);
     }
-    dh_hooks_call(&w->hooks, w->b, DH_HOOK_RESUME, &depth);
+    dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_RESUME, &depth);
 }
 
 static bool wants_frame(LLVMValueRef function, const struct exits *e)
@@ -102,21 +102,21 @@ static bool wants_frame(LLVMValueRef function, const struct exits *e)
     return !dh_function_has(function, "presplitcoroutine");
 }
 
-void dh_frames_place(struct dh_pass *w, LLVMValueRef function)
+void dh_frames_place(struct dh_pass *pass, LLVMValueRef function)
 {
     struct exits e = {0};
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
-            visit(&e, i);
+            add_exit(&e, i);
     if (wants_frame(function, &e)) {
-        LLVMValueRef depth = place_enter(w, function);
+        LLVMValueRef depth = place_enter(pass, function);
         for (size_t i = 0; i < e.resume.n; i++)
-            place_resume(w, e.resume.at[i], depth);
+            place_resume(pass, e.resume.at[i], depth);
         for (size_t i = 0; i < e.leave.n; i++) {
-            dh_pass_position_before(w, e.leave.at[i]);
-            dh_hooks_call(&w->hooks, w->b, DH_HOOK_LEAVE, &depth);
+            dh_pass_position_before(pass, e.leave.at[i]);
+            dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_LEAVE, &depth);
         }
-        w->counts->functions++;
+        pass->counts->functions++;
     }
     dh_vec_release(&e.leave);
     dh_vec_release(&e.resume);

@@ -7,6 +7,6 @@
 
 /* Does the module have frame hooks already? A second set would push every function twice. */
 bool dh_frames_present(LLVMModuleRef m);
-void dh_frames_place(struct dh_pass *w, LLVMValueRef function);
+void dh_frames_place(struct dh_pass *pass, LLVMValueRef function);
 
 #endif

@@ -41,7 +41,7 @@ static void add_inside(struct dh_site_resolver *r, LLVMMetadataRef loc)
     }
 }
 
-static void enter(struct dh_site_resolver *r, LLVMValueRef i)
+static void enter_function(struct dh_site_resolver *r, LLVMValueRef i)
 {
     LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(i));
     if (f == r->function)
@@ -73,7 +73,7 @@ static uint32_t order_of(LLVMValueRef function, LLVMValueRef i)
 static struct dh_access_name name_of(struct dh_site_resolver *r, const struct dh_memop *a)
 {
     struct dh_access_name name = {"", "", "", "", 0};
-    enter(r, a->at);
+    enter_function(r, a->at);
     struct dh_address address = {a->at, a->addr, a->type, a->bytes, order_of(r->function, a->at), false, false};
     if (a->addr)
         dh_namer_find(r->namer, &address, &name);
@@ -165,12 +165,12 @@ static void keep_best(struct dh_site_resolver *r, const struct question *q, weig
     unsigned top = 0;
     size_t n = 0;
     for (size_t i = 0; i < r->fits.n; i++) {
-        unsigned w = weigh(q, &t.sites[r->fits.at[i]]);
-        if (w > top) {
-            top = w;
+        unsigned score = weigh(q, &t.sites[r->fits.at[i]]);
+        if (score > top) {
+            top = score;
             n = 0;
         }
-        if (w == top)
+        if (score == top)
             r->fits.at[n++] = r->fits.at[i];
     }
     r->fits.n = n;

@@ -47,7 +47,7 @@ static bool is_known_at(LLVMValueRef value, LLVMValueRef i)
     return is_before(value, i);
 }
 
-bool dh_speculated_load_restore(struct dh_pass *w, struct dh_memop *a)
+bool dh_speculated_load_restore(struct dh_pass *pass, struct dh_memop *a)
 {
     LLVMValueRef s = choice_of(a->at);
     if (!s)
@@ -60,7 +60,7 @@ bool dh_speculated_load_restore(struct dh_pass *w, struct dh_memop *a)
         return true;
     if (first != a->at)
         return false;
-    dh_pass_position_before(w, a->at);
-    a->addr = LLVMBuildSelect(w->b, condition, to, or, "");
+    dh_pass_position_before(pass, a->at);
+    a->addr = LLVMBuildSelect(pass->b, condition, to, or, "");
     return true;
 }

@@ -6,6 +6,6 @@
 #include "instrument/pass.h"
 
 /* False for the second of two such loads. For the first, makes the address in `a` the selected one. */
-bool dh_speculated_load_restore(struct dh_pass *w, struct dh_memop *a);
+bool dh_speculated_load_restore(struct dh_pass *pass, struct dh_memop *a);
 
 #endif

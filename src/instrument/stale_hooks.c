@@ -36,125 +36,125 @@ static void gone(const struct dh_memop *a, LLVMValueRef result)
     LLVMInstructionEraseFromParent(a->at);
 }
 
-static LLVMValueRef slot_for(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a)
+static LLVMValueRef slot_for(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a)
 {
     for (size_t i = 0; i < s->slots.n; i++)
         if (LLVMGetAllocatedType(s->slots.at[i]) == a->type)
             return s->slots.at[i];
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(a->at)));
-    LLVMPositionBuilderBefore(w->b, LLVMGetFirstInstruction(entry));
-    LLVMSetCurrentDebugLocation2(w->b, NULL);
-    LLVMValueRef slot = LLVMBuildAlloca(w->b, a->type, "");
+    LLVMPositionBuilderBefore(pass->b, LLVMGetFirstInstruction(entry));
+    LLVMSetCurrentDebugLocation2(pass->b, NULL);
+    LLVMValueRef slot = LLVMBuildAlloca(pass->b, a->type, "");
     dh_vec_push(&s->slots, slot);
     return slot;
 }
 
 /* A sanitizer beside us looks at accesses of the program's own code: this one stays there. */
-static void keep_for_sanitizer(struct dh_pass *w, const struct dh_memop *a)
+static void keep_for_sanitizer(struct dh_pass *pass, const struct dh_memop *a)
 {
     LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(a->at));
     if (!dh_function_has(f, "sanitize_address"))
         return;
-    LLVMValueRef looked = LLVMBuildLoad2(w->b, a->type, a->addr, "");
+    LLVMValueRef looked = LLVMBuildLoad2(pass->b, a->type, a->addr, "");
     LLVMSetVolatile(looked, 1);
     LLVMSetAlignment(looked, LLVMGetAlignment(a->at));
 }
 
-static void look_at_byte(struct dh_pass *w, LLVMValueRef at)
+static void look_at_byte(struct dh_pass *pass, LLVMValueRef at)
 {
-    LLVMValueRef looked = LLVMBuildLoad2(w->b, LLVMInt8TypeInContext(w->c), at, "");
+    LLVMValueRef looked = LLVMBuildLoad2(pass->b, LLVMInt8TypeInContext(pass->c), at, "");
     LLVMSetVolatile(looked, 1);
     LLVMSetAlignment(looked, 1);
 }
 
 /* The same for a copy: its first and last bytes. One of nothing looks at what is ours. */
-static void keep_range_for_sanitizer(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a)
+static void keep_range_for_sanitizer(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a)
 {
-    LLVMTypeRef byte = LLVMInt8TypeInContext(w->c);
+    LLVMTypeRef byte = LLVMInt8TypeInContext(pass->c);
     struct dh_memop one = {.at = a->at, .type = byte};
     if (!dh_function_has(LLVMGetBasicBlockParent(LLVMGetInstructionParent(a->at)), "sanitize_address"))
         return;
-    LLVMValueRef nothing = slot_for(s, w, &one);
-    dh_pass_position_before(w, a->at);
-    LLVMValueRef size = dh_pass_size_u64(w, a->size), zero = dh_pass_u64(w, 0);
-    LLVMValueRef any = LLVMBuildICmp(w->b, LLVMIntNE, size, zero, "");
-    LLVMValueRef last = LLVMBuildSub(w->b, size, dh_pass_u64(w, 1), "");
+    LLVMValueRef nothing = slot_for(s, pass, &one);
+    dh_pass_position_before(pass, a->at);
+    LLVMValueRef size = dh_pass_size_u64(pass, a->size), zero = dh_pass_u64(pass, 0);
+    LLVMValueRef any = LLVMBuildICmp(pass->b, LLVMIntNE, size, zero, "");
+    LLVMValueRef last = LLVMBuildSub(pass->b, size, dh_pass_u64(pass, 1), "");
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef from = i ? a->src : a->addr;
         if (!from)
             continue;
-        LLVMValueRef end = LLVMBuildGEP2(w->b, byte, from, &last, 1, "");
-        look_at_byte(w, LLVMBuildSelect(w->b, any, from, nothing, ""));
-        look_at_byte(w, LLVMBuildSelect(w->b, any, end, nothing, ""));
+        LLVMValueRef end = LLVMBuildGEP2(pass->b, byte, from, &last, 1, "");
+        look_at_byte(pass, LLVMBuildSelect(pass->b, any, from, nothing, ""));
+        look_at_byte(pass, LLVMBuildSelect(pass->b, any, end, nothing, ""));
     }
 }
 
 /* ---- each kind ---- */
 
 /* The `what` operand of a memory access; its size is an operand of its own. */
-static LLVMValueRef what_of(struct dh_pass *w, const struct dh_memop *a, bool sized)
+static LLVMValueRef what_of(struct dh_pass *pass, const struct dh_memop *a, bool sized)
 {
     uint32_t what = dh_memop_what(a);
-    return dh_pass_u32(w, sized ? what : (what & 0xFFFF) | a->more);
+    return dh_pass_u32(pass, sized ? what : (what & 0xFFFF) | a->more);
 }
 
-static void place_load(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a, LLVMValueRef place)
+static void place_load(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
     int row = row_of(a);
-    w->counts->reads++;
+    pass->counts->reads++;
     if (row >= 0) {
-        LLVMValueRef args[] = {a->addr, what_of(w, a, true), place};
-        dh_pass_position_before(w, a->at);
-        keep_for_sanitizer(w, a);
-        LLVMValueRef bits = dh_hooks_call(&w->hooks, w->b, DH_HOOK_LOAD1 + row, args);
-        gone(a, dh_value_from_bits(w->b, bits, a->type));
+        LLVMValueRef args[] = {a->addr, what_of(pass, a, true), place};
+        dh_pass_position_before(pass, a->at);
+        keep_for_sanitizer(pass, a);
+        LLVMValueRef bits = dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_LOAD1 + row, args);
+        gone(a, dh_value_from_bits(pass->b, bits, a->type));
         return;
     }
-    LLVMValueRef slot = slot_for(s, w, a);
-    dh_pass_position_before(w, a->at);
-    keep_for_sanitizer(w, a);
-    LLVMValueRef args[] = {a->addr, slot, dh_pass_u64(w, a->bytes), what_of(w, a, false), place};
-    dh_hooks_call(&w->hooks, w->b, DH_HOOK_LOAD_ANY, args);
-    gone(a, LLVMBuildLoad2(w->b, a->type, slot, ""));
+    LLVMValueRef slot = slot_for(s, pass, a);
+    dh_pass_position_before(pass, a->at);
+    keep_for_sanitizer(pass, a);
+    LLVMValueRef args[] = {a->addr, slot, dh_pass_u64(pass, a->bytes), what_of(pass, a, false), place};
+    dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_LOAD_ANY, args);
+    gone(a, LLVMBuildLoad2(pass->b, a->type, slot, ""));
 }
 
-static void place_store(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a, LLVMValueRef place)
+static void place_store(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
     int row = row_of(a);
     LLVMValueRef value = LLVMGetOperand(a->at, 0);
-    w->counts->writes++;
+    pass->counts->writes++;
     if (row >= 0) {
-        dh_pass_position_before(w, a->at);
-        keep_for_sanitizer(w, a);
-        LLVMTypeRef bits = LLVMIntTypeInContext(w->c, (unsigned)a->bytes * 8);
-        LLVMValueRef args[] = {a->addr, dh_value_to_bits(w->b, value, bits), what_of(w, a, true), place};
-        dh_hooks_call(&w->hooks, w->b, DH_HOOK_STORE1 + row, args);
+        dh_pass_position_before(pass, a->at);
+        keep_for_sanitizer(pass, a);
+        LLVMTypeRef bits = LLVMIntTypeInContext(pass->c, (unsigned)a->bytes * 8);
+        LLVMValueRef args[] = {a->addr, dh_value_to_bits(pass->b, value, bits), what_of(pass, a, true), place};
+        dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_STORE1 + row, args);
         gone(a, NULL);
         return;
     }
-    LLVMValueRef slot = slot_for(s, w, a);
-    dh_pass_position_before(w, a->at);
-    keep_for_sanitizer(w, a);
-    LLVMBuildStore(w->b, value, slot);
-    LLVMValueRef args[] = {a->addr, slot, dh_pass_u64(w, a->bytes), what_of(w, a, false), place};
-    dh_hooks_call(&w->hooks, w->b, DH_HOOK_STORE_ANY, args);
+    LLVMValueRef slot = slot_for(s, pass, a);
+    dh_pass_position_before(pass, a->at);
+    keep_for_sanitizer(pass, a);
+    LLVMBuildStore(pass->b, value, slot);
+    LLVMValueRef args[] = {a->addr, slot, dh_pass_u64(pass, a->bytes), what_of(pass, a, false), place};
+    dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_STORE_ANY, args);
     gone(a, NULL);
 }
 
-static void place_range(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a, LLVMValueRef place)
+static void place_range(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a, LLVMValueRef place)
 {
-    LLVMValueRef what = what_of(w, a, false);
-    keep_range_for_sanitizer(s, w, a);
-    dh_pass_position_before(w, a->at);
-    LLVMValueRef size = dh_pass_size_u64(w, a->size);
-    w->counts->ranges++;
+    LLVMValueRef what = what_of(pass, a, false);
+    keep_range_for_sanitizer(s, pass, a);
+    dh_pass_position_before(pass, a->at);
+    LLVMValueRef size = dh_pass_size_u64(pass, a->size);
+    pass->counts->ranges++;
     if (a->src) {
         LLVMValueRef args[] = {a->addr, a->src, size, what, place};
-        dh_hooks_call(&w->hooks, w->b, DH_HOOK_COPY_ANY, args);
+        dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_COPY_ANY, args);
     } else {
-        LLVMValueRef byte = LLVMBuildZExt(w->b, LLVMGetOperand(a->at, 1), w->i32, "");
+        LLVMValueRef byte = LLVMBuildZExt(pass->b, LLVMGetOperand(a->at, 1), pass->i32, "");
         LLVMValueRef args[] = {a->addr, byte, size, what, place};
-        dh_hooks_call(&w->hooks, w->b, DH_HOOK_FILL_ANY, args);
+        dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_FILL_ANY, args);
     }
     gone(a, NULL);
 }
@@ -178,12 +178,12 @@ static void note_local(struct dh_stale_hooks *s, LLVMValueRef pointer)
         dh_vec_push(&s->locals, local);
 }
 
-static void place_local(struct dh_pass *w, LLVMValueRef local)
+static void place_local(struct dh_pass *pass, LLVMValueRef local)
 {
-    uint64_t each = LLVMABISizeOfType(w->layout, LLVMGetAllocatedType(local)),
+    uint64_t each = LLVMABISizeOfType(pass->layout, LLVMGetAllocatedType(local)),
              n = LLVMConstIntGetZExtValue(LLVMGetOperand(local, 0));
-    LLVMValueRef args[] = {local, dh_pass_u64(w, each * n)};
-    dh_hooks_call(&w->hooks, w->b, DH_HOOK_LOCAL, args);
+    LLVMValueRef args[] = {local, dh_pass_u64(pass, each * n)};
+    dh_hooks_call(&pass->hooks, pass->b, DH_HOOK_LOCAL, args);
 }
 
 static bool is_lifetime(LLVMValueRef user)
@@ -196,7 +196,7 @@ static bool is_lifetime(LLVMValueRef user)
 }
 
 /* At both ends of its lifetime: a signal handler, or an unobserved thread, may write there in between. */
-static bool place_at_ends(struct dh_pass *w, LLVMValueRef local)
+static bool place_at_ends(struct dh_pass *pass, LLVMValueRef local)
 {
     dh_value_vec ends = {0};
     for (LLVMUseRef u = LLVMGetFirstUse(local); u; u = LLVMGetNextUse(u))
@@ -206,10 +206,10 @@ static bool place_at_ends(struct dh_pass *w, LLVMValueRef local)
         size_t n;
         bool begins = !strncmp(LLVMGetValueName2(LLVMGetCalledValue(ends.at[i]), &n), "llvm.lifetime.start", 19);
         if (begins)
-            dh_pass_position_after(w, ends.at[i]);
+            dh_pass_position_after(pass, ends.at[i]);
         else
-            dh_pass_position_before(w, ends.at[i]);
-        place_local(w, local);
+            dh_pass_position_before(pass, ends.at[i]);
+        place_local(pass, local);
     }
     bool any = ends.n;
     dh_vec_release(&ends);
@@ -226,20 +226,20 @@ static LLVMValueRef last_of_frame(LLVMValueRef local)
     return last;
 }
 
-void dh_stale_hooks_end_function(struct dh_stale_hooks *s, struct dh_pass *w)
+void dh_stale_hooks_end_function(struct dh_stale_hooks *s, struct dh_pass *pass)
 {
     for (size_t i = 0; i < s->locals.n; i++)
-        if (!place_at_ends(w, s->locals.at[i])) {
-            dh_pass_position_after(w, last_of_frame(s->locals.at[i]));
-            place_local(w, s->locals.at[i]);
+        if (!place_at_ends(pass, s->locals.at[i])) {
+            dh_pass_position_after(pass, last_of_frame(s->locals.at[i]));
+            place_local(pass, s->locals.at[i]);
         }
 }
 
 /* ---- all ---- */
 
-static uint32_t flags_of(const struct dh_pass *w, const struct dh_memop *a, uint32_t site)
+static uint32_t flags_of(const struct dh_pass *pass, const struct dh_memop *a, uint32_t site)
 {
-    struct dh_site_table t = dh_site_builder_view(w->places->sites);
+    struct dh_site_table t = dh_site_builder_view(pass->places->sites);
     bool is_element = site < t.n_sites && t.sites[site].flags & DH_SITE_ELEMENT;
     bool tears = a->kind == DH_MEMOP_PLAIN && a->bytes == 8 && LLVMGetTypeKind(a->type) != LLVMPointerTypeKind;
     bool is_volatile = a->kind == DH_MEMOP_PLAIN && LLVMGetVolatile(a->at);
@@ -247,24 +247,24 @@ static uint32_t flags_of(const struct dh_pass *w, const struct dh_memop *a, uint
            (is_volatile ? DH_STALE_VOLATILE : 0) | (a->kind == DH_MEMOP_ATOMIC && a->bytes <= 8 ? DH_STALE_CHOSEN : 0);
 }
 
-void dh_stale_hooks_place(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a, uint32_t site)
+void dh_stale_hooks_place(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a, uint32_t site)
 {
-    LLVMValueRef place = dh_pass_u32(w, site);
+    LLVMValueRef place = dh_pass_u32(pass, site);
     struct dh_memop as = *a;
-    bool chosen = dh_plan_mark(w->plan, site);
-    as.more = chosen ? flags_of(w, a, site) : 0;
+    bool chosen = dh_plan_mark(pass->plan, site);
+    as.more = chosen ? flags_of(pass, a, site) : 0;
     if (chosen) {
         note_local(s, a->addr);
         note_local(s, a->src);
     }
     if (a->kind == DH_MEMOP_ATOMIC) {
-        dh_pass_position_before(w, a->at);
-        w->counts->atomics++;
-        dh_atomics_place(w, &as, place);
+        dh_pass_position_before(pass, a->at);
+        pass->counts->atomics++;
+        dh_atomics_place(pass, &as, place);
     } else if (a->kind == DH_MEMOP_MEMORY)
-        place_range(s, w, &as, place);
+        place_range(s, pass, &as, place);
     else if (a->op == DH_OP_READ)
-        place_load(s, w, &as, place);
+        place_load(s, pass, &as, place);
     else
-        place_store(s, w, &as, place);
+        place_store(s, pass, &as, place);
 }

@@ -14,8 +14,8 @@ void dh_stale_hooks_release(struct dh_stale_hooks *s);
 void dh_stale_hooks_next_function(struct dh_stale_hooks *s);
 /* `a` is an ordinary access, erased afterwards. Atomics that are not chosen keep their semantics, executed by the
  * runtime. */
-void dh_stale_hooks_place(struct dh_stale_hooks *s, struct dh_pass *w, const struct dh_memop *a, uint32_t site);
+void dh_stale_hooks_place(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a, uint32_t site);
 /* After all accesses: hooks at the lifetime ends of the function's locals. */
-void dh_stale_hooks_end_function(struct dh_stale_hooks *s, struct dh_pass *w);
+void dh_stale_hooks_end_function(struct dh_stale_hooks *s, struct dh_pass *pass);
 
 #endif

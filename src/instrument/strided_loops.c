@@ -155,9 +155,9 @@ static bool find_end(struct dh_counted_loop *l, bool narrow)
            find_counter(l, left, narrow) && can_be_counted(l);
 }
 
-void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass *w, LLVMValueRef f)
+void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass *pass, LLVMValueRef f)
 {
-    r->w = w;
+    r->pass = pass;
     r->loops.n = 0;
     dh_u64_map_clear(&r->known);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
@@ -289,22 +289,22 @@ static LLVMValueRef at_first(struct dh_strided_loops *r, const struct dh_counted
     LLVMValueRef copy = LLVMInstructionClone(v);
     for (int i = 0; i < LLVMGetNumOperands(v); i++)
         LLVMSetOperand(copy, (unsigned)i, at_first(r, l, LLVMGetOperand(v, (unsigned)i)));
-    LLVMInsertIntoBuilder(r->w->b, copy);
+    LLVMInsertIntoBuilder(r->pass->b, copy);
     return copy;
 }
 
 static LLVMValueRef widened(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)
 {
-    if (LLVMTypeOf(v) == r->w->i64)
+    if (LLVMTypeOf(v) == r->pass->i64)
         return v;
-    return l->stays == LLVMIntSLT || l->stays == LLVMIntSGT ? LLVMBuildSExt(r->w->b, v, r->w->i64, "")
-                                                            : LLVMBuildZExt(r->w->b, v, r->w->i64, "");
+    return l->stays == LLVMIntSLT || l->stays == LLVMIntSGT ? LLVMBuildSExt(r->pass->b, v, r->pass->i64, "")
+                                                            : LLVMBuildZExt(r->pass->b, v, r->pass->i64, "");
 }
 
 /* Counted in the counter's own width when it may pass its end on the way to the bound. */
 static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
-    LLVMBuilderRef b = r->w->b;
+    LLVMBuilderRef b = r->pass->b;
     bool up = l->step > 0;
     if (l->stays == LLVMIntNE) {
         LLVMValueRef from = l->narrow ? LLVMBuildTrunc(b, l->start, l->narrow, "") : l->start;
@@ -317,15 +317,15 @@ static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted
 /* The first round is always there; a loop that tests what it had before counting has one more. */
 static LLVMValueRef count_rounds(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
-    LLVMBuilderRef b = r->w->b;
-    LLVMValueRef n = distance(r, l), one = dh_pass_u64(r->w, 1), zero = dh_pass_u64(r->w, 0);
+    LLVMBuilderRef b = r->pass->b;
+    LLVMValueRef n = distance(r, l), one = dh_pass_u64(r->pass, 1), zero = dh_pass_u64(r->pass, 0);
     if (l->stays != LLVMIntNE) {
         int64_t step = l->step > 0 ? l->step : -l->step;
         LLVMValueRef least = l->tests_next ? one : zero;
         LLVMValueRef few =
             LLVMBuildICmp(b, l->stays == LLVMIntULT && l->tests_next ? LLVMIntULT : LLVMIntSLT, n, least, "");
-        n = LLVMBuildAdd(b, n, dh_pass_u64(r->w, (uint64_t)step - 1), "");
-        n = step > 1 ? LLVMBuildUDiv(b, n, dh_pass_u64(r->w, (uint64_t)step), "") : n;
+        n = LLVMBuildAdd(b, n, dh_pass_u64(r->pass, (uint64_t)step - 1), "");
+        n = step > 1 ? LLVMBuildUDiv(b, n, dh_pass_u64(r->pass, (uint64_t)step), "") : n;
         n = LLVMBuildSelect(b, few, least, n, "");
     }
     return l->tests_next ? n : LLVMBuildAdd(b, n, one, "");
@@ -338,11 +338,11 @@ static LLVMValueRef rounds_of(struct dh_strided_loops *r, struct dh_counted_loop
         return l->rounds;
     LLVMValueRef end = LLVMGetBasicBlockTerminator(l->before), n = count_rounds(r, l);
     if (LLVMIsConditional(end)) {
-        LLVMValueRef zero = dh_pass_u64(r->w, 0);
+        LLVMValueRef zero = dh_pass_u64(r->pass, 0);
         bool first = LLVMGetSuccessor(end, 0) == l->block;
-        n = LLVMBuildSelect(r->w->b, LLVMGetCondition(end), first ? n : zero, first ? zero : n, "");
+        n = LLVMBuildSelect(r->pass->b, LLVMGetCondition(end), first ? n : zero, first ? zero : n, "");
     }
-    return l->rounds = LLVMBuildFreeze(r->w->b, n, "");
+    return l->rounds = LLVMBuildFreeze(r->pass->b, n, "");
 }
 
 bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a, struct dh_strided_access *run)
@@ -351,16 +351,16 @@ bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a,
     if (!known || (a->bytes != 4 && a->bytes != 8) || LLVMGetAlignment(a->at) < a->bytes)
         return false;
     struct dh_counted_loop *l = &r->loops.at[*known - 1];
-    struct walk k = {l, r->w->layout};
+    struct walk k = {l, r->pass->layout};
     if (!moves_by(&k, a->addr, MAY_WRAP, 0, &run->stride) || run->stride % 4 || run->stride > STRIDE_MAX ||
         run->stride < -STRIDE_MAX || (uint64_t)llabs(run->stride) < a->bytes)
         return false;
     bool first = a->op == DH_OP_WRITE && l->reads;
     run->loop = l;
-    LLVMPositionBuilderBefore(r->w->b, first ? l->reads : LLVMGetBasicBlockTerminator(l->before));
-    LLVMSetCurrentDebugLocation2(r->w->b, LLVMInstructionGetDebugLoc(a->at));
+    LLVMPositionBuilderBefore(r->pass->b, first ? l->reads : LLVMGetBasicBlockTerminator(l->before));
+    LLVMSetCurrentDebugLocation2(r->pass->b, LLVMInstructionGetDebugLoc(a->at));
     run->rounds = rounds_of(r, l);
-    run->first = LLVMBuildFreeze(r->w->b, at_first(r, l, a->addr), "");
+    run->first = LLVMBuildFreeze(r->pass->b, at_first(r, l, a->addr), "");
     return true;
 }
 
@@ -369,7 +369,7 @@ struct dh_counted_loop *dh_strided_loops_stride(struct dh_strided_loops *r, LLVM
 {
     uint64_t *known = dh_u64_map_find(&r->known, (uintptr_t)block);
     struct dh_counted_loop *l = known ? &r->loops.at[*known - 1] : NULL;
-    struct walk k = {l, r->w->layout};
+    struct walk k = {l, r->pass->layout};
     bool moves = l && moves_by(&k, addr, MAY_WRAP, 0, by) && *by >= -STRIDE_MAX && *by <= STRIDE_MAX;
     return moves ? l : NULL;
 }
@@ -377,12 +377,12 @@ struct dh_counted_loop *dh_strided_loops_stride(struct dh_strided_loops *r, LLVM
 LLVMValueRef dh_strided_loops_first_address(struct dh_strided_loops *r, const struct dh_counted_loop *l,
                                             LLVMValueRef addr)
 {
-    return LLVMBuildFreeze(r->w->b, at_first(r, l, addr), "");
+    return LLVMBuildFreeze(r->pass->b, at_first(r, l, addr), "");
 }
 
 LLVMValueRef dh_strided_loops_trip_count(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
-    return LLVMBuildFreeze(r->w->b, count_rounds(r, l), "");
+    return LLVMBuildFreeze(r->pass->b, count_rounds(r, l), "");
 }
 
 void dh_strided_loops_note_hook(const struct dh_strided_access *run, const struct dh_memop *a, LLVMValueRef hook)

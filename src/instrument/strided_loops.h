@@ -19,7 +19,7 @@ struct dh_counted_loop {
 };
 
 struct dh_strided_loops {
-    struct dh_pass *w;
+    struct dh_pass *pass;
     struct dh_u64_map known; /* block -> 1 + its loop */
     bool with_chosen;        /* calls that are chosen accesses count as accesses; and truncated counters are accepted */
     DH_VEC(struct dh_counted_loop) loops;
@@ -33,7 +33,7 @@ struct dh_strided_access {
 
 void dh_strided_loops_release(struct dh_strided_loops *r);
 /* Finds the function's counted loops, before hooks are placed in them. */
-void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass *w, LLVMValueRef f);
+void dh_strided_loops_enter_function(struct dh_strided_loops *r, struct dh_pass *pass, LLVMValueRef f);
 /* Emits the operands of the range hook and leaves the builder at its position; false: the access is not strided. */
 bool dh_strided_loops_find(struct dh_strided_loops *r, const struct dh_memop *a, struct dh_strided_access *run);
 /* Without emitting anything: the counted loop of this block, and the address's stride in bytes. NULL: no such loop, or

@@ -68,7 +68,7 @@ static LLVMValueRef alloca_for(struct copier *k, LLVMValueRef call, LLVMTypeRef 
     return slot;
 }
 
-static void copy(struct copier *k, LLVMValueRef call, unsigned argument)
+static void make_copy(struct copier *k, LLVMValueRef call, unsigned argument)
 {
     LLVMTypeRef type = type_of(k, call, argument);
     unsigned alignment = alignment_of(k, call, argument, type);
@@ -83,7 +83,7 @@ static void copy(struct copier *k, LLVMValueRef call, unsigned argument)
         LLVMSetTailCallKind(call, LLVMTailCallKindNone);
 }
 
-static void collect(struct copier *k, LLVMValueRef function)
+static void collect_calls(struct copier *k, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
@@ -98,11 +98,11 @@ void dh_ir_materialise_byval_copies(LLVMModuleRef m)
     k.byval = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
     k.align = LLVMGetEnumAttributeKindForName("align", strlen("align"));
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-        collect(&k, f);
+        collect_calls(&k, f);
     for (size_t n = 0; n < k.calls.n; n++)
         for (unsigned a = 0; a < LLVMGetNumArgOperands(k.calls.at[n]); a++)
             if (needs_copy(&k, k.calls.at[n], a))
-                copy(&k, k.calls.at[n], a);
+                make_copy(&k, k.calls.at[n], a);
     dh_vec_release(&k.calls);
     LLVMDisposeBuilder(k.b);
 }

@@ -73,7 +73,7 @@ static void scan_instruction(struct dh_lock_analysis *a, struct dh_lock_function
         dh_vec_push(&f->locking, i);
 }
 
-static void scan(struct dh_lock_analysis *a, struct dh_lock_function *f)
+static void scan_function(struct dh_lock_analysis *a, struct dh_lock_function *f)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f->value); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -91,7 +91,7 @@ static void add_functions(struct dh_lock_analysis *a, LLVMModuleRef m)
         dh_vec_push(&a->all, f);
     }
     for (size_t i = 0; i < a->all.n; i++)
-        scan(a, a->all.at[i]);
+        scan_function(a, a->all.at[i]);
 }
 
 /* ---- which lock ---- */

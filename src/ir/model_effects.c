@@ -121,7 +121,7 @@ static bool is_nothing(struct effects *e, dh_value v)
     return !dh_is_register(v) && dh_program_constant(e->r->p, v)->kind <= DH_CONST_INT;
 }
 
-static void touch(struct effects *e, dh_value address, bool writes, uint32_t size)
+static void emit_access(struct effects *e, dh_value address, bool writes, uint32_t size)
 {
     bool temporary = e->r->temporary && e->a->n && address == e->a->at[0];
     if (is_nothing(e, address) || temporary)
@@ -145,7 +145,7 @@ static void touch_one(struct effects *e, const struct dh_effect *f)
     if (is_inside(e, f))
         return;
     uint32_t size = touched(e, f, 1);
-    touch(e, operand(e, f, 0), f->kind == DH_EFFECT_WRITE, size);
+    emit_access(e, operand(e, f, 0), f->kind == DH_EFFECT_WRITE, size);
 }
 
 static bool is_pointer(struct effects *e, unsigned n)
@@ -164,11 +164,11 @@ static void touch_all(struct effects *e, const struct dh_effect *f)
         if (!is_pointer(e, n))
             continue;
         uint64_t extent = e->a->values ? dh_read_extent(e->r, e->a->values[n]) : 0;
-        touch(e, e->a->at[n], f->kind == DH_EFFECT_WRITE_FROM, extent > UINT32_MAX ? 0 : (uint32_t)extent);
+        emit_access(e, e->a->at[n], f->kind == DH_EFFECT_WRITE_FROM, extent > UINT32_MAX ? 0 : (uint32_t)extent);
     }
 }
 
-static void copy(struct effects *e, const struct dh_effect *f)
+static void emit_copy(struct effects *e, const struct dh_effect *f)
 {
     uint32_t size = touched(e, f, 2);
     dh_value to = operand(e, f, 0), from = operand(e, f, 1), length = operand(e, f, 2);
@@ -315,7 +315,7 @@ static void apply(struct effects *e, const struct dh_effect *f)
         break;
     case DH_EFFECT_COPY:
     case DH_EFFECT_SET:
-        copy(e, f);
+        emit_copy(e, f);
         break;
     case DH_EFFECT_READ:
     case DH_EFFECT_WRITE:

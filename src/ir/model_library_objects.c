@@ -121,8 +121,8 @@ static bool is_result(LLVMValueRef callee)
            LLVMGetEnumAttributeAtIndex(callee, 1, LLVMGetEnumAttributeKindForName("sret", 4));
 }
 
-static void touch(struct dh_model_reader *r, LLVMValueRef call, unsigned argument, dh_value address, bool writes,
-                  uint64_t bytes)
+static void emit_access(struct dh_model_reader *r, LLVMValueRef call, unsigned argument, dh_value address, bool writes,
+                        uint64_t bytes)
 {
     uint32_t place = r->place;
     if (!dh_is_register(address) && dh_program_constant(r->p, address)->kind <= DH_CONST_INT)
@@ -159,7 +159,7 @@ static void touch_arguments(struct dh_model_reader *r, LLVMValueRef call, LLVMVa
     for (unsigned n = first; n < LLVMCountParams(callee); n++) {
         uint64_t bytes = attribute(callee, n, "dereferenceable");
         if (bytes && bytes < UINT32_MAX)
-            touch(r, call, n, at[n], next_reference(&w->parameters, exchanges) == 'w', bytes);
+            emit_access(r, call, n, at[n], next_reference(&w->parameters, exchanges) == 'w', bytes);
     }
 }
 
@@ -186,7 +186,7 @@ void dh_read_object_call(struct dh_model_reader *r, LLVMValueRef call, LLVMValue
         bool looks = is_const(name) || only_looks(w.method, name);
         bool points = class == DH_LIBRARY_INLINE && only_looks(w.method, name); /* to what is inside, not looked at */
         if (bytes && bytes < UINT32_MAX && !points)
-            touch(r, call, self, at[self], !looks, bytes);
+            emit_access(r, call, self, at[self], !looks, bytes);
         touch_arguments(r, call, callee, self + 1, at, &w);
     }
     free(w.text);

@@ -2,7 +2,7 @@
  * numbers, for which points-to analyses need no nodes. */
 #include "ir/model_internal.h"
 
-static void want(struct dh_model_reader *r, LLVMValueRef v)
+static void mark_wide(struct dh_model_reader *r, LLVMValueRef v)
 {
     if (!LLVMIsAInstruction(v) && !LLVMIsAArgument(v))
         return;
@@ -73,7 +73,7 @@ static void want_operands(struct dh_model_reader *r, LLVMValueRef i)
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
         if (v)
-            want(r, v);
+            mark_wide(r, v);
     }
 }
 

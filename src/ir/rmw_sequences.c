@@ -23,7 +23,7 @@ struct search {
 };
 
 /* From one read. */
-struct follow {
+struct def_use_walk {
     struct search *s;
     const struct access *from;
     DH_VEC(const struct access *) candidates; /* other accesses of its variable that may belong to the same update */
@@ -43,14 +43,14 @@ static void add_access(struct search *s, LLVMValueRef i)
         dh_vec_push(&s->accesses, (struct access){i, LLVMGetOperand(i, load ? 0 : 1), site, row->variable, !load});
 }
 
-static bool is_candidate(const struct follow *w, const struct access *x)
+static bool is_candidate(const struct def_use_walk *w, const struct access *x)
 {
     const struct access *from = w->from;
     return x->instruction != from->instruction && dh_lock_same_value(x->address, from->address) &&
            dh_ptr_map_find(&w->s->region, x->instruction) == dh_ptr_map_find(&w->s->region, from->instruction);
 }
 
-static void record_sequence(struct follow *w, const struct access *x, uint32_t how)
+static void record_sequence(struct def_use_walk *w, const struct access *x, uint32_t how)
 {
     struct dh_lock_analysis *a = w->s->a;
     if (a->flows.n >= MOST_UPDATES)
@@ -72,7 +72,7 @@ static bool is_used(LLVMValueRef load)
     return false;
 }
 
-static void propagate_to_branch(struct follow *w, LLVMValueRef branch)
+static void propagate_to_branch(struct def_use_walk *w, LLVMValueRef branch)
 {
     struct dh_ptr_map side[2] = {0};
     if (LLVMGetNumSuccessors(branch) != 2)
@@ -91,7 +91,7 @@ static void propagate_to_branch(struct follow *w, LLVMValueRef branch)
 
 /* ---- data dependence ---- */
 
-static void push_value(struct follow *w, LLVMValueRef v)
+static void push_value(struct def_use_walk *w, LLVMValueRef v)
 {
     void **seen = dh_ptr_map_at(&w->seen, v);
     if (*seen || w->n >= MOST_VALUES)
@@ -101,7 +101,7 @@ static void push_value(struct follow *w, LLVMValueRef v)
     dh_vec_push(&w->ahead, v);
 }
 
-static void propagate_to_store(struct follow *w, LLVMValueRef store, LLVMValueRef v)
+static void propagate_to_store(struct def_use_walk *w, LLVMValueRef store, LLVMValueRef v)
 {
     if (LLVMGetOperand(store, 0) != v)
         return;
@@ -110,7 +110,7 @@ static void propagate_to_store(struct follow *w, LLVMValueRef store, LLVMValueRe
             record_sequence(w, w->candidates.at[i], DH_FLOW_UPDATES);
 }
 
-static void propagate_to_user(struct follow *w, LLVMValueRef user, LLVMValueRef v)
+static void propagate_to_user(struct def_use_walk *w, LLVMValueRef user, LLVMValueRef v)
 {
     LLVMOpcode code = LLVMGetInstructionOpcode(user);
     if (code == LLVMStore)
@@ -122,9 +122,10 @@ static void propagate_to_user(struct follow *w, LLVMValueRef user, LLVMValueRef 
 }
 
 /* `first` to `end` are the accesses of its variable. */
-static void follow(struct search *s, const struct access *from, const struct access *first, const struct access *end)
+static void follow_read(struct search *s, const struct access *from, const struct access *first,
+                        const struct access *end)
 {
-    struct follow w = {.s = s, .from = from};
+    struct def_use_walk w = {.s = s, .from = from};
     for (const struct access *x = first; x < end; x++)
         if (is_candidate(&w, x))
             dh_vec_push(&w.candidates, x);
@@ -184,7 +185,7 @@ static void search_variable(struct search *s, const struct access *first, const 
         return;
     for (const struct access *x = first; x < end; x++)
         if (!x->write)
-            follow(s, x, first, end);
+            follow_read(s, x, first, end);
 }
 
 static void search_function(struct dh_lock_analysis *a, const struct dh_lock_function *f)

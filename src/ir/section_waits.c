@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct find {
+struct wait_search {
     struct dh_lock_analysis *a;
     LLVMValueRef begin;
     bool all_known; /* names of what is signalled */
@@ -47,9 +47,9 @@ static bool is_signalled(const struct dh_lock_analysis *a, const struct dh_site 
     return false;
 }
 
-static void visit(void *arg, LLVMValueRef i)
+static void visit_wait(void *arg, LLVMValueRef i)
 {
-    const struct find *f = arg;
+    const struct wait_search *f = arg;
     uint32_t site = dh_lock_is_call(i) ? dh_ir_site_of(i) : DH_NO_SITE;
     if (site >= f->a->sites.n_sites || f->a->sites.sites[site].op != DH_OP_COND_WAIT || LLVMGetNumArgOperands(i) != 2 ||
         !dh_lock_same_value(LLVMGetOperand(i, 1), LLVMGetOperand(f->begin, 0)))
@@ -66,10 +66,10 @@ void dh_lock_find_waits(struct dh_lock_analysis *a)
     for (size_t i = 0; i < a->all.n; i++)
         for (size_t k = 0; k < a->all.at[i]->locking.n; k++) {
             bool direct;
-            struct find f = {a, a->all.at[i]->locking.at[k], all_known};
+            struct wait_search f = {a, a->all.at[i]->locking.at[k], all_known};
             if (dh_lock_effect(a, f.begin, &direct) != DH_LOCK_ACQUIRES || !direct || !LLVMGetNumArgOperands(f.begin))
                 continue;
-            struct dh_section_walk w = {.a = a, .begin = f.begin, .visit = visit, .arg = &f};
+            struct dh_section_walk w = {.a = a, .begin = f.begin, .visit = visit_wait, .arg = &f};
             dh_section_walk(&w);
             dh_section_walk_release(&w);
         }

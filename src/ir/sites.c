@@ -388,7 +388,7 @@ static void add_site(struct walk *w, LLVMValueRef i, const struct found *f)
     LLVMSetMetadata(i, w->site_kind, LLVMMetadataAsValue(w->context, node));
 }
 
-static void visit(struct walk *w, LLVMValueRef i)
+static void number_instruction(struct walk *w, LLVMValueRef i)
 {
     struct found f = {.op = DH_OP_NONE};
     recognise is_site = recogniser(LLVMGetInstructionOpcode(i));
@@ -454,7 +454,7 @@ static void walk_function(struct walk *w, LLVMValueRef function)
     dh_namer_enter(w->names, function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), w->order++)
-            visit(w, i);
+            number_instruction(w, i);
     remove_hints(w, function);
 }
 
