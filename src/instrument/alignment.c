@@ -26,7 +26,7 @@ static LLVMTypeRef member(const struct dh_pass *pass, LLVMTypeRef type, LLVMValu
     return LLVMGetElementType(type);
 }
 
-/* Adds what a pointer computation with constant indices adds. False: it is none. */
+/* Adds the offset of a getelementptr with constant indices. False: it is none. */
 static bool add_offset(const struct dh_pass *pass, LLVMValueRef gep, int64_t *offset)
 {
     unsigned n = LLVMGetNumIndices(gep);
@@ -94,7 +94,7 @@ static void raise(const struct dh_pass *pass, struct block_bases *p, LLVMValueRe
         LLVMSetAlignment(access, alignment);
 }
 
-/* Behind a call that may not come back nothing is certain. */
+/* After a call that may not return nothing is certain. */
 static bool ends_piece(const struct dh_pass *pass, LLVMValueRef access)
 {
     struct dh_memop a;

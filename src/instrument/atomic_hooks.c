@@ -56,7 +56,7 @@ static LLVMValueRef replace_store(const struct replacing *r)
     return NULL;
 }
 
-/* The pair that the instruction answers: what was there, and whether it was as expected. */
+/* The instruction's result pair: old value, and whether it was as expected. */
 static LLVMValueRef replace_cas(const struct replacing *r)
 {
     LLVMBuilderRef b = r->pass->b;

@@ -19,7 +19,7 @@ struct counting {
     LLVMValueRef counters;
 };
 
-/* The counters belong to one part of the program; the others only name them. */
+/* The counters are defined in one module; the others declare them. */
 static LLVMValueRef counters_of(struct counting *t, bool define)
 {
     static const char name[] = "__dh_tally_counters";
@@ -51,7 +51,7 @@ static struct counting begin_counting(LLVMModuleRef m, const struct dh_site_buil
     return t;
 }
 
-/* Threads lie some pages apart, stacks and all: that picks the row. */
+/* Row by the stack address, which differs between threads by pages. */
 static LLVMValueRef pick_row(struct counting *t)
 {
     enum { PAGE_BITS = 12 };
@@ -108,7 +108,7 @@ static LLVMValueRef root_of(LLVMValueRef address)
     }
 }
 
-/* `this`, or what stands for it: the first pointer that is not the place of a result. */
+/* `this`, or the first pointer parameter that is not sret. */
 static LLVMValueRef object_of(LLVMValueRef f)
 {
     unsigned sret = LLVMGetEnumAttributeKindForName("sret", 4);
@@ -202,7 +202,7 @@ static const struct {
     {DH_HOOK_READ1, DH_HOOK_WRITE_RANGE, DH_TALLY_CHECK_RACE},
     {DH_HOOK_READ4_SHARED, DH_HOOK_READ8_SHARED, DH_TALLY_CHECK_RACE},
     {DH_HOOK_READ_UNALIGNED, DH_HOOK_WRITE_UNALIGNED, DH_TALLY_CHECK_RACE},
-    {DH_HOOK_READ_RUN, DH_HOOK_WRITE_RUN, DH_TALLY_CHECK_RACE}, /* one for all rounds */
+    {DH_HOOK_READ_RUN, DH_HOOK_WRITE_RUN, DH_TALLY_CHECK_RACE}, /* one for all iterations */
     {DH_HOOK_ALIVE_READ, DH_HOOK_ALIVE_WRITE, DH_TALLY_CHECK_ALIVE},
     {DH_HOOK_UNIT_READ, DH_HOOK_UNIT_WRITE_RANGE, DH_TALLY_CHECK_UNIT},
 };

@@ -56,7 +56,7 @@ static bool passes_without_capture(LLVMValueRef call, LLVMValueRef pointer)
     return true;
 }
 
-/* As a number it goes nowhere: a distance between two pointers, a comparison, the bits below an alignment. */
+/* Integer casts that do not escape: pointer differences, comparisons, alignment bits. */
 static bool stays_a_distance(LLVMValueRef number)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(number); u; u = LLVMGetNextUse(u)) {
@@ -178,8 +178,8 @@ static void consider_all_of(struct dh_escape *e, LLVMValueRef choice)
             consider(e, LLVMGetOperand(choice, i));
 }
 
-/* Of every place that the address may be derived from: a pointer that walks through a buffer (`*to++`) is a choice
- * between its beginning and where it came to. */
+/* For every base that the address may be derived from: a pointer that advances through a buffer (`*to++`) is a phi of
+ * its start and its next value. */
 static bool holds_for_all(struct dh_escape *e, LLVMValueRef addr, bool (*holds)(struct dh_escape *, LLVMValueRef))
 {
     LLVMValueRef base = base_of(addr);

@@ -90,7 +90,7 @@ static void place_atom_range(struct exact *e, const struct dh_memop *a, LLVMValu
     dh_hooks_call(&e->pass.hooks, e->pass.b, DH_HOOK_ATOM_AFTER_RANGE, args);
 }
 
-/* What cannot change needs no watching (001 §3.1: final variables). */
+/* Constant data cannot race (001 §3.1: final variables). */
 static bool is_constant(LLVMValueRef addr)
 {
     while (LLVMIsAGetElementPtrInst(addr) || LLVMIsAConstantExpr(addr)) {
@@ -137,7 +137,7 @@ static void place_hooks(struct exact *e, LLVMValueRef i)
         placers[a.kind](e, &a, place);
     if (classes & DH_CLASS_ATOMRACE && a.addr)
         place_atom(e, &a, site, place);
-    /* Placed last, what takes the place of the access stands between its hooks. */
+    /* Placed last, so that the call that replaces the access lies between its hooks. */
     if (classes & DH_CLASS_STALE && a.addr)
         dh_stale_hooks_place(&e->stale, &e->pass, &a, site);
 }
@@ -154,7 +154,7 @@ bool dh_instrument_exact(LLVMModuleRef m, const struct dh_plan *plan, struct dh_
     struct exact e = {0};
     if (!dh_pass_init(&e.pass, m, plan, places, counts, err))
         return false;
-    /* With nothing placed late, frames come when everything is inlined; here they would only be in its way. */
+    /* Without late placement, frames are placed after inlining; here they would only hinder it. */
     bool frames = !dh_frames_present(m) && !is_sparse(plan);
     dh_places_enter_module(places, m);
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {

@@ -18,11 +18,11 @@
 
 struct block {
     LLVMBasicBlockRef at;
-    bool live;   /* from its start an end can be reached, without the entry before */
-    bool leads;  /* has neither: as its successors */
-    bool closed; /* the hook is there */
-    bool open;   /* at its end the section may be */
-    bool passes; /* has no point: it is open at its end when it is at its start */
+    bool live;   /* from its start an end is reachable without passing the entry */
+    bool leads;  /* has neither entry nor end: `live` follows from its successors */
+    bool closed; /* the close hook is placed */
+    bool open;   /* the section may be open at its end */
+    bool passes; /* has neither entry nor end: open at its end if at its start */
 };
 
 enum here { ENTRY = 1, END = 2, WHOLE = 4 /* the entry is the function's own site */ };
@@ -33,20 +33,20 @@ struct heal {
     uint8_t *ops; /* per site */
     uint32_t n_sites;
     /* per section */
-    bool *is_local; /* no function has its entry without an end, or an end without the entry */
-    bool *waits;    /* of order: until an access has happened */
+    bool *is_local; /* each function has entry and end of it, or neither */
+    bool *waits;    /* means `order`: waits until an access has happened */
     bool *ends_at_access;
     uint32_t *entered;      /* site of its entry */
-    bool *is_single;        /* it is one access */
+    bool *is_single;        /* it consists of one access */
     bool *is_shared;        /* several functions have the name of its entry */
-    LLVMValueRef *is_whole; /* the function that it is, or NULL */
+    LLVMValueRef *is_whole; /* the function whose whole body it is, or NULL */
     /* per group */
     struct dh_heal_object_locks objects;
     struct dh_heal_held_groups held;
-    uint64_t reads_pass;   /* to which no read from outside does harm */
+    uint64_t reads_pass;   /* whose atomicity no read from outside breaks */
     uint64_t only_singles; /* whose sections are one access each */
     bool jumps;            /* the program calls setjmp */
-    /* of the present function */
+    /* of the current function */
     uint8_t *here;                /* per section: enum here */
     LLVMValueRef function, frame; /* frame: NULL until it is needed */
     bool is_left;                 /* a section ends with the activation */
@@ -199,7 +199,7 @@ static LLVMValueRef frame_for(struct heal *h, uint32_t section)
 {
     if (h->is_local[section] && (h->is_left || !may_be_inlined(h)))
         return frame_of(h);
-    if (h->is_local[section]) /* hooks make it look larger than it is on most ways */
+    if (h->is_local[section]) /* hooks make the function look larger to the inliner than it is on most paths */
         add_attribute(h->function, "inlinehint");
     return LLVMConstNull(h->pass.ptr);
 }
@@ -226,7 +226,7 @@ static void objects_of(struct heal *h, uint32_t group, LLVMValueRef access, LLVM
     }
 }
 
-/* At an access, or (NULL) where the function begins. */
+/* Before an access, or (NULL) at the entry of the function. */
 static void open_section(struct heal *h, LLVMValueRef frame, uint32_t section, LLVMValueRef access, LLVMValueRef place)
 {
     uint32_t group = h->plan->policy.group_of[section];
@@ -240,7 +240,7 @@ static void open_section(struct heal *h, LLVMValueRef frame, uint32_t section, L
                   (LLVMValueRef[]){frame, objects[0], objects[1], number, place});
 }
 
-/* Behind an instruction; one that ends its block has that done where it goes on to. */
+/* After an instruction; for a terminator (invoke) in its normal destination. */
 static void go_behind(struct heal *h, LLVMValueRef i)
 {
     if (LLVMGetInstructionOpcode(i) == LLVMInvoke)
@@ -273,7 +273,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
     const struct dh_section_point *p;
     for (uint32_t at = 0; (p = next_point(h, mark_of(h, site), &at));) {
         bool entry = p->role == DH_SECTION_ENTRY;
-        /* One access is what its group is entered for. */
+        /* A section of one access is covered by entering its group for that access. */
         if ((is_production(h) && h->is_single[p->section]) || is_needless(h, p->section))
             continue;
         if (entry != before || (entry && dh_u64_set_has(&h->pointless, entry_key(i, p->section))))
@@ -295,7 +295,7 @@ static void place_points(struct heal *h, uint32_t site, LLVMValueRef i, bool bef
     }
 }
 
-/* What the machine does at once needs no lock to be so. */
+/* Accesses that the processor executes atomically. */
 static bool can_be_atomic(const struct dh_memop *a)
 {
     if (a->kind != DH_MEMOP_PLAIN || a->bytes > 8 || a->bytes & (a->bytes - 1) || LLVMGetAlignment(a->at) < a->bytes)
@@ -305,7 +305,7 @@ static bool can_be_atomic(const struct dh_memop *a)
            (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(a->type) == 8 * a->bytes);
 }
 
-/* A section of the group begins right before the access. */
+/* The access is the entry of a section of the group. */
 static bool is_opened_at(const struct heal *h, LLVMValueRef i, uint32_t site, uint32_t group)
 {
     const struct dh_section_point *p;
@@ -349,7 +349,7 @@ static void place_group(struct heal *h, uint32_t site, LLVMValueRef i)
     h->pass.counts->writes++;
 }
 
-/* ---- ways out ---- */
+/* ---- exits ---- */
 
 static LLVMValueRef leave_point(LLVMValueRef ret)
 {
@@ -404,9 +404,9 @@ static void place_ways_out(struct heal *h, LLVMValueRef f)
             place_again(h, h->work.at[i]);
 }
 
-/* ---- where a section can end no more ---- */
+/* ---- closing sections early: liveness of their ends ---- */
 
-/* What decides over a block comes first in it. */
+/* The first entry or end in a block decides its liveness. */
 static void look_into(struct heal *h, struct block *b, uint32_t section)
 {
     b->leads = false;
@@ -448,7 +448,7 @@ static void find_live(struct heal *h, uint32_t section)
     }
 }
 
-/* Behind the entry, as far as no end comes. */
+/* Forward from the entry: blocks in which the section may be open. */
 static void find_open(struct heal *h, uint32_t section)
 {
     bool changed = true;
@@ -491,7 +491,7 @@ static void list_blocks(struct heal *h, LLVMValueRef f)
 
 static bool ends_behind(const struct heal *h, const struct block *b, LLVMValueRef entry, uint32_t section)
 {
-    if (is_point(h, dh_ir_site_of(entry), section, false)) /* it is its own end */
+    if (is_point(h, dh_ir_site_of(entry), section, false)) /* the entry is an end, too */
         return true;
     for (LLVMValueRef i = LLVMGetNextInstruction(entry); i; i = LLVMGetNextInstruction(i)) {
         uint32_t site = dh_ir_site_of(i);
@@ -513,7 +513,7 @@ static void find_pointless(struct heal *h, uint32_t section)
         }
 }
 
-/* Between a block from which an end can still be reached and one from which none can, the section is over. */
+/* The section is closed on edges from blocks where an end is live to blocks where none is. */
 static void place_dead_ends(struct heal *h, uint32_t section)
 {
     find_live(h, section);
@@ -557,13 +557,13 @@ static void place_hooks(struct heal *h, LLVMValueRef i)
     }
     if (!mark_of(h, site))
         return;
-    /* What is placed first lies outside: the section opens before its first access enters the group. */
+    /* Hooks placed first lie outside: the section opens before its first access enters the group. */
     place_points(h, site, i, true);
     place_points(h, site, i, false);
     place_group(h, site, i);
 }
 
-/* The activation itself may be a section, or the end of one. */
+/* The function itself may be a section, or the end of one. */
 static void place_function(struct heal *h, LLVMValueRef f)
 {
     uint32_t own = dh_ir_function_site(f);
@@ -625,7 +625,7 @@ static void heal_function(struct heal *h, LLVMValueRef f)
     place_ways_out(h, f);
 }
 
-/* ---- what groups ask for ---- */
+/* ---- properties of groups ---- */
 
 static bool is_single(const struct heal *h, uint32_t section)
 {
@@ -666,7 +666,7 @@ static bool lets_reads_pass(const struct heal *h, uint32_t section)
     return true;
 }
 
-/* Several variables belong together in ways that one read can show. */
+/* With several variables, a read from outside can see a state that no serial order has. */
 static void find_what_passes(struct heal *h)
 {
     const struct dh_heal_policy *p = &h->plan->policy;
@@ -686,7 +686,7 @@ static void find_what_passes(struct heal *h)
     }
 }
 
-/* Where a group is in force however one comes there: only what a section of a lock makes so. */
+/* Functions in which a group is held on every path; only for sections of means `lock`. */
 static void find_held(struct heal *h)
 {
     const struct dh_heal_policy *p = &h->plan->policy;

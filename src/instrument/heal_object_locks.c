@@ -224,7 +224,7 @@ static void solve(struct summariser *d)
 
 /* ---- whether locks per object suffice ---- */
 
-/* The same wherever in the function it is asked for. */
+/* Has one value in the whole activation. */
 static bool is_invariant(LLVMValueRef f, LLVMValueRef v)
 {
     return !LLVMIsAInstruction(v) || LLVMGetInstructionParent(v) == LLVMGetEntryBasicBlock(f);
@@ -243,7 +243,8 @@ static bool is_entry(const struct summariser *d, uint32_t site, bool *whole)
     return false;
 }
 
-/* A section of the whole function takes what that touches; one from access to access has one object alone. */
+/* A section that is the function locks the objects of its summary; one from access to access must have a single
+ * object. */
 static bool has_known_objects(struct summariser *d, size_t number)
 {
     LLVMValueRef f = d->functions.at[number];
@@ -287,7 +288,7 @@ static bool is_local(const struct summariser *d)
     return true;
 }
 
-/* Of a variable that there are many of, each in eight bytes of its own, and nothing that moves it with others. */
+/* The variable is a member or element of at most eight bytes, and no copy moves it together with others. */
 static bool has_objects(const struct summariser *d)
 {
     struct dh_site_table t = dh_site_builder_view(d->pass->places->sites);

@@ -84,9 +84,9 @@ enum dh_hook {
     DH_HOOK_ENTER,
     DH_HOOK_LEAVE,
     DH_HOOK_RESUME,
-    DH_HOOK_SCOPE_ENTER, /* its place is the function's own wherever it is inlined */
+    DH_HOOK_SCOPE_ENTER, /* its place is the function's site, wherever it is inlined */
     DH_HOOK_SCOPE_LEAVE,
-    DH_HOOK_LOAD1, /* theirs are sites, whatever is inlined */
+    DH_HOOK_LOAD1, /* their places are sites, without inlining chains */
     DH_HOOK_LOAD2,
     DH_HOOK_LOAD4,
     DH_HOOK_LOAD8,

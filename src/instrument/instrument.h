@@ -25,7 +25,7 @@ const struct dh_place *dh_places_all(const struct dh_places *p, uint32_t *n);
 
 /* The variable that holds the object of a method scope; between the two steps that place scope hooks. */
 struct dh_scope_objects {
-    struct dh_u64_map of_site; /* site of the function + 1 -> index into variables */
+    struct dh_u64_map of_site; /* site of the function -> index into variables */
     DH_VEC(LLVMMetadataRef) variables;
 };
 void dh_scope_objects_release(struct dh_scope_objects *objects);

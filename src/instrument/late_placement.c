@@ -32,7 +32,7 @@ struct late {
     struct dh_address_bases bases;
     struct dh_strided_loops strided;
     unsigned nosanitize;
-    bool unchecked;   /* the function asks to be left alone: frames and atomics only */
+    bool unchecked;   /* excluded from checks by attribute: frames and atomics only */
     unsigned classes; /* of the current access */
     dh_value_vec work, all;
     DH_VEC(bool) is_consistency_redundant; /* of `all`: redundant consistency checks */
@@ -69,7 +69,7 @@ static bool is_shared(struct late *l, LLVMValueRef addr, bool read)
     return !dh_escape_is_private(&l->escape, addr) && !(read && dh_escape_is_constant(&l->escape, addr));
 }
 
-/* Can anybody else see it? For memory intrinsics either end will do; each is asked again when placed. */
+/* May another thread access it? For memory intrinsics one shared end is enough; each is tested again when placed. */
 static bool matters(struct late *l, const struct dh_memop *a)
 {
     if (!a->addr)
@@ -95,7 +95,7 @@ static bool has_sized_hook(const struct dh_memop *a, int *row)
     return false;
 }
 
-/* What is about to be written, as 64 bits. */
+/* The value to be written, as 64 bits. */
 static LLVMValueRef value_bits(struct late *l, const struct dh_memop *a)
 {
     LLVMValueRef value = LLVMGetOperand(a->at, 0);
@@ -114,7 +114,7 @@ static LLVMValueRef value_bits(struct late *l, const struct dh_memop *a)
     case LLVMHalfTypeKind:
         value = LLVMBuildBitCast(l->pass.b, value, bits, "");
         break;
-    default: /* vectors and what is rare: the report does without */
+    default: /* vectors and rare types: the report omits the value */
         return dh_pass_u64(&l->pass, 0);
     }
     return a->bytes < 8 ? LLVMBuildZExt(l->pass.b, value, l->pass.i64, "") : value;
@@ -199,7 +199,7 @@ static void check_plain(struct late *l, const struct dh_memop *a, LLVMValueRef p
     l->pass.counts->writes++;
 }
 
-/* Nothing but whether the memory is still there. */
+/* Use-after-free check only. */
 static bool check_alive(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     int row;
@@ -212,7 +212,7 @@ static bool check_alive(struct late *l, const struct dh_memop *a, LLVMValueRef p
     return true;
 }
 
-/* All rounds of a loop at once, where nothing but races is looked for. */
+/* One range hook for all iterations of a loop, when only races are checked. */
 static bool place_run(struct late *l, const struct dh_memop *a, LLVMValueRef place)
 {
     struct dh_strided_access run;
@@ -336,8 +336,8 @@ static void place_units(struct late *l, const struct dh_memop *a, LLVMValueRef p
     place_unit(l, a->addr, a->bytes, size, alignment_of(a, 1), false, place);
 }
 
-/* `spoken_for`: another access of the same piece of code has the hook that this one would get, but for units;
- * `needless`: the same of those. */
+/* `is_redundant`: the check is covered by another access of the region, except for consistency;
+ * `is_consistency_redundant`: that one is covered, too. */
 static void place(struct late *l, LLVMValueRef i, bool is_redundant, bool is_consistency_redundant)
 {
     static void (*const placers[])(struct late *, const struct dh_memop *, LLVMValueRef) = {
@@ -361,11 +361,12 @@ static void place(struct late *l, LLVMValueRef i, bool is_redundant, bool is_con
         placers[a.kind](l, &a, id);
 }
 
-/* Volatile accesses keep their own hooks: what they wait for is of interest by itself. */
+/* Volatile accesses keep their own hooks: spin loops wait by them. */
 static unsigned classes_hooked(void *arg, const struct dh_memop *a)
 {
     struct late *l = arg;
-    unsigned checks = DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_ALIVE; /* units are placed anyhow */
+    unsigned checks =
+        DH_CLASS_RACE | DH_CLASS_LOCKSET | DH_CLASS_ALIVE; /* consistency hooks are eliminated separately */
     if (LLVMGetVolatile(a->at) || !matters(l, a))
         return 0;
     unsigned classes = dh_site_resolver_certain_classes(&l->resolver, a) & checks;

@@ -6,9 +6,9 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
-enum { ACCESSES_MOST = 24, RANGES_MOST = 8 /* more are not worth looking at before the loop */ };
+enum { ACCESSES_MOST = 24, RANGES_MOST = 8 /* more are not worth testing before the loop */ };
 
-/* An access that walks. */
+/* A strided access. */
 struct walker {
     LLVMValueRef call, addr;
     int64_t by;
@@ -126,7 +126,7 @@ static const struct walker *walker_of(const struct version *v, LLVMValueRef call
     return NULL;
 }
 
-/* As it would be without a hook. */
+/* The plain load or store that the hook replaced. */
 static LLVMValueRef make_access(struct version *v, const struct walker *a)
 {
     LLVMBuilderRef b = v->pass->b;
@@ -219,7 +219,7 @@ static void come_together(struct version *v)
         join_value(v, i);
 }
 
-/* Is none of the bytes that an access comes by watched? */
+/* Is none of the bytes in the range of an access watched? */
 static LLVMValueRef is_unwatched(struct version *v, const struct walker *a, LLVMValueRef rounds)
 {
     struct dh_pass *pass = v->pass;
@@ -250,8 +250,7 @@ static LLVMValueRef all_unwatched(struct version *v)
     return all;
 }
 
-/* Both have the same block before them, so that their phis need no other: whether to enter a loop at all and which is
- * one choice. */
+/* Both versions share the preheader, so that their phis keep their incoming blocks: one branch selects between them. */
 static void choose(struct version *v)
 {
     struct dh_pass *pass = v->pass;

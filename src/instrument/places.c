@@ -1,6 +1,7 @@
 #include "instrument/places.h"
 
 #include "base/alloc.h"
+#include "base/set.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -63,14 +64,9 @@ static uint32_t chain_of(struct dh_places *p, LLVMMetadataRef inlined_at)
 
 static uint32_t intern(struct dh_places *p, struct dh_place place)
 {
-    /* The mask keeps (0, 0) off the free key; its own pair lies beyond any real table. */
-    uint64_t key = ((uint64_t)place.site << 32 | place.chain) ^ 0x8000000080000001u;
-    uint64_t *known = dh_u64_map_find(&p->ids, key);
-    if (known)
-        return *known;
-    uint32_t index = (uint32_t)p->all.n;
-    *dh_u64_map_at(&p->ids, key) = index;
-    dh_vec_push(&p->all, place);
+    uint32_t index = dh_u64_map_number(&p->ids, dh_pair_key(place.site, place.chain));
+    if (index == p->all.n)
+        dh_vec_push(&p->all, place);
     return index;
 }
 

@@ -10,7 +10,7 @@ struct dh_places {
     struct dh_site_builder *sites;
     struct dh_debug_scopes scopes;
     struct dh_u64_map chains; /* inlined-at location -> chain */
-    struct dh_u64_map ids;    /* (site, chain) -> index into all */
+    struct dh_u64_map ids;    /* (site, chain): its number is the index into all */
     DH_VEC(struct dh_place) all;
 };
 
@@ -19,10 +19,10 @@ void dh_places_enter_module(struct dh_places *p, LLVMModuleRef m);
 void dh_places_leave_module(struct dh_places *p);
 /* Place id that a hook gets for `site` (may be DH_NO_SITE) at debug location `loc` (may be NULL). */
 uint32_t dh_places_id(struct dh_places *p, uint32_t site, LLVMMetadataRef loc);
-/* The same when only the call is known that brought the site here; without a site, the location of the access itself,
- * or about, stands for that call: it will be the innermost frame. */
+/* The same when only the call is known through which the site was inlined; without a site, `from` is the location of
+ * the access or near it, and becomes the innermost frame. */
 uint32_t dh_places_id_from_call(struct dh_places *p, uint32_t site, LLVMMetadataRef from);
-/* The site of an id that dh_places_id gave. */
+/* The site of an id that dh_places_id returned. */
 uint32_t dh_places_site(const struct dh_places *p, uint32_t id);
 
 #endif

@@ -22,7 +22,7 @@ enum { NONE, ONCE, OFTEN, COUNTING = 3, COUNT = 3, WRITES_OR_SYNCHRONISES = 4 };
 struct scope_placement {
     struct dh_pass pass;
     struct dh_escape escape;
-    struct dh_u64_map accesses; /* function -> how often | ACTS */
+    struct dh_u64_map accesses; /* function -> how often | WRITES_OR_SYNCHRONISES */
     struct dh_u64_map seen;     /* blocks: 1 on the path, 2 done */
     dh_value_vec work;
     DH_VEC(LLVMBasicBlockRef) path;
@@ -249,8 +249,8 @@ static void place(struct scope_placement *a, LLVMValueRef function, struct dh_sc
     /* To the optimiser the hook may access any memory, so that the function's reads are not replaced by registers of
      * the previous activation. */
     LLVMValueRef token = dh_hooks_call(&a->pass.hooks, a->pass.b, DH_HOOK_SCOPE_ENTER, args);
-    if (variable && !dh_u64_map_find(&objects->of_site, site + 1)) {
-        *dh_u64_map_at(&objects->of_site, site + 1) = objects->variables.n;
+    if (variable && !dh_u64_map_find(&objects->of_site, site)) {
+        *dh_u64_map_at(&objects->of_site, site) = objects->variables.n;
         dh_vec_push(&objects->variables, variable);
     }
     place_scope_exits(a, function, token);
@@ -366,7 +366,7 @@ static void fill_in_object(struct scope_placement *a, const struct dh_scope_obje
     LLVMValueRef place = LLVMGetOperand(hook, 1);
     if (!LLVMIsAConstantInt(place) || !LLVMIsNull(LLVMGetOperand(hook, 0)))
         return;
-    uint64_t *variable = dh_u64_map_find(&objects->of_site, LLVMConstIntGetZExtValue(place) + 1);
+    uint64_t *variable = dh_u64_map_find(&objects->of_site, LLVMConstIntGetZExtValue(place));
     LLVMValueRef object = variable ? value_at(di, hook, objects->variables.at[*variable]) : NULL;
     if (!object || LLVMTypeOf(object) != a->pass.ptr || LLVMIsUndef(object) ||
         dh_escape_is_private(&a->escape, object) || !dominates(a, object, hook))

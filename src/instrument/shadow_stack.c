@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A function that calls nothing but hooks needs its frame only so that reports about it show it. */
+/* A leaf function needs its frame only so that reports about it show it. */
 enum { FRAMES_IN_LEAVES_WITH_HOOKS = 1 };
 
 bool dh_frames_present(LLVMModuleRef m)
@@ -98,7 +98,7 @@ static bool wants_frame(LLVMValueRef function, const struct exits *e)
 {
     if (!e->calls && !(e->hooks && FRAMES_IN_LEAVES_WITH_HOOKS))
         return false;
-    /* Its body is cut into several functions later; one enter would be left by none of them. */
+    /* Coroutines are split into several functions later, none of which would match the enter. */
     return !dh_function_has(function, "presplitcoroutine");
 }
 

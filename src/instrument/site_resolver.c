@@ -80,7 +80,7 @@ static struct dh_access_name name_of(struct dh_site_resolver *r, const struct dh
     return name;
 }
 
-/* ---- weighing ---- */
+/* ---- scoring of candidate sites ---- */
 
 enum { DIRECTION_READS = 1, DIRECTION_WRITES = 2 };
 
@@ -106,7 +106,7 @@ struct question {
     struct dh_debug_scope_names names;
     unsigned line, column; /* 0 = lost */
     bool has_scope;
-    bool named, member; /* the next is known; it is a member for certain */
+    bool named, member; /* `name` is known; it is certainly a member */
     struct dh_access_name name;
 };
 
@@ -158,7 +158,7 @@ static unsigned by_place(const struct question *q, const struct dh_site *row)
     return 4u * function + 2u * line + (line && row->column == q->column);
 }
 
-/* The rows under consideration, lowest id first. */
+/* Keeps the candidates of highest score, lowest id first. */
 static void keep_best(struct dh_site_resolver *r, const struct question *q, weight *weigh)
 {
     struct dh_site_table t = dh_site_builder_view(r->places->sites);
@@ -206,7 +206,7 @@ static unsigned distance(struct dh_site_resolver *r, const struct question *q, c
     return !line ? UINT32_MAX : line > row->line ? line - row->line : row->line - line;
 }
 
-/* Of several places of one variable, the one next to the code that is still known to be around. */
+/* Of several sites of one variable, the one nearest to code whose location is known. */
 static uint32_t nearest(struct dh_site_resolver *r, const struct question *q)
 {
     uint32_t best = r->fits.n ? r->fits.at[0] : DH_NO_SITE;
@@ -246,9 +246,9 @@ static struct dh_resolved_site choose(struct dh_site_resolver *r, struct questio
     return found;
 }
 
-/* ---- where sites come from, best source first ---- */
+/* ---- sources of candidates, most reliable first ---- */
 
-/* Several accesses became this one; all their sites are true of it. */
+/* Several accesses were merged into this one; each of their sites is right. */
 static void gather_carried(struct dh_site_resolver *r, struct question *q)
 {
     enum { MOST = 64 };
@@ -492,7 +492,7 @@ static uint32_t place_by_neighbours(struct dh_site_resolver *r, LLVMValueRef i, 
         &r->places->scopes, i, (struct dh_debug_scope_names){.file = row->file, .function = row->function});
     if (near)
         return dh_places_id(r->places, site, near);
-    /* This is all that is left of the function here. */
+    /* No other code of the function is left here. */
     return belongs(r, whole, row) ? site : dh_places_id_from_call(r->places, site, dh_debug_location_nearest(i));
 }
 

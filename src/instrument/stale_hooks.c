@@ -49,7 +49,7 @@ static LLVMValueRef slot_for(struct dh_stale_hooks *s, struct dh_pass *pass, con
     return slot;
 }
 
-/* A sanitizer beside us looks at accesses of the program's own code: this one stays there. */
+/* Keeps an access in the program's code for another sanitizer that is enabled as well. */
 static void keep_for_sanitizer(struct dh_pass *pass, const struct dh_memop *a)
 {
     LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(a->at));
@@ -67,7 +67,7 @@ static void look_at_byte(struct dh_pass *pass, LLVMValueRef at)
     LLVMSetAlignment(looked, 1);
 }
 
-/* The same for a copy: its first and last bytes. One of nothing looks at what is ours. */
+/* The same for a copy: its first and last bytes. For an empty copy, a byte of our own. */
 static void keep_range_for_sanitizer(struct dh_stale_hooks *s, struct dh_pass *pass, const struct dh_memop *a)
 {
     LLVMTypeRef byte = LLVMInt8TypeInContext(pass->c);

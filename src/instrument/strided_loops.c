@@ -59,7 +59,7 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
     return NULL;
 }
 
-/* The one block beside itself that the loop is entered from, by a branch. */
+/* The preheader: the only predecessor besides the loop itself. */
 static bool find_entry(struct dh_counted_loop *l)
 {
     LLVMValueRef phi = LLVMGetFirstInstruction(l->block);
@@ -116,7 +116,7 @@ static bool find_counter(struct dh_counted_loop *l, LLVMValueRef tested, bool na
     return true;
 }
 
-/* It ends when the counter meets a bound that stays, and is known not to run past it. */
+/* It exits when the counter reaches a loop-invariant bound that it cannot skip. */
 static bool can_be_counted(const struct dh_counted_loop *l)
 {
     switch (l->narrow && l->stays != LLVMIntNE ? LLVMIntEQ : l->stays) {
@@ -279,7 +279,7 @@ static bool moves_by(const struct walk *k, LLVMValueRef v, enum wrap wrap, unsig
 
 /* ---- operands of the range hook, computed before the loop ---- */
 
-/* The value of the first round; only of what moves_by understood. */
+/* The value in the first iteration; only of values that moves_by accepted. */
 static LLVMValueRef at_first(struct dh_strided_loops *r, const struct dh_counted_loop *l, LLVMValueRef v)
 {
     if (!is_in(l, v))
@@ -301,7 +301,7 @@ static LLVMValueRef widened(struct dh_strided_loops *r, const struct dh_counted_
                                                             : LLVMBuildZExt(r->pass->b, v, r->pass->i64, "");
 }
 
-/* Counted in the counter's own width when it may pass its end on the way to the bound. */
+/* Computed in the counter's width, since the counter may wrap around on the way to the bound. */
 static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
     LLVMBuilderRef b = r->pass->b;
@@ -314,7 +314,7 @@ static LLVMValueRef distance(struct dh_strided_loops *r, const struct dh_counted
     return up ? LLVMBuildSub(b, bound, start, "") : LLVMBuildSub(b, start, bound, "");
 }
 
-/* The first round is always there; a loop that tests what it had before counting has one more. */
+/* The body runs at least once; a loop that tests the phi instead of the incremented value runs once more. */
 static LLVMValueRef count_rounds(struct dh_strided_loops *r, const struct dh_counted_loop *l)
 {
     LLVMBuilderRef b = r->pass->b;
@@ -331,7 +331,7 @@ static LLVMValueRef count_rounds(struct dh_strided_loops *r, const struct dh_cou
     return l->tests_next ? n : LLVMBuildAdd(b, n, one, "");
 }
 
-/* None when the loop is not entered. */
+/* 0 when the loop is not entered. */
 static LLVMValueRef rounds_of(struct dh_strided_loops *r, struct dh_counted_loop *l)
 {
     if (l->rounds)

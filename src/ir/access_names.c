@@ -247,7 +247,7 @@ void dh_namer_find(struct dh_namer *n, const struct dh_address *a, struct dh_acc
     struct target t;
     struct dh_type *type;
     LLVMValueRef via =
-        a->source ? NULL : LLVMGetMetadata(a->instruction, n->via_kind); /* that is about the other one */
+        a->source ? NULL : LLVMGetMetadata(a->instruction, n->via_kind); /* the hint is about the destination */
     struct use use = {"", a->bytes * 8, dh_md_node(via), a->order};
     dh_target_find(n, a->pointer, &use, 0, &t);
     struct dh_named_access access = {.bits = a->bytes * 8,

@@ -10,14 +10,14 @@ struct dh_access_name {
     unsigned flags;                             /* dh_site_flag */
 };
 
-/* An address somewhere in an instruction, and what is done to it. */
+/* An address operand, and how it is accessed. */
 struct dh_address {
     LLVMValueRef instruction, pointer;
     LLVMTypeRef type;  /* of the value, NULL for memory operations and arguments */
     uint64_t bytes;    /* 0 = unknown */
     uint32_t order;    /* instruction count of the function at that point */
-    bool synchronises; /* it is what a synchronisation call works on */
-    bool source;       /* it is what a copy reads */
+    bool synchronises; /* operand of a synchronisation call */
+    bool source;       /* source operand of a copy */
 };
 
 struct dh_namer;
@@ -30,10 +30,10 @@ bool dh_namer_is_member(struct dh_namer *n, LLVMValueRef instruction);
 /* Names a value that is passed itself, such as the thread a join waits for. */
 void dh_namer_value(struct dh_namer *n, LLVMValueRef value, uint32_t order, struct dh_access_name *name);
 
-/* Hint left before SROA on an access: the local pointer variable that its address was read from. */
+/* Set before SROA on an access: the local pointer variable that its address was loaded from. */
 #define DH_VIA_METADATA "dh.via"
 
-/* Hint left before linking on an address computation: the name of the record it is about. */
+/* Set before linking on an address computation: the name of its record. */
 #define DH_RECORD_METADATA "dh.record"
 
 #endif

@@ -42,7 +42,7 @@ struct target {
     uint64_t record_bits;        /* size of the record below */
     const char *record;          /* IR name of the record when `type` is unknown or for unions, "" = none */
     int64_t offset;              /* bytes */
-    unsigned steps;              /* levels the address went down */
+    unsigned steps;              /* levels of nested members that the address selects */
     unsigned flags;
     bool wandered;  /* pointer arithmetic on the pointer itself */
     bool reference; /* reached through a reference */
@@ -75,7 +75,7 @@ bool dh_value_spell(struct dh_namer *n, LLVMValueRef v, const struct use *use, i
 /* Of instructions and constant expressions, 0 for everything else. */
 LLVMOpcode dh_value_opcode(LLVMValueRef v);
 LLVMValueRef dh_value_forwarded(LLVMValueRef v);
-/* Bytes into the object, made one into a single element when the pointer walked over an array of them. */
+/* Bytes into the object, modulo its size when the pointer iterates over an array of them. */
 uint64_t dh_target_offset(struct dh_namer *n, const struct target *t);
 bool dh_target_find(struct dh_namer *n, LLVMValueRef pointer, const struct use *asked, int depth, struct target *t);
 

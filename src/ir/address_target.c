@@ -70,8 +70,8 @@ static const char *record_name_of(LLVMTypeRef t)
     return name ? name : "";
 }
 
-/* The record that an address computation is about. Linking unites records of one layout whatever their names, so
- * the type's own name is to be trusted only as far as the debug information does not contradict it. */
+/* The record of an address computation. Linking merges records of one layout under any of their names, so the type's
+ * name counts only if the debug information does not contradict it. */
 static const char *record_of_gep(struct dh_namer *n, LLVMValueRef gep, bool *certain)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
@@ -206,7 +206,7 @@ static bool has_virtual_base(struct dh_namer *n, struct dh_type *t)
     return false;
 }
 
-/* Makes the offset one into the object when the pointer walked over an array of them. */
+/* Reduces the offset modulo the object's size when the pointer iterates over an array of them. */
 uint64_t dh_target_offset(struct dh_namer *n, const struct target *t)
 {
     int64_t size = (int64_t)(dh_type_bits(n->di, t->type) / 8), at = t->offset;
@@ -298,7 +298,7 @@ static bool ends_at(struct dh_namer *n, LLVMValueRef v, const struct use *use)
            dh_binding_best(n, v, use);
 }
 
-/* One step towards the object, NULL at its root. */
+/* One step towards the base object, NULL at the base. */
 static LLVMValueRef step_up(LLVMValueRef pointer)
 {
     return dh_value_opcode(pointer) == LLVMGetElementPtr ? LLVMGetOperand(pointer, 0) : dh_value_forwarded(pointer);

@@ -331,7 +331,7 @@ static void add_to_set(struct name_set *s, const struct dh_lock_function *f)
     }
 }
 
-/* What a walk met and everything its callees may reach, nearest first. */
+/* Names accessed in a section and in its transitive callees, nearest first (breadth first). */
 static void collect_reachable_names(struct dh_lock_analysis *a, const struct dh_lock_function *inside,
                                     struct name_set *out)
 {

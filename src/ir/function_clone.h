@@ -7,7 +7,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/* False: something in it must not be there twice, or is not to be copied by LLVM's C interface. */
+/* False: it contains something that must not be duplicated or that LLVM's C interface cannot copy. */
 bool dh_ir_can_clone(LLVMValueRef function);
 LLVMValueRef dh_ir_clone(LLVMValueRef function, const char *name);
 

@@ -8,16 +8,16 @@
 
 enum dh_value_kind { DH_VALUE_ANY, DH_VALUE_INTEGER, DH_VALUE_FLOAT, DH_VALUE_POINTER };
 
-/* What is known of an access, to tell apart what lies at the same offset. */
+/* Properties of an access that distinguish members at the same offset. */
 struct dh_named_access {
     uint64_t bits;                   /* 0 = unknown */
     LLVMValueRef instruction;        /* the load or store; its users show which bits are demanded. May be NULL */
     LLVMMetadataRef location;        /* where it is, NULL = unknown */
-    struct dh_source_texts *sources; /* NULL = do not look */
+    struct dh_source_texts *sources; /* NULL = do not read source files */
     const char *tbaa;                /* name of the scalar type, "" = unknown */
     const char *ir_record;           /* innermost record the address went through, "" = none */
     uint64_t record_bits;            /* size of that record */
-    unsigned steps;                  /* levels the address certainly went down */
+    unsigned steps;                  /* least number of nested members that the address selects */
     enum dh_value_kind kind;
     bool whole; /* a memory operation or an argument: may mean an aggregate */
     bool

@@ -5,7 +5,7 @@
 
 struct step {
     dh_value address;
-    int64_t bytes; /* not yet added */
+    int64_t bytes; /* pending, not yet emitted */
 };
 
 static void add_index(struct dh_model_reader *r, struct step *s, LLVMValueRef index, uint64_t stride, uint64_t count)

@@ -142,7 +142,7 @@ static void read_extract(struct dh_model_reader *r, LLVMValueRef i)
         dh_emit1(r, cas ? DH_I_COPY : DH_I_MIX, result, value);
 }
 
-/* Predecessors are put in at the function's end. */
+/* Incoming blocks are filled in at the end of the function. */
 static void read_phi(struct dh_model_reader *r, LLVMValueRef i)
 {
     uint32_t result = dh_read_result(r, i);
@@ -201,8 +201,8 @@ static bool has_pure(LLVMValueRef value, int depth)
     return false;
 }
 
-/* The table of an abstract class is in an object only while that is made or unmade: objects are of other classes. Kept,
- * it would make all classes derived from it one. */
+/* An object has the vtable of an abstract class only during construction and destruction. Kept, it would merge all
+ * derived classes. */
 static bool is_abstract_table(LLVMValueRef value)
 {
     size_t n;
@@ -212,7 +212,7 @@ static bool is_abstract_table(LLVMValueRef value)
            LLVMGetInitializer(value) && has_pure(LLVMGetInitializer(value), 0);
 }
 
-/* Another one each time. */
+/* A fresh unknown value each time. */
 static bool is_moving(LLVMValueRef address)
 {
     for (int depth = 0; depth < 8 && LLVMIsAGetElementPtrInst(address); depth++) {
@@ -283,7 +283,7 @@ static void read_cas(struct dh_model_reader *r, LLVMValueRef i)
 {
     dh_value at = dh_read_value(r, LLVMGetOperand(i, 0)), old = dh_read_value(r, LLVMGetOperand(i, 1)),
              new = dh_read_value(r, LLVMGetOperand(i, 2));
-    /* Its result is a pair, of which the first is kept: a register even when that is a narrow integer. */
+    /* Its result is a pair of which the old value is kept: a register even when that is a narrow integer. */
     uintptr_t asked = (uintptr_t)dh_ptr_map_find(&r->values, i);
     uint32_t result = asked ? (uint32_t)asked - 1 : dh_build_register(r->p, dh_read_kind(r, i));
     dh_read_bind(r, i, result);
@@ -372,7 +372,7 @@ static void read_invoke(struct dh_model_reader *r, LLVMValueRef i)
         add_edge(r, LLVMGetUnwindDest(i));
         return;
     }
-    /* What a library does in place of a call may throw all the same. */
+    /* A modelled call may throw as well. */
     dh_emit(r, DH_I_UNWINDS, DH_NONE);
     add_edge(r, LLVMGetNormalDest(i));
     add_edge(r, LLVMGetUnwindDest(i));

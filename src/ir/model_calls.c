@@ -179,7 +179,7 @@ static LLVMTypeRef byval_type(LLVMValueRef call, unsigned argument)
     return a ? LLVMGetTypeAttributeValue(a) : NULL;
 }
 
-/* The callee gets a copy of its own. */
+/* byval: the callee gets a copy. */
 static dh_value copy_argument(struct dh_model_reader *r, dh_value from, LLVMTypeRef type)
 {
     uint64_t size = LLVMABISizeOfType(r->layout, type);
@@ -212,7 +212,7 @@ static void release(struct list *list)
 }
 
 /* ---- the program's own functions ---- */
-/* An array that holds what comes beyond the parameters, each of it anywhere. */
+/* Variadic arguments are one array; each may be at any index. */
 static dh_value make_varargs(struct dh_model_reader *r, const struct list *list, unsigned first)
 {
     if (list->at.n <= first)
@@ -287,7 +287,7 @@ static bool read_library(struct dh_model_reader *r, LLVMValueRef call, const cha
     return true;
 }
 
-/* Assembly with nothing to work on is a barrier of the compiler's or a hint of the processor's. */
+/* Inline assembly without operands is a compiler barrier or a processor hint. */
 static bool read_assembly(struct dh_model_reader *r, LLVMValueRef call, const struct list *list)
 {
     if (!list->at.n && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind)
@@ -302,7 +302,7 @@ static bool read_assembly(struct dh_model_reader *r, LLVMValueRef call, const st
     return true;
 }
 
-/* Calls of C++ libraries have no sites: what they are about, a lock or an object, is named here. */
+/* Calls of C++ libraries have no sites: their lock or object is named here. */
 static void name_library_argument(struct dh_model_reader *r, LLVMValueRef call, const char *name)
 {
     unsigned argument = dh_library_class_of(name) == DH_LIBRARY_GUARD ? 1 : 0;

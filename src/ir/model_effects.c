@@ -133,7 +133,7 @@ static void emit_access(struct effects *e, dh_value address, bool writes, uint32
         dh_build_operand(e->r->p, e->r->data);
 }
 
-/* The text of a string, which the string stands for. */
+/* The characters of a string are modelled as the string object. */
 static bool is_inside(struct effects *e, const struct dh_effect *f)
 {
     return !e->r->strict && e->m->exprs.at[e->m->roots.at[f->expr]].kind == DH_MODEL_EXPR_LOAD &&
@@ -199,7 +199,7 @@ static void call(struct effects *e, const struct dh_effect *f, uint32_t first)
     dh_vec_release(&all);
 }
 
-/* A loop around the call, left at any time. */
+/* A loop with any number of iterations around the call. */
 static void call_often(struct effects *e, const struct dh_effect *f)
 {
     struct dh_model_reader *r = e->r;

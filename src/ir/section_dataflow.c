@@ -230,7 +230,7 @@ static LLVMValueRef root_of(LLVMValueRef p)
     return p;
 }
 
-/* What is read from a local variable, or from a part of it. */
+/* Loads from a local variable or a part of it. */
 static void push_loads(struct follow *w, LLVMValueRef pointer, int depth)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(pointer); u && depth > 0; u = LLVMGetNextUse(u)) {

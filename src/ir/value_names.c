@@ -130,7 +130,7 @@ static bool reads_vtable(struct dh_namer *n, LLVMValueRef instruction)
     return LLVMIsAInstruction(instruction) && strstr(dh_namer_tbaa(n, instruction), "vtable pointer");
 }
 
-/* What is read from memory is written as the place it is read from. */
+/* The expression of a loaded value is that of its address. */
 static bool spell_read(struct dh_namer *n, LLVMValueRef pointer, LLVMValueRef instruction, LLVMTypeRef type, int depth,
                        struct spelling *s)
 {
@@ -245,7 +245,7 @@ bool dh_value_spell(struct dh_namer *n, LLVMValueRef v, const struct use *use, i
     }
     known = dh_arena_take(&n->arena, sizeof *known);
     known->variable = known->expr = known->field = "";
-    *dh_ptr_map_at(&n->spellings, v) = known; /* unknown while we look: ends cycles of phis */
+    *dh_ptr_map_at(&n->spellings, v) = known; /* unknown during the query: ends cycles of phis */
     if (!spell_unnamed(n, v, depth, s))
         *s = (struct spelling){"", "", "", NULL, false, false, false};
     *known = *s;
