@@ -8,7 +8,8 @@ struct demand {
     struct dh_debug_scope_names names;
 };
 
-LLVMMetadataRef dh_debug_location_own(LLVMValueRef i)
+/* The location of an instruction if it still has a line, else NULL. */
+static LLVMMetadataRef own_location(LLVMValueRef i)
 {
     LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(i);
     return loc && LLVMDILocationGetLine(loc) ? loc : NULL;
@@ -16,7 +17,7 @@ LLVMMetadataRef dh_debug_location_own(LLVMValueRef i)
 
 static LLVMMetadataRef fitting(LLVMValueRef i, const struct demand *d)
 {
-    LLVMMetadataRef loc = dh_debug_location_own(i);
+    LLVMMetadataRef loc = own_location(i);
     if (!loc || !d->scopes)
         return loc;
     struct dh_debug_scope_names names = dh_debug_scopes_get(d->scopes, LLVMDILocationGetScope(loc));

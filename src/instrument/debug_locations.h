@@ -4,8 +4,6 @@
 
 #include "instrument/debug_scopes.h"
 
-/* The location of an instruction if it still has a line, else NULL. */
-LLVMMetadataRef dh_debug_location_own(LLVMValueRef instruction);
 /* Of the nearest instruction that has a line: users first, then the block, then the blocks around; NULL = none. */
 LLVMMetadataRef dh_debug_location_nearest(LLVMValueRef instruction);
 /* The same, of those that belong to one source function; anywhere in the function if need be. */

@@ -401,12 +401,6 @@ bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLV
     return again;
 }
 
-bool dh_heal_object_locks_may_wait(const struct dh_heal_object_locks *o, LLVMValueRef function)
-{
-    uint64_t *known = dh_u64_map_find(&o->index, (uintptr_t)function);
-    return !known || o->may_wait[*known];
-}
-
 void dh_heal_object_locks_release(struct dh_heal_object_locks *o)
 {
     for (int i = 0; i < DH_HEAL_MOST_GROUPS; i++)

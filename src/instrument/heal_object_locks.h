@@ -44,7 +44,6 @@ bool dh_heal_op_may_wait(uint8_t op);
 bool dh_heal_is_address_taken(LLVMValueRef function);
 /* It may call itself, directly or not. */
 bool dh_heal_object_locks_is_recursive(const struct dh_heal_object_locks *o, LLVMValueRef function);
-bool dh_heal_object_locks_may_wait(const struct dh_heal_object_locks *o, LLVMValueRef function);
 void dh_heal_object_locks_release(struct dh_heal_object_locks *o);
 /* NULL: nothing is known. */
 const struct dh_heal_summary *dh_heal_object_locks_summary(const struct dh_heal_object_locks *o, uint32_t group,

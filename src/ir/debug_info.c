@@ -93,7 +93,7 @@ LLVMMetadataRef *dh_md_all_operands(struct dh_di *di, LLVMMetadataRef node, unsi
     return ops;
 }
 
-const char *dh_md_text(struct dh_di *di, LLVMMetadataRef node)
+static const char *text_of(struct dh_di *di, LLVMMetadataRef node)
 {
     if (!node || LLVMGetMetadataKind(node) != LLVMMDStringMetadataKind)
         return "";
@@ -140,7 +140,7 @@ const char *dh_di_qualifier(struct dh_di *di, LLVMMetadataRef scope, bool functi
             name = record_name(di, scope);
         dh_md_operands(di, scope, ops);
         if (kind == LLVMDINamespaceMetadataKind || (kind == LLVMDISubprogramMetadataKind && functions))
-            name = dh_md_text(di, ops[OP_NAME]);
+            name = text_of(di, ops[OP_NAME]);
         else if (kind == LLVMDIFileMetadataKind || kind == LLVMDICompileUnitMetadataKind)
             break;
         if (*name)
@@ -166,10 +166,10 @@ static const struct dh_scope *read_subprogram(struct dh_di *di, LLVMMetadataRef 
     s->file = file_of(di, node);
     s->subprogram = node;
     s->cxx = unit_is_cxx(di, ops[OP_SUBPROGRAM_UNIT]);
-    const char *name = dh_md_text(di, ops[OP_NAME]);
+    const char *name = text_of(di, ops[OP_NAME]);
     /* Constructors of globals and other functions the compiler made have a linkage name only. */
     if (!*name)
-        name = dh_md_text(di, ops[OP_SUBPROGRAM_LINKAGE]);
+        name = text_of(di, ops[OP_SUBPROGRAM_LINKAGE]);
     const char *outer = s->cxx ? dh_di_qualifier(di, ops[OP_SCOPE], true) : "";
     s->function = dh_arena_join(&di->arena, outer, name, NULL);
     return s;
@@ -217,7 +217,7 @@ bool dh_di_function(struct dh_di *di, LLVMValueRef function, const char **name, 
         if (node) {
             row->described = true;
             dh_md_operands(di, node, ops);
-            row->name = dh_md_text(di, ops[OP_NAME]);
+            row->name = text_of(di, ops[OP_NAME]);
             dh_md_operands(di, ops[OP_SUBPROGRAM_TYPE], types);
             unsigned n;
             LLVMMetadataRef *list = dh_md_all_operands(di, types[OP_SUBROUTINE_TYPES], &n);
@@ -241,7 +241,7 @@ const struct dh_variable *dh_di_variable(struct dh_di *di, LLVMMetadataRef node)
     LLVMMetadataRef ops[MAX_OPERANDS];
     dh_md_operands(di, node, ops);
     v = dh_arena_take(&di->arena, sizeof *v);
-    v->name = dh_md_text(di, ops[OP_VARIABLE_NAME]);
+    v->name = text_of(di, ops[OP_VARIABLE_NAME]);
     v->type = dh_di_type(di, ops[OP_VARIABLE_TYPE]);
     v->artificial = !*v->name;
     if (LLVMGetMetadataKind(node) == LLVMDIGlobalVariableMetadataKind) {

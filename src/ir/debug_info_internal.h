@@ -42,7 +42,6 @@ enum { MAX_OPERANDS = 16 };
 unsigned dh_md_operands(struct dh_di *di, LLVMMetadataRef node, LLVMMetadataRef ops[MAX_OPERANDS]);
 /* All of them, in the arena. */
 LLVMMetadataRef *dh_md_all_operands(struct dh_di *di, LLVMMetadataRef node, unsigned *n);
-const char *dh_md_text(struct dh_di *di, LLVMMetadataRef node);
 /* "ns::Class::" of an enclosing scope, "" at file level; functions in between only when asked for. */
 const char *dh_di_qualifier(struct dh_di *di, LLVMMetadataRef scope, bool functions);
 void dh_di_free_records(struct dh_di *di);

@@ -34,7 +34,7 @@ static bool is_call(LLVMValueRef i)
     return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
 }
 
-/* Coroutines are cut up by name, setjmp ties a frame down, labels in assembly are there once. */
+/* Not clonable: coroutines, callers of setjmp, inline assembly with labels. */
 static bool may_call(LLVMValueRef call)
 {
     static const char *const never[] = {"llvm.coro.", "llvm.localescape", "llvm.eh.sjlj."};
@@ -65,7 +65,7 @@ static bool is_plain_block(LLVMBasicBlockRef b)
     return true;
 }
 
-/* What stands in for a library's function (operator new) is known by its name. */
+/* Replacements of library functions (operator new) are recognised by name. */
 bool dh_ir_can_clone(LLVMValueRef f)
 {
     static const char *const never[] = {"naked", "presplitcoroutine", "returns_twice", "noduplicate"};
@@ -116,7 +116,7 @@ static LLVMMetadataRef copy_subprogram(struct cloning *c)
     return made;
 }
 
-/* Scopes inside the function are made anew up to its own; others stay. */
+/* Scopes inside of the function are cloned up to its subprogram; others are shared. */
 static LLVMMetadataRef copy_scope(struct cloning *c, LLVMMetadataRef scope)
 {
     if (scope == c->from_scope)
@@ -153,8 +153,8 @@ static LLVMValueRef copied(struct cloning *c, LLVMValueRef v)
     return to ? to : v;
 }
 
-/* A loop's node names itself first, then what is known of the loop, among that where it begins and ends: places that
- * must be of the function it is in. A node that comes to name itself is one of its own. */
+/* Loop metadata: its first operand is the node itself, then properties, among them start and end locations, whose
+ * scopes must belong to the clone. A self-referential node is distinct. */
 static void copy_loop(struct cloning *c, LLVMValueRef to)
 {
     LLVMValueRef old = LLVMGetMetadata(to, c->loop_kind);
@@ -186,7 +186,8 @@ static void copy_metadata(LLVMContextRef context, LLVMValueRef from, LLVMValueRe
     LLVMDisposeValueMetadataEntries(all);
 }
 
-/* Blocks of a clone could not be changed: it is built anew, and filled when all values are there. */
+/* The C interface cannot change incoming blocks of a copied phi: it is created empty and filled when all values
+ * exist. */
 static LLVMValueRef begin_phi(struct cloning *c, LLVMValueRef phi)
 {
     LLVMValueRef to = LLVMBuildPhi(c->builder, LLVMTypeOf(phi), "");

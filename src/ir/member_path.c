@@ -35,7 +35,8 @@ static bool holds(struct dh_di *di, struct dh_type *m, uint64_t from, uint64_t b
     return from < m->offset + size && from + bits <= m->offset + size;
 }
 
-bool dh_type_is_std_atomic(struct dh_di *di, struct dh_type *t)
+/* std::atomic and its bases are named as a whole, whatever members the library has. */
+static bool is_std_atomic(struct dh_di *di, struct dh_type *t)
 {
     static const char *const names[] = {"std::atomic<", "std::__atomic_base<", "std::atomic_flag",
                                         "std::__atomic_flag_base", "std::__atomic_float<"};
@@ -302,7 +303,7 @@ void dh_member_path_find(struct dh_di *di, struct dh_arena *arena, struct dh_typ
     for (int depth = 0; d.t && depth < MAX_DEPTH; depth++) {
         struct dh_type *s = dh_type_strip(di, d.t);
         path->type = d.t;
-        if (!s || dh_type_is_std_atomic(di, s))
+        if (!s || is_std_atomic(di, s))
             break;
         if (s->tag == DH_TAG_ARRAY) {
             if (!down_array(&d, s))

@@ -36,7 +36,5 @@ void dh_member_path_find(struct dh_di *di, struct dh_arena *arena, struct dh_typ
 /* Whether a record that the IR calls so, or one of `bits` unless that is 0, lies at `offset` of `t` at any depth. */
 bool dh_member_path_has_record(struct dh_di *di, struct dh_type *t, uint64_t offset, const char *ir_name,
                                uint64_t bits);
-/* std::atomic and its bases: one named thing, whatever the library keeps inside. */
-bool dh_type_is_std_atomic(struct dh_di *di, struct dh_type *t);
 
 #endif

@@ -147,16 +147,11 @@ static bool fold(struct dh_model_reader *r, LLVMValueRef v, int depth, int64_t *
     }
 }
 
-bool dh_read_fold(struct dh_model_reader *r, LLVMValueRef v, int64_t *number)
-{
-    return fold(r, v, 0, number);
-}
-
 static bool is_feasible(struct dh_model_reader *r, LLVMValueRef end, unsigned successor)
 {
     int64_t number;
     if (LLVMGetInstructionOpcode(end) != LLVMBr || !LLVMIsConditional(end) ||
-        !dh_read_fold(r, LLVMGetCondition(end), &number))
+        !fold(r, LLVMGetCondition(end), 0, &number))
         return true;
     return successor == (number ? 0 : 1);
 }

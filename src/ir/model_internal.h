@@ -85,7 +85,6 @@ dh_value dh_read_gep(struct dh_model_reader *r, LLVMValueRef gep);
 uint64_t dh_read_extent(struct dh_model_reader *r, LLVMValueRef address);
 
 /* ---- model_fold.c ---- */
-bool dh_read_fold(struct dh_model_reader *r, LLVMValueRef v, int64_t *number);
 /* Puts the blocks that can be reached into `blocks`, numbered in their order. */
 void dh_read_reachable_blocks(struct dh_model_reader *r);
 /* Whether the edge between two blocks is feasible. */

@@ -37,7 +37,7 @@ void dh_read_name_argument(struct dh_model_reader *r, LLVMValueRef call, LLVMVal
 
 struct words {
     char *text;
-    char *method;     /* in it: without arguments, of whatever kind */
+    char *method;     /* name without template and call arguments, within `text` */
     char *parameters; /* after the bracket */
 };
 
@@ -46,7 +46,7 @@ static int depth_change(char c)
     return c == '<' || c == '(' || c == '[' || c == '{' ? 1 : c == '>' || c == ')' || c == ']' || c == '}' ? -1 : 0;
 }
 
-/* Behind "operator" come signs that are no brackets. */
+/* Symbols after "operator" are no brackets. */
 static const char *skip_operator(const char *at)
 {
     if (!dh_starts_with(at, "operator"))
@@ -86,7 +86,7 @@ static bool split(struct words *w)
     return true;
 }
 
-/* Functions that are no promise not to write but do not. */
+/* Functions that do not write although they are not const. */
 static bool only_looks(const char *method, const char *name)
 {
     static const char *const looks[] = {
@@ -94,7 +94,7 @@ static bool only_looks(const char *method, const char *name)
         "at",    "find", "lower_bound", "upper_bound", "equal_range", "count",        "contains", "size",
         "empty", "get",  "operator->",  "operator*",   "value",       "before_begin", "c_str",    "operator[]"};
     if (strcmp(method, "operator[]") == 0 && strstr(name, "mapI"))
-        return false; /* makes what is not there */
+        return false; /* inserts missing elements */
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         if (strcmp(method, looks[i]) == 0)
             return true;
@@ -163,7 +163,7 @@ static void touch_arguments(struct dh_model_reader *r, LLVMValueRef call, LLVMVa
     }
 }
 
-/* Code that uses objects of the library, rather than is one: the program's own, and algorithms. */
+/* Code that uses library objects: the program's own functions, and library algorithms. */
 static bool uses_objects(struct dh_model_reader *r)
 {
     size_t length;
@@ -184,7 +184,8 @@ void dh_read_object_call(struct dh_model_reader *r, LLVMValueRef call, LLVMValue
     struct words w = {.text = dh_demangle(name)};
     if (split(&w)) {
         bool looks = is_const(name) || only_looks(w.method, name);
-        bool points = class == DH_LIBRARY_INLINE && only_looks(w.method, name); /* to what is inside, not looked at */
+        bool points = class == DH_LIBRARY_INLINE &&
+                      only_looks(w.method, name); /* returns a pointer to the inside without reading it */
         if (bytes && bytes < UINT32_MAX && !points)
             emit_access(r, call, self, at[self], !looks, bytes);
         touch_arguments(r, call, callee, self + 1, at, &w);
@@ -206,7 +207,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* Elements of vectors and arrays are picked by an index, whose meaning others follow. */
+/* Elements of vectors and arrays are selected by an index, which points-to and symbolic execution interpret. */
 bool dh_read_element(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef callee, const dh_value *at, unsigned n)
 {
     const char *name = name_of(callee);
@@ -224,8 +225,8 @@ bool dh_read_element(struct dh_model_reader *r, LLVMValueRef call, LLVMValueRef 
     return true;
 }
 
-/* Bodies of string functions are there or not, as the compiler likes; they point into strings themselves, by which text
- * that is moved from one to another makes one object of both. */
+/* Bodies of string functions are inlined or not, at the compiler's choice; they store pointers into the string itself,
+ * so that moving text between strings would unify the two objects. */
 bool dh_read_model_replaces_body(struct dh_model_reader *r, const char *name, const struct dh_library_function *known)
 {
     return known && ((known->instead && !(known->loosely && r->strict)) ||
@@ -235,7 +236,7 @@ bool dh_read_model_replaces_body(struct dh_model_reader *r, const char *name, co
 
 /* ---- guards that lock again, or unlock early ---- */
 
-/* Functions that leave the reference of a guard as it is. */
+/* Functions that keep the mutex pointer of a guard. */
 static bool keeps_reference(const char *name)
 {
     static const char *const ends[] = {"E4lockEv", "E6unlockEv",    "E8try_lockEv", "D1Ev",

@@ -47,7 +47,7 @@ void dh_read_member_pointers(struct dh_model_reader *r)
         look_at_function(r, f);
 }
 
-/* A part of a pair that is kept as a whole: no other pair of C or C++ is loaded in one piece and taken apart. */
+/* A member extracted from a pair that was loaded as a whole: in C and C++ only member pointers are. */
 bool dh_read_is_member_pointer(LLVMValueRef v, unsigned part)
 {
     if (!LLVMIsAExtractValueInst(v) || LLVMGetNumIndices(v) != 1 || LLVMGetIndices(v)[0] != part)

@@ -20,7 +20,7 @@ static bool is_exported(LLVMValueRef v)
 {
     LLVMLinkage l = LLVMGetLinkage(v);
     return !LLVMIsDeclaration(v) && l != LLVMInternalLinkage && l != LLVMPrivateLinkage &&
-           l != LLVMAvailableExternallyLinkage && /* a copy of what a library has */
+           l != LLVMAvailableExternallyLinkage && /* a copy of a library's definition */
            LLVMGetVisibility(v) == LLVMDefaultVisibility;
 }
 

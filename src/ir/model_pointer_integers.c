@@ -25,7 +25,7 @@ static void mark_wide(struct dh_model_reader *r, LLVMValueRef v)
     dh_vec_push(&r->pending, v);
 }
 
-/* Products and remainders carry none. */
+/* Products and remainders hold no pointers. */
 static bool passes_on(LLVMOpcode op)
 {
     switch (op) {

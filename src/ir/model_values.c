@@ -80,7 +80,7 @@ uint32_t dh_read_result(struct dh_model_reader *r, LLVMValueRef v)
         dh_read_bind(r, v, r->data);
         return DH_NONE;
     }
-    /* Phis and uses before definitions have asked for it already. */
+    /* A phi or a use before the definition created it already. */
     uintptr_t known = (uintptr_t)dh_ptr_map_find(&r->values, v);
     if (known)
         return (uint32_t)(known - 1);
@@ -153,7 +153,7 @@ static dh_value read_constant_sum(struct dh_model_reader *r, LLVMValueRef v, int
         return add_bytes(r, a, -n);
     if (LLVMGetConstOpcode(v) == LLVMSub && same_global(r, a, b))
         return dh_build_int(r->p, dh_program_constant(r->p, a)->number - dh_program_constant(r->p, b)->number);
-    /* Differences of addresses: tables relative to themselves. */
+    /* Differences of addresses: relative tables. */
     if (LLVMGetConstOpcode(v) == LLVMSub)
         return a;
     dh_build_limit(r->p, DH_LIMIT_CONSTANT);
@@ -190,7 +190,7 @@ static dh_value read_symbol(struct dh_model_reader *r, LLVMValueRef v)
     return LLVMGetValueKind(v) == LLVMConstantExprValueKind ? read_constant_expression(r, v, 1) : r->unknown;
 }
 
-/* The only element of an aggregate that matters, else anything of it: such constants are operands only rarely. */
+/* The only element of an aggregate that may hold a pointer, else unknown: such constants are rare operands. */
 static dh_value read_aggregate(struct dh_model_reader *r, LLVMValueRef v, int depth)
 {
     int n = LLVMGetNumOperands(v);
@@ -254,14 +254,14 @@ dh_value dh_read_value(struct dh_model_reader *r, LLVMValueRef v)
 }
 
 /* ---- initial values ---- */
-/* Stands in tables for functions that are never called; as one function it would make all of them one. */
+/* __cxa_pure_virtual: vtable entries that are never called; as a common target they would merge all vtables. */
 static bool is_pure(LLVMValueRef v)
 {
     size_t n;
     return LLVMIsAFunction(v) && strcmp(LLVMGetValueName2(v, &n), "__cxa_pure_virtual") == 0;
 }
 
-/* Numbers are of interest as long as they may be counts, not in tables. */
+/* Integers are kept where they may be counts, not in tables. */
 enum { COUNTERS_END = 256 };
 
 static void read_initial(struct dh_model_reader *r, uint32_t global, LLVMValueRef v, uint64_t offset, int depth)

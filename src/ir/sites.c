@@ -33,10 +33,10 @@ struct walk {
     /* of the current function */
     const struct dh_scope *scope;
     uint32_t order;
-    bool thunk; /* adjusts `this` and calls on: nothing in it was written by anybody */
+    bool thunk; /* a C++ thunk: adjusts `this` and calls; has no source */
 };
 
-/* What one instruction is, before it has a name. */
+/* Classification of one instruction, before it is named. */
 struct found {
     enum dh_op op;
     LLVMValueRef pointer; /* address, or NULL */
@@ -78,7 +78,7 @@ static bool is_access(struct walk *w, LLVMValueRef i, unsigned operand, LLVMType
         f->flags |= DH_SITE_VOLATILE;
     if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
         f->flags |= DH_SITE_VECTOR;
-    /* Segment-relative addresses mean nothing to a hook. */
+    /* Hooks cannot use segment-relative addresses. */
     return LLVMGetPointerAddressSpace(LLVMTypeOf(f->pointer)) == 0;
 }
 
@@ -130,7 +130,7 @@ static enum dh_op intrinsic_op(const char *name)
     return DH_OP_NONE;
 }
 
-/* A function of the program's own that merely shares its name with a library's is none of them. */
+/* A function that the program defines itself is no library function, whatever its name. */
 static bool is_own(LLVMValueRef function)
 {
     LLVMLinkage l = LLVMGetLinkage(function);
@@ -184,7 +184,7 @@ static bool is_intrinsic(LLVMValueRef call, const struct callee *c, struct found
     return LLVMGetPointerAddressSpace(LLVMTypeOf(f->pointer)) == 0;
 }
 
-/* What is appended to is read as well as what is appended: then a read may be of either. */
+/* Appending functions (strcat) read both operands: a read may be of either. */
 static void take_source(LLVMValueRef call, const struct callee *c, struct found *f)
 {
     unsigned other = c->known->address == 0;
@@ -202,7 +202,7 @@ static bool is_known_call(LLVMValueRef call, const struct callee *c, struct foun
     if (k->address >= 0 && (unsigned)k->address < LLVMGetNumArgOperands(call)) {
         f->pointer = LLVMGetOperand(call, (unsigned)k->address);
         if (LLVMGetTypeKind(LLVMTypeOf(f->pointer)) != LLVMPointerTypeKind)
-            return false; /* not the function we know, whatever its name */
+            return false; /* another signature: not the known function */
     }
     take_size(call, k->size, f);
     take_source(call, c, f);
@@ -412,7 +412,7 @@ static bool is_ours(LLVMValueRef function)
     return false;
 }
 
-/* Functions without debug information still have sites; the symbol must do for a name. */
+/* Functions without debug information have sites, too; they are named by their symbol. */
 static const struct dh_scope *scope_of(struct walk *w, LLVMValueRef function)
 {
     LLVMMetadataRef node = LLVMGetSubprogram(function);
@@ -425,7 +425,7 @@ static const struct dh_scope *scope_of(struct walk *w, LLVMValueRef function)
     return s;
 }
 
-/* The hints served their purpose and would only make the module larger. */
+/* Name hints are not needed after numbering. */
 static void remove_hints(struct walk *w, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))

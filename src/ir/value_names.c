@@ -124,7 +124,7 @@ static bool spell_call(struct dh_namer *n, LLVMValueRef call, int depth, struct 
     return true;
 }
 
-/* Whether a value read is a vtable pointer, as far as the compiler says so. */
+/* Whether a loaded value is a vtable pointer by its TBAA tag. */
 static bool reads_vtable(struct dh_namer *n, LLVMValueRef instruction)
 {
     return LLVMIsAInstruction(instruction) && strstr(dh_namer_tbaa(n, instruction), "vtable pointer");
