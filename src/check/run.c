@@ -89,9 +89,9 @@ void dh_check_prepare_run(void *arg, struct dh_talk *t)
     be_quiet(c); /* whatever is wrong is said when it is run */
     dh_talk_now(t, "making the variant that runs are watched with");
     if (dh_focus_prepare(&focus, "check", detect, plan, c->db)) {
-        char *variant = dh_derive(c->program, focus.plan, &err);
+        char *variant = dh_variant_derive(c->program, focus.plan, &err);
         if (variant)
-            dh_derive_libraries(c->program, focus.plan, &libraries, &err);
+            dh_variant_derive_libraries(c->program, focus.plan, &libraries, &err);
         free(variant);
         free(libraries);
     }

@@ -1,6 +1,6 @@
 #include "classify/explain.h"
 
-#include "finding/value.h"
+#include "finding/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "classify/free.h"
 
 #include "driver/derive.h"
-#include "driver/selection.h"
+#include "driver/site_selection.h"
 #include "event/printed.h"
 #include "event/stale.h"
 #include "host/resources.h"
@@ -76,7 +76,7 @@ static bool derive_libraries(struct variant *v, const struct dh_subject *s, stru
     char *ours = users && now ? dh_strdup(now) : NULL;
     if (ours)
         setenv("LD_LIBRARY_PATH", users, 1);
-    bool ok = dh_derive_libraries(s->program, v->plan, &v->libraries, err);
+    bool ok = dh_variant_derive_libraries(s->program, v->plan, &v->libraries, err);
     if (ours)
         setenv("LD_LIBRARY_PATH", ours, 1);
     free(ours);
@@ -87,7 +87,7 @@ static bool derive(struct variant *v, const struct dh_free *f, const struct dh_s
 {
     char *text = selection_of(f, s), *name = NULL, *kept = NULL;
     *v = (struct variant){0};
-    bool ok = *text ? dh_selection_keep(text, strlen(text), &name, &kept, err)
+    bool ok = *text ? dh_selection_store(text, strlen(text), &name, &kept, err)
                     : dh_err_set(err, "no place of %s was chosen", s->called);
     free(text);
     if (!ok)
@@ -96,7 +96,7 @@ static bool derive(struct variant *v, const struct dh_free *f, const struct dh_s
     free(name);
     free(kept);
     v->tool = dh_resource_self(err);
-    v->path = v->tool ? dh_derive(s->program, v->plan, err) : NULL;
+    v->path = v->tool ? dh_variant_derive(s->program, v->plan, err) : NULL;
     ok = v->path && derive_libraries(v, s, err);
     if (!ok)
         release_variant(v);

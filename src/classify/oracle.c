@@ -65,7 +65,7 @@ bool dh_oracle_check(const char *command, const struct dh_subject *s, struct dh_
     dh_replayed_release(&how);
     if (!ok || !status)
         return ok;
-    char *words = dh_status_words(status);
+    char *words = dh_status_text(status);
     dh_err_set(err, "classify: --oracle=%s fails on %s as it is (%s): no baseline", command, s->called, words);
     free(words);
     return false;

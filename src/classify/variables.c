@@ -279,7 +279,7 @@ static bool find_elsewhere(struct dh_racy_variable *v, const struct dh_subject *
     struct elsewhere e = {.v = v, .name = name};
     struct dh_err ignored = {0};
     if (*name)
-        dh_sites_each(s->program, take_sites, &e, &ignored);
+        dh_site_tables_each(s->program, take_sites, &e, &ignored);
     dh_err_release(&ignored);
     return v->sites.n;
 }

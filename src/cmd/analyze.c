@@ -113,7 +113,7 @@ static void release_job(struct job *j)
 static bool begin(struct job *j, struct dh_err *err)
 {
     const char *rules = dh_option_get(j->options, "rules");
-    struct dh_suspicions_sink sink = {.found = take_finding, .arg = &j->results};
+    struct dh_finding_sink sink = {.found = take_finding, .arg = &j->results};
     struct dh_world_host words;
     if (!dh_detectors_parse(dh_option_get(j->options, "detect"), &j->detectors, err))
         return dh_err_while(err, "reading --detect=%s", dh_option_get(j->options, "detect"));
@@ -125,7 +125,7 @@ static bool begin(struct job *j, struct dh_err *err)
     bool own = dh_meaning_words(j->meaning, &words);
     j->watch = dh_watch_new(dh_source_meta(j->source), own ? &words : NULL, &j->detectors, j->options, &sink, err);
     if (j->watch && own)
-        dh_suspicions_names(dh_watch_suspicions(j->watch), dh_meaning_name, j->meaning);
+        dh_suspicion_collector_set_namer(dh_watch_suspicions(j->watch), dh_meaning_name, j->meaning);
     return j->watch;
 }
 
@@ -135,7 +135,7 @@ static bool feed(struct job *j, struct dh_err *err)
     struct dh_world_host host;
     struct dh_event e;
     enum dh_source_answer a;
-    dh_suspicions_host(dh_watch_suspicions(j->watch), &host);
+    dh_suspicion_collector_fill_host(dh_watch_suspicions(j->watch), &host);
     struct dh_rules_filter *filter = dh_rules_filter_new(j->rules, &host);
     while ((a = dh_source_next(j->source, &e, err)) == DH_SOURCE_EVENT) {
         if (dh_rules_keeps(filter, &e))

@@ -119,7 +119,7 @@ static void tell_status(const struct dh_check *c, bool seen)
 {
     if (c->status == 0 || c->status_is_ours || (seen && dh_status_code(c->status) == 66))
         return;
-    char *words = dh_status_words(c->status);
+    char *words = dh_status_text(c->status);
     dh_complain("check: the program ended with %s", words);
     free(words);
 }

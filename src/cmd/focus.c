@@ -1,11 +1,11 @@
 #include "cmd/focus.h"
 
 #include "base/str.h"
-#include "driver/selection.h"
+#include "driver/site_selection.h"
 #include "event/noise.h"
 #include "event/sections.h"
 #include "finding/store.h"
-#include "finding/train.h"
+#include "finding/trained_pairs.h"
 #include "host/file.h"
 
 #include <stdlib.h>
@@ -184,13 +184,13 @@ static bool check_seed(const struct dh_focus *f, const char *command)
 
 static bool check_train(const struct dh_focus *f, const char *command)
 {
-    struct dh_train t;
+    struct dh_trained_pairs t;
     struct dh_err err = {0};
-    bool ok = !f->train || dh_train_read(&t, f->train, &err);
+    bool ok = !f->train || dh_trained_pairs_read(&t, f->train, &err);
     if (!ok)
         dh_complain("%s: --train: %s", command, err.text);
     if (f->train)
-        dh_train_release(&t);
+        dh_trained_pairs_release(&t);
     dh_err_release(&err);
     return ok;
 }
@@ -209,7 +209,7 @@ static bool name_plan(struct dh_focus *f, const char *plan, const struct dh_str 
 {
     struct dh_err err = {0};
     char *name = NULL;
-    if (!dh_selection_keep(text->at, text->n, &name, &f->selection, &err))
+    if (!dh_selection_store(text->at, text->n, &name, &f->selection, &err))
         return dh_fail(&err, 0), false;
     const char *at = strstr(plan, "atomrace");
     f->plan = at ? dh_format("%.*satomrace@%s%s", (int)(at - plan), plan, name, at + strlen("atomrace"))

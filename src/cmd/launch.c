@@ -6,10 +6,10 @@
 #include "cmd/online.h"
 #include "cmd/threads_print.h"
 #include "driver/derive.h"
-#include "driver/selection.h"
+#include "driver/site_selection.h"
 #include "driver/variant.h"
 #include "finding/suppress.h"
-#include "finding/train.h"
+#include "finding/trained_pairs.h"
 #include "host/process.h"
 #include "host/resources.h"
 #include "host/supervise.h"
@@ -73,7 +73,7 @@ static void name_original(const char *program, const char *variant)
 static bool lead_to_libraries(const char *program, const char *plan, struct dh_err *err)
 {
     char *folder;
-    if (!dh_derive_libraries(program, plan, &folder, err))
+    if (!dh_variant_derive_libraries(program, plan, &folder, err))
         return false;
     if (folder) {
         const char *old = getenv("LD_LIBRARY_PATH");
@@ -99,7 +99,7 @@ static bool is_elf(const char *path)
 
 static char *variant_of(const char *program, const char *plan, struct dh_err *err)
 {
-    char *variant = dh_derive(program, plan, err);
+    char *variant = dh_variant_derive(program, plan, err);
     if (!variant || !lead_to_libraries(program, plan, err)) {
         free(variant);
         return NULL;
@@ -221,7 +221,7 @@ static bool open_logs(struct session *s, struct dh_err *err)
     dh_store_close(store);
     char *program = dh_path_real(s->l->argv[0]), *arguments = arguments_of(s->l->argv);
     struct dh_store_run run = {program ? program : s->l->argv[0], arguments, (long long)time(NULL)};
-    bool ok = dh_logs_begin(&s->logs, db, &run, err);
+    bool ok = dh_logs_create(&s->logs, db, &run, err);
     free(program);
     free(arguments);
     if (ok)
@@ -288,29 +288,29 @@ static bool store_findings(struct session *s, struct dh_import *stored, struct d
 
 static bool keeps(void *train, const struct dh_finding *f)
 {
-    return dh_train_keeps(train, f);
+    return dh_trained_pairs_keep_finding(train, f);
 }
 
 /* A run that ended well shows which pairs others may come between; of one that did not, the rest is suspected. */
 static bool store_and_train(struct session *s, int status, struct dh_import *stored, struct dh_err *err)
 {
-    struct dh_train t;
+    struct dh_trained_pairs t;
     const char *file = s->l->focus->train;
-    if (!dh_train_read(&t, file, err))
+    if (!dh_trained_pairs_read(&t, file, err))
         return false;
     t.learning = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     stored->keeps = keeps;
     stored->arg = &t;
     bool ok = store_findings(s, stored, err);
     if (ok && t.added)
-        ok = dh_train_write(&t, file, err);
+        ok = dh_trained_pairs_write(&t, file, err);
     if (ok && t.learning)
         dh_complain("%s: --train: the run passed; %zu pairs added to %s", s->l->command, t.added, file);
     else if (ok)
         dh_complain("%s: --train: the run did not pass; pairs suspected that are not in %s: %u", s->l->command, file,
                     t.suspected);
     stored->keeps = NULL;
-    dh_train_release(&t);
+    dh_trained_pairs_release(&t);
     return ok;
 }
 
@@ -341,7 +341,7 @@ static bool run_program(struct session *s, const char *path, int *status, struct
     unsigned findings = 0;
     if (!s->online)
         return dh_supervise(path, s->l->argv, NULL, status, err);
-    struct dh_meanwhile reading = dh_online_work(s->online);
+    struct dh_background_work reading = dh_online_work(s->online);
     struct dh_err late = {0};
     bool ok = dh_supervise(path, s->l->argv, &reading, status, err);
     bool closed = dh_online_close(s->online, &findings, &late);

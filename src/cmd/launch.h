@@ -3,7 +3,7 @@
 #define DH_CMD_LAUNCH_H
 
 #include "cmd/focus.h"
-#include "finding/import.h"
+#include "finding/log_import.h"
 #include "trace/dht.h"
 
 #include <stdbool.h>

@@ -13,7 +13,8 @@ void dh_meaning_free(struct dh_meaning *m);
 /* Fills in `site`, `global` and `arg`. False when the modules that the metadata names are to be asked. */
 bool dh_meaning_words(struct dh_meaning *m, struct dh_world_host *words);
 
-/* The name of what lies at an address, "" when it has none; owned by the caller. For dh_suspicions_names. */
+/* The name of what lies at an address, "" when it has none; owned by the caller. For dh_suspicion_collector_set_namer.
+ */
 char *dh_meaning_name(void *meaning, uint64_t addr);
 
 #endif

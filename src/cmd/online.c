@@ -28,7 +28,7 @@ struct dh_online {
 struct process {
     struct dh_online *online;
     const struct dh_meta *meta;
-    struct dh_suspicions *suspicions;
+    struct dh_suspicion_collector *suspicions;
     struct dh_feed *feed;           /* NULL: no detector watches */
     struct dh_postponed *postponed; /* NULL: they hear of everything at once */
     struct dh_dht *trace;           /* NULL: none is written */
@@ -60,13 +60,13 @@ static void begin_watching(struct process *p)
     struct dh_detector_options options = {option, (void *)o->o.parsed};
     if (o->o.log) {
         char *path = dh_format("%s.%u" DH_TELLER_SUFFIX, o->o.log, p->meta->pid);
-        if (!dh_suspicions_log(p->suspicions, path, &err))
+        if (!dh_suspicion_collector_open_log(p->suspicions, path, &err))
             keep_first(o, &err);
         free(path);
     }
     p->feed = dh_feed_new(p->meta, &p->words, &o->detectors, &options, &err);
     if (p->feed)
-        dh_suspicions_watch(p->suspicions, dh_feed_world(p->feed));
+        dh_suspicion_collector_set_world(p->suspicions, dh_feed_world(p->feed));
     else
         keep_first(o, &err);
     if (p->feed && dh_may_postpone(&o->detectors, &options))
@@ -114,9 +114,9 @@ static void *begin(void *arg, const struct dh_meta *meta)
         abort();
     p->online = arg;
     p->meta = meta;
-    struct dh_suspicions_sink sink = dh_teller_sink(&p->online->teller);
-    p->suspicions = dh_suspicions_new(p->meta, &sink);
-    dh_suspicions_host(p->suspicions, &p->words);
+    struct dh_finding_sink sink = dh_teller_sink(&p->online->teller);
+    p->suspicions = dh_suspicion_collector_new(p->meta, &sink);
+    dh_suspicion_collector_fill_host(p->suspicions, &p->words);
     p->filter = dh_rules_filter_new(p->online->rules, &p->words);
     if (p->online->detectors.n)
         begin_watching(p);
@@ -180,10 +180,10 @@ static void end(void *process, uint64_t lost)
     dh_postponed_free(p->postponed);
     if (p->feed)
         dh_feed_end(p->feed);
-    o->findings += dh_suspicions_count(p->suspicions);
+    o->findings += dh_suspicion_collector_count(p->suspicions);
     dh_feed_free(p->feed);
     dh_rules_filter_free(p->filter);
-    dh_suspicions_free(p->suspicions);
+    dh_suspicion_collector_free(p->suspicions);
     if (p->trace) {
         tell_bounds(p);
         if (!dh_dht_close(p->trace, &err))
@@ -262,9 +262,9 @@ static bool work(void *arg)
     return dh_live_poll(((struct dh_online *)arg)->live);
 }
 
-struct dh_meanwhile dh_online_work(struct dh_online *o)
+struct dh_background_work dh_online_work(struct dh_online *o)
 {
-    return (struct dh_meanwhile){work, o};
+    return (struct dh_background_work){work, o};
 }
 
 bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err)

@@ -23,7 +23,7 @@ struct dh_online;
 /* Sets DEADHEAT_OPTIONS for the program's runtime. */
 struct dh_online *dh_online_open(const struct dh_online_options *o, struct dh_err *err);
 /* For dh_supervise. */
-struct dh_meanwhile dh_online_work(struct dh_online *o);
+struct dh_background_work dh_online_work(struct dh_online *o);
 /* The program has ended: what is left to say. False with the first thing that went wrong; findings counts in either
  * case. */
 bool dh_online_close(struct dh_online *o, unsigned *findings, struct dh_err *err);

@@ -51,7 +51,7 @@ static void find_told(struct dh_log_reader reader, struct answer *answer)
 
 static unsigned add_findings(struct dh_log_reader *reader, struct answer *answer)
 {
-    struct dh_resolver *resolver = dh_resolver_new();
+    struct dh_finding_resolver *resolver = dh_resolver_new();
     struct dh_log_record record;
     struct dh_log_process process = {0};
     bool known = false;

@@ -68,7 +68,7 @@ static int record(struct dh_launch *l)
     int code = dh_launch(l, &status, &stored);
     dh_import_release(&stored);
     if (code == DH_EXIT_OK)
-        dh_end_like(status);
+        dh_exit_like_child(status);
     return code;
 }
 

@@ -82,7 +82,7 @@ static void print_order(const struct replaying *r, unsigned first, const struct 
     const struct dh_engine_party *p = &r->plot.end->parties[first];
     const struct dh_site_table *t;
     const struct dh_site *site = dh_place_names_site(r->subject.places, p->place, &t);
-    char *words = dh_status_words(how->status);
+    char *words = dh_status_text(how->status);
     printf("T%u first", p->thread);
     if (site)
         printf(" (%s %s at %s:%u)", dh_op_info(site->op)->name, dh_site_string(t, site->variable),

@@ -92,11 +92,11 @@ static void as_json(void *arg, const struct dh_finding *f)
 /* Runs that were killed before they could store theirs. */
 static bool store_left(const char *db, struct dh_err *err)
 {
-    if (!dh_logs_are_left(db))
+    if (!dh_logs_have_abandoned(db))
         return true;
     struct dh_store *s = dh_store_open(db, DH_STORE_WRITE, err);
     struct dh_import i = {0};
-    bool ok = s && dh_logs_store_left(db, s, &i, err);
+    bool ok = s && dh_logs_store_abandoned(db, s, &i, err);
     dh_launch_notes("report", &i);
     dh_import_release(&i);
     dh_store_close(s);

@@ -80,7 +80,7 @@ static int run_focused(const struct dh_parsed *p, struct dh_launch *l)
         if (alone)
             dh_heal_auto_end(&healed, l->command);
         if (plan && code == DH_EXIT_OK)
-            dh_end_like(status);
+            dh_exit_like_child(status);
     }
     dh_focus_release(&focus);
     free(wanted);

@@ -3,7 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/launch.h"
 #include "cmd/scan_report.h"
-#include "driver/whole.h"
+#include "driver/whole_program.h"
 #include "host/file.h"
 #include "host/process.h"
 #include "model/text.h"
@@ -49,7 +49,7 @@ static void dump_model(const struct dh_program *p)
     dh_str_release(&out);
 }
 
-static bool scan_whole(struct scan *s, struct dh_whole *w, struct dh_err *err)
+static bool scan_whole(struct scan *s, struct dh_whole_program *w, struct dh_err *err)
 {
     const char *db = dh_option_get(s->options, "db");
     struct dh_scan_wishes wishes = {.program = s->path,
@@ -77,12 +77,12 @@ static bool scan_in_child(void *arg, struct dh_err *err)
     /* Who ends the command ends the analysis with it. */
     if (getpid() != s->parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct dh_whole w = {0};
+    struct dh_whole_program w = {0};
     bool ok = read_models(&models, dh_option_get(s->options, "models"), err) &&
-              dh_whole_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) &&
+              dh_whole_program_read(&w, s->path, &models, dh_option_given(s->options, "library"), err) &&
               scan_whole(s, &w, err);
     fflush(stdout);
-    dh_whole_release(&w);
+    dh_whole_program_release(&w);
     dh_models_release(&models);
     return ok;
 }

@@ -80,7 +80,7 @@ static bool differ_in_atomicity(const char *a, const char *b)
     return a[0] && b[0] && is_atomic(a) != is_atomic(b);
 }
 
-static bool may_be_alike(const struct dh_whole *w, const struct dh_site *p, const struct dh_site *q)
+static bool may_be_alike(const struct dh_whole_program *w, const struct dh_site *p, const struct dh_site *q)
 {
     const char *a = dh_site_string(&w->sites, p->variable), *b = dh_site_string(&w->sites, q->variable);
     if (p->variable == q->variable || !a[0] || !b[0] || strstr(a, "union ") || strstr(b, "union "))
@@ -93,7 +93,7 @@ static bool may_be_alike(const struct dh_whole *w, const struct dh_site *p, cons
 }
 
 /* As the site of an instruction says, or its place. */
-static const char *variable_of(const struct dh_whole *w, uint32_t inst)
+static const char *variable_of(const struct dh_whole_program *w, uint32_t inst)
 {
     const struct dh_inst *i = &w->program.insts.at[inst];
     if (i->site < w->sites.n_sites)
@@ -102,7 +102,8 @@ static const char *variable_of(const struct dh_whole *w, uint32_t inst)
 }
 
 /* An object of the library that is accessed as a whole is no lock. */
-static bool is_lock_and_object(const struct dh_whole *w, const struct dh_inst *lock, const struct dh_inst *object)
+static bool is_lock_and_object(const struct dh_whole_program *w, const struct dh_inst *lock,
+                               const struct dh_inst *object)
 {
     const char *type = dh_program_string(&w->program, w->program.places.at[object->place].type);
     return dh_inst_class(lock) == DH_CLASS_SYNC && object->flags & DH_INST_LIBRARY && type[0] && !strstr(type, "mutex");
@@ -110,7 +111,7 @@ static bool is_lock_and_object(const struct dh_whole *w, const struct dh_inst *l
 
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other)
 {
-    const struct dh_whole *w = self;
+    const struct dh_whole_program *w = self;
     const struct dh_inst *i = &w->program.insts.at[one], *k = &w->program.insts.at[other];
     bool known = i->site < w->sites.n_sites && k->site < w->sites.n_sites;
     if (is_lock_and_object(w, i, k) || is_lock_and_object(w, k, i))

@@ -3,9 +3,9 @@
 #ifndef DH_CMD_SCAN_ALIKE_H
 #define DH_CMD_SCAN_ALIKE_H
 
-#include "driver/whole.h"
+#include "driver/whole_program.h"
 
-/* For struct dh_walk: `self` is the struct dh_whole, the others are instructions. */
+/* For struct dh_walk: `self` is the struct dh_whole_program, the others are instructions. */
 bool dh_scan_alike(void *self, uint32_t one, uint32_t other);
 /* The same number for the same field or variable, 0: no name. */
 uint32_t dh_scan_name(void *self, uint32_t inst);

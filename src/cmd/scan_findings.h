@@ -5,11 +5,11 @@
 
 #include "analysis/deadlock.h"
 #include "analysis/method_consistency.h"
-#include "driver/whole.h"
+#include "driver/whole_program.h"
 #include "finding/finding.h"
 
 struct dh_scan_names {
-    const struct dh_whole *whole;
+    const struct dh_whole_program *whole;
     const struct dh_walk *walk;
     const char *program; /* path */
     char build[33];

@@ -38,7 +38,7 @@ struct origin {
 };
 
 struct scan {
-    struct dh_whole *whole;
+    struct dh_whole_program *whole;
     const struct dh_scan_wishes *wishes;
     struct dh_shapes shapes;
     struct dh_inclusion *inclusion;
@@ -520,7 +520,7 @@ static bool explain(struct scan *s)
     return false;
 }
 
-bool dh_scan_report(struct dh_whole *w, const struct dh_scan_wishes *wishes, bool *found, struct dh_err *err)
+bool dh_scan_report(struct dh_whole_program *w, const struct dh_scan_wishes *wishes, bool *found, struct dh_err *err)
 {
     struct scan s = {.whole = w, .wishes = wishes};
     if (wishes->suppressions && !dh_suppressions_read(&s.suppressions, wishes->suppressions, err))

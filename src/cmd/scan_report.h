@@ -2,7 +2,7 @@
 #ifndef DH_CMD_SCAN_REPORT_H
 #define DH_CMD_SCAN_REPORT_H
 
-#include "driver/whole.h"
+#include "driver/whole_program.h"
 
 struct dh_scan_wishes {
     const char *cache; /* which calls count as walked before: a name of dh_cache */
@@ -14,6 +14,6 @@ struct dh_scan_wishes {
 };
 
 /* *found: something is suspected (with `explain`: that id is). */
-bool dh_scan_report(struct dh_whole *w, const struct dh_scan_wishes *wishes, bool *found, struct dh_err *err);
+bool dh_scan_report(struct dh_whole_program *w, const struct dh_scan_wishes *wishes, bool *found, struct dh_err *err);
 
 #endif

@@ -49,12 +49,12 @@ static int print_safe(const struct dh_parsed *p, const char *path, const struct 
 {
     struct dh_err err = {0};
     struct dh_bytes part;
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs facts;
     struct dh_str copies = {0};
     uint64_t also = 0;
     if (!read_trust(dh_option_get(p, "trust"), &also))
         return DH_EXIT_USAGE;
-    if (!dh_sparse_of_program(c, t, also, &part, &copies, &err)) {
+    if (!dh_sparse_analyse_program(c, t, also, &part, &copies, &err)) {
         dh_err_while(&err, "reading %s", path);
         return dh_fail(&err, DH_EXIT_FAILURE);
     }

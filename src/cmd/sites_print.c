@@ -206,7 +206,7 @@ static const char *word_of(unsigned safety)
                                       : "watched";
 }
 
-static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_copies *c)
+static void print_copies(FILE *out, const struct dh_site_table *t, const struct dh_program_clones *c)
 {
     for (uint32_t n = 0; n < c->n_marks; n++)
         if (c->marks[n].site < t->n_sites)
@@ -215,7 +215,7 @@ static void print_copies(FILE *out, const struct dh_site_table *t, const struct 
 }
 
 /* One line per plain access: word, stable name, place; at the end how many, or why nothing is known. */
-void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_facts *facts)
+void dh_sites_print_safe(FILE *out, const struct dh_site_table *t, const struct dh_sparse_proofs *facts)
 {
     for (uint32_t i = 0; i < t->n_sites && i < facts->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];

@@ -1,6 +1,6 @@
 #include "cmd/tell.h"
 
-#include "finding/import.h"
+#include "finding/log_import.h"
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -96,15 +96,15 @@ static bool found(void *arg, const struct dh_finding *f)
     return true;
 }
 
-struct dh_suspicions_sink dh_teller_sink(struct dh_teller *t)
+struct dh_finding_sink dh_teller_sink(struct dh_teller *t)
 {
-    return (struct dh_suspicions_sink){found, t};
+    return (struct dh_finding_sink){found, t};
 }
 
 void dh_teller_finish(struct dh_teller *t, const char *log_prefix)
 {
     if (t->later.n && log_prefix)
-        dh_logs_look(log_prefix, DH_TELLER_SUFFIX, drop, t);
+        dh_logs_each_finding(log_prefix, DH_TELLER_SUFFIX, drop, t);
     for (size_t i = 0; i < t->later.n; i++)
         if (t->later.at[i].text)
             print(t->later.at[i].text);

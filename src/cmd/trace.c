@@ -2,7 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/meaning.h"
 #include "cmd/progress.h"
-#include "finding/suspicion.h"
+#include "finding/suspicion_collector.h"
 #include "trace/dht.h"
 #include "trace/rules.h"
 #include "trace/source.h"
@@ -17,7 +17,7 @@ struct job {
     const char *path;
     struct dh_source *source;
     struct dh_meaning *meaning;
-    struct dh_suspicions *names; /* for what its modules say */
+    struct dh_suspicion_collector *names; /* for what its modules say */
     struct dh_rules *rules;
     struct dh_rules_filter *filter;
     struct dh_world_host host;
@@ -32,7 +32,7 @@ static bool hear_nothing(void *arg, const struct dh_finding *f)
 
 static bool begin(struct job *j, struct dh_err *err)
 {
-    static const struct dh_suspicions_sink nobody = {.found = hear_nothing};
+    static const struct dh_finding_sink nobody = {.found = hear_nothing};
     const char *rules = dh_option_get(j->options, "rules");
     if (rules && !(j->rules = dh_rules_read(rules, err)))
         return false;
@@ -40,8 +40,8 @@ static bool begin(struct job *j, struct dh_err *err)
         return false;
     j->meaning = dh_meaning_new(j->source);
     if (!dh_meaning_words(j->meaning, &j->host)) {
-        j->names = dh_suspicions_new(dh_source_meta(j->source), &nobody);
-        dh_suspicions_host(j->names, &j->host);
+        j->names = dh_suspicion_collector_new(dh_source_meta(j->source), &nobody);
+        dh_suspicion_collector_fill_host(j->names, &j->host);
     }
     j->filter = dh_rules_filter_new(j->rules, &j->host);
     return true;
@@ -50,7 +50,7 @@ static bool begin(struct job *j, struct dh_err *err)
 static void end(struct job *j)
 {
     dh_rules_filter_free(j->filter);
-    dh_suspicions_free(j->names);
+    dh_suspicion_collector_free(j->names);
     dh_meaning_free(j->meaning);
     dh_source_close(j->source);
     dh_rules_free(j->rules);

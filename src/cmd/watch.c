@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 struct dh_watch {
-    struct dh_suspicions *suspicions;
+    struct dh_suspicion_collector *suspicions;
     struct dh_feed *feed;
 };
 
@@ -14,20 +14,20 @@ static const char *option(void *arg, const char *key)
 
 struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_world_host *words,
                               const dh_detector_list *detectors, const struct dh_parsed *p,
-                              const struct dh_suspicions_sink *sink, struct dh_err *err)
+                              const struct dh_finding_sink *sink, struct dh_err *err)
 {
     struct dh_watch *w = calloc(1, sizeof *w);
     struct dh_detector_options o = {.get = option, .arg = (void *)p};
     struct dh_world_host host = {0};
     if (!w)
         abort();
-    w->suspicions = dh_suspicions_new(meta, sink);
+    w->suspicions = dh_suspicion_collector_new(meta, sink);
     if (words)
-        dh_suspicions_ask(w->suspicions, words);
-    dh_suspicions_host(w->suspicions, &host);
+        dh_suspicion_collector_set_sites(w->suspicions, words);
+    dh_suspicion_collector_fill_host(w->suspicions, &host);
     w->feed = dh_feed_new(meta, &host, detectors, &o, err);
     if (w->feed) {
-        dh_suspicions_watch(w->suspicions, dh_feed_world(w->feed));
+        dh_suspicion_collector_set_world(w->suspicions, dh_feed_world(w->feed));
         return w;
     }
     dh_watch_free(w);
@@ -49,7 +49,7 @@ void dh_watch_count(const struct dh_watch *w, struct dh_str *out)
     dh_feed_count(w->feed, out);
 }
 
-struct dh_suspicions *dh_watch_suspicions(struct dh_watch *w)
+struct dh_suspicion_collector *dh_watch_suspicions(struct dh_watch *w)
 {
     return w->suspicions;
 }
@@ -59,6 +59,6 @@ void dh_watch_free(struct dh_watch *w)
     if (!w)
         return;
     dh_feed_free(w->feed);
-    dh_suspicions_free(w->suspicions);
+    dh_suspicion_collector_free(w->suspicions);
     free(w);
 }

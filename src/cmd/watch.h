@@ -3,7 +3,7 @@
 #define DH_CMD_WATCH_H
 
 #include "cmd/command.h"
-#include "finding/suspicion.h"
+#include "finding/suspicion_collector.h"
 #include "trace/feed.h"
 
 struct dh_watch;
@@ -11,13 +11,13 @@ struct dh_watch;
  * asked of `p` by their names. NULL with one line when a detector refuses its options. */
 struct dh_watch *dh_watch_new(const struct dh_meta *meta, const struct dh_world_host *words,
                               const dh_detector_list *detectors, const struct dh_parsed *p,
-                              const struct dh_suspicions_sink *sink, struct dh_err *err);
+                              const struct dh_finding_sink *sink, struct dh_err *err);
 void dh_watch_event(struct dh_watch *w, const struct dh_event *e);
 /* The stream is at its end. */
 void dh_watch_end(struct dh_watch *w);
 /* What the detectors counted so far, in lines. */
 void dh_watch_count(const struct dh_watch *w, struct dh_str *out);
-struct dh_suspicions *dh_watch_suspicions(struct dh_watch *w);
+struct dh_suspicion_collector *dh_watch_suspicions(struct dh_watch *w);
 void dh_watch_free(struct dh_watch *w);
 
 #endif

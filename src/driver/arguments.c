@@ -171,7 +171,7 @@ static bool listed(const char *word, const char *const *list)
     return false;
 }
 
-bool dh_is_probe_name(const char *path)
+bool dh_cc_is_configure_check(const char *path)
 {
     const char *base = dh_basename(path);
     return dh_starts_with(base, "conftest") || dh_starts_with(base, "cmTC_") || strstr(path, "CMakeScratch/") ||
@@ -358,7 +358,7 @@ static void note_input(struct dh_cc_args *a, struct reading *r, const char *word
 {
     a->n_inputs++;
     r->early = r->early || is_header(word, r->language);
-    a->probe = a->probe || dh_is_probe_name(word) || strcmp(word, "-") == 0;
+    a->probe = a->probe || dh_cc_is_configure_check(word) || strcmp(word, "-") == 0;
     if (is_source(word, r->language))
         dh_argv_add(&a->sources, word);
 }
@@ -412,7 +412,7 @@ bool dh_cc_args_read(struct dh_cc_args *a, int argc, char **argv, struct dh_err 
     bool ok = dh_response_expand(argc, argv, &in, err) && read_words(a, &in, &r, err);
     if (ok) {
         a->output = a->output ? dh_strdup(a->output) : NULL;
-        a->probe = a->probe || (a->output && dh_is_probe_name(a->output));
+        a->probe = a->probe || (a->output && dh_cc_is_configure_check(a->output));
         a->step = r.early || !a->n_inputs ? DH_CC_OTHER : r.compile ? DH_CC_COMPILE : DH_CC_LINK;
         /* A probe for a flag wants clang's own answer. */
         if (!a->probe)

@@ -34,7 +34,7 @@ struct dh_cc_args {
 bool dh_cc_args_read(struct dh_cc_args *a, int argc, char **argv, struct dh_err *err);
 void dh_cc_args_release(struct dh_cc_args *a);
 /* Names that configure, cmake and meson give their test programs. */
-bool dh_is_probe_name(const char *path);
+bool dh_cc_is_configure_check(const char *path);
 
 /* Splits the text of a response file by GNU's quoting rules. */
 void dh_response_split(const char *text, struct dh_argv *out);

@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "driver/link.h"
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 #include "driver/source_name.h"
 #include "host/file.h"
 #include "host/resources.h"
@@ -166,9 +166,9 @@ static bool mark_one(const struct dh_cc_args *a, const char *source, const char 
 {
     if (!dh_file_is_regular(object))
         return true;
-    char *mapped = dh_map_path(&a->words, source);
-    bool ok = dh_object_mark(object, a->level, err) && (!mapped || dh_object_rename_source(object, mapped, err)) &&
-              dh_object_seal(object, err);
+    char *mapped = dh_prefix_map_path(&a->words, source);
+    bool ok = dh_object_rename_bitcode(object, a->level, err) &&
+              (!mapped || dh_object_rename_source(object, mapped, err)) && dh_object_hash_bitcode(object, err);
     free(mapped);
     return ok;
 }

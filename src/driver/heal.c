@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "driver/libraries.h"
-#include "driver/selection.h"
+#include "driver/site_selection.h"
 #include "host/cache.h"
 #include "host/file.h"
 #include "image/container.h"
@@ -78,7 +78,7 @@ bool dh_heal_keep_text(const char *name, const char *text, size_t n, char **plan
     struct dh_sections_error e;
     if (!dh_heal_read(&policy, text, n, malloc, &e))
         return dh_err_set(err, "%s:%u:%u: %s", name, e.line, e.column, e.text);
-    struct dh_id id = dh_hash(text, n);
+    struct dh_id id = dh_content_hash(text, n);
     char hex[33];
     dh_id_text(&id, hex);
     char *path = path_of(hex, 16, err);
@@ -264,7 +264,7 @@ static void each_linked(const char *trace, void (*fn)(void *arg, const struct dh
         const char *dot = strstr(dh_basename(path), ".so");
         struct dh_err ignored = {0};
         if (dot && (!dot[3] || dot[3] == '.') && dh_container_present(path))
-            dh_sites_each(path, fn, arg, &ignored);
+            dh_site_tables_each(path, fn, arg, &ignored);
         dh_err_release(&ignored);
         free(path);
         at += n + (at[n] == '\n');
@@ -284,7 +284,7 @@ static bool check(const char *file, const char *program, const struct dh_site_ta
         check_sites(&c, t);
         each_linked(trace, check_sites, &c);
     } else {
-        dh_sites_each(program, check_sites, &c, &ignored);
+        dh_site_tables_each(program, check_sites, &c, &ignored);
     }
     uint32_t whole = list_missing(&c, file, program, tell_line, telling);
     if (!err->text && c.twice)
@@ -333,7 +333,7 @@ void dh_heal_look_at_libraries(struct dh_plan *plan, const char *program)
 {
     struct dh_err ignored = {0};
     struct sharing s = {plan->heal ? &plan->heal->policy : NULL, 0};
-    if (plan->heal && dh_sites_each(program, count_table, &s, &ignored))
+    if (plan->heal && dh_site_tables_each(program, count_table, &s, &ignored))
         plan->heal->is_library |= s.tables > 1;
     dh_err_release(&ignored);
 }

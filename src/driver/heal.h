@@ -1,5 +1,5 @@
-/* Healing policies on their way into a variant. Layer: driver. As a selection of sites (driver/selection.h), a policy
- * is kept in the cache under the hash of its text, and the name of a plan carries that: "race,heal@HASH". */
+/* Healing policies on their way into a variant. Layer: driver. As a selection of sites (driver/site_selection.h), a
+ * policy is kept in the cache under the hash of its text, and the name of a plan carries that: "race,heal@HASH". */
 #ifndef DH_DRIVER_HEAL_H
 #define DH_DRIVER_HEAL_H
 

@@ -638,7 +638,7 @@ static bool place_hooks(struct job *j, struct safety *s, struct dh_plan *plan, L
     if (!dh_heal_apply(j->plan, &t, plan, err))
         return false;
     s->plan = plan->heal;
-    s->sites = dh_sites_reopen(&t);
+    s->sites = dh_site_builder_of_table(&t);
     s->places = dh_places_new(s->sites);
     *m = dh_parse_bitcode(dh_context_new(), "embedded module", module.at, module.n, err);
     if (!*m)

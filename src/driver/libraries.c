@@ -169,8 +169,8 @@ static void sites_of_library(void *arg, const char *name, const char *path, bool
         sites_of(arg, path);
 }
 
-bool dh_sites_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
-                   struct dh_err *err)
+bool dh_site_tables_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
+                         struct dh_err *err)
 {
     struct each_sites e = {fn, arg};
     sites_of(&e, program);

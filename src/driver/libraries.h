@@ -12,7 +12,7 @@ bool dh_libraries_each(const char *program,
                        void (*fn)(void *arg, const char *name, const char *path, bool instrumented), void *arg,
                        struct dh_err *err);
 /* The sites of the program and of each instrumented library that was found; what cannot be read is passed over. */
-bool dh_sites_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
-                   struct dh_err *err);
+bool dh_site_tables_each(const char *program, void (*fn)(void *arg, const struct dh_site_table *sites), void *arg,
+                         struct dh_err *err);
 
 #endif

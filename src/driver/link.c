@@ -3,11 +3,11 @@
 #include "base/str.h"
 #include "driver/arguments.h"
 #include "driver/heal.h"
-#include "driver/inputs.h"
+#include "driver/link_inputs.h"
 #include "driver/link_line.h"
 #include "driver/merge.h"
 #include "driver/passes.h"
-#include "driver/selection.h"
+#include "driver/site_selection.h"
 #include "driver/sparse.h"
 #include "driver/variant.h"
 #include "host/resources.h"
@@ -25,7 +25,7 @@
 
 struct linking {
     struct dh_link_line line;
-    struct dh_inputs inputs;
+    struct dh_link_inputs inputs;
     struct dh_str trace;
     struct dh_bytes native; /* the natively linked file */
     char *folder;
@@ -73,9 +73,9 @@ static bool has_room(const struct linking *k, struct dh_err *err)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < k->line.words.n; i++)
-        if (k->line.words.at[i].kind == DH_WORD_FILE && dh_ends_with(k->line.words.at[i].text, ".o"))
+        if (k->line.words.at[i].kind == DH_LINK_WORD_FILE && dh_ends_with(k->line.words.at[i].text, ".o"))
             bytes += dh_file_size(k->line.words.at[i].text);
-    return dh_disk_has(k->folder, bytes, "linking", err) ||
+    return dh_disk_has_room(k->folder, bytes, "linking", err) ||
            dh_err_while(err, "linking %s; TMPDIR names another place", k->line.output);
 }
 
@@ -137,7 +137,7 @@ static void collect_kept(const struct linking *k, struct dh_names *keep)
         free(wrap);
     }
     for (size_t i = 0; i < k->inputs.objects.n; i++) {
-        const struct dh_input *in = &k->inputs.objects.at[i];
+        const struct dh_link_input *in = &k->inputs.objects.at[i];
         if (!in->level)
             each_symbol(in->name, &in->bytes, false, keep_symbol, keep);
     }
@@ -145,19 +145,19 @@ static void collect_kept(const struct linking *k, struct dh_names *keep)
 }
 
 /* A word whose inputs were all merged leaves nothing behind; others are kept by path or carried along. */
-static void add_word_inputs(const struct linking *k, size_t word, struct dh_recipe *r, bool *merged_placed)
+static void add_word_inputs(const struct linking *k, size_t word, struct dh_link_recipe *r, bool *merged_placed)
 {
     for (size_t i = 0; i < k->inputs.objects.n; i++) {
-        const struct dh_input *in = &k->inputs.objects.at[i];
+        const struct dh_link_input *in = &k->inputs.objects.at[i];
         if (in->word != word)
             continue;
         if (in->level && !*merged_placed) {
-            dh_recipe_add(r, DH_RECIPE_MERGED, "", NULL, NULL, 0);
+            dh_link_recipe_add(r, DH_RECIPE_MERGED, "", NULL, NULL, 0);
             *merged_placed = true;
         }
         if (!in->level && !in->system)
-            dh_recipe_add(r, in->lazy ? DH_RECIPE_LAZY : DH_RECIPE_OBJECT, dh_basename(in->name), NULL, in->bytes.at,
-                          in->bytes.n);
+            dh_link_recipe_add(r, in->lazy ? DH_RECIPE_LAZY_OBJECT : DH_RECIPE_OBJECT, dh_basename(in->name), NULL,
+                               in->bytes.at, in->bytes.n);
     }
 }
 
@@ -175,54 +175,56 @@ static bool is_kept_word(const struct linking *k, size_t word)
 
 static bool is_unused_archive(const struct linking *k, const struct dh_link_word *w)
 {
-    char *path = w->kind == DH_WORD_FILE ? dh_strdup(w->text) : dh_link_line_find_library(&k->line, w);
+    char *path = w->kind == DH_LINK_WORD_FILE ? dh_strdup(w->text) : dh_link_line_find_library(&k->line, w);
     bool unused =
         path && dh_ends_with(path, ".a") && !dh_starts_with(path, "/usr/lib") && !dh_starts_with(path, "/lib");
     free(path);
     return unused;
 }
 
-static bool add_read_file(const struct dh_link_word *w, struct dh_recipe *r, struct dh_err *err)
+static bool add_read_file(const struct dh_link_word *w, struct dh_link_recipe *r, struct dh_err *err)
 {
     struct dh_bytes b;
     if (!dh_file_read(w->text, &b, err))
         return false;
-    dh_recipe_add(r, DH_RECIPE_READS, dh_basename(w->text), w->option, b.at, b.n);
+    dh_link_recipe_add(r, DH_RECIPE_FILE_OPTION, dh_basename(w->text), w->option, b.at, b.n);
     dh_bytes_release(&b);
     return true;
 }
 
-static bool add_word(const struct linking *k, size_t i, struct dh_recipe *r, bool *merged_placed, struct dh_err *err)
+static bool add_word(const struct linking *k, size_t i, struct dh_link_recipe *r, bool *merged_placed,
+                     struct dh_err *err)
 {
     const struct dh_link_word *w = &k->line.words.at[i];
     char *path;
     switch (w->kind) {
-    case DH_WORD_OPTION:
-        dh_recipe_add(r, DH_RECIPE_OPTION, w->text, NULL, NULL, 0);
+    case DH_LINK_WORD_OPTION:
+        dh_link_recipe_add(r, DH_RECIPE_OPTION, w->text, NULL, NULL, 0);
         return true;
-    case DH_WORD_SEARCH:
+    case DH_LINK_WORD_SEARCH_PATH:
         path = w->text[0] == '=' ? dh_strdup(w->text) : dh_path_absolute(w->text);
-        dh_recipe_add(r, DH_RECIPE_SEARCH, path, NULL, NULL, 0);
+        dh_link_recipe_add(r, DH_RECIPE_SEARCH_PATH, path, NULL, NULL, 0);
         free(path);
         return true;
-    case DH_WORD_READS:
+    case DH_LINK_WORD_FILE_OPTION:
         return add_read_file(w, r, err);
-    case DH_WORD_FILE:
-    case DH_WORD_LIBRARY:
+    case DH_LINK_WORD_FILE:
+    case DH_LINK_WORD_LIBRARY:
         add_word_inputs(k, i, r, merged_placed);
         if (!is_kept_word(k, i) || is_unused_archive(k, w))
             return true;
-        path = w->kind == DH_WORD_FILE ? dh_path_absolute(w->text) : dh_strdup(w->text);
-        dh_recipe_add(r, w->kind == DH_WORD_FILE ? DH_RECIPE_PATH : DH_RECIPE_LIBRARY, path, NULL, NULL, 0);
+        path = w->kind == DH_LINK_WORD_FILE ? dh_path_absolute(w->text) : dh_strdup(w->text);
+        dh_link_recipe_add(r, w->kind == DH_LINK_WORD_FILE ? DH_RECIPE_PATH : DH_RECIPE_LIBRARY, path, NULL, NULL, 0);
         free(path);
         return true;
     }
     return true;
 }
 
-static bool make_recipe(const struct linking *k, const struct dh_merged *m, struct dh_recipe *r, struct dh_err *err)
+static bool make_recipe(const struct linking *k, const struct dh_merged *m, struct dh_link_recipe *r,
+                        struct dh_err *err)
 {
-    *r = (struct dh_recipe){.output = k->line.kind, .level = m->level};
+    *r = (struct dh_link_recipe){.output = k->line.kind, .level = m->level};
     bool merged_placed = false, ok = true;
     for (size_t i = 0; ok && i < k->line.words.n; i++)
         ok = add_word(k, i, r, &merged_placed, err);
@@ -248,7 +250,7 @@ static void note_entries(struct dh_merged *m)
 }
 
 /* Numbers the sites and fills the container's lasting parts; the id is what module and sites hash to. */
-static bool describe(const struct linking *k, struct dh_merged *m, const struct dh_recipe *r,
+static bool describe(const struct linking *k, struct dh_merged *m, const struct dh_link_recipe *r,
                      struct dh_site_builder *sites, struct dh_container_writer *w, struct dh_id *id, struct dh_err *err)
 {
     dh_ir_copy_arguments(m->module);
@@ -259,9 +261,10 @@ static bool describe(const struct linking *k, struct dh_merged *m, const struct 
     void *scopes = dh_ir_lock_scopes(m->module, sites, &n_scopes);
     void *table = dh_site_builder_write(sites, &n);
     LLVMMemoryBufferRef module = LLVMWriteBitcodeToMemoryBuffer(m->module);
-    struct dh_id hashes[2] = {dh_hash(LLVMGetBufferStart(module), LLVMGetBufferSize(module)), dh_hash(table, n)};
-    *id = dh_hash(hashes, sizeof hashes);
-    struct dh_bytes recipe = dh_recipe_write(r);
+    struct dh_id hashes[2] = {dh_content_hash(LLVMGetBufferStart(module), LLVMGetBufferSize(module)),
+                              dh_content_hash(table, n)};
+    *id = dh_content_hash(hashes, sizeof hashes);
+    struct dh_bytes recipe = dh_link_recipe_write(r);
     bool ok = dh_container_add(w, DH_PART_SITES, table, n, err) &&
               dh_container_add(w, DH_PART_UNITS, m->units.at ? m->units.at : "", m->units.n, err) &&
               dh_container_add(w, DH_PART_SCOPES, scopes, n_scopes, err) &&
@@ -307,7 +310,7 @@ static char *production_plan(const struct linking *k, const struct dh_site_build
 }
 
 /* How much the program and its variants leave out, as the command says. */
-static bool read_degree(struct dh_recipe *r, struct dh_err *err)
+static bool read_degree(struct dh_link_recipe *r, struct dh_err *err)
 {
     const char *text = getenv(DH_LD_PLAN);
     struct dh_plan plan = {.degree = DH_DEGREE_OPTIMIZED};
@@ -320,20 +323,20 @@ static bool read_degree(struct dh_recipe *r, struct dh_err *err)
 }
 
 /* Leaves out what is proven safe; what was learned stays with the program. */
-static bool leave_out(const struct dh_variant *v, const struct dh_recipe *r, struct dh_plan *plan,
+static bool leave_out(const struct dh_variant *v, const struct dh_link_recipe *r, struct dh_plan *plan,
                       struct dh_container_writer *w, struct dh_err *err)
 {
     struct dh_site_table t = dh_site_builder_view(v->sites);
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs facts;
     plan->degree = r->degree;
     plan->no_arrays = r->no_arrays;
     plan->no_copies = r->no_copies;
     if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
         return true;
-    struct dh_bytes learned = dh_sparse_learn(v->module, &t, 0, getenv(DH_LD_PLAN));
+    struct dh_bytes learned = dh_sparse_analyse(v->module, &t, 0, getenv(DH_LD_PLAN));
     if (dh_sparse_read(&learned, &facts)) {
         dh_sparse_apply(&facts, &t, plan);
-        dh_sparse_specialise(&facts, plan, v->module);
+        dh_sparse_apply_clones(&facts, plan, v->module);
     }
     bool ok = dh_container_add(w, DH_PART_SAFE, learned.at, learned.n, err);
     dh_bytes_release(&learned);
@@ -347,7 +350,7 @@ static bool is_production(void)
 
 static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *err)
 {
-    struct dh_recipe recipe;
+    struct dh_link_recipe recipe;
     struct dh_names keep = {0};
     struct dh_plan plan = {.everywhere = DH_CLASS_RACE};
     struct dh_site_builder *sites = dh_site_builder_new();
@@ -388,7 +391,7 @@ static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *
     dh_argv_release(&objects);
     dh_site_builder_free(sites);
     dh_names_release(&keep);
-    dh_recipe_release(&recipe);
+    dh_link_recipe_release(&recipe);
     return ok;
 }
 
@@ -396,7 +399,7 @@ static bool link_instrumented(void *arg, struct dh_err *err)
 {
     struct linking *k = arg;
     struct dh_merged m;
-    if (!dh_inputs_collect(&k->inputs, &k->line, k->trace.at ? k->trace.at : "", &k->native, err) ||
+    if (!dh_link_inputs_collect(&k->inputs, &k->line, k->trace.at ? k->trace.at : "", &k->native, err) ||
         !dh_merge(&m, &k->inputs, &k->line, err))
         return dh_err_while(err, "linking %s", k->line.output);
     warn_mixed(&m);
@@ -415,7 +418,7 @@ static bool stays_native(const struct dh_link_line *l)
     char *folder = dh_format("%.*s.", (int)(dh_basename(l->output) - l->output), l->output);
     bool writable = access(folder, W_OK) == 0;
     free(folder);
-    return !writable || l->kind == DH_LINK_RELOCATABLE || l->asks_only || dh_is_probe_name(l->output) ||
+    return !writable || l->kind == DH_LINK_RELOCATABLE || l->asks_only || dh_cc_is_configure_check(l->output) ||
            (dh_file_exists(l->output) && !dh_file_is_regular(l->output));
 }
 
@@ -451,7 +454,7 @@ int dh_link(int argc, char **argv, struct dh_err *err)
             code = link_fully(&k, err);
     }
     dh_link_line_release(&k.line);
-    dh_inputs_release(&k.inputs);
+    dh_link_inputs_release(&k.inputs);
     dh_str_release(&k.trace);
     dh_bytes_release(&k.native);
     free(k.folder);

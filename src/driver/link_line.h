@@ -10,17 +10,17 @@
 #include <stdbool.h>
 
 enum dh_link_word_kind {
-    DH_WORD_OPTION,  /* stays as it is */
-    DH_WORD_FILE,    /* an input named by path */
-    DH_WORD_LIBRARY, /* -lNAME; text = NAME */
-    DH_WORD_SEARCH,  /* -L FOLDER; text = FOLDER */
-    DH_WORD_READS    /* an option that names a file the linker reads; text = the file, option = its prefix */
+    DH_LINK_WORD_OPTION,      /* stays as it is */
+    DH_LINK_WORD_FILE,        /* an input named by path */
+    DH_LINK_WORD_LIBRARY,     /* -lNAME; text = NAME */
+    DH_LINK_WORD_SEARCH_PATH, /* -L FOLDER; text = FOLDER */
+    DH_LINK_WORD_FILE_OPTION  /* an option that names a file the linker reads; text = the file, option = its prefix */
 };
 
 struct dh_link_word {
     enum dh_link_word_kind kind;
     char *text;
-    char *option;        /* DH_WORD_READS only */
+    char *option;        /* DH_LINK_WORD_FILE_OPTION only */
     bool prefers_static; /* -Bstatic in force, for -l */
 };
 

@@ -4,7 +4,7 @@
 #define DH_DRIVER_MERGE_H
 
 #include "base/names.h"
-#include "driver/inputs.h"
+#include "driver/link_inputs.h"
 #include "driver/link_line.h"
 
 #include <llvm-c/Core.h>
@@ -19,7 +19,7 @@ struct dh_merged {
 
 /* Objects that hold more than their bitcode (ld -r with assembly) lose their level: they are linked natively.
  * NULL module when nothing carries bitcode. */
-bool dh_merge(struct dh_merged *m, struct dh_inputs *in, const struct dh_link_line *line, struct dh_err *err);
+bool dh_merge(struct dh_merged *m, struct dh_link_inputs *in, const struct dh_link_line *line, struct dh_err *err);
 /* Makes internal what nobody outside the module needs and drops what is then unused. */
 bool dh_internalise(LLVMModuleRef m, const struct dh_names *keep, struct dh_err *err);
 

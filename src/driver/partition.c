@@ -226,7 +226,7 @@ static size_t smallest_part(void)
     return n > 0 ? (size_t)n : SMALLEST_PART;
 }
 
-void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max)
+void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned max)
 {
     *p = (struct dh_partition){.n = 1};
     size_t total = 0, functions = 0;

@@ -11,7 +11,7 @@ struct dh_partition {
 };
 
 /* At most `max` parts, one for small programs. Makes visible (hidden) what one part uses of another. */
-void dh_partition_plan(struct dh_partition *p, LLVMModuleRef m, unsigned max);
+void dh_partition_split(struct dh_partition *p, LLVMModuleRef m, unsigned max);
 /* Removes everything but part k; of no use to the caller's other parts afterwards. */
 void dh_partition_keep(const struct dh_partition *p, LLVMModuleRef m, unsigned k);
 void dh_partition_release(struct dh_partition *p);

@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "driver/merge.h"
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 #include "host/file.h"
 
 #include <elf.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-char *dh_map_path(const struct dh_argv *words, const char *path)
+char *dh_prefix_map_path(const struct dh_argv *words, const char *path)
 {
     static const char *const options[] = {"-ffile-prefix-map=", "-fdebug-prefix-map="};
     for (int i = words->n; i-- > 0;)

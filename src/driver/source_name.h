@@ -8,7 +8,7 @@
 
 /* The path as the last fitting -ffile-prefix-map=OLD=NEW or -fdebug-prefix-map of `words` has it; NULL when none fits.
  * Owned by the caller. */
-char *dh_map_path(const struct dh_argv *words, const char *path);
+char *dh_prefix_map_path(const struct dh_argv *words, const char *path);
 /* Renames the module in the object's bitcode section, which moves to the end of the file; nothing of the old stays. */
 bool dh_object_rename_source(const char *object, const char *source, struct dh_err *err);
 

@@ -2,8 +2,8 @@
 
 #include "analysis/race_free_proofs.h"
 #include "base/str.h"
+#include "driver/clone_trial.h"
 #include "driver/merge.h"
-#include "driver/tryout.h"
 #include "host/process.h"
 #include "ir/model.h"
 
@@ -16,7 +16,7 @@
 
 static const char magic[8] = "DHSAFE03";
 
-/* Followed by copies (functions, redirects, marks: driver/special.h) and one byte for each site. */
+/* Followed by copies (functions, redirects, marks: driver/apply_clones.h) and one byte for each site. */
 struct part {
     char magic[8];
     uint32_t n_sites, accesses, race, private, unit;
@@ -28,7 +28,7 @@ struct part {
 struct learned {
     struct part part;
     bool done; /* what is safe is known; copies may still be tried out */
-    struct dh_tryout tryout;
+    struct dh_clone_trial tryout;
     uint8_t of_site[];
 };
 
@@ -207,7 +207,7 @@ static void look(struct learning *l, const struct dh_models *models, const struc
 {
     struct dh_special special = {0};
     struct dh_safe safe;
-    uint8_t *copyable = dh_tryout_copyable(l->module, program), *elements = elements_of(l->sites);
+    uint8_t *copyable = dh_clonable_functions(l->module, program), *elements = elements_of(l->sites);
     struct dh_safe_question q = {.n_sites = l->to->part.n_sites,
                                  .elements = elements,
                                  .also = l->also,
@@ -216,7 +216,7 @@ static void look(struct learning *l, const struct dh_models *models, const struc
     dh_safe_find(&safe, program, &q);
     copy_result(l->to, &safe);
     if (has_time(seconds))
-        dh_tryout_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
+        dh_clone_trial_run(&l->to->tryout, l->module, models, program, &safe, &special, l->also);
     dh_safe_release(&safe);
     dh_special_release(&special);
     free(copyable);
@@ -234,11 +234,11 @@ static bool learn_in_child(void *arg, struct dh_err *err)
         return true;
     setrlimit(RLIMIT_CPU, &time);
     dh_models_init(&models);
-    dh_special_number(l->module, l->to->part.n_sites);
+    dh_clones_number_calls(l->module, l->to->part.n_sites);
     bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
     if (ok)
         look(l, &models, &program, seconds);
-    dh_special_unnumber(l->module, l->to->part.n_sites);
+    dh_clones_unnumber_calls(l->module, l->to->part.n_sites);
     dh_program_release(&program);
     dh_models_release(&models);
     return ok;
@@ -249,7 +249,7 @@ static struct dh_bytes write_part(const struct learned *l)
 {
     struct dh_str out = {0};
     struct part part = l->part;
-    const struct dh_tryout *t = &l->tryout;
+    const struct dh_clone_trial *t = &l->tryout;
     part.n_copies = t->n_copies;
     part.n_redirects = t->n_redirects;
     part.n_marks = t->n_copies ? t->n_marks : 0;
@@ -275,7 +275,7 @@ static void recover(struct learned *l, const struct dh_err *err)
     snprintf(l->part.gave_up, sizeof l->part.gave_up, "%s", err->text ? err->text : "the analysis failed");
 }
 
-struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked)
+struct dh_bytes dh_sparse_analyse(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked)
 {
     uint32_t n_sites = t->n_sites;
     size_t n = sizeof(struct learned) + n_sites;
@@ -294,10 +294,10 @@ struct dh_bytes dh_sparse_learn(LLVMModuleRef m, const struct dh_site_table *t, 
     return all;
 }
 
-bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
-                          struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
+bool dh_sparse_analyse_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
+                               struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
 {
-    struct dh_sparse_facts facts;
+    struct dh_sparse_proofs facts;
     struct dh_bytes module;
     if (!dh_container_read(c, DH_PART_MODULE, &module, err))
         return false;
@@ -306,42 +306,42 @@ bool dh_sparse_of_program(const struct dh_container *c, const struct dh_site_tab
     if (!m)
         return false;
     LLVMSetIsNewDbgInfoFormat(m, 0);
-    *part = dh_sparse_learn(m, t, also, true);
+    *part = dh_sparse_analyse(m, t, also, true);
     if (dh_sparse_read(part, &facts))
-        dh_special_describe(m, &facts.copies, t->n_sites, copies);
+        dh_clones_describe(m, &facts.copies, t->n_sites, copies);
     return true;
 }
 
-bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_facts *facts)
+bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_proofs *facts)
 {
     const struct part *part = (const struct part *)b->at;
     if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->gave_up[sizeof part->gave_up - 1])
         return false;
     const uint32_t *functions = (const uint32_t *)(part + 1);
     const struct dh_redirect *redirects = (const struct dh_redirect *)(functions + part->n_copies);
-    const struct dh_copy_mark *marks = (const struct dh_copy_mark *)(redirects + part->n_redirects);
+    const struct dh_clone_proof *marks = (const struct dh_clone_proof *)(redirects + part->n_redirects);
     uint64_t n = sizeof *part + (uint64_t)part->n_copies * sizeof *functions +
                  (uint64_t)part->n_redirects * sizeof *redirects + (uint64_t)part->n_marks * sizeof *marks +
                  part->n_sites;
     if (n != b->n)
         return false;
-    struct dh_copies copies = {.functions = functions,
-                               .redirects = redirects,
-                               .marks = marks,
-                               .n = part->n_copies,
-                               .n_redirects = part->n_redirects,
-                               .n_marks = part->n_marks,
-                               .n_functions = part->n_functions,
-                               .size = part->size,
-                               .added = part->added};
-    *facts = (struct dh_sparse_facts){.of_site = (const uint8_t *)(marks + part->n_marks),
-                                      .n_sites = part->n_sites,
-                                      .accesses = part->accesses,
-                                      .race = part->race,
-                                      .private = part->private,
-                                      .unit = part->unit,
-                                      .gave_up = part->gave_up,
-                                      .copies = copies};
+    struct dh_program_clones copies = {.functions = functions,
+                                       .redirects = redirects,
+                                       .marks = marks,
+                                       .n = part->n_copies,
+                                       .n_redirects = part->n_redirects,
+                                       .n_marks = part->n_marks,
+                                       .n_functions = part->n_functions,
+                                       .size = part->size,
+                                       .added = part->added};
+    *facts = (struct dh_sparse_proofs){.of_site = (const uint8_t *)(marks + part->n_marks),
+                                       .n_sites = part->n_sites,
+                                       .accesses = part->accesses,
+                                       .race = part->race,
+                                       .private = part->private,
+                                       .unit = part->unit,
+                                       .gave_up = part->gave_up,
+                                       .copies = copies};
     return true;
 }
 
@@ -376,7 +376,7 @@ static bool spares_scope(const struct dh_plan *plan, unsigned safety)
     return !others && plan->everywhere & DH_CLASS_CONSISTENCY && plan->degree != DH_DEGREE_ALL && safety & quiet;
 }
 
-void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_table *t, struct dh_plan *plan)
+void dh_sparse_apply(const struct dh_sparse_proofs *facts, const struct dh_site_table *t, struct dh_plan *plan)
 {
     uint32_t n = t->n_sites < facts->n_sites ? t->n_sites : facts->n_sites;
     if (*facts->gave_up && !plan->no_arrays)
@@ -403,8 +403,8 @@ void dh_sparse_apply(const struct dh_sparse_facts *facts, const struct dh_site_t
     plan->proven = true;
 }
 
-void dh_sparse_specialise(const struct dh_sparse_facts *facts, const struct dh_plan *plan, LLVMModuleRef m)
+void dh_sparse_apply_clones(const struct dh_sparse_proofs *facts, const struct dh_plan *plan, LLVMModuleRef m)
 {
     if (plan->proven && plan->degree == DH_DEGREE_OPTIMIZED && !plan->no_copies && !plan->heal)
-        dh_special_apply(m, &facts->copies, facts->n_sites);
+        dh_clones_apply(m, &facts->copies, facts->n_sites);
 }

@@ -190,7 +190,7 @@ static bool run_clang(const struct generating *g, const char *bitcode, struct dh
     int status = 0;
     bool ok = dh_process_run(&a, NULL, &status, err);
     if (ok && status != 0) {
-        char *words = dh_status_words(status);
+        char *words = dh_status_text(status);
         ok = dh_err_set(err, "clang ended with %s, while generating code for %s", words, g->v->output);
         free(words);
     }
@@ -215,7 +215,8 @@ static bool generate_part(void *arg, struct dh_err *err)
     LLVMMemoryBufferRef bytes = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(bytes);
     bool ok = dh_file_write(bitcode, LLVMGetBufferStart(bytes), n, 0600, err) &&
-              dh_disk_has(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) && run_clang(g, bitcode, err);
+              dh_disk_has_room(g->v->folder, OBJECT_PER_BITCODE * n, "generating code", err) &&
+              run_clang(g, bitcode, err);
     LLVMDisposeMemoryBuffer(bytes);
     free(bitcode);
     return ok;
@@ -226,7 +227,7 @@ static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_er
     struct dh_partition p;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned most = processors > MOST_PARTS ? MOST_PARTS : processors < 1 ? 1 : (unsigned)processors;
-    dh_partition_plan(&p, v->module, most);
+    dh_partition_split(&p, v->module, most);
     struct generating g[MOST_PARTS];
     struct dh_child children[MOST_PARTS];
     unsigned started = 0;
@@ -318,7 +319,7 @@ static bool has_room(const struct dh_variant *v, const struct dh_argv *objects, 
     for (int i = 0; i < objects->n; i++)
         bytes += dh_file_size(objects->at[i]);
     char *folder = dh_format("%.*s.", (int)(dh_basename(v->output) - v->output), v->output);
-    bool ok = dh_disk_has(folder, bytes, "the program", err);
+    bool ok = dh_disk_has_room(folder, bytes, "the program", err);
     free(folder);
     return ok;
 }
@@ -333,7 +334,8 @@ static bool run_linker(const struct dh_variant *v, const struct dh_argv *objects
         dh_argv_add(&line, "--undefined-version");
         dh_argv_add(&line, "--no-mmap-output-file"); /* a full disk ends in a message, not in a bus error */
         dh_argv_add_all(&merged, objects->at, objects->n);
-        ok = add_runtime(v, &merged, err) && dh_recipe_command(v->recipe, v->folder, &merged, v->origin, &line, err);
+        ok = add_runtime(v, &merged, err) &&
+             dh_link_recipe_command(v->recipe, v->folder, &merged, v->origin, &line, err);
         dh_argv_add(&line, "-o");
         dh_argv_add(&line, temp);
     }

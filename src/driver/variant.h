@@ -3,8 +3,8 @@
 #ifndef DH_DRIVER_VARIANT_H
 #define DH_DRIVER_VARIANT_H
 
+#include "driver/link_recipe.h"
 #include "driver/plan_name.h"
-#include "driver/recipe.h"
 #include "event/plan.h"
 #include "event/site.h"
 #include "image/container.h"
@@ -14,12 +14,12 @@
 struct dh_variant {
     LLVMModuleRef module; /* tagged; changed on the way */
     struct dh_site_builder *sites;
-    const struct dh_recipe *recipe;
+    const struct dh_link_recipe *recipe;
     const struct dh_plan *plan;
     const char *name;   /* "race", "engine", "stale", ... as --plan says */
     struct dh_id id;    /* of the program */
     const char *folder; /* for temporary files */
-    const char *origin; /* see dh_recipe_command; NULL for the first link */
+    const char *origin; /* see dh_link_recipe_command; NULL for the first link */
     const char *output;
     const struct dh_bytes *container; /* section to embed, or NULL */
 };

@@ -110,7 +110,7 @@ struct dh_known_module *dh_modules_get(struct dh_modules *s, const char *path, c
     return m;
 }
 
-void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_made_module *made)
+void dh_modules_put_virtual(struct dh_modules *s, const char *path, const struct dh_virtual_module *made)
 {
     struct dh_known_module *m = find(s, path);
     if (!m)
@@ -122,13 +122,13 @@ void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_mad
         m->sites.strings = "";
 }
 
-static bool made_data(const struct dh_known_module *m, uint64_t address, struct dh_source_data *out)
+static bool made_data(const struct dh_known_module *m, uint64_t address, struct dh_source_variable *out)
 {
     out->name = m->name(m->arg, address);
     out->variable = dh_strdup(out->name);
     if (out->name[0])
         return true;
-    dh_source_data_release(out);
+    dh_source_variable_release(out);
     return false;
 }
 
@@ -201,15 +201,16 @@ void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t o
     dh_source_frames_release(&places);
 }
 
-bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at, uint64_t *size)
+bool dh_known_variable_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at,
+                              uint64_t *size)
 {
-    return m->readable && dh_symbolize_extent(s->symbols, m->path, offset, at, size);
+    return m->readable && dh_symbolize_variable_extent(s->symbols, m->path, offset, at, size);
 }
 
-bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out)
+bool dh_known_variable(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_variable *out)
 {
-    *out = (struct dh_source_data){0};
+    *out = (struct dh_source_variable){0};
     if (m->name)
         return made_data(m, offset, out);
-    return m->readable && dh_symbolize_data(s->symbols, m->path, offset, out);
+    return m->readable && dh_symbolize_variable_at(s->symbols, m->path, offset, out);
 }

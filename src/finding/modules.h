@@ -22,17 +22,19 @@ const struct dh_scope_table *dh_known_scopes(const struct dh_known_module *m);
 
 /* Adds the frames of a return address, inlined calls included; at least one. */
 void dh_known_frames(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_finding_stack *out);
-bool dh_known_data(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, struct dh_source_data *out);
+bool dh_known_variable(struct dh_modules *s, struct dh_known_module *m, uint64_t offset,
+                       struct dh_source_variable *out);
 /* The extent of the global variable around an address of the file. */
-bool dh_known_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at, uint64_t *size);
+bool dh_known_variable_extent(struct dh_modules *s, struct dh_known_module *m, uint64_t offset, uint64_t *at,
+                              uint64_t *size);
 /* A module that is no file. Known by its path like others; what is given again replaces what was there. */
-struct dh_made_module {
+struct dh_virtual_module {
     struct dh_site_table sites; /* its places are the rows; the caller keeps the bytes */
     /* The name of what is at an address, "" when there is none, owned by the caller; or NULL. */
     char *(*name)(void *arg, uint64_t address);
     void *arg;
 };
-void dh_modules_make(struct dh_modules *s, const char *path, const struct dh_made_module *made);
+void dh_modules_put_virtual(struct dh_modules *s, const char *path, const struct dh_virtual_module *made);
 
 /* The path without the directory it was compiled in, as the compiler was called, and without "x/..". Owned by the
  * caller. */

@@ -3,12 +3,12 @@
 #include "base/str.h"
 #include "event/site.h"
 #include "finding/modules.h"
-#include "finding/value.h"
+#include "finding/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct dh_resolver {
+struct dh_finding_resolver {
     struct dh_modules *modules;
 };
 
@@ -19,16 +19,16 @@ struct job {
     struct dh_finding *out;
 };
 
-struct dh_resolver *dh_resolver_new(void)
+struct dh_finding_resolver *dh_resolver_new(void)
 {
-    struct dh_resolver *r = calloc(1, sizeof *r);
+    struct dh_finding_resolver *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->modules = dh_modules_new();
     return r;
 }
 
-void dh_resolver_free(struct dh_resolver *r)
+void dh_resolver_free(struct dh_finding_resolver *r)
 {
     if (!r)
         return;
@@ -36,7 +36,7 @@ void dh_resolver_free(struct dh_resolver *r)
     free(r);
 }
 
-struct dh_modules *dh_resolver_modules(struct dh_resolver *r)
+struct dh_modules *dh_resolver_modules(struct dh_finding_resolver *r)
 {
     return r->modules;
 }
@@ -280,11 +280,11 @@ static const struct dh_site *lock_site(const struct dh_site_table *t, const stru
 static char *data_name(struct job *j, const struct dh_log_address *where)
 {
     struct dh_known_module *m = module_of(j, where->module);
-    struct dh_source_data data;
-    if (!m || !dh_known_data(j->modules, m, where->offset, &data))
+    struct dh_source_variable data;
+    if (!m || !dh_known_variable(j->modules, m, where->offset, &data))
         return NULL;
     char *name = dh_strdup(data.name);
-    dh_source_data_release(&data);
+    dh_source_variable_release(&data);
     return name;
 }
 
@@ -498,8 +498,8 @@ static void fill_variable_by_objects(struct dh_finding *f, bool all)
 static void fill_global(struct job *j)
 {
     struct dh_known_module *m = module_of(j, j->from->where.module);
-    struct dh_source_data data;
-    if (!m || !dh_known_data(j->modules, m, j->from->where.offset, &data)) {
+    struct dh_source_variable data;
+    if (!m || !dh_known_variable(j->modules, m, j->from->where.offset, &data)) {
         dh_finding_set(&j->out->object, "global without a name");
         return;
     }
@@ -512,13 +512,13 @@ static void fill_global(struct job *j)
     free(j->out->object);
     j->out->object = dh_str_take(&text);
     uint64_t at, size;
-    if (dh_known_extent(j->modules, m, j->from->where.offset, &at, &size)) {
+    if (dh_known_variable_extent(j->modules, m, j->from->where.offset, &at, &size)) {
         j->out->offset = j->from->where.offset - at;
         j->out->extent = size;
     }
     if (!names_something(j->out->variable))
         dh_finding_set(&j->out->variable, data.name);
-    dh_source_data_release(&data);
+    dh_source_variable_release(&data);
 }
 
 static void fill_object(struct job *j)
@@ -602,7 +602,7 @@ static void fill_process(struct dh_finding *f, const struct dh_log_process *p)
     f->build = dh_str_take(&id);
 }
 
-void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
+void dh_resolve(struct dh_finding_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
                 struct dh_finding *out)
 {
     struct job j = {r->modules, from, out};

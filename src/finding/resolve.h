@@ -7,13 +7,13 @@
 #include "event/finding_log.h"
 #include "finding/finding.h"
 
-struct dh_resolver;
-struct dh_resolver *dh_resolver_new(void);
-void dh_resolver_free(struct dh_resolver *r);
+struct dh_finding_resolver;
+struct dh_finding_resolver *dh_resolver_new(void);
+void dh_resolver_free(struct dh_finding_resolver *r);
 /* What it has opened, or will. */
-struct dh_modules *dh_resolver_modules(struct dh_resolver *r);
+struct dh_modules *dh_resolver_modules(struct dh_finding_resolver *r);
 /* `out` is initialised here, fingerprint included, and released by the caller. `p` may be NULL. */
-void dh_resolve(struct dh_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
+void dh_resolve(struct dh_finding_resolver *r, const struct dh_log_process *p, const struct dh_log_finding *from,
                 struct dh_finding *out);
 
 #endif

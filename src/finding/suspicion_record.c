@@ -121,11 +121,11 @@ static uint32_t meta_module(struct job *j, size_t i)
 /* The one that stands for what only the stream explains. */
 static uint32_t made_module(struct job *j, const struct dh_site_table *sites)
 {
-    struct dh_made_module made = {.name = j->view->name, .arg = j->view->name_arg};
+    struct dh_virtual_module made = {.name = j->view->name, .arg = j->view->name_arg};
     if (sites)
         j->sites = *sites;
     made.sites = j->sites;
-    dh_modules_make(j->view->modules, OF_TRACE, &made);
+    dh_modules_put_virtual(j->view->modules, OF_TRACE, &made);
     return module_index(j, OF_TRACE, NULL);
 }
 

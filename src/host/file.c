@@ -104,7 +104,7 @@ size_t dh_file_size(const char *path)
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (size_t)s.st_size : 0;
 }
 
-bool dh_disk_has(const char *folder, size_t bytes, const char *what, struct dh_err *err)
+bool dh_disk_has_room(const char *folder, size_t bytes, const char *what, struct dh_err *err)
 {
     struct statvfs s;
     if (statvfs(folder, &s) != 0 || !s.f_blocks) /* some file systems do not tell */

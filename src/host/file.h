@@ -26,7 +26,7 @@ bool dh_file_is_regular(const char *path);
 /* 0 for what is no regular file. */
 size_t dh_file_size(const char *path);
 /* Whether the disk under `folder` takes so many bytes; `what` needs them. */
-bool dh_disk_has(const char *folder, size_t bytes, const char *what, struct dh_err *err);
+bool dh_disk_has_room(const char *folder, size_t bytes, const char *what, struct dh_err *err);
 bool dh_mkdir_parents(const char *path, unsigned mode, struct dh_err *err);
 /* Removes a tree; what cannot be removed stays. */
 void dh_remove_tree(const char *path);

@@ -136,7 +136,7 @@ int dh_status_code(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-char *dh_status_words(int status)
+char *dh_status_text(int status)
 {
     if (WIFEXITED(status))
         return dh_format("exit code %d", WEXITSTATUS(status));
@@ -184,7 +184,7 @@ bool dh_child_finish(struct dh_child *c, struct dh_err *err)
     if (!ok && text.n)
         dh_err_set(err, "%s", text.at);
     else if (!ok) {
-        char *words = dh_status_words(status);
+        char *words = dh_status_text(status);
         dh_err_set(err, "%s ended with %s; its input may be damaged", c->what, words);
         free(words);
     }

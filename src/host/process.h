@@ -31,7 +31,7 @@ bool dh_process_wait(pid_t pid, int *status);
 /* Exit code as a shell shows it. */
 int dh_status_code(int status);
 /* "exit code 3", "signal 11 (Segmentation fault)". Owned by the caller. */
-char *dh_status_words(int status);
+char *dh_status_text(int status);
 
 /* Runs fn in a forked child, so that a crash of a library on damaged input ends as one line. The child shares no
  * memory back: results travel through files. `what` names the step for the message. With DEADHEAT_ONE_PROCESS set it

@@ -31,7 +31,7 @@ static void watch_signals(void)
 }
 
 /* As waitpid, doing what there is to do; sleeps longer the longer there is nothing. */
-static pid_t wait_working(pid_t pid, const struct dh_meanwhile *meanwhile, int *status)
+static pid_t wait_working(pid_t pid, const struct dh_background_work *meanwhile, int *status)
 {
     enum { SHORTEST = 100000, LONGEST = 5000000 };
     if (!meanwhile)
@@ -49,7 +49,8 @@ static pid_t wait_working(pid_t pid, const struct dh_meanwhile *meanwhile, int *
     }
 }
 
-bool dh_supervise(const char *path, char **argv, const struct dh_meanwhile *meanwhile, int *status, struct dh_err *err)
+bool dh_supervise(const char *path, char **argv, const struct dh_background_work *meanwhile, int *status,
+                  struct dh_err *err)
 {
     pid_t pid;
     /* Spawned before our handlers are set: the program starts with the signals its user gave it. */
@@ -67,7 +68,7 @@ bool dh_supervise(const char *path, char **argv, const struct dh_meanwhile *mean
     return true;
 }
 
-_Noreturn void dh_end_like(int status)
+_Noreturn void dh_exit_like_child(int status)
 {
     if (WIFSIGNALED(status)) {
         struct rlimit none = {0};

@@ -29,7 +29,7 @@ bool dh_symbolize(struct dh_symbolizer *s, const char *module, uint64_t offset, 
 void dh_source_frames_release(struct dh_source_frames *f);
 
 /* A variable that lies at an address of the file. */
-struct dh_source_data {
+struct dh_source_variable {
     char *name;     /* with the part that is meant: "table[3].lock" */
     char *variable; /* as a whole: "table" */
     uint64_t size;  /* of it; 0 = not known */
@@ -37,11 +37,14 @@ struct dh_source_data {
     char *directory;
     unsigned line;
 };
-bool dh_symbolize_data(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_data *out);
-void dh_source_data_release(struct dh_source_data *d);
+bool dh_symbolize_variable_at(struct dh_symbolizer *s, const char *module, uint64_t offset,
+                              struct dh_source_variable *out);
+void dh_source_variable_release(struct dh_source_variable *d);
 /* Where the global of that name begins, as the symbols have it, and how large it is. */
-bool dh_symbolize_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at, uint64_t *size);
+bool dh_symbolize_find_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at,
+                                uint64_t *size);
 /* Only where the variable around the address begins and how large it is, by the symbols alone. */
-bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at, uint64_t *size);
+bool dh_symbolize_variable_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at,
+                                  uint64_t *size);
 
 #endif

@@ -35,7 +35,7 @@ void dh_id_text(const struct dh_id *id, char text[33])
     text[32] = 0;
 }
 
-struct dh_id dh_hash(const void *bytes, size_t n)
+struct dh_id dh_content_hash(const void *bytes, size_t n)
 {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, n));
@@ -64,7 +64,7 @@ void dh_container_writer_free(struct dh_container_writer *w)
 
 static void add_stored(struct dh_container_writer *w, const char *name, const void *stored, size_t n, size_t raw)
 {
-    struct dh_container_part p = {.offset = w->data.n, .stored = n, .raw = raw, .hash = dh_hash(stored, n)};
+    struct dh_container_part p = {.offset = w->data.n, .stored = n, .raw = raw, .hash = dh_content_hash(stored, n)};
     memcpy(p.name, name, strnlen(name, sizeof p.name));
     dh_str_add_n(&w->data, stored, n);
     dh_vec_push(&w->parts, p);
@@ -100,7 +100,7 @@ static struct dh_id head_hash(const struct header *h, const void *table)
     struct dh_str both = {0};
     dh_str_add_n(&both, (const char *)&blank, sizeof blank);
     dh_str_add_n(&both, table, h->n_parts * sizeof(struct dh_container_part));
-    struct dh_id id = dh_hash(both.at, both.n);
+    struct dh_id id = dh_content_hash(both.at, both.n);
     dh_str_release(&both);
     return id;
 }
@@ -227,7 +227,7 @@ const struct dh_container_part *dh_container_find(const struct dh_container *c, 
 
 static bool check_part(const struct dh_container *c, const struct dh_container_part *p, struct dh_err *err)
 {
-    struct dh_id hash = dh_hash(c->section.at + p->offset, p->stored);
+    struct dh_id hash = dh_content_hash(c->section.at + p->offset, p->stored);
     return memcmp(&hash, &p->hash, sizeof hash) == 0 ||
            dh_err_set(err, "part '%.8s' is damaged (its hash differs); build it again", p->name);
 }

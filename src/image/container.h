@@ -26,7 +26,7 @@ struct dh_id {
     uint8_t bytes[16];
 };
 void dh_id_text(const struct dh_id *id, char text[33]);
-struct dh_id dh_hash(const void *bytes, size_t n);
+struct dh_id dh_content_hash(const void *bytes, size_t n);
 
 struct dh_container_part {
     char name[8];

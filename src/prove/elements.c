@@ -48,7 +48,7 @@ void dh_elements_find(struct dh_element *e, size_t n, const char *file)
         if (!e[i].global[0])
             continue;
         s = s ? s : dh_symbolizer_new();
-        bool found = dh_symbolize_variable(s, file, e[i].global, &at, &size) && e[i].offset < size;
+        bool found = dh_symbolize_find_variable(s, file, e[i].global, &at, &size) && e[i].offset < size;
         e[i].address = found ? at + e[i].offset : 0;
     }
     if (s)
@@ -96,11 +96,11 @@ static bool in_global(const char *name, const char *file, struct dh_element *out
     uint64_t at, size, wanted[DIMENSIONS], last[DIMENSIONS], index = 0, all = 1;
     unsigned n = numbers_in(name, wanted);
     struct dh_symbolizer *s = dh_symbolizer_new();
-    struct dh_source_data data = {0};
+    struct dh_source_variable data = {0};
     size_t length = strcspn(name, "[");
     char *global = dh_format("%.*s", (int)length, name);
-    bool ok = length < sizeof out->global && dh_symbolize_variable(s, file, global, &at, &size) &&
-              dh_symbolize_data(s, file, at + size - 1, &data) && numbers_in(data.name, last) >= n;
+    bool ok = length < sizeof out->global && dh_symbolize_find_variable(s, file, global, &at, &size) &&
+              dh_symbolize_variable_at(s, file, at + size - 1, &data) && numbers_in(data.name, last) >= n;
     for (unsigned i = 0; ok && i < n; i++) {
         ok = wanted[i] <= last[i];
         index = index * (last[i] + 1) + wanted[i];
@@ -111,7 +111,7 @@ static bool in_global(const char *name, const char *file, struct dh_element *out
         out->offset = size / all * index;
         out->address = at + out->offset;
     }
-    dh_source_data_release(&data);
+    dh_source_variable_release(&data);
     dh_symbolizer_free(s);
     free(global);
     return ok;

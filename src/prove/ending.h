@@ -8,7 +8,7 @@
 
 /* Whose ends they are. */
 struct dh_ending_of {
-    struct dh_resolver *resolver;
+    struct dh_finding_resolver *resolver;
     const char *variant; /* file that ran */
     const char *program; /* that it stands for */
     uint8_t build[16];

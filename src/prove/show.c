@@ -1,6 +1,6 @@
 #include "prove/show.h"
 
-#include "finding/value.h"
+#include "finding/value_text.h"
 #include "host/file.h"
 #include "search/strategy.h"
 

@@ -93,7 +93,7 @@ static void add_inputs(struct dh_witness *w, const char *path)
     struct dh_err ignored = {0};
     struct dh_witness_input i = {.hash = dh_strdup("00000000000000000000000000000000"), .path = dh_strdup(path)};
     if (dh_file_read(path, &b, &ignored)) {
-        struct dh_id id = dh_hash(b.at, b.n);
+        struct dh_id id = dh_content_hash(b.at, b.n);
         dh_id_text(&id, i.hash);
         dh_bytes_release(&b);
         dh_vec_push(&w->inputs, i);
@@ -220,7 +220,7 @@ static bool same_inputs(const struct dh_witness *w, struct dh_err *err)
         char now[33];
         if (!dh_file_read(w->inputs.at[i].path, &b, err))
             return dh_err_while(err, "looking for an input of the witness");
-        struct dh_id id = dh_hash(b.at, b.n);
+        struct dh_id id = dh_content_hash(b.at, b.n);
         dh_id_text(&id, now);
         dh_bytes_release(&b);
         if (strcmp(now, w->inputs.at[i].hash) != 0)

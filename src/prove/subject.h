@@ -11,14 +11,14 @@
 struct dh_subject {
     struct dh_start start;
     struct dh_place_names *places;
-    struct dh_resolver *resolver;
+    struct dh_finding_resolver *resolver;
     struct dh_ending_of of;
     char *program, *called; /* the file; what the user calls it */
     char build[33];
 };
 
-/* `program` is the file, `variant` what dh_derive made of it; argv[0] what the user calls it. argv and input are
- * borrowed. One line when it is no program of ours. */
+/* `program` is the file, `variant` what dh_variant_derive made of it; argv[0] what the user calls it. argv and input
+ * are borrowed. One line when it is no program of ours. */
 bool dh_subject_open(struct dh_subject *s, const char *program, const char *variant, char **argv, const char *input,
                      struct dh_err *err);
 void dh_subject_release(struct dh_subject *s);

@@ -79,7 +79,7 @@ void dh_witness_hash_visible(const struct dh_witness *w, char hash[33])
     dh_str_add(&all, w->all_visible ? "all\n" : "\n");
     for (size_t i = 0; i < sorted.n; i++)
         dh_str_addf(&all, "%s\n", sorted.at[i]);
-    struct dh_id id = dh_hash(all.at, all.n);
+    struct dh_id id = dh_content_hash(all.at, all.n);
     dh_id_text(&id, hash);
     dh_vec_release(&sorted);
     dh_str_release(&all);

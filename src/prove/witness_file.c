@@ -50,7 +50,7 @@ static bool mark_of(const char *text, size_t n, char mark[33], struct dh_err *er
     dh_str_add_n(&all, (const char *)key.at, KEY / 2);
     dh_str_add_n(&all, text, n);
     dh_str_add_n(&all, (const char *)key.at + KEY / 2, KEY / 2);
-    struct dh_id id = dh_hash(all.at, all.n);
+    struct dh_id id = dh_content_hash(all.at, all.n);
     dh_id_text(&id, mark);
     dh_str_release(&all);
     dh_bytes_release(&key);

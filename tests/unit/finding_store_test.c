@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "finding/details.h"
 #include "finding/store.h"
-#include "finding/value.h"
+#include "finding/value_text.h"
 #include "host/file.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * levels again; what is logged reads as what was told. */
 #include "base/str.h"
 #include "event/finding_log.h"
-#include "finding/suspicion.h"
+#include "finding/suspicion_collector.h"
 #include "host/file.h"
 
 #include <setjmp.h>
@@ -78,7 +78,7 @@ static int free_table(void **state)
 
 struct scene {
     struct dh_meta meta;
-    struct dh_suspicions *suspicions;
+    struct dh_suspicion_collector *suspicions;
     struct dh_world *world;
     unsigned told;
     bool suppress;
@@ -108,24 +108,24 @@ static bool hear_and_look(void *arg, const struct dh_finding *f)
 
 static void begin(struct scene *s)
 {
-    struct dh_suspicions_sink sink = {hear_and_look, s};
+    struct dh_finding_sink sink = {hear_and_look, s};
     struct dh_world_host words = {.site = site_of}, host = {0};
     *s = (struct scene){0};
     dh_finding_init(&s->last);
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){UINT32_MAX, 0, dh_strdup("bank")}));
     dh_vec_push(&s->meta.threads, ((struct dh_meta_thread){0, 0, dh_strdup("teller")}));
-    s->suspicions = dh_suspicions_new(&s->meta, &sink);
-    dh_suspicions_ask(s->suspicions, &words);
-    dh_suspicions_names(s->suspicions, name_of, NULL);
-    dh_suspicions_host(s->suspicions, &host);
+    s->suspicions = dh_suspicion_collector_new(&s->meta, &sink);
+    dh_suspicion_collector_set_sites(s->suspicions, &words);
+    dh_suspicion_collector_set_namer(s->suspicions, name_of, NULL);
+    dh_suspicion_collector_fill_host(s->suspicions, &host);
     s->world = dh_world_new(&host);
-    dh_suspicions_watch(s->suspicions, s->world);
+    dh_suspicion_collector_set_world(s->suspicions, s->world);
 }
 
 static void end(struct scene *s)
 {
     dh_world_free(s->world);
-    dh_suspicions_free(s->suspicions);
+    dh_suspicion_collector_free(s->suspicions);
     for (size_t i = 0; i < s->meta.threads.n; i++)
         free(s->meta.threads.at[i].name);
     dh_vec_release(&s->meta.threads);
@@ -222,7 +222,7 @@ static void a_suspicion_has_names(void **state)
     look_at = check_race;
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 1);
-    assert_int_equal(dh_suspicions_count(s.suspicions), 1);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 1);
     end(&s);
 }
 
@@ -275,7 +275,7 @@ static void equal_ones_are_told_once_and_rise(void **state)
     assert_string_equal(s.last.id, id);
     suspect_race(&s, &race, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 2);
-    assert_int_equal(dh_suspicions_count(s.suspicions), 1);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 1);
     end(&s);
 }
 
@@ -287,7 +287,7 @@ static void what_is_kept_quiet_does_not_count(void **state)
     s.suppress = true;
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     assert_int_equal(s.told, 1);
-    assert_int_equal(dh_suspicions_count(s.suspicions), 0);
+    assert_int_equal(dh_suspicion_collector_count(s.suspicions), 0);
     end(&s);
 }
 
@@ -350,7 +350,7 @@ static void the_log_has_what_was_told(void **state)
     char *folder = dh_temp_folder(&err), *path = dh_format("%s/log.1.dhf", folder);
     (void)state;
     begin(&s);
-    assert_true(dh_suspicions_log(s.suspicions, path, &err));
+    assert_true(dh_suspicion_collector_open_log(s.suspicions, path, &err));
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     suspect_race(&s, &lockset, DH_LEVEL_SUSPECTED);
     assert_int_equal(findings_in(path, detector, sizeof detector), 1);

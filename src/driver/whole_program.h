@@ -1,14 +1,14 @@
 /* The abstract program of an executable, a library or a bitcode file. Layer: driver (LLVM). Nothing of it is run.
  * Call it in a child: LLVM's reader crashes on some damage. */
-#ifndef DH_DRIVER_WHOLE_H
-#define DH_DRIVER_WHOLE_H
+#ifndef DH_DRIVER_WHOLE_PROGRAM_H
+#define DH_DRIVER_WHOLE_PROGRAM_H
 
 #include "event/site.h"
 #include "image/container.h"
 #include "model/models.h"
 #include "model/program.h"
 
-struct dh_whole {
+struct dh_whole_program {
     struct dh_program program;
     struct dh_site_table sites; /* points into site_bytes */
     struct dh_bytes site_bytes;
@@ -16,8 +16,8 @@ struct dh_whole {
 };
 
 /* `w` is released by the caller in any case. */
-bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_models *models, bool library,
-                   struct dh_err *err);
-void dh_whole_release(struct dh_whole *w);
+bool dh_whole_program_read(struct dh_whole_program *w, const char *path, const struct dh_models *models, bool library,
+                           struct dh_err *err);
+void dh_whole_program_release(struct dh_whole_program *w);
 
 #endif

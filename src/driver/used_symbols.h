@@ -1,8 +1,8 @@
 /* Keeps what the program keeps although no IR refers to it. Layer: driver (LLVM).
  * clang leaves llvm.compiler.used (attribute used) out of embedded bitcode; the native object beside it still shows
  * what survived there, and the text of inline assembly shows what it names. */
-#ifndef DH_DRIVER_RETAIN_H
-#define DH_DRIVER_RETAIN_H
+#ifndef DH_DRIVER_USED_SYMBOLS_H
+#define DH_DRIVER_USED_SYMBOLS_H
 
 #include "base/names.h"
 
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /* `native` holds every symbol the native object defines, local ones too. Before merging, which renames locals. */
-void dh_retain(LLVMModuleRef unit, const struct dh_names *native);
+void dh_mark_used_symbols(LLVMModuleRef unit, const struct dh_names *native);
 /* Adds every word of assembly text that could be a symbol: module-level and inside functions. */
-void dh_note_assembly_words(LLVMModuleRef m, struct dh_names *words);
+void dh_collect_assembly_symbols(LLVMModuleRef m, struct dh_names *words);
 
 #endif

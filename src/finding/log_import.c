@@ -1,4 +1,4 @@
-#include "finding/import.h"
+#include "finding/log_import.h"
 
 #include "base/str.h"
 #include "event/finding_log.h"
@@ -50,7 +50,7 @@ static bool write_owner(struct dh_logs *l, const struct dh_store_run *run, struc
     return ok;
 }
 
-bool dh_logs_begin(struct dh_logs *l, const char *db, const struct dh_store_run *run, struct dh_err *err)
+bool dh_logs_create(struct dh_logs *l, const char *db, const struct dh_store_run *run, struct dh_err *err)
 {
     char *above = logs_of(db), *full = dh_path_absolute(above);
     *l = (struct dh_logs){.lock = -1};
@@ -89,7 +89,7 @@ void dh_import_release(struct dh_import *i)
 
 struct import {
     struct dh_store *store;
-    struct dh_resolver *resolver;
+    struct dh_finding_resolver *resolver;
     long long run;
     struct dh_import *out;
 };
@@ -142,7 +142,7 @@ static bool store_records(struct import *i, struct dh_log_reader *reader, struct
 static bool is_stored(struct import *i, const char *folder, const struct dh_bytes *bytes, bool *stored,
                       struct dh_err *err)
 {
-    struct dh_id id = dh_hash(bytes->at, bytes->n);
+    struct dh_id id = dh_content_hash(bytes->at, bytes->n);
     char text[33];
     bool fresh;
     dh_id_text(&id, text);
@@ -284,8 +284,8 @@ bool dh_logs_store(struct dh_logs *l, struct dh_store *s, struct dh_import *i, s
     return store_folder(l->folder, s, i, err);
 }
 
-static void look_into(const char *path, struct dh_resolver *resolver, void (*fn)(void *arg, const struct dh_finding *f),
-                      void *arg)
+static void look_into(const char *path, struct dh_finding_resolver *resolver,
+                      void (*fn)(void *arg, const struct dh_finding *f), void *arg)
 {
     struct dh_err ignored = {0};
     struct dh_bytes bytes = {0};
@@ -308,11 +308,12 @@ static void look_into(const char *path, struct dh_resolver *resolver, void (*fn)
     dh_err_release(&ignored);
 }
 
-void dh_logs_look(const char *prefix, const char *except, void (*fn)(void *arg, const struct dh_finding *f), void *arg)
+void dh_logs_each_finding(const char *prefix, const char *except, void (*fn)(void *arg, const struct dh_finding *f),
+                          void *arg)
 {
     const char *name = dh_basename(prefix);
     char *folder = dh_format("%.*s", (int)(name - prefix), prefix);
-    struct dh_resolver *resolver = dh_resolver_new();
+    struct dh_finding_resolver *resolver = dh_resolver_new();
     DIR *d = opendir(folder[0] ? folder : ".");
     for (struct dirent *e; d && (e = readdir(d));)
         if (dh_starts_with(e->d_name, name) && dh_ends_with(e->d_name, DH_LOG_SUFFIX) &&
@@ -371,7 +372,7 @@ static bool store_one_left(void *arg, const char *folder, struct dh_err *err)
     return store_folder(folder, l->store, l->out, err);
 }
 
-bool dh_logs_store_left(const char *db, struct dh_store *s, struct dh_import *i, struct dh_err *err)
+bool dh_logs_store_abandoned(const char *db, struct dh_store *s, struct dh_import *i, struct dh_err *err)
 {
     struct left l = {s, i};
     return each_left(db, store_one_left, &l, err);
@@ -384,7 +385,7 @@ static bool count_one(void *arg, const char *folder, struct dh_err *err)
     return true;
 }
 
-bool dh_logs_are_left(const char *db)
+bool dh_logs_have_abandoned(const char *db)
 {
     unsigned n = 0;
     struct dh_err ignored = {0};

@@ -1,4 +1,4 @@
-#include "driver/tryout.h"
+#include "driver/clone_trial.h"
 
 #include "ir/clone.h"
 #include "ir/model.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct trying {
-    struct dh_tryout *t;
+    struct dh_clone_trial *t;
     const struct dh_safe *first;
     LLVMModuleRef m; /* with copies */
     LLVMValueRef *copies;
@@ -34,7 +34,7 @@ static uint32_t find_function(const struct dh_program *p, LLVMValueRef f, uint32
     return dh_program_find_function(p, name);
 }
 
-uint8_t *dh_tryout_copyable(LLVMModuleRef m, const struct dh_program *p)
+uint8_t *dh_clonable_functions(LLVMModuleRef m, const struct dh_program *p)
 {
     uint8_t *all = zeroed(p->functions.n, 1);
     uint32_t guess = 0;
@@ -58,7 +58,8 @@ static uint32_t size_of(LLVMValueRef f)
 }
 
 /* Where in the module the functions to be copied stand. */
-static bool place(struct dh_tryout *t, LLVMModuleRef m, const struct dh_program *p, const struct dh_special *wanted)
+static bool place(struct dh_clone_trial *t, LLVMModuleRef m, const struct dh_program *p,
+                  const struct dh_special *wanted)
 {
     uint32_t guess = 0, placed = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
@@ -77,14 +78,14 @@ static bool place(struct dh_tryout *t, LLVMModuleRef m, const struct dh_program 
     return placed == wanted->copies.n;
 }
 
-static struct dh_copies view(const struct dh_tryout *t)
+static struct dh_program_clones view(const struct dh_clone_trial *t)
 {
-    return (struct dh_copies){.functions = t->functions,
-                              .redirects = t->redirects,
-                              .marks = t->marks,
-                              .n = t->n_copies,
-                              .n_redirects = t->n_redirects,
-                              .n_marks = t->n_marks};
+    return (struct dh_program_clones){.functions = t->functions,
+                                      .redirects = t->redirects,
+                                      .marks = t->marks,
+                                      .n = t->n_copies,
+                                      .n_redirects = t->n_redirects,
+                                      .n_marks = t->n_marks};
 }
 
 /* ---- what they bring ---- */
@@ -99,9 +100,9 @@ static unsigned more(unsigned before, unsigned now)
 
 static void mark(struct trying *k, uint32_t copy, const uint8_t *of_site)
 {
-    for (uint32_t n = 0; n < k->first->n_sites && k->t->n_marks < DH_TRYOUT_MARKS; n++)
+    for (uint32_t n = 0; n < k->first->n_sites && k->t->n_marks < DH_CLONE_TRIAL_PROOFS; n++)
         if (more(k->first->of_site[n], of_site[n]))
-            k->t->marks[k->t->n_marks++] = (struct dh_copy_mark){copy, n, of_site[n]};
+            k->t->marks[k->t->n_marks++] = (struct dh_clone_proof){copy, n, of_site[n]};
 }
 
 static uint32_t *copies_by_function(const struct trying *k)
@@ -132,7 +133,7 @@ static void prove(struct trying *k)
 
 /* Copies stay that bring something or call such. Whoever calls one of these stays, so that each is still called just
  * where it was when it was looked at. */
-static void find_useful(const struct dh_tryout *t, uint8_t *useful)
+static void find_useful(const struct dh_clone_trial *t, uint8_t *useful)
 {
     for (uint32_t n = 0; n < t->n_marks; n++)
         useful[t->marks[n].copy] = 1;
@@ -146,7 +147,7 @@ static void find_useful(const struct dh_tryout *t, uint8_t *useful)
     }
 }
 
-static void drop(struct dh_tryout *t, const LLVMValueRef *copies)
+static void drop(struct dh_clone_trial *t, const LLVMValueRef *copies)
 {
     uint8_t useful[DH_SPECIAL_COPIES + 1] = {0};
     uint32_t number[DH_SPECIAL_COPIES + 1] = {0}, n_copies = 0, n_redirects = 0;
@@ -174,8 +175,8 @@ static void drop(struct dh_tryout *t, const LLVMValueRef *copies)
 static void try_module(struct trying *k, const struct dh_models *models)
 {
     struct dh_err err = {0};
-    struct dh_copies c = view(k->t);
-    k->copies = dh_special_copy(k->m, &c);
+    struct dh_program_clones c = view(k->t);
+    k->copies = dh_clones_make(k->m, &c);
     if (!k->copies) {
         k->t->n_copies = k->t->n_redirects = 0;
         return;
@@ -188,10 +189,11 @@ static void try_module(struct trying *k, const struct dh_models *models)
     free(k->copies);
 }
 
-void dh_tryout_run(struct dh_tryout *t, LLVMModuleRef m, const struct dh_models *models, const struct dh_program *p,
-                   const struct dh_safe *first, const struct dh_special *wanted, uint64_t also)
+void dh_clone_trial_run(struct dh_clone_trial *t, LLVMModuleRef m, const struct dh_models *models,
+                        const struct dh_program *p, const struct dh_safe *first, const struct dh_special *wanted,
+                        uint64_t also)
 {
-    bool fits = wanted->copies.n <= DH_SPECIAL_COPIES && wanted->redirects.n <= DH_TRYOUT_REDIRECTS;
+    bool fits = wanted->copies.n <= DH_SPECIAL_COPIES && wanted->redirects.n <= DH_CLONE_TRIAL_REDIRECTS;
     if (!place(t, m, p, wanted) || !wanted->copies.n || !fits)
         return;
     t->n_copies = (uint32_t)wanted->copies.n;

@@ -1,4 +1,4 @@
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 
 #include "host/file.h"
 #include "image/container.h"
@@ -50,7 +50,7 @@ static size_t top_level_block(const uint8_t *at, size_t n, unsigned *id)
     return size <= n ? size : 0;
 }
 
-size_t dh_bitcode_stream(const uint8_t *bytes, size_t n)
+size_t dh_bitcode_stream_length(const uint8_t *bytes, size_t n)
 {
     static const uint8_t magic[4] = {'B', 'C', 0xC0, 0xDE};
     if (n < 4 || memcmp(bytes, magic, 4) != 0)
@@ -104,7 +104,7 @@ static struct seal make_seal(const uint8_t *stream, size_t n, const uint8_t *pla
     return s;
 }
 
-bool dh_bitcode_check(const uint8_t *stream, size_t n)
+bool dh_bitcode_hash_matches(const uint8_t *stream, size_t n)
 {
     const uint8_t *place = find_seal(stream, n);
     if (!place || memcmp(place, seal_mark, sizeof seal_mark) != 0)
@@ -124,7 +124,7 @@ static bool patch(const char *path, size_t offset, const void *bytes, size_t n, 
     return ok;
 }
 
-bool dh_object_mark(const char *path, char level, struct dh_err *err)
+bool dh_object_rename_bitcode(const char *path, char level, struct dh_err *err)
 {
     char name[sizeof DH_CLANG_BITCODE] = DH_OBJECT_BITCODE;
     _Static_assert(sizeof DH_CLANG_BITCODE == sizeof DH_OBJECT_BITCODE + 1, "renaming in place needs equal lengths");
@@ -154,7 +154,7 @@ struct sealing {
 static bool seal_section(void *arg, const struct dh_elf_section *s)
 {
     struct sealing *g = arg;
-    size_t n = dh_object_bitcode_level(s->name, 0) ? dh_bitcode_stream(s->bytes, s->n) : 0;
+    size_t n = dh_object_bitcode_level(s->name, 0) ? dh_bitcode_stream_length(s->bytes, s->n) : 0;
     const uint8_t *place = n ? find_seal(s->bytes, n) : NULL;
     if (place) {
         struct seal made = make_seal(s->bytes, n, place);
@@ -163,7 +163,7 @@ static bool seal_section(void *arg, const struct dh_elf_section *s)
     return g->ok;
 }
 
-bool dh_object_seal(const char *path, struct dh_err *err)
+bool dh_object_hash_bitcode(const char *path, struct dh_err *err)
 {
     struct dh_bytes b;
     struct dh_elf e;

@@ -1,4 +1,4 @@
-#include "driver/whole.h"
+#include "driver/whole_program.h"
 
 #include "driver/merge.h"
 #include "driver/passes.h"
@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-static bool open_sites(struct dh_whole *w, struct dh_err *err)
+static bool open_sites(struct dh_whole_program *w, struct dh_err *err)
 {
     const char *why;
     return dh_site_table_read(&w->sites, w->site_bytes.at, w->site_bytes.n, &why) ||
            dh_err_set(err, "%s; build it again", why);
 }
 
-static LLVMModuleRef from_container(struct dh_whole *w, const char *path, struct dh_err *err)
+static LLVMModuleRef from_container(struct dh_whole_program *w, const char *path, struct dh_err *err)
 {
     struct dh_container c;
     struct dh_bytes module = {0};
@@ -34,7 +34,7 @@ static LLVMModuleRef from_container(struct dh_whole *w, const char *path, struct
 }
 
 /* Bitcode as the compiler made it gets what the link step gives to others: promoted locals and numbered sites. */
-static bool prepare(struct dh_whole *w, LLVMModuleRef m, struct dh_err *err)
+static bool prepare(struct dh_whole_program *w, LLVMModuleRef m, struct dh_err *err)
 {
     size_t n;
     LLVMSetIsNewDbgInfoFormat(m, 0);
@@ -61,18 +61,19 @@ static bool is_bitcode(const struct dh_bytes *b)
     return b->n > 4 && (memcmp(b->at, raw, 4) == 0 || memcmp(b->at, wrapped, 4) == 0);
 }
 
-static LLVMModuleRef from_bitcode(struct dh_whole *w, const char *path, const struct dh_bytes *b, struct dh_err *err)
+static LLVMModuleRef from_bitcode(struct dh_whole_program *w, const char *path, const struct dh_bytes *b,
+                                  struct dh_err *err)
 {
-    w->id = dh_hash(b->at, b->n);
+    w->id = dh_content_hash(b->at, b->n);
     LLVMModuleRef m = dh_parse_bitcode(dh_context_new(), path, b->at, b->n, err);
     return m && prepare(w, m, err) ? m : NULL;
 }
 
-bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_models *models, bool library,
-                   struct dh_err *err)
+bool dh_whole_program_read(struct dh_whole_program *w, const char *path, const struct dh_models *models, bool library,
+                           struct dh_err *err)
 {
     struct dh_bytes file;
-    *w = (struct dh_whole){0};
+    *w = (struct dh_whole_program){0};
     if (!dh_file_read(path, &file, err))
         return false;
     LLVMModuleRef m = is_bitcode(&file) ? from_bitcode(w, path, &file, err) : from_container(w, path, err);
@@ -80,7 +81,7 @@ bool dh_whole_read(struct dh_whole *w, const char *path, const struct dh_models 
     return m && dh_ir_model(m, models, library, false, &w->program, err);
 }
 
-void dh_whole_release(struct dh_whole *w)
+void dh_whole_program_release(struct dh_whole_program *w)
 {
     dh_program_release(&w->program);
     dh_bytes_release(&w->site_bytes);

@@ -198,7 +198,7 @@ static void add_part(struct dh_str *name, Dwarf_Die type, uint64_t offset)
     }
 }
 
-static void declared_at(Dwarf_Die *die, struct dh_source_data *out)
+static void declared_at(Dwarf_Die *die, struct dh_source_variable *out)
 {
     Dwarf_Die unit;
     Dwarf_Attribute a;
@@ -217,7 +217,7 @@ static void declared_at(Dwarf_Die *die, struct dh_source_data *out)
     out->directory = directory ? dh_strdup(directory) : NULL;
 }
 
-static bool from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_data *out)
+static bool from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_variable *out)
 {
     struct search s = {0};
     if (!find_variable(m, address, &s))
@@ -232,7 +232,7 @@ static bool from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_source
     return true;
 }
 
-static bool from_symbols(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_data *out)
+static bool from_symbols(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_variable *out)
 {
     GElf_Off offset;
     GElf_Sym sym;
@@ -247,17 +247,19 @@ static bool from_symbols(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_da
     return true;
 }
 
-bool dh_symbolize_data(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_data *out)
+bool dh_symbolize_variable_at(struct dh_symbolizer *s, const char *module, uint64_t offset,
+                              struct dh_source_variable *out)
 {
     Dwfl_Module *m = dh_symbolizer_open(s, module);
     GElf_Addr bias;
-    *out = (struct dh_source_data){0};
+    *out = (struct dh_source_variable){0};
     if (!m || !dwfl_module_getelf(m, &bias))
         return false;
     return from_debug_info(m, offset + bias, out) || from_symbols(m, offset + bias, out);
 }
 
-bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at, uint64_t *size)
+bool dh_symbolize_variable_extent(struct dh_symbolizer *s, const char *module, uint64_t offset, uint64_t *at,
+                                  uint64_t *size)
 {
     Dwfl_Module *m = dh_symbolizer_open(s, module);
     GElf_Addr bias;
@@ -272,7 +274,8 @@ bool dh_symbolize_extent(struct dh_symbolizer *s, const char *module, uint64_t o
     return true;
 }
 
-bool dh_symbolize_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at, uint64_t *size)
+bool dh_symbolize_find_variable(struct dh_symbolizer *s, const char *module, const char *name, uint64_t *at,
+                                uint64_t *size)
 {
     Dwfl_Module *m = dh_symbolizer_open(s, module);
     GElf_Addr bias;
@@ -295,7 +298,7 @@ bool dh_symbolize_variable(struct dh_symbolizer *s, const char *module, const ch
     return false;
 }
 
-void dh_source_data_release(struct dh_source_data *d)
+void dh_source_variable_release(struct dh_source_variable *d)
 {
     free(d->name);
     free(d->variable);

@@ -1,4 +1,4 @@
-#include "driver/selection.h"
+#include "driver/site_selection.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -118,9 +118,9 @@ static char *path_of(const char *name, size_t n, struct dh_err *err)
     return path;
 }
 
-bool dh_selection_keep(const char *text, size_t n, char **name, char **path, struct dh_err *err)
+bool dh_selection_store(const char *text, size_t n, char **name, char **path, struct dh_err *err)
 {
-    struct dh_id id = dh_hash(text, n);
+    struct dh_id id = dh_content_hash(text, n);
     char hex[33];
     dh_id_text(&id, hex);
     *name = dh_format("%.16s", hex);
@@ -342,7 +342,7 @@ bool dh_selection_check(const char *path, const char *program, struct dh_err *er
     if (ok) {
         struct checking c = {&sel, calloc(sel.targets.n + 1, 1), calloc(sel.sections.n_sites + 1, 1),
                              calloc(sel.sections.n_names + 1, 1)};
-        dh_sites_each(program, check_table, &c, &ignored);
+        dh_site_tables_each(program, check_table, &c, &ignored);
         ok = tell_missing(&c, program, err);
         free(c.targets);
         free(c.sites);

@@ -1,8 +1,8 @@
-#include "finding/scopes.h"
+#include "finding/section_facts.h"
 
 #include <stdlib.h>
 
-void dh_scope_names_release(struct dh_scope_names *s)
+void dh_section_facts_release(struct dh_section_facts *s)
 {
     for (size_t i = 0; i < s->lists.n; i++) {
         free(s->lists.at[i].reads);
@@ -22,21 +22,21 @@ static const char **names_of(const struct dh_scope_table *t, const struct dh_sit
     return names;
 }
 
-static const struct dh_scope_list *list_of(struct dh_scope_names *s, const struct dh_scope_table *t,
-                                           const struct dh_site_table *sites, const struct dh_scope_row *r)
+static const struct dh_section_names *list_of(struct dh_section_facts *s, const struct dh_scope_table *t,
+                                              const struct dh_site_table *sites, const struct dh_scope_row *r)
 {
     for (size_t i = 0; i < s->lists.n; i++)
         if (s->lists.at[i].row == r)
             return &s->lists.at[i];
-    struct dh_scope_list new = {.row = r,
-                                .reads = names_of(t, sites, r->first, r->reads),
-                                .writes = names_of(t, sites, r->first + r->reads, r->writes)};
+    struct dh_section_names new = {.row = r,
+                                   .reads = names_of(t, sites, r->first, r->reads),
+                                   .writes = names_of(t, sites, r->first + r->reads, r->writes)};
     dh_vec_push(&s->lists, new);
     return &s->lists.at[s->lists.n - 1];
 }
 
-const char *const *dh_scopes_may_access(struct dh_scope_names *s, const struct dh_known_module *m, uint32_t place,
-                                        bool write, size_t *n)
+const char *const *dh_section_may_access(struct dh_section_facts *s, const struct dh_known_module *m, uint32_t place,
+                                         bool write, size_t *n)
 {
     const struct dh_site_table *sites = dh_known_sites(m), *chains;
     const struct dh_scope_table *t = dh_known_scopes(m);
@@ -47,7 +47,7 @@ const char *const *dh_scopes_may_access(struct dh_scope_names *s, const struct d
     const struct dh_scope_row *r = dh_scope_find(t, sites, site, chain, chains);
     if (!r)
         return NULL;
-    const struct dh_scope_list *l = list_of(s, t, sites, r);
+    const struct dh_section_names *l = list_of(s, t, sites, r);
     *n = write ? r->writes : r->reads;
     return write ? l->writes : l->reads;
 }
@@ -60,7 +60,7 @@ static uint32_t site_of(const struct dh_known_module *m, uint32_t place)
     return known ? site : DH_NO_SITE;
 }
 
-uint32_t dh_scopes_may_wait(const struct dh_known_module *m, uint32_t lock, unsigned n, bool *nobody_signals)
+uint32_t dh_section_may_wait(const struct dh_known_module *m, uint32_t lock, unsigned n, bool *nobody_signals)
 {
     uint32_t site = site_of(m, lock);
     const struct dh_flow_row *r = site == DH_NO_SITE ? NULL : dh_flow_wait(dh_known_scopes(m), site, n);
@@ -68,7 +68,7 @@ uint32_t dh_scopes_may_wait(const struct dh_known_module *m, uint32_t lock, unsi
     return r && r->lock < dh_known_sites(m)->n_sites ? r->lock : UINT32_MAX;
 }
 
-int dh_scopes_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock)
+int dh_section_value_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock)
 {
     const struct dh_scope_table *t = dh_known_scopes(m);
     uint32_t from = site_of(m, read), to = lock == UINT32_MAX ? DH_NO_SITE : site_of(m, lock);

@@ -1,8 +1,8 @@
 /* Which sites AtomRace and noise look at, and which answer stale values, by name. Layer: driver. A selection is text,
  * kept in the cache under the hash of its content: a plan's name carries the hash ("race,atomrace@HASH"), so that
  * programs started by others find it, and no variant is taken for another. */
-#ifndef DH_DRIVER_SELECTION_H
-#define DH_DRIVER_SELECTION_H
+#ifndef DH_DRIVER_SITE_SELECTION_H
+#define DH_DRIVER_SITE_SELECTION_H
 
 #include "event/plan.h"
 #include "event/site.h"
@@ -24,7 +24,7 @@ const char *dh_target_check(const char *target);
 bool dh_target_matches(const struct dh_site_table *t, const struct dh_site *s, const char *target);
 
 /* Keeps the text; *name gets what stands behind the mark in plans, *path where it lies. Both owned by the caller. */
-bool dh_selection_keep(const char *text, size_t n, char **name, char **path, struct dh_err *err);
+bool dh_selection_store(const char *text, size_t n, char **name, char **path, struct dh_err *err);
 
 /* Whether everything that the kept text names is in the program or a library that it loads; else the first that is
  * not. */

@@ -1,4 +1,4 @@
-#include "driver/retain.h"
+#include "driver/used_symbols.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -43,7 +43,7 @@ static void note_function(LLVMValueRef f, struct dh_names *words)
         }
 }
 
-void dh_note_assembly_words(LLVMModuleRef m, struct dh_names *words)
+void dh_collect_assembly_symbols(LLVMModuleRef m, struct dh_names *words)
 {
     size_t n;
     const char *text = LLVMGetModuleInlineAsm(m, &n);
@@ -79,13 +79,13 @@ static void add_to_used(LLVMModuleRef m, const values *kept)
     LLVMSetInitializer(used, array);
 }
 
-void dh_retain(LLVMModuleRef unit, const struct dh_names *native)
+void dh_mark_used_symbols(LLVMModuleRef unit, const struct dh_names *native)
 {
     struct dh_names words = {0};
     values kept = {0};
     if (LLVMGetNamedGlobal(unit, "llvm.compiler.used"))
         return;
-    dh_note_assembly_words(unit, &words);
+    dh_collect_assembly_symbols(unit, &words);
     for (LLVMValueRef f = LLVMGetFirstFunction(unit); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage && is_kept(f, native, &words))
             dh_vec_push(&kept, f);

@@ -1,4 +1,4 @@
-#include "driver/special.h"
+#include "driver/apply_clones.h"
 
 #include "analysis/race_free_proofs.h"
 #include "event/plan.h"
@@ -39,7 +39,7 @@ static void set_number(LLVMValueRef i, LLVMModuleRef m, uint32_t number)
     LLVMSetMetadata(i, site_kind(m), LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &operand, 1)));
 }
 
-void dh_special_number(LLVMModuleRef m, uint32_t first)
+void dh_clones_number_calls(LLVMModuleRef m, uint32_t first)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -48,7 +48,7 @@ void dh_special_number(LLVMModuleRef m, uint32_t first)
                     set_number(i, m, first++);
 }
 
-void dh_special_unnumber(LLVMModuleRef m, uint32_t first)
+void dh_clones_unnumber_calls(LLVMModuleRef m, uint32_t first)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -61,7 +61,7 @@ void dh_special_unnumber(LLVMModuleRef m, uint32_t first)
 
 struct module {
     LLVMModuleRef m;
-    const struct dh_copies *c;
+    const struct dh_program_clones *c;
     LLVMValueRef *originals, *copies; /* by copy */
     struct dh_redirect *redirects;    /* sorted */
 };
@@ -161,7 +161,7 @@ static void keep_apart(LLVMValueRef f)
             f, at, LLVMCreateEnumAttribute(LLVMGetModuleContext(LLVMGetGlobalParent(f)), attribute("noinline"), 0));
 }
 
-LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
+LLVMValueRef *dh_clones_make(LLVMModuleRef m, const struct dh_program_clones *c)
 {
     struct module k = {.m = m, .c = c};
     k.originals = zeroed(c->n, sizeof(LLVMValueRef));
@@ -192,7 +192,7 @@ LLVMValueRef *dh_special_copy(LLVMModuleRef m, const struct dh_copies *c)
 
 /* ---- in words ---- */
 
-static void describe_call(LLVMValueRef i, const struct dh_copies *c, struct dh_str *out)
+static void describe_call(LLVMValueRef i, const struct dh_program_clones *c, struct dh_str *out)
 {
     LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
     LLVMMetadataRef file = at ? LLVMDIScopeGetFile(LLVMDILocationGetScope(at)) : NULL;
@@ -205,7 +205,7 @@ static void describe_call(LLVMValueRef i, const struct dh_copies *c, struct dh_s
                         c->redirects[n].copy);
 }
 
-void dh_special_describe(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites, struct dh_str *out)
+void dh_clones_describe(LLVMModuleRef m, const struct dh_program_clones *c, uint32_t n_sites, struct dh_str *out)
 {
     struct module k = {.m = m, .c = c, .originals = zeroed(c->n, sizeof(LLVMValueRef))};
     size_t length;
@@ -213,12 +213,12 @@ void dh_special_describe(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_
     for (uint32_t n = 0; ok && n < c->n; n++)
         dh_str_addf(out, "copy %u of %s\n", n + 1, LLVMGetValueName2(k.originals[n], &length));
     free(k.originals);
-    dh_special_number(m, n_sites);
+    dh_clones_number_calls(m, n_sites);
     for (LLVMValueRef f = ok ? LLVMGetFirstFunction(m) : NULL; f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
                 describe_call(i, c, out);
-    dh_special_unnumber(m, n_sites);
+    dh_clones_unnumber_calls(m, n_sites);
 }
 
 /* ---- what they do without ---- */
@@ -235,7 +235,7 @@ static bool is_access(LLVMValueRef i)
 }
 
 /* Marks of a copy stand together. */
-static void mark(LLVMValueRef f, uint32_t copy, const struct dh_copies *c)
+static void mark(LLVMValueRef f, uint32_t copy, const struct dh_program_clones *c)
 {
     uint32_t first = 0, end;
     while (first < c->n_marks && c->marks[first].copy != copy)
@@ -251,13 +251,13 @@ static void mark(LLVMValueRef f, uint32_t copy, const struct dh_copies *c)
         }
 }
 
-void dh_special_apply(LLVMModuleRef m, const struct dh_copies *c, uint32_t n_sites)
+void dh_clones_apply(LLVMModuleRef m, const struct dh_program_clones *c, uint32_t n_sites)
 {
     if (!c->n || n_sites >> DH_CARRIED_SITE_BITS)
         return;
-    dh_special_number(m, n_sites);
-    LLVMValueRef *copies = dh_special_copy(m, c);
-    dh_special_unnumber(m, n_sites);
+    dh_clones_number_calls(m, n_sites);
+    LLVMValueRef *copies = dh_clones_make(m, c);
+    dh_clones_unnumber_calls(m, n_sites);
     for (uint32_t n = 0; copies && n < c->n; n++)
         mark(copies[n], n + 1, c);
     free(copies);

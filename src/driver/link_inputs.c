@@ -1,7 +1,7 @@
-#include "driver/inputs.h"
+#include "driver/link_inputs.h"
 
 #include "base/str.h"
-#include "driver/object.h"
+#include "driver/object_bitcode.h"
 #include "image/archive.h"
 #include "image/elf_image.h"
 
@@ -14,7 +14,7 @@ struct used_member {
 };
 
 struct collecting {
-    struct dh_inputs *in;
+    struct dh_link_inputs *in;
     const struct dh_link_line *line;
     const struct dh_bytes *native;
     DH_VEC(struct used_member) used;
@@ -68,7 +68,7 @@ static bool add_object(struct collecting *c, const char *name, struct dh_bytes b
         dh_bytes_release(&bytes);
         return false;
     }
-    struct dh_input i = {.name = dh_strdup(name), .bytes = bytes, .word = word, .lazy = lazy};
+    struct dh_link_input i = {.name = dh_strdup(name), .bytes = bytes, .word = word, .lazy = lazy};
     dh_elf_each_section(&e, keep_level, &i.level);
     if (i.level == 'x')
         i.level = c->line->level;
@@ -142,7 +142,7 @@ static bool was_linked(const struct collecting *c, const char *name, const struc
     return q.found;
 }
 
-static bool member_bytes(const struct dh_member *m, struct dh_bytes *out, struct dh_err *err)
+static bool member_bytes(const struct dh_archive_member *m, struct dh_bytes *out, struct dh_err *err)
 {
     if (m->path)
         return dh_file_read(m->path, out, err);
@@ -155,7 +155,7 @@ static bool member_bytes(const struct dh_member *m, struct dh_bytes *out, struct
 }
 
 static bool add_member(struct collecting *c, const char *path, const char *real, const struct dh_archive *a,
-                       const struct dh_member *m, size_t word, struct dh_err *err)
+                       const struct dh_archive_member *m, size_t word, struct dh_err *err)
 {
     struct used_member *u = find_used(c, real, m->name);
     if (!u)
@@ -208,18 +208,18 @@ static bool add_file(struct collecting *c, const char *path, size_t word, struct
     return true;
 }
 
-bool dh_inputs_collect(struct dh_inputs *in, const struct dh_link_line *line, const char *trace,
-                       const struct dh_bytes *native, struct dh_err *err)
+bool dh_link_inputs_collect(struct dh_link_inputs *in, const struct dh_link_line *line, const char *trace,
+                            const struct dh_bytes *native, struct dh_err *err)
 {
-    *in = (struct dh_inputs){0};
+    *in = (struct dh_link_inputs){0};
     struct collecting c = {.in = in, .line = line, .native = native};
     read_trace(&c, trace);
     bool ok = true;
     for (size_t i = 0; ok && i < line->words.n; i++) {
         const struct dh_link_word *w = &line->words.at[i];
-        if (w->kind == DH_WORD_FILE)
+        if (w->kind == DH_LINK_WORD_FILE)
             ok = add_file(&c, w->text, i, err);
-        else if (w->kind == DH_WORD_LIBRARY) {
+        else if (w->kind == DH_LINK_WORD_LIBRARY) {
             char *path = dh_link_line_find_library(line, w);
             if (path && dh_ends_with(path, ".a"))
                 ok = add_file(&c, path, i, err);
@@ -234,7 +234,7 @@ bool dh_inputs_collect(struct dh_inputs *in, const struct dh_link_line *line, co
     return ok || dh_err_while(err, "reading the linked objects");
 }
 
-void dh_inputs_release(struct dh_inputs *in)
+void dh_link_inputs_release(struct dh_link_inputs *in)
 {
     for (size_t i = 0; i < in->objects.n; i++) {
         free(in->objects.at[i].name);
@@ -244,7 +244,7 @@ void dh_inputs_release(struct dh_inputs *in)
 }
 
 struct walking {
-    const struct dh_input *in;
+    const struct dh_link_input *in;
     char fallback;
     bool (*fn)(void *, const uint8_t *, size_t, char, struct dh_err *);
     void *arg;
@@ -259,10 +259,10 @@ static bool walk_section(void *arg, const struct dh_elf_section *s)
     if (!level)
         return true;
     for (size_t at = 0; w->ok && at < s->n;) {
-        size_t n = dh_bitcode_stream(s->bytes + at, s->n - at);
+        size_t n = dh_bitcode_stream_length(s->bytes + at, s->n - at);
         if (!n)
             w->ok = dh_err_set(w->err, "%s: its bitcode is damaged at offset %zu; compile it again", w->in->name, at);
-        else if (!dh_bitcode_check(s->bytes + at, n))
+        else if (!dh_bitcode_hash_matches(s->bytes + at, n))
             w->ok = dh_err_set(w->err, "%s: its bitcode is damaged (its hash differs); compile it again", w->in->name);
         else
             w->ok = w->fn(w->arg, s->bytes + at, n, level, w->err);
@@ -271,9 +271,9 @@ static bool walk_section(void *arg, const struct dh_elf_section *s)
     return w->ok;
 }
 
-bool dh_input_each_stream(const struct dh_input *in, char fallback_level,
-                          bool (*fn)(void *arg, const uint8_t *bytes, size_t n, char level, struct dh_err *err),
-                          void *arg, struct dh_err *err)
+bool dh_link_input_each_bitcode(const struct dh_link_input *in, char fallback_level,
+                                bool (*fn)(void *arg, const uint8_t *bytes, size_t n, char level, struct dh_err *err),
+                                void *arg, struct dh_err *err)
 {
     struct dh_elf e;
     if (!dh_elf_open(&e, in->name, in->bytes.at, in->bytes.n, err))

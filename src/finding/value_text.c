@@ -1,4 +1,4 @@
-#include "finding/value.h"
+#include "finding/value_text.h"
 
 #include "base/str.h"
 

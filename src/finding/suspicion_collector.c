@@ -1,10 +1,10 @@
-#include "finding/suspicion.h"
+#include "finding/suspicion_collector.h"
 
 #include "base/str.h"
 #include "event/finding_log.h"
 #include "finding/modules.h"
 #include "finding/resolve.h"
-#include "finding/scopes.h"
+#include "finding/section_facts.h"
 #include "finding/suspicion_record.h"
 
 #include <fcntl.h>
@@ -21,21 +21,21 @@ struct told {
     enum dh_suspicion_level level;
 };
 
-struct dh_suspicions {
+struct dh_suspicion_collector {
     const struct dh_meta *meta;
-    struct dh_suspicions_sink sink;
+    struct dh_finding_sink sink;
     struct dh_world_host words; /* what it lacks the modules are asked */
     char *(*name)(void *arg, uint64_t addr);
     void *name_arg;
     struct dh_world *world;
-    struct dh_resolver *resolver;
+    struct dh_finding_resolver *resolver;
     struct dh_modules *modules;
     DH_VEC(struct dh_known_module *) known; /* as meta's */
     struct {
         size_t n_modules, module; /* of `n_modules` that there were */
         uint32_t from, to;        /* its places */
     } last;
-    struct dh_scope_names scopes;
+    struct dh_section_facts scopes;
     DH_VEC(uint64_t) seen; /* hashes, sorted */
     DH_VEC(struct told) told;
     uint64_t nowhere[1u << NOWHERE_BITS]; /* addresses that are in no variable */
@@ -44,9 +44,10 @@ struct dh_suspicions {
     unsigned count, lost;
 };
 
-struct dh_suspicions *dh_suspicions_new(const struct dh_meta *meta, const struct dh_suspicions_sink *sink)
+struct dh_suspicion_collector *dh_suspicion_collector_new(const struct dh_meta *meta,
+                                                          const struct dh_finding_sink *sink)
 {
-    struct dh_suspicions *s = calloc(1, sizeof *s);
+    struct dh_suspicion_collector *s = calloc(1, sizeof *s);
     if (!s)
         abort();
     s->meta = meta;
@@ -57,7 +58,7 @@ struct dh_suspicions *dh_suspicions_new(const struct dh_meta *meta, const struct
     return s;
 }
 
-void dh_suspicions_free(struct dh_suspicions *s)
+void dh_suspicion_collector_free(struct dh_suspicion_collector *s)
 {
     if (!s)
         return;
@@ -65,41 +66,42 @@ void dh_suspicions_free(struct dh_suspicions *s)
         close(s->log);
     dh_resolver_free(s->resolver);
     dh_vec_release(&s->known);
-    dh_scope_names_release(&s->scopes);
+    dh_section_facts_release(&s->scopes);
     dh_vec_release(&s->seen);
     dh_vec_release(&s->told);
     free(s);
 }
 
-void dh_suspicions_ask(struct dh_suspicions *s, const struct dh_world_host *words)
+void dh_suspicion_collector_set_sites(struct dh_suspicion_collector *s, const struct dh_world_host *words)
 {
     s->words = *words;
 }
 
-void dh_suspicions_names(struct dh_suspicions *s, char *(*name)(void *arg, uint64_t addr), void *arg)
+void dh_suspicion_collector_set_namer(struct dh_suspicion_collector *s, char *(*name)(void *arg, uint64_t addr),
+                                      void *arg)
 {
     s->name = name;
     s->name_arg = arg;
 }
 
-void dh_suspicions_watch(struct dh_suspicions *s, struct dh_world *w)
+void dh_suspicion_collector_set_world(struct dh_suspicion_collector *s, struct dh_world *w)
 {
     s->world = w;
 }
 
-unsigned dh_suspicions_count(const struct dh_suspicions *s)
+unsigned dh_suspicion_collector_count(const struct dh_suspicion_collector *s)
 {
     return s->count;
 }
 
-unsigned dh_suspicions_lost(const struct dh_suspicions *s)
+unsigned dh_suspicion_collector_lost(const struct dh_suspicion_collector *s)
 {
     return s->lost;
 }
 
 /* ---- what places and addresses mean ---- */
 
-static struct dh_known_module *known_module(struct dh_suspicions *s, size_t i)
+static struct dh_known_module *known_module(struct dh_suspicion_collector *s, size_t i)
 {
     while (s->known.n <= i)
         dh_vec_push(&s->known, NULL);
@@ -109,7 +111,7 @@ static struct dh_known_module *known_module(struct dh_suspicions *s, size_t i)
 }
 
 /* Detectors ask of every access, and most are of one module. */
-static size_t module_of_place(struct dh_suspicions *s, uint32_t place)
+static size_t module_of_place(struct dh_suspicion_collector *s, uint32_t place)
 {
     if (s->meta && s->last.n_modules == s->meta->modules.n && place >= s->last.from && place < s->last.to)
         return s->last.module;
@@ -127,7 +129,8 @@ static size_t module_of_place(struct dh_suspicions *s, uint32_t place)
     return i;
 }
 
-struct dh_known_module *dh_suspicions_module(struct dh_suspicions *s, uint32_t place, uint32_t *own_place)
+struct dh_known_module *dh_suspicion_collector_module(struct dh_suspicion_collector *s, uint32_t place,
+                                                      uint32_t *own_place)
 {
     size_t i = module_of_place(s, place);
     if (i == SIZE_MAX)
@@ -138,12 +141,12 @@ struct dh_known_module *dh_suspicions_module(struct dh_suspicions *s, uint32_t p
 
 static const struct dh_site *site_of(void *arg, uint32_t place, const struct dh_site_table **table)
 {
-    struct dh_suspicions *s = arg;
+    struct dh_suspicion_collector *s = arg;
     const struct dh_site_table *chains;
     uint32_t own, site, chain;
     if (s->words.site)
         return s->words.site(s->words.arg, place, table);
-    struct dh_known_module *m = dh_suspicions_module(s, place, &own);
+    struct dh_known_module *m = dh_suspicion_collector_module(s, place, &own);
     *table = m ? dh_known_sites(m) : NULL;
     if (!*table || !dh_place_find(dh_known_places(m), *table, own, &site, &chain, &chains) || site == DH_NO_SITE)
         return NULL;
@@ -152,7 +155,7 @@ static const struct dh_site *site_of(void *arg, uint32_t place, const struct dh_
 
 static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
 {
-    struct dh_suspicions *s = arg;
+    struct dh_suspicion_collector *s = arg;
     if (s->words.global)
         return s->words.global(s->words.arg, addr, at, size);
     size_t i = dh_meta_module_around(s->meta, addr);
@@ -160,7 +163,7 @@ static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
     if (i == SIZE_MAX || *nowhere == addr)
         return false;
     uint64_t load = s->meta->modules.at[i].load;
-    bool found = dh_known_extent(s->modules, known_module(s, i), addr - load, at, size);
+    bool found = dh_known_variable_extent(s->modules, known_module(s, i), addr - load, at, size);
     if (found)
         *at += load;
     else
@@ -170,37 +173,37 @@ static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
 
 static const char *const *may_access(void *arg, uint32_t place, bool write, size_t *n)
 {
-    struct dh_suspicions *s = arg;
+    struct dh_suspicion_collector *s = arg;
     uint32_t own;
     *n = 0;
     if (s->words.site)
         return s->words.may_access ? s->words.may_access(s->words.arg, place, write, n) : NULL;
-    const struct dh_known_module *m = dh_suspicions_module(s, place, &own);
-    return m ? dh_scopes_may_access(&s->scopes, m, own, write, n) : NULL;
+    const struct dh_known_module *m = dh_suspicion_collector_module(s, place, &own);
+    return m ? dh_section_may_access(&s->scopes, m, own, write, n) : NULL;
 }
 
 /* Values do not go from one module to another as far as anybody knows. */
 static int flow(void *arg, uint32_t read, uint32_t lock)
 {
-    struct dh_suspicions *s = arg;
+    struct dh_suspicion_collector *s = arg;
     uint32_t own_read, own_lock = DH_NO_PLACE;
     if (s->words.site)
         return s->words.flow ? s->words.flow(s->words.arg, read, lock) : -1;
-    const struct dh_known_module *m = dh_suspicions_module(s, read, &own_read);
+    const struct dh_known_module *m = dh_suspicion_collector_module(s, read, &own_read);
     if (!m)
         return -1;
-    if (lock != DH_NO_PLACE && dh_suspicions_module(s, lock, &own_lock) != m)
+    if (lock != DH_NO_PLACE && dh_suspicion_collector_module(s, lock, &own_lock) != m)
         return 0;
-    return dh_scopes_flow(m, own_read, own_lock);
+    return dh_section_value_flow(m, own_read, own_lock);
 }
 
 static uint32_t may_wait(void *arg, uint32_t lock, unsigned n, bool *nobody_signals)
 {
-    struct dh_suspicions *s = arg;
+    struct dh_suspicion_collector *s = arg;
     uint32_t own;
     *nobody_signals = false;
-    const struct dh_known_module *m = s->words.site ? NULL : dh_suspicions_module(s, lock, &own);
-    uint32_t wait = m ? dh_scopes_may_wait(m, own, n, nobody_signals) : DH_NO_PLACE;
+    const struct dh_known_module *m = s->words.site ? NULL : dh_suspicion_collector_module(s, lock, &own);
+    uint32_t wait = m ? dh_section_may_wait(m, own, n, nobody_signals) : DH_NO_PLACE;
     return wait == DH_NO_PLACE ? wait : wait + (lock - own);
 }
 
@@ -221,7 +224,7 @@ static uint64_t hash_of(const char *detector, const struct dh_suspicion *from)
 }
 
 /* True when it was there; else it is now. */
-static bool was_seen(struct dh_suspicions *s, uint64_t hash)
+static bool was_seen(struct dh_suspicion_collector *s, uint64_t hash)
 {
     size_t low = 0, high = s->seen.n;
     while (low < high) {
@@ -239,7 +242,7 @@ static bool was_seen(struct dh_suspicions *s, uint64_t hash)
     return false;
 }
 
-static struct told *find_told(struct dh_suspicions *s, const char *id)
+static struct told *find_told(struct dh_suspicion_collector *s, const char *id)
 {
     for (size_t i = 0; i < s->told.n; i++)
         if (strcmp(s->told.at[i].id, id) == 0)
@@ -248,7 +251,8 @@ static struct told *find_told(struct dh_suspicions *s, const char *id)
 }
 
 /* Whether it says something new: another finding, or one that rises. */
-static bool is_news(struct dh_suspicions *s, const struct dh_finding *f, enum dh_suspicion_level level, bool *first)
+static bool is_news(struct dh_suspicion_collector *s, const struct dh_finding *f, enum dh_suspicion_level level,
+                    bool *first)
 {
     struct told *before = find_told(s, f->id);
     *first = !before;
@@ -278,7 +282,8 @@ static bool write_all(int fd, const uint8_t *at, size_t n)
 }
 
 /* The process comes before its first finding: by then its modules are known. */
-static void write_record(struct dh_suspicions *s, const struct dh_log_process *p, const struct dh_log_finding *record)
+static void write_record(struct dh_suspicion_collector *s, const struct dh_log_process *p,
+                         const struct dh_log_finding *record)
 {
     uint8_t *bytes = s->log >= 0 ? malloc(BYTES) : NULL;
     struct dh_log_out o = {bytes, 0, BYTES, false};
@@ -293,7 +298,7 @@ static void write_record(struct dh_suspicions *s, const struct dh_log_process *p
     free(bytes);
 }
 
-bool dh_suspicions_log(struct dh_suspicions *s, const char *path, struct dh_err *err)
+bool dh_suspicion_collector_open_log(struct dh_suspicion_collector *s, const char *path, struct dh_err *err)
 {
     uint8_t bytes[DH_LOG_HEADER_SIZE];
     struct dh_log_out o = {bytes, 0, sizeof bytes, false};
@@ -308,7 +313,7 @@ bool dh_suspicions_log(struct dh_suspicions *s, const char *path, struct dh_err 
 
 static void found(void *arg, const char *detector, const void *suspicion)
 {
-    struct dh_suspicions *s = arg;
+    struct dh_suspicion_collector *s = arg;
     const struct dh_suspicion *from = suspicion;
     struct dh_log_process p = dh_suspicion_process(s->meta);
     struct dh_suspicion_view view = {s->meta, s->words, s->name, s->name_arg, s->world, s->modules};
@@ -326,7 +331,7 @@ static void found(void *arg, const char *detector, const void *suspicion)
     dh_suspicion_record_free(record);
 }
 
-void dh_suspicions_host(struct dh_suspicions *s, struct dh_world_host *host)
+void dh_suspicion_collector_fill_host(struct dh_suspicion_collector *s, struct dh_world_host *host)
 {
     host->site = site_of;
     host->global = global_of;

@@ -1,6 +1,6 @@
 /* Bytes of a variable as its type has them. Layer: finding. */
-#ifndef DH_FINDING_VALUE_H
-#define DH_FINDING_VALUE_H
+#ifndef DH_FINDING_VALUE_TEXT_H
+#define DH_FINDING_VALUE_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>

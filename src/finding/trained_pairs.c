@@ -1,4 +1,4 @@
-#include "finding/train.h"
+#include "finding/trained_pairs.h"
 
 #include "base/reader.h"
 #include "base/str.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Where the pair is, or would be. */
-static size_t place_of(const struct dh_train *t, const char *pair, bool *there)
+static size_t place_of(const struct dh_trained_pairs *t, const char *pair, bool *there)
 {
     size_t low = 0, high = t->pairs.n;
     while (low < high) {
@@ -22,7 +22,7 @@ static size_t place_of(const struct dh_train *t, const char *pair, bool *there)
     return low;
 }
 
-static bool add(struct dh_train *t, const char *pair)
+static bool add(struct dh_trained_pairs *t, const char *pair)
 {
     bool there;
     size_t at = place_of(t, pair, &there);
@@ -35,7 +35,7 @@ static bool add(struct dh_train *t, const char *pair)
     return true;
 }
 
-static bool read_lines(struct dh_train *t, const char *path, const char *text, size_t n, struct dh_err *err)
+static bool read_lines(struct dh_trained_pairs *t, const char *path, const char *text, size_t n, struct dh_err *err)
 {
     struct dh_cursor all = dh_cursor_of(text, n), line;
     while (dh_cursor_next_line(&all, &line)) {
@@ -51,10 +51,10 @@ static bool read_lines(struct dh_train *t, const char *path, const char *text, s
     return true;
 }
 
-bool dh_train_read(struct dh_train *t, const char *path, struct dh_err *err)
+bool dh_trained_pairs_read(struct dh_trained_pairs *t, const char *path, struct dh_err *err)
 {
     struct dh_bytes b;
-    *t = (struct dh_train){0};
+    *t = (struct dh_trained_pairs){0};
     if (!dh_file_exists(path))
         return true;
     if (!dh_file_read(path, &b, err))
@@ -64,7 +64,7 @@ bool dh_train_read(struct dh_train *t, const char *path, struct dh_err *err)
     return ok;
 }
 
-bool dh_train_write(const struct dh_train *t, const char *path, struct dh_err *err)
+bool dh_trained_pairs_write(const struct dh_trained_pairs *t, const char *path, struct dh_err *err)
 {
     struct dh_str out = {0};
     dh_str_add(&out, "# pairs of accesses that other threads came between in runs that passed\n");
@@ -75,14 +75,14 @@ bool dh_train_write(const struct dh_train *t, const char *path, struct dh_err *e
     return ok;
 }
 
-void dh_train_release(struct dh_train *t)
+void dh_trained_pairs_release(struct dh_trained_pairs *t)
 {
     for (size_t i = 0; i < t->pairs.n; i++)
         free(t->pairs.at[i]);
     dh_vec_release(&t->pairs);
 }
 
-bool dh_train_keeps(struct dh_train *t, const struct dh_finding *f)
+bool dh_trained_pairs_keep_finding(struct dh_trained_pairs *t, const struct dh_finding *f)
 {
     bool known;
     if (strcmp(f->detector, "atomrace") || strcmp(f->kind, "atomicity") || strcmp(f->level, "suspected") ||

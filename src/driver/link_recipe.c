@@ -1,4 +1,4 @@
-#include "driver/recipe.h"
+#include "driver/link_recipe.h"
 
 #include "base/str.h"
 #include "image/container.h"
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const char magic[8] = "DHLINK01";
-enum { ENDIAN_MARK = 0x01020304, LAST_KIND = DH_RECIPE_READS };
+enum { ENDIAN_MARK = 0x01020304, LAST_KIND = DH_RECIPE_FILE_OPTION };
 
 struct item_header {
     uint32_t kind, n_text, n_option;
@@ -25,10 +25,10 @@ struct header {
     uint8_t asan, degree, without; /* WITHOUT_ARRAYS, WITHOUT_COPIES */
 };
 
-void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *text, const char *option,
-                   const void *bytes, size_t n)
+void dh_link_recipe_add(struct dh_link_recipe *r, enum dh_link_recipe_kind kind, const char *text, const char *option,
+                        const void *bytes, size_t n)
 {
-    struct dh_recipe_item i = {.kind = kind, .text = dh_strdup(text), .option = dh_strdup(option ? option : "")};
+    struct dh_link_recipe_item i = {.kind = kind, .text = dh_strdup(text), .option = dh_strdup(option ? option : "")};
     if (bytes) {
         i.bytes.at = malloc(n ? n : 1);
         if (!i.bytes.at)
@@ -39,7 +39,7 @@ void dh_recipe_add(struct dh_recipe *r, enum dh_recipe_kind kind, const char *te
     dh_vec_push(&r->items, i);
 }
 
-void dh_recipe_release(struct dh_recipe *r)
+void dh_link_recipe_release(struct dh_link_recipe *r)
 {
     for (size_t i = 0; i < r->items.n; i++) {
         free(r->items.at[i].text);
@@ -49,7 +49,7 @@ void dh_recipe_release(struct dh_recipe *r)
     dh_vec_release(&r->items);
 }
 
-struct dh_bytes dh_recipe_write(const struct dh_recipe *r)
+struct dh_bytes dh_link_recipe_write(const struct dh_link_recipe *r)
 {
     struct dh_str out = {0};
     struct header h = {.endian = ENDIAN_MARK,
@@ -62,7 +62,7 @@ struct dh_bytes dh_recipe_write(const struct dh_recipe *r)
     memcpy(h.magic, magic, sizeof magic);
     dh_str_add_n(&out, (const char *)&h, sizeof h);
     for (size_t i = 0; i < r->items.n; i++) {
-        const struct dh_recipe_item *it = &r->items.at[i];
+        const struct dh_link_recipe_item *it = &r->items.at[i];
         struct item_header ih = {.kind = it->kind,
                                  .n_text = (uint32_t)strlen(it->text),
                                  .n_option = (uint32_t)strlen(it->option),
@@ -75,7 +75,7 @@ struct dh_bytes dh_recipe_write(const struct dh_recipe *r)
     return dh_bytes_take(&out);
 }
 
-static bool read_item(struct dh_recipe *r, const uint8_t *bytes, size_t n, size_t *at)
+static bool read_item(struct dh_link_recipe *r, const uint8_t *bytes, size_t n, size_t *at)
 {
     struct item_header h;
     if (n - *at < sizeof h)
@@ -88,17 +88,17 @@ static bool read_item(struct dh_recipe *r, const uint8_t *bytes, size_t n, size_
         return false;
     char *text = dh_format("%.*s", (int)h.n_text, (const char *)bytes + *at);
     char *option = dh_format("%.*s", (int)h.n_option, (const char *)bytes + *at + h.n_text);
-    bool has_bytes = h.kind == DH_RECIPE_OBJECT || h.kind == DH_RECIPE_LAZY || h.kind == DH_RECIPE_READS;
-    dh_recipe_add(r, h.kind, text, option, has_bytes ? bytes + *at + h.n_text + h.n_option : NULL, h.n_bytes);
+    bool has_bytes = h.kind == DH_RECIPE_OBJECT || h.kind == DH_RECIPE_LAZY_OBJECT || h.kind == DH_RECIPE_FILE_OPTION;
+    dh_link_recipe_add(r, h.kind, text, option, has_bytes ? bytes + *at + h.n_text + h.n_option : NULL, h.n_bytes);
     free(text);
     free(option);
     *at += h.n_text + h.n_option + h.n_bytes;
     return true;
 }
 
-bool dh_recipe_read(struct dh_recipe *r, const void *bytes, size_t n, struct dh_err *err)
+bool dh_link_recipe_read(struct dh_link_recipe *r, const void *bytes, size_t n, struct dh_err *err)
 {
-    *r = (struct dh_recipe){0};
+    *r = (struct dh_link_recipe){0};
     struct header h;
     if (n < sizeof h)
         return dh_err_set(err, "link recipe is cut short; build the program again");
@@ -108,7 +108,7 @@ bool dh_recipe_read(struct dh_recipe *r, const void *bytes, size_t n, struct dh_
     for (uint32_t i = 0; ok && i < h.n_items; i++)
         ok = read_item(r, bytes, n, &at);
     if (!ok) {
-        dh_recipe_release(r);
+        dh_link_recipe_release(r);
         return dh_err_set(err, "link recipe is damaged; build the program again");
     }
     r->output = h.output;
@@ -135,7 +135,7 @@ static char *replace_origin(const char *text, const char *origin)
     return dh_strdup(text);
 }
 
-static bool lay_file(const struct dh_recipe_item *it, const char *folder, size_t number, char **path,
+static bool lay_file(const struct dh_link_recipe_item *it, const char *folder, size_t number, char **path,
                      struct dh_err *err)
 {
     *path = dh_format("%s/%zu-%s", folder, number, dh_basename(it->text));
@@ -168,7 +168,7 @@ static bool is_needed_by_path(const char *path)
 }
 
 /* The linker records a library found by -l under its base name; a folder of its own keeps others out. */
-static bool add_by_name(const struct dh_recipe_item *it, size_t number, const char *folder, struct dh_argv *out,
+static bool add_by_name(const struct dh_link_recipe_item *it, size_t number, const char *folder, struct dh_argv *out,
                         struct dh_err *err)
 {
     char *place = dh_format("%s/%zu-library", folder, number);
@@ -182,10 +182,10 @@ static bool add_by_name(const struct dh_recipe_item *it, size_t number, const ch
     return ok;
 }
 
-static bool add_item(const struct dh_recipe *r, size_t number, const char *folder, const struct dh_argv *merged,
+static bool add_item(const struct dh_link_recipe *r, size_t number, const char *folder, const struct dh_argv *merged,
                      const char *origin, struct dh_argv *out, struct dh_err *err)
 {
-    const struct dh_recipe_item *it = &r->items.at[number];
+    const struct dh_link_recipe_item *it = &r->items.at[number];
     char *path = NULL;
     bool ok = true;
     switch (it->kind) {
@@ -200,7 +200,7 @@ static bool add_item(const struct dh_recipe *r, size_t number, const char *folde
         ok = lay_file(it, folder, number, &path, err);
         dh_argv_add(out, path);
         break;
-    case DH_RECIPE_LAZY:
+    case DH_RECIPE_LAZY_OBJECT:
         ok = lay_file(it, folder, number, &path, err);
         dh_argv_add(out, "--start-lib");
         dh_argv_add(out, path);
@@ -217,12 +217,12 @@ static bool add_item(const struct dh_recipe *r, size_t number, const char *folde
         else
             dh_argv_add(out, it->text);
         break;
-    case DH_RECIPE_SEARCH:
+    case DH_RECIPE_SEARCH_PATH:
         dh_argv_addf(out, "-L%s", it->text);
         break;
-    case DH_RECIPE_READS: {
+    case DH_RECIPE_FILE_OPTION: {
         ok = lay_file(it, folder, number, &path, err);
-        struct dh_link_word w = {.kind = DH_WORD_READS, .text = path, .option = it->option};
+        struct dh_link_word w = {.kind = DH_LINK_WORD_FILE_OPTION, .text = path, .option = it->option};
         dh_link_word_write(&w, out);
         break;
     }
@@ -231,8 +231,8 @@ static bool add_item(const struct dh_recipe *r, size_t number, const char *folde
     return ok;
 }
 
-bool dh_recipe_command(const struct dh_recipe *r, const char *folder, const struct dh_argv *merged, const char *origin,
-                       struct dh_argv *out, struct dh_err *err)
+bool dh_link_recipe_command(const struct dh_link_recipe *r, const char *folder, const struct dh_argv *merged,
+                            const char *origin, struct dh_argv *out, struct dh_err *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < r->items.n; i++)

@@ -1,0 +1,28 @@
+/* Tries copies of functions out: of the program that has them, what is safe is proven anew, and copies in which nothing
+ * more is safe go again. Layer: driver (LLVM). */
+#ifndef DH_DRIVER_CLONE_TRIAL_H
+#define DH_DRIVER_CLONE_TRIAL_H
+
+#include "analysis/race_free_proofs.h"
+#include "driver/apply_clones.h"
+#include "host/err.h"
+#include "model/models.h"
+
+enum { DH_CLONE_TRIAL_REDIRECTS = 4096, DH_CLONE_TRIAL_PROOFS = 1 << 15 }; /* at most */
+
+/* What came of it; flat, because it goes through memory shared with the parent. */
+struct dh_clone_trial {
+    uint32_t n_copies, n_redirects, n_marks, n_functions, size, added;
+    uint32_t functions[DH_SPECIAL_COPIES];
+    struct dh_redirect redirects[DH_CLONE_TRIAL_REDIRECTS];
+    struct dh_clone_proof marks[DH_CLONE_TRIAL_PROOFS];
+};
+
+/* By function of the program: whether it can be copied. The caller frees it. */
+uint8_t *dh_clonable_functions(LLVMModuleRef m, const struct dh_program *p);
+/* `first`: what is safe without copies. `m` has numbers (driver/apply_clones.h) and is not changed. */
+void dh_clone_trial_run(struct dh_clone_trial *t, LLVMModuleRef m, const struct dh_models *models,
+                        const struct dh_program *p, const struct dh_safe *first, const struct dh_special *wanted,
+                        uint64_t also);
+
+#endif

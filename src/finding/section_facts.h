@@ -1,0 +1,28 @@
+/* What the link step knows of critical sections, asked by places of a stream. Layer: finding. Names are made once and
+ * live as long as the set. */
+#ifndef DH_FINDING_SECTION_FACTS_H
+#define DH_FINDING_SECTION_FACTS_H
+
+#include "base/vec.h"
+#include "event/scope_table.h"
+#include "finding/modules.h"
+
+struct dh_section_names {
+    const struct dh_scope_row *row;
+    const char **reads, **writes;
+};
+
+struct dh_section_facts {
+    DH_VEC(struct dh_section_names) lists;
+};
+
+void dh_section_facts_release(struct dh_section_facts *s);
+/* As dh_world_host.may_access, of a module's own place. */
+const char *const *dh_section_may_access(struct dh_section_facts *s, const struct dh_known_module *m, uint32_t place,
+                                         bool write, size_t *n);
+/* The place of the n-th wait that the section may come to that is begun at a place; UINT32_MAX behind the last. */
+uint32_t dh_section_may_wait(const struct dh_known_module *m, uint32_t lock, unsigned n, bool *nobody_signals);
+/* As dh_world_host.flow; `lock` may be DH_NO_PLACE. */
+int dh_section_value_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock);
+
+#endif
