@@ -1,7 +1,7 @@
-/* Copies of functions for contexts in which less need be watched (003 §7.3), put into a module. Layer: driver (LLVM).
- * Functions and calls are known by where they stand in the module, so that what was learned at the link holds for the
- * module that the program carries. Originals stay as they are: whoever calls them by name or address from elsewhere
- * gets what is watched most. */
+/* Makes function clones (003 §7.3): copies of functions for calling contexts in which more accesses are proven race
+ * free. Layer: driver (LLVM). Functions and calls are identified by their order in the module, so that choices made at
+ * the link hold for the embedded module. Originals stay: calls by address or from elsewhere get the fully checked one.
+ */
 #ifndef DH_DRIVER_APPLY_CLONES_H
 #define DH_DRIVER_APPLY_CLONES_H
 
@@ -11,25 +11,26 @@
 #include <llvm-c/Core.h>
 
 struct dh_clone_proof {
-    uint32_t copy, site, safety; /* dh_safety, analysis/race_free_proofs.h */
+    uint32_t copy, site, safety; /* copy: number of the clone; safety: dh_safety, analysis/race_free_proofs.h */
 };
 
 struct dh_program_clones {
-    const uint32_t *functions; /* by copy: which function of those with a body */
+    const uint32_t *functions; /* by clone: index of its original among functions with a body */
     const struct dh_redirect *redirects;
     const struct dh_clone_proof *marks;
     uint32_t n, n_redirects, n_marks;
-    uint32_t n_functions, size, added; /* of the whole program, in functions and instructions; what copies add */
+    uint32_t n_functions, size, added; /* of the whole program, in functions and instructions; instructions of clones */
 };
 
-/* Gives calls that can be redirected numbers from `first` on, in the place of sites; and takes them away. */
+/* Numbers the calls that can be redirected from `first` on, as site metadata; and removes the numbers. */
 void dh_clones_number_calls(LLVMModuleRef m, uint32_t first);
 void dh_clones_unnumber_calls(LLVMModuleRef m, uint32_t first);
-/* Of a module with numbers. The copies, by number - 1, are the caller's to free; NULL: it is another module. */
+/* Clones functions and redirects calls of a module with numbers. The array, by clone number - 1, is owned by the
+ * caller; NULL when the module is another. */
 LLVMValueRef *dh_clones_make(LLVMModuleRef m, const struct dh_program_clones *c);
-/* One line for each copy and for each call that goes to one, by where it stands: for tests that follow a stack. */
+/* One line for each clone and each redirected call with its source location, for tests. */
 void dh_clones_describe(LLVMModuleRef m, const struct dh_program_clones *c, uint32_t n_sites, struct dh_str *out);
-/* All of it. */
+/* Numbers, clones, redirects, and marks the accesses that clones need not check. */
 void dh_clones_apply(LLVMModuleRef m, const struct dh_program_clones *c, uint32_t n_sites);
 
 #endif

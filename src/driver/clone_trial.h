@@ -1,5 +1,5 @@
-/* Tries copies of functions out: of the program that has them, what is safe is proven anew, and copies in which nothing
- * more is safe go again. Layer: driver (LLVM). */
+/* The trial of function clones: clones are made in a copy of the module, which is analysed again, and clones that
+ * yield no further proof are dropped. Layer: driver (LLVM). */
 #ifndef DH_DRIVER_CLONE_TRIAL_H
 #define DH_DRIVER_CLONE_TRIAL_H
 
@@ -10,7 +10,7 @@
 
 enum { DH_CLONE_TRIAL_REDIRECTS = 4096, DH_CLONE_TRIAL_PROOFS = 1 << 15 }; /* at most */
 
-/* What came of it; flat, because it goes through memory shared with the parent. */
+/* The result; flat, because it lies in memory shared with the parent. */
 struct dh_clone_trial {
     uint32_t n_copies, n_redirects, n_marks, n_functions, size, added;
     uint32_t functions[DH_SPECIAL_COPIES];
@@ -18,9 +18,9 @@ struct dh_clone_trial {
     struct dh_clone_proof marks[DH_CLONE_TRIAL_PROOFS];
 };
 
-/* By function of the program: whether it can be copied. The caller frees it. */
+/* By function of the program: whether it can be cloned. Owned by the caller. */
 uint8_t *dh_clonable_functions(LLVMModuleRef m, const struct dh_program *p);
-/* `first`: what is safe without copies. `m` has numbers (driver/apply_clones.h) and is not changed. */
+/* `first`: the proofs without clones. `m` has call numbers (driver/apply_clones.h) and is not changed. */
 void dh_clone_trial_run(struct dh_clone_trial *t, LLVMModuleRef m, const struct dh_models *models,
                         const struct dh_program *p, const struct dh_safe *first, const struct dh_special *wanted,
                         uint64_t also);

@@ -1,5 +1,5 @@
-/* What the native link really used: objects with bitcode, objects without, shared libraries. Layer: driver.
- * Found from the linker's trace, so archives contribute exactly the members that were needed. */
+/* The inputs that a native link used: objects with bitcode, objects without, shared libraries. Layer: driver. Read from
+ * ld.lld --trace, so that archives contribute exactly the members that were linked. */
 #ifndef DH_DRIVER_LINK_INPUTS_H
 #define DH_DRIVER_LINK_INPUTS_H
 
@@ -19,7 +19,7 @@ struct dh_link_inputs {
     DH_VEC(struct dh_link_input) objects;
 };
 
-/* `trace` is the output of ld.lld --trace; `native` the linked file, which tells members of one name apart. */
+/* `trace` is the output of ld.lld --trace; `native` the linked file, by which members of equal names are told apart. */
 bool dh_link_inputs_collect(struct dh_link_inputs *in, const struct dh_link_line *line, const char *trace,
                             const struct dh_bytes *native, struct dh_err *err);
 void dh_link_inputs_release(struct dh_link_inputs *in);

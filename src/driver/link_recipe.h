@@ -1,6 +1,6 @@
-/* How a program was linked, kept inside it, so that a variant can be linked from the executable alone. Layer: driver.
- * Inputs that were merged are replaced by one place; native-only objects and files the linker read travel along;
- * shared libraries and the toolchain's own start files are named by path. */
+/* The link command of a program, embedded in it, so that a variant can be linked from the executable alone. Layer:
+ * driver. One item stands for all merged inputs; native objects and files that the linker read are embedded; shared
+ * libraries and the toolchain's start files are named by path. */
 #ifndef DH_DRIVER_LINK_RECIPE_H
 #define DH_DRIVER_LINK_RECIPE_H
 
@@ -13,7 +13,7 @@ enum dh_link_recipe_kind {
     DH_RECIPE_OPTION,      /* text, as it is */
     DH_RECIPE_MERGED,      /* the instrumented objects go here */
     DH_RECIPE_OBJECT,      /* native-only object; text = name for people, bytes */
-    DH_RECIPE_LAZY_OBJECT, /* the same, taken only if something needs it, as from an archive */
+    DH_RECIPE_LAZY_OBJECT, /* the same, linked only if needed, as from an archive */
     DH_RECIPE_LIBRARY,     /* -l text */
     DH_RECIPE_PATH,        /* a file of the system, by absolute path */
     DH_RECIPE_SEARCH_PATH, /* -L text, absolute */
@@ -31,7 +31,7 @@ struct dh_link_recipe {
     enum dh_link_output output;
     char level; /* of the whole program */
     bool asan;
-    uint8_t degree; /* dh_degree (event/plan.h): how much its variants leave out unless asked otherwise */
+    uint8_t degree; /* dh_degree (event/plan.h): default of its variants */
     bool no_arrays, no_copies;
 };
 
@@ -41,8 +41,8 @@ void dh_link_recipe_release(struct dh_link_recipe *r);
 struct dh_bytes dh_link_recipe_write(const struct dh_link_recipe *r);
 bool dh_link_recipe_read(struct dh_link_recipe *r, const void *bytes, size_t n, struct dh_err *err);
 
-/* The linker's command line: objects and files are laid into `folder`; `merged` are the objects to put in their place;
- * $ORIGIN in run paths becomes `origin` when given, as a variant lives elsewhere. */
+/* The linker's command line: embedded objects and files are written to `folder`; `merged` are the instrumented objects;
+ * $ORIGIN in run paths becomes `origin` if that is set, because a variant lies in the cache. */
 bool dh_link_recipe_command(const struct dh_link_recipe *r, const char *folder, const struct dh_argv *merged,
                             const char *origin, struct dh_argv *out, struct dh_err *err);
 

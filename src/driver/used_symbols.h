@@ -1,6 +1,5 @@
-/* Keeps what the program keeps although no IR refers to it. Layer: driver (LLVM).
- * clang leaves llvm.compiler.used (attribute used) out of embedded bitcode; the native object beside it still shows
- * what survived there, and the text of inline assembly shows what it names. */
+/* Restores llvm.compiler.used, which clang leaves out of embedded bitcode. Layer: driver (LLVM). A local symbol that
+ * the IR does not use but the native object still defines had attribute((used)); so had what inline assembly names. */
 #ifndef DH_DRIVER_USED_SYMBOLS_H
 #define DH_DRIVER_USED_SYMBOLS_H
 

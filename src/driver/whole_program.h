@@ -1,5 +1,5 @@
-/* The abstract program of an executable, a library or a bitcode file. Layer: driver (LLVM). Nothing of it is run.
- * Call it in a child: LLVM's reader crashes on some damage. */
+/* Reads the whole-program model (model/program.h) of an executable, a library or a bitcode file. Layer: driver (LLVM).
+ * Nothing is run. Call it in a child: LLVM's reader crashes on some damaged input. */
 #ifndef DH_DRIVER_WHOLE_PROGRAM_H
 #define DH_DRIVER_WHOLE_PROGRAM_H
 

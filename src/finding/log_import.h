@@ -1,6 +1,6 @@
-/* Logs of a run on their way into the store. Layer: finding. They lie in a folder beside the store (DB.logs/XXXXXX)
- * until they are stored, so that a run that was killed, or whose disk was full, is stored by the next command that
- * opens it. The folder's owner holds a lock on a file in it while it lives. */
+/* Imports the findings logs of a run into the store. Layer: finding. Logs lie in a folder beside the store
+ * (DB.logs/XXXXXX) until they are imported: after a crash or a full disk the next command imports them. The process
+ * that created the folder holds a file lock in it; a folder without lock is abandoned. */
 #ifndef DH_FINDING_LOG_IMPORT_H
 #define DH_FINDING_LOG_IMPORT_H
 
@@ -19,19 +19,19 @@ struct dh_import {
     unsigned findings;                                    /* records that were read */
     bool (*keeps)(void *arg, const struct dh_finding *f); /* asked for each, if set */
     void *arg;
-    DH_VEC(char *) notes; /* what was damaged and where, what a process has to say; a line each */
+    DH_VEC(char *) notes; /* damage, and notes of processes; a line each */
 };
 
 bool dh_logs_create(struct dh_logs *l, const char *db, const struct dh_store_run *run, struct dh_err *err);
-/* Stores them in one transaction and removes the folder; on failure the folder stays. */
+/* Imports them in one transaction and removes the folder; on failure the folder stays. */
 bool dh_logs_store(struct dh_logs *l, struct dh_store *s, struct dh_import *i, struct dh_err *err);
-/* Every finding in the logs at that prefix so far, but those whose names end with `except`, without storing anything;
- * what cannot be read is left out. */
+/* Calls fn for every finding in the logs at that prefix so far, except logs whose names end with `except`. Stores
+ * nothing; skips what cannot be read. */
 void dh_logs_each_finding(const char *prefix, const char *except, void (*fn)(void *arg, const struct dh_finding *f),
                           void *arg);
 /* Forgets the folder without removing what is in it. */
 void dh_logs_release(struct dh_logs *l);
-/* Those that nobody owns any more. */
+/* Folders whose process is gone. */
 bool dh_logs_store_abandoned(const char *db, struct dh_store *s, struct dh_import *i, struct dh_err *err);
 bool dh_logs_have_abandoned(const char *db);
 void dh_import_release(struct dh_import *i);

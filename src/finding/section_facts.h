@@ -1,5 +1,5 @@
-/* What the link step knows of critical sections, asked by places of a stream. Layer: finding. Names are made once and
- * live as long as the set. */
+/* Static facts about critical sections, computed at the link: which variables a section may access, where it may wait,
+ * where values flow. Layer: finding. Keyed by places of an event stream. Name lists live as long as the set. */
 #ifndef DH_FINDING_SECTION_FACTS_H
 #define DH_FINDING_SECTION_FACTS_H
 
@@ -20,7 +20,7 @@ void dh_section_facts_release(struct dh_section_facts *s);
 /* As dh_world_host.may_access, of a module's own place. */
 const char *const *dh_section_may_access(struct dh_section_facts *s, const struct dh_known_module *m, uint32_t place,
                                          bool write, size_t *n);
-/* The place of the n-th wait that the section may come to that is begun at a place; UINT32_MAX behind the last. */
+/* The place of the n-th wait that the section that begins at `lock` may reach; UINT32_MAX after the last. */
 uint32_t dh_section_may_wait(const struct dh_known_module *m, uint32_t lock, unsigned n, bool *nobody_signals);
 /* As dh_world_host.flow; `lock` may be DH_NO_PLACE. */
 int dh_section_value_flow(const struct dh_known_module *m, uint32_t read, uint32_t lock);

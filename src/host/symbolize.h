@@ -1,5 +1,5 @@
-/* From an address in a file to source places, with inlined calls. Layer: host (elfutils). Keeps every module it
- * opened; one symbolizer per thread of the tool. Answers are owned by the caller. */
+/* Symbolizer: source locations and variables of addresses in a file, inlined calls included. Layer: host (elfutils).
+ * Keeps every module open; one symbolizer per thread. Results are owned by the caller. */
 #ifndef DH_HOST_SYMBOLIZE_H
 #define DH_HOST_SYMBOLIZE_H
 
@@ -24,7 +24,7 @@ struct dh_symbolizer *dh_symbolizer_new(void);
 void dh_symbolizer_free(struct dh_symbolizer *s);
 
 /* `offset` is an address as the file has it, of an instruction: for a return address, one less. Adds nothing and
- * answers false when neither debug information nor a symbol covers it. */
+ * returns false when neither debug information nor a symbol covers it. */
 bool dh_symbolize(struct dh_symbolizer *s, const char *module, uint64_t offset, struct dh_source_frames *out);
 void dh_source_frames_release(struct dh_source_frames *f);
 

@@ -1,4 +1,4 @@
-/* Reads ar archives, GNU and thin. Layer: driver. Works on untrusted bytes, which must stay while members are used.
+/* Reads ar archives, GNU and thin. Layer: image. Input is untrusted; members point into `bytes`.
  * LLVM-C does not iterate members; libelf does not open thin archives. */
 #ifndef DH_IMAGE_ARCHIVE_H
 #define DH_IMAGE_ARCHIVE_H
