@@ -1,6 +1,7 @@
 #include "driver/apply_clones.h"
 
 #include "analysis/race_free_proofs.h"
+#include "base/alloc.h"
 #include "event/plan.h"
 #include "ir/carry.h"
 #include "ir/clone.h"
@@ -127,14 +128,6 @@ static uint32_t caller_number(const struct module *k, LLVMValueRef f)
     return 0;
 }
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static bool is_large(LLVMValueRef f)
 {
     unsigned n = 0;
@@ -164,9 +157,9 @@ static void keep_apart(LLVMValueRef f)
 LLVMValueRef *dh_clones_make(LLVMModuleRef m, const struct dh_program_clones *c)
 {
     struct module k = {.m = m, .c = c};
-    k.originals = zeroed(c->n, sizeof(LLVMValueRef));
-    k.copies = zeroed(c->n, sizeof(LLVMValueRef));
-    k.redirects = zeroed(c->n_redirects, sizeof *k.redirects);
+    k.originals = dh_xcalloc(c->n, sizeof(LLVMValueRef));
+    k.copies = dh_xcalloc(c->n, sizeof(LLVMValueRef));
+    k.redirects = dh_xcalloc(c->n_redirects, sizeof *k.redirects);
     memcpy(k.redirects, c->redirects, c->n_redirects * sizeof *k.redirects);
     qsort(k.redirects, c->n_redirects, sizeof *k.redirects, by_call);
     bool ok = find_originals(&k);
@@ -207,7 +200,7 @@ static void describe_call(LLVMValueRef i, const struct dh_program_clones *c, str
 
 void dh_clones_describe(LLVMModuleRef m, const struct dh_program_clones *c, uint32_t n_sites, struct dh_str *out)
 {
-    struct module k = {.m = m, .c = c, .originals = zeroed(c->n, sizeof(LLVMValueRef))};
+    struct module k = {.m = m, .c = c, .originals = dh_xcalloc(c->n, sizeof(LLVMValueRef))};
     size_t length;
     bool ok = find_originals(&k);
     for (uint32_t n = 0; ok && n < c->n; n++)

@@ -1,5 +1,6 @@
 #include "driver/clone_trial.h"
 
+#include "base/alloc.h"
 #include "ir/clone.h"
 #include "ir/model.h"
 
@@ -15,14 +16,6 @@ struct trying {
     uint64_t also;
 };
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 /* ---- functions by number ---- */
 
 static uint32_t find_function(const struct dh_program *p, LLVMValueRef f, uint32_t guess)
@@ -36,7 +29,7 @@ static uint32_t find_function(const struct dh_program *p, LLVMValueRef f, uint32
 
 uint8_t *dh_clonable_functions(LLVMModuleRef m, const struct dh_program *p)
 {
-    uint8_t *all = zeroed(p->functions.n, 1);
+    uint8_t *all = dh_xcalloc(p->functions.n, 1);
     uint32_t guess = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         uint32_t at = LLVMIsDeclaration(f) ? DH_NONE : find_function(p, f, guess);
@@ -107,7 +100,7 @@ static void mark(struct trying *k, uint32_t copy, const uint8_t *of_site)
 
 static uint32_t *copies_by_function(const struct trying *k)
 {
-    uint32_t *all = zeroed(k->p.functions.n, sizeof *all);
+    uint32_t *all = dh_xcalloc(k->p.functions.n, sizeof *all);
     for (uint32_t n = 0; n < k->t->n_copies; n++) {
         uint32_t at = find_function(&k->p, k->copies[n], DH_NONE);
         if (at != DH_NONE)

@@ -1,5 +1,6 @@
 #include "driver/link_inputs.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "driver/object_bitcode.h"
 #include "image/archive.h"
@@ -146,11 +147,7 @@ static bool member_bytes(const struct dh_archive_member *m, struct dh_bytes *out
 {
     if (m->path)
         return dh_file_read(m->path, out, err);
-    out->at = malloc(m->n ? m->n : 1);
-    if (!out->at)
-        abort();
-    memcpy(out->at, m->bytes, m->n);
-    out->n = m->n;
+    *out = (struct dh_bytes){.at = dh_xmemdup(m->bytes, m->n), .n = m->n};
     return true;
 }
 

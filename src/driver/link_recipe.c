@@ -1,5 +1,6 @@
 #include "driver/link_recipe.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "image/container.h"
 #include "image/elf_image.h"
@@ -29,13 +30,8 @@ void dh_link_recipe_add(struct dh_link_recipe *r, enum dh_link_recipe_kind kind,
                         const void *bytes, size_t n)
 {
     struct dh_link_recipe_item i = {.kind = kind, .text = dh_strdup(text), .option = dh_strdup(option ? option : "")};
-    if (bytes) {
-        i.bytes.at = malloc(n ? n : 1);
-        if (!i.bytes.at)
-            abort();
-        memcpy(i.bytes.at, bytes, n);
-        i.bytes.n = n;
-    }
+    if (bytes)
+        i.bytes = (struct dh_bytes){.at = dh_xmemdup(bytes, n), .n = n};
     dh_vec_push(&r->items, i);
 }
 

@@ -1,5 +1,6 @@
 #include "driver/site_selection.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "driver/libraries.h"
@@ -18,16 +19,11 @@ static const char *after(const char *text, const char *prefix)
     return dh_starts_with(text, prefix) ? text + strlen(prefix) : NULL;
 }
 
-static const char *string(const struct dh_site_table *t, uint32_t offset)
-{
-    return dh_site_string(t, offset);
-}
-
 /* As the site table has it, without the word `struct`, or its member alone. */
 static bool names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name)
 {
     static const char *const tags[] = {"struct ", "union ", "class "};
-    const char *variable = string(t, s->variable), *field = string(t, s->field);
+    const char *variable = dh_site_string(t, s->variable), *field = dh_site_string(t, s->field);
     if (!*name || !*variable)
         return false;
     if (!strcmp(variable, name) || !strcmp(field, name))
@@ -53,7 +49,7 @@ static bool is_digits(const char *text, size_t n)
     return n > 0;
 }
 
-/* FILE:LINE, and behind it perhaps :R or :W. */
+/* FILE:LINE, optionally followed by :R or :W. */
 static bool names_line(const struct dh_site_table *t, const struct dh_site *s, const char *text)
 {
     size_t n = strlen(text);
@@ -64,13 +60,13 @@ static bool names_line(const struct dh_site_table *t, const struct dh_site *s, c
         colon--;
     if (!colon || !is_digits(text + colon, n - colon) || strtoul(text + colon, NULL, 10) != s->line)
         return false;
-    return names_file(string(t, s->file), text, colon - 1) && (!reads || s->op == DH_OP_READ) &&
+    return names_file(dh_site_string(t, s->file), text, colon - 1) && (!reads || s->op == DH_OP_READ) &&
            (!writes || s->op == DH_OP_WRITE);
 }
 
 static bool names_site(const struct dh_site_table *t, const struct dh_site *s, const char *text)
 {
-    return !strcmp(string(t, s->name), text) || names_line(t, s, text);
+    return !strcmp(dh_site_string(t, s->name), text) || names_line(t, s, text);
 }
 
 bool dh_target_matches(const struct dh_site_table *t, const struct dh_site *s, const char *target)
@@ -81,9 +77,9 @@ bool dh_target_matches(const struct dh_site_table *t, const struct dh_site *s, c
     if ((name = after(target, "var:")))
         return names_variable(t, s, name);
     if ((name = after(target, "fun:")))
-        return !strcmp(string(t, s->function), name);
+        return !strcmp(dh_site_string(t, s->function), name);
     if ((name = after(target, "file:")))
-        return names_file(string(t, s->file), name, strlen(name));
+        return names_file(dh_site_string(t, s->file), name, strlen(name));
     if ((name = after(target, "loc:")))
         return names_line(t, s, name);
     return (name = after(target, "site:")) && names_site(t, s, name);
@@ -108,7 +104,7 @@ const char *dh_target_check(const char *target)
     return "expected all, var:NAME, fun:NAME, file:NAME, loc:FILE:LINE or site:STABLE-NAME";
 }
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
 static char *path_of(const char *name, size_t n, struct dh_err *err)
 {
@@ -136,7 +132,7 @@ bool dh_selection_store(const char *text, size_t n, char **name, char **path, st
 
 struct target {
     char *text;
-    int group; /* of noise; -1: collides */
+    int group; /* of noise; -1: checked by AtomRace */
     bool maybe;
 };
 
@@ -220,17 +216,15 @@ static uint32_t mark_of(const struct selection *sel, const struct dh_site_table 
 
 static void apply(const struct selection *sel, const struct dh_site_table *t, struct dh_plan *plan)
 {
-    uint16_t *bits = calloc(t->n_sites + 1, sizeof *bits);
-    uint32_t *marks = calloc(t->n_sites + 1, sizeof *marks);
-    if (!bits || !marks)
-        abort();
+    uint16_t *bits = dh_xcalloc(t->n_sites, sizeof *bits);
+    uint32_t *marks = dh_xcalloc(t->n_sites, sizeof *marks);
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
         enum dh_group group = dh_op_info(s->op)->group;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY ||
             (group == DH_GROUP_ATOMIC && plan->everywhere & DH_CLASS_STALE))
             marks[i] = mark_of(sel, t, s);
-        /* Atomics stay: what lies on two sides of one is not one section, and they order what is stale. */
+        /* Atomics stay: accesses before and after one are not one section, and they bound stale values. */
         bool wanted = marks[i] || group == DH_GROUP_ATOMIC;
         bits[i] = (uint16_t)(wanted ? plan->everywhere : plan->everywhere & ~(DH_CLASS_ATOMRACE | DH_CLASS_STALE));
     }
@@ -239,7 +233,7 @@ static void apply(const struct selection *sel, const struct dh_site_table *t, st
     plan->n_bits = t->n_sites;
 }
 
-/* What stands behind the mark of a class that is chosen by name; healing has a mark and a text of its own. */
+/* The mark and hash after a class that is selected by site; healing has a mark and a policy of its own. */
 static const char *selection_in(const char *plan_name)
 {
     static const char *const classes[] = {"atomrace", "stale"};
@@ -313,7 +307,7 @@ static const struct dh_section *section_naming(const struct dh_sections *s, uint
     return NULL;
 }
 
-static bool tell_missing(const struct checking *c, const char *program, struct dh_err *err)
+static bool report_missing(const struct checking *c, const char *program, struct dh_err *err)
 {
     const struct selection *sel = c->sel;
     for (size_t k = 0; k < sel->targets.n; k++)
@@ -340,10 +334,10 @@ bool dh_selection_check(const char *path, const char *program, struct dh_err *er
         return false;
     bool ok = read_selection(&sel, (const char *)b.at, b.n, path, err);
     if (ok) {
-        struct checking c = {&sel, calloc(sel.targets.n + 1, 1), calloc(sel.sections.n_sites + 1, 1),
-                             calloc(sel.sections.n_names + 1, 1)};
+        struct checking c = {&sel, dh_xcalloc(sel.targets.n, 1), dh_xcalloc(sel.sections.n_sites, 1),
+                             dh_xcalloc(sel.sections.n_names, 1)};
         dh_site_tables_each(program, check_table, &c, &ignored);
-        ok = tell_missing(&c, program, err);
+        ok = report_missing(&c, program, err);
         free(c.targets);
         free(c.sites);
         free(c.names);

@@ -1,5 +1,6 @@
 #include "driver/source_name.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "driver/merge.h"
 #include "driver/object_bitcode.h"
@@ -52,9 +53,7 @@ static bool move_section(struct dh_bytes *file, const struct dh_elf_section *s, 
         memset(file->at + old, 0, s->n);
         section->sh_offset = end;
         section->sh_size = n;
-        uint8_t *grown = realloc(file->at, end + n);
-        if (!grown)
-            abort();
+        uint8_t *grown = dh_xrealloc(file->at, end + n, 1);
         memset(grown + file->n, 0, end - file->n);
         memcpy(grown + end, LLVMGetBufferStart(content), n);
         *file = (struct dh_bytes){.at = grown, .n = end + n};

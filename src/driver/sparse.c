@@ -1,6 +1,7 @@
 #include "driver/sparse.h"
 
 #include "analysis/race_free_proofs.h"
+#include "base/alloc.h"
 #include "base/str.h"
 #include "driver/clone_trial.h"
 #include "driver/merge.h"
@@ -180,8 +181,8 @@ static bool is_affordable(struct learning *l)
 
 static uint8_t *elements_of(const struct dh_site_table *t)
 {
-    uint8_t *all = malloc(t->n_sites + 1);
-    for (uint32_t i = 0; all && i < t->n_sites; i++)
+    uint8_t *all = dh_xmalloc(t->n_sites);
+    for (uint32_t i = 0; i < t->n_sites; i++)
         all[i] = dh_site_is_element(t, &t->sites[i]);
     return all;
 }
@@ -381,9 +382,7 @@ void dh_sparse_apply(const struct dh_sparse_proofs *facts, const struct dh_site_
     uint32_t n = t->n_sites < facts->n_sites ? t->n_sites : facts->n_sites;
     if (*facts->gave_up && !plan->no_arrays)
         return;
-    uint16_t *bits = malloc((t->n_sites + 1) * sizeof *bits);
-    if (!bits)
-        abort();
+    uint16_t *bits = dh_xcalloc(t->n_sites, sizeof *bits);
     for (uint32_t i = 0; i < t->n_sites; i++)
         bits[i] = (uint16_t)dh_plan_classes(plan, i);
     for (uint32_t i = 0; i < n; i++) {

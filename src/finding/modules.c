@@ -1,5 +1,6 @@
 #include "finding/modules.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/demangle.h"
 #include "image/container.h"
@@ -26,9 +27,7 @@ struct dh_modules {
 
 struct dh_modules *dh_modules_new(void)
 {
-    struct dh_modules *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_modules *s = DH_NEW(struct dh_modules);
     s->symbols = dh_symbolizer_new();
     return s;
 }
@@ -93,9 +92,7 @@ static struct dh_known_module *find(const struct dh_modules *s, const char *path
 
 static struct dh_known_module *add(struct dh_modules *s, const char *path)
 {
-    struct dh_known_module *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct dh_known_module *m = DH_NEW(struct dh_known_module);
     m->path = dh_strdup(path);
     m->sites.strings = m->places.chains.strings = "";
     dh_vec_push(&s->all, m);

@@ -1,5 +1,6 @@
 #include "finding/resolve.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "event/site.h"
 #include "finding/modules.h"
@@ -21,9 +22,7 @@ struct job {
 
 struct dh_finding_resolver *dh_resolver_new(void)
 {
-    struct dh_finding_resolver *r = calloc(1, sizeof *r);
-    if (!r)
-        abort();
+    struct dh_finding_resolver *r = DH_NEW(struct dh_finding_resolver);
     r->modules = dh_modules_new();
     return r;
 }

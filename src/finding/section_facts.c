@@ -1,5 +1,7 @@
 #include "finding/section_facts.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 
 void dh_section_facts_release(struct dh_section_facts *s)
@@ -14,9 +16,7 @@ void dh_section_facts_release(struct dh_section_facts *s)
 static const char **names_of(const struct dh_scope_table *t, const struct dh_site_table *sites, uint32_t first,
                              uint32_t n)
 {
-    const char **names = calloc(n ? n : 1, sizeof *names);
-    if (!names)
-        abort();
+    const char **names = dh_xcalloc(n, sizeof *names);
     for (uint32_t i = 0; i < n; i++)
         names[i] = dh_site_string(sites, t->names[first + i]);
     return names;

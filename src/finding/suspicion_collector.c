@@ -1,5 +1,8 @@
 #include "finding/suspicion_collector.h"
 
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/set.h"
 #include "base/str.h"
 #include "event/finding_log.h"
 #include "finding/modules.h"
@@ -16,7 +19,7 @@
 #define BYTES (1u << 20)
 #define NOWHERE_BITS 12
 
-struct told {
+struct reported {
     char id[17];
     enum dh_suspicion_level level;
 };
@@ -24,7 +27,7 @@ struct told {
 struct dh_suspicion_collector {
     const struct dh_meta *meta;
     struct dh_finding_sink sink;
-    struct dh_world_host words; /* what it lacks the modules are asked */
+    struct dh_world_host words; /* callbacks that replace the modules' tables */
     char *(*name)(void *arg, uint64_t addr);
     void *name_arg;
     struct dh_world *world;
@@ -36,20 +39,18 @@ struct dh_suspicion_collector {
         uint32_t from, to;        /* its places */
     } last;
     struct dh_section_facts scopes;
-    DH_VEC(uint64_t) seen; /* hashes, sorted */
-    DH_VEC(struct told) told;
-    uint64_t nowhere[1u << NOWHERE_BITS]; /* addresses that are in no variable */
+    struct dh_u64_set seen; /* hashes of suspicions */
+    DH_VEC(struct reported) reported;
+    uint64_t nowhere[1u << NOWHERE_BITS]; /* cache of addresses in no variable */
     int log;
-    bool introduced; /* whose findings the log has */
-    unsigned count, lost;
+    bool introduced; /* the log has the process's record */
+    unsigned count;
 };
 
 struct dh_suspicion_collector *dh_suspicion_collector_new(const struct dh_meta *meta,
                                                           const struct dh_finding_sink *sink)
 {
-    struct dh_suspicion_collector *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
+    struct dh_suspicion_collector *s = DH_NEW(struct dh_suspicion_collector);
     s->meta = meta;
     s->sink = *sink;
     s->resolver = dh_resolver_new();
@@ -67,8 +68,8 @@ void dh_suspicion_collector_free(struct dh_suspicion_collector *s)
     dh_resolver_free(s->resolver);
     dh_vec_release(&s->known);
     dh_section_facts_release(&s->scopes);
-    dh_vec_release(&s->seen);
-    dh_vec_release(&s->told);
+    dh_u64_set_release(&s->seen);
+    dh_vec_release(&s->reported);
     free(s);
 }
 
@@ -94,12 +95,7 @@ unsigned dh_suspicion_collector_count(const struct dh_suspicion_collector *s)
     return s->count;
 }
 
-unsigned dh_suspicion_collector_lost(const struct dh_suspicion_collector *s)
-{
-    return s->lost;
-}
-
-/* ---- what places and addresses mean ---- */
+/* ---- sites and variables ---- */
 
 static struct dh_known_module *known_module(struct dh_suspicion_collector *s, size_t i)
 {
@@ -110,7 +106,7 @@ static struct dh_known_module *known_module(struct dh_suspicion_collector *s, si
     return s->known.at[i];
 }
 
-/* Detectors ask of every access, and most are of one module. */
+/* Called for every access; most are of one module. */
 static size_t module_of_place(struct dh_suspicion_collector *s, uint32_t place)
 {
     if (s->meta && s->last.n_modules == s->meta->modules.n && place >= s->last.from && place < s->last.to)
@@ -129,8 +125,7 @@ static size_t module_of_place(struct dh_suspicion_collector *s, uint32_t place)
     return i;
 }
 
-struct dh_known_module *dh_suspicion_collector_module(struct dh_suspicion_collector *s, uint32_t place,
-                                                      uint32_t *own_place)
+static struct dh_known_module *find_module(struct dh_suspicion_collector *s, uint32_t place, uint32_t *own_place)
 {
     size_t i = module_of_place(s, place);
     if (i == SIZE_MAX)
@@ -146,7 +141,7 @@ static const struct dh_site *site_of(void *arg, uint32_t place, const struct dh_
     uint32_t own, site, chain;
     if (s->words.site)
         return s->words.site(s->words.arg, place, table);
-    struct dh_known_module *m = dh_suspicion_collector_module(s, place, &own);
+    struct dh_known_module *m = find_module(s, place, &own);
     *table = m ? dh_known_sites(m) : NULL;
     if (!*table || !dh_place_find(dh_known_places(m), *table, own, &site, &chain, &chains) || site == DH_NO_SITE)
         return NULL;
@@ -159,7 +154,7 @@ static bool global_of(void *arg, uint64_t addr, uint64_t *at, uint64_t *size)
     if (s->words.global)
         return s->words.global(s->words.arg, addr, at, size);
     size_t i = dh_meta_module_around(s->meta, addr);
-    uint64_t *nowhere = &s->nowhere[addr * 0x9e3779b97f4a7c15u >> (64 - NOWHERE_BITS)];
+    uint64_t *nowhere = &s->nowhere[dh_hash_u64(addr) >> (64 - NOWHERE_BITS)];
     if (i == SIZE_MAX || *nowhere == addr)
         return false;
     uint64_t load = s->meta->modules.at[i].load;
@@ -178,21 +173,21 @@ static const char *const *may_access(void *arg, uint32_t place, bool write, size
     *n = 0;
     if (s->words.site)
         return s->words.may_access ? s->words.may_access(s->words.arg, place, write, n) : NULL;
-    const struct dh_known_module *m = dh_suspicion_collector_module(s, place, &own);
+    const struct dh_known_module *m = find_module(s, place, &own);
     return m ? dh_section_may_access(&s->scopes, m, own, write, n) : NULL;
 }
 
-/* Values do not go from one module to another as far as anybody knows. */
+/* Value flow is analysed within a module only. */
 static int flow(void *arg, uint32_t read, uint32_t lock)
 {
     struct dh_suspicion_collector *s = arg;
     uint32_t own_read, own_lock = DH_NO_PLACE;
     if (s->words.site)
         return s->words.flow ? s->words.flow(s->words.arg, read, lock) : -1;
-    const struct dh_known_module *m = dh_suspicion_collector_module(s, read, &own_read);
+    const struct dh_known_module *m = find_module(s, read, &own_read);
     if (!m)
         return -1;
-    if (lock != DH_NO_PLACE && dh_suspicion_collector_module(s, lock, &own_lock) != m)
+    if (lock != DH_NO_PLACE && find_module(s, lock, &own_lock) != m)
         return 0;
     return dh_section_value_flow(m, own_read, own_lock);
 }
@@ -202,14 +197,14 @@ static uint32_t may_wait(void *arg, uint32_t lock, unsigned n, bool *nobody_sign
     struct dh_suspicion_collector *s = arg;
     uint32_t own;
     *nobody_signals = false;
-    const struct dh_known_module *m = s->words.site ? NULL : dh_suspicion_collector_module(s, lock, &own);
+    const struct dh_known_module *m = s->words.site ? NULL : find_module(s, lock, &own);
     uint32_t wait = m ? dh_section_may_wait(m, own, n, nobody_signals) : DH_NO_PLACE;
     return wait == DH_NO_PLACE ? wait : wait + (lock - own);
 }
 
-/* ---- each once ---- */
+/* ---- duplicates ---- */
 
-/* As the detectors repeat themselves: without names, which take long to find out. */
+/* Filters repetitions before names are resolved, which is slow. */
 static uint64_t hash_of(const char *detector, const struct dh_suspicion *from)
 {
     uint64_t sum = 0;
@@ -223,45 +218,26 @@ static uint64_t hash_of(const char *detector, const struct dh_suspicion *from)
     return sum ^ ((uint64_t)from->kind << 1 | from->level);
 }
 
-/* True when it was there; else it is now. */
-static bool was_seen(struct dh_suspicion_collector *s, uint64_t hash)
+static struct reported *find_reported(struct dh_suspicion_collector *s, const char *id)
 {
-    size_t low = 0, high = s->seen.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (s->seen.at[mid] < hash)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low < s->seen.n && s->seen.at[low] == hash)
-        return true;
-    dh_vec_push(&s->seen, 0);
-    memmove(&s->seen.at[low + 1], &s->seen.at[low], (s->seen.n - 1 - low) * sizeof *s->seen.at);
-    s->seen.at[low] = hash;
-    return false;
-}
-
-static struct told *find_told(struct dh_suspicion_collector *s, const char *id)
-{
-    for (size_t i = 0; i < s->told.n; i++)
-        if (strcmp(s->told.at[i].id, id) == 0)
-            return &s->told.at[i];
+    for (size_t i = 0; i < s->reported.n; i++)
+        if (strcmp(s->reported.at[i].id, id) == 0)
+            return &s->reported.at[i];
     return NULL;
 }
 
-/* Whether it says something new: another finding, or one that rises. */
+/* Whether it is a new finding, or one whose level rose. */
 static bool is_news(struct dh_suspicion_collector *s, const struct dh_finding *f, enum dh_suspicion_level level,
                     bool *first)
 {
-    struct told *before = find_told(s, f->id);
+    struct reported *before = find_reported(s, f->id);
     *first = !before;
     if (before && before->level >= level)
         return false;
     if (!before) {
-        struct told new = {.level = level};
+        struct reported new = {.level = level};
         memcpy(new.id, f->id, strnlen(f->id, sizeof new.id - 1));
-        dh_vec_push(&s->told, new);
+        dh_vec_push(&s->reported, new);
     } else
         before->level = level;
     return true;
@@ -281,7 +257,7 @@ static bool write_all(int fd, const uint8_t *at, size_t n)
     return true;
 }
 
-/* The process comes before its first finding: by then its modules are known. */
+/* The process's record comes with its first finding, when its modules are known. */
 static void write_record(struct dh_suspicion_collector *s, const struct dh_log_process *p,
                          const struct dh_log_finding *record)
 {
@@ -294,7 +270,6 @@ static void write_record(struct dh_suspicion_collector *s, const struct dh_log_p
     dh_log_put_finding(&o, record);
     bool written = write_all(s->log, bytes, o.n);
     s->introduced = s->introduced || written;
-    s->lost += o.full || !written;
     free(bytes);
 }
 
@@ -309,7 +284,7 @@ bool dh_suspicion_collector_open_log(struct dh_suspicion_collector *s, const cha
     return true;
 }
 
-/* ---- what a world says ---- */
+/* ---- the callbacks of a world ---- */
 
 static void found(void *arg, const char *detector, const void *suspicion)
 {
@@ -319,7 +294,7 @@ static void found(void *arg, const char *detector, const void *suspicion)
     struct dh_suspicion_view view = {s->meta, s->words, s->name, s->name_arg, s->world, s->modules};
     struct dh_finding f;
     bool first;
-    if (was_seen(s, hash_of(detector, from)))
+    if (!dh_u64_set_add(&s->seen, hash_of(detector, from)))
         return;
     struct dh_suspicion_record *record = dh_suspicion_record(&view, detector, from);
     dh_resolve(s->resolver, &p, &record->finding, &f);

@@ -1,6 +1,6 @@
-/* From what detectors say of an event stream to findings as the checked program itself would have told them. Layer:
- * finding (with the stream's side of detect and trace). Lends a world its host: what places mean, where globals lie,
- * and who hears suspicions. Equal ones are told once. One thread. */
+/* Collects the suspicions of detectors that run on an event stream, resolves them to findings and reports each once, as
+ * the runtime would. Layer: finding. Fills in a world's host: sites of places, extents of globals, facts about critical
+ * sections, and where suspicions go. One thread. */
 #ifndef DH_FINDING_SUSPICION_COLLECTOR_H
 #define DH_FINDING_SUSPICION_COLLECTOR_H
 
@@ -12,7 +12,7 @@
 struct dh_suspicion_collector;
 
 struct dh_finding_sink {
-    /* One that was not told yet in this stream, or rises. False: it is to be kept quiet, neither counted nor logged. */
+    /* A finding that is new in this stream, or whose level rose. False: suppressed, neither counted nor logged. */
     bool (*found)(void *arg, const struct dh_finding *f);
     void *arg;
 };
@@ -21,25 +21,19 @@ struct dh_finding_sink {
 struct dh_suspicion_collector *dh_suspicion_collector_new(const struct dh_meta *meta,
                                                           const struct dh_finding_sink *sink);
 void dh_suspicion_collector_free(struct dh_suspicion_collector *s);
-/* Who knows better: what this host answers (site, global, may_access) counts instead of what the modules say. Places of
- * no module, as in text traces, are known to it alone. */
+/* Callbacks (site, global, may_access) to use instead of the modules' tables: text traces define places of no module.
+ */
 void dh_suspicion_collector_set_sites(struct dh_suspicion_collector *s, const struct dh_world_host *words);
-/* Who names what lies at an address of no module: "" for nothing, owned by the caller. */
+/* Names variables at addresses of no module: "" for none; the result is owned by the caller. */
 void dh_suspicion_collector_set_namer(struct dh_suspicion_collector *s, char *(*name)(void *arg, uint64_t addr),
                                       void *arg);
-/* Fills in all that a world asks its host. */
+/* Fills in the callbacks of a world. */
 void dh_suspicion_collector_fill_host(struct dh_suspicion_collector *s, struct dh_world_host *host);
-/* The world that was made with it: tells which object it is and which threads have ended. */
+/* The world that was made with that host; it knows objects and ended threads. */
 void dh_suspicion_collector_set_world(struct dh_suspicion_collector *s, struct dh_world *w);
-/* What is found goes also into the findings log at `path` (made if missing), as it is found. */
+/* Also appends findings to the findings log at `path`, which is created if missing. */
 bool dh_suspicion_collector_open_log(struct dh_suspicion_collector *s, const char *path, struct dh_err *err);
-/* How many different findings were told and not kept quiet. */
+/* Number of different findings that the sink accepted. */
 unsigned dh_suspicion_collector_count(const struct dh_suspicion_collector *s);
-/* Findings that could not be written into the log, for whatever reason: their number. */
-unsigned dh_suspicion_collector_lost(const struct dh_suspicion_collector *s);
-
-/* What the modules of a stream are known by, for others who need their containers; NULL: there is no such module. */
-struct dh_known_module *dh_suspicion_collector_module(struct dh_suspicion_collector *s, uint32_t place,
-                                                      uint32_t *own_place);
 
 #endif

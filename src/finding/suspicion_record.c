@@ -1,5 +1,7 @@
 #include "finding/suspicion_record.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -71,9 +73,7 @@ struct job {
 
 static void *room(struct job *j, size_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        abort();
+    void *p = dh_xcalloc(n, size);
     dh_vec_push(&j->out->blocks, p);
     return p;
 }
@@ -324,9 +324,7 @@ struct dh_log_process dh_suspicion_process(const struct dh_meta *m)
 struct dh_suspicion_record *dh_suspicion_record(const struct dh_suspicion_view *view, const char *detector,
                                                 const struct dh_suspicion *from)
 {
-    struct dh_suspicion_record *r = calloc(1, sizeof *r);
-    if (!r)
-        abort();
+    struct dh_suspicion_record *r = DH_NEW(struct dh_suspicion_record);
     struct job j = {.view = view, .from = from, .out = r};
     struct dh_log_finding *f = &r->finding;
     f->kind = from->kind < DH_SUSPECT_KIND_COUNT ? kinds[from->kind] : DH_LOG_RACE;

@@ -1,5 +1,6 @@
 #include "host/symbolize.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "host/symbolize_internal.h"
 
@@ -33,10 +34,7 @@ static const Dwfl_Callbacks callbacks = {
 
 struct dh_symbolizer *dh_symbolizer_new(void)
 {
-    struct dh_symbolizer *s = calloc(1, sizeof *s);
-    if (!s)
-        abort();
-    return s;
+    return DH_NEW(struct dh_symbolizer);
 }
 
 void dh_symbolizer_free(struct dh_symbolizer *s)

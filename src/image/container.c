@@ -1,5 +1,6 @@
 #include "image/container.h"
 
+#include "base/alloc.h"
 #include "base/str.h"
 #include "image/elf_image.h"
 
@@ -46,9 +47,7 @@ struct dh_id dh_content_hash(const void *bytes, size_t n)
 
 struct dh_container_writer *dh_container_writer_new(const char *variant)
 {
-    struct dh_container_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        abort();
+    struct dh_container_writer *w = DH_NEW(struct dh_container_writer);
     strncpy(w->variant, variant, sizeof w->variant - 1);
     return w;
 }
@@ -174,13 +173,8 @@ static bool copy_section(const char *path, struct dh_bytes *section, struct dh_e
     if (!dh_file_read(path, &file, err))
         return false;
     bool ok = dh_elf_open(&e, path, file.at, file.n, err);
-    if (ok && dh_elf_find_section(&e, DH_CONTAINER_SECTION, &s)) {
-        *section = (struct dh_bytes){.at = malloc(s.n ? s.n : 1), .n = s.n};
-        if (!section->at)
-            abort();
-        if (s.n)
-            memcpy(section->at, s.bytes, s.n);
-    }
+    if (ok && dh_elf_find_section(&e, DH_CONTAINER_SECTION, &s))
+        *section = (struct dh_bytes){.at = dh_xmemdup(s.bytes, s.n), .n = s.n};
     if (ok)
         dh_elf_release(&e);
     dh_bytes_release(&file);
