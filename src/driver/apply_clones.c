@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE = 60 }; /* instructions; smaller ones are inlined however often they are called */
+enum { LARGE = 60 }; /* instructions; LLVM inlines smaller ones however often they are called */
 
 /* ---- numbers of calls ---- */
 
@@ -20,7 +20,7 @@ static unsigned site_kind(LLVMModuleRef m)
     return LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), DH_SITE_METADATA, strlen(DH_SITE_METADATA));
 }
 
-/* The function with a body that it calls by its name. */
+/* The callee of a direct call, if it has a body. */
 static LLVMValueRef called(LLVMValueRef i)
 {
     LLVMValueRef f = LLVMIsACallInst(i) || LLVMIsAInvokeInst(i) ? LLVMGetCalledValue(i) : NULL;
@@ -58,7 +58,7 @@ void dh_clones_unnumber_calls(LLVMModuleRef m, uint32_t first)
                     LLVMSetMetadata(i, site_kind(m), NULL);
 }
 
-/* ---- copies ---- */
+/* ---- cloning and redirecting ---- */
 
 struct module {
     LLVMModuleRef m;
@@ -142,9 +142,9 @@ static unsigned attribute(const char *name)
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-/* What has one call left is inlined there whatever its size. It had more, and was left alone: checks are laid out for
- * that, so it stays so. */
-static void keep_apart(LLVMValueRef f)
+/* LLVM inlines a function with one call left whatever its size. Before cloning it had several and was not inlined; its
+ * checks were placed for that. */
+static void prevent_inlining(LLVMValueRef f)
 {
     LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
     LLVMUseRef use = LLVMGetFirstUse(f);
@@ -172,8 +172,8 @@ LLVMValueRef *dh_clones_make(LLVMModuleRef m, const struct dh_program_clones *c)
     for (LLVMValueRef f = ok ? LLVMGetFirstFunction(m) : NULL; f; f = LLVMGetNextFunction(f))
         redirect(&k, f, caller_number(&k, f));
     for (uint32_t n = 0; ok && n < c->n; n++) {
-        keep_apart(k.originals[n]);
-        keep_apart(k.copies[n]);
+        prevent_inlining(k.originals[n]);
+        prevent_inlining(k.copies[n]);
     }
     free(k.originals);
     free(k.redirects);
@@ -183,7 +183,7 @@ LLVMValueRef *dh_clones_make(LLVMModuleRef m, const struct dh_program_clones *c)
     return NULL;
 }
 
-/* ---- in words ---- */
+/* ---- description ---- */
 
 static void describe_call(LLVMValueRef i, const struct dh_program_clones *c, struct dh_str *out)
 {
@@ -214,7 +214,7 @@ void dh_clones_describe(LLVMModuleRef m, const struct dh_program_clones *c, uint
     dh_clones_unnumber_calls(m, n_sites);
 }
 
-/* ---- what they do without ---- */
+/* ---- accesses that clones need not check ---- */
 
 static unsigned spared_by(unsigned safety)
 {
@@ -227,7 +227,7 @@ static bool is_access(LLVMValueRef i)
     return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAMemIntrinsic(i);
 }
 
-/* Marks of a copy stand together. */
+/* Proofs of a clone are adjacent. */
 static void mark(LLVMValueRef f, uint32_t copy, const struct dh_program_clones *c)
 {
     uint32_t first = 0, end;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct trying {
+struct trial {
     struct dh_clone_trial *t;
     const struct dh_safe *first;
     LLVMModuleRef m; /* with copies */
@@ -50,7 +50,7 @@ static uint32_t size_of(LLVMValueRef f)
     return n;
 }
 
-/* Where in the module the functions to be copied stand. */
+/* Finds the positions in the module of the functions to clone. */
 static bool place(struct dh_clone_trial *t, LLVMModuleRef m, const struct dh_program *p,
                   const struct dh_special *wanted)
 {
@@ -81,9 +81,9 @@ static struct dh_program_clones view(const struct dh_clone_trial *t)
                                       .n_marks = t->n_marks};
 }
 
-/* ---- what they bring ---- */
+/* ---- proofs in clones ---- */
 
-/* More than was proven without them. */
+/* What is proven in addition. */
 static unsigned more(unsigned before, unsigned now)
 {
     if (before & DH_SAFE_RACE)
@@ -91,14 +91,14 @@ static unsigned more(unsigned before, unsigned now)
     return now & ~before;
 }
 
-static void mark(struct trying *k, uint32_t copy, const uint8_t *of_site)
+static void mark(struct trial *k, uint32_t copy, const uint8_t *of_site)
 {
     for (uint32_t n = 0; n < k->first->n_sites && k->t->n_marks < DH_CLONE_TRIAL_PROOFS; n++)
         if (more(k->first->of_site[n], of_site[n]))
             k->t->marks[k->t->n_marks++] = (struct dh_clone_proof){copy, n, of_site[n]};
 }
 
-static uint32_t *copies_by_function(const struct trying *k)
+static uint32_t *copies_by_function(const struct trial *k)
 {
     uint32_t *all = dh_xcalloc(k->p.functions.n, sizeof *all);
     for (uint32_t n = 0; n < k->t->n_copies; n++) {
@@ -109,7 +109,7 @@ static uint32_t *copies_by_function(const struct trying *k)
     return all;
 }
 
-static void prove(struct trying *k)
+static void prove(struct trial *k)
 {
     struct dh_safe safe;
     uint32_t *copies = copies_by_function(k);
@@ -122,10 +122,10 @@ static void prove(struct trying *k)
     free(copies);
 }
 
-/* ---- those that bring nothing ---- */
+/* ---- useless clones ---- */
 
-/* Copies stay that bring something or call such. Whoever calls one of these stays, so that each is still called just
- * where it was when it was looked at. */
+/* A clone stays if it has a proof or calls a clone that stays: each must still be called from exactly the contexts in
+ * which it was analysed. */
 static void find_useful(const struct dh_clone_trial *t, uint8_t *useful)
 {
     for (uint32_t n = 0; n < t->n_marks; n++)
@@ -140,7 +140,7 @@ static void find_useful(const struct dh_clone_trial *t, uint8_t *useful)
     }
 }
 
-static void drop(struct dh_clone_trial *t, const LLVMValueRef *copies)
+static void drop_useless(struct dh_clone_trial *t, const LLVMValueRef *copies)
 {
     uint8_t useful[DH_SPECIAL_COPIES + 1] = {0};
     uint32_t number[DH_SPECIAL_COPIES + 1] = {0}, n_copies = 0, n_redirects = 0;
@@ -163,9 +163,9 @@ static void drop(struct dh_clone_trial *t, const LLVMValueRef *copies)
     t->n_redirects = n_redirects;
 }
 
-/* ---- all ---- */
+/* ---- the trial ---- */
 
-static void try_module(struct trying *k, const struct dh_models *models)
+static void analyse_clones(struct trial *k, const struct dh_models *models)
 {
     struct dh_err err = {0};
     struct dh_program_clones c = view(k->t);
@@ -176,7 +176,7 @@ static void try_module(struct trying *k, const struct dh_models *models)
     }
     if (dh_ir_model(k->m, models, false, true, &k->p, &err))
         prove(k);
-    drop(k->t, k->copies);
+    drop_useless(k->t, k->copies);
     dh_program_release(&k->p);
     dh_err_release(&err);
     free(k->copies);
@@ -193,7 +193,7 @@ void dh_clone_trial_run(struct dh_clone_trial *t, LLVMModuleRef m, const struct 
     t->n_redirects = (uint32_t)wanted->redirects.n;
     if (t->n_redirects)
         memcpy(t->redirects, wanted->redirects.at, t->n_redirects * sizeof *t->redirects);
-    struct trying k = {.t = t, .first = first, .m = LLVMCloneModule(m), .also = also};
-    try_module(&k, models);
+    struct trial k = {.t = t, .first = first, .m = LLVMCloneModule(m), .also = also};
+    analyse_clones(&k, models);
     LLVMDisposeModule(k.m);
 }

@@ -69,36 +69,36 @@ static bool load(struct deriving *d, struct dh_variant *v, struct dh_link_recipe
     return true;
 }
 
-/* What the program carries about itself, or what is learned of it now: one built to have everything checked carries
- * nothing, and the link may have given up early. */
-static struct dh_bytes learn(const struct deriving *d, const struct dh_variant *v, const struct dh_site_table *t)
+/* The embedded proofs, or those of an analysis now: a program built to be checked fully has none, and the analysis at
+ * the link may have given up early. */
+static struct dh_bytes find_proofs(const struct deriving *d, const struct dh_variant *v, const struct dh_site_table *t)
 {
     struct dh_bytes part = {0};
     struct dh_err ignored = {0};
-    struct dh_sparse_proofs facts;
+    struct dh_sparse_proofs proofs;
     bool there = dh_container_find(d->container, DH_PART_SAFE) &&
-                 dh_container_read(d->container, DH_PART_SAFE, &part, &ignored) && dh_sparse_read(&part, &facts);
+                 dh_container_read(d->container, DH_PART_SAFE, &part, &ignored) && dh_sparse_read(&part, &proofs);
     dh_err_release(&ignored);
-    if (there && !(d->plan.degree_given && *facts.gave_up))
+    if (there && !(d->plan.degree_given && *proofs.gave_up))
         return part;
     dh_bytes_release(&part);
     return dh_sparse_analyse(v->module, t, 0, d->plan.degree_given);
 }
 
-static void leave_out(struct deriving *d, const struct dh_variant *v)
+static void make_sparse(struct deriving *d, const struct dh_variant *v)
 {
     struct dh_site_table t = dh_site_builder_view(v->sites);
-    struct dh_sparse_proofs facts;
+    struct dh_sparse_proofs proofs;
     if (!d->plan.degree_given)
         d->plan.degree = v->recipe->degree;
     d->plan.no_arrays |= v->recipe->no_arrays;
     d->plan.no_copies |= v->recipe->no_copies;
     if (!dh_sparse_wanted(&d->plan) || v->recipe->output == DH_LINK_SHARED)
         return;
-    struct dh_bytes part = learn(d, v, &t);
-    if (dh_sparse_read(&part, &facts)) {
-        dh_sparse_apply(&facts, &t, &d->plan);
-        dh_sparse_apply_clones(&facts, &d->plan, v->module);
+    struct dh_bytes part = find_proofs(d, v, &t);
+    if (dh_sparse_read(&part, &proofs)) {
+        dh_sparse_apply(&proofs, &t, &d->plan);
+        dh_sparse_apply_clones(&proofs, &d->plan, v->module);
     }
     dh_bytes_release(&part);
 }
@@ -124,7 +124,7 @@ static bool build(struct deriving *d, struct dh_err *err)
     if (!dh_selection_apply(d->plan_name, &sites, &d->plan, err) || !dh_heal_apply(d->plan_name, &sites, &d->plan, err))
         return false;
     dh_heal_look_at_libraries(&d->plan, d->program);
-    leave_out(d, &v);
+    make_sparse(d, &v);
     if (!dh_variant_compile(&v, &objects, &places, err))
         return false;
     struct dh_container_writer *w = dh_container_writer_new(d->plan_name);
@@ -144,7 +144,7 @@ static bool build_in_child(void *arg, struct dh_err *err)
     return build(d, err) || dh_err_while(err, "deriving the variant '%s' of %s", d->plan_name, d->program);
 }
 
-/* Everything the variant depends on: program, plan, and the tool with its runtime. */
+/* Hash of all that the variant depends on: program, plan, and the tool with its runtime. */
 static bool cache_key(const struct deriving *d, char text[33], struct dh_err *err)
 {
     static const char *const parts[] = {"deadheat_rt.o", "deadheat_dso.o", "deadheat_heal.o", "inline.bc",
@@ -257,14 +257,14 @@ static void derive_library(void *arg, const char *name, const char *path, bool i
     char *variant = dh_variant_derive(path, l->plan, l->err);
     l->ok = variant != NULL;
     if (variant && strcmp(variant, path) != 0) {
-        /* One needed by its path has no soname; recipe.c makes the variant ask for its base name. */
+        /* One needed by its path has no soname; link_recipe.c makes the variant ask for its base name. */
         struct derived_library d = {.name = dh_strdup(dh_basename(name)), .path = dh_strdup(variant)};
         dh_vec_push(&l->derived, d);
     }
     free(variant);
 }
 
-/* Links under the names asked for, in a folder named after what it holds. */
+/* Symbolic links with the names in DT_NEEDED, in a folder named by the hash of its content. */
 static char *lay_out_libraries(const struct library_set *l, struct dh_err *err)
 {
     struct dh_str key = {0};

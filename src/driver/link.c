@@ -32,7 +32,8 @@ struct linking {
     bool answered;
 };
 
-/* The user's words with another output; lld, unlike GNU ld, minds version scripts that name missing symbols. */
+/* The user's command line with another output; lld, unlike GNU ld, refuses version scripts that name missing symbols
+ * unless --undefined-version allows it. */
 static bool native_command(const struct linking *k, const char *output, bool trace, struct dh_argv *out,
                            struct dh_err *err)
 {
@@ -52,7 +53,7 @@ static bool native_command(const struct linking *k, const char *output, bool tra
     if (!stubs)
         return false;
     if (k->line.kind != DH_LINK_RELOCATABLE)
-        dh_argv_add(out, stubs); /* last: what the program brings comes first */
+        dh_argv_add(out, stubs); /* last: the program's own definitions win */
     free(stubs);
     dh_argv_add(out, "-o");
     dh_argv_add(out, output);
@@ -68,7 +69,7 @@ static int link_natively(struct linking *k, struct dh_err *err)
     return ok ? dh_status_code(status) : -1;
 }
 
-/* At least what the objects hold will be written. */
+/* The output is at least as large as the objects. */
 static bool has_room(const struct linking *k, struct dh_err *err)
 {
     size_t bytes = 0;
@@ -79,7 +80,7 @@ static bool has_room(const struct linking *k, struct dh_err *err)
            dh_err_while(err, "linking %s; TMPDIR names another place", k->line.output);
 }
 
-/* Into the folder, with a trace of what was used. */
+/* Links natively into the folder, with --trace. */
 static int link_for_trace(struct linking *k, struct dh_err *err)
 {
     struct dh_argv a = {0};
@@ -123,7 +124,7 @@ static void each_symbol(const char *name, const struct dh_bytes *b, bool dynamic
     dh_err_release(&ignored);
 }
 
-/* Symbols that code outside the merged module refers to or defines, and what the linker was told to keep. */
+/* Symbols that code outside the merged module uses or defines, and those that linker options name. */
 static void collect_kept(const struct linking *k, struct dh_names *keep)
 {
     dh_names_add(keep, "main");
@@ -144,7 +145,7 @@ static void collect_kept(const struct linking *k, struct dh_names *keep)
     each_symbol("native link", &k->native, true, keep_exported, keep);
 }
 
-/* A word whose inputs were all merged leaves nothing behind; others are kept by path or carried along. */
+/* A word whose inputs were all merged is dropped; others are kept by path or embedded. */
 static void add_word_inputs(const struct linking *k, size_t word, struct dh_link_recipe *r, bool *merged_placed)
 {
     for (size_t i = 0; i < k->inputs.objects.n; i++) {
@@ -161,7 +162,7 @@ static void add_word_inputs(const struct linking *k, size_t word, struct dh_link
     }
 }
 
-/* True when the linker must be given the word itself again. */
+/* Whether the word stays on the linker's command line. */
 static bool is_kept_word(const struct linking *k, size_t word)
 {
     bool seen = false, system = false;
@@ -309,7 +310,7 @@ static char *production_plan(const struct linking *k, const struct dh_site_build
     return name;
 }
 
-/* How much the program and its variants leave out, as the command says. */
+/* The degree of sparse instrumentation of the program and its variants. */
 static bool read_degree(struct dh_link_recipe *r, struct dh_err *err)
 {
     const char *text = getenv(DH_LD_PLAN);
@@ -322,9 +323,9 @@ static bool read_degree(struct dh_link_recipe *r, struct dh_err *err)
     return true;
 }
 
-/* Leaves out what is proven safe; what was learned stays with the program. */
-static bool leave_out(const struct dh_variant *v, const struct dh_link_recipe *r, struct dh_plan *plan,
-                      struct dh_container_writer *w, struct dh_err *err)
+/* Removes the checks of accesses proven race free; the proofs are embedded in the program. */
+static bool make_sparse(const struct dh_variant *v, const struct dh_link_recipe *r, struct dh_plan *plan,
+                        struct dh_container_writer *w, struct dh_err *err)
 {
     struct dh_site_table t = dh_site_builder_view(v->sites);
     struct dh_sparse_proofs facts;
@@ -333,13 +334,13 @@ static bool leave_out(const struct dh_variant *v, const struct dh_link_recipe *r
     plan->no_copies = r->no_copies;
     if (!dh_sparse_wanted(plan) || r->output == DH_LINK_SHARED)
         return true;
-    struct dh_bytes learned = dh_sparse_analyse(v->module, &t, 0, getenv(DH_LD_PLAN));
-    if (dh_sparse_read(&learned, &facts)) {
+    struct dh_bytes proofs = dh_sparse_analyse(v->module, &t, 0, getenv(DH_LD_PLAN));
+    if (dh_sparse_read(&proofs, &facts)) {
         dh_sparse_apply(&facts, &t, plan);
         dh_sparse_apply_clones(&facts, plan, v->module);
     }
-    bool ok = dh_container_add(w, DH_PART_SAFE, learned.at, learned.n, err);
-    dh_bytes_release(&learned);
+    bool ok = dh_container_add(w, DH_PART_SAFE, proofs.at, proofs.n, err);
+    dh_bytes_release(&proofs);
     return ok;
 }
 
@@ -378,7 +379,7 @@ static bool make_program(struct linking *k, struct dh_merged *m, struct dh_err *
         v.name = production;
         ok = production;
     }
-    ok = ok && leave_out(&v, &recipe, &plan, writer, err);
+    ok = ok && make_sparse(&v, &recipe, &plan, writer, err);
     ok = ok && dh_variant_compile(&v, &objects, &places, err) &&
          dh_container_add(writer, DH_PART_PLACES, places.at, places.n, err);
     section = dh_container_finish(writer, &id);
@@ -411,7 +412,7 @@ static bool link_instrumented(void *arg, struct dh_err *err)
     return code == 0 || dh_err_set(err, "%s", own.text ? own.text : "the native link failed the second time");
 }
 
-/* Links that stay native: what a probe asks, what is linked further, what clang asks of its linker. */
+/* Links that stay native: configure checks, relocatable output, and questions of clang to its linker. */
 static bool stays_native(const struct dh_link_line *l)
 {
     /* An output that cannot be written is for the linker to complain about. */

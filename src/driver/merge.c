@@ -97,7 +97,7 @@ struct foreign {
 
 static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
 {
-    /* Code generation and sanitizers add these; they are made again. */
+    /* Code generation and sanitizers add these, and will again. */
     static const char *const made[] = {"DW.ref.", "__asan_",   "___asan_", "__odr_asan",
                                        "asan.",   "__emutls_", "__ubsan_"};
     struct foreign *f = arg;
@@ -109,7 +109,7 @@ static void notice_foreign(void *arg, const struct dh_elf_symbol *s)
     f->found = f->found || !dh_names_has(f->known, s->name);
 }
 
-/* ld -r may have put assembly and bitcode into one object: its symbols tell. */
+/* ld -r may have put assembly and bitcode into one object: it defines symbols that its bitcode does not. */
 static bool is_mixed(const struct dh_link_input *in, const struct merging *g, size_t first)
 {
     struct dh_names known = {0};

@@ -66,8 +66,9 @@ size_t dh_bitcode_stream_length(const uint8_t *bytes, size_t n)
     return at;
 }
 
-/* The symbol table that clang adds for linkers of bitcode is of no use to us: the tail of it, before the word that ends
- * the block, is where the seal goes. So an object keeps its layout, and streams that ld -r joins bring theirs along. */
+/* The hash ("seal") overwrites the tail of the symbol table that clang adds for linkers of bitcode, before the word
+ * that ends the block; we do not use that table. The object keeps its layout, and each stream that ld -r joins has its
+ * own. */
 enum { SYMBOL_TABLE_BLOCK = 25, LEAST_SYMBOL_TABLE = 64 };
 static const char seal_mark[8] = "DHSEAL1";
 struct seal {

@@ -19,7 +19,7 @@ static const char *after(const char *text, const char *prefix)
     return dh_starts_with(text, prefix) ? text + strlen(prefix) : NULL;
 }
 
-/* As the site table has it, without the word `struct`, or its member alone. */
+/* The variable's name in the site table, with or without `struct`, or its field alone. */
 static bool names_variable(const struct dh_site_table *t, const struct dh_site *s, const char *name)
 {
     static const char *const tags[] = {"struct ", "union ", "class "};
@@ -265,15 +265,7 @@ bool dh_selection_apply(const char *plan_name, const struct dh_site_table *t, st
     return ok || dh_err_while(err, "selecting the sites of the plan '%s'", plan_name);
 }
 
-void dh_selection_release(struct dh_plan *plan)
-{
-    free((void *)plan->bits);
-    free((void *)plan->marks);
-    plan->bits = NULL;
-    plan->marks = NULL;
-}
-
-/* ---- what names nothing ---- */
+/* ---- checking that all targets exist ---- */
 
 struct checking {
     const struct selection *sel;
@@ -287,7 +279,7 @@ static void check_table(void *arg, const struct dh_site_table *t)
     for (uint32_t i = 0; i < t->n_sites; i++) {
         const struct dh_site *s = &t->sites[i];
         enum dh_group group = dh_op_info(s->op)->group;
-        /* An atomic is there, though nobody watches it. */
+        /* An atomic counts as present although no class checks it. */
         if (group != DH_GROUP_ACCESS && group != DH_GROUP_MEMORY && group != DH_GROUP_ATOMIC)
             continue;
         for (size_t k = 0; k < sel->targets.n; k++)

@@ -29,9 +29,8 @@ bool dh_selection_store(const char *text, size_t n, char **name, char **path, st
 /* Whether the program or a library that it loads has all that the selection names; err names the first missing. */
 bool dh_selection_check(const char *path, const char *program, struct dh_err *err);
 
-/* Sets bits and marks of a plan by the selection in its name, if any. The plan owns the arrays until
- * dh_selection_release. */
+/* Sets bits and marks of a plan by the selection in its name, if any. The arrays live as long as the
+ * process, a child that builds one variant. */
 bool dh_selection_apply(const char *plan_name, const struct dh_site_table *t, struct dh_plan *plan, struct dh_err *err);
-void dh_selection_release(struct dh_plan *plan);
 
 #endif

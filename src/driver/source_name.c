@@ -41,7 +41,7 @@ static LLVMMemoryBufferRef renamed_bitcode(const struct renaming *r, const struc
     return LLVMWriteBitcodeToMemoryBuffer(m);
 }
 
-/* Section headers are found again by the section's place, as libelf does not tell where they are. */
+/* Section headers are searched by the section's offset, because libelf does not expose their addresses. */
 static bool move_section(struct dh_bytes *file, const struct dh_elf_section *s, LLVMMemoryBufferRef content)
 {
     Elf64_Ehdr *h = (void *)file->at;

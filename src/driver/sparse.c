@@ -17,7 +17,7 @@
 
 static const char magic[8] = "DHSAFE03";
 
-/* Followed by copies (functions, redirects, marks: driver/apply_clones.h) and one byte for each site. */
+/* Followed by clones (functions, redirects, proofs: driver/apply_clones.h) and one byte for each site. */
 struct part {
     char magic[8];
     uint32_t n_sites, accesses, race, private, unit;
@@ -26,25 +26,25 @@ struct part {
 };
 
 /* Shared with the child. */
-struct learned {
+struct result {
     struct part part;
-    bool done; /* what is safe is known; copies may still be tried out */
+    bool done; /* the proofs are complete; the trial of clones may follow */
     struct dh_clone_trial tryout;
     uint8_t of_site[];
 };
 
-struct learning {
+struct analysis {
     LLVMModuleRef module;
-    struct learned *to;
+    struct result *to;
     const struct dh_site_table *sites;
     uint64_t also;
     bool asked;
 };
 
-/* Of processor time, enough for the largest programs tried; whoever needs more has everything watched. */
+/* Limits of processor time, enough for the largest programs tried; beyond them a program is checked fully. */
 enum { SECONDS = 60, SECONDS_UNASKED = 10, INSTRUCTIONS_UNASKED = 100000 };
 
-/* Whatever keeps its name after the link has made all others local is used by code without bitcode. */
+/* A symbol that is still external after internalising is used by code without bitcode. */
 static bool is_local(LLVMValueRef v)
 {
     LLVMLinkage l = LLVMGetLinkage(v);
@@ -55,7 +55,7 @@ static bool is_local(LLVMValueRef v)
            dh_safe_is_standard(name);
 }
 
-static bool is_closed(struct learning *l)
+static bool is_closed(struct analysis *l)
 {
     LLVMValueRef open = NULL;
     size_t n;
@@ -68,7 +68,7 @@ static bool is_closed(struct learning *l)
     return !open;
 }
 
-/* What annotations say of threads, locks and owners is believed by the detector alone. */
+/* Only the detector understands what annotations declare about threads, locks and owners. */
 static bool is_annotation(const char *name)
 {
     static const char *const begins[] = {"__tsan_",           "Annotate",        "WTFAnnotate", "__deadheat_transfer",
@@ -79,7 +79,7 @@ static bool is_annotation(const char *name)
     return false;
 }
 
-static bool is_annotated(struct learning *l)
+static bool is_annotated(struct analysis *l)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
@@ -116,7 +116,7 @@ static bool has_part(LLVMValueRef v, unsigned depth)
     return false;
 }
 
-/* Joined of several integers that are narrower than a pointer, in which pointers are not followed. */
+/* A pointer composed of integers narrower than a pointer, through which pointers are not followed. */
 static bool is_pieced(LLVMValueRef v)
 {
     return LLVMIsABinaryOperator(v) && has_part(LLVMGetOperand(v, 0), 0) && has_part(LLVMGetOperand(v, 1), 0);
@@ -142,7 +142,7 @@ static const char *why_not_function(LLVMValueRef f)
     return why;
 }
 
-/* The linker's names for all that lies in a section, and assembly: other names of what the program has. */
+/* Section bounds and assembly alias the program's variables. */
 static const char *why_not_module(LLVMModuleRef m)
 {
     size_t n;
@@ -156,7 +156,7 @@ static const char *why_not_module(LLVMModuleRef m)
     return NULL;
 }
 
-static bool is_followed(struct learning *l)
+static bool is_followed(struct analysis *l)
 {
     const char *why = why_not_module(l->module);
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !why; f = LLVMGetNextFunction(f))
@@ -166,7 +166,7 @@ static bool is_followed(struct learning *l)
     return !why;
 }
 
-static bool is_affordable(struct learning *l)
+static bool is_affordable(struct analysis *l)
 {
     uint64_t n = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(l->module); f && !l->asked; f = LLVMGetNextFunction(f))
@@ -187,7 +187,7 @@ static uint8_t *elements_of(const struct dh_site_table *t)
     return all;
 }
 
-static void copy_result(struct learned *to, const struct dh_safe *safe)
+static void copy_result(struct result *to, const struct dh_safe *safe)
 {
     to->part.accesses = safe->accesses;
     to->part.race = safe->race;
@@ -198,13 +198,14 @@ static void copy_result(struct learned *to, const struct dh_safe *safe)
     to->done = true;
 }
 
-/* Looking twice must not take longer than there is. */
+/* The trial of clones analyses once more; it must fit into the limit. */
 static bool has_time(rlim_t seconds)
 {
     return (rlim_t)(clock() / CLOCKS_PER_SEC) < seconds * 2 / 5;
 }
 
-static void look(struct learning *l, const struct dh_models *models, const struct dh_program *program, rlim_t seconds)
+static void analyse(struct analysis *l, const struct dh_models *models, const struct dh_program *program,
+                    rlim_t seconds)
 {
     struct dh_special special = {0};
     struct dh_safe safe;
@@ -224,9 +225,9 @@ static void look(struct learning *l, const struct dh_models *models, const struc
     free(elements);
 }
 
-static bool learn_in_child(void *arg, struct dh_err *err)
+static bool analyse_in_child(void *arg, struct dh_err *err)
 {
-    struct learning *l = arg;
+    struct analysis *l = arg;
     rlim_t seconds = l->asked ? SECONDS : SECONDS_UNASKED;
     struct rlimit time = {seconds, seconds};
     struct dh_models models;
@@ -238,15 +239,15 @@ static bool learn_in_child(void *arg, struct dh_err *err)
     dh_clones_number_calls(l->module, l->to->part.n_sites);
     bool ok = dh_ir_model(l->module, &models, false, true, &program, err);
     if (ok)
-        look(l, &models, &program, seconds);
+        analyse(l, &models, &program, seconds);
     dh_clones_unnumber_calls(l->module, l->to->part.n_sites);
     dh_program_release(&program);
     dh_models_release(&models);
     return ok;
 }
 
-/* What was found, without what was not filled. */
-static struct dh_bytes write_part(const struct learned *l)
+/* The part without unused entries of its arrays. */
+static struct dh_bytes write_part(const struct result *l)
 {
     struct dh_str out = {0};
     struct part part = l->part;
@@ -265,8 +266,8 @@ static struct dh_bytes write_part(const struct learned *l)
     return dh_bytes_take(&out);
 }
 
-/* The child failed; what it had found before it tried copies out is good. */
-static void recover(struct learned *l, const struct dh_err *err)
+/* The child failed; proofs that were complete before the trial of clones are valid. */
+static void recover(struct result *l, const struct dh_err *err)
 {
     memset(&l->tryout, 0, sizeof l->tryout);
     if (l->done)
@@ -279,15 +280,15 @@ static void recover(struct learned *l, const struct dh_err *err)
 struct dh_bytes dh_sparse_analyse(LLVMModuleRef m, const struct dh_site_table *t, uint64_t also, bool asked)
 {
     uint32_t n_sites = t->n_sites;
-    size_t n = sizeof(struct learned) + n_sites;
+    size_t n = sizeof(struct result) + n_sites;
     struct dh_err err = {0};
-    struct learned *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct result *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (to == MAP_FAILED)
         return (struct dh_bytes){0};
     memcpy(to->part.magic, magic, sizeof magic);
     to->part.n_sites = n_sites;
-    struct learning l = {m, to, t, also, asked};
-    if (!dh_child_run("the analysis", learn_in_child, &l, &err))
+    struct analysis l = {m, to, t, also, asked};
+    if (!dh_child_run("the analysis", analyse_in_child, &l, &err))
         recover(to, &err);
     dh_err_release(&err);
     struct dh_bytes all = write_part(to);
@@ -298,7 +299,7 @@ struct dh_bytes dh_sparse_analyse(LLVMModuleRef m, const struct dh_site_table *t
 bool dh_sparse_analyse_program(const struct dh_container *c, const struct dh_site_table *t, uint64_t also,
                                struct dh_bytes *part, struct dh_str *copies, struct dh_err *err)
 {
-    struct dh_sparse_proofs facts;
+    struct dh_sparse_proofs proofs;
     struct dh_bytes module;
     if (!dh_container_read(c, DH_PART_MODULE, &module, err))
         return false;
@@ -308,12 +309,12 @@ bool dh_sparse_analyse_program(const struct dh_container *c, const struct dh_sit
         return false;
     LLVMSetIsNewDbgInfoFormat(m, 0);
     *part = dh_sparse_analyse(m, t, also, true);
-    if (dh_sparse_read(part, &facts))
-        dh_clones_describe(m, &facts.copies, t->n_sites, copies);
+    if (dh_sparse_read(part, &proofs))
+        dh_clones_describe(m, &proofs.copies, t->n_sites, copies);
     return true;
 }
 
-bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_proofs *facts)
+bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_proofs *proofs)
 {
     const struct part *part = (const struct part *)b->at;
     if (b->n < sizeof *part || memcmp(part->magic, magic, sizeof magic) != 0 || part->gave_up[sizeof part->gave_up - 1])
@@ -335,14 +336,14 @@ bool dh_sparse_read(const struct dh_bytes *b, struct dh_sparse_proofs *facts)
                                        .n_functions = part->n_functions,
                                        .size = part->size,
                                        .added = part->added};
-    *facts = (struct dh_sparse_proofs){.of_site = (const uint8_t *)(marks + part->n_marks),
-                                       .n_sites = part->n_sites,
-                                       .accesses = part->accesses,
-                                       .race = part->race,
-                                       .private = part->private,
-                                       .unit = part->unit,
-                                       .gave_up = part->gave_up,
-                                       .copies = copies};
+    *proofs = (struct dh_sparse_proofs){.of_site = (const uint8_t *)(marks + part->n_marks),
+                                        .n_sites = part->n_sites,
+                                        .accesses = part->accesses,
+                                        .race = part->race,
+                                        .private = part->private,
+                                        .unit = part->unit,
+                                        .gave_up = part->gave_up,
+                                        .copies = copies};
     return true;
 }
 
@@ -352,7 +353,7 @@ bool dh_sparse_wanted(const struct dh_plan *plan)
            plan->everywhere & (DH_CLASS_RACE | DH_CLASS_CONSISTENCY);
 }
 
-/* Classes that a site may do without. */
+/* Hook classes that a site does not need. */
 static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t, const struct dh_site *s,
                        unsigned safety)
 {
@@ -368,7 +369,7 @@ static unsigned spared(const struct dh_plan *plan, const struct dh_site_table *t
     return all;
 }
 
-/* Activations matter for nothing but the consistency detector's own accesses, unless events are recorded. */
+/* Only the consistency detector needs activations, unless events are recorded. */
 static bool spares_scope(const struct dh_plan *plan, unsigned safety)
 {
     unsigned others =
@@ -377,10 +378,10 @@ static bool spares_scope(const struct dh_plan *plan, unsigned safety)
     return !others && plan->everywhere & DH_CLASS_CONSISTENCY && plan->degree != DH_DEGREE_ALL && safety & quiet;
 }
 
-void dh_sparse_apply(const struct dh_sparse_proofs *facts, const struct dh_site_table *t, struct dh_plan *plan)
+void dh_sparse_apply(const struct dh_sparse_proofs *proofs, const struct dh_site_table *t, struct dh_plan *plan)
 {
-    uint32_t n = t->n_sites < facts->n_sites ? t->n_sites : facts->n_sites;
-    if (*facts->gave_up && !plan->no_arrays)
+    uint32_t n = t->n_sites < proofs->n_sites ? t->n_sites : proofs->n_sites;
+    if (*proofs->gave_up && !plan->no_arrays)
         return;
     uint16_t *bits = dh_xcalloc(t->n_sites, sizeof *bits);
     for (uint32_t i = 0; i < t->n_sites; i++)
@@ -388,10 +389,10 @@ void dh_sparse_apply(const struct dh_sparse_proofs *facts, const struct dh_site_
     for (uint32_t i = 0; i < n; i++) {
         enum dh_group group = dh_op_info(t->sites[i].op)->group;
         bool alive = group == DH_GROUP_ACCESS && bits[i] & DH_CLASS_RACE && plan->degree != DH_DEGREE_ALL &&
-                     facts->of_site[i] & DH_SAFE_ORDERED;
+                     proofs->of_site[i] & DH_SAFE_ORDERED;
         if (group == DH_GROUP_ACCESS || group == DH_GROUP_MEMORY)
-            bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], facts->of_site[i]);
-        if (group == DH_GROUP_FUNCTION && spares_scope(plan, facts->of_site[i]))
+            bits[i] &= (uint16_t)~spared(plan, t, &t->sites[i], proofs->of_site[i]);
+        if (group == DH_GROUP_FUNCTION && spares_scope(plan, proofs->of_site[i]))
             bits[i] &= (uint16_t)~DH_CLASS_SCOPE;
         if (alive && bits[i] & DH_CLASS_RACE)
             bits[i] = (uint16_t)((bits[i] & ~DH_CLASS_RACE) | DH_CLASS_ALIVE);
@@ -402,8 +403,8 @@ void dh_sparse_apply(const struct dh_sparse_proofs *facts, const struct dh_site_
     plan->proven = true;
 }
 
-void dh_sparse_apply_clones(const struct dh_sparse_proofs *facts, const struct dh_plan *plan, LLVMModuleRef m)
+void dh_sparse_apply_clones(const struct dh_sparse_proofs *proofs, const struct dh_plan *plan, LLVMModuleRef m)
 {
     if (plan->proven && plan->degree == DH_DEGREE_OPTIMIZED && !plan->no_copies && !plan->heal)
-        dh_clones_apply(m, &facts->copies, facts->n_sites);
+        dh_clones_apply(m, &proofs->copies, proofs->n_sites);
 }

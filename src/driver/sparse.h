@@ -28,13 +28,13 @@ struct dh_sparse_proofs {
     struct dh_program_clones copies;
 };
 /* Points into the part; false when it is damaged. */
-bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_proofs *facts);
+bool dh_sparse_read(const struct dh_bytes *part, struct dh_sparse_proofs *proofs);
 
 /* Whether the plan is sparse at all. */
 bool dh_sparse_wanted(const struct dh_plan *plan);
 /* Clears plan->bits of sites with proofs. plan->bits is replaced by a new array, which the caller frees. */
-void dh_sparse_apply(const struct dh_sparse_proofs *facts, const struct dh_site_table *t, struct dh_plan *plan);
+void dh_sparse_apply(const struct dh_sparse_proofs *proofs, const struct dh_site_table *t, struct dh_plan *plan);
 /* After that: makes the function clones, if the plan wants them. */
-void dh_sparse_apply_clones(const struct dh_sparse_proofs *facts, const struct dh_plan *plan, LLVMModuleRef m);
+void dh_sparse_apply_clones(const struct dh_sparse_proofs *proofs, const struct dh_plan *plan, LLVMModuleRef m);
 
 #endif

@@ -29,7 +29,7 @@ static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
     LLVMSetVisibility(g, LLVMHiddenVisibility);
 }
 
-/* What the runtime asks the program about itself. */
+/* Constants by which the runtime knows variant, module id, tool, policy and number of sites. */
 static void add_identity(struct dh_variant *v)
 {
     LLVMContextRef c = LLVMGetModuleContext(v->module);

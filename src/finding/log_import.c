@@ -39,7 +39,7 @@ static bool write_owner(struct dh_logs *l, const struct dh_store_run *run, struc
     dh_str_addf(&text, "started %lld\n", run->started);
     add_line(&text, "program", run->program);
     add_line(&text, "arguments", run->arguments);
-    /* Not for the program: it would hold the lock as long as it lives. */
+    /* Close-on-exec: the program must not inherit the lock. */
     l->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     bool ok =
         l->lock >= 0 && flock(l->lock, LOCK_EX | LOCK_NB) == 0 && write(l->lock, text.at, text.n) == (ssize_t)text.n;
@@ -112,7 +112,7 @@ static bool store_record(struct import *i, const struct dh_log_process *p, const
     return ok;
 }
 
-/* Many processes of a run may say the same. */
+/* Several processes of a run may have the same note. */
 static void add_note(struct dh_import *out, const char *text)
 {
     for (size_t k = 0; text && k < out->notes.n; k++)
@@ -138,7 +138,7 @@ static bool store_records(struct import *i, struct dh_log_reader *reader, struct
     return ok;
 }
 
-/* Who stored it may have been killed before it removed the log: then this is the second time. */
+/* A process may have been killed after storing the log and before removing it. */
 static bool is_stored(struct import *i, const char *folder, const struct dh_bytes *bytes, bool *stored,
                       struct dh_err *err)
 {
@@ -162,7 +162,7 @@ static bool store_log(struct import *i, const char *folder, const char *path, st
     if (!dh_file_read(path, &bytes, err))
         return false;
     if (bytes.n == 0)
-        ; /* nothing fitted on the disk, which the process has said */
+        ; /* the disk was full, which the process has reported */
     else if (!dh_log_open(&reader, bytes.at, bytes.n, &why))
         dh_vec_push(&i->out->notes, dh_format("%s: %s", path, why));
     else if ((ok = is_stored(i, folder, &bytes, &stored, err)) && !stored) {
@@ -180,7 +180,7 @@ static bool is_log(const char *name)
     return dh_ends_with(name, DH_LOG_SUFFIX) || dh_ends_with(name, DH_LOG_SUFFIX TAKEN);
 }
 
-/* Under another name first: a process that still lives begins a new file. */
+/* Renames it first, so that a process that still runs begins a new file. */
 static char *take_log(const char *folder, const char *name)
 {
     char *path = dh_format("%s/%s", folder, name);
@@ -244,7 +244,7 @@ static void read_owner(const char *folder, struct owner *o)
     free(path);
 }
 
-/* What was taken goes first; what came meanwhile, from a process that lives on, keeps the folder. */
+/* Removes the imported logs; the folder stays if a process that still runs has begun a new log. */
 static void remove_stored(const char *folder)
 {
     DIR *d = opendir(folder);
@@ -284,8 +284,8 @@ bool dh_logs_store(struct dh_logs *l, struct dh_store *s, struct dh_import *i, s
     return store_folder(l->folder, s, i, err);
 }
 
-static void look_into(const char *path, struct dh_finding_resolver *resolver,
-                      void (*fn)(void *arg, const struct dh_finding *f), void *arg)
+static void read_findings(const char *path, struct dh_finding_resolver *resolver,
+                          void (*fn)(void *arg, const struct dh_finding *f), void *arg)
 {
     struct dh_err ignored = {0};
     struct dh_bytes bytes = {0};
@@ -319,7 +319,7 @@ void dh_logs_each_finding(const char *prefix, const char *except, void (*fn)(voi
         if (dh_starts_with(e->d_name, name) && dh_ends_with(e->d_name, DH_LOG_SUFFIX) &&
             !dh_ends_with(e->d_name, except)) {
             char *path = dh_format("%s%s", folder, e->d_name);
-            look_into(path, resolver, fn, arg);
+            read_findings(path, resolver, fn, arg);
             free(path);
         }
     if (d)
@@ -328,8 +328,8 @@ void dh_logs_each_finding(const char *prefix, const char *except, void (*fn)(voi
     free(folder);
 }
 
-/* Whether its owner is gone; then the lock is ours. */
-static bool is_left(const char *folder, int *lock)
+/* Whether its process is gone; then we hold the lock. */
+static bool is_abandoned(const char *folder, int *lock)
 {
     char *path = dh_format("%s/" OWNER, folder);
     struct stat st;
@@ -340,8 +340,8 @@ static bool is_left(const char *folder, int *lock)
     return left;
 }
 
-static bool each_left(const char *db, bool (*fn)(void *arg, const char *folder, struct dh_err *err), void *arg,
-                      struct dh_err *err)
+static bool each_abandoned(const char *db, bool (*fn)(void *arg, const char *folder, struct dh_err *err), void *arg,
+                           struct dh_err *err)
 {
     char *above = logs_of(db);
     bool ok = true;
@@ -349,7 +349,7 @@ static bool each_left(const char *db, bool (*fn)(void *arg, const char *folder, 
     for (struct dirent *e; ok && d && (e = readdir(d));) {
         char *folder = dh_format("%s/%s", above, e->d_name);
         int lock = -1;
-        if (e->d_name[0] != '.' && is_left(folder, &lock))
+        if (e->d_name[0] != '.' && is_abandoned(folder, &lock))
             ok = fn(arg, folder, err);
         if (lock >= 0)
             close(lock);
@@ -366,7 +366,7 @@ struct left {
     struct dh_import *out;
 };
 
-static bool store_one_left(void *arg, const char *folder, struct dh_err *err)
+static bool store_abandoned(void *arg, const char *folder, struct dh_err *err)
 {
     struct left *l = arg;
     return store_folder(folder, l->store, l->out, err);
@@ -375,7 +375,7 @@ static bool store_one_left(void *arg, const char *folder, struct dh_err *err)
 bool dh_logs_store_abandoned(const char *db, struct dh_store *s, struct dh_import *i, struct dh_err *err)
 {
     struct left l = {s, i};
-    return each_left(db, store_one_left, &l, err);
+    return each_abandoned(db, store_abandoned, &l, err);
 }
 
 static bool count_one(void *arg, const char *folder, struct dh_err *err)
@@ -389,6 +389,6 @@ bool dh_logs_have_abandoned(const char *db)
 {
     unsigned n = 0;
     struct dh_err ignored = {0};
-    each_left(db, count_one, &n, &ignored);
+    each_abandoned(db, count_one, &n, &ignored);
     return n > 0;
 }

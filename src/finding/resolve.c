@@ -13,7 +13,7 @@ struct dh_finding_resolver {
     struct dh_modules *modules;
 };
 
-/* One finding under way. */
+/* One finding being resolved. */
 struct job {
     struct dh_modules *modules;
     const struct dh_log_finding *from;
@@ -68,12 +68,12 @@ static bool is_libc(const char *module)
     return dh_starts_with(dh_basename(module), "libc.so");
 }
 
-static bool says_nothing(const struct dh_finding_frame *f)
+static bool has_no_source(const struct dh_finding_frame *f)
 {
     return !f->file[0] || is_libc(f->module);
 }
 
-/* Without what libc does before main and before a thread's function: looking it up takes longer than all the rest. */
+/* Skips libc's frames below main and below thread functions: symbolizing them takes longer than all the rest. */
 static uint32_t frames_worth_naming(struct job *j, const struct dh_log_stack *from, uint32_t least)
 {
     uint32_t n = from->n_frames;
@@ -83,7 +83,7 @@ static uint32_t frames_worth_naming(struct job *j, const struct dh_log_stack *fr
     return n;
 }
 
-/* What lies outside main, and outermost frames of libraries without debug information, says nothing to the reader. */
+/* Drops frames below main, and outermost frames of libraries without debug information. */
 static void trim(struct dh_finding_stack *s, size_t keep)
 {
     for (size_t i = 0; i < s->frames.n; i++)
@@ -91,7 +91,7 @@ static void trim(struct dh_finding_stack *s, size_t keep)
             while (s->frames.n > i + 1)
                 pop_frame(s);
         }
-    while (s->frames.n > keep && says_nothing(&s->frames.at[s->frames.n - 1]))
+    while (s->frames.n > keep && has_no_source(&s->frames.at[s->frames.n - 1]))
         pop_frame(s);
 }
 
@@ -125,7 +125,7 @@ static bool is_same_spot(const struct dh_finding_frame *a, const struct dh_findi
            strcmp(dh_basename(a->file), dh_basename(b->file)) == 0;
 }
 
-/* The stack of a call begins with the call, which may be known as a place, too: `places` frames that say the same. */
+/* A stack begins with the call, whose place may have added the same frames already; removes the duplicates. */
 static void add_stack_of_call(struct job *j, const struct dh_log_stack *from, struct dh_finding_stack *out)
 {
     size_t places = out->frames.n;
@@ -168,8 +168,7 @@ static const char *op_of(uint32_t flags)
     return atomic ? (write ? "atomic write" : "atomic read") : write ? "write" : "read";
 }
 
-/* x += 1 reads and writes at one place: for a reader that is one access, so both halves bear the name of the writing.
- */
+/* x += 1 reads and writes at one source location: to users that is one access, so the read gets the write's name. */
 static const struct dh_site *writing_half(const struct dh_site_table *t, const struct dh_site *s)
 {
     for (uint32_t i = 0; s->op == DH_OP_READ && s->line && i < t->n_sites; i++) {
@@ -181,8 +180,8 @@ static const struct dh_site *writing_half(const struct dh_site_table *t, const s
     return s;
 }
 
-/* A copy reads one thing and writes another; the site is named after what it writes. Where nothing is known of what it
- * reads, the other access tells. */
+/* A copy reads one thing and writes another; the site is named after what it writes. If nothing is known of what it
+ * reads, the other access names the variable. */
 static void name_variable(const struct dh_site_table *t, const struct dh_site *s, const struct dh_log_access *from,
                           struct dh_finding_access *a)
 {
@@ -287,7 +286,7 @@ static char *data_name(struct job *j, const struct dh_log_address *where)
     return name;
 }
 
-/* By what the source calls it. Reached through a pointer without a name: which one it is only the address tells. */
+/* The name in the source; an object reached through a pointer without a name is identified by its address. */
 static char *object_name(const char *variable, const char *type, const char *sort, uint64_t address)
 {
     if (variable[0] && strcmp(variable, type) != 0)
@@ -322,8 +321,8 @@ static bool is_on_spot(const struct dh_site_table *t, const struct dh_site *s, c
     return s->line == f->line && s->column == f->column && strcmp(dh_site_string(t, s->function), f->function) == 0;
 }
 
-/* A promise is checked beside the access, without a place of its own: the access is the one on that spot. In a macro
- * there may be several; the size tells them apart. */
+/* An annotation is checked beside the access and has no place: it is the access at the same source location, of the
+ * same size where a macro has several. */
 static void name_by_spot(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
     struct dh_known_module *m = from->stack.n_frames ? module_of(j, from->stack.frames[0].module) : NULL;
@@ -350,8 +349,8 @@ static char *thread_words(const struct dh_finding *f, uint32_t index)
     return t && t->name[0] ? dh_format("thread T%u '%s'", index, t->name) : dh_format("thread T%u", index);
 }
 
-/* What is taken or waited for. The call is the runtime's business, so that it has no place: the one in the source on
- * that spot names it. */
+/* What is acquired or waited for. Interposed calls have no place: the sync site at the same source location names it.
+ */
 static void name_object(struct job *j, const struct dh_log_access *from, struct dh_finding_access *a)
 {
     const struct dh_site_table *t;
@@ -439,7 +438,7 @@ static const char *field_of(const char *variable)
     return dot ? dot + 1 : variable;
 }
 
-/* "" of what was named before, perhaps by another name: "p.head" may be "struct pool.head". */
+/* "" for a variable already named, perhaps differently: "p.head" may be "struct pool.head". */
 static const char *variable_at(const struct job *j, size_t i)
 {
     const struct dh_finding_access *all = j->out->accesses.at;
@@ -452,7 +451,7 @@ static const char *variable_at(const struct job *j, size_t i)
     return names_something(all[i].variable) ? all[i].variable : "";
 }
 
-/* What belongs together is named together: "{struct point.x, struct point.y}". */
+/* The variables of an atomicity or view violation: "{struct point.x, struct point.y}". */
 static void fill_variables(const struct job *j)
 {
     struct dh_finding *f = j->out;
@@ -581,7 +580,7 @@ static void add_thread(struct job *j, const struct dh_log_thread *from)
     dh_vec_push(&j->out->threads, t);
 }
 
-/* A thread has its creator's name until somebody gives it one: that of the program tells nothing. */
+/* A thread inherits its creator's name: the program's name is no thread name. */
 static void drop_inherited_names(struct dh_finding *f)
 {
     const struct dh_finding_thread *first = dh_finding_thread(f, 0);

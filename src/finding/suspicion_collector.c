@@ -9,6 +9,7 @@
 #include "finding/resolve.h"
 #include "finding/section_facts.h"
 #include "finding/suspicion_record.h"
+#include "host/file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -245,18 +246,6 @@ static bool is_news(struct dh_suspicion_collector *s, const struct dh_finding *f
 
 /* ---- the log ---- */
 
-static bool write_all(int fd, const uint8_t *at, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, at, n);
-        if (done <= 0)
-            return false;
-        at += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 /* The process's record comes with its first finding, when its modules are known. */
 static void write_record(struct dh_suspicion_collector *s, const struct dh_log_process *p,
                          const struct dh_log_finding *record)
@@ -268,7 +257,7 @@ static void write_record(struct dh_suspicion_collector *s, const struct dh_log_p
     if (!s->introduced)
         dh_log_put_process(&o, p);
     dh_log_put_finding(&o, record);
-    bool written = write_all(s->log, bytes, o.n);
+    bool written = dh_write_all(s->log, bytes, o.n);
     s->introduced = s->introduced || written;
     free(bytes);
 }
@@ -279,7 +268,7 @@ bool dh_suspicion_collector_open_log(struct dh_suspicion_collector *s, const cha
     struct dh_log_out o = {bytes, 0, sizeof bytes, false};
     dh_log_put_header(&o);
     s->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (s->log < 0 || (lseek(s->log, 0, SEEK_END) == 0 && !write_all(s->log, bytes, o.n)))
+    if (s->log < 0 || (lseek(s->log, 0, SEEK_END) == 0 && !dh_write_all(s->log, bytes, o.n)))
         return dh_err_errno(err, "cannot write %s", path);
     return true;
 }

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#define OF_TRACE "trace" /* stands for the module of places that only the stream explains */
+#define OF_TRACE "trace" /* the virtual module of places that only the stream defines */
 #define FRAMES_MOST 256u
 
-/* What the operation of a suspect is in a finding. */
+/* Role and flags in a finding, by operation. */
 static const struct {
     uint32_t role, flags;
-} deeds[DH_OP_COUNT] = {
+} roles[DH_OP_COUNT] = {
     [DH_OP_NONE] = {DH_ROLE_SCOPE, 0},
     [DH_OP_READ] = {DH_ROLE_ACCESS, 0},
     [DH_OP_WRITE] = {DH_ROLE_ACCESS, DH_LOG_WRITE},
@@ -63,12 +63,12 @@ static const enum dh_log_kind kinds[DH_SUSPECT_KIND_COUNT] = {
     [DH_SUSPECT_LOCK_MISUSE] = DH_LOG_LOCK_MISUSE,
 };
 
-/* One suspicion under way. */
+/* One suspicion being converted. */
 struct job {
     const struct dh_suspicion_view *view;
     const struct dh_suspicion *from;
     struct dh_suspicion_record *out;
-    struct dh_site_table sites; /* of what only the stream explains */
+    struct dh_site_table sites; /* of the virtual module */
 };
 
 static void *room(struct job *j, size_t n, size_t size)
@@ -118,8 +118,8 @@ static uint32_t meta_module(struct job *j, size_t i)
     return module_index(j, m->path, m->id);
 }
 
-/* The one that stands for what only the stream explains. */
-static uint32_t made_module(struct job *j, const struct dh_site_table *sites)
+/* The virtual module, for places that only the stream defines. */
+static uint32_t virtual_module(struct job *j, const struct dh_site_table *sites)
 {
     struct dh_virtual_module made = {.name = j->view->name, .arg = j->view->name_arg};
     if (sites)
@@ -141,7 +141,7 @@ static struct dh_log_address address_of(struct job *j, uint64_t address)
 {
     struct dh_log_address a = code_address(j, address);
     if (a.module == DH_LOG_NONE && j->view->name)
-        a.module = made_module(j, NULL);
+        a.module = virtual_module(j, NULL);
     return a;
 }
 
@@ -160,7 +160,7 @@ static void fill_place(struct job *j, uint32_t place, uint32_t *own, uint32_t *m
     const struct dh_site *row = words->site && place != DH_NO_PLACE ? words->site(words->arg, place, &table) : NULL;
     if (row) {
         *own = (uint32_t)(row - table->sites);
-        *module = made_module(j, table);
+        *module = virtual_module(j, table);
     }
 }
 
@@ -185,7 +185,7 @@ static uint32_t depth_of(const struct dh_meta *m, uint32_t ctx)
     return n;
 }
 
-/* Of a deep recursion the middle says least. */
+/* Cuts the middle of deep recursions. */
 static struct dh_log_stack stack_of(struct job *j, uint32_t ctx)
 {
     const struct dh_meta *m = j->view->meta;
@@ -213,7 +213,7 @@ static bool has_thread(const struct job *j, uint32_t index)
     return false;
 }
 
-/* And those that made it. */
+/* With its ancestors. */
 static void add_thread(struct job *j, uint32_t index)
 {
     const struct dh_meta *m = j->view->meta;
@@ -251,8 +251,8 @@ static void add_access(struct job *j, const struct dh_suspect *from)
     unsigned op = from->op < DH_OP_COUNT ? from->op : DH_OP_NONE;
     *a = (struct dh_log_access){
         .thread = from->thread,
-        .flags = deeds[op].flags | (from->flags & DH_EVENT_BY_LIBRARY ? DH_LOG_BY_LIBRARY : 0),
-        .role = deeds[op].role,
+        .flags = roles[op].flags | (from->flags & DH_EVENT_BY_LIBRARY ? DH_LOG_BY_LIBRARY : 0),
+        .role = roles[op].role,
         .size = from->size < UINT32_MAX ? (uint32_t)from->size : UINT32_MAX,
         .address = from->addr,
         .note = from->note ? from->note : "",
@@ -270,7 +270,7 @@ static void add_access(struct job *j, const struct dh_suspect *from)
 
 /* ---- the object ---- */
 
-/* What is told late may be about what was freed, and the address another's by now. */
+/* A suspicion may be reported after its object was freed and the address reused: the number identifies the object. */
 static const struct dh_object *object_of(const struct job *j)
 {
     struct dh_world *w = j->view->world;

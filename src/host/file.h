@@ -17,6 +17,8 @@ struct dh_bytes {
 bool dh_file_read(const char *path, struct dh_bytes *out, struct dh_err *err);
 /* Atomic: written beside `path`, flushed, renamed over it. */
 bool dh_file_write(const char *path, const void *bytes, size_t n, unsigned mode, struct dh_err *err);
+/* All `n` bytes, however many calls of write(2) that takes. */
+bool dh_write_all(int fd, const void *bytes, size_t n);
 void dh_bytes_release(struct dh_bytes *b);
 /* Takes ownership of a string's bytes. */
 struct dh_bytes dh_bytes_take(struct dh_str *s);

@@ -224,7 +224,7 @@ static bool add_scopes(Dwarf_Die *parent, Dwarf_Addr address, struct scopes *out
     return false;
 }
 
-/* clang writes no address index, so every unit may have to be asked. */
+/* clang writes no address index, so every compile unit may have to be searched. */
 static Dwarf_Die *unit_of(Dwfl_Module *m, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);

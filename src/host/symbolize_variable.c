@@ -39,7 +39,7 @@ static bool is_thread_local(const Dwarf_Op *ops, size_t n)
     return false;
 }
 
-/* A fixed address. What follows it in the location tells how an optimised variable's value is computed. */
+/* A fixed address. Further operations in the location compute the value of an optimised variable. */
 static bool address_of(Dwarf_Die *die, Dwarf_Addr *out)
 {
     Dwarf_Attribute a, indexed;
@@ -140,7 +140,7 @@ static bool find_member(Dwarf_Die *type, uint64_t *offset, Dwarf_Die *member, Dw
     return false;
 }
 
-/* How many elements an array has each way; 0: not told. */
+/* Number of elements of an array by dimension; 0: unknown. */
 static unsigned dimensions_of(Dwarf_Die *array, uint64_t out[DEPTH_MOST])
 {
     Dwarf_Die range;

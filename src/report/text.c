@@ -9,7 +9,7 @@
 
 #define RULE "==================\n"
 
-/* How kinds are put into words, besides their titles (event/finding_kind.def). */
+/* Wording by kind of finding, besides its title (event/finding_kind.def). */
 struct words {
     const char *of;    /* between title and variable */
     bool in_order;     /* the accesses came one after the other, the last first: "previous" */
@@ -51,7 +51,7 @@ static bool is_suspected(const struct dh_finding *f)
     return strcmp(f->level, "suspected") == 0;
 }
 
-/* Nobody freed what a thread that ended leaves behind: there is one access only. */
+/* The stack of a thread that ended was not freed: there is one access only. */
 static bool is_after_end(const struct dh_finding *f)
 {
     return kind_of(f) == DH_LOG_USE_AFTER_FREE && f->accesses.n == 1;
@@ -102,7 +102,7 @@ static bool same_place(const struct dh_finding_frame *a, const struct dh_finding
            strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0 && strcmp(a->module, b->module) == 0;
 }
 
-/* How many frames from `i` on are the same call, but not across what was left out. */
+/* Number of equal frames from `i` on, up to the cut. */
 static size_t repeats(const struct dh_finding_stack *s, size_t i)
 {
     size_t n = 1;
@@ -111,7 +111,7 @@ static size_t repeats(const struct dh_finding_stack *s, size_t i)
     return n;
 }
 
-/* Numbered as they lay; of a recursion the first and the last. */
+/* Frames keep their numbers; of a recursion only the first and the last are printed. */
 static void add_stack(struct dh_str *out, const struct dh_finding_stack *s)
 {
     unsigned number = 0;
@@ -131,7 +131,7 @@ static void add_stack(struct dh_str *out, const struct dh_finding_stack *s)
     }
 }
 
-/* In what did not run, number 0 may be any function that threads begin with. */
+/* In static findings number 0 may be any thread entry. */
 static void add_thread_name(struct dh_str *out, const struct dh_finding *f, uint32_t index)
 {
     const struct dh_finding_thread *t = dh_finding_thread(f, index);
@@ -145,7 +145,7 @@ static void add_thread_name(struct dh_str *out, const struct dh_finding *f, uint
         dh_str_addf(out, "thread T%u", index);
 }
 
-/* The innermost in a file of the user's: a container's header is not where to look. */
+/* The innermost frame in a file of the user's, not in a library's header. */
 static const struct dh_finding_frame *named_frame(const struct dh_finding_stack *s)
 {
     const struct dh_finding_frame *any = NULL;
@@ -191,7 +191,7 @@ static void add_locks(struct dh_str *out, const struct dh_finding_access *a)
     }
 }
 
-/* The first letter large, when a sentence begins with it. */
+/* Capitalised, because it begins a sentence. */
 static void add_op(struct dh_str *out, const char *before, const char *op)
 {
     size_t at = out->n;
@@ -200,7 +200,8 @@ static void add_op(struct dh_str *out, const char *before, const char *op)
 }
 
 /* "Thread T1 'saver' takes lock_b" */
-static void add_deed(struct dh_str *out, const struct dh_finding *f, const struct dh_finding_access *a, uint32_t role)
+static void add_operation(struct dh_str *out, const struct dh_finding *f, const struct dh_finding_access *a,
+                          uint32_t role)
 {
     size_t at = out->n + 2;
     dh_str_add(out, "  ");
@@ -212,7 +213,7 @@ static void add_deed(struct dh_str *out, const struct dh_finding *f, const struc
                 a->object);
 }
 
-/* Of what did not happen, no access came before another. */
+/* Suspected accesses have no order. */
 static const char *order_word(const struct dh_finding *f, size_t i)
 {
     bool in_order = words_of(f)->in_order;
@@ -225,7 +226,7 @@ static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t 
     const struct words *w = words_of(f);
     uint32_t role = dh_log_role_of_op(a->op);
     if (role && (a->object[0] || !dh_log_role_words(role)->object[0])) {
-        add_deed(out, f, a, role);
+        add_operation(out, f, a, role);
         return;
     }
     dh_str_add(out, "  ");
@@ -245,7 +246,7 @@ static void add_headline(struct dh_str *out, const struct dh_finding *f, size_t 
     dh_str_add(out, ":\n");
 }
 
-/* What was there belongs to the access that found it so. */
+/* The old value belongs to the access that found it. */
 static void add_values(struct dh_str *out, const struct dh_finding *f, size_t i)
 {
     const struct dh_finding_access *a = &f->accesses.at[i];
@@ -270,7 +271,7 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
         dh_str_addf(out, "    %s\n", a->note);
     add_values(out, f, i);
     add_locks(out, a);
-    /* What is suspected for want of a common lock. */
+    /* Suspected because no lock is common. */
     if (is_suspected(f) && kind_of(f) == DH_LOG_RACE && !a->locks.n && !a->forgotten)
         dh_str_add(out, "    holding no lock\n");
     dh_str_add(out, "\n");
@@ -278,7 +279,7 @@ static void add_access(struct dh_str *out, const struct dh_finding *f, size_t i)
 
 static void add_object(struct dh_str *out, const struct dh_finding *f)
 {
-    /* Of several locks one's is no news. */
+    /* A deadlock has several locks; the location of one is no help. */
     if (!f->object[0] || kind_of(f) == DH_LOG_DEADLOCK)
         return;
     dh_str_addf(out, "  Location is %s", f->object);
