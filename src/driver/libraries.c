@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where ld.so looks when no path says otherwise; its cache holds the same folders. */
+/* ld.so's default folders; its cache holds the same ones. */
 static const char *const standard_folders[] = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"};
 
 struct walk {
-    DH_VEC(char *) queue; /* files to look into */
+    DH_VEC(char *) queue; /* files whose DT_NEEDED entries follow */
     struct dh_names seen;
     void (*fn)(void *, const char *, const char *, bool);
     void *arg;

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Objects with debug information are at most so many times as large; clang crashes when the disk is full. */
+/* OBJECT_PER_BITCODE: upper bound of an object's size by its bitcode's; clang crashes when the disk is full. */
 enum { MOST_PARTS = 8, OBJECT_PER_BITCODE = 4 };
 
 static void add_constant(LLVMModuleRef m, const char *name, LLVMValueRef value)
@@ -95,7 +95,7 @@ static bool is_production(const struct dh_variant *v)
     return v->plan->everywhere & DH_CLASS_PRODUCTION && is_executable(v);
 }
 
-/* Activations are placed before anything is inlined, their objects when that is done. */
+/* Hooks of activations are placed before inlining, the objects they work on after it. */
 static bool instrument_scopes(struct dh_variant *v, struct dh_places *places, struct dh_objects *objects,
                               struct dh_err *err)
 {
@@ -203,7 +203,7 @@ static bool generate_part(void *arg, struct dh_err *err)
     struct generating *g = arg;
     LLVMModuleRef m = g->v->module;
     dh_partition_keep(g->partition, m, g->part);
-    /* Functions of other parts go, but not before the hooks, which are defined in no part, are inlined. */
+    /* Functions of other parts are removed after inlining the hooks, which no part defines. */
     if (g->partition->n > 1 && !dh_passes_run(m, "always-inline,elim-avail-extern,globaldce", err))
         return dh_err_while(err, "taking part %u of the program", g->part);
     if (!dh_passes_optimise(m, g->v->recipe->level, g->v->recipe->asan, err))
@@ -252,7 +252,7 @@ static bool generate(struct dh_variant *v, struct dh_argv *objects, struct dh_er
     return ok;
 }
 
-/* u32 count of sites, count of places, count of chains, bytes of strings, then these: all that late placement added. */
+/* Part "places": u32 counts of sites, places, chains and bytes of strings, then places, chains and strings. */
 static struct dh_bytes write_places(const struct dh_variant *v, const struct dh_places *places)
 {
     uint32_t n;
@@ -284,7 +284,7 @@ bool dh_variant_compile(struct dh_variant *v, struct dh_argv *objects, struct dh
 
 static bool add_runtime(const struct dh_variant *v, struct dh_argv *line, struct dh_err *err)
 {
-    /* One object rather than an archive: --exclude-libs would hide what must be seen. */
+    /* An object, not an archive: --exclude-libs would hide the runtime's exported symbols. */
     char *runtime = dh_resource_find(is_production(v)   ? "deadheat_heal.o"
                                      : is_executable(v) ? "deadheat_rt.o"
                                                         : "deadheat_dso.o",

@@ -10,11 +10,11 @@
 
 struct dh_known_module {
     char *path;
-    bool readable; /* still the file that ran */
+    bool readable; /* not built again since the run */
     struct dh_bytes site_bytes, place_bytes;
     struct dh_site_table sites;
     struct dh_place_table places;
-    char *(*name)(void *arg, uint64_t address); /* of one that is no file */
+    char *(*name)(void *arg, uint64_t address); /* of a virtual module */
     void *arg;
     struct dh_bytes scope_bytes;
     struct dh_scope_table scopes;
@@ -119,7 +119,7 @@ void dh_modules_put_virtual(struct dh_modules *s, const char *path, const struct
         m->sites.strings = "";
 }
 
-static bool made_data(const struct dh_known_module *m, uint64_t address, struct dh_source_variable *out)
+static bool find_virtual_variable(const struct dh_known_module *m, uint64_t address, struct dh_source_variable *out)
 {
     out->name = m->name(m->arg, address);
     out->variable = dh_strdup(out->name);
@@ -144,7 +144,7 @@ const struct dh_scope_table *dh_known_scopes(const struct dh_known_module *m)
     return &m->scopes;
 }
 
-/* Where the folder that ".." leaves begins in what is there so far; `n` itself when there is none to leave. */
+/* Where the last folder of the path so far begins, which ".." removes; `n` when there is none. */
 static size_t parent_start(const char *text, size_t n)
 {
     size_t start = n > 1 ? n - 1 : 0;
@@ -208,6 +208,6 @@ bool dh_known_variable(struct dh_modules *s, struct dh_known_module *m, uint64_t
 {
     *out = (struct dh_source_variable){0};
     if (m->name)
-        return made_data(m, offset, out);
+        return find_virtual_variable(m, offset, out);
     return m->readable && dh_symbolize_variable_at(s->symbols, m->path, offset, out);
 }

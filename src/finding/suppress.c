@@ -24,7 +24,7 @@ void dh_suppressions_release(struct dh_suppressions *s)
     dh_vec_release(&s->rows);
 }
 
-/* ---- which kinds of findings a type is about ---- */
+/* ---- kinds of findings by type of suppression ---- */
 
 static const struct {
     const char *kind;
@@ -46,7 +46,7 @@ static bool is_about(const struct dh_suppression *s, const char *kind)
     return false;
 }
 
-/* ---- what it is held against ---- */
+/* ---- matching ---- */
 
 static bool matches_frame(const struct dh_suppression *s, const struct dh_finding_frame *f)
 {
@@ -76,14 +76,14 @@ static bool has_wide_scope(const struct dh_suppression *s)
     return s->type != DH_SUPPRESS_RACE_TOP && s->type != DH_SUPPRESS_CALLED_FROM_LIB;
 }
 
-/* "struct account.balance" is known as that and as "balance"; a type's words are no name. */
+/* "struct account.balance" matches as a whole and by its field "balance", not by its type. */
 static bool matches_variable(const struct dh_suppression *s, const char *variable)
 {
     const char *dot = strrchr(variable, '.');
     return dh_suppression_matches(s, variable) || (dot && dh_suppression_matches(s, dot + 1));
 }
 
-/* What a finding is about may be several variables or locks: "back, front". */
+/* A finding may have several variables or locks: "back, front". */
 static bool matches_names(const struct dh_suppression *s, const struct dh_finding *f)
 {
     for (size_t i = 0; i < f->accesses.n; i++) {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the pair is, or would be. */
-static size_t place_of(const struct dh_trained_pairs *t, const char *pair, bool *there)
+/* Index of the pair, or where to insert it. */
+static size_t index_of(const struct dh_trained_pairs *t, const char *pair, bool *there)
 {
     size_t low = 0, high = t->pairs.n;
     while (low < high) {
@@ -22,10 +22,10 @@ static size_t place_of(const struct dh_trained_pairs *t, const char *pair, bool 
     return low;
 }
 
-static bool add(struct dh_trained_pairs *t, const char *pair)
+static bool add_pair(struct dh_trained_pairs *t, const char *pair)
 {
     bool there;
-    size_t at = place_of(t, pair, &there);
+    size_t at = index_of(t, pair, &there);
     if (there)
         return false;
     dh_vec_reserve(&t->pairs, 1);
@@ -45,7 +45,7 @@ static bool read_lines(struct dh_trained_pairs *t, const char *path, const char 
         if (!dh_cursor_take_until(&line, '\t').n || !dh_cursor_take_literal(&line, "\t") || dh_cursor_is_end(&line))
             return dh_err_set(err, "%s:%u: expected two sites with a tab between them", path, line.line);
         char *pair = dh_strndup(whole.at, whole.n);
-        add(t, pair);
+        add_pair(t, pair);
         free(pair);
     }
     return true;
@@ -90,8 +90,8 @@ bool dh_trained_pairs_keep_finding(struct dh_trained_pairs *t, const struct dh_f
         return true;
     char *pair = dh_format("%s\t%s", f->accesses.at[0].site, f->accesses.at[2].site);
     if (t->learning)
-        t->added += add(t, pair);
-    place_of(t, pair, &known);
+        t->added += add_pair(t, pair);
+    index_of(t, pair, &known);
     t->suspected += !known;
     free(pair);
     return !known;

@@ -6,7 +6,7 @@
 
 enum reading { SIGNED, UNSIGNED, POINTER, FLOATING, UNKNOWN };
 
-/* By words of the type's name; what a typedef of the program's hides stays unknown. */
+/* By words in the type's name; typedefs of the program stay unknown. */
 static enum reading reading_of(const char *type)
 {
     static const struct {
@@ -45,7 +45,7 @@ static char *floating_text(const uint8_t *bytes, size_t n)
     return dh_format("%g", d);
 }
 
-/* Of an array of characters, as the source would write it. */
+/* An array of characters as a string literal. */
 static char *characters_text(const uint8_t *bytes, size_t n)
 {
     struct dh_str s = {0};

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* As Open MPI's libmpi.so.40 has it. */
+/* MPI_Status as in Open MPI's libmpi.so.40. */
 struct status {
     int source, tag, error, cancelled;
     size_t count;

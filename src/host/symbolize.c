@@ -236,7 +236,7 @@ static Dwarf_Die *unit_of(Dwfl_Module *m, Dwarf_Addr address, Dwarf_Addr *bias)
     return unit;
 }
 
-/* Each inlined call says where in the next outer one it was. */
+/* DW_AT_call_file and DW_AT_call_line of an inlined call are the location in its caller. */
 static bool add_from_debug_info(Dwfl_Module *m, Dwarf_Addr address, struct dh_source_frames *out)
 {
     Dwarf_Addr bias;

@@ -84,7 +84,7 @@ static bool add_member(struct dh_archive *a, struct cursor *c, const struct ar_h
     return true;
 }
 
-/* Reads one member and moves on. */
+/* Reads the member at the cursor and advances. */
 static bool next_member(struct dh_archive *a, struct cursor *c, struct dh_err *err)
 {
     const struct ar_hdr *h = (const void *)(c->bytes + c->at);

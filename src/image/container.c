@@ -91,7 +91,7 @@ bool dh_container_copy(struct dh_container_writer *w, const struct dh_container 
     return true;
 }
 
-/* What names the program and finds its parts is checked as a whole, or a flipped bit would pass for another program. */
+/* Header and part table have one hash: a flipped bit in the id would otherwise name another program. */
 static struct dh_id head_hash(const struct header *h, const void *table)
 {
     struct header blank = *h;
@@ -243,7 +243,7 @@ bool dh_container_read(const struct dh_container *c, const char *part, struct dh
     const uint8_t *stored = c->section.at + p->offset;
     if (!check_part(c, p, err))
         return false;
-    /* The hash speaks for the stored bytes only; the size comes from the table. */
+    /* The hash covers the stored bytes only; the raw size comes from the table. */
     if (ZSTD_getFrameContentSize(stored, p->stored) != p->raw)
         return dh_err_set(err, "part '%s' is damaged (its size differs); build it again", part);
     out->at = malloc(p->raw ? p->raw : 1);
